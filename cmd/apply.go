@@ -104,7 +104,7 @@ func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, args []
 	if err != nil {
 		return err
 	}
-	po.logLevel = o.log.logLevel
+	po.logLevel, po.progress = o.log.logLevel, o.progress
 	po.output.noColor, po.output.forceColor = o.output.noColor, o.output.forceColor
 	now, err := a.makePlan(ctx, pc, po, words)
 	if err != nil {

@@ -70,6 +70,7 @@ Exit status: 0 all steps went well; 1 a step failed, or the chain is not right;
 	o.flags(c, o.registerRun)
 	f := c.Flags()
 	f.StringVar(&o.resume, "resume", "", "go on with this run, a jid, at the first step that did not succeed")
+	a.completeResume(c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
 	f.BoolVar(&o.test, "test", false, "change nothing: show what would change")
 	return c

@@ -134,6 +134,13 @@ func (a *App) completeJIDs(c *cobra.Command, prefix string) ([]string, cobra.She
 	})
 }
 
+// completeResume offers the jobs of the cache to --resume.
+func (a *App) completeResume(c *cobra.Command) {
+	_ = c.RegisterFlagCompletionFunc("resume", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return a.completeJIDs(c, prefix)
+	})
+}
+
 // completeFlags offers the values that the flags of a command know.
 func completeFlags(c *cobra.Command) {
 	offer := func(name string, values func() []string) {

@@ -17,6 +17,8 @@ import (
 type interrupt struct {
 	drain atomic.Bool
 	begun atomic.Bool // something is under way that is worth waiting for
+	// idle says that nothing is: a plan is being made, and nothing changes.
+	idle atomic.Bool
 	// busy tells the same of what comes and goes, such as the runs of brine ui.
 	busy atomic.Pointer[func() bool]
 	jid  atomic.Pointer[string]
@@ -37,6 +39,9 @@ func (i *interrupt) draining() bool { return i != nil && i.drain.Load() }
 
 // underWay reports whether something is worth waiting for.
 func (i *interrupt) underWay() bool {
+	if i.idle.Load() {
+		return false
+	}
 	if i.begun.Load() {
 		return true
 	}

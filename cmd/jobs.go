@@ -13,6 +13,7 @@ import (
 	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/printable"
 	"brine/internal/redact"
 	"brine/internal/shared"
 	"brine/internal/value"
@@ -177,6 +178,12 @@ func (s *session) resumed(ctx context.Context, env *fun.Env, jid string, args fu
 	}
 	if j == nil {
 		return args, fmt.Errorf("--resume: there is no job %s in %s; 'brine run jobs.list_jobs' lists those there are", jid, where)
+	}
+	if name := strings.TrimPrefix(j.Load.Str("fun"), "runner."); !isOrchestrate(name) && name != "state.sls" {
+		return args, &statusError{
+			status: exitGeneric, err: fmt.Errorf("--resume: job %s did not run an orchestration but %s", jid, printable.Line(name)),
+			hint: "'brine run jobs.list_jobs search_function=runner.state.orchestrate' lists orchestrations",
+		}
 	}
 	if j.State == jobs.Active {
 		text := fmt.Sprintf("--resume: job %s is still running", jid)

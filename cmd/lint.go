@@ -143,8 +143,14 @@ func (a *App) lint(c *cobra.Command, o *lintOpts, args []string) error {
 		return usagef(c, "%v", err)
 	}
 	report, err := lint.Run(c.Context(), options)
+	if large, ok := errors.AsType[*lint.LargeError](err); ok {
+		return &statusError{status: exitGeneric, err: large, hint: "name the directory of the tree, or that of its SLS files with --file-root"}
+	}
 	if err != nil {
 		return err
+	}
+	if report.Unread > 0 {
+		fmt.Fprintf(a.Err, "brine: warning: %d files that are not SLS files or templates were not read, because the tree has too much text\n", report.Unread)
 	}
 	if o.fix {
 		if report, err = a.fix(c.Context(), options, report); err != nil {

@@ -36,5 +36,6 @@ command line is invalid; 130 interrupted.`,
 	completeFlags(c)
 	o.lock.register(c)
 	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
+	a.completeResume(c)
 	return c
 }

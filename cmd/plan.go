@@ -56,7 +56,8 @@ func planCmd(a *App) (*cobra.Command, *planOpts) {
 in order, their targets, and the states that would change on each of them with
 their differences. With --ssh it is a function of states on targets, with --call
 one on this machine. All states run in test mode, and functions, runners and
-wheel functions do not run: what depends on them is shown as not known.
+wheel functions do not run: what depends on them is shown as not known. The
+steps of an orchestration that a step runs are shown below it.
 docs/plan.md describes it.
 
 Exit status: 0 the plan was made; with --detailed-exitcode 2 where changes are
@@ -135,6 +136,8 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 		return usagef(c, "no function was given")
 	case len(args) == 0:
 		return usagef(c, "no SLS was given")
+	case o.progress.Misplaced(args):
+		return progressValue()
 	case o.rosterFile == "-":
 		return usagef(c, "--roster-file -: 'brine apply' could not read the roster again; name a file")
 	}
@@ -206,6 +209,8 @@ func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args 
 	if err != nil {
 		return nil, err
 	}
+	shown, done := a.startProgress(o.progress, &o.runFlags, o.title(args))
+	defer done()
 	s, err := a.newSession(kind, section, &o.runFlags, o.override())
 	if err != nil {
 		return nil, err
@@ -213,6 +218,8 @@ func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args 
 	defer s.end()
 	s.keepNothing()
 	s.planKey = key
+	a.intr.idle.Store(true)
+	defer a.intr.idle.Store(false)
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
 		return nil, err
 	}
@@ -220,6 +227,7 @@ func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args 
 		return nil, err
 	}
 	pl := &planner{s: s, o: o, args: args, p: newPlan(s)}
+	pl.watch(shown)
 	if err := pl.command(c); err != nil {
 		return nil, err
 	}
@@ -231,11 +239,8 @@ func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args 
 	default:
 		err = pl.orchestration(ctx)
 	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil && a.intr.draining() {
-		err = errInterrupted
+	if ctx.Err() != nil || a.intr.draining() {
+		err = pl.interrupted()
 	}
 	if err != nil {
 		return nil, err

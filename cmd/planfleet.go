@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"brine/internal/fun"
 	"brine/internal/plan"
@@ -18,14 +17,15 @@ var plannable = [...]string{"state.apply", "state.highstate", "state.single", "s
 // A planFleet is a fleet on which nothing is changed: it runs states in test
 // mode, whatever a step says, and refuses all else. It keeps what the targets
 // answer. A step that would fail is handed over as one that would change
-// something, so that the steps behind it are planned, too.
+// something, so that the steps behind it are planned, too. It looks into the
+// orchestrations that steps would run: it is a fun.Rehearser.
 type planFleet struct {
 	fun.Fleet
-	s *session
+	pl    *planner
+	chain []link // the orchestrations that led here
 
-	mu   sync.Mutex // steps may run in parallel
-	jobs []*planJob
-	all  *plan.Inputs
+	jobs  []*planJob              // behind pl.mu: steps may run in parallel
+	inner map[string][]*plan.Step // by the tag of a step: what it would run
 }
 
 // A planJob is what the targets of a step answered.
@@ -52,7 +52,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	}
 	pj := newPlanJob(job.Step)
 	pj.subset, pj.env = job.Subset, envLabel(job.Args.Kw)
-	f.s.secrets.AddPillar(job.Args.Kw.At("pillar"))
+	f.pl.s.secrets.AddPillar(job.Args.Kw.At("pillar"))
 	job.Fun, job.Args = strings.Join(names, ","), fun.Args{Kw: value.NewMap(0)}
 	for _, args := range calls {
 		list := value.NewList(args.Pos...)
@@ -63,12 +63,15 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 		}
 		job.Args.Pos = append(job.Args.Pos, list)
 	}
+	if len(f.chain) > 1 {
+		job.Step = f.chain[1].step // of the steps that are shown while the plan is made
+	}
 	job.Async, job.Subset, job.Batch, job.FailHard = false, 0, "", false
 	job.Returner, job.RetConfig, job.RetKwargs = "", "", nil
 	sum, err := f.Fleet.Run(ctx, job, func(r fun.Return) error {
-		f.mu.Lock()
-		pj.add(f.s, f.all, r, names)
-		f.mu.Unlock()
+		f.pl.mu.Lock()
+		pj.add(f.pl.s, &f.pl.p.Inputs, r, names)
+		f.pl.mu.Unlock()
 		r.Stage, r.Err, r.Retcode, r.Raised, r.Partial = fun.Returned, nil, 0, false, nil
 		r.Body = fun.ValueBody{V: value.MapOf("test_|-planned_|-planned_|-nop", value.MapOf(
 			"name", "planned", "result", nil, "comment", "", "changes", value.MapOf("planned", true), "__run_num__", int64(0),
@@ -82,23 +85,27 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	case len(sum.Targets) == 0:
 		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: "no target matches"})
 	}
-	f.mu.Lock()
+	f.pl.mu.Lock()
 	f.jobs = append(f.jobs, pj)
-	f.mu.Unlock()
+	f.pl.mu.Unlock()
 	return sum, err
 }
 
 // take returns the job of a step and forgets it: an ID may have several.
 func (f *planFleet) take(step string) *planJob {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, pj := range f.jobs {
-		if pj.step == step {
-			f.jobs = slices.Delete(f.jobs, i, i+1)
-			return pj
-		}
+	f.pl.mu.Lock()
+	defer f.pl.mu.Unlock()
+	if i := f.index(step); i >= 0 {
+		pj := f.jobs[i]
+		f.jobs = slices.Delete(f.jobs, i, i+1)
+		return pj
 	}
 	return nil
+}
+
+// index returns where the job of a step is; -1 for nowhere.
+func (f *planFleet) index(step string) int {
+	return slices.IndexFunc(f.jobs, func(pj *planJob) bool { return pj.step == step })
 }
 
 // planCalls returns what a target is asked instead of a function of states: that

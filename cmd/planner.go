@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
+	"brine/internal/dispatch"
 	"brine/internal/fun"
 	"brine/internal/plan"
 	"brine/internal/roster"
@@ -22,11 +25,19 @@ import (
 
 // A planner makes one plan.
 type planner struct {
-	s    *session
-	o    *planOpts
-	args []string
-	in   fun.Args // without the function's name
-	p    *plan.Plan
+	s     *session
+	o     *planOpts
+	args  []string
+	in    fun.Args // without the function's name
+	p     *plan.Plan
+	shown *progress.Progress
+
+	mu    sync.Mutex
+	inner int // orchestrations within others so far
+	// How far the making of the plan is: of the steps, or of the states on this
+	// machine, and of the targets.
+	steps, done        int
+	targeted, answered int
 }
 
 func newPlan(s *session) *plan.Plan {
@@ -49,6 +60,7 @@ func (pl *planner) local(ctx context.Context) error {
 	name := pl.args[0]
 	names, calls := planCalls(name, pl.in)
 	parts := make([]value.Value, 3)
+	env.Watch = pl.watchRun(nil)
 	for i, n := range names {
 		res, err := env.Invoker.Invoke(ctx, fun.Exec, n, calls[i])
 		if err != nil {
@@ -78,7 +90,7 @@ func (pl *planner) targets(ctx context.Context, c *cobra.Command) error {
 	if err := pl.tree(ctx, env); err != nil {
 		return err
 	}
-	f := &planFleet{Fleet: env.Fleet, s: pl.s, all: &pl.p.Inputs}
+	f := pl.fleet(env.Fleet, nil)
 	sum, err := f.Run(ctx, job, func(fun.Return) error { return nil })
 	switch {
 	case err != nil:
@@ -107,45 +119,60 @@ func (pl *planner) orchestration(ctx context.Context) error {
 	if err := pl.tree(ctx, env); err != nil {
 		return err
 	}
-	fleet := env.Fleet
-	pf := &planFleet{Fleet: fleet, s: s, all: &pl.p.Inputs}
-	env.Fleet = pf
-	in := fun.Args{Pos: pl.in.Pos, Kw: pl.in.Kw.Copy()}
-	in.Kw.Set("test", true)
-	res, err := env.Invoker.Invoke(ctx, fun.Runner, "state.orchestrate", in)
-	if err != nil {
-		return s.app.runFault(s, "state.orchestrate", err)
-	}
-	rets, err := stepReturns(res.Value, env.ID)
-	switch {
-	case err != nil && len(s.told) > 0:
-		return silent(exitGeneric) // what is wrong was said, and where
-	case err != nil:
+	if pl.p.Steps, pl.p.Inputs.Rendered, err = pl.look(ctx, env, "state.orchestrate", pl.in, nil); err != nil {
+		if _, ok := errors.AsType[*compileError](err); ok && len(s.told) > 0 {
+			return silent(exitGeneric) // what is wrong was said, and where
+		}
 		return err
 	}
-	low, err := pl.rendered(ctx, env)
-	if err != nil {
+	if err := pl.pillar(ctx, env); err != nil {
 		return err
-	}
-	chunks := map[string]*value.Map{}
-	for _, x := range low.Items {
-		if m, ok := x.(*value.Map); ok {
-			chunks[plan.Tag(m)] = m
-		}
-	}
-	for _, r := range rets {
-		chunk := chunks[r.tag]
-		if chunk == nil {
-			chunk = value.NewMap(0)
-		}
-		st, err := pl.step(ctx, env, pf, r, chunk)
-		if err != nil {
-			return err
-		}
-		pl.p.Steps = append(pl.p.Steps, st)
 	}
 	return pl.roster(ctx, env)
 }
+
+// look plans the steps of an orchestration that a runner function runs. chain are
+// the orchestrations that led to it. The error is a *compileError where the
+// orchestration does not compile.
+func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.Args, chain []link) (steps []*plan.Step, rendered string, err error) {
+	bare := env.Fleet
+	if pf, ok := bare.(*planFleet); ok {
+		bare = pf.Fleet
+	}
+	pf := pl.fleet(bare, chain)
+	w := &planRun{RunWatcher: watchers(nil), pl: pl, chunks: map[string]*value.Map{}}
+	if len(chain) == 0 {
+		w.RunWatcher = pl.watchRun(pf)
+	}
+	own := env.Fork(func(e *fun.Env) { e.Fleet, e.Watch, e.Journal = pf, w, nil })
+	args := fun.Args{Pos: in.Pos, Kw: in.Kw.Copy()}
+	args.Kw.Set("test", true)
+	res, err := own.Invoker.Invoke(ctx, fun.Runner, name, args)
+	switch {
+	case dispatch.IsArgError(err) && len(chain) == 0:
+		return nil, "", usageOf(name, err)
+	case err != nil:
+		return nil, "", err
+	}
+	rets, err := stepReturns(res.Value, env.ID)
+	if err != nil {
+		return nil, "", &compileError{err}
+	}
+	steps = []*plan.Step{}
+	for _, r := range rets {
+		st, err := pl.step(ctx, own, pf, r, w.chunk(r.tag))
+		if err != nil {
+			return nil, "", err
+		}
+		steps = append(steps, st)
+	}
+	return steps, w.rendered, nil
+}
+
+// A compileError is why an orchestration does not compile.
+type compileError struct{ error }
+
+func (e *compileError) Unwrap() error { return e.error }
 
 // A stepReturn is what a step of an orchestration says in test mode.
 type stepReturn struct {
@@ -174,36 +201,22 @@ func stepReturns(v value.Value, id string) ([]stepReturn, error) {
 	return all, nil
 }
 
-// rendered returns the low chunks of the orchestration, and notes their hash and
-// that of the controller's pillar.
-func (pl *planner) rendered(ctx context.Context, env *fun.Env) (*value.List, error) {
-	mods := pl.in.Kw.At("mods")
-	if len(pl.in.Pos) > 0 {
-		mods = pl.in.Pos[0]
-	}
-	kw := some(pl.in.Kw, "saltenv", "pillar", "pillarenv", "pillar_enc")
+// pillar notes the hash of the controller's pillar.
+func (pl *planner) pillar(ctx context.Context, env *fun.Env) error {
+	kw := some(pl.in.Kw, "saltenv", "pillarenv")
 	if len(pl.in.Pos) > 1 {
 		kw.Set("saltenv", pl.in.Pos[1])
 	}
 	if !kw.Has("saltenv") {
 		kw.Set("saltenv", "base")
 	}
-	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{mods}, Kw: kw})
+	items, err := env.Invoker.Invoke(ctx, fun.Exec, "pillar.items", fun.Args{Kw: kw})
 	if err != nil {
-		return nil, err
-	}
-	low, ok := res.Value.(*value.List)
-	if !ok || res.Retcode != 0 {
-		return nil, errors.New(faultText(res.Value))
-	}
-	pl.p.Inputs.Rendered = pl.s.planKey.Hash(value.EncodeJSON(low))
-	items, err := env.Invoker.Invoke(ctx, fun.Exec, "pillar.items", fun.Args{Kw: some(kw, "pillarenv", "saltenv")})
-	if err != nil {
-		return nil, err
+		return err
 	}
 	pl.s.secrets.AddPillar(items.Value)
 	pl.p.Inputs.Pillar["(controller)"] = pl.s.planKey.Hash(value.EncodeJSON(items.Value))
-	return low, nil
+	return nil
 }
 
 // requisiteKinds are the requisites that a plan shows.
@@ -242,7 +255,11 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		pj.fill(st)
 		return st, nil
 	}
-	onfail := append(plan.Requisites(chunk, "onfail"), plan.Requisites(chunk, "onfail_any")...)
+	if inner := pf.takeInner(r.tag); inner != nil && r.ret.At("result") == nil {
+		within(st, inner)
+		return st, nil
+	}
+	onfail := onfail(chunk)
 	if st.Fun == "salt.state" {
 		if pj := pf.take(part[1]); pj != nil {
 			pj.fill(st)
@@ -274,6 +291,11 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		}
 	}
 	return st, nil
+}
+
+// onfail returns the steps that a low chunk has as its onfail.
+func onfail(chunk *value.Map) []string {
+	return append(plan.Requisites(chunk, "onfail"), plan.Requisites(chunk, "onfail_any")...)
 }
 
 func mapOf(v value.Value) *value.Map {
@@ -334,11 +356,12 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 // roster notes the hashes of the roster's entries for the targets of the plan.
 func (pl *planner) roster(ctx context.Context, env *fun.Env) error {
 	wanted := map[string]bool{}
-	for _, st := range pl.p.Steps {
+	plan.Walk(pl.p.Steps, func(st *plan.Step) bool {
 		for _, id := range st.Targets {
 			wanted[id] = true
 		}
-	}
+		return true
+	})
 	r, err := assembly.Roster(ctx, env, pl.s.cfg, pl.s.ssh)
 	if err != nil {
 		return err

@@ -226,7 +226,7 @@ func (s *session) end() {
 func (s *session) warn(w fun.Warning) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.warned[w] {
+	if s.warned[w] || s.abandoned() {
 		return
 	}
 	s.warned[w] = true
@@ -241,10 +241,16 @@ func (s *session) warn(w fun.Warning) {
 	fmt.Fprintf(s.app.Err, "brine: warning: %s\n", printable.Text(s.secrets.Text(w.Text)))
 }
 
+// abandoned reports whether a plan was interrupted: what ends it is no fault.
+func (s *session) abandoned() bool { return s.planKey != nil && s.app.intr.draining() }
+
 // fault shows where a fault is that the report only names.
 func (s *session) fault(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.abandoned() {
+		return
+	}
 	s.keepFault(err)
 	if s.told != nil {
 		if s.told[err.Error()] {

@@ -67,6 +67,7 @@ is wrong; 64 the command line is invalid; 130 interrupted.`,
 	f.StringVar(&o.answers, "answers", "", "answers to begin with: a JSON or YAML file, which sops or gpg may have encrypted, or a label of kept ones")
 	f.StringVar(&o.saveAs, "save-as", "", "also keep the answers with this label")
 	f.StringVar(&o.resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
+	a.completeResume(c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
 	f.BoolVar(&o.test, "test", false, "change nothing: show what would change")
 	return c

@@ -45,9 +45,9 @@ func (s *session) took(part, of string, began time.Time) {
 	}
 }
 
-// spans are the parts of the run, whose results are data.
-func (s *session) spans(data value.Value, retcode int) []trace.Span {
-	return s.rec.Spans(report.Build(s.mask(s.named(data)), s.reportInfo(retcode)), s.secrets.Text)
+// traced is where the time of the run went, whose results are data.
+func (s *session) traced(data value.Value, retcode int) *trace.Profile {
+	return s.rec.Profile(report.Build(s.mask(s.named(data)), s.reportInfo(retcode)), s.secrets.Text)
 }
 
 // interruptedExport is how long a run that a signal ends goes on to send its spans.
@@ -87,15 +87,15 @@ func (s *session) sendTrace(data value.Value, retcode int) {
 	if s.exporter == nil || s.rec == nil {
 		return
 	}
-	spans := s.spans(data, retcode)
+	p := s.traced(data, retcode)
 	ctx, end := s.app.intr.exporting()
 	defer end()
-	lost, err := s.exporter.Export(ctx, spans)
+	err := s.exporter.Export(ctx, p.Spans)
 	switch {
 	case err != nil:
 		s.note("traces were not sent: " + s.secrets.Text(err.Error()))
-	case lost > 0:
-		s.note(fmt.Sprintf("%d spans were not sent: there are too many", lost))
+	case p.Lost > 0:
+		s.note(fmt.Sprintf("%d spans were not sent: there are too many", p.Lost))
 	}
 }
 
@@ -108,7 +108,7 @@ func (s *session) profile(w io.Writer, data value.Value, o *outputter.Options) e
 	if err := outputter.Profile(w, states, o); err != nil {
 		return err
 	}
-	return trace.Text(w, s.spans(data, o.Retcode))
+	return trace.Text(w, s.traced(data, o.Retcode))
 }
 
 // writeProfileJSON prints where the time of the run went as JSON.
@@ -116,7 +116,7 @@ func (s *session) writeProfileJSON(w io.Writer, data value.Value, o *outputter.O
 	if s.rec == nil {
 		s.rec = trace.New(time.Now) // of a job that ended before: its states alone
 	}
-	text, err := value.AppendJSON(nil, trace.Data(s.spans(data, o.Retcode)), value.JSONOptions{Indent: 2})
+	text, err := value.AppendJSON(nil, trace.Data(s.traced(data, o.Retcode)), value.JSONOptions{Indent: 2})
 	if err != nil {
 		return err
 	}

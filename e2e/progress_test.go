@@ -244,3 +244,59 @@ func TestGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanLive: while a plan is made, a terminal shows its steps and hosts, also
+// those of an orchestration within it, and what would fail; then the plan alone.
+func TestPlanLive(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	s.roster(0, "n1: {connection: local}", "n2: {connection: local}")
+	s.write("salt/quick.sls", "quick:\n  test.nop: []\n")
+	s.write("salt/bad.sls", "bad:\n  test.fail_without_changes: []\n")
+	s.write("salt/slow.sls", "slow:\n  cmd.run:\n    - name: 'true'\n    - onlyif: sleep 1\n")
+	s.write("salt/inner.sls", "deep:\n  salt.state:\n    - tgt: 'n*'\n    - sls: slow\n")
+	s.write("salt/orch.sls", `first:
+  salt.state:
+    - tgt: 'n*'
+    - sls: quick
+broken:
+  salt.state:
+    - tgt: n1
+    - sls: bad
+deploy:
+  salt.runner:
+    - name: state.orchestrate
+    - mods: inner
+last:
+  salt.state:
+    - tgt: n1
+    - sls: quick
+`)
+	for _, width := range []int{80, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			s := *s
+			s.t = t
+			v, raw, exit := s.onTerminal(width, s.command("plan", "orch"))
+			seen, text := strings.Join(v.Seen, "\n"), v.Text()
+			if exit != 1 {
+				t.Errorf("exit status %d: %q", exit, raw)
+			}
+			for _, want := range []string{
+				`^plan of orch: 2 of 4 steps done, 1 failed, 1 running, 1 waiting`, `^✓ first  2 hosts  \d`, `^✗ broken  1 of 1 host failed  \d`,
+				`^▸ deploy: 0/2 done, .*2 running`, `^· next: last`, `^waiting for deploy: n\d \(running \d+s\)`,
+			} {
+				if !regexp.MustCompile(`(?m)` + want).MatchString(seen) {
+					t.Errorf("no line was ever like %s:\n%s", want, seen)
+				}
+			}
+			for _, want := range []string{`^✗ broken \(\d.*s\): would fail on n1: bad`, `^3\. deploy \(salt\.runner\) state\.orchestrate`, `^   3\.1\. deep \(salt\.state\)`, `^2 hosts, 2 changes, 1 failure`} {
+				if !regexp.MustCompile(`(?m)` + want).MatchString(text) {
+					t.Errorf("nothing like %s is left:\n%s", want, text)
+				}
+			}
+			if strings.Contains(text, "waiting for") || strings.Contains(text, "steps done") {
+				t.Errorf("something of the view is left:\n%s", text)
+			}
+		})
+	}
+}

@@ -287,11 +287,11 @@ func (a *agentRoom) addGrains(ctx context.Context, env *fun.Env) {
 // call calls a job's function. The custom modules of the tree are looked for
 // where they may matter: a plain call costs no look at the controller's files.
 func (a *agentRoom) call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
-	newTable := func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, a.o.Table), nil }
+	newTable := func(now context.Context) (*fun.Table, error) { return withCustom(now, ctx, env, a.o.Table), nil }
 	_, _, known := a.o.Table.Lookup(fun.Exec, job.Fun)
 	mod, _, _ := strings.Cut(job.Fun, ".")
 	if !known || mod == "state" || mod == "saltutil" || mod == "sys" {
-		env.Table = withCustom(ctx, env, a.o.Table)
+		env.Table = withCustom(ctx, ctx, env, a.o.Table)
 	}
 	env.NewTable = newTable
 	if !known || mod == "state" || mod == "saltutil" || mod == "grains" {

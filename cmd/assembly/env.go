@@ -77,9 +77,9 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		o.Git = NewGit(o)
 	}
 	attachUpstream(ctx, env, o.Git)
-	env.Table = withCustom(ctx, env, o.Table)
+	env.Table = withCustom(ctx, ctx, env, o.Table)
 	env.NewGrains = func(context.Context) (value.Mapping, error) { return machineGrains(env, o), nil }
-	env.NewTable = func(ctx context.Context) (*fun.Table, error) { return withCustom(ctx, env, o.Table), nil }
+	env.NewTable = func(now context.Context) (*fun.Table, error) { return withCustom(now, ctx, env, o.Table), nil }
 	env.Invoker = dispatch.New(env)
 	return env
 }
@@ -96,8 +96,9 @@ func stopped(o EnvOptions) func(string, *fun.Chunk) string {
 	}
 }
 
-// withCustom adds the custom modules of the tree to a table.
-func withCustom(ctx context.Context, env *fun.Env, t *fun.Table) *fun.Table {
+// withCustom adds the custom modules of the tree to a table. run is the context of
+// the run, in which they are loaded later.
+func withCustom(ctx, run context.Context, env *fun.Env, t *fun.Table) *fun.Table {
 	customs, err := dispatch.FindCustom(ctx, env)
 	if err != nil {
 		env.Warn(fun.Warning{Text: fmt.Sprintf("custom modules cannot be listed: %v", err)})
@@ -111,7 +112,7 @@ func withCustom(ctx context.Context, env *fun.Env, t *fun.Table) *fun.Table {
 			files = append(files, python.File{Kind: c.Kind, Name: c.Name, FileInfo: c.File})
 		}
 	}
-	return t.With(append(dispatch.Entries(customs), python.NewTree(env, files).Entries(ctx)...))
+	return t.With(append(dispatch.Entries(customs), python.NewTree(env, files).Entries(run)...))
 }
 
 func saltEnv(opts *value.Map) string {

@@ -33,6 +33,10 @@ import (
 
 // A Server is the files of some roots. It is safe for concurrent use.
 type Server struct {
+	// MaxFiles bounds the files and directories that a listing of a saltenv may
+	// find; 0 is no bound. More are a *LargeError.
+	MaxFiles int
+
 	files    host.Files
 	roots    *Roots
 	backends []Backend
@@ -72,6 +76,15 @@ func (e *RefusedError) Error() string {
 	}
 	return fmt.Sprintf("salt://%s is refused: it leads out of the roots", e.Path)
 }
+
+// A LargeError says that a saltenv has more files than a listing may find.
+type LargeError struct {
+	Dir string // the root with the last of them
+	Max int
+}
+
+// Error names the root.
+func (e *LargeError) Error() string { return fmt.Sprintf("%s has more than %d files", e.Dir, e.Max) }
 
 // Unwrap is fs.ErrPermission.
 func (e *RefusedError) Unwrap() error { return fs.ErrPermission }

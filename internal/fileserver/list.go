@@ -128,6 +128,7 @@ type walker struct {
 	env     string
 	in      Dir // what is listed
 	t       tree
+	met     int             // files and directories so far
 	seen    map[string]bool // files, by path
 	seenDir map[string]bool
 }
@@ -154,6 +155,9 @@ func (w *walker) dir(ctx context.Context, abs, rel string, real []string) error 
 			return fmt.Errorf("list the roots of saltenv %s: %w", w.env, err)
 		}
 		return nil // as Python's os.walk
+	}
+	if w.met += len(names); w.s.MaxFiles > 0 && w.met > w.s.MaxFiles {
+		return &LargeError{Dir: w.in.Path, Max: w.s.MaxFiles}
 	}
 	for _, name := range names {
 		p := name

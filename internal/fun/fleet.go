@@ -35,6 +35,16 @@ type Masters interface {
 	Listen(ctx context.Context)
 }
 
+// A Rehearser is a Fleet of a run that only shows what it would do, such as the
+// making of a plan. In test mode, a step tells it which runner functions it would
+// call.
+type Rehearser interface {
+	// Rehearse takes a call of a runner function by the step c, with the arguments as
+	// the function would get them. id is the id of the step, or that of one of
+	// several parallel runners.
+	Rehearse(ctx context.Context, c *Call, id, name string, args Args)
+}
+
 // A Job is a function to run on targets.
 type Job struct {
 	Tgt      value.Value // text, or a list for tgt_type list

@@ -13,6 +13,12 @@ const (
 	accountPause = 250 * time.Millisecond
 )
 
+// locked reports whether somebody else changes the accounts. What may not change
+// them says the same of the lock, after the reason.
+func locked(stderr []byte) bool {
+	return bytes.Contains(stderr, []byte("cannot lock /etc/")) && !bytes.Contains(stderr, []byte("Permission denied"))
+}
+
 // RunAccounts runs a program that changes the accounts of the machine, such as
 // useradd. While somebody else changes them, such a program does not wait for
 // the lock but fails: it is run again then, for 15 seconds at most.
@@ -24,7 +30,7 @@ func RunAccounts(ctx context.Context, h Host, c Cmd) (Output, error) {
 			}
 		}
 		out, err := h.Run(ctx, c)
-		if err != nil || out.Status == 0 || try == accountTries || !bytes.Contains(out.Stderr, []byte("cannot lock /etc/")) {
+		if err != nil || out.Status == 0 || try == accountTries || !locked(out.Stderr) {
 			return out, err
 		}
 		if err := h.Sleep(ctx, accountPause); err != nil {

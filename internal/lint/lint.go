@@ -11,6 +11,7 @@ package lint
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -24,6 +25,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/source"
+	"brine/internal/star"
 	"brine/internal/value"
 )
 
@@ -35,6 +37,12 @@ type Options struct {
 	// Systems are the grains that the tree is compiled for; nil: [Systems].
 	Systems []System
 	Config  Config
+	// MaxFiles bounds the files and directories of a saltenv, and MaxText the bytes
+	// of the files that are read: what is neither an SLS file nor a template is left
+	// out behind them, and of those twice as much is read. More are a [LargeError].
+	// 0 is the default.
+	MaxFiles int
+	MaxText  int64
 }
 
 // A Finding is a fault at a place.
@@ -58,6 +66,7 @@ type Edit struct {
 type Report struct {
 	Findings []Finding // by file, line and column
 	SLS      int       // how many SLS files were compiled
+	Unread   int       // how many files other than SLS files and templates were not read, since the tree has too much text
 	Used     *Used     // what the tree uses
 }
 
@@ -101,6 +110,9 @@ type linter struct {
 	keys  map[string][]string
 	have  map[string]bool // "saltenv path" of the files under the file roots
 	used  *Used
+	// text is how many bytes of files were read, and unread how many files were not.
+	text   int64
+	unread int
 
 	mu sync.Mutex
 	// handed are the pillar keys that orchestrations give to states.
@@ -114,10 +126,12 @@ type file struct {
 	sls     string // its SLS name; "" where it is none
 	pillar  bool
 	mtime   int64    // in nanoseconds, of the text that was read
+	unread  bool     // its text was not read, since the tree has too much
 	lines   []string // of text that is checked; without line ends
 	words   map[string]bool
 	ignores ignores
-	found   []Finding // what the text alone shows
+	found   []Finding   // what the text alone shows
+	star    *star.Facts // of a Starlark file
 }
 
 // A key tells findings apart: a fault that several systems or includers have is one.
@@ -219,8 +233,18 @@ func (l *linter) hand(pillar value.Value) {
 	}
 }
 
-// maxText bounds the size of files whose text is checked.
-const maxText = 1 << 20
+// Bounds of what is read of a tree.
+const (
+	maxText         = 1 << 20 // bytes of a file whose text is checked
+	defaultMaxText  = 256 << 20
+	defaultMaxFiles = 200_000
+)
+
+// A LargeError is a tree that is not read, since it has more files or more text than
+// a tree has.
+type LargeError struct{ Reason string }
+
+func (e *LargeError) Error() string { return e.Reason }
 
 // list finds the files of the tree. Of a file that is as it was, it keeps what is
 // known; it returns those that changed, and whether files came or went.
@@ -231,6 +255,7 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 	}
 	had := l.have
 	l.files, l.sls, l.paths, l.keys, l.have = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}
+	l.text, l.unread = 0, 0
 	for _, side := range []struct {
 		server *fileserver.Server
 		pillar bool
@@ -242,6 +267,9 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 		}
 		for _, env := range envs {
 			infos, err := fun.ListFiles(ctx, side.server, env, "")
+			if large, ok := errors.AsType[*fileserver.LargeError](err); ok {
+				return nil, false, &LargeError{large.Error()}
+			}
 			if err != nil {
 				return nil, false, fmt.Errorf("list the tree: %w", err)
 			}
@@ -251,6 +279,9 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 					changed = append(changed, f)
 				}
 				moved = moved || f != nil && before[f.id()] == nil
+			}
+			if l.text > 2*l.o.MaxText {
+				return nil, false, &LargeError{fmt.Sprintf("the SLS files and templates of saltenv %s have more than %d MB", env, 2*l.o.MaxText>>20)}
 			}
 		}
 	}
@@ -303,13 +334,20 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 	if isNew {
 		l.read(f)
 	}
+	switch {
+	case f.lines != nil:
+		l.text += f.Size
+	case f.unread:
+		l.unread++
+	}
 	return f, isNew
 }
 
 // read reads the text of a file.
 func (l *linter) read(f *file) {
-	f.lines, f.words, f.ignores, f.found = nil, nil, ignores{}, nil
-	if f.Size > maxText {
+	f.lines, f.words, f.ignores, f.found, f.star = nil, nil, ignores{}, nil, nil
+	f.unread = f.Size <= maxText && !f.isTemplate() && l.text+f.Size > l.o.MaxText
+	if f.Size > maxText || f.unread {
 		return
 	}
 	text, err := l.o.Disk.ReadFile(f.Abs)
@@ -318,13 +356,20 @@ func (l *linter) read(f *file) {
 	}
 	f.lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
 	var faults []badIgnore
-	if f.isTemplate() {
+	if f.isStar() {
+		facts := star.Check(f.Abs, text)
+		f.star = &facts
+	}
+	if f.isTemplate() || f.isStar() {
 		f.ignores, faults = readIgnores(f.lines)
 	}
 	for _, b := range faults {
 		f.addf(b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))
 	}
 }
+
+// isStar reports whether a file is one in Starlark.
+func (f *file) isStar() bool { return path.Ext(f.Path) == ".star" && !f.pillar }
 
 // isTemplate reports whether a file is an SLS or a template that SLS files import.
 func (f *file) isTemplate() bool {

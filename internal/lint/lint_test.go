@@ -81,6 +81,16 @@ func TestRules(t *testing.T) {
 		{"render-error", map[string]string{"salt/a.sls": "{% if %}\n"}, []string{"salt/a.sls:1:7 render-error"}},
 		{"requisite-cycle", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n"}, []string{"salt/a.sls:8:9 requisite-cycle"}},
 		{"secret", map[string]string{"salt/a.sls": "a:\n  test.nop: []\n", "pillar/a.sls": "a:\n  password: hunter22\n  other_token: '{{ 1 }}'\n"}, []string{"pillar/a.sls:2:13 secret"}},
+		{"starlark", map[string]string{
+			"salt/_modules/shop.star": "def price(x):\n    \"\"\"The price.\"\"\"\n    return x\ndef _own(): pass\n", "salt/_modules/bad.star": "def f(:\n  pass\n",
+			"salt/_states/shop.star": "def open(name):\n    return {'é': pirce(name)}\n", "salt/_modules/test.star": "def more(): pass\n",
+			"salt/_modules/loose.star": "f = make  # brine: ignore starlark\n", "salt/lib/x.star": "def g(): return nope\n",
+			"salt/a.sls": "a:\n  shop.open:\n    - name: {{ salt['shop.price'](1) }}{{ salt['bad.f']() }}{{ salt['loose.x']() }}{{ salt['test.echo']('x') }}\n",
+		}, []string{"salt/_modules/bad.star:1:8 starlark", "salt/_states/shop.star:2:18 starlark", "salt/lib/x.star:1:17 starlark"}},
+		{"unknown-function of Starlark", map[string]string{
+			"salt/_modules/shop.star": "def price(x): return x\n", "salt/_states/shop.star": "def open(name): return {}\n",
+			"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['shop.pirce'](1) }}\n", "salt/b.sls": "b:\n  shop.opened: []\n",
+		}, []string{"salt/a.sls:3:22 unknown-function", "salt/b.sls:1:1 unknown-state"}},
 		{"structure", map[string]string{"salt/a.sls": "a: 1\n"}, []string{"salt/a.sls:1:1 structure"}},
 		{"tab", map[string]string{"salt/a.sls": "a: # \tx\n  test.nop: []\n"}, []string{"salt/a.sls:1:6 tab"}},
 		{"trailing-space", map[string]string{"salt/a.sls": "a:  \n  test.nop: []\n"}, []string{"salt/a.sls:1:3 trailing-space"}},
@@ -345,5 +355,31 @@ func TestCleanTrees(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBounds: what is read of a tree is bounded, and what was not read is counted.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"salt/web.sls": "web:\n  test.nop: []\n", "salt/files/a.conf": strings.Repeat("mentions\n", 20), "salt/files/b.conf": "x",
+		"pillar/top.sls": "base:\n  '*': [app]\n", "pillar/app.sls": "mentions: 1\nother: 2\n",
+	}
+	_, o := write(t, files)
+	if r, err := lint.Run(t.Context(), o); err != nil || r.Unread != 0 || len(r.Findings) != 1 {
+		t.Fatalf("without bounds: %+v, %v", r, err)
+	}
+	few := o
+	few.MaxFiles = 3
+	if _, err := lint.Run(t.Context(), few); err == nil || !strings.HasSuffix(err.Error(), "salt has more than 3 files") {
+		t.Errorf("3 files: %v", err)
+	}
+	o.MaxText = 100
+	if r, err := lint.Run(t.Context(), o); err != nil || r.Unread != 1 || len(r.Findings) != 0 {
+		t.Errorf("100 bytes: %+v, %v, want a file that is not read, and no finding about keys that it may mention", r, err)
+	}
+	o.MaxText = 10
+	if _, err := lint.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "have more than") {
+		t.Errorf("10 bytes: %v", err)
 	}
 }

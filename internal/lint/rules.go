@@ -58,6 +58,7 @@ const (
 	renderError       = "render-error"
 	requisiteCycle    = "requisite-cycle"
 	secretText        = "secret"
+	starlark          = "starlark"
 	structure         = "structure"
 	tabStyle          = "tab"
 	trailingSpace     = "trailing-space"
@@ -138,6 +139,10 @@ func Rules() []Rule {
 		{
 			ID: secretText, Severity: Warning, Doc: "A password, token or private key is in the tree as plain text.",
 			Why: "Encrypt it with the gpg renderer, or read it from an external pillar.",
+		},
+		{
+			ID: starlark, Severity: Error, Doc: "A Starlark module has a syntax error, or uses a name that nothing defines.",
+			Why: "The module does not load, so none of its functions is available.",
 		},
 		{
 			ID: structure, Severity: Error, partial: true, Doc: "The data of an SLS or a top file does not have the right shape.",

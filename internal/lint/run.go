@@ -17,6 +17,7 @@ import (
 	"brine/internal/render"
 	"brine/internal/saltnames"
 	"brine/internal/source"
+	"brine/internal/star"
 	"brine/internal/value"
 	"brine/runner/high"
 	"brine/runner/low"
@@ -57,7 +58,11 @@ func (l *linter) tables() (callable, known *fun.Table) {
 			continue
 		}
 		for _, name := range append(f.virtualNames(), name) {
-			custom = append(custom, fun.Entry{Kind: kind, Name: name, Load: func() fun.Module { return openModule(kind, name) }})
+			mod := openModule(kind, name)
+			if _, ours := known.Module(kind, name); f.star != nil && !f.star.Open && !ours {
+				mod = starModule(mod, f.star)
+			}
+			custom = append(custom, fun.Entry{Kind: kind, Name: name, Load: func() fun.Module { return mod }})
 			l.used.Custom[kind][name] = true
 		}
 	}
@@ -103,6 +108,16 @@ func openModule(kind fun.Kind, name string) fun.Module {
 	return fun.Module{Name: name, Kind: kind, Dynamic: func(fn string) *fun.Spec {
 		return &fun.Spec{Name: fn, VarArg: true, VarKw: true}
 	}, Watch: func(context.Context, *fun.Call) fun.Ret { return fun.Ret{} }}
+}
+
+// starModule is a module that has the functions of a Starlark file alone.
+func starModule(mod fun.Module, facts *star.Facts) fun.Module {
+	mod.Dynamic = nil
+	for _, fn := range facts.Functions {
+		mod.Specs = append(mod.Specs, fun.Spec{Name: fn.Name, Doc: fn.Doc, VarArg: true, VarKw: true})
+	}
+	mod.SortSpecs()
+	return mod
 }
 
 // custom returns the kind and name of the custom module that a file is.

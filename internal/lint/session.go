@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,8 @@ func NewSession(ctx context.Context, o Options) (*Session, error) {
 	l.states = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "file_roots"))
 	l.pillars = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "pillar_roots"))
 	s := &Session{l: l, touched: map[string]bool{}, edited: map[string]bool{}, last: map[key]bool{}}
+	l.o.MaxFiles, l.o.MaxText = cmp.Or(o.MaxFiles, defaultMaxFiles), cmp.Or(o.MaxText, defaultMaxText)
+	l.states.MaxFiles, l.pillars.MaxFiles = l.o.MaxFiles, l.o.MaxFiles
 	changed, _, err := l.list(ctx)
 	if err != nil {
 		return nil, err
@@ -182,7 +185,7 @@ func (s *Session) Check(ctx context.Context, d Depth, open ...string) (*Report, 
 			s.last[key{k.rule, source.Pos{File: k.pos.File}, k.msg}] = true
 		}
 	}
-	return &Report{Findings: m.result(), SLS: len(s.l.sls), Used: s.l.used}, nil
+	return &Report{Findings: m.result(), SLS: len(s.l.sls), Unread: s.l.unread, Used: s.l.used}, nil
 }
 
 // A failure is a bug of brine that some text of the tree reaches: an editor's

@@ -50,6 +50,12 @@ func (l *linter) scan(f *file) {
 			f.words[word] = true
 		}
 	}
+	if f.star != nil {
+		for _, x := range f.star.Faults {
+			// Its column counts characters already.
+			f.found = append(f.found, Finding{Rule: starlark, Pos: source.Pos{File: f.Abs, Line: x.Line, Col: x.Col}, Message: x.Message})
+		}
+	}
 	if !f.isTemplate() {
 		l.used.python(f)
 		return
@@ -283,6 +289,9 @@ func (s *Session) unused(m *merge) {
 				}
 			}
 		}
+	}
+	if s.l.unread > 0 {
+		return // one of those files may mention a key
 	}
 	for key, pos := range s.pillarKeys() {
 		if !saltKeys[key] && !strings.ContainsFunc(key, notWord) && !s.l.mentions(key) {

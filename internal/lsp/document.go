@@ -3,6 +3,7 @@ package lsp
 import (
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +16,7 @@ type document struct {
 	version int
 	lines   []string // without line ends
 	ends    []string // the line ends: "\n", "\r\n", or "" of the last
+	size    int      // in bytes
 	large   bool     // it has more than maxDocument bytes, and is not read: it has no text here
 	open    bool
 }
@@ -26,6 +28,7 @@ func newDocument(uri, abs string, version int, text string) *document {
 	if d.large {
 		text = ""
 	}
+	d.size = len(text)
 	for {
 		i := strings.IndexByte(text, '\n')
 		if i < 0 {
@@ -113,42 +116,47 @@ func (d *document) span(line, start, end int) span {
 // What a change of a range makes of a document that is too large is not known: it
 // stays too large until its whole text comes.
 func (d *document) edit(version int, changes []change) *document {
+	own := false // the lines of d are not those of a document that others read
 	for _, c := range changes {
 		if c.Range == nil {
-			d = newDocument(d.uri, d.abs, version, c.Text)
+			d, own = newDocument(d.uri, d.abs, version, c.Text), true
 			continue
 		}
 		if d.large {
 			continue
 		}
-		l1, c1 := d.at(c.Range.Start)
-		l2, c2 := d.at(c.Range.End)
-		if l2 < l1 || l2 == l1 && c2 < c1 {
-			l2, c2 = l1, c1
+		if !own {
+			d, own = &document{uri: d.uri, abs: d.abs, size: d.size, lines: slices.Clone(d.lines), ends: slices.Clone(d.ends)}, true
 		}
-		mid := newDocument(d.uri, d.abs, version, d.lines[l1][:c1]+c.Text+d.lines[l2][c2:]+d.ends[l2])
-		if mid.large {
-			d = mid
-			continue
-		}
-		if l2 < len(d.lines)-1 { // the line end of the last line is not a line of its own
-			mid.lines, mid.ends = mid.lines[:len(mid.lines)-1], mid.ends[:len(mid.ends)-1]
-		}
-		n := &document{uri: d.uri, abs: d.abs, version: version}
-		n.lines = append(append(append(make([]string, 0, len(d.lines)+len(mid.lines)), d.lines[:l1]...), mid.lines...), d.lines[l2+1:]...)
-		n.ends = append(append(append(make([]string, 0, len(d.ends)+len(mid.ends)), d.ends[:l1]...), mid.ends...), d.ends[l2+1:]...)
-		size := 0
-		for i := range n.lines {
-			size += len(n.lines[i]) + len(n.ends[i])
-		}
-		if size > maxDocument {
-			n = newDocument(d.uri, d.abs, version, n.text())
-		}
-		d = n
+		d.replace(*c.Range, c.Text)
 	}
 	next := *d
 	next.version, next.open = version, true
 	return &next
+}
+
+// replace replaces a range of a document whose lines nobody else has.
+func (d *document) replace(r span, text string) {
+	l1, c1 := d.at(r.Start)
+	l2, c2 := d.at(r.End)
+	if l2 < l1 || l2 == l1 && c2 < c1 {
+		l2, c2 = l1, c1
+	}
+	before := 0
+	for i := l1; i <= l2; i++ {
+		before += len(d.lines[i]) + len(d.ends[i])
+	}
+	mid := newDocument("", "", 0, d.lines[l1][:c1]+text+d.lines[l2][c2:]+d.ends[l2])
+	if mid.large || d.size-before+mid.size > maxDocument {
+		*d = document{uri: d.uri, abs: d.abs, large: true, lines: []string{""}, ends: []string{""}}
+		return
+	}
+	if l2 < len(d.lines)-1 { // the line end of the last line is not a line of its own
+		mid.lines, mid.ends = mid.lines[:len(mid.lines)-1], mid.ends[:len(mid.ends)-1]
+	}
+	d.size += mid.size - before
+	d.lines = slices.Replace(d.lines, l1, l2+1, mid.lines...)
+	d.ends = slices.Replace(d.ends, l1, l2+1, mid.ends...)
 }
 
 // pathOf returns the path that a URI names; "" for one that is not a file's.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,7 +37,7 @@ func testQuery(s *server, text string, line, character int) *query {
 func testServer() *server {
 	return &server{
 		Options: Options{Log: slog.New(slog.DiscardHandler), Disk: host.NewFake(), Table: assembly.Table()},
-		over:    lint.NewOverlay(host.NewFake()), docs: map[string]*document{}, trees: map[string]*tree{},
+		over:    lint.NewOverlay(host.NewFake()), docs: map[string]*document{}, trees: map[string]*tree{}, said: map[string]bool{},
 	}
 }
 
@@ -192,6 +193,7 @@ func TestGone(t *testing.T) {
 func TestOpenBefore(t *testing.T) {
 	t.Parallel()
 	s := testServer()
+	s.folders = []string{"/srv/salt"}
 	s.Tree = func(dir string) (lint.Options, error) {
 		return lint.Options{Opts: value.MapOf("file_roots", value.MapOf("base", value.NewList(dir)))}, nil
 	}
@@ -205,6 +207,44 @@ func TestOpenBefore(t *testing.T) {
 	s.work.Wait()
 	if !s.over.IsOpen("/srv/salt/map.yaml") || !s.over.IsOpen("/srv/salt/a.sls") {
 		t.Error("the tree does not see a document")
+	}
+}
+
+// TestCandidates: which directories may be the tree of a file. Without a workspace
+// folder, no directory is one that has no mark of a tree.
+func TestCandidates(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, file, folder, files, want string
+	}{
+		{"a file alone", "/home/u/a.sls", "", "", ""},
+		{"a configuration", "/srv/t/salt/a.sls", "", "/srv/t/minion", "/srv/t"},
+		{"nested ones", "/srv/t/f/salt/a.sls", "", "/srv/t/master /srv/t/f/FORMULA", "/srv/t/f /srv/t"},
+		{"a repository", "/home/u/r/salt/web/a.sls", "", "/home/u/r/.git/HEAD", "/home/u/r"},
+		{"a top file", "/home/u/x/web/a.sls", "", "/home/u/x/top.sls", "/home/u/x"},
+		{"a top file of a whole tree", "/srv/salt/web/a.sls", "", "/srv/salt/top.sls", "/srv"},
+		{"one of the pillar", "/srv/pillar/a.sls", "", "/srv/pillar/top.sls", "/srv"},
+		{"a folder", "/w/salt/a.sls", "/w", "/w/salt/top.sls", "/w"},
+		{"a folder in a tree", "/srv/t/salt/a.sls", "/srv/t/salt", "/srv/t/minion", "/srv/t/salt"},
+		{"another folder", "/home/u/a.sls", "/w", "", ""},
+	} {
+		s := testServer()
+		fake := host.NewFake()
+		s.Disk = fake
+		for name := range strings.FieldsSeq(tt.files) {
+			if err := fake.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := fake.WriteFile(name, strings.NewReader(""), host.WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if tt.folder != "" {
+			s.folders = []string{tt.folder}
+		}
+		if got := strings.Join(s.candidates(tt.file), " "); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 

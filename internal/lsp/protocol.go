@@ -40,6 +40,12 @@ type docParams struct {
 	TextDocument docID `json:"textDocument"`
 }
 
+// savedParams are those of a document that was saved, or of files that changed.
+type savedParams struct {
+	TextDocument docID   `json:"textDocument"`
+	Changes      []docID `json:"changes"`
+}
+
 type folder struct {
 	URI string `json:"uri"`
 }

@@ -53,8 +53,9 @@ type Options struct {
 	// "" for nowhere.
 	DocsURL, RulesURL string
 	// Delay is how long the server waits after a change before it checks what is
-	// nearby, and Idle how long before it checks the rest. 0 is the default.
-	Delay, Idle time.Duration
+	// nearby, and Idle how long before it checks the rest. Linger is how long a tree
+	// stays when its last document is closed. 0 is the default.
+	Delay, Idle, Linger time.Duration
 }
 
 // ErrNotShutDown says that the client left without asking to shut down.
@@ -72,10 +73,13 @@ func Serve(ctx context.Context, o Options) error {
 	if o.Idle == 0 {
 		o.Idle = 800 * time.Millisecond
 	}
+	if o.Linger == 0 {
+		o.Linger = time.Minute
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		Options: o, over: lint.NewOverlay(o.Disk), docs: map[string]*document{}, trees: map[string]*tree{},
+		Options: o, over: lint.NewOverlay(o.Disk), docs: map[string]*document{}, trees: map[string]*tree{}, said: map[string]bool{},
 		cancels: map[jsonrpc2.ID]context.CancelFunc{}, slots: make(chan struct{}, maxRunning), left: make(chan struct{}),
 	}
 	conn := jsonrpc2.NewConn(ctx, newStream(o.In, o.Out, o.Log), s, jsonrpc2.SetLogger(discard{}))
@@ -143,6 +147,7 @@ type server struct {
 	folders []string
 	docs    map[string]*document // that are open, by path
 	trees   map[string]*tree     // by directory
+	said    map[string]bool      // the warnings that the user was shown
 	cancels map[jsonrpc2.ID]context.CancelFunc
 }
 
@@ -423,11 +428,11 @@ func (s *server) notified(ctx context.Context, req *jsonrpc2.Request) error {
 		}
 		s.changed(p)
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles", "workspace/didChangeConfiguration":
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for _, t := range s.trees {
-			t.poke("", true)
+		p, err := parsed[savedParams](req)
+		if err != nil {
+			return err
 		}
+		s.saved(ctx, p)
 	case "textDocument/didClose":
 		p, err := parsed[docParams](req)
 		if err != nil {
@@ -531,6 +536,23 @@ func (s *server) changed(p changeParams) {
 	s.docs[abs] = d
 	if t := s.treeFor(abs); t != nil {
 		s.put(t, d)
+	}
+}
+
+// saved has all trees look at their files again, and where one is a configuration,
+// at that.
+func (s *server) saved(ctx context.Context, p savedParams) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return
+	}
+	if isConfig(pathOf(p.TextDocument.URI)) || slices.ContainsFunc(p.Changes, func(c docID) bool { return isConfig(pathOf(c.URI)) }) {
+		s.reconfigure(ctx)
+		return
+	}
+	for _, t := range s.trees {
+		t.poke("", true)
 	}
 }
 

@@ -30,7 +30,7 @@ type session struct {
 }
 
 // start serves a tree.
-func start(t *testing.T, files map[string]string) *session {
+func start(t *testing.T, files map[string]string, change ...func(*lsp.Options)) *session {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -46,24 +46,48 @@ func start(t *testing.T, files map[string]string) *session {
 	outR, outW := io.Pipe()
 	s := &session{t: t, dir: dir, done: make(chan error, 1), in: inW}
 	disk := host.NewLocal()
+	o := lsp.Options{
+		In: inR, Out: outW, Version: "1", Disk: disk, Table: assembly.Table(), Delay: time.Millisecond, Idle: time.Millisecond,
+		RulesURL: "file:///docs/lint.md",
+		Tree: func(dir string) (lint.Options, error) {
+			cfg, err := lintConfig(filepath.Join(dir, lint.ConfigName))
+			return lint.Options{
+				Config: cfg,
+				Table:  assembly.Table(), Disk: disk, Systems: lint.Systems()[2:3],
+				Opts: value.MapOf("renderer", "jinja|yaml", "state_top", "top.sls", "cachedir", "/var/cache/salt", "file_roots", value.MapOf("base", value.NewList(dir+"/salt")),
+					"pillar_roots", value.MapOf("base", value.NewList(dir+"/pillar"))),
+			}, err
+		},
+	}
+	for _, f := range change {
+		f(&o)
+	}
 	go func() {
-		s.done <- lsp.Serve(context.Background(), lsp.Options{
-			In: inR, Out: outW, Version: "1", Disk: disk, Table: assembly.Table(), Delay: time.Millisecond, Idle: time.Millisecond,
-			RulesURL: "file:///docs/lint.md",
-			Tree: func(dir string) (lint.Options, error) {
-				return lint.Options{
-					Table: assembly.Table(), Disk: disk, Systems: lint.Systems()[2:3],
-					Opts: value.MapOf("renderer", "jinja|yaml", "state_top", "top.sls", "cachedir", "/var/cache/salt", "file_roots", value.MapOf("base", value.NewList(dir+"/salt")),
-						"pillar_roots", value.MapOf("base", value.NewList(dir+"/pillar"))),
-				}, nil
-			},
-		})
+		s.done <- lsp.Serve(context.Background(), o)
 		outW.Close()
 	}()
 	s.Client = New(t, outR, inW)
 	s.Ask("initialize", M{"rootUri": "file://" + dir, "capabilities": M{}}, nil)
 	s.Tell("initialized", M{})
 	return s
+}
+
+// lintConfig reads the configuration of lint; a file that is not there has none.
+func lintConfig(name string) (lint.Config, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return lint.Config{}, nil
+	}
+	return lint.ParseConfig(name, text)
+}
+
+// write changes a file of the tree, as another program does, and tells the server.
+func (s *session) write(name, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+	s.Tell("workspace/didChangeWatchedFiles", M{"changes": []M{{"uri": s.uri(name), "type": 2}}})
 }
 
 func (s *session) uri(name string) string { return "file://" + s.dir + "/" + name }
@@ -406,6 +430,70 @@ func TestSync(t *testing.T) {
 	s.Wait(web)
 	if err := s.Try("textDocument/hover", At(web, 3, 4), nil); err != nil {
 		t.Errorf("hover of a closed document: %v", err)
+	}
+}
+
+// TestConfig: a configuration that changes counts at once; one that cannot be read
+// is told, and changes nothing.
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	s := start(t, site())
+	defer s.end()
+	web, common := s.uri("salt/web.sls"), s.uri("salt/common/init.sls")
+	s.Tell("textDocument/didOpen", Open(web, "a:\n  test.nopp: []\n"))
+	s.Wait(web, "unknown-state")
+	s.write("salt/common/init.sls", "b:\n  test.nopp: []\n")
+	s.Wait(common, "unknown-state")
+	s.write(lint.ConfigName, "ignore: [unknown-state]\n")
+	s.Wait(web)
+	s.Wait(common)
+	s.write(lint.ConfigName, "ignor: []\n")
+	s.WaitTold(`unknown option "ignor"`)
+	s.Tell("textDocument/didChange", M{"textDocument": M{"uri": web, "version": 2}, "contentChanges": []M{{"text": "a:\n  test.nopp:\n    - x: {{ y.z }}\n"}}})
+	s.Wait(web, "undefined-variable")
+	s.write(lint.ConfigName, "ignore: [undefined-variable, render-error]\n")
+	s.Wait(web)
+	s.Wait(common, "unknown-state")
+}
+
+// TestTreeCloses: the tree of closed documents goes, with what it showed, and comes
+// back.
+func TestTreeCloses(t *testing.T) {
+	t.Parallel()
+	files := site()
+	files["salt/common/init.sls"] = "b:\n  test.nopp: []\n"
+	s := start(t, files, func(o *lsp.Options) { o.Linger = time.Millisecond })
+	defer s.end()
+	web, common := s.uri("salt/web.sls"), s.uri("salt/common/init.sls")
+	for range 3 {
+		s.Tell("textDocument/didOpen", Open(web, "a:\n  test.nopp: []\n"))
+		s.Wait(web, "unknown-state")
+		s.Wait(common, "unknown-state")
+		s.Tell("textDocument/didClose", M{"textDocument": M{"uri": web}})
+		s.Wait(web)
+		s.Wait(common)
+	}
+}
+
+// TestLargeTree: a tree with too many files is not read, and the user is told.
+func TestLargeTree(t *testing.T) {
+	t.Parallel()
+	s := start(t, site(), func(o *lsp.Options) {
+		tree := o.Tree
+		o.Tree = func(dir string) (lint.Options, error) {
+			lo, err := tree(dir)
+			lo.MaxFiles = 3
+			return lo, err
+		}
+	})
+	defer s.end()
+	web := s.uri("salt/web.sls")
+	s.Tell("textDocument/didOpen", Open(web, "a:\n  test.no\n"))
+	s.WaitTold("salt has more than 3 files")
+	var list struct{ Items []struct{ Label string } }
+	s.Ask("textDocument/completion", At(web, 1, 9), &list)
+	if len(list.Items) == 0 {
+		t.Error("nothing is completed without a tree")
 	}
 }
 

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,9 @@ type tree struct {
 	o     lint.Options
 	roots []root
 	view  atomic.Pointer[lint.View]
+	done  chan struct{}      // closed when run has ended
+	end   context.CancelFunc // ends run
+	old   *tree              // the tree that this one takes the place of; nil: none
 
 	mu      sync.Mutex
 	touched map[string]bool
@@ -52,18 +56,25 @@ type shownFinding struct {
 // markers are the files that make a directory a tree.
 var markers = []string{"minion", "master", "Saltfile", lint.ConfigName, "FORMULA"}
 
+// isConfig reports whether a file says what a tree is, or how it is checked.
+func isConfig(abs string) bool {
+	dir := filepath.Base(filepath.Dir(abs))
+	return slices.Contains(markers, filepath.Base(abs)) || (dir == "minion.d" || dir == "master.d") && filepath.Ext(abs) == ".conf"
+}
+
 // treeOf returns the tree that a file belongs to, and starts it where it is new.
 // The server is locked.
 func (s *server) treeOf(ctx context.Context, abs string) *tree {
 	if !isTemplate(abs) {
 		return s.treeFor(abs) // a file of any kind may be open beside those of a tree
 	}
-	for _, dir := range s.candidates(abs) {
+	dirs := s.candidates(abs)
+	for _, dir := range dirs {
 		t := s.trees[dir]
 		if t == nil {
 			var err error
 			if t, err = s.newTree(dir); err != nil {
-				s.Log.Warn("the configuration of the tree cannot be read", "dir", dir, "err", err)
+				s.say(ctx, fmt.Sprintf("the configuration of %s cannot be read: %v", dir, err))
 				continue
 			}
 		}
@@ -71,18 +82,94 @@ func (s *server) treeOf(ctx context.Context, abs string) *tree {
 			continue
 		}
 		if s.trees[dir] == nil {
-			s.trees[dir] = t
-			for _, d := range s.docs {
-				if t.has(d.abs) { // a file of another kind, opened before
-					s.put(t, d)
-				}
-			}
-			s.Log.Info("tree opened", "dir", dir)
-			s.work.Go(func() { t.run(ctx) })
+			s.startTree(ctx, t)
 		}
 		return t
 	}
+	if len(dirs) == 0 {
+		s.Log.Info("the file is in no tree: there is no "+strings.Join(markers, ", ")+", top.sls or .git in the directories around it", "file", abs)
+	}
 	return nil
+}
+
+// startTree starts a tree. The server is locked.
+func (s *server) startTree(ctx context.Context, t *tree) {
+	s.trees[t.dir] = t
+	for _, d := range s.docs {
+		if t.has(d.abs) { // a file of another kind, opened before
+			s.put(t, d)
+		}
+	}
+	s.Log.Info("tree opened", "dir", t.dir)
+	ctx, t.end = context.WithCancel(ctx)
+	s.work.Go(func() {
+		defer t.end()
+		defer close(t.done)
+		t.run(ctx)
+	})
+}
+
+// reconfigure reads the configuration of all trees again. A tree whose configuration
+// cannot be read stays as it is. The server is locked.
+func (s *server) reconfigure(ctx context.Context) {
+	clear(s.said)
+	for _, old := range s.trees {
+		t, err := s.newTree(old.dir)
+		if err != nil {
+			s.say(ctx, fmt.Sprintf("the configuration of %s cannot be read: %v", old.dir, err))
+			continue
+		}
+		old.end()
+		t.old = old
+		s.startTree(ctx, t)
+	}
+	for _, d := range s.docs {
+		if t := s.treeOf(ctx, d.abs); t != nil { // which may be another one now
+			s.put(t, d)
+		}
+	}
+}
+
+// drop closes a tree none of whose documents is open, and reports whether it did.
+func (s *server) drop(t *tree) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.trees[t.dir] != t || s.hasOpen(t) {
+		return false
+	}
+	delete(s.trees, t.dir)
+	s.Log.Info("tree closed", "dir", t.dir)
+	return true
+}
+
+// hasOpen reports whether a document of a tree is open. The server is locked.
+func (s *server) hasOpen(t *tree) bool {
+	for abs := range s.docs {
+		if t.has(abs) {
+			return true
+		}
+	}
+	return false
+}
+
+// messageWarning is the type of a message that is a warning.
+const messageWarning = 2
+
+// say shows the user a warning, once. The server is locked.
+func (s *server) say(ctx context.Context, text string) {
+	if s.said[text] || s.gone {
+		return
+	}
+	s.said[text] = true
+	s.Log.Warn(text)
+	if s.conn == nil {
+		return
+	}
+	s.work.Go(func() {
+		if err := s.conn.Notify(ctx, "window/showMessage", object{"type": messageWarning, "message": "brine: " + text}); err != nil {
+			s.Log.Debug("message not sent", "err", err)
+		}
+	})
 }
 
 // isTemplate reports whether the name of a file is that of an SLS or a template.
@@ -106,7 +193,9 @@ func (s *server) treeFor(abs string) *tree {
 }
 
 // candidates are the directories that may be the tree of a file: those around it
-// that have a configuration, up to its workspace folder, then the folder.
+// that have a configuration, up to its workspace folder, then the folder. Without a
+// folder it is the directory of a git repository or that of a top file: a file alone
+// does not make the directory that it is in a tree.
 func (s *server) candidates(abs string) []string {
 	if s.Root != "" {
 		return []string{s.Root}
@@ -118,24 +207,35 @@ func (s *server) candidates(abs string) []string {
 		}
 	}
 	var dirs []string
+	repo, withTop := "", ""
 	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
-		for _, m := range markers {
-			if st, err := s.Disk.Stat(filepath.Join(dir, m)); err == nil && st.Mode.IsRegular() {
-				dirs = append(dirs, dir)
-				break
-			}
+		if slices.ContainsFunc(markers, func(m string) bool { return s.isFile(filepath.Join(dir, m)) }) {
+			dirs = append(dirs, dir)
+		}
+		if _, err := s.Disk.Stat(filepath.Join(dir, ".git")); err == nil && repo == "" {
+			repo = dir
+		}
+		if s.isFile(filepath.Join(dir, "top.sls")) {
+			withTop = dir
 		}
 		if dir == top || dir == filepath.Dir(dir) || len(dirs) > 8 {
 			break
 		}
 	}
-	if top == "" {
-		top = filepath.Dir(abs)
+	switch filepath.Base(withTop) {
+	case "salt", "states", "pillar": // beside each other in a tree
+		withTop = filepath.Dir(withTop)
 	}
-	if !slices.Contains(dirs, top) {
-		dirs = append(dirs, top)
+	last := cmp.Or(top, repo, withTop)
+	if last != "" && !slices.Contains(dirs, last) {
+		dirs = append(dirs, last)
 	}
 	return dirs
+}
+
+func (s *server) isFile(name string) bool {
+	st, err := s.Disk.Stat(name)
+	return err == nil && st.Mode.IsRegular()
 }
 
 // under reports whether a path is a directory or under it.
@@ -149,7 +249,7 @@ func (s *server) newTree(dir string) (*tree, error) {
 		return nil, err
 	}
 	o.Disk = s.over
-	t := &tree{s: s, dir: dir, o: o, touched: map[string]bool{}, wake: make(chan struct{}, 1), shown: map[string]*shownFile{}}
+	t := &tree{s: s, dir: dir, o: o, done: make(chan struct{}), touched: map[string]bool{}, wake: make(chan struct{}, 1), shown: map[string]*shownFile{}}
 	for _, key := range []string{"file_roots", "pillar_roots"} {
 		for _, v := range o.Opts.Map(key).All() {
 			list, _ := v.(*value.List)
@@ -207,17 +307,26 @@ func (t *tree) poke(abs string, relist bool) {
 	}
 }
 
-// run checks the tree whenever it changes, until ctx ends.
+// run checks the tree whenever it changes, until ctx ends or none of its documents
+// has been open for a while.
 func (t *tree) run(ctx context.Context) {
+	if t.old != nil {
+		<-t.old.done
+		t.shown, t.old = t.old.shown, nil // what the client shows until then
+	}
 	var session *lint.Session
+	large := false
 	for ctx.Err() == nil {
 		if !t.pause(ctx, t.s.Delay) {
 			return
 		}
-		if session == nil {
+		if session == nil && !large {
 			var err error
-			if session, err = lint.NewSession(ctx, t.o); err != nil {
-				t.s.Log.Warn("the tree cannot be read", "dir", t.dir, "err", err)
+			if session, err = lint.NewSession(ctx, t.o); err != nil && ctx.Err() == nil {
+				_, large = errors.AsType[*lint.LargeError](err) // until its configuration changes
+				t.s.mu.Lock()
+				t.s.say(ctx, fmt.Sprintf("the tree %s is not checked: %v", t.dir, err))
+				t.s.mu.Unlock()
 			}
 		}
 		if session != nil {
@@ -226,9 +335,20 @@ func (t *tree) run(ctx context.Context) {
 				t.s.Log.Error("the check failed", "dir", t.dir, "err", err)
 			}
 		}
+		t.s.mu.Lock()
+		var idle <-chan time.Time
+		if !t.s.hasOpen(t) {
+			idle = time.After(t.s.Linger)
+		}
+		t.s.mu.Unlock()
 		select {
 		case <-ctx.Done():
 		case <-t.wake:
+		case <-idle:
+			if t.s.drop(t) {
+				t.publish(ctx, &lint.Report{}, documents{})
+				return
+			}
 		}
 	}
 }
@@ -362,7 +482,10 @@ func (t *tree) publish(ctx context.Context, r *lint.Report, open documents) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	t.s.mu.Lock()
-	files = slices.DeleteFunc(files, func(abs string) bool { return t.s.treeFor(abs) != t }) // a tree in this one has them
+	files = slices.DeleteFunc(files, func(abs string) bool { // a tree in this one has them
+		other := t.s.treeFor(abs)
+		return other != t && (other != nil || t.shown[abs] == nil)
+	})
 	t.s.mu.Unlock()
 	for _, abs := range files {
 		t.publishFile(ctx, abs, byFile[abs], open.byPath[abs])

@@ -21,7 +21,7 @@ func Compare(old, now *Plan) []string {
 	if old.Inputs.Rendered != now.Inputs.Rendered {
 		out = append(out, "the rendered orchestration changed")
 	}
-	return append(out, diffSteps(old.Steps, now.Steps)...)
+	return append(out, diffSteps(old.Steps, now.Steps, "")...)
 }
 
 // diffHashes compares hashes by name.
@@ -51,45 +51,54 @@ func bounded(list []string, what string) []string {
 	return append(list[:maxTold:maxTold], fmt.Sprintf("%s: %d more", what, len(list)-maxTold))
 }
 
-func diffSteps(old, now []*Step) []string {
+// key tells the steps of an orchestration apart: an ID may have several.
+func (s *Step) key() string { return s.ID + between + s.Fun + between + s.Name }
+
+// diffSteps compares the steps of an orchestration; within says in messages of which
+// one, where it is within another.
+func diffSteps(old, now []*Step, within string) []string {
 	was, is := map[string]*Step{}, map[string]*Step{}
 	for _, s := range old {
-		was[s.ID+between+s.Fun] = s
+		was[s.key()] = s
 	}
 	for _, s := range now {
-		is[s.ID+between+s.Fun] = s
+		is[s.key()] = s
 	}
 	var out []string
 	for _, s := range old {
-		n := is[s.ID+between+s.Fun]
+		n := is[s.key()]
 		if n == nil {
-			out = append(out, fmt.Sprintf("step %s is gone", s.ID))
+			out = append(out, fmt.Sprintf("step %s%s is gone", s.ID, within))
 			continue
 		}
-		out = append(out, diffStep(s, n)...)
+		out = append(out, diffStep(s, n, within)...)
 	}
 	for _, s := range now {
-		if was[s.ID+between+s.Fun] == nil {
-			out = append(out, fmt.Sprintf("step %s is new", s.ID))
+		if was[s.key()] == nil {
+			out = append(out, fmt.Sprintf("step %s%s is new", s.ID, within))
 		}
 	}
-	if len(out) == 0 && !slices.EqualFunc(old, now, func(a, b *Step) bool { return a.ID == b.ID && a.Fun == b.Fun }) {
-		out = append(out, "the order of the steps changed")
+	if len(out) == 0 && !slices.EqualFunc(old, now, func(a, b *Step) bool { return a.key() == b.key() }) {
+		out = append(out, "the order of the steps"+within+" changed")
 	}
 	return out
 }
 
-func diffStep(old, now *Step) []string {
+func diffStep(old, now *Step, within string) []string {
 	var out []string
+	name := old.ID + within
 	gone, added := missing(old.Targets, now.Targets), missing(now.Targets, old.Targets)
 	if len(gone) > 0 {
-		out = append(out, fmt.Sprintf("step %s: no longer a target: %s", old.ID, strings.Join(bounded(gone, "and"), ", ")))
+		out = append(out, fmt.Sprintf("step %s: no longer a target: %s", name, strings.Join(bounded(gone, "and"), ", ")))
 	}
 	if len(added) > 0 {
-		out = append(out, fmt.Sprintf("step %s: a new target: %s", old.ID, strings.Join(bounded(added, "and"), ", ")))
+		out = append(out, fmt.Sprintf("step %s: a new target: %s", name, strings.Join(bounded(added, "and"), ", ")))
 	}
 	if old.Skipped != now.Skipped || old.Unknown != now.Unknown {
-		out = append(out, fmt.Sprintf("step %s: whether it runs changed", old.ID))
+		out = append(out, fmt.Sprintf("step %s: whether it runs changed", name))
+	}
+	if old.Orchestration != now.Orchestration || old.Rendered != now.Rendered {
+		out = append(out, fmt.Sprintf("step %s: the rendered orchestration changed", name))
 	}
 	var hosts []string
 	before, after := old.byHost(), now.byHost()
@@ -98,17 +107,18 @@ func diffStep(old, now *Step) []string {
 		switch {
 		case is == Hashes{}, was == is:
 		case was.Answer != is.Answer:
-			hosts = append(hosts, fmt.Sprintf("step %s: %s answers differently%s", old.ID, id, diffStates(before[id], after[id])))
+			hosts = append(hosts, fmt.Sprintf("step %s: %s answers differently%s", name, id, diffStates(before[id], after[id])))
 		default:
-			hosts = append(hosts, fmt.Sprintf("step %s: the rendered states of %s changed", old.ID, id))
+			hosts = append(hosts, fmt.Sprintf("step %s: the rendered states of %s changed", name, id))
 		}
 	}
-	out = append(out, bounded(hosts, "step "+old.ID)...)
+	out = append(out, bounded(hosts, "step "+name)...)
 	var faults []string
 	for _, f := range now.Faults {
-		faults = append(faults, fmt.Sprintf("step %s: %s: %s", now.ID, f.Host, f.Reason))
+		faults = append(faults, fmt.Sprintf("step %s: %s: %s", name, f.Host, f.Reason))
 	}
-	return append(out, bounded(faults, "step "+old.ID)...)
+	out = append(out, bounded(faults, "step "+name)...)
+	return append(out, diffSteps(old.Steps, now.Steps, " of "+name)...)
 }
 
 // missing returns what of a is not in b.

@@ -124,25 +124,35 @@ func (p *Plan) check() error {
 	if len(p.Command.Args) == 0 {
 		return errors.New("its command has no arguments")
 	}
-	hosts := 0
-	for _, s := range p.Steps {
+	steps, hosts := 0, 0
+	var fault error
+	Walk(p.Steps, func(s *Step) bool {
 		if s == nil {
-			return errors.New("it has an empty step")
+			fault = errors.New("it has an empty step")
+			return false
 		}
+		steps++
 		hosts += len(s.Targets)
-		for _, g := range s.Groups {
-			if g == nil {
-				return fmt.Errorf("step %q has an empty group", s.ID)
-			}
-			for _, st := range g.States {
-				if st == nil {
-					return fmt.Errorf("step %q has an empty state", s.ID)
-				}
+		fault = s.check()
+		return fault == nil
+	})
+	if fault == nil && (steps > maxSteps || hosts > maxHosts) {
+		fault = fmt.Errorf("it has more than %d steps or %d machines", maxSteps, maxHosts)
+	}
+	return fault
+}
+
+// check finds what no step has.
+func (s *Step) check() error {
+	for _, g := range s.Groups {
+		if g == nil {
+			return fmt.Errorf("step %q has an empty group", s.ID)
+		}
+		for _, st := range g.States {
+			if st == nil {
+				return fmt.Errorf("step %q has an empty state", s.ID)
 			}
 		}
-	}
-	if len(p.Steps) > maxSteps || hosts > maxHosts {
-		return fmt.Errorf("it has more than %d steps or %d machines", maxSteps, maxHosts)
 	}
 	return nil
 }

@@ -6,12 +6,14 @@ package plan
 
 import (
 	"encoding/json"
+	"iter"
+	"maps"
 	"slices"
 	"time"
 )
 
 // Format is the version of the file.
-const Format = 1
+const Format = 2
 
 // A Plan is what a command would do.
 type Plan struct {
@@ -68,6 +70,12 @@ type Step struct {
 	// Requires are its requisites as in "require: build".
 	Requires []string `json:"requires,omitempty"`
 	Targets  []string `json:"targets"`
+	// Orchestration names the SLS files of the orchestration that the step runs,
+	// whose steps are Steps; "" where it runs none. The steps of parallel runners are
+	// the runners.
+	Orchestration string  `json:"orchestration,omitempty"`
+	Steps         []*Step `json:"steps,omitempty"`
+	Rendered      string  `json:"rendered,omitempty"` // the keyed hash of its rendered steps
 	// Subset is how many of the targets the run chooses at random; 0: all.
 	Subset int `json:"subset,omitempty"`
 	// Unknown says why nothing is known of the step, "" where something is.
@@ -177,43 +185,97 @@ func Groups(hosts []string, states map[string][]*State, same map[string]int) []*
 	return all
 }
 
+// Walk calls f with the steps and those within them, in order. It stops where f
+// returns false, and reports whether it went through all.
+func Walk(steps []*Step, f func(s *Step) bool) bool {
+	for _, s := range steps {
+		if !f(s) || !Walk(s.Steps, f) {
+			return false
+		}
+	}
+	return true
+}
+
 // Finish fills in what follows from the steps: what they come after, and the
 // totals.
 func (p *Plan) Finish() {
-	p.Totals = Totals{Steps: len(p.Steps)}
-	hosts, unreached, faults := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	touched := map[string][]string{} // by machine, the steps that change it
-	moves := map[string]bool{}       // steps that change something
-	for _, s := range p.Steps {
-		after := map[string]bool{}
-		for _, id := range s.Targets {
-			hosts[id] = true
-			for _, earlier := range touched[id] {
-				after[earlier] = true
-			}
+	p.Totals = Totals{}
+	f := &finish{t: &p.Totals, hosts: map[string]bool{}, unreached: map[string]bool{}, faults: map[string]bool{}}
+	f.level(p.Steps, nil)
+	p.Totals.Hosts, p.Totals.Unreached, p.Totals.Faults = len(f.hosts), len(f.unreached), len(f.faults)
+}
+
+// finish counts the steps of a plan and finds what they come after.
+type finish struct {
+	t                        *Totals
+	hosts, unreached, faults map[string]bool
+}
+
+// A level is the steps of one orchestration, as far as they are counted.
+type level struct {
+	outer   *level // of the step that runs the orchestration; nil: there is none
+	steps   []*Step
+	touched map[string][]string // by machine, the steps that change it
+	moves   map[string]bool     // steps that change something
+}
+
+// before returns the steps that may change what a step does, by their ids, those of
+// outer orchestrations first. own says that it is a step of this one, where its
+// requisites are.
+func (l *level) before(s *Step, own bool) []string {
+	var out []string
+	if l.outer != nil {
+		out = l.outer.before(s, false)
+	}
+	after := map[string]bool{}
+	for _, id := range s.Targets {
+		for _, earlier := range l.touched[id] {
+			after[earlier] = true
 		}
+	}
+	if own {
 		for _, r := range s.Requires {
-			if id := requisiteID(r); moves[id] {
+			if id := requisiteID(r); l.moves[id] {
 				after[id] = true
 			}
 		}
-		s.After = nil
-		for _, earlier := range p.Steps {
-			if after[earlier.ID] && earlier.ID != s.ID && !slices.Contains(s.After, earlier.ID) {
-				s.After = append(s.After, earlier.ID)
-			}
-		}
-		due := p.Totals.add(s, unreached, faults)
-		if due {
-			moves[s.ID] = true
-			for _, id := range s.Targets {
-				if list := touched[id]; len(list) == 0 || list[len(list)-1] != s.ID {
-					touched[id] = append(list, s.ID)
-				}
-			}
+	}
+	for _, earlier := range l.steps {
+		if after[earlier.ID] && earlier.ID != s.ID && !slices.Contains(out, earlier.ID) {
+			out = append(out, earlier.ID)
 		}
 	}
-	p.Totals.Hosts, p.Totals.Unreached, p.Totals.Faults = len(hosts), len(unreached), len(faults)
+	return out
+}
+
+// touch notes that a step changes machines.
+func (l *level) touch(step string, hosts iter.Seq[string]) {
+	l.moves[step] = true
+	for id := range hosts {
+		if list := l.touched[id]; len(list) == 0 || list[len(list)-1] != step {
+			l.touched[id] = append(list, step)
+		}
+	}
+}
+
+// level counts the steps of an orchestration within another, and returns what of
+// them changes something.
+func (f *finish) level(steps []*Step, outer *level) *level {
+	l := &level{outer: outer, steps: steps, touched: map[string][]string{}, moves: map[string]bool{}}
+	for _, s := range steps {
+		f.t.Steps++
+		for _, id := range s.Targets {
+			f.hosts[id] = true
+		}
+		s.After = l.before(s, true)
+		if f.t.add(s, f.unreached, f.faults) {
+			l.touch(s.ID, slices.Values(s.Targets))
+		}
+		if inner := f.level(s.Steps, l); len(inner.moves) > 0 {
+			l.touch(s.ID, maps.Keys(inner.touched))
+		}
+	}
+	return l
 }
 
 // add counts a step, and reports whether it changes something.

@@ -153,8 +153,8 @@ func TestFile(t *testing.T) {
 		t.Errorf("a plan that was read is written differently (%v)", err)
 	}
 	var version *plan.VersionError
-	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 1`, `"format": 2`, 1)), key()); !errors.As(err, &version) || version.Format != 2 {
-		t.Errorf("format 2: %v", err)
+	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 2`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
+		t.Errorf("format 1: %v", err)
 	}
 	for name, bad := range map[string]string{
 		"empty": "", "list": "[]", "deep": strings.Repeat("[", 100_000), "no format": "{}", "half": string(data[:len(data)/2]),
@@ -195,7 +195,8 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add([]byte(`{"format": 1, "steps": [null]}`))
+	f.Add([]byte(`{"format": 2, "steps": [null]}`))
+	f.Add([]byte(`{"format": 2, "steps": [{"steps": [null]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if p, err := plan.Decode(data, key()); err == nil && !json.Valid(data) {
 			t.Errorf("%+v was read from what is not JSON", p)
@@ -257,6 +258,59 @@ func TestCompare(t *testing.T) {
 	}
 	if got := plan.Compare(none, many); len(got) != 11 || got[10] != "file: 15 more" {
 		t.Errorf("25 new files are told as %q", got)
+	}
+}
+
+// nested is a plan whose second step runs the steps of sample as an orchestration.
+func nested(t *testing.T) *plan.Plan {
+	t.Helper()
+	p := sample(t, 2)
+	first := &plan.Step{ID: "first", Fun: "salt.state", Targets: []string{"web1"}, Groups: p.Steps[1].Groups}
+	last := &plan.Step{ID: "last", Fun: "salt.state", Targets: []string{"web2"}, Requires: []string{"require: salt: web"}}
+	p.Steps = []*plan.Step{first, {ID: "all", Fun: "salt.runner", Name: "state.orchestrate", Targets: []string{}, Orchestration: "inner", Rendered: p.Inputs.Rendered, Steps: p.Steps}, last}
+	p.Finish()
+	return p
+}
+
+func TestNested(t *testing.T) {
+	t.Parallel()
+	p := nested(t)
+	var after []string
+	plan.Walk(p.Steps, func(s *plan.Step) bool {
+		after = append(after, s.ID+": "+strings.Join(s.After, " "))
+		return true
+	})
+	if d := cmp.Diff([]string{"first: ", "all: ", "boot: first", "web: first boot", "tell: web", "last: all"}, after); d != "" {
+		t.Errorf("what steps come after (-want +got):\n%s", d)
+	}
+	if p.Totals.Steps != 6 || p.Totals.Hosts != 2 || p.Totals.Changes != 12 {
+		t.Errorf("Totals %+v, want 6 steps, 2 hosts and 12 changes", p.Totals)
+	}
+	if n := strings.Count(p.Diffs(), "@@ -1 +1 @@"); n != 2 {
+		t.Errorf("%d diffs, want those of both steps:\n%s", n, p.Diffs())
+	}
+	data, err := plan.Encode(p, key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.CheckSchema(t, "../../docs/plan.schema.json", data)
+	if back, err := plan.Decode(data, key()); err != nil || len(plan.Compare(nested(t), back)) > 0 {
+		t.Errorf("Decode: %v, changed: %q", err, plan.Compare(nested(t), back))
+	}
+	now := nested(t)
+	now.Steps[1].Rendered = "1"
+	now.Steps[1].Steps[1].Targets = []string{"web1"}
+	now.Steps[1].Steps = now.Steps[1].Steps[1:]
+	want := []string{"step all: the rendered orchestration changed", "step boot of all is gone", "step web of all: no longer a target: web2"}
+	if d := cmp.Diff(want, plan.Compare(p, now)); d != "" {
+		t.Errorf("Compare (-want +got):\n%s", d)
+	}
+	now.Steps[1].Steps[0] = nil
+	if data, err = plan.Encode(now, key()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Decode(data, key()); err == nil {
+		t.Error("an empty step within another was read")
 	}
 }
 

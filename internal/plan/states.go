@@ -200,7 +200,7 @@ func Settled(rets *value.Map) *value.Map {
 // machines that it is of in its header.
 func (p *Plan) Diffs() string {
 	var b strings.Builder
-	for _, s := range p.Steps {
+	Walk(p.Steps, func(s *Step) bool {
 		for _, g := range s.Groups {
 			for _, st := range g.States {
 				if st.Diff != "" {
@@ -208,7 +208,8 @@ func (p *Plan) Diffs() string {
 				}
 			}
 		}
-	}
+		return true
+	})
 	return b.String()
 }
 

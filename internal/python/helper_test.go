@@ -41,6 +41,12 @@ func (m machine) LookPath(name, path string) (string, error) {
 // tree returns the Env of a machine with a tree.
 func tree(tb testing.TB, without bool, files map[string]string) *fun.Env {
 	tb.Helper()
+	return treeOf(tb.Context(), tb, without, files)
+}
+
+// treeOf is tree for a run whose context is ctx.
+func treeOf(ctx context.Context, tb testing.TB, without bool, files map[string]string) *fun.Env {
+	tb.Helper()
 	if !without {
 		if err := exec.Command("python3", "-c", "import inspect, json").Run(); err != nil {
 			tb.Skipf("there is no python3 with its library: %v", err)
@@ -62,7 +68,7 @@ func tree(tb testing.TB, without bool, files map[string]string) *fun.Env {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return assembly.NewEnv(tb.Context(), assembly.EnvOptions{Host: h, Config: cfg, Table: assembly.Table(), Bus: event.NewRing(0, time.Now), JID: "20260102030405000000"})
+	return assembly.NewEnv(ctx, assembly.EnvOptions{Host: h, Config: cfg, Table: assembly.Table(), Bus: event.NewRing(0, time.Now), JID: "20260102030405000000"})
 }
 
 func call(ctx context.Context, env *fun.Env, name string, args ...value.Value) (value.Value, error) {
@@ -157,6 +163,42 @@ func TestHelperEnds(t *testing.T) {
 }
 
 // TestNoPython names the file that needs it; all else works.
+// TestLoadEnds: a module that does not end while it is loaded ends with the run.
+func TestLoadEnds(t *testing.T) {
+	t.Parallel()
+	flag := filepath.Join(t.TempDir(), "loading")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	env := treeOf(ctx, t, false, map[string]string{"salt/_modules/slow.py": fmt.Sprintf("import time\nopen(%q, 'w').close()\ntime.sleep(600)\ndef f():\n    return 1\n", flag)})
+	done := make(chan error, 1)
+	go func() {
+		_, err := call(t.Context(), env, "slow.f")
+		done <- err
+	}()
+	deadline := time.After(time.Minute)
+	for {
+		if _, err := os.Stat(flag); err == nil {
+			break
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("the call ended before the module was loaded: %v", err)
+		case <-deadline:
+			t.Fatal("the module is not loaded")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	cancel()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "slow.py cannot be loaded") {
+			t.Errorf("the call ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the module is still being loaded")
+	}
+}
+
 func TestNoPython(t *testing.T) {
 	t.Parallel()
 	env := tree(t, true, map[string]string{

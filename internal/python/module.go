@@ -90,7 +90,8 @@ func NamesOf(ctx context.Context, env *fun.Env, info fun.FileInfo) []string {
 	return namesOf(nameOf(info.Path), text)
 }
 
-// Entries returns the table entries of the modules.
+// Entries returns the table entries of the modules. ctx is that of the run: a module
+// is loaded when it is first asked for, and loading ends with the run.
 func (t *Tree) Entries(ctx context.Context) []fun.Entry {
 	var out []fun.Entry
 	for _, f := range t.files {
@@ -100,7 +101,7 @@ func (t *Tree) Entries(ctx context.Context) []fun.Entry {
 		}
 		m := &module{t: t, f: f, src: src, err: err}
 		for _, name := range namesOf(f.Name, src.text) {
-			out = append(out, fun.Entry{Kind: f.Kind, Name: f.Name, Virtual: name, Load: func() fun.Module { return m.as(name) }})
+			out = append(out, fun.Entry{Kind: f.Kind, Name: f.Name, Virtual: name, Load: func() fun.Module { return m.as(ctx, name) }})
 		}
 	}
 	return out
@@ -123,13 +124,13 @@ type module struct {
 func (m *module) helper() *Helper { return helperOf(m.t.env, m.src.lang) }
 
 // describe loads the module and keeps what it says of itself.
-func (m *module) describe() {
+func (m *module) describe(ctx context.Context) {
 	m.once.Do(func() {
 		if m.err != nil {
 			m.why = fmt.Sprintf("salt://%s cannot be read: %v", m.f.Path, m.err)
 			return
 		}
-		answer, err := m.helper().ask(context.Background(), world{env: m.t.env}, m.src, nil)
+		answer, err := m.helper().ask(ctx, world{env: m.t.env}, m.src, nil)
 		if err != nil {
 			m.why = unloaded(m.f.Path, err)
 			return
@@ -217,18 +218,18 @@ func grainsOf(env *fun.Env) *value.Map {
 }
 
 // as returns the module as it serves under a name.
-func (m *module) as(name string) fun.Module {
+func (m *module) as(ctx context.Context, name string) fun.Module {
 	mod := fun.Module{
 		Name: name, Kind: m.f.Kind, Doc: "Custom functions of salt://" + m.f.Path,
 		Avail: func(*fun.Env) (bool, string) {
-			m.describe()
+			m.describe(ctx)
 			if m.why == "" && m.facts.Str("name") != name {
 				return false, "it serves as " + m.facts.Str("name")
 			}
 			return m.why == "", m.why
 		},
 	}
-	m.describe()
+	m.describe(ctx)
 	if m.facts == nil {
 		return mod
 	}

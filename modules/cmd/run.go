@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"brine/internal/fun"
@@ -189,7 +190,10 @@ func startError(command string, o Options, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fun.Errorf("Unable to run command '%s' with the context 'cwd=%s, shell=%s', reason: %v", command, o.Cwd, o.Shell, err)
+	if o.RunAs != "" && errors.Is(err, syscall.EPERM) {
+		return fun.Errorf("Unable to run command '%s', reason: only root can run commands as another user (runas: %s)", command, o.RunAs)
+	}
+	return fun.Errorf("Unable to run command '%s'%s, reason: %v", command, contextText(o.Cwd, o.Shell), err)
 }
 
 // account resolves runas and group.
@@ -359,7 +363,7 @@ func argv(env *fun.Env, c *host.Cmd, command string, o Options) error {
 	if !filepath.IsAbs(c.Argv[0]) && !strings.Contains(c.Argv[0], "/") {
 		p, err := env.Host.LookPath(c.Argv[0], lookupEnv(c.Env, "PATH"))
 		if err != nil {
-			return fun.Errorf("Unable to run command '%s' with the context '%s', reason: command not found", reprWords(c.Argv), contextText(c))
+			return fun.Errorf("Unable to run command '%s'%s, reason: command not found", reprWords(c.Argv), contextText(c.Dir, ""))
 		}
 		c.Argv[0] = p
 	}
@@ -368,7 +372,21 @@ func argv(env *fun.Env, c *host.Cmd, command string, o Options) error {
 
 func reprWords(words []string) string { return value.Repr(value.Strings(words...)) }
 
-func contextText(c *host.Cmd) string { return "cwd=" + c.Dir }
+// contextText says in which directory and by which shell a command was to run, as
+// far as that is known.
+func contextText(dir, shell string) string {
+	var parts []string
+	if dir != "" {
+		parts = append(parts, "cwd="+dir)
+	}
+	if shell != "" {
+		parts = append(parts, "shell="+shell)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " with the context '" + strings.Join(parts, ", ") + "'"
+}
 
 // DefaultShell returns the shell that runs commands: the grain shell.
 // Salt: salt/modules/cmdmod.py DEFAULT_SHELL.

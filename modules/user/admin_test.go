@@ -2,6 +2,7 @@ package user_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -142,6 +143,21 @@ func TestChanges(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestReason: the log has why a program failed.
+func TestReason(t *testing.T) {
+	t.Parallel()
+	h := machine()
+	h.OnCommand("useradd -m eve", host.Output{Status: 9, Stderr: []byte("useradd: no space left on device\n")})
+	var log strings.Builder
+	env := &fun.Env{Machine: fun.Machine{Host: h}, UI: fun.UI{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "user", Load: user.Module}})
+	env.Invoker = dispatch.New(env)
+	res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "user.add", fun.Args{Kw: value.MapOf("name", "eve")})
+	if want := `level=ERROR msg="useradd failed" status=9 message="useradd: no space left on device"`; err != nil || res.Value != false || !strings.Contains(log.String(), want) {
+		t.Errorf("user.add = %v, %v; the log is %q, want %q in it", res.Value, err, log.String(), want)
 	}
 }
 

@@ -24,11 +24,11 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 	if err := ctx.Err(); err != nil {
 		return err.Error(), jid, false, nil
 	}
-	if spec := c.Env.Table.Spec(kind, name); spec != nil {
-		if args, err = dispatch.Published(spec, dispatch.Typed(args)); err != nil {
-			return nil, jid, false, err
-		}
-		inherit(c, spec, &args)
+	args, known, err := taken(c, kind, name, args)
+	if err != nil {
+		return nil, jid, false, err
+	}
+	if known {
 		fireCall(c, kind, name, args)
 	}
 	var res fun.Result
@@ -49,6 +49,38 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), jid, false, nil
 	}
 	return res.Value, jid, succeeded(res.Value) && res.Retcode == 0, nil
+}
+
+// taken returns the arguments of a step as a runner or wheel function takes them,
+// and whether there is such a function. It returns a *fun.InvocationError for
+// arguments that it does not have.
+func taken(c *fun.Call, kind fun.Kind, name string, args fun.Args) (out fun.Args, known bool, err error) {
+	spec := c.Env.Table.Spec(kind, name)
+	if spec == nil {
+		return args, false, nil
+	}
+	if out, err = dispatch.Published(spec, dispatch.Typed(args)); err != nil {
+		return args, true, err
+	}
+	inherit(c, spec, &out)
+	return out, true, nil
+}
+
+// rehearse tells a fleet that makes a plan which runner functions a step would call.
+// It returns the error that the call would end with.
+func rehearse(ctx context.Context, c *fun.Call, calls ...runnerJob) error {
+	r, ok := c.Env.Fleet.(fun.Rehearser)
+	if !ok {
+		return nil
+	}
+	for _, j := range calls {
+		args, _, err := taken(c, fun.Runner, j.name, j.args)
+		if err != nil {
+			return err
+		}
+		r.Rehearse(ctx, c, j.id, j.name, args)
+	}
+	return nil
 }
 
 // succeeded reports whether the return of a runner or wheel function is that of a
@@ -162,6 +194,11 @@ func wheel(ctx context.Context, c *fun.Call) fun.Ret {
 
 func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.Ret {
 	if c.Test {
+		if kind == fun.Runner && c.Str("fleet") == "" {
+			if err := rehearse(ctx, c, runnerJob{id: c.Low.ID, name: c.Name, args: stepArgs(c.Kw)}); err != nil {
+				return fun.Ret{Err: err}
+			}
+		}
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%s function '%s' would be executed.", label, c.Name)}
 	}
 	var (
@@ -195,6 +232,9 @@ func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Ret{Comment: err.Error()}
 	}
 	if c.Test {
+		if err := rehearse(ctx, c, calls...); err != nil {
+			return fun.Ret{Err: err}
+		}
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Runner functions %s would be executed.", strings.Join(ids(calls), ", "))}
 	}
 	type outcome struct {

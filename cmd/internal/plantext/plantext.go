@@ -31,8 +31,9 @@ func coloursOf(on bool) colours {
 
 // A printer collects the lines of a plan.
 type printer struct {
-	b bytes.Buffer
-	c colours
+	b      bytes.Buffer
+	c      colours
+	margin int // of the steps of an orchestration within others
 }
 
 func (p *printer) line(indent int, colour, format string, args ...any) {
@@ -40,15 +41,13 @@ func (p *printer) line(indent int, colour, format string, args ...any) {
 	if colour != "" {
 		text = colour + text + p.c.end
 	}
-	fmt.Fprintf(&p.b, "%s%s\n", strings.Repeat(" ", indent), text)
+	fmt.Fprintf(&p.b, "%s%s\n", strings.Repeat(" ", p.margin+indent), text)
 }
 
 // Text returns a plan as text, its totals last.
 func Text(pl *plan.Plan, colour bool) string {
 	p := &printer{c: coloursOf(colour)}
-	for i, s := range pl.Steps {
-		p.step(i+1, s)
-	}
+	p.steps("", pl.Steps)
 	p.line(0, p.c.bold, "%s", Totals(pl.Totals))
 	if !pl.Complete() {
 		p.line(0, p.c.remove, "The plan is incomplete and cannot be applied.")
@@ -87,10 +86,18 @@ func Totals(t plan.Totals) string {
 	return strings.Join(parts, ", ")
 }
 
-func (p *printer) step(n int, s *plan.Step) {
-	head := fmt.Sprintf("%d. %s (%s)", n, s.ID, s.Fun)
+// steps prints the steps of an orchestration, their numbers behind that of the step
+// that runs it.
+func (p *printer) steps(number string, steps []*plan.Step) {
+	for i, s := range steps {
+		p.step(fmt.Sprintf("%s%d.", number, i+1), s)
+	}
+}
+
+func (p *printer) step(number string, s *plan.Step) {
+	head := fmt.Sprintf("%s %s (%s)", number, s.ID, s.Fun)
 	if s.ID == s.Fun {
-		head = fmt.Sprintf("%d. %s", n, s.ID)
+		head = fmt.Sprintf("%s %s", number, s.ID)
 	}
 	if s.Name != "" {
 		head += " " + s.Name
@@ -120,7 +127,13 @@ func (p *printer) step(n int, s *plan.Step) {
 	for _, f := range s.Faults {
 		p.line(3, p.c.remove, "%s: %s", f.Host, oneLine(f.Reason))
 	}
+	if s.Orchestration != "" && s.Unknown == "" && len(s.Faults) == 0 {
+		p.line(3, "", "%s of the orchestration %s", count(len(s.Steps), "step"), s.Orchestration)
+	}
 	p.b.WriteByte('\n')
+	p.margin += 3
+	p.steps(number, s.Steps)
+	p.margin -= 3
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

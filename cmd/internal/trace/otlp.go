@@ -32,11 +32,8 @@ type Exporter struct {
 	client *http.Client
 }
 
-// maxSpans bounds what is sent of a run, and batch what is sent at once.
-const (
-	maxSpans = 50_000
-	batch    = 512
-)
+// batch bounds what is sent at once.
+const batch = 512
 
 // NewExporter returns the exporter that the environment asks for, nil where it asks
 // for none: no endpoint, OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER=none, or a
@@ -189,14 +186,10 @@ func (e *Exporter) continues(parent string) (bool, error) {
 	return flags[0]&1 == 1, nil
 }
 
-// Export sends spans, all of them within the timeout of the exporter. lost is how
-// many were too many to send.
-func (e *Exporter) Export(ctx context.Context, spans []Span) (lost int, err error) {
+// Export sends spans, all of them within the timeout of the exporter.
+func (e *Exporter) Export(ctx context.Context, spans []Span) error {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	if len(spans) > maxSpans {
-		lost, spans = len(spans)-maxSpans, spans[:maxSpans]
-	}
 	ids := make([][8]byte, len(spans))
 	for i := range ids {
 		_, _ = rand.Read(ids[i][:])
@@ -207,10 +200,10 @@ func (e *Exporter) Export(ctx context.Context, spans []Span) (lost int, err erro
 			part = append(part, e.span(&spans[i], ids, i))
 		}
 		if err := e.post(ctx, e.request(part)); err != nil {
-			return lost, fmt.Errorf("%s: %w", e.shown(), err)
+			return fmt.Errorf("%s: %w", e.shown(), err)
 		}
 	}
-	return lost, nil
+	return nil
 }
 
 // quoted is an endpoint as an error shows it: without what may be a password.

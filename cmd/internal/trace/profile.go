@@ -22,63 +22,89 @@ type sum struct {
 	first          time.Time
 }
 
-// A hostSum is the time of one host in one step, by kind.
+// A hostSum is the time of one host in one step, by the columns of [hostKinds].
 type hostSum struct {
 	step, host string
 	total      time.Duration
-	parts      map[string]time.Duration
+	parts      [len(hostKinds)]time.Duration
+	has        [len(hostKinds)]bool
 	failed     bool
 }
 
 // maxHosts is how many hosts the text of a profile has: those that took longest.
 const maxHosts = 40
 
-// sums adds spans up, by kind in the order in which the kinds began, and by host,
-// the slowest first.
-func sums(spans []Span) (kinds []sum, hosts []hostSum) {
-	at, host := map[string]int{}, map[[2]string]int{}
-	for i := range spans {
-		s := &spans[i]
-		length := s.End.Sub(s.Start)
-		k := [2]string{s.Step, s.Host}
-		switch s.Kind {
-		case Run:
-			continue
-		case Host:
-			h, ok := host[k]
-			if !ok {
-				h = len(hosts)
-				host[k] = h
-				hosts = append(hosts, hostSum{step: s.Step, host: s.Host, parts: map[string]time.Duration{}})
-			}
-			hosts[h].total += length
-			hosts[h].failed = hosts[h].failed || s.Failed
-		default:
-			if h, ok := host[k]; ok {
-				hosts[h].parts[s.Kind] += length
-			}
-		}
-		n, ok := at[s.Kind]
+// sums are spans added up, by kind and by host.
+type sums struct {
+	kinds []sum // by when they began
+	hosts []hostSum
+	at    map[string]int
+	host  map[[2]string]int
+}
+
+// add adds a span; that of a host comes before its parts.
+func (t *sums) add(s *Span) {
+	if t.at == nil {
+		t.at, t.host = map[string]int{}, map[[2]string]int{}
+	}
+	length := s.End.Sub(s.Start)
+	k := [2]string{s.Step, s.Host}
+	switch s.Kind {
+	case Run:
+		return
+	case Host:
+		h, ok := t.host[k]
 		if !ok {
-			n = len(kinds)
-			at[s.Kind] = n
-			kinds = append(kinds, sum{kind: s.Kind, first: s.Start})
+			h = len(t.hosts)
+			t.host[k] = h
+			t.hosts = append(t.hosts, hostSum{step: s.Step, host: s.Host})
 		}
-		x := &kinds[n]
-		x.count++
-		x.total += length
-		if length > x.longest || x.of == "" {
-			x.longest, x.of = length, label(s)
-		}
-		if s.Start.Before(x.first) {
-			x.first = s.Start
+		t.hosts[h].total += length
+		t.hosts[h].failed = t.hosts[h].failed || s.Failed
+	default:
+		i := slices.IndexFunc(hostKinds[:], func(x hostKind) bool { return x.kind == s.Kind })
+		if h, ok := t.host[k]; ok && i >= 0 {
+			t.hosts[h].parts[i] += length
+			t.hosts[h].has[i] = true
 		}
 	}
-	slices.SortStableFunc(kinds, func(a, b sum) int { return a.first.Compare(b.first) })
-	slices.SortStableFunc(hosts, func(a, b hostSum) int {
+	n, ok := t.at[s.Kind]
+	if !ok {
+		n = len(t.kinds)
+		t.at[s.Kind] = n
+		t.kinds = append(t.kinds, sum{kind: s.Kind, first: s.Start})
+	}
+	x := &t.kinds[n]
+	x.count++
+	x.total += length
+	if length > x.longest || x.of == "" {
+		x.longest, x.of = length, label(s)
+	}
+	if s.Start.Before(x.first) {
+		x.first = s.Start
+	}
+}
+
+// fail notes that a host failed.
+func (t *sums) fail(step, host string) {
+	if h, ok := t.host[[2]string{step, host}]; ok {
+		t.hosts[h].failed = true
+	}
+}
+
+// finish puts the sums in order: kinds as they began, the slowest hosts first.
+func (t *sums) finish(mask func(string) string) {
+	for i := range t.kinds {
+		t.kinds[i].of = mask(t.kinds[i].of)
+	}
+	for i := range t.hosts {
+		t.hosts[i].step, t.hosts[i].host = mask(t.hosts[i].step), mask(t.hosts[i].host)
+	}
+	slices.SortStableFunc(t.kinds, func(a, b sum) int { return a.first.Compare(b.first) })
+	slices.SortStableFunc(t.hosts, func(a, b hostSum) int {
 		return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.step, b.step), cmp.Compare(a.host, b.host))
 	})
-	return kinds, hosts
+	t.at, t.host = nil, nil
 }
 
 // label says whose the longest span of a kind was.
@@ -95,9 +121,10 @@ func label(s *Span) string {
 	return s.Host
 }
 
-// hostKinds are the columns of hosts: what each is called, and the kinds of spans
-// in it.
-var hostKinds = [...]struct{ name, kind string }{
+// A hostKind is a column of hosts: what it is called, and the kind of spans in it.
+type hostKind struct{ name, kind string }
+
+var hostKinds = [...]hostKind{
 	{"connect", "connecting"},
 	{"auth", "authenticating"},
 	{"wait", "waiting for the agent"},
@@ -108,13 +135,13 @@ var hostKinds = [...]struct{ name, kind string }{
 }
 
 // Text prints a profile: the time of each part of the run, and of its hosts.
-func Text(w io.Writer, spans []Span) error {
-	kinds, hosts := sums(spans)
-	if len(spans) == 0 || len(kinds) == 0 {
+func Text(w io.Writer, p *Profile) error {
+	kinds, hosts := p.sums.kinds, p.sums.hosts
+	if len(p.Spans) == 0 || len(kinds) == 0 {
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(t, "\nTime of the run: %s ms\n\n", ms(spans[0].End.Sub(spans[0].Start)))
+	fmt.Fprintf(t, "\nTime of the run: %s ms\n\n", ms(p.Spans[0].End.Sub(p.Spans[0].Start)))
 	fmt.Fprintln(t, "part\tcount\ttotal (ms)\tlongest (ms)\tof")
 	for _, k := range kinds {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\n", k.kind, k.count, ms(k.total), ms(k.longest), short(k.of))
@@ -133,10 +160,10 @@ func Text(w io.Writer, spans []Span) error {
 			name = h.step + " / " + h.host
 		}
 		fmt.Fprint(t, short(name))
-		for _, k := range hostKinds {
+		for i := range hostKinds {
 			cell := "-"
-			if d, ok := h.parts[k.kind]; ok {
-				cell = ms(d)
+			if h.has[i] {
+				cell = ms(h.parts[i])
 			}
 			fmt.Fprint(t, "\t"+cell)
 		}
@@ -161,9 +188,10 @@ func short(s string) string {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000) }
 
-// Data returns a profile as data: the times in milliseconds. Fields may be added.
-func Data(spans []Span) *value.Map {
-	kinds, hosts := sums(spans)
+// Data returns a profile as data: the times in milliseconds. Its states are those of
+// the spans. Fields may be added.
+func Data(p *Profile) *value.Map {
+	spans, kinds, hosts := p.Spans, p.sums.kinds, p.sums.hosts
 	number := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	parts, list, states := value.NewList(), value.NewList(), value.NewList()
 	for _, k := range kinds {
@@ -174,9 +202,9 @@ func Data(spans []Span) *value.Map {
 		if h.step != "" {
 			m.Set("step", h.step)
 		}
-		for _, k := range hostKinds {
-			if d, ok := h.parts[k.kind]; ok {
-				m.Set(k.name, number(d))
+		for i, k := range hostKinds {
+			if h.has[i] {
+				m.Set(k.name, number(h.parts[i]))
 			}
 		}
 		list.Append(m)
@@ -195,5 +223,9 @@ func Data(spans []Span) *value.Map {
 			states.Append(m)
 		}
 	}
-	return value.MapOf("total", total, "parts", parts, "hosts", list, "states", states)
+	out := value.MapOf("total", total, "parts", parts, "hosts", list, "states", states)
+	if p.Lost > 0 {
+		out.Set("lost", int64(p.Lost))
+	}
+	return out
 }

@@ -1,6 +1,6 @@
 // Package trace tells where the time of a run went: a [Recorder] hears while it
-// runs, and [Recorder.Spans] puts what it heard together with the results. Spans
-// are printed as a profile ([Text], [JSON]) or sent to a collector of
+// runs, and [Recorder.Profile] puts what it heard together with the results. A
+// profile is printed ([Text], [Data]), or its spans are sent to a collector of
 // OpenTelemetry ([Exporter]).
 package trace
 
@@ -199,16 +199,27 @@ func (r *Recorder) done(ret fun.Return) {
 	}
 }
 
+// maxSpans bounds the spans of a profile.
+const maxSpans = 50_000
+
+// A Profile is where the time of a run went.
+type Profile struct {
+	// Spans are the parts of the run: the run first, each after the one that it is a
+	// part of. They are bounded; Lost is how many there were more.
+	Spans []Span
+	Lost  int
+	sums  sums // of all, also of those that were too many
+}
+
 // builder makes spans of what was heard and of results.
 type builder struct {
-	r     *Recorder
-	spans []Span
+	r *Recorder
+	Profile
 	steps map[string]int // path of a step → its span
 }
 
-// Spans returns the spans of a run that ends now: the run first, each after the one
-// that it is a part of. mask takes secrets out of text.
-func (r *Recorder) Spans(run *report.Run, mask func(string) string) []Span {
+// Profile returns the profile of a run that ends now. mask takes secrets out of text.
+func (r *Recorder) Profile(run *report.Run, mask func(string) string) *Profile {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b := &builder{r: r, steps: map[string]int{}}
@@ -230,19 +241,37 @@ func (r *Recorder) Spans(run *report.Run, mask func(string) string) []Span {
 			b.host(b.steps[step], step, key.id, r.hosts[key])
 		}
 	}
-	for i := range b.spans {
-		s := &b.spans[i]
+	for i := range b.Spans {
+		s := &b.Spans[i]
 		s.Name, s.Reason, s.Step, s.Host = mask(s.Name), mask(s.Reason), mask(s.Step), mask(s.Host)
 	}
-	return b.spans
+	b.sums.finish(mask)
+	return &b.Profile
 }
 
+// add adds a span and returns its index. Where there are too many, that of none is
+// returned, and its parts are too many as well.
 func (b *builder) add(s Span) int {
 	if s.End.Before(s.Start) {
 		s.End = s.Start
 	}
-	b.spans = append(b.spans, s)
-	return len(b.spans) - 1
+	b.sums.add(&s)
+	if len(b.Spans) >= maxSpans {
+		b.Lost++
+		return maxSpans
+	}
+	b.Spans = append(b.Spans, s)
+	return len(b.Spans) - 1
+}
+
+// fail notes why the span of a host failed, where that is not known.
+func (b *builder) fail(span int, s *report.Suite, reason string) {
+	if span > 0 {
+		b.sums.fail(s.Step, s.Host)
+	}
+	if span < len(b.Spans) && b.Spans[span].Reason == "" {
+		b.Spans[span].Failed, b.Spans[span].Reason = true, reason
+	}
 }
 
 // host adds a target's part in a job with its phases, and returns its span and the
@@ -250,7 +279,7 @@ func (b *builder) add(s Span) int {
 func (b *builder) host(parent int, step, id string, h *hostTimes) (span int, begin time.Time, length time.Duration) {
 	end := h.end
 	if end.IsZero() {
-		end = b.spans[0].End
+		end = b.Spans[0].End
 	}
 	begin = end
 	if len(h.marks) > 0 {
@@ -302,8 +331,8 @@ func (b *builder) suite(s *report.Suite) {
 		failed := c.Status == report.Failed
 		if c.Fun == "" || c.SLS == "" && !c.Orchestrates() {
 			// The return of a function is the host itself; so is what did not compile.
-			if failed && b.spans[parent].Reason == "" {
-				b.spans[parent].Failed, b.spans[parent].Reason = true, c.Comment
+			if failed {
+				b.fail(parent, s, c.Comment)
 			}
 			continue
 		}

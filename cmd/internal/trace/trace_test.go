@@ -28,7 +28,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // heard is an orchestration of two steps: the states of web1 changed something,
 // those of web2 did not, and web3 was not reached.
-func heard(t *testing.T) []Span {
+func heard(t *testing.T) *Profile {
 	t.Helper()
 	now := noon
 	pass := func(ms int) { now = now.Add(time.Duration(ms) * time.Millisecond) }
@@ -66,13 +66,13 @@ func heard(t *testing.T) []Span {
 	same.Set("comment", "hunter2 failed")
 	data := value.MapOf("ctl", value.MapOf("salt_|-deploy_|-deploy_|-state", deploy, "salt_|-same_|-same_|-state", same))
 	run := report.Build(data, report.Info{JID: "1", Fun: "state.orchestrate", Args: []string{"orch"}, Retcode: 1})
-	return r.Spans(run, func(s string) string { return strings.ReplaceAll(s, "hunter2", "XXX") })
+	return r.Profile(run, func(s string) string { return strings.ReplaceAll(s, "hunter2", "XXX") })
 }
 
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	var got []string
-	spans := heard(t)
+	spans := heard(t).Spans
 	for i, s := range spans {
 		if s.Parent >= i {
 			t.Errorf("span %d comes before its parent %d", i, s.Parent)
@@ -110,7 +110,7 @@ func TestMask(t *testing.T) {
 	w := r.Fleet(nil)
 	w.Begin(fun.Job{JID: "11", Step: "hunter2"}, []string{"web1"})
 	w.Done(fun.Return{JID: "11", ID: "web1", Stage: fun.Unreachable, Err: errors.New("hunter2")})
-	for _, s := range r.Spans(report.Build(value.NewMap(0), report.Info{}), func(s string) string { return strings.ReplaceAll(s, "hunter2", "XXX") }) {
+	for _, s := range r.Profile(report.Build(value.NewMap(0), report.Info{}), func(s string) string { return strings.ReplaceAll(s, "hunter2", "XXX") }).Spans {
 		if text := fmt.Sprint(s); strings.Contains(text, "hunter2") {
 			t.Error(text)
 		}
@@ -153,7 +153,7 @@ func TestProfile(t *testing.T) {
 	if data.Total != 250 || len(data.Hosts) != 3 || data.Hosts[0].Host != "web1" || data.Hosts[0].Auth != 20 || len(data.States) != 3 || data.States[2].Begin != 160 {
 		t.Errorf("data: %s", text)
 	}
-	if err := Text(&b, nil); err != nil {
+	if err := Text(&b, &Profile{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -181,7 +181,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.bodies = append(c.bodies, append([]byte(r.URL.Path+" "), body...))
 }
 
-func send(t *testing.T, c *collector, env map[string]string, spans []Span) (int, error) {
+func send(t *testing.T, c *collector, env map[string]string, spans []Span) error {
 	t.Helper()
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -203,8 +203,8 @@ func TestExportJSON(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_HEADERS": "api-key=a%20b", "TRACEPARENT": parent,
 		"OTEL_RESOURCE_ATTRIBUTES": "team=ops,service.name=x", "OTEL_SERVICE_NAME": "deploys",
 	}
-	if lost, err := send(t, c, env, heard(t)); lost != 0 || err != nil {
-		t.Fatal(lost, err)
+	if err := send(t, c, env, heard(t).Spans); err != nil {
+		t.Fatal(err)
 	}
 	if got := c.header.Get("Api-Key") + c.header.Get("Content-Type"); got != "a bapplication/json" {
 		t.Errorf("headers %q", got)
@@ -250,7 +250,7 @@ func TestExportJSON(t *testing.T) {
 func TestExportProtobuf(t *testing.T) {
 	t.Parallel()
 	c := &collector{}
-	if _, err := send(t, c, map[string]string{"TRACEPARENT": parent}, heard(t)); err != nil {
+	if err := send(t, c, map[string]string{"TRACEPARENT": parent}, heard(t).Spans); err != nil {
 		t.Fatal(err)
 	}
 	_, body, _ := bytes.Cut(c.bodies[0], []byte(" "))
@@ -300,23 +300,67 @@ func fields(t *testing.T, b []byte) map[int][][]byte {
 	return out
 }
 
+// TestBounds: of a run with more parts than are kept, the sums are of all.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	r := New(func() time.Time { return noon })
+	run := &report.Run{}
+	const hosts, states = 600, 100
+	for i := range hosts {
+		s := &report.Suite{Step: "deploy", Host: fmt.Sprintf("web%d", i), JID: "11"}
+		for n := range states {
+			s.Cases = append(s.Cases, &report.Case{ID: "x", Fun: "test.nop", SLS: "web", Begin: time.Duration(n) * time.Millisecond, Length: time.Millisecond})
+		}
+		run.Suites = append(run.Suites, s)
+	}
+	last := run.Suites[hosts-1]
+	last.Cases = append(last.Cases, &report.Case{Fun: "test.nop", Status: report.Failed, Comment: "hunter2"})
+	p := r.Profile(run, func(s string) string { return s })
+	if all := 1 + hosts + hosts*states; len(p.Spans) != maxSpans || p.Lost != all-maxSpans {
+		t.Errorf("%d spans and %d lost, want %d of %d", len(p.Spans), p.Lost, maxSpans, all)
+	}
+	for i, s := range p.Spans {
+		if s.Parent >= i {
+			t.Fatalf("span %d comes before its parent %d", i, s.Parent)
+		}
+	}
+	var total time.Duration
+	failed := 0
+	for _, h := range p.sums.hosts {
+		if h.failed {
+			failed++
+		}
+	}
+	for _, k := range p.sums.kinds {
+		if k.kind == State {
+			total = k.total
+		}
+	}
+	if len(p.sums.hosts) != hosts || total != hosts*states*time.Millisecond || failed != 1 {
+		t.Errorf("%d hosts, %d failed, %s of states", len(p.sums.hosts), failed, total)
+	}
+	if m := Data(p); m.At("lost") != int64(p.Lost) {
+		t.Errorf("lost is %v", m.At("lost"))
+	}
+}
+
 func TestExportBounds(t *testing.T) {
 	t.Parallel()
-	many := make([]Span, maxSpans+3)
+	many := make([]Span, 3*batch+1)
 	for i := range many {
 		many[i] = Span{Parent: i - 1, Kind: State, Name: strings.Repeat("\xff", 3), Start: noon, End: noon}
 	}
 	c := &collector{}
-	lost, err := send(t, c, nil, many)
-	if lost != 3 || err != nil || len(c.bodies) != (maxSpans+batch-1)/batch {
-		t.Errorf("lost %d, %d requests, %v", lost, len(c.bodies), err)
+	err := send(t, c, nil, many)
+	if err != nil || len(c.bodies) != 4 {
+		t.Errorf("%d requests, %v", len(c.bodies), err)
 	}
 	// The collector quotes the key that it refuses.
-	_, err = send(t, &collector{first: []int{401}}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "key=Bearer%20hunter2"}, many[:1])
+	err = send(t, &collector{first: []int{401}}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "key=Bearer%20hunter2"}, many[:1])
 	if err == nil || !strings.HasSuffix(err.Error(), "/v1/traces: 401 Unauthorized: not now, "+hidden) {
 		t.Errorf("refused: %v", err)
 	}
-	_, err = send(t, &collector{first: []int{302}}, nil, many[:1])
+	err = send(t, &collector{first: []int{302}}, nil, many[:1])
 	if err == nil || !strings.Contains(err.Error(), "302 Found") {
 		t.Errorf("sent elsewhere: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -20,8 +21,9 @@ type Client struct {
 	conn *jsonrpc2.Conn
 
 	mu      sync.Mutex
-	changed chan struct{} // closed when diagnostics come
+	changed chan struct{} // closed when diagnostics or messages come
 	diags   map[string][]Diagnostic
+	told    []string
 }
 
 // A Diagnostic is what a server says of a range.
@@ -82,13 +84,18 @@ func (c *Client) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	var p struct {
 		URI         string
 		Diagnostics []Diagnostic
+		Message     string
 	}
-	if req.Method != "textDocument/publishDiagnostics" || json.Unmarshal(*req.Params, &p) != nil {
+	if req.Method != "textDocument/publishDiagnostics" && req.Method != "window/showMessage" || json.Unmarshal(*req.Params, &p) != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.diags[p.URI] = p.Diagnostics
+	if p.Message != "" {
+		c.told = append(c.told, p.Message)
+	} else {
+		c.diags[p.URI] = p.Diagnostics
+	}
 	close(c.changed)
 	c.changed = make(chan struct{})
 }
@@ -153,6 +160,25 @@ func (c *Client) Wait(uri string, rules ...string) []Diagnostic {
 		case <-changed:
 		case <-deadline:
 			c.t.Fatalf("%s has diagnostics %q, want %q", uri, have, rules)
+		}
+	}
+}
+
+// WaitTold waits until the server has shown the user a message that contains text.
+func (c *Client) WaitTold(text string) {
+	c.t.Helper()
+	deadline := time.After(Timeout)
+	for {
+		c.mu.Lock()
+		told, changed := slices.Clone(c.told), c.changed
+		c.mu.Unlock()
+		if slices.ContainsFunc(told, func(s string) bool { return strings.Contains(s, text) }) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			c.t.Fatalf("the server said %q, and nothing with %q", told, text)
 		}
 	}
 }

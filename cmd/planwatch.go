@@ -1,0 +1,215 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/cmd/internal/progress"
+	"brine/internal/fleet"
+	"brine/internal/fun"
+	"brine/internal/plan"
+	"brine/internal/value"
+)
+
+// watch shows how the making of a plan goes.
+func (pl *planner) watch(p *progress.Progress) {
+	pl.shown = p
+	p.Mask(pl.s.secrets.Text)
+	pl.s.watch = &planWatch{Watcher: fleet.OnBegin(p.Fleet(), pl.begins), pl: pl}
+}
+
+// begins counts the targets of a job.
+func (pl *planner) begins(_ fun.Job, targets []string) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	pl.targeted += len(targets)
+}
+
+// A planWatch is told how the jobs of a plan go. To what shows them they are the
+// function that is planned, and not all that its targets are asked.
+type planWatch struct {
+	fleet.Watcher
+	pl *planner
+}
+
+// Begin tells of a job.
+func (w *planWatch) Begin(job fun.Job, targets []string) {
+	job.Fun, _, _ = strings.Cut(job.Fun, ",")
+	w.Watcher.Begin(job, targets)
+}
+
+// Done tells what a target answered. Of a plan that was interrupted, no target is
+// shown as failed.
+func (w *planWatch) Done(ret fun.Return) {
+	if w.pl.s.app.intr.draining() {
+		return
+	}
+	if ret.Stage == fun.Returned {
+		w.pl.mu.Lock()
+		w.pl.answered++
+		w.pl.mu.Unlock()
+		if ret.Failed() {
+			ret.Body = firstPart(ret.Body)
+		}
+	}
+	w.Watcher.Done(ret)
+}
+
+// maxPart bounds the return that is read for why a target would fail.
+const maxPart = 1 << 20
+
+// firstPart is what the first of several functions returned.
+func firstPart(b fun.Body) fun.Body {
+	if b == nil || b.Size() > maxPart {
+		return b
+	}
+	v, err := fun.Return{Stage: fun.Returned, Body: b}.Value()
+	if err != nil {
+		return b
+	}
+	switch v := v.(type) {
+	case *value.Map:
+		if v.Len() > 0 {
+			_, first := v.Entry(0)
+			return fun.ValueBody{V: first}
+		}
+	case *value.List:
+		if v.Len() > 0 {
+			return fun.ValueBody{V: v.Items[0]}
+		}
+	}
+	return b
+}
+
+// watchRun returns what the run is told to that the plan is of: the steps of an
+// orchestration on pf, or the states of this machine where pf is nil.
+func (pl *planner) watchRun(pf *planFleet) fun.RunWatcher {
+	w := &planSteps{RunWatcher: pl.shown.Run(pl.o.title(pl.args), pf != nil), pl: pl, pf: pf}
+	if w.RunWatcher == nil {
+		w.RunWatcher = watchers(nil)
+	}
+	return w
+}
+
+// planSteps counts the steps of a plan, and hands them on to what shows them.
+type planSteps struct {
+	fun.RunWatcher
+	pl *planner
+	pf *planFleet
+}
+
+// RunBegins takes the steps in.
+func (w *planSteps) RunBegins(jid string, chunks []*fun.Chunk) {
+	w.pl.mu.Lock()
+	w.pl.steps = len(chunks)
+	w.pl.mu.Unlock()
+	w.RunWatcher.RunBegins(jid, chunks)
+}
+
+// StateEnds tells what is known of a step. Of a plan that was interrupted, no step
+// is shown as failed.
+func (w *planSteps) StateEnds(c *fun.Chunk, ret *value.Map) {
+	if w.pl.s.app.intr.draining() {
+		return
+	}
+	w.pl.mu.Lock()
+	w.pl.done++
+	if w.pf != nil {
+		ret = w.pf.truth(c, ret)
+	}
+	w.pl.mu.Unlock()
+	w.RunWatcher.StateEnds(c, ret)
+}
+
+// truth is the return of a step by what its targets answered: it was handed on as
+// one that would change something. pl.mu is held.
+func (f *planFleet) truth(c *fun.Chunk, ret *value.Map) *value.Map {
+	i := f.index(c.ID)
+	if c.State+"."+c.Fun != "salt.state" || i < 0 {
+		return ret
+	}
+	pj, out := f.jobs[i], ret.Copy()
+	out.Set("changes", value.NewMap(0))
+	due, failing := pj.outcome()
+	switch {
+	case len(pj.faults) > 0:
+		out.Set("result", false)
+		out.Set("comment", fmt.Sprintf("no plan of %s: %s", pj.faults[0].Host, pj.faults[0].Reason))
+	case failing != "":
+		out.Set("result", false)
+		out.Set("comment", "would fail on "+failing)
+	case !due:
+		out.Set("result", true)
+		out.Set("comment", "nothing to change")
+	}
+	return out
+}
+
+// outcome reports whether targets of a job would change something, and names one on
+// which a state would fail.
+func (pj *planJob) outcome() (due bool, failing string) {
+	for _, id := range pj.targets {
+		for _, st := range pj.states[id] {
+			due = true
+			if st.Effect == plan.Fail && failing == "" {
+				failing = fmt.Sprintf("%s: %s (%s)", id, st.ID, st.Fun)
+			}
+		}
+	}
+	return due, failing
+}
+
+// A planRun keeps the chunks of an orchestration that is planned.
+type planRun struct {
+	fun.RunWatcher
+	pl       *planner
+	chunks   map[string]*value.Map
+	rendered string // the keyed hash of all
+}
+
+// RunBegins keeps the chunks as they are before any of them runs.
+func (w *planRun) RunBegins(jid string, chunks []*fun.Chunk) {
+	all := &value.List{}
+	for _, c := range chunks {
+		low := c.Low.Copy()
+		w.chunks[c.Tag()] = low
+		all.Append(low)
+	}
+	w.rendered = w.pl.s.planKey.Hash(value.EncodeJSON(all))
+	w.RunWatcher.RunBegins(jid, chunks)
+}
+
+// chunk returns the low chunk of a step; an empty one for a step that was added when
+// the orchestration ran.
+func (w *planRun) chunk(tag string) *value.Map {
+	if low := w.chunks[tag]; low != nil {
+		return low
+	}
+	return value.NewMap(0)
+}
+
+// title is what the progress of a plan calls it.
+func (o *planOpts) title(args []string) string { return "plan of " + args[0] }
+
+// interrupted says how far a plan came that was interrupted.
+func (pl *planner) interrupted() error {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	text := "interrupted: no plan was made, and nothing was changed"
+	unit := "states"
+	if pl.p.Command.Kind == plan.Orchestrate {
+		unit = "steps"
+	}
+	var parts []string
+	if pl.steps > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d %s were looked at", pl.done, pl.steps, unit))
+	}
+	if pl.targeted > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d targets answered", pl.answered, pl.targeted))
+	}
+	if len(parts) > 0 {
+		text += "; " + strings.Join(parts, ", ")
+	}
+	return &statusError{status: exitInterrupted, err: errors.New(text)}
+}
