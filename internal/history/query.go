@@ -317,7 +317,7 @@ func (s *Store) hosts(ctx context.Context, tail string, args ...any) ([]HostResu
 
 // Latest returns the newest result of a target; nil where there is none.
 func (s *Store) Latest(ctx context.Context, host string) (*HostResult, error) {
-	l, err := s.hosts(ctx, " WHERE h.host = "+s.d.mark(1)+" ORDER BY h.jid DESC, h.step_jid DESC LIMIT 1", host)
+	l, err := s.hosts(ctx, " WHERE h.host = "+s.d.Mark(1)+" ORDER BY h.jid DESC, h.step_jid DESC LIMIT 1", host)
 	if err != nil || len(l) == 0 {
 		return nil, err
 	}
