@@ -32,6 +32,12 @@ func (c *counter) Begin(job fun.Job, targets []string) {
 	}
 }
 
+func (c *counter) Wave(jid string, number, of, targets int) {
+	if c.Watcher != nil {
+		c.Watcher.Wave(jid, number, of, targets)
+	}
+}
+
 func (c *counter) At(jid, id string, p fleet.Phase) {
 	if c.Watcher != nil {
 		c.Watcher.At(jid, id, p)
