@@ -18,6 +18,13 @@ import (
 // by one on a terminal.
 const groupAbove = 20
 
+// How many names, or ranges of names, stand at most before the result of a group,
+// and behind the count of those that failed.
+const (
+	groupNames = 100
+	tailNames  = 20
+)
+
 // A counter is a fleet.Watcher that counts the targets of the jobs it is told
 // of, and hands on what it is told.
 type counter struct {
@@ -177,7 +184,7 @@ func (r *jobReport) prose() bool {
 // printGroups prints what was collected.
 func (r *jobReport) printGroups() error {
 	for _, g := range r.same.sorted() {
-		if err := r.s.print(value.MapOf(summary.FoldIDs(g.ids), g.v), g.out, g.retcode); err != nil {
+		if err := r.s.print(value.MapOf(summary.FoldSome(g.ids, groupNames), g.v), g.out, g.retcode); err != nil {
 			return err
 		}
 	}
@@ -195,9 +202,7 @@ func (r *jobReport) tail() {
 	}
 	line := fmt.Sprintf("%d targets, %d failed", r.count, len(r.failed))
 	if len(r.failed) > 0 {
-		ids := slices.Clone(r.failed)
-		slices.SortFunc(ids, summary.CompareIDs)
-		line += ": " + strings.ReplaceAll(summary.FoldIDs(ids), ",", ", ")
+		line += ": " + strings.ReplaceAll(summary.FoldSome(r.failed, tailNames), ",", ", ")
 	}
 	fmt.Fprintln(w, printable.Line(line))
 }

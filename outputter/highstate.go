@@ -372,7 +372,11 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
 		line("    Name: ", comps[2])
 	}
 	line("  Result: ", r.result)
-	line(" Comment: ", h.o.clean(commentText(r.m)))
+	comment := commentText(r.m)
+	if comps[0] == "salt" {
+		comment = h.o.foldedComment(comment)
+	}
+	line(" Comment: ", h.o.clean(comment))
 	if start, ok := r.m.Get("start_time"); ok && !h.o.HideProfile {
 		line(" Started: ", h.o.clean(value.Str(start)))
 		dur := ""
@@ -496,22 +500,41 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string, ok bo
 		if !ok {
 			return false, "", false
 		}
-		for _, k := range targets.Keys() {
-			v, _ := targets.Get(k)
-			inner := hostPrinter{o: h.o, c: h.c, level: 1}
-			t, c, ok := inner.print(value.Str(k), v)
-			if !ok {
-				return false, "", false
-			}
-			text += "\n" + indentLines(t, strings.Repeat(" ", 14))
-			changed = changed || c
-		}
-		return changed, text, true
+		return h.targetsText(targets)
+	}
+	if r.comps[0] == "salt" {
+		ch = h.o.foldedCalls(m)
 	}
 	o := *h.o
 	o.NestedIndent = 14
 	o.Retcode = 0
 	return true, "\n" + strings.TrimRightFunc(nestedText(ch, &o), value.IsSpace), true
+}
+
+// targetsText prints the states of the targets of a step.
+func (h *hostPrinter) targetsText(targets value.Mapping) (changed bool, text string, ok bool) {
+	var b strings.Builder
+	one := func(name string, v value.Value) bool {
+		inner := hostPrinter{o: h.o, c: h.c, level: 1}
+		t, c, ok := inner.print(name, v)
+		b.WriteString("\n" + indentLines(t, strings.Repeat(" ", 14)))
+		changed = changed || c
+		return ok
+	}
+	if keys := targets.Keys(); h.o.many(len(keys)) {
+		for _, a := range together(targets) {
+			if !one(h.o.Fold(a.ids), a.v) {
+				return false, "", false
+			}
+		}
+	} else {
+		for _, k := range keys {
+			if v, _ := targets.Get(k); !one(value.Str(k), v) {
+				return false, "", false
+			}
+		}
+	}
+	return changed, b.String(), true
 }
 
 func indentLines(s, indent string) string {

@@ -1,0 +1,132 @@
+package outputter
+
+import (
+	"crypto/sha256"
+	"regexp"
+	"strings"
+
+	"brine/internal/value"
+)
+
+// A step of an orchestration may have thousands of targets. Above Options.Many
+// their equal results are printed together, what failed first, and names are
+// folded.
+
+// many reports whether so many targets are printed together.
+func (o *Options) many(n int) bool { return o.Fold != nil && o.Many > 0 && n > o.Many }
+
+// alike are targets with equal results.
+type alike struct {
+	ids []string
+	v   value.Value // of the first
+	bad bool
+}
+
+// together returns the targets of a step with equal results: those that failed
+// first, else in the order in which they come.
+func together(targets value.Mapping) []*alike {
+	byKey := map[[sha256.Size]byte]*alike{}
+	var good, bad []*alike
+	for _, k := range targets.Keys() {
+		v, _ := targets.Get(k)
+		key := sha256.Sum256(value.EncodeJSON(comparable(v)))
+		a := byKey[key]
+		if a == nil {
+			a = &alike{v: v, bad: failedResult(v)}
+			byKey[key] = a
+			if a.bad {
+				bad = append(bad, a)
+			} else {
+				good = append(good, a)
+			}
+		}
+		a.ids = append(a.ids, value.Str(k))
+	}
+	return append(bad, good...)
+}
+
+// comparable is a result without what differs between equal results: when states
+// ran, for how long, and the process IDs of their commands.
+func comparable(v value.Value) value.Value {
+	states, ok := v.(*value.Map)
+	if !ok {
+		return v
+	}
+	out := value.NewMap(states.Len())
+	for k, x := range states.All() {
+		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") {
+			st = st.Copy()
+			st.Delete("start_time")
+			st.Delete("duration")
+			if ch := st.Map("changes"); ch.Has("pid") && ch.Has("retcode") {
+				ch = ch.Copy()
+				ch.Delete("pid")
+				st.Set("changes", ch)
+			}
+			x = st
+		}
+		out.Set(k, x)
+	}
+	return out
+}
+
+// failedResult reports whether a target failed: one of its states did, or there are
+// no states.
+func failedResult(v value.Value) bool {
+	states, ok := v.(*value.Map)
+	if !ok {
+		b, isBool := v.(bool)
+		_, isList := v.(*value.List)
+		return isBool && !b || isList
+	}
+	for _, x := range states.All() {
+		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") && st.At("result") == false {
+			return true
+		}
+	}
+	return false
+}
+
+// foldedCalls are the changes of salt.function, its targets with equal returns
+// together, those that returned False in a block of their own.
+func (o *Options) foldedCalls(changes *value.Map) *value.Map {
+	targets, ok := changes.At("ret").(*value.Map)
+	if !ok || !o.many(targets.Len()) {
+		return changes
+	}
+	bad, good := value.NewMap(0), value.NewMap(0)
+	for _, a := range together(targets) {
+		if a.bad {
+			bad.Set(o.Fold(a.ids), a.v)
+		} else {
+			good.Set(o.Fold(a.ids), a.v)
+		}
+	}
+	out := changes.Copy()
+	out.Set("ret", good)
+	if bad.Len() > 0 {
+		out.Set("failed", bad) // nested sorts: before ret
+	}
+	return out
+}
+
+// nameLists matches lists of names.
+var nameLists = regexp.MustCompile(`[^\s,]+(?:, [^\s,]+)+`)
+
+// foldedComment is the comment of a step with long lists of targets folded.
+func (o *Options) foldedComment(comment string) string {
+	if o.Fold == nil || !o.many(strings.Count(comment, ", ")) {
+		return comment
+	}
+	return nameLists.ReplaceAllStringFunc(comment, func(list string) string {
+		end := ""
+		if s, dot := strings.CutSuffix(list, "."); dot {
+			list, end = s, "."
+		}
+		names := strings.Split(list, ", ")
+		if !o.many(len(names)) {
+			return list + end
+		}
+		return o.Fold(names) + end
+	})
+}
