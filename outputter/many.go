@@ -1,6 +1,7 @@
 package outputter
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"regexp"
 	"strings"
@@ -17,22 +18,38 @@ func (o *Options) many(n int) bool { return o.Fold != nil && o.Many > 0 && n > o
 
 // alike are targets with equal results.
 type alike struct {
-	ids []string
-	v   value.Value // of the first
-	bad bool
+	ids  []string
+	v    value.Value // of the first
+	bad  bool
+	text [sha256.Size]byte // of the result of the first
+	own  bool              // the results differ in the ids of the targets
 }
 
+// ownID stands for the id of each target where results differ in nothing else.
+const ownID = "<id>"
+
+// minOwnID is how long an id is at least that ownID stands for: a shorter one is part
+// of too many words.
+const minOwnID = 3
+
 // together returns the targets of a step with equal results: those that failed
-// first, else in the order in which they come.
+// first, else in the order in which they come. The states of two targets are equal,
+// too, where they differ in their ids alone.
 func together(targets value.Mapping) []*alike {
 	byKey := map[[sha256.Size]byte]*alike{}
 	var good, bad []*alike
 	for _, k := range targets.Keys() {
 		v, _ := targets.Get(k)
-		key := sha256.Sum256(value.EncodeJSON(comparable(v)))
+		id := value.Str(k)
+		text := value.EncodeJSON(timeless(v))
+		whole := sha256.Sum256(text)
+		key := whole
+		if _, states := v.(*value.Map); states && len(id) >= minOwnID {
+			key = sha256.Sum256(bytes.ReplaceAll(text, []byte(id), []byte(ownID)))
+		}
 		a := byKey[key]
 		if a == nil {
-			a = &alike{v: v, bad: failedResult(v)}
+			a = &alike{v: v, bad: failedResult(v), text: whole}
 			byKey[key] = a
 			if a.bad {
 				bad = append(bad, a)
@@ -40,14 +57,24 @@ func together(targets value.Mapping) []*alike {
 				good = append(good, a)
 			}
 		}
-		a.ids = append(a.ids, value.Str(k))
+		a.ids = append(a.ids, id)
+		a.own = a.own || a.text != whole
 	}
-	return append(bad, good...)
+	all := append(bad, good...)
+	for _, a := range all {
+		if !a.own {
+			continue
+		}
+		if v, err := value.ParseJSON(strings.ReplaceAll(string(value.EncodeJSON(a.v)), a.ids[0], ownID)); err == nil {
+			a.v = v
+		}
+	}
+	return all
 }
 
-// comparable is a result without what differs between equal results: when states
+// timeless is a result without what differs between equal results: when states
 // ran, for how long, and the process IDs of their commands.
-func comparable(v value.Value) value.Value {
+func timeless(v value.Value) value.Value {
 	states, ok := v.(*value.Map)
 	if !ok {
 		return v

@@ -26,7 +26,7 @@ func stepOf(n int, fun string) *value.Map {
 		}
 		states := value.NewMap(3)
 		for k := range 3 {
-			st := ret(int64(k), fmt.Sprint("id", k), fmt.Sprint("id", k), "app", k != 2 || !failed, value.MapOf("pid", int64(i), "retcode", int64(0)), "done")
+			st := ret(int64(k), fmt.Sprint("id", k), fmt.Sprint("id", k), "app", k != 2 || !failed, value.MapOf("pid", int64(i), "retcode", int64(0)), "done on "+id)
 			st.Set("duration", float64(i)/7)
 			states.Set(fmt.Sprintf("cmd_|-id%d_|-id%d_|-run", k, k), st)
 		}
@@ -62,6 +62,9 @@ func TestManyTargets(t *testing.T) {
 	bad, good := strings.Index(text, "\n              web00003..web09993(1000):\n"), strings.Index(text, "\n              web00000..web09999(9000):\n")
 	if bad < 0 || good < bad {
 		t.Errorf("failures at %d, others at %d", bad, good)
+	}
+	if !strings.Contains(text, "Comment: done on <id>\n") || strings.Contains(text, "done on web") {
+		t.Error("states that differ in the id alone do not name it <id>")
 	}
 	if !strings.Contains(text, "Comment: Run failed on minions: web00003..web09993(1000)\n") {
 		t.Errorf("the comment is not folded: %.300s", text)
