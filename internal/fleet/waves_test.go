@@ -105,7 +105,7 @@ func begun(t *testing.T, f *Fleet, job fun.Job) (ran, left []string, why error) 
 	t.Helper()
 	if _, err := f.Run(t.Context(), job, func(r fun.Return) error {
 		if errors.Is(r.Err, fun.ErrNotBegun) {
-			if why != nil && why != r.Err {
+			if why != nil && why.Error() != r.Err.Error() {
 				t.Errorf("two reasons: %v, %v", why, r.Err)
 			}
 			left, why = append(left, r.ID), r.Err
