@@ -83,7 +83,9 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		ran = append(ran, r.ID)
 	}
 	failed = append(failed, rets.leftOut(failed, 0)...)
-	ret.Changes = value.MapOf("ret", changes)
+	if changes.Len() > 0 {
+		ret.Changes = value.MapOf("ret", changes)
+	}
 	comment := "Function ran successfully."
 	if rets.halt != nil {
 		ret.Result, comment = fun.Failed, ""

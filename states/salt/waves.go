@@ -62,7 +62,7 @@ func waves(ctx context.Context, c *fun.Call, job *fun.Job, j *judging) error {
 	}
 	tolerated, _ := failMinions(c)
 	job.Fails = func(r fun.Return) bool {
-		good := j.of(ctx, r).good
+		good := j.early(ctx, r).good
 		if good && len(job.Waves) > 0 && c.Env.Targets != nil {
 			c.Env.Targets.Pass(c.Low.Tag(), r.ID)
 		}
@@ -78,29 +78,36 @@ type verdict struct {
 	err  error
 }
 
-// judging judges each return once: where a step goes in waves, when it comes.
+// judging judges each return once, one at a time: where a step goes in waves, when it
+// comes.
 type judging struct {
 	judge func(ctx context.Context, r fun.Return) verdict
 
 	mu   sync.Mutex
-	seen map[string]verdict
+	seen map[string]verdict // what was judged early
 }
 
-// of returns the verdict on a return.
-func (j *judging) of(ctx context.Context, r fun.Return) verdict {
-	j.mu.Lock()
-	v, ok := j.seen[r.ID]
-	j.mu.Unlock()
-	if ok {
-		return v
-	}
-	v = j.judge(ctx, r)
+// early judges a return that has just come.
+func (j *judging) early(ctx context.Context, r fun.Return) verdict {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	v := j.judge(ctx, r)
 	if j.seen == nil {
 		j.seen = map[string]verdict{}
 	}
 	j.seen[r.ID] = v
+	return v
+}
+
+// of returns the verdict on a return, and forgets it.
+func (j *judging) of(ctx context.Context, r fun.Return) verdict {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v, ok := j.seen[r.ID]
+	if !ok {
+		return j.judge(ctx, r)
+	}
+	delete(j.seen, r.ID)
 	return v
 }
 
