@@ -32,12 +32,12 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 		o.HideProfile = !value.Truth(v)
 	}
 	o.Color = s.color()
-	o.Many = manyTargets
+	many := manyTargets
 	if n, ok := value.AsInt(s.cfg.Opts.At("state_output_group")); ok && n >= 0 {
-		o.Many = int(n)
+		many = int(n)
 	}
 	if s.runner {
-		o.Fold = func(ids []string) string { return summary.FoldSome(ids, groupNames) }
+		o.GroupAbove(many, func(ids []string) string { return summary.FoldSome(ids, groupNames) })
 	}
 	o.Shown = s.live.printed()
 	indent := s.flags.output.indent

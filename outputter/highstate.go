@@ -373,8 +373,8 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color, ctext string) {
 	}
 	line("  Result: ", r.result)
 	comment := commentText(r.m)
-	if comps[0] == "salt" {
-		comment = h.o.foldedComment(comment)
+	if comps[0] == "salt" && h.o.many != nil {
+		comment = h.o.many.comment(h.o.many, comment)
 	}
 	line(" Comment: ", h.o.clean(comment))
 	if start, ok := r.m.Get("start_time"); ok && !h.o.HideProfile {
@@ -502,8 +502,8 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text string, ok bo
 		}
 		return h.targetsText(targets)
 	}
-	if r.comps[0] == "salt" {
-		ch = h.o.foldedCalls(m)
+	if r.comps[0] == "salt" && h.o.many != nil {
+		ch = h.o.many.calls(h.o.many, m)
 	}
 	o := *h.o
 	o.NestedIndent = 14
@@ -521,9 +521,9 @@ func (h *hostPrinter) targetsText(targets value.Mapping) (changed bool, text str
 		changed = changed || c
 		return ok
 	}
-	if keys := targets.Keys(); h.o.many(len(keys)) {
-		for _, a := range together(targets) {
-			if !one(h.o.Fold(a.ids), a.v) {
+	if keys := targets.Keys(); h.o.many.are(len(keys)) {
+		for _, a := range h.o.many.together(targets) {
+			if !one(h.o.many.fold(a.ids), a.v) {
 				return false, "", false
 			}
 		}

@@ -9,12 +9,32 @@ import (
 	"brine/internal/value"
 )
 
-// A step of an orchestration may have thousands of targets. Above Options.Many
-// their equal results are printed together, what failed first, and names are
+// A step of an orchestration may have thousands of targets. Above the number
+// of Options.GroupAbove their equal results are printed together, what failed first, and names are
 // folded.
 
-// many reports whether so many targets are printed together.
-func (o *Options) many(n int) bool { return o.Fold != nil && o.Many > 0 && n > o.Many }
+// GroupAbove has the results of a step with more than n targets printed together
+// where they are equal, with the names that fold makes of the targets. 0 is never.
+func (o *Options) GroupAbove(n int, fold func(ids []string) string) {
+	if n <= 0 {
+		o.many = nil
+		return
+	}
+	o.many = &many{most: n, fold: fold, together: together, calls: foldedCalls, comment: foldedComment}
+}
+
+// many is how the results of many targets are printed. It has its functions as
+// values, so that programs that never group do not have them.
+type many struct {
+	most     int
+	fold     func(ids []string) string
+	together func(targets value.Mapping) []*alike
+	calls    func(m *many, changes *value.Map) *value.Map
+	comment  func(m *many, comment string) string
+}
+
+// are reports whether n targets are many; nil: they never are.
+func (m *many) are(n int) bool { return m != nil && n > m.most }
 
 // alike are targets with equal results.
 type alike struct {
@@ -116,17 +136,17 @@ func failedResult(v value.Value) bool {
 
 // foldedCalls are the changes of salt.function, its targets with equal returns
 // together, those that returned False in a block of their own.
-func (o *Options) foldedCalls(changes *value.Map) *value.Map {
+func foldedCalls(m *many, changes *value.Map) *value.Map {
 	targets, ok := changes.At("ret").(*value.Map)
-	if !ok || !o.many(targets.Len()) {
+	if !ok || !m.are(targets.Len()) {
 		return changes
 	}
 	bad, good := value.NewMap(0), value.NewMap(0)
 	for _, a := range together(targets) {
 		if a.bad {
-			bad.Set(o.Fold(a.ids), a.v)
+			bad.Set(m.fold(a.ids), a.v)
 		} else {
-			good.Set(o.Fold(a.ids), a.v)
+			good.Set(m.fold(a.ids), a.v)
 		}
 	}
 	out := changes.Copy()
@@ -137,23 +157,21 @@ func (o *Options) foldedCalls(changes *value.Map) *value.Map {
 	return out
 }
 
-// nameLists matches lists of names.
-var nameLists = regexp.MustCompile(`[^\s,]+(?:, [^\s,]+)+`)
-
 // foldedComment is the comment of a step with long lists of targets folded.
-func (o *Options) foldedComment(comment string) string {
-	if o.Fold == nil || !o.many(strings.Count(comment, ", ")) {
+func foldedComment(m *many, comment string) string {
+	if !m.are(strings.Count(comment, ", ")) {
 		return comment
 	}
+	nameLists := regexp.MustCompile(`[^\s,]+(?:, [^\s,]+)+`)
 	return nameLists.ReplaceAllStringFunc(comment, func(list string) string {
 		end := ""
 		if s, dot := strings.CutSuffix(list, "."); dot {
 			list, end = s, "."
 		}
 		names := strings.Split(list, ", ")
-		if !o.many(len(names)) {
+		if !m.are(len(names)) {
 			return list + end
 		}
-		return o.Fold(names) + end
+		return m.fold(names) + end
 	})
 }

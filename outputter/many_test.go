@@ -44,6 +44,12 @@ func foldTest(ids []string) string {
 	return fmt.Sprintf("%s..%s(%d)", ids[0], ids[len(ids)-1], len(ids))
 }
 
+func grouped(n int) *Options {
+	o := &Options{}
+	o.GroupAbove(n, foldTest)
+	return o
+}
+
 func shown(t testing.TB, data value.Value, o *Options) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -55,7 +61,7 @@ func shown(t testing.TB, data value.Value, o *Options) string {
 
 func TestManyTargets(t *testing.T) {
 	t.Parallel()
-	text := shown(t, stepOf(10_000, "state"), &Options{Many: 100, Fold: foldTest})
+	text := shown(t, stepOf(10_000, "state"), grouped(100))
 	if n := strings.Count(text, "\n"); n > 120 {
 		t.Errorf("%d lines", n)
 	}
@@ -69,7 +75,7 @@ func TestManyTargets(t *testing.T) {
 	if !strings.Contains(text, "Comment: Run failed on minions: web00003..web09993(1000)\n") {
 		t.Errorf("the comment is not folded: %.300s", text)
 	}
-	text = shown(t, stepOf(10_000, "function"), &Options{Many: 100, Fold: foldTest})
+	text = shown(t, stepOf(10_000, "function"), grouped(100))
 	for _, want := range []string{
 		"Comment: Run failed on minions: web00003..web09993(1000) Function test.x ran on web00000..web09999(10000).\n",
 		"              failed:\n                  ----------\n                  web00003..web09993(1000):\n                      False\n              ret:\n                  ----------\n                  web00000..web09999(9000):\n                      True\n",
@@ -86,15 +92,15 @@ func TestFewTargets(t *testing.T) {
 	for _, fun := range []string{"state", "function"} {
 		data := stepOf(100, fun)
 		want := shown(t, data, &Options{})
-		for _, o := range []*Options{{Many: 100, Fold: foldTest}, {Many: 10}, {Fold: foldTest}} {
+		for _, o := range []*Options{grouped(100), grouped(0)} {
 			if got := shown(t, data, o); got != want {
-				t.Errorf("%s, many %d: %.400s", fun, o.Many, got)
+				t.Errorf("%s, grouped %t: %.400s", fun, o.many != nil, got)
 			}
 		}
 	}
 	// what is no list of names of a step stays
 	data := value.MapOf("local", value.MapOf("test_|-a_|-a_|-nop", ret(0, "a", "a", "s", true, value.NewMap(0), "x: "+strings.Repeat("a, ", 200)+"b")))
-	if text := shown(t, data, &Options{Many: 100, Fold: foldTest}); !strings.Contains(text, "a, a, a, b\n") {
+	if text := shown(t, data, grouped(100)); !strings.Contains(text, "a, a, a, b\n") {
 		t.Error("the comment of a state is folded")
 	}
 }
@@ -103,8 +109,8 @@ func TestFewTargets(t *testing.T) {
 // results together and without.
 func BenchmarkManyTargets(b *testing.B) {
 	data := stepOf(10_000, "state")
-	for _, o := range []*Options{{Many: 100, Fold: foldTest}, {}} {
-		b.Run(fmt.Sprintf("many=%d", o.Many), func(b *testing.B) {
+	for _, o := range []*Options{grouped(100), {}} {
+		b.Run(fmt.Sprintf("grouped=%t", o.many != nil), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				_ = shown(b, data, o)

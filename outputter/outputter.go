@@ -44,13 +44,10 @@ type Options struct {
 	// Shown are the tags of the states that [HighstatePart] has printed: Highstate
 	// prints what is left of the report. nil: it prints all.
 	Shown map[string]bool
-	// Many is how many targets a step of an orchestration has at most whose results
-	// Highstate prints one by one; equal results of more are printed together, with
-	// the names that Fold makes of the targets. 0, and nil: they never are.
-	Many int
-	Fold func(ids []string) string
 	// NestedIndent is where the nested outputter begins, in spaces.
 	NestedIndent int
+
+	many *many // see GroupAbove
 }
 
 // Lookup returns the outputter of a name. The error of an unknown one lists

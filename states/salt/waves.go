@@ -1,3 +1,5 @@
+//go:build !slim
+
 package salt
 
 import (
@@ -5,9 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"brine/internal/fun"
@@ -69,46 +68,6 @@ func waves(ctx context.Context, c *fun.Call, job *fun.Job, j *judging) error {
 		return !good && !tolerated[r.ID] && !unexpected(c, r)
 	}
 	return nil
-}
-
-// A verdict is what a step makes of the return of a target.
-type verdict struct {
-	v    value.Value
-	good bool
-	err  error
-}
-
-// judging judges each return once, one at a time: where a step goes in waves, when it
-// comes.
-type judging struct {
-	judge func(ctx context.Context, r fun.Return) verdict
-
-	mu   sync.Mutex
-	seen map[string]verdict // what was judged early
-}
-
-// early judges a return that has just come.
-func (j *judging) early(ctx context.Context, r fun.Return) verdict {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	v := j.judge(ctx, r)
-	if j.seen == nil {
-		j.seen = map[string]verdict{}
-	}
-	j.seen[r.ID] = v
-	return v
-}
-
-// of returns the verdict on a return, and forgets it.
-func (j *judging) of(ctx context.Context, r fun.Return) verdict {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	v, ok := j.seen[r.ID]
-	if !ok {
-		return j.judge(ctx, r)
-	}
-	delete(j.seen, r.ID)
-	return v
 }
 
 // A check is what must succeed between two waves: a function on targets, or a
@@ -241,11 +200,6 @@ func (k *check) onTargets(ctx context.Context, c *fun.Call, w fun.WaveDone) erro
 	})
 }
 
-// nobody reports whether the step had no targets.
-func (r *returns) nobody() bool {
-	return len(r.all) == 0 && r.halt == nil && len(r.sum.Passed) == 0
-}
-
 // noteWaves puts what became of the waves into the step's own return, and returns
 // what its comment says of them.
 func (r *returns) noteWaves(extra *value.Map) string {
@@ -266,9 +220,4 @@ func (r *returns) noteWaves(extra *value.Map) string {
 		said = append(said, fmt.Sprintf("Not run again where the resumed run had succeeded: %s.", fun.Some(passed)))
 	}
 	return lines(said...)
-}
-
-// lines joins the lines of a comment that say something.
-func lines(all ...string) string {
-	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "\n")
 }
