@@ -128,3 +128,39 @@ func (r *running) fireWave(state string, ids []string) {
 	}
 	r.f.Bus.Fire("brine/job/"+r.job.JID+"/wave", data)
 }
+
+// count takes in whether a target failed, and halts the job where too many did. mu
+// is held.
+func (r *running) count(id string, bad bool) {
+	if !bad {
+		if r.of > 1 {
+			r.good = append(r.good, id)
+		}
+		return
+	}
+	r.bad++
+	r.ill = append(r.ill, id)
+	share := fun.Share{}
+	switch {
+	case r.halt != nil:
+		return
+	case r.job.MaxFailures != nil:
+		share = *r.job.MaxFailures
+	case len(r.job.Waves) > 0:
+	case r.job.FailHard:
+		r.halt = fun.ErrNotBegun
+		return
+	default:
+		return
+	}
+	if r.bad > share.Of(r.begun) {
+		r.halt = &fun.NotBegunError{Wave: max(1, r.wave), Of: r.of, Why: fmt.Errorf("%s failed (max_failures: %s)", targetsOf(r.bad), share)}
+	}
+}
+
+func targetsOf(n int) string {
+	if n == 1 {
+		return "1 target"
+	}
+	return fmt.Sprintf("%d targets", n)
+}

@@ -17,3 +17,9 @@ func (*Fleet) waves(_ context.Context, _ fun.Job, ids []string) ([][]string, err
 func (*running) between(context.Context) {}
 
 func (*running) tellWave(string, []string) {}
+
+func (r *running) count(_ string, bad bool) {
+	if bad && r.job.FailHard {
+		r.halt = fun.ErrNotBegun
+	}
+}

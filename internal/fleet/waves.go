@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"fmt"
 	"slices"
 
 	"brine/internal/fun"
@@ -44,42 +43,6 @@ func (r *running) fails(ret fun.Return) bool {
 		return r.job.Fails(ret)
 	}
 	return ret.Failed()
-}
-
-// count takes in whether a target failed, and halts the job where too many did. mu
-// is held.
-func (r *running) count(id string, bad bool) {
-	if !bad {
-		if r.of > 1 {
-			r.good = append(r.good, id)
-		}
-		return
-	}
-	r.bad++
-	r.ill = append(r.ill, id)
-	share := fun.Share{}
-	switch {
-	case r.halt != nil:
-		return
-	case r.job.MaxFailures != nil:
-		share = *r.job.MaxFailures
-	case len(r.job.Waves) > 0:
-	case r.job.FailHard:
-		r.halt = fun.ErrNotBegun
-		return
-	default:
-		return
-	}
-	if r.bad > share.Of(r.begun) {
-		r.halt = &fun.NotBegunError{Wave: max(1, r.wave), Of: r.of, Why: fmt.Errorf("%s failed (max_failures: %s)", targetsOf(r.bad), share)}
-	}
-}
-
-func targetsOf(n int) string {
-	if n == 1 {
-		return "1 target"
-	}
-	return fmt.Sprintf("%d targets", n)
 }
 
 // What became of a wave, as its events say.

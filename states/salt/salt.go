@@ -70,7 +70,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job, judged *judging) (*retur
 	sum, err := c.Env.Fleet.Run(ctx, job, func(ret fun.Return) error {
 		if errors.Is(ret.Err, fun.ErrNotBegun) {
 			r.notBegun = append(r.notBegun, ret.ID)
-			r.halt, _ = errors.AsType[*fun.NotBegunError](ret.Err)
+			r.halt = haltOf(ret.Err)
 		} else {
 			r.all = append(r.all, ret)
 		}
@@ -84,7 +84,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job, judged *judging) (*retur
 	sort.Strings(r.notBegun)
 	switch {
 	case r.halt != nil:
-		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v: %s", c.Low.ID, r.halt, fun.Some(r.notBegun))})
+		r.warnHalt(c)
 	case len(r.notBegun) > 0:
 		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: failhard: not begun on %s", c.Low.ID, strings.Join(r.notBegun, ", "))})
 	}

@@ -221,3 +221,15 @@ func (r *returns) noteWaves(extra *value.Map) string {
 	}
 	return lines(said...)
 }
+
+// haltOf returns why a target was left out of a step that goes in waves, or of which
+// a number of targets may fail; nil where another reason was given.
+func haltOf(err error) *fun.NotBegunError {
+	halt, _ := errors.AsType[*fun.NotBegunError](err)
+	return halt
+}
+
+// warnHalt warns that targets were left out.
+func (r *returns) warnHalt(c *fun.Call) {
+	c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v: %s", c.Low.ID, r.halt, fun.Some(r.notBegun))})
+}

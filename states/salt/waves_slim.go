@@ -14,3 +14,7 @@ import (
 func waves(context.Context, *fun.Call, *fun.Job, *judging) error { return nil }
 
 func (*returns) noteWaves(*value.Map) string { return "" }
+
+func haltOf(error) *fun.NotBegunError { return nil }
+
+func (*returns) warnHalt(*fun.Call) {}
