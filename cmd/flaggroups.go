@@ -20,7 +20,7 @@ var targetGroups = []flagGroup{
 	{"Targets", "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit subset retry-failed allow-unreachable hosts"},
 	{"Roster", "roster roster-file scan-ports scan-timeout update-roster"},
 	{"Connection", "user priv sudo askpass identities-only host-keys ignore-host-keys key-deploy ssh-option pre-flight agent-dir wipe"},
-	{"Run", "async batch batch-wait max-procs timeout retries failhard failed-file raw refresh-grains static args-stdin no-parse"},
+	{"Run", "async batch batch-wait waves wave-wait wave-check max-failures max-procs timeout retries failhard failed-file raw refresh-grains static args-stdin no-parse"},
 	{"Output", "out out-file out-file-append out-indent output-diff state-output state-verbose color no-color force-color group no-group progress no-progress summary verbose"},
 	{"Log", "log-level log-file log-file-level strict"},
 	{"Returners", "return return-config return-kwargs"},

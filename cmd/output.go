@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"brine/cmd/internal/summary"
 	"brine/internal/fun"
 	"brine/internal/printable"
 	"brine/internal/source"
@@ -16,6 +17,10 @@ import (
 
 // maxIndent is the widest indentation of a level.
 const maxIndent = 1000
+
+// manyTargets is how many targets a step has at most whose results are printed one
+// by one, where state_output_group does not say.
+const manyTargets = 100
 
 // outputOptions joins configuration and command line.
 func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
@@ -27,6 +32,13 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 		o.HideProfile = !value.Truth(v)
 	}
 	o.Color = s.color()
+	many := manyTargets
+	if n, ok := value.AsInt(s.cfg.Opts.At("state_output_group")); ok && n >= 0 {
+		many = int(n)
+	}
+	if s.runner {
+		o.GroupAbove(many, func(ids []string) string { return summary.FoldSome(ids, groupNames) })
+	}
 	o.Shown = s.live.printed()
 	indent := s.flags.output.indent
 	if indent == "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/plan"
 	"brine/internal/value"
@@ -34,6 +35,7 @@ type planJob struct {
 	env     string // the environments that the step names, behind ids
 	targets []string
 	subset  int
+	waves   [][]string // of a job that goes in waves
 	states  map[string][]*plan.State
 	same    map[string]int
 	hashes  map[string]plan.Hashes
@@ -52,6 +54,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	}
 	pj := newPlanJob(job.Step)
 	pj.subset, pj.env = job.Subset, envLabel(job.Args.Kw)
+	pj.waves = f.waves(ctx, pj, job)
 	f.pl.s.secrets.AddPillar(job.Args.Kw.At("pillar"))
 	job.Fun, job.Args = strings.Join(names, ","), fun.Args{Kw: value.NewMap(0)}
 	for _, args := range calls {
@@ -67,6 +70,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 		job.Step = f.chain[1].step // of the steps that are shown while the plan is made
 	}
 	job.Async, job.Subset, job.Batch, job.FailHard = false, 0, "", false
+	job.Waves, job.WaveWait, job.WaveCheck, job.MaxFailures, job.Fails, job.Passed = nil, 0, nil, nil, nil, nil
 	job.Returner, job.RetConfig, job.RetKwargs = "", "", nil
 	sum, err := f.Fleet.Run(ctx, job, func(r fun.Return) error {
 		f.pl.mu.Lock()
@@ -89,6 +93,20 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	f.jobs = append(f.jobs, pj)
 	f.pl.mu.Unlock()
 	return sum, err
+}
+
+// waves returns the targets of each wave of a job, nil where that is not known
+// before it runs.
+func (f *planFleet) waves(ctx context.Context, pj *planJob, job fun.Job) [][]string {
+	all, ok := f.Fleet.(*fleet.Fleet)
+	if !ok || job.Subset > 0 {
+		return nil
+	}
+	waves, err := all.Waves(ctx, job)
+	if err != nil {
+		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: err.Error()})
+	}
+	return waves
 }
 
 // take returns the job of a step and forgets it: an ID may have several.
@@ -249,4 +267,14 @@ func (pj *planJob) fill(st *plan.Step) {
 	st.Groups = plan.Groups(st.Targets, pj.states, pj.same)
 	slices.SortFunc(pj.faults, func(a, b plan.Fault) int { return compareIDs(a.Host, b.Host) })
 	st.Faults, st.Hosts, st.Subset = pj.faults, pj.hashes, pj.subset
+	st.Waves = planWaves(pj.waves)
+}
+
+// planWaves are the waves of a step as a plan has them.
+func planWaves(waves [][]string) [][]string {
+	for i, ids := range waves {
+		waves[i] = slices.Clone(ids)
+		sortIDs(waves[i])
+	}
+	return waves
 }

@@ -16,6 +16,7 @@ import (
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
 	"brine/internal/dispatch"
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/plan"
 	"brine/internal/roster"
@@ -308,6 +309,19 @@ func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk 
 	typ := "glob"
 	if t := chunk.Str("tgt_type"); t != "" {
 		typ = t
+	}
+	if v := chunk.At("waves"); v != nil && chunk.At("subset") == nil {
+		waves, err := fun.ParseWaves(v)
+		if err != nil {
+			return err
+		}
+		if all, ok := f.(*fleet.Fleet); ok {
+			parted, err := all.Waves(ctx, fun.Job{Tgt: chunk.At("tgt"), TgtType: typ, Waves: waves, Fleet: chunk.Str("fleet")})
+			if err != nil {
+				return err
+			}
+			st.Waves = planWaves(parted)
+		}
 	}
 	ids, err := f.Match(ctx, chunk.At("tgt"), typ)
 	if err != nil {

@@ -66,8 +66,19 @@ func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args 
 			return job, err
 		}
 		job.Tgt, job.TgtType = value.Strings(failed...), "list"
+		if len(job.Waves) > 0 {
+			job.Tgt = j.Load.List("Minions")
+		}
 	} else if now := jobName(job); now != ran {
 		s.warn(fun.Warning{Text: fmt.Sprintf("job %s ran %s; on the targets that failed there, this runs %s", jid, ran, now)})
+	}
+	if len(job.Waves) > 0 { // their sizes count those on which the job succeeded
+		again := make(map[string]bool, len(failed))
+		for _, id := range failed {
+			again[id] = true
+		}
+		failed = texts(j.Load.List("Minions"))
+		job.Passed = slices.DeleteFunc(slices.Clone(failed), func(id string) bool { return again[id] })
 	}
 	if job.Only != nil {
 		failed = slices.DeleteFunc(failed, func(id string) bool { return !slices.Contains(job.Only, id) })

@@ -41,7 +41,8 @@ failed or was not reached; 64 the command line is invalid; 130 interrupted.`,
   brine ssh '*' state.apply --failed-file failed.txt
   brine ssh '*' state.apply --limit @failed.txt
   brine ssh --retry-failed 20261121140500123456
-  brine ssh '*' state.apply --async`,
+  brine ssh '*' state.apply --async
+  brine ssh '*' state.apply --waves 1,10%,100% --wave-check 'state.apply health'`,
 	}
 	if st == asSalt {
 		o.prog = saltSSH
@@ -178,6 +179,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := o.published.safeBatch(ctx, env, &job); err != nil {
 		return err
 	}
+	job.WaveCheck = o.waves.checker(s, env, job)
 	s.reports(job.JID, job.Fun, value.Str(job.Tgt), job.Args, fun.Exec)
 	r = newReport(s, o, job)
 	if job.Async || o.async.background != "" {

@@ -50,6 +50,7 @@ type sshOpts struct {
 	jid         string
 	gather      int
 	async       asyncFlags
+	waves       waveFlags
 	salt        saltSSHFlags
 	published   saltFlags
 	updates     bool // the roster, by new addresses
@@ -96,6 +97,7 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 	f.Float64Var(&o.batchWait, "batch-wait", 0, "seconds to wait after each return before the next target begins")
 	f.IntVar(&o.subset, "subset", 0, "only this many of the targets, chosen at random")
 	f.BoolVar(&o.failHard, "failhard", false, "begin no further target after one failed")
+	o.waves.register(f)
 	f.BoolVar(&o.summary, "summary", false, "print a summary at the end: equal results together, failures last")
 	f.StringVar(&o.failedFile, "failed-file", "", "write the ids of the targets that failed to this file, one a line")
 	f.StringVar(&o.limit, "limit", "", "only these ids of the targets: a comma list, or @<file> with one a line")

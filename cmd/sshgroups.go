@@ -19,6 +19,13 @@ import (
 // by one on a terminal.
 const groupAbove = 20
 
+// How many names, or ranges of names, stand at most before the result of a group,
+// and behind the count of those that failed.
+const (
+	groupNames = 100
+	tailNames  = 20
+)
+
 // A counter is a fleet.Watcher that counts the targets of the jobs it is told
 // of, and hands on what it is told.
 type counter struct {
@@ -30,6 +37,12 @@ func (c *counter) Begin(job fun.Job, targets []string) {
 	c.targets.Add(int64(len(targets)))
 	if c.Watcher != nil {
 		c.Watcher.Begin(job, targets)
+	}
+}
+
+func (c *counter) Wave(jid string, number, of, targets int) {
+	if c.Watcher != nil {
+		c.Watcher.Wave(jid, number, of, targets)
 	}
 }
 
@@ -175,7 +188,7 @@ func (r *jobReport) prose() bool {
 // printGroups prints what was collected.
 func (r *jobReport) printGroups() error {
 	for _, g := range r.same.sorted() {
-		if err := r.s.print(value.MapOf(summary.FoldIDs(g.ids), g.v), g.out, g.retcode); err != nil {
+		if err := r.s.print(value.MapOf(summary.FoldSome(g.ids, groupNames), g.v), g.out, g.retcode); err != nil {
 			return err
 		}
 	}
@@ -193,9 +206,7 @@ func (r *jobReport) tail() {
 	}
 	line := fmt.Sprintf("%d targets, %d failed", r.count, len(r.failed))
 	if len(r.failed) > 0 {
-		ids := slices.Clone(r.failed)
-		slices.SortFunc(ids, summary.CompareIDs)
-		line += ": " + strings.ReplaceAll(summary.FoldIDs(ids), ",", ", ")
+		line += ": " + strings.ReplaceAll(summary.FoldSome(r.failed, tailNames), ",", ", ")
 	}
 	fmt.Fprintln(w, printable.Line(line))
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -53,6 +52,9 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	if err := o.async.check(c, o); err != nil {
 		return fun.Job{}, err
 	}
+	if err := o.waves.read(c, o); err != nil {
+		return fun.Job{}, err
+	}
 	tgt := args[0]
 	if o.delimiter != ":" {
 		if tgt, typ, err = delimited(tgt, typ, o.delimiter); err != nil {
@@ -62,7 +64,7 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	job := fun.Job{
 		Metadata: o.jobMetadata(),
 		Async:    o.async.on, Tgt: tgt, TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
-		BatchWait: time.Duration(o.batchWait * float64(time.Second)), Published: o.prog == saltCLI,
+		BatchWait: seconds(o.batchWait), Published: o.prog == saltCLI,
 	}
 	if o.raw {
 		job.Shell = strings.Join(args[1:], " ")
@@ -73,6 +75,7 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	} else {
 		job.Args = dispatch.ParseInput(args[2:], o.unparsed())
 	}
+	job.Waves, job.MaxFailures, job.WaveWait = o.waves.parsed, o.waves.most, seconds(o.waves.wait)
 	if o.limit != "" {
 		if job.Only, err = readLimit(o.limit); err != nil {
 			return fun.Job{}, err
@@ -91,6 +94,8 @@ func (o *asyncFlags) check(c *cobra.Command, s *sshOpts) error {
 		return usagef(c, "--async and --raw do not go together: a raw command has no agent on the target that could keep its return")
 	case s.batch != "":
 		return usagef(c, "--async and --batch do not go together: nobody would wait to start the next batch")
+	case s.waves.list != "" || s.waves.failures != "":
+		return usagef(c, "--async and --waves or --max-failures do not go together: nobody would wait for the failures")
 	case s.wipe:
 		return usagef(c, "--async and --wipe do not go together: the job needs the agent's directory on the target")
 	case s.failedFile != "" || s.summary:

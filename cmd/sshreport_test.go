@@ -1,11 +1,14 @@
 package cmd
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"brine/cmd/internal/summary"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/redact"
@@ -52,5 +55,34 @@ func TestReadLimit(t *testing.T) {
 	}
 	if _, err := readLimit("@/nonexistent/file"); err == nil {
 		t.Error("a missing file is no fault")
+	}
+}
+
+// TestGroupingOfMany: the results of 10,000 targets, failures in blocks of their own
+// behind the others, with bounded names.
+func TestGroupingOfMany(t *testing.T) {
+	t.Parallel()
+	var g grouping
+	for i := range 10_000 {
+		ret := fun.Return{ID: fmt.Sprintf("web%d", i), Stage: fun.Returned}
+		var v value.Value = true
+		switch {
+		case i%2 == 1: // no two in a row: no ranges
+			ret.Retcode, v = 2, "broken"
+		case i >= 9000:
+			ret.Stage, ret.Err = fun.Refused, &fun.NotBegunError{Wave: 2, Of: 4, Why: errors.New("no")}
+			v = ret.Err.Error()
+		}
+		g.add(ret, v)
+	}
+	var got []string
+	for _, x := range g.sorted() {
+		got = append(got, fmt.Sprintf("%d %v %t", len(x.ids), x.v, x.bad))
+		if names := summary.FoldSome(x.ids, groupNames); len(names) > 100*len("web9999,")+len(" and 9999 more") {
+			t.Errorf("%d characters of names", len(names))
+		}
+	}
+	if want := "4500 true false|5000 broken true|500 not begun: stopped in wave 2 of 4: no true"; strings.Join(got, "|") != want {
+		t.Errorf("groups %s, want %s", strings.Join(got, "|"), want)
 	}
 }

@@ -375,7 +375,11 @@ func (h *hostPrinter) full(r *stateRet, comps [4]string, color string, changes r
 		line("    Name: ", comps[2])
 	}
 	line("  Result: ", r.result)
-	line(" Comment: ", h.o.clean(commentText(r.m)))
+	comment := commentText(r.m)
+	if comps[0] == "salt" && h.o.many != nil {
+		comment = h.o.many.comment(h.o.many, comment)
+	}
+	line(" Comment: ", h.o.clean(comment))
 	if start, ok := r.m.Get("start_time"); ok && !h.o.HideProfile {
 		line(" Started: ", h.o.clean(value.Str(start)))
 		dur := ""
@@ -503,22 +507,42 @@ func (h *hostPrinter) changesText(r *stateRet) (changed bool, text reportLine, o
 		if !ok {
 			return false, text, false
 		}
-		for _, k := range targets.Keys() {
-			v, _ := targets.Get(k)
-			inner := hostPrinter{o: h.o, c: h.c, level: 1}
-			t, c, ok := inner.print(value.Str(k), v)
-			if !ok {
-				return false, text, false
-			}
-			text.text += "\n" + indentLines(t.join(), strings.Repeat(" ", 14))
-			changed = changed || c
-		}
-		return changed, text, true
+		return h.targetsText(targets)
+	}
+	if r.comps[0] == "salt" && h.o.many != nil {
+		ch = h.o.many.calls(h.o.many, m)
 	}
 	o := *h.o
 	o.NestedIndent = 14
 	o.Retcode = 0
 	return true, reportLine{below: ch, o: &o}, true
+}
+
+// targetsText prints the states of the targets of a step.
+func (h *hostPrinter) targetsText(targets value.Mapping) (changed bool, text reportLine, ok bool) {
+	var b strings.Builder
+	one := func(name string, v value.Value) bool {
+		inner := hostPrinter{o: h.o, c: h.c, level: 1}
+		t, c, ok := inner.print(name, v)
+		b.WriteString("\n" + indentLines(t.join(), strings.Repeat(" ", 14)))
+		changed = changed || c
+		return ok
+	}
+	if keys := targets.Keys(); h.o.many.are(len(keys)) {
+		for _, a := range h.o.many.together(targets) {
+			if !one(h.o.many.fold(a.ids), a.v) {
+				return false, text, false
+			}
+		}
+	} else {
+		for _, k := range keys {
+			if v, _ := targets.Get(k); !one(value.Str(k), v) {
+				return false, text, false
+			}
+		}
+	}
+	text.text = b.String()
+	return changed, text, true
 }
 
 func indentLines(s, indent string) string {

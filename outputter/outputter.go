@@ -46,6 +46,8 @@ type Options struct {
 	Shown map[string]bool
 	// NestedIndent is where the nested outputter begins, in spaces.
 	NestedIndent int
+
+	many *many // see GroupAbove
 }
 
 // Lookup returns the outputter of a name. The error of an unknown one lists

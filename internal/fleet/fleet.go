@@ -14,7 +14,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -366,7 +365,13 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if err != nil {
 		return fun.Summary{}, err
 	}
-	sum := fun.Summary{Targets: append(append([]string(nil), targets...), unknown...)}
+	waves, err := f.waves(ctx, job, targets)
+	if err != nil {
+		return fun.Summary{}, err
+	}
+	passed := only(targets, job.Passed)
+	targets = without(targets, passed)
+	sum := fun.Summary{Passed: passed, Targets: append(append([]string(nil), targets...), unknown...)}
 	sort.Strings(sum.Targets)
 	if len(sum.Targets) == 0 {
 		return sum, nil
@@ -380,7 +385,10 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	sum.JID = job.JID
 	f.jids.Store(job.JID, true)
 	f.Mine.works(targets)
-	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets, fleetsOf(targets, owner))}
+	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets, fleetsOf(targets, owner)), begun: len(unknown)}
+	if len(waves) > 0 {
+		r.enter(1, waves)
+	}
 	f.watcher().Begin(job, sum.Targets)
 	defer f.watcher().End(job.JID)
 	if job.Async && jobs.FileOf(r.rec) == nil {
@@ -396,7 +404,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if job.Async {
 		r.detach(ctx, targets, owner, limit)
 	} else {
-		r.run(ctx, targets, owner, limit)
+		r.run(ctx, waves, passed, owner, limit)
 	}
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
@@ -485,16 +493,11 @@ func (f *Fleet) limit(batch string, n int) (int, error) {
 	if batch == "" {
 		return limit, nil
 	}
-	num := strings.Trim(strings.TrimSpace(batch), "%")
-	percent := strings.Contains(batch, "%")
-	x, err := strconv.ParseFloat(num, 64)
-	if err != nil || x <= 0 {
+	share, err := fun.ParseShare(batch)
+	if err != nil || share.N == 0 && share.Percent == 0 {
 		return 0, fun.Errorf("Invalid batch size '%s': it must be a number of targets or a percentage", batch)
 	}
-	if percent {
-		x = x / 100 * float64(n)
-	}
-	return min(limit, max(1, int(x))), nil
+	return min(limit, max(1, share.Of(n))), nil
 }
 
 // announce fires the events of a new job. Salt: salt/master.py publish.
@@ -542,46 +545,87 @@ type running struct {
 
 	mu      sync.Mutex
 	err     error
-	failed  bool
 	missing []string
-	away    int  // targets that work on without this process
-	staying bool // targets work on in this process, which ends the record
+	wave    int      // that is under way, from 1
+	of      int      // waves
+	begun   int      // targets of the waves that have begun
+	bad     int      // of them, those that failed
+	good    []string // of this wave, those that did not
+	ill     []string // of this wave, those that did
+	ran     bool     // this wave was not passed over
+	halt    error    // why nothing further begins: an ErrNotBegun
+	away    int      // targets that work on without this process
+	staying bool     // targets work on in this process, which ends the record
 }
 
-func (r *running) run(ctx context.Context, targets []string, owner map[string]Provider, limit int) {
-	sem := make(chan struct{}, limit)
-	var wg sync.WaitGroup
-	ask := r.f.asker(ctx, r.job)
-	defer ask.end()
-	in := r.entrance(ctx)
-	defer in.end()
-	// one works on a target; free is called when the next one may begin.
-	one := func(id string, free func()) {
-		own := Sending(ctx, func(done, total int64) { r.f.watcher().Sent(r.job.JID, id, done, total) })
-		own, left := in.admit(own, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
-		ret := r.notBegun(own, ask.call(own, owner[id], r.job, id))
-		left()
-		r.deliver(ret)
-		free()
+// run works on the targets, wave by wave.
+func (r *running) run(ctx context.Context, waves [][]string, passed []string, owner map[string]Provider, limit int) {
+	d := &dispatching{r: r, owner: owner, ask: r.f.asker(ctx, r.job), in: r.entrance(ctx), sem: make(chan struct{}, limit)}
+	defer d.ask.end()
+	defer d.in.end()
+	for i, all := range waves {
+		ids := without(all, passed)
+		if len(ids) > 0 && i > 0 && !r.stopped(ctx) {
+			r.between(ctx)
+		}
+		r.enter(i+1, waves)
+		r.passOver(only(all, passed), len(ids) > 0)
+		if len(ids) == 0 {
+			continue
+		}
+		told := len(waves) > 1 && !r.stopped(ctx)
+		if told {
+			r.tellWave(waveStarted, ids)
+		}
+		d.work(ctx, ids)
+		if told {
+			r.tellWave(waveEnded, ids)
+		}
 	}
-	for _, id := range r.publish(ctx, targets, owner, func(id string) { wg.Go(func() { one(id, func() {}) }) }) {
+}
+
+// dispatching is how the targets of a job are worked on.
+type dispatching struct {
+	r     *running
+	owner map[string]Provider
+	ask   *asker
+	in    *entrance
+	sem   chan struct{} // a slot for each target that is worked on at once
+}
+
+// one works on a target; free is called when the next one may begin.
+func (d *dispatching) one(ctx context.Context, id string, free func()) {
+	r := d.r
+	own := Sending(ctx, func(done, total int64) { r.f.watcher().Sent(r.job.JID, id, done, total) })
+	own, left := d.in.admit(own, id, func(p Phase) { r.f.watcher().At(r.job.JID, id, p) })
+	ret := r.notBegun(own, d.ask.call(own, d.owner[id], r.job, id))
+	left()
+	r.deliver(ret)
+	free()
+}
+
+// work works on targets and waits until all have returned, or were left out.
+func (d *dispatching) work(ctx context.Context, ids []string) {
+	r := d.r
+	var wg sync.WaitGroup
+	for _, id := range r.publish(ctx, ids, d.owner, func(id string) { wg.Go(func() { d.one(ctx, id, func() {}) }) }) {
 		taken := false
 		select {
-		case sem <- struct{}{}:
+		case d.sem <- struct{}{}:
 			taken = true
 		case <-ctx.Done():
 		}
 		if r.stopped(ctx) {
 			if taken {
-				<-sem
+				<-d.sem
 			}
 			r.deliver(fun.Return{ID: id, JID: r.job.JID, Stage: fun.Refused, Err: r.whyStopped(ctx)})
 			continue
 		}
 		wg.Go(func() {
-			one(id, func() {
+			d.one(ctx, id, func() {
 				r.rest(ctx)
-				<-sem
+				<-d.sem
 			})
 		})
 	}
@@ -595,15 +639,15 @@ func (r *running) stopped(ctx context.Context) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.err != nil || r.failed && r.job.FailHard
+	return r.err != nil || r.halt != nil
 }
 
 // whyStopped is the reason of the targets that did not begin.
 func (r *running) whyStopped(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err == nil && r.failed && r.job.FailHard && ctx.Err() == nil {
-		return fun.ErrNotBegun
+	if r.err == nil && r.halt != nil && ctx.Err() == nil {
+		return r.halt
 	}
 	return fun.ErrStopped
 }
@@ -642,12 +686,16 @@ func (r *running) deliver(ret fun.Return) {
 		ret.Err = fun.ErrEnded
 	}
 	r.f.doubt(r.rec.Return(ret))
+	left := errors.Is(ret.Err, fun.ErrNotBegun) || errors.Is(ret.Err, fun.ErrStopped)
+	bad := !left && r.fails(ret)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ret.Stage != fun.Returned {
 		r.missing = append(r.missing, ret.ID)
 	}
-	r.failed = r.failed || ret.Stage != fun.Returned || ret.Retcode != 0
+	if !left {
+		r.count(ret.ID, bad)
+	}
 	r.f.watcher().Done(ret)
 	r.f.returned(r.job, ret)
 	if r.err == nil {

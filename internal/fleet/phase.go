@@ -30,6 +30,9 @@ func (p Phase) String() string {
 type Watcher interface {
 	// Begin tells of a job and all its targets.
 	Begin(job fun.Job, targets []string)
+	// Wave tells that a wave of a job begins that goes in several: which of how many,
+	// and its targets.
+	Wave(jid string, number, of, targets int)
 	// At tells that a target has come to a phase.
 	At(jid, id string, p Phase)
 	// Sent tells how much of the agent has arrived at a target that is pushed to,
@@ -78,6 +81,7 @@ func Sending(ctx context.Context, tell func(done, total int64)) context.Context 
 type nobody struct{}
 
 func (nobody) Begin(fun.Job, []string)           {}
+func (nobody) Wave(string, int, int, int)        {}
 func (nobody) At(string, string, Phase)          {}
 func (nobody) Sent(string, string, int64, int64) {}
 func (nobody) Done(fun.Return)                   {}

@@ -39,7 +39,8 @@ type told struct{ said []string }
 func (n *told) Begin(job fun.Job, ids []string) {
 	n.said = append(n.said, fmt.Sprintf("begin %s %v", job.Step, ids))
 }
-func (n *told) At(_, id string, p Phase) { n.said = append(n.said, fmt.Sprintf("%s %s", id, p)) }
+func (n *told) Wave(string, int, int, int) {}
+func (n *told) At(_, id string, p Phase)   { n.said = append(n.said, fmt.Sprintf("%s %s", id, p)) }
 func (n *told) Sent(_, id string, done, total int64) {
 	n.said = append(n.said, fmt.Sprintf("%s %d of %d", id, done, total))
 }

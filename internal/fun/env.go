@@ -112,6 +112,9 @@ type Jobs struct {
 	// Journal is told of the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
 	Journal Journal
+	// Targets knows on which targets steps of that run have succeeded that go in
+	// waves; nil: nobody does.
+	Targets TargetJournal
 	// Watch is told how that run goes, to show it; nil: nobody.
 	Watch RunWatcher
 	// OnRunner calls a runner function as a job of its own and returns its jid.
@@ -305,6 +308,16 @@ type Journal interface {
 	Begin(ctx context.Context, env *Env, chunks []*Chunk) (done map[string]*value.Map, err error)
 	// Done is told the return of a chunk.
 	Done(c *Chunk, ret *value.Map)
+}
+
+// A TargetJournal is a Journal that knows on which targets steps have succeeded. It
+// is safe for concurrent use.
+type TargetJournal interface {
+	// Passed returns the targets on which a step had succeeded in the run that is
+	// resumed.
+	Passed(tag string) []string
+	// Pass records that a step has succeeded on a target.
+	Pass(tag, id string)
 }
 
 // A RunWatcher is told how a run of states goes, while it goes. It must be quick.

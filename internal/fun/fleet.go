@@ -78,6 +78,22 @@ type Job struct {
 	FailHard bool // with Batch: no new batch after a failure
 	// BatchWait is how long a slot of the batch rests after each return.
 	BatchWait time.Duration
+	// Waves, where there are any, are how far each wave of targets goes; those that
+	// are left form one more. A wave begins when all targets of the one before have
+	// returned, WaveWait has passed and WaveCheck, where it is not nil, has succeeded.
+	Waves     []Wave
+	WaveWait  time.Duration
+	WaveCheck func(ctx context.Context, w WaveDone) error
+	// MaxFailures is how many targets may fail before nothing further starts: a
+	// percentage is one of the targets of the waves that have begun. nil: any number,
+	// and none where there are waves.
+	MaxFailures *Share
+	// Fails says which returns count as failures for MaxFailures; nil: those that
+	// Return.Failed says.
+	Fails func(Return) bool
+	// Passed are targets on which an earlier run of the job succeeded: they count for
+	// the sizes of waves and are not run again.
+	Passed []string
 	// Async has the job go on without this process: there are no returns but
 	// those of targets on which it could not be started.
 	Async bool
@@ -162,7 +178,7 @@ const (
 )
 
 // ErrNotBegun is the reason of a Refused return whose target was left out
-// because one before it failed and the job fails hard.
+// because one before it failed and the job fails hard; see also [NotBegunError].
 var ErrNotBegun = errors.New("not begun: a target before it failed")
 
 // ErrStopped is the reason of a Refused return whose target was left out because
@@ -385,4 +401,5 @@ type Summary struct {
 	JID     string
 	Targets []string // all that were matched, sorted
 	Missing []string // those without a return, sorted
+	Passed  []string // those of Job.Passed that were matched, sorted; no Targets
 }

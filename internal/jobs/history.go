@@ -34,6 +34,8 @@ type History struct {
 
 	mu    sync.Mutex
 	boots map[string]fun.Boot // as they were recorded last
+
+	passed map[string][]string // by tag; not changed while the run lasts
 }
 
 // Begin records the definition, and returns the steps that are done already. It
@@ -68,7 +70,23 @@ func (h *History) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) 
 		def.Set("resumes", h.Resume.JID)
 	}
 	h.note("definition", def)
+	for _, tag := range slices.Sorted(maps.Keys(h.passed)) { // whoever resumes this run needs them, too
+		h.note(passedNote, value.MapOf("tag", tag, "ids", value.Strings(h.passed[tag]...)))
+	}
 	return done, nil
+}
+
+// passedNote is the kind of the notes that tell on which targets a step succeeded
+// that goes in waves.
+const passedNote = "passed"
+
+// Passed returns the targets on which a step had succeeded in the run that is
+// resumed, where the step itself had not; see [fun.TargetJournal].
+func (h *History) Passed(tag string) []string { return h.passed[tag] }
+
+// Pass records that a step has succeeded on a target; see [fun.TargetJournal].
+func (h *History) Pass(tag, id string) {
+	h.note(passedNote, value.MapOf("tag", tag, "ids", value.Strings(id)))
 }
 
 // Done records a step.
@@ -139,6 +157,12 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 			hint = "\nthe job was given a pillar, which is not kept: give pillar= again"
 		}
 		return nil, fun.Errorf("job %s cannot be resumed: its steps are not those that would run now%s\n%s", jid, hint, diff)
+	}
+	h.passed = maps.Clone(h.Resume.Passed)
+	for _, s := range h.Resume.Steps {
+		if s.Map("return").At("result") == true { // and is run again because of another one
+			delete(h.passed, s.Str("tag"))
+		}
 	}
 	done := map[string]*value.Map{}
 	h.boots = map[string]fun.Boot{}

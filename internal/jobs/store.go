@@ -46,6 +46,9 @@ type Job struct {
 	// Definition and Steps are the history of an orchestration; nil for others.
 	Definition *value.Map
 	Steps      []*value.Map
+	// Passed are, by the tag of a step that goes in waves, the targets on which it
+	// succeeded.
+	Passed map[string][]string
 	// Unread are the targets whose returns the store has not whole, and why.
 	Unread  map[string]string
 	State   State

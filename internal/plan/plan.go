@@ -78,6 +78,8 @@ type Step struct {
 	Rendered      string  `json:"rendered,omitempty"` // the keyed hash of its rendered steps
 	// Subset is how many of the targets the run chooses at random; 0: all.
 	Subset int `json:"subset,omitempty"`
+	// Waves are the targets of each wave of a step that goes in waves.
+	Waves [][]string `json:"waves,omitempty"`
 	// Unknown says why nothing is known of the step, "" where something is.
 	Unknown string `json:"unknown,omitempty"`
 	// After are earlier steps that change something on the same machines, or that

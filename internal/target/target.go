@@ -187,9 +187,9 @@ func (p pcre) match(m *Minion) (bool, error) {
 	return hit != nil, err
 }
 
-type list []string
+type list map[string]bool
 
-func (l list) match(m *Minion) (bool, error) { return slices.Contains(l, m.ID), nil }
+func (l list) match(m *Minion) (bool, error) { return l[m.ID], nil }
 
 // listNode compiles a list: ids separated by commas without blanks, or a list.
 func (c *compiler) listNode(expr value.Value) (node, error) {
@@ -214,12 +214,14 @@ func (c *compiler) listNode(expr value.Value) (node, error) {
 			}
 		}
 	}
+	l := make(list, len(ids))
 	for _, id := range ids {
 		if strings.TrimSpace(id) != id {
 			c.warn("the list target has %q with blanks, which no id has", id)
 		}
+		l[id] = true
 	}
-	return list(ids), nil
+	return l, nil
 }
 
 // address compiles an address, or a network without host bits.

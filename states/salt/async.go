@@ -14,7 +14,7 @@ func conflicts(c *fun.Call) error {
 	if !c.Bool("asynchronous") {
 		return nil
 	}
-	for _, name := range []string{"batch", "subset"} {
+	for _, name := range []string{"batch", "subset", "waves", "max_failures"} {
 		if !c.IsNone(name) {
 			return fun.Errorf("asynchronous conflicts with %s: they cannot be used at the same time", name)
 		}

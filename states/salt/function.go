@@ -49,14 +49,18 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 	if len(warnings) > 0 {
 		ret.Extra.Set("warnings", value.Strings(warnings...))
 	}
-	rets, err := run(ctx, c, fun.Job{Fun: name, Args: fun.Args{Pos: pos, Kw: kw}})
+	judged := &judging{judge: func(ctx context.Context, r fun.Return) verdict {
+		v, good, err := judge(ctx, c, r, c.Str("fail_function"))
+		return verdict{v: v, good: good, err: err}
+	}}
+	rets, err := run(ctx, c, fun.Job{Fun: name, Args: fun.Args{Pos: pos, Kw: kw}}, judged)
 	if err != nil {
 		return fun.Ret{Comment: fault(c, err, "No minions responded"), Extra: ret.Extra}
 	}
 	if c.Bool("asynchronous") {
 		return submitted(c, "Function", rets, ret.Extra)
 	}
-	if len(rets.all) == 0 {
+	if rets.nobody() {
 		warnNone(ctx, c)
 		return fun.Ret{Comment: "No minions responded", Extra: ret.Extra}
 	}
@@ -68,30 +72,38 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 	changes := value.NewMap(len(rets.all))
 	var failed, ran []string
 	for _, r := range rets.all {
-		v, good, err := judge(ctx, c, r)
-		if err != nil {
-			return fun.Ret{Comment: err.Error(), Extra: ret.Extra}
+		judged := judged.of(ctx, r)
+		if judged.err != nil {
+			return fun.Ret{Comment: judged.err.Error(), Extra: ret.Extra}
 		}
-		if !good && !tolerated[r.ID] && !unexpected(c, r) {
+		if !judged.good && !tolerated[r.ID] && !unexpected(c, r) {
 			failed = append(failed, r.ID)
 		}
-		changes.Set(r.ID, v)
+		changes.Set(r.ID, judged.v)
 		ran = append(ran, r.ID)
 	}
 	failed = append(failed, rets.leftOut(failed, 0)...)
-	ret.Changes = value.MapOf("ret", changes)
+	if changes.Len() > 0 {
+		ret.Changes = value.MapOf("ret", changes)
+	}
 	comment := "Function ran successfully."
+	if rets.halt != nil {
+		ret.Result, comment = fun.Failed, ""
+	}
 	if len(failed) > 0 {
 		ret.Result = fun.Failed
 		comment = fmt.Sprintf("Running function %s failed on minions: %s", name, strings.Join(failed, ", "))
 	}
-	ret.Comment = comment + fmt.Sprintf(" Function %s ran on %s.", name, strings.Join(ran, ", "))
+	if len(ran) > 0 {
+		comment += fmt.Sprintf(" Function %s ran on %s.", name, strings.Join(ran, ", "))
+	}
+	ret.Comment = lines(strings.TrimSpace(comment), rets.noteWaves(ret.Extra))
 	return ret
 }
 
 // judge decides whether one target succeeded: by its return code, then by the
-// fail function.
-func judge(ctx context.Context, c *fun.Call, r fun.Return) (v value.Value, good bool, err error) {
+// function fail, where that is not "".
+func judge(ctx context.Context, c *fun.Call, r fun.Return, fail string) (v value.Value, good bool, err error) {
 	if r.Stage != fun.Returned {
 		return false, false, nil
 	}
@@ -102,7 +114,6 @@ func judge(ctx context.Context, c *fun.Call, r fun.Return) (v value.Value, good 
 	if r.Retcode != 0 {
 		return v, false, nil
 	}
-	fail := c.Str("fail_function")
 	if fail == "" {
 		// A plain False is a failure, as a minion's return code says.
 		b, isBool := v.(bool)

@@ -44,11 +44,16 @@ var jobArgs = []fun.Arg{
 	{Name: "timeout", Type: fun.Duration, Unit: "s", Doc: "ask a silent target after this time whether it is still working"},
 	{Name: "gather_job_timeout", Type: fun.Duration, Unit: "s", Doc: "how long a silent target may take to respond"},
 	{Name: "max_wait", Type: fun.Duration, Unit: "s", Doc: "how long a target may work on the job before it counts as failed; default: the option max_wait, 24 hours"},
-	{Name: "asynchronous", Type: fun.Bool, Default: false, Doc: "start the job without waiting for it; jobs.lookup_jid shows its returns. Not with batch or subset"},
+	{Name: "asynchronous", Type: fun.Bool, Default: false, Doc: "start the job without waiting for it; jobs.lookup_jid shows its returns. Not with batch, subset, waves or max_failures"},
 	{Name: "failhard", Type: fun.Bool, Default: false, Doc: "start no further batch after a failure"},
 	{Name: "roster", Type: fun.Str, Doc: "type of roster"},
 	{Name: "fleet", Type: fun.Str, Doc: "only the targets of this fleet; default: those of all"},
 	{Name: "metadata", Doc: "data to store with the job"},
+	{Name: "batch_wait", Type: fun.Duration, Unit: "s", Doc: "with batch: how long to wait after each return before the next target starts"},
+	{Name: "waves", Doc: "start on a few targets first: a list of how many targets have started with each wave, as numbers, percentages or groups of targets"},
+	{Name: "wave_wait", Type: fun.Duration, Unit: "s", Doc: "how long to wait between two waves"},
+	{Name: "wave_check", Doc: "health check between two waves: a mapping with function or runner, and arg, kwarg, tgt, tgt_type, fail_function, retries, interval"},
+	{Name: "max_failures", Type: fun.Str | fun.Int, Doc: "number or percentage of targets that may fail before nothing further starts; default with waves: 0"},
 }
 
 // fleetArg is the last argument of runner and wheel.

@@ -34,10 +34,12 @@ type returns struct {
 	// notBegun are targets that failhard left out; Salt's returns have none of
 	// them.
 	notBegun []string
+	// halt says why, where the step goes in waves or a number of targets may fail.
+	halt *fun.NotBegunError
 }
 
-// run runs a job of the step and collects the returns.
-func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
+// run runs a job of the step and collects the returns, which judged judges.
+func run(ctx context.Context, c *fun.Call, job fun.Job, judged *judging) (*returns, error) {
 	if c.Env.Fleet == nil {
 		return nil, fun.Errorf("this machine reaches no targets: orchestrate from a controller, with 'brine orchestrate' or 'brine run state.orchestrate'")
 	}
@@ -49,6 +51,9 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 		return nil, fun.Errorf("subset must be a number of targets, not %d", job.Subset)
 	}
 	if err := conflicts(c); err != nil {
+		return nil, err
+	}
+	if err := waves(ctx, c, &job, judged); err != nil {
 		return nil, err
 	}
 	job.Async = c.Bool("asynchronous")
@@ -65,6 +70,7 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	sum, err := c.Env.Fleet.Run(ctx, job, func(ret fun.Return) error {
 		if errors.Is(ret.Err, fun.ErrNotBegun) {
 			r.notBegun = append(r.notBegun, ret.ID)
+			r.halt = haltOf(ret.Err)
 		} else {
 			r.all = append(r.all, ret)
 		}
@@ -76,7 +82,10 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 	sort.Slice(r.all, func(i, j int) bool { return r.all[i].ID < r.all[j].ID })
 	r.sum = sum
 	sort.Strings(r.notBegun)
-	if len(r.notBegun) > 0 {
+	switch {
+	case r.halt != nil:
+		r.warnHalt(c)
+	case len(r.notBegun) > 0:
 		c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: failhard: not begun on %s", c.Low.ID, strings.Join(r.notBegun, ", "))})
 	}
 	return r, nil
@@ -84,9 +93,9 @@ func run(ctx context.Context, c *fun.Call, job fun.Job) (*returns, error) {
 
 // leftOut returns the targets that count as failed beside failed, the ones that
 // did: those that failhard left out, where a failure that is tolerated would
-// hide them.
+// hide them. Of those that waves left out, the step says so itself.
 func (r *returns) leftOut(failed []string, allowed int) []string {
-	if len(failed) > allowed {
+	if len(failed) > allowed || r.halt != nil {
 		return nil
 	}
 	return r.notBegun

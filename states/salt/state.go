@@ -66,7 +66,11 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	if concurrent {
 		kw.Set("concurrent", true)
 	}
-	rets, err := run(ctx, c, job)
+	judged := &judging{judge: func(_ context.Context, r fun.Return) verdict {
+		v, good := minionReturn(r)
+		return verdict{v: v, good: good}
+	}}
+	rets, err := run(ctx, c, job, judged)
 	if err != nil {
 		comment := fault(c, err, "No minions returned")
 		if group := noGroup(c); group != "" && comment == group {
@@ -77,10 +81,10 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Bool("asynchronous") {
 		return submitted(c, "State", rets, value.NewMap(1))
 	}
-	if len(rets.all) == 0 {
+	if rets.nobody() {
 		warnNone(ctx, c)
 	}
-	return judgeStates(c, rets, allowFail)
+	return judgeStates(ctx, c, rets, allowFail, judged)
 }
 
 // masterless reports whether the target is this machine itself, whatever the
@@ -101,7 +105,7 @@ func allowed(v value.Value) (int, bool) {
 }
 
 // judgeStates makes the step's return of what the targets returned.
-func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
+func judgeStates(ctx context.Context, c *fun.Call, rets *returns, allowFail int, judged *judging) fun.Ret {
 	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
 	if rets.sum.JID != "" && c.IsNone("batch") && !masterless(c) {
 		ret.Extra.Set("__jid__", rets.sum.JID)
@@ -110,7 +114,7 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 	if bad {
 		ret.Extra.Set("warnings", value.Strings(badFailMinions))
 	}
-	if len(rets.all) == 0 && c.Bool("expect_minions") {
+	if rets.nobody() && c.Bool("expect_minions") {
 		return fun.Ret{Comment: "No minions returned", Extra: ret.Extra}
 	}
 	warnSilent(c, rets.all)
@@ -118,7 +122,8 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 	changes := value.NewMap(len(rets.all))
 	var failed, changed, same, lost []string
 	for _, r := range rets.all {
-		mret, good := minionReturn(r)
+		verdict := judged.of(ctx, r)
+		mret, good := verdict.v, verdict.good
 		if r.Stage != fun.Returned && mret != false {
 			lost = append(lost, r.ID+" "+r.Stage.String()+" "+r.Progress())
 		}
@@ -141,12 +146,18 @@ func judgeStates(c *fun.Call, rets *returns, allowFail int) fun.Ret {
 		ret.Changes = value.MapOf("out", "highstate", "ret", changes)
 	}
 	left := rets.leftOut(failed, allowFail)
+	comment := updated(changed, same)
 	if failed = append(failed, left...); len(failed) > allowFail || len(left) > 0 {
 		ret.Result = fun.Failed
-		ret.Comment = "Run failed on minions: " + strings.Join(failed, ", ")
-	} else {
-		ret.Comment = updated(changed, same)
+		comment = "Run failed on minions: " + strings.Join(failed, ", ")
 	}
+	if rets.halt != nil {
+		ret.Result, comment = fun.Failed, ""
+		if len(failed) > 0 {
+			comment = "Run failed on minions: " + strings.Join(failed, ", ")
+		}
+	}
+	ret.Comment = lines(comment, rets.noteWaves(ret.Extra))
 	if len(lost) > 0 {
 		ret.Comment = value.Str(ret.Comment) + "\n" + strings.Join(lost, "\n")
 	}

@@ -115,6 +115,9 @@ func (p *printer) step(number string, s *plan.Step) {
 	if s.Subset > 0 {
 		p.line(3, p.c.warn, "%d of these are chosen at random when it runs", s.Subset)
 	}
+	for i, ids := range s.Waves {
+		p.line(3, "", "wave %d of %d: %s", i+1, len(s.Waves), Hosts(ids))
+	}
 	if s.Unknown != "" {
 		p.line(3, p.c.warn, "%s", s.Unknown)
 	}

@@ -22,6 +22,8 @@ type event struct {
 	Phase   string    `json:"phase,omitempty"`
 	Result  string    `json:"result,omitempty"`
 	Comment string    `json:"comment,omitempty"`
+	Wave    *int      `json:"wave,omitempty"`
+	Waves   *int      `json:"waves,omitempty"`
 	Hosts   *int      `json:"hosts,omitempty"`
 	Done    *int      `json:"done,omitempty"`
 	Failed  *int      `json:"failed,omitempty"`
@@ -31,6 +33,8 @@ type event struct {
 
 	job      string // what the job of a host is called
 	reported bool   // the report shows it
+	left     bool   // the host was left out
+	first    bool   // of those that were left out
 }
 
 // seconds is a duration in seconds, to the millisecond.

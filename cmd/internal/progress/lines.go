@@ -37,6 +37,11 @@ func (l *lines) event(e event) {
 // lineOf is the line that tells of an event; "" tells nothing.
 func lineOf(e event) string {
 	switch {
+	case e.Event == "wave_start":
+		return fmt.Sprintf("%s: wave %d of %d, %s", e.job, *e.Wave, *e.Waves, plural(*e.Hosts, "host"))
+	case e.left && !e.first:
+	case e.left:
+		return fmt.Sprintf("%s: hosts are left out: %s", e.job, e.Comment)
 	case e.Event == "host_end" && e.Result == failed:
 		return fmt.Sprintf("%s: %s failed: %s", e.job, e.Host, e.Comment)
 	case e.Event == "step_end" && e.Result == failed:

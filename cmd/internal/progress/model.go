@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,6 +58,8 @@ type watchedJob struct {
 	step         *step // nil: of none
 	total        int
 	done, failed int
+	wave, waves  int  // which of how many; 0: it does not go in waves
+	left         bool // hosts are left out
 	began        time.Time
 	at           map[string]phaseAt // targets that are being worked on
 	pushes       pushes
@@ -233,6 +236,20 @@ func (m *model) Begin(job fun.Job, targets []string) {
 	m.visible()
 }
 
+// Wave takes in that a wave of a job begins.
+func (m *model) Wave(jid string, number, of, targets int) {
+	m.tell(func(time.Time) []event {
+		j := m.jobs[jid]
+		if j == nil {
+			return nil
+		}
+		j.wave, j.waves = number, of
+		return []event{{
+			Event: "wave_start", JID: jid, Step: j.stepID(), Wave: new(number), Waves: new(of), Hosts: new(targets), Done: new(j.done), Failed: new(j.failed), job: j.name,
+		}}
+	})
+}
+
 func nameOf(job fun.Job) string {
 	switch {
 	case job.Step != "":
@@ -310,6 +327,12 @@ func (m *model) Done(ret fun.Return) {
 				j.step.bad++
 			}
 			e.Result, e.Comment = failed, m.clean(reason(ret))
+		}
+		if errors.Is(ret.Err, fun.ErrNotBegun) {
+			e.left = true
+			if !j.left {
+				j.left, e.first = true, true
+			}
 		}
 		e.reported = m.reported
 		return []event{e}
@@ -451,7 +474,11 @@ func (m *model) hostParts(jobs []*watchedJob, now time.Time) []string {
 			sent = j.pushes.text(queued, now)
 		}
 	}
-	parts := []string{fmt.Sprintf("%d/%d done", done, total)}
+	var parts []string
+	if len(jobs) == 1 && jobs[0].waves > 0 {
+		parts = append(parts, fmt.Sprintf("wave %d of %d", jobs[0].wave, jobs[0].waves))
+	}
+	parts = append(parts, fmt.Sprintf("%d/%d done", done, total))
 	if bad > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", bad))
 	}

@@ -109,10 +109,14 @@ func (v *view) note(e event) string {
 		return ""
 	}
 	text := ""
-	switch e.Event {
-	case "host_end":
+	switch {
+	case e.left && !e.first:
+		return ""
+	case e.left:
+		text = e.job + ": hosts are left out: " + e.Comment
+	case e.Event == "host_end":
 		text = e.job + ": " + e.Host + ": " + e.Comment
-	case "step_end":
+	case e.Event == "step_end":
 		text = fmt.Sprintf("%s (%s): %s", e.ID, tookOf(e), e.Comment)
 	default:
 		return ""

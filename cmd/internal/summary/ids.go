@@ -2,6 +2,7 @@ package summary
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,7 +40,25 @@ func CompareIDs(a, b string) int {
 
 // FoldIDs writes sorted ids with their ranges folded: web[1-40],db1.
 func FoldIDs(ids []string) string {
-	var parts []string
+	parts, _ := fold(ids)
+	return strings.Join(parts, ",")
+}
+
+// FoldSome folds ids, which it sorts, into at most some parts, and counts the ids
+// that these are without: web[1-40],db1 and 17 more.
+func FoldSome(ids []string, most int) string {
+	ids = slices.Clone(ids)
+	slices.SortFunc(ids, CompareIDs)
+	parts, ends := fold(ids)
+	if len(parts) <= most {
+		return strings.Join(parts, ",")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(parts[:most], ","), len(ids)-ends[most-1])
+}
+
+// fold folds sorted ids. ends has how many of them each part and those before it
+// are.
+func fold(ids []string) (parts []string, ends []int) {
 	for i := 0; i < len(ids); {
 		head, num, tail := splitID(ids[i])
 		j := i + 1
@@ -62,7 +81,8 @@ func FoldIDs(ids []string) string {
 		} else {
 			parts = append(parts, ids[i])
 		}
+		ends = append(ends, j)
 		i = j
 	}
-	return strings.Join(parts, ",")
+	return parts, ends
 }

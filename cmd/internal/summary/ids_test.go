@@ -41,3 +41,16 @@ func FuzzFoldIDs(f *testing.F) {
 		}
 	})
 }
+
+func TestFoldSome(t *testing.T) {
+	t.Parallel()
+	ids := strings.Fields("web9 web1 web2 web3 db1 db3 db2 x y z")
+	for _, tt := range []struct {
+		most int
+		want string
+	}{{9, "db[1-3],web[1-3],web9,x,y,z"}, {2, "db[1-3],web[1-3] and 4 more"}, {1, "db[1-3] and 7 more"}} {
+		if got := FoldSome(ids, tt.most); got != tt.want {
+			t.Errorf("FoldSome(%d) = %q, want %q", tt.most, got, tt.want)
+		}
+	}
+}

@@ -132,6 +132,12 @@ func (l *listener) Begin(job fun.Job, targets []string) {
 	}
 }
 
+func (l *listener) Wave(jid string, number, of, targets int) {
+	if l.inner != nil {
+		l.inner.Wave(jid, number, of, targets)
+	}
+}
+
 func (l *listener) At(jid, id string, p fleet.Phase) {
 	l.r.at(jid, id, p)
 	if l.inner != nil {

@@ -280,8 +280,10 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 	o := exec.Options{
 		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.c.Declares("mock") && s.c.Bool("mock"),
 	}
+	s.env.Targets = nil // those of a run around this one
 	if j := s.env.Journal; j != nil {
 		s.env.Journal = nil
+		s.env.Targets, _ = j.(fun.TargetJournal)
 		var err error
 		if o.Prior, err = j.Begin(ctx, s.env, chunks); err != nil {
 			return fun.Result{}, err

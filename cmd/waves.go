@@ -1,0 +1,90 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/internal/dispatch"
+	"brine/internal/fun"
+	"brine/internal/proc"
+	"brine/internal/value"
+)
+
+// waveFlags are those of jobs that begin on a few targets first.
+type waveFlags struct {
+	list, check, failures string
+	wait                  float64
+
+	parsed []fun.Wave
+	most   *fun.Share
+	call   []string // words of check
+}
+
+func (o *waveFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.list, "waves", "", "begin on a few targets first: how many have begun with each wave, as in 1,10%,100%, or a compound target")
+	f.Float64Var(&o.wait, "wave-wait", 0, "seconds to wait between two waves")
+	f.StringVar(&o.check, "wave-check", "", "function and arguments that must succeed on a wave before the next begins")
+	f.StringVar(&o.failures, "max-failures", "", "begin no further target after more failed: a number or a percentage; with --waves 0")
+}
+
+// read reads the flags and refuses what does not go together.
+func (o *waveFlags) read(c *cobra.Command, s *sshOpts) (err error) {
+	switch {
+	case o.wait < 0 || math.IsNaN(o.wait):
+		return usagef(c, "--wave-wait cannot be negative")
+	case o.failures != "" && s.failHard:
+		return usagef(c, "--failhard is --max-failures 0: give one of them")
+	case o.list == "" && (o.check != "" || o.wait > 0):
+		return usagef(c, "--wave-check and --wave-wait are for what comes between waves: give --waves, too")
+	}
+	if c.Flags().Changed("waves") {
+		if o.parsed, err = fun.ParseWaves(o.list); err != nil {
+			return usagef(c, "--waves: %s", err)
+		}
+	}
+	if o.failures != "" {
+		share, err := fun.ParseShare(o.failures)
+		if err == nil && share.Percent > 100 {
+			err = errors.New("there are no more than 100% of the targets")
+		}
+		if err != nil {
+			return usagef(c, "--max-failures: %s", err)
+		}
+		o.most = &share
+	}
+	if c.Flags().Changed("wave-check") {
+		if o.call, err = proc.Split(o.check); err != nil {
+			return usagef(c, "--wave-check: %s", err)
+		}
+		if len(o.call) == 0 {
+			return usagef(c, "--wave-check: no function was given")
+		}
+	}
+	return nil
+}
+
+// checker returns what checks a wave of a job, nil where nothing does.
+func (o *waveFlags) checker(s *session, env *fun.Env, of fun.Job) func(context.Context, fun.WaveDone) error {
+	if len(o.call) == 0 {
+		return nil
+	}
+	args := dispatch.ParseInput(o.call[1:], s.flags.unparsed())
+	return func(ctx context.Context, w fun.WaveDone) error {
+		if len(w.Good) == 0 {
+			return errors.New("no target of the wave succeeded")
+		}
+		job := fun.Job{
+			Fun: o.call[0], Args: args, Tgt: value.Strings(w.Good...), TgtType: "list", User: of.User, Timeout: of.Timeout,
+			Fleet: of.Fleet, Published: of.Published, Peer: true,
+		}
+		return fun.RunCheck(ctx, env.Fleet, job, fun.Healthy)
+	}
+}
+
+// seconds is a number of seconds as a flag has it.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,177 @@
+package outputter
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"regexp"
+	"strings"
+
+	"brine/internal/value"
+)
+
+// A step of an orchestration may have thousands of targets. Above the number
+// of Options.GroupAbove their equal results are printed together, what failed first, and names are
+// folded.
+
+// GroupAbove has the results of a step with more than n targets printed together
+// where they are equal, with the names that fold makes of the targets. 0 is never.
+func (o *Options) GroupAbove(n int, fold func(ids []string) string) {
+	if n <= 0 {
+		o.many = nil
+		return
+	}
+	o.many = &many{most: n, fold: fold, together: together, calls: foldedCalls, comment: foldedComment}
+}
+
+// many is how the results of many targets are printed. It has its functions as
+// values, so that programs that never group do not have them.
+type many struct {
+	most     int
+	fold     func(ids []string) string
+	together func(targets value.Mapping) []*alike
+	calls    func(m *many, changes *value.Map) *value.Map
+	comment  func(m *many, comment string) string
+}
+
+// are reports whether n targets are many; nil: they never are.
+func (m *many) are(n int) bool { return m != nil && n > m.most }
+
+// alike are targets with equal results.
+type alike struct {
+	ids  []string
+	v    value.Value // of the first
+	bad  bool
+	text [sha256.Size]byte // of the result of the first
+	own  bool              // the results differ in the ids of the targets
+}
+
+// ownID stands for the id of each target where results differ in nothing else.
+const ownID = "<id>"
+
+// minOwnID is how long an id is at least that ownID stands for: a shorter one is part
+// of too many words.
+const minOwnID = 3
+
+// together returns the targets of a step with equal results: those that failed
+// first, else in the order in which they come. The states of two targets are equal,
+// too, where they differ in their ids alone.
+func together(targets value.Mapping) []*alike {
+	byKey := map[[sha256.Size]byte]*alike{}
+	var good, bad []*alike
+	for _, k := range targets.Keys() {
+		v, _ := targets.Get(k)
+		id := value.Str(k)
+		text := value.EncodeJSON(timeless(v))
+		whole := sha256.Sum256(text)
+		key := whole
+		if _, states := v.(*value.Map); states && len(id) >= minOwnID {
+			key = sha256.Sum256(bytes.ReplaceAll(text, []byte(id), []byte(ownID)))
+		}
+		a := byKey[key]
+		if a == nil {
+			a = &alike{v: v, bad: failedResult(v), text: whole}
+			byKey[key] = a
+			if a.bad {
+				bad = append(bad, a)
+			} else {
+				good = append(good, a)
+			}
+		}
+		a.ids = append(a.ids, id)
+		a.own = a.own || a.text != whole
+	}
+	all := append(bad, good...)
+	for _, a := range all {
+		if !a.own {
+			continue
+		}
+		if v, err := value.ParseJSON(strings.ReplaceAll(string(value.EncodeJSON(a.v)), a.ids[0], ownID)); err == nil {
+			a.v = v
+		}
+	}
+	return all
+}
+
+// timeless is a result without what differs between equal results: when states
+// ran, for how long, and the process IDs of their commands.
+func timeless(v value.Value) value.Value {
+	states, ok := v.(*value.Map)
+	if !ok {
+		return v
+	}
+	out := value.NewMap(states.Len())
+	for k, x := range states.All() {
+		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") {
+			st = st.Copy()
+			st.Delete("start_time")
+			st.Delete("duration")
+			if ch := st.Map("changes"); ch.Has("pid") && ch.Has("retcode") {
+				ch = ch.Copy()
+				ch.Delete("pid")
+				st.Set("changes", ch)
+			}
+			x = st
+		}
+		out.Set(k, x)
+	}
+	return out
+}
+
+// failedResult reports whether a target failed: one of its states did, or there are
+// no states.
+func failedResult(v value.Value) bool {
+	states, ok := v.(*value.Map)
+	if !ok {
+		b, isBool := v.(bool)
+		_, isList := v.(*value.List)
+		return isBool && !b || isList
+	}
+	for _, x := range states.All() {
+		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") && st.At("result") == false {
+			return true
+		}
+	}
+	return false
+}
+
+// foldedCalls are the changes of salt.function, its targets with equal returns
+// together, those that returned False in a block of their own.
+func foldedCalls(m *many, changes *value.Map) *value.Map {
+	targets, ok := changes.At("ret").(*value.Map)
+	if !ok || !m.are(targets.Len()) {
+		return changes
+	}
+	bad, good := value.NewMap(0), value.NewMap(0)
+	for _, a := range together(targets) {
+		if a.bad {
+			bad.Set(m.fold(a.ids), a.v)
+		} else {
+			good.Set(m.fold(a.ids), a.v)
+		}
+	}
+	out := changes.Copy()
+	out.Set("ret", good)
+	if bad.Len() > 0 {
+		out.Set("failed", bad) // nested sorts: before ret
+	}
+	return out
+}
+
+// foldedComment is the comment of a step with long lists of targets folded.
+func foldedComment(m *many, comment string) string {
+	if !m.are(strings.Count(comment, ", ")) {
+		return comment
+	}
+	nameLists := regexp.MustCompile(`[^\s,]+(?:, [^\s,]+)+`)
+	return nameLists.ReplaceAllStringFunc(comment, func(list string) string {
+		end := ""
+		if s, dot := strings.CutSuffix(list, "."); dot {
+			list, end = s, "."
+		}
+		names := strings.Split(list, ", ")
+		if !m.are(len(names)) {
+			return list + end
+		}
+		return m.fold(names) + end
+	})
+}

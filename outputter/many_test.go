@@ -1,0 +1,123 @@
+package outputter
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"brine/internal/value"
+)
+
+// stepOf is the report of a step on n targets, of which every tenth fails.
+func stepOf(n int, fun string) *value.Map {
+	rets, bad, all := value.NewMap(n), []string{}, []string{}
+	for i := range n {
+		id := fmt.Sprintf("web%05d", i)
+		all = append(all, id)
+		failed := i%10 == 3
+		if failed {
+			bad = append(bad, id)
+		}
+		if fun == "function" {
+			rets.Set(id, !failed)
+			continue
+		}
+		states := value.NewMap(3)
+		for k := range 3 {
+			st := ret(int64(k), fmt.Sprint("id", k), fmt.Sprint("id", k), "app", k != 2 || !failed, value.MapOf("pid", int64(i), "retcode", int64(0)), "done on "+id)
+			st.Set("duration", float64(i)/7)
+			states.Set(fmt.Sprintf("cmd_|-id%d_|-id%d_|-run", k, k), st)
+		}
+		rets.Set(id, states)
+	}
+	changes, comment := value.MapOf("out", "highstate", "ret", rets), "Run failed on minions: "+strings.Join(bad, ", ")
+	if fun == "function" {
+		changes, comment = value.MapOf("ret", rets), comment+" Function test.x ran on "+strings.Join(all, ", ")+"."
+	}
+	return value.MapOf("ctl", value.MapOf("salt_|-deploy_|-deploy_|-"+fun, ret(0, "deploy", "deploy", "orch", false, changes, comment)))
+}
+
+// foldTest writes the first and the last of names.
+func foldTest(ids []string) string {
+	return fmt.Sprintf("%s..%s(%d)", ids[0], ids[len(ids)-1], len(ids))
+}
+
+func grouped(n int) *Options {
+	o := &Options{}
+	o.GroupAbove(n, foldTest)
+	return o
+}
+
+func shown(t testing.TB, data value.Value, o *Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Highstate(&b, data, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestManyTargets(t *testing.T) {
+	t.Parallel()
+	text := shown(t, stepOf(10_000, "state"), grouped(100))
+	if n := strings.Count(text, "\n"); n > 120 {
+		t.Errorf("%d lines", n)
+	}
+	bad, good := strings.Index(text, "\n              web00003..web09993(1000):\n"), strings.Index(text, "\n              web00000..web09999(9000):\n")
+	if bad < 0 || good < bad {
+		t.Errorf("failures at %d, others at %d", bad, good)
+	}
+	if !strings.Contains(text, "Comment: done on <id>\n") || strings.Contains(text, "done on web") {
+		t.Error("states that differ in the id alone do not name it <id>")
+	}
+	if !strings.Contains(text, "Comment: Run failed on minions: web00003..web09993(1000)\n") {
+		t.Errorf("the comment is not folded: %.300s", text)
+	}
+	text = shown(t, stepOf(10_000, "function"), grouped(100))
+	for _, want := range []string{
+		"Comment: Run failed on minions: web00003..web09993(1000) Function test.x ran on web00000..web09999(10000).\n",
+		"              failed:\n                  ----------\n                  web00003..web09993(1000):\n                      False\n              ret:\n                  ----------\n                  web00000..web09999(9000):\n                      True\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}
+
+// Up to Many targets nothing is folded, nor where nobody says how.
+func TestFewTargets(t *testing.T) {
+	t.Parallel()
+	for _, fun := range []string{"state", "function"} {
+		data := stepOf(100, fun)
+		want := shown(t, data, &Options{})
+		for _, o := range []*Options{grouped(100), grouped(0)} {
+			if got := shown(t, data, o); got != want {
+				t.Errorf("%s, grouped %t: %.400s", fun, o.many != nil, got)
+			}
+		}
+	}
+	// what is no list of names of a step stays
+	data := value.MapOf("local", value.MapOf("test_|-a_|-a_|-nop", ret(0, "a", "a", "s", true, value.NewMap(0), "x: "+strings.Repeat("a, ", 200)+"b")))
+	if text := shown(t, data, grouped(100)); !strings.Contains(text, "a, a, a, b\n") {
+		t.Error("the comment of a state is folded")
+	}
+}
+
+// BenchmarkManyTargets is the report of a step on 10,000 targets, with equal
+// results together and without.
+func BenchmarkManyTargets(b *testing.B) {
+	data := stepOf(10_000, "state")
+	for _, o := range []*Options{grouped(100), {}} {
+		b.Run(fmt.Sprintf("grouped=%t", o.many != nil), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = shown(b, data, o)
+			}
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.HeapSys)/1e6, "MB-heap")
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package salt
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+// A verdict is what a step makes of the return of a target.
+type verdict struct {
+	v    value.Value
+	good bool
+	err  error
+}
+
+// judging judges each return once, one at a time: where a step goes in waves, when it
+// comes.
+type judging struct {
+	judge func(ctx context.Context, r fun.Return) verdict
+
+	mu   sync.Mutex
+	seen map[string]verdict // what was judged early
+}
+
+// early judges a return that has just come.
+func (j *judging) early(ctx context.Context, r fun.Return) verdict {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v := j.judge(ctx, r)
+	if j.seen == nil {
+		j.seen = map[string]verdict{}
+	}
+	j.seen[r.ID] = v
+	return v
+}
+
+// of returns the verdict on a return, and forgets it.
+func (j *judging) of(ctx context.Context, r fun.Return) verdict {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v, ok := j.seen[r.ID]
+	if !ok {
+		return j.judge(ctx, r)
+	}
+	delete(j.seen, r.ID)
+	return v
+}
+
+// nobody reports whether the step had no targets.
+func (r *returns) nobody() bool {
+	return len(r.all) == 0 && r.halt == nil && len(r.sum.Passed) == 0
+}
+
+// lines joins the lines of a comment that say something.
+func lines(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "\n")
+}
