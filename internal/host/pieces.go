@@ -35,7 +35,7 @@ func (b *pieces) ReadFrom(r io.Reader) (n int64, err error) {
 		b.last = b.last[:len(b.last)+m]
 		b.size += m
 		n += int64(m)
-		if err == io.EOF { //nolint:errorlint // what wraps it is another fault
+		if err == io.EOF {
 			return n, nil
 		}
 		if err != nil {

@@ -357,43 +357,51 @@ func (d *jsonReader) text() (string, error) {
 		if d.i >= len(d.s) {
 			break
 		}
-		c = d.s[d.i]
-		d.i++
-		switch c {
-		case '"', '\\', '/':
-			b.WriteByte(c)
-		case 'b':
-			b.WriteByte('\b')
-		case 'f':
-			b.WriteByte('\f')
-		case 'n':
-			b.WriteByte('\n')
-		case 'r':
-			b.WriteByte('\r')
-		case 't':
-			b.WriteByte('\t')
-		case 'u':
-			r, ok := d.hex4(d.i)
-			if !ok {
-				return "", d.fault(`Invalid \uXXXX escape`, d.i-1)
-			}
-			d.i += 4
-			if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(d.s[d.i:], `\u`) {
-				if lo, ok := d.hex4(d.i + 2); ok && lo >= 0xdc00 && lo < 0xe000 {
-					r = 0x10000 + (r-0xd800)<<10 + (lo - 0xdc00)
-					d.i += 6
-				}
-			}
-			if r >= 0xdc80 && r <= 0xdcff {
-				b.WriteByte(byte(r - 0xdc00))
-			} else {
-				b.WriteRune(r)
-			}
-		default:
-			return "", d.fault(`Invalid \escape`, d.i-2)
+		if err := d.escape(&b); err != nil {
+			return "", err
 		}
 	}
 	return "", d.fault("Unterminated string starting at", begin)
+}
+
+// escape reads what stands behind a backslash.
+func (d *jsonReader) escape(b *strings.Builder) error {
+	c := d.s[d.i]
+	d.i++
+	switch c {
+	case '"', '\\', '/':
+		b.WriteByte(c)
+	case 'b':
+		b.WriteByte('\b')
+	case 'f':
+		b.WriteByte('\f')
+	case 'n':
+		b.WriteByte('\n')
+	case 'r':
+		b.WriteByte('\r')
+	case 't':
+		b.WriteByte('\t')
+	case 'u':
+		r, ok := d.hex4(d.i)
+		if !ok {
+			return d.fault(`Invalid \uXXXX escape`, d.i-1)
+		}
+		d.i += 4
+		if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(d.s[d.i:], `\u`) {
+			if lo, ok := d.hex4(d.i + 2); ok && lo >= 0xdc00 && lo < 0xe000 {
+				r = 0x10000 + (r-0xd800)<<10 + (lo - 0xdc00)
+				d.i += 6
+			}
+		}
+		if r >= 0xdc80 && r <= 0xdcff {
+			b.WriteByte(byte(r - 0xdc00))
+		} else {
+			b.WriteRune(r)
+		}
+	default:
+		return d.fault(`Invalid \escape`, d.i-2)
+	}
+	return nil
 }
 
 // plain returns how much of the beginning of a text stands for itself.
