@@ -10,8 +10,10 @@ import (
 	"brine/internal/fun"
 	"brine/internal/history"
 	"brine/internal/jobs"
+	"brine/internal/queue"
 	"brine/internal/returner"
 	"brine/internal/testkit/historytest"
+	"brine/internal/testkit/queuetest"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
@@ -78,6 +80,39 @@ func testStore(t *testing.T, s returner.Settings) {
 	}
 	servertest.Load(t, s.Spec.Name, opener(s))
 	testHistory(t, s)
+	testQueue(t, s)
+}
+
+// testQueue tries the queue of orchestrations, in a table that is made when it is
+// missing.
+func testQueue(t *testing.T, s returner.Settings) {
+	t.Helper()
+	open := func() *queue.Store {
+		r, err := s.Spec.New(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := r.(interface{ Queue() *queue.Store }).Queue()
+		t.Cleanup(func() { _ = q.Close() })
+		return q
+	}
+	q := open()
+	for range 2 {
+		if err := q.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	db := inner(r).db
+	queuetest.Store(t, open, func(query string) {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // testHistory tries what the database keeps of orchestrations, in tables that are
