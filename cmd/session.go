@@ -39,6 +39,7 @@ type session struct {
 	bus     *event.Ring
 	peers   *event.Peers
 	jids    jobs.JIDs
+	nextJID string        // the job id to begin with, where it is free; "": any
 	files   *jobs.Files   // the job cache; nil where nothing is recorded
 	jobs    jobs.Recorder // nil where nothing is recorded
 	// history is told of orchestrations; nil where nothing is recorded. subject is
@@ -320,7 +321,13 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 
 // newJID returns a job id that no other job of the session has.
 func (s *session) newJID() string {
-	next := func() string { return s.jids.Next(s.app.Host.Now()) }
+	next := func() string {
+		if jid := s.nextJID; jid != "" {
+			s.nextJID = ""
+			return jid
+		}
+		return s.jids.Next(s.app.Host.Now())
+	}
 	if s.files == nil {
 		return next()
 	}
