@@ -115,7 +115,7 @@ func (s *session) furthest(ctx context.Context, runs []string) (*jobs.Job, error
 		case j == nil || j.Definition == nil:
 			continue
 		case j.State == jobs.Active:
-			return nil, fmt.Errorf("the run %s of the same entry is still being ended", jid)
+			return nil, &statusError{status: exitNotYet, err: fmt.Errorf("the run %s of the same entry has not ended yet", jid)}
 		}
 		n := 0
 		for n < len(j.Steps) && j.Steps[n].Map("return").At("result") == true {

@@ -42,11 +42,6 @@ type entryRun struct {
 func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	r := &entryRun{worker: w, e: e, jid: e.Runs[len(e.Runs)-1]}
 	earlier := e.Runs[:len(e.Runs)-1]
-	if jid := r.active(ctx, earlier); jid != "" {
-		// The worker of that run was killed, and its run needs a moment to end.
-		r.give(ctx, queue.Outcome{State: queue.Queued, Delay: unsettled, Uncount: true, Error: "the run " + jid + " is still being ended"})
-		return
-	}
 	input, err := (&queuedRun{jid: r.jid, earlier: earlier, work: e.Work}).encode()
 	if err != nil {
 		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: exitGeneric, Error: err.Error()})
@@ -67,16 +62,6 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	}
 	w.s.note(said)
 	r.give(ctx, o)
-}
-
-// active returns a run that a process of this machine still works on; "" for none.
-func (r *entryRun) active(ctx context.Context, runs []string) string {
-	for _, jid := range runs {
-		if j, err := r.s.files.Job(ctx, jid); err == nil && j != nil && j.State == jobs.Active {
-			return jid
-		}
-	}
-	return ""
 }
 
 // start runs the process of the entry to its end, and renews the claim meanwhile.
@@ -181,6 +166,8 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		o.State, o.Error = queue.Cancelled, "it was cancelled"
 	case ctx.Err() != nil:
 		o.State, o.Delay, o.Uncount, o.Error = queue.Queued, unsettled, true, "its worker was ended by a signal"
+	case err == nil && status == exitNotYet: // the worker of an earlier run was killed, and that run needs a moment to end
+		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, unsettled, true, true, r.last
 	case err != nil:
 		return crash("the run could not be started: " + err.Error())
 	case status < 0:

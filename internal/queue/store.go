@@ -211,6 +211,7 @@ type Outcome struct {
 	Error   string
 	Failed  bool // the run came to its end and failed
 	Uncount bool // the claim does not count as a try
+	Unrun   bool // the run of the claim did not begin
 }
 
 // End gives a claimed entry back. The arguments of one that is done or cancelled
@@ -223,8 +224,12 @@ func (s *Store) End(ctx context.Context, e *Entry, o Outcome) error {
 	if o.Uncount {
 		tries--
 	}
-	set := "state = ?, retcode = ?, error = ?, tries = ?, failures = ?, ended = " + s.d.now()
-	args := []any{o.State, o.Retcode, cut(o.Error, maxError), tries, failures}
+	runs := e.Runs
+	if o.Unrun && len(runs) > 0 {
+		runs = runs[:len(runs)-1]
+	}
+	set := "state = ?, retcode = ?, error = ?, tries = ?, failures = ?, runs = ?, ended = " + s.d.now()
+	args := []any{o.State, o.Retcode, cut(o.Error, maxError), tries, failures, strings.Join(runs, ",")}
 	if o.State == Queued {
 		set += ", due = " + s.d.now() + " + ?"
 		args = append(args, o.Delay.Microseconds())

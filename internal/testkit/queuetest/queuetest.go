@@ -179,8 +179,13 @@ func (x *tester) retry() {
 	}
 	x.must(x.s.End(x.Context(), e, queue.Outcome{State: queue.Queued, Uncount: true}))
 	e = x.take("retry", "w1", time.Minute)
-	if e == nil || e.Tries != 2 {
+	if e == nil || e.Tries != 2 || len(e.Runs) != 3 {
 		x.Fatalf("a try that does not count: %+v", e)
+	}
+	x.must(x.s.End(x.Context(), e, queue.Outcome{State: queue.Queued, Uncount: true, Unrun: true}))
+	e = x.take("retry", "w1", time.Minute)
+	if e == nil || e.Tries != 2 || len(e.Runs) != 3 {
+		x.Fatalf("a run that did not begin: %+v", e)
 	}
 	x.must(x.s.End(x.Context(), e, queue.Outcome{State: queue.Failed, Failed: true, Retcode: 1, Error: "\x00é" + strings.Repeat("x", 5000)}))
 	if e := x.state(jid, queue.Failed); e.Retcode != 1 || len(e.Error) > 2000 || e.Work == nil {
