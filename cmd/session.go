@@ -38,10 +38,12 @@ type session struct {
 	table   *fun.Table
 	bus     *event.Ring
 	peers   *event.Peers
-	jids    jobs.JIDs
-	nextJID string        // the job id to begin with, where it is free; "": any
-	files   *jobs.Files   // the job cache; nil where nothing is recorded
-	jobs    jobs.Recorder // nil where nothing is recorded
+	// listening says that events of others reach bus.
+	listening bool
+	jids      jobs.JIDs
+	nextJID   string        // the job id to begin with, where it is free; "": any
+	files     *jobs.Files   // the job cache; nil where nothing is recorded
+	jobs      jobs.Recorder // nil where nothing is recorded
 	// history is told of orchestrations; nil where nothing is recorded. subject is
 	// what the command runs, where that is more than an SLS.
 	history *history.Recorder
@@ -350,6 +352,7 @@ func (s *session) userName() string {
 // listen takes the events of the user's other brine processes while the
 // session lasts: what a salt.wait_for_event waits for.
 func (s *session) listen() {
+	s.listening = true
 	stop, err := s.peers.Listen(s.bus)
 	if err != nil {
 		s.warn(fun.Warning{Text: fmt.Sprintf("events of other processes do not reach this run: %v", err)})

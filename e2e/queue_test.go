@@ -271,6 +271,7 @@ func TestQueuePostgres(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Postgres(t, "")
 	testQueueShared(t, "postgres", srv.Port)
+	testEventBus(t, srv.Port)
 	if os.Getenv("BRINE_SOAK") != "" {
 		testQueueKilled(t, "postgres", srv.Port)
 	}
@@ -362,4 +363,49 @@ one:
 	d.until(t, "the worker heard of it", func() bool { return strings.Contains(w.says(), "it was cancelled, and ends before its next step") })
 	_ = w.cmd.Process.Kill()
 	d.until(t, "the run ended with its worker", func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// A controller hears the events of another one: those that are sent, and those of
+// its runs, each once.
+func testEventBus(t *testing.T, port int) {
+	t.Helper()
+	bus := fmt.Sprintf("event_bus: {host: 127.0.0.1, port: %d, user: salt, db: salt}\n", port)
+	var ctl [2]loadTree
+	for i := range ctl {
+		ctl[i] = newLoadTree(t, 1, map[string]string{"wait.sls": "wait:\n  salt.wait_for_event:\n    - name: deploy/go\n    - id_list: [a]\n    - event_id: who\n    - timeout: 120\n"})
+		f, err := os.OpenFile(filepath.Join(ctl[i].dir, "master"), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = f.WriteString(bus)
+		f.Close()
+	}
+	watch := ctl[0].command(t, "run", "state.event", "deploy/*", "count=2", "timeout=120")
+	var out, errs strings.Builder
+	watch.Stdout, watch.Stderr = &out, &errs
+	wait := ctl[0].command(t, "orchestrate", "wait")
+	for _, c := range []*exec.Cmd{watch, wait} {
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := make(chan error, 2)
+	for _, c := range []*exec.Cmd{watch, wait} {
+		go func() { ended <- c.Wait() }()
+	}
+	// They may not listen yet, so the event is sent until both have ended.
+	for left := 2; left > 0; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Errorf("%v\n%s%s", err, out.String(), errs.String())
+			}
+			left--
+		default:
+			ctl[1].brine(t, "run", "event.send", "deploy/go", `{"who": "a"}`)
+		}
+	}
+	if got := out.String(); strings.Count(got, "deploy/go\t") != 2 || !strings.Contains(got, `"who": "a"`) {
+		t.Errorf("the watcher printed %q", got)
+	}
 }

@@ -372,8 +372,8 @@ func Specs() []returner.Spec {
 				ssl_key -- file with its key
 			`),
 		},
-		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres), Keys: returner.Keys(pg)},
-		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres), Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
+		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + busSchema, Keys: returner.Keys(pg)},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + busSchema, Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
 		{
 			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite) + queue.Schema(queue.SQLite),
 			Keys: returner.Keys(`
