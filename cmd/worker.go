@@ -34,9 +34,9 @@ type workerOpts struct {
 	ownFlags, hides []string
 }
 
-// minLease is the shortest lease. A worker gives an entry up at half of it; what it
+// minQueueLease is the shortest lease. A worker gives an entry up at half of it; what it
 // runs has the other half to end.
-const minLease = 10
+const minQueueLease = 10
 
 func newWorkerCmd(a *App) *cobra.Command {
 	o := &workerOpts{}
@@ -101,7 +101,7 @@ func (o *workerOpts) check(c *cobra.Command) error {
 		{"attempts", float64(o.attempts), 1, 1000},
 		{"max-crashes", float64(o.maxCrashes), 1, 1000},
 		{"backoff", o.backoff, 0, 86400},
-		{"lease", o.lease, minLease, 86400},
+		{"lease", o.lease, minQueueLease, 86400},
 		{"poll", o.poll, 0.05, 3600},
 	} {
 		if !(x.v >= x.min && x.v <= x.max) {
