@@ -18,6 +18,7 @@ const (
 	exitOK          = 0
 	exitGeneric     = 1   // failed states, bad SLS, a function that failed
 	exitUsage       = 64  // a command line that makes no sense
+	exitNotYet      = 75  // the run of a queue cannot begin yet: EX_TEMPFAIL
 	exitInterrupted = 130 // Ctrl-C
 	exitNoFunction  = 255 // no such function, as salt-call has it
 )

@@ -22,6 +22,9 @@ type interrupt struct {
 	// busy tells the same of what comes and goes, such as the runs of brine ui.
 	busy atomic.Pointer[func() bool]
 	jid  atomic.Pointer[string]
+	// patient says that what is under way is not ended some time after SIGTERM, and
+	// that the command succeeds when it has ended: brine worker.
+	patient atomic.Bool
 	// recorded says that the job can be looked up later.
 	recorded atomic.Bool
 	waiting  atomic.Pointer[string] // the targets that were last waited for

@@ -13,21 +13,32 @@ func newOrchestrateCmd(a *App) *cobra.Command {
 		Long: `Run an orchestration over the targets of the roster; the same as
 'brine run state.orchestrate'.
 
-Exit status: 0 all steps went well; 1 a step failed or an SLS is bad; 64 the
-command line is invalid; 130 interrupted.`,
+With --queue, the orchestration is not run: it is put into a queue, from which
+'brine worker' takes it, and its jid is printed. See docs/queue.md.
+
+Exit status: 0 all steps went well, or the orchestration is queued; 1 a step
+failed, an SLS is bad, or the queue cannot be reached; 64 the command line is
+invalid; 130 interrupted.`,
 		Example: `  brine orchestrate orch.webserver
   brine orchestrate orch.deploy pillar='{"release": "1.4"}'
-  brine orchestrate orch.webserver test=True --out=json`,
+  brine orchestrate orch.webserver test=True --out=json
+  brine orchestrate orch.deploy --queue deploy`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: a.completeSLS,
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.queued {
+				return a.runQueued(c.Context(), c, o)
+			}
 			if len(args) == 0 && o.resume == "" {
 				return usagef(c, "no SLS was given")
+			}
+			if c.Flags().Changed("queue") {
+				return a.enqueue(c.Context(), c, o, args)
 			}
 			if err := o.lock.check(c); err != nil {
 				return err
 			}
-			return a.run(c.Context(), c, o, append([]string{"state.orchestrate"}, args...))
+			return a.run(c.Context(), c, o, append([]string{orchestrateName}, args...))
 		},
 	}
 	c.SetFlagErrorFunc(flagError)
@@ -37,5 +48,8 @@ command line is invalid; 130 interrupted.`,
 	o.lock.register(c)
 	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
 	a.completeResume(c)
+	c.Flags().StringVar(&o.queue, "queue", "", "put the orchestration into this queue, for 'brine worker', and print its jid")
+	c.Flags().BoolVar(&o.queued, "queued", false, "run what a worker hands over on stdin") // see runQueued
+	_ = c.Flags().MarkHidden("queued")
 	return c
 }

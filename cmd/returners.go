@@ -70,7 +70,7 @@ func (s *session) openReturners(env *fun.Env) error {
 		}
 	}
 	if r.kwargs.Len() > 0 {
-		s.doubt(assembly.UnknownSettings(r.expand(asked), r.kwargs))
+		s.doubt(assembly.UnknownSettings("--return_kwargs", r.expand(asked), r.kwargs))
 	}
 	s.openHistory(context.Background(), env)
 	if err := s.openShared(env); err != nil {

@@ -61,7 +61,7 @@ func (a *App) Run() int {
 	if err == nil {
 		err = a.late
 	}
-	if err == nil && a.intr.draining() {
+	if err == nil && a.intr.draining() && !a.intr.patient.Load() {
 		err = errInterrupted
 	}
 	return a.report(err)
@@ -150,6 +150,7 @@ program.`,
 		newTemplateCmd(a),
 		newUICmd(a),
 		newVersionCmd(a),
+		newWorkerCmd(a),
 	)
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {

@@ -21,6 +21,8 @@ type runOpts struct {
 	quiet  bool
 	async  bool
 	resume string // jid of an orchestration
+	queue  string // to put the orchestration into
+	queued bool   // the orchestration is one of a queue
 }
 
 func newRunCmd(a *App, st style) *cobra.Command {

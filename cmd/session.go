@@ -39,9 +39,12 @@ type session struct {
 	table   *fun.Table
 	bus     *event.Ring
 	peers   *event.Peers
-	jids    jobs.JIDs
-	files   *jobs.Files   // the job cache; nil where nothing is recorded
-	jobs    jobs.Recorder // nil where nothing is recorded
+	// listening says that events of others reach bus.
+	listening bool
+	jids      jobs.JIDs
+	nextJID   string        // the job id to begin with, where it is free; "": any
+	files     *jobs.Files   // the job cache; nil where nothing is recorded
+	jobs      jobs.Recorder // nil where nothing is recorded
 	// history is told of orchestrations; nil where nothing is recorded. subject is
 	// what the command runs, where that is more than an SLS.
 	history *history.Recorder
@@ -335,7 +338,13 @@ func (s *session) env(ctx context.Context, jid string) *fun.Env {
 
 // newJID returns a job id that no other job of the session has.
 func (s *session) newJID() string {
-	next := func() string { return s.jids.Next(s.app.Host.Now()) }
+	next := func() string {
+		if jid := s.nextJID; jid != "" {
+			s.nextJID = ""
+			return jid
+		}
+		return s.jids.Next(s.app.Host.Now())
+	}
 	if s.files == nil {
 		return next()
 	}
@@ -358,6 +367,7 @@ func (s *session) userName() string {
 // listen takes the events of the user's other brine processes while the
 // session lasts: what a salt.wait_for_event waits for.
 func (s *session) listen() {
+	s.listening = true
 	stop, err := s.peers.Listen(s.bus)
 	if err != nil {
 		s.warn(fun.Warning{Text: fmt.Sprintf("events of other processes do not reach this run: %v", err)})

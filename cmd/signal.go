@@ -45,7 +45,7 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 			}
 			if a.intr.drain.CompareAndSwap(false, true) && a.intr.underWay() {
 				a.sayDraining(say)
-				if sig == syscall.SIGTERM {
+				if sig == syscall.SIGTERM && !a.intr.patient.Load() {
 					late = time.After(a.grace())
 				}
 				continue

@@ -49,19 +49,7 @@ type uiBackend struct {
 }
 
 func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
-	b := &uiBackend{app: a, run: o.runFlags, fleet: o.fleetFlags}
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(o.ownFlags, f.Name) || slices.Contains(o.hides, f.Name) {
-			return
-		}
-		values := []string{f.Value.String()}
-		if l, ok := f.Value.(pflag.SliceValue); ok {
-			values = l.GetSlice()
-		}
-		for _, v := range values {
-			b.args = append(b.args, "--"+f.Name+"="+v)
-		}
-	})
+	b := &uiBackend{app: a, run: o.runFlags, fleet: o.fleetFlags, args: givenFlags(c, append(slices.Clone(o.ownFlags), o.hides...))}
 	if b.run.logLevel == "" {
 		b.run.logLevel = "warning"
 	}
@@ -81,6 +69,24 @@ func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// givenFlags returns the flags that a command was given, for another process of
+// brine, but for those of own.
+func givenFlags(c *cobra.Command, own []string) (args []string) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if slices.Contains(own, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		if l, ok := f.Value.(pflag.SliceValue); ok {
+			values = l.GetSlice()
+		}
+		for _, v := range values {
+			args = append(args, "--"+f.Name+"="+v)
+		}
+	})
+	return args
 }
 
 func (b *uiBackend) close() { _ = b.app.Host.RemoveAll(b.tmp) }

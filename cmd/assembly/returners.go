@@ -62,9 +62,9 @@ func MayKeep(name string, kwargs *value.Map) bool {
 	return true
 }
 
-// UnknownSettings returns an error for a key of --return_kwargs that no returner
-// among names has as a setting. Those of executables are not known.
-func UnknownSettings(names []string, kwargs *value.Map) error {
+// UnknownSettings returns an error for a key that no returner among names has as a
+// setting. Those of executables are not known. from is where the keys were given.
+func UnknownSettings(from string, names []string, kwargs *value.Map) error {
 	var known []string
 	for _, n := range names {
 		spec, ok := returner.Find(Returners(), n)
@@ -77,7 +77,7 @@ func UnknownSettings(names []string, kwargs *value.Map) error {
 	}
 	for _, k := range kwargs.Keys() {
 		if !slices.Contains(known, value.Str(k)) {
-			return fmt.Errorf("--return_kwargs: %s has no setting %q%s", strings.Join(names, ", "), value.Str(k), source.DidYouMean(value.Str(k), known))
+			return fmt.Errorf("%s: %s has no setting %q%s", from, strings.Join(names, ", "), value.Str(k), source.DidYouMean(value.Str(k), known))
 		}
 	}
 	return nil

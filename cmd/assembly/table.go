@@ -410,6 +410,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
 		{Kind: fun.Runner, Name: "mine", Load: mine.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
+		{Kind: fun.Runner, Name: "queue", Load: queueRunner},
 		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
 		{Kind: fun.Runner, Name: "salt", Load: saltrun.Runners},
 		{Kind: fun.Runner, Name: "saltutil", Load: saltutilmod.Runners},

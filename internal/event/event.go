@@ -18,8 +18,9 @@ type Event struct {
 	Tag   string
 	Data  *value.Map // holds _stamp as Salt has it
 	Stamp time.Time
-	// Foreign says that the event came from another process.
-	Foreign bool
+	// Foreign says that the event came from another process, and Remote that it came
+	// from another controller.
+	Foreign, Remote bool
 }
 
 // A Bus carries the events of a run. It is safe for concurrent use.

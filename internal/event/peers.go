@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -169,6 +171,32 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 		return l, path, nil
 	}
 	return nil, "", errors.Join(errs...)
+}
+
+// groupFile has the name of a group, in its directory for sockets.
+const groupFile = "group"
+
+// Group returns a name that the processes of the user that reach each other here
+// have in common, and those elsewhere have not.
+func (p *Peers) Group() string {
+	own := make([]byte, 16)
+	_, _ = rand.Read(own) // it does not fail
+	name := hex.EncodeToString(own)
+	for _, dir := range p.Dirs {
+		if p.parents {
+			_ = os.MkdirAll(filepath.Dir(dir), 0o700) // private fails where this does
+		}
+		if private(dir) != nil {
+			continue
+		}
+		path := filepath.Join(dir, groupFile)
+		// A link appears with its content, and only once.
+		_ = os.Symlink(name, path)
+		if got, err := os.Readlink(path); err == nil && len(got) == len(name) {
+			return got
+		}
+	}
+	return name
 }
 
 // forget takes a socket of this process away.

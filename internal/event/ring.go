@@ -48,12 +48,15 @@ func NewRing(size int, now func() time.Time) *Ring {
 const StampFormat = "2006-01-02T15:04:05.000000"
 
 // Fire puts an event on the ring; see [Bus].
-func (r *Ring) Fire(tag string, data *value.Map) { r.fire(tag, data, false) }
+func (r *Ring) Fire(tag string, data *value.Map) { r.fire(tag, data, false, false) }
 
 // FireForeign puts an event of another process on the ring.
-func (r *Ring) FireForeign(tag string, data *value.Map) { r.fire(tag, data, true) }
+func (r *Ring) FireForeign(tag string, data *value.Map) { r.fire(tag, data, true, false) }
 
-func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
+// FireRemote puts an event of another controller on the ring.
+func (r *Ring) FireRemote(tag string, data *value.Map) { r.fire(tag, data, true, true) }
+
+func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 	now := r.now().UTC()
 	if data == nil {
 		data = value.NewMap(1)
@@ -73,7 +76,7 @@ func (r *Ring) fire(tag string, data *value.Map, foreign bool) {
 	}
 	r.mu.Lock()
 	r.seq++
-	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign}
+	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign, Remote: remote}
 	cost := min(costOf(data, 0), maxBytes)
 	if len(r.buf) < r.size {
 		r.buf, r.costs = append(r.buf, e), append(r.costs, cost)

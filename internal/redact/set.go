@@ -76,8 +76,22 @@ func (s *Set) AddPillar(pillar value.Value) {
 		return
 	}
 	var found []string
-	s.search(pillar, "", false, 0, &found)
+	s.search(pillar, "", false, 0, func(_, text string) { found = append(found, text) })
 	s.Add(found...)
+}
+
+// Paths returns the paths of the keys, such as db:password, under which a pillar
+// has secrets in clear text. Text that is encrypted with GPG and URIs sdb:// do not
+// count.
+func (s *Set) Paths(pillar value.Value) []string {
+	var found []string
+	s.search(pillar, "", false, 0, func(path, text string) {
+		text = strings.TrimSpace(text)
+		if text != "" && !strings.HasPrefix(text, "-----BEGIN PGP MESSAGE-----") && !strings.HasPrefix(text, "sdb://") && !slices.Contains(found, path) {
+			found = append(found, path)
+		}
+	})
+	return found
 }
 
 // isSecretItem is isSecret for a key with its value: of a group of settings that
@@ -89,18 +103,18 @@ func (s *Set) isSecretItem(key, path string, v value.Value) bool {
 	return s.isSecret(key, path)
 }
 
-func (s *Set) search(v value.Value, path string, secret bool, depth int, found *[]string) {
+func (s *Set) search(v value.Value, path string, secret bool, depth int, found func(path, text string)) {
 	if depth > 100 {
 		return
 	}
 	switch v := v.(type) {
 	case string:
 		if secret {
-			*found = append(*found, v)
+			found(path, v)
 		}
 	case value.Bytes:
 		if secret {
-			*found = append(*found, string(v))
+			found(path, string(v))
 		}
 	case *value.Map:
 		for k, x := range v.All() {

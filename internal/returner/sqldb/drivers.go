@@ -159,6 +159,15 @@ func sslMode(s returner.Settings) string {
 
 // postgresDB returns the database of the settings.
 func postgresDB(s returner.Settings) (*sql.DB, error) {
+	c, err := postgresConfig(s)
+	if err != nil {
+		return nil, err
+	}
+	return stdlib.OpenDB(*c), nil
+}
+
+// postgresConfig returns how the server of the settings is reached.
+func postgresConfig(s returner.Settings) (*pgx.ConnConfig, error) {
 	pass := s.Str("passwd")
 	if pass == "" {
 		pass = s.Str("pass")
@@ -188,7 +197,7 @@ func postgresDB(s returner.Settings) (*sql.DB, error) {
 	}
 	// One round trip a statement, and nothing that a pooler between would lose.
 	c.DefaultQueryExecMode = pgx.QueryExecModeExec
-	return stdlib.OpenDB(*c), nil
+	return c, nil
 }
 
 func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error) {

@@ -13,6 +13,7 @@ import (
 
 	"brine/internal/history"
 	"brine/internal/jobs"
+	"brine/internal/queue"
 	"brine/internal/returner"
 	"brine/internal/shared"
 	"brine/internal/value"
@@ -34,8 +35,10 @@ type dialect struct {
 	old func(keep time.Duration) (string, []any)
 	// archive makes a table of the first name with the columns of the second.
 	archive string
-	// history is the dialect of the history of orchestrations.
+	// history is the dialect of the history of orchestrations, and queue that of
+	// their queue.
 	history history.Dialect
+	queue   queue.Dialect
 }
 
 var mysqlDialect = dialect{
@@ -46,7 +49,7 @@ var mysqlDialect = dialect{
 		return "DATE_SUB(NOW(), INTERVAL ? SECOND)", []any{int64(keep / time.Second)}
 	},
 	archive: "CREATE TABLE IF NOT EXISTS %s LIKE %s",
-	history: history.MySQL,
+	history: history.MySQL, queue: queue.MySQL,
 }
 
 var pgDialect = dialect{
@@ -59,7 +62,7 @@ var pgDialect = dialect{
 		return fmt.Sprintf("NOW() - INTERVAL '%d seconds'", int64(keep/time.Second)), nil
 	},
 	archive: "CREATE TABLE IF NOT EXISTS %s (LIKE %s)",
-	history: history.Postgres,
+	history: history.Postgres, queue: queue.Postgres,
 }
 
 // A store is a database with Salt's tables.
@@ -98,6 +101,9 @@ func (s *store) Close() error { return s.db.Close() }
 
 // History returns the history of orchestrations in the same database.
 func (s *store) History() *history.Store { return history.New(s.db, s.d.history, s.db.Close) }
+
+// Queue returns the queue of orchestrations in the same database.
+func (s *store) Queue() *queue.Store { return queue.New(s.db, s.d.queue, s.db.Close) }
 
 // Shared returns what controllers share in the same database.
 func (s *store) Shared() *shared.Store { return shared.New(s.db, s.d.history, s.db.Close) }
@@ -359,7 +365,7 @@ func Specs() []returner.Spec {
 	`
 	return []returner.Spec{
 		{
-			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, History: true, Schema: mysqlSchema + history.Schema(history.MySQL) + shared.Schema(history.MySQL),
+			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, History: true, Schema: mysqlSchema + history.Schema(history.MySQL) + queue.Schema(queue.MySQL) + shared.Schema(history.MySQL),
 			// Those of the execution module mysql.
 			Others: []string{"charset", "use_unicode", "default_file", "default_group", "connect_timeout"},
 			Keys: returner.Keys(server + `3306 -- port of the server
@@ -370,10 +376,10 @@ func Specs() []returner.Spec {
 				ssl_key -- file with its key
 			`),
 		},
-		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres) + shared.Schema(history.Postgres), Keys: returner.Keys(pg)},
-		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres) + shared.Schema(history.Postgres), Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
+		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + shared.Schema(history.Postgres) + busSchema, Keys: returner.Keys(pg)},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + shared.Schema(history.Postgres) + busSchema, Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
 		{
-			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite) + shared.Schema(history.SQLite),
+			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite) + queue.Schema(queue.SQLite) + shared.Schema(history.SQLite),
 			Keys: returner.Keys(`
 				database*@ -- path of the file, which is made where it is missing
 				timeout = 5.0 -- seconds to wait for another process that writes

@@ -11,9 +11,11 @@ import (
 	"brine/internal/fun"
 	"brine/internal/history"
 	"brine/internal/jobs"
+	"brine/internal/queue"
 	"brine/internal/returner"
 	"brine/internal/shared"
 	"brine/internal/testkit/historytest"
+	"brine/internal/testkit/queuetest"
 	"brine/internal/testkit/servertest"
 	"brine/internal/testkit/sharedtest"
 	"brine/internal/value"
@@ -81,7 +83,40 @@ func testStore(t *testing.T, s returner.Settings) {
 	}
 	servertest.Load(t, s.Spec.Name, opener(s))
 	testHistory(t, s)
+	testQueue(t, s)
 	testShared(t, s)
+}
+
+// testQueue tries the queue of orchestrations, in a table that is made when it is
+// missing.
+func testQueue(t *testing.T, s returner.Settings) {
+	t.Helper()
+	open := func() *queue.Store {
+		r, err := s.Spec.New(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := r.(interface{ Queue() *queue.Store }).Queue()
+		t.Cleanup(func() { _ = q.Close() })
+		return q
+	}
+	q := open()
+	for range 2 {
+		if err := q.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	db := inner(r).db
+	queuetest.Store(t, open, func(query string) {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // testShared tries what controllers share in the database, and what the job cache

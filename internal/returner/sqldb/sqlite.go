@@ -17,6 +17,7 @@ import (
 
 	"brine/internal/history"
 	"brine/internal/jobs"
+	"brine/internal/queue"
 	"brine/internal/returner"
 	"brine/internal/value"
 )
@@ -29,7 +30,7 @@ var sqliteDialect = dialect{
 		return "?", []any{time.Now().Add(-keep).Format(dateLayout)}
 	},
 	archive: "CREATE TABLE IF NOT EXISTS %s AS SELECT * FROM %s WHERE 0",
-	history: history.SQLite,
+	history: history.SQLite, queue: queue.SQLite,
 }
 
 // dateLayout is how Python prints a datetime, in local time.

@@ -5,6 +5,7 @@ package events
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"brine/internal/event"
@@ -71,32 +72,59 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	go until(ctx, c.Env.OnStart, cancel)
 	pretty, quiet, pat := c.Bool("pretty"), c.Bool("quiet"), c.Str("tagmatch")
-	if left == 0 {
-		return fun.Result{Out: "quiet"}, nil
-	}
-	err := from.Watch(ctx, func() {
-		c.Env.Note("listening for events %s of this user's runs (%d now)", pat, from.Runs())
-	}, func(e event.Event) bool {
-		if ok, _ := pyre.Expr(pat, e.Tag); !ok {
-			return true
+	var mu sync.Mutex // events of this machine and those of others come at once
+	show := func(e event.Event) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if ok, _ := pyre.Expr(pat, e.Tag); !ok || left == 0 {
+			return left != 0
 		}
 		if !quiet {
 			c.Env.Print(line(e, pretty))
 		}
 		left--
 		return left != 0
-	})
+	}
+	if left == 0 {
+		return fun.Result{Out: "quiet"}, nil
+	}
+	var wg sync.WaitGroup
+	if c.Env.Bus != nil {
+		wg.Go(func() { remote(ctx, c.Env.Bus, show, cancel) })
+	}
+	err := from.Watch(ctx, func() {
+		c.Env.Note("listening for events %s of this user's runs (%d now)", pat, from.Runs())
+	}, show)
+	ended := context.Cause(ctx)
+	cancel()
+	wg.Wait()
 	switch {
 	case err == nil:
-	case errors.Is(context.Cause(ctx), timedOut):
+	case errors.Is(ended, timedOut):
 		if left > 0 {
 			return fun.Result{Out: "quiet", Retcode: 1}, fun.Errorf("%d more events were waited for when %s had passed", left, limit)
 		}
-	case ctx.Err() != nil:
+	case ended != nil:
 	default:
 		return fun.Result{}, err
 	}
 	return fun.Result{Out: "quiet"}, nil
+}
+
+// remote shows the events that came from other controllers, until ctx ends or show
+// has enough, which it cancels for.
+func remote(ctx context.Context, bus event.Bus, show func(event.Event) bool, cancel func()) {
+	for after := bus.Seq(); ; {
+		e, _, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Remote })
+		if err != nil {
+			return
+		}
+		if !show(e) {
+			cancel()
+			return
+		}
+		after = e.Seq
+	}
 }
 
 // until cancels when the gate of the run closes: Ctrl-C ends the watch.

@@ -1,0 +1,267 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"math"
+	mrand "math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/assembly"
+	"brine/internal/config"
+	"brine/internal/printable"
+	"brine/internal/queue"
+	"brine/internal/value"
+)
+
+type workerOpts struct {
+	runFlags
+	fleetFlags
+	queue           string
+	maxRuns         int
+	once            bool
+	drainEmpty      bool
+	attempts        int
+	maxCrashes      int
+	backoff         float64
+	lease           float64
+	poll            float64
+	ownFlags, hides []string
+}
+
+// minQueueLease is the shortest lease. A worker gives an entry up at half of it; what it
+// runs has the other half to end.
+const minQueueLease = 10
+
+func newWorkerCmd(a *App) *cobra.Command {
+	o := &workerOpts{}
+	c := &cobra.Command{
+		Use:   "worker --queue <name>",
+		Short: "Run the orchestrations of a queue",
+		Long: `Take orchestrations out of a queue, one after the other, and run each as
+'brine orchestrate' does. 'brine orchestrate --queue' puts them there. Any number
+of workers, on any number of machines, can share a queue.
+
+A worker runs in the foreground, such as in a unit of systemd or a container. The
+first signal (Ctrl-C, SIGTERM) lets it finish its run and take no other one; the
+second ends the run, which goes back into the queue. If a worker dies, its run
+goes to another worker when its lease has ended. See docs/queue.md.
+
+Exit status: 0 the worker has ended as it was asked to; 1 the queue cannot be
+reached; 64 the command line is invalid; 130 a run was ended by a signal.`,
+		Example: `  brine worker --queue deploy
+  brine worker --queue deploy --attempts 3 --backoff 60
+  brine worker --queue deploy --drain-empty`,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: noCompletion,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef(c, "no arguments are taken")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return a.worker(c.Context(), c, o) },
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	o.registerConfig(f)
+	o.registerAs(f, "t", "")
+	for _, name := range []string{"progress", "no-progress", "askpass"} { // nobody could see or answer
+		if f.Lookup(name) != nil {
+			_ = f.MarkHidden(name)
+			o.hides = append(o.hides, name)
+		}
+	}
+	f.StringVar(&o.queue, "queue", "", "name of the queue")
+	f.IntVar(&o.maxRuns, "max-runs", 0, "end after this many runs (default: no limit)")
+	f.BoolVar(&o.once, "once", false, "run one orchestration if one waits, and end")
+	f.BoolVar(&o.drainEmpty, "drain-empty", false, "end when no orchestration waits in the queue")
+	f.IntVar(&o.attempts, "attempts", 1, "how often an orchestration that fails is run, at most")
+	f.IntVar(&o.maxCrashes, "max-crashes", 5, "set an orchestration aside after this many runs that did not come to an end, because the worker or the run died")
+	f.Float64Var(&o.backoff, "backoff", 30, "seconds before the second attempt; twice as many before each further one, an hour at most")
+	f.Float64Var(&o.lease, "lease", 60, "seconds after which another worker takes the orchestration of a worker that died")
+	f.Float64Var(&o.poll, "poll", 1, "seconds between looks at an empty queue")
+	o.ownFlags = []string{"queue", "max-runs", "once", "drain-empty", "attempts", "max-crashes", "backoff", "lease", "poll"}
+	completeFlags(c)
+	return c
+}
+
+// check returns an error for flags that cannot be.
+func (o *workerOpts) check(c *cobra.Command) error {
+	for _, x := range []struct {
+		name     string
+		v        float64
+		min, max float64
+	}{
+		{"max-runs", float64(o.maxRuns), 0, math.MaxInt32},
+		{"attempts", float64(o.attempts), 1, 1000},
+		{"max-crashes", float64(o.maxCrashes), 1, 1000},
+		{"backoff", o.backoff, 0, 86400},
+		{"lease", o.lease, minQueueLease, 86400},
+		{"poll", o.poll, 0.05, 3600},
+	} {
+		if !(x.v >= x.min && x.v <= x.max) {
+			return usagef(c, "--%s: %v is not a number from %v to %v", x.name, x.v, x.min, x.max)
+		}
+	}
+	switch {
+	case o.queue == "":
+		return usagef(c, "--queue: no queue was named")
+	case !queue.ValidName(o.queue):
+		return usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
+	case o.rosterFile == "-":
+		return usagef(c, "--roster-file -: standard input can be read only once; give a file")
+	}
+	return nil
+}
+
+// A worker takes entries of a queue and runs them.
+type worker struct {
+	app   *App
+	o     *workerOpts
+	s     *session
+	q     *queue.Store
+	name  string
+	exe   string
+	args  []string // the flags that runs get, too
+	runs  int
+	swept time.Time // when old entries were last removed
+	told  bool      // of entries that other versions wrote
+}
+
+func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error {
+	if err := o.check(c); err != nil {
+		return err
+	}
+	w := &worker{app: a, o: o, args: givenFlags(c, append(o.ownFlags, o.hides...))}
+	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+		return err
+	}
+	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.applySDB(ctx); err != nil {
+		return err
+	}
+	w.s = s
+	if w.exe, err = os.Executable(); err != nil {
+		return err
+	}
+	env := s.env(ctx, s.jids.Next(a.Host.Now()))
+	unique := make([]byte, 3)
+	_, _ = rand.Read(unique) // it does not fail
+	w.name = fmt.Sprintf("%.200s/%d/%s", printable.Line(env.ID), os.Getpid(), hex.EncodeToString(unique))
+	if w.q, err = assembly.OpenQueue(ctx, env); err != nil {
+		return err
+	}
+	a.intr.patient.Store(true)
+	s.note(fmt.Sprintf("worker %s takes orchestrations of the queue %s", w.name, o.queue))
+	err = w.work(ctx)
+	if cerr := w.q.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// work takes entries until it is to end.
+func (w *worker) work(ctx context.Context) error {
+	// A signal while nothing runs ends ctx. One that comes while an entry is taken or
+	// runs is noticed before the next.
+	for outages := 0; ; {
+		if ctx.Err() != nil || w.app.intr.draining() || w.o.maxRuns > 0 && w.runs >= w.o.maxRuns {
+			return nil
+		}
+		ran, err := w.next(ctx)
+		switch {
+		case ctx.Err() != nil && ran:
+			return errInterrupted
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			if outages++; outages == 1 {
+				w.s.tell(fmt.Errorf("the queue does not answer: %w", err))
+			}
+			w.wait(ctx, min(30*time.Second, time.Second<<min(outages-1, 5)))
+			continue
+		case outages > 0:
+			w.s.note("the queue answers again")
+			outages = 0
+		}
+		if w.o.once {
+			return nil
+		}
+		if ran {
+			continue
+		}
+		if done, err := w.idle(ctx); err == nil && done {
+			return nil
+		}
+		w.wait(ctx, time.Duration(float64(seconds(w.o.poll))*(0.75+mrand.Float64()/2)))
+	}
+}
+
+// wait waits, but no longer than until a signal.
+func (w *worker) wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// sweepEvery is how often a worker removes old entries.
+const sweepEvery = time.Hour
+
+// idle does what is due when no entry can be taken, and reports whether the worker
+// is to end.
+func (w *worker) idle(ctx context.Context) (done bool, err error) {
+	if w.swept.IsZero() || time.Since(w.swept) > sweepEvery {
+		w.swept = time.Now()
+		opts := w.s.cfg.Opts
+		w.s.doubt(w.q.Clean(ctx, keptFor(opts, "keep_jobs_seconds"), keptFor(opts, "keep_history")))
+	}
+	if w.told && !w.o.drainEmpty {
+		return false, nil
+	}
+	own, foreign, err := w.q.Waiting(ctx, w.o.queue)
+	if err == nil && foreign > 0 && !w.told {
+		w.told = true
+		w.s.tell(fmt.Errorf("the queue %s has %d entries of another version of brine, which this worker leaves alone", w.o.queue, foreign))
+	}
+	return w.o.drainEmpty && own == 0, err
+}
+
+// keptFor is an option that is a number of seconds; 0 is for ever.
+func keptFor(opts *value.Map, name string) time.Duration {
+	n, _ := value.AsInt(opts.At(name))
+	if n < 0 || n > int64(math.MaxInt64/time.Second) {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}
+
+// next takes one entry and runs it. It reports whether there was one.
+func (w *worker) next(ctx context.Context) (ran bool, err error) {
+	busy := func() bool { return true }
+	w.app.intr.busy.Store(&busy) // a signal waits for what is taken
+	defer w.app.intr.busy.Store(nil)
+	take, cancel := context.WithTimeout(ctx, queueTimeout)
+	e, err := w.q.Take(take, queue.Claim{
+		Queue: w.o.queue, Worker: w.name, Lease: seconds(w.o.lease), MaxCrashes: w.o.maxCrashes,
+		NewJID: func() string { return w.s.jids.Next(w.app.Host.Now()) },
+	}, func(e *queue.Entry) {
+		w.s.tell(fmt.Errorf("the orchestration %s is %s: %s", e.JID, e.State, e.Error))
+	})
+	cancel()
+	if err != nil || e == nil {
+		return false, err
+	}
+	w.runs++
+	w.run(ctx, e)
+	return true, nil
+}

@@ -1,0 +1,239 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/internal/host"
+	"brine/internal/jobs"
+	"brine/internal/printable"
+	"brine/internal/queue"
+	"brine/internal/value"
+)
+
+const (
+	// unsettled is how long an entry waits whose run was ended here, or is still
+	// being ended.
+	unsettled = 5 * time.Second
+	// maxBackoff bounds the time between two attempts.
+	maxBackoff = time.Hour
+)
+
+// An entryRun is one run of a claimed entry.
+type entryRun struct {
+	*worker
+	e   *queue.Entry
+	jid string
+	end context.CancelFunc // ends the run
+
+	mu        sync.Mutex
+	lost      error  // why the claim may be somebody else's; nil: it is not
+	cancelled bool   // a person cancelled it
+	last      string // error or note that it printed
+}
+
+// run runs a claimed entry and gives it back.
+func (w *worker) run(ctx context.Context, e *queue.Entry) {
+	r := &entryRun{worker: w, e: e, jid: e.Runs[len(e.Runs)-1]}
+	earlier := e.Runs[:len(e.Runs)-1]
+	input, err := (&queuedRun{jid: r.jid, earlier: earlier, work: e.Work}).encode()
+	if err != nil {
+		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: exitGeneric, Error: err.Error()})
+		return
+	}
+	what := printable.Line(e.SLS)
+	w.s.note(fmt.Sprintf("%s: %s of %s begins, job %s, try %d", e.JID, what, e.User, r.jid, e.Tries))
+	began := time.Now()
+	status, err := r.start(ctx, input)
+	o := r.outcome(ctx, status, err)
+	if r.lost != nil {
+		w.s.tell(fmt.Errorf("%s: the run was ended: %w; another worker may have it", e.JID, r.lost))
+		return
+	}
+	said := fmt.Sprintf("%s: %s is %s after %.1f s", e.JID, what, o.State, time.Since(began).Seconds())
+	if o.Error != "" {
+		said += ": " + o.Error
+	}
+	w.s.note(said)
+	r.give(ctx, o)
+}
+
+// start runs the process of the entry to its end, and renews the claim meanwhile.
+// The stdin of the process is open for as long as this worker lives: its end ends
+// the process.
+func (r *entryRun) start(ctx context.Context, input []byte) (int, error) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		return exitGeneric, err
+	}
+	defer in.Close()
+	defer out.Close()
+	ctx, r.end = context.WithCancel(ctx)
+	defer r.end()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { r.keep(ctx) })
+	go func() { _, _ = out.Write(input) }() // out is closed at the latest when the process has ended
+	lines := &lineWriter{each: r.line}
+	argv := append([]string{r.exe, "orchestrate", "--queued"}, r.args...)
+	env := append(os.Environ(), onBehalf+"="+r.e.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
+	res, err := r.app.Host.Run(ctx, host.Cmd{Argv: argv, Env: env, Stdin: in, Stdout: lines, Stderr: lines})
+	lines.flush()
+	r.end()
+	return res.Status, err
+}
+
+// line shows a line that a run printed.
+func (r *entryRun) line(text string) {
+	text = printable.Line(strings.TrimRight(text, "\r"))
+	r.mu.Lock()
+	if strings.HasPrefix(text, "brine: ") && !strings.HasPrefix(text, "brine: warning: ") {
+		r.last = strings.TrimPrefix(text, "brine: ")
+	}
+	r.mu.Unlock()
+	fmt.Fprintln(r.app.Err, text)
+}
+
+// keep renews the claim until ctx ends. Where that fails for half of the lease, or
+// another worker has the entry, it ends the run.
+func (r *entryRun) keep(ctx context.Context) {
+	lease := seconds(r.o.lease)
+	tick := time.NewTicker(lease / 4)
+	defer tick.Stop()
+	renewed := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		at := time.Now()
+		try, cancel := context.WithTimeout(ctx, lease/4)
+		wish, err := r.q.Renew(try, r.e, lease)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			renewed = at
+			if wish == queue.WishCancel {
+				r.stop()
+			}
+		case errors.Is(err, queue.ErrLost), time.Since(renewed) >= lease/2:
+			r.mu.Lock()
+			r.lost = err
+			r.mu.Unlock()
+			r.end()
+			return
+		}
+	}
+}
+
+// stop has the run end before its next step, because a person cancelled it.
+func (r *entryRun) stop() {
+	r.mu.Lock()
+	first := !r.cancelled
+	r.cancelled = true
+	r.mu.Unlock()
+	if first {
+		r.s.note(r.e.JID + ": it was cancelled, and ends before its next step")
+		r.s.doubt(jobs.NewPauses(r.s.cfg.CacheDir).Kill(r.jid, jobs.AllStates))
+	}
+}
+
+// outcome is what a run that ended means for its entry. ctx is the worker's.
+func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := queue.Outcome{Retcode: status}
+	crash := func(why string) queue.Outcome {
+		o.Error, o.State, o.Delay = why, queue.Queued, r.delay(r.e.Crashes())
+		if r.e.Crashes() >= r.o.maxCrashes {
+			o.State = queue.Poisoned
+		}
+		return o
+	}
+	switch {
+	case err == nil && status == exitOK:
+		o.State = queue.Done
+	case r.cancelled:
+		o.State, o.Error = queue.Cancelled, "it was cancelled"
+	case ctx.Err() != nil:
+		o.State, o.Delay, o.Uncount, o.Error = queue.Queued, unsettled, true, "its worker was ended by a signal"
+	case err == nil && status == exitNotYet: // the worker of an earlier run was killed, and that run needs a moment to end
+		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, unsettled, true, true, r.last
+	case err != nil:
+		return crash("the run could not be started: " + err.Error())
+	case status < 0:
+		return crash(fmt.Sprintf("the run was ended by signal %d", -status))
+	case status == exitInterrupted:
+		return crash("the run was interrupted")
+	default:
+		o.State, o.Failed, o.Error = queue.Failed, true, r.why(status)
+		if n := r.e.Failures + 1; n < r.o.attempts {
+			o.State, o.Delay = queue.Queued, r.delay(n)
+		}
+	}
+	return o
+}
+
+// delay is the time before the next run after n that went wrong.
+func (r *entryRun) delay(n int) time.Duration {
+	d := seconds(r.o.backoff)
+	for ; n > 1 && d < maxBackoff; n-- {
+		d *= 2
+	}
+	return min(d, max(maxBackoff, seconds(r.o.backoff)))
+}
+
+// why tells in one line why a run failed: the steps that failed, else the last
+// error that it printed.
+func (r *entryRun) why(status int) string {
+	j, err := r.s.files.Job(context.Background(), r.jid)
+	var steps []string
+	if err == nil && j != nil {
+		for _, s := range j.Steps {
+			ret := s.Map("return")
+			if ret.At("result") != false {
+				continue
+			}
+			comment, _, _ := strings.Cut(value.Str(ret.At("comment")), "\n")
+			steps = append(steps, "step "+ret.Str("__id__")+": "+comment)
+		}
+	}
+	const shown = 3
+	if n := len(steps); n > shown {
+		steps = append(steps[:shown], fmt.Sprintf("and %d more", n-shown))
+	}
+	text := cmp.Or(strings.Join(steps, "; "), r.last, fmt.Sprintf("exit status %d", status))
+	return printable.Line(r.s.secrets.Text(text))
+}
+
+// give gives the entry back. A database that does not answer is asked again while
+// the lease lasts, also after a signal, for a moment.
+func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
+	until := time.Now().Add(seconds(r.o.lease))
+	for {
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTimeout)
+		if ctx.Err() != nil {
+			cancel()
+			try, cancel = context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		}
+		err := r.q.End(try, r.e, o)
+		cancel()
+		if err == nil {
+			return
+		}
+		if errors.Is(err, queue.ErrLost) || ctx.Err() != nil || time.Now().After(until) {
+			r.s.tell(fmt.Errorf("%s: the end of the run could not be stored, another worker may run it again: %w", r.e.JID, err))
+			return
+		}
+		r.wait(ctx, time.Second)
+	}
+}
