@@ -63,6 +63,9 @@ func TestDocsSite(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "\n    Machines over SSH: ") {
 		t.Errorf("jump hosts: %v: %s", err, out)
 	}
+	if out, err := docsCommand(t, "--from", archive, "xyzzy").CombinedOutput(); err == nil || !strings.Contains(string(out), `nothing in the documentation fits "xyzzy"`) {
+		t.Errorf("a word that is nowhere: %v: %s", err, out)
+	}
 	hits := regexp.MustCompile(`(?m)^\S+`).FindAllString(string(out), 5)
 
 	server := docsCommand(t, "--from", archive, "tutorial")
