@@ -96,6 +96,10 @@ func TestDocsSite(t *testing.T) {
 		for _, page := range []string{"index", "tutorial", "compatibility", "reference/states/file"} {
 			readable(t, tab, base+page+".html")
 		}
+		printed(t, tab, base+"tutorial.html")
+		if got, want := copied(t, tab, base+"tutorial.html"), "brine init shop\nls shop\n"; got != want {
+			t.Errorf("the button of a code block copies %q, want %q", got, want)
+		}
 		for _, from := range []string{base, "file://" + dir + "/"} {
 			got := searched(t, tab, from+"reference/states/file.html", "jump hosts")
 			for i, hit := range hits {
@@ -146,6 +150,28 @@ func readable(t *testing.T, tab *browsertest.Tab, url string) {
 		t.Errorf("%s is wider than a phone", url)
 	}
 	shot("phone")
+}
+
+// printed looks at a page as it is printed.
+func printed(t *testing.T, tab *browsertest.Tab, url string) {
+	t.Helper()
+	tab.Do(t, chromedp.EmulateViewport(700, 900), chromedp.Navigate(url), chromedp.WaitVisible("form input"))
+	tab.Media(t, "print")
+	defer tab.Media(t, "")
+	if left := browsertest.Get(t, tab, chromedp.Evaluate[string](`[...document.querySelectorAll("header, .pages, .outline, .code button")].filter(e => e.checkVisibility()).map(e => e.tagName).join()`)); left != "" {
+		t.Errorf("%s: on paper there are %s", url, left)
+	}
+	if tab.Wider(t) {
+		t.Errorf("%s is wider than paper", url)
+	}
+}
+
+// copied returns what the button of the first code block copies.
+func copied(t *testing.T, tab *browsertest.Tab, url string) string {
+	t.Helper()
+	tab.Do(t, chromedp.EmulateViewport(1300, 900), chromedp.Navigate(url), chromedp.WaitVisible(".code button"))
+	browsertest.Get(t, tab, chromedp.Evaluate[bool](`navigator.clipboard.writeText = async text => { window.copied = text; }; document.querySelector(".code button").click(); true`))
+	return browsertest.Get(t, tab, chromedp.Evaluate[string](`window.copied`))
 }
 
 // searched returns where the results of a search lead.
