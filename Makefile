@@ -17,7 +17,7 @@ test: ## all tests; installs what they need on Debian as root
 
 docs: ## the documentation as a site in dist/site; a link that leads nowhere fails
 	mkdir -p dist && rm -rf dist/site
-	$(GO) run -C .ci/site . -o "$(CURDIR)/dist/docs.xz"
+	$(GO) run -C .ci/site . -pictures -o "$(CURDIR)/dist/docs.xz"
 	$(GO) run . docs --from dist/docs.xz --dir dist/site
 
 machines: ## the images of the throw-away machines that tests boot (root on Debian; 2.5 GB)

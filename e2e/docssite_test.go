@@ -48,6 +48,9 @@ func docsCommand(t *testing.T, args ...string) *exec.Cmd {
 func TestDocsSite(t *testing.T) {
 	t.Parallel()
 	archive := docsArchive(t)
+	if text := read(t, archive); len(text) > 380_000 {
+		t.Errorf("the documentation takes %d bytes of the program", len(text))
+	}
 	dir := t.TempDir()
 	if out, err := docsCommand(t, "--from", archive, "--dir", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

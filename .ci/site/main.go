@@ -2,10 +2,13 @@
 // files and writes an archive of pages, which "brine docs" serves and "make docs"
 // unpacks. The same files give the same bytes.
 //
-//	site [-source URL] -o FILE [DIRECTORY]
+//	site [-source URL] [-pictures] -o FILE [DIRECTORY]
 //
-// It fails where a link or an anchor leads nowhere, where a page of docs is not in
-// the list of docs/README.md, which is the navigation, and where a page has HTML.
+// Pictures are left out, and their descriptions stand for them, unless they are asked
+// for: they take more room than all the text.
+//
+// It fails where a link or an anchor leads nowhere, and where a page has HTML. The
+// list of docs/README.md is the navigation.
 //
 // The archive is JSON, compressed with xz: see internal/handbook, which reads it.
 package main
@@ -17,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,6 +34,8 @@ import (
 type archive struct {
 	Groups []group `json:"groups"`
 	Pages  []*page `json:"pages"`
+	// Pictures are by their paths in the site.
+	Pictures map[string][]byte `json:"pictures,omitempty"`
 }
 
 // A group is a part of the navigation.
@@ -47,19 +53,23 @@ type entry struct {
 func main() {
 	out := flag.String("o", "", "file of the archive")
 	source := flag.String("source", "", "address that the paths of files follow which are not pages, such as https://example.org/brine/blob/main/")
+	pictures := flag.Bool("pictures", false, "take pictures along")
 	flag.Parse()
 	root := "../.."
 	if flag.NArg() == 1 {
 		root = flag.Arg(0)
 	}
 	if flag.NArg() > 1 || *out == "" {
-		fmt.Fprintln(os.Stderr, "usage: site [-source URL] -o FILE [DIRECTORY]")
+		fmt.Fprintln(os.Stderr, "usage: site [-source URL] [-pictures] -o FILE [DIRECTORY]")
 		os.Exit(64)
 	}
 	s := &site{root: root, source: *source, pages: map[string]*page{}}
+	if *pictures {
+		s.pictures = map[string][]byte{}
+	}
 	size, err := s.make(*out)
 	if err != nil {
-		for _, line := range strings.Split(err.Error(), "\n") {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
 			fmt.Fprintln(os.Stderr, "site:", line)
 		}
 		os.Exit(1)
@@ -69,9 +79,10 @@ func main() {
 
 // A site is the documentation of a repository.
 type site struct {
-	root   string
-	source string
-	pages  map[string]*page // by the path of their source, such as docs/ssh.md
+	root     string
+	source   string
+	pages    map[string]*page  // by the path of their source, such as docs/ssh.md
+	pictures map[string][]byte // by their paths in the site; nil leaves them out
 }
 
 // make writes the archive to a file and returns its size. It returns all faults of
@@ -91,10 +102,10 @@ func (s *site) make(out string) (size int, err error) {
 		faults = append(faults, err)
 		s.pages[name] = p
 	}
-	a := archive{}
+	a := archive{Pictures: s.pictures}
 	for _, name := range names {
 		p := s.pages[name]
-		faults = append(faults, s.resolve(p), p.render())
+		faults = append(faults, s.resolve(p), s.illustrate(p), p.render())
 		a.Pages = append(a.Pages, p)
 	}
 	if a.Groups, err = s.navigation(); err != nil {
@@ -148,7 +159,7 @@ func target(name string) string {
 }
 
 // navigation reads docs/README.md: a heading is a group, the first link of each
-// item of a list under it is a page.
+// item of a list under it is a page. Pages of docs that it does not list come last.
 func (s *site) navigation() ([]group, error) {
 	const index = "docs/README.md"
 	p := s.pages[index]
@@ -162,14 +173,17 @@ func (s *site) navigation() ([]group, error) {
 			listed[e.Path] = true
 		}
 	}
-	var faults []error
-	for name := range s.pages {
+	more := group{Title: "More"}
+	for _, name := range slices.Sorted(maps.Keys(s.pages)) {
 		generated := strings.HasPrefix(name, "docs/reference/") && name != "docs/reference/README.md"
 		if strings.HasPrefix(name, "docs/") && !generated && !listed[target(name)] {
-			faults = append(faults, fmt.Errorf("%s: it lists no %s", index, name))
+			more.Entries = append(more.Entries, entry{Path: target(name), Title: s.pages[name].Title})
 		}
 	}
-	return groups, errors.Join(faults...)
+	if len(more.Entries) > 0 {
+		groups = append(groups, more)
+	}
+	return groups, nil
 }
 
 // pack returns the bytes of an archive.

@@ -28,6 +28,8 @@ type page struct {
 	doc   ast.Node
 	ids   map[string]bool
 	links []*ast.Link
+	// images are the pictures of the page.
+	images []*ast.Image
 }
 
 var markdown = goldmark.New(goldmark.WithExtensions(
@@ -57,7 +59,7 @@ func parse(name string, source []byte) (*page, error) {
 		case *ast.Link:
 			p.links = append(p.links, n)
 		case *ast.Image:
-			faults = append(faults, fmt.Errorf("%s: images are not supported: %s", name, n.Destination))
+			p.images = append(p.images, n)
 		case *ast.HTMLBlock:
 			if n.HTMLBlockType != ast.HTMLBlockType2 {
 				faults = append(faults, fmt.Errorf("%s: HTML is not supported: %s", name, n.Lines().Value(source)))
@@ -185,6 +187,36 @@ func (s *site) leave(l *ast.Link, name string) error {
 	}
 	parent.RemoveChild(parent, l)
 	return nil
+}
+
+// illustrate takes the pictures of a page along, or has their descriptions stand for
+// them.
+func (s *site) illustrate(p *page) error {
+	var faults []error
+	for _, img := range p.images {
+		dest := string(img.Destination)
+		name := path.Join(path.Dir(p.name), dest)
+		data, err := os.ReadFile(filepath.Join(s.root, name))
+		switch {
+		case err != nil || path.Ext(name) != ".png":
+			faults = append(faults, fmt.Errorf("%s: there is no such picture of the type PNG: %s", p.place(dest), dest))
+		case img.FirstChild() == nil:
+			faults = append(faults, fmt.Errorf("%s: the picture has no description: %s", p.place(dest), dest))
+		case s.pictures != nil:
+			at := strings.TrimPrefix(name, "docs/")
+			s.pictures[at] = data
+			rel, err := filepath.Rel(path.Dir(p.Path), at)
+			faults = append(faults, err)
+			img.Destination = []byte(filepath.ToSlash(rel))
+		default:
+			text := ast.NewEmphasis(1)
+			for img.FirstChild() != nil {
+				text.AppendChild(text, img.FirstChild())
+			}
+			img.Parent().ReplaceChild(img.Parent(), img, text)
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // place returns the file and line of a link.

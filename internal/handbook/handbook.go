@@ -33,6 +33,8 @@ type Book struct {
 	Groups []Group `json:"groups"`
 	// Pages are all pages, in the order of their files.
 	Pages []*Page `json:"pages"`
+	// Pictures are PNG files by their paths. The archive in the program has none.
+	Pictures map[string][]byte `json:"pictures"`
 
 	byPath map[string]*Page
 	index  func() *index
@@ -86,16 +88,26 @@ func Read(r io.Reader) (*Book, error) {
 func (b *Book) prepare() error {
 	b.byPath = map[string]*Page{}
 	for _, p := range b.Pages {
-		if p == nil || path.Clean("/" + p.Path)[1:] != p.Path || path.Ext(p.Path) != ".html" {
+		if p == nil || !validPath(p.Path, ".html") {
 			return errors.New("the archive of the documentation has a page with an invalid path")
 		}
 		b.byPath[p.Path] = p
+	}
+	for name := range b.Pictures {
+		if !validPath(name, ".png") {
+			return errors.New("the archive of the documentation has a picture with an invalid path")
+		}
 	}
 	if b.byPath["index.html"] == nil {
 		return errors.New("the archive of the documentation has no page index.html")
 	}
 	b.index = sync.OnceValue(func() *index { return newIndex(b.Pages) })
 	return nil
+}
+
+// validPath reports whether a path stays in the site and has the suffix.
+func validPath(name, suffix string) bool {
+	return path.Clean("/" + name)[1:] == name && path.Ext(name) == suffix
 }
 
 // Find returns the address in the site of what a person names: a page, such as ssh,
@@ -119,7 +131,7 @@ func (b *Book) Find(name string) (address string, ok bool) {
 // Files returns the paths of all files of the site, sorted.
 func (b *Book) Files() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(b.byPath)), maps.Keys(assets))
-	names = append(names, indexName)
+	names = slices.AppendSeq(append(names, indexName), maps.Keys(b.Pictures))
 	slices.Sort(names)
 	return names
 }
@@ -135,5 +147,6 @@ func (b *Book) File(name string) (content []byte, ok bool) {
 	if name == indexName {
 		return b.index().script(), true
 	}
-	return nil, false
+	content, ok = b.Pictures[name]
+	return content, ok
 }

@@ -21,6 +21,7 @@ func small(t *testing.T) *Book {
 				"<h2 id=\"keys\">Keys</h2>\n<table>\n<tr><td>priv</td><td>file</td></tr>\n</table>\n"},
 			{Path: "reference/states/file.html", Title: "State module file", Body: "<h1 id=\"state-module-file\">State module file</h1>\n<h2 id=\"managed\">managed</h2>\n<p>Manage a file on hosts.</p>\n"},
 		},
+		Pictures: map[string][]byte{"ui/start.png": []byte("\x89PNG")},
 	}
 	if err := b.prepare(); err != nil {
 		t.Fatal(err)
@@ -105,6 +106,10 @@ func TestRead(t *testing.T) {
 			t.Errorf("a page %q is accepted", path)
 		}
 	}
+	b := &Book{Pages: []*Page{{Path: "index.html"}}, Pictures: map[string][]byte{"../x.png": nil}}
+	if b.prepare() == nil {
+		t.Error("a picture outside of the site is accepted")
+	}
 	if embedded == nil {
 		if _, err := Embedded(); !errors.Is(err, ErrNone) {
 			t.Errorf("Embedded() = %v, want ErrNone", err)
@@ -121,6 +126,8 @@ func TestHandler(t *testing.T) {
 		{"GET", "127.0.0.1:80", "/", 200},
 		{"GET", "localhost:80", "/ssh.html", 200},
 		{"HEAD", "localhost:80", "/index.js", 200},
+		{"GET", "localhost:80", "/ui/start.png", 200},
+		{"GET", "localhost:80", "/ui/", 404},
 		{"GET", "localhost:80", "/nothing.html", 404},
 		{"GET", "localhost:80", "/../../etc/passwd", 404},
 		{"POST", "localhost:80", "/", 405},

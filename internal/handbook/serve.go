@@ -78,6 +78,8 @@ func mimeType(name string) string {
 		return "text/css; charset=utf-8"
 	case ".js":
 		return "text/javascript; charset=utf-8"
+	case ".png":
+		return "image/png"
 	case ".svg":
 		return "image/svg+xml"
 	}
