@@ -3,9 +3,9 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
+.PHONY: build docs machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
-build: ## the binary for this machine, static, with the agent for its platform in it
+build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
 
 slim: ## a slim agent, and the test that it lacks nothing and is small
@@ -14,6 +14,11 @@ slim: ## a slim agent, and the test that it lacks nothing and is small
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs
 	sh .ci/gotest ./... -timeout 20m
+
+docs: ## the documentation as a site in dist/site; a link that leads nowhere fails
+	mkdir -p dist && rm -rf dist/site
+	$(GO) run -C .ci/site . -pictures -o "$(CURDIR)/dist/docs.xz"
+	$(GO) run . docs --from dist/docs.xz --dir dist/site
 
 machines: ## the images of the throw-away machines that tests boot (root on Debian; 2.5 GB)
 	sh .ci/machines

@@ -71,7 +71,7 @@ func docCommands(page string) (cmds []docCommand, err error) {
 
 // ownTests are the pages that need more than testdata, and the tests that run
 // their commands.
-var ownTests = map[string]string{"docs/ssh.md": "TestSSHTour", "docs/relays.md": "TestRelayTour", "docs/fleets.md": "TestFleetsTour"}
+var ownTests = map[string]string{"docs/ssh.md": "TestSSHTour", "docs/relays.md": "TestRelayTour", "docs/fleets.md": "TestFleetsTour", "docs/cookbook.md": "TestCookbook"}
 
 // pageNeeds are the programs without which the commands of a page cannot run.
 var pageNeeds = map[string]string{"docs/custom.md": "python3"}

@@ -58,6 +58,15 @@ func (b *Tab) Scheme(t *testing.T, scheme string) {
 	}))
 }
 
+// Media has the page be laid out for a medium, such as print; "" is the screen.
+func (b *Tab) Media(t *testing.T, medium string) {
+	t.Helper()
+	b.Do(t, chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: medium})
+		return err
+	}))
+}
+
 // Wider reports whether the page is wider than its window.
 func (b *Tab) Wider(t *testing.T) bool {
 	t.Helper()

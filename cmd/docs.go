@@ -1,0 +1,178 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"brine/internal/handbook"
+	"brine/internal/host"
+	"brine/internal/printable"
+)
+
+type docsOpts struct {
+	from, dir string
+	list      bool
+	open      bool
+}
+
+// docsHits is how many pages a search prints.
+const docsHits = 15
+
+func newDocsCmd(a *App) *cobra.Command {
+	o := &docsOpts{}
+	c := &cobra.Command{
+		Use:   "docs [<page> | <word>...]",
+		Short: "Read and search the documentation in a browser",
+		Long: `Serve the documentation to a browser on this machine, and print its address.
+<page> opens at that page. Other words are searched for: the parts of pages that
+have them are printed, the best first. The server ends with Ctrl-C. It needs no
+network, and only this machine can reach it.
+
+Exit status: 1 there is no documentation in this program, nothing was found, or
+the server or a file failed; 64 the command line is invalid; 130 the server was
+ended by Ctrl-C.`,
+		Example: `  brine docs
+  brine docs tutorial --open
+  brine docs jump host
+  brine docs --list
+  brine docs --dir /srv/www/brine`,
+		SilenceUsage: true, SilenceErrors: true,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			b, err := a.book(o)
+			if err != nil || len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, p := range b.Pages {
+				names = append(names, p.Name())
+			}
+			return begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error { return a.docs(c.Context(), c, o, args) },
+	}
+	c.SetFlagErrorFunc(flagError)
+	f := c.Flags()
+	f.BoolVar(&o.open, "open", false, "open the page in the browser of this desktop")
+	f.BoolVar(&o.list, "list", false, "list the pages")
+	f.StringVar(&o.dir, "dir", "", "write the pages to a directory instead; they also work as files")
+	f.StringVar(&o.from, "from", "", "archive of the documentation, as 'make docs' writes it (default: the one in this program)")
+	return c
+}
+
+// book returns the documentation.
+func (a *App) book(o *docsOpts) (*handbook.Book, error) {
+	if o.from != "" {
+		text, err := a.Host.ReadFile(o.from)
+		if err != nil {
+			return nil, fmt.Errorf("--from: %w", err)
+		}
+		return handbook.Read(bytes.NewReader(text))
+	}
+	b, err := handbook.Embedded()
+	if errors.Is(err, handbook.ErrNone) {
+		return nil, &statusError{status: exitGeneric, err: err, hint: "it is in releases and in what 'make build' builds; its sources are in the directory docs"}
+	}
+	return b, err
+}
+
+func (a *App) docs(ctx context.Context, c *cobra.Command, o *docsOpts, args []string) error {
+	switch {
+	case o.list && o.dir != "":
+		return usagef(c, "--list and --dir exclude each other")
+	case (o.list || o.dir != "") && (o.open || len(args) > 0):
+		return usagef(c, "--list and --dir are for all pages: they take no words and no --open")
+	}
+	b, err := a.book(o)
+	if err != nil {
+		return err
+	}
+	address := ""
+	if len(args) == 1 {
+		address, _ = b.Find(args[0])
+	}
+	switch {
+	case o.list:
+		for _, p := range b.Pages {
+			fmt.Fprintf(a.Out, "%-36s %s\n", p.Name(), p.Title)
+		}
+		return nil
+	case o.dir != "":
+		return a.writeDocs(b, o.dir)
+	case len(args) > 0 && address == "" && o.open:
+		return usagef(c, "--open: there is no page %q", strings.Join(args, " "))
+	case len(args) > 0 && address == "":
+		return a.searchDocs(b, strings.Join(args, " "))
+	}
+	return a.serveDocs(ctx, b, o, address)
+}
+
+// searchDocs prints what fits the words.
+func (a *App) searchDocs(b *handbook.Book, words string) error {
+	hits := b.Search(words, docsHits)
+	if len(hits) == 0 {
+		return &statusError{status: exitGeneric, err: fmt.Errorf("nothing in the documentation fits %q", words), hint: "'brine docs --list' lists the pages"}
+	}
+	for _, h := range hits {
+		title := h.Title
+		if title != h.Page {
+			title = h.Page + ": " + title
+		}
+		fmt.Fprintf(a.Out, "%s\n    %s\n", h.Name, title)
+		if h.Text != "" {
+			fmt.Fprintf(a.Out, "    %s\n", h.Text)
+		}
+	}
+	if a.Terminal {
+		fmt.Fprintf(a.Err, "brine: 'brine docs %s' serves the first of these\n", hits[0].Name)
+	}
+	return nil
+}
+
+// writeDocs writes the site to a directory.
+func (a *App) writeDocs(b *handbook.Book, dir string) error {
+	mode := fs.FileMode(0o644)
+	for _, name := range b.Files() {
+		text, _ := b.File(name)
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := a.Host.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return fmt.Errorf("--dir: %w", err)
+		}
+		if err := a.Host.WriteFile(file, bytes.NewReader(text), host.WriteOptions{Mode: &mode}); err != nil {
+			return fmt.Errorf("--dir: %w", err)
+		}
+	}
+	fmt.Fprintf(a.Err, "brine: the first page is %s\n", printable.Line(filepath.Join(dir, "index.html")))
+	return nil
+}
+
+// serveDocs serves the site until Ctrl-C.
+func (a *App) serveDocs(ctx context.Context, b *handbook.Book, o *docsOpts, address string) error {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	url := "http://" + l.Addr().String() + "/" + strings.TrimSuffix(address, "index.html")
+	fmt.Fprintln(a.Out, url)
+	fmt.Fprintln(a.Err, "brine: the documentation is at this address; Ctrl-C ends it")
+	if o.open {
+		remove, err := a.openBrowser(url)
+		if err != nil {
+			fmt.Fprintf(a.Err, "brine: warning: --open: %s\n", printable.Line(err.Error()))
+		}
+		defer remove()
+	}
+	if err := b.Serve(ctx, l); err != nil {
+		return err
+	}
+	return errInterrupted
+}

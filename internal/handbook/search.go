@@ -1,0 +1,222 @@
+package handbook
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"html"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// indexName is the file that the script of the pages searches.
+const indexName = "index.js"
+
+// A Hit is a part of a page that fits a search.
+type Hit struct {
+	Name  string // of the page, with the anchor of the part
+	Title string // of the part
+	Page  string // title of the page
+	Text  string // how the part begins
+}
+
+// index is what a search looks at. assets/docs.js searches it in the same way.
+type index struct {
+	pages    []*Page
+	sections []section
+	words    map[string][]int // the sections that have a word, in order
+}
+
+// A section is a part of a page under a heading.
+type section struct {
+	page              int
+	anchor            string
+	title, text       string
+	titles, pageTitle map[string]bool // the words of the title, and of the page's
+}
+
+// common are words that no search needs.
+var common = strings.Fields("a an and are as at be by for from has have if in is it its no not of on or that the they this to was which with you your")
+
+// maxWord is the length of the longest word that is indexed.
+const maxWord = 40
+
+// splitWords returns the words of a text, in lower case, without common ones.
+func splitWords(text string) []string {
+	all := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	})
+	return slices.DeleteFunc(all, func(w string) bool {
+		return len(w) < 2 || len(w) > maxWord || slices.Contains(common, w)
+	})
+}
+
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range splitWords(text) {
+		set[w] = true
+	}
+	return set
+}
+
+// excerpt returns the first sentence or so of a section.
+func excerpt(body string) string {
+	_, text, ok := strings.Cut(body, "<p>")
+	if !ok {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, "</p>")
+	text = plain(text)
+	if len(text) <= 110 {
+		return text
+	}
+	at := strings.LastIndexByte(text[:110], ' ')
+	return text[:max(at, 0)] + " …"
+}
+
+func newIndex(pages []*Page) *index {
+	x := &index{pages: pages, words: map[string][]int{}}
+	for i, p := range pages {
+		at := heading().FindAllStringSubmatchIndex(p.Body, -1)
+		pageTitle := wordSet(p.Title)
+		for j, h := range at {
+			end := len(p.Body)
+			if j+1 < len(at) {
+				end = at[j+1][0]
+			}
+			s := section{page: i, anchor: p.Body[h[4]:h[5]], title: plain(p.Body[h[6]:h[7]]), text: excerpt(p.Body[h[1]:end]), pageTitle: pageTitle}
+			if j == 0 {
+				s.anchor = ""
+			}
+			s.titles = wordSet(s.title)
+			// Words of neighbouring cells and lines must not run together.
+			text := html.UnescapeString(tag().ReplaceAllString(p.Body[h[0]:end], " "))
+			n := len(x.sections)
+			for w := range wordSet(p.Title + " " + text) {
+				x.words[w] = append(x.words[w], n)
+			}
+			x.sections = append(x.sections, s)
+		}
+	}
+	return x
+}
+
+// variants are what a word of a search may stand as: hosts also as host.
+func variants(w string) []string {
+	if short := strings.TrimSuffix(w, "s"); len(short) > 2 && short != w {
+		return []string{w, short}
+	}
+	return []string{w}
+}
+
+// rate adds to scores what a word of a search is worth in each section, and counts
+// the words that a section has.
+func (x *index) rate(word string, scores map[int]float64, counts map[int]int) {
+	best := map[int]float64{}
+	for w, in := range x.words {
+		worth := 0.0
+		for _, v := range variants(word) {
+			switch {
+			case w == v:
+				worth = 3
+			case strings.HasPrefix(w, v):
+				worth = max(worth, 1)
+			}
+		}
+		if worth == 0 {
+			continue
+		}
+		worth *= math.Log(1 + float64(len(x.sections))/float64(len(in)))
+		for _, n := range in {
+			s := &x.sections[n]
+			v := worth
+			switch {
+			case s.titles[w]:
+				v *= 4
+			case s.pageTitle[w]:
+				v *= 2
+			}
+			// The guides explain, the reference lists.
+			if strings.HasPrefix(x.pages[s.page].Path, "reference/") {
+				v *= 0.8
+			}
+			best[n] = max(best[n], v)
+		}
+	}
+	for n, v := range best {
+		scores[n] += v
+		counts[n]++
+	}
+}
+
+// Search returns the parts of pages that have all the words, or, if there are none,
+// those that have most of them; the best first, at most limit.
+func (b *Book) Search(words string, limit int) []Hit {
+	x := b.index()
+	scores, counts, most := map[int]float64{}, map[int]int{}, 0
+	for _, w := range slices.Compact(slices.Sorted(slices.Values(splitWords(words)))) {
+		x.rate(w, scores, counts)
+	}
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	var found []int
+	for n := range scores {
+		if counts[n] == most {
+			found = append(found, n)
+		}
+	}
+	slices.SortFunc(found, func(a, b int) int {
+		// Sums may differ by the order of their terms, not by more.
+		if d := scores[b] - scores[a]; math.Abs(d) > 1e-6 {
+			return cmp.Compare(d, 0)
+		}
+		return cmp.Compare(a, b)
+	})
+	var hits []Hit
+	for _, n := range found[:min(limit, len(found))] {
+		s := x.sections[n]
+		h := Hit{Name: x.pages[s.page].Name(), Title: s.title, Page: x.pages[s.page].Title, Text: s.text}
+		if s.anchor != "" {
+			h.Name += "#" + s.anchor
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// script returns the index as a script, which also works where pages are files.
+// A line of "words" is a word and its sections: each as the distance from the one
+// before, in base 36.
+func (x *index) script() []byte {
+	var words strings.Builder
+	for _, w := range slices.Sorted(maps.Keys(x.words)) {
+		words.WriteString(w)
+		last := 0
+		for _, n := range x.words[w] {
+			words.WriteString(" " + strconv.FormatInt(int64(n-last), 36))
+			last = n
+		}
+		words.WriteByte('\n')
+	}
+	data := struct {
+		Pages    [][2]string `json:"pages"`    // path, title
+		Sections [][4]any    `json:"sections"` // number of the page, anchor, title, text
+		Words    string      `json:"words"`
+		Common   []string    `json:"common"`
+	}{Words: words.String(), Common: common}
+	for _, p := range x.pages {
+		data.Pages = append(data.Pages, [2]string{p.Path, p.Title})
+	}
+	for _, s := range x.sections {
+		data.Sections = append(data.Sections, [4]any{s.page, s.anchor, s.title, s.text})
+	}
+	var b bytes.Buffer
+	b.WriteString("brineIndex = ")
+	_ = json.NewEncoder(&b).Encode(data) // strings and numbers, to memory
+	return b.Bytes()
+}
