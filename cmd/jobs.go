@@ -68,7 +68,7 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 			sls = args.Pos[0]
 		}
 		j.lock = &lockJournal{
-			Journal: &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt},
+			History: &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt},
 			s:       s, jid: jid, parent: env.OrchJID, name: lockName(nil, sls, cmp.Or(args.Kw.Str("saltenv"), env.SaltEnv)),
 		}
 		if env.OrchJID == "" && s.subject != nil {

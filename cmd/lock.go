@@ -16,6 +16,7 @@ import (
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/history"
+	"brine/internal/jobs"
 	"brine/internal/printable"
 	"brine/internal/shared"
 	"brine/internal/value"
@@ -139,7 +140,7 @@ func (s *session) alarm(text string) {
 // A lockJournal is the journal of an orchestration that takes its lock before the
 // first step, and has no other run go on with the one that it resumes.
 type lockJournal struct {
-	fun.Journal
+	*jobs.History
 	s      *session
 	jid    string
 	parent string // jid of the orchestration that this one is a step of
@@ -191,7 +192,7 @@ func (j *lockJournal) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chu
 			return nil, fun.Errorf("%v", err)
 		}
 	}
-	done, err := j.Journal.Begin(ctx, env, chunks)
+	done, err := j.History.Begin(ctx, env, chunks)
 	if err != nil {
 		undo()
 		j.drop()
