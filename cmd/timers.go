@@ -83,11 +83,12 @@ func (x *timers) ctl(name string, args ...string) host.Cmd {
 	return host.Cmd{Argv: append(argv, args...)}
 }
 
-// command is the command line that installs a timer.
+// command is the command line that installs a timer. The time zone of systemd may be
+// another one than that of this process.
 func (x *timers) command(t *timer) host.Cmd {
 	if x.systemd {
 		args := []string{
-			"--unit=" + t.unit(), "--description=" + t.says(), "--on-calendar=" + t.at.Format(time.DateTime), "--timer-property=AccuracySec=1s", "--collect",
+			"--unit=" + t.unit(), "--description=" + t.says(), "--on-calendar=" + t.at.UTC().Format(time.DateTime) + " UTC", "--timer-property=AccuracySec=1s", "--collect",
 			"--working-directory=" + t.work,
 		}
 		if t.user != "" {

@@ -36,10 +36,14 @@ func TestTimersOfSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := h.Calls()[0].Argv
-	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00", "--working-directory=/srv", "--setenv=" + onBehalf + "=ann", "--config-dir=/srv/x of y"} {
+	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00 UTC", "--working-directory=/srv", "--setenv=" + onBehalf + "=ann", "--config-dir=/srv/x of y"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %s in %q", want, got)
 		}
+	}
+	d.at = d.at.In(time.FixedZone("", 3600))
+	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--on-calendar=2099-12-01 02:00:00 UTC") {
+		t.Errorf("in another time zone: %q", cmd.Argv)
 	}
 	if slices.Contains(got, "--user") {
 		t.Errorf("root uses the systemd of a user: %q", got)
