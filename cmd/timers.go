@@ -94,7 +94,11 @@ func (x *timers) command(t *timer) host.Cmd {
 		if t.user != "" {
 			args = append(args, "--setenv="+onBehalf+"="+t.user)
 		}
-		return x.ctl("systemd-run", append(append(args, "--"), t.argv...)...)
+		args = append(args, "--", t.argv[0])
+		for _, a := range t.argv[1:] { // systemd replaces variables
+			args = append(args, strings.ReplaceAll(a, "$", "$$"))
+		}
+		return x.ctl("systemd-run", args...)
 	}
 	quoted := make([]string, len(t.argv))
 	for i, x := range t.argv {

@@ -45,6 +45,10 @@ func TestTimersOfSystemd(t *testing.T) {
 	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--on-calendar=2099-12-01 02:00:00 UTC") {
 		t.Errorf("in another time zone: %q", cmd.Argv)
 	}
+	d.argv = append(d.argv, "--file-root=/srv/$x")
+	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--file-root=/srv/$$x") {
+		t.Errorf("systemd would replace the variable: %q", cmd.Argv)
+	}
 	if slices.Contains(got, "--user") {
 		t.Errorf("root uses the systemd of a user: %q", got)
 	}
