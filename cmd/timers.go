@@ -100,15 +100,32 @@ func (x *timers) command(t *timer) host.Cmd {
 		}
 		return x.ctl("systemd-run", args...)
 	}
-	quoted := make([]string, len(t.argv))
-	for i, x := range t.argv {
+	return host.Cmd{Argv: []string{"at", "-t", t.at.Format("200601021504.05")}, Dir: t.work, Stdin: strings.NewReader("# " + t.says() + "\n" + t.line() + "\n")}
+}
+
+// line is the command that at runs.
+func (t *timer) line() string {
+	if t.user != "" {
+		return onBehalf + "=" + shellWord(t.user) + " " + shellLine(t.argv)
+	}
+	return shellLine(t.argv)
+}
+
+func shellLine(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, x := range argv {
 		quoted[i] = shellWord(x)
 	}
-	line := strings.Join(quoted, " ")
-	if t.user != "" {
-		line = onBehalf + "=" + shellWord(t.user) + " " + line
+	return strings.Join(quoted, " ")
+}
+
+// shell is what a person types to install a timer.
+func (x *timers) shell(t *timer) string {
+	line := shellLine(x.command(t).Argv)
+	if x.systemd {
+		return line
 	}
-	return host.Cmd{Argv: []string{"at", "-t", t.at.Format("200601021504.05")}, Dir: t.work, Stdin: strings.NewReader("# " + t.says() + "\n" + line + "\n")}
+	return "cd " + shellWord(t.work) + " && printf '%s\\n' " + shellLine([]string{"# " + t.says(), t.line()}) + " | " + line
 }
 
 func (t *timer) unit() string {

@@ -62,6 +62,9 @@ func TestTimersOfSystemd(t *testing.T) {
 	if err := x.cancel(t.Context(), d.tree, "b.timer"); err != nil {
 		t.Error(err)
 	}
+	if text := x.shell(d); !strings.HasPrefix(text, "systemd-run --unit=brine-chain-deploy-20991201-030000 '--description=brine chain deploy at ") {
+		t.Errorf("printed: %s", text)
+	}
 	h.UID = 1000
 	x = timersOf(h)
 	if cmd := x.command(d); cmd.Argv[1] != "--user" {
@@ -86,6 +89,9 @@ func TestTimersOfAt(t *testing.T) {
 	script, err := io.ReadAll(x.command(d).Stdin)
 	if want := "\n" + onBehalf + "='ann b' /usr/bin/brine chain run deploy --yes '--config-dir=/srv/x of y'\n"; err != nil || !strings.HasSuffix(string(script), want) {
 		t.Errorf("%q, %v", script, err)
+	}
+	if text, want := x.shell(d), `cd /srv && printf '%s\n' '# brine chain deploy at 2099-12-01T02:00:00Z for ann_b of /srv/x of y/chains' '`+onBehalf+`='\''ann b'\'' `; !strings.HasPrefix(text, want) || !strings.HasSuffix(text, " | at -t 209912010200.00") {
+		t.Errorf("printed: %s", text)
 	}
 	h.OnCommand("at -t 209912010200.00", host.Output{})
 	h.OnCommand("atq", host.Output{Stdout: []byte("7\tTue Dec  1 02:00:00 2099 a root\n8\tTue Dec  1 02:00:00 2099 a root\n9\tx\nwarning\n")})
