@@ -159,4 +159,13 @@ func TestUsersFile(t *testing.T) {
 	if _, err := f.users(); err != nil {
 		t.Error(err)
 	}
+	// The directory was away for a moment: the file is what it was.
+	f.app.Host = host.NewFake()
+	if _, err := f.users(); err == nil {
+		t.Error("a file that is not there was read")
+	}
+	f.app.Host = h
+	if u, err := f.users(); err != nil || u == nil {
+		t.Errorf("the file is back: %v", err)
+	}
 }
