@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -132,8 +133,19 @@ func (t *timer) unit() string {
 	return fmt.Sprintf("brine-chain-%s-%s", t.chain, t.at.Format("20060102-150405"))
 }
 
-// add installs a timer.
+// errScheduled says that a chain is to run at that time already.
+var errScheduled = errors.New("it is scheduled for that time already")
+
+// add installs a timer. It returns errScheduled (wrapped) if there is one for the
+// chain and the time.
 func (x *timers) add(ctx context.Context, t *timer) error {
+	all, err := x.list(ctx, t.tree)
+	if err == nil && slices.ContainsFunc(all, func(o *timer) bool { return o.chain == t.chain && o.at.Equal(t.at) }) {
+		err = errScheduled
+	}
+	if err != nil {
+		return fmt.Errorf("schedule chain %s: %w", t.chain, err)
+	}
 	if err := x.run(ctx, x.command(t)); err != nil {
 		return fmt.Errorf("schedule chain %s: %w", t.chain, err)
 	}

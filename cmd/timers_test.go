@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -32,10 +33,18 @@ func TestTimersOfSystemd(t *testing.T) {
 	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.says() + "\n" +
 		"c.timer loaded active waiting " + other.says() + "\nd.timer loaded active waiting brine chain x\n\n")})
 	x := timersOf(h)
+	if err := x.add(t.Context(), d); !errors.Is(err, errScheduled) {
+		t.Errorf("a chain is scheduled twice: %v", err)
+	}
+	d.chain = "other"
 	if err := x.add(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	got := h.Calls()[0].Argv
+	d.chain = "deploy"
+	got := x.command(d).Argv
+	if n := len(h.Calls()); !slices.Contains(h.Calls()[n-1].Argv, "--unit=brine-chain-other-20991201-020000") {
+		t.Errorf("calls: %v", h.Calls())
+	}
 	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00 UTC", "--working-directory=/srv", "--setenv=" + onBehalf + "=ann", "--config-dir=/srv/x of y"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %s in %q", want, got)
@@ -99,9 +108,14 @@ func TestTimersOfAt(t *testing.T) {
 	h.OnCommand("at -c 8", host.Output{Stdout: []byte("echo\n")})
 	h.OnCommand("at -c 9", host.Output{Status: 1})
 	h.OnCommand("atrm *", host.Output{})
+	if err := x.add(t.Context(), d); !errors.Is(err, errScheduled) {
+		t.Errorf("a chain is scheduled twice: %v", err)
+	}
+	d.chain = "other"
 	if err := x.add(t.Context(), d); err != nil {
 		t.Error(err)
 	}
+	d.chain = "deploy"
 	all, err := x.list(t.Context(), d.tree)
 	if err != nil || len(all) != 1 || all[0].id != "7" || all[0].user != "ann_b" {
 		t.Errorf("list: %+v, %v", all, err)
