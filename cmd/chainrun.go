@@ -312,7 +312,7 @@ func (a *App) scheduleChain(c *cobra.Command, o *chainScheduleOpts, args []strin
 	}
 	t := &timer{chain: args[0], at: when, user: a.Getenv(onBehalf), tree: tree, work: work, argv: argv}
 	if o.print {
-		fmt.Fprintln(a.Out, printable.Line(strings.Join(x.command(t).Argv, " ")))
+		fmt.Fprintln(a.Out, printable.Line(x.shell(t)))
 		return nil
 	}
 	if err := x.add(c.Context(), t); err != nil {

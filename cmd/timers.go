@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -83,35 +84,68 @@ func (x *timers) ctl(name string, args ...string) host.Cmd {
 	return host.Cmd{Argv: append(argv, args...)}
 }
 
-// command is the command line that installs a timer.
+// command is the command line that installs a timer. The time zone of systemd may be
+// another one than that of this process.
 func (x *timers) command(t *timer) host.Cmd {
 	if x.systemd {
 		args := []string{
-			"--unit=" + t.unit(), "--description=" + t.says(), "--on-calendar=" + t.at.Format(time.DateTime), "--timer-property=AccuracySec=1s", "--collect",
+			"--unit=" + t.unit(), "--description=" + t.says(), "--on-calendar=" + t.at.UTC().Format(time.DateTime) + " UTC", "--timer-property=AccuracySec=1s", "--collect",
 			"--working-directory=" + t.work,
 		}
 		if t.user != "" {
 			args = append(args, "--setenv="+onBehalf+"="+t.user)
 		}
-		return x.ctl("systemd-run", append(append(args, "--"), t.argv...)...)
+		args = append(args, "--", t.argv[0])
+		for _, a := range t.argv[1:] { // systemd replaces variables
+			args = append(args, strings.ReplaceAll(a, "$", "$$"))
+		}
+		return x.ctl("systemd-run", args...)
 	}
-	quoted := make([]string, len(t.argv))
-	for i, x := range t.argv {
+	return host.Cmd{Argv: []string{"at", "-t", t.at.Format("200601021504.05")}, Dir: t.work, Stdin: strings.NewReader("# " + t.says() + "\n" + t.line() + "\n")}
+}
+
+// line is the command that at runs.
+func (t *timer) line() string {
+	if t.user != "" {
+		return onBehalf + "=" + shellWord(t.user) + " " + shellLine(t.argv)
+	}
+	return shellLine(t.argv)
+}
+
+func shellLine(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, x := range argv {
 		quoted[i] = shellWord(x)
 	}
-	line := strings.Join(quoted, " ")
-	if t.user != "" {
-		line = onBehalf + "=" + shellWord(t.user) + " " + line
+	return strings.Join(quoted, " ")
+}
+
+// shell is what a person types to install a timer.
+func (x *timers) shell(t *timer) string {
+	line := shellLine(x.command(t).Argv)
+	if x.systemd {
+		return line
 	}
-	return host.Cmd{Argv: []string{"at", "-t", t.at.Format("200601021504.05")}, Dir: t.work, Stdin: strings.NewReader("# " + t.says() + "\n" + line + "\n")}
+	return "cd " + shellWord(t.work) + " && printf '%s\\n' " + shellLine([]string{"# " + t.says(), t.line()}) + " | " + line
 }
 
 func (t *timer) unit() string {
 	return fmt.Sprintf("brine-chain-%s-%s", t.chain, t.at.Format("20060102-150405"))
 }
 
-// add installs a timer.
+// errScheduled says that a chain is to run at that time already.
+var errScheduled = errors.New("it is scheduled for that time already")
+
+// add installs a timer. It returns errScheduled (wrapped) if there is one for the
+// chain and the time.
 func (x *timers) add(ctx context.Context, t *timer) error {
+	all, err := x.list(ctx, t.tree)
+	if err == nil && slices.ContainsFunc(all, func(o *timer) bool { return o.chain == t.chain && o.at.Equal(t.at) }) {
+		err = errScheduled
+	}
+	if err != nil {
+		return fmt.Errorf("schedule chain %s: %w", t.chain, err)
+	}
 	if err := x.run(ctx, x.command(t)); err != nil {
 		return fmt.Errorf("schedule chain %s: %w", t.chain, err)
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -32,14 +33,30 @@ func TestTimersOfSystemd(t *testing.T) {
 	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.says() + "\n" +
 		"c.timer loaded active waiting " + other.says() + "\nd.timer loaded active waiting brine chain x\n\n")})
 	x := timersOf(h)
+	if err := x.add(t.Context(), d); !errors.Is(err, errScheduled) {
+		t.Errorf("a chain is scheduled twice: %v", err)
+	}
+	d.chain = "other"
 	if err := x.add(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	got := h.Calls()[0].Argv
-	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00", "--working-directory=/srv", "--setenv=" + onBehalf + "=ann", "--config-dir=/srv/x of y"} {
+	d.chain = "deploy"
+	got := x.command(d).Argv
+	if n := len(h.Calls()); !slices.Contains(h.Calls()[n-1].Argv, "--unit=brine-chain-other-20991201-020000") {
+		t.Errorf("calls: %v", h.Calls())
+	}
+	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00 UTC", "--working-directory=/srv", "--setenv=" + onBehalf + "=ann", "--config-dir=/srv/x of y"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %s in %q", want, got)
 		}
+	}
+	d.at = d.at.In(time.FixedZone("", 3600))
+	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--on-calendar=2099-12-01 02:00:00 UTC") {
+		t.Errorf("in another time zone: %q", cmd.Argv)
+	}
+	d.argv = append(d.argv, "--file-root=/srv/$x")
+	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--file-root=/srv/$$x") {
+		t.Errorf("systemd would replace the variable: %q", cmd.Argv)
 	}
 	if slices.Contains(got, "--user") {
 		t.Errorf("root uses the systemd of a user: %q", got)
@@ -53,6 +70,9 @@ func TestTimersOfSystemd(t *testing.T) {
 	}
 	if err := x.cancel(t.Context(), d.tree, "b.timer"); err != nil {
 		t.Error(err)
+	}
+	if text := x.shell(d); !strings.HasPrefix(text, "systemd-run --unit=brine-chain-deploy-20991201-030000 '--description=brine chain deploy at ") {
+		t.Errorf("printed: %s", text)
 	}
 	h.UID = 1000
 	x = timersOf(h)
@@ -79,15 +99,23 @@ func TestTimersOfAt(t *testing.T) {
 	if want := "\n" + onBehalf + "='ann b' /usr/bin/brine chain run deploy --yes '--config-dir=/srv/x of y'\n"; err != nil || !strings.HasSuffix(string(script), want) {
 		t.Errorf("%q, %v", script, err)
 	}
+	if text, want := x.shell(d), `cd /srv && printf '%s\n' '# brine chain deploy at 2099-12-01T02:00:00Z for ann_b of /srv/x of y/chains' '`+onBehalf+`='\''ann b'\'' `; !strings.HasPrefix(text, want) || !strings.HasSuffix(text, " | at -t 209912010200.00") {
+		t.Errorf("printed: %s", text)
+	}
 	h.OnCommand("at -t 209912010200.00", host.Output{})
 	h.OnCommand("atq", host.Output{Stdout: []byte("7\tTue Dec  1 02:00:00 2099 a root\n8\tTue Dec  1 02:00:00 2099 a root\n9\tx\nwarning\n")})
 	h.OnCommand("at -c 7", host.Output{Stdout: append([]byte("#!/bin/sh\numask 22\n"), script...)})
 	h.OnCommand("at -c 8", host.Output{Stdout: []byte("echo\n")})
 	h.OnCommand("at -c 9", host.Output{Status: 1})
 	h.OnCommand("atrm *", host.Output{})
+	if err := x.add(t.Context(), d); !errors.Is(err, errScheduled) {
+		t.Errorf("a chain is scheduled twice: %v", err)
+	}
+	d.chain = "other"
 	if err := x.add(t.Context(), d); err != nil {
 		t.Error(err)
 	}
+	d.chain = "deploy"
 	all, err := x.list(t.Context(), d.tree)
 	if err != nil || len(all) != 1 || all[0].id != "7" || all[0].user != "ann_b" {
 		t.Errorf("list: %+v, %v", all, err)
@@ -144,5 +172,14 @@ func TestUsersFile(t *testing.T) {
 	put("ann:editor:-\n", 0o600)
 	if _, err := f.users(); err != nil {
 		t.Error(err)
+	}
+	// The directory was away for a moment: the file is what it was.
+	f.app.Host = host.NewFake()
+	if _, err := f.users(); err == nil {
+		t.Error("a file that is not there was read")
+	}
+	f.app.Host = h
+	if u, err := f.users(); err != nil || u == nil {
+		t.Errorf("the file is back: %v", err)
 	}
 }

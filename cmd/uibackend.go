@@ -46,6 +46,8 @@ type uiBackend struct {
 	exe   string
 	owner string
 	tmp   string // for answers of templates
+	// scheduling has chains scheduled one after the other.
+	scheduling sync.Mutex
 }
 
 func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
@@ -311,7 +313,13 @@ func (b *uiBackend) Schedule(ctx context.Context, chain, at, user string) error 
 			return err
 		}
 		argv := append([]string{b.exe, "chain", "run", chain, "--yes"}, b.args...)
-		return x.add(ctx, &timer{chain: chain, at: when, user: user, tree: tree, work: work, argv: argv})
+		b.scheduling.Lock()
+		defer b.scheduling.Unlock()
+		err = x.add(ctx, &timer{chain: chain, at: when, user: user, tree: tree, work: work, argv: argv})
+		if errors.Is(err, errScheduled) { // the form was sent twice
+			return nil
+		}
+		return err
 	})
 }
 

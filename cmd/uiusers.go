@@ -9,7 +9,8 @@ import (
 	"brine/internal/ui"
 )
 
-// A usersFile is a file of users that is read again when it has changed.
+// A usersFile is a file of users that is read again when it has changed, and until it
+// can be read.
 type usersFile struct {
 	app  *App
 	path string
@@ -25,8 +26,8 @@ func (f *usersFile) users() (*ui.Users, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	st, err := f.app.Host.Stat(f.path)
-	if err == nil && (f.last != nil || f.err != nil) && same(st, f.st) {
-		return f.last, f.err
+	if err == nil && f.last != nil && same(st, f.st) {
+		return f.last, nil
 	}
 	before := f.err
 	f.last, f.err = f.read()

@@ -44,7 +44,8 @@ type Backend interface {
 	// Planned returns when chains are to run later, the next one first.
 	Planned(ctx context.Context) ([]Planned, error)
 	// Schedule has a chain run once at a time for a user: a date and time in the time
-	// zone of the controller.
+	// zone of the controller. A chain runs once at that time, even if it is asked for
+	// twice.
 	Schedule(ctx context.Context, chain, at, user string) error
 	// Unschedule cancels what Planned returned.
 	Unschedule(ctx context.Context, id string) error
