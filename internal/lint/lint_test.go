@@ -378,6 +378,12 @@ func TestBounds(t *testing.T) {
 	if r, err := lint.Run(t.Context(), o); err != nil || r.Unread != 1 || len(r.Findings) != 0 {
 		t.Errorf("100 bytes: %+v, %v, want a file that is not read, and no finding about keys that it may mention", r, err)
 	}
+	files["salt/web.sls"] += "# " + strings.Repeat("x", 250) + "\n"
+	_, both := write(t, files)
+	both.MaxText = 190
+	if r, err := lint.Run(t.Context(), both); err != nil || r.Unread != 0 {
+		t.Errorf("190 bytes of other files, and less than twice as much of SLS files: %+v, %v", r, err)
+	}
 	o.MaxText = 10
 	if _, err := lint.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "have more than") {
 		t.Errorf("10 bytes: %v", err)
