@@ -280,9 +280,9 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 					changed = append(changed, f)
 				}
 				moved = moved || f != nil && before[f.id()] == nil
-			}
-			if l.text > 2*l.o.MaxText {
-				return nil, false, &LargeError{fmt.Sprintf("the SLS files and templates of saltenv %s have more than %d MB", env, 2*l.o.MaxText>>20)}
+				if l.text > 2*l.o.MaxText {
+					return nil, false, &LargeError{fmt.Sprintf("the SLS files and templates of the tree have more than %d MB", 2*l.o.MaxText>>20)}
+				}
 			}
 		}
 	}

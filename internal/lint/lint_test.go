@@ -389,3 +389,32 @@ func TestBounds(t *testing.T) {
 		t.Errorf("10 bytes: %v", err)
 	}
 }
+
+// readCounter counts the files that are read.
+type readCounter struct {
+	host.Files
+	n int
+}
+
+func (c *readCounter) ReadFile(name string) ([]byte, error) {
+	c.n++
+	return c.Files.ReadFile(name)
+}
+
+// TestLargeText: of a tree with too much text, no more is read than the bound.
+func TestLargeText(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 50 {
+		files[fmt.Sprintf("salt/s%d.sls", i)] = "# " + strings.Repeat("x", 97) + "\n"
+	}
+	_, o := write(t, files)
+	disk := &readCounter{Files: o.Disk}
+	o.Disk, o.MaxText = disk, 100
+	if _, err := lint.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "have more than") {
+		t.Errorf("5,000 bytes: %v", err)
+	}
+	if disk.n > 3 {
+		t.Errorf("%d files were read", disk.n)
+	}
+}
