@@ -306,24 +306,27 @@ func mapOf(v value.Value) *value.Map {
 
 // match resolves the targets of a step that does not run.
 func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk *value.Map) error {
-	typ := "glob"
-	if t := chunk.Str("tgt_type"); t != "" {
-		typ = t
-	}
-	if v := chunk.At("waves"); v != nil && chunk.At("subset") == nil {
-		waves, err := fun.ParseWaves(v)
+	job := fun.Job{Tgt: chunk.At("tgt"), TgtType: cmp.Or(chunk.Str("tgt_type"), "glob"), Fleet: chunk.Str("fleet"), Roster: chunk.Str("roster")}
+	job.Published = !value.Truth(chunk.At("ssh"))
+	all, ok := f.(*fleet.Fleet)
+	if v := chunk.At("waves"); v != nil && chunk.At("subset") == nil && ok {
+		var err error
+		if job.Waves, err = fun.ParseWaves(v); err != nil {
+			return err
+		}
+		waves, err := all.Waves(ctx, job)
 		if err != nil {
 			return err
 		}
-		if all, ok := f.(*fleet.Fleet); ok {
-			parted, err := all.Waves(ctx, fun.Job{Tgt: chunk.At("tgt"), TgtType: typ, Waves: waves, Fleet: chunk.Str("fleet")})
-			if err != nil {
-				return err
-			}
-			st.Waves = planWaves(parted)
-		}
+		st.Waves = planWaves(waves)
 	}
-	ids, err := f.Match(ctx, chunk.At("tgt"), typ)
+	var ids []string
+	var err error
+	if ok {
+		ids, err = all.Targets(ctx, job)
+	} else {
+		ids, err = f.Match(ctx, job.Tgt, job.TgtType)
+	}
 	if err != nil {
 		return err
 	}

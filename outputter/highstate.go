@@ -529,7 +529,7 @@ func (h *hostPrinter) targetsText(targets value.Mapping) (changed bool, text rep
 		return ok
 	}
 	if keys := targets.Keys(); h.o.many.are(len(keys)) {
-		for _, a := range h.o.many.together(targets) {
+		for _, a := range h.o.many.together(targets, h.o.many.failed) {
 			if !one(h.o.many.fold(a.ids), a.v) {
 				return false, text, false
 			}

@@ -20,7 +20,7 @@ func (o *Options) GroupAbove(n int, fold func(ids []string) string) {
 		o.many = nil
 		return
 	}
-	o.many = &many{most: n, fold: fold, together: together, calls: foldedCalls, comment: foldedComment}
+	o.many = &many{most: n, fold: fold, together: together, failed: failedStates, calls: foldedCalls, comment: foldedComment}
 }
 
 // many is how the results of many targets are printed. It has its functions as
@@ -28,7 +28,8 @@ func (o *Options) GroupAbove(n int, fold func(ids []string) string) {
 type many struct {
 	most     int
 	fold     func(ids []string) string
-	together func(targets value.Mapping) []*alike
+	together func(targets value.Mapping, failed func(value.Value) bool) []*alike
+	failed   func(v value.Value) bool // of the states of a target
 	calls    func(m *many, changes *value.Map) *value.Map
 	comment  func(m *many, comment string) string
 }
@@ -55,7 +56,7 @@ const minOwnID = 3
 // together returns the targets of a step with equal results: those that failed
 // first, else in the order in which they come. The states of two targets are equal,
 // too, where they differ in their ids alone.
-func together(targets value.Mapping) []*alike {
+func together(targets value.Mapping, failed func(value.Value) bool) []*alike {
 	byKey := map[[sha256.Size]byte]*alike{}
 	var good, bad []*alike
 	for _, k := range targets.Keys() {
@@ -69,7 +70,7 @@ func together(targets value.Mapping) []*alike {
 		}
 		a := byKey[key]
 		if a == nil {
-			a = &alike{v: v, bad: failedResult(v), text: whole}
+			a = &alike{v: v, bad: failed(v), text: whole}
 			byKey[key] = a
 			if a.bad {
 				bad = append(bad, a)
@@ -117,14 +118,12 @@ func timeless(v value.Value) value.Value {
 	return out
 }
 
-// failedResult reports whether a target failed: one of its states did, or there are
-// no states.
-func failedResult(v value.Value) bool {
+// failedStates reports whether a target failed whose states a step ran: one of them
+// did, or there are none, such as where they did not compile.
+func failedStates(v value.Value) bool {
 	states, ok := v.(*value.Map)
 	if !ok {
-		b, isBool := v.(bool)
-		_, isList := v.(*value.List)
-		return isBool && !b || isList
+		return v != true
 	}
 	for _, x := range states.All() {
 		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") && st.At("result") == false {
@@ -134,15 +133,23 @@ func failedResult(v value.Value) bool {
 	return false
 }
 
+// failedCall reports whether a function returned False, or states of which one
+// failed. Anything else, such as a list, may be what a function returns that
+// succeeds.
+func failedCall(v value.Value) bool {
+	_, isMap := v.(*value.Map)
+	return v == false || isMap && failedStates(v)
+}
+
 // foldedCalls are the changes of salt.function, its targets with equal returns
-// together, those that returned False in a block of their own.
+// together, those that failed in a block of their own; see failedCall.
 func foldedCalls(m *many, changes *value.Map) *value.Map {
 	targets, ok := changes.At("ret").(*value.Map)
 	if !ok || !m.are(targets.Len()) {
 		return changes
 	}
 	bad, good := value.NewMap(0), value.NewMap(0)
-	for _, a := range together(targets) {
+	for _, a := range together(targets, failedCall) {
 		if a.bad {
 			bad.Set(m.fold(a.ids), a.v)
 		} else {

@@ -86,6 +86,34 @@ func TestManyTargets(t *testing.T) {
 	}
 }
 
+// Lists are what many functions return; of states they are why these did not run.
+func TestManyLists(t *testing.T) {
+	t.Parallel()
+	rets := value.NewMap(200)
+	for i := range 200 {
+		rets.Set(fmt.Sprintf("web%05d", i), value.NewList("10.0.0.1"))
+	}
+	rets.Set("last", false)
+	step := func(fun string, changes *value.Map) value.Value {
+		return value.MapOf("ctl", value.MapOf("salt_|-ips_|-ips_|-"+fun, ret(0, "ips", "ips", "orch", false, changes, "ran")))
+	}
+	text := shown(t, step("function", value.MapOf("ret", rets)), grouped(100))
+	if bad := strings.Index(text, "failed:"); bad < 0 || strings.Index(text, "last..last(1):") < bad || strings.Index(text, "ret:") < bad || strings.Index(text, "web00000..web00199(200):") < strings.Index(text, "ret:") {
+		t.Errorf("lists of a function count as failures: %s", text)
+	}
+	states := value.NewMap(201)
+	for i := range 200 {
+		states.Set(fmt.Sprintf("web%05d", i), value.MapOf("test_|-a_|-a_|-nop", ret(0, "a", "a", "s", true, value.NewMap(0), "")))
+	}
+	states.Set("text", "an exception")
+	states.Set("list", value.NewList("No matching sls found"))
+	text = shown(t, step("state", value.MapOf("out", "highstate", "ret", states)), grouped(100))
+	good := strings.Index(text, "web00000..web00199(200):")
+	if one, two := strings.Index(text, "text..text(1):"), strings.Index(text, "list..list(1):"); one < 0 || two < 0 || good < one || good < two {
+		t.Errorf("targets without states are not first: %s", text)
+	}
+}
+
 // Up to Many targets nothing is folded, nor where nobody says how.
 func TestFewTargets(t *testing.T) {
 	t.Parallel()

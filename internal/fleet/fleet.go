@@ -673,13 +673,20 @@ const largeReturn = 1 << 20
 // printed of one does not stay for as long as the next is.
 const leanGC = 25
 
+// collectOften sets leanGC, unless the environment says how often to collect.
+func collectOften() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(leanGC)
+	}
+}
+
 // deliver hands one return over, once it is recorded. Large ones are read one after
 // the other, each once.
 func (r *running) deliver(ret fun.Return) {
 	if ret.Larger(largeReturn) {
 		r.f.large.Lock()
 		defer r.f.large.Unlock()
-		r.f.lean.Do(func() { debug.SetGCPercent(leanGC) })
+		r.f.lean.Do(collectOften)
 		ret = ret.Decoded()
 	}
 	if errors.Is(ret.Err, context.Canceled) && errors.Unwrap(ret.Err) == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,5 +103,21 @@ func TestLargeReturnsAreReadOnce(t *testing.T) {
 		if strings.Contains(e.Tag, "/ret/") && e.Data.Str("return") != "VALUE_TRIMMED" {
 			t.Errorf("the event %s has a return of %d bytes", e.Tag, len(e.Data.Str("return")))
 		}
+	}
+}
+
+// TestCollectOften: what the user says of the heap counts more than large returns.
+func TestCollectOften(t *testing.T) {
+	usual := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(usual)
+	t.Setenv("GOGC", "100")
+	collectOften()
+	if got := debug.SetGCPercent(100); got != 100 {
+		t.Errorf("with GOGC=100 it is %d", got)
+	}
+	t.Setenv("GOGC", "")
+	collectOften()
+	if got := debug.SetGCPercent(100); got != leanGC {
+		t.Errorf("without GOGC it is %d, want %d", got, leanGC)
 	}
 }

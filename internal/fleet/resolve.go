@@ -47,6 +47,19 @@ func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 	return t, nil
 }
 
+// Targets returns the ids of the machines that a job is for, sorted, by its target,
+// fleet and roster. It returns an error as [Fleet.Run] does.
+func (f *Fleet) Targets(ctx context.Context, job fun.Job) ([]string, error) {
+	found, err := f.targets(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
+		f.warnUnasked(id, found.unasked[id])
+	}
+	return found.ids, nil
+}
+
 // expression returns the machines that a target means that is an expression: over
 // the lists of the providers, and what those without a list say. It returns a
 // *fun.TargetError for one that makes no sense, and an error for machines of the

@@ -476,6 +476,9 @@ func (f *Files) refresh(ctx context.Context, hour string, keys []uint64) (slots 
 	}
 	dir, err := os.Open(filepath.Join(f.dir, hour))
 	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
 		for _, key := range keys {
 			live[key] = nil // swept meanwhile
 		}

@@ -173,6 +173,26 @@ func TestWalkBounds(t *testing.T) {
 	}
 }
 
+// TestWalkUnreadable: jobs in a directory that cannot be read are not taken for gone.
+func TestWalkUnreadable(t *testing.T) {
+	t.Parallel()
+	f := NewFiles(t.TempDir(), time.Hour, time.Now)
+	const hour = "2026112210"
+	path := filepath.Join(f.dir, hour)
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, live, err := f.refresh(t.Context(), hour, []uint64{1}); err != nil || len(live) != 1 {
+		t.Errorf("without a directory: %v, %v", live, err)
+	}
+	if err := os.Symlink(hour, path); err != nil { // to itself
+		t.Fatal(err)
+	}
+	if _, live, err := f.refresh(t.Context(), hour, []uint64{1}); err == nil {
+		t.Errorf("with a directory that cannot be opened: %v, and no error", live)
+	}
+}
+
 // A job whose load and failures are large is read from its own record.
 func TestLargeBriefs(t *testing.T) {
 	t.Parallel()

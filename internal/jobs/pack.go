@@ -27,26 +27,34 @@ const (
 	packedSize = "packed_size"
 )
 
-// maxPacked is how many bytes of values a line keeps, as JSON: more could not be read.
-const maxPacked = value.MaxJSONSize
+// maxPacked is how many bytes of values a line keeps, as JSON: of more, those that
+// cannot be compressed would be too long for a line that can be read, in base64.
+const maxPacked = value.MaxJSONSize/4*3 - 2*packAbove
 
-// split returns a line as records have it, and what of it is to be compressed; nil is
-// nothing.
-func split(line *value.Map) (text []byte, large *value.Map) {
+// split returns a line as records have it, and what of it is to be compressed, which
+// is most bytes of JSON at most; nil is nothing.
+func split(line *value.Map, most int64) (text []byte, large *value.Map) {
 	if !value.Outweighs(line, packAbove) {
 		return value.EncodeJSON(line), nil
 	}
+	exact := value.Outweighs(line, int(most/6)) // a byte of text has six in JSON at most
+	room := most
 	less := value.NewMap(line.Len())
 	large = value.NewMap(1)
 	for k, v := range line.All() {
-		switch {
-		case !value.Outweighs(v, packEach):
+		if !value.Outweighs(v, packEach) {
 			less.Set(k, v)
-		case tooLarge(v):
-			less.Set(k, fmt.Sprintf("not in the record: it has more than %d MiB", maxPacked>>20))
-		default:
-			large.Set(k, v)
+			continue
 		}
+		if exact {
+			size := sizeOf(v)
+			if size > room {
+				less.Set(k, fmt.Sprintf("not in the record: it has more than %d MiB", most>>20))
+				continue
+			}
+			room -= size
+		}
+		large.Set(k, v)
 	}
 	if large.Len() == 0 {
 		large = nil
@@ -54,15 +62,11 @@ func split(line *value.Map) (text []byte, large *value.Map) {
 	return value.EncodeJSON(less), large
 }
 
-// tooLarge reports whether a value has more bytes as JSON than a line keeps, in
-// which a byte of text has six at most.
-func tooLarge(v value.Value) bool {
-	if !value.Outweighs(v, maxPacked/6) {
-		return false
-	}
+// sizeOf returns how many bytes a value has as JSON.
+func sizeOf(v value.Value) int64 {
 	c := &counter{w: io.Discard}
 	_ = value.WriteJSON(c, v)
-	return c.n > maxPacked-packAbove
+	return c.n
 }
 
 // pack writes a line that split has returned.

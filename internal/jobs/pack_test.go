@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,24 @@ func TestLargeReturns(t *testing.T) {
 				t.Errorf("Damage = %q", j.Damage)
 			}
 		})
+	}
+}
+
+// TestTooLargeReturns: what a line keeps of its values can be read again, however
+// little they can be compressed.
+func TestTooLargeReturns(t *testing.T) {
+	t.Parallel()
+	const stored = 5 // bytes that gzip adds to each 65,535 it cannot compress, and at its ends a few
+	if longest := (maxPacked+(maxPacked/65535+10)*stored)/3*4 + packAbove; longest > value.MaxJSONSize {
+		t.Errorf("a line may have %d bytes, of which %d can be read", longest, value.MaxJSONSize)
+	}
+	half := strings.Repeat("x", 3<<19)
+	text, large := split(value.MapOf("id", "a", "first", half, "second", half, "third", strings.Repeat("y", 1<<18)), 2<<20)
+	if got := large.Keys(); !slices.Equal(got, []value.Value{"first", "third"}) {
+		t.Errorf("compressed are %v", got)
+	}
+	if want := `{"id":"a","second":"not in the record: it has more than 2 MiB"}`; string(text) != want {
+		t.Errorf("the rest is %.100s, want %s", text, want)
 	}
 }
 

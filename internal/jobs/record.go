@@ -45,7 +45,7 @@ func (r *fileRecord) write(line []byte) error {
 
 // put is write of a return or note, which may be large.
 func (r *fileRecord) put(line *value.Map) error {
-	text, large := split(line)
+	text, large := split(line, maxPacked)
 	if large == nil {
 		return r.write(text)
 	}

@@ -38,9 +38,9 @@ type Options struct {
 	Systems []System
 	Config  Config
 	// MaxFiles bounds the files and directories of a saltenv, and MaxText the bytes
-	// of the files that are read: what is neither an SLS file nor a template is left
-	// out behind them, and of those twice as much is read. More are a [LargeError].
-	// 0 is the default.
+	// that are read of files that are neither SLS files nor templates: the rest of
+	// these is left out. Of SLS files and templates twice as much is read. More of
+	// them, or more files, are a [LargeError]. 0 is the default.
 	MaxFiles int
 	MaxText  int64
 }
@@ -110,9 +110,10 @@ type linter struct {
 	keys  map[string][]string
 	have  map[string]bool // "saltenv path" of the files under the file roots
 	used  *Used
-	// text is how many bytes of files were read, and unread how many files were not.
-	text   int64
-	unread int
+	// text is how many bytes of SLS files and templates were read, other how many of
+	// other files, and unread how many files were not.
+	text, other int64
+	unread      int
 
 	mu sync.Mutex
 	// handed are the pillar keys that orchestrations give to states.
@@ -255,7 +256,7 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 	}
 	had := l.have
 	l.files, l.sls, l.paths, l.keys, l.have = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}
-	l.text, l.unread = 0, 0
+	l.text, l.other, l.unread = 0, 0, 0
 	for _, side := range []struct {
 		server *fileserver.Server
 		pillar bool
@@ -279,9 +280,9 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 					changed = append(changed, f)
 				}
 				moved = moved || f != nil && before[f.id()] == nil
-			}
-			if l.text > 2*l.o.MaxText {
-				return nil, false, &LargeError{fmt.Sprintf("the SLS files and templates of saltenv %s have more than %d MB", env, 2*l.o.MaxText>>20)}
+				if l.text > 2*l.o.MaxText {
+					return nil, false, &LargeError{fmt.Sprintf("the SLS files and templates of the tree have more than %d MB", 2*l.o.MaxText>>20)}
+				}
 			}
 		}
 	}
@@ -335,8 +336,10 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 		l.read(f)
 	}
 	switch {
-	case f.lines != nil:
+	case f.lines != nil && f.isTemplate():
 		l.text += f.Size
+	case f.lines != nil:
+		l.other += f.Size
 	case f.unread:
 		l.unread++
 	}
@@ -346,7 +349,7 @@ func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[st
 // read reads the text of a file.
 func (l *linter) read(f *file) {
 	f.lines, f.words, f.ignores, f.found, f.star = nil, nil, ignores{}, nil, nil
-	f.unread = f.Size <= maxText && !f.isTemplate() && l.text+f.Size > l.o.MaxText
+	f.unread = f.Size <= maxText && !f.isTemplate() && l.other+f.Size > l.o.MaxText
 	if f.Size > maxText || f.unread {
 		return
 	}

@@ -378,8 +378,43 @@ func TestBounds(t *testing.T) {
 	if r, err := lint.Run(t.Context(), o); err != nil || r.Unread != 1 || len(r.Findings) != 0 {
 		t.Errorf("100 bytes: %+v, %v, want a file that is not read, and no finding about keys that it may mention", r, err)
 	}
+	files["salt/web.sls"] += "# " + strings.Repeat("x", 250) + "\n"
+	_, both := write(t, files)
+	both.MaxText = 190
+	if r, err := lint.Run(t.Context(), both); err != nil || r.Unread != 0 {
+		t.Errorf("190 bytes of other files, and less than twice as much of SLS files: %+v, %v", r, err)
+	}
 	o.MaxText = 10
 	if _, err := lint.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "have more than") {
 		t.Errorf("10 bytes: %v", err)
+	}
+}
+
+// readCounter counts the files that are read.
+type readCounter struct {
+	host.Files
+	n int
+}
+
+func (c *readCounter) ReadFile(name string) ([]byte, error) {
+	c.n++
+	return c.Files.ReadFile(name)
+}
+
+// TestLargeText: of a tree with too much text, no more is read than the bound.
+func TestLargeText(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	for i := range 50 {
+		files[fmt.Sprintf("salt/s%d.sls", i)] = "# " + strings.Repeat("x", 97) + "\n"
+	}
+	_, o := write(t, files)
+	disk := &readCounter{Files: o.Disk}
+	o.Disk, o.MaxText = disk, 100
+	if _, err := lint.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "have more than") {
+		t.Errorf("5,000 bytes: %v", err)
+	}
+	if disk.n > 3 {
+		t.Errorf("%d files were read", disk.n)
 	}
 }

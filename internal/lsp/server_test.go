@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -495,6 +496,32 @@ func TestLargeTree(t *testing.T) {
 	if len(list.Items) == 0 {
 		t.Error("nothing is completed without a tree")
 	}
+}
+
+// TestGrownTree: a tree that becomes too large is no longer checked, what it showed
+// goes, and the user is told.
+func TestGrownTree(t *testing.T) {
+	t.Parallel()
+	s := start(t, site(), func(o *lsp.Options) {
+		tree := o.Tree
+		o.Tree = func(dir string) (lint.Options, error) {
+			lo, err := tree(dir)
+			lo.MaxFiles = 50
+			return lo, err
+		}
+	})
+	defer s.end()
+	web := s.uri("salt/web.sls")
+	s.Tell("textDocument/didOpen", Open(web, "a:\n  test.nopp: []\n"))
+	s.Wait(web, "unknown-state")
+	for i := range 50 {
+		if err := os.WriteFile(filepath.Join(s.dir, "salt", fmt.Sprintf("f%d", i)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.write("salt/f", "")
+	s.Wait(web)
+	s.WaitTold("salt has more than 50 files")
 }
 
 // TestHostile: URIs that are no files, ranges outside of a document, and one that

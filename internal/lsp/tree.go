@@ -323,15 +323,15 @@ func (t *tree) run(ctx context.Context) {
 		if session == nil && !large {
 			var err error
 			if session, err = lint.NewSession(ctx, t.o); err != nil && ctx.Err() == nil {
-				_, large = errors.AsType[*lint.LargeError](err) // until its configuration changes
-				t.s.mu.Lock()
-				t.s.say(ctx, fmt.Sprintf("the tree %s is not checked: %v", t.dir, err))
-				t.s.mu.Unlock()
+				large = t.refused(ctx, err)
 			}
 		}
 		if session != nil {
 			err := t.s.guard("check", func() error { return t.check(ctx, session) })
-			if err != nil && !errors.Is(err, context.Canceled) {
+			if _, ok := errors.AsType[*lint.LargeError](err); ok { // it has grown
+				session, large = nil, t.refused(ctx, err)
+				t.publish(ctx, &lint.Report{}, documents{})
+			} else if err != nil && !errors.Is(err, context.Canceled) {
 				t.s.Log.Error("the check failed", "dir", t.dir, "err", err)
 			}
 		}
@@ -351,6 +351,16 @@ func (t *tree) run(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// refused tells the user that a tree is not checked, and reports whether it is too
+// large, which it stays until its configuration changes.
+func (t *tree) refused(ctx context.Context, err error) (large bool) {
+	t.s.mu.Lock()
+	defer t.s.mu.Unlock()
+	t.s.say(ctx, fmt.Sprintf("the tree %s is not checked: %v", t.dir, err))
+	_, large = errors.AsType[*lint.LargeError](err)
+	return large
 }
 
 // maxPauses is how many times as long as after the last change the server waits in

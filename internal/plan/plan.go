@@ -243,7 +243,8 @@ func (l *level) before(s *Step, own bool) []string {
 		}
 	}
 	for _, earlier := range l.steps {
-		if after[earlier.ID] && earlier.ID != s.ID && !slices.Contains(out, earlier.ID) {
+		// A step of an outer orchestration is another one, whatever its id.
+		if after[earlier.ID] && (!own || earlier.ID != s.ID) && !slices.Contains(out, earlier.ID) {
 			out = append(out, earlier.ID)
 		}
 	}

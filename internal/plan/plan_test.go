@@ -272,6 +272,18 @@ func nested(t *testing.T) *plan.Plan {
 	return p
 }
 
+// TestNestedSameID: a step comes after one of the outer orchestration that has its id.
+func TestNestedSameID(t *testing.T) {
+	t.Parallel()
+	p := sample(t, 2)
+	web := &plan.Step{ID: "web", Fun: "salt.state", Targets: []string{"web2"}, Groups: p.Steps[1].Groups}
+	p.Steps = []*plan.Step{web, {ID: "all", Fun: "salt.runner", Targets: []string{}, Orchestration: "inner", Steps: p.Steps}}
+	p.Finish()
+	if d := cmp.Diff([]string{"web", "boot"}, p.Steps[1].Steps[1].After); d != "" {
+		t.Errorf("the inner web comes after (-want +got):\n%s", d)
+	}
+}
+
 func TestNested(t *testing.T) {
 	t.Parallel()
 	p := nested(t)

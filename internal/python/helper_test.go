@@ -162,7 +162,6 @@ func TestHelperEnds(t *testing.T) {
 	t.Error("the helper of a run that is over does not end")
 }
 
-// TestNoPython names the file that needs it; all else works.
 // TestLoadEnds: a module that does not end while it is loaded ends with the run.
 func TestLoadEnds(t *testing.T) {
 	t.Parallel()
@@ -199,6 +198,7 @@ func TestLoadEnds(t *testing.T) {
 	}
 }
 
+// TestNoPython names the file that needs it; all else works.
 func TestNoPython(t *testing.T) {
 	t.Parallel()
 	env := tree(t, true, map[string]string{
