@@ -163,7 +163,11 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 		e.State, e.Error = Poisoned, fmt.Sprintf("%d workers died with it, the last one was %s", e.Crashes(), e.Worker)
 	}
 	if e.State != was {
-		n, err := s.exec(ctx, q, "UPDATE "+table+" SET state = ?, error = ?, due = "+never+", ended = "+s.d.now()+" WHERE jid = ? AND state = ? AND tries = ?",
+		forget := ""
+		if e.State == Cancelled {
+			forget = ", payload = ''"
+		}
+		n, err := s.exec(ctx, q, "UPDATE "+table+" SET state = ?, error = ?, due = "+never+", ended = "+s.d.now()+forget+" WHERE jid = ? AND state = ? AND tries = ?",
 			e.State, cut(e.Error, maxError), e.JID, was, tries)
 		if n == 0 {
 			e.State = Queued

@@ -236,7 +236,9 @@ func (x *tester) cancel() {
 	if e := x.take("cancel", "w2", time.Minute); e != nil {
 		x.Errorf("a cancelled entry whose worker died was claimed: %+v", e)
 	}
-	x.state(dies, queue.Cancelled)
+	if e := x.state(dies, queue.Cancelled); e.Work != nil {
+		x.Errorf("what was cancelled keeps its arguments: %+v", e.Work)
+	}
 }
 
 // hostile: entries that somebody else wrote are set aside, one by one, and hold
