@@ -199,6 +199,9 @@ func (x *tester) retry() {
 		if e == nil || e.Tries != 1 || (len(e.Runs) == 1) != fresh {
 			x.Fatalf("after Retry, fresh %v: %+v", fresh, e)
 		}
+		if e.Runs[len(e.Runs)-1] == jid {
+			x.Errorf("after Retry, fresh %v, the job of the first run is that of another one", fresh)
+		}
 		x.must(x.s.End(x.Context(), e, queue.Outcome{State: queue.Failed, Failed: true}))
 	}
 	if _, err := x.s.Retry(x.Context(), "20200101000000000000", false); !errors.Is(err, queue.ErrNone) {
