@@ -19,6 +19,7 @@ const (
 	exitGeneric     = 1   // failed states, bad SLS, a function that failed
 	exitUsage       = 64  // a command line that makes no sense
 	exitNotYet      = 75  // the run of a queue cannot begin yet: EX_TEMPFAIL
+	exitLocked      = 76  // another run has the lock of the run of a queue
 	exitInterrupted = 130 // Ctrl-C
 	exitNoFunction  = 255 // no such function, as salt-call has it
 )

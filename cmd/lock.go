@@ -227,10 +227,12 @@ func (j *lockJournal) take(ctx context.Context, l locking, targets []string) err
 			return fun.Errorf("the lock %s cannot be taken: %v\n--no-lock runs without it", j.name, err)
 		case s.app.intr.draining() || ctx.Err() != nil:
 			return fun.Errorf("interrupted while it waited for the lock %s", j.name)
-		case left <= 0 && told:
-			return fun.Errorf("waited %s without success: %v", l.wait, err)
 		case left <= 0:
-			return fun.Errorf("%v", err)
+			s.lockedOut.Store(j.parent == "")
+			if !told {
+				return fun.Errorf("%v", err)
+			}
+			return fun.Errorf("waited %s without success: %v", l.wait, err)
 		case !told:
 			told = true
 			s.note(fmt.Sprintf("waiting up to %s for the lock %s, which job %s of %s has had for %s", l.wait, j.name, taken.By.JID, taken.By.Owner, shared.Round(taken.By.Age)))

@@ -26,6 +26,9 @@ invalid; 130 interrupted.`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: a.completeSLS,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.lock.check(c); err != nil {
+				return err
+			}
 			if o.queued {
 				return a.runQueued(c.Context(), c, o)
 			}
@@ -34,9 +37,6 @@ invalid; 130 interrupted.`,
 			}
 			if c.Flags().Changed("queue") {
 				return a.enqueue(c.Context(), c, o, args)
-			}
-			if err := o.lock.check(c); err != nil {
-				return err
 			}
 			return a.run(c.Context(), c, o, append([]string{orchestrateName}, args...))
 		},

@@ -88,8 +88,9 @@ func (a *App) runQueued(ctx context.Context, c *cobra.Command, o *runOpts) error
 	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
 		return err
 	}
-	return a.runner(ctx, c, o, orchestrateName, func(s *session) error {
-		s.nextJID = r.jid
+	var run *session
+	err = a.runner(ctx, c, o, orchestrateName, func(s *session) error {
+		run, s.nextJID = s, r.jid
 		return nil
 	}, func(s *session, env *fun.Env) (fun.Args, error) {
 		in := fun.Args{Pos: r.work.Args, Kw: r.work.Kwargs}
@@ -100,6 +101,10 @@ func (a *App) runQueued(ctx context.Context, c *cobra.Command, o *runOpts) error
 		s.resume, err = s.furthest(ctx, env, r.earlier)
 		return in, err
 	})
+	if err != nil && run != nil && run.lockedOut.Load() {
+		return &statusError{status: exitLocked, err: err}
+	}
+	return err
 }
 
 // furthest returns the record of the run that came furthest, for the next one to go

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/trace"
@@ -51,9 +52,11 @@ type session struct {
 	subject *history.Subject
 	// shared is this process among the controllers that share a database; held are the
 	// locks that it took, and parents the orchestrations of those that are steps.
-	shared  *shared.Controller
-	held    []*shared.Held
-	parents map[string]string
+	// lockedOut says that another run has the lock of what the command runs.
+	shared    *shared.Controller
+	held      []*shared.Held
+	parents   map[string]string
+	lockedOut atomic.Bool
 	// resume is the orchestration that --resume names.
 	resume *jobs.Job
 	// runner says that returns are those of runner functions, whose own

@@ -70,6 +70,7 @@ reached; 64 the command line is invalid; 130 a run was ended by a signal.`,
 	f := c.Flags()
 	o.registerConfig(f)
 	o.registerAs(f, "t", "")
+	o.lock.register(c)
 	for _, name := range []string{"progress", "no-progress", "askpass"} { // nobody could see or answer
 		if f.Lookup(name) != nil {
 			_ = f.MarkHidden(name)
@@ -137,6 +138,9 @@ func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error
 	if err := o.check(c); err != nil {
 		return err
 	}
+	if err := o.lock.check(c); err != nil {
+		return err
+	}
 	w := &worker{app: a, o: o, args: givenFlags(c, append(o.ownFlags, o.hides...))}
 	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
 		return err
@@ -147,6 +151,9 @@ func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error
 	}
 	defer s.end()
 	if err := s.applySDB(ctx); err != nil {
+		return err
+	}
+	if _, err := s.locking(); err != nil { // else each run would say so
 		return err
 	}
 	w.s = s

@@ -168,6 +168,8 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		o.State, o.Delay, o.Uncount, o.Error = queue.Queued, unsettled, true, "its worker was ended by a signal"
 	case err == nil && status == exitNotYet: // the worker of an earlier run was killed, and that run needs a moment to end
 		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, unsettled, true, true, r.last
+	case err == nil && status == exitLocked: // the job of the first run is kept, since people know it
+		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, max(unsettled, r.delay(1)), true, len(r.e.Runs) > 1, r.last
 	case err != nil:
 		return crash("the run could not be started: " + err.Error())
 	case status < 0:

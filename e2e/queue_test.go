@@ -20,6 +20,7 @@ import (
 	"brine/internal/queue"
 	"brine/internal/returner"
 	"brine/internal/returner/sqldb"
+	"brine/internal/shared"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
@@ -338,6 +339,36 @@ two:
 	<-last.ended
 	if log := d.log(t); log["one-0"] != 1 || log["two-0"] != 1 || log["one-1"] != 1 || log["two-1"] != 1 {
 		t.Errorf("the steps ran %v\n%s", log, last.says())
+	}
+}
+
+// An orchestration that another run has locked is no attempt: it waits for its turn.
+func TestQueueLocked(t *testing.T) {
+	t.Parallel()
+	d := newQueueTree(t, "locked", "sqlite3", 0, "one:\n  cmd.run: [{name: 'echo one-{{ pillar.n }} >>{{ opts.config_dir }}/log'}]\n")
+	locks, err := shared.Open(t.Context(), shared.Path(filepath.Join(d.dir, "cache")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer locks.Close()
+	held := shared.Lock{Name: "orch", JID: d.ids.Next(time.Now()), Owner: "zoe@ctl2", Controller: "ctl2", Lease: time.Hour}
+	if err := locks.Take(t.Context(), held, nil); err != nil {
+		t.Fatal(err)
+	}
+	jid := d.put(t, 1)[0]
+	w := d.worker(t, "--once", "--lock", "--backoff", "0")
+	<-w.ended
+	e, err := d.q.Entry(t.Context(), jid)
+	if err != nil || e.State != queue.Queued || e.Tries != 0 || e.Failures != 0 || !strings.Contains(e.Error, "orch is locked: job "+held.JID) {
+		t.Fatalf("while it is locked: %+v, %v\n%s", e, err, w.says())
+	}
+	if err := locks.Drop(t.Context(), held.Name, held.JID); err != nil {
+		t.Fatal(err)
+	}
+	w = d.worker(t, "--drain-empty", "--lock", "--backoff", "0")
+	<-w.ended
+	if log := d.log(t); log["one-0"] != 1 {
+		t.Errorf("the steps ran %v\n%s", log, w.says())
 	}
 }
 

@@ -45,12 +45,14 @@ func open(ctx context.Context, path string, warn func(error)) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	// A file that is there is not opened: to close it would take the locks away that
+	// this process has by another connection.
+	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		f.Close()
+	} else if !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	st, err := f.Stat()
-	f.Close()
+	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}

@@ -91,13 +91,7 @@ func (j *Job) add(line *value.Map) {
 		case "step":
 			j.Steps = append(j.Steps, data)
 		case passedNote:
-			if j.Passed == nil {
-				j.Passed = map[string][]string{}
-			}
-			ids := data.List("ids")
-			for i := range ids.Len() {
-				j.Passed[data.Str("tag")] = append(j.Passed[data.Str("tag")], value.Str(ids.Items[i]))
-			}
+			j.Pass(data)
 		case "worker":
 			n, _ := value.AsInt(data.At("pid"))
 			j.worker = int(n)

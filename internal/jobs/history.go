@@ -80,6 +80,10 @@ func (h *History) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) 
 // that goes in waves.
 const passedNote = "passed"
 
+// HistoryNotes are the kinds of notes that a [History] makes: whoever goes on with an
+// orchestration needs all of them.
+func HistoryNotes() []string { return []string{"definition", passedNote, "step"} }
+
 // Passed returns the targets on which a step had succeeded in the run that is
 // resumed, where the step itself had not; see [fun.TargetJournal].
 func (h *History) Passed(tag string) []string { return h.passed[tag] }

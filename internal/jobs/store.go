@@ -196,6 +196,17 @@ func (j *Job) Cut(id, why string) {
 	}
 }
 
+// Pass adds the data of a note of the kind "passed" to Passed.
+func (j *Job) Pass(data *value.Map) {
+	if j.Passed == nil {
+		j.Passed = map[string][]string{}
+	}
+	tag, ids := data.Str("tag"), data.List("ids")
+	for i := range ids.Len() {
+		j.Passed[tag] = append(j.Passed[tag], value.Str(ids.Items[i]))
+	}
+}
+
 // Detached reports whether the job goes on without the process that began it.
 func (j *Job) Detached() bool { return j.Load.At("detached") == true }
 

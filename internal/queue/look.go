@@ -133,9 +133,12 @@ func (s *Store) Retry(ctx context.Context, jid string, fresh bool) (string, erro
 	if fresh {
 		set += ", runs = ''"
 	}
-	_, err := s.exec(ctx, s.db, "UPDATE "+table+" SET "+set+" WHERE jid = ? AND state IN ('"+strings.Join([]string{Failed, Poisoned, Refused}, "', '")+"')", Queued, jid)
+	n, err := s.exec(ctx, s.db, "UPDATE "+table+" SET "+set+" WHERE jid = ? AND state IN ('"+strings.Join([]string{Failed, Poisoned, Refused}, "', '")+"')", Queued, jid)
 	if err != nil {
 		return "", err
+	}
+	if n > 0 { // a worker may have it by now
+		return Queued, nil
 	}
 	return s.stateOf(ctx, jid)
 }

@@ -103,7 +103,7 @@ type Claim struct {
 	Lease  time.Duration // until another worker may claim the entry
 	// MaxCrashes is how many workers may end with an entry before it is set aside.
 	MaxCrashes int
-	NewJID     func() string // of a run after the first
+	NewJID     func() string // of a run after the first claim
 }
 
 // maxSetAside bounds how many entries one Take sets aside.
@@ -163,7 +163,11 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 		e.State, e.Error = Poisoned, fmt.Sprintf("%d workers died with it, the last one was %s", e.Crashes(), e.Worker)
 	}
 	if e.State != was {
-		n, err := s.exec(ctx, q, "UPDATE "+table+" SET state = ?, error = ?, due = "+never+", ended = "+s.d.now()+" WHERE jid = ? AND state = ? AND tries = ?",
+		forget := ""
+		if e.State == Cancelled {
+			forget = ", payload = ''"
+		}
+		n, err := s.exec(ctx, q, "UPDATE "+table+" SET state = ?, error = ?, due = "+never+", ended = "+s.d.now()+forget+" WHERE jid = ? AND state = ? AND tries = ?",
 			e.State, cut(e.Error, maxError), e.JID, was, tries)
 		if n == 0 {
 			e.State = Queued
@@ -171,7 +175,7 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 		return e, err
 	}
 	run := e.JID
-	if len(e.Runs) > 0 {
+	if !e.Started.IsZero() { // an earlier run had it, also where Runs were forgotten
 		run = c.NewJID()
 	}
 	e.Runs = append(e.Runs[max(0, len(e.Runs)-maxRuns+1):], run)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -298,7 +299,7 @@ func (r *record) run() Run {
 // store is down: another controller does not run again what it has there.
 func (r *record) Note(kind string, data *value.Map) error {
 	err := r.Record.Note(kind, data)
-	if kind != "definition" && kind != "step" {
+	if !slices.Contains(jobs.HistoryNotes(), kind) {
 		return err
 	}
 	r.mu.Lock()

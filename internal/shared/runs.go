@@ -215,6 +215,9 @@ func (s *Store) Complete(ctx context.Context, j *jobs.Job, r *Run) error {
 		return err
 	}
 	j.Definition, j.Steps = definition(notes), steps(notes)
+	for _, data := range passed(notes) {
+		j.Pass(data)
+	}
 	return nil
 }
 
@@ -281,6 +284,35 @@ func steps(notes []note) []*value.Map {
 	return out
 }
 
+// passed returns on which targets the steps succeeded that go in waves: one for each
+// step, in the order that they began in. Who goes on with a run has noted again what
+// that one had.
+func passed(notes []note) []*value.Map {
+	var out []*value.Map
+	at := map[string]int{}
+	seen := map[[2]string]bool{}
+	for _, n := range notes {
+		data := n.data.Map("data")
+		if n.data.Str("note") != "passed" || data == nil {
+			continue
+		}
+		tag, ids := data.Str("tag"), data.List("ids")
+		i, there := at[tag]
+		if !there {
+			i = len(out)
+			at[tag] = i
+			out = append(out, value.MapOf("tag", tag, "ids", value.NewList()))
+		}
+		for k := range ids.Len() {
+			if id := value.Str(ids.Items[k]); !seen[[2]string{tag, id}] {
+				seen[[2]string{tag, id}] = true
+				out[i].List("ids").Append(id)
+			}
+		}
+	}
+	return out
+}
+
 // A ClaimedError says that an orchestration cannot be gone on with.
 type ClaimedError struct{ Text string }
 
@@ -342,7 +374,8 @@ func (s *Store) claimable(r *Run) error {
 }
 
 // kept returns the notes that a run which goes on with an orchestration begins
-// with: the definition, and the steps before the first that did not succeed.
+// with: the definition, the steps before the first that did not succeed, and the
+// targets on which others had.
 func kept(notes []note) []*value.Map {
 	var out []*value.Map
 	if def := definition(notes); def != nil {
@@ -353,6 +386,9 @@ func kept(notes []note) []*value.Map {
 			break
 		}
 		out = append(out, value.MapOf("note", "step", "data", step))
+	}
+	for _, data := range passed(notes) {
+		out = append(out, value.MapOf("note", "passed", "data", data))
 	}
 	return out
 }

@@ -199,6 +199,9 @@ func (x *tester) retry() {
 		if e == nil || e.Tries != 1 || (len(e.Runs) == 1) != fresh {
 			x.Fatalf("after Retry, fresh %v: %+v", fresh, e)
 		}
+		if e.Runs[len(e.Runs)-1] == jid {
+			x.Errorf("after Retry, fresh %v, the job of the first run is that of another one", fresh)
+		}
 		x.must(x.s.End(x.Context(), e, queue.Outcome{State: queue.Failed, Failed: true}))
 	}
 	if _, err := x.s.Retry(x.Context(), "20200101000000000000", false); !errors.Is(err, queue.ErrNone) {
@@ -236,7 +239,9 @@ func (x *tester) cancel() {
 	if e := x.take("cancel", "w2", time.Minute); e != nil {
 		x.Errorf("a cancelled entry whose worker died was claimed: %+v", e)
 	}
-	x.state(dies, queue.Cancelled)
+	if e := x.state(dies, queue.Cancelled); e.Work != nil {
+		x.Errorf("what was cancelled keeps its arguments: %+v", e.Work)
+	}
 }
 
 // hostile: entries that somebody else wrote are set aside, one by one, and hold
