@@ -70,7 +70,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 		job.Step = f.chain[1].step // of the steps that are shown while the plan is made
 	}
 	job.Async, job.Subset, job.Batch, job.FailHard = false, 0, "", false
-	job.Waves, job.WaveWait, job.WaveCheck, job.MaxFailures, job.Fails, job.Passed = nil, 0, nil, nil, nil, nil
+	job.Waves, job.WaveWait, job.WaveCheck, job.MaxFailures, job.Judge, job.Passed = nil, 0, nil, nil, nil, nil
 	job.Returner, job.RetConfig, job.RetKwargs = "", "", nil
 	sum, err := f.Fleet.Run(ctx, job, func(r fun.Return) error {
 		f.pl.mu.Lock()

@@ -86,5 +86,9 @@ func (o *waveFlags) checker(s *session, env *fun.Env, of fun.Job) func(context.C
 	}
 }
 
-// seconds is a number of seconds as a flag has it.
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds is a number of seconds as a flag has it, which may be too large for a
+// Duration.
+func seconds(s float64) time.Duration {
+	d, _ := value.Seconds(s) // a float64 is a number
+	return d
+}

@@ -19,7 +19,7 @@ import (
 )
 
 // ownDatabase matches the functions of the controller's database in a list.
-var ownDatabase = regexp.MustCompile(`(?m)^ *"(history|queue)\.[a-z]+",\n`)
+var ownDatabase = regexp.MustCompile(`(?m)^ *"(history|lock|queue)\.[a-z]+",\n`)
 
 // TestSlimAgent: an agent alone has every function, renderer and outputter that
 // the whole brine has as an agent, in fewer bytes.

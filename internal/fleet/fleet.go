@@ -550,8 +550,8 @@ type running struct {
 	of      int      // waves
 	begun   int      // targets of the waves that have begun
 	bad     int      // of them, those that failed
-	good    []string // of this wave, those that did not
-	ill     []string // of this wave, those that did
+	good    []string // of this wave, those that succeeded
+	ill     []string // of this wave, those that failed
 	ran     bool     // this wave was not passed over
 	halt    error    // why nothing further begins: an ErrNotBegun
 	away    int      // targets that work on without this process
@@ -694,14 +694,17 @@ func (r *running) deliver(ret fun.Return) {
 	}
 	r.f.doubt(r.rec.Return(ret))
 	left := errors.Is(ret.Err, fun.ErrNotBegun) || errors.Is(ret.Err, fun.ErrStopped)
-	bad := !left && r.fails(ret)
+	var failed, good bool
+	if !left {
+		failed, good = r.judge(ret)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ret.Stage != fun.Returned {
 		r.missing = append(r.missing, ret.ID)
 	}
 	if !left {
-		r.count(ret.ID, bad)
+		r.count(ret.ID, failed, good)
 	}
 	r.f.watcher().Done(ret)
 	r.f.returned(r.job, ret)

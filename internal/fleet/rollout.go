@@ -129,13 +129,13 @@ func (r *running) fireWave(state string, ids []string) {
 	r.f.Bus.Fire("brine/job/"+r.job.JID+"/wave", data)
 }
 
-// count takes in whether a target failed, and halts the job where too many did. mu
-// is held.
-func (r *running) count(id string, bad bool) {
-	if !bad {
-		if r.of > 1 {
-			r.good = append(r.good, id)
-		}
+// count takes in whether a target failed or succeeded, and halts the job where too
+// many failed. mu is held.
+func (r *running) count(id string, failed, good bool) {
+	if good && r.of > 1 {
+		r.good = append(r.good, id)
+	}
+	if !failed {
 		return
 	}
 	r.bad++

@@ -18,8 +18,8 @@ func (*running) between(context.Context) {}
 
 func (*running) tellWave(string, []string) {}
 
-func (r *running) count(_ string, bad bool) {
-	if bad && r.job.FailHard {
+func (r *running) count(_ string, failed, _ bool) {
+	if failed && r.job.FailHard {
 		r.halt = fun.ErrNotBegun
 	}
 }

@@ -37,12 +37,12 @@ func (r *running) passOver(ids []string, left bool) {
 	r.good, r.ran = ids, left
 }
 
-// fails reports whether a return counts as a failure.
-func (r *running) fails(ret fun.Return) bool {
-	if r.job.Fails != nil {
-		return r.job.Fails(ret)
+// judge reports whether a return counts as a failure, and whether it is a success.
+func (r *running) judge(ret fun.Return) (failed, good bool) {
+	if r.job.Judge != nil {
+		return r.job.Judge(ret)
 	}
-	return ret.Failed()
+	return ret.Failed(), !ret.Failed()
 }
 
 // What became of a wave, as its events say.

@@ -125,7 +125,7 @@ func TestMaxFailures(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		ids, waves, max, batch string
-		fails                  func(fun.Return) bool
+		judge                  func(fun.Return) (failed, good bool)
 		ran                    int
 		why                    string
 	}{
@@ -143,11 +143,11 @@ func TestMaxFailures(t *testing.T) {
 		{ids: "a1 bad1 c1 d1", waves: "2,100%", max: "50%", ran: 4},
 		{ids: "bad1 c1 d1 e1", waves: "1,100%", max: "1", ran: 4},
 		// what the step says is a failure
-		{ids: "bad1 c1 d1 e1", waves: "1,100%", fails: func(fun.Return) bool { return false }, ran: 4},
-		{ids: "a1 c1 d1 e1", waves: "1,100%", fails: func(fun.Return) bool { return true }, ran: 1, why: "not begun: stopped in wave 1 of 2: 1 target failed (max_failures: 0)"},
+		{ids: "bad1 c1 d1 e1", waves: "1,100%", judge: func(fun.Return) (failed, good bool) { return false, false }, ran: 4},
+		{ids: "a1 c1 d1 e1", waves: "1,100%", judge: func(fun.Return) (failed, good bool) { return true, false }, ran: 1, why: "not begun: stopped in wave 1 of 2: 1 target failed (max_failures: 0)"},
 	} {
 		f := fleetOf(&machines{ids: strings.Fields(tt.ids)})
-		job := fun.Job{Tgt: "*", Batch: tt.batch, Waves: wavesOf(t, tt.waves), MaxFailures: shareOf(t, tt.max), Fails: tt.fails}
+		job := fun.Job{Tgt: "*", Batch: tt.batch, Waves: wavesOf(t, tt.waves), MaxFailures: shareOf(t, tt.max), Judge: tt.judge}
 		ran, left, why := begun(t, f, job)
 		text := ""
 		if why != nil {
@@ -181,6 +181,24 @@ func TestUnlistedFirst(t *testing.T) {
 		if len(ran) != tt.ran { // ghost is one
 			t.Errorf("max_failures %q: ran %v", tt.max, ran)
 		}
+	}
+}
+
+// TestWaveTolerated: a target whose failure is tolerated stops nothing, and is not
+// checked.
+func TestWaveTolerated(t *testing.T) {
+	t.Parallel()
+	checked := ""
+	ran, left, why := begun(t, fleetOf(&machines{ids: []string{"a1", "bad1", "c1"}}), fun.Job{
+		Tgt: "*", Waves: wavesOf(t, "2,100%"),
+		Judge: func(r fun.Return) (failed, good bool) { return false, !r.Failed() },
+		WaveCheck: func(_ context.Context, w fun.WaveDone) error {
+			checked = strings.Join(w.Good, " ")
+			return nil
+		},
+	})
+	if len(ran) != 3 || len(left) > 0 || checked != "a1" {
+		t.Errorf("ran %v, left out %v (%v), checked %q", ran, left, why, checked)
 	}
 }
 

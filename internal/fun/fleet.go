@@ -88,9 +88,10 @@ type Job struct {
 	// percentage is one of the targets of the waves that have begun. nil: any number,
 	// and none where there are waves.
 	MaxFailures *Share
-	// Fails says which returns count as failures for MaxFailures; nil: those that
-	// Return.Failed says.
-	Fails func(Return) bool
+	// Judge says whether a return counts as a failure for MaxFailures, and whether the
+	// job succeeded on the target: it does neither where a failure is tolerated. nil:
+	// as Return.Failed says.
+	Judge func(Return) (failed, good bool)
 	// Passed are targets on which an earlier run of the job succeeded: they count for
 	// the sizes of waves and are not run again.
 	Passed []string

@@ -60,12 +60,12 @@ func waves(ctx context.Context, c *fun.Call, job *fun.Job, j *judging) error {
 		job.Passed = c.Env.Targets.Passed(c.Low.Tag())
 	}
 	tolerated, _ := failMinions(c)
-	job.Fails = func(r fun.Return) bool {
-		good := j.early(ctx, r).good
+	job.Judge = func(r fun.Return) (failed, good bool) {
+		good = j.early(ctx, r).good
 		if good && len(job.Waves) > 0 && c.Env.Targets != nil {
 			c.Env.Targets.Pass(c.Low.Tag(), r.ID)
 		}
-		return !good && !tolerated[r.ID] && !unexpected(c, r)
+		return !good && !tolerated[r.ID] && !unexpected(c, r), good
 	}
 	return nil
 }

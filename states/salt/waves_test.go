@@ -45,7 +45,7 @@ func TestWaveJob(t *testing.T) {
 			limit = j.MaxFailures.String()
 		}
 		text := fmt.Sprintf("%v wait %s max %s batch %s", j.Waves, j.WaveWait, limit, j.BatchWait)
-		if j.Fails != nil {
+		if j.Judge != nil {
 			text += " judges"
 		}
 		if j.WaveCheck != nil {
@@ -80,8 +80,12 @@ func TestWavePass(t *testing.T) {
 		step(t, env, tt.text)
 		var fails []string
 		for _, r := range []fun.Return{good, bad, lost} {
-			if fleet.job.Fails(r) {
+			failed, ok := fleet.job.Judge(r)
+			if failed {
 				fails = append(fails, r.ID)
+			}
+			if ok && r.ID != "web1" {
+				t.Errorf("%s: succeeded on %s", tt.text, r.ID)
 			}
 		}
 		if strings.Join(fails, " ") != tt.fails || strings.Join(p.now, " ") != tt.passed {

@@ -2,7 +2,6 @@ package saltapi
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"sync"
 	"time"
@@ -24,6 +23,7 @@ type shared[T any] struct {
 	at   time.Time // when it was found; zero: not yet
 	v    *T
 	err  error
+	left bool // its finder gave up, because its context ended
 }
 
 // holds is how long what was found holds for the same question: the steps of one
@@ -37,6 +37,7 @@ func (a *answers[T]) get(ctx context.Context, key string, find func(context.Cont
 		s, mine := a.begin(key)
 		if mine {
 			s.v, s.err = find(ctx)
+			s.left = s.err != nil && ctx.Err() != nil
 			a.end(key, s)
 			return s.v, s.err
 		}
@@ -45,14 +46,10 @@ func (a *answers[T]) get(ctx context.Context, key string, find func(context.Cont
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if ctx.Err() != nil || !gaveUp(s.err) {
+		if ctx.Err() != nil || !s.left {
 			return s.v, s.err
 		}
 	}
-}
-
-func gaveUp(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // begin returns the answer to a question, and whether it is to be found out.
@@ -76,7 +73,7 @@ func (a *answers[T]) begin(key string) (s *shared[T], mine bool) {
 func (a *answers[T]) end(key string, s *shared[T]) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s.err != nil && (!a.faults || gaveUp(s.err)) {
+	if s.err != nil && (!a.faults || s.left) {
 		delete(a.all, key)
 	}
 	s.at = a.now()
