@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"strings"
 	"sync"
 
 	"brine/internal/dispatch"
@@ -261,10 +262,25 @@ func invoke(ctx context.Context, env *fun.Env, job, whole fun.Job) (fun.Result, 
 			return fun.Result{}, err
 		}
 		if spec.VarKw {
-			args.Kw.Update(published(whole))
+			tell(args.Kw, whole)
 		}
 	}
 	return env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
+}
+
+// tell sets the arguments that tell a function of its job. Arguments of these names
+// that came with the job say nothing: a machine could pass for another by them.
+func tell(kw *value.Map, job fun.Job) {
+	var given []value.Value
+	for k := range kw.All() {
+		if strings.HasPrefix(value.Str(k), "__pub_") {
+			given = append(given, k)
+		}
+	}
+	for _, k := range given {
+		kw.Delete(k)
+	}
+	kw.Update(published(job))
 }
 
 // published returns what a function that takes any keywords is told of the job.
@@ -277,8 +293,12 @@ func published(job fun.Job) *value.Map {
 	if job.Args.Kw.Len() > 0 {
 		arg.Append(job.Args.Kw.Copy())
 	}
-	return value.MapOf("__pub_fun", jobs.FunOf(job.Fun), "__pub_arg", arg, "__pub_tgt", job.Tgt, "__pub_jid", job.JID, "__pub_ret", job.Returner,
+	m := value.MapOf("__pub_fun", jobs.FunOf(job.Fun), "__pub_arg", arg, "__pub_tgt", job.Tgt, "__pub_jid", job.JID, "__pub_ret", job.Returner,
 		"__pub_tgt_type", typeOf(job), "__pub_user", job.User)
+	if job.Caller != "" {
+		m.Set("__pub_id", job.Caller)
+	}
+	return m
 }
 
 // Retcode returns the return code of a result: its own, or 1 where the value is

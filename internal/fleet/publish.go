@@ -123,7 +123,7 @@ func (p *Peers) call(ctx context.Context, req fun.PublishRequest, ids []string) 
 	p.mu.Unlock()
 	job := fun.Job{
 		JID: jid, Fun: req.Fun, Args: fun.Args{Pos: req.Args, Kw: value.NewMap(0)}, Tgt: value.Strings(ids...), TgtType: "list",
-		Fleet: RosterFleet, User: req.ID, Published: true, Returner: req.Returner, Timeout: req.Timeout, Peer: true,
+		Fleet: RosterFleet, User: req.ID, Published: true, Returner: req.Returner, Timeout: req.Timeout, Peer: true, Caller: req.ID,
 	}
 	out := value.NewMap(len(ids))
 	var mu sync.Mutex

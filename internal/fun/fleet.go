@@ -74,7 +74,10 @@ type Job struct {
 	// minion that got the job from a master, not those of a call over SSH.
 	Published bool
 	// Peer says that a machine of the run asked for the job: it is no step of its own.
-	Peer     bool
+	Peer bool
+	// Caller is the id of the machine that asked for the job, "" where none did: a
+	// function that takes any keyword arguments sees it as __pub_id.
+	Caller   string
 	FailHard bool // with Batch: no new batch after a failure
 	// BatchWait is how long a slot of the batch rests after each return.
 	BatchWait time.Duration

@@ -326,6 +326,7 @@ func jobOf(h *value.Map) (fun.Job, error) {
 	job.Args = fun.Args{Pos: arg.Items, Kw: kw}
 	if p := h.Map("published"); p != nil {
 		job.Published, job.Tgt, job.TgtType, job.Returner = true, p.At("tgt"), p.Str("tgt_type"), p.Str("ret")
+		job.Caller = p.Str("id")
 	} else if p := h.Map("of"); p != nil {
 		job.Tgt, job.TgtType, job.Returner = p.At("tgt"), p.Str("tgt_type"), p.Str("ret")
 	}

@@ -28,6 +28,9 @@ func headOf(job fun.Job) *value.Map {
 	)
 	of := value.MapOf("tgt", job.Tgt, "tgt_type", job.TgtType, "ret", job.Returner)
 	if job.Published {
+		if job.Caller != "" {
+			of.Set("id", job.Caller)
+		}
 		head.Set("published", of)
 	} else {
 		head.Set("of", of)
