@@ -63,6 +63,14 @@ func (m atRoot) Run() int {
 			return 1
 		}
 	}
+	// No test uses the cache of this machine, and none leaves something there.
+	cache, err := os.MkdirTemp("", "brine-e2e-cache-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	os.Setenv("BRINE_CACHE_DIR", cache)
+	defer os.RemoveAll(cache)
 	status := m.M.Run()
 	for _, f := range atExit {
 		f()

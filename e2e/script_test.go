@@ -50,6 +50,7 @@ func scriptCondition(cond string) (bool, error) {
 func scriptHome(work string, setenv func(k, v string)) error {
 	setenv("HOME", filepath.Join(work, "home"))
 	setenv("XDG_CACHE_HOME", filepath.Join(work, "cache"))
+	setenv("BRINE_CACHE_DIR", filepath.Join(work, "cache", "brine"))
 	setenv("BRINE_RUN_DIR", filepath.Join(work, ".events"))
 	setenv("NO_COLOR", "1")
 	setenv("BRINE_CONFIG_DIR", filepath.Join(work, "home", "conf"))
@@ -155,7 +156,7 @@ func interruptCmd(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[4:]...)
 	cmd.Args[0] = args[3]
 	cmd.Dir = ts.MkAbs(".")
-	for _, k := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "BRINE_CONFIG_DIR", "NO_COLOR", "WORK", "TMPDIR", "BRINE_RUN_DIR", "BRINE_TERM_GRACE"} {
+	for _, k := range []string{"PATH", "HOME", "XDG_CACHE_HOME", "BRINE_CACHE_DIR", "BRINE_CONFIG_DIR", "NO_COLOR", "WORK", "TMPDIR", "BRINE_RUN_DIR", "BRINE_TERM_GRACE"} {
 		cmd.Env = append(cmd.Env, k+"="+ts.Getenv(k))
 	}
 	out, err := os.Create(ts.MkAbs("interrupt.out"))

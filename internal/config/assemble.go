@@ -54,7 +54,8 @@ func (l *loader) assemble() {
 }
 
 // userDefaults sets what depends on who runs: an ordinary user's files lie
-// where that user may write.
+// where that user may write. BRINE_CACHE_DIR names another directory for the cache
+// where the configuration has none, for runs that keep to themselves.
 func (l *loader) userDefaults(opts *value.Map) {
 	uid := l.h.Geteuid()
 	if a, err := l.h.LookupUID(uid); err == nil {
@@ -81,6 +82,10 @@ func (l *loader) userDefaults(opts *value.Map) {
 		opts.Set("sock_dir", filepath.Join(cache, "run"))
 		opts.Set("log_file", filepath.Join(cache, "log", string(l.o.Kind)))
 		opts.Set("pidfile", filepath.Join(cache, "run", string(l.o.Kind)+".pid"))
+		opts.Set("sqlite_queue_dir", filepath.Join(cache, "queues"))
+	}
+	if cache := l.getenv("BRINE_CACHE_DIR"); filepath.IsAbs(cache) {
+		opts.Set("cachedir", filepath.Clean(cache))
 		opts.Set("sqlite_queue_dir", filepath.Join(cache, "queues"))
 	}
 }

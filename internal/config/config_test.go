@@ -273,6 +273,19 @@ func TestOrdinaryUser(t *testing.T) {
 		t.Errorf("cachedir = %q, want /x/brine", got)
 	}
 
+	f.Env = append(f.Env, "BRINE_CACHE_DIR=/y/z/")
+	if c := load(t, f, Options{}); c.CacheDir != "/y/z" || c.Opts.Str("sqlite_queue_dir") != "/y/z/queues" {
+		t.Errorf("cachedir = %q, sqlite_queue_dir = %q, want /y/z and /y/z/queues", c.CacheDir, c.Opts.Str("sqlite_queue_dir"))
+	}
+	f.UID = 0
+	if got := load(t, f, Options{}).CacheDir; got != "/y/z" {
+		t.Errorf("cachedir of root = %q, want /y/z", got)
+	}
+	f.Env = append(f.Env[:len(f.Env)-1], "BRINE_CACHE_DIR=y")
+	if got := load(t, f, Options{}).CacheDir; got != "/var/cache/brine" {
+		t.Errorf("cachedir = %q, want /var/cache/brine", got)
+	}
+
 	// Without a home there is no directory that only this user could have made.
 	f = machine(nil)
 	f.UID = 12345

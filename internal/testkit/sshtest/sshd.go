@@ -141,8 +141,8 @@ func Start(t testing.TB, o Options) *Server {
 			"PrintMotd no",
 			"PrintLastLog no",
 			"AcceptEnv LANG LC_*",
-			"SetEnv HOME="+s.Home+" "+strings.Join(o.Env, " "), // one line: sshd reads the first only
-			"Subsystem sftp internal-sftp -d "+s.Home,          // not the home of who runs the tests
+			"SetEnv HOME="+s.Home+" BRINE_CACHE_DIR="+filepath.Join(s.Home, ".cache", "brine")+" "+strings.Join(o.Env, " "), // one line: sshd reads the first only
+			"Subsystem sftp internal-sftp -d "+s.Home, // not the home of who runs the tests
 			"LogLevel VERBOSE",
 		)
 		if !o.Stock {
