@@ -217,9 +217,27 @@ func MariaDB(t testing.TB, schema string, ca ...*CA) *Server {
 	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: append([]string{
 		server, "--no-defaults", "--datadir=" + data, "--port=" + strconv.Itoa(p), "--socket=" + sock, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(d, "pid"),
 	}, more...)})
+	admin := []string{client, "--no-defaults", "--socket=" + sock, "--user=root"}
+	served(t, d, append(admin, "-e", "SELECT 1")...)
 	run(t, d, nil, schema+"\nCREATE USER salt@'%' IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@'%'; CREATE USER salt@localhost IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@localhost;",
-		client, "--no-defaults", "--socket="+sock, "--user=root")
+		admin...)
 	return s
+}
+
+// served runs a client's command until the server, which listens before it serves,
+// has executed it.
+func served(t testing.TB, d string, argv ...string) {
+	t.Helper()
+	for i := 0; ; i++ {
+		out, err := command(d, nil, argv...).CombinedOutput()
+		if err == nil {
+			return
+		}
+		if i == 300 {
+			t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 // Postgres starts a server with the database and the account salt and runs
@@ -243,17 +261,7 @@ func Postgres(t testing.TB, schema string, ca ...*CA) *Server {
 	}
 	s := started(t, &Server{Port: p, Dir: d, cred: cred, argv: argv})
 	base := []string{psql, "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", strconv.Itoa(p), "-U", "salt"}
-	for i := 0; ; i++ { // it listens before it serves
-		c := command(d, nil, append(base, "-d", "postgres", "-c", "CREATE DATABASE salt")...)
-		out, err := c.CombinedOutput()
-		if err == nil {
-			break
-		}
-		if i == 100 {
-			t.Fatalf("create the database: %v\n%s", err, out)
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	served(t, d, append(base, "-d", "postgres", "-c", "CREATE DATABASE salt")...)
 	run(t, d, nil, schema, append(base, "-d", "salt")...)
 	return s
 }
