@@ -148,7 +148,7 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 	}
 	if (o.call || ssh) && !slices.Contains(plannable[:], args[0]) {
 		if !strings.Contains(args[0], ".") && source.DidYouMean(args[0], plannable[:]) == "" {
-			return &statusError{status: exitUsage, err: fmt.Errorf("%s is no function", args[0]), hint: "name the function before the SLS: state.apply " + args[0]}
+			return &statusError{status: exitUsage, err: fmt.Errorf("%s is not a function", args[0]), hint: "name the function before the SLS: state.apply " + args[0]}
 		}
 		return &statusError{
 			status: exitUsage, err: fmt.Errorf("%s cannot be planned%s", args[0], source.DidYouMean(args[0], plannable[:])),

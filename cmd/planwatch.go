@@ -49,12 +49,27 @@ func (w *planWatch) Done(ret fun.Return) {
 	if ret.Stage == fun.Returned {
 		w.pl.mu.Lock()
 		w.pl.answered++
+		moved := w.pl.moved
 		w.pl.mu.Unlock()
 		if ret.Failed() {
 			ret.Body = firstPart(ret.Body)
+			if moved && statesOf(ret.Body) {
+				ret.Retcode, ret.Body = 0, nil // whether that is certain is said when the step ends
+			}
 		}
 	}
 	w.Watcher.Done(ret)
+}
+
+// statesOf reports whether a return is that of states, and not of what is wrong with
+// their SLS.
+func statesOf(b fun.Body) bool {
+	if b == nil || b.Size() > maxPart {
+		return false
+	}
+	v, err := fun.Return{Stage: fun.Returned, Body: b}.Value()
+	_, ok := v.(*value.Map)
+	return err == nil && ok
 }
 
 // maxPart bounds the return that is read for why a target would fail.

@@ -133,11 +133,9 @@ func (d *doubts) take(st *State, mod, tag string) {
 		return
 	}
 	switch before := d.behind(tag); {
-	case before != nil && before.Effect != Fail:
-		st.Effect, st.Comment, st.Changes = Unknown, "", nil
-		st.Unknown = "not known until " + before.ID + " ran: it runs if that does not fail"
 	case before != nil:
-		st.Certain = before.Certain
+		st.behind, st.Certain = before, before.Certain
+		st.follow()
 	case d.low.certain(st, tag):
 		st.Certain = true
 	case d.moved:
@@ -146,6 +144,16 @@ func (d *doubts) take(st *State, mod, tag string) {
 	for _, name := range [...]string{st.ID, st.Name} {
 		d.failed[mod+": "+name], d.failed["id: "+name] = st, st
 	}
+}
+
+// follow has a state that requires one that fails be not known, where that is not
+// certain to fail.
+func (st *State) follow() {
+	if st.behind.Effect == Fail {
+		return
+	}
+	st.Effect, st.Comment, st.Changes = Unknown, "", nil
+	st.Unknown = "not known until " + st.behind.ID + " ran: it runs if that does not fail"
 }
 
 // behind returns the state that failed and that the one of a tag requires; nil for
@@ -167,7 +175,11 @@ func (s *Step) doubt(earlier []string) {
 	}
 	for _, g := range s.Groups {
 		for _, st := range g.States {
-			if st.Effect == Fail && !st.Certain {
+			switch {
+			case st.Effect != Fail || st.Certain:
+			case st.behind != nil:
+				st.follow()
+			default:
 				st.Effect = MayFail
 				st.Unknown = "may fail, unless these steps mend that: " + strings.Join(names(earlier), ", ")
 			}

@@ -137,9 +137,10 @@ type State struct {
 	Diff    string          `json:"diff,omitempty"`
 	Unknown string          `json:"unknown,omitempty"` // what is not known, and until when
 	// Certain says that it fails whatever runs before it.
-	Certain bool `json:"certain,omitempty"`
-	Restart bool `json:"restart,omitempty"`
-	Reboot  bool `json:"reboot,omitempty"`
+	Certain bool   `json:"certain,omitempty"`
+	behind  *State // it fails because this one does, which it requires
+	Restart bool   `json:"restart,omitempty"`
+	Reboot  bool   `json:"reboot,omitempty"`
 }
 
 // Totals are the sums of a plan.
