@@ -79,10 +79,8 @@ func (l *Low) certain(st *State, tag string) bool {
 			return true
 		}
 	}
-	for _, req := range l.requisites(tag, ordering) {
-		if l.missing(req) {
-			return true
-		}
+	if slices.ContainsFunc(l.requisites(tag, ordering), l.missing) {
+		return true
 	}
 	return l.basis.Served != nil && l.unserved(chunk.At("source"))
 }
