@@ -116,7 +116,7 @@ func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, args []
 		}
 		return &statusError{status: exitGeneric, err: errors.New("the plan no longer holds: nothing was run"), hint: "make it again with 'brine plan', and look at it"}
 	}
-	if !now.Due() && now.Totals.Failures == 0 {
+	if !now.Due() && !now.Failed() {
 		fmt.Fprintln(a.Err, "brine: nothing to do: "+plantext.Totals(now.Totals))
 		if a.json {
 			return outputter.JSON(a.Out, value.NewMap(0), &outputter.Options{}) // a document all the same

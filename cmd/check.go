@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/reference"
 	"brine/internal/fun"
 	"brine/internal/lint"
@@ -81,13 +82,21 @@ func (a *App) check(c *cobra.Command, f *lintFlags, args []string) error {
 		}
 	}
 	a.printed = true
+	unjudged := report.Unjudged()
+	for i, file := range unjudged {
+		unjudged[i] = a.nameOf(file)
+	}
 	if f.out == "json" {
-		err = outputter.JSON(a.Out, a.needDocument(needs, missing), &outputter.Options{})
+		err = outputter.JSON(a.Out, a.needDocument(needs, missing, unjudged), &outputter.Options{})
 	} else {
 		err = a.printNeeds(needs, missing)
 	}
 	if err != nil {
 		return err
+	}
+	if len(unjudged) > 0 {
+		fmt.Fprintf(a.Err, "brine: warning: %s cannot be read, and what only they use is not listed: %s\nhint: 'brine lint' says what is wrong with them\n",
+			plantext.Count(len(unjudged), "SLS file"), printable.Line(strings.Join(unjudged, ", ")))
 	}
 	if missing > 0 {
 		return silent(exitGeneric)
@@ -133,14 +142,14 @@ func (a *App) printNeeds(needs []need, missing int) error {
 }
 
 // needDocument returns the report as data. Its version changes with its keys.
-func (a *App) needDocument(needs []need, missing int) *value.Map {
+func (a *App) needDocument(needs []need, missing int, unjudged []string) *value.Map {
 	list := value.NewList()
 	for i := range needs {
 		n := &needs[i]
 		list.Append(value.MapOf("kind", n.kind, "name", n.name, "status", string(n.status), "note", n.note,
 			"file", a.nameOf(n.pos.File), "line", int64(n.pos.Line)))
 	}
-	return value.MapOf("version", int64(1), "uses", list, "summary", value.MapOf(
+	return value.MapOf("version", int64(2), "uses", list, "unread", value.Strings(unjudged...), "summary", value.MapOf(
 		"all", int64(len(needs)), "missing", int64(missing), "percent", int64(percent(len(needs), missing))))
 }
 

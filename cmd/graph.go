@@ -59,6 +59,8 @@ the command line is invalid.`,
 	o.registerConfig(f)
 	f.BoolVar(&o.call, "call", false, "draw states of this machine: those of the SLS, or without one its highstate")
 	f.StringVar(&o.format, "format", "", "dot, mermaid or svg (default: by the suffix of the file, else dot)")
+	f.StringVar(&o.format, "out", "", "as --format: other commands call it so")
+	_ = f.MarkHidden("out")
 	f.StringVarP(&o.file, "save", "o", "", "write to this file: .dot, .gv, .mmd, .mermaid, .svg")
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(graphFormats, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -87,6 +89,12 @@ func (a *App) graph(ctx context.Context, c *cobra.Command, o *graphOpts, args []
 	noSLS := len(args) == 0 || strings.Contains(args[0], "=")
 	if noSLS && !o.call {
 		return usagef(c, "no SLS was given")
+	}
+	if !o.call && slices.Contains(plannable[:], args[0]) {
+		return &statusError{
+			status: exitUsage, err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
+			hint: fmt.Sprintf("'%s' draws the states of this machine", strings.Join(append([]string{c.CommandPath(), "--call"}, args[1:]...), " ")),
+		}
 	}
 	kind, section := config.Master, "salt-run"
 	if o.call {

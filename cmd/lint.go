@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/assembly"
+	"brine/cmd/internal/plantext"
 	"brine/internal/config"
 	"brine/internal/host"
 	"brine/internal/lint"
@@ -204,7 +205,7 @@ func (a *App) fix(ctx context.Context, o lint.Options, r *lint.Report) (*lint.Re
 	if fixed == 0 {
 		return r, nil
 	}
-	fmt.Fprintf(a.Err, "brine: corrected %d places in %d files\n", fixed, len(byFile))
+	fmt.Fprintf(a.Err, "brine: corrected %s in %s\n", plantext.Count(fixed, "place"), plantext.Count(len(byFile), "file"))
 	return lint.Run(ctx, o)
 }
 

@@ -61,8 +61,8 @@ steps of an orchestration that a step runs are shown below it.
 docs/plan.md describes it.
 
 Exit status: 0 the plan was made; with --detailed-exitcode 2 where changes are
-due; 1 a state would fail, a target was not reached or an SLS is bad; 64 the
-command line is invalid; 130 interrupted.`,
+due; 1 a state is certain to fail, a target was not reached or an SLS is bad; 64
+the command line is invalid; 130 interrupted.`,
 		Example: `  brine plan orch.deploy
   brine plan orch.deploy -o deploy.plan
   brine plan --call state.apply web
@@ -136,12 +136,20 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 		return usagef(c, "no function was given")
 	case len(args) == 0:
 		return usagef(c, "no SLS was given")
+	case !o.call && !ssh && slices.Contains(plannable[:], args[0]):
+		return &statusError{
+			status: exitUsage, err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
+			hint: fmt.Sprintf("'%s --call %s' plans it on this machine, and --ssh <target> on targets", c.CommandPath(), strings.Join(args, " ")),
+		}
 	case o.progress.Misplaced(args):
 		return progressValue()
 	case o.rosterFile == "-":
 		return usagef(c, "--roster-file -: 'brine apply' could not read the roster again; name a file")
 	}
 	if (o.call || ssh) && !slices.Contains(plannable[:], args[0]) {
+		if !strings.Contains(args[0], ".") && source.DidYouMean(args[0], plannable[:]) == "" {
+			return &statusError{status: exitUsage, err: fmt.Errorf("%s is not a function", args[0]), hint: "name the function before the SLS: state.apply " + args[0]}
+		}
 		return &statusError{
 			status: exitUsage, err: fmt.Errorf("%s cannot be planned%s", args[0], source.DidYouMean(args[0], plannable[:])),
 			hint: "only functions of states can: " + strings.Join(plannable[:], ", "),
@@ -340,6 +348,9 @@ func (a *App) printPlan(made *madePlan, format string) error {
 	switch format {
 	case "diff":
 		text = made.Diffs()
+		if t := made.Totals; made.Failed() || t.MayFail > 0 {
+			fmt.Fprintln(a.Err, "brine: the plan has more than differences: "+plantext.Totals(t))
+		}
 	case "json", "yaml":
 		data, err := plan.Document(made.Plan)
 		if err != nil {

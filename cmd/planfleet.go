@@ -74,7 +74,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	job.Returner, job.RetConfig, job.RetKwargs = "", "", nil
 	sum, err := f.Fleet.Run(ctx, job, func(r fun.Return) error {
 		f.pl.mu.Lock()
-		pj.add(f.pl.s, &f.pl.p.Inputs, r, names)
+		pj.add(f.pl, r, names)
 		f.pl.mu.Unlock()
 		r.Stage, r.Err, r.Retcode, r.Raised, r.Partial = fun.Returned, nil, 0, false, nil
 		r.Body = fun.ValueBody{V: value.MapOf("test_|-planned_|-planned_|-nop", value.MapOf(
@@ -184,7 +184,8 @@ func some(m *value.Map, names ...string) *value.Map {
 }
 
 // add takes what a target answered to the functions of planCalls.
-func (pj *planJob) add(s *session, in *plan.Inputs, r fun.Return, names []string) {
+func (pj *planJob) add(pl *planner, r fun.Return, names []string) {
+	s := pl.s
 	if r.Stage != fun.Returned {
 		why := r.Stage.String()
 		if r.Err != nil {
@@ -210,12 +211,13 @@ func (pj *planJob) add(s *session, in *plan.Inputs, r fun.Return, names []string
 		pj.fault(s, r.ID, value.Str(v), false)
 		return
 	}
-	pj.answer(s, in, r.ID, parts)
+	pj.answer(pl, r.ID, parts)
 }
 
 // answer takes the answers of a machine: the states in test mode, its pillar, its
 // low chunks.
-func (pj *planJob) answer(s *session, in *plan.Inputs, id string, parts []value.Value) {
+func (pj *planJob) answer(pl *planner, id string, parts []value.Value) {
+	s := pl.s
 	states, ok := parts[0].(*value.Map)
 	if ok {
 		for _, st := range states.All() {
@@ -234,13 +236,13 @@ func (pj *planJob) answer(s *session, in *plan.Inputs, id string, parts []value.
 			pj.fault(s, id, faultText(errs), false)
 			return
 		}
-		in.Pillar[id+pj.env] = s.planKey.Hash(value.EncodeJSON(p))
+		pl.p.Inputs.Pillar[id+pj.env] = s.planKey.Hash(value.EncodeJSON(p))
 	}
 	pj.hashes[id] = plan.Hashes{
 		Low: s.planKey.Hash(value.EncodeJSON(parts[2])), Answer: s.planKey.Hash(value.EncodeJSON(plan.Settled(states))),
 	}
 	masked, _ := s.mask(states).(*value.Map)
-	pj.states[id], pj.same[id] = plan.States(masked, parts[2])
+	pj.states[id], pj.same[id] = plan.States(masked, plan.NewLow(parts[2], pl.basis))
 }
 
 // faultText is what a run says that has no returns of states.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type planner struct {
 
 	mu    sync.Mutex
 	inner int // orchestrations within others so far
+	basis plan.Basis
+	moved bool // a step so far would change something, or is not known
 	// How far the making of the plan is: of the steps, or of the states on this
 	// machine, and of the targets.
 	steps, done        int
@@ -72,7 +75,7 @@ func (pl *planner) local(ctx context.Context) error {
 	pj := newPlanJob("")
 	pj.env = envLabel(pl.in.Kw)
 	pj.targets = []string{env.ID}
-	pj.answer(pl.s, &pl.p.Inputs, env.ID, parts)
+	pj.answer(pl, env.ID, parts)
 	pl.whole(pj)
 	return nil
 }
@@ -141,7 +144,7 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 		bare = pf.Fleet
 	}
 	pf := pl.fleet(bare, chain)
-	w := &planRun{RunWatcher: watchers(nil), pl: pl, chunks: map[string]*value.Map{}}
+	w := &planRun{RunWatcher: watchers(nil), pl: pl, pf: pf, chunks: map[string]*value.Map{}}
 	if len(chain) == 0 {
 		w.RunWatcher = pl.watchRun(pf)
 	}
@@ -160,8 +163,9 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 		return nil, "", &compileError{err}
 	}
 	steps = []*plan.Step{}
+	low := plan.NewLow(w.low(), pl.basis)
 	for _, r := range rets {
-		st, err := pl.step(ctx, own, pf, r, w.chunk(r.tag))
+		st, err := pl.step(ctx, own, pf, r, w.chunk(r.tag), low)
 		if err != nil {
 			return nil, "", err
 		}
@@ -233,7 +237,7 @@ var untold = map[string]string{
 const failUnknown = "it runs only if a step of its onfail fails"
 
 // step plans one step.
-func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r stepReturn, chunk *value.Map) (*plan.Step, error) {
+func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r stepReturn, chunk *value.Map, low *plan.Low) (*plan.Step, error) {
 	part := strings.Split(r.tag, "_|-")
 	if len(part) < 4 {
 		return nil, fmt.Errorf("the orchestration returned %q, which is not a step", r.tag)
@@ -249,7 +253,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	}
 	comment := strings.TrimSpace(pl.s.secrets.Text(value.Str(r.ret.At("comment"))))
 	if part[0] != "salt" {
-		states, same := plan.States(mapOf(pl.s.mask(value.MapOf(r.tag, r.ret))), nil)
+		states, same := plan.States(mapOf(pl.s.mask(value.MapOf(r.tag, r.ret))), low)
 		pj := newPlanJob("")
 		pj.targets, pj.states[env.ID], pj.same[env.ID] = []string{env.ID}, states, same
 		pj.hashes[env.ID] = plan.Hashes{Low: pl.s.planKey.Hash(value.EncodeJSON(chunk)), Answer: pl.s.planKey.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
@@ -344,6 +348,8 @@ func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk 
 // tree notes the hashes of all files that are served.
 func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 	in := &pl.p.Inputs
+	served := map[string]bool{}
+	pl.basis = plan.Basis{Served: func(name string) bool { return served[name] }, Required: pl.required(served)}
 	envs, err := env.Up.Envs(ctx)
 	if err != nil {
 		return err
@@ -359,6 +365,9 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 				return fmt.Errorf("file %s of %s: %w", f.Path, saltenv, err)
 			}
 			in.Tree[saltenv+":"+f.Path] = pl.s.planKey.Hash([]byte(sum))
+			for name := f.Path; name != "." && !served[name]; name = path.Dir(name) {
+				served[name] = true
+			}
 		}
 	}
 	if pl.s.sources == nil {
@@ -368,6 +377,22 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 		in.Sources[fmt.Sprint(i+1)] = pl.s.planKey.Hash(value.EncodeJSON(x))
 	}
 	return nil
+}
+
+// required returns what tells the arguments that a state function cannot do
+// without. A module that the tree brings may have any function.
+func (pl *planner) required(served map[string]bool) func(string) ([]string, bool) {
+	return func(name string) (args []string, known bool) {
+		if spec := pl.s.table.Spec(fun.State, name); spec != nil {
+			for i := range spec.Args {
+				if a := &spec.Args[i]; a.Required && a.Name != "name" {
+					args = append(args, a.Name)
+				}
+			}
+			return args, true
+		}
+		return nil, served["_states"]
+	}
 }
 
 // roster notes the hashes of the roster's entries for the targets of the plan.

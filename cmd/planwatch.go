@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/cmd/internal/progress"
@@ -48,12 +49,27 @@ func (w *planWatch) Done(ret fun.Return) {
 	if ret.Stage == fun.Returned {
 		w.pl.mu.Lock()
 		w.pl.answered++
+		moved := w.pl.moved
 		w.pl.mu.Unlock()
 		if ret.Failed() {
 			ret.Body = firstPart(ret.Body)
+			if moved && statesOf(ret.Body) {
+				ret.Retcode, ret.Body = 0, nil // whether that is certain is said when the step ends
+			}
 		}
 	}
 	w.Watcher.Done(ret)
+}
+
+// statesOf reports whether a return is that of states, and not of what is wrong with
+// their SLS.
+func statesOf(b fun.Body) bool {
+	if b == nil || b.Size() > maxPart {
+		return false
+	}
+	v, err := fun.Return{Stage: fun.Returned, Body: b}.Value()
+	_, ok := v.(*value.Map)
+	return err == nil && ok
 }
 
 // maxPart bounds the return that is read for why a target would fail.
@@ -125,45 +141,57 @@ func (w *planSteps) StateEnds(c *fun.Chunk, ret *value.Map) {
 // truth is the return of a step by what its targets answered: it was handed on as
 // one that would change something. pl.mu is held.
 func (f *planFleet) truth(c *fun.Chunk, ret *value.Map) *value.Map {
+	out := ret.Copy()
 	i := f.index(c.ID)
 	if c.State+"."+c.Fun != "salt.state" || i < 0 {
-		return ret
+		if c.State != "salt" && ret.At("result") == false && f.pl.moved {
+			out.Set("result", nil)
+			out.Set("comment", "may fail: "+value.Str(ret.At("comment")))
+		}
+		return out
 	}
-	pj, out := f.jobs[i], ret.Copy()
+	pj := f.jobs[i]
 	out.Set("changes", value.NewMap(0))
-	due, failing := pj.outcome()
+	effect, worst := pj.outcome(f.pl.moved)
 	switch {
 	case len(pj.faults) > 0:
 		out.Set("result", false)
 		out.Set("comment", fmt.Sprintf("no plan of %s: %s", pj.faults[0].Host, pj.faults[0].Reason))
-	case failing != "":
+	case effect == plan.Fail:
 		out.Set("result", false)
-		out.Set("comment", "would fail on "+failing)
-	case !due:
+		out.Set("comment", "would fail on "+worst)
+	case effect == plan.MayFail:
+		out.Set("comment", "may fail on "+worst)
+	case effect == "":
 		out.Set("result", true)
 		out.Set("comment", "nothing to change")
 	}
 	return out
 }
 
-// outcome reports whether targets of a job would change something, and names one on
-// which a state would fail.
-func (pj *planJob) outcome() (due bool, failing string) {
+// outcome returns the worst effect of a job's states, "" where there is none, and
+// names the first that has it. moved says that steps before it change something.
+func (pj *planJob) outcome(moved bool) (effect, worst string) {
+	rank := []string{"", plan.Unknown, plan.Change, plan.MayFail, plan.Fail}
 	for _, id := range pj.targets {
 		for _, st := range pj.states[id] {
-			due = true
-			if st.Effect == plan.Fail && failing == "" {
-				failing = fmt.Sprintf("%s: %s (%s)", id, st.ID, st.Fun)
+			is := st.Effect
+			if is == plan.Fail && !st.Certain && moved {
+				is = plan.MayFail
+			}
+			if slices.Index(rank, is) > slices.Index(rank, effect) {
+				effect, worst = is, fmt.Sprintf("%s: %s (%s)", id, st.ID, st.Fun)
 			}
 		}
 	}
-	return due, failing
+	return effect, worst
 }
 
 // A planRun keeps the chunks of an orchestration that is planned.
 type planRun struct {
 	fun.RunWatcher
 	pl       *planner
+	pf       *planFleet
 	chunks   map[string]*value.Map
 	rendered string // the keyed hash of all
 }
@@ -178,6 +206,44 @@ func (w *planRun) RunBegins(jid string, chunks []*fun.Chunk) {
 	}
 	w.rendered = w.pl.s.planKey.Hash(value.EncodeJSON(all))
 	w.RunWatcher.RunBegins(jid, chunks)
+}
+
+// StateEnds notes whether a step would change something: what fails behind it may
+// not fail then.
+func (w *planRun) StateEnds(c *fun.Chunk, ret *value.Map) {
+	w.RunWatcher.StateEnds(c, ret)
+	w.pl.mu.Lock()
+	defer w.pl.mu.Unlock()
+	if ret.At("result") == nil && w.moves(c) {
+		w.pl.moved = true
+	}
+}
+
+// moves reports whether a step that would do something changes anything, as far as
+// is known. The steps of an orchestration tell that themselves. pl.mu is held.
+func (w *planRun) moves(c *fun.Chunk) bool {
+	full := c.State + "." + c.Fun
+	switch {
+	case full == "salt.state":
+		i := w.pf.index(c.ID)
+		if i < 0 {
+			return false
+		}
+		effect, _ := w.pf.jobs[i].outcome(false)
+		return effect == plan.Change || effect == plan.Unknown
+	case full == "salt.runner" && slices.Contains(orchestrations[:], c.Name):
+		return false
+	}
+	return !plan.Looks(full, c.Name)
+}
+
+// low returns the chunks of all steps.
+func (w *planRun) low() *value.List {
+	all := &value.List{}
+	for _, chunk := range w.chunks {
+		all.Append(chunk)
+	}
+	return all
 }
 
 // chunk returns the low chunk of a step; an empty one for a step that was added when

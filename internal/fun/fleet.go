@@ -37,7 +37,7 @@ type Masters interface {
 
 // A Rehearser is a Fleet of a run that only shows what it would do, such as the
 // making of a plan. In test mode, a step tells it which runner functions it would
-// call.
+// call. A step that fails keeps none behind it from being looked at.
 type Rehearser interface {
 	// Rehearse takes a call of a runner function by the step c, with the arguments as
 	// the function would get them. id is the id of the step, or that of one of

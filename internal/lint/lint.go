@@ -81,6 +81,21 @@ func (r *Report) Count(s Severity) int {
 	return n
 }
 
+// Unjudged returns the SLS files that were not read on a system, so that not all
+// they use is known.
+func (r *Report) Unjudged() []string {
+	files := map[string]bool{}
+	for i := range r.Findings {
+		switch f := &r.Findings[i]; f.Rule {
+		case renderError, undefinedVariable, yamlTab, duplicateKey:
+			if path.Ext(f.Pos.File) == ".sls" {
+				files[f.Pos.File] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(files))
+}
+
 // Run checks a tree. The error says that the tree cannot be read or that ctx ended.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	s, err := NewSession(ctx, o)

@@ -327,6 +327,7 @@ func (r *run) unit(ctx context.Context, m high.Match) {
 	h := c.Render(ctx, []high.Match{m})
 	if len(h.Faults) > 0 {
 		r.faults(h.Faults)
+		r.rest(ctx, h)
 		return
 	}
 	if h.Data.Len() == 0 || isReactor(h.Data) {
@@ -339,9 +340,32 @@ func (r *run) unit(ctx context.Context, m high.Match) {
 	chunks, err := lower.Compile(h)
 	if err != nil {
 		r.faults(source.Faults(err))
+		r.rest(ctx, h)
 		return
 	}
 	r.check(ctx, h, chunks)
+}
+
+// rest checks the states that nothing is wrong with, where others keep the SLS
+// files from being compiled. Their requisites are left alone: what they name may be
+// among the others.
+func (r *run) rest(ctx context.Context, h *high.High) {
+	if isReactor(h.Data) {
+		return
+	}
+	one, good := h.Copy(), h.Copy()
+	good.Data = value.NewMap(h.Data.Len())
+	for k, body := range h.Data.All() {
+		if id, ok := k.(string); !ok || strings.HasPrefix(id, "__") {
+			continue
+		}
+		if one.Data = value.MapOf(k, body); len(one.Verify()) == 0 {
+			good.Data.Set(k, body)
+		}
+	}
+	if chunks, err := low.Show(good); err == nil {
+		r.states(ctx, good, chunks)
+	}
 }
 
 // isReactor reports whether the data of an SLS is that of a reactor or of a

@@ -22,6 +22,12 @@ import (
 
 // check checks compiled states.
 func (r *run) check(ctx context.Context, h *high.High, chunks []*fun.Chunk) {
+	r.states(ctx, h, chunks)
+	r.requisites(chunks)
+}
+
+// states checks compiled states, each by itself.
+func (r *run) states(ctx context.Context, h *high.High, chunks []*fun.Chunk) {
 	for _, f := range low.Unknown(r.l.known, h, chunks) {
 		rule := unknownState
 		if strings.Contains(f.Err.Error(), "of Salt is not available") {
@@ -42,7 +48,6 @@ func (r *run) check(ctx context.Context, h *high.High, chunks []*fun.Chunk) {
 		r.old(c)
 		r.files(ctx, c)
 	}
-	r.requisites(chunks)
 }
 
 // posOf returns the place of an argument, else that of the state.

@@ -35,7 +35,11 @@ func (k Key) Hash(data []byte) string {
 type VersionError struct{ Format int }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("the plan has format %d, and this brine reads format %d", e.Format, Format)
+	who := "an older"
+	if e.Format > Format {
+		who = "a newer"
+	}
+	return fmt.Sprintf("%s brine wrote the plan: it has format %d, and this one reads format %d", who, e.Format, Format)
 }
 
 // ErrSeal is a file that was changed after it was written, or that was written

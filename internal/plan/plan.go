@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the version of the file.
-const Format = 2
+const Format = 3
 
 // A Plan is what a command would do.
 type Plan struct {
@@ -120,11 +120,12 @@ type Group struct {
 const (
 	Change  = "change"
 	Fail    = "fail"
-	Unknown = "unknown" // it depends on what another state does
+	MayFail = "may_fail" // it fails as things are now, and what runs before it may change that
+	Unknown = "unknown"  // it depends on what another state does
 )
 
-// A State is a state that would change something, would fail, or that is not
-// known yet.
+// A State is a state that would change something, would fail or may fail, or that
+// is not known yet.
 type State struct {
 	ID      string          `json:"id"`
 	Fun     string          `json:"fun"`
@@ -135,8 +136,11 @@ type State struct {
 	Changes json.RawMessage `json:"changes,omitempty"`
 	Diff    string          `json:"diff,omitempty"`
 	Unknown string          `json:"unknown,omitempty"` // what is not known, and until when
-	Restart bool            `json:"restart,omitempty"`
-	Reboot  bool            `json:"reboot,omitempty"`
+	// Certain says that it fails whatever runs before it.
+	Certain bool   `json:"certain,omitempty"`
+	behind  *State // it fails because this one does, which it requires
+	Restart bool   `json:"restart,omitempty"`
+	Reboot  bool   `json:"reboot,omitempty"`
 }
 
 // Totals are the sums of a plan.
@@ -148,14 +152,15 @@ type Totals struct {
 	Reboots   int `json:"reboots"`
 	Unknown   int `json:"unknown"` // steps and states
 	Failures  int `json:"failures"`
+	MayFail   int `json:"may_fail"`
 	Unreached int `json:"unreached"`
 	Faults    int `json:"faults"` // further machines without a plan
 }
 
 // Due reports whether the command would change something, as far as is known.
-func (p *Plan) Due() bool { return p.Totals.Changes+p.Totals.Unknown > 0 }
+func (p *Plan) Due() bool { return p.Totals.Changes+p.Totals.Unknown+p.Totals.MayFail > 0 }
 
-// Failed reports whether something would fail.
+// Failed reports whether something is certain to fail.
 func (p *Plan) Failed() bool { return p.Totals.Failures > 0 || !p.Complete() }
 
 // Complete reports whether all machines answered: what is not complete cannot be
@@ -198,8 +203,8 @@ func Walk(steps []*Step, f func(s *Step) bool) bool {
 	return true
 }
 
-// Finish fills in what follows from the steps: what they come after, and the
-// totals.
+// Finish fills in what follows from the steps: what they come after, which
+// failures are not certain, and the totals.
 func (p *Plan) Finish() {
 	p.Totals = Totals{}
 	f := &finish{t: &p.Totals, hosts: map[string]bool{}, unreached: map[string]bool{}, faults: map[string]bool{}}
@@ -219,6 +224,7 @@ type level struct {
 	steps   []*Step
 	touched map[string][]string // by machine, the steps that change it
 	moves   map[string]bool     // steps that change something
+	order   []string            // these in their order
 }
 
 // before returns the steps that may change what a step does, by their ids, those of
@@ -253,12 +259,24 @@ func (l *level) before(s *Step, own bool) []string {
 
 // touch notes that a step changes machines.
 func (l *level) touch(step string, hosts iter.Seq[string]) {
-	l.moves[step] = true
+	if !l.moves[step] {
+		l.moves[step], l.order = true, append(l.order, step)
+	}
 	for id := range hosts {
 		if list := l.touched[id]; len(list) == 0 || list[len(list)-1] != step {
 			l.touched[id] = append(list, step)
 		}
 	}
+}
+
+// earlier returns the steps so far that change something, those of outer
+// orchestrations first.
+func (l *level) earlier() []string {
+	var out []string
+	if l.outer != nil {
+		out = l.outer.earlier()
+	}
+	return append(out, l.order...)
 }
 
 // level counts the steps of an orchestration within another, and returns what of
@@ -271,7 +289,8 @@ func (f *finish) level(steps []*Step, outer *level) *level {
 			f.hosts[id] = true
 		}
 		s.After = l.before(s, true)
-		if f.t.add(s, f.unreached, f.faults) {
+		s.doubt(l.earlier())
+		if f.t.add(s, f.unreached, f.faults) && !Looks(s.Fun, s.Name) {
 			l.touch(s.ID, slices.Values(s.Targets))
 		}
 		if inner := f.level(s.Steps, l); len(inner.moves) > 0 {
@@ -308,6 +327,8 @@ func (t *Totals) add(s *Step, unreached, faults map[string]bool) bool {
 				t.Changes += n
 			case Fail:
 				t.Failures += n
+			case MayFail:
+				t.MayFail += n
 			case Unknown:
 				t.Unknown += n
 			}

@@ -42,7 +42,7 @@ const chunks = `
 
 func TestStates(t *testing.T) {
 	t.Parallel()
-	states, same := plan.States(load(t, answers).(*value.Map), load(t, chunks))
+	states, same := plan.States(load(t, answers).(*value.Map), plan.NewLow(load(t, chunks), plan.Basis{}))
 	var got []string
 	for _, st := range states {
 		got = append(got, fmt.Sprintf("%s %s %s restart=%t reboot=%t %s", st.ID, st.Fun, st.Effect, st.Restart, st.Reboot, st.Unknown))
@@ -94,7 +94,7 @@ func sample(t testing.TB, n int) *plan.Plan {
 	for i := range n {
 		id := fmt.Sprintf("web%d", i+1)
 		web.Targets = append(web.Targets, id)
-		states[id], same[id] = plan.States(v.(*value.Map), low)
+		states[id], same[id] = plan.States(v.(*value.Map), plan.NewLow(low, plan.Basis{}))
 		web.Hosts[id] = plan.Hashes{Low: hash, Answer: hash}
 		p.Inputs.Roster[id], p.Inputs.Pillar[id] = hash, hash
 	}
@@ -153,7 +153,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("a plan that was read is written differently (%v)", err)
 	}
 	var version *plan.VersionError
-	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 2`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
+	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 3`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
 		t.Errorf("format 1: %v", err)
 	}
 	for name, bad := range map[string]string{
@@ -195,8 +195,8 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add([]byte(`{"format": 2, "steps": [null]}`))
-	f.Add([]byte(`{"format": 2, "steps": [{"steps": [null]}]}`))
+	f.Add([]byte(`{"format": 3, "steps": [null]}`))
+	f.Add([]byte(`{"format": 3, "steps": [{"steps": [null]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if p, err := plan.Decode(data, key()); err == nil && !json.Valid(data) {
 			t.Errorf("%+v was read from what is not JSON", p)

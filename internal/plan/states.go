@@ -20,10 +20,10 @@ var waiting = [...]string{"onchanges", "onchanges_any", "watch", "watch_any", "l
 // opaque are the states that run something of which nobody knows what it does.
 var opaque = [...]string{"cmd.run", "cmd.script", "cmd.call", "cmd.wait", "cmd.wait_script", "cmd.wait_call", "module.run", "module.wait"}
 
-// States returns the states of a run in test mode that would do something, in
-// their order, and how many would not. low are the low chunks that the run was
-// made of; without them nothing is known of requisites.
-func States(rets *value.Map, low value.Value) (states []*State, same int) {
+// States returns the states of a run in test mode that would do something or
+// fail, in their order, and how many would not. low are the low chunks that the run
+// was made of; without them nothing is known of requisites.
+func States(rets *value.Map, low *Low) (states []*State, same int) {
 	type numbered struct {
 		n    int64
 		st   *State
@@ -47,11 +47,13 @@ func States(rets *value.Map, low value.Value) (states []*State, same int) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
-	needs := requisites(low)
 	states = []*State{}
+	doubts := doubts{low: low, failed: map[string]*State{}}
 	for _, x := range all {
-		if !x.have {
-			for _, req := range needs[x.tag] {
+		if x.have {
+			doubts.take(x.st, x.mod, x.tag)
+		} else {
+			for _, req := range low.requisites(x.tag, waiting[:]) {
 				if moves[req] {
 					x.st.Effect, x.have = Unknown, true
 					x.st.Unknown = "not known until " + requisiteID(req) + " ran: it runs if that changes something"
@@ -67,27 +69,6 @@ func States(rets *value.Map, low value.Value) (states []*State, same int) {
 		}
 	}
 	return states, same
-}
-
-// requisites returns by tag what the states of low chunks wait for, as
-// "mod: ID".
-func requisites(low value.Value) map[string][]string {
-	l, ok := low.(*value.List)
-	if !ok {
-		return nil
-	}
-	out := map[string][]string{}
-	for _, x := range l.Items {
-		chunk, ok := x.(*value.Map)
-		if !ok {
-			continue
-		}
-		tag := Tag(chunk)
-		for _, kind := range waiting {
-			out[tag] = append(out[tag], Requisites(chunk, kind)...)
-		}
-	}
-	return out
 }
 
 // Tag returns the tag of a low chunk.

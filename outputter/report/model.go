@@ -150,6 +150,7 @@ func Build(data value.Value, info Info) *Run {
 	for _, id := range slices.Sorted(maps.Keys(info.Failed)) {
 		b.lost(id, info.Failed[id])
 	}
+	b.alone()
 	for _, s := range b.run.Suites {
 		for _, c := range s.Cases {
 			s.Count.add(c)
@@ -157,6 +158,19 @@ func Build(data value.Value, info Info) *Run {
 		}
 	}
 	return b.run
+}
+
+// alone marks the only return of a function as failed where the run did: a return
+// does not say itself that its function failed.
+func (b *builder) alone() {
+	if b.run.Retcode == 0 || len(b.run.Suites) != 1 || len(b.returns) != 1 || b.returns[0].Status != OK {
+		return
+	}
+	c := b.returns[0]
+	c.Status = Failed
+	if c.Comment == "" {
+		c.Comment = "exit status " + strconv.Itoa(b.run.Retcode)
+	}
 }
 
 // unwrap returns the mapping of hosts: data of a runner is within "data".
@@ -175,7 +189,10 @@ func unwrap(v value.Value) (value.Mapping, bool) {
 	return m, true
 }
 
-type builder struct{ run *Run }
+type builder struct {
+	run     *Run
+	returns []*Case // of functions, without those of states
+}
 
 // A place is where a return stands: how deep, and from when on.
 type place struct {
@@ -219,6 +236,7 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 		}
 	}
 	s.Cases = append(s.Cases, c)
+	b.returns = append(b.returns, c)
 }
 
 // outcome reads what a command or a host without a return left: stdout, stderr

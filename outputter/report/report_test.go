@@ -351,3 +351,25 @@ func FuzzBuild(f *testing.F) {
 		}
 	})
 }
+
+// TestFailedReturn: the only return of a function that failed is a failure, whatever it
+// says itself.
+func TestFailedReturn(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		data    value.Value
+		retcode int
+		failed  int
+		comment string
+	}{
+		"worked":     {value.MapOf("web1", "done"), 0, 0, "done"},
+		"failed":     {value.MapOf("web1", "no such file"), 3, 1, "no such file"},
+		"without":    {value.MapOf("web1", ""), 3, 1, "exit status 3"},
+		"of several": {value.MapOf("web1", "done", "web2", "done"), 3, 0, "done"},
+	} {
+		r := Build(tt.data, Info{Fun: "cmd.run", Retcode: tt.retcode})
+		if got := r.Total().Failed(); got != tt.failed || r.Suites[0].Cases[0].Comment != tt.comment {
+			t.Errorf("%s: %d failed, want %d; the comment is %q", name, got, tt.failed, r.Suites[0].Cases[0].Comment)
+		}
+	}
+}

@@ -159,6 +159,8 @@ type run struct {
 	env  *fun.Env
 	o    Options
 	test bool
+	// rehearsed says that the run is that of a plan.
+	rehearsed bool
 	// failhard and events are the configuration's defaults.
 	failhard  bool
 	events    bool
@@ -233,6 +235,7 @@ func newRun(env *fun.Env, chunks []*fun.Chunk, o Options) *run {
 		}
 		r.disabled[value.Str(x)] = true
 	}
+	_, r.rehearsed = env.Fleet.(fun.Rehearser)
 	r.setNodes(r.enabled(chunks))
 	return r
 }

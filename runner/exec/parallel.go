@@ -128,7 +128,7 @@ func (r *run) collect(ctx context.Context, n *node) {
 		ret.Delete("sub_state_run")
 	}
 	r.set(n.tag, ret)
-	n.out = outcomeOf(ret)
+	n.out = r.outcome(ret)
 	r.published(n, ret, subs)
 }
 

@@ -69,6 +69,17 @@ func outcomeOf(ret *value.Map) outcome {
 	return o
 }
 
+// outcome is what requisites see of a return. A state that fails in the making of a
+// plan may not fail in the run, where the states before it have acted: those that
+// require it are planned all the same.
+func (r *run) outcome(ret *value.Map) outcome {
+	o := outcomeOf(ret)
+	if r.rehearsed && o.result == false {
+		o.result, o.changed = nil, true
+	}
+	return o
+}
+
 func (o outcome) stat(c class) stat {
 	var s stat
 	if c == classOnfail {
@@ -578,7 +589,7 @@ func (r *run) put(n *node, ret *value.Map) {
 	}
 	r.set(n.tag, ret)
 	n.done = true
-	n.out = outcomeOf(ret)
+	n.out = r.outcome(ret)
 	if n.par != nil {
 		return // the rest when it has ended
 	}

@@ -59,10 +59,11 @@ func Text(pl *plan.Plan, colour bool) string {
 func Hosts(ids []string) string {
 	sorted := slices.Clone(ids)
 	slices.SortFunc(sorted, summary.CompareIDs)
-	return fmt.Sprintf("%s: %s", count(len(ids), "host"), strings.ReplaceAll(summary.FoldIDs(sorted), ",", ", "))
+	return fmt.Sprintf("%s: %s", Count(len(ids), "host"), strings.ReplaceAll(summary.FoldIDs(sorted), ",", ", "))
 }
 
-func count(n int, what string) string {
+// Count is a number with what it counts: "1 host", "2 hosts".
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -71,16 +72,17 @@ func count(n int, what string) string {
 
 // Totals is the last line of a plan.
 func Totals(t plan.Totals) string {
-	parts := []string{count(t.Hosts, "host"), count(t.Changes, "change")}
+	parts := []string{Count(t.Hosts, "host"), Count(t.Changes, "change")}
 	more := func(n int, text string) {
 		if n > 0 {
 			parts = append(parts, text)
 		}
 	}
-	more(t.Restarts, count(t.Restarts, "restart"))
-	more(t.Reboots, count(t.Reboots, "reboot"))
+	more(t.Restarts, Count(t.Restarts, "restart"))
+	more(t.Reboots, Count(t.Reboots, "reboot"))
 	more(t.Unknown, fmt.Sprintf("%d not known yet", t.Unknown))
-	more(t.Failures, count(t.Failures, "failure"))
+	more(t.Failures, Count(t.Failures, "failure"))
+	more(t.MayFail, fmt.Sprintf("%d may fail", t.MayFail))
 	more(t.Unreached, fmt.Sprintf("%d not reached", t.Unreached))
 	more(t.Faults, fmt.Sprintf("%d without a plan", t.Faults))
 	return strings.Join(parts, ", ")
@@ -131,7 +133,7 @@ func (p *printer) step(number string, s *plan.Step) {
 		p.line(3, p.c.remove, "%s: %s", f.Host, oneLine(f.Reason))
 	}
 	if s.Orchestration != "" && s.Unknown == "" && len(s.Faults) == 0 {
-		p.line(3, "", "%s of the orchestration %s", count(len(s.Steps), "step"), s.Orchestration)
+		p.line(3, "", "%s of the orchestration %s", Count(len(s.Steps), "step"), s.Orchestration)
 	}
 	p.b.WriteByte('\n')
 	p.margin += 3
@@ -144,7 +146,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 func (p *printer) group(g *plan.Group) {
 	if len(g.States) == 0 {
 		p.line(3, "", "%s", Hosts(g.Hosts))
-		p.line(5, "", "nothing to change (%s)", count(g.Same, "state"))
+		p.line(5, "", "nothing to change (%s)", Count(g.Same, "state"))
 		return
 	}
 	p.line(3, "", "%s", Hosts(g.Hosts))
@@ -152,7 +154,7 @@ func (p *printer) group(g *plan.Group) {
 		p.state(st)
 	}
 	if g.Same > 0 {
-		p.line(5, "", "%s without changes", count(g.Same, "state"))
+		p.line(5, "", "%s without changes", Count(g.Same, "state"))
 	}
 }
 
@@ -165,11 +167,12 @@ func (p *printer) state(st *plan.State) {
 	switch st.Effect {
 	case plan.Fail:
 		mark, colour = "!", p.c.remove
-	case plan.Unknown:
+	case plan.Unknown, plan.MayFail:
 		mark, colour = "?", p.c.warn
 	}
 	p.line(5, colour, "%s %s (%s)%s", mark, st.ID, st.Fun, name)
-	if st.Comment != "" && (st.Effect == plan.Fail || st.Diff == "" && len(st.Changes) == 0 && st.Unknown == "") {
+	failing := st.Effect == plan.Fail || st.Effect == plan.MayFail
+	if st.Comment != "" && (failing || st.Diff == "" && len(st.Changes) == 0 && st.Unknown == "") {
 		p.line(9, "", "%s", oneLine(st.Comment))
 	}
 	if st.Restart {
