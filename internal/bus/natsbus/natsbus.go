@@ -94,19 +94,24 @@ func New(o Options) (*Link, error) {
 	return l, nil
 }
 
-// A dialer connects until ctx ends, which ends its connections, too.
-type dialer struct{ ctx context.Context }
+// A dialer connects.
+type dialer func(network, address string) (net.Conn, error)
 
 // Dial connects.
-func (d dialer) Dial(network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(d.ctx, dialTimeout)
-	defer cancel()
-	c, err := (&net.Dialer{}).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
+func (d dialer) Dial(network, address string) (net.Conn, error) { return d(network, address) }
+
+// until returns a dialer whose connections end with ctx.
+func until(ctx context.Context) dialer {
+	return func(network, address string) (net.Conn, error) {
+		dial, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		c, err := (&net.Dialer{}).DialContext(dial, network, address)
+		if err != nil {
+			return nil, err
+		}
+		context.AfterFunc(ctx, func() { _ = c.Close() })
+		return c, nil
 	}
-	context.AfterFunc(d.ctx, func() { _ = c.Close() })
-	return c, nil
 }
 
 // errClosed says that a connection ended without a reason.
@@ -118,7 +123,7 @@ func (l *Link) Hear(ctx context.Context, b *bus.Bus, ready func()) error {
 	defer cancel()
 	closed := make(chan struct{})
 	nc, err := nats.Connect(l.o.URL, append([]nats.Option{
-		nats.Name(l.o.Name), nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.Timeout(dialTimeout), nats.SetCustomDialer(dialer{ctx}),
+		nats.Name(l.o.Name), nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.Timeout(dialTimeout), nats.SetCustomDialer(until(ctx)),
 		nats.PingInterval(20 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ClosedHandler(func(*nats.Conn) { close(closed) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {

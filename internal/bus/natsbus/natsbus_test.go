@@ -92,8 +92,8 @@ func (c *controller) says(t *testing.T, part string) {
 	}
 }
 
-// until fires an event again and again until another controller has heard it.
-func until(t *testing.T, from, to *controller, tag string) {
+// repeats fires an event again and again until another controller has heard it.
+func repeats(t *testing.T, from, to *controller, tag string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; {
 		from.ring.Fire(tag, nil)
@@ -206,8 +206,8 @@ func TestServerGoesAway(t *testing.T) {
 		t.Errorf("without a server: %q", got)
 	}
 	srv.Again(t)
-	until(t, a, b, "again")
-	until(t, late, b, "late")
+	repeats(t, a, b, "again")
+	repeats(t, late, b, "late")
 	if got := b.warnings(); strings.Contains(got, "\n") {
 		t.Errorf("b warned %q, want one line", got)
 	}
