@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"brine/cmd/assembly"
+	"brine/internal/bus"
 	"brine/internal/fun"
-	"brine/internal/returner/sqldb"
 )
 
 // openBus connects a session that hears events with those of other controllers, if
@@ -14,7 +14,7 @@ func (s *session) openBus(ctx context.Context, env *fun.Env) error {
 	if !s.listening || env.Opts.At("event_bus") == nil {
 		return nil
 	}
-	b, err := assembly.OpenBus(ctx, env, sqldb.BusOptions{From: s.peers.Group(), Fire: s.bus.FireRemote, Warn: s.tell})
+	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Fire: s.bus.FireRemote, Warn: s.tell})
 	if err != nil {
 		return &statusError{status: exitUsage, err: err}
 	}

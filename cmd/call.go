@@ -26,6 +26,7 @@ type callOpts struct {
 	setMetadata string
 	versions    bool
 	schedule    string
+	ownTurn     bool
 	splay       string
 	progress    progress.Flags
 }
@@ -66,6 +67,7 @@ interrupted; 255 there is no such function.`,
 	f.StringVar(&o.setMetadata, "set-metadata", "", "data for --metadata to show, read as YAML")
 	f.BoolVarP(&o.versions, "versions-report", "V", false, "print the versions of Salt and of the system")
 	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule: if its ranges and maxrunning allow it")
+	f.BoolVar(&o.ownTurn, "own-turn", false, "run the job of --schedule also when another controller has run it")
 	f.StringVar(&o.splay, "splay", "", "wait for a random time first: seconds, or <min>:<max>")
 	o.progress.Register(f, "")
 	registerNoEffect(f, forCall)

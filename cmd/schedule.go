@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,12 +14,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/assembly"
 	"brine/internal/config"
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/printable"
 	"brine/internal/schedule"
+	"brine/internal/shared"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -203,7 +206,7 @@ func (a *App) scheduleRun(ctx context.Context, p *planned, names []string) error
 	if len(names) > 0 {
 		status := exitOK
 		for _, name := range names {
-			if st := p.start(ctx, p.Job(name), false); st != exitOK {
+			if st := p.start(ctx, p.Job(name), false, "--own-turn"); st != exitOK {
 				status = st
 			}
 		}
@@ -216,12 +219,14 @@ func (a *App) scheduleRun(ctx context.Context, p *planned, names []string) error
 }
 
 // start runs a job in a process of its own and returns its exit status.
-func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool) int {
+// more are flags of brine call besides those of the job.
+func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool, more ...string) int {
 	args, err := j.Command(p.in.Config, putOff)
 	if err != nil {
 		p.s.warn(fun.Warning{Text: err.Error()})
 		return exitGeneric
 	}
+	args = slices.Insert(args, 1, more...)
 	a := p.s.app
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: append([]string{p.in.Exe}, args...), Stdout: a.Out, Stderr: a.Err})
 	switch {
@@ -297,7 +302,7 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 		}
 	}
 	one := value.MapOf(name, raw)
-	for _, k := range []string{"skip_during_range", "enabled"} {
+	for _, k := range []string{"skip_during_range", "enabled", "shared"} {
 		if v, ok := all.Get(k); ok {
 			one.Set(k, v)
 		}
@@ -322,6 +327,13 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 			ok, why = false, fmt.Sprintf("%d of it run already (maxrunning)", n)
 		}
 	}
+	if ok && j.Shared && !o.ownTurn {
+		var err error
+		if why, err = s.takeTurn(ctx, env, j); err != nil {
+			return false, err
+		}
+		ok = why == ""
+	}
 	if !ok {
 		s.note(fmt.Sprintf("scheduled job %q does not run: %s", name, why))
 		return false, nil
@@ -331,6 +343,33 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 		s.log.Info("the run of a scheduled job cannot be noted", "err", err)
 	}
 	return true, nil
+}
+
+// takeTurn has this controller run a job that others have, too; else it says why not.
+func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job) (why string, err error) {
+	if !assembly.SharesRecords(env) {
+		return "", &statusError{
+			status: exitGeneric, err: fmt.Errorf("scheduled job %q: shared is for controllers that have a database as their job cache", j.Name),
+			hint: "set master_job_cache or ext_job_cache in the configuration of brine call, or take shared out of the job",
+		}
+	}
+	if err := s.openShared(env); err != nil {
+		return "", err
+	}
+	t := shared.Turn{Name: j.Key(), Every: j.Every, Slack: j.Slack(), Most: j.MaxRunning}
+	if due, ok := j.LastDue(s.app.Host.Now()); ok {
+		t.Due = due
+	}
+	err = s.shared.Turn(ctx, t)
+	if taken, is := errors.AsType[*shared.TurnError](err); is {
+		return taken.Text, nil
+	}
+	if err != nil {
+		return "", &statusError{
+			status: exitGeneric, err: fmt.Errorf("scheduled job %q does not run: the database that controllers share cannot tell whether another one runs it: %w", j.Name, err),
+		}
+	}
+	return "", nil
 }
 
 // putOff waits for a random time: "30" or "10:30" seconds.

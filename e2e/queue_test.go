@@ -15,12 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/queue"
 	"brine/internal/returner"
 	"brine/internal/returner/sqldb"
 	"brine/internal/shared"
+	"brine/internal/testkit/natstest"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
@@ -272,7 +275,7 @@ func TestQueuePostgres(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Postgres(t, "")
 	testQueueShared(t, "postgres", srv.Port)
-	testEventBus(t, srv.Port)
+	testEventBus(t, fmt.Sprintf("{host: 127.0.0.1, port: %d, user: salt, db: salt}", srv.Port))
 	if os.Getenv("BRINE_SOAK") != "" {
 		testQueueKilled(t, "postgres", srv.Port)
 	}
@@ -396,11 +399,20 @@ one:
 	d.until(t, "the run ended with its worker", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
+func TestEventBusNATS(t *testing.T) {
+	t.Parallel()
+	srv := natstest.Start(t, func(o *server.Options) { o.Authorization = "t0ken" })
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("t0ken\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	testEventBus(t, fmt.Sprintf("{url: '%s', token_file: %s}", srv.URL(), file))
+}
+
 // A controller hears the events of another one: those that are sent, and those of
 // its runs, each once.
-func testEventBus(t *testing.T, port int) {
+func testEventBus(t *testing.T, bus string) {
 	t.Helper()
-	bus := fmt.Sprintf("event_bus: {host: 127.0.0.1, port: %d, user: salt, db: salt}\n", port)
 	var ctl [2]loadTree
 	for i := range ctl {
 		ctl[i] = newLoadTree(t, 1, map[string]string{"wait.sls": "wait:\n  salt.wait_for_event:\n    - name: deploy/go\n    - id_list: [a]\n    - event_id: who\n    - timeout: 120\n"})
@@ -408,7 +420,7 @@ func testEventBus(t *testing.T, port int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = f.WriteString(bus)
+		_, _ = f.WriteString("event_bus: " + bus + "\n")
 		f.Close()
 	}
 	watch := ctl[0].command(t, "run", "state.event", "deploy/*", "count=2", "timeout=120")

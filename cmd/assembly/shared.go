@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/returner"
 	"brine/internal/shared"
+	"brine/internal/value"
 	lockrun "brine/runner/fn/lock"
 )
 
@@ -78,10 +80,8 @@ func TargetsOf(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) []string 
 		if kind == "" {
 			kind = c.Low.Str("expr_form")
 		}
-		switch kind {
-		case "", "glob", "list", "pcre":
-		default:
-			return nil // by grains, pillar and the like
+		if !byID(env.Opts, kind, tgt, 0) {
+			return nil // by grains, pillar and the like, which a step may change
 		}
 		ids, err := env.Fleet.Match(ctx, tgt, kind)
 		if err != nil || len(ids) == 0 {
@@ -91,6 +91,38 @@ func TargetsOf(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) []string 
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// byID reports whether a target chooses machines by nothing but their ids.
+func byID(opts *value.Map, kind string, tgt value.Value, depth int) bool {
+	const deep = 20 // nodegroups in nodegroups
+	switch kind {
+	case "", "glob", "list", "pcre":
+		return true
+	case "nodegroup":
+		group, known := opts.Map("nodegroups").Get(value.Str(tgt))
+		return known && depth < deep && byID(opts, "compound", group, depth+1)
+	case "compound":
+	default:
+		return false
+	}
+	var text []string
+	if l, ok := tgt.(*value.List); ok {
+		for _, x := range l.Items {
+			text = append(text, value.Str(x))
+		}
+	} else {
+		text = []string{value.Str(tgt)}
+	}
+	for word := range strings.FieldsSeq(strings.Join(text, " ")) {
+		letter, rest, typed := strings.Cut(word, "@")
+		switch {
+		case !typed, letter == "L", letter == "E":
+		case letter != "N" || !byID(opts, "nodegroup", rest, depth):
+			return false
+		}
+	}
+	return true
 }
 
 // lockRunner is the runner module "lock".

@@ -49,6 +49,8 @@ type Job struct {
 
 	Enabled    bool
 	MaxRunning int
+	// Shared says that one of the controllers that have the job runs it when it is due.
+	Shared     bool
 	JIDInclude bool
 	// Record says that the return is kept in the job cache.
 	Record       bool
@@ -76,13 +78,13 @@ func (s *Span) contains(now time.Time) (bool, error) {
 }
 
 // Globals are the keys of a schedule that are not jobs.
-var globals = []string{"enabled", "skip_function", "skip_during_range", "splay"}
+var globals = []string{"enabled", "shared", "skip_function", "skip_during_range", "splay"}
 
 // keys are the keys of a job.
 var keys = []string{
 	"after", "args", "cron", "days", "dry_run", "enabled", "fun", "func", "function", "hours", "jid_include", "jitter", "job_args", "job_kwargs",
 	"kwargs", "maxrunning", "metadata", "minutes", "name", "once", "once_fmt", "persist", "range", "return_config", "return_job", "return_kwargs",
-	"returner", "run_after_skip_range", "run_explicit", "run_on_start", "saved", "seconds", "skip_during_range", "skip_explicit", "splay", "until", "when",
+	"returner", "run_after_skip_range", "run_explicit", "run_on_start", "saved", "seconds", "shared", "skip_during_range", "skip_explicit", "splay", "until", "when",
 }
 
 // unserved are the keys that need a process that lives between the runs.
@@ -205,7 +207,8 @@ func (r Reader) job(name string, m, all *value.Map) (*Job, []error) {
 			j.MaxRunning = int(v)
 		}
 	}
-	for key, at := range map[string]*bool{"enabled": &j.Enabled, "jid_include": &j.JIDInclude, "run_on_start": &j.RunOnStart} {
+	j.Shared = value.Truth(all.At("shared"))
+	for key, at := range map[string]*bool{"shared": &j.Shared, "enabled": &j.Enabled, "jid_include": &j.JIDInclude, "run_on_start": &j.RunOnStart} {
 		if v, ok := m.Get(key); ok && v != nil {
 			*at = value.Truth(v) && v != "false" && v != "False"
 		}

@@ -339,3 +339,39 @@ func FuzzDates(f *testing.F) {
 		}
 	})
 }
+
+// The time that controllers ask for is the same for all that are late by the splay.
+func TestLastDue(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ job, now, want string }{
+		{"{cron: '30 8 * * *'}", "2026-11-21 08:30:00", "2026-11-21 08:30:00"},
+		{"{cron: '30 8 * * *', splay: 600}", "2026-11-21 08:39:59", "2026-11-21 08:30:00"},
+		{"{cron: '30 8 * * *'}", "2026-11-21 08:29:59", "2026-11-21 08:30:00"}, // a clock that is late
+		{"{cron: '30 8 * * *'}", "2026-11-21 08:29:00", "2026-11-20 08:30:00"}, // a timer that makes up for a run
+		{"{cron: '*/5 * * * *', splay: 600}", "2026-11-21 08:09:00", "2026-11-21 08:05:00"},
+		{"{when: 'Monday 5:00pm'}", "2026-11-21 08:00:00", "2026-11-16 17:00:00"},
+		{"{once: '2026-11-21 08:00:00', once_fmt: '%Y-%m-%d %H:%M:%S'}", "2026-11-21 09:00:00", "2026-11-21 08:00:00"},
+		{"{once: '2026-11-21 08:00:00', once_fmt: '%Y-%m-%d %H:%M:%S'}", "2026-11-21 07:00:00", ""},
+		{"{minutes: 5}", "2026-11-21 08:00:00", ""},
+	} {
+		j := read(t, "j: "+strings.Replace(tt.job, "{", "{function: test.ping, shared: True, ", 1)).Job("j")
+		if j == nil || !j.Shared {
+			t.Fatalf("%s: %v", tt.job, j)
+		}
+		got := ""
+		if due, ok := j.LastDue(at(t, tt.now)); ok {
+			got = due.Format(time.DateTime)
+		}
+		if got != tt.want {
+			t.Errorf("%s at %s: %q, want %q", tt.job, tt.now, got, tt.want)
+		}
+	}
+	one := read(t, "shared: True\na: {function: test.echo, args: [x], hours: 1}\nb: {function: test.echo, args: [y], hours: 1, shared: False}")
+	a, b := one.Job("a"), one.Job("b")
+	if !a.Shared || b.Shared {
+		t.Errorf("shared: a %v, b %v", a.Shared, b.Shared)
+	}
+	if b.Name = "a"; a.Key() == b.Key() || !strings.HasPrefix(a.Key(), "a#") {
+		t.Errorf("two jobs have the keys %s, %s", a.Key(), b.Key())
+	}
+}

@@ -35,6 +35,7 @@ type Controller struct {
 	noted map[string]bool    // jobs among them that the store knows
 	queue []op
 	held  []*Held
+	turns []Turn
 	down  error // of the last try; nil: the store took all
 	told  bool
 
@@ -206,6 +207,7 @@ func (c *Controller) alive() {
 	for _, h := range held {
 		h.keep()
 	}
+	c.keepTurns()
 	if len(jids) == 0 {
 		return
 	}
@@ -233,6 +235,7 @@ func (c *Controller) Close() {
 	for _, h := range held {
 		h.Drop()
 	}
+	c.endTurns()
 	if waits && down == nil || waits && c.ask(func(ctx context.Context, s *Store) error { return s.db.PingContext(ctx) }) == nil {
 		for range 4 { // one that is not taken is tried so often
 			c.flush()

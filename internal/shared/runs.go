@@ -412,5 +412,9 @@ func (s *Store) Clean(ctx context.Context, keep time.Duration) error {
 	_, err := s.exec(ctx, "DELETE FROM brine_notes WHERE jid IN (SELECT jid FROM brine_runs WHERE beat < {now} - ?)", keep.Seconds())
 	_, err2 := s.exec(ctx, "DELETE FROM brine_runs WHERE beat < {now} - ?", keep.Seconds())
 	_, err3 := s.exec(ctx, "DELETE FROM brine_locks WHERE beat < {now} - ?", max(keep, time.Hour).Seconds())
-	return errors.Join(err, err2, err3)
+	var err4 error
+	if s.hasTurns(ctx) {
+		_, err4 = s.exec(ctx, "DELETE FROM brine_turns WHERE beat < {now} - ?", max(keep, time.Hour).Seconds())
+	}
+	return errors.Join(err, err2, err3, err4)
 }

@@ -24,6 +24,9 @@ var tables = []table{
 		"jid key20", "job_load text", "controller text", "host_name text", "cache text", "pid int", "began real", "beat real", "lease real",
 		"ended real", "resumes key20", "resumed_by key20",
 	}},
+	{"brine_turns", "name, token", []string{
+		"name key255", "token key64", "due real", "controller text", "host_name text", "pid int", "taken real", "beat real", "lease real", "ended real",
+	}},
 	{"brine_notes", "jid, n, part", []string{"jid key20", "n int", "part int", "data text"}},
 }
 

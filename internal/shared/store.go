@@ -1,4 +1,5 @@
-// Package shared keeps what controllers share: the locks of orchestrations, which
+// Package shared keeps what controllers share: the locks of orchestrations, who runs a
+// scheduled job, which
 // controller works on which job, and what another one needs to go on with an
 // orchestration. It is kept in the database of the job cache. Without one, the locks
 // of a machine are in a SQLite file of its cache.

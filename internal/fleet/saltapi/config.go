@@ -117,7 +117,7 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 	}
 	for key, at := range map[string]*string{"ca": &c.CA, "client_cert": &c.Cert, "client_key": &c.Key} {
 		if p := value.Str(e.At(key)); e.At(key) != nil && p != "" {
-			*at = absolute(dir, p)
+			*at = Absolute(dir, p)
 		}
 	}
 	for _, d := range []struct {
@@ -155,7 +155,8 @@ func (c *Config) setClient(v value.Value) error {
 	return nil
 }
 
-func absolute(dir, path string) string {
+// Absolute is a path of the configuration in dir.
+func Absolute(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
@@ -206,7 +207,7 @@ func (c *Config) secrets(e *value.Map, dir string, getenv func(string) string) e
 				return fmt.Errorf("%s and %s both say what the %s is; give one of them", given, key, name)
 			}
 			given = key
-			text, err := secret(key, value.Str(v), name, dir, getenv)
+			text, err := Secret(key, value.Str(v), name, dir, getenv)
 			if err != nil {
 				return err
 			}
@@ -226,7 +227,10 @@ func (c *Config) secrets(e *value.Map, dir string, getenv func(string) string) e
 	return nil
 }
 
-func secret(key, v, name, dir string, getenv func(string) string) (string, error) {
+// Secret returns the secret name of an entry whose key is name (v is the secret),
+// name_env (v is a variable of the environment) or name_file: a file below dir that
+// nobody else may read.
+func Secret(key, v, name, dir string, getenv func(string) string) (string, error) {
 	switch key {
 	case name + "_env":
 		text := getenv(v)
@@ -235,7 +239,7 @@ func secret(key, v, name, dir string, getenv func(string) string) (string, error
 		}
 		return text, nil
 	case name + "_file":
-		path := absolute(dir, v)
+		path := Absolute(dir, v)
 		st, err := os.Stat(path)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", key, err)

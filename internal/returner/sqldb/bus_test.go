@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/bus"
 	"brine/internal/event"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
@@ -14,7 +15,7 @@ import (
 
 // A controller has a bus of its own.
 type controller struct {
-	*Bus
+	*bus.Bus
 	ring *event.Ring
 
 	mu   sync.Mutex
@@ -25,7 +26,7 @@ func newController(t *testing.T, port int, from string, tags ...string) *control
 	t.Helper()
 	opts := value.MapOf("returner.postgres.host", "127.0.0.1", "returner.postgres.port", int64(port))
 	c := &controller{ring: event.NewRing(0, time.Now)}
-	b, err := OpenBus(t.Context(), settings("postgres", opts), BusOptions{From: from, Tags: tags, Fire: c.ring.FireRemote, Warn: func(err error) {
+	b, err := OpenBus(t.Context(), settings("postgres", opts), bus.Options{From: from, Tags: tags, Fire: c.ring.FireRemote, Warn: func(err error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.said = append(c.said, err.Error())
@@ -83,7 +84,7 @@ func TestBus(t *testing.T) {
 	a.ring.FireForeign("deploy/foreign", nil)
 	a.ring.Fire("deploy/done", value.MapOf("text", "é ' \\ \x00 \U0001f9c2"))
 	a.ring.Fire("deploy/large", value.MapOf("text", strings.Repeat("x", 100_000)))
-	a.ring.Fire("deploy/huge", value.MapOf("text", strings.Repeat("x", maxBusEvent)))
+	a.ring.Fire("deploy/huge", value.MapOf("text", strings.Repeat("x", bus.MaxEvent)))
 	a.ring.Fire("end", nil)
 	b.hears(t, "end")
 	if got := strings.Join(b.heard(t), " "); got != "deploy/done deploy/large end" {

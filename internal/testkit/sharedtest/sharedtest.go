@@ -28,6 +28,7 @@ func Store(t *testing.T, open func() *shared.Store) {
 	atOnce(t, open)
 	resumes(t, one, two)
 	claims(t, open)
+	turns(t, open)
 	forgets(t, one)
 }
 
@@ -266,6 +267,101 @@ func claims(t *testing.T, open func() *shared.Store) {
 	}
 	if got != 1 {
 		t.Errorf("%d rivals go on with one orchestration", got)
+	}
+}
+
+// turner is a process that runs scheduled jobs, and its end.
+func turner(t *testing.T, open func() *shared.Store, name string, lease time.Duration) (c *shared.Controller, end func()) {
+	t.Helper()
+	c = &shared.Controller{
+		Open: func(context.Context) (*shared.Store, error) { return open(), nil },
+		Who:  shared.Run{Controller: name, Host: "host of " + name, PID: 7, Lease: lease}, Owner: "zoe@" + name, Warn: func(text string) { t.Log(text) },
+	}
+	end = sync.OnceFunc(c.Close)
+	t.Cleanup(end)
+	return c, end
+}
+
+// turn is "" where a controller may run a job, else what it says.
+func turn(t *testing.T, c *shared.Controller, j shared.Turn) string {
+	t.Helper()
+	err := c.Turn(t.Context(), j)
+	if taken, is := errors.AsType[*shared.TurnError](err); is {
+		return taken.Text
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ""
+}
+
+func turns(t *testing.T, open func() *shared.Store) {
+	t.Helper()
+	one, end := turner(t, open, "one", time.Hour)
+	two, _ := turner(t, open, "two", time.Hour)
+	wants := func(what string, c *shared.Controller, j shared.Turn, want string) {
+		t.Helper()
+		if got := turn(t, c, j); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	due := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	at := func(name string, n int) shared.Turn {
+		return shared.Turn{Name: name, Due: due.Add(time.Duration(n) * time.Hour), Most: 1}
+	}
+	const odd = "job ' \" \\ % é \U0001f9c2"
+	wants("the first", one, at(odd, 0), "")
+	wants("its time again", two, at(odd, 0), "controller one (host of one) has run it for ")
+	wants("a time before", two, at(odd, -1), "controller one")
+	wants("another job", two, at("other", 0), "")
+	wants("the next time, while the first is under way", two, at(odd, 1), "1 of it run already")
+	if j := at(odd, 1); true {
+		j.Most = 2
+		wants("two may be under way", two, j, "")
+	}
+	end()
+	one, end = turner(t, open, "one", time.Hour)
+	wants("the time of a job that ended", one, at("ended", 0), "")
+	end()
+	wants("that time again", two, at("ended", 0), "s ago")
+	wants("its next time", two, at("ended", 1), "")
+
+	// A controller that died: its time is another's, and it is not under way.
+	dead := open()
+	gone, _ := turner(t, func() *shared.Store { return dead }, "gone", 100*time.Millisecond)
+	wants("the one that dies", gone, at("dies", 0), "")
+	_ = dead.Close() // its heartbeats end
+	for end := time.Now().Add(time.Minute); turn(t, two, at("dies", 0)) != ""; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the time of a dead controller stays its own")
+		}
+	}
+	wants("after that", two, at("dies", 0), "controller two")
+
+	every := shared.Turn{Name: "every", Every: time.Hour, Slack: time.Minute, Most: 9}
+	wants("an interval", two, every, "")
+	wants("within it", two, every, "controller two")
+	every.Slack = time.Hour
+	wants("after it", two, every, "")
+
+	const rivals = 6
+	var wg sync.WaitGroup
+	var got [rivals]error
+	for i := range rivals {
+		c, _ := turner(t, open, fmt.Sprint("rival", i), time.Hour)
+		wg.Go(func() { got[i] = c.Turn(t.Context(), at("rivals", 0)) })
+	}
+	wg.Wait()
+	ran := 0
+	for _, err := range got {
+		if err == nil {
+			ran++
+		} else if _, is := errors.AsType[*shared.TurnError](err); !is {
+			t.Error(err)
+		}
+	}
+	if ran != 1 {
+		t.Errorf("%d of %d rivals run a job", ran, rivals)
 	}
 }
 
