@@ -115,7 +115,7 @@ type wrongPassphraseError struct{}
 func (wrongPassphraseError) Error() string { return "the passphrase is wrong" }
 
 // Is makes it the error that it stands for.
-func (wrongPassphraseError) Is(err error) bool { return err == x509.IncorrectPasswordError } //nolint:errorlint // Is compares
+func (wrongPassphraseError) Is(err error) bool { return errors.Is(err, x509.IncorrectPasswordError) }
 
 // errPublic says that a file names a key that is elsewhere.
 var errPublic = errors.New("the file has a public key, and the ssh-agent does not hold its private key")
