@@ -15,6 +15,7 @@ type agentOpts struct {
 	detached  bool
 	resume    string
 	relay     bool
+	skip      int64
 }
 
 // newAgentCmd returns the far end of "brine ssh", which the controller starts
@@ -49,6 +50,8 @@ started on a terminal.`,
 	_ = f.MarkHidden("resume")
 	f.BoolVar(&o.relay, "relay", false, "carry connections to other machines for the controller")
 	_ = f.MarkHidden("relay")
+	f.Int64Var(&o.skip, "skip", 0, "drop so many bytes of standard input first")
+	_ = f.MarkHidden("skip")
 	f.BoolVar(&o.sum, "sum", false, "print the SHA-256 of this program and end")
 	_ = f.MarkHidden("sum")
 	c.AddCommand(newAgentBuildCmd(a), newAgentListCmd(a))
@@ -59,7 +62,7 @@ func (a *App) agent(ctx context.Context, o *agentOpts) error {
 	if o.sum {
 		return serve.Sum(a.Out)
 	}
-	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached, Resume: o.resume, Relay: o.relay})
+	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached, Resume: o.resume, Relay: o.relay, Skip: o.skip})
 	if errors.Is(err, serve.ErrTerminal) {
 		return &statusError{status: exitUsage, err: err, hint: serve.TerminalHint}
 	}

@@ -232,6 +232,22 @@ func (t *dest) note(what string, attrs ...any) {
 	}
 }
 
+// noteSettings notes what ssh_config says of a host, once.
+func (d *Dialer) noteSettings(s settings, t *dest) {
+	if _, told := d.told.LoadOrStore("settings of "+t.id+" "+t.name, true); told {
+		return
+	}
+	for _, key := range s.Keys() {
+		if at := s.From(key); !at.IsZero() {
+			value := strings.Join(s.all(key), " ")
+			if strings.HasSuffix(key, "command") {
+				value = firstWord(value)
+			}
+			t.note("setting", "keyword", key, "value", value, "from", at)
+		}
+	}
+}
+
 // dest joins the roster, ssh_config and the defaults for an entry.
 func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
 	s, err := d.lookup(ctx, sshconf.Query{Host: e.Host, User: e.User, Port: e.Port, Options: e.SSHOptions})
@@ -355,15 +371,7 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	if !s.none("knownhostscommand") {
 		t.knownCommand = func(key ssh.PublicKey) (*keyDB, error) { return d.knownByCommand(s.get("knownhostscommand"), t, key) }
 	}
-	for _, key := range s.Keys() {
-		if at := s.From(key); !at.IsZero() {
-			value := strings.Join(s.all(key), " ")
-			if strings.HasSuffix(key, "command") {
-				value = firstWord(value)
-			}
-			t.note("setting", "keyword", key, "value", value, "from", at)
-		}
-	}
+	d.noteSettings(s, t)
 	var err error
 	if t.known, err = d.knownFiles(s, t); err != nil {
 		return nil, err

@@ -25,17 +25,29 @@ import (
 // "!" and backslashes in ways of their own. So the command that sshd hands to
 // it is always the same harmless line, which starts sh; what is to be done, a
 // POSIX script, comes as the first line of stdin. Nothing of it is in argv,
-// where others could read it. printf %b gives the script its lines back.
-const bootstrap = `sh -c 'IFS= read -r l; eval "$(printf %b "$l")"'`
+// where others could read it. sh reads it byte by byte.
+const bootstrap = `sh -c 'IFS= read -r l; eval "$l"'`
 
-// encode makes a script one line for bootstrap.
+// encode makes a script one line for bootstrap. printf %b gives one of several lines
+// these back.
 func encode(script string) string {
-	return strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(strings.TrimRight(script, "\n")) + "\n"
+	script = strings.TrimRight(script, "\n")
+	if !strings.Contains(script, "\n") {
+		return script + "\n"
+	}
+	line := strings.NewReplacer(`\`, `\\`, "\n", `\n`).Replace(script)
+	return "l=" + proc.Quote(line) + `; eval "$(printf %b "$l")"` + "\n"
 }
+
+// readOn goes on with the next line of stdin, a script of its own.
+const readOn = `IFS= read -r l; eval "$l"`
 
 // A launch is a script to run on a host, and as whom.
 type launch struct {
+	// script is what runs. quick, a line, runs before it, and what it starts by exec
+	// takes the place of script, of which it finds len(encode(script)) bytes in stdin.
 	script string
+	quick  string
 	sudo   bool
 	user   string        // of sudo; "" is root
 	passwd roster.Secret // of sudo; unset: it needs none
@@ -46,6 +58,14 @@ type launch struct {
 // launchOf returns the launch of a script on an entry's host.
 func launchOf(e *roster.Entry, script string) launch {
 	return launch{script: script, sudo: e.Sudo || e.SudoUser != "", user: e.SudoUser, passwd: e.Passwd, tty: e.TTY}
+}
+
+// input is what bootstrap is given.
+func (l *launch) input() string {
+	if l.quick == "" {
+		return encode(l.script)
+	}
+	return encode(l.quick+"; "+readOn) + encode(l.script)
 }
 
 // A stream is a script under way: its stdin and stdout, and what it complains.
@@ -280,14 +300,14 @@ func sudoLine(user string) string {
 // feed gives bootstrap its script.
 func (s *stream) feed(ctx context.Context, l launch) error {
 	if !l.sudo {
-		return s.give(encode(l.script))
+		return s.give(l.input())
 	}
 	user := l.user
 	if user == "" {
 		user = "root"
 	}
 	if !l.passwd.IsSet() {
-		return s.give(encode(sudoLine(user)) + encode(l.script))
+		return s.give(encode(sudoLine(user)) + l.input())
 	}
 	// An unread password would become the script's input, and a guess at the
 	// prompt could send it to a program; so the prompt is one that nobody can
@@ -313,7 +333,7 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	if which == prompt {
 		return &sudoError{"sudo does not take the password", "passwd in the roster is the one that sudo is given"}
 	}
-	return s.give(encode(l.script))
+	return s.give(l.input())
 }
 
 // give writes to stdin. That a command has ended already is no fault of the

@@ -2,6 +2,8 @@ package sshexec
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -223,6 +225,56 @@ func TestWithoutMarks(t *testing.T) {
 	} {
 		if got := sudoText(tt.in); got != tt.want {
 			t.Errorf("sudoText(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// TestQuickScript: the agent is started by one program where it is as it was placed,
+// and the script that follows runs where it is not.
+func TestQuickScript(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/sys/kernel/arch"); err != nil {
+		t.Skip(err)
+	}
+	const program = "#!/bin/sh\necho agent $2; cat; echo\n"
+	for _, tt := range []struct {
+		name    string
+		mode    os.FileMode // of the directory
+		file    os.FileMode
+		size    int
+		machine string
+		want    string
+	}{
+		{"placed", 0o700, 0o700, len(program), "*", "agent 5\necho slow $(cat)\nrest"},
+		{"of others, too", 0o750, 0o700, len(program), "*", "slow rest"},
+		{"that others may write to", 0o777, 0o700, len(program), "*", "slow rest"},
+		{"cut off", 0o700, 0o700, len(program) + 1, "*", "slow rest"},
+		{"without mode", 0o700, 0o600, len(program), "*", "slow rest"},
+		{"another kind of host", 0o700, 0o700, len(program), "vax", "slow rest"},
+	} {
+		cache := t.TempDir()
+		dir := filepath.Join(cache, "brine", "agent")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "brine-00"), []byte(program), tt.file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		kinds := fmt.Sprintf("%s) h=brine-00 n=%d;; ", tt.machine, tt.size)
+		for _, umask := range []string{"", "022"} { // one line and several
+			l := launch{script: "echo slow $(cat)", quick: quickScript(&roster.Entry{CmdUmask: umask}, kinds, "--skip 5")}
+			for _, sh := range shells() {
+				c := exec.Command(sh, "-c", bootstrap)
+				c.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache)
+				c.Stdin = strings.NewReader(l.input() + "rest")
+				out, err := c.Output()
+				if err != nil || string(out) != tt.want+"\n" {
+					t.Errorf("%s, %s: %q, %v, want %q", tt.name, sh, out, err, tt.want)
+				}
+			}
 		}
 	}
 }

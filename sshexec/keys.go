@@ -94,6 +94,9 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk b
 		return
 	}
 	raw, err := k.parse(text, path, pass, mayAsk, &key.public)
+	if errors.Is(err, x509.IncorrectPasswordError) {
+		err = wrongPassphraseError{}
+	}
 	if err != nil {
 		key.err = fmt.Errorf("key %s: %w", path, err)
 		return
@@ -105,6 +108,14 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk b
 	}
 	key.signers, key.public = []ssh.Signer{s}, s.PublicKey()
 }
+
+// wrongPassphraseError is x509.IncorrectPasswordError in words for people.
+type wrongPassphraseError struct{}
+
+func (wrongPassphraseError) Error() string { return "the passphrase is wrong" }
+
+// Is makes it the error that it stands for.
+func (wrongPassphraseError) Is(err error) bool { return errors.Is(err, x509.IncorrectPasswordError) }
 
 // errPublic says that a file names a key that is elsewhere.
 var errPublic = errors.New("the file has a public key, and the ssh-agent does not hold its private key")

@@ -46,6 +46,15 @@ type firstLine struct {
 
 func (f firstLine) Read(b []byte) (int, error) { return f.Reader.Read(b) }
 
+// startLines reads what starts an agent: a line, and the one after it that it skips.
+func startLines(in *bufio.Reader) (string, error) {
+	script, err := in.ReadString('\n')
+	if err == nil && strings.Contains(script, " --skip ") {
+		_, err = in.ReadString('\n')
+	}
+	return script, err
+}
+
 // relay adds a machine that serve serves where it is started as a relay; nil: as
 // an agent does. starts counts that.
 func (r *relayed) relay(id string, serve func(ctx context.Context, rw io.ReadWriteCloser) error) (f *sshtest.Fake, starts *atomic.Int32) {
@@ -56,7 +65,7 @@ func (r *relayed) relay(id string, serve func(ctx context.Context, rw io.ReadWri
 	}
 	return r.add(id, func(s *sshtest.Session) int {
 		in := bufio.NewReader(s)
-		script, err := in.ReadString('\n')
+		script, err := startLines(in)
 		if err != nil || !strings.Contains(script, "agent --relay") {
 			return 127
 		}

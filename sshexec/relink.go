@@ -157,5 +157,5 @@ func (p *placer) resume(ctx context.Context, c *Client, e *roster.Entry, token s
 	if c.bare.Load() {
 		return c.open(ctx, c.exe+" "+command, false, 0)
 	}
-	return c.start(ctx, launchOf(e, p.startScript(e, "brine-need-"+token, command, false)))
+	return c.start(ctx, p.startLaunch(e, "brine-need-"+token, command, false))
 }

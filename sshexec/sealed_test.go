@@ -116,7 +116,7 @@ func newBehind(t *testing.T, n, size int, change func(e *roster.Entry)) *behind 
 func (b *behind) serve(home string) func(s *sshtest.Session) int {
 	return func(s *sshtest.Session) int {
 		in := bufio.NewReader(s)
-		script, err := in.ReadString('\n')
+		script, err := startLines(in)
 		if err != nil {
 			return 255
 		}

@@ -155,6 +155,9 @@ func (f *fleet) session(ctx context.Context, name string, ch ssh.Channel, reqs <
 		go ssh.DiscardRequests(reqs)
 		in := bufio.NewReader(ch)
 		script, err := in.ReadString('\n')
+		if err == nil && strings.Contains(script, " --skip ") {
+			_, err = in.ReadString('\n') // for a host where no agent is
+		}
 		if err != nil {
 			return
 		}

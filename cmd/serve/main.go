@@ -57,6 +57,7 @@ func agent(args []string, in io.Reader, out, errs io.Writer) int {
 	f.BoolVar(&o.Detached, "detached", false, "")
 	f.StringVar(&o.Resume, "resume", "", "")
 	f.BoolVar(&o.Relay, "relay", false, "")
+	f.Int64Var(&o.Skip, "skip", 0, "")
 	sum := f.Bool("sum", false, "")
 	err := f.Parse(args)
 	if err == nil && f.NArg() > 0 {

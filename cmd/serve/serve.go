@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -17,8 +18,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
+	"time"
 
 	"github.com/mattn/go-isatty"
 
@@ -46,6 +47,9 @@ type Options struct {
 	// carried to it; "" serves.
 	Resume string
 	Relay  bool // carry connections to other machines for the controller
+	// Skip is how many bytes come on In before what is for the agent: a script that
+	// was not needed to start it.
+	Skip int64
 }
 
 // stdio is the channel of an agent.
@@ -75,6 +79,9 @@ func Agent(ctx context.Context, o Options) error {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	if _, err := io.CopyN(io.Discard, o.In, o.Skip); err != nil {
+		return fmt.Errorf("skip the script on standard input: %w", err)
+	}
 	exe, _ := os.Executable()
 	lateGC()
 	leave(o.Host, exe)
@@ -106,19 +113,35 @@ func Agent(ctx context.Context, o Options) error {
 	return err
 }
 
+// reapAfter is how long an agent serves before it looks at all processes of the host
+// without any sign that one of them is a stopped agent: looking at a few hundred takes
+// a quarter of the CPU time of a short call.
+const reapAfter = time.Second
+
 // reap ends what earlier agents left behind: before the first call where a run is
-// noted that could hold it up, else beside it. The func that it returns waits.
+// noted that could hold it up, beside it where another agent listens or listened, else
+// in an agent that serves for longer than reapAfter. The func that it returns waits.
 func reap(h host.Host, cacheDir, exe string) (wait func()) {
+	after := reapAfter
 	switch {
 	case cacheDir == "":
 		return func() {}
 	case jobs.Unfinished(h, cacheDir):
 		jobs.Reap(h, cacheDir, exe)
 		return func() {}
+	case jobs.Listened(h, cacheDir):
+		after = 0
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() { jobs.Reap(h, cacheDir, exe) })
-	return wg.Wait
+	done := make(chan struct{})
+	t := time.AfterFunc(after, func() {
+		defer close(done)
+		jobs.Reap(h, cacheDir, exe)
+	})
+	return func() {
+		if !t.Stop() {
+			<-done
+		}
+	}
 }
 
 func isTerminal(x any) bool {

@@ -34,6 +34,22 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestSkip: what started the agent is not for the agent; a channel that ends in it is
+// told.
+func TestSkip(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ in, want string }{
+		{"script\n", "no hello from the remote program"},
+		{"scr", "skip the script on standard input: EOF"},
+	} {
+		var out, errs bytes.Buffer
+		status := run([]string{"agent", "--skip", "7", "--cache-dir", filepath.Join(t.TempDir(), "cache")}, strings.NewReader(tt.in), &out, &errs)
+		if status != 1 || !strings.Contains(errs.String(), tt.want) {
+			t.Errorf("%q: %d: %s", tt.in, status, &errs)
+		}
+	}
+}
+
 func TestSum(t *testing.T) {
 	t.Parallel()
 	exe, err := os.Executable()

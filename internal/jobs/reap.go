@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,4 +172,15 @@ func Unfinished(h host.Host, cacheDir string) bool {
 	states, _ := h.ReadDir(filepath.Join(cacheDir, "states"))
 	notes, _ := h.ReadDir(filepath.Join(cacheDir, "proc"))
 	return len(states) > 1 || len(notes) > 0 // beside the lock
+}
+
+// SocketPrefix begins the names of the sockets that agents listen on, in their
+// directory, for a controller that they lost.
+const SocketPrefix = "s-"
+
+// Listened reports whether an agent listens in a directory, or was killed or stopped
+// while it did.
+func Listened(h host.Host, cacheDir string) bool {
+	names, _ := h.ReadDir(cacheDir)
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, SocketPrefix) })
 }

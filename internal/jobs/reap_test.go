@@ -91,6 +91,12 @@ func TestReap(t *testing.T) {
 	if !Unfinished(h, dir) || Unfinished(h, "/none") {
 		t.Error("Unfinished")
 	}
+	if Listened(h, dir) || Listened(h, "/none") {
+		t.Error("Listened without a socket")
+	}
+	if err := h.AppendFile(dir+"/"+SocketPrefix+"00", nil, 0o600); err != nil || !Listened(h, dir) {
+		t.Errorf("not Listened: %v", err)
+	}
 	Reap(h, dir, exe)
 	slices.Sort(h.killed)
 	if got, want := strings.Join(slices.Compact(h.killed), " "), "101 102 30 31 32 81"; got != want {

@@ -3,10 +3,13 @@ package pongo2
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"strings"
 )
 
-var reIdentifiers = regexp.MustCompile("^[a-zA-Z0-9_]+$")
+// isIdentifier reports whether a name has nothing but letters, digits and underscores.
+func isIdentifier(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
 
 var autoescape = true
 
@@ -30,7 +33,7 @@ type Context map[string]any
 
 func (c Context) checkForValidIdentifiers() *Error {
 	for k, v := range c {
-		if !reIdentifiers.MatchString(k) {
+		if !isIdentifier(k) {
 			return &Error{
 				Sender:    "checkForValidIdentifiers",
 				OrigError: fmt.Errorf("context-key '%s' (value: '%+v') is not a valid identifier", k, v),

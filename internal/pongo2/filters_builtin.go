@@ -34,6 +34,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -645,15 +646,21 @@ func filterUrlencode(in *Value, param *Value) (*Value, *Error) {
 	return AsValue(url.QueryEscape(in.String())), nil
 }
 
+// lazyRegexp is a regular expression that is compiled when it is first used: most
+// programs that contain this package, and every agent that starts, use none.
+func lazyRegexp(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // TODO: This regexp could do some work
 var (
-	filterUrlizeURLRegexp   = regexp.MustCompile(`((((http|https)://)|www\.|((^|[ ])[0-9A-Za-z_\-]+(\.com|\.net|\.org|\.info|\.biz|\.de))))(?U:.*)([ ]+|$)`)
-	filterUrlizeEmailRegexp = regexp.MustCompile(`(\w+@\w+\.\w{2,4})`)
+	filterUrlizeURLRegexp   = lazyRegexp(`((((http|https)://)|www\.|((^|[ ])[0-9A-Za-z_\-]+(\.com|\.net|\.org|\.info|\.biz|\.de))))(?U:.*)([ ]+|$)`)
+	filterUrlizeEmailRegexp = lazyRegexp(`(\w+@\w+\.\w{2,4})`)
 )
 
 func filterUrlizeHelper(input string, autoescape bool, trunc int) (string, error) {
 	var soutErr error
-	sout := filterUrlizeURLRegexp.ReplaceAllStringFunc(input, func(raw_url string) string {
+	sout := filterUrlizeURLRegexp().ReplaceAllStringFunc(input, func(raw_url string) string {
 		var prefix string
 		var suffix string
 		if strings.HasPrefix(raw_url, " ") {
@@ -697,7 +704,7 @@ func filterUrlizeHelper(input string, autoescape bool, trunc int) (string, error
 		return "", soutErr
 	}
 
-	sout = filterUrlizeEmailRegexp.ReplaceAllStringFunc(sout, func(mail string) string {
+	sout = filterUrlizeEmailRegexp().ReplaceAllStringFunc(sout, func(mail string) string {
 		title := mail
 
 		if trunc > 3 && len(title) > trunc {
@@ -742,13 +749,13 @@ func filterStringformat(in *Value, param *Value) (*Value, *Error) {
 	return AsValue(fmt.Sprintf(param.String(), in.Interface())), nil
 }
 
-var reStriptags = regexp.MustCompile("<[^>]*?>")
+var reStriptags = lazyRegexp("<[^>]*?>")
 
 func filterStriptags(in *Value, param *Value) (*Value, *Error) {
 	s := in.String()
 
 	// Strip all tags
-	s = reStriptags.ReplaceAllString(s, "")
+	s = reStriptags().ReplaceAllString(s, "")
 
 	return AsValue(strings.TrimSpace(s)), nil
 }

@@ -2,14 +2,13 @@ package pongo2
 
 import (
 	"bytes"
-	"regexp"
 )
 
 type tagSpacelessNode struct {
 	wrapper *NodeWrapper
 }
 
-var tagSpacelessRegexp = regexp.MustCompile(`(?U:(<.*>))([\t\n\v\f\r ]+)(?U:(<.*>))`)
+var tagSpacelessRegexp = lazyRegexp(`(?U:(<.*>))([\t\n\v\f\r ]+)(?U:(<.*>))`)
 
 func (node *tagSpacelessNode) Execute(ctx *ExecutionContext, writer TemplateWriter) *Error {
 	b := bytes.NewBuffer(make([]byte, 0, 1024)) // 1 KiB
@@ -23,7 +22,7 @@ func (node *tagSpacelessNode) Execute(ctx *ExecutionContext, writer TemplateWrit
 	// Repeat this recursively
 	changed := true
 	for changed {
-		s2 := tagSpacelessRegexp.ReplaceAllString(s, "$1$3")
+		s2 := tagSpacelessRegexp().ReplaceAllString(s, "$1$3")
 		changed = s != s2
 		s = s2
 	}

@@ -531,7 +531,7 @@ func (l *loader) add(id string, data value.Value, pos source.Pos) {
 	case *value.Map:
 		m = data
 	default:
-		l.warn(pos, "roster entry %q is a %s; it must be a host or a mapping", id, value.TypeName(data))
+		l.warn(pos, "roster entry %q must be a host or a mapping, not %s", id, value.TypeName(data))
 		return
 	}
 	if first, ok := l.r.index[id]; ok {

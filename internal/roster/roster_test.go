@@ -139,7 +139,7 @@ func TestFaultsAndWarnings(t *testing.T) {
 	r := load(t, f, roster.Options{}, roster.Source{Path: "/a"}, roster.Source{Path: "/b"})
 	for _, want := range []string{
 		`r1:1:17: roster entry "web1": unknown key "prot" (did you mean "port"?)`,
-		`r1:3:1: roster entry "odd" is a int; it must be a host or a mapping`,
+		`r1:3:1: roster entry "odd" must be a host or a mapping, not int`,
 		`r2:1:1: roster entry "web1" is there already, in r1:1:1, which counts`,
 		`unknown key "password" (did you mean "passwd"?)`,
 		`sudo: "no" is text, and text is true`,

@@ -34,7 +34,7 @@ func parseMatch(s string) ([]criterion, error) {
 		s = rest
 		c := criterion{name: strings.ToLower(word)}
 		if c.name, c.not = strings.CutPrefix(c.name, "!"); c.name == "all" {
-			if len(out) > 0 && !onlyPasses(out) || s != "" && s[0] != '#' {
+			if len(out) > 1 || s != "" && s[0] != '#' { // ssh, too, takes one before it
 				return nil, errors.New("all cannot be combined with other conditions of Match")
 			}
 			return append(out, c), nil
@@ -57,12 +57,6 @@ func parseMatch(s string) ([]criterion, error) {
 		return nil, errors.New("Match has no condition")
 	}
 	return out, nil
-}
-
-// onlyPasses reports whether one condition, final or canonical, is all that
-// stands before "all".
-func onlyPasses(list []criterion) bool {
-	return len(list) == 1 && (list[0].name == "final" || list[0].name == "canonical")
 }
 
 // asksFinal reports whether a Match line asks for a second pass.

@@ -92,7 +92,7 @@ func TestLookupRefuses(t *testing.T) {
 		"User\n":                          "/c:1: User has no value",
 		"Match sometimes\n":               "/c:1: unsupported condition of Match: sometimes",
 		"Match user\n":                    "/c:1: Match user has no value",
-		"Match host a all\n":              "/c:1: all cannot be combined with other conditions of Match",
+		"Match host a user b all\n":       "/c:1: all cannot be combined with other conditions of Match",
 		"Match exec true\n User x\n":      "/c:1: " + ErrExec.Error(),
 		"Include ${DIR}/x\n":              "/c:1: cannot read the tokens of Include ${DIR}/x",
 		"Include /loop\n":                 "/loop:1: more than 16 files include each other",

@@ -142,7 +142,7 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		Role: wire.Agent, Hello: hello, Frame: maxFrame, Window: window, Streams: maxCalls, Heartbeat: o.Heartbeat,
 		Handle: func(ctx context.Context, st *wire.Stream) error {
 			<-s.ready
-			s.listen()
+			s.listenSoon()
 			return s.serve(ctx, st)
 		},
 		Note: s.note,

@@ -40,14 +40,12 @@ import (
 // errAlone is why the channel ends when nobody came.
 var errAlone = errors.New("the controller did not come back")
 
-// socketPrefix begins the names of sockets.
-const socketPrefix = "s-"
-
 // A door is where a controller that was lost comes back in.
 type door struct {
 	dir, token string
 	hold       time.Duration
 
+	soon   sync.Once
 	mu     sync.Mutex
 	ln     net.Listener
 	shut   bool
@@ -70,7 +68,7 @@ const socketMax = 100
 // socketPath returns the path of a socket in a directory. Where it would be too
 // long, Linux has a shorter one, which holds until done is called.
 func socketPath(dir, token string) (path string, done func(), err error) {
-	path = filepath.Join(dir, socketPrefix+token)
+	path = filepath.Join(dir, jobs.SocketPrefix+token)
 	if len(path) <= socketMax || runtime.GOOS != "linux" {
 		return path, func() {}, nil
 	}
@@ -78,7 +76,7 @@ func socketPath(dir, token string) (path string, done func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return "/proc/self/fd/" + strconv.Itoa(int(d.Fd())) + "/" + socketPrefix + token, func() { d.Close() }, nil
+	return "/proc/self/fd/" + strconv.Itoa(int(d.Fd())) + "/" + jobs.SocketPrefix + token, func() { d.Close() }, nil
 }
 
 // listen opens the door. It may be called again.
@@ -135,7 +133,7 @@ func (d *door) close() {
 	close(d.closed)
 	if d.ln != nil {
 		_ = d.ln.Close()
-		_ = os.Remove(filepath.Join(d.dir, socketPrefix+d.token))
+		_ = os.Remove(filepath.Join(d.dir, jobs.SocketPrefix+d.token))
 	}
 }
 
@@ -145,12 +143,12 @@ const sweepAge = time.Minute
 
 // sweepSockets removes the sockets of agents that were killed.
 func sweepSockets(dir string) {
-	names, _ := filepath.Glob(filepath.Join(dir, socketPrefix+"*"))
+	names, _ := filepath.Glob(filepath.Join(dir, jobs.SocketPrefix+"*"))
 	for _, name := range names {
 		if fi, err := os.Lstat(name); err != nil || time.Since(fi.ModTime()) < sweepAge {
 			continue
 		}
-		c, err := dialSocket(dir, strings.TrimPrefix(filepath.Base(name), socketPrefix))
+		c, err := dialSocket(dir, strings.TrimPrefix(filepath.Base(name), jobs.SocketPrefix))
 		if err == nil {
 			_ = c.Close()
 			continue
@@ -178,6 +176,9 @@ func Resume(in io.Reader, out io.Writer, dir, token string) error {
 		return fmt.Errorf("%q is not the token of an agent", token)
 	}
 	c, err := dialSocket(dir, token)
+	for begun := time.Now(); errors.Is(err, fs.ErrNotExist) && time.Since(begun) < doorWait; c, err = dialSocket(dir, token) {
+		time.Sleep(doorDelay / 10)
+	}
 	if err != nil {
 		return errors.Join(err, wire.SayGone(out, "the agent has ended"))
 	}
@@ -193,8 +194,24 @@ func Resume(in io.Reader, out io.Writer, dir, token string) error {
 	return err
 }
 
-// listen opens the door of an agent that is asked something. A controller may know
+// doorDelay is how long an agent that is asked something is without a door: most calls
+// have returned by then, and a socket costs a tenth of their CPU time. doorWait is how
+// long a controller that came back waits for one.
+const (
+	doorDelay = 200 * time.Millisecond
+	doorWait  = 3 * time.Second
+)
+
+// listenSoon has an agent that is asked something open its door. A controller may know
 // that the link broke, and be back, long before the agent does.
+func (s *server) listenSoon() {
+	if s.door == nil {
+		return
+	}
+	s.door.soon.Do(func() { time.AfterFunc(doorDelay, s.listen) })
+}
+
+// listen opens the door.
 func (s *server) listen() {
 	if s.door == nil || !s.m.Resumable() {
 		return
