@@ -45,6 +45,14 @@ func chainPage(p page, c chainView) templ.Component {
 				for i := range c.Steps {
 					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><p>")
 					writeText(templ_7745c5c3_Buffer, c.Steps[i].Says())
+					writeHTML(templ_7745c5c3_Buffer, " ")
+					if on := c.Steps[i].On; on != "" {
+						writeHTML(templ_7745c5c3_Buffer, "<a class=\"more\" href=\"")
+						writeURL(templ_7745c5c3_Buffer, hostsOf(on))
+						writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
+						writeText(templ_7745c5c3_Buffer, "Who matches the targets of step "+strconv.Itoa(i+1))
+						writeHTML(templ_7745c5c3_Buffer, "\">Who matches</a>")
+					}
 					writeHTML(templ_7745c5c3_Buffer, "</p>")
 					if p.may(Editor) {
 						templ_7745c5c3_Err = stepButtons(p, c, i+1).Render(ctx, templ_7745c5c3_Buffer)
@@ -150,7 +158,7 @@ func chainPage(p page, c chainView) templ.Component {
 //
 //go:noinline
 func scheduleForm(p page, c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var17 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var19 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) || len(c.Planned) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"later\"><h2 id=\"later\">Run later</h2>")
 			if c.PlanFault != "" {
@@ -210,7 +218,7 @@ func scheduleForm(p page, c chainView) templ.Component {
 
 //go:noinline
 func version(c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"version\" value=\"")
 		writeText(templ_7745c5c3_Buffer, c.Version)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -220,7 +228,7 @@ func version(c chainView) templ.Component {
 
 //go:noinline
 func stepButtons(p page, c chainView, n int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a class=\"button quiet\" href=\"")
 		writeURL(templ_7745c5c3_Buffer, stepURL(c.Name, n))
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
@@ -258,7 +266,7 @@ func stepButtons(p page, c chainView, n int) templ.Component {
 //
 //go:noinline
 func stepTargets(p page, c chainView, n int, on string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
 		number := strconv.Itoa(n)
 		writeHTML(templ_7745c5c3_Buffer, "<details><summary aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Select targets of step "+number)
@@ -287,7 +295,7 @@ func stepTargets(p page, c chainView, n int, on string) templ.Component {
 
 //go:noinline
 func moveButton(p page, c chainView, n, to int, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var39 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "move"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -318,8 +326,8 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 
 //go:noinline
 func conflictPage(p page, name string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var45 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var46 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var47 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var48 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -336,7 +344,7 @@ func conflictPage(p page, name string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Show the chain as it is now</a>, or go back to copy what you wrote.</p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var46), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -346,8 +354,8 @@ func conflictPage(p page, name string) templ.Component {
 
 //go:noinline
 func chainTextPage(p page, c chainView, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var48 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var49 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var51 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -392,7 +400,7 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -402,8 +410,8 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 
 //go:noinline
 func stepPage(p page, f stepForm) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var55 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var56 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var57 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var58 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -463,7 +471,7 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</form>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var56), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -473,7 +481,7 @@ func stepPage(p page, f stepForm) templ.Component {
 
 //go:noinline
 func stepField(name, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var65 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var67 templ.Component) (templ_7745c5c3_Err error) {
 		switch name {
 		case "test":
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
@@ -531,7 +539,7 @@ func stepField(name, text string) templ.Component {
 //
 //go:noinline
 func targetInput(id, name, label, text, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var82 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var84 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 		writeText(templ_7745c5c3_Buffer, id)

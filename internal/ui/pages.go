@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/graph"
 	"brine/internal/jobs"
+	"brine/internal/orchestration"
 	"brine/internal/value"
 )
 
@@ -24,6 +25,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, v *visit) {
 // A plannedStep is a step of an orchestration before it runs.
 type plannedStep struct {
 	ID, Fun, Target, What string
+	Expr                  string // the targets as an expression
 	Requires              []string
 }
 
@@ -36,8 +38,12 @@ func plannedSteps(low *value.List) []plannedStep {
 			continue
 		}
 		s := plannedStep{ID: m.Str("__id__"), Fun: m.Str("state") + "." + m.Str("fun"), Target: says(m.At("tgt"))}
-		if t := m.Str("tgt_type"); t != "" && t != "glob" && t != "list" {
+		t := m.Str("tgt_type")
+		if t != "" && t != "glob" && t != "list" {
 			s.Target += " (" + t + ")"
+		}
+		if s.Expr = says(m.At("tgt")); s.Expr != "" {
+			s.Expr = orchestration.Expr{Text: strings.ReplaceAll(s.Expr, ", ", ","), Type: t}.String()
 		}
 		switch {
 		case value.Truth(m.At("highstate")):

@@ -145,7 +145,13 @@ func orchestrationPage(p page, name, description string, steps []plannedStep) te
 				writeHTML(templ_7745c5c3_Buffer, "</th><td>")
 				writeText(templ_7745c5c3_Buffer, s.Fun)
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				writeText(templ_7745c5c3_Buffer, s.Target)
+				if s.Expr != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+					writeURL(templ_7745c5c3_Buffer, hostsOf(s.Expr))
+					writeHTML(templ_7745c5c3_Buffer, "\" title=\"Show who matches\">")
+					writeText(templ_7745c5c3_Buffer, s.Target)
+					writeHTML(templ_7745c5c3_Buffer, "</a>")
+				}
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 				writeText(templ_7745c5c3_Buffer, s.What)
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
@@ -180,7 +186,7 @@ func orchestrationPage(p page, name, description string, steps []plannedStep) te
 
 //go:noinline
 func targetHelp() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var25 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "A glob (<code>web*</code>), IDs with commas (<code>web1,web2</code>), or an expression with the letter of its type: grain <code>G@os:Debian</code>, nodegroup <code>N@web</code>, regular expression <code>E@web\\d+</code>, compound <code>C@web* and G@os:Debian</code>.")
 		return nil
 	})
@@ -188,8 +194,8 @@ func targetHelp() templ.Component {
 
 //go:noinline
 func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var27 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var28 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -274,7 +280,7 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -284,8 +290,8 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 
 //go:noinline
 func jobPage(p page, j jobView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var43 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var43 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var44 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -403,7 +409,7 @@ func jobPage(p page, j jobView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var43), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -413,7 +419,7 @@ func jobPage(p page, j jobView) templ.Component {
 
 //go:noinline
 func stateHead(s stateResult, level string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var60 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
 		if level == "h3" {
 			writeHTML(templ_7745c5c3_Buffer, "<h3>")
 			templ_7745c5c3_Err = badge(s.Result).Render(ctx, templ_7745c5c3_Buffer)
@@ -444,7 +450,7 @@ func stateHead(s stateResult, level string) templ.Component {
 
 //go:noinline
 func stateBody(s stateResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var66 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var67 templ.Component) (templ_7745c5c3_Err error) {
 		if s.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
 			writeText(templ_7745c5c3_Buffer, s.Comment)
@@ -455,13 +461,13 @@ func stateBody(s stateResult) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Diff of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, l := range diffLines(s.Diff) {
-				var templ_7745c5c3_Var69 = []any{l.class}
-				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var69...)
+				var templ_7745c5c3_Var70 = []any{l.class}
+				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var70...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var69).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var70).String())
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, l.text)
 				writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -481,7 +487,7 @@ func stateBody(s stateResult) templ.Component {
 
 //go:noinline
 func hostResults(jid string, hosts []hostResult, more int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var74 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
 		for _, h := range hosts {
 			writeHTML(templ_7745c5c3_Buffer, "<details")
 			if h.Failed {

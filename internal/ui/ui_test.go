@@ -732,7 +732,7 @@ func TestHostileText(t *testing.T) {
 		"/jobs/20260101000000000001", "/jobs/20260101000000000001?host=" + q, "/hosts", "/hosts/" + h, "/states", "/states?text=" + q, "/states/web", "/states/" + h, "/states/" + h + "/step?chain=" + q,
 		"/chains/friday/step?action=state&sls=" + q,
 		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
-		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
+		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
 		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
 	} {
 		w := b.get(path)
