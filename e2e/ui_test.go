@@ -288,8 +288,8 @@ func TestUI(t *testing.T) {
 	}
 	p.do(p.at("/chains/friday"), visible("#run-heading"), click("[name=test]"), visible("#run-state.is-succeeded"))
 
-	p.do(p.at("/templates/site"), visible("#fields"), chromedp.SetValue("select", "blue"))
-	browsertest.Get(t, p.tab, chromedp.Evaluate[bool](`document.querySelector("select").dispatchEvent(new Event("change", {bubbles: true}))`))
+	p.do(p.at("/templates/site"), visible("#fields"), chromedp.SetValue(`[id="f-colour"]`, "blue"))
+	browsertest.Get(t, p.tab, chromedp.Evaluate[bool](`document.getElementById("f-colour").dispatchEvent(new Event("change", {bubbles: true}))`))
 	p.do(visible(`[id="f-shade"]`), click(`[value="add users"]`), visible(`[id="f-users:1:name"]`), typed(`[id="f-token"]`, "0123456789"))
 	p.sound("wizard")
 	p.do(click("[name=confirm]"), click("[value=run]"), visible("#run-state.is-succeeded"))
