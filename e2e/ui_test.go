@@ -290,7 +290,10 @@ func TestUI(t *testing.T) {
 
 	p.do(p.at("/templates/site"), visible("#fields"), chromedp.SetValue(`[id="f-colour"]`, "blue"))
 	browsertest.Get(t, p.tab, chromedp.Evaluate[bool](`document.getElementById("f-colour").dispatchEvent(new Event("change", {bubbles: true}))`))
-	p.do(visible(`[id="f-shade"]`), click(`[value="add users"]`), visible(`[id="f-users:1:name"]`), typed(`[id="f-token"]`, "0123456789"))
+	p.do(visible(`[id="f-shade"]`))
+	// The fields may be shown again at any time: nothing may come between the search
+	// for the button and the click.
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[value="add users"]').click()`), visible(`[id="f-users:1:name"]`), typed(`[id="f-token"]`, "0123456789"))
 	p.sound("wizard")
 	p.do(click("[name=confirm]"), click("[value=run]"), visible("#run-state.is-succeeded"))
 

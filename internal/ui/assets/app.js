@@ -77,13 +77,15 @@ function preview(input) {
 // wizard asks the server for the fields again when a value changes: conditions may
 // show others.
 function wizard(form) {
+  let asked = 0;
   form.addEventListener("change", async (e) => {
     if (!e.target.closest("#fields")) return;
+    const mine = ++asked;
     const data = new URLSearchParams(new FormData(form));
     data.set("op", "refresh");
     const answer = await fetch(form.action, { method: "POST", body: data }).catch(() => null);
     const next = answer?.ok && parse(await answer.text()).getElementById("fields");
-    if (!next) return;
+    if (!next || mine !== asked) return;
     const old = form.querySelector("#fields");
     // Passwords are not sent back, and what was typed meanwhile stays.
     for (const el of old.querySelectorAll("input, select")) {
