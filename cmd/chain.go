@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -120,9 +119,6 @@ func newChainNewCmd(a *App) *cobra.Command {
 			return err
 		}
 		if err := st.Write(args[0], nil, text); err != nil {
-			if errors.Is(err, fs.ErrExist) {
-				return fmt.Errorf("chain %s exists: %s", args[0], st.Path(args[0]))
-			}
 			return err
 		}
 		fmt.Fprintln(a.Out, printable.Line(st.Path(args[0])))

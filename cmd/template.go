@@ -218,12 +218,25 @@ func describe(t *orchestration.Template) string {
 	return b.String()
 }
 
+// howMany is how many items an edit-group takes, in words.
+func howMany(f *form.Field) string {
+	switch {
+	case f.MaxItems > 0 && f.MinItems == f.MaxItems:
+		return fmt.Sprintf("%d of", f.MinItems)
+	case f.MaxItems > 0:
+		return fmt.Sprintf("%d to %d of", f.MinItems, f.MaxItems)
+	case f.MinItems > 0:
+		return fmt.Sprintf("%d or more of", f.MinItems)
+	}
+	return "any number of"
+}
+
 func describeFields(fields []*form.Field, indent int, line func(int, string, ...any)) {
 	for _, f := range fields {
 		text := f.Name
 		switch {
 		case f.Type == form.EditGroup:
-			text += ": any number of"
+			text += ": " + howMany(f)
 		case !f.Holds():
 			text += ": " + f.Wants()
 		}
@@ -275,16 +288,20 @@ Exit status: 0 all are right; 1 one is not; 64 the command line is invalid.`,
 				faults = append(faults, asFaults(err)...)
 				continue
 			}
-			wrong, skipped := t.compile(ctx, found)
+			wrong, warnings := t.compile(ctx, found)
 			faults = append(faults, wrong...)
-			if skipped != "" {
-				fmt.Fprintf(a.Err, "brine: template %s was not compiled: %s\n", n, printable.Line(skipped))
+			for _, w := range warnings {
+				fmt.Fprintf(a.Err, "brine: warning: %s\n", printable.Line(w))
 			}
 		}
 		if len(faults) > 0 {
 			return faults
 		}
-		fmt.Fprintf(a.Out, "%d templates are right\n", len(args))
+		if len(args) == 1 {
+			fmt.Fprintln(a.Out, "1 template is right")
+		} else {
+			fmt.Fprintf(a.Out, "%d templates are right\n", len(args))
+		}
 		return nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"brine/cmd/assembly"
@@ -17,12 +18,13 @@ import (
 )
 
 // compile compiles the orchestration of a template, with the defaults of its form
-// and one target for each name, and returns what is wrong with it. skipped says
-// why it cannot be compiled: a value that nobody can make up.
-func (t *templates) compile(ctx context.Context, x *orchestration.Template) (faults source.Errors, skipped string) {
+// and one target for each name, and returns what is wrong with it. The warnings say
+// why it cannot be compiled, for a value that nobody can make up, and which IDs of
+// its steps no state has: with other values, one may.
+func (t *templates) compile(ctx context.Context, x *orchestration.Template) (faults source.Errors, warnings []string) {
 	pillar, field := samples(x)
 	if field != "" {
-		return nil, fmt.Sprintf("field %s has no default, and no value that fits it is known", field)
+		return nil, []string{fmt.Sprintf("template %s was not compiled: field %s has no default, and no value that fits it is known", x.Name, field)}
 	}
 	targets := value.NewMap(2 * len(x.Targets))
 	for _, tgt := range x.Targets {
@@ -54,7 +56,31 @@ func (t *templates) compile(ctx context.Context, x *orchestration.Template) (fau
 			f.Pos.File = path
 		}
 	}
-	return faults, ""
+	if len(faults) == 0 {
+		warnings = unknownIDs(x, res.Value)
+	}
+	return faults, warnings
+}
+
+// unknownIDs names the IDs of the steps of a template that low data does not have.
+func unknownIDs(x *orchestration.Template, low value.Value) (warnings []string) {
+	var ids []string
+	if l, ok := low.(*value.List); ok {
+		for _, c := range l.Items {
+			if m, ok := c.(*value.Map); ok {
+				ids = append(ids, m.Str("__id__"))
+			}
+		}
+	}
+	for _, step := range x.Steps {
+		for _, id := range step.IDs {
+			if !slices.Contains(ids, id) {
+				err := fmt.Errorf("step %s: with the default values, no state has the ID %q%s", step.Name, id, source.DidYouMean(id, ids))
+				warnings = append(warnings, (&source.Error{Pos: step.Pos, Err: err}).Error())
+			}
+		}
+	}
+	return warnings
 }
 
 func exists(h host.Host, path string) bool {

@@ -417,8 +417,12 @@ func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
 		jid := s.newJID()
 		id := s.env(ctx, jid).ID
 		name := "runner.ui." + x.Name
+		args := []string{x.On}
+		if x.Details != "" {
+			args = append(args, x.Details)
+		}
 		rec, err := s.Begin(jobs.Load{
-			JID: jid, Fun: name, Arg: value.Strings(x.On), Tgt: id, TgtType: "list", User: x.User, Minions: []string{id}, Runner: true, PID: os.Getpid(),
+			JID: jid, Fun: name, Arg: value.Strings(args...), Tgt: id, TgtType: "list", User: x.User, Minions: []string{id}, Runner: true, PID: os.Getpid(),
 		})
 		if err != nil {
 			return err
@@ -427,7 +431,7 @@ func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
 		if !x.OK {
 			said, code = "refused", exitGeneric
 		}
-		body := value.MapOf("fun", name, "fun_args", value.Strings(x.On), "jid", jid, "return", said, "success", x.OK, "user", x.User)
+		body := value.MapOf("fun", name, "fun_args", value.Strings(args...), "jid", jid, "return", said, "success", x.OK, "user", x.User)
 		return errors.Join(rec.Return(fun.Return{ID: id, JID: jid, Retcode: code, Body: fun.ValueBody{V: body}}), rec.End())
 	})
 }

@@ -269,7 +269,14 @@ func TestUI(t *testing.T) {
 	}
 	p.sound("step")
 	p.do(click("main form button"), visible(".steps li"))
+	p.do(click(".steps summary"), visible("#targets-1-matched .hint"), chromedp.SetValue("#targets-1", "web1,db1"), chromedp.SetValue("#targets-1-kind", "L"))
+	browsertest.Get(t, p.tab, chromedp.Evaluate[bool](`document.querySelector("#targets-1-kind").dispatchEvent(new Event("change"))`))
+	wait(t, "the preview", func() bool { return strings.Contains(p.text("#targets-1-matched"), "2 hosts: db1, web1") })
 	p.sound("chain")
+	p.do(click(".steps details button"), chromedp.WaitNotPresent(".steps details[open]"), visible(".steps li"))
+	if text := p.text(".steps"); !strings.Contains(text, "apply hello on L@web1,db1") {
+		t.Errorf("targets: %s", text)
+	}
 	// Somebody else changes the chain while its step is edited here.
 	p.do(click(".steps .button"), visible("#sls"))
 	if out, err := p.brine("chain", "add", "friday", "cmd", "uptime", "--on", "db1").CombinedOutput(); err != nil {
@@ -281,9 +288,12 @@ func TestUI(t *testing.T) {
 	}
 	p.do(p.at("/chains/friday"), visible("#run-heading"), click("[name=test]"), visible("#run-state.is-succeeded"))
 
-	p.do(p.at("/templates/site"), visible("#fields"), chromedp.SetValue("select", "blue"))
-	browsertest.Get(t, p.tab, chromedp.Evaluate[bool](`document.querySelector("select").dispatchEvent(new Event("change", {bubbles: true}))`))
-	p.do(visible(`[id="f-shade"]`), click(`[value="add users"]`), visible(`[id="f-users:1:name"]`), typed(`[id="f-token"]`, "0123456789"))
+	p.do(p.at("/templates/site"), visible("#fields"), chromedp.SetValue(`[id="f-colour"]`, "blue"))
+	browsertest.Get(t, p.tab, chromedp.Evaluate[bool](`document.getElementById("f-colour").dispatchEvent(new Event("change", {bubbles: true}))`))
+	p.do(visible(`[id="f-shade"]`))
+	// The fields may be shown again at any time: nothing may come between the search
+	// for the button and the click.
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[value="add users"]').click()`), visible(`[id="f-users:1:name"]`), typed(`[id="f-token"]`, "0123456789"))
 	p.sound("wizard")
 	p.do(click("[name=confirm]"), click("[value=run]"), visible("#run-state.is-succeeded"))
 
@@ -294,6 +304,11 @@ func TestUI(t *testing.T) {
 		t.Errorf("jobs: %s", text)
 	}
 	p.sound("jobs")
+	p.do(p.at("/audit?text=targets"), visible("table"))
+	if text := p.text("table"); !strings.Contains(text, "apply hello on N@web -> apply hello on L@web1,db1") || strings.Contains(text, "login") {
+		t.Errorf("audit: %s", text)
+	}
+	p.sound("audit")
 }
 
 // TestUIEnds has Ctrl-C, or the end of the terminal, stop a run before its next step,

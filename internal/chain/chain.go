@@ -336,6 +336,15 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there is no chain %q in %s%s", e.Name, e.Dir, source.DidYouMean(e.Name, e.Names))
 }
 
+// An ExistsError says that there is a chain with a name already. It is fs.ErrExist.
+type ExistsError struct{ Name, Path string }
+
+// Error names the file.
+func (e *ExistsError) Error() string { return fmt.Sprintf("chain %s exists: %s", e.Name, e.Path) }
+
+// Unwrap returns fs.ErrExist.
+func (e *ExistsError) Unwrap() error { return fs.ErrExist }
+
 // Read returns a chain and the text of its file.
 func (s *Store) Read(name string) (*Chain, []byte, error) {
 	if err := CheckName(name); err != nil {
@@ -371,6 +380,31 @@ func (s *Store) Write(name string, old, text []byte) error {
 	return s.Files.WriteFile(s.Path(name), strings.NewReader(string(text)), host.WriteOptions{Sync: true})
 }
 
+// Rename gives a chain whose file has the text old, which was read before, another
+// name and text. It fails as Write does if somebody else changed it, and with an
+// ExistsError if there is a chain with the other name. Records of its executions
+// stay under the old name.
+func (s *Store) Rename(name, to string, old, text []byte) error {
+	if err := CheckName(to); err != nil {
+		return err
+	}
+	unlock, err := s.lock(name, old)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	switch _, err := s.Files.Lstat(s.Path(to)); {
+	case err == nil:
+		return &ExistsError{Name: to, Path: s.Path(to)}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := s.Files.WriteFile(s.Path(to), strings.NewReader(string(text)), host.WriteOptions{Sync: true}); err != nil {
+		return err
+	}
+	return s.Files.Remove(s.Path(name))
+}
+
 // lock keeps others from changing chains until it is unlocked. It fails if the
 // file of the chain has another text than old, as Write says.
 func (s *Store) lock(name string, old []byte) (unlock func(), err error) {
@@ -388,7 +422,7 @@ func (s *Store) lock(name string, old []byte) (unlock func(), err error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	case err == nil && old == nil:
-		return nil, fmt.Errorf("chain %s: %w", name, fs.ErrExist)
+		return nil, &ExistsError{Name: name, Path: s.Path(name)}
 	case string(now) != string(old):
 		return nil, fmt.Errorf("chain %s was changed by somebody else: %w", name, fs.ErrExist)
 	}

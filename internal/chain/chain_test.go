@@ -3,6 +3,7 @@ package chain_test
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,5 +150,48 @@ func TestReplace(t *testing.T) {
 		if _, err := c.Replace(text, n, &chain.Step{Action: chain.Wait, Seconds: 5}); err == nil {
 			t.Errorf("step %s is replaced", n)
 		}
+	}
+}
+
+func TestDefinitionKeepsText(t *testing.T) {
+	t.Parallel()
+	text := []byte("# mine\nsteps:\n  # first\n  - {action: cmd, id: 7, targets: web1, command: ls} # here\n  - &w {action: cmd, targets: web2, command: w}\n  - *w\n")
+	got, err := chain.Retarget(text, "1", "G@os:Debian")
+	want := strings.Replace(string(text), "web1", "'G@os:Debian'", 1)
+	if string(got) != want || err != nil {
+		t.Errorf("%v\n%s", err, got)
+	}
+	if _, err := chain.Retarget(text, "3", "x"); err == nil || !strings.Contains(err.Error(), "alias") {
+		t.Errorf("an alias: %v", err)
+	}
+	if got, err = chain.Describe(text, "a: b"); string(got) != string(text)+"description: 'a: b'\n" || err != nil {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+func TestRename(t *testing.T) {
+	t.Parallel()
+	s := &chain.Store{Files: host.NewLocal(), Dir: t.TempDir()}
+	one, two := []byte("steps: []\n"), []byte("description: x\nsteps: []\n")
+	if err := errors.Join(s.Write("a", nil, one), s.Write("b", nil, one)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Rename("a", "b", one, two); err == nil || !strings.HasSuffix(err.Error(), "chain b exists: "+s.Path("b")) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	if err := s.Rename("a", "../c", one, two); err == nil {
+		t.Error("a name with a directory is taken")
+	}
+	if err := s.Rename("a", "c", two, two); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a text that was changed: %v", err)
+	}
+	if err := s.Rename("a", "c", one, two); err != nil {
+		t.Fatal(err)
+	}
+	if names, _ := s.Names(); !slices.Equal(names, []string{"b", "c"}) {
+		t.Errorf("chains: %v", names)
+	}
+	if _, text, err := s.Read("c"); string(text) != string(two) || err != nil {
+		t.Errorf("%v: %s", err, text)
 	}
 }

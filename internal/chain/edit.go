@@ -78,8 +78,54 @@ func Remove(text []byte, step string) ([]byte, error) {
 	})
 }
 
-// edit changes the list of steps of a chain's text.
-func edit(text []byte, change func(steps *yaml.Node) error) ([]byte, error) {
+// Retarget returns the text of a chain whose step has other targets. All else
+// stays as it is written.
+func Retarget(text []byte, step, targets string) ([]byte, error) {
+	return edit(text, func(steps *yaml.Node) error {
+		i, err := number(step, len(steps.Content))
+		if err != nil {
+			return err
+		}
+		m := steps.Content[i-1]
+		if m.Kind != yaml.MappingNode {
+			return fmt.Errorf("step %d repeats another one by an alias: change it in the file", i)
+		}
+		set(m, "targets", scalar(targets))
+		return nil
+	})
+}
+
+// Describe returns the text of a chain with another description.
+func Describe(text []byte, description string) ([]byte, error) {
+	return editTop(text, func(top *yaml.Node) error {
+		set(top, "description", scalar(description))
+		return nil
+	})
+}
+
+// at returns the value of a key of a mapping; nil where there is none.
+func at(m *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Value == key {
+			return m.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// set gives a key of a mapping another value, whose comments stay.
+func set(m *yaml.Node, key string, v *yaml.Node) {
+	old := at(m, key)
+	if old == nil {
+		m.Content = append(m.Content, scalar(key), v)
+		return
+	}
+	v.HeadComment, v.LineComment, v.FootComment = old.HeadComment, old.LineComment, old.FootComment
+	*old = *v
+}
+
+// editTop changes the mapping of a chain's text.
+func editTop(text []byte, change func(top *yaml.Node) error) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return nil, err
@@ -87,28 +133,23 @@ func edit(text []byte, change func(steps *yaml.Node) error) ([]byte, error) {
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("a chain must be a mapping with the key steps")
 	}
-	top := doc.Content[0]
-	var steps *yaml.Node
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		if top.Content[i].Value == "steps" {
-			steps = top.Content[i+1]
-		}
-	}
-	if steps == nil || steps.Kind != yaml.SequenceNode {
-		list := &yaml.Node{Kind: yaml.SequenceNode}
-		if steps == nil {
-			top.Content = append(top.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: "steps"}, list)
-		} else {
-			*steps = *list
-			list = steps
-		}
-		steps = list
-	}
-	steps.Style = 0
-	if err := change(steps); err != nil {
+	if err := change(doc.Content[0]); err != nil {
 		return nil, err
 	}
 	return encode(&doc)
+}
+
+// edit changes the list of steps of a chain's text.
+func edit(text []byte, change func(steps *yaml.Node) error) ([]byte, error) {
+	return editTop(text, func(top *yaml.Node) error {
+		steps := at(top, "steps")
+		if steps == nil || steps.Kind != yaml.SequenceNode {
+			set(top, "steps", &yaml.Node{Kind: yaml.SequenceNode})
+			steps = at(top, "steps")
+		}
+		steps.Style = 0
+		return change(steps)
+	})
 }
 
 func encode(v any) ([]byte, error) {
@@ -168,22 +209,22 @@ func nodeOf(v any) *yaml.Node {
 // node is a step as YAML.
 func (s *Step) node() *yaml.Node {
 	kv := []any{"action", s.Action, "id", s.ID}
-	set := func(key string, v any, has bool) {
+	put := func(key string, v any, has bool) {
 		if has {
 			kv = append(kv, key, v)
 		}
 	}
-	set("targets", s.On, s.On != "")
-	set("packages", s.Packages, s.Packages.Len() > 0)
-	set("command", s.Command, s.Command != "")
-	set("sls", value.Strings(s.SLS...), len(s.SLS) > 0)
-	set("source", s.Source, s.Source != "")
-	set("dest", s.Dest, s.Dest != "" && s.Dest != "/")
-	set("event", s.Event, s.Event != "")
-	set("seconds", s.Seconds, s.Seconds > 0)
-	set("timeout", s.Timeout, s.Timeout > 0)
-	set("test", s.Test, s.Test)
-	set("pillar", s.Pillar, s.Pillar.Len() > 0)
-	set("pillar_for", s.PillarFor, s.PillarFor.Len() > 0)
+	put("targets", s.On, s.On != "")
+	put("packages", s.Packages, s.Packages.Len() > 0)
+	put("command", s.Command, s.Command != "")
+	put("sls", value.Strings(s.SLS...), len(s.SLS) > 0)
+	put("source", s.Source, s.Source != "")
+	put("dest", s.Dest, s.Dest != "" && s.Dest != "/")
+	put("event", s.Event, s.Event != "")
+	put("seconds", s.Seconds, s.Seconds > 0)
+	put("timeout", s.Timeout, s.Timeout > 0)
+	put("test", s.Test, s.Test)
+	put("pillar", s.Pillar, s.Pillar.Len() > 0)
+	put("pillar_for", s.PillarFor, s.PillarFor.Len() > 0)
 	return mapping(kv...)
 }

@@ -183,6 +183,7 @@ func (p *parser) field(name string, m *value.Map, pos source.Pos, depth int) *Fi
 	if f.Label == "" {
 		f.Label = labelOf(name)
 	}
+	before := len(p.Errs)
 	if depth > maxDepth {
 		p.Fault(pos, "field %s: groups are nested more than %d deep", name, maxDepth)
 		return f
@@ -218,7 +219,9 @@ func (p *parser) field(name string, m *value.Map, pos source.Pos, depth int) *Fi
 		p.prototype(f, m, depth)
 	default:
 	}
-	p.checkDefault(f, m)
+	if len(p.Errs) == before { // else the field may lack what a check needs
+		p.checkDefault(f, m)
+	}
 	return f
 }
 
@@ -371,7 +374,7 @@ func (p *parser) conditions(f *Field, m *value.Map) {
 
 // checkDefault checks the default of a field by its type.
 func (p *parser) checkDefault(f *Field, m *value.Map) {
-	if !f.HasDefault || f.Default == nil || len(p.Errs) > 0 {
+	if !f.HasDefault || f.Default == nil {
 		return
 	}
 	if f.Type == Group || f.Type == Namespace {

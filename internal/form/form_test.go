@@ -150,6 +150,7 @@ func TestParseFaults(t *testing.T) {
 		{"prototype", "a: {$type: edit-group}", "form.yml:1:1: field a: an edit-group needs $prototype, a mapping that describes one item"},
 		{"field", "a: text", "form.yml:1:1: field a must be a mapping with attributes such as $type, not str"},
 		{"default", "a:\n  $type: number\n  $default: many", `form.yml:3:3: field a: $default: "many" is not a number`},
+		{"several", "a: {$type: number, $default: many}\nb: {$type: boolean, $default: often}\nc: {$type: date, $default: soon}", "form.yml:1:20: field a: $default: \"many\" is not a number\nform.yml:2:21: field b: $default: \"often\" is not true or false\nform.yml:3:18: field c: $default: "},
 		{"condition", "a:\n  $visible: a ==", `form.yml:2:3: field a: $visible "a ==": "a": a path begins with formValues or this, and text is in quotes`},
 		{"condition, end", "a:\n  $disabled: formValues.a ==", `field a: $disabled "formValues.a ==": the condition ends where a value is expected`},
 		{"old condition", "a:\n  $visibleIf: (x)", `form.yml:2:3: field a: $visibleIf "(x)": a condition is a path, == or !=, and a value, as in "group#field == 'yes'"`},

@@ -41,6 +41,16 @@ func ParseExpr(text string) Expr {
 	return Expr{Text: text, Type: "glob"}
 }
 
+// String is the expression as ParseExpr reads it.
+func (e Expr) String() string {
+	for letter, kind := range letters {
+		if kind == e.Type && (e.Type != "list" || !strings.Contains(e.Text, ",")) {
+			return string(letter) + "@" + e.Text
+		}
+	}
+	return e.Text
+}
+
 // allows returns an error if the type of an expression is not allowed.
 func (t *Target) allows(e Expr) error {
 	if len(t.Types) > 0 && !slices.Contains(t.Types, e.Type) {

@@ -53,6 +53,7 @@ type Target struct {
 type Step struct {
 	Name, Description string
 	IDs               []string // of the SLS
+	Pos               source.Pos
 }
 
 // The files of a template.
@@ -152,7 +153,7 @@ func read(files host.Files, t *Template) (*Template, error) {
 	p.each(meta, targetsKey, func(name string, m *value.Map) { t.Targets = append(t.Targets, p.target(name, m)) })
 	p.each(meta, "steps", func(name string, m *value.Map) {
 		p.Keys(m, "step "+name, "description", "ids")
-		t.Steps = append(t.Steps, Step{Name: name, Description: p.Text(m, "description"), IDs: p.Texts(m, "ids")})
+		t.Steps = append(t.Steps, Step{Name: name, Description: p.Text(m, "description"), IDs: p.Texts(m, "ids"), Pos: m.Pos("ids")})
 	})
 	t.Form = p.form(files, t, meta)
 	if len(p.Errs) > 0 {

@@ -116,6 +116,9 @@ func TestParseExpr(t *testing.T) {
 		if got := orchestration.ParseExpr(text); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
+		if again := orchestration.ParseExpr(want.String()); again != want {
+			t.Errorf("%v is written as %q", want, want)
+		}
 	}
 }
 

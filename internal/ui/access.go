@@ -295,6 +295,7 @@ func (s *Server) actAs(least Role, name func(url.Values) string, h handler) http
 			return
 		}
 		entry := Action{User: v.name, Name: name(r.PostForm), On: r.URL.Path, OK: v.role >= least}
+		entry.Details = s.details(entry.Name, r)
 		if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
 			s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
 			return

@@ -74,7 +74,10 @@ type Command struct {
 // An Action is something that a user did, or tried to do.
 type Action struct {
 	User, Name, On string
-	OK             bool // it was allowed
+	// Details say what was asked for, such as the change of a chain; "": nothing
+	// beside On. They have no passwords and no values of pillars.
+	Details string
+	OK      bool // it was allowed
 }
 
 // A Catalogue is what can be run.

@@ -13,7 +13,10 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"brine/internal/history"
 	"brine/internal/testkit/browsertest"
+	"brine/internal/testkit/historytest"
+	"brine/internal/value"
 )
 
 // A flood is a backend whose runs work on many hosts for some time.
@@ -100,4 +103,39 @@ func TestRunInBrowser(t *testing.T) {
 	slices.Sort(gaps)
 	at := func(q float64) float64 { return gaps[int(q*float64(len(gaps)-1))] }
 	t.Logf("%d updates in %s; between two frames: median %.0f ms, 99%% %.0f ms, most %.0f ms", updates, lasts, at(0.5), at(0.99), at(1))
+}
+
+// TestExecutionInBrowser keeps the page of an execution up to date, and leaves open
+// what somebody has opened there.
+func TestExecutionInBrowser(t *testing.T) {
+	t.Parallel()
+	tab := browsertest.Open(t, 1100, 900)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "http://" + l.Addr().String()
+	s := newSite(t, func(o *Options) { o.Origins = []string{base} })
+	srv := &http.Server{Handler: s.h, ReadHeaderTimeout: time.Minute}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	rows := historytest.Rows(jidAt(1), "deploy", 2, 2, map[string]bool{"web1": true})
+	store := func(rows []*value.Map) {
+		t.Helper()
+		if err := s.History(t.Context(), func(st *history.Store) error { return st.Return(t.Context(), rows) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	half := len(rows) / 2
+	store(rows[:half])
+	tab.Do(t, chromedp.Navigate(base+"/login?token="+s.Token()), chromedp.WaitVisible("#orchestrations"), chromedp.Navigate(base+"/history/"+jidAt(1)),
+		chromedp.WaitVisible("#execution-state.is-running"), chromedp.Click("#step-1 summary"), chromedp.WaitVisible("#step-1 .lanes"))
+	store(rows[half:])
+	tab.Do(t, chromedp.WaitVisible("#execution-state.is-failed"), chromedp.WaitVisible("#step-1 .lanes"), chromedp.WaitVisible("#step-2 .lanes"))
+	if text := browsertest.Get(t, tab, chromedp.TextContent("main")); !strings.Contains(text, "The execution has ended: failed.") || !strings.Contains(text, "1 failed") {
+		t.Errorf("page: %s", text)
+	}
+	for _, fault := range tab.Axe(t, false) {
+		t.Error(fault)
+	}
 }

@@ -45,11 +45,26 @@ func chainPage(p page, c chainView) templ.Component {
 				for i := range c.Steps {
 					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><p>")
 					writeText(templ_7745c5c3_Buffer, c.Steps[i].Says())
+					writeHTML(templ_7745c5c3_Buffer, " ")
+					if on := c.Steps[i].On; on != "" {
+						writeHTML(templ_7745c5c3_Buffer, "<a class=\"more\" href=\"")
+						writeURL(templ_7745c5c3_Buffer, hostsOf(on))
+						writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
+						writeText(templ_7745c5c3_Buffer, "Who matches the targets of step "+strconv.Itoa(i+1))
+						writeHTML(templ_7745c5c3_Buffer, "\">Who matches</a>")
+					}
 					writeHTML(templ_7745c5c3_Buffer, "</p>")
 					if p.may(Editor) {
 						templ_7745c5c3_Err = stepButtons(p, c, i+1).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
+						}
+						writeHTML(templ_7745c5c3_Buffer, " ")
+						if c.Steps[i].On != "" {
+							templ_7745c5c3_Err = stepTargets(p, c, i+1, c.Steps[i].On).Render(ctx, templ_7745c5c3_Buffer)
+							if templ_7745c5c3_Err != nil {
+								return templ_7745c5c3_Err
+							}
 						}
 					}
 					writeHTML(templ_7745c5c3_Buffer, "</li>")
@@ -83,6 +98,24 @@ func chainPage(p page, c chainView) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "</option>")
 					}
 					writeHTML(templ_7745c5c3_Buffer, "</select> <button>Add</button></div></form>")
+				}
+				if c.Fault == "" {
+					writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
+					writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "about"))
+					writeHTML(templ_7745c5c3_Buffer, "\">")
+					templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
+					if templ_7745c5c3_Err != nil {
+						return templ_7745c5c3_Err
+					}
+					writeHTML(templ_7745c5c3_Buffer, "<label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
+					writeText(templ_7745c5c3_Buffer, c.Name)
+					writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"> <label for=\"description\">Description</label> <input id=\"description\" name=\"description\" value=\"")
+					writeText(templ_7745c5c3_Buffer, c.Description)
+					writeHTML(templ_7745c5c3_Buffer, "\" maxlength=\"500\" autocomplete=\"off\"> <button class=\"quiet\">Save name and description</button></form>")
 				}
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "clone"))
@@ -125,7 +158,7 @@ func chainPage(p page, c chainView) templ.Component {
 //
 //go:noinline
 func scheduleForm(p page, c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var19 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) || len(c.Planned) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"later\"><h2 id=\"later\">Run later</h2>")
 			if c.PlanFault != "" {
@@ -185,7 +218,7 @@ func scheduleForm(p page, c chainView) templ.Component {
 
 //go:noinline
 func version(c chainView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"version\" value=\"")
 		writeText(templ_7745c5c3_Buffer, c.Version)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -195,7 +228,7 @@ func version(c chainView) templ.Component {
 
 //go:noinline
 func stepButtons(p page, c chainView, n int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a class=\"button quiet\" href=\"")
 		writeURL(templ_7745c5c3_Buffer, stepURL(c.Name, n))
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
@@ -229,9 +262,40 @@ func stepButtons(p page, c chainView, n int) templ.Component {
 	})
 }
 
+// stepTargets changes the targets of a step, and shows who matches.
+//
+//go:noinline
+func stepTargets(p page, c chainView, n int, on string) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var37 templ.Component) (templ_7745c5c3_Err error) {
+		number := strconv.Itoa(n)
+		writeHTML(templ_7745c5c3_Buffer, "<details><summary aria-label=\"")
+		writeText(templ_7745c5c3_Buffer, "Select targets of step "+number)
+		writeHTML(templ_7745c5c3_Buffer, "\">Select targets</summary><form method=\"post\" action=\"")
+		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "targets"))
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
+		writeText(templ_7745c5c3_Buffer, number)
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		templ_7745c5c3_Err = targetInput("targets-"+number, "targets", "Targets of step "+number, on, "").Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		writeHTML(templ_7745c5c3_Buffer, "<button>Save targets</button></form></details>")
+		return nil
+	})
+}
+
 //go:noinline
 func moveButton(p page, c chainView, n, to int, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "move"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -262,8 +326,8 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 
 //go:noinline
 func conflictPage(p page, name string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var38 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var39 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var47 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var48 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -280,7 +344,7 @@ func conflictPage(p page, name string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Show the chain as it is now</a>, or go back to copy what you wrote.</p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var39), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -290,8 +354,8 @@ func conflictPage(p page, name string) templ.Component {
 
 //go:noinline
 func chainTextPage(p page, c chainView, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var42 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var51 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -336,7 +400,7 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var42), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -346,8 +410,8 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 
 //go:noinline
 func stepPage(p page, f stepForm) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var48 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var49 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var57 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var58 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -407,7 +471,7 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</form>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var49), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -417,7 +481,7 @@ func stepPage(p page, f stepForm) templ.Component {
 
 //go:noinline
 func stepField(name, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var58 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var67 templ.Component) (templ_7745c5c3_Err error) {
 		switch name {
 		case "test":
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
@@ -426,7 +490,7 @@ func stepField(name, text string) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, "> Only show what the states would change</label></p>")
 		case "targets":
-			templ_7745c5c3_Err = targetInput("targets", "Targets", text, "", "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = targetInput("targets", "targets", "Targets", text, "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -474,46 +538,59 @@ func stepField(name, text string) templ.Component {
 // targetInput asks for a target expression, and shows who matches it.
 //
 //go:noinline
-func targetInput(name, label, text, help, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
+func targetInput(id, name, label, text, problem string) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var84 templ.Component) (templ_7745c5c3_Err error) {
+		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
-		writeText(templ_7745c5c3_Buffer, name)
+		writeText(templ_7745c5c3_Buffer, id)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, label)
-		writeHTML(templ_7745c5c3_Buffer, "</label> ")
-		if help != "" {
-			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
-			writeText(templ_7745c5c3_Buffer, help)
-			writeHTML(templ_7745c5c3_Buffer, "</p>")
+		writeHTML(templ_7745c5c3_Buffer, "</label><div class=\"row\"><select id=\"")
+		writeText(templ_7745c5c3_Buffer, id+"-kind")
+		writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
+		writeText(templ_7745c5c3_Buffer, kindInput(name))
+		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
+		writeText(templ_7745c5c3_Buffer, label+": kind")
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		for _, k := range targetKinds {
+			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+			writeText(templ_7745c5c3_Buffer, k[0])
+			writeHTML(templ_7745c5c3_Buffer, "\"")
+			if k[0] == kind {
+				writeHTML(templ_7745c5c3_Buffer, " selected")
+			}
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			writeText(templ_7745c5c3_Buffer, k[1])
+			writeHTML(templ_7745c5c3_Buffer, "</option>")
 		}
-		writeHTML(templ_7745c5c3_Buffer, "<input id=\"")
-		writeText(templ_7745c5c3_Buffer, name)
+		writeHTML(templ_7745c5c3_Buffer, "</select> <input id=\"")
+		writeText(templ_7745c5c3_Buffer, id)
 		writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
 		writeText(templ_7745c5c3_Buffer, name)
 		writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
 		writeText(templ_7745c5c3_Buffer, text)
 		writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" spellcheck=\"false\" data-preview=\"")
-		writeText(templ_7745c5c3_Buffer, name+"-matched")
+		writeText(templ_7745c5c3_Buffer, id+"-matched")
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-describedby=\"")
-		writeText(templ_7745c5c3_Buffer, name+"-help")
+		writeText(templ_7745c5c3_Buffer, id+"-help")
 		writeHTML(templ_7745c5c3_Buffer, "\"")
 		if problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, " aria-invalid=\"true\" aria-errormessage=\"")
-			writeText(templ_7745c5c3_Buffer, name+"-problem")
+			writeText(templ_7745c5c3_Buffer, id+"-problem")
 			writeHTML(templ_7745c5c3_Buffer, "\"")
 		}
-		writeHTML(templ_7745c5c3_Buffer, "> ")
+		writeHTML(templ_7745c5c3_Buffer, "></div>")
 		if problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\" id=\"")
-			writeText(templ_7745c5c3_Buffer, name+"-problem")
+			writeText(templ_7745c5c3_Buffer, id+"-problem")
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, problem)
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"")
-		writeText(templ_7745c5c3_Buffer, name+"-matched")
+		writeText(templ_7745c5c3_Buffer, id+"-matched")
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-live=\"polite\"></div><p class=\"hint\" id=\"")
-		writeText(templ_7745c5c3_Buffer, name+"-help")
+		writeText(templ_7745c5c3_Buffer, id+"-help")
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		templ_7745c5c3_Err = targetHelp().Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,7 +138,18 @@ func (s *Server) runChain(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // changeChain changes the text of a chain, if it still is the one that the form was
 // made of, and shows the chain.
-func (s *Server) changeChain(w http.ResponseWriter, r *http.Request, edit func(*chain.Chain, []byte) ([]byte, error)) {
+func (s *Server) changeChain(w http.ResponseWriter, r *http.Request, edit chainEdit) {
+	s.editChain(w, r, edit, r.PathValue("name"), (*chain.Store).Write)
+}
+
+// A chainEdit makes another text of that of a chain.
+type chainEdit func(*chain.Chain, []byte) ([]byte, error)
+
+// A chainWrite puts the text of a chain in the place of the old one.
+type chainWrite func(st *chain.Store, name string, old, text []byte) error
+
+// editChain changes a chain, which has a name afterwards, and shows it.
+func (s *Server) editChain(w http.ResponseWriter, r *http.Request, edit chainEdit, to string, write chainWrite) {
 	st, c, view, err := s.readChain(r)
 	if err == nil && view.Version != r.PostForm.Get("version") {
 		err = errChanged
@@ -148,23 +160,24 @@ func (s *Server) changeChain(w http.ResponseWriter, r *http.Request, edit func(*
 	if err == nil {
 		var text []byte
 		if text, err = edit(c, []byte(view.Text)); err == nil {
-			err = writeChain(st, view, text)
+			err = writeChain(st, view, text, write)
 		}
 	}
 	if err != nil {
 		s.chainFault(w, r, err)
 		return
 	}
-	see(w, r, "chains", view.Name)
+	see(w, r, "chains", to)
 }
 
-// writeChain replaces the text of a chain by one that is right.
-func writeChain(st *chain.Store, old chainView, text []byte) error {
+// writeChain writes the text of a chain, if it is right and nobody else has changed
+// the chain.
+func writeChain(st *chain.Store, old chainView, text []byte, write chainWrite) error {
 	if _, err := chain.Parse(old.Name, st.Path(old.Name), text); err != nil {
 		return err
 	}
-	err := st.Write(old.Name, []byte(old.Text), text)
-	if errors.Is(err, fs.ErrExist) {
+	err := write(st, old.Name, []byte(old.Text), text)
+	if _, taken := errors.AsType[*chain.ExistsError](err); !taken && errors.Is(err, fs.ErrExist) {
 		return errChanged
 	}
 	return err
@@ -254,6 +267,41 @@ func (s *Server) chainRemove(w http.ResponseWriter, r *http.Request, _ *visit) {
 	s.changeChain(w, r, func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Remove(text, r.PostForm.Get("step")) })
 }
 
+// chainTargets changes the targets of a step.
+func (s *Server) chainTargets(w http.ResponseWriter, r *http.Request, _ *visit) {
+	s.changeChain(w, r, func(_ *chain.Chain, text []byte) ([]byte, error) {
+		on := targetOf(r.PostForm, "targets")
+		if on == "" {
+			return nil, errors.New("give a target expression")
+		}
+		return chain.Retarget(text, r.PostForm.Get("step"), on)
+	})
+}
+
+// chainAbout changes the name and the description of a chain.
+func (s *Server) chainAbout(w http.ResponseWriter, r *http.Request, _ *visit) {
+	name, to := r.PathValue("name"), strings.TrimSpace(r.PostForm.Get("name"))
+	describe := func(_ *chain.Chain, text []byte) ([]byte, error) {
+		return chain.Describe(text, strings.TrimSpace(r.PostForm.Get("description")))
+	}
+	if to == name {
+		s.changeChain(w, r, describe)
+		return
+	}
+	// Timers have the name of the chain in their command lines.
+	planned, err := s.opts.Backend.Planned(r.Context())
+	if err == nil && slices.ContainsFunc(planned, func(x Planned) bool { return x.Chain == name }) {
+		err = errors.New("a run of this chain is scheduled under its name: cancel it first")
+	}
+	if err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	s.editChain(w, r, describe, to, func(st *chain.Store, name string, old, text []byte) error {
+		return st.Rename(name, to, old, text)
+	})
+}
+
 func (s *Server) chainText(w http.ResponseWriter, r *http.Request, v *visit) {
 	_, _, c, err := s.readChain(r)
 	if err != nil {
@@ -273,7 +321,7 @@ func (s *Server) chainSaveText(w http.ResponseWriter, r *http.Request, v *visit)
 		return
 	}
 	text := strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n")
-	if err := writeChain(st, c, []byte(text)); err != nil {
+	if err := writeChain(st, c, []byte(text), (*chain.Store).Write); err != nil {
 		if errors.Is(err, errChanged) {
 			s.chainFault(w, r, err)
 			return
@@ -383,14 +431,10 @@ func (s *Server) chainSaveStep(w http.ResponseWriter, r *http.Request, v *visit)
 		s.chainFault(w, r, err)
 		return
 	}
-	f := stepForm{Chain: view, Action: r.PostForm.Get("action"), Place: r.PostForm.Get("place"), Fields: map[string]string{}}
-	f.Number, _ = strconv.Atoi(r.PostForm.Get("step"))
+	f := stepOf(view, r.PostForm)
 	if stepFields[f.Action] == nil || f.Number < 0 || f.Number > len(c.Steps) {
 		s.notFound(w, r, v)
 		return
-	}
-	for _, name := range stepFields[f.Action] {
-		f.Fields[name] = strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n"))
 	}
 	if err := f.save(st, c); err != nil {
 		if errors.Is(err, errChanged) {
@@ -404,29 +448,47 @@ func (s *Server) chainSaveStep(w http.ResponseWriter, r *http.Request, v *visit)
 	see(w, r, "chains", view.Name)
 }
 
+// stepOf is the form of a step as a browser sent it.
+func stepOf(c chainView, sent url.Values) stepForm {
+	f := stepForm{Chain: c, Action: sent.Get("action"), Place: sent.Get("place"), Fields: map[string]string{}}
+	f.Number, _ = strconv.Atoi(sent.Get("step"))
+	for _, name := range stepFields[f.Action] {
+		f.Fields[name] = strings.TrimSpace(strings.ReplaceAll(sent.Get(name), "\r\n", "\n"))
+	}
+	if f.Fields["targets"] != "" {
+		f.Fields["targets"] = targetOf(sent, "targets")
+	}
+	return f
+}
+
 // save writes the step of a form to the file of its chain.
 func (f stepForm) save(st *chain.Store, c *chain.Chain) error {
+	text, err := f.text(c)
+	if err != nil {
+		return err
+	}
+	return writeChain(st, f.Chain, text, (*chain.Store).Write)
+}
+
+// text is the text of a chain with the step of a form.
+func (f stepForm) text(c *chain.Chain) ([]byte, error) {
 	step, err := f.step()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var text []byte
 	if f.Number > 0 {
-		step.PillarFor = c.Steps[f.Number-1].PillarFor // not in the form
-		text, err = c.Replace([]byte(f.Chain.Text), strconv.Itoa(f.Number), step)
-	} else {
-		place := 0
-		if f.Place != "" {
-			if place, err = strconv.Atoi(f.Place); err != nil {
-				return fmt.Errorf("%q is not the number of a step", f.Place)
-			}
+		if f.Number <= len(c.Steps) {
+			step.PillarFor = c.Steps[f.Number-1].PillarFor // not in the form
 		}
-		text, err = c.Add([]byte(f.Chain.Text), place, step)
+		return c.Replace([]byte(f.Chain.Text), strconv.Itoa(f.Number), step)
 	}
-	if err != nil {
-		return err
+	place := 0
+	if f.Place != "" {
+		if place, err = strconv.Atoi(f.Place); err != nil {
+			return nil, fmt.Errorf("%q is not the number of a step", f.Place)
+		}
 	}
-	return writeChain(st, f.Chain, text)
+	return c.Add([]byte(f.Chain.Text), place, step)
 }
 
 // step makes a step of a form. What an action needs is checked when the chain is

@@ -299,9 +299,56 @@ func executionOf(ctx context.Context, st *history.Store, jid string) (*history.E
 }
 
 func (s *Server) execution(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.viewExecution(r)
+	if err == nil {
+		err = s.readRecord(r, &x)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, executionPage(page{Title: "Execution of " + x.Name, At: "history", Who: v, Refresh: x.live()}, x))
+}
+
+// lookPace is how long the page of an execution waits at least before it looks into
+// the history again. lookShare bounds the part of the time that looking takes.
+const (
+	lookPace  = time.Second
+	lookShare = 10
+)
+
+// executionEvents sends what changes on the page of an execution that is running,
+// whoever started it. The record, with the changes of files, is read at its end.
+func (s *Server) executionEvents(w http.ResponseWriter, r *http.Request, v *visit) {
+	if _, err := s.viewExecution(r); err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	s.stream(w, r, v, func() (update, error) {
+		began := time.Now()
+		x, err := s.viewExecution(r)
+		if err == nil && !x.live() {
+			err = s.readRecord(r, &x)
+		}
+		return update{part: executionUpdate(page{Who: v}, x), over: !x.live(), pace: max(lookPace, lookShare*time.Since(began))}, err
+	})
+}
+
+// live reports whether the execution has not ended.
+func (x executionView) live() bool { return x.Status == history.Running }
+
+// says is how the execution goes, in a sentence.
+func (x executionView) says() string {
+	if x.live() {
+		return "The execution is under way: " + stepsSay(&x.Execution) + " steps done."
+	}
+	return "The execution has ended: " + strings.ReplaceAll(x.Status, "_", " ") + "."
+}
+
+// viewExecution reads what the history has of the execution of a request.
+func (s *Server) viewExecution(r *http.Request) (x executionView, err error) {
 	ctx := r.Context()
-	x := executionView{}
-	err := s.opts.Backend.History(ctx, func(st *history.Store) error {
+	err = s.opts.Backend.History(ctx, func(st *history.Store) error {
 		e, err := executionOf(ctx, st, r.PathValue("jid"))
 		if err != nil {
 			return err
@@ -323,23 +370,22 @@ func (s *Server) execution(w http.ResponseWriter, r *http.Request, v *visit) {
 		}
 		return err
 	})
-	if err != nil {
-		s.fault(w, r, err)
-		return
-	}
-	// The record has more, as long as it is kept.
+	return x, err
+}
+
+// readRecord adds what the job cache has of an execution, as long as it keeps it.
+func (s *Server) readRecord(r *http.Request, x *executionView) error {
 	j, err := s.readJob(r)
-	switch {
-	case errors.Is(err, ErrNotFound):
-	case err != nil:
-		s.fault(w, r, err)
-		return
-	default:
-		record := viewJob(j, "")
-		x.Record, x.Resumable = true, record.Resumable
-		x.Diffs, x.MoreDiffs = fileDiffs(record)
+	if errors.Is(err, ErrNotFound) {
+		return nil
 	}
-	render(w, r, http.StatusOK, executionPage(page{Title: "Execution of " + x.Name, At: "history", Who: v, Refresh: x.Status == history.Running}, x))
+	if err != nil {
+		return err
+	}
+	record := viewJob(j, "")
+	x.Record, x.Resumable = true, record.Resumable
+	x.Diffs, x.MoreDiffs = fileDiffs(record)
+	return nil
 }
 
 // compare shows how two executions differ.

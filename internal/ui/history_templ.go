@@ -172,105 +172,40 @@ func executionPage(p page, x executionView) templ.Component {
 				writeText(templ_7745c5c3_Buffer, x.Description)
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, " <dl class=\"facts\"><div><dt>Status</dt><dd>")
-			templ_7745c5c3_Err = badge(x.Status).Render(ctx, templ_7745c5c3_Buffer)
+			writeHTML(templ_7745c5c3_Buffer, " <div")
+			if x.live() {
+				writeHTML(templ_7745c5c3_Buffer, " data-events=\"")
+				writeText(templ_7745c5c3_Buffer, path("history", x.JID, "events"))
+				writeHTML(templ_7745c5c3_Buffer, "\"")
+			}
+			writeHTML(templ_7745c5c3_Buffer, ">")
+			if x.live() {
+				templ_7745c5c3_Err = executionState(x).Render(ctx, templ_7745c5c3_Buffer)
+				if templ_7745c5c3_Err != nil {
+					return templ_7745c5c3_Err
+				}
+			}
+			templ_7745c5c3_Err = executionFacts(x).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			writeText(templ_7745c5c3_Buffer, stepsSay(&x.Execution))
-			writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>")
-			writeText(templ_7745c5c3_Buffer, x.Kind)
-			writeHTML(templ_7745c5c3_Buffer, "</dt><dd><a href=\"")
-			writeURL(templ_7745c5c3_Buffer, definitionPath(x.Kind, x.Name))
-			writeHTML(templ_7745c5c3_Buffer, "\">")
-			writeText(templ_7745c5c3_Buffer, x.Name)
-			writeHTML(templ_7745c5c3_Buffer, "</a></dd></div><div><dt>User</dt><dd>")
-			writeText(templ_7745c5c3_Buffer, x.User)
-			writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>Started</dt><dd>")
-			writeText(templ_7745c5c3_Buffer, clock(x.Started))
-			writeHTML(templ_7745c5c3_Buffer, " UTC</dd></div>")
-			if !x.Ended.IsZero() {
-				writeHTML(templ_7745c5c3_Buffer, "<div><dt>Ended</dt><dd>")
-				writeText(templ_7745c5c3_Buffer, clock(x.Ended))
-				writeHTML(templ_7745c5c3_Buffer, " UTC, after ")
-				writeText(templ_7745c5c3_Buffer, lasted(x.Duration()))
-				writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
+			templ_7745c5c3_Err = executionLinks(p, x).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
 			}
-			if x.Test {
-				writeHTML(templ_7745c5c3_Buffer, "<div><dt>Preview</dt><dd>it only shows what would change</dd></div>")
-			}
-			if x.Revision != "" {
-				writeHTML(templ_7745c5c3_Buffer, "<div><dt>Commit of the tree</dt><dd>")
-				writeText(templ_7745c5c3_Buffer, x.Revision)
-				writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
-			}
-			if x.Resumes != "" {
-				writeHTML(templ_7745c5c3_Buffer, "<div><dt>Resumes</dt><dd><a href=\"")
-				writeURL(templ_7745c5c3_Buffer, path("history", x.Resumes))
-				writeHTML(templ_7745c5c3_Buffer, "\">")
-				writeText(templ_7745c5c3_Buffer, x.Resumes)
-				writeHTML(templ_7745c5c3_Buffer, "</a></dd></div>")
-			}
-			if x.Parent != "" {
-				writeHTML(templ_7745c5c3_Buffer, "<div><dt>Step of</dt><dd><a href=\"")
-				writeURL(templ_7745c5c3_Buffer, path("history", x.Parent))
-				writeHTML(templ_7745c5c3_Buffer, "\">")
-				writeText(templ_7745c5c3_Buffer, x.Parent)
-				writeHTML(templ_7745c5c3_Buffer, "</a></dd></div>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</dl><p class=\"links\">")
-			if x.Record {
-				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-				writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID))
-				writeHTML(templ_7745c5c3_Buffer, "\">Results: job ")
-				writeText(templ_7745c5c3_Buffer, x.JID)
-				writeHTML(templ_7745c5c3_Buffer, "</a> ")
-			}
-			if x.Before != "" {
-				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-				writeURL(templ_7745c5c3_Buffer, comparePath(x.Before, x.JID))
-				writeHTML(templ_7745c5c3_Buffer, "\">Compare with the execution before</a> ")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-			writeURL(templ_7745c5c3_Buffer, historyFilter{Kind: x.Kind, Name: x.Name}.page(""))
-			writeHTML(templ_7745c5c3_Buffer, "\">All executions of ")
-			writeText(templ_7745c5c3_Buffer, x.Name)
-			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
-			if x.Resumable && p.may(Operator) {
-				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
-				writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID, "resume"))
-				writeHTML(templ_7745c5c3_Buffer, "\">")
-				templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				writeHTML(templ_7745c5c3_Buffer, "<button>Resume at the first step that did not succeed</button></form>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, " <h2>Timeline</h2><ol class=\"timeline\">")
+			writeHTML(templ_7745c5c3_Buffer, "<h2>Timeline</h2><ol id=\"timeline\" class=\"timeline\">")
 			for i := range x.Steps {
-				templ_7745c5c3_Err = timelineItem(p, x, &x.Steps[i]).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = timelineItem(p, x, i).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			writeHTML(templ_7745c5c3_Buffer, "</ol><h2>Changes of files</h2>")
-			if !x.Record {
-				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The job cache of this machine does not have the record of this execution (any more), which has them.</p>")
-			} else if len(x.Diffs) == 0 {
-				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
+			writeHTML(templ_7745c5c3_Buffer, "</ol>")
+			templ_7745c5c3_Err = executionDiffs(x).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
 			}
-			for i := range x.Diffs {
-				templ_7745c5c3_Err = fileDiffItem(&x.Diffs[i]).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-			}
-			writeHTML(templ_7745c5c3_Buffer, " ")
-			if x.MoreDiffs > 0 {
-				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
-				writeText(templ_7745c5c3_Buffer, fmt.Sprintf("%d more are not shown here", x.MoreDiffs))
-				writeHTML(templ_7745c5c3_Buffer, "</p>")
-			}
+			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			return nil
 		})
 		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
@@ -281,10 +216,178 @@ func executionPage(p page, x executionView) templ.Component {
 	})
 }
 
+// executionUpdate is what changes on the page of an execution that is running.
+//
 //go:noinline
-func timelineItem(p page, x executionView, t *timelineStep) templ.Component {
+func executionUpdate(p page, x executionView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var30 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Err = executionState(x).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = executionFacts(x).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		templ_7745c5c3_Err = executionLinks(p, x).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		for i := range x.Steps {
+			templ_7745c5c3_Err = timelineItem(p, x, i).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		if !x.live() {
+			templ_7745c5c3_Err = executionDiffs(x).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		return nil
+	})
+}
+
+//go:noinline
+func executionState(x executionView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var32 = []any{"is-" + x.Status}
+		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var32...)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text role=\"status\" class=\"")
+		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var32).String())
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		writeText(templ_7745c5c3_Buffer, x.says())
+		writeHTML(templ_7745c5c3_Buffer, "</p>")
+		return nil
+	})
+}
+
+//go:noinline
+func executionFacts(x executionView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<dl id=\"execution-facts\" class=\"facts\"><div><dt>Status</dt><dd>")
+		templ_7745c5c3_Err = badge(x.Status).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
+		writeText(templ_7745c5c3_Buffer, stepsSay(&x.Execution))
+		writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>")
+		writeText(templ_7745c5c3_Buffer, x.Kind)
+		writeHTML(templ_7745c5c3_Buffer, "</dt><dd><a href=\"")
+		writeURL(templ_7745c5c3_Buffer, definitionPath(x.Kind, x.Name))
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		writeText(templ_7745c5c3_Buffer, x.Name)
+		writeHTML(templ_7745c5c3_Buffer, "</a></dd></div><div><dt>User</dt><dd>")
+		writeText(templ_7745c5c3_Buffer, x.User)
+		writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>Started</dt><dd>")
+		writeText(templ_7745c5c3_Buffer, clock(x.Started))
+		writeHTML(templ_7745c5c3_Buffer, " UTC</dd></div>")
+		if !x.Ended.IsZero() {
+			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Ended</dt><dd>")
+			writeText(templ_7745c5c3_Buffer, clock(x.Ended))
+			writeHTML(templ_7745c5c3_Buffer, " UTC, after ")
+			writeText(templ_7745c5c3_Buffer, lasted(x.Duration()))
+			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
+		}
+		if x.Test {
+			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Preview</dt><dd>it only shows what would change</dd></div>")
+		}
+		if x.Revision != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Commit of the tree</dt><dd>")
+			writeText(templ_7745c5c3_Buffer, x.Revision)
+			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
+		}
+		if x.Resumes != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Resumes</dt><dd><a href=\"")
+			writeURL(templ_7745c5c3_Buffer, path("history", x.Resumes))
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeText(templ_7745c5c3_Buffer, x.Resumes)
+			writeHTML(templ_7745c5c3_Buffer, "</a></dd></div>")
+		}
+		if x.Parent != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Step of</dt><dd><a href=\"")
+			writeURL(templ_7745c5c3_Buffer, path("history", x.Parent))
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			writeText(templ_7745c5c3_Buffer, x.Parent)
+			writeHTML(templ_7745c5c3_Buffer, "</a></dd></div>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</dl>")
+		return nil
+	})
+}
+
+//go:noinline
+func executionLinks(p page, x executionView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var49 templ.Component) (templ_7745c5c3_Err error) {
-		writeHTML(templ_7745c5c3_Buffer, "<li><h3>")
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-links\"><p class=\"links\">")
+		if x.Record {
+			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+			writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID))
+			writeHTML(templ_7745c5c3_Buffer, "\">Results: job ")
+			writeText(templ_7745c5c3_Buffer, x.JID)
+			writeHTML(templ_7745c5c3_Buffer, "</a> ")
+		}
+		if x.Before != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+			writeURL(templ_7745c5c3_Buffer, comparePath(x.Before, x.JID))
+			writeHTML(templ_7745c5c3_Buffer, "\">Compare with the execution before</a> ")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+		writeURL(templ_7745c5c3_Buffer, historyFilter{Kind: x.Kind, Name: x.Name}.page(""))
+		writeHTML(templ_7745c5c3_Buffer, "\">All executions of ")
+		writeText(templ_7745c5c3_Buffer, x.Name)
+		writeHTML(templ_7745c5c3_Buffer, "</a></p>")
+		if x.Resumable && p.may(Operator) {
+			writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
+			writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID, "resume"))
+			writeHTML(templ_7745c5c3_Buffer, "\">")
+			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			writeHTML(templ_7745c5c3_Buffer, "<button>Resume at the first step that did not succeed</button></form>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</div>")
+		return nil
+	})
+}
+
+//go:noinline
+func executionDiffs(x executionView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var56 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-diffs\"><h2>Changes of files</h2>")
+		if !x.Record {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The job cache of this machine does not have the record of this execution (any more), which has them.</p>")
+		} else if len(x.Diffs) == 0 {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
+		}
+		for i := range x.Diffs {
+			templ_7745c5c3_Err = fileDiffItem(&x.Diffs[i]).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+		}
+		if x.MoreDiffs > 0 {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
+			writeText(templ_7745c5c3_Buffer, fmt.Sprintf("%d more are not shown here", x.MoreDiffs))
+			writeHTML(templ_7745c5c3_Buffer, "</p>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</div>")
+		return nil
+	})
+}
+
+//go:noinline
+func timelineItem(p page, x executionView, i int) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var58 templ.Component) (templ_7745c5c3_Err error) {
+		t := &x.Steps[i]
+		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
+		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(i+1))
+		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"timeline\"><h3>")
 		templ_7745c5c3_Err = badge(t.State).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -354,7 +457,7 @@ func timelineItem(p page, x executionView, t *timelineStep) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Job ")
 			writeText(templ_7745c5c3_Buffer, t.StepJID)
 			writeHTML(templ_7745c5c3_Buffer, "</a> ")
-			if t.Bad > 0 && x.Record && x.Status != history.Running && p.may(Operator) {
+			if t.Bad > 0 && x.Record && !x.live() && p.may(Operator) {
 				templ_7745c5c3_Err = retryButton(p, t.StepJID, t.Bad, t.ID).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -371,15 +474,15 @@ func timelineItem(p page, x executionView, t *timelineStep) templ.Component {
 //
 //go:noinline
 func gantt(b *bar, state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var62 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var72 templ.Component) (templ_7745c5c3_Err error) {
 		if b != nil {
-			var templ_7745c5c3_Var63 = []any{"bar", "is-" + state}
-			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var63...)
+			var templ_7745c5c3_Var73 = []any{"bar", "is-" + state}
+			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var73...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<svg class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var63).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var73).String())
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"")
 			writeText(templ_7745c5c3_Buffer, b.X)
 			writeHTML(templ_7745c5c3_Buffer, "\" y=\"0\" width=\"")
@@ -392,7 +495,7 @@ func gantt(b *bar, state string) templ.Component {
 
 //go:noinline
 func fileDiffItem(d *fileDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var67 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var77 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Change of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\"><h3>")
@@ -408,13 +511,13 @@ func fileDiffItem(d *fileDiff) templ.Component {
 		writeText(templ_7745c5c3_Buffer, "Diff of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		for _, l := range diffLines(d.Diff) {
-			var templ_7745c5c3_Var75 = []any{l.class}
-			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var75...)
+			var templ_7745c5c3_Var85 = []any{l.class}
+			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var85...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var75).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var85).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, l.text)
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -428,7 +531,7 @@ func fileDiffItem(d *fileDiff) templ.Component {
 //
 //go:noinline
 func retryButton(p page, jid string, n int, step string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var78 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var88 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("jobs", jid, "retry"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -447,8 +550,8 @@ func retryButton(p page, jid string, n int, step string) templ.Component {
 
 //go:noinline
 func comparePage(p page, d *history.Diff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var82 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var83 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var92 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var93 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -509,13 +612,13 @@ func comparePage(p page, d *history.Diff) templ.Component {
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<pre class=\"diff\" tabindex=\"0\" role=\"region\" aria-label=\"Diff of the definitions\">")
 				for _, l := range diffLines(short(d.Definition)) {
-					var templ_7745c5c3_Var94 = []any{l.class}
-					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var94...)
+					var templ_7745c5c3_Var104 = []any{l.class}
+					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var104...)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 					writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-					writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var94).String())
+					writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var104).String())
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, l.text)
 					writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -540,7 +643,7 @@ func comparePage(p page, d *history.Diff) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var83), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var93), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -550,7 +653,7 @@ func comparePage(p page, d *history.Diff) templ.Component {
 
 //go:noinline
 func executionCell(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var97 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var107 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<td><a href=\"")
 		writeURL(templ_7745c5c3_Buffer, path("history", e.JID))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -564,7 +667,7 @@ func executionCell(e *history.Execution) templ.Component {
 
 //go:noinline
 func stepDiffItem(sd *history.StepDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var101 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var111 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><h3>")
 		writeText(templ_7745c5c3_Buffer, sd.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")

@@ -79,6 +79,9 @@ func (v hostsView) at(from int) string {
 	return "/hosts?" + url.Values{"expr": {v.Expr}, "from": {strconv.Itoa(max(0, from))}}.Encode()
 }
 
+// hostsOf is the address of the list of who matches a target expression.
+func hostsOf(expr string) string { return hostsView{Expr: expr}.at(0) }
+
 // matching returns the target expression of a request, and who matches it.
 func (s *Server) matching(r *http.Request) (expr string, ids []string, err error) {
 	if expr = strings.TrimSpace(r.FormValue("expr")); expr == "" {

@@ -46,6 +46,10 @@ func layout(p page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			templ_7745c5c3_Err = navLink(p, "audit", "/audit", "Audit").Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			writeHTML(templ_7745c5c3_Buffer, "</nav><form class=\"who\" method=\"post\" action=\"/logout\">")
 			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {

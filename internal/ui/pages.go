@@ -2,13 +2,13 @@ package ui
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
-	"time"
 
 	"brine/internal/graph"
 	"brine/internal/jobs"
+	"brine/internal/orchestration"
 	"brine/internal/value"
 )
 
@@ -25,6 +25,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, v *visit) {
 // A plannedStep is a step of an orchestration before it runs.
 type plannedStep struct {
 	ID, Fun, Target, What string
+	Expr                  string // the targets as an expression
 	Requires              []string
 }
 
@@ -37,8 +38,12 @@ func plannedSteps(low *value.List) []plannedStep {
 			continue
 		}
 		s := plannedStep{ID: m.Str("__id__"), Fun: m.Str("state") + "." + m.Str("fun"), Target: says(m.At("tgt"))}
-		if t := m.Str("tgt_type"); t != "" && t != "glob" && t != "list" {
+		t := m.Str("tgt_type")
+		if t != "" && t != "glob" && t != "list" {
 			s.Target += " (" + t + ")"
+		}
+		if s.Expr = says(m.At("tgt")); s.Expr != "" {
+			s.Expr = orchestration.Expr{Text: strings.ReplaceAll(s.Expr, ", ", ","), Type: t}.String()
 		}
 		switch {
 		case value.Truth(m.At("highstate")):
@@ -162,52 +167,19 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.title(), At: "start", Who: v, Refresh: !view.over()}, view))
 }
 
-// pace is how long the page of a run waits between two updates.
-const pace = 100 * time.Millisecond
-
-// runEvents sends what changes on the page of a run, as server-sent events with the
-// HTML of the parts that changed, until the run or the session ends.
+// runEvents sends what changes on the page of a run.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	x, err := s.runs.find(r.PathValue("id"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	out := http.NewResponseController(w)
-	for after := 0; ; {
-		if !s.valid(v) {
-			return
-		}
+	after := 0
+	s.stream(w, r, v, func() (update, error) {
 		view, changed := x.view(after)
 		after = view.Rev
-		var b strings.Builder
-		if err := runUpdate(page{Who: v}, view).Render(r.Context(), &b); err != nil {
-			return
-		}
-		name := "update"
-		if view.over() {
-			name = "end"
-		}
-		_ = out.SetWriteDeadline(s.opts.Now().Add(writeTimeout))
-		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, strings.ReplaceAll(b.String(), "\n", "\ndata: ")); err != nil {
-			return
-		}
-		if out.Flush() != nil || view.over() {
-			return
-		}
-		select {
-		case <-changed:
-		case <-time.After(writeTimeout / 4): // shows that the page is still there
-		case <-r.Context().Done():
-			return
-		}
-		select {
-		case <-time.After(pace):
-		case <-r.Context().Done():
-			return
-		}
-	}
+		return update{part: runUpdate(page{Who: v}, view), over: view.over(), again: changed, pace: pace}, nil
+	})
 }
 
 func (s *Server) stopRun(w http.ResponseWriter, r *http.Request, _ *visit) { s.end(w, r, false) }
@@ -261,13 +233,26 @@ const jobsShown = 50
 
 // A jobRow is a line of the list of jobs.
 type jobRow struct {
-	JID, Time, Fun, Target, User, Status string
-	Targets                              int
+	JID, Time, Fun, Target, Details, User, Status string
+	Targets                                       int
+	Failed                                        bool // on some host
 }
 
-func (s *Server) jobs(w http.ResponseWriter, r *http.Request, v *visit) {
+func (s *Server) jobs(w http.ResponseWriter, r *http.Request, v *visit) { s.listJobs(w, r, v, "") }
+
+// audit lists what users did on the pages.
+func (s *Server) audit(w http.ResponseWriter, r *http.Request, v *visit) {
+	s.listJobs(w, r, v, uiAction)
+}
+
+// uiAction is what the names of the functions begin with that stand for actions on
+// the pages.
+const uiAction = "runner.ui."
+
+// listJobs lists jobs of functions whose names begin with a prefix.
+func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, prefix string) {
 	q := r.URL.Query()
-	f := jobFilter{Text: q.Get("text"), User: q.Get("user"), Before: q.Get("before"), All: q.Get("all") == "yes"}
+	f := jobFilter{Text: q.Get("text"), User: q.Get("user"), Before: q.Get("before"), All: q.Get("all") == "yes" || prefix != "", Prefix: prefix}
 	if jid := strings.TrimSpace(f.Text); jobs.IsJID(jid) {
 		see(w, r, "jobs", jid)
 		return
@@ -300,31 +285,51 @@ func (s *Server) jobs(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, jobsPage(page{Title: "Jobs", At: "jobs", Who: v}, f, rows, more))
+	p := page{Title: "Jobs", At: "jobs", Who: v}
+	if prefix != "" {
+		p.Title, p.At = "Audit", "audit"
+	}
+	render(w, r, http.StatusOK, jobsPage(p, f, rows, more))
 }
 
 // A jobFilter says which jobs are listed.
 type jobFilter struct {
 	Text, User, Before string
-	All                bool // steps of orchestrations and what was done on pages, too
+	All                bool   // steps of orchestrations and what was done on pages, too
+	Prefix             string // of functions; that of actions on the pages: the audit
+}
+
+// audit reports whether only actions on the pages are listed.
+func (f jobFilter) audit() bool { return f.Prefix == uiAction }
+
+// path is the address of the list.
+func (f jobFilter) path() string {
+	if f.audit() {
+		return "/audit"
+	}
+	return "/jobs"
 }
 
 func (f jobFilter) takes(x jobRow, b *jobs.Brief) bool {
-	if !f.All && (b.Load.Has("orchestration_jid") || strings.HasPrefix(x.Fun, "runner.ui.")) {
+	if !f.All && (b.Load.Has("orchestration_jid") || strings.HasPrefix(x.Fun, uiAction)) || !strings.HasPrefix(x.Fun, f.Prefix) {
 		return false
 	}
 	if f.User != "" && x.User != f.User {
 		return false
 	}
 	text := strings.ToLower(f.Text)
-	return text == "" || strings.Contains(strings.ToLower(x.Fun+" "+x.Target), text)
+	return text == "" || strings.Contains(strings.ToLower(x.Fun+" "+x.Target+" "+x.Details), text)
 }
 
-// rowOf is a job in a list: of an orchestration, its name instead of the targets.
+// rowOf is a job in a list: of an orchestration, its name instead of the targets; of
+// an action on the pages, what it was done to, and its details.
 func rowOf(b *jobs.Brief) jobRow {
-	x := jobRow{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun"), Target: says(b.Load.At("tgt")), User: b.Load.Str("user"), Status: b.Status(), Targets: b.Targets}
+	x := jobRow{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun"), Target: says(b.Load.At("tgt")), User: b.Load.Str("user"), Status: b.Status(), Targets: b.Targets, Failed: b.Bad.Len() > 0}
 	if l, ok := b.Load.At("arg").(*value.List); ok && l.Len() > 0 && strings.HasPrefix(x.Fun, "runner.") {
 		x.Target = says(l.Items[0])
+		if l.Len() > 1 && strings.HasPrefix(x.Fun, uiAction) {
+			x.Details = says(l.Items[1])
+		}
 	}
 	return x
 }
@@ -340,7 +345,8 @@ func (s *Server) job(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // targets shows, as a part of a page, who matches a target expression.
 func (s *Server) targets(w http.ResponseWriter, r *http.Request, _ *visit) {
-	expr := strings.TrimSpace(r.URL.Query().Get("expr"))
+	q := r.URL.Query()
+	expr := targetOf(url.Values{"expr": q["expr"], kindInput("expr"): q["kind"]}, "expr")
 	if expr == "" {
 		render(w, r, http.StatusOK, matched(nil, "Nobody yet: give a target expression."))
 		return

@@ -8,7 +8,10 @@ import "github.com/a-h/templ"
 import "context"
 import templruntime "github.com/a-h/templ/runtime"
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 //go:noinline
 func startPage(p page, c *Catalogue, runs []runView) templ.Component {
@@ -142,7 +145,13 @@ func orchestrationPage(p page, name, description string, steps []plannedStep) te
 				writeHTML(templ_7745c5c3_Buffer, "</th><td>")
 				writeText(templ_7745c5c3_Buffer, s.Fun)
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				writeText(templ_7745c5c3_Buffer, s.Target)
+				if s.Expr != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+					writeURL(templ_7745c5c3_Buffer, hostsOf(s.Expr))
+					writeHTML(templ_7745c5c3_Buffer, "\" title=\"Show who matches\">")
+					writeText(templ_7745c5c3_Buffer, s.Target)
+					writeHTML(templ_7745c5c3_Buffer, "</a>")
+				}
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 				writeText(templ_7745c5c3_Buffer, s.What)
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
@@ -177,7 +186,7 @@ func orchestrationPage(p page, name, description string, steps []plannedStep) te
 
 //go:noinline
 func targetHelp() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var25 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "A glob (<code>web*</code>), IDs with commas (<code>web1,web2</code>), or an expression with the letter of its type: grain <code>G@os:Debian</code>, nodegroup <code>N@web</code>, regular expression <code>E@web\\d+</code>, compound <code>C@web* and G@os:Debian</code>.")
 		return nil
 	})
@@ -185,8 +194,8 @@ func targetHelp() templ.Component {
 
 //go:noinline
 func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var27 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var28 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -198,19 +207,42 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/jobs\" role=\"search\"><label for=\"text\">Function, name or job id</label> <input id=\"text\" name=\"text\" value=\"")
+			if f.audit() {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">What users did on these pages, or tried to do. Their runs are among the <a href=\"/jobs\">jobs</a>, too.</p>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " <form class=\"filter\" method=\"get\" action=\"")
+			writeURL(templ_7745c5c3_Buffer, f.path())
+			writeHTML(templ_7745c5c3_Buffer, "\" role=\"search\">")
+			if f.audit() {
+				writeHTML(templ_7745c5c3_Buffer, "<label for=\"text\">Part of the action, the object or the details</label> ")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<label for=\"text\">Function, name or job id</label> ")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "<input id=\"text\" name=\"text\" value=\"")
 			writeText(templ_7745c5c3_Buffer, f.Text)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> <label for=\"user\">User</label> <input id=\"user\" name=\"user\" value=\"")
 			writeText(templ_7745c5c3_Buffer, f.User)
-			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> <label class=\"check\"><input type=\"checkbox\" name=\"all\" value=\"yes\"")
-			if f.All {
-				writeHTML(templ_7745c5c3_Buffer, " checked")
+			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\"> ")
+			if !f.audit() {
+				writeHTML(templ_7745c5c3_Buffer, "<label class=\"check\"><input type=\"checkbox\" name=\"all\" value=\"yes\"")
+				if f.All {
+					writeHTML(templ_7745c5c3_Buffer, " checked")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "> Steps, look-ups and actions on these pages, too</label> ")
 			}
-			writeHTML(templ_7745c5c3_Buffer, "> Steps, look-ups and actions on these pages, too (audit)</label> <button>Show</button></form>")
+			writeHTML(templ_7745c5c3_Buffer, "<button>Show</button></form>")
 			if len(rows) == 0 {
-				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no such jobs.</p>")
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Jobs\"><table><thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Began</th><th scope=\"col\">Function</th><th scope=\"col\">On</th><th scope=\"col\">User</th><th scope=\"col\">Status</th></tr></thead> <tbody>")
+				writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
+				writeText(templ_7745c5c3_Buffer, p.Title)
+				writeHTML(templ_7745c5c3_Buffer, "\"><table><thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Began</th><th scope=\"col\">")
+				if f.audit() {
+					writeHTML(templ_7745c5c3_Buffer, "Action")
+				} else {
+					writeHTML(templ_7745c5c3_Buffer, "Function")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "</th><th scope=\"col\">On</th><th scope=\"col\">User</th><th scope=\"col\">Status</th></tr></thead> <tbody>")
 				for _, x := range rows {
 					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
 					writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID))
@@ -219,13 +251,23 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
 					writeText(templ_7745c5c3_Buffer, x.Time)
 					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-					writeText(templ_7745c5c3_Buffer, x.Fun)
+					writeText(templ_7745c5c3_Buffer, strings.TrimPrefix(x.Fun, f.Prefix))
 					writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
 					writeText(templ_7745c5c3_Buffer, x.Target)
+					writeHTML(templ_7745c5c3_Buffer, " ")
+					if x.Details != "" {
+						writeHTML(templ_7745c5c3_Buffer, "<div class=\"comment\">")
+						writeText(templ_7745c5c3_Buffer, x.Details)
+						writeHTML(templ_7745c5c3_Buffer, "</div>")
+					}
 					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 					writeText(templ_7745c5c3_Buffer, x.User)
 					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-					writeText(templ_7745c5c3_Buffer, x.Status)
+					if f.audit() {
+						writeText(templ_7745c5c3_Buffer, auditSays(x))
+					} else {
+						writeText(templ_7745c5c3_Buffer, x.Status)
+					}
 					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
@@ -234,11 +276,11 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 			if more != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, f.next(more))
-				writeHTML(templ_7745c5c3_Buffer, "\">Older jobs</a></p>")
+				writeHTML(templ_7745c5c3_Buffer, "\">Older ones</a></p>")
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -248,8 +290,8 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 
 //go:noinline
 func jobPage(p page, j jobView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var38 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var39 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var43 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var44 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
 			if !templ_7745c5c3_IsBuffer {
@@ -367,7 +409,7 @@ func jobPage(p page, j jobView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var39), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -377,7 +419,7 @@ func jobPage(p page, j jobView) templ.Component {
 
 //go:noinline
 func stateHead(s stateResult, level string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var56 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
 		if level == "h3" {
 			writeHTML(templ_7745c5c3_Buffer, "<h3>")
 			templ_7745c5c3_Err = badge(s.Result).Render(ctx, templ_7745c5c3_Buffer)
@@ -408,7 +450,7 @@ func stateHead(s stateResult, level string) templ.Component {
 
 //go:noinline
 func stateBody(s stateResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var62 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var67 templ.Component) (templ_7745c5c3_Err error) {
 		if s.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
 			writeText(templ_7745c5c3_Buffer, s.Comment)
@@ -419,13 +461,13 @@ func stateBody(s stateResult) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Diff of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, l := range diffLines(s.Diff) {
-				var templ_7745c5c3_Var65 = []any{l.class}
-				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var65...)
+				var templ_7745c5c3_Var70 = []any{l.class}
+				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var70...)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var65).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var70).String())
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, l.text)
 				writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -445,7 +487,7 @@ func stateBody(s stateResult) templ.Component {
 
 //go:noinline
 func hostResults(jid string, hosts []hostResult, more int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var70 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
 		for _, h := range hosts {
 			writeHTML(templ_7745c5c3_Buffer, "<details")
 			if h.Failed {

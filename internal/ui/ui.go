@@ -153,6 +153,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /chains/{name}/delete", s.act(Editor, "chain.delete", s.chainDelete))
 	mux.HandleFunc("POST /chains/{name}/move", s.act(Editor, "chain.move", s.chainMove))
 	mux.HandleFunc("POST /chains/{name}/remove", s.act(Editor, "chain.rm", s.chainRemove))
+	mux.HandleFunc("POST /chains/{name}/targets", s.act(Editor, "chain.targets", s.chainTargets))
+	mux.HandleFunc("POST /chains/{name}/about", s.act(Editor, "chain.about", s.chainAbout))
 	mux.HandleFunc("POST /chains/{name}/schedule", s.act(Operator, "chain.schedule", s.scheduleChain))
 	mux.HandleFunc("POST /chains/{name}/unschedule", s.act(Operator, "chain.unschedule", s.unscheduleChain))
 	mux.HandleFunc("GET /chains/{name}/text", s.look(s.chainText))
@@ -170,12 +172,14 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /runs/{id}/resume", s.act(Operator, "resume", s.resumeRun))
 
 	mux.HandleFunc("GET /jobs", s.look(s.jobs))
+	mux.HandleFunc("GET /audit", s.look(s.audit))
 	mux.HandleFunc("GET /jobs/{jid}", s.look(s.job))
 	mux.HandleFunc("POST /jobs/{jid}/resume", s.act(Operator, "resume", s.resumeJob))
 	mux.HandleFunc("POST /jobs/{jid}/retry", s.act(Operator, "retry", s.retryJob))
 	mux.HandleFunc("GET /history", s.look(s.history))
 	mux.HandleFunc("GET /history/compare", s.look(s.compare))
 	mux.HandleFunc("GET /history/{jid}", s.look(s.execution))
+	mux.HandleFunc("GET /history/{jid}/events", s.look(s.executionEvents))
 	mux.HandleFunc("GET /hosts", s.look(s.hostList))
 	mux.HandleFunc("GET /hosts/{id}", s.look(s.host))
 	mux.HandleFunc("POST /hosts/ping", s.act(Operator, "ping", s.pingHosts))
@@ -207,7 +211,7 @@ func render(w http.ResponseWriter, r *http.Request, status int, c templ.Componen
 // A page is what all pages show besides their content.
 type page struct {
 	Title string
-	At    string // the part of the site: start, history, jobs, hosts, states
+	At    string // the part of the site: start, history, jobs, hosts, states, audit
 	Who   *visit // nil: nobody has logged in
 	// Refresh has browsers without scripts load the page again.
 	Refresh bool

@@ -176,7 +176,22 @@ func (f *fake) Record(ctx context.Context, a Action) error {
 func (f *fake) did(a Action) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Contains(f.actions, a)
+	return slices.ContainsFunc(f.actions, func(x Action) bool {
+		x.Details = a.Details
+		return x == a
+	})
+}
+
+// said is what the details of the last action with a name are.
+func (f *fake) said(name string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range slices.Backward(f.actions) {
+		if a.Name == name {
+			return a.Details
+		}
+	}
+	return "none"
 }
 
 func always(u *Users) func() (*Users, error) { return func() (*Users, error) { return u, nil } }
@@ -508,6 +523,8 @@ func TestRoles(t *testing.T) {
 		{Operator, "/chains/friday/remove", 403},
 		{Operator, "/chains/friday/text", 403},
 		{Operator, "/chains/friday/step", 403},
+		{Operator, "/chains/friday/targets", 403},
+		{Operator, "/chains/friday/about", 403},
 		{Operator, "/orchestrations/orch.deploy/run", 303},
 	} {
 		status(t, tt.role.String()+" "+tt.path, s.browser(tt.role).post(tt.path, "confirm", "yes", "name", "x"), tt.want)
@@ -715,7 +732,7 @@ func TestHostileText(t *testing.T) {
 		"/jobs/20260101000000000001", "/jobs/20260101000000000001?host=" + q, "/hosts", "/hosts/" + h, "/states", "/states?text=" + q, "/states/web", "/states/" + h, "/states/" + h + "/step?chain=" + q,
 		"/chains/friday/step?action=state&sls=" + q,
 		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
-		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
+		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
 		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
 	} {
 		w := b.get(path)

@@ -50,10 +50,10 @@ func (f jobFilter) next(before string) string {
 	if f.User != "" {
 		q.Set("user", f.User)
 	}
-	if f.All {
+	if f.All && !f.audit() {
 		q.Set("all", "yes")
 	}
-	return "/jobs?" + q.Encode()
+	return f.path() + "?" + q.Encode()
 }
 
 // hostOfJob is the address of the results of one host in a job.

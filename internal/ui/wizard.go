@@ -292,7 +292,7 @@ func (s *Server) runTemplate(w http.ResponseWriter, r *http.Request, v *visit) {
 	a := orchestration.NewAnswers()
 	for i := range t.Targets {
 		name := t.Targets[i].Name
-		if expr := strings.TrimSpace(r.PostForm.Get("t:" + name)); expr != "" {
+		if expr := targetOf(r.PostForm, "t:"+name); expr != "" {
 			a.Targets[name] = expr
 		}
 	}

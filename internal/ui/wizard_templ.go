@@ -76,7 +76,7 @@ func wizardPage(p page, v wizardView) templ.Component {
 			if len(v.Targets) > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>Targets</legend> ")
 				for _, t := range v.Targets {
-					templ_7745c5c3_Err = targetInput("t:"+t.Name, targetLabel(t), t.Value, "", t.Problem).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = targetInput("t:"+t.Name, "t:"+t.Name, targetLabel(t), t.Value, t.Problem).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

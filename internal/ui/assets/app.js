@@ -4,11 +4,23 @@
 
 const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 
+const focusable = "a, button, summary, [tabindex]";
+
+// keepOpen leaves the details of an element as somebody has opened or closed them.
+function keepOpen(old, next) {
+  const before = [...old.querySelectorAll("details")];
+  for (const [i, d] of next.querySelectorAll("details").entries()) {
+    d.dataset.opened = d.open;
+    if (before[i]?.dataset.opened === d.dataset.opened) d.open = before[i].open;
+  }
+}
+
 // replace puts an element in the place of the one with its id, and keeps what is
 // open.
 function replace(next) {
   const old = document.getElementById(next.id);
   if (!old) {
+    keepOpen(next, next);
     document.getElementById(next.dataset.into)?.append(next);
     return;
   }
@@ -18,16 +30,18 @@ function replace(next) {
     old.className = next.className;
     return;
   }
+  keepOpen(old, next);
   if (old.outerHTML === next.outerHTML) return;
-  const focus = old.contains(document.activeElement) ? [...old.querySelectorAll("a, button, [tabindex]")].indexOf(document.activeElement) : -1;
+  const focus = old.contains(document.activeElement) ? [...old.querySelectorAll(focusable)].indexOf(document.activeElement) : -1;
   const top = old.querySelector("pre")?.scrollTop;
   old.replaceWith(next);
-  if (focus >= 0) next.querySelectorAll("a, button, [tabindex]")[focus]?.focus();
+  if (focus >= 0) next.querySelectorAll(focusable)[focus]?.focus();
   const pre = next.querySelector("pre");
   if (pre && top) pre.scrollTop = top;
 }
 
 function live(run) {
+  for (const d of run.querySelectorAll("details")) d.dataset.opened = d.open;
   const source = new EventSource(run.dataset.events);
   const take = (e) => {
     for (const el of [...parse(e.data).body.children]) replace(document.adoptNode(el));
@@ -43,9 +57,10 @@ function live(run) {
 function preview(input) {
   const out = document.getElementById(input.dataset.preview);
   let timer, asked = 0;
+  const kind = document.getElementById(input.id + "-kind");
   const show = async () => {
     const mine = ++asked;
-    const answer = await fetch("/targets?expr=" + encodeURIComponent(input.value)).catch(() => null);
+    const answer = await fetch("/targets?" + new URLSearchParams({ expr: input.value, kind: kind.value })).catch(() => null);
     if (!answer || mine !== asked) return;
     out.replaceChildren(...parse(await answer.text()).body.childNodes);
   };
@@ -53,19 +68,24 @@ function preview(input) {
     clearTimeout(timer);
     timer = setTimeout(show, 250);
   });
-  if (input.value) show();
+  kind.addEventListener("change", show);
+  const closed = input.closest("details:not([open])");
+  if (closed) closed.addEventListener("toggle", show, { once: true });
+  else if (input.value) show();
 }
 
 // wizard asks the server for the fields again when a value changes: conditions may
 // show others.
 function wizard(form) {
+  let asked = 0;
   form.addEventListener("change", async (e) => {
     if (!e.target.closest("#fields")) return;
+    const mine = ++asked;
     const data = new URLSearchParams(new FormData(form));
     data.set("op", "refresh");
     const answer = await fetch(form.action, { method: "POST", body: data }).catch(() => null);
     const next = answer?.ok && parse(await answer.text()).getElementById("fields");
-    if (!next) return;
+    if (!next || mine !== asked) return;
     const old = form.querySelector("#fields");
     // Passwords are not sent back, and what was typed meanwhile stays.
     for (const el of old.querySelectorAll("input, select")) {
