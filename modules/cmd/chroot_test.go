@@ -54,7 +54,8 @@ func TestRunChroot(t *testing.T) {
 	}{
 		{
 			"a command", "{root: /srv/c, cmd: 'echo a b', binds: [/opt]}",
-			"{'pid': 1, 'retcode': 0, 'stdout': 'chroot /srv/c /bin/sh -c echo a b', 'stderr': ''}", mountTable{},
+			"{'pid': 1, 'retcode': 0, 'stdout': 'chroot /srv/c /bin/sh -c echo a b', 'stderr': ''}",
+			mountTable{},
 			[]string{
 				"mount devtmpfs /srv/c/dev", "mount proc /srv/c/proc", "mount sysfs /srv/c/sys", "mount /opt /srv/c/opt defaults,bind",
 				"umount /srv/c/opt", "umount /srv/c/sys", "umount /srv/c/proc", "umount /srv/c/dev",
@@ -69,7 +70,8 @@ func TestRunChroot(t *testing.T) {
 		{
 			"bash is preferred", "{root: /srv/bash, cmd: x}",
 			"{'pid': 1, 'retcode': 0, 'stdout': 'chroot /srv/bash /bin/bash -c x', 'stderr': ''}",
-			mountTable{points: []string{"/srv/bash/dev", "/srv/bash/proc", "/srv/bash/sys"}}, nil,
+			mountTable{points: []string{"/srv/bash/dev", "/srv/bash/proc", "/srv/bash/sys"}},
+			nil,
 		},
 		{
 			"a mount that fails", "{root: /srv/c, cmd: x}", "error: Unable to mount /srv/c/proc: mount: no such device",
