@@ -2,6 +2,7 @@ package fun
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -43,7 +44,9 @@ func (e *Env) Find(kind Kind, name string) (*Module, *Spec, error) {
 // does, it returns nil and the reason, "" for a name that no module has.
 //
 // Of several providers the first that is available serves, unless the option
-// providers names another, which then serves whatever its availability is.
+// providers names another, which then serves whatever its availability is. A name
+// that no provider has is ignored with a warning, as in Salt, unless it looks like
+// a misspelt one.
 // Salt: salt/loader/__init__.py minion_mods.
 func (e *Env) Provider(kind Kind, name string) (*Module, string) {
 	all := e.Table.byName[tableKey{kind, name}]
@@ -66,7 +69,10 @@ func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) 
 			}
 			names = append(names, l.Name)
 		}
-		return nil, fmt.Sprintf("the option providers names %s for %s, which has %s%s", want, name, strings.Join(names, ", "), source.DidYouMean(want, names))
+		if near := source.DidYouMean(want, names); near != "" {
+			return nil, fmt.Sprintf("the option providers names %s for %s, which has %s%s", want, name, strings.Join(names, ", "), near)
+		}
+		e.ignoredProvider(name, want, names)
 	}
 	var reasons []string
 	for _, l := range all {
@@ -89,6 +95,20 @@ func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) 
 		why += " (" + strings.Join(reasons, "; ") + ")"
 	}
 	return nil, why
+}
+
+type ignoredKey struct{ name, want string }
+
+// ignoredProvider warns once that a provider is not there. Trees name systemd for
+// service, as the module systemd_service was called before: that needs no warning.
+func (e *Env) ignoredProvider(name, want string, names []string) {
+	if e.Memo == nil || slices.Contains(names, want+"_"+name) {
+		return
+	}
+	e.Memo.Once(ignoredKey{name, want}, func() any {
+		e.Warn(Warning{Text: fmt.Sprintf("the provider %s of %s is ignored: there are %s", want, name, strings.Join(names, ", "))})
+		return true
+	})
 }
 
 func (e *Env) grain(name string) (string, bool) {

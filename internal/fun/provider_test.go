@@ -51,6 +51,8 @@ func TestProviders(t *testing.T) {
 		{"second that fits", "RedHat", nil, "pkg.install", "yumpkg", "", ""},
 		{"option decides", "Debian", prefer("yumpkg"), "pkg.install", "yumpkg", "", ""},
 		{"option names nothing known", "Debian", prefer("yumpgk"), "pkg.install", "", `the option providers names yumpgk for pkg, which has aptpkg, yumpkg (did you mean "yumpkg"?)`, ""},
+		{"option names another program", "Debian", prefer("brew"), "pkg.install", "aptpkg", "", ""},
+		{"option names a former module", "RedHat", prefer("systemd"), "pkg.install", "yumpkg", "", ""},
 		{"none fits", "Plan9", nil, "pkg.install", "", "no provider for os_family Plan9 (aptpkg: it is for Debian; yumpkg: it is for RedHat)", ""},
 		{"another provider has it", "Debian", nil, "pkg.group_install", "", "its provider here, aptpkg, does not have it", ""},
 		{"misspelt", "Debian", nil, "pkg.instal", "", "", "pkg.install"},
@@ -78,6 +80,30 @@ func TestProviders(t *testing.T) {
 				t.Errorf("Find(%q): reason %q, nearest %q, want %q and %q", tt.call, missing.Reason, missing.Nearest, tt.reason, tt.near)
 			}
 		})
+	}
+}
+
+// A provider that is ignored is warned of once, unless it is a former name of one
+// that is there.
+func TestIgnoredProvider(t *testing.T) {
+	t.Parallel()
+	for want, warnings := range map[string]int{"brew": 1, "only": 0, "yumpkg": 0} {
+		asked, got := 0, 0
+		env := pkgEnv("Debian", value.MapOf("providers", value.MapOf("pkg", want)), &asked)
+		env.Table = fun.NewTable([]fun.Entry{
+			{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: func() fun.Module { return fun.Module{Name: "pkg", Kind: fun.Exec} }},
+			{Kind: fun.Exec, Name: "only_pkg", Virtual: "pkg", Load: func() fun.Module { return fun.Module{Name: "pkg", Kind: fun.Exec} }},
+			{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: func() fun.Module { return fun.Module{Name: "pkg", Kind: fun.Exec} }},
+		})
+		env.OnWarn = func(fun.Warning) { got++ }
+		for range 3 {
+			if mod, why := env.Provider(fun.Exec, "pkg"); mod == nil {
+				t.Fatal(want, why)
+			}
+		}
+		if got != warnings {
+			t.Errorf("%s: %d warnings, want %d", want, got, warnings)
+		}
 	}
 }
 

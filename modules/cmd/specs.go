@@ -132,6 +132,16 @@ var codeArgs = []fun.Arg{
 	{Name: "args", Type: fun.Strs, Doc: "arguments of the program"},
 }
 
+var chrootArgs = []fun.Arg{
+	{Name: "root", Type: fun.Path, Required: true, Doc: "the root directory"},
+	{Name: "cmd", Type: fun.Str | fun.List, Required: true, Doc: "the command; a list is its words"},
+	{Name: "cwd", Type: fun.Path, Doc: "working directory of chroot(8); the command starts in the root directory"},
+}
+
+var bindsArgs = []fun.Arg{
+	{Name: "binds", Type: fun.Strs, Doc: "directories to mount at the same place in the root directory"},
+}
+
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{Name: "exec_code", Doc: "Run code with an interpreter and return its output.", Src: "modules/cmdmod.py exec_code", VarKw: true, Hands: true, Args: codeArgs, Fn: execCode},
@@ -157,6 +167,10 @@ var specs = []fun.Spec{
 		VarKw: true, Args: cmdArgs, Shared: [][]fun.Arg{userArgs, pythonShellArgs, envArgs, cleanEnvArgs, templateArgs, umaskArgs, timeoutArgs, logArgs, ignoreArgs, saltenvArgs, passwordArgs, prependArgs, successArgs, stdinArgs, rstripArgs, hideArgs, vtArgs, bgArgs, encodedArgs, raiseArgs}, Fn: runBg,
 	},
 	{
+		Name: "run_chroot", Doc: "Run a command in another root directory and return pid, retcode, stdout and stderr.\n/dev, /proc and /sys are mounted there while it runs.", Src: "modules/cmdmod.py run_chroot",
+		VarKw: true, Args: chrootArgs, Shared: [][]fun.Arg{stdinArgs, userArgs, pythonShellArgs, bindsArgs, envArgs, cleanEnvArgs, templateArgs, rstripArgs, umaskArgs, logArgs, hideArgs, timeoutArgs, ignoreArgs, saltenvArgs, vtArgs, bgArgs, successArgs, prependArgs}, Fn: runChroot,
+	},
+	{
 		Name: "run_stderr", Doc: "Run a command and return its standard error.", Src: "modules/cmdmod.py run_stderr",
 		VarKw: true, Args: cmdArgs, Shared: [][]fun.Arg{stdinArgs, userArgs, pythonShellArgs, envArgs, cleanEnvArgs, templateArgs, rstripArgs, umaskArgs, logArgs, hideArgs, timeoutArgs, ignoreArgs, saltenvArgs, vtArgs, passwordArgs, prependArgs, successArgs, bgArgs, encodedArgs, raiseArgs}, Fn: runStderr,
 	},
@@ -176,7 +190,21 @@ var specs = []fun.Spec{
 		Name: "shell", Doc: "Run a command in the shell and return its output.", Src: "modules/cmdmod.py shell",
 		VarKw: true, Args: cmdArgs, Shared: [][]fun.Arg{stdinArgs, userArgs, envArgs, cleanEnvArgs, templateArgs, rstripArgs, umaskArgs, logArgs, hideArgs, timeoutArgs, ignoreArgs, saltenvArgs, vtArgs, bgArgs, passwordArgs, prependArgs, successArgs, pythonShellArgs, encodedArgs, raiseArgs}, Fn: shellOutput,
 	},
+	{
+		Name: "shell_info", Doc: "Return whether a shell or interpreter is installed, its path and its version.", Src: "modules/cmdmod.py shell_info", Fn: shellInfo,
+		Args: []fun.Arg{
+			{Name: "shell", Type: fun.Str, Required: true, Doc: "bash, perl, php, powershell, python, ruby, tcsh or zsh"},
+			{Name: "list_modules", Type: fun.Bool, Default: false, Doc: "accepted; only used by PowerShell"},
+		},
+	},
 	{Name: "shells", Doc: "List the shells in /etc/shells.", Src: "modules/cmdmod.py shells", Fn: shells},
+	{
+		Name: "tty", Doc: "Write text to a terminal.", Src: "modules/cmdmod.py tty", Fn: tty,
+		Args: []fun.Arg{
+			{Name: "device", Type: fun.Str, Required: true, Doc: "name of the terminal, such as tty0 or pts3"},
+			{Name: "echo", Default: "", Doc: "the text"},
+		},
+	},
 	{Name: "which", Doc: "Return the path of a program, None if it is not found.", Src: "modules/cmdmod.py which", Args: []fun.Arg{programArg}, Fn: which},
 	{
 		Name: "which_bin", Doc: "Return the path of the first program that is found.", Src: "modules/cmdmod.py which_bin",

@@ -38,7 +38,7 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "apach
 
 func onDebian(env *fun.Env) (bool, string) {
 	if _, _, err := env.Find(fun.Exec, "apache.a2ensite"); err != nil {
-		return false, err.Error()
+		return false, "apache module could not be loaded"
 	}
 	return true, ""
 }

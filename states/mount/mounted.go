@@ -219,14 +219,28 @@ func (w *work) check(ctx context.Context, f *file.FS, a *mount.Active) error {
 }
 
 // invisible are options that a mounted file system does not show.
+// Salt: states/mount.py. Difference: noauto, user, nouser, owner and group are among
+// them, else the file system is mounted again by every run.
 var invisible = []string{
-	"_netdev", "actimeo", "bg", "comment", "defaults", "delay_connect", "direct-io-mode", "intr", "loop", "nointr", "nobootwait", "nofail", "password",
+	"noauto", "user", "nouser", "owner", "group", "_netdev", "actimeo", "bg", "comment", "defaults", "delay_connect", "direct-io-mode", "intr", "loop", "nointr", "nobootwait", "nofail", "password",
 	"reconnect", "retry", "soft", "auto", "users", "bind", "nonempty", "transform_symlinks", "port", "backup-volfile-servers",
 }
 
 // invisibleKeys are the keys of options with a value that a mounted file system
 // does not show.
 var invisibleKeys = []string{"actimeo", "comment", "credentials", "direct-io-mode", "password", "port", "retry", "secretfile"}
+
+// byDefault reports whether a mounted file system has an option that it does not
+// show because it is the default, or because it is for other programs than mount.
+func byDefault(a *mount.Active, opt string) bool {
+	switch opt {
+	case "exec", "suid", "dev", "diratime":
+		return !slices.Contains(a.Opts, "no"+opt)
+	case "async":
+		return !slices.Contains(a.Opts, "sync")
+	}
+	return strings.HasPrefix(opt, "x-") || strings.HasPrefix(opt, "X-")
+}
 
 // sizeKB returns a size option in the way that the kernel shows it.
 func sizeKB(opt string) (string, bool) {
@@ -300,7 +314,7 @@ func (w *work) due(a *mount.Active) (opts, sizes []string) {
 		if key, _, _ := strings.Cut(opt, "="); slices.Contains(ignored, key) {
 			opt = key
 		}
-		if slices.Contains(a.Opts, opt) || slices.Contains(a.SuperOpts, opt) || slices.Contains(hidden, opt) {
+		if slices.Contains(a.Opts, opt) || slices.Contains(a.SuperOpts, opt) || slices.Contains(hidden, opt) || byDefault(a, opt) {
 			continue
 		}
 		if !hasSize {

@@ -7,10 +7,12 @@ package postgres
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/value"
 	"brine/modules/postgres"
+	"brine/states/dryrun"
 )
 
 // Clusters returns the rows of the state module "postgres_cluster".
@@ -82,11 +84,25 @@ func done(comment string, changes ...value.Value) fun.Ret {
 // unasked is the return of a state that cannot find out how things are: in test
 // mode, and where psql cannot run at all, with the reason. Otherwise it is what
 // Salt says, which tries and fails; the log has the reason then.
-func unasked(c *fun.Call, err error, comment string) fun.Ret {
-	if _, ok := errors.AsType[*postgres.PsqlError](err); ok && !c.Test {
-		return fun.Fail("%s", comment)
+//
+// Where a state before this one may start the server or create the database, test
+// mode says what is due.
+func unasked(c *fun.Call, err error, failed, due string) fun.Ret {
+	_, asked := errors.AsType[*postgres.PsqlError](err)
+	switch {
+	case asked && c.Test && c.Env.Run != nil && !dryrun.Certain(c):
+		return would(due)
+	case asked && !c.Test:
+		return fun.Fail("%s", failed)
 	}
-	return fun.Fail("%s: %v", comment, err)
+	return fun.Fail("%s: %v", failed, err)
+}
+
+// noDatabase reports whether the server says that a database does not exist: then
+// nothing is in it.
+func noDatabase(err error, name string) bool {
+	_, asked := errors.AsType[*postgres.PsqlError](err)
+	return asked && strings.Contains(err.Error(), `database "`+name+`" does not exist`)
 }
 
 // acted is the return of a state that did something: ok and err say how it went.
@@ -109,7 +125,7 @@ func databasePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	d, s := postgres.DatabaseOf(c), server(c)
 	all, err := s.Databases(ctx)
 	if err != nil {
-		return unasked(c, err, "Failed to create database "+d.Name)
+		return unasked(c, err, "Failed to create database "+d.Name, "Database "+d.Name+" is set to be created")
 	}
 	have := all.Map(d.Name)
 	if have == nil {
@@ -155,7 +171,7 @@ func extensionPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	e := postgres.Extension{Name: c.Name, Schema: c.Str("schema"), Version: c.Str("ext_version"), From: c.Str("from_version")}
 	data, err := s.Metadata(ctx, e)
 	if err != nil {
-		return unasked(c, err, "Failed to install extension "+e.Name)
+		return unasked(c, err, "Failed to install extension "+e.Name, "Extension "+e.Name+" is set to be installed")
 	}
 	mode, past, title := "install", "installed", "Installed"
 	switch {
@@ -193,7 +209,7 @@ func languagePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	all, err := s.Languages(ctx)
 	switch {
 	case err != nil:
-		return unasked(c, err, "Failed to install language "+c.Name)
+		return unasked(c, err, "Failed to install language "+c.Name, "Language "+c.Name+" is set to be installed")
 	case all.Has(c.Name):
 		return is("Language " + c.Name + " is already installed")
 	case c.Test:

@@ -33,7 +33,7 @@ func rolePresent(ctx context.Context, c *fun.Call, title, kind string) fun.Ret {
 	s := server(c)
 	have, err := s.Role(ctx, c.Name, !c.Bool("refresh_password"))
 	if err != nil {
-		return unasked(c, err, "Failed to create "+kind+" "+c.Name)
+		return unasked(c, err, "Failed to create "+kind+" "+c.Name, title+" "+c.Name+" is set to be created")
 	}
 	if err := password(c, want, have); err != nil {
 		return fun.Fail("%v", err)
@@ -180,14 +180,15 @@ func privilegesPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	s := server(c)
 	failed := "Failed to grant privilege(s): " + shown + " to " + c.Name
+	granted := "The privilege(s): " + shown + " are set to be granted to " + c.Name
 	have, err := s.Has(ctx, p)
 	switch {
 	case err != nil:
-		return unasked(c, err, failed)
+		return unasked(c, err, failed, granted)
 	case have:
 		return is("The requested privilege(s) are already set")
 	case c.Test:
-		return would("The privilege(s): " + shown + " are set to be granted to " + c.Name)
+		return would(granted)
 	}
 	ok, err := s.Grant(ctx, p)
 	return acted(ok, err, failed, done("The privilege(s): "+shown+" have been granted to "+c.Name, c.Name, "Present"))

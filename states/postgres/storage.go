@@ -21,14 +21,15 @@ func of(c *fun.Call, ret fun.Ret) fun.Ret {
 func schemaPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	s, db, owner := in(c, "dbname"), c.Str("dbname"), c.Str("owner")
 	failed := "Failed to create schema " + c.Name + " in database " + db
+	due := "Schema " + c.Name + " is set to be created in database " + db + "."
 	all, err := s.Schemas(ctx)
 	if err != nil {
-		return of(c, unasked(c, err, failed))
+		return of(c, unasked(c, err, failed, due))
 	}
 	have := all.Map(c.Name)
 	switch {
 	case have == nil && c.Test:
-		return of(c, would("Schema "+c.Name+" is set to be created in database "+db+"."))
+		return of(c, would(due))
 	case have == nil:
 		ok, err := s.CreateSchema(ctx, c.Name, owner)
 		return of(c, acted(ok, err, failed, done("Schema "+c.Name+" has been created in database "+db, c.Name, "Present")))
@@ -47,7 +48,7 @@ func schemaAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	s, db := in(c, "dbname"), c.Str("dbname")
 	all, err := s.Schemas(ctx)
 	switch {
-	case err != nil:
+	case err != nil && !noDatabase(err, db):
 		return of(c, fun.Fail("Failed to look for schema %s: %v", c.Name, err))
 	case !all.Has(c.Name):
 		return of(c, is("Schema "+c.Name+" is not present in database "+db+", so it cannot be removed"))
@@ -64,7 +65,7 @@ func tablespacePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	s, owner, options := server(c), c.Str("owner"), c.Map("options")
 	all, err := s.Tablespaces(ctx)
 	if err != nil {
-		return unasked(c, err, "Failed to create tablespace "+c.Name)
+		return unasked(c, err, "Failed to create tablespace "+c.Name, "Tablespace "+c.Name+" is set to be created")
 	}
 	have := all.Map(c.Name)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/value"
 	"brine/modules/supervisord"
+	"brine/states/dryrun"
 )
 
 // States returns the rows of the state module "supervisord".
@@ -92,8 +93,15 @@ func (f found) anyStopped() bool {
 	return false
 }
 
+// mayCome reports whether a dry run cannot know if supervisord will answer: a state
+// before this one may install or start it.
+func mayCome(c *fun.Call) bool {
+	return c.Test && c.Env.Run != nil && !dryrun.Certain(c)
+}
+
 // running keeps a process running. Salt: states/supervisord.py running. Difference:
-// where supervisord does not answer, a dry run fails as well.
+// where supervisord does not answer, a dry run fails as well, unless a state before
+// this one may install or start it.
 func running(ctx context.Context, c *fun.Call) fun.Ret {
 	return run(ctx, c, c.Bool("restart"))
 }
@@ -116,10 +124,13 @@ func run(ctx context.Context, c *fun.Call, restart bool) fun.Ret {
 	}
 	ctl := supervisord.CtlOf(c)
 	f, err := find(ctx, ctl, name)
-	if err != nil {
-		if strings.HasPrefix(err.Error(), "ERROR") {
-			return fun.Ret{Name: name, Comment: err.Error()}
-		}
+	switch {
+	case err == nil:
+	case mayCome(c):
+		f = found{}
+	case strings.HasPrefix(err.Error(), "ERROR"):
+		return fun.Ret{Name: name, Comment: err.Error()}
+	default:
 		return fun.Raise(err)
 	}
 	if c.Test {
@@ -247,6 +258,8 @@ func dead(ctx context.Context, c *fun.Call) fun.Ret {
 	ctl := supervisord.CtlOf(c)
 	f, err := find(ctx, ctl, c.Name)
 	switch {
+	case err != nil && mayCome(c):
+		return fun.Ret{Result: fun.WouldChange, Comment: "Service " + c.Name + " is set to be stopped"}
 	case err != nil && strings.HasPrefix(err.Error(), "ERROR"):
 		return fun.Ret{Comment: err.Error()}
 	case err != nil:

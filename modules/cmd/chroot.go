@@ -1,0 +1,164 @@
+package cmd
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
+)
+
+// A mounting is a file system that a program in a chroot needs.
+type mounting struct{ point, device, fstype, opts string }
+
+// runChroot runs a command in another root directory, where /dev, /proc, /sys and
+// the directories of binds are mounted. What was mounted there before stays so.
+// At the end the processes that the command left behind are ended, and what was
+// mounted is unmounted, unless the command runs in the background.
+//
+// runas and group are accounts of the other root.
+// Salt: salt/modules/cmdmod.py run_chroot. Difference: a file system that cannot be
+// mounted is an error, and nothing is run.
+func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	o := options(c)
+	root := filepath.Clean(c.Str("root"))
+	if st, err := c.Env.Host.Stat(root); err != nil || !st.Mode.IsDir() || root == "/" {
+		return fun.Result{}, fun.Errorf("root '%s' is not a directory in which a command can be run", root)
+	}
+	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(c))
+	o.RunAs, o.Group, o.Root, o.PythonShell = "", "", "", true
+	mounted, err := mountAll(ctx, c, root)
+	var out Out
+	if err == nil {
+		out, err = RunWords(ctx, c.Env, words, o)
+	}
+	if !out.Background { // else the command is at work
+		unmountAll(context.WithoutCancel(ctx), c, root, mounted)
+	}
+	if err != nil {
+		return fun.Result{}, err
+	}
+	res := fun.Result{Value: out.Value(), Retcode: out.Retcode}
+	if c.Bool("ignore_retcode") || out.TimedOut {
+		res.Retcode = 0
+	}
+	return res, nil
+}
+
+// chrootWords returns the words of chroot(8) for a command. It is run by the bash of
+// the other root, or by its sh.
+func chrootWords(h host.Host, root, user, group, command string) []string {
+	words := []string{"chroot"}
+	if user != "" {
+		words = append(words, "--userspec", user+":"+group)
+	}
+	shell := "/bin/sh"
+	if st, err := h.Stat(filepath.Join(root, "bin/bash")); err == nil && st.Mode.IsRegular() {
+		shell = "/bin/bash"
+	}
+	return append(words, root, shell, "-c", command)
+}
+
+// mountAll mounts what is not mounted yet, and returns the mount points in that
+// order, those before an error as well.
+func mountAll(ctx context.Context, c *fun.Call, root string) (done []string, err error) {
+	need := []mounting{
+		{filepath.Join(root, "dev"), "devtmpfs", "devtmpfs", ""},
+		{filepath.Join(root, "proc"), "proc", "proc", ""},
+		{filepath.Join(root, "sys"), "sysfs", "sysfs", ""},
+	}
+	for _, dir := range c.Strings("binds") {
+		need = append(need, mounting{filepath.Join(root, dir), dir, "", "defaults,bind"})
+	}
+	for _, m := range need {
+		is, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.is_mounted", fun.Args{Pos: []value.Value{m.point}})
+		if err != nil {
+			return done, err
+		}
+		if is.Value == true {
+			continue
+		}
+		kw := value.MapOf("mkmnt", true)
+		if m.fstype != "" {
+			kw.Set("fstype", m.fstype)
+		}
+		if m.opts != "" {
+			kw.Set("opts", m.opts)
+		}
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.mount", fun.Args{Pos: []value.Value{m.point, m.device}, Kw: kw})
+		if err != nil {
+			return done, err
+		}
+		if res.Value != true {
+			return done, fun.Errorf("Unable to mount %s: %s", m.point, value.Str(res.Value))
+		}
+		done = append(done, m.point)
+	}
+	return done, nil
+}
+
+// unmountAll ends what runs in root and unmounts the mount points, the last first.
+// What cannot be unmounted is logged.
+func unmountAll(ctx context.Context, c *fun.Call, root string, points []string) {
+	if len(points) == 0 {
+		return
+	}
+	endLeftovers(ctx, c.Env.Host, root)
+	for _, point := range slices.Backward(points) {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.umount", fun.Args{Pos: []value.Value{point}})
+		if err != nil || res.Value != true {
+			c.Env.Logger.Error("a file system of the chroot stays mounted", "mount", point, "reason", value.Str(res.Value), "err", err)
+		}
+	}
+}
+
+// endLeftovers ends the processes whose root is root: by SIGTERM, three times, then
+// by SIGKILL.
+func endLeftovers(ctx context.Context, h host.Host, root string) {
+	const term, kill = 15, 9
+	for try := range 6 {
+		pids := processesIn(h, root)
+		if len(pids) == 0 {
+			return
+		}
+		sig := term
+		if try >= 3 {
+			sig = kill
+		}
+		for _, pid := range pids {
+			_ = h.Signal(pid, sig) // one that has ended meanwhile is what is wanted
+		}
+		if h.Sleep(ctx, 100*time.Millisecond) != nil {
+			return
+		}
+	}
+}
+
+// processesIn returns the processes whose root directory is root or in it.
+func processesIn(h host.Host, root string) []int {
+	dir, err := h.EvalSymlinks(root)
+	if err != nil {
+		return nil
+	}
+	names, err := h.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid <= 1 || pid == h.Getpid() {
+			continue
+		}
+		at, err := h.Readlink("/proc/" + name + "/root")
+		if err == nil && (at == dir || strings.HasPrefix(at, dir+"/")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
