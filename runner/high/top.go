@@ -490,8 +490,11 @@ func (m *matching) filter(ctx context.Context, saltenv string, tgt, data value.V
 		return nil
 	}
 	m.env(saltenv)
-	for _, item := range l.Items {
+	for i, item := range l.Items {
 		switch item := item.(type) {
+		case nil, bool, int64, float64:
+			hint := "put quotes around it where an SLS has that name"
+			return newFault(l.PosAt(i), hint, fmt.Sprintf("Malformed topfile (%s is not the name of an SLS)", value.Str(item)))
 		case string:
 			e := m.env(saltenv)
 			e.SLS = append(e.SLS, item)
