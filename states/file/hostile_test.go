@@ -71,7 +71,7 @@ func TestHostileRecurse(t *testing.T) {
 	}()
 	end := time.Now().Add(1500 * time.Millisecond)
 	rounds := 0
-	for ; time.Now().Before(end); rounds++ {
+	for ; time.Now().Before(end) || rounds < 3; rounds++ { // a loaded machine takes longer
 		owner := int64(mallory + rounds%2)
 		_ = r.run("directory", false, "name", home, "user", owner, "group", owner, "file_mode", "0666", "dir_mode", "0777", "recurse", value.Strings("user", "group", "mode"))
 		_ = r.run("tidied", false, "name", home, "matches", value.Strings("nothing"), "rmdirs", true)
@@ -85,8 +85,5 @@ func TestHostileRecurse(t *testing.T) {
 		if err != nil || st.UID != 0 || st.GID != 0 || strings.HasSuffix(st.Mode.String(), "rw-rw-") || st.Perm() != map[string]uint32{etc: 0o755, etc + "/shadow": 0o600}[p] {
 			t.Errorf("after %d rounds %s has %s, owner %d:%d, %v", rounds, p, st.Mode, st.UID, st.GID, err)
 		}
-	}
-	if rounds < 3 {
-		t.Errorf("%d rounds", rounds)
 	}
 }
