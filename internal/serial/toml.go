@@ -182,11 +182,12 @@ func tomlItem(path string, m *value.Map, depth int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out := "[[" + path + "]]\n"
+	var b strings.Builder
+	b.WriteString("[[" + path + "]]\n")
 	if strings.HasPrefix(text, "[") {
-		out += "\n" + text
+		b.WriteString("\n" + text)
 	} else {
-		out += text + "\n"
+		b.WriteString(text + "\n")
 	}
 	for ; len(tables) > 0; depth++ {
 		var inner []tomlSection
@@ -196,13 +197,13 @@ func tomlItem(path string, m *value.Map, depth int) (string, error) {
 				return "", err
 			}
 			if text != "" {
-				out += "[" + t.path + "]\n" + text
+				b.WriteString("[" + t.path + "]\n" + text)
 			}
 			inner = append(inner, within...)
 		}
 		tables = inner
 	}
-	return out, nil
+	return b.String(), nil
 }
 
 // isTables reports whether v is a list of dicts.
