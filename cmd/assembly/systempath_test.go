@@ -85,6 +85,7 @@ var destroyers = []destroyer{
 	{fun.State, "file.directory", true, kw("name", "@", "mode", "0700", "recurse", value.Strings("mode"), "max_depth", int64(1))},
 	{fun.State, "file.recurse", true, kw("name", "@", "source", "salt://tree", "clean", true)},
 	{fun.State, "file.tidied", true, kw("name", "@", "age", int64(1))},
+	{fun.State, "file.pruned", true, kw("name", "@", "recurse", true)},
 	{fun.State, "file.rename", false, kw("name", "/data/gone", "source", "@")},
 	{fun.State, "file.rename", false, kw("name", "@", "source", "/data/app/dir", "force", true)},
 	{fun.State, "file.copy", false, kw("name", "@", "source", "/data/app/dir", "force", true)},

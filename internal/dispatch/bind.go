@@ -42,6 +42,11 @@ func (b *binding) bind() (*fun.Call, error) {
 			return nil, b.wrong("%s", tooMany(b.spec, n))
 		}
 		b.call.Pos = b.args.Pos[b.positional:]
+		for _, v := range b.call.Pos {
+			if err := value.Fault(v, "str"); err != nil && !b.spec.Raw {
+				return nil, err
+			}
+		}
 	}
 	missing, err := b.declared()
 	if err != nil {

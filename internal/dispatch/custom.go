@@ -153,7 +153,7 @@ func Entries(customs []Custom) []fun.Entry {
 			return fun.Module{
 				Name: c.Name, Kind: c.Kind, Doc: "Custom functions of salt://" + c.File.Path,
 				Dynamic: func(name string) *fun.Spec {
-					return &fun.Spec{Name: name, Doc: "A custom function.", Src: "salt://" + c.File.Path, VarArg: true, VarKw: true, Fn: c.call(name)}
+					return &fun.Spec{Name: name, Doc: "A custom function.", Src: "salt://" + c.File.Path, VarArg: true, VarKw: true, Raw: true, Fn: c.call(name)}
 				},
 			}
 		}})

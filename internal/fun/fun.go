@@ -108,6 +108,9 @@ type Spec struct {
 	Args   []Arg
 	VarArg bool // takes further positional arguments (*args)
 	VarKw  bool // takes further keyword arguments (**kwargs)
+	// Raw says that further positional arguments may be undefined variables of a
+	// template, which other functions raise for.
+	Raw bool
 	// Hands says that further keyword arguments are another function's: their
 	// names are not looked for among this one's.
 	Hands bool

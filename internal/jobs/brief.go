@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"iter"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
@@ -85,17 +87,117 @@ func (b *Brief) encode() []byte {
 	return out
 }
 
-// decodeBrief is the reverse of encode; nil where that left out the load. whole
-// reports whether it left out nothing.
-func decodeBrief(jid, text string) (b *Brief, whole bool) {
+// decodeBrief is the reverse of encode; nil where that left out what is asked for:
+// the load, and with whole the targets.
+func decodeBrief(jid, text string, whole bool) *Brief {
+	if !whole {
+		if b := decodeShort(jid, text); b != nil {
+			return b
+		}
+	}
 	m := decodeText(text)
-	if m.Map("load") == nil {
-		return nil, false
+	if m.Map("load") == nil || whole && !m.Has("bad") {
+		return nil
 	}
 	n := func(key string) int { n, _ := value.AsInt(m.At(key)); return int(n) }
 	return &Brief{
 		JID: jid, Load: m.Map("load"), State: State(n("state")), Killed: n("killed"), Targets: n("targets"), Bad: m.Map("bad"), Damage: m.Str("damage"),
-	}, m.Has("bad")
+	}
+}
+
+// decodeShort is decodeBrief without the targets, for long listings; nil where the
+// text has no load.
+func decodeShort(jid, text string) *Brief {
+	b := &Brief{JID: jid}
+	n := func(text string) int { n, _ := strconv.Atoi(text); return n }
+	for key, v := range members(text) {
+		switch key {
+		case "load":
+			b.Load = value.NewMap(12)
+			for key, v := range members(v) {
+				if key != "Minions" {
+					b.Load.Set(key, decodeOne(v))
+				}
+			}
+		case "state":
+			b.State = State(n(v))
+		case "killed":
+			b.Killed = n(v)
+		case "targets":
+			b.Targets = n(v)
+		case "damage":
+			b.Damage, _ = decodeOne(v).(string)
+		}
+	}
+	if b.Load.Len() == 0 {
+		return nil
+	}
+	return b
+}
+
+// decodeOne decodes a value.
+func decodeOne(text string) value.Value {
+	if len(text) > 1 && text[0] == '"' && strings.IndexByte(text, '\\') < 0 {
+		return text[1 : len(text)-1]
+	}
+	v, err := value.ParseJSON(text)
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
+// members returns the keys of a JSON object that this package has written, and the
+// texts of their values. It makes nothing of what it passes.
+func members(text string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		rest, ok := strings.CutPrefix(text, "{")
+		for ok && rest != "" {
+			n := valueLen(rest)
+			key := rest[:n]
+			if len(key) < 2 || key[0] != '"' || n == len(rest) || rest[n] != ':' {
+				return
+			}
+			rest = rest[n+1:]
+			n = valueLen(rest)
+			if !yield(key[1:len(key)-1], rest[:n]) {
+				return
+			}
+			rest, ok = strings.CutPrefix(rest[n:], ",")
+		}
+	}
+}
+
+// valueLen returns how long the JSON value at the beginning of a text is.
+func valueLen(text string) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return min(i+1, len(text))
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ':':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
 }
 
 // A tally is a Brief in the making, while the job runs.

@@ -64,7 +64,7 @@ func TestDetachedRecord(t *testing.T) {
 	if j.State != Away || len(j.Outstanding()) != 50 || j.Missing["gone"] != "unreachable: no route" {
 		t.Errorf("%s, %d outstanding, missing %v", j.State, len(j.Outstanding()), j.Missing)
 	}
-	if list, err := files().Detached(t.Context()); err != nil || len(list) != 1 {
+	if _, list, err := files().UnderWay(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("Detached: %v, %v", list, err)
 	}
 	// A crash has left half a line.
@@ -96,7 +96,7 @@ func TestDetachedRecord(t *testing.T) {
 	if err != nil || r.End() != nil || read().State != Complete {
 		t.Errorf("the job does not end: %v", err)
 	}
-	if list, _ := files().Detached(t.Context()); len(list) != 0 {
+	if _, list, _ := files().UnderWay(t.Context()); len(list) != 0 {
 		t.Errorf("what has ended is still listed: %v", list)
 	}
 	if _, err := files().Reopen(&Job{JID: "20200101000000000000"}); err == nil {

@@ -197,7 +197,7 @@ func TestFilesTellHowFarAJobCame(t *testing.T) {
 	if err != nil || j.State != Active || j.Returns.Map("web1").At("return") != true || j.Missing["web2"] != "unreachable: permission denied" {
 		t.Fatalf("job = %+v, %v", j, err)
 	}
-	if act, err := other.Active(t.Context()); err != nil || len(act) != 1 {
+	if act, _, err := other.UnderWay(t.Context()); err != nil || len(act) != 1 {
 		t.Errorf("Active = %v, %v", act, err)
 	}
 	if got := strings.Join(j.Failed(), " "); got != "web2 web3" {

@@ -142,31 +142,27 @@ func (f *Files) Jobs(ctx context.Context, from, to string) ([]Entry, error) {
 	return out, err
 }
 
-// open returns the jobs that are not complete and that want wants, in order.
-func (f *Files) open(ctx context.Context, want func(*Job) bool) ([]*Job, error) {
-	var out []*Job
+// UnderWay returns the jobs that processes of this machine work on, and those that
+// go on without one as far as the records know, both in order. A job may be both.
+func (f *Files) UnderWay(ctx context.Context) (active, detached []*Job, err error) {
 	var failed error
-	err := f.Walk(ctx, "", "", func(r *Row) bool {
+	err = f.Walk(ctx, "", "", func(r *Row) bool {
 		if !r.Open() {
 			return true
 		}
 		var j *Job
-		if j, failed = f.Job(ctx, r.JID); j != nil && want(j) {
-			out = append(out, j)
+		if j, failed = f.Job(ctx, r.JID); j == nil || j.State == Complete {
+			return failed == nil
 		}
-		return failed == nil
+		if j.State == Active {
+			active = append(active, j)
+		}
+		if j.Detached() {
+			detached = append(detached, j)
+		}
+		return true
 	})
-	slices.Reverse(out)
-	return out, errors.Join(err, failed)
-}
-
-// Detached returns the jobs that go on without a process of this machine, as far
-// as the records know, in order.
-func (f *Files) Detached(ctx context.Context) ([]*Job, error) {
-	return f.open(ctx, func(j *Job) bool { return j.Detached() && j.State != Complete })
-}
-
-// Active returns the jobs that processes of this machine work on, in order.
-func (f *Files) Active(ctx context.Context) ([]*Job, error) {
-	return f.open(ctx, func(j *Job) bool { return j.State == Active })
+	slices.Reverse(active)
+	slices.Reverse(detached)
+	return active, detached, errors.Join(err, failed)
 }

@@ -311,7 +311,7 @@ func (r *Row) Brief(whole bool) *Brief {
 		return r.live
 	}
 	if text := r.f.window.read(filepath.Join(r.f.dir, r.JID[:hourDigits], indexName), r.slot); text != "" {
-		if b, all := decodeBrief(r.JID, text); b != nil && (all || !whole) {
+		if b := decodeBrief(r.JID, text, whole); b != nil {
 			return b
 		}
 	}
@@ -373,34 +373,39 @@ func (f *Files) Walk(ctx context.Context, from, to string, each func(*Row) bool)
 	if err != nil {
 		return err
 	}
-	// While the jobs of an hour are looked at, those of the one before are read. A
+	// While the jobs of an hour are looked at, those of the ones before are read. A
 	// walk that ends with the newest reads nothing in vain.
 	ctx, cancel := context.WithCancel(ctx)
-	var ahead chan *hourRead
+	var ahead []chan *hourRead // the newest first
 	defer func() {
 		cancel()
-		if ahead != nil {
-			<-ahead
+		for _, c := range ahead {
+			<-c
 		}
 	}()
-	for i, hour := range slices.Backward(hours) {
-		var h *hourRead
-		if ahead != nil {
-			h = <-ahead
-			ahead = nil
-		} else {
-			h = f.readHour(ctx, hour, from, to)
+	next := len(hours)
+	for i := range slices.Backward(hours) {
+		most := 1
+		if i < len(hours)-1 {
+			most = hoursAhead
 		}
-		if i > 0 && i < len(hours)-1 {
-			ahead = make(chan *hourRead, 1)
-			go func() { ahead <- f.readHour(ctx, hours[i-1], from, to) }()
+		for ; next > 0 && len(ahead) < most; next-- {
+			c := make(chan *hourRead, 1)
+			ahead = append(ahead, c)
+			go func(hour string) { c <- f.readHour(ctx, hour, from, to) }(hours[next-1])
 		}
+		h := <-ahead[0]
+		ahead = ahead[1:]
 		if more, err := f.walkHour(ctx, h, each); err != nil || !more {
 			return err
 		}
 	}
 	return nil
 }
+
+// hoursAhead is how many hours are read side by side: what takes the time is to ask
+// for the size and time of each file.
+const hoursAhead = 3
 
 // An hourRead is what is known of the jobs of an hour: see [Files.refresh].
 type hourRead struct {

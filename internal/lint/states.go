@@ -153,7 +153,7 @@ func (r *run) paths(c *fun.Chunk) {
 		system := systemDirs[path.Clean(name)]
 		forced := value.Truth(c.Low.At("force_system_path"))
 		switch {
-		case system && (c.Fun == "absent" || c.Fun == "tidied") && !forced:
+		case system && (c.Fun == "absent" || c.Fun == "tidied" || c.Fun == "pruned") && !forced:
 			dangerous("file.%s of the system directory %s", c.Fun, name)
 		case system && (c.Fun == "directory" || c.Fun == "recurse") && value.Truth(c.Low.At("clean")) && !forced:
 			dangerous("file.%s with clean removes what is in the system directory %s", c.Fun, name)

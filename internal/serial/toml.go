@@ -100,62 +100,110 @@ func tomlValue(v any, table string, order map[string][]string) value.Value {
 	return value.From(v)
 }
 
-// writeTOML writes TOML in the style of Python's toml library: values first,
-// then tables.
+// writeTOML writes TOML as Python's toml library lays it out: the values, the
+// lists of tables, and then the tables, those within tables last.
 func writeTOML(v value.Value, _ *value.Map) (value.Value, error) {
 	m, ok := v.(*value.Map)
 	if !ok {
 		return nil, value.Raise("TypeError", "TOML can only hold a dictionary at the top, not %s", value.TypeName(v))
 	}
-	t := &tomlWriter{}
-	if err := t.table("", m, 0); err != nil {
+	var b strings.Builder
+	text, tables, err := tomlTable("", m, 0)
+	b.WriteString(text)
+	for depth := 1; err == nil && len(tables) > 0; depth++ {
+		var inner []tomlSection
+		for _, t := range tables {
+			var within []tomlSection
+			if text, within, err = tomlTable(t.path, t.m, depth); err != nil {
+				return nil, err
+			}
+			if text != "" || len(within) == 0 {
+				if b.Len() > 0 && !strings.HasSuffix(b.String(), "\n\n") {
+					b.WriteByte('\n')
+				}
+				b.WriteString("[" + t.path + "]\n" + text)
+			}
+			inner = append(inner, within...)
+		}
+		tables = inner
+	}
+	if err != nil {
 		return nil, err
 	}
-	return strings.TrimPrefix(t.b.String(), "\n"), nil
+	return b.String(), nil
 }
 
-type tomlWriter struct{ b strings.Builder }
+// A tomlSection is a table that is written after what it is in.
+type tomlSection struct {
+	path string
+	m    *value.Map
+}
 
 const tomlDepth = 200
 
-func (t *tomlWriter) table(path string, m *value.Map, depth int) error {
+// tomlTable writes what is in a table, but for the tables in it.
+func tomlTable(path string, m *value.Map, depth int) (text string, tables []tomlSection, err error) {
 	if depth > tomlDepth {
-		return value.Raise("ValueError", "data are nested too deep for TOML")
+		return "", nil, value.Raise("ValueError", "data are nested too deep for TOML")
 	}
+	var values, lists strings.Builder
 	for k, v := range m.All() {
-		if _, sub := v.(*value.Map); sub || isTables(v) || v == nil {
-			continue
-		}
-		s, err := tomlLiteral(v, depth)
-		if err != nil {
-			return err
-		}
-		t.b.WriteString(tomlKey(k) + " = " + s + "\n")
-	}
-	for k, v := range m.All() {
-		sub := tomlKey(k)
+		key := tomlKey(k)
+		full := key
 		if path != "" {
-			sub = path + "." + sub
+			full = path + "." + key
 		}
-		switch v := v.(type) {
-		case *value.Map:
-			fmt.Fprintf(&t.b, "\n[%s]\n", sub)
-			if err := t.table(sub, v, depth+1); err != nil {
-				return err
-			}
-		case *value.List:
-			if !isTables(v) {
-				continue
-			}
-			for _, it := range v.Items {
-				fmt.Fprintf(&t.b, "\n[[%s]]\n", sub)
-				if err := t.table(sub, it.(*value.Map), depth+1); err != nil {
-					return err
+		switch sub, isMap := v.(*value.Map); {
+		case v == nil:
+		case isMap:
+			tables = append(tables, tomlSection{full, sub})
+		case isTables(v):
+			for _, it := range v.(*value.List).Items {
+				s, err := tomlItem(full, it.(*value.Map), depth+1)
+				if err != nil {
+					return "", nil, err
 				}
+				lists.WriteString(s)
 			}
+		default:
+			s, err := tomlLiteral(v, depth)
+			if err != nil {
+				return "", nil, err
+			}
+			values.WriteString(key + " = " + s + "\n")
 		}
 	}
-	return nil
+	return values.String() + lists.String(), tables, nil
+}
+
+// tomlItem writes a table that is in a list, with the tables in it.
+func tomlItem(path string, m *value.Map, depth int) (string, error) {
+	text, tables, err := tomlTable(path, m, depth)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("[[" + path + "]]\n")
+	if strings.HasPrefix(text, "[") {
+		b.WriteString("\n" + text)
+	} else {
+		b.WriteString(text + "\n")
+	}
+	for ; len(tables) > 0; depth++ {
+		var inner []tomlSection
+		for _, t := range tables {
+			text, within, err := tomlTable(t.path, t.m, depth+1)
+			if err != nil {
+				return "", err
+			}
+			if text != "" {
+				b.WriteString("[" + t.path + "]\n" + text)
+			}
+			inner = append(inner, within...)
+		}
+		tables = inner
+	}
+	return b.String(), nil
 }
 
 // isTables reports whether v is a list of dicts.
@@ -205,7 +253,7 @@ func tomlLiteral(v value.Value, depth int) (string, error) {
 		b.WriteByte('[')
 		for _, it := range v.Items {
 			if it == nil {
-				continue
+				it = "None" // as Python's toml has it
 			}
 			s, err := tomlLiteral(it, depth+1)
 			if err != nil {

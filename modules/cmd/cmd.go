@@ -35,6 +35,7 @@ func options(c *fun.Call) Options {
 	if o.Env = env; slip != "" {
 		c.Env.Warn(fun.Warning{Text: slip})
 	}
+	o.Fault = value.Fault(c.Value("env"), "bool")
 	o.SuccessStdout, o.SuccessStderr = c.Strings("success_stdout"), c.Strings("success_stderr")
 	o.KeepLocale = !c.Bool("reset_system_locale")
 	if c.Declares("clean_env") { // what scripts do not have

@@ -43,6 +43,9 @@ func hasValue(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func equals(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if err := value.Fault(c.Value("value"), "str"); err != nil {
+		return fun.Result{}, err
+	}
 	v, ok := Get(c.Env, c.Value("key"), "")
 	if !ok {
 		v = ""
@@ -108,6 +111,9 @@ func ls(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if err := value.Fault(c.Value("merge"), "bool"); err != nil {
+		return fun.Result{}, err
+	}
 	v, err := value.FilterBy(c.Map("lookup_dict"), c.Env.SubjectGrains(), c.Str("grain"), c.Value("merge"), c.Value("default"), c.Value("base"))
 	return fun.Result{Value: v}, err
 }

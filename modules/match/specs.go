@@ -42,7 +42,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "ifelse", Doc: "Return the value after the first target that matches this machine, else the last argument.\nTargets and values alternate; True is a target that always matches.", Src: "modules/match.py ifelse",
-		VarArg: true, Fn: ifElse,
+		VarArg: true, Raw: true, Fn: ifElse,
 		Args: []fun.Arg{
 			{Name: "tgt_type", Type: fun.Str, Default: "compound", KwOnly: true, Doc: "type of the targets"},
 			{Name: "minion_id", Type: fun.Str, KwOnly: true, Doc: "match this ID instead of that of this machine"},

@@ -63,6 +63,9 @@ func mergeAll(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func boolstr(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if err := value.Fault(c.Value("value"), "bool"); err != nil {
+		return fun.Result{}, err
+	}
 	if c.Bool("value") {
 		return fun.Value(c.Value("true"))
 	}

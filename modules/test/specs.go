@@ -11,10 +11,10 @@ var hashArgs = []fun.Arg{
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "arg", Doc: "Return the arguments as they arrived: args and kwargs.", Src: "modules/test.py arg", VarArg: true, VarKw: true, Fn: arg},
-	{Name: "arg_clean", Doc: "Return the arguments as they arrived, without those that start with __.", Src: "modules/test.py arg_clean", VarArg: true, VarKw: true, Fn: argClean},
-	{Name: "arg_repr", Doc: "Return the arguments as Python prints them.", Src: "modules/test.py arg_repr", VarArg: true, VarKw: true, Fn: argRepr},
-	{Name: "arg_type", Doc: "Return the Python types of the arguments.", Src: "modules/test.py arg_type", VarArg: true, VarKw: true, Fn: argType},
+	{Name: "arg", Doc: "Return the arguments as they arrived: args and kwargs.", Src: "modules/test.py arg", VarArg: true, VarKw: true, Raw: true, Fn: arg},
+	{Name: "arg_clean", Doc: "Return the arguments as they arrived, without those that start with __.", Src: "modules/test.py arg_clean", VarArg: true, VarKw: true, Raw: true, Fn: argClean},
+	{Name: "arg_repr", Doc: "Return the arguments as Python prints them.", Src: "modules/test.py arg_repr", VarArg: true, VarKw: true, Raw: true, Fn: argRepr},
+	{Name: "arg_type", Doc: "Return the Python types of the arguments.", Src: "modules/test.py arg_type", VarArg: true, VarKw: true, Raw: true, Fn: argType},
 	{
 		Name: "assertion", Doc: "Fail unless the argument is true.", Src: "modules/test.py assertion",
 		Fn: assertion,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/internal/source"
 	"brine/internal/testkit/memtree"
 	"brine/internal/value"
 	"brine/runner/high"
@@ -372,6 +373,25 @@ func TestTopFaults(t *testing.T) {
 		}
 		if faults := top.Verify(); len(faults) != 1 || faults[0].Trace() != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.name, faults, tt.want)
+		}
+	}
+	for _, tt := range []struct{ top, want string }{
+		{"base:\n  '*':\n    - 1\n", "top.sls:3:7: Malformed topfile (1 is not the name of an SLS)\nhint: put quotes around it where an SLS has that name"},
+		{"base:\n  '*': [web, no]\n", "top.sls:2:14: Malformed topfile (False is not the name of an SLS)\nhint: put quotes around it where an SLS has that name"},
+		{"base:\n  '*': [web, null]\n", "top.sls:2:14: Malformed topfile (None is not the name of an SLS)\nhint: put quotes around it where an SLS has that name"},
+		{"base:\n  nobody: [no]\n", ""}, // Salt looks at the lists of its own targets only
+	} {
+		c := high.New(memtree.Tree{"top.sls": tt.top}.Env(t), nil)
+		top, err := c.Top(context.Background(), high.TopRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if _, err := c.Matches(context.Background(), top, ""); err != nil {
+			got = source.Faults(err)[0].Trace()
+		}
+		if got != tt.want {
+			t.Errorf("%q: got %s, want %s", tt.top, got, tt.want)
 		}
 	}
 	c := high.New(memtree.Tree{"top.sls": "base: [x]\n"}.Env(t), nil)

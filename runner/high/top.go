@@ -482,16 +482,22 @@ func (m *matching) env(saltenv string) *Match {
 const maxFilters = 100
 
 func (m *matching) filter(ctx context.Context, saltenv string, tgt, data value.Value, pos source.Pos, depth int) error {
-	l, ok := data.(*value.List)
-	if !ok {
-		l = value.NewList(data)
+	l, isList := data.(*value.List)
+	if !isList {
+		l = value.NewList(data) // Verify says that it must be one
 	}
 	if !m.hit(ctx, tgt, l, pos) {
 		return nil
 	}
 	m.env(saltenv)
-	for _, item := range l.Items {
+	for i, item := range l.Items {
 		switch item := item.(type) {
+		case nil, bool, int64, float64:
+			if !isList {
+				continue
+			}
+			hint := "put quotes around it where an SLS has that name"
+			return newFault(l.PosAt(i), hint, fmt.Sprintf("Malformed topfile (%s is not the name of an SLS)", value.Str(item)))
 		case string:
 			e := m.env(saltenv)
 			e.SLS = append(e.SLS, item)

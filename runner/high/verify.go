@@ -172,7 +172,7 @@ func (v *verifier) requisite(id, state string, body *value.Map, by *reqBy, req v
 	if mod, _, ok := strings.Cut(key, "."); ok {
 		v.fault(body, pos, "", "Invalid requisite type '%s' in state '%s', in SLS '%s'. Requisite types must not contain dots, did you mean '%s'?", key, id, sls(body), mod)
 	}
-	if !value.Hashable(target) {
+	if target == nil || !value.Hashable(target) { // Salt raises a TypeError for None
 		v.fault(body, pos, `write "- `+key+`: ID"`, "Illegal requisite \"%s\", please check your syntax.\n", value.Str(target))
 		return
 	}

@@ -362,6 +362,9 @@ func TestFaults(t *testing.T) {
 		{"requisite of a list", "a:\n  test.nop:\n    - require: [{test: [x]}]\n", []string{
 			"3:17 Illegal requisite \"['x']\", please check your syntax.\n",
 		}, ""},
+		{"requisite of nothing", "a:\n  test.nop:\n    - require:\n      - test:\n", []string{
+			"4:9 Illegal requisite \"None\", please check your syntax.\n",
+		}, `write "- test: ID"`},
 		{"two arguments in one item", "a:\n  test.nop:\n    - require: [{test: b}]\n      watch: [{test: b}]\nb: test.nop\n", []string{
 			"3:7 Multiple dictionaries defined in argument of state 'a' in SLS 's'",
 		}, ""},

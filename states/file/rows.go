@@ -331,7 +331,7 @@ var specs = []fun.Spec{
 		}},
 	},
 	{
-		Name: "pruned", State: pruned, Src: "states/file.py pruned",
+		Name: "pruned", Shared: [][]fun.Arg{fun.SystemPath}, State: pruned, Src: "states/file.py pruned",
 		Doc: "Remove an empty directory, or one that only has empty directories.",
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Path, Required: true, Doc: "absolute path of the directory"},

@@ -71,6 +71,9 @@ func pruned(ctx context.Context, fc *fun.Call) fun.Ret {
 	if !c.IsDir(name) {
 		return c.done(fun.OK, fmt.Sprintf("Directory %s is not present", name))
 	}
+	if err := c.CheckSystem(name, true); err != nil {
+		return c.fail("%s", err)
+	}
 	if c.Test {
 		c.ret.Changes.Set("deleted", name)
 		return c.done(fun.WouldChange, fmt.Sprintf("Directory %s is set for removal", name))

@@ -1,14 +1,15 @@
 """Record what Salt's serializers write and read: record.py SALT_TREE > serial.json
 
-Needs Salt's source on PYTHONPATH, and python3-msgpack and python3-yaml.
+Needs Salt's source on PYTHONPATH, and python3-msgpack, python3-toml and
+python3-yaml.
 Bytes are written as {"b": hex}.
 """
 import json
 import sys
 
-from salt.serializers import configparser, keyvalue, msgpack, plist, python, yamlex
+from salt.serializers import configparser, keyvalue, msgpack, plist, python, tomlmod, yamlex
 
-MODULES = {"configparser": configparser, "keyvalue": keyvalue, "msgpack": msgpack, "plist": plist, "python": python, "yamlex": yamlex}
+MODULES = {"configparser": configparser, "keyvalue": keyvalue, "msgpack": msgpack, "plist": plist, "python": python, "toml": tomlmod, "yamlex": yamlex}
 
 
 def plain(v):
@@ -49,6 +50,11 @@ WRITE = [
     ("plist", 18446744073709551615, {"fmt": "FMT_BINARY"}),
     ("python", {"b": [1, 2], "a": "x" * 70, "c": {"d": None}}, {}),
     ("python", {"b": list(range(30))}, {"width": 40}),
+    ("toml", {"b": 1, "a": ["x", None, True, 1.5], "n": None, "c": {"d": {"e": [1, [2, None]]}, "n": None}, "t": [{"a": 1}, {"b": None}]}, {}),
+    ("toml", {"t": [{"a": 1, "b": {"c": 2, "d": {"e": 3}}, "f": [{"g": 1}]}, {"h": [{"i": 1}]}], "x": {"y": {"z": {}}, "w": [{"v": {"u": 1}}]}}, {}),
+    ("toml", {"a": {"b": 1}, "c": {"d": 2, "e": {"f": 3}}, "g": {"h": 4}, "i": []}, {}),
+    ("toml", {}, {}),
+    ("toml", {"a b": "x\"y\n", "é": "ü"}, {}),
     ("yamlex", {"b": 1, "a": [1, {"c": None}]}, {}),
 ]
 

@@ -395,11 +395,7 @@ func orchestration(j *jobs.Job) (*value.Map, bool) {
 // Salt: runners/jobs.py active, which asks all minions.
 func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	cache := files(c.Env)
-	list, err := cache.Active(ctx)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	away, err := cache.Detached(ctx)
+	list, away, err := cache.UnderWay(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
