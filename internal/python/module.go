@@ -37,13 +37,17 @@ func NewTree(env *fun.Env, files []File) *Tree {
 
 type helperKey struct{ lang language }
 
-// helperOf returns the helper of a run for a language, which its forks have too.
-func helperOf(env *fun.Env, lang language) *Helper {
-	memo := env.Process
-	if memo == nil {
-		memo = env.Memo
+// helpers keeps the helpers of a run, which its forks have too.
+func helpers(env *fun.Env) *fun.Memo {
+	if env.Process == nil {
+		return env.Memo
 	}
-	return memo.Once(helperKey{lang}, func() any { return newHelper(lang) }).(*Helper)
+	return env.Process
+}
+
+// helperOf returns the helper of a run for a language.
+func helperOf(env *fun.Env, lang language) *Helper {
+	return helpers(env).Once(helperKey{lang}, func() any { return newHelper(lang) }).(*Helper)
 }
 
 // kindDir is the directory of a kind, without the underscore.
