@@ -32,7 +32,7 @@ for the environment base. Runs see the formulas as further roots, in their order
 after all others.`,
 		Example: `  brine formula add https://github.com/saltstack-formulas/nginx-formula.git@v2.8.1
   brine formula list`,
-		SilenceUsage: true, SilenceErrors: true,
+		SilenceUsage: true, SilenceErrors: true, Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
 	}
 	c.AddCommand(newFormulaAddCmd(a), newFormulaListCmd(a), newFormulaRemoveCmd(a), newFormulaUpdateCmd(a), newFormulaVerifyCmd(a))
@@ -107,16 +107,24 @@ func newFormulaListCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the formulas of a tree",
-		Long: `List the formulas: name, version, commit and URL.
+		Long: `List the formulas of formulas.lock: name, version, commit and URL. A warning tells
+where formulas.yaml differs.
 
 Exit status: 0 they were listed; 1 a file cannot be read; 64 the command line is
 invalid.`,
 		Args: noArgs,
 	}
 	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, _ []string) error {
+		fs, err := t.Manifest()
+		if err != nil {
+			return err
+		}
 		ls, err := t.Lock()
 		if err != nil {
 			return err
+		}
+		for _, d := range formula.Differences(fs, ls) {
+			fmt.Fprintf(a.Err, "brine: warning: %s; run 'brine formula update'\n", printable.Line(d))
 		}
 		return a.printLocked(ls...)
 	})

@@ -26,6 +26,16 @@ func TestPythonOverSSH(t *testing.T) {
 		t.Errorf("an exception is a success: %s", r.stdout)
 	}
 
+	// One __context__ for the states and functions of a run, in both languages, and one
+	// for each target.
+	s.write("roster", read(t, s.path("roster"))+"here: {connection: local}\n")
+	s.write("salt/_states/first.py", "def noted(name):\n    __context__.setdefault('seen', []).append(name + '@' + __grains__['id'])\n    return {'name': name, 'changes': {}, 'result': True, 'comment': ''}\n")
+	s.write("salt/_states/next.star", "def noted(name):\n    __context__['seen'].append('star')\n    return {'name': name, 'changes': {}, 'result': True, 'comment': 'so far ' + ' '.join(__context__['seen'])}\n")
+	s.write("salt/_modules/seen.py", "def all():\n    return __context__.get('seen')\n")
+	s.write("salt/both.sls", "a: {first.noted: []}\nb: {next.noted: []}\nc: {first.noted: []}\nd: {next.noted: []}\n")
+	s.want(s.brine("ssh", "*", "state.apply", "both"), 0, "so far a@web1 star c@web1 star", "so far a@here star c@here star")
+	s.want(s.brine("ssh", "*", "seen.all", "--out=json", "--out-indent=-1", "--static"), 0, `"web1": null`, `"here": null`)
+
 	// What is rendered there, and what the controller renders for it.
 	s.write("salt/_grains/roles.py", "def roles():\n    return {'roles': ['web'], 'kernel_seen': __grains__['kernel']}\n")
 	s.write("salt/_renderers/shout.py", "def render(data, saltenv='base', sls='', **kwargs):\n    return data.read().replace('one', 'ONE')\n")

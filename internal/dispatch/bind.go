@@ -257,7 +257,9 @@ func (b *binding) warnOnce(name, text string) {
 	b.warn(name, text)
 }
 
-// slip warns of an argument that a state function does not have and accepts.
+// slip warns of an argument that a state function does not have and accepts. What
+// functions of the tree read from their **kwargs is not known: of those, only a name
+// close to a declared one is warned of.
 func (b *binding) slip(name string) {
 	if b.spec.Hands {
 		return
@@ -265,6 +267,8 @@ func (b *binding) slip(name string) {
 	near := ""
 	if n := Suggest(b.spec, name); n != "" {
 		near = ` (did you mean "` + n + `"?)`
+	} else if strings.HasPrefix(b.spec.Src, "salt://") {
+		return
 	}
 	b.warn(name, fmt.Sprintf("%s has no argument %q%s", b.name(), name, near))
 }

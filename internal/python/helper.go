@@ -87,6 +87,7 @@ type process struct {
 	limit  time.Duration         // how long a function may take
 	clock  *time.Timer           // ends the process after limit
 	loaded map[string]bool       // by the key of the source
+	shares map[int64]*share      // by the number of the __context__
 }
 
 // A version is data of the run as the helper has it.
@@ -130,7 +131,7 @@ func launch(env *fun.Env, lang language, argv []string, on host.Host) *process {
 	outR, outW := io.Pipe()
 	// The process outlives the call that starts it: it serves the whole run.
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), limit: timeLimit(env), loaded: map[string]bool{}}
+	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), limit: timeLimit(env), loaded: map[string]bool{}, shares: map[int64]*share{}}
 	p.clock = time.AfterFunc(p.limit, func() {
 		p.endBecause(fmt.Errorf("it did not answer within %s (option custom_timeout)", p.limit))
 	})

@@ -37,13 +37,17 @@ func NewTree(env *fun.Env, files []File) *Tree {
 
 type helperKey struct{ lang language }
 
-// helperOf returns the helper of a run for a language, which its forks have too.
-func helperOf(env *fun.Env, lang language) *Helper {
-	memo := env.Process
-	if memo == nil {
-		memo = env.Memo
+// helpers keeps the helpers of a run, which its forks have too.
+func helpers(env *fun.Env) *fun.Memo {
+	if env.Process == nil {
+		return env.Memo
 	}
-	return memo.Once(helperKey{lang}, func() any { return newHelper(lang) }).(*Helper)
+	return env.Process
+}
+
+// helperOf returns the helper of a run for a language.
+func helperOf(env *fun.Env, lang language) *Helper {
+	return helpers(env).Once(helperKey{lang}, func() any { return newHelper(lang) }).(*Helper)
 }
 
 // kindDir is the directory of a kind, without the underscore.
@@ -241,7 +245,7 @@ func (m *module) as(ctx context.Context, name string) fun.Module {
 		fn := value.Str(k)
 		switch {
 		case m.f.Kind == fun.State && fn == "mod_watch":
-			mod.Watch = m.state(f)
+			mod.Watch = m.watch(f)
 			continue
 		case m.f.Kind == fun.State && fn == "mod_init":
 			mod.Init = m.init(f)
@@ -381,6 +385,22 @@ func (m *module) state(f *value.Map) fun.StateFn {
 	}
 }
 
+// watch runs mod_watch, which has beside the arguments of the state's own function the
+// name of that, sfun, and the requisites, __reqs__, where it takes them.
+func (m *module) watch(f *value.Map) fun.StateFn {
+	run := m.state(f)
+	return func(ctx context.Context, c *fun.Call) fun.Ret {
+		w := *c
+		w.Kw = c.Kw.Copy()
+		for _, name := range []string{"sfun", "__reqs__"} {
+			if v, ok := c.Low.Low.Get(name); ok && (value.Truth(f.At("varkw")) || names(f, name)) {
+				w.Kw.Set(name, v)
+			}
+		}
+		return run(ctx, &w)
+	}
+}
+
 // init runs mod_init, which takes the low chunk and returns whether it is done.
 func (m *module) init(f *value.Map) fun.StateFn {
 	return func(ctx context.Context, c *fun.Call) fun.Ret {
@@ -440,7 +460,7 @@ func (m *module) aggregate(f *value.Map) func(context.Context, *fun.Call, []*fun
 func stateReturn(v value.Value) fun.Ret {
 	m, ok := v.(*value.Map)
 	if !ok {
-		return fun.Fail("Malformed state return. Data must be a dictionary type.")
+		return fun.Fail("An exception occurred in this state: Malformed state return. Data must be a dictionary type.")
 	}
 	var missing []string
 	for _, k := range []string{"name", "changes", "result", "comment"} {
@@ -449,7 +469,7 @@ func stateReturn(v value.Value) fun.Ret {
 		}
 	}
 	if len(missing) > 0 {
-		return fun.Fail("The following keys were not present in the state return: %s.", strings.Join(missing, ", "))
+		return fun.Fail("An exception occurred in this state: The following keys were not present in the state return: %s.", strings.Join(missing, ", "))
 	}
 	ret := fun.Ret{Name: m.Str("name"), Changes: m.At("changes"), Comment: m.At("comment"), Extra: m.Copy()}
 	for _, k := range []string{"name", "changes", "result", "comment"} {

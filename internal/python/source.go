@@ -202,7 +202,12 @@ func (m *Module) Has(function string) bool { return m.facts.Map("functions").Has
 
 // declares reports whether a function names an argument.
 func (m *Module) declares(function, arg string) bool {
-	l := m.facts.Map("functions").Map(function).List("args")
+	return names(m.facts.Map("functions").Map(function), arg)
+}
+
+// names reports whether a function, as its module describes it, names an argument.
+func names(f *value.Map, arg string) bool {
+	l := f.List("args")
 	return l != nil && slices.ContainsFunc(l.Items, func(it value.Value) bool {
 		a, ok := it.(*value.Map)
 		return ok && a.Str("name") == arg

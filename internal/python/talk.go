@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"brine/internal/fun"
@@ -41,15 +40,6 @@ func (w world) data(what string) value.Value {
 	return g
 }
 
-type contextKey struct{}
-
-var contexts atomic.Int64
-
-// contextOf is the number of a run's __context__.
-func contextOf(env *fun.Env) int64 {
-	return env.Memo.Once(contextKey{}, func() any { return contexts.Add(1) }).(int64)
-}
-
 // ask asks the helper and serves what it asks meanwhile. src, if any, is loaded first
 // where the process has not got it; a nil question is that of loading it again.
 //
@@ -64,6 +54,7 @@ func (h *Helper) ask(ctx context.Context, w world, src *source, question *value.
 	if err != nil {
 		return nil, err
 	}
+	h.gather(ctx, w)
 	if err := h.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -138,7 +129,11 @@ func (h *Helper) meanwhile(f func()) {
 
 func (h *Helper) exchange(ctx context.Context, p *process, w world, question *value.Map) (*value.Map, error) {
 	question.Set("versions", h.current(w))
-	question.Set("context", contextOf(w.env))
+	shared := contextOf(w.env)
+	question.Set("context", shared.number)
+	if err := h.tell(p, shared, question); err != nil {
+		return nil, err
+	}
 	left, began := p.limit, time.Now()
 	p.clock.Reset(left)
 	defer p.clock.Stop()
@@ -154,6 +149,9 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 		if err != nil {
 			return nil, p.fault(ctx, err)
 		}
+		if value.Truth(m.At("context")) {
+			p.share(shared).dirty = true
+		}
 		switch m.Str("op") {
 		case "ret":
 			return m, nil
@@ -165,18 +163,15 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 		}
 		p.clock.Stop() // how long brine's functions take is not the module's fault
 		left -= time.Since(began)
-		var reply []byte
+		var answer *value.Map
 		h.meanwhile(func() {
-			answer := value.MapOf("op", "ret", "value", nil)
-			if err = h.serve(ctx, w, m, answer); err == nil {
-				reply, err = wire.Frame(answer)
-			}
+			answer = h.answer(ctx, w, m)
+			h.gather(ctx, w)
 		})
+		reply, err := h.reply(p, shared, answer)
 		if err != nil {
-			if reply, err = wire.Frame(value.MapOf("op", "err", "type", errorType(err), "msg", err.Error())); err != nil {
-				p.endBecause(err)
-				return nil, err
-			}
+			p.endBecause(err)
+			return nil, err
 		}
 		began = time.Now()
 		p.clock.Reset(max(left, 0))
@@ -184,6 +179,41 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 			return nil, p.fault(ctx, err)
 		}
 	}
+}
+
+// answer serves a question of the helper. The answer is packed: data that is lazy has
+// been worked out.
+func (h *Helper) answer(ctx context.Context, w world, m *value.Map) *value.Map {
+	answer := value.MapOf("op", "ret", "value", nil)
+	err := h.serve(ctx, w, m, answer)
+	if err == nil {
+		var packed value.Value
+		if packed, err = wire.Pack(answer); err == nil {
+			return packed.(*value.Map)
+		}
+	}
+	return failed(err)
+}
+
+// failed is the answer that tells an error.
+func failed(err error) *value.Map {
+	return value.MapOf("op", "err", "type", errorType(err), "msg", err.Error())
+}
+
+// reply encodes a packed answer, with what others have changed in __context__.
+func (h *Helper) reply(p *process, s *shared, answer *value.Map) ([]byte, error) {
+	b, err := wire.Encode(answer)
+	if err != nil {
+		answer = failed(err)
+	}
+	n := answer.Len()
+	if err := h.tell(p, s, answer); err != nil {
+		return nil, err
+	}
+	if b != nil && n == answer.Len() {
+		return b, nil
+	}
+	return wire.Encode(answer)
 }
 
 // fault ends a process that cannot be spoken with and tells why that is so.

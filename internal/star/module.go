@@ -253,16 +253,24 @@ func signature(fn *starlark.Function) *value.Map {
 func (c *child) refresh(m *value.Map, needs map[string]bool) error {
 	if m.Has("versions") {
 		c.versions = m.Map("versions")
-		number, _ := value.AsInt(m.At("context"))
-		if c.contexts[number] == nil {
-			c.contexts[number] = &shared{starlark.NewDict(0)}
-		}
-		c.names["__context__"] = c.contexts[number]
+		c.enter(m)
 	}
 	if err := c.fetch(needs); err != nil {
 		return err
 	}
 	return c.fetch(c.common)
+}
+
+// enter takes the __context__ that holds for a question.
+func (c *child) enter(m *value.Map) {
+	number, _ := value.AsInt(m.At("context"))
+	s := c.contexts[number]
+	if s == nil {
+		s = newShared()
+		c.contexts[number] = s
+	}
+	s.take(m.Map("shared"))
+	c.names["__context__"] = s
 }
 
 // fetch asks for the data that is needed and not here.

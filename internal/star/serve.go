@@ -146,7 +146,7 @@ func (c *child) prepare(steps uint64) {
 	for _, what := range data {
 		c.bind(what, frozenDict())
 	}
-	c.names["__context__"] = &shared{starlark.NewDict(0)}
+	c.names["__context__"] = newShared()
 	for _, what := range frame {
 		c.names[dunder(what)] = starlark.None
 	}
@@ -172,8 +172,13 @@ func (c *child) send(m *value.Map) error {
 	return wire.Write(c.out, b)
 }
 
+// context is the __context__ that holds.
+func (c *child) context() *shared { return c.names["__context__"].(*shared) }
+
 // ask asks brine and serves what brine asks meanwhile.
 func (c *child) ask(m *value.Map) (value.Value, error) {
+	ctx := c.context()
+	m.Set("context", ctx.used())
 	b, err := wire.Frame(m)
 	if err != nil {
 		return nil, err
@@ -188,9 +193,11 @@ func (c *child) ask(m *value.Map) (value.Value, error) {
 		}
 		switch answer.Str("op") {
 		case "ret":
+			ctx.take(answer.Map("shared"))
 			c.adopt(answer)
 			return answer.At("value"), nil
 		case "err":
+			ctx.take(answer.Map("shared"))
 			return nil, &raised{answer.Str("type"), answer.Str("msg")}
 		}
 		if err := c.serve(answer); err != nil {
@@ -203,15 +210,18 @@ func (c *child) ask(m *value.Map) (value.Value, error) {
 func (c *child) serve(m *value.Map) error {
 	saved := c.save()
 	answer, err := c.answer(m)
+	used := m.Str("op") != "context" && c.context().used()
 	if len(c.running) > 0 {
 		c.restore(saved) // a function is waiting that has data of its own
 	} else {
 		c.printed = 0
 	}
 	if err != nil {
-		return c.send(failure(err))
+		answer = failure(err)
+	} else {
+		answer.Set("op", "ret")
 	}
-	answer.Set("op", "ret")
+	answer.Set("context", used)
 	return c.send(answer)
 }
 
@@ -226,6 +236,9 @@ func (c *child) answer(m *value.Map) (answer *value.Map, err error) {
 		}
 	}()
 	switch op := m.Str("op"); op {
+	case "context":
+		c.enter(m)
+		return value.MapOf("value", c.context().changes()), nil
 	case "load":
 		return c.load(m)
 	case "call":

@@ -16,16 +16,10 @@ import (
 
 func jsonModule() starlark.Value { return json.Module }
 
-// A shared is the dict __context__ of a run: nothing that a module keeps freezes it.
-type shared struct{ *starlark.Dict }
-
-// Freeze does nothing.
-func (*shared) Freeze() {}
-
 // retcode takes what a function has set as its return code. What a function that
 // this one calls sets counts for this one, too.
 func (c *child) retcode(answer *value.Map) error {
-	ctx, _ := c.names["__context__"].(*shared)
+	ctx := c.context()
 	const key = starlark.String("retcode")
 	v, found, err := ctx.Get(key)
 	if err != nil || !found {
@@ -48,11 +42,9 @@ func (c *child) retcode(answer *value.Map) error {
 // adopt takes over the return code of a function of brine.
 func (c *child) adopt(answer *value.Map) {
 	if code, ok := value.AsInt(answer.At("retcode")); ok {
-		if ctx, ok := c.names["__context__"].(*shared); ok {
-			// A key that is a string is hashable, and the dict is not frozen; while it
-			// is walked through, it keeps what it has.
-			_ = ctx.SetKey(starlark.String("retcode"), starlark.MakeInt64(code))
-		}
+		// A key that is a string is hashable, and the dict is not frozen; while it
+		// is walked through, it keeps what it has.
+		_ = c.context().SetKey(starlark.String("retcode"), starlark.MakeInt64(code))
 	}
 }
 

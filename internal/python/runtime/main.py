@@ -21,6 +21,7 @@ import types
 
 MAX_FRAME = 64 << 20
 MAX_DEPTH = 200
+MAX_SHARED = 1 << 20
 
 
 class Wire:
@@ -104,6 +105,70 @@ def unpack(value):
         if tag == "!m":
             return parse_time(item)
     return {key: unpack(item) for key, item in value.items()}
+
+
+def shareable(value, room, depth=0):
+    """Returns how much of a room in bytes is left beside a value.
+
+    It is less than 0 for a value that is too large, and for one that is not data and
+    would not arrive as what it is.
+    """
+    if room < 0 or depth > MAX_DEPTH:
+        return -1
+    if value is None or isinstance(value, (bool, int, float, datetime.datetime)):
+        return room - 8
+    if isinstance(value, (str, bytes, bytearray)):
+        return room - 2 - len(value)
+    if isinstance(value, dict):
+        items = list(value.items())
+        parts = [part for pair in items for part in pair]
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        parts = list(value)
+    else:
+        return -1
+    for part in parts:
+        room = shareable(part, room - 2, depth + 1)
+        if room < 0:
+            break
+    return room
+
+
+class Context(dict):
+    """The __context__ of a run, and what other languages have of it, as JSON."""
+
+    def __init__(self):
+        super().__init__()
+        self._known = {}
+
+    def used(self):
+        return bool(self) or bool(self._known)
+
+    def take(self, news):
+        """Takes what others have changed."""
+        for key in news["gone"]:
+            self.pop(key, None)
+            self._known.pop(key, None)
+        for key, value in news["set"].items():
+            self[key] = value
+            self._known[key] = json.dumps(pack(value))
+
+    def changes(self):
+        """Tells what has changed since the last time, of the values that can be sent."""
+        room, changed, now = MAX_SHARED, {}, {}
+        for key, value in list(self.items()):
+            # The return code goes with the answer of a function.
+            if not isinstance(key, str) or key == "retcode" or shareable(value, room) < 0:
+                continue
+            text = json.dumps(pack(value))
+            if len(key) + len(text) > room:
+                continue
+            room -= len(key) + len(text)
+            now[key] = text
+            if self._known.get(key) != text:
+                changed[key] = value
+        gone = [key for key in self._known if key not in now]
+        self._known = now
+        return {"set": changed, "gone": gone}
 
 
 def hashable(key):
@@ -303,7 +368,7 @@ class Helper:
         self.needs = {}  # which data a module's text names, by key
         self.common = set()  # which data the package salt and _utils need
         self.contexts = {}
-        self.scene = {"opts": {}, "grains": {}, "pillar": {}, "context": {}}
+        self.scene = {"opts": {}, "grains": {}, "pillar": {}, "context": Context()}
         self.marks = {}  # the versions of the data of scene
         self.versions = {}
         self.functions = {kind: Functions(self, kind) for kind in ("exec", "state", "runner")}
@@ -320,10 +385,15 @@ class Helper:
 
     def ask(self, message):
         """Asks brine and serves what brine asks meanwhile."""
+        context = self.scene["context"]
+        if context.used():
+            message["context"] = True
         self.wire.send(message)
         while True:
             answer = self.wire.receive()
             op = answer.get("op")
+            if "shared" in answer and op in ("ret", "err"):
+                context.take(answer["shared"])
             if op == "ret":
                 if "retcode" in answer:
                     self.scene["context"]["retcode"] = answer["retcode"]
@@ -354,22 +424,25 @@ class Helper:
         scene, marks, versions = dict(self.scene), dict(self.marks), self.versions
         self.depth += 1
         try:
-            answer = dict({"load": self.load, "call": self.call, "run": self.run, "render": self.render}[message["op"]](message), op="ret")
+            answer = dict({"load": self.load, "call": self.call, "run": self.run, "render": self.render, "context": self.changes}[message["op"]](message), op="ret")
         except BaseException as exc:  # whatever a module raises
             if isinstance(exc, KeyboardInterrupt):
                 raise
             answer = self.failure(exc)
         finally:
             self.depth -= 1
+            used = self.scene["context"].used()
             if self.depth:
                 # A function is waiting that has data of its own.
                 self.marks, self.versions = marks, versions
                 for what, value in scene.items():
                     self.bind(what, value)
+        if used and message["op"] != "context":
+            answer["context"] = True
         try:
             self.wire.send(answer)
         except ValueError as exc:
-            self.wire.send(self.failure(exc))
+            self.wire.send(dict(self.failure(exc), context=used))
 
     def failure(self, exc):
         lines, place = [], ""
@@ -390,6 +463,11 @@ class Helper:
         if isinstance(exc, KeyError) and len(exc.args) == 1:
             text = repr(exc.args[0])
         return {"op": "err", "type": name, "msg": text, "place": place, "tb": "\n".join(lines[-12:])}
+
+    def changes(self, message):
+        """Tells what has changed in a __context__."""
+        self.enter(message)
+        return {"value": self.scene["context"].changes()}
 
     def module(self, name):
         """Returns a module of _utils, which brine sends if it has it."""
@@ -445,9 +523,15 @@ class Helper:
         """Takes the data that holds for a question."""
         if "versions" in message:
             self.versions = message["versions"]
-            number = message.get("context", 0)
-            self.bind("context", self.contexts.setdefault(number, {}))
+            self.enter(message)
         self.fetch(needs | self.common)
+
+    def enter(self, message):
+        """Takes the __context__ that holds for a question."""
+        context = self.contexts.setdefault(message.get("context", 0), Context())
+        if "shared" in message:
+            context.take(message["shared"])
+        self.bind("context", context)
 
     def fetch(self, needs):
         for what in DATA:

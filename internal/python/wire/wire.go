@@ -15,6 +15,9 @@ import (
 // MaxFrame bounds a frame, in bytes.
 const MaxFrame = 64 << 20
 
+// MaxShared bounds what a process shares of __context__, in bytes of JSON.
+const MaxShared = 1 << 20
+
 // Starlark is the hidden command of brine that runs Starlark modules.
 const Starlark = "starlark-run"
 
