@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build docs machines test-machines test race fuzz lint bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
+.PHONY: build docs machines test-machines test test-short race fuzz lint bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
@@ -14,6 +14,9 @@ slim: ## a slim agent, and the test that it lacks nothing and is small
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs
 	sh .ci/gotest ./... -timeout 20m
+
+test-short: ## the tests that need nothing but Go: installs nothing, starts no servers, machines or browsers
+	sh .ci/gotest ./... -short -timeout 20m
 
 docs: ## the documentation as a site in dist/site; a link that leads nowhere fails
 	mkdir -p dist && rm -rf dist/site

@@ -24,13 +24,13 @@ func newAgentCmd(a *App) *cobra.Command {
 	o := &agentOpts{}
 	c := &cobra.Command{
 		Use:   "agent",
-		Short: "Build and list the agents that are placed on targets",
-		Long: `Build and list the agents that 'brine ssh' places on its targets.
+		Short: "Build and list the agents for targets",
+		Long: `Build and list the agents that 'brine ssh' copies to its targets.
 
-Without a command: serve a controller on standard input and output, which is
-what brine ssh starts on a target. That is of no use by hand. Files are kept from
-run to run in the directory cache beside the program, where that lies in a
-directory that only its user can enter, or in --cache-dir.
+Without a command, it serves a controller on standard input and output: this is
+what brine ssh starts on a target, and you do not need it by hand. Files are kept
+between runs in the directory cache next to the program, if only its user can
+enter that directory, or in --cache-dir.
 
 Exit status: 0 the controller closed the channel; 1 the channel broke; 64 it was
 started on a terminal.`,
@@ -42,8 +42,8 @@ started on a terminal.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	f := c.Flags()
-	f.StringVar(&o.cacheDir, "cache-dir", "", "where files are kept from run to run; it must be the user's alone")
-	f.BoolVar(&o.wipe, "wipe", false, "at the end remove the agent and what it kept")
+	f.StringVar(&o.cacheDir, "cache-dir", "", "directory for files that are kept between runs; only its user may have access to it")
+	f.BoolVar(&o.wipe, "wipe", false, "remove the agent and its files at the end")
 	f.BoolVar(&o.detached, "detached", false, "run the one job that standard input hands over, without a controller")
 	_ = f.MarkHidden("detached")
 	f.StringVar(&o.resume, "resume", "", "carry the channel to the agent that lost its controller and has this token")

@@ -43,17 +43,17 @@ func newAgentBuildCmd(a *App) *cobra.Command {
 	o := &agentBuildOpts{}
 	c := &cobra.Command{
 		Use:   "build <platform>...",
-		Short: "Build the agent for targets of other platforms",
-		Long: `Build the agent for targets of other platforms than this machine's, and put it
-where brine ssh finds it: in the directory of agents.
+		Short: "Build the agent for other platforms",
+		Long: `Build the agent for targets of other platforms, and put it into the directory of
+agents, where brine ssh finds it.
 
-It takes Go and the source of this very version of brine: the checkout that the
-working directory is in, the one that this program was built from, or --source.
+This needs Go and the source of exactly this version of brine: the checkout of the
+working directory, the one that this program was built from, or --source.
 The package or archive brine-agents of a release has the agents of all platforms.
 
 Platforms: ` + printable.Wrap(agentPlatforms[:], 70) + `.
 
-Exit status: 0 all were built; 1 one was not; 64 the command line is invalid.`,
+Exit status: 0 all were built; 1 one could not be built; 64 usage error.`,
 		Example: `  brine agent build linux/arm64
   brine agent build --source ~/src/brine linux/arm linux/386 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
@@ -62,7 +62,7 @@ Exit status: 0 all were built; 1 one was not; 64 the command line is invalid.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	o.register(c)
-	c.Flags().StringVar(&o.source, "source", "", "directory of brine's source")
+	c.Flags().StringVar(&o.source, "source", "", "directory of the source of brine")
 	c.Flags().StringVar(&o.embed, "embed", "", "write them compressed, with their hashes, for a release build (make release)")
 	_ = c.Flags().MarkHidden("embed")
 	return c

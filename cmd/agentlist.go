@@ -40,20 +40,20 @@ func newAgentListCmd(a *App) *cobra.Command {
 	verify := false
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the platforms whose targets can be given an agent",
-		Long: `List the agents that this brine can place on targets: files of the directory of
-agents, those in the program, those of brine-agents, and this program itself for its
-own platform. Where a platform has several, the first is the one that is placed;
-it is marked with a star.
+		Short: "List the platforms that agents are available for",
+		Long: `List the agents that this brine can copy to targets: files in the directory of
+agents, those in the program, those of the package brine-agents, and this program
+itself for its own platform. If a platform has several, the first one is used; it
+is marked with a star.
 
-Exit status: 0 all of them can be placed; 1 one cannot.`,
+Exit status: 0 all of them can be used; 1 one cannot.`,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error { return a.agentList(o, verify) },
 	}
 	c.SetFlagErrorFunc(flagError)
 	o.register(c)
-	c.Flags().BoolVar(&verify, "verify", false, "unpack the agents of a release and compare them with their hashes")
+	c.Flags().BoolVar(&verify, "verify", false, "unpack the agents of the release and compare them with their hashes")
 	return c
 }
 

@@ -36,16 +36,16 @@ func newApplyCmd(a *App) *cobra.Command {
 	o := &applyOpts{}
 	c := &cobra.Command{
 		Use:   "apply <plan> [<key>=<value>...]",
-		Short: "Run what 'brine plan -o' planned, if nothing changed since",
-		Long: `Run what a plan says. The plan is made again first: where the tree, the pillar,
-the roster, the targets or what the machines answer changed since, nothing runs,
-and what changed is shown. Arguments that were secret are not in the plan, and
-are given again.
+		Short: "Run a plan of 'brine plan -o', if nothing changed since",
+		Long: `Run what a plan shows. brine makes the plan again first: if the tree, the pillar,
+the roster, the targets or the answers of machines have changed since, it runs
+nothing and shows what changed. Secret arguments are not stored in the plan; give
+them again.
 
 On a terminal it asks before it runs.
 
-Exit status: that of the command that was planned; 1 the plan no longer holds or
-cannot be read, or the answer was no; 64 the command line is invalid.`,
+Exit status: that of the planned command; 1 the plan is outdated or cannot be
+read, or the answer was no; 64 usage error.`,
 		Example: `  brine apply deploy.plan
   brine apply deploy.plan --yes --out=json
   brine apply deploy.plan pillar='{"db_password": "..."}'`,
@@ -65,10 +65,10 @@ cannot be read, or the answer was no; 64 the command line is invalid.`,
 	o.output.register(f)
 	o.output.registerReports(f)
 	o.progress.Register(f, "")
-	f.StringVarP(&o.log.logLevel, "log-level", "l", "", "log to stderr from this level on: quiet, critical, error, warning, info, debug, trace, all")
-	f.StringVar(&o.log.logFile, "log-file", "", "log to this file as well")
-	f.StringVar(&o.log.fileLevel, "log-file-level", "", "log to the file from this level on (default: that of --log-level)")
-	f.BoolVar(&o.log.strict, "strict", false, "make warnings errors")
+	f.StringVarP(&o.log.logLevel, "log-level", "l", "", "log messages of this level and above to stderr: quiet, critical, error, warning, info, debug, trace, all")
+	f.StringVar(&o.log.logFile, "log-file", "", "also log to this file")
+	f.StringVar(&o.log.fileLevel, "log-file-level", "", "log messages of this level and above to the file (default: as --log-level)")
+	f.BoolVar(&o.log.strict, "strict", false, "treat warnings as errors")
 	completeFlags(c)
 	groupFlags(c, applyGroups)
 	return c

@@ -38,12 +38,12 @@ func newCallCmd(a *App, st style) *cobra.Command {
 		Short: "Call an execution function on this machine",
 		Long: `Call an execution function on this machine, as salt-call --local does.
 
-Arguments are read as YAML; key=value gives a keyword argument.
+Arguments are parsed as YAML; key=value is a keyword argument.
 
-Exit status: 0 all went well; 1 a state failed, an SLS is bad or the function
-failed; with --retcode-passthrough 2 for failed states, 5 for a pillar that does
-not render, and a command's own status; 64 the command line is invalid; 130
-interrupted; 255 there is no such function.`,
+Exit status: 0 success; 1 a state failed, an SLS is invalid or the function
+failed; with --retcode-passthrough 2 if states failed, 5 if the pillar does not
+render, or the status of the command; 64 usage error; 130 interrupted; 255
+unknown function.`,
 		Example: `  brine call state.apply web test=True
   brine call state.highstate --state-output=mixed
   brine call grains.get os
@@ -57,6 +57,7 @@ interrupted; 255 there is no such function.`,
 		c.Use = strings.Replace(c.Use, "call", "salt-call", 1)
 	}
 	c.SetFlagErrorFunc(flagError)
+	groupFlags(c, targetGroups)
 	f := c.Flags()
 	o.register(f)
 	f.BoolVar(&o.local, "local", false, "run on this machine (brine always does)")
@@ -64,11 +65,11 @@ interrupted; 255 there is no such function.`,
 	f.BoolVarP(&o.showGrains, "grains", "g", false, "print the grains of this machine")
 	f.BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
-	f.StringVar(&o.setMetadata, "set-metadata", "", "data for --metadata to show, read as YAML")
+	f.StringVar(&o.setMetadata, "set-metadata", "", "data for --metadata to show, as YAML")
 	f.BoolVarP(&o.versions, "versions-report", "V", false, "print the versions of Salt and of the system")
-	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule: if its ranges and maxrunning allow it")
-	f.BoolVar(&o.ownTurn, "own-turn", false, "run the job of --schedule also when another controller has run it")
-	f.StringVar(&o.splay, "splay", "", "wait for a random time first: seconds, or <min>:<max>")
+	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule, if its ranges and maxrunning allow it")
+	f.BoolVar(&o.ownTurn, "own-turn", false, "run the job of --schedule even if another controller has run it")
+	f.StringVar(&o.splay, "splay", "", "wait for a random time first, up to this many seconds or within <min>:<max>")
 	o.progress.Register(f, "")
 	registerNoEffect(f, forCall)
 	completeFlags(c)

@@ -24,11 +24,11 @@ import (
 func newChainCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chain <command>",
-		Short: "Make and run chains of actions",
-		Long: `Make chains of actions on targets, and run them: install packages, run commands,
+		Short: "Create and run chains of actions",
+		Long: `Create and run chains of actions on targets: install packages, run commands,
 apply states, reboot and wait, one after the other. A chain is a YAML file in the
-directory chains of the configuration (option orchestration_chains); each action
-runs if the one before succeeded on all its targets. See docs/chains.md.`,
+directory chains of the configuration (option orchestration_chains). Each action
+runs only if the previous one succeeded on all of its targets. See docs/chains.md.`,
 		Example: `  brine chain new deploy-friday
   brine chain add deploy-friday pkg nginx=1.24 --on 'web*'
   brine chain add deploy-friday cmd 'systemctl reload nginx' --on 'web*'
@@ -101,12 +101,12 @@ func change(st *chain.Store, name string, edit func(*chain.Chain, []byte) ([]byt
 
 const chainStatus = `
 
-Exit status: 0 it was done; 1 it was not; 64 the command line is invalid.`
+Exit status: 0 success; 1 failure; 64 usage error.`
 
 func newChainNewCmd(a *App) *cobra.Command {
 	description := ""
 	c := &cobra.Command{
-		Use: "new <chain>", Short: "Make a chain without actions", Long: "Make a chain without actions." + chainStatus,
+		Use: "new <chain>", Short: "Create a chain without actions", Long: "Create a chain without actions." + chainStatus,
 		Example: "  brine chain new deploy-friday --description 'The Friday deployment'", ValidArgsFunction: noCompletion,
 	}
 	c.Flags().StringVar(&description, "description", "", "what the chain is for")
@@ -165,10 +165,10 @@ func newChainAddCmd(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.on, "on", "", "targets: a glob, IDs with commas, or an expression with its letter (G@os:Debian)")
 	f.StringVar(&o.pillar, "pillar", "", "values for the pillar of the targets, a mapping")
-	f.StringVar(&o.dest, "dest", "", "directory that config copies to (default: /)")
-	f.StringVar(&o.event, "event", "", "glob for the tag of the event that wait is for")
-	f.IntVar(&o.place, "place", 0, "number of the new step (default: the last one)")
-	f.Int64Var(&o.timeout, "timeout", 0, "seconds that reboot and wait wait at most (default: 300)")
+	f.StringVar(&o.dest, "dest", "", "target directory of config (default: /)")
+	f.StringVar(&o.event, "event", "", "glob for the tag of the event to wait for")
+	f.IntVar(&o.place, "place", 0, "position of the new step (default: at the end)")
+	f.Int64Var(&o.timeout, "timeout", 0, "time limit of reboot and wait, in seconds (default: 300)")
 	f.BoolVar(&o.test, "test", false, "only show what the states would change")
 	return chainCmd(a, c, 2, -1, "give a chain and an action; there are "+strings.Join(chain.Kinds(), ", "), func(_ context.Context, st *chain.Store, args []string) error {
 		step, err := o.step(c, args[1], args[2:])

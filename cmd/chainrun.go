@@ -53,14 +53,14 @@ func newChainRunCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run <chain>",
 		Short: "Run a chain",
-		Long: `Run a chain: each action runs if the one before succeeded on all its targets. On a
-terminal, brine shows the steps with their targets and asks once.
+		Long: `Run a chain: each action runs only if the previous one succeeded on all of its
+targets. On a terminal, brine shows the steps with their targets and asks once.
 
-The targets are those that the expressions match when the run begins. The
-definition is not changed by a run; its hash is in the record of the run.
+The targets are those that match when the run starts. A run does not change the
+chain; the record of the run has the hash of the chain.
 
-Exit status: 0 all steps went well; 1 a step failed, or the chain is not right;
-64 the command line is invalid; 130 interrupted.`,
+Exit status: 0 all steps succeeded; 1 a step failed, or the chain is invalid; 64
+usage error; 130 interrupted.`,
 		Example: `  brine chain run deploy-friday
   brine chain run deploy-friday --yes --report friday.html
   brine chain run deploy-friday --resume 20261127020000123456`,
@@ -69,10 +69,10 @@ Exit status: 0 all steps went well; 1 a step failed, or the chain is not right;
 	}
 	o.flags(c, o.registerRun)
 	f := c.Flags()
-	f.StringVar(&o.resume, "resume", "", "go on with this run, a jid, at the first step that did not succeed")
+	f.StringVar(&o.resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
 	a.completeResume(c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
-	f.BoolVar(&o.test, "test", false, "change nothing: show what would change")
+	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c
 }
 
@@ -152,12 +152,12 @@ func newChainRenderCmd(a *App) *cobra.Command {
 	o := &chainRunOpts{}
 	c := &cobra.Command{
 		Use:   "render <chain>",
-		Short: "Print the orchestration that a chain is run as",
-		Long: `Print the orchestration that a chain is run as, an SLS file with the targets that
+		Short: "Print the orchestration of a chain",
+		Long: `Print the orchestration of a chain, an SLS file with the targets that
 match now.
 
-Exit status: 0 it was printed; 1 the chain is not right, or a step has no
-targets; 64 the command line is invalid.`,
+Exit status: 0 success; 1 the chain is invalid, or a step has no targets; 64 usage
+error.`,
 		Example:           "  brine chain render deploy-friday",
 		ValidArgsFunction: a.completeChain,
 	}
@@ -201,9 +201,9 @@ func newChainEditCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "edit <chain>",
 		Short: "Edit the file of a chain",
-		Long: `Edit the file of a chain with the program of VISUAL or EDITOR (default: vi). What
-is not right is shown with its line, and nothing is written; so is a chain that
-somebody else changed in the meantime. Your text is kept in a file then.` + chainStatus,
+		Long: `Edit the file of a chain with the program in VISUAL or EDITOR (default: vi). If
+the new text is invalid, or if someone else has changed the chain meanwhile, an
+error is shown and the chain is not changed; your text is kept in another file.` + chainStatus,
 	}
 	return chainCmd(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
 		_, old, err := readChain(st, args[0])
@@ -250,12 +250,12 @@ func newChainScheduleCmd(a *App) *cobra.Command {
 	o := &chainScheduleOpts{}
 	c := &cobra.Command{
 		Use:   "schedule <chain>",
-		Short: "Have a chain run once, later",
-		Long: `Have systemd, or at where systemd does not run, run a chain once at a time. The
-chain is run as it is then. Nobody can be asked: keys must not need passphrases.
+		Short: "Run a chain once, later",
+		Long: `Run a chain once at the given time, with systemd, or with at if systemd is not
+running. The chain runs as it is at that time. It cannot ask for anything: keys
+must not need passphrases.
 
-Exit status: 0 it is scheduled, listed or canceled; 1 it cannot be; 64 the
-command line is invalid.`,
+Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine chain schedule deploy-friday --at '2026-12-01 02:00'
   brine chain schedule --list
   brine chain schedule --cancel brine-chain-deploy-friday-20261201-020000.timer`,

@@ -27,17 +27,16 @@ func newCheckCmd(a *App) *cobra.Command {
 	formats := []string{"text", "json"}
 	c := &cobra.Command{
 		Use:   "check [<tree>]",
-		Short: "List what a tree uses and whether brine has it",
+		Short: "List what a tree uses and whether brine supports it",
 		Long: `List the functions, renderers, file server backends, external pillars and
-modules of Salt that a tree uses, and whether brine has each: there, different
-(with what differs from Salt) or missing. The tree is compiled for several
-systems, as lint does; no machine is touched.
+modules of Salt that a tree uses, and whether brine supports each: there,
+different (with the differences from Salt) or missing. The tree is compiled for
+several systems, as with lint; no machine is touched.
 
-Functions of custom modules of the tree are not listed. docs/lint.md has the
-details.
+Functions of custom modules of the tree are not listed. See docs/lint.md.
 
 Exit status: 0 nothing is missing; 1 something is missing, or the tree cannot be
-read; 64 the command line is invalid.`,
+read; 64 usage error.`,
 		Example: `  brine check
   brine check mytree
   brine check mytree --out json`,

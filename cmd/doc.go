@@ -9,11 +9,11 @@ func newDocCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doc <function | module>...",
 		Short: "Print the documentation of functions",
-		Long: `Print what functions do and their arguments. A module's name lists its
-functions. A name may be a state function, an execution function and a runner
-function at once: all are shown.
+		Long: `Print what functions do, with their arguments and an example. The name of a
+module lists its functions. If several kinds of functions (state, execution,
+runner) have the same name, all of them are shown.
 
-Exit status: 0; 64 nothing was named; 255 there is no such function.`,
+Exit status: 0 success; 64 usage error; 255 unknown function.`,
 		Example: `  brine doc file.managed
   brine doc cmd`,
 		ValidArgsFunction: completeFunctions,

@@ -32,13 +32,13 @@ func newDocsCmd(a *App) *cobra.Command {
 		Use:   "docs [<page> | <word>...]",
 		Short: "Read and search the documentation in a browser",
 		Long: `Serve the documentation to a browser on this machine, and print its address.
-<page> opens at that page. Other words are searched for: the parts of pages that
-have them are printed, the best first. The server ends with Ctrl-C. It needs no
-network, and only this machine can reach it.
+With <page>, the address is that of the page. Other words are searched for: the
+matching sections are printed, the best ones first. Press Ctrl-C to stop the
+server. It does not need a network, and only this machine can reach it.
 
-Exit status: 1 there is no documentation in this program, nothing was found, or
-the server or a file failed; 64 the command line is invalid; 130 the server was
-ended by Ctrl-C.`,
+Exit status: 0 success; 1 the program does not contain the documentation, nothing
+was found, or the server or a file failed; 64 usage error; 130 the server was
+stopped by Ctrl-C.`,
 		Example: `  brine docs
   brine docs tutorial --open
   brine docs jump host

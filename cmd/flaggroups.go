@@ -14,17 +14,18 @@ type flagGroup struct {
 	names string // between blanks
 }
 
-// targetGroups are the flags of the commands that run on targets; all others are
-// shown last.
+// targetGroups are the flags of the commands that run functions, here or on targets;
+// all others are shown last.
 var targetGroups = []flagGroup{
-	{"Targets", "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit subset retry-failed allow-unreachable hosts"},
+	{"Targets", "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit subset retry-failed allow-unreachable hosts fleet"},
 	{"Roster", "roster roster-file scan-ports scan-timeout update-roster"},
 	{"Connection", "user priv sudo askpass identities-only host-keys ignore-host-keys key-deploy ssh-option pre-flight agent-dir wipe"},
-	{"Run", "async batch batch-wait waves wave-wait wave-check max-failures max-procs timeout retries failhard failed-file raw refresh-grains static args-stdin no-parse"},
-	{"Output", "out out-file out-file-append out-indent output-diff state-output state-verbose color no-color force-color group no-group progress no-progress summary verbose"},
+	{"Run", "async batch batch-wait waves wave-wait wave-check max-failures max-procs timeout retries failhard failed-file raw refresh-grains static args-stdin no-parse local doc grains schedule splay retcode-passthrough lock no-lock lock-wait resume"},
+	{"Queue", "queue attempts backoff drain-empty lease max-crashes max-runs once poll"},
+	{"Output", "out out-file out-file-append out-indent output-diff state-output state-verbose color no-color force-color group no-group progress no-progress summary verbose report metrics metadata set-metadata quiet"},
 	{"Log", "log-level log-file log-file-level strict"},
 	{"Returners", "return return-config return-kwargs"},
-	{"Configuration", "config-dir saltfile file-root pillar-root id saltenv pillarenv cachedir"},
+	{"Configuration", "config-dir saltfile file-root pillar-root id at saltenv pillarenv cachedir"},
 }
 
 // groupFlags makes the help of a command show its flags in groups.
@@ -32,6 +33,9 @@ func groupFlags(c *cobra.Command, groups []flagGroup) {
 	c.SetUsageFunc(func(c *cobra.Command) error {
 		var b strings.Builder
 		fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
+		if len(c.Aliases) > 0 {
+			fmt.Fprintf(&b, "\nAliases:\n  %s\n", c.NameAndAliases())
+		}
 		if c.HasExample() {
 			fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
 		}

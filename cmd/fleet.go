@@ -46,23 +46,23 @@ type fleetFlags struct {
 // --progress, which Salt's programs differ in.
 func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
 	f.progress.Register(fs, progressShort)
-	fs.StringVar(&f.roster, "roster", "", "kind of roster (default: flat)")
-	fs.StringVar(&f.fleets, "fleet", "", "only these of the configured fleets, separated by commas; roster is the roster (default: all)")
-	fs.StringVar(&f.rosterFile, "roster-file", "", "file that lists the targets, - for standard input (default: roster in the configuration directory)")
-	fs.IntVar(&f.maxProcs, "max-procs", 0, "targets worked on at once (default: 64)")
-	fs.IntVarP(&f.timeout, "timeout", timeoutShort, 0, "seconds before a silent target is asked whether it still works")
-	fs.StringVar(&f.user, "user", "", "user to log in as, where the roster names none")
-	fs.StringVar(&f.priv, "priv", "", "private key to log in with, where the roster names none")
-	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "trust any host key: whoever answers could be anyone")
-	fs.StringVar(&f.hostKeys, "host-keys", "", "host keys: strict (known ones only), ask (about others, on a terminal), accept-new, off (default: as ssh_config says, else ask)")
-	fs.BoolVar(&f.askpass, "askpass", false, "ask once for the password of targets that have none in the roster, and once for each further question (such as a code) that several targets have for an account")
+	fs.StringVar(&f.roster, "roster", "", "type of the roster: flat, dir, sshconfig, ansible, ... (default: flat)")
+	fs.StringVar(&f.fleets, "fleet", "", "use only these fleets (comma-separated); \"roster\" means the roster (default: all)")
+	fs.StringVar(&f.rosterFile, "roster-file", "", "file with the targets, - for standard input (default: roster in the configuration directory)")
+	fs.IntVar(&f.maxProcs, "max-procs", 0, "how many targets to work on at once (default: 64)")
+	fs.IntVarP(&f.timeout, "timeout", timeoutShort, 0, "seconds until a silent target is asked whether its job is still running")
+	fs.StringVar(&f.user, "user", "", "user to log in as, if the roster does not name one")
+	fs.StringVar(&f.priv, "priv", "", "private key to log in with, if the roster does not name one")
+	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "accept any host key: insecure, the host could be an impostor")
+	fs.StringVar(&f.hostKeys, "host-keys", "", "which host keys to accept: strict (only known ones), ask (about unknown ones, on a terminal), accept-new, off (default: as in ssh_config, else ask)")
+	fs.BoolVar(&f.askpass, "askpass", false, "ask for a password, once for all targets without one in the roster; further questions, such as codes, are asked once per account")
 	fs.BoolVar(&f.askpass, "ask-pass", false, "same as --askpass")
 	_ = fs.MarkHidden("ask-pass") // it is defined in the line above
-	fs.IntVar(&f.retries, "retries", -1, "further tries to connect (default: 3, and after a reset alone)")
+	fs.IntVar(&f.retries, "retries", -1, "how often to retry a connection (default: 3, only after a reset)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
-	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "gather the grains of targets again, instead of using the cached ones")
-	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "pass over targets that cannot be asked for the grains they are matched by")
+	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "collect the grains of targets again instead of using cached ones")
+	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "skip targets that cannot be reached to find out whether they match")
 	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }
 

@@ -26,10 +26,10 @@ func newFormulaCmd(a *App) *cobra.Command {
 		Short: "Add formulas of known versions to a tree",
 		Long: `Add formulas, which are git repositories with SLS files, to a tree.
 
-formulas.yaml names their URLs and versions, formulas.lock the commits that are
-used and the hashes of their files. Both are in the first directory of file_roots
-for the environment base. Runs see the formulas as further roots, in their order,
-after all others.`,
+formulas.yaml has their URLs and versions, formulas.lock the commits in use and
+the hashes of their files. Both are in the first directory of file_roots for the
+environment base. Runs use the formulas as additional roots, in their order, after
+all others.`,
 		Example: `  brine formula add https://github.com/saltstack-formulas/nginx-formula.git@v2.8.1
   brine formula list`,
 		SilenceUsage: true, SilenceErrors: true, Args: unknownCommand,
@@ -74,9 +74,9 @@ func newFormulaAddCmd(a *App) *cobra.Command {
 		Use:   "add <url>@<version>",
 		Short: "Add a formula",
 		Long: `Add a formula to formulas.yaml and formulas.lock. The version is a tag, a commit
-or a branch; of a branch, the lock keeps the commit that it has now.
+or a branch. For a branch, the lock has the commit that it points to now.
 
-Exit status: 0 it was added; 1 it was not; 64 the command line is invalid.`,
+Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine formula add https://github.com/saltstack-formulas/nginx-formula.git@v2.8.1
   brine formula add git@example.com:states.git@main --name states --root salt`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -87,9 +87,9 @@ Exit status: 0 it was added; 1 it was not; 64 the command line is invalid.`,
 		},
 	}
 	c.Flags().StringVar(&o.formula.Name, "name", "", "name of the formula (default: the last part of the URL)")
-	c.Flags().StringVar(&o.formula.Ref, "ref", "", "version, for one with a slash")
-	c.Flags().StringVar(&o.formula.Root, "root", "", "directory of the repository that is served")
-	c.Flags().StringVar(&o.formula.Mountpoint, "mountpoint", "", "directory below salt:// for its files")
+	c.Flags().StringVar(&o.formula.Ref, "ref", "", "version, if it contains a slash")
+	c.Flags().StringVar(&o.formula.Root, "root", "", "directory of the repository to serve")
+	c.Flags().StringVar(&o.formula.Mountpoint, "mountpoint", "", "directory under salt:// for its files")
 	return formulaCmd(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
 		f := o.formula
 		if f.URL = args[0]; f.Ref == "" {
@@ -110,8 +110,7 @@ func newFormulaListCmd(a *App) *cobra.Command {
 		Long: `List the formulas of formulas.lock: name, version, commit and URL. A warning tells
 where formulas.yaml differs.
 
-Exit status: 0 they were listed; 1 a file cannot be read; 64 the command line is
-invalid.`,
+Exit status: 0 success; 1 a file cannot be read; 64 usage error.`,
 		Args: noArgs,
 	}
 	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, _ []string) error {
@@ -136,8 +135,7 @@ func newFormulaRemoveCmd(a *App) *cobra.Command {
 		Short: "Remove formulas",
 		Long: `Remove formulas from formulas.yaml and formulas.lock.
 
-Exit status: 0 they were removed; 1 they were not; 64 the command line is
-invalid.`,
+Exit status: 0 success; 1 failure; 64 usage error.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef(c, "no formula was given")
@@ -156,16 +154,16 @@ func newFormulaUpdateCmd(a *App) *cobra.Command {
 		Long: `Fetch the formulas of formulas.yaml, or the named ones, and write their commits
 and hashes to formulas.lock. NAME@VERSION changes the version first.
 
-With --frozen nothing is written: the commits of the lock are fetched, and it is
-an error if formulas.yaml and formulas.lock differ or a hash is another one.
+With --frozen nothing is written: the commits in the lock are fetched, and it is
+an error if formulas.yaml and formulas.lock differ or a hash does not match.
 
-Exit status: 0 all went well; 1 a formula cannot be fetched, or is not as the
-lock says; 64 the command line is invalid.`,
+Exit status: 0 success; 1 a formula cannot be fetched, or does not match the lock;
+64 usage error.`,
 		Example: `  brine formula update
   brine formula update nginx-formula@v2.9.0
   brine formula update --frozen`,
 	}
-	c.Flags().BoolVar(&o.frozen, "frozen", false, "use what formulas.lock says, and fail if it does not hold")
+	c.Flags().BoolVar(&o.frozen, "frozen", false, "use the commits in formulas.lock, and fail if they do not match")
 	return formulaCmd(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
 		if o.frozen {
 			if len(args) > 0 {
@@ -186,10 +184,9 @@ func newFormulaVerifyCmd(a *App) *cobra.Command {
 		Use:   "verify",
 		Short: "Check formulas against the lock",
 		Long: `Check that formulas.yaml and formulas.lock agree, and that the files of each
-formula have the hash of the lock. What is not in the cache is fetched.
+formula have the hash in the lock. Missing commits are fetched.
 
-Exit status: 0 all is as the lock says; 1 something is not; 64 the command line
-is invalid.`,
+Exit status: 0 everything matches the lock; 1 something does not; 64 usage error.`,
 		Args: noArgs,
 	}
 	return formulaCmd(a, &formulaOpts{}, c, func(ctx context.Context, t *formula.Tree, _ []string) error { return t.Verify(ctx) })

@@ -23,7 +23,7 @@ type treeFlags struct {
 
 func (f *treeFlags) register(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(saltSpelling)
-	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration: custom modules of its tree are there, too")
+	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration; includes the custom modules of its tree")
 	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree whose custom modules are there, too")
 }
 

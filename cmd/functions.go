@@ -21,10 +21,10 @@ func newFunctionsCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "functions [<glob>...]",
 		Short: "List the available functions",
-		Long: `List the available functions, from the same table that runs them. Functions of
-the tree's custom modules are marked with their file.
+		Long: `List the available functions. Functions of the tree's custom modules are shown
+with their file.
 
-Exit status: 0; 1 nothing matches; 64 the command line is invalid.`,
+Exit status: 0 success; 1 nothing matches; 64 usage error.`,
 		Example: `  brine functions
   brine functions 'file.*' --kind state`,
 		ValidArgsFunction: completeFunctions,

@@ -41,11 +41,11 @@ func newGraphCmd(a *App) *cobra.Command {
 		Short: "Draw the steps of an orchestration with their requisites",
 		Long: `Draw the steps of an orchestration, or with --call the states of this machine, with
 their requisites: as DOT for Graphviz, as Mermaid for Markdown, or as an SVG
-picture. Arrows lead from what is required to what requires it. What requires
-itself in a circle, and what is not there, is red. Nothing runs.
+picture. An arrow points from the required step or state to the one that requires
+it. Cycles and missing requisites are red. Nothing runs.
 
-Exit status: 0 it was drawn; 1 an SLS is bad, or the file cannot be written; 64
-the command line is invalid.`,
+Exit status: 0 success; 1 an SLS is invalid, or the file cannot be written; 64
+usage error.`,
 		Example: `  brine graph orch.deploy -o deploy.svg
   brine graph orch.deploy --format mermaid
   brine graph --call web
@@ -57,7 +57,7 @@ the command line is invalid.`,
 	c.SetFlagErrorFunc(flagError)
 	f := c.Flags()
 	o.registerConfig(f)
-	f.BoolVar(&o.call, "call", false, "draw states of this machine: those of the SLS, or without one its highstate")
+	f.BoolVar(&o.call, "call", false, "draw the states of this machine: those of the SLS, or without an SLS the highstate")
 	f.StringVar(&o.format, "format", "", "dot, mermaid or svg (default: by the suffix of the file, else dot)")
 	f.StringVar(&o.format, "out", "", "as --format: other commands call it so")
 	_ = f.MarkHidden("out")

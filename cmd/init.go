@@ -21,13 +21,13 @@ var scaffold embed.FS
 func newInitCmd(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init <directory>",
-		Short: "Make a tree to start from",
-		Long: `Make a tree to start from: configuration, a top file, a state, pillar, an
-orchestration and a roster whose targets are this machine. The directory is
-made, or must be empty.
+		Short: "Create a tree to start from",
+		Long: `Create a tree to start from: configuration, a top file, a state, pillar, an
+orchestration and a roster whose targets are this machine. The directory must be
+new or empty.
 
-Exit status: 0; 1 the directory is not empty or cannot be written; 64 no
-directory was given.`,
+Exit status: 0 success; 1 the directory is not empty or cannot be written; 64
+usage error.`,
 		Example: `  brine init mytree`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -44,7 +44,7 @@ func (a *App) initTree(dir string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return fmt.Errorf("make a tree: %w", err)
+		return fmt.Errorf("create a tree: %w", err)
 	case len(names) > 0:
 		return &statusError{
 			status: exitGeneric, err: fmt.Errorf("%s is not empty: it has %q", dir, names[0].Name()),
@@ -71,16 +71,16 @@ func (a *App) initTree(dir string) error {
 		return errors.Join(err, f.Close())
 	})
 	if err != nil {
-		return fmt.Errorf("make a tree: %w", err)
+		return fmt.Errorf("create a tree: %w", err)
 	}
 	shown := shellWord(dir)
 	_, err = fmt.Fprintf(a.Out, `%[1]s is a tree to start from. Next:
 
-  brine call state.apply test=True -c %[1]s      what this machine would become
-  brine call state.apply -c %[1]s                make it so
-  brine call pillar.items -c %[1]s               the data its states see
-  brine orchestrate orch.site -c %[1]s           several machines, in order
-  brine call state.show_sls hello -c %[1]s       what a file compiles to
+  brine call state.apply test=True -c %[1]s      show what would change here
+  brine call state.apply -c %[1]s                change it
+  brine call pillar.items -c %[1]s               show the data for the states
+  brine orchestrate orch.site -c %[1]s           run steps on several machines
+  brine call state.show_sls hello -c %[1]s       show what a file compiles to
 
 Machines are in %[1]s/roster, states in %[1]s/salt, data in %[1]s/pillar.
 `, shown)

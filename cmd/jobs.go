@@ -177,7 +177,7 @@ func (s *session) resumed(ctx context.Context, env *fun.Env, jid string, args fu
 		}
 	}
 	if j == nil {
-		return args, fmt.Errorf("--resume: there is no job %s in %s; 'brine run jobs.list_jobs' lists those there are", jid, where)
+		return args, fmt.Errorf("--resume: there is no job %s in %s; 'brine run jobs.list_jobs' lists the jobs", jid, where)
 	}
 	if name := strings.TrimPrefix(j.Load.Str("fun"), "runner."); !isOrchestrate(name) && name != "state.sls" {
 		return args, &statusError{

@@ -66,15 +66,15 @@ func newLintCmd(a *App) *cobra.Command {
 		Short: "Find faults in a tree without running it",
 		Long: `Find faults in a tree: in its SLS files, top files and pillar. Each SLS is
 rendered and compiled for several systems. No machine is touched: execution
-functions that look at a machine or change it are not called, and what depends
-on their answers is not judged.
+functions that inspect or change a machine are not called, and results that
+depend on them are not checked.
 
-The tree is a directory with a configuration (minion or master), or one of SLS
-files; by default it is the working directory. The file .brine-lint.yaml in it
-configures the rules. docs/lint.md describes them.
+The tree is a directory with a configuration (minion or master) or with SLS files;
+the default is the working directory. The file .brine-lint.yaml in it configures
+the rules. See docs/lint.md.
 
 Exit status: 0 no errors and no warnings; 1 errors or warnings, or the tree
-cannot be read; 64 the command line is invalid.`,
+cannot be read; 64 usage error.`,
 		Example: `  brine lint
   brine lint mytree --ignore secret
   brine lint mytree --out sarif > lint.sarif
@@ -86,7 +86,7 @@ cannot be read; 64 the command line is invalid.`,
 	c.Flags().StringSliceVar(&o.selected, "select", nil, "check only these rules")
 	c.Flags().StringSliceVar(&o.ignore, "ignore", nil, "do not check these rules")
 	c.Flags().StringVar(&o.level, "level", "warning", "show findings from this severity on: info, warning, error")
-	c.Flags().BoolVar(&o.fix, "fix", false, "correct what can be corrected without a change of meaning")
+	c.Flags().BoolVar(&o.fix, "fix", false, "fix findings where the fix does not change the meaning")
 	c.Flags().BoolVar(&o.rules, "rules", false, "list the rules")
 	completeLint(c, lint.Formats())
 	return c

@@ -31,9 +31,9 @@ type lockFlags struct {
 
 // register adds the flags of a command that runs an orchestration.
 func (f *lockFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.on, "lock", false, "let no other run of this orchestration begin on the same targets, as orchestrate_lock: True does")
-	c.Flags().BoolVar(&f.off, "no-lock", false, "run also while another run has the lock")
-	c.Flags().Float64Var(&f.wait, "lock-wait", 0, "wait so many seconds for a lock that another run has")
+	c.Flags().BoolVar(&f.on, "lock", false, "lock the targets: other runs of this orchestration on them must wait or fail (as orchestrate_lock: True)")
+	c.Flags().BoolVar(&f.off, "no-lock", false, "run even if another run has the lock")
+	c.Flags().Float64Var(&f.wait, "lock-wait", 0, "seconds to wait for a lock that another run has")
 }
 
 // check returns an error for flags that make no sense.

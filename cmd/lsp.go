@@ -33,17 +33,17 @@ func newLSPCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "lsp [<tree>]",
 		Short: "Serve editors of SLS files (language server)",
-		Long: `Serve an editor over standard input and output, by the language-server
+		Long: `Serve an editor over standard input and output with the language-server
 protocol: diagnostics of all rules of lint, completion, documentation,
 definitions, references and renaming. The editor starts this command; docs/lsp.md
-says how to set it up.
+describes how to set it up.
 
-The tree of a document is the directory around it that has a configuration
+The tree of a document is the closest directory above it with a configuration
 (minion, master, Saltfile) or .brine-lint.yaml, else its workspace folder. With
-<tree>, -c or --file-root there is only this tree.
+<tree>, -c or --file-root only this tree is used.
 
-Exit status: 0 the editor asked the server to shut down; 1 it left without that;
-64 the command line is invalid.`,
+Exit status: 0 the editor asked the server to shut down; 1 it left without
+asking; 64 usage error.`,
 		Example: `  brine lsp
   brine lsp --system debian,ubuntu --log-file /tmp/brine-lsp.log`,
 		Args: maxOneTree,
@@ -51,8 +51,8 @@ Exit status: 0 the editor asked the server to shut down; 1 it left without that;
 	}
 	f := c.Flags()
 	o.registerTree(f)
-	f.StringVarP(&o.logLevel, "log-level", "l", "warning", "log to stderr from this level on")
-	f.StringVar(&o.logFile, "log-file", "", "log to this file as well")
+	f.StringVarP(&o.logLevel, "log-level", "l", "warning", "log messages of this level and above to stderr")
+	f.StringVar(&o.logFile, "log-file", "", "also log to this file")
 	f.StringVar(&o.docsURL, "docs-url", "", "link diagnostics and functions to the documentation at this address")
 	f.Bool("stdio", true, "use standard input and output (the only way)")
 	completeLint(c, nil)

@@ -43,7 +43,7 @@ func (o *sshOpts) noMatch(job fun.Job) error {
 	}
 	return &statusError{
 		status: exitGeneric, err: fmt.Errorf("no target of the roster matches %q (%s)", value.Str(job.Tgt), job.TgtType),
-		hint: "'brine ssh --hosts' lists the targets there are; --roster-file names the roster",
+		hint: "'brine ssh --hosts' lists the targets; --roster-file names the roster",
 	}
 }
 

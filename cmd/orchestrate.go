@@ -10,15 +10,15 @@ func newOrchestrateCmd(a *App) *cobra.Command {
 		Use:     "orchestrate <sls>[,<sls>...] [<key>=<value>...]",
 		Aliases: []string{"orch"},
 		Short:   "Run an orchestration: brine's main job",
-		Long: `Run an orchestration over the targets of the roster; the same as
+		Long: `Run an orchestration on the targets of the roster; the same as
 'brine run state.orchestrate'.
 
-With --queue, the orchestration is not run: it is put into a queue, from which
-'brine worker' takes it, and its jid is printed. See docs/queue.md.
+With --queue, the orchestration does not run now: it waits in a queue for
+'brine worker', and its jid is printed. See docs/queue.md.
 
-Exit status: 0 all steps went well, or the orchestration is queued; 1 a step
-failed, an SLS is bad, or the queue cannot be reached; 64 the command line is
-invalid; 130 interrupted.`,
+Exit status: 0 all steps succeeded, or the orchestration is queued; 1 a step
+failed, an SLS is invalid, or the queue cannot be reached; 64 usage error; 130
+interrupted.`,
 		Example: `  brine orchestrate orch.webserver
   brine orchestrate orch.deploy pillar='{"release": "1.4"}'
   brine orchestrate orch.webserver test=True --out=json
@@ -42,11 +42,12 @@ invalid; 130 interrupted.`,
 		},
 	}
 	c.SetFlagErrorFunc(flagError)
+	groupFlags(c, targetGroups)
 	o.register(c.Flags())
 	o.registerAs(c.Flags(), "t", "")
 	completeFlags(c)
 	o.lock.register(c)
-	c.Flags().StringVar(&o.resume, "resume", "", "go on with this orchestration, a jid, at the first step that did not succeed")
+	c.Flags().StringVar(&o.resume, "resume", "", "continue the orchestration with this jid at the first step that did not succeed")
 	a.completeResume(c)
 	c.Flags().StringVar(&o.queue, "queue", "", "put the orchestration into this queue, for 'brine worker', and print its jid")
 	c.Flags().BoolVar(&o.queued, "queued", false, "run what a worker hands over on stdin") // see runQueued

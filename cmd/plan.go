@@ -53,16 +53,16 @@ func planCmd(a *App) (*cobra.Command, *planOpts) {
 		Use:   "plan <sls>[,<sls>...] [<key>=<value>...]",
 		Short: "Show what a run would change, and keep it for 'brine apply'",
 		Long: `Show what a run would change before anything runs: the steps of an orchestration
-in order, their targets, and the states that would change on each of them with
-their differences. With --ssh it is a function of states on targets, with --call
-one on this machine. All states run in test mode, and functions, runners and
-wheel functions do not run: what depends on them is shown as not known. The
-steps of an orchestration that a step runs are shown below it.
-docs/plan.md describes it.
+in order, their targets, and for each target the states that would change with
+their differences. With --ssh, plan a state function call such as state.apply on
+targets, with --call on this machine. All states run in test mode; functions,
+runners and wheel functions do not run, and what depends on them is shown as not
+known. If a step runs another orchestration, its steps are shown under it. See
+docs/plan.md.
 
-Exit status: 0 the plan was made; with --detailed-exitcode 2 where changes are
-due; 1 a state is certain to fail, a target was not reached or an SLS is bad; 64
-the command line is invalid; 130 interrupted.`,
+Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are changes;
+1 a state is certain to fail, a target could not be reached or an SLS is invalid;
+64 usage error; 130 interrupted.`,
 		Example: `  brine plan orch.deploy
   brine plan orch.deploy -o deploy.plan
   brine plan --call state.apply web
@@ -83,17 +83,17 @@ the command line is invalid; 130 interrupted.`,
 	c.SetFlagErrorFunc(flagError)
 	f := c.Flags()
 	o.registerConfig(f)
-	f.StringArrayVar(&o.noParse, "no-parse", nil, "keyword arguments whose values stay text, a comma list")
+	f.StringArrayVar(&o.noParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
 	o.registerAs(f, "", "")
 	o.targetFlags.register(f)
-	f.StringVar(&o.delimiter, "delimiter", ":", "what separates the parts of grain and pillar targets")
-	f.StringVar(&o.limit, "limit", "", "only these ids of the targets: a comma list, or @<file> with one a line")
-	f.StringVarP(&o.batch, "batch", "b", "", "targets at once when the plan is applied: a number or a percentage")
-	f.BoolVar(&o.call, "call", false, "plan a function of states on this machine")
-	f.StringVar(&o.target, "ssh", "", "plan a function of states on these targets")
+	f.StringVar(&o.delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
+	f.StringVar(&o.limit, "limit", "", "only these of the targets: ids separated by commas, or @<file> with one id per line")
+	f.StringVarP(&o.batch, "batch", "b", "", "how many targets run at once when the plan is applied: a number or a percentage")
+	f.BoolVar(&o.call, "call", false, "plan a state function call, such as state.apply, on this machine")
+	f.StringVar(&o.target, "ssh", "", "plan a state function call, such as state.apply, on these targets")
 	f.StringVarP(&o.file, "save", "o", "", "write the plan to this file, for 'brine apply'")
 	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml")
-	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 where changes are due")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
 	f.BoolVar(&o.output.noColor, "no-color", false, "print without colours")
 	f.BoolVar(&o.output.forceColor, "force-color", false, "print with colours even if stdout is not a terminal")
 	f.BoolVar(&o.async.on, "async", false, "refused: a plan waits for its targets")

@@ -19,15 +19,15 @@ func newPythonPathCmd(a *App) *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "python-path",
-		Short: "Print a folder for PYTHONPATH",
-		Long: `Print a folder for PYTHONPATH, which is made below the cache directory if it is
-not there yet. Python programs (3.6 or later) find a small package "salt" in it:
+		Short: "Print a directory for PYTHONPATH",
+		Long: `Print a directory for PYTHONPATH, and create it in the cache directory if it does
+not exist. Python programs (3.6 or later) find a small package "salt" in it:
 salt.utils.event, salt.client, salt.runner and salt.config, which run brine, and
-the parts of salt.utils that need nothing else.
+the parts of salt.utils that do not need anything else.
 
 The package runs this brine with the configuration of this command.
 
-Exit status: 0; 1 the folder cannot be written; 64 the command line is invalid.`,
+Exit status: 0 success; 1 the directory cannot be written; 64 usage error.`,
 		Example: `  PYTHONPATH=$(brine python-path) python3 listener.py`,
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.pythonPath(&f) },

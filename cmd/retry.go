@@ -32,7 +32,7 @@ func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args 
 	if j == nil {
 		return job, &statusError{
 			status: exitGeneric, err: fmt.Errorf("--retry-failed: there is no job %s in the cache of this machine", jid),
-			hint: "'brine run jobs.list_jobs' lists those there are",
+			hint: "'brine run jobs.list_jobs' lists the jobs",
 		}
 	}
 	ran := j.Load.Str("fun")

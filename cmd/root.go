@@ -113,8 +113,8 @@ func newRootCmd(a *App) *cobra.Command {
 does, and runs them on this machine or orchestrates many. There is no master,
 no minion and no daemon.
 
-Started through a link named salt, salt-call, salt-run or salt-ssh, it is that
-program.`,
+If you start it through a link named salt, salt-call, salt-run or salt-ssh, it
+behaves like that program.`,
 		Example: `  brine init mytree
   brine call state.apply web test=True
   brine orchestrate orch.webserver

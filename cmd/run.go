@@ -30,12 +30,12 @@ func newRunCmd(a *App, st style) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run <function> [<argument>...] [<key>=<value>...]",
 		Short: "Run a runner function on this controller",
-		Long: `Run a runner function on this controller, as salt-run does: state.orchestrate
-and the like. Targets are those of the roster.
+		Long: `Run a runner function, such as state.orchestrate, on this controller, as salt-run
+does. Targets are those of the roster.
 
-Exit status: 0 all went well; 1 a step failed, an SLS is bad or the function
-failed; what the function says, where its return has a "retcode"; 64 the command
-line is invalid; 130 interrupted; 255 there is no such function.`,
+Exit status: 0 success; 1 a step failed, an SLS is invalid or the function failed;
+the "retcode" of the return if it has one; 64 usage error; 130 interrupted; 255
+unknown function.`,
 		Example: `  brine run state.orchestrate orch.webserver
   brine run state.orch orch.deploy pillar='{"servers": "newsystem1"}'
   brine run pillar.show_pillar web1`,
@@ -47,6 +47,7 @@ line is invalid; 130 interrupted; 255 there is no such function.`,
 		c.Use = strings.Replace(c.Use, "run", "salt-run", 1)
 	}
 	c.SetFlagErrorFunc(flagError)
+	groupFlags(c, targetGroups)
 	o.register(c.Flags())
 	o.registerAs(c.Flags(), "t", "")
 	c.Flags().BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")

@@ -29,13 +29,12 @@ import (
 func newScheduleCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schedule <command>",
-		Short: "Run the schedule of this machine by systemd or cron",
-		Long: `Hand the jobs of schedule, in the configuration and the pillar, to systemd as
-timers, or to cron where systemd does not run or the user is not root. There is
-no process that waits: each job is a 'brine call'.
+		Short: "Run the schedule of this machine with systemd or cron",
+		Long: `Install the jobs of schedule, in the configuration and the pillar, as timers of
+systemd, or in the crontab if systemd is not running or you are not root. There is
+no daemon: each job is a 'brine call'.
 
-Exit status: 0; 1 a job is invalid or cannot be installed; 64 the command line
-is invalid.`,
+Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage error.`,
 		Example: `  brine schedule install
   brine schedule list
   brine schedule show highstate
@@ -44,11 +43,11 @@ is invalid.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		a.scheduleSub("install", "Install the jobs and remove those that are gone", "", a.scheduleInstall),
+		a.scheduleSub("install", "Install the jobs, and remove those that no longer exist", "", a.scheduleInstall),
 		a.scheduleSub("list", "List the jobs, their next run and whether they are installed", "", a.scheduleList),
 		a.scheduleSub("remove [<job>...]", "Remove jobs from systemd or cron (default: all)", "remove", a.scheduleRemove),
-		a.scheduleSub("run [<job>...]", "Run jobs now, or without a name all when they are due, in the foreground", "run", a.scheduleRun),
-		a.scheduleSub("show <job>...", "Print the units or the lines of the crontab of jobs", "show", a.scheduleShow),
+		a.scheduleSub("run [<job>...]", "Run jobs now, or without a name all of them when due, in the foreground", "run", a.scheduleRun),
+		a.scheduleSub("show <job>...", "Print the units or crontab lines of jobs", "show", a.scheduleShow),
 	)
 	c.SetFlagErrorFunc(flagError)
 	return c

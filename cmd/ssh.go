@@ -24,15 +24,15 @@ func newSSHCmd(a *App, st style) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ssh <target> <function> [<argument>...] [<key>=<value>...]",
 		Short: "Run an execution function on targets over SSH",
-		Long: `Run an execution function on the targets of the roster over SSH, as salt-ssh
-does. Nothing needs to be installed on a target: brine places itself there as
-agent, runs what is asked for and leaves no process behind. With --raw the
-arguments are a shell command, and not even the agent is needed. With --async
-nothing is waited for: 'brine run jobs.lookup_jid' fetches what was returned.
+		Long: `Run an execution function on targets of the roster over SSH, as salt-ssh does.
+You do not need to install anything on a target: brine copies itself there as an
+agent, runs the function and leaves no process behind. With --raw the arguments
+are a shell command, and no agent is needed. With --async the command does not
+wait: 'brine run jobs.lookup_jid' fetches the returns later.
 
-Exit status: 0 all went well; 1 nothing matched the target, or the roster or the
-configuration is bad; 11 the agent could not be placed on a target; 20 a target
-failed or was not reached; 64 the command line is invalid; 130 interrupted.`,
+Exit status: 0 success; 1 no target matched, or the roster or the configuration is
+invalid; 11 the agent could not be copied to a target; 20 a target failed or could
+not be reached; 64 usage error; 130 interrupted.`,
 		Example: `  brine ssh 'web*' test.ping
   brine ssh -E 'web[0-9]+' state.apply nginx test=True
   brine ssh '*' -r 'uptime'
@@ -58,14 +58,13 @@ func newSaltCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "salt <target> <function>[,<function>...] [<argument>...] [<key>=<value>...]",
 		Short: "Run execution functions on targets over SSH",
-		Long: `Run an execution function on the targets of the roster, as salt does on the
-minions of a master: brine reaches them over SSH. Several functions, with commas
-between them, are called one after the other; a lone comma parts their arguments.
+		Long: `Run an execution function on targets of the roster over SSH, as salt does on the
+minions of a master. Several functions, separated by commas, run one after the
+other; a single comma separates their arguments.
 
-Exit status: 0 all went well; 1 a target failed or was not reached; 2 nothing
-matched the target; 42 the arguments of several functions do not fit; with
---batch the highest return code; 64 the command line is invalid; 130
-interrupted.`,
+Exit status: 0 success; 1 a target failed or could not be reached; 2 no target
+matched; 42 the numbers of functions and arguments differ; with --batch the
+highest return code; 64 usage error; 130 interrupted.`,
 		Example: `  salt 'web*' test.ping
   salt 'web*' cmd.run,test.ping,test.echo 'cat /proc/loadavg' , , foo
   salt -C 'G@role:web and not web1' state.apply nginx`,

@@ -15,7 +15,7 @@ type targetFlags struct {
 }
 
 func (t *targetFlags) register(fs *pflag.FlagSet) {
-	fs.BoolVarP(&t.list, "list", "L", false, "the target is a comma list of ids")
+	fs.BoolVarP(&t.list, "list", "L", false, "the target is a list of ids separated by commas")
 	fs.BoolVarP(&t.pcre, "pcre", "E", false, "the target is a regular expression")
 	fs.BoolVarP(&t.grain, "grain", "G", false, "the target is <grain>:<glob>")
 	fs.BoolVarP(&t.grainPCRE, "grain-pcre", "P", false, "the target is <grain>:<regular expression>")

@@ -111,8 +111,7 @@ func newTemplateListCmd(a *App) *cobra.Command {
 		Short: "List the orchestration templates",
 		Long: `List the orchestration templates: name and description.
 
-Exit status: 0 they were listed; 1 a template is not right; 64 the command line
-is invalid.`,
+Exit status: 0 success; 1 a template is invalid; 64 usage error.`,
 		Annotations: map[string]string{"wants": "no arguments are taken"},
 	}
 	return templateCmd(a, c, 0, 0, func(_ context.Context, t *templates, _ []string) error {
@@ -156,8 +155,8 @@ func newTemplateShowCmd(a *App) *cobra.Command {
 		Long: `Show an orchestration template: its description, its steps, and the targets and
 values that it needs.
 
-Exit status: 0 it was shown; 1 there is no such template, or it is not right; 64
-the command line is invalid.`,
+Exit status: 0 success; 1 the template does not exist or is invalid; 64 usage
+error.`,
 		Example:     "  brine template show update_salt",
 		Annotations: map[string]string{"wants": "give the name of one template"},
 	}
@@ -267,11 +266,11 @@ func newTemplateCheckCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [<template>...]",
 		Short: "Check orchestration templates",
-		Long: `Check the metadata and forms of orchestration templates, of all if none is named,
-compile their orchestrations with the defaults of the form, and name each fault
-with its place. 'brine lint' checks the SLS files that they apply.
+		Long: `Check the metadata and forms of orchestration templates (default: all), compile
+their orchestrations with the defaults of the forms, and report each fault with its
+file and line. 'brine lint' checks the SLS files that they apply.
 
-Exit status: 0 all are right; 1 one is not; 64 the command line is invalid.`,
+Exit status: 0 all are valid; 1 one is not; 64 usage error.`,
 		Annotations: map[string]string{"wants": ""},
 	}
 	return templateCmd(a, c, 0, -1, func(ctx context.Context, t *templates, args []string) error {
@@ -310,14 +309,13 @@ func newTemplateAnswersCmd(a *App) *cobra.Command {
 	remove := false
 	c := &cobra.Command{
 		Use:   "answers <template> [<label>]",
-		Short: "Show the answers that are kept for a template",
-		Long: `List the labels of the answers that are kept for an orchestration template, or
-print the answers with a label as YAML. "last" is the label of those of the last
+		Short: "Show the stored answers of a template",
+		Long: `List the labels of the stored answers of an orchestration template, or print the
+answers with a label as YAML. The label "last" has the answers of the last
 execution. 'brine template run TEMPLATE --answers LABEL' uses them. Passwords are
-not kept.
+not stored.
 
-Exit status: 0 they were shown; 1 there are none with the label; 64 the command
-line is invalid.`,
+Exit status: 0 success; 1 no answers have this label; 64 usage error.`,
 		Example: `  brine template answers update_salt
   brine template answers update_salt last`,
 		Annotations: map[string]string{"wants": "give a template, and a label if you want to see answers"},
@@ -357,12 +355,11 @@ line is invalid.`,
 func newTemplateNewCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new <template>",
-		Short: "Make an orchestration template to begin with",
-		Long: `Make the files of an orchestration template, with an example of each part, in the
-first directory of file_roots.
+		Short: "Create an orchestration template to start from",
+		Long: `Create the files of an orchestration template, with an example of each part, in
+the first directory of file_roots.
 
-Exit status: 0 they were made; 1 they exist, or cannot be made; 64 the command
-line is invalid.`,
+Exit status: 0 success; 1 they exist, or cannot be written; 64 usage error.`,
 		Example:           "  brine template new restart_web",
 		Annotations:       map[string]string{"wants": "give the name of one template"},
 		ValidArgsFunction: noCompletion,

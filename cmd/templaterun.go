@@ -32,18 +32,19 @@ func newTemplateRunCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run <template>",
 		Short: "Execute an orchestration template",
-		Long: `Execute an orchestration template. On a terminal, brine asks for the targets and
-values that are missing, shows what will run, and asks once. Elsewhere missing
+		Long: `Execute an orchestration template. On a terminal, brine asks for the missing
+targets and values, shows what will run, and asks once. Without a terminal, missing
 answers are an error that lists them.
 
-A target is a glob, a list of ids with commas, or an expression with the letter
-of its type, as in compound ones: G@os:Debian, N@web, C@web* and G@os:Debian.
+A target is a glob, a list of ids separated by commas, or an expression with the
+letter of its type, as in compound targets: G@os:Debian, N@web, C@web* and
+G@os:Debian.
 
-The answers are kept, without passwords: 'brine template answers' shows them, and
---answers last uses them again, and so does --resume.
+The answers are stored, without passwords: 'brine template answers' shows them, and
+--answers last and --resume use them again.
 
-Exit status: 0 all steps went well; 1 a step failed, an SLS is bad or an answer
-is wrong; 64 the command line is invalid; 130 interrupted.`,
+Exit status: 0 all steps succeeded; 1 a step failed, an SLS or an answer is
+invalid; 64 usage error; 130 interrupted.`,
 		Example: `  brine template run update_salt --target 'target1=web*'
   brine template run update_salt --answers last --yes
   brine template run deploy --target web=web1,web2 --set release=1.4 --test`,
@@ -69,7 +70,7 @@ is wrong; 64 the command line is invalid; 130 interrupted.`,
 	f.StringVar(&o.resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
 	a.completeResume(c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
-	f.BoolVar(&o.test, "test", false, "change nothing: show what would change")
+	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c
 }
 

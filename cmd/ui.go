@@ -42,18 +42,17 @@ func newUICmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "ui",
 		Short: "Serve pages to run orchestrations in a browser",
-		Long: `Serve pages for a browser: look at the orchestrations, chains and templates of
-the tree, run them, watch the hosts, stop and resume, look jobs up, and change
-chains. The server ends with its terminal: Ctrl-C stops runs before their next
-step and waits for them, a second Ctrl-C ends them.
+		Long: `Serve pages for a browser: see the orchestrations, chains and templates of the
+tree, run them, watch the hosts, stop and resume runs, look up jobs, and edit
+chains. The server runs in the foreground: Ctrl-C stops runs before their next
+step and waits for them, a second Ctrl-C interrupts them.
 
-By default, only this machine can reach the pages, at a port that nobody else
-uses. The link that is printed logs one browser in, once. For other machines,
-give --tls-cert, --tls-key and --users, or run it behind a proxy that
-authenticates. See docs/ui.md.
+By default, only this machine can reach the pages, at a free port. The printed
+link logs in one browser, once. To allow other machines, use --tls-cert, --tls-key
+and --users, or a proxy that authenticates. See docs/ui.md.
 
-Exit status: 1 the server could not be started; 64 the command line is invalid;
-130 it was ended by Ctrl-C.`,
+Exit status: 1 the server could not be started; 64 usage error; 130 stopped by
+Ctrl-C.`,
 		Example: `  brine ui
   brine ui -c mytree --open
   brine ui --listen 192.0.2.10:8443 --tls-cert ui.pem --tls-key ui.key --users ui.users

@@ -25,12 +25,13 @@ func newUIPasswdCmd(a *App) *cobra.Command {
 		Use:   "passwd <user>",
 		Short: "Add a user of brine ui, or change a password",
 		Long: `Add a user to a file of users for 'brine ui --users', or change the password or
-role of one. The password is asked for twice; without a terminal, it is the first
-line of standard input. The file has hashes (argon2id), and only you can read it.
+role of a user. brine asks for the password twice; without a terminal, it reads it
+from the first line of standard input. The file has hashes (argon2id), and only you
+can read it.
 
-Roles: viewer (look), operator (also run what is defined), editor (also define).
+Roles: viewer (look), operator (also run), editor (also create and edit).
 
-Exit status: 0 it was done; 1 it was not; 64 the command line is invalid.`,
+Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine ui passwd ann --users ui.users --role operator
   brine ui passwd bob --users ui.users --role viewer --no-password`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: noCompletion,
@@ -38,7 +39,7 @@ Exit status: 0 it was done; 1 it was not; 64 the command line is invalid.`,
 	}
 	c.SetFlagErrorFunc(flagError)
 	f := c.Flags()
-	f.StringVar(&o.users, "users", "", "file of users; it is created if there is none")
+	f.StringVar(&o.users, "users", "", "file of users; created if it does not exist")
 	f.StringVar(&o.role, "role", "", "role: "+strings.Join(ui.RoleNames(), ", ")+" (default: as before, else viewer)")
 	f.BoolVar(&o.proxied, "no-password", false, "the user has no password: a proxy authenticates")
 	_ = c.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(ui.RoleNames(), cobra.ShellCompDirectiveNoFileComp))

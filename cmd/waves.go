@@ -26,10 +26,10 @@ type waveFlags struct {
 }
 
 func (o *waveFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.list, "waves", "", "begin on a few targets first: how many have begun with each wave, as in 1,10%,100%, or a compound target")
+	f.StringVar(&o.list, "waves", "", "start with a few targets: how many have started with each wave, as in 1,10%,100%, or compound targets")
 	f.Float64Var(&o.wait, "wave-wait", 0, "seconds to wait between two waves")
-	f.StringVar(&o.check, "wave-check", "", "function and arguments that must succeed on a wave before the next begins")
-	f.StringVar(&o.failures, "max-failures", "", "begin no further target after more failed: a number or a percentage; with --waves 0")
+	f.StringVar(&o.check, "wave-check", "", "function and arguments that must succeed on a wave before the next one starts")
+	f.StringVar(&o.failures, "max-failures", "", "how many targets may fail before no further ones are started: a number or a percentage (with --waves default 0)")
 }
 
 // read reads the flags and refuses what does not go together.

@@ -43,17 +43,18 @@ func newWorkerCmd(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "worker --queue <name>",
 		Short: "Run the orchestrations of a queue",
-		Long: `Take orchestrations out of a queue, one after the other, and run each as
-'brine orchestrate' does. 'brine orchestrate --queue' puts them there. Any number
-of workers, on any number of machines, can share a queue.
+		Long: `Take orchestrations from a queue, one after the other, and run each as
+'brine orchestrate' does. 'brine orchestrate --queue' adds them to the queue. Any
+number of workers, on any number of machines, can share a queue.
 
-A worker runs in the foreground, such as in a unit of systemd or a container. The
-first signal (Ctrl-C, SIGTERM) lets it finish its run and take no other one; the
-second ends the run, which goes back into the queue. If a worker dies, its run
-goes to another worker when its lease has ended. See docs/queue.md.
+A worker runs in the foreground, for example as a unit of systemd or in a
+container. After the first signal (Ctrl-C, SIGTERM) it finishes its run and stops;
+the second one interrupts the run, which goes back into the queue. If a worker
+dies, its run goes to another worker when its lease has expired. See
+docs/queue.md.
 
-Exit status: 0 the worker has ended as it was asked to; 1 the queue cannot be
-reached; 64 the command line is invalid; 130 a run was ended by a signal.`,
+Exit status: 0 the worker stopped as requested; 1 the queue cannot be reached; 64
+usage error; 130 a run was interrupted by a signal.`,
 		Example: `  brine worker --queue deploy
   brine worker --queue deploy --attempts 3 --backoff 60
   brine worker --queue deploy --drain-empty`,
@@ -67,6 +68,7 @@ reached; 64 the command line is invalid; 130 a run was ended by a signal.`,
 		RunE: func(c *cobra.Command, _ []string) error { return a.worker(c.Context(), c, o) },
 	}
 	c.SetFlagErrorFunc(flagError)
+	groupFlags(c, targetGroups)
 	f := c.Flags()
 	o.registerConfig(f)
 	o.registerAs(f, "t", "")
@@ -78,14 +80,14 @@ reached; 64 the command line is invalid; 130 a run was ended by a signal.`,
 		}
 	}
 	f.StringVar(&o.queue, "queue", "", "name of the queue")
-	f.IntVar(&o.maxRuns, "max-runs", 0, "end after this many runs (default: no limit)")
-	f.BoolVar(&o.once, "once", false, "run one orchestration if one waits, and end")
-	f.BoolVar(&o.drainEmpty, "drain-empty", false, "end when no orchestration waits in the queue")
-	f.IntVar(&o.attempts, "attempts", 1, "how often an orchestration that fails is run, at most")
-	f.IntVar(&o.maxCrashes, "max-crashes", 5, "set an orchestration aside after this many runs that did not come to an end, because the worker or the run died")
-	f.Float64Var(&o.backoff, "backoff", 30, "seconds before the second attempt; twice as many before each further one, an hour at most")
+	f.IntVar(&o.maxRuns, "max-runs", 0, "stop after this many runs (default: no limit)")
+	f.BoolVar(&o.once, "once", false, "run at most one orchestration, and stop")
+	f.BoolVar(&o.drainEmpty, "drain-empty", false, "stop when the queue is empty")
+	f.IntVar(&o.attempts, "attempts", 1, "maximum number of attempts to run an orchestration that fails")
+	f.IntVar(&o.maxCrashes, "max-crashes", 5, "set an orchestration aside after this many runs that did not finish because the worker or the run died")
+	f.Float64Var(&o.backoff, "backoff", 30, "seconds before the second attempt; doubled for each further one, up to an hour")
 	f.Float64Var(&o.lease, "lease", 60, "seconds after which another worker takes the orchestration of a worker that died")
-	f.Float64Var(&o.poll, "poll", 1, "seconds between looks at an empty queue")
+	f.Float64Var(&o.poll, "poll", 1, "seconds between checks of an empty queue")
 	o.ownFlags = []string{"queue", "max-runs", "once", "drain-empty", "attempts", "max-crashes", "backoff", "lease", "poll"}
 	completeFlags(c)
 	return c

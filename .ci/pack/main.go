@@ -1,7 +1,7 @@
 // Command pack makes what a release consists of from the binaries in a directory:
 // archives, packages for dpkg, rpm and apk, a container image as an OCI layout, a list
-// of components (SBOM), a Homebrew formula and a PKGBUILD, and SHA256SUMS. The same
-// binaries and date give the same bytes.
+// of components (SBOM), a Homebrew formula and a PKGBUILD, the provenance, and
+// SHA256SUMS. The same binaries, commit and date give the same bytes.
 //
 //	pack [flags] DIRECTORY
 //
@@ -32,6 +32,7 @@ type release struct {
 	version string // 1.2.3 or 1.2.3-rc.1
 	date    time.Time
 	url     string // of the project, and of its releases
+	commit  string // that the binaries were built from; "" is not known
 	bins    []binary
 	made    []string // names of files in dir
 }
@@ -54,11 +55,12 @@ func main() {
 	r := &release{}
 	flag.StringVar(&r.version, "version", "", "version of the binaries")
 	flag.StringVar(&r.url, "url", "https://example.invalid/brine", "where the project is hosted")
+	flag.StringVar(&r.commit, "commit", "", "commit that the binaries were built from")
 	date := flag.String("date", os.Getenv("SOURCE_DATE_EPOCH"), "date of all files, in seconds since 1970 (default: $SOURCE_DATE_EPOCH)")
 	flag.Parse()
 	seconds, err := strconv.ParseInt(*date, 10, 64)
 	if flag.NArg() != 1 || r.version == "" || err != nil {
-		fmt.Fprintln(os.Stderr, "usage: pack -version VERSION -date SECONDS [-url URL] DIRECTORY")
+		fmt.Fprintln(os.Stderr, "usage: pack -version VERSION -date SECONDS [-url URL] [-commit COMMIT] DIRECTORY")
 		os.Exit(64)
 	}
 	r.dir, r.date = flag.Arg(0), time.Unix(seconds, 0).UTC()
@@ -72,7 +74,7 @@ func (r *release) run() error {
 	if err := r.find(); err != nil {
 		return err
 	}
-	for _, step := range []func() error{r.archives, r.packages, r.image, r.components, r.recipes, r.sums} {
+	for _, step := range []func() error{r.archives, r.packages, r.image, r.components, r.recipes, r.provenance, r.sums} {
 		if err := step(); err != nil {
 			return err
 		}

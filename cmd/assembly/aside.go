@@ -56,7 +56,7 @@ func aside(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		out.Set(key, rows)
 	}
 	if action != "list" && out.Len() == 0 {
-		return fun.Result{}, fun.Errorf("no row that was put aside matches %s; 'brine run returner.aside' lists those there are", row)
+		return fun.Result{}, fun.Errorf("no row that was put aside matches %s; 'brine run returner.aside' lists the rows", row)
 	}
 	return fun.Result{Value: out, Retcode: code}, nil
 }

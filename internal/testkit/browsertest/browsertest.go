@@ -27,6 +27,9 @@ type Tab struct {
 // the test is skipped, unless BRINE_TEST_REQUIRE (a comma list) has "chromium".
 func Open(t *testing.T, width, height int) *Tab {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("no browser is started with -short")
+	}
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {

@@ -49,7 +49,7 @@ type Machine struct {
 
 // Image returns the image that machines are booted from: the directory b below
 // $BRINE_MACHINES, which "make machines" builds. The test is skipped where there
-// is none, or where this machine cannot boot any; with "machines" in
+// is none, where this machine cannot boot any, and with -short; with "machines" in
 // $BRINE_TEST_REQUIRE it fails instead.
 func Image(t testing.TB) string {
 	t.Helper()
@@ -59,6 +59,9 @@ func Image(t testing.TB) string {
 			t.Fatalf(format, args...)
 		}
 		t.Skipf(format, args...)
+	}
+	if testing.Short() {
+		lacks("no machine is booted with -short")
 	}
 	if os.Geteuid() != 0 {
 		lacks("throw-away machines need root")

@@ -20,12 +20,15 @@ import (
 )
 
 // need skips the test where a program is missing, unless BRINE_TEST_REQUIRE
-// names it: then the test fails.
+// names it: then the test fails. With -short, no server is started.
 func need(t testing.TB, name, path string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("%s is not started with -short", name)
+	}
 	if path != "" {
 		return
 	}
-	t.Helper()
 	for _, r := range strings.FieldsFunc(os.Getenv("BRINE_TEST_REQUIRE"), func(r rune) bool { return r == ',' || r == ' ' }) {
 		if r == name || r == "all" {
 			t.Fatalf("%s is not installed, and BRINE_TEST_REQUIRE asks for it", name)

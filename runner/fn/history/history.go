@@ -78,11 +78,11 @@ func (m *module) searching(ctx context.Context, c *fun.Call, do func(*history.St
 func named(ctx context.Context, c *fun.Call, s *history.Store, arg string) (*history.Execution, error) {
 	jid := c.Str(arg)
 	if !jobs.IsJID(jid) {
-		return nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; history.list lists those there are", jid)
+		return nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; history.list lists the executions", jid)
 	}
 	e, err := s.Execution(ctx, jid)
 	if err == nil && e == nil {
-		err = fun.Errorf("the history has no execution %s; history.list lists those there are, and jobs.list_jobs other jobs", jid)
+		err = fun.Errorf("the history has no execution %s; history.list lists the executions, and jobs.list_jobs other jobs", jid)
 	}
 	return e, err
 }

@@ -64,7 +64,7 @@ func say(c *fun.Call, text string) {
 func (m *module) named(ctx context.Context, c *fun.Call) (jid string, j *jobs.Job, err error) {
 	jid = c.Str("jid")
 	if !jobs.IsJID(jid) {
-		return jid, nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists those there are", jid)
+		return jid, nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists the jobs", jid)
 	}
 	j, err = m.job(ctx, c, jid)
 	return jid, j, err

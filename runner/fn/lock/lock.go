@@ -102,7 +102,7 @@ func (m *module) breakLock(ctx context.Context, c *fun.Call) (fun.Result, error)
 		case len(names) == 0:
 			return nil, fun.Errorf("no orchestration is locked")
 		case len(runs) == 0:
-			return nil, fun.Errorf("there is no lock %q%s; lock.list lists those there are", name, source.DidYouMean(name, names))
+			return nil, fun.Errorf("there is no lock %q%s; lock.list lists the locks", name, source.DidYouMean(name, names))
 		case len(broken) == 0:
 			return nil, fun.Errorf("job %s does not hold the lock %q: %s", jid, name, holders(runs))
 		}

@@ -42,12 +42,12 @@ func (m *module) with(ctx context.Context, c *fun.Call, do func(*queue.Store) (v
 func (m *module) of(ctx context.Context, c *fun.Call, do func(*queue.Store, string) (value.Value, error)) (fun.Result, error) {
 	jid := c.Str("jid")
 	if !jobs.IsJID(jid) {
-		return fun.Result{}, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; queue.list lists those there are", jid)
+		return fun.Result{}, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; queue.list lists the entries", jid)
 	}
 	return m.with(ctx, c, func(s *queue.Store) (value.Value, error) {
 		v, err := do(s, jid)
 		if errors.Is(err, queue.ErrNone) {
-			err = fun.Errorf("no queue has an entry %s; queue.list lists those there are", jid)
+			err = fun.Errorf("no queue has an entry %s; queue.list lists the entries", jid)
 		}
 		return v, err
 	})
