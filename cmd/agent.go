@@ -37,7 +37,6 @@ started on a terminal.`,
 		Example: `  brine agent list
   brine agent build linux/arm64 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
-		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return a.agent(c.Context(), o) },
 	}
 	c.SetFlagErrorFunc(flagError)

@@ -32,7 +32,7 @@ environment base. Runs use the formulas as additional roots, in their order, aft
 all others.`,
 		Example: `  brine formula add https://github.com/saltstack-formulas/nginx-formula.git@v2.8.1
   brine formula list`,
-		SilenceUsage: true, SilenceErrors: true, Args: unknownCommand,
+		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
 	}
 	c.AddCommand(newFormulaAddCmd(a), newFormulaListCmd(a), newFormulaRemoveCmd(a), newFormulaUpdateCmd(a), newFormulaVerifyCmd(a))

@@ -153,6 +153,11 @@ behaves like that program.`,
 		newVersionCmd(a),
 		newWorkerCmd(a),
 	)
+	for _, sub := range c.Commands() {
+		if sub.HasSubCommands() {
+			sub.Args = unknownCommand
+		}
+	}
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
 		comp.Args = unknownCommand

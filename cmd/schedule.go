@@ -39,7 +39,7 @@ Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage erro
   brine schedule list
   brine schedule show highstate
   brine schedule run`,
-		SilenceUsage: true, SilenceErrors: true, Args: unknownCommand,
+		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
