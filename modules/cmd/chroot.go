@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -26,9 +27,17 @@ type mounting struct{ point, device, fstype, opts string }
 // mounted is an error, and nothing is run.
 func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	o := options(c)
-	root := filepath.Clean(c.Str("root"))
-	if st, err := c.Env.Host.Stat(root); err != nil || !st.Mode.IsDir() || root == "/" {
-		return fun.Result{}, fun.Errorf("root '%s' is not a directory in which a command can be run", root)
+	// What runs in the root is ended afterwards: that must not be this machine by
+	// another name.
+	root, err := c.Env.Host.EvalSymlinks(filepath.Clean(c.Str("root")))
+	if err == nil && root != "/" {
+		var st host.Stat
+		if st, err = c.Env.Host.Stat(root); err == nil && !st.Mode.IsDir() {
+			err = fs.ErrInvalid
+		}
+	}
+	if err != nil || root == "/" {
+		return fun.Result{}, fun.Errorf("root '%s' is not a directory in which a command can be run", c.Str("root"))
 	}
 	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(c))
 	o.RunAs, o.Group, o.Root, o.PythonShell = "", "", "", true
@@ -76,6 +85,10 @@ func mountAll(ctx context.Context, c *fun.Call, root string) (done []string, err
 		need = append(need, mounting{filepath.Join(root, dir), dir, "", "defaults,bind"})
 	}
 	for _, m := range need {
+		// A link of the other root would lead to a directory of this machine.
+		if at, err := c.Env.Host.EvalSymlinks(m.point); err == nil && at != m.point {
+			return done, fun.Errorf("Unable to mount %s: it leads to %s by a link", m.point, at)
+		}
 		is, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.is_mounted", fun.Args{Pos: []value.Value{m.point}})
 		if err != nil {
 			return done, err
@@ -139,12 +152,9 @@ func endLeftovers(ctx context.Context, h host.Host, root string) {
 	}
 }
 
-// processesIn returns the processes whose root directory is root or in it.
+// processesIn returns the processes whose root directory is root, a path without
+// links, or in it.
 func processesIn(h host.Host, root string) []int {
-	dir, err := h.EvalSymlinks(root)
-	if err != nil {
-		return nil
-	}
 	names, err := h.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -156,7 +166,7 @@ func processesIn(h host.Host, root string) []int {
 			continue
 		}
 		at, err := h.Readlink("/proc/" + name + "/root")
-		if err == nil && (at == dir || strings.HasPrefix(at, dir+"/")) {
+		if err == nil && (at == root || strings.HasPrefix(at, root+"/")) {
 			pids = append(pids, pid)
 		}
 	}

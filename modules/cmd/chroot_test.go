@@ -79,7 +79,9 @@ func TestRunChroot(t *testing.T) {
 			[]string{"mount devtmpfs /srv/c/dev", "umount /srv/c/dev"},
 		},
 		{"no directory", "{root: /srv/none, cmd: x}", "error: root '/srv/none' is not a directory in which a command can be run", mountTable{}, nil},
-		{"the root itself", "{root: //, cmd: x}", "error: root '/' is not a directory in which a command can be run", mountTable{}, nil},
+		{"the root itself", "{root: //, cmd: x}", "error: root '//' is not a directory in which a command can be run", mountTable{}, nil},
+		{"the root itself by a link", "{root: /srv/link, cmd: x}", "error: root '/srv/link' is not a directory in which a command can be run", mountTable{}, nil},
+		{"a link to this machine's directory", "{root: /srv/odd, cmd: x}", "error: Unable to mount /srv/odd/dev: it leads to /dev by a link", mountTable{}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +89,10 @@ func TestRunChroot(t *testing.T) {
 			h.PutDir("/srv/c", 0o755)
 			h.PutFile("/srv/bash/bin/bash", "", 0o755)
 			h.PutFile("/bin/sh", "", 0o755)
+			h.PutDir("/dev", 0o755)
+			h.PutDir("/srv/odd", 0o755)
+			h.PutLink("/srv/odd/dev", "/dev")
+			h.PutLink("/srv/link", "/")
 			h.Handle(func(host.Cmd) bool { return true }, func(_ context.Context, c host.Cmd) (host.Output, error) {
 				words := c.Argv
 				if len(words) == 3 && words[1] == "-c" { // of the shell
