@@ -106,7 +106,7 @@ func (e *Env) ignoredProvider(name, want string, names []string) {
 		return
 	}
 	e.Memo.Once(ignoredKey{name, want}, func() any {
-		e.Warn(Warning{Text: fmt.Sprintf("the provider %s of %s is ignored: there are %s", want, name, strings.Join(names, ", "))})
+		e.Warn(Warning{Text: fmt.Sprintf("%s is not a provider of %s and is ignored; the providers are %s", want, name, strings.Join(names, ", "))})
 		return true
 	})
 }
