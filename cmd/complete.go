@@ -9,7 +9,9 @@ import (
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
 	"brine/internal/config"
+	"brine/internal/fleet"
 	"brine/internal/fun"
+	"brine/internal/roster"
 	"brine/internal/value"
 	"brine/outputter"
 )
@@ -182,4 +184,97 @@ func completeFunctions(_ *cobra.Command, _ []string, prefix string) ([]string, c
 	}
 	slices.Sort(names)
 	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
+}
+
+// groupsOf returns the nodegroups that begin with a prefix.
+func groupsOf(f *fleet.Fleet, prefix string) []string {
+	var names []string
+	for k := range f.Nodegroups.All() {
+		names = append(names, value.Str(k))
+	}
+	slices.Sort(names)
+	return begins(names, prefix)
+}
+
+// rosterGrains returns the grains that the roster gives targets and that begin with a
+// prefix, each as a target.
+func rosterGrains(r *roster.Roster, prefix string) []string {
+	var out []string
+	var add func(path string, v value.Value, depth int)
+	add = func(path string, v value.Value, depth int) {
+		switch v := v.(type) {
+		case *value.Map:
+			for k, x := range v.All() {
+				if depth < maxGrainDepth {
+					add(path+value.Str(k)+":", x, depth+1)
+				}
+			}
+		case *value.List:
+			for _, x := range v.Items {
+				if depth < maxGrainDepth {
+					add(path, x, depth+1)
+				}
+			}
+		default:
+			out = append(out, path+value.Str(v))
+		}
+	}
+	for _, e := range r.Entries() {
+		if e.Grains != nil {
+			add("", e.Grains, 0)
+		}
+	}
+	slices.Sort(out)
+	return begins(slices.Compact(out), prefix)
+}
+
+// maxGrainDepth bounds how deep grains are looked at for completion.
+const maxGrainDepth = 8
+
+// completeTarget offers roster ids, nodegroups with -N or grains of the roster with -G,
+// then functions and SLS names.
+func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return a.completeCall(c, args[1:], prefix)
+	}
+	rf := &runFlags{}
+	rf.configDir, _ = c.Flags().GetString("config-dir")
+	ff := &fleetFlags{fleets: fleet.RosterFleet} // no master is asked for each key press
+	ff.roster, _ = c.Flags().GetString("roster")
+	ff.rosterFile, _ = c.Flags().GetString("roster-file")
+	s, err := a.newSession(config.Master, "salt-ssh", rf, ff.override())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer s.end()
+	// Not s.controller: neither a store nor a bus is opened for a key press.
+	o := s.envOptions(s.newJID())
+	env := assembly.NewEnv(c.Context(), o)
+	set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
+	if set("grain") {
+		r, err := assembly.Roster(c.Context(), env, s.cfg, s.ssh)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		return rosterGrains(r, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	f, err := assembly.NewFleet(c.Context(), env, o, s.newJID)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	defer func() { _ = f.Close() }()
+	if set("nodegroup") {
+		return groupsOf(f, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	if set("grain-pcre") || set("pillar") || set("pillar-pcre") || set("compound") || set("ipcidr") || set("range") {
+		return nil, cobra.ShellCompDirectiveNoFileComp // no ids
+	}
+	ids, err := f.Match(c.Context(), "*", "glob")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	if set("list") {
+		return afterComma(ids, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+	return begins(ids, prefix), cobra.ShellCompDirectiveNoFileComp
 }

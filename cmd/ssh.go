@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -272,52 +271,4 @@ func (s *session) printNothing() error {
 		return s.print(value.NewMap(0), "", exitOK)
 	}
 	return nil
-}
-
-// groupsOf returns the nodegroups that begin with a prefix.
-func groupsOf(f fun.Fleet, prefix string) []string {
-	var names []string
-	if f, ok := f.(*fleet.Fleet); ok {
-		for k := range f.Nodegroups.All() {
-			names = append(names, value.Str(k))
-		}
-	}
-	slices.Sort(names)
-	return begins(names, prefix)
-}
-
-// completeTarget offers roster ids, or nodegroups with -N, then functions and SLS names.
-func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return a.completeCall(c, args[1:], prefix)
-	}
-	f := &runFlags{}
-	f.configDir, _ = c.Flags().GetString("config-dir")
-	ff := &fleetFlags{fleets: fleet.RosterFleet} // no master is asked for each key press
-	ff.roster, _ = c.Flags().GetString("roster")
-	ff.rosterFile, _ = c.Flags().GetString("roster-file")
-	s, err := a.newSession(config.Master, "salt-ssh", f, ff.override())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	defer s.end()
-	env, err := s.controller(c.Context(), s.newJID())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
-	if set("nodegroup") {
-		return groupsOf(env.Fleet, prefix), cobra.ShellCompDirectiveNoFileComp
-	}
-	if set("grain") || set("grain-pcre") || set("compound") || set("ipcidr") || set("range") {
-		return nil, cobra.ShellCompDirectiveNoFileComp // no ids
-	}
-	ids, err := env.Fleet.Match(c.Context(), "*", "glob")
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	if set("list") {
-		return afterComma(ids, prefix), cobra.ShellCompDirectiveNoFileComp
-	}
-	return begins(ids, prefix), cobra.ShellCompDirectiveNoFileComp
 }
