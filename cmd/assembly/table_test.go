@@ -3,7 +3,9 @@ package assembly
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,24 @@ import (
 	"brine/internal/host"
 	"brine/internal/value"
 )
+
+// cacheDir is the cache of fake machines: databases lie outside of these.
+var cacheDir string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "brine-assembly-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	cacheDir = dir
+	return m.Run()
+}
 
 // TestRows holds what every row of the table has to have: the help, the docs
 // and the reference are made of it.
@@ -221,9 +241,9 @@ func fakeEnv(h host.Host) (*fun.Env, *[]fun.Warning) {
 	var warnings []fun.Warning
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: "minion1", JID: "20240102030405000006", SaltEnv: "base"},
-		Machine:   fun.Machine{Host: h, CacheDir: "/var/cache/brine"},
+		Machine:   fun.Machine{Host: h, CacheDir: cacheDir},
 		Functions: fun.Functions{Table: Table()},
-		Data:      fun.Data{Memo: &fun.Memo{}, Opts: value.MapOf("id", "minion1", "test", true, "file_roots", value.MapOf("base", value.NewList()), "cachedir", "/var/cache/brine"), Grains: value.MapOf("id", "minion1", "os", "Debian", "os_family", "Debian", "kernel", "Linux", "shell", "/bin/sh"), Pillar: value.NewMap(0)},
+		Data:      fun.Data{Memo: &fun.Memo{}, Opts: value.MapOf("id", "minion1", "test", true, "file_roots", value.MapOf("base", value.NewList()), "cachedir", cacheDir), Grains: value.MapOf("id", "minion1", "os", "Debian", "os_family", "Debian", "kernel", "Linux", "shell", "/bin/sh"), Pillar: value.NewMap(0)},
 		Network:   fun.Network{Bus: event.NewRing(16, h.Now)},
 		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(w fun.Warning) { warnings = append(warnings, w) }},
 	}

@@ -304,16 +304,24 @@ func (r *Row) kind() byte {
 	return r.slot.kind
 }
 
-// Brief reads what there is of the job besides its returns; whole says that
-// Load.Minions and Bad are needed, too, of which there may be many.
-func (r *Row) Brief(whole bool) *Brief {
+// Indexed is Brief without a look at the record of the job; nil where the index has
+// not as much.
+func (r *Row) Indexed(whole bool) *Brief {
 	if r.live != nil {
 		return r.live
 	}
-	if text := r.f.window.read(filepath.Join(r.f.dir, r.JID[:hourDigits], indexName), r.slot); text != "" {
-		if b := decodeBrief(r.JID, text, whole); b != nil {
-			return b
-		}
+	text := r.f.window.read(filepath.Join(r.f.dir, r.JID[:hourDigits], indexName), r.slot)
+	if text == "" {
+		return nil
+	}
+	return decodeBrief(r.JID, text, whole)
+}
+
+// Brief reads what there is of the job besides its returns; whole says that
+// Load.Minions and Bad are needed, too, of which there may be many.
+func (r *Row) Brief(whole bool) *Brief {
+	if b := r.Indexed(whole); b != nil {
+		return b
 	}
 	if j, err := r.f.Job(context.Background(), r.JID); err == nil && j != nil {
 		return j.Brief()

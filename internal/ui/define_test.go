@@ -162,6 +162,7 @@ func TestAuditPage(t *testing.T) {
 	act(2, "runner.ui.run", 1, "/chains/friday/run")
 	act(3, "runner.state.orchestrate", 0, "orch.deploy")
 	b := s.browser(Viewer)
+	b.get("/audit") // which writes the index of the jobs
 	text := b.get("/audit").Body.String()
 	for _, want := range []string{"chain.targets", "/chains/friday/targets", "step 1: &#34;&gt;&lt;img", "allowed", "refused"} {
 		if !strings.Contains(text, want) {

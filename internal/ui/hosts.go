@@ -152,7 +152,10 @@ func (s *Server) eachResult(ctx context.Context, each func(x lastResult, b *jobs
 			if row.FindJob() || row.Lookup() {
 				return true
 			}
-			b := row.Brief(false)
+			b := row.Indexed(true)
+			if b == nil {
+				b = row.Brief(false)
+			}
 			name := b.Load.Str("fun")
 			if strings.HasPrefix(name, "runner.") || strings.HasPrefix(name, "wheel.") {
 				return true

@@ -268,7 +268,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
 				return true
 			}
-			b := row.Brief(false)
+			b := row.Brief(!row.Good()) // of a good one, nothing failed
 			x := rowOf(b)
 			if !f.takes(x, b) {
 				return true
