@@ -157,7 +157,7 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 			continue
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%d-%s%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36), suffix))
-		l, err := net.Listen("unix", path)
+		l, err := listen(path)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -171,6 +171,23 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 		return l, path, nil
 	}
 	return nil, "", errors.Join(errs...)
+}
+
+// listen opens a socket. It has its name only when it takes connections: who dials one
+// that does not removes it.
+func listen(path string) (net.Listener, error) {
+	early := path[:len(path)-1] + "~" // no longer than path: names of sockets are short
+	l, err := net.Listen("unix", early)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := os.Rename(early, path); err != nil {
+		_ = l.Close()
+		_ = os.Remove(early)
+		return nil, err
+	}
+	return l, nil
 }
 
 // groupFile has the name of a group, in its directory for sockets.

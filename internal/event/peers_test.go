@@ -333,3 +333,44 @@ func TestManyEventsHoldNobodyUp(t *testing.T) {
 		}
 	}
 }
+
+// TestASocketThatOpensIsNotTakenAway: who finds a socket before it takes connections
+// must not remove it as one that nobody listens at.
+func TestASocketThatOpensIsNotTakenAway(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "p")
+	a, b := &Peers{Dirs: []string{dir}}, &Peers{Dirs: []string{dir}}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for _, path := range b.others(".sock") {
+					if c, err := dial(path); err == nil {
+						c.Close()
+					}
+				}
+			}
+		})
+	}
+	for i := range 500 {
+		l, path, err := a.socket(".sock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("socket %d: %v", i, err)
+		}
+		a.forget(l, path)
+		if t.Failed() {
+			break
+		}
+	}
+	close(stop)
+	wg.Wait()
+}
