@@ -154,7 +154,7 @@ behaves like that program.`,
 		newWorkerCmd(a),
 	)
 	for _, sub := range c.Commands() {
-		if sub.HasSubCommands() {
+		if sub.HasSubCommands() && sub.Args == nil {
 			sub.Args = unknownCommand
 		}
 	}
