@@ -50,7 +50,7 @@ func newPlanJob(step string) *planJob {
 func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
 	names, calls := planCalls(job.Fun, job.Args)
 	if names == nil {
-		return fun.Summary{}, fmt.Errorf("a plan runs states in test mode alone, and not %s", job.Fun)
+		return fun.Summary{}, fmt.Errorf("a plan only runs states, in test mode; %s is not one of their functions", job.Fun)
 	}
 	pj := newPlanJob(job.Step)
 	pj.subset, pj.env = job.Subset, envLabel(job.Args.Kw)

@@ -239,6 +239,7 @@ var phrases = []phrase{
 	{re: `\w+ (is|are|was|were) no \w+`, not: `^there |^here | (longer|more|less|different|better|worse|such|other|one|way|need)$`, instead: "is not a ..., invalid ..."},
 	{re: `(is|are) told( to)?`, not: ` to$`, instead: "reports, is reported, receives"},
 	{re: `fares? (alike|well|ill|badly|better|worse)`, instead: "have the same result, succeed, fail"},
+	{re: `see that`, instead: "check that"},
 	{re: `in vain`, instead: "without success"},
 	{re: `slips?`, instead: "error, mistake"},
 	{re: `in silence|without a word`, instead: "silently"},

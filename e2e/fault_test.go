@@ -74,8 +74,8 @@ func TestFaults(t *testing.T) {
 		"reset-accept":  {"connect|handshake", "MaxStartups", reset(sshtest.AtAccept)},
 		"reset-version": {"connect|handshake", "the host closed the connection; see its sshd's log and MaxStartups", reset(sshtest.AtVersion)},
 		"reset-auth":    {"authentication", "the host closed the connection; see its sshd's log", reset(sshtest.AtAuth)},
-		"reset-channel": {"shell", "the host closed the connection; see that the host is up", reset(sshtest.AtChannel)},
-		"reset-exec":    {"shell", "the host closed the connection; see that the host is up", reset(sshtest.AtExec)},
+		"reset-channel": {"shell", "the host closed the connection; check that the host is up", reset(sshtest.AtChannel)},
+		"reset-exec":    {"shell", "the host closed the connection; check that the host is up", reset(sshtest.AtExec)},
 		"wrong-key":     {"host key", "the host's key is not the known one", func(f *sshtest.Fake) {}},
 		"unknown-key":   {"host key", "ssh-keyscan", func(f *sshtest.Fake) {}},
 		"nologin":       {"shell", "This account is currently not available.", answer(1, "This account is currently not available.\n")},
@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 	}
 	s.write("home/.ssh/known_hosts", read(t, s.sshd.KnownHosts)+known.String())
 	s.roster(1, "refused: {host: 127.0.0.1, port: 1}", roster.String())
-	faults["refused"], addr["refused"] = fault{stages: "connect", text: "connection refused; see that sshd runs there"}, "127.0.0.1:1"
+	faults["refused"], addr["refused"] = fault{stages: "connect", text: "connection refused; check that sshd is listening"}, "127.0.0.1:1"
 	faults["web1"] = fault{}
 
 	// A connection that always breaks is not made again for minutes.

@@ -296,7 +296,7 @@ func TestSSHFailures(t *testing.T) {
 	s.want(r, 20)
 	doc := s.decode(r)
 	for id, want := range map[string]string{
-		"dead":      "dead (127.0.0.1:1): connect: connection refused; see that sshd runs there",
+		"dead":      "dead (127.0.0.1:1): connect: connection refused; check that sshd is listening",
 		"noname":    "noname (no-such-host.invalid:",
 		"changed":   fmt.Sprintf("changed (127.0.0.1:%d): host key: the host's key is not the known one (%s/.ssh/known_hosts:2)", other.Port(), s.home),
 		"unknown":   "host key: the host's key is not known: ssh-ed25519 SHA256:",

@@ -115,7 +115,7 @@ func TestSSHNoSh(t *testing.T) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for id, text := range map[string]string{"web1": dir + ": it is not the account's alone", "quote": "/it's/agent: not every shell takes its name for one word"} {
+	for id, text := range map[string]string{"web1": dir + ": it is not a directory of the account with mode 0700", "quote": "/it's/agent: not every shell takes its name for one word"} {
 		if r := s.brine("ssh", id, "test.ping", "--wipe"); r.exit != 0 { // in the account's home, where that can be written
 			s.want(r, 20, text)
 		}

@@ -58,7 +58,7 @@ func TestTolerance(t *testing.T) {
 		s.write("salt/"+name+".sls", step(tt.kind, tt.more))
 		r := s.brine("orchestrate", name)
 		s.want(r, tt.exit, tt.has)
-		if !strings.Contains(tt.has, "invalid") && !strings.Contains(r.stderr, "step: target down: unreachable: down (127.0.0.1:1): connect: connection refused; see that sshd runs") {
+		if !strings.Contains(tt.has, "invalid") && !strings.Contains(r.stderr, "step: target down: unreachable: down (127.0.0.1:1): connect: connection refused; check that sshd is listening") {
 			t.Errorf("%s%s: why down is not there is not said: %s", tt.kind, tt.more, r.stderr)
 		}
 	}

@@ -168,7 +168,7 @@ func (c *Client) fail(s Stage, err error, hint string) error {
 	case lost != nil:
 		err = lost
 	case s == Shell && c.gone(err):
-		err, hint = errDropped, "see that the host is up, and sshd's log there"
+		err, hint = errDropped, "check that the host is up, and look at the log of its sshd"
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errors.New("no answer in time")
 		if hint == "" || s == Shell {
@@ -293,7 +293,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 		if cause := ctx.Err(); errors.Is(cause, context.DeadlineExceeded) || cause != nil && !errors.Is(err, context.Canceled) {
 			err = fmt.Errorf("%w within %s", errSilent, t.timeout)
 			if hint == "" {
-				hint = "see that the host is up and that nothing on the way drops packets; timeout in the roster changes the time"
+				hint = "check that the host is up and that nothing on the way drops packets; timeout in the roster changes the time"
 			}
 		}
 		return &Error{ID: t.id, Addr: t.addr(), Stage: s, Err: err, Hint: hint}
@@ -335,7 +335,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 		}
 	case by != nil:
 		if way, err = by.ssh.DialContext(ctx, "tcp", t.addr()); err != nil {
-			return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "see that the jump host reaches it and allows forwarding")
+			return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "check that the jump host reaches it and allows forwarding")
 		}
 	case t.proxy != "":
 		line, err := d.proxyLine(t)
@@ -411,11 +411,11 @@ func connectHint(err error) string {
 	case errors.As(err, &dns):
 		return "see host in the roster, or HostName in ssh_config"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "see that sshd runs there and on this port"
+		return "check that sshd is listening on this port"
 	case errors.Is(err, syscall.ECONNRESET):
 		return droppedHint
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "see that the host is up and that there is a route to it"
+		return "check that the host is up and that there is a route to it"
 	}
 	return ""
 }

@@ -280,7 +280,7 @@ func (c *Client) start(ctx context.Context, l launch) (*stream, error) {
 	}
 	s, err := c.open(ctx, bootstrap, l.tty, l.keep)
 	if err != nil {
-		return nil, c.fail(Shell, err, "see that the account may run commands")
+		return nil, c.fail(Shell, err, "check that the account may run commands")
 	}
 	if err := s.feed(ctx, l); err != nil {
 		_ = s.Close()

@@ -361,7 +361,7 @@ func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) erro
 	if status == 113 || strings.TrimSpace(text) != "" {
 		return c.fail(Shell, fmt.Errorf("the command ended with status %d: %s", status, text), "see the account's shell and its start files")
 	}
-	return c.fail(Agent, err, "see that the host is up, and the account's shell and its start files")
+	return c.fail(Agent, err, "check that the host is up, and that the account's shell and its start files work")
 }
 
 // onlyFiles reports whether an account that did not run a command is one for

@@ -537,7 +537,7 @@ func (c *Client) raw(ctx context.Context, e *roster.Entry, line string) (stdout,
 		if err == nil {
 			_ = s.stdin.Close()
 		} else {
-			err = c.fail(Shell, err, "see that the account may run commands")
+			err = c.fail(Shell, err, "check that the account may run commands")
 		}
 	}
 	if err != nil {

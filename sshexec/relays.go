@@ -28,7 +28,7 @@ import (
 type carry func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // relayHint is said of a target that its relay does not reach.
-const relayHint = "see that the relay reaches it: the name is looked up there"
+const relayHint = "check that the relay reaches it: the name is looked up there"
 
 // carryHint is what to do where a relay does not make a connection.
 func carryHint(err error) string {

@@ -190,7 +190,7 @@ func TestRelayFails(t *testing.T) {
 	gone.Close()
 	shut.Close()
 	p := r.provider()
-	wantText(t, r.ask(p, "shut"), "shut (127.0.0.1:", "connect: by relay b1: connection refused", "see that the relay reaches it")
+	wantText(t, r.ask(p, "shut"), "shut (127.0.0.1:", "connect: by relay b1: connection refused", "check that the relay reaches it")
 	wantText(t, r.ask(p, "lost"), "lost (127.0.0.1): connect: by relay gone (127.0.0.1:", "connection refused")
 	wantText(t, r.ask(p, "nowhere"), "by relay gone2: it is not in the roster")
 	wantText(t, r.ask(p, "changed"), "changed (127.0.0.1:", "host key")

@@ -202,7 +202,7 @@ func (p *placer) bareIn(ctx context.Context, c *Client, e *roster.Entry, fs *sft
 		return "", err
 	}
 	if st, err := fs.Lstat(dir); err != nil || !st.IsDir() || st.Mode().Perm() != 0o700 || owner(st) != owner(mine) {
-		return "", errors.Join(errors.New("it is not the account's alone"), err)
+		return "", errors.Join(errors.New("it is not a directory of the account with mode 0700"), err)
 	}
 	if mine.Size() == 0 {
 		if owner(there) != owner(mine) {

@@ -90,7 +90,7 @@ func (s *Store) look(ctx context.Context, r *Remote) (*cache, *state, error) {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err() // not kept
 	case err != nil && old == nil:
-		x.err = s.fault(r, fmt.Errorf("%w; nothing of it is in the cache", err))
+		x.err = s.fault(r, fmt.Errorf("%w; the cache has nothing of it", err))
 	case err != nil:
 		s.warn("%s remote %s cannot be updated: %v; files are those of %s ago", r.Role, r.Label(), s.clean(r, err), age(now.Sub(old.Fetched)))
 		x.state = old

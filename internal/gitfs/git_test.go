@@ -297,7 +297,7 @@ func TestUpdate(t *testing.T) {
 				t.Errorf("ClearCache = %v, %v", got, err)
 			}
 			_, s = at(3 * time.Hour)
-			if got := read(t, s, "base", "a"); !strings.Contains(got, "nothing of it is in the cache") {
+			if got := read(t, s, "base", "a"); !strings.Contains(got, "the cache has nothing of it") {
 				t.Errorf("without a cache: %q", got)
 			}
 		})

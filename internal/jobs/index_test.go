@@ -342,7 +342,7 @@ func TestFullDisk(t *testing.T) {
 	if rec.file, err = os.OpenFile("/dev/full", os.O_WRONLY, 0); err != nil {
 		t.Skip(err)
 	}
-	if err := r.Return(returned("web2", strings.Repeat("x", 1000), 5)); err == nil || !strings.Contains(err.Error(), "of what web2 returned no more is kept") {
+	if err := r.Return(returned("web2", strings.Repeat("x", 1000), 5)); err == nil || !strings.Contains(err.Error(), "the return of web2 is not kept, only that it returned") {
 		t.Errorf("Return on a full disk: %v", err)
 	}
 	if _, err := os.Stat(f.ballastPath()); err == nil {

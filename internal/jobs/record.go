@@ -138,7 +138,7 @@ func (r *fileRecord) Return(ret fun.Return) error {
 	if err != nil {
 		r.files.dropBallast()
 		r.lost = append(r.lost, lostLine(ret, r.stamp(), err))
-		err = fmt.Errorf("%w: of what %s returned no more is kept than that it did", err, ret.ID)
+		err = fmt.Errorf("%w: the return of %s is not kept, only that it returned", err, ret.ID)
 	}
 	r.makeUp()
 	return err

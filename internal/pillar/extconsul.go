@@ -209,7 +209,7 @@ func (j *job) consulKeys(ctx context.Context, conf *value.Map, root string) ([]c
 	case value.Truth(got.At("error")) || status != 200:
 		return nil, fmt.Errorf("%s: %s", sdb.PlainURL(at.String()), firstLine(got.Str("error")))
 	case !ok:
-		return nil, fmt.Errorf("%s answered no list of keys", sdb.PlainURL(at.String()))
+		return nil, fmt.Errorf("%s did not answer with a list of keys", sdb.PlainURL(at.String()))
 	}
 	out := make([]consulItem, 0, list.Len())
 	for _, x := range list.Items {

@@ -240,7 +240,7 @@ func (p *expressionParser) op() string {
 
 func (p *expressionParser) unexpected() error {
 	if p.i >= len(p.items) {
-		return fmt.Errorf("it ends where a word is due")
+		return fmt.Errorf("unexpected end of expression")
 	}
 	it := p.items[p.i]
 	if it.op == "" {

@@ -348,7 +348,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 // login takes a name and a password.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if s.opts.Users == nil || s.opts.Proxy != nil {
-		s.fail(w, r, http.StatusForbidden, "Not allowed", "There are no log-ins with passwords here.")
+		s.fail(w, r, http.StatusForbidden, "Not allowed", "Logins with a password are not set up here.")
 		return
 	}
 	if err := r.ParseForm(); err != nil {

@@ -218,7 +218,7 @@ func (j *jobFiles) files(ctx context.Context) (*wire.Tree, error) {
 		}
 	}
 	if j.tree = j.u.known(id); j.tree == nil {
-		return nil, errors.New("the controller sent no list of its files")
+		return nil, errors.New("the controller did not send a list of its files")
 	}
 	return j.tree, nil
 }

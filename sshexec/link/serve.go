@@ -122,7 +122,7 @@ func (c *Conn) serve(ctx context.Context, s *wire.Stream) error {
 	}
 	env, p := h.Str("env"), h.Str("path")
 	if len(env) > 255 || len(p) > maxPath || strings.ContainsRune(env+p, 0) {
-		return wire.Refusef("a path or saltenv is no such")
+		return wire.Refusef("invalid path or saltenv")
 	}
 	switch s.Method() {
 	case "file":
@@ -223,7 +223,7 @@ func (c *Conn) serveFiles(ctx context.Context, s *wire.Stream) error {
 		env, _ := r[0].(string)
 		p, _ := r[1].(string)
 		if len(env) > 255 || len(p) > maxPath {
-			return wire.Refusef("a path or saltenv is no such")
+			return wire.Refusef("invalid path or saltenv")
 		}
 		b, err := readSmall(ctx, files, env, p)
 		if ctx.Err() != nil {
@@ -440,7 +440,7 @@ func (c *Conn) servePush(ctx context.Context, s *wire.Stream) error {
 	}
 	p := s.Head().Str("path")
 	if p == "" || len(p) > maxPath || strings.ContainsRune(p, 0) {
-		return wire.Refusef("a path is no such")
+		return wire.Refusef("invalid path")
 	}
 	return c.o.Push(ctx, c.id(), p, onlyReader{s})
 }

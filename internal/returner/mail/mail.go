@@ -74,7 +74,7 @@ func open(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 		from: s.Str("from"), to: addresses(s.Str("to")),
 	}}
 	if len(m.to) == 0 {
-		return nil, fmt.Errorf("smtp.to: %q names nobody", s.Str("to"))
+		return nil, fmt.Errorf("smtp.to: %q has no address", s.Str("to"))
 	}
 	return m, m.check()
 }

@@ -323,7 +323,7 @@ func decode(b []byte, key string) (*value.Map, error) {
 	v, err := value.ParseJSON(string(b))
 	m, ok := v.(*value.Map)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("memcached: %s holds no JSON dict", key)
+		return nil, fmt.Errorf("memcached: %s is not a JSON mapping", key)
 	}
 	return m, nil
 }

@@ -186,7 +186,7 @@ func decode(b []byte, key string) (*value.Map, error) {
 	v, err := value.ParseJSON(string(b))
 	m, ok := v.(*value.Map)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("%s holds no JSON dict", key)
+		return nil, fmt.Errorf("%s is not a JSON mapping", key)
 	}
 	return m, nil
 }

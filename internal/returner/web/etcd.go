@@ -193,7 +193,7 @@ func (e *etcd) call(ctx context.Context, end *etcdEnd, what string, v *value.Map
 	answer, err := value.ParseJSON(string(b))
 	m, ok := answer.(*value.Map)
 	if err != nil || !ok {
-		return nil, fmt.Errorf("etcd: %s answers no JSON: %s", what, e.head(b))
+		return nil, fmt.Errorf("etcd: the answer of %s is not JSON: %s", what, e.head(b))
 	}
 	return m, nil
 }
@@ -434,7 +434,7 @@ func (e *etcd) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	err := e.scan(ctx, base, base[:len(base)-1]+"0", false, func(key, val string) error {
 		v, err := value.ParseJSON(val)
 		if err != nil {
-			return fmt.Errorf("etcd: %s holds no JSON", key)
+			return fmt.Errorf("etcd: %s is not JSON", key)
 		}
 		name := strings.TrimPrefix(key, base)
 		if name == etcdLoad {
@@ -511,7 +511,7 @@ func (e *etcd) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error) 
 				v, err := value.ParseJSON(string(val))
 				load, ok := v.(*value.Map)
 				if err != nil || !ok {
-					return nil, fmt.Errorf("etcd: %s holds no JSON dict", key)
+					return nil, fmt.Errorf("etcd: %s is not a JSON mapping", key)
 				}
 				jid, _, _ := strings.Cut(strings.TrimPrefix(string(key), base), "/")
 				out = append(out, jobs.Entry{JID: jid, Load: load})

@@ -249,7 +249,7 @@ func (e *elastic) bulk(ctx context.Context, docs []document) error {
 		v, err := value.ParseJSON(string(answer))
 		m, _ := v.(*value.Map)
 		if err != nil || m == nil {
-			return fmt.Errorf("elasticsearch answers no JSON: %s", e.head(answer))
+			return fmt.Errorf("the answer of elasticsearch is not JSON: %s", e.head(answer))
 		}
 		if m.At("errors") == true {
 			return e.fault(m)
