@@ -36,7 +36,7 @@ func (p *Proc) number(n numbers) int {
 	return n.linux
 }
 
-// wishTime is how long an agent has to heed a wish.
+// wishTime is how long an agent may take to act on a wish.
 const wishTime = 3 * time.Second
 
 // errNotHeeded says that an agent did not take a signal.

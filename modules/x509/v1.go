@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"path"
 	"slices"
@@ -171,7 +172,7 @@ func keyV1(h host.Host, v value.Value, pass *string) (*pki.Key, error) {
 		return nil, invalid(err)
 	}
 	k, _, err := pki.LoadKey([]byte(data), pass)
-	if err != nil && strings.Contains(err.Error(), pki.ErrUnencrypted.Error()) {
+	if errors.Is(err, pki.ErrUnencrypted) {
 		k, _, err = pki.LoadKey([]byte(data), nil)
 	}
 	return k, invalid(err)
