@@ -12,7 +12,6 @@ import (
 	"brine/cmd/internal/reference"
 	"brine/internal/config"
 	"brine/internal/fun"
-	"brine/internal/source"
 )
 
 // treeFlags say whose custom modules are listed as well.
@@ -106,13 +105,6 @@ func notFound(t *fun.Table, name string) error {
 		if e := t.NotFound(k, name); err == nil || knownBy(e) > knownBy(err) {
 			err = e
 		}
-	}
-	if err.Hint() == "" {
-		var mods []string
-		for _, k := range docKinds {
-			mods = append(mods, t.Modules(k)...)
-		}
-		err.Nearest, _ = source.Nearest(name, mods)
 	}
 	return err
 }

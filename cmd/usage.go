@@ -25,6 +25,10 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	}
 	if !c.HasParent() {
 		names = append(names, saltPrograms[:]...)
+		if strings.Contains(args[0], ".") { // a function, without the command that calls it
+			return &statusError{status: exitUsage, err: fmt.Errorf("unknown command %q", args[0]), hint: fmt.Sprintf(
+				"write 'brine call %[1]s' for this machine, 'brine ssh TARGET %[1]s' for targets, 'brine run %[1]s' for a runner function", args[0])}
+		}
 	}
 	return usagef(c, "unknown command %q%s", args[0], source.DidYouMean(args[0], names))
 }

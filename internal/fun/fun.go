@@ -231,8 +231,9 @@ type NotFoundError struct {
 	SaltKind Kind
 	// Other is the kind of function that has the name, where IsOther says that it is
 	// another than Kind.
-	Other   Kind
-	IsOther bool
+	Other    Kind
+	IsOther  bool
+	IsModule bool // the name is that of a module
 }
 
 // Error returns Salt's text for a function that is not available.
@@ -246,10 +247,16 @@ func (e *NotFoundError) Error() string {
 // Hint says what the user may do: "" where there is nothing to say.
 func (e *NotFoundError) Hint() string {
 	switch {
-	case e.IsOther && e.Kind == Exec && e.Other == State:
+	case e.IsModule:
+		return fmt.Sprintf("%[1]s is a module, and one of its functions has to be named: 'brine functions %[1]s' lists them", e.Name)
+	case e.IsOther && e.Kind != State && e.Other == State:
 		return fmt.Sprintf("%[1]s is a state: use it in an SLS, or run it with 'brine call state.single %[1]s name=...'", e.Name)
 	case e.IsOther && e.Kind == State && e.Other == Exec:
 		return fmt.Sprintf("%s is an execution function: call it by the state module.run", e.Name)
+	case e.IsOther && e.Kind == Runner && e.Other == Exec:
+		return fmt.Sprintf("%[1]s is an execution function: 'brine call %[1]s' calls it", e.Name)
+	case e.IsOther && e.Kind == Exec && e.Other == Runner:
+		return fmt.Sprintf("%[1]s is a runner function: 'brine run %[1]s' calls it", e.Name)
 	case e.IsOther:
 		return fmt.Sprintf("%s is %s", e.Name, withArticle(e.Other.String()))
 	case e.InSalt && e.SaltKind != e.Kind:

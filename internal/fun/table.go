@@ -219,10 +219,14 @@ func (t *Table) Names(kind Kind) []string {
 }
 
 // NotFound returns the error for a function that the table does not have: it says
-// whether it is of another kind, whether Salt has it, or which name is nearest.
+// whether it is a module or of another kind, whether Salt has it, or which name is
+// nearest.
 func (t *Table) NotFound(kind Kind, name string) *NotFoundError {
 	err := &NotFoundError{Kind: kind, Name: name}
-	for _, k := range []Kind{State, Exec, Runner, Wheel} {
+	for _, k := range []Kind{kind, State, Exec, Runner, Wheel} {
+		if err.IsModule = t.byName[tableKey{k, name}] != nil; err.IsModule {
+			return err
+		}
 		if _, _, ok := t.Lookup(k, name); ok && k != kind {
 			err.Other, err.IsOther = k, true
 			return err
@@ -238,12 +242,14 @@ func (t *Table) NotFound(kind Kind, name string) *NotFoundError {
 	return err
 }
 
-// Nearest returns the function of a kind that a user most likely meant; "" where
-// none is near. Both the module and the function have to be near.
+// Nearest returns the function of a kind that a user most likely meant, for a name
+// without a dot the module; "" where none is near. Both the module and the function
+// have to be near.
 func (t *Table) Nearest(kind Kind, name string) string {
 	mod, fn, ok := strings.Cut(name, ".")
 	if !ok {
-		return ""
+		near, _ := source.Nearest(name, t.Modules(kind))
+		return near
 	}
 	mods := []string{mod}
 	if t.byName[tableKey{kind, mod}] == nil {
