@@ -355,7 +355,7 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 
 // runLater is the command line that runs a chain, with absolute paths.
 func runLater(o *runFlags, name string) ([]string, error) {
-	exe, err := os.Executable()
+	exe, err := host.Executable()
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func (a *App) background(job fun.Job, ids []string, rec jobs.Record) error {
 	if file == nil {
 		return errors.New("the job cannot go on without this process, since it cannot be recorded")
 	}
-	exe, err := os.Executable()
+	exe, err := host.Executable()
 	if err != nil {
 		return fmt.Errorf("the job cannot go on without this process: %w", err)
 	}

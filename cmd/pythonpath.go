@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/internal/config"
+	"brine/internal/host"
 	"brine/internal/python"
 )
 
@@ -43,7 +44,7 @@ func (a *App) pythonPath(f *runFlags) error {
 		return err
 	}
 	defer s.end()
-	exe, err := os.Executable()
+	exe, err := host.Executable()
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +104,7 @@ func (a *App) scheduleSub(use, short, names string, run func(context.Context, *p
 // plan reads the schedule of this machine. What is wrong with a job is printed.
 func (s *session) plan(ctx context.Context) (*planned, error) {
 	env := s.env(ctx, s.newJID())
-	exe, err := os.Executable()
+	exe, err := host.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find the running program: %w", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/history"
+	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/plan"
 	"brine/internal/printable"
@@ -289,7 +289,7 @@ func (s *session) note(text string) {
 
 // envOptions are what the Envs of the session are made of.
 func (s *session) envOptions(jid string) assembly.EnvOptions {
-	exe, _ := os.Executable()
+	exe, _ := host.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
 		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Took: s.took, Stopped: s.lockLost,

@@ -56,7 +56,7 @@ func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
 		b.run.logLevel = "warning"
 	}
 	var err error
-	if b.exe, err = os.Executable(); err != nil {
+	if b.exe, err = host.Executable(); err != nil {
 		return nil, err
 	}
 	if b.tmp, err = a.Host.MkdirTemp(os.TempDir(), "brine-ui-"); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/internal/config"
+	"brine/internal/host"
 	"brine/internal/printable"
 	"brine/internal/queue"
 	"brine/internal/value"
@@ -159,7 +160,7 @@ func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error
 		return err
 	}
 	w.s = s
-	if w.exe, err = os.Executable(); err != nil {
+	if w.exe, err = host.Executable(); err != nil {
 		return err
 	}
 	env := s.env(ctx, s.jids.Next(a.Host.Now()))

@@ -82,7 +82,7 @@ func Agent(ctx context.Context, o Options) error {
 	if _, err := io.CopyN(io.Discard, o.In, o.Skip); err != nil {
 		return fmt.Errorf("skip the script on standard input: %w", err)
 	}
-	exe, _ := os.Executable()
+	exe, _ := host.Executable()
 	lateGC()
 	leave(o.Host, exe)
 	quiet(o.Host)
@@ -205,7 +205,7 @@ func wipe(h host.Host, exe string) {
 // Sum prints the SHA-256 of the running program: a host that has no program for
 // that asks the agent.
 func Sum(w io.Writer) error {
-	exe, err := os.Executable()
+	exe, err := host.Executable()
 	if err != nil {
 		return err
 	}

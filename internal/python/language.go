@@ -3,7 +3,6 @@ package python
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"strings"
 
@@ -55,7 +54,7 @@ func (l language) String() string {
 // command returns what starts the helper of the language, and on which host.
 func (l language) command(env *fun.Env) ([]string, host.Host, error) {
 	if l == starlark {
-		exe, err := os.Executable()
+		exe, err := host.Executable()
 		if err != nil {
 			return nil, nil, fmt.Errorf("run Starlark: %w", err)
 		}

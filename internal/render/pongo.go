@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -89,7 +88,7 @@ type pongoFault struct {
 // runs in a process of its own, which has no rights to functions and files but
 // those that this one answers for.
 func (e *Engine) pongo(ctx context.Context, in *Input, text string) (*datum, error) {
-	exe, err := os.Executable()
+	exe, err := host.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("run pongo2: %w", err)
 	}
