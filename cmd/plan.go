@@ -261,7 +261,6 @@ func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args 
 // nowhere.
 func (s *session) keepNothing() {
 	s.jobs, s.files = nil, nil
-	s.told = map[string]bool{} // templates are rendered for the states and for their low chunks
 	s.app.intr.recorded.Store(false)
 	if s.secrets == nil {
 		s.secrets = redact.NewSet() // the file of a plan has none, whatever mask_secrets says

@@ -124,7 +124,7 @@ func (pl *planner) orchestration(ctx context.Context) error {
 		return err
 	}
 	if pl.p.Steps, pl.p.Inputs.Rendered, err = pl.look(ctx, env, "state.orchestrate", pl.in, nil); err != nil {
-		if _, ok := errors.AsType[*compileError](err); ok && len(s.told) > 0 {
+		if _, ok := errors.AsType[*compileError](err); ok && s.said.faults() {
 			return silent(exitGeneric) // what is wrong was said, and where
 		}
 		return err

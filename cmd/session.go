@@ -84,15 +84,14 @@ type session struct {
 	rec      *trace.Recorder // of where the time goes; nil: nobody asks
 	exporter *trace.Exporter // of traces; nil: none
 
-	planKey plan.Key        // of the hashes of a plan; nil where none is made
-	told    map[string]bool // faults that were shown, where each is shown once
+	planKey plan.Key // of the hashes of a plan; nil where none is made
 
 	git     *assembly.Git // shared by the Envs
 	sources *value.List   // commits of git repositories, as records have them
 
-	mu     sync.Mutex
-	warned map[fun.Warning]bool
-	slips  int // warnings so far, which --strict makes errors
+	mu    sync.Mutex
+	said  said // warnings and faults that were shown
+	slips int  // warnings so far, which --strict makes errors
 	close  []func()
 }
 
@@ -138,7 +137,7 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 		return nil, err
 	}
 	a.json = a.json || cfg.Opts.Str("output") == "json"
-	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table(), warned: map[fun.Warning]bool{}}
+	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table()}
 	if err := s.knowSecrets(); err != nil {
 		return nil, err
 	}
@@ -225,47 +224,11 @@ func (s *session) end() {
 	for _, v := range slices.Backward(s.close) {
 		v()
 	}
-}
-
-// warn shows a slip once, where the log level does not hide warnings; --strict
-// makes the command fail for it.
-func (s *session) warn(w fun.Warning) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.warned[w] || s.abandoned() {
-		return
-	}
-	s.warned[w] = true
-	s.slips++
-	if s.level > slog.LevelWarn && !s.flags.strict {
-		return
-	}
-	if w.Where != "" {
-		fmt.Fprintf(s.app.Err, "brine: warning: %s: %s\n", printable.Line(w.Where), printable.Text(s.secrets.Text(w.Text)))
-		return
-	}
-	fmt.Fprintf(s.app.Err, "brine: warning: %s\n", printable.Text(s.secrets.Text(w.Text)))
+	s.sayAlso()
 }
 
 // abandoned reports whether a plan was interrupted: what ends it is no fault.
 func (s *session) abandoned() bool { return s.planKey != nil && s.app.intr.draining() }
-
-// fault shows where a fault is that the report only names.
-func (s *session) fault(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.abandoned() {
-		return
-	}
-	s.keepFault(err)
-	if s.told != nil {
-		if s.told[err.Error()] {
-			return
-		}
-		s.told[err.Error()] = true
-	}
-	printError(s.app.Err, err, "")
-}
 
 // strictStatus returns status, or a failure where --strict was given and
 // something was warned of.
@@ -292,7 +255,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := host.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Took: s.took, Stopped: s.lockLost,
+		Warn: s.warn, TargetWarn: s.warnOf, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Took: s.took, Stopped: s.lockLost,
 	}
 }
 

@@ -42,11 +42,13 @@ type EnvOptions struct {
 	Git     *Git
 	Process *fun.Memo // see fun.Env; nil: a new one
 
-	Warn   func(fun.Warning)
-	Fault  func(e error)
-	Took   func(part, of string, began time.Time) // as fun.UI has it; nil: nobody asks
-	Strict bool
-	Gate   func(context.Context, *fun.Chunk) bool
+	Warn func(fun.Warning)
+	// TargetWarn is Warn for what a target found.
+	TargetWarn func(id string, w fun.Warning)
+	Fault      func(e error)
+	Took       func(part, of string, began time.Time) // as fun.UI has it; nil: nobody asks
+	Strict     bool
+	Gate       func(context.Context, *fun.Chunk) bool
 	// Stopped says why Gate lets nothing begin; "" and nil: it was not asked to.
 	Stopped func() string
 	Mine    fun.Mine // nil: there is none

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -213,6 +214,7 @@ func (s *Server) run(t testing.TB, sshd, conf, prepare string) bool {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
 		<-ended
+		s.settle()
 	})
 	for range 500 {
 		conn, err := net.DialTimeout("tcp", s.Addr("127.0.0.1"), time.Second)
@@ -233,6 +235,38 @@ func (s *Server) run(t testing.TB, sshd, conf, prepare string) bool {
 		}
 	}
 	return false
+}
+
+// settle waits until what ran for the server's clients has ended, and ends what does
+// not: an agent that still writes to its directory would keep a test from removing it.
+func (s *Server) settle() {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		left := s.sessions()
+		if len(left) == 0 {
+			return
+		}
+		if time.Until(end) < 7*time.Second {
+			for _, pid := range left {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// sessions are the processes whose home is that of the server's accounts; none where
+// there is no /proc.
+func (s *Server) sessions() (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		env, err := os.ReadFile(file)
+		if err != nil || !strings.Contains("\x00"+string(env), "\x00HOME="+s.Home+"\x00") {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // Addr returns host:port.
