@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,7 @@ runs only if the previous one succeeded on all of its targets. See docs/chains.m
 	}
 	c.AddCommand(
 		newChainAddCmd(a), newChainCloneCmd(a), newChainDeleteCmd(a), newChainEditCmd(a), newChainListCmd(a), newChainMoveCmd(a), newChainNewCmd(a),
-		newChainRenderCmd(a), newChainRmCmd(a), newChainRunCmd(a), newChainScheduleCmd(a), newChainShowCmd(a),
+		newChainRenameCmd(a), newChainRenderCmd(a), newChainRmCmd(a), newChainRunCmd(a), newChainScheduleCmd(a), newChainShowCmd(a),
 	)
 	return c
 }
@@ -316,15 +317,60 @@ func newChainCloneCmd(a *App) *cobra.Command {
 	})
 }
 
+func newChainRenameCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use: "rename <chain> <new name>", Short: "Give a chain another name",
+		Long: `Give a chain another name. The records of its executions stay under the old name. A
+chain that is scheduled cannot be renamed: cancel its runs first.` + chainStatus,
+		Example: "  brine chain rename deploy-friday deploy-weekly",
+	}
+	return chainCmd(a, c, 2, 2, "give a chain and its new name", func(ctx context.Context, st *chain.Store, args []string) error {
+		text, err := a.unscheduled(ctx, st, args[0])
+		if err != nil {
+			return err
+		}
+		return st.Rename(args[0], args[1], text, text)
+	})
+}
+
 func newChainDeleteCmd(a *App) *cobra.Command {
-	c := &cobra.Command{Use: "delete <chain>", Short: "Delete a chain", Long: "Delete a chain. The records of its executions stay." + chainStatus}
-	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
-		_, text, err := readChain(st, args[0])
-		if err != nil && text == nil { // one that is not right can be deleted, too
+	c := &cobra.Command{
+		Use: "delete <chain>", Short: "Delete a chain",
+		Long: `Delete a chain. The records of its executions stay. A chain that is scheduled cannot
+be deleted: cancel its runs first.` + chainStatus,
+	}
+	return chainCmd(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
+		text, err := a.unscheduled(ctx, st, args[0])
+		if err != nil {
 			return err
 		}
 		return st.Delete(args[0], text)
 	})
+}
+
+// unscheduled returns the text of a chain, right or not. It fails if the chain is to
+// run later: the timer has its name.
+func (a *App) unscheduled(ctx context.Context, st *chain.Store, name string) ([]byte, error) {
+	_, text, err := readChain(st, name)
+	if err != nil && text == nil {
+		return nil, err
+	}
+	x := timersOf(a.Host)
+	_, tree, err := x.place(st)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.list(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		if t.chain == name {
+			err = fmt.Errorf("chain %s is scheduled to run at %s", name, t.at.Local().Format(time.DateTime))
+			return nil, &statusError{status: exitGeneric, err: err, hint: "'brine chain schedule --cancel " + t.id + "' cancels it"}
+		}
+	}
+	return text, nil
 }
 
 // resolve finds the ids of the targets of each step, by its number.
