@@ -41,7 +41,11 @@ func chainPage(p page, c chainView) templ.Component {
 			} else if len(c.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The chain has no steps yet.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol class=\"steps\">")
+				writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol class=\"steps\"")
+				if p.may(Editor) {
+					writeHTML(templ_7745c5c3_Buffer, " data-sortable")
+				}
+				writeHTML(templ_7745c5c3_Buffer, ">")
 				for i := range c.Steps {
 					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><p>")
 					writeText(templ_7745c5c3_Buffer, c.Steps[i].Says())
@@ -298,7 +302,7 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "move"))
-		writeHTML(templ_7745c5c3_Buffer, "\">")
+		writeHTML(templ_7745c5c3_Buffer, "\" data-move>")
 		templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
