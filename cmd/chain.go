@@ -149,7 +149,8 @@ func newChainAddCmd(a *App) *cobra.Command {
   reboot                         reboot and wait until the targets are back
   upgrade [<package>...]         upgrade packages (default: all)
   wait <seconds>                 wait; or, with --event and --on, for an event
-  config <directory>             copy a directory of the tree to /, or to --dest` + chainStatus,
+  config <directory>             copy a directory of the tree to /, or to --dest
+  orchestrate <sls>...           run orchestrations of the tree, on their own targets` + chainStatus,
 		Example: `  brine chain add deploy-friday pkg nginx=1.24 --on 'web*'
   brine chain add deploy-friday formula nginx --pillar '{nginx: {workers: 4}}' --on G@role:web
   brine chain add deploy-friday reboot --on web1,web2 --timeout 900`,
@@ -212,7 +213,7 @@ func (o *chainAddOpts) step(c *cobra.Command, action string, args []string) (*ch
 		return s, nil
 	case chain.Command:
 		return s, one(&s.Command)
-	case chain.State:
+	case chain.State, chain.Orchestrate:
 		s.SLS = args
 		return s, nil
 	case chain.Formula:
@@ -361,8 +362,8 @@ func (a *App) unscheduled(ctx context.Context, st *chain.Store, name string) ([]
 		return nil, err
 	}
 	all, err := x.list(ctx, tree)
-	if err != nil {
-		return nil, err
+	if err != nil { // where nobody can be asked, nothing runs later
+		fmt.Fprintf(a.Err, "brine: warning: %s\n", printable.Line(err.Error()))
 	}
 	for _, t := range all {
 		if t.chain == name {

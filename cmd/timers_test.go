@@ -43,6 +43,12 @@ func TestScheduledChain(t *testing.T) {
 	if text, err := a.unscheduled(t.Context(), st, "other"); err != nil || string(text) != "steps: []\n" {
 		t.Errorf("another chain: %q, %v", text, err)
 	}
+	h.OnCommand("systemctl list-units *", host.Output{Status: 1, Stderr: []byte("no bus")})
+	var warned strings.Builder
+	a.Err = &warned
+	if _, err := a.unscheduled(t.Context(), st, "deploy"); err != nil || !strings.Contains(warned.String(), "cannot be listed: systemctl: exit status 1: no bus") {
+		t.Errorf("nobody can be asked: %q, %v", warned.String(), err)
+	}
 }
 
 // TestTimersOfSystemd hands a chain to systemd, lists what it has, and cancels.

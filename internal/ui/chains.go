@@ -300,13 +300,14 @@ func (s *Server) chainAbout(w http.ResponseWriter, r *http.Request, _ *visit) {
 	})
 }
 
-// unscheduled fails if a chain is to run later: timers have its name.
+// unscheduled fails if a chain is to run later: timers have its name. Where nobody
+// can be asked, which the page of the chain says, nothing runs later.
 func (s *Server) unscheduled(r *http.Request, name string) error {
-	planned, err := s.opts.Backend.Planned(r.Context())
-	if err == nil && slices.ContainsFunc(planned, func(x Planned) bool { return x.Chain == name }) {
-		err = errors.New("a run of this chain is scheduled under its name: cancel it first")
+	planned, _ := s.opts.Backend.Planned(r.Context())
+	if slices.ContainsFunc(planned, func(x Planned) bool { return x.Chain == name }) {
+		return errors.New("a run of this chain is scheduled under its name: cancel it first")
 	}
-	return err
+	return nil
 }
 
 func (s *Server) chainText(w http.ResponseWriter, r *http.Request, v *visit) {
@@ -361,12 +362,15 @@ var stepFields = map[string][]string{
 	chain.Upgrade:   {"targets", "packages"},
 	chain.Wait:      {"seconds", "event", "targets", "timeout"},
 	chain.Config:    {"targets", "source", "dest"},
+	// An orchestration has targets of its own.
+	chain.Orchestrate: {"sls", "pillar"},
 }
 
 // actionSays describes the kinds of actions.
 var actionSays = map[string]string{
 	chain.Package: "Install packages", chain.Command: "Run a command", chain.State: "Apply states", chain.Highstate: "Apply the highstate",
 	chain.Formula: "Apply a formula", chain.Reboot: "Reboot and wait", chain.Upgrade: "Upgrade packages", chain.Wait: "Wait", chain.Config: "Copy files",
+	chain.Orchestrate: "Run an orchestration",
 }
 
 // chainStep shows the form of a step: of the step with the number in the query, or

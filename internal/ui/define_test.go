@@ -66,6 +66,10 @@ func TestChainDefinition(t *testing.T) {
 	if status(t, "a scheduled chain", w, 422); !strings.Contains(w.Body.String(), "cancel it first") {
 		t.Errorf("page: %s", w.Body)
 	}
+	w = b.post("/chains/friday/delete", "version", version("friday"), "confirm", "yes")
+	if status(t, "delete a scheduled chain", w, 422); !strings.Contains(w.Body.String(), "cancel it first") {
+		t.Errorf("page: %s", w.Body)
+	}
 	_ = s.Unschedule(t.Context(), "friday-0")
 	status(t, "another name", b.post("/chains/friday/about", "version", version("friday"), "name", "monday", "description", "Later"), 303)
 	status(t, "the old name", b.get("/chains/friday"), 404)

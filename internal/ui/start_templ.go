@@ -93,7 +93,7 @@ func entries(kind string, all []Entry) templ.Component {
 }
 
 //go:noinline
-func orchestrationPage(p page, name, description string, steps []plannedStep) templ.Component {
+func orchestrationPage(p page, name, description string, steps []plannedStep, chains []Entry) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var15 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if description != "" {
@@ -133,6 +133,8 @@ func orchestrationPage(p page, name, description string, steps []plannedStep) te
 			writeText(templ_7745c5c3_Buffer, path("orchestrations", name, "graph.svg"))
 			writeHTML(templ_7745c5c3_Buffer, "\" alt=\"The steps as boxes; arrows lead from what is required to what requires it\"></div></details>")
 			writePart(ctx, templ_7745c5c3_Buffer, runForm(p, path("orchestrations", name, "run"), ""))
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			writePart(ctx, templ_7745c5c3_Buffer, addToChain(p, path("orchestrations", name, "step"), chains))
 			writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, historyOf(kindOrchestration, name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Executions of ")

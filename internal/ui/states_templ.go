@@ -81,28 +81,38 @@ func statePage(p page, x stateView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			if p.may(Editor) {
-				writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"add\"><h2 id=\"add\">Add to a chain as a step</h2>")
-				if len(x.Chains) == 0 {
-					writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no chains yet: create one under <a href=\"/\">Orchestrations</a>.</p>")
-				} else {
-					writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"")
-					writeURL(templ_7745c5c3_Buffer, path("states", x.Name, "step"))
-					writeHTML(templ_7745c5c3_Buffer, "\"><label for=\"chain\">Chain</label><div class=\"row\"><select id=\"chain\" name=\"chain\">")
-					for _, c := range x.Chains {
-						writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-						writeText(templ_7745c5c3_Buffer, c.Name)
-						writeHTML(templ_7745c5c3_Buffer, "\">")
-						writeText(templ_7745c5c3_Buffer, c.Name)
-						writeHTML(templ_7745c5c3_Buffer, "</option>")
-					}
-					writeHTML(templ_7745c5c3_Buffer, "</select> <button>Go on</button></div></form>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</section>")
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, addToChain(p, path("states", x.Name, "step"), x.Chains))
 			return nil
 		})
 		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, layout(p))
+		return nil
+	})
+}
+
+// addToChain leads to the form of a step of a chain.
+//
+//go:noinline
+func addToChain(p page, action string, chains []Entry) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
+		if p.may(Editor) {
+			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"add\"><h2 id=\"add\">Add to a chain as a step</h2>")
+			if len(chains) == 0 {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no chains yet: create one under <a href=\"/\">Orchestrations</a>.</p>")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"")
+				writeURL(templ_7745c5c3_Buffer, action)
+				writeHTML(templ_7745c5c3_Buffer, "\"><label for=\"chain\">Chain</label><div class=\"row\"><select id=\"chain\" name=\"chain\">")
+				for _, c := range chains {
+					writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+					writeText(templ_7745c5c3_Buffer, c.Name)
+					writeHTML(templ_7745c5c3_Buffer, "\">")
+					writeText(templ_7745c5c3_Buffer, c.Name)
+					writeHTML(templ_7745c5c3_Buffer, "</option>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "</select> <button>Go on</button></div></form>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</section>")
+		}
 		return nil
 	})
 }
