@@ -220,7 +220,7 @@ func stepTargets(p page, c chainView, n int, on string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
 		writeText(templ_7745c5c3_Buffer, number)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets-"+number, "targets", "Targets of step "+number, on, ""))
+		writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets-"+number, "targets", "Targets of step "+number, on, "", nil))
 		writeHTML(templ_7745c5c3_Buffer, "<button>Save targets</button></form></details>")
 		return nil
 	})
@@ -360,7 +360,7 @@ func stepField(name, text string) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, "> Only show what the states would change</label></p>")
 		case "targets":
-			writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets", "targets", "Targets", text, ""))
+			writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets", "targets", "Targets", text, "", nil))
 		case "packages", "pillar":
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 			writeText(templ_7745c5c3_Buffer, name)
@@ -402,10 +402,11 @@ func stepField(name, text string) templ.Component {
 	})
 }
 
-// targetInput asks for a target expression, and shows who matches it.
+// targetInput asks for a target expression of some types, or any, and shows who
+// matches it.
 //
 //go:noinline
-func targetInput(id, name, label, text, problem string) templ.Component {
+func targetInput(id, name, label, text, problem string, types []string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var84 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
@@ -419,7 +420,7 @@ func targetInput(id, name, label, text, problem string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label+": kind")
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		for _, k := range targetKinds {
+		for _, k := range kindsFor(types) {
 			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
 			writeText(templ_7745c5c3_Buffer, k[0])
 			writeHTML(templ_7745c5c3_Buffer, "\"")

@@ -81,6 +81,22 @@ func TestChainDefinition(t *testing.T) {
 	}
 }
 
+// TestKindsFor offers the kinds of targets that a template takes.
+func TestKindsFor(t *testing.T) {
+	t.Parallel()
+	for types, want := range map[string]string{
+		"": " L G N E I S C", "nodegroup": "N", "list": "L", "glob list": " L", "grain compound": "G C", "grain_pcre nodegroup": " N",
+	} {
+		var got []string
+		for _, k := range kindsFor(strings.Fields(types)) {
+			got = append(got, k[0])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", types, got, want)
+		}
+	}
+}
+
 // TestTargetKinds reads expressions for the form and back.
 func TestTargetKinds(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func wizardPage(p page, v wizardView) templ.Component {
 			if len(v.Targets) > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>Targets</legend> ")
 				for _, t := range v.Targets {
-					writePart(ctx, templ_7745c5c3_Buffer, targetInput("t:"+t.Name, "t:"+t.Name, targetLabel(t), t.Value, t.Problem))
+					writePart(ctx, templ_7745c5c3_Buffer, targetInput("t:"+t.Name, "t:"+t.Name, targetLabel(t), t.Value, t.Problem, t.Types))
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</fieldset>")
 			}
