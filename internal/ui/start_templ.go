@@ -221,7 +221,7 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer, table("", p.Title, "Job", "Began", what, "On", "User", "Status"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer, table("jobs", p.Title, "Job", "Began", what, "On", "User", "Status"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if more != "" {
