@@ -161,6 +161,10 @@ func newChainAddCmd(a *App) *cobra.Command {
 			case 1:
 				return begins(chain.Kinds(), prefix), cobra.ShellCompDirectiveNoFileComp
 			}
+			switch args[1] {
+			case chain.State, chain.Formula, chain.Orchestrate:
+				return a.completeSLS(c, nil, prefix)
+			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
