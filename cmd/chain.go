@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +41,7 @@ runs only if the previous one succeeded on all of its targets. See docs/chains.m
 	}
 	c.AddCommand(
 		newChainAddCmd(a), newChainCloneCmd(a), newChainDeleteCmd(a), newChainEditCmd(a), newChainListCmd(a), newChainMoveCmd(a), newChainNewCmd(a),
-		newChainRenderCmd(a), newChainRmCmd(a), newChainRunCmd(a), newChainScheduleCmd(a), newChainShowCmd(a),
+		newChainRenameCmd(a), newChainRenderCmd(a), newChainRmCmd(a), newChainRunCmd(a), newChainScheduleCmd(a), newChainShowCmd(a),
 	)
 	return c
 }
@@ -148,7 +149,8 @@ func newChainAddCmd(a *App) *cobra.Command {
   reboot                         reboot and wait until the targets are back
   upgrade [<package>...]         upgrade packages (default: all)
   wait <seconds>                 wait; or, with --event and --on, for an event
-  config <directory>             copy a directory of the tree to /, or to --dest` + chainStatus,
+  config <directory>             copy a directory of the tree to /, or to --dest
+  orchestrate <sls>...           run orchestrations of the tree, on their own targets` + chainStatus,
 		Example: `  brine chain add deploy-friday pkg nginx=1.24 --on 'web*'
   brine chain add deploy-friday formula nginx --pillar '{nginx: {workers: 4}}' --on G@role:web
   brine chain add deploy-friday reboot --on web1,web2 --timeout 900`,
@@ -158,6 +160,10 @@ func newChainAddCmd(a *App) *cobra.Command {
 				return a.completeChain(c, args, prefix)
 			case 1:
 				return begins(chain.Kinds(), prefix), cobra.ShellCompDirectiveNoFileComp
+			}
+			switch args[1] {
+			case chain.State, chain.Formula, chain.Orchestrate:
+				return a.completeSLS(c, nil, prefix)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -211,7 +217,7 @@ func (o *chainAddOpts) step(c *cobra.Command, action string, args []string) (*ch
 		return s, nil
 	case chain.Command:
 		return s, one(&s.Command)
-	case chain.State:
+	case chain.State, chain.Orchestrate:
 		s.SLS = args
 		return s, nil
 	case chain.Formula:
@@ -316,15 +322,60 @@ func newChainCloneCmd(a *App) *cobra.Command {
 	})
 }
 
+func newChainRenameCmd(a *App) *cobra.Command {
+	c := &cobra.Command{
+		Use: "rename <chain> <new name>", Short: "Give a chain another name",
+		Long: `Give a chain another name. The records of its executions stay under the old name. A
+chain that is scheduled cannot be renamed: cancel its runs first.` + chainStatus,
+		Example: "  brine chain rename deploy-friday deploy-weekly",
+	}
+	return chainCmd(a, c, 2, 2, "give a chain and its new name", func(ctx context.Context, st *chain.Store, args []string) error {
+		text, err := a.unscheduled(ctx, st, args[0])
+		if err != nil {
+			return err
+		}
+		return st.Rename(args[0], args[1], text, text)
+	})
+}
+
 func newChainDeleteCmd(a *App) *cobra.Command {
-	c := &cobra.Command{Use: "delete <chain>", Short: "Delete a chain", Long: "Delete a chain. The records of its executions stay." + chainStatus}
-	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
-		_, text, err := readChain(st, args[0])
-		if err != nil && text == nil { // one that is not right can be deleted, too
+	c := &cobra.Command{
+		Use: "delete <chain>", Short: "Delete a chain",
+		Long: `Delete a chain. The records of its executions stay. A chain that is scheduled cannot
+be deleted: cancel its runs first.` + chainStatus,
+	}
+	return chainCmd(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
+		text, err := a.unscheduled(ctx, st, args[0])
+		if err != nil {
 			return err
 		}
 		return st.Delete(args[0], text)
 	})
+}
+
+// unscheduled returns the text of a chain, right or not. It fails if the chain is to
+// run later: the timer has its name.
+func (a *App) unscheduled(ctx context.Context, st *chain.Store, name string) ([]byte, error) {
+	_, text, err := readChain(st, name)
+	if err != nil && text == nil {
+		return nil, err
+	}
+	x := timersOf(a.Host)
+	_, tree, err := x.place(st)
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.list(ctx, tree)
+	if err != nil { // where nobody can be asked, nothing runs later
+		fmt.Fprintf(a.Err, "brine: warning: %s\n", printable.Line(err.Error()))
+	}
+	for _, t := range all {
+		if t.chain == name {
+			err = fmt.Errorf("chain %s is scheduled to run at %s", name, t.at.Local().Format(time.DateTime))
+			return nil, &statusError{status: exitGeneric, err: err, hint: "'brine chain schedule --cancel " + t.id + "' cancels it"}
+		}
+	}
+	return text, nil
 }
 
 // resolve finds the ids of the targets of each step, by its number.

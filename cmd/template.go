@@ -287,6 +287,7 @@ Exit status: 0 all are valid; 1 one is not; 64 usage error.`,
 				faults = append(faults, asFaults(err)...)
 				continue
 			}
+			faults = append(faults, found.Form.UnknownFields()...)
 			wrong, warnings := t.compile(ctx, found)
 			faults = append(faults, wrong...)
 			for _, w := range warnings {

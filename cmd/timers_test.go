@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/chain"
 	"brine/internal/host"
 )
 
@@ -17,6 +18,36 @@ func deployTimer() *timer {
 	return &timer{
 		chain: "deploy", at: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), user: "ann", tree: "/srv/x of y/chains", work: "/srv",
 		argv: []string{"/usr/bin/brine", "chain", "run", "deploy", "--yes", "--config-dir=/srv/x of y"},
+	}
+}
+
+// TestScheduledChain: a chain that is to run later keeps its name and its file.
+func TestScheduledChain(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	h.PutDir("/run/systemd/system", fs.ModeDir|0o755)
+	d := deployTimer()
+	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.says() + "\n")})
+	a := &App{Host: h, Getenv: func(string) string { return "" }}
+	st := &chain.Store{Files: h, Dir: d.tree}
+	for _, name := range []string{"deploy", "other"} {
+		if err := st.Write(name, nil, []byte("steps: []\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := a.unscheduled(t.Context(), st, "deploy")
+	se, ok := errors.AsType[*statusError](err)
+	if !ok || !strings.Contains(se.Error(), "chain deploy is scheduled to run at 2099-") || !strings.Contains(se.hint, "--cancel b.timer") {
+		t.Errorf("a scheduled chain: %v", err)
+	}
+	if text, err := a.unscheduled(t.Context(), st, "other"); err != nil || string(text) != "steps: []\n" {
+		t.Errorf("another chain: %q, %v", text, err)
+	}
+	h.OnCommand("systemctl list-units *", host.Output{Status: 1, Stderr: []byte("no bus")})
+	var warned strings.Builder
+	a.Err = &warned
+	if _, err := a.unscheduled(t.Context(), st, "deploy"); err != nil || !strings.Contains(warned.String(), "cannot be listed: systemctl: exit status 1: no bus") {
+		t.Errorf("nobody can be asked: %q, %v", warned.String(), err)
 	}
 }
 

@@ -31,6 +31,8 @@ const (
 	Upgrade   = "upgrade"   // upgrade packages, all or some, and wait for an answer
 	Wait      = "wait"      // wait for an event
 	Config    = "config"    // deploy files of the tree
+	// Orchestrate runs orchestrations of the tree, which have targets of their own.
+	Orchestrate = "orchestrate"
 )
 
 // A Step is one action on some targets.
@@ -41,7 +43,7 @@ type Step struct {
 
 	Packages *value.Map // of pkg and upgrade: versions by name; an empty version is the newest
 	Command  string
-	SLS      []string // of state and formula
+	SLS      []string // of state, formula and orchestrate
 	Source   string   // of config: the directory below salt://
 	Dest     string   // of config: where its files go
 	Event    string   // of wait: a glob for the tag
@@ -71,15 +73,16 @@ type action struct {
 }
 
 var actions = map[string]action{
-	Package:   {needs: []string{"packages"}, targets: true, doc: "install packages"},
-	Command:   {needs: []string{"command"}, targets: true, doc: "run a command"},
-	State:     {needs: []string{"sls"}, takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply SLS files"},
-	Highstate: {takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply the highstate"},
-	Formula:   {needs: []string{"sls"}, takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply a formula"},
-	Reboot:    {targets: true, takes: []string{"timeout"}, doc: "reboot and wait until the targets are back"},
-	Upgrade:   {takes: []string{"packages"}, targets: true, doc: "upgrade packages"},
-	Wait:      {takes: []string{"event", "seconds", "targets", "timeout"}, doc: "wait"},
-	Config:    {needs: []string{"source"}, takes: []string{"dest"}, targets: true, doc: "deploy files"},
+	Package:     {needs: []string{"packages"}, targets: true, doc: "install packages"},
+	Command:     {needs: []string{"command"}, targets: true, doc: "run a command"},
+	State:       {needs: []string{"sls"}, takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply SLS files"},
+	Highstate:   {takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply the highstate"},
+	Formula:     {needs: []string{"sls"}, takes: []string{"pillar", "pillar_for", "test"}, targets: true, doc: "apply a formula"},
+	Reboot:      {targets: true, takes: []string{"timeout"}, doc: "reboot and wait until the targets are back"},
+	Upgrade:     {takes: []string{"packages"}, targets: true, doc: "upgrade packages"},
+	Wait:        {takes: []string{"event", "seconds", "targets", "timeout"}, doc: "wait"},
+	Config:      {needs: []string{"source"}, takes: []string{"dest"}, targets: true, doc: "deploy files"},
+	Orchestrate: {needs: []string{"sls"}, takes: []string{"pillar"}, doc: "run orchestrations"},
 }
 
 // Kinds returns the kinds of actions, sorted.
@@ -288,6 +291,8 @@ func (s *Step) Says() string {
 		text = "run " + s.Command
 	case State, Formula:
 		text = "apply " + strings.Join(s.SLS, ", ")
+	case Orchestrate:
+		text = "run the orchestration " + strings.Join(s.SLS, ", ")
 	case Wait:
 		if text = "wait for the event " + s.Event; s.Seconds > 0 {
 			text = fmt.Sprintf("wait for %d seconds", s.Seconds)

@@ -34,6 +34,7 @@ func TestParse(t *testing.T) {
 		{"pillar_for", "steps: [{action: highstate, targets: z, pillar_for: {a: x}}]", "the values of a must be a mapping, not str"},
 		{"test", "steps: [{action: highstate, targets: z, test: x}]", "test must be True or False, not 'x'"},
 		{"sls", "steps: [{action: state, targets: z, sls: {a: b}}]", "sls must be text or a list of texts, not dict"},
+		{"targets", "steps: [{action: orchestrate, sls: a, targets: b}]", `step 1, orchestrate: unknown key "targets"`},
 		{"wait", "steps: [{action: wait, seconds: 1, event: x, targets: y}]", "needs either seconds, or event and targets"},
 		{"description", "description: [x]", "description must be text, not list"},
 	} {

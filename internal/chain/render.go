@@ -134,6 +134,12 @@ func (r *renderer) render() {
 		} else {
 			r.event("", s.Event, r.ids)
 		}
+	case Orchestrate:
+		args := []any{"name", "state.orchestrate", "mods", strings.Join(s.SLS, ",")}
+		if s.Pillar.Len() > 0 {
+			args = append(args, "pillar", s.Pillar)
+		}
+		r.add("", "runner", args...)
 	case Config:
 		r.function("", "state.single", "arg", value.NewList("file.recurse"), "kwarg", value.MapOf("name", s.Dest, "source", "salt://"+s.Source, "include_empty", true))
 	default:

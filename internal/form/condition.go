@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -16,6 +17,8 @@ import (
 type condition struct {
 	root expr
 	text string
+	key  string // the attribute, at pos
+	pos  source.Pos
 }
 
 // A node is a value of the form and what it is within.

@@ -365,6 +365,7 @@ func (p *parser) conditions(f *Field, m *value.Map) {
 			p.Fault(m.Pos(key), "field %s: %s %q: %w", f.Name, key, text, err)
 			return nil
 		}
+		c.key, c.pos = key, m.Pos(key)
 		return c
 	}
 	f.visible = one(one(nil, "$visible", parseCondition), "$visibleIf", parseIf)

@@ -140,6 +140,41 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// TestUnknownFields looks for conditions on fields that a form does not have.
+func TestUnknownFields(t *testing.T) {
+	t.Parallel()
+	const group = "web:\n  tls: {$type: boolean}\n  cert:\n    "
+	const users = "kind: {}\nusers:\n  $type: edit-group\n  $prototype:\n    name: {}\n    shell:\n      "
+	const keyed = "users:\n  $type: edit-group\n  $prototype:\n    $key: {}\n    name: {}\nx:\n  "
+	for _, tt := range []struct{ form, want string }{
+		{group + "$visibleIf: .tls == true", ""},
+		{group + "$visibleIf: web#tls == true", ""},
+		{group + "$visible: this.parent.value.tls && formValues.web.tls", ""},
+		{group + "$visibleIf: .tsl == true", `form.yml:4:5: field cert: $visibleIf ".tsl == true": there is no field "tsl" in web (did you mean "tls"?)`},
+		{group + "$disabledIf: wep#tls == true", `form.yml:4:5: field cert: $disabledIf "wep#tls == true": there is no field "wep" in the form (did you mean "web"?)`},
+		{group + "$disabledIf: web#tls#on", `field cert: $disabledIf "web#tls#on": there is no field "on" in tls`},
+		{group + "$required: '!(1 in [formValues.web.tsl, 2])'", `there is no field "tsl" in web`},
+		{group + "$visible: this.parent.parent.parent.value.x", "it is 3 levels above the field, and the form has fewer"},
+		{users + "$visibleIf: .name == root", ""},
+		{users + "$visibleIf: ...kind == x", ""},
+		{users + "$visible: 'formValues.users[0].name == formValues.kind'", ""},
+		{users + "$visibleIf: .nam == root", `form.yml:7:7: field shell: $visibleIf ".nam == root": there is no field "nam" in users (did you mean "name"?)`},
+		{users + "$visible: formValues.users.first.name", `there is no field "first" in users`},
+		{keyed + "$visible: formValues.users.root.name", ""},
+		{keyed + "$visible: formValues.users.root.nam", `form.yml:7:3: field x: $visible "formValues.users.root.nam": there is no field "nam" in users (did you mean "name"?)`},
+		{"a: {$visible: true}", ""},
+	} {
+		f, errs := form.Parse(load(t, tt.form))
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		got := f.UnknownFields()
+		if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || !strings.Contains(got[0].Error(), tt.want)) {
+			t.Errorf("%s\ngot  %v\nwant %s", tt.form, got, tt.want)
+		}
+	}
+}
+
 // TestParseFaults gives bad forms: each fault has its place.
 func TestParseFaults(t *testing.T) {
 	t.Parallel()

@@ -139,6 +139,8 @@ type server struct {
 	answers sync.WaitGroup
 	left    chan struct{} // closed by exit
 
+	publishing sync.Mutex // held by the tree that publishes; taken before mu
+
 	mu      sync.Mutex
 	inited  bool
 	shut    bool
@@ -566,6 +568,10 @@ func (s *server) closed(p docParams) {
 	delete(s.docs, abs)
 	if t := s.treeFor(abs); t != nil {
 		s.over.Drop(t.real(abs))
-		t.poke(t.real(abs), true)
+	}
+	for _, t := range s.trees { // those around its tree have read the text, too
+		if t.has(abs) {
+			t.poke(t.real(abs), true)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,6 +139,9 @@ func (s *server) drop(t *tree) bool {
 		return false
 	}
 	delete(s.trees, t.dir)
+	for _, o := range s.trees {
+		o.poke("", false) // one around it shows its files again
+	}
 	s.Log.Info("tree closed", "dir", t.dir)
 	return true
 }
@@ -312,7 +316,10 @@ func (t *tree) poke(abs string, relist bool) {
 func (t *tree) run(ctx context.Context) {
 	if t.old != nil {
 		<-t.old.done
-		t.shown, t.old = t.old.shown, nil // what the client shows until then
+		t.mu.Lock()
+		maps.Copy(t.shown, t.old.shown) // what the client shows until then
+		t.mu.Unlock()
+		t.old = nil
 	}
 	var session *lint.Session
 	large := false
@@ -324,6 +331,7 @@ func (t *tree) run(ctx context.Context) {
 			var err error
 			if session, err = lint.NewSession(ctx, t.o); err != nil && ctx.Err() == nil {
 				large = t.refused(ctx, err)
+				t.publish(ctx, &lint.Report{}, documents{})
 			}
 		}
 		if session != nil {
@@ -345,8 +353,9 @@ func (t *tree) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-t.wake:
 		case <-idle:
+			// What it shows goes first: once it is dropped, another tree may show the same files.
+			t.publish(ctx, &lint.Report{}, documents{})
 			if t.s.drop(t) {
-				t.publish(ctx, &lint.Report{}, documents{})
 				return
 			}
 		}
@@ -472,8 +481,12 @@ func (t *tree) take(session *lint.Session) documents {
 // maxDiagnostics bounds the diagnostics of one file.
 const maxDiagnostics = 500
 
-// publish sends the diagnostics of the files whose diagnostics changed.
+// publish sends the diagnostics of the files whose diagnostics changed. Trees may be
+// within each other, so one publishes at a time: what an outer one found does not
+// follow what the inner one has sent.
 func (t *tree) publish(ctx context.Context, r *lint.Report, open documents) {
+	t.s.publishing.Lock()
+	defer t.s.publishing.Unlock()
 	byFile := map[string][]lint.Finding{}
 	for _, f := range r.Findings {
 		if filepath.IsAbs(f.Pos.File) && len(byFile[f.Pos.File]) < maxDiagnostics {
@@ -492,13 +505,35 @@ func (t *tree) publish(ctx context.Context, r *lint.Report, open documents) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	t.s.mu.Lock()
-	files = slices.DeleteFunc(files, func(abs string) bool { // a tree in this one has them
+	files = slices.DeleteFunc(files, func(abs string) bool {
 		other := t.s.treeFor(abs)
-		return other != t && (other != nil || t.shown[abs] == nil)
+		if other != nil && other != t { // a tree in this one has them
+			t.handOver(abs, other)
+			return true
+		}
+		return other == nil && t.shown[abs] == nil
 	})
 	t.s.mu.Unlock()
 	for _, abs := range files {
 		t.publishFile(ctx, abs, byFile[abs], open.byPath[abs])
+	}
+}
+
+// handOver leaves what the client shows of a file to a tree that has the file now,
+// and that takes it back if it finds nothing there.
+func (t *tree) handOver(abs string, to *tree) {
+	t.mu.Lock()
+	shown := t.shown[abs]
+	delete(t.shown, abs)
+	t.mu.Unlock()
+	if shown == nil {
+		return
+	}
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	if to.shown[abs] == nil {
+		to.shown[abs] = shown
+		to.wakeAgain()
 	}
 }
 

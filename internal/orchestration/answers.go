@@ -136,7 +136,23 @@ func (t *Target) Expr(a *Answers) (e Expr, ok bool) {
 	if !given {
 		text = t.Default
 	}
-	return ParseExpr(text), strings.TrimSpace(text) != ""
+	return t.read(text), strings.TrimSpace(text) != ""
+}
+
+// read reads the expression of a target. Without a letter, it is of the only type
+// that the target takes, or a list of one ID where lists are taken and globs are not.
+func (t *Target) read(text string) Expr {
+	e := ParseExpr(text)
+	if e.Type != "glob" || t.allows(e) == nil {
+		return e
+	}
+	switch {
+	case slices.Contains(t.Types, "list") && !strings.ContainsAny(e.Text, "*?["):
+		e.Type = "list"
+	case len(t.Types) == 1 && t.Types[0] != "list":
+		e.Type = t.Types[0]
+	}
+	return e
 }
 
 // Check makes the pillar of answers, without the targets, and says what is wrong

@@ -249,7 +249,7 @@ func (p *parser) target(name string, m *value.Map) Target {
 		}
 	}
 	if t.Default != "" && len(p.Errs) == 0 {
-		if err := t.allows(ParseExpr(t.Default)); err != nil {
+		if err := t.allows(t.read(t.Default)); err != nil {
 			p.Fault(m.Pos("default"), "target %s: default: %w", name, err)
 		}
 	}

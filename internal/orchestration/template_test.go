@@ -122,6 +122,32 @@ func TestParseExpr(t *testing.T) {
 	}
 }
 
+// TestTargetExpr reads expressions of targets that take some types alone.
+func TestTargetExpr(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		types, text string
+		want        orchestration.Expr
+	}{
+		{"nodegroup", "web", orchestration.Expr{Text: "web", Type: "nodegroup"}},
+		{"nodegroup", "N@web", orchestration.Expr{Text: "web", Type: "nodegroup"}},
+		{"compound", "web* and G@os:x", orchestration.Expr{Text: "web* and G@os:x", Type: "compound"}},
+		{"list", "web1", orchestration.Expr{Text: "web1", Type: "list"}},
+		{"list", "web*", orchestration.Expr{Text: "web*", Type: "glob"}}, // refused
+		{"list nodegroup", "web1", orchestration.Expr{Text: "web1", Type: "list"}},
+		{"glob list", "web1", orchestration.Expr{Text: "web1", Type: "glob"}},
+		{"nodegroup", "G@os:x", orchestration.Expr{Text: "os:x", Type: "grain"}}, // refused
+		{"", "web", orchestration.Expr{Text: "web", Type: "glob"}},
+	} {
+		x := &orchestration.Target{Name: "t", Types: strings.Fields(tt.types)}
+		a := orchestration.NewAnswers()
+		a.Targets["t"] = tt.text
+		if got, ok := x.Expr(a); !ok || got != tt.want {
+			t.Errorf("%s of %s: %v, want %v", tt.text, tt.types, got, tt.want)
+		}
+	}
+}
+
 // TestStore keeps answers for the user alone, without passwords.
 func TestStore(t *testing.T) {
 	t.Parallel()

@@ -16,18 +16,7 @@ import (
 //go:noinline
 func chainPage(p page, c chainView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if c.Description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, c.Description)
@@ -41,7 +30,11 @@ func chainPage(p page, c chainView) templ.Component {
 			} else if len(c.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The chain has no steps yet.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol class=\"steps\">")
+				writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol class=\"steps\"")
+				if p.may(Editor) {
+					writeHTML(templ_7745c5c3_Buffer, " data-sortable")
+				}
+				writeHTML(templ_7745c5c3_Buffer, ">")
 				for i := range c.Steps {
 					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><p>")
 					writeText(templ_7745c5c3_Buffer, c.Steps[i].Says())
@@ -55,16 +48,10 @@ func chainPage(p page, c chainView) templ.Component {
 					}
 					writeHTML(templ_7745c5c3_Buffer, "</p>")
 					if p.may(Editor) {
-						templ_7745c5c3_Err = stepButtons(p, c, i+1).Render(ctx, templ_7745c5c3_Buffer)
-						if templ_7745c5c3_Err != nil {
-							return templ_7745c5c3_Err
-						}
+						writePart(ctx, templ_7745c5c3_Buffer, stepButtons(p, c, i+1))
 						writeHTML(templ_7745c5c3_Buffer, " ")
 						if c.Steps[i].On != "" {
-							templ_7745c5c3_Err = stepTargets(p, c, i+1, c.Steps[i].On).Render(ctx, templ_7745c5c3_Buffer)
-							if templ_7745c5c3_Err != nil {
-								return templ_7745c5c3_Err
-							}
+							writePart(ctx, templ_7745c5c3_Buffer, stepTargets(p, c, i+1, c.Steps[i].On))
 						}
 					}
 					writeHTML(templ_7745c5c3_Buffer, "</li>")
@@ -73,15 +60,9 @@ func chainPage(p page, c chainView) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if c.Fault == "" && len(c.Steps) > 0 {
-				templ_7745c5c3_Err = runForm(p, path("chains", c.Name, "run"), c.Version).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, runForm(p, path("chains", c.Name, "run"), c.Version))
 				writeHTML(templ_7745c5c3_Buffer, " ")
-				templ_7745c5c3_Err = scheduleForm(p, c).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, scheduleForm(p, c))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if p.may(Editor) {
@@ -103,14 +84,8 @@ func chainPage(p page, c chainView) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 					writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "about"))
 					writeHTML(templ_7745c5c3_Buffer, "\">")
-					templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
-					templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+					writePart(ctx, templ_7745c5c3_Buffer, version(c))
 					writeHTML(templ_7745c5c3_Buffer, "<label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
 					writeText(templ_7745c5c3_Buffer, c.Name)
 					writeHTML(templ_7745c5c3_Buffer, "\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"> <label for=\"description\">Description</label> <input id=\"description\" name=\"description\" value=\"")
@@ -120,21 +95,12 @@ func chainPage(p page, c chainView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "clone"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
-				templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writeHTML(templ_7745c5c3_Buffer, "<label for=\"clone\">Copy under another name</label><div class=\"row\"><input id=\"clone\" name=\"name\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"> <button class=\"quiet\">Copy</button></div></form><form method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "delete"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
-				templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+				writePart(ctx, templ_7745c5c3_Buffer, version(c))
 				writeHTML(templ_7745c5c3_Buffer, "<label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\" required> Yes, delete this chain</label> <button class=\"danger\">Delete</button></form></section>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\"><a href=\"")
@@ -146,10 +112,7 @@ func chainPage(p page, c chainView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -179,10 +142,7 @@ func scheduleForm(p page, c chainView) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, "</span> ")
 				}
 				if p.may(Operator) {
-					templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 					writeHTML(templ_7745c5c3_Buffer, " <input type=\"hidden\" name=\"id\" value=\"")
 					writeText(templ_7745c5c3_Buffer, x.ID)
 					writeHTML(templ_7745c5c3_Buffer, "\"> <button class=\"quiet\" aria-label=\"")
@@ -196,14 +156,8 @@ func scheduleForm(p page, c chainView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "schedule"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
-				templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+				writePart(ctx, templ_7745c5c3_Buffer, version(c))
 				writeHTML(templ_7745c5c3_Buffer, "<label for=\"at\">Date and time</label> <input id=\"at\" name=\"at\" type=\"datetime-local\" required min=\"")
 				writeText(templ_7745c5c3_Buffer, c.Now.Format(minutes))
 				writeHTML(templ_7745c5c3_Buffer, "\" aria-describedby=\"at-help\"><p class=\"hint\" id=\"at-help\">In the time zone of the controller, where it is ")
@@ -234,25 +188,13 @@ func stepButtons(p page, c chainView, n int) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Edit step "+strconv.Itoa(n))
 		writeHTML(templ_7745c5c3_Buffer, "\">Edit</a>")
-		templ_7745c5c3_Err = moveButton(p, c, n, n-1, "Up", n == 1).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = moveButton(p, c, n, n+1, "Down", n == len(c.Steps)).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, moveButton(p, c, n, n-1, "Up", n == 1))
+		writePart(ctx, templ_7745c5c3_Buffer, moveButton(p, c, n, n+1, "Down", n == len(c.Steps)))
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "remove"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+		writePart(ctx, templ_7745c5c3_Buffer, version(c))
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
 		writeText(templ_7745c5c3_Buffer, strconv.Itoa(n))
 		writeHTML(templ_7745c5c3_Buffer, "\"> <button class=\"quiet\" aria-label=\"")
@@ -273,21 +215,12 @@ func stepTargets(p page, c chainView, n int, on string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\">Select targets</summary><form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "targets"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+		writePart(ctx, templ_7745c5c3_Buffer, version(c))
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
 		writeText(templ_7745c5c3_Buffer, number)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		templ_7745c5c3_Err = targetInput("targets-"+number, "targets", "Targets of step "+number, on, "").Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets-"+number, "targets", "Targets of step "+number, on, "", nil))
 		writeHTML(templ_7745c5c3_Buffer, "<button>Save targets</button></form></details>")
 		return nil
 	})
@@ -298,15 +231,9 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var41 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "move"))
-		writeHTML(templ_7745c5c3_Buffer, "\">")
-		templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writeHTML(templ_7745c5c3_Buffer, "\" data-move>")
+		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+		writePart(ctx, templ_7745c5c3_Buffer, version(c))
 		writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
 		writeText(templ_7745c5c3_Buffer, strconv.Itoa(n))
 		writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"to\" value=\"")
@@ -327,27 +254,13 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 //go:noinline
 func conflictPage(p page, name string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var47 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var48 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var48 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else changed this chain in the meantime. Nothing was saved.</p><p><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, path("chains", name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Show the chain as it is now</a>, or go back to copy what you wrote.</p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -355,18 +268,7 @@ func conflictPage(p page, name string) templ.Component {
 //go:noinline
 func chainTextPage(p page, c chainView, problem string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var51 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var51 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\" id=\"problem\"><pre>")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -375,14 +277,8 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, " <form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "text"))
 			writeHTML(templ_7745c5c3_Buffer, "\">")
-			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = version(c).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+			writePart(ctx, templ_7745c5c3_Buffer, version(c))
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"text\">")
 			writeText(templ_7745c5c3_Buffer, c.Name)
 			writeHTML(templ_7745c5c3_Buffer, ".yml</label> <textarea id=\"text\" name=\"text\" rows=\"24\" spellcheck=\"false\"")
@@ -400,10 +296,7 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -411,18 +304,7 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 //go:noinline
 func stepPage(p page, f stepForm) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var57 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var58 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var58 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<p>")
 			if f.Number > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "Step ")
@@ -444,14 +326,8 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, " <form class=\"card\" method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, path("chains", f.Chain.Name, "step"))
 			writeHTML(templ_7745c5c3_Buffer, "\">")
-			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = version(f.Chain).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+			writePart(ctx, templ_7745c5c3_Buffer, version(f.Chain))
 			writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"step\" value=\"")
 			writeText(templ_7745c5c3_Buffer, strconv.Itoa(f.Number))
 			writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"place\" value=\"")
@@ -460,10 +336,7 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeText(templ_7745c5c3_Buffer, f.Action)
 			writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			for _, name := range stepFields[f.Action] {
-				templ_7745c5c3_Err = stepField(name, f.Fields[name]).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, stepField(name, f.Fields[name]))
 			}
 			if p.may(Editor) {
 				writeHTML(templ_7745c5c3_Buffer, "<button>Save</button>")
@@ -471,10 +344,7 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</form>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -490,10 +360,7 @@ func stepField(name, text string) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, "> Only show what the states would change</label></p>")
 		case "targets":
-			templ_7745c5c3_Err = targetInput("targets", "targets", "Targets", text, "").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, targetInput("targets", "targets", "Targets", text, "", nil))
 		case "packages", "pillar":
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 			writeText(templ_7745c5c3_Buffer, name)
@@ -535,10 +402,11 @@ func stepField(name, text string) templ.Component {
 	})
 }
 
-// targetInput asks for a target expression, and shows who matches it.
+// targetInput asks for a target expression of some types, or any, and shows who
+// matches it.
 //
 //go:noinline
-func targetInput(id, name, label, text, problem string) templ.Component {
+func targetInput(id, name, label, text, problem string, types []string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var84 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
@@ -552,7 +420,7 @@ func targetInput(id, name, label, text, problem string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label+": kind")
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		for _, k := range targetKinds {
+		for _, k := range kindsFor(types) {
 			writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
 			writeText(templ_7745c5c3_Buffer, k[0])
 			writeHTML(templ_7745c5c3_Buffer, "\"")
@@ -592,10 +460,7 @@ func targetInput(id, name, label, text, problem string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-live=\"polite\"></div><p class=\"hint\" id=\"")
 		writeText(templ_7745c5c3_Buffer, id+"-help")
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		templ_7745c5c3_Err = targetHelp().Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, targetHelp())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		return nil
 	})

@@ -246,6 +246,9 @@ func (s *Server) chainDelete(w http.ResponseWriter, r *http.Request, _ *visit) {
 	case c.Version != r.PostForm.Get("version"):
 		err = errChanged
 	default:
+		if err = s.unscheduled(r, c.Name); err != nil {
+			break
+		}
 		if err = st.Delete(c.Name, []byte(c.Text)); errors.Is(err, fs.ErrExist) {
 			err = errChanged
 		}
@@ -288,18 +291,23 @@ func (s *Server) chainAbout(w http.ResponseWriter, r *http.Request, _ *visit) {
 		s.changeChain(w, r, describe)
 		return
 	}
-	// Timers have the name of the chain in their command lines.
-	planned, err := s.opts.Backend.Planned(r.Context())
-	if err == nil && slices.ContainsFunc(planned, func(x Planned) bool { return x.Chain == name }) {
-		err = errors.New("a run of this chain is scheduled under its name: cancel it first")
-	}
-	if err != nil {
+	if err := s.unscheduled(r, name); err != nil {
 		s.chainFault(w, r, err)
 		return
 	}
 	s.editChain(w, r, describe, to, func(st *chain.Store, name string, old, text []byte) error {
 		return st.Rename(name, to, old, text)
 	})
+}
+
+// unscheduled fails if a chain is to run later: timers have its name. Where nobody
+// can be asked, which the page of the chain says, nothing runs later.
+func (s *Server) unscheduled(r *http.Request, name string) error {
+	planned, _ := s.opts.Backend.Planned(r.Context())
+	if slices.ContainsFunc(planned, func(x Planned) bool { return x.Chain == name }) {
+		return errors.New("a run of this chain is scheduled under its name: cancel it first")
+	}
+	return nil
 }
 
 func (s *Server) chainText(w http.ResponseWriter, r *http.Request, v *visit) {
@@ -354,12 +362,15 @@ var stepFields = map[string][]string{
 	chain.Upgrade:   {"targets", "packages"},
 	chain.Wait:      {"seconds", "event", "targets", "timeout"},
 	chain.Config:    {"targets", "source", "dest"},
+	// An orchestration has targets of its own.
+	chain.Orchestrate: {"sls", "pillar"},
 }
 
 // actionSays describes the kinds of actions.
 var actionSays = map[string]string{
 	chain.Package: "Install packages", chain.Command: "Run a command", chain.State: "Apply states", chain.Highstate: "Apply the highstate",
 	chain.Formula: "Apply a formula", chain.Reboot: "Reboot and wait", chain.Upgrade: "Upgrade packages", chain.Wait: "Wait", chain.Config: "Copy files",
+	chain.Orchestrate: "Run an orchestration",
 }
 
 // chainStep shows the form of a step: of the step with the number in the query, or

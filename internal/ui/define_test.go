@@ -66,6 +66,10 @@ func TestChainDefinition(t *testing.T) {
 	if status(t, "a scheduled chain", w, 422); !strings.Contains(w.Body.String(), "cancel it first") {
 		t.Errorf("page: %s", w.Body)
 	}
+	w = b.post("/chains/friday/delete", "version", version("friday"), "confirm", "yes")
+	if status(t, "delete a scheduled chain", w, 422); !strings.Contains(w.Body.String(), "cancel it first") {
+		t.Errorf("page: %s", w.Body)
+	}
 	_ = s.Unschedule(t.Context(), "friday-0")
 	status(t, "another name", b.post("/chains/friday/about", "version", version("friday"), "name", "monday", "description", "Later"), 303)
 	status(t, "the old name", b.get("/chains/friday"), 404)
@@ -74,6 +78,22 @@ func TestChainDefinition(t *testing.T) {
 	}
 	if _, err := os.Stat(st.Path("friday")); err == nil {
 		t.Error("the old file is still there")
+	}
+}
+
+// TestKindsFor offers the kinds of targets that a template takes.
+func TestKindsFor(t *testing.T) {
+	t.Parallel()
+	for types, want := range map[string]string{
+		"": " L G N E I S C", "nodegroup": "N", "list": "L", "glob list": " L", "grain compound": "G C", "grain_pcre nodegroup": " N",
+	} {
+		var got []string
+		for _, k := range kindsFor(strings.Fields(types)) {
+			got = append(got, k[0])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", types, got, want)
+		}
 	}
 }
 

@@ -19,30 +19,13 @@ import (
 //go:noinline
 func historyPage(p page, f historyFilter, rows []history.Execution, more, problem string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/history\" role=\"search\"><label for=\"name\">Name (a glob such as <code>deploy*</code>)</label> <input id=\"name\" name=\"name\" value=\"")
 			writeText(templ_7745c5c3_Buffer, f.Name)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"><div class=\"fields\"><div><label for=\"kind\">Kind</label>")
-			templ_7745c5c3_Err = choice("kind", f.Kind, executionKinds).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, choice("kind", f.Kind, executionKinds))
 			writeHTML(templ_7745c5c3_Buffer, "</div><div><label for=\"status\">Status</label>")
-			templ_7745c5c3_Err = choice("status", f.Status, history.Statuses()).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, choice("status", f.Status, history.Statuses()))
 			writeHTML(templ_7745c5c3_Buffer, "</div><div><label for=\"user\">User</label> <input id=\"user\" name=\"user\" value=\"")
 			writeText(templ_7745c5c3_Buffer, f.User)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"></div><div><label for=\"host\">Host</label> <input id=\"host\" name=\"host\" value=\"")
@@ -57,14 +40,14 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 			} else if len(rows) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no such executions.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"/history/compare\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Executions\"><table><thead><tr><th scope=\"col\">Compare</th><th scope=\"col\">Name</th><th scope=\"col\">Status</th><th scope=\"col\">Started (UTC)</th><th scope=\"col\">Time</th><th scope=\"col\">Steps</th><th scope=\"col\">Hosts</th><th scope=\"col\">User</th></tr></thead> <tbody>")
-				for i := range rows {
-					templ_7745c5c3_Err = executionRow(&rows[i]).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
+				writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"/history/compare\">")
+				templ_7745c5c3_Var8 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					for i := range rows {
+						writePart(ctx, templ_7745c5c3_Buffer, executionRow(&rows[i]))
 					}
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
+					return nil
+				})
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, table("", "Executions", "Compare", "Name", "Status", "Started (UTC)", "Time", "Steps", "Hosts", "User"))
 				if len(rows) > 1 {
 					writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\">Compare the two that are chosen</button>")
 				}
@@ -84,17 +67,14 @@ func historyPage(p page, f historyFilter, rows []history.Execution, more, proble
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func choice(name, chosen string, all []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var10 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var11 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<select id=\"")
 		writeText(templ_7745c5c3_Buffer, name)
 		writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
@@ -118,7 +98,7 @@ func choice(name, chosen string, all []string) templ.Component {
 
 //go:noinline
 func executionRow(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var15 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td><input type=\"checkbox\" name=\"jid\" value=\"")
 		writeText(templ_7745c5c3_Buffer, e.JID)
 		writeHTML(templ_7745c5c3_Buffer, "\" aria-label=\"")
@@ -130,10 +110,7 @@ func executionRow(e *history.Execution) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</a> <span class=\"more\">")
 		writeText(templ_7745c5c3_Buffer, e.Kind)
 		writeHTML(templ_7745c5c3_Buffer, "</span></th><td>")
-		templ_7745c5c3_Err = badge(e.Status).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, badge(e.Status))
 		if e.Test {
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">preview</span>")
 		}
@@ -154,19 +131,8 @@ func executionRow(e *history.Execution) templ.Component {
 
 //go:noinline
 func executionPage(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var27 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var28 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, x.Description)
@@ -180,38 +146,20 @@ func executionPage(p page, x executionView) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, ">")
 			if x.live() {
-				templ_7745c5c3_Err = executionState(x).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, executionState(x))
 			}
-			templ_7745c5c3_Err = executionFacts(x).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = executionLinks(p, x).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, executionFacts(x))
+			writePart(ctx, templ_7745c5c3_Buffer, executionLinks(p, x))
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Timeline</h2><ol id=\"timeline\" class=\"timeline\">")
 			for i := range x.Steps {
-				templ_7745c5c3_Err = timelineItem(p, x, i).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, timelineItem(p, x, i))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
-			templ_7745c5c3_Err = executionDiffs(x).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, executionDiffs(x))
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var27), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -220,30 +168,15 @@ func executionPage(p page, x executionView) templ.Component {
 //
 //go:noinline
 func executionUpdate(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var30 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Err = executionState(x).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = executionFacts(x).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
-		templ_7745c5c3_Err = executionLinks(p, x).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
+		writePart(ctx, templ_7745c5c3_Buffer, executionState(x))
+		writePart(ctx, templ_7745c5c3_Buffer, executionFacts(x))
+		writePart(ctx, templ_7745c5c3_Buffer, executionLinks(p, x))
 		for i := range x.Steps {
-			templ_7745c5c3_Err = timelineItem(p, x, i).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, timelineItem(p, x, i))
 		}
 		if !x.live() {
-			templ_7745c5c3_Err = executionDiffs(x).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, executionDiffs(x))
 		}
 		return nil
 	})
@@ -251,14 +184,11 @@ func executionUpdate(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionState(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var32 = []any{"is-" + x.Status}
-		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var32...)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var33 = []any{"is-" + x.Status}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var33...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text role=\"status\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var32).String())
+		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var33).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, x.says())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -268,12 +198,9 @@ func executionState(x executionView) templ.Component {
 
 //go:noinline
 func executionFacts(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<dl id=\"execution-facts\" class=\"facts\"><div><dt>Status</dt><dd>")
-		templ_7745c5c3_Err = badge(x.Status).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, badge(x.Status))
 		writeText(templ_7745c5c3_Buffer, stepsSay(&x.Execution))
 		writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>")
 		writeText(templ_7745c5c3_Buffer, x.Kind)
@@ -322,7 +249,7 @@ func executionFacts(x executionView) templ.Component {
 
 //go:noinline
 func executionLinks(p page, x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var49 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-links\"><p class=\"links\">")
 		if x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
@@ -345,10 +272,7 @@ func executionLinks(p page, x executionView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID, "resume"))
 			writeHTML(templ_7745c5c3_Buffer, "\">")
-			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 			writeHTML(templ_7745c5c3_Buffer, "<button>Resume at the first step that did not succeed</button></form>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</div>")
@@ -358,7 +282,7 @@ func executionLinks(p page, x executionView) templ.Component {
 
 //go:noinline
 func executionDiffs(x executionView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var56 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var57 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"execution-diffs\"><h2>Changes of files</h2>")
 		if !x.Record {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">The job cache of this machine does not have the record of this execution (any more), which has them.</p>")
@@ -366,10 +290,7 @@ func executionDiffs(x executionView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 		}
 		for i := range x.Diffs {
-			templ_7745c5c3_Err = fileDiffItem(&x.Diffs[i]).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, fileDiffItem(&x.Diffs[i]))
 		}
 		if x.MoreDiffs > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
@@ -383,23 +304,17 @@ func executionDiffs(x executionView) templ.Component {
 
 //go:noinline
 func timelineItem(p page, x executionView, i int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var58 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
 		t := &x.Steps[i]
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(i+1))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"timeline\"><h3>")
-		templ_7745c5c3_Err = badge(t.State).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, badge(t.State))
 		writeText(templ_7745c5c3_Buffer, t.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
 		writeText(templ_7745c5c3_Buffer, timelineSays(t))
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
-		templ_7745c5c3_Err = gantt(t.Bar, t.State).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, gantt(t.Bar, t.State))
 		if t.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
 			writeText(templ_7745c5c3_Buffer, short(t.Comment))
@@ -421,10 +336,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</summary><ul class=\"lanes\">")
 			for _, h := range t.Shown {
 				writeHTML(templ_7745c5c3_Buffer, "<li><span class=\"lane\">")
-				templ_7745c5c3_Err = badge(h.Result).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, badge(h.Result))
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 				writeURL(templ_7745c5c3_Buffer, path("hosts", h.ID))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -432,10 +344,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</a> <span class=\"more\">")
 				writeText(templ_7745c5c3_Buffer, lasted(h.Took))
 				writeHTML(templ_7745c5c3_Buffer, "</span></span>")
-				templ_7745c5c3_Err = gantt(h.Bar, h.Result).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, gantt(h.Bar, h.Result))
 				if h.Why != "" {
 					writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
 					writeText(templ_7745c5c3_Buffer, h.Why)
@@ -458,10 +367,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 			writeText(templ_7745c5c3_Buffer, t.StepJID)
 			writeHTML(templ_7745c5c3_Buffer, "</a> ")
 			if t.Bad > 0 && x.Record && !x.live() && p.may(Operator) {
-				templ_7745c5c3_Err = retryButton(p, t.StepJID, t.Bad, t.ID).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, t.StepJID, t.Bad, t.ID))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 		}
@@ -474,15 +380,12 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 //
 //go:noinline
 func gantt(b *bar, state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var72 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var73 templ.Component) (templ_7745c5c3_Err error) {
 		if b != nil {
-			var templ_7745c5c3_Var73 = []any{"bar", "is-" + state}
-			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var73...)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			var templ_7745c5c3_Var74 = []any{"bar", "is-" + state}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var74...)
 			writeHTML(templ_7745c5c3_Buffer, "<svg class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var73).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var74).String())
 			writeHTML(templ_7745c5c3_Buffer, "\" aria-hidden=\"true\" focusable=\"false\"><rect x=\"")
 			writeText(templ_7745c5c3_Buffer, b.X)
 			writeHTML(templ_7745c5c3_Buffer, "\" y=\"0\" width=\"")
@@ -495,7 +398,7 @@ func gantt(b *bar, state string) templ.Component {
 
 //go:noinline
 func fileDiffItem(d *fileDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var77 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var78 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, "Change of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\"><h3>")
@@ -511,13 +414,10 @@ func fileDiffItem(d *fileDiff) templ.Component {
 		writeText(templ_7745c5c3_Buffer, "Diff of "+d.ID)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		for _, l := range diffLines(d.Diff) {
-			var templ_7745c5c3_Var85 = []any{l.class}
-			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var85...)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			var templ_7745c5c3_Var86 = []any{l.class}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var86...)
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var85).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var86).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, l.text)
 			writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -531,14 +431,11 @@ func fileDiffItem(d *fileDiff) templ.Component {
 //
 //go:noinline
 func retryButton(p page, jid string, n int, step string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var88 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var89 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, path("jobs", jid, "retry"))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 		writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, retrySays(n)+": "+step)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -550,75 +447,53 @@ func retryButton(p page, jid string, n int, step string) templ.Component {
 
 //go:noinline
 func comparePage(p page, d *history.Diff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var92 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var93 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
-			writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Executions\"><table><thead><tr><td></td><th scope=\"col\">Then</th><th scope=\"col\">Now</th></tr></thead> <tbody><tr><th scope=\"row\">Execution</th>")
-			templ_7745c5c3_Err = executionCell(d.Then).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = executionCell(d.Now).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</tr><tr><th scope=\"row\">Status</th><td>")
-			templ_7745c5c3_Err = badge(d.Then.Status).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-			templ_7745c5c3_Err = badge(d.Now.Status).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Started (UTC)</th><td>")
-			writeText(templ_7745c5c3_Buffer, clock(d.Then.Started))
-			writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-			writeText(templ_7745c5c3_Buffer, clock(d.Now.Started))
-			writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Time</th><td>")
-			writeText(templ_7745c5c3_Buffer, lasted(d.Then.Duration()))
-			writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-			writeText(templ_7745c5c3_Buffer, lasted(d.Now.Duration()))
-			writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Steps</th><td>")
-			writeText(templ_7745c5c3_Buffer, stepsSay(d.Then))
-			writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-			writeText(templ_7745c5c3_Buffer, stepsSay(d.Now))
-			writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">User</th><td>")
-			writeText(templ_7745c5c3_Buffer, d.Then.User)
-			writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-			writeText(templ_7745c5c3_Buffer, d.Now.User)
-			writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-			if d.Then.Revision+d.Now.Revision != "" {
-				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">Commit of the tree</th><td>")
-				writeText(templ_7745c5c3_Buffer, d.Then.Revision)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var93 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var94 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+			templ_7745c5c3_Var95 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">Execution</th>")
+				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Then))
+				writePart(ctx, templ_7745c5c3_Buffer, executionCell(d.Now))
+				writeHTML(templ_7745c5c3_Buffer, "</tr><tr><th scope=\"row\">Status</th><td>")
+				writePart(ctx, templ_7745c5c3_Buffer, badge(d.Then.Status))
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				writeText(templ_7745c5c3_Buffer, d.Now.Revision)
+				writePart(ctx, templ_7745c5c3_Buffer, badge(d.Now.Status))
+				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Started (UTC)</th><td>")
+				writeText(templ_7745c5c3_Buffer, clock(d.Then.Started))
+				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+				writeText(templ_7745c5c3_Buffer, clock(d.Now.Started))
+				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Time</th><td>")
+				writeText(templ_7745c5c3_Buffer, lasted(d.Then.Duration()))
+				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+				writeText(templ_7745c5c3_Buffer, lasted(d.Now.Duration()))
+				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Steps</th><td>")
+				writeText(templ_7745c5c3_Buffer, stepsSay(d.Then))
+				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+				writeText(templ_7745c5c3_Buffer, stepsSay(d.Now))
+				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">User</th><td>")
+				writeText(templ_7745c5c3_Buffer, d.Then.User)
+				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+				writeText(templ_7745c5c3_Buffer, d.Now.User)
 				writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div><h2>Definition</h2>")
+				if d.Then.Revision+d.Now.Revision != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">Commit of the tree</th><td>")
+					writeText(templ_7745c5c3_Buffer, d.Then.Revision)
+					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+					writeText(templ_7745c5c3_Buffer, d.Now.Revision)
+					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
+				}
+				return nil
+			})
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var95), templ_7745c5c3_Buffer, table("", "Executions", "", "Then", "Now"))
+			writeHTML(templ_7745c5c3_Buffer, " <h2>Definition</h2>")
 			if d.Definition == "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">Both ran the same definition.</p>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<pre class=\"diff\" tabindex=\"0\" role=\"region\" aria-label=\"Diff of the definitions\">")
 				for _, l := range diffLines(short(d.Definition)) {
-					var templ_7745c5c3_Var104 = []any{l.class}
-					templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var104...)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					var templ_7745c5c3_Var106 = []any{l.class}
+					_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var106...)
 					writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-					writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var104).String())
+					writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var106).String())
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, l.text)
 					writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -635,25 +510,19 @@ func comparePage(p page, d *history.Diff) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <ol class=\"steps\">")
 			for i := range d.Steps {
-				templ_7745c5c3_Err = stepDiffItem(&d.Steps[i]).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, stepDiffItem(&d.Steps[i]))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var93), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var94), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func executionCell(e *history.Execution) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var107 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var109 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<td><a href=\"")
 		writeURL(templ_7745c5c3_Buffer, path("history", e.JID))
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -667,7 +536,7 @@ func executionCell(e *history.Execution) templ.Component {
 
 //go:noinline
 func stepDiffItem(sd *history.StepDiff) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var111 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var113 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><h3>")
 		writeText(templ_7745c5c3_Buffer, sd.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
@@ -675,19 +544,19 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		shown, more := hostDiffs(sd.Hosts)
 		if len(shown) > 0 {
-			writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
-			writeText(templ_7745c5c3_Buffer, "Hosts of "+sd.ID)
-			writeHTML(templ_7745c5c3_Buffer, "\"><table><thead><tr><th scope=\"col\">Host</th><th scope=\"col\">Then</th><th scope=\"col\">Now</th></tr></thead> <tbody>")
-			for _, h := range shown {
-				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
-				writeText(templ_7745c5c3_Buffer, h.Host)
-				writeHTML(templ_7745c5c3_Buffer, "</th><td class=\"wrap\">")
-				writeText(templ_7745c5c3_Buffer, hostSays(h.Then))
-				writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
-				writeText(templ_7745c5c3_Buffer, hostSays(h.Now))
-				writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
+			templ_7745c5c3_Var116 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				for _, h := range shown {
+					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
+					writeText(templ_7745c5c3_Buffer, h.Host)
+					writeHTML(templ_7745c5c3_Buffer, "</th><td class=\"wrap\">")
+					writeText(templ_7745c5c3_Buffer, hostSays(h.Then))
+					writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
+					writeText(templ_7745c5c3_Buffer, hostSays(h.Now))
+					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
+				}
+				return nil
+			})
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var116), templ_7745c5c3_Buffer, table("", "Hosts of "+sd.ID, "Host", "Then", "Now"))
 		}
 		if more > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")

@@ -17,25 +17,11 @@ import (
 //go:noinline
 func hostsPage(p page, v hostsView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/hosts\" role=\"search\"><label for=\"expr\">Targets</label> <input id=\"expr\" name=\"expr\" value=\"")
 			writeText(templ_7745c5c3_Buffer, v.Expr)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\" aria-describedby=\"expr-help\"> <button>Show</button><p class=\"hint\" id=\"expr-help\">")
-			templ_7745c5c3_Err = targetHelp().Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, targetHelp())
 			writeHTML(templ_7745c5c3_Buffer, "</p></form>")
 			if v.Problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
@@ -47,26 +33,23 @@ func hostsPage(p page, v hostsView) templ.Component {
 				writeText(templ_7745c5c3_Buffer, partSays(v))
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 				if len(v.Rows) > 0 {
-					writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Hosts\"><table id=\"hosts\"><thead><tr><th scope=\"col\">Host</th><th scope=\"col\">Last result</th><th scope=\"col\">Job</th><th scope=\"col\">Began</th></tr></thead> <tbody>")
-					for _, x := range v.Rows {
-						writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
-						writeURL(templ_7745c5c3_Buffer, path("hosts", x.ID))
-						writeHTML(templ_7745c5c3_Buffer, "\">")
-						writeText(templ_7745c5c3_Buffer, x.ID)
-						writeHTML(templ_7745c5c3_Buffer, "</a></th>")
-						templ_7745c5c3_Err = lastCells(x.Last).Render(ctx, templ_7745c5c3_Buffer)
-						if templ_7745c5c3_Err != nil {
-							return templ_7745c5c3_Err
+					templ_7745c5c3_Var7 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+						for _, x := range v.Rows {
+							writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
+							writeURL(templ_7745c5c3_Buffer, path("hosts", x.ID))
+							writeHTML(templ_7745c5c3_Buffer, "\">")
+							writeText(templ_7745c5c3_Buffer, x.ID)
+							writeHTML(templ_7745c5c3_Buffer, "</a></th>")
+							writePart(ctx, templ_7745c5c3_Buffer, lastCells(x.Last))
+							writeHTML(templ_7745c5c3_Buffer, "</tr>")
 						}
-						writeHTML(templ_7745c5c3_Buffer, "</tr>")
-					}
-					writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
+						return nil
+					})
+					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer, table("hosts", "Hosts", "Host", "Last result", "Job", "Began"))
+					writeHTML(templ_7745c5c3_Buffer, " ")
 					if p.may(Operator) {
 						writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"/hosts/ping\">")
-						templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-						if templ_7745c5c3_Err != nil {
-							return templ_7745c5c3_Err
-						}
+						writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 						writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"expr\" value=\"")
 						writeText(templ_7745c5c3_Buffer, v.Expr)
 						writeHTML(templ_7745c5c3_Buffer, "\"> <input type=\"hidden\" name=\"from\" value=\"")
@@ -91,25 +74,19 @@ func hostsPage(p page, v hostsView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func lastCells(x *lastResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var15 templ.Component) (templ_7745c5c3_Err error) {
 		if x == nil {
 			writeHTML(templ_7745c5c3_Buffer, "<td colspan=\"3\"><span class=\"more\">none is known</span></td>")
 		} else {
 			writeHTML(templ_7745c5c3_Buffer, "<td>")
-			templ_7745c5c3_Err = badge(x.Result).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, badge(x.Result))
 			if x.Why != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"comment\">")
 				writeText(templ_7745c5c3_Buffer, x.Why)
@@ -129,19 +106,8 @@ func lastCells(x *lastResult) templ.Component {
 
 //go:noinline
 func hostPage(p page, x hostView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var19 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var20 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var21 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, x.Problem)
@@ -152,10 +118,7 @@ func hostPage(p page, x hostView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if x.Known && p.may(Operator) {
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"/hosts/ping\">")
-				templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"host\" value=\"")
 				writeText(templ_7745c5c3_Buffer, x.ID)
 				writeHTML(templ_7745c5c3_Buffer, "\"> <button>Ask it for an answer (test.ping)</button></form>")
@@ -164,40 +127,39 @@ func hostPage(p page, x hostView) templ.Component {
 			if len(x.Jobs) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Jobs\"><table><thead><tr><th scope=\"col\">Result</th><th scope=\"col\">Job</th><th scope=\"col\">Began</th></tr></thead> <tbody>")
-				for i := range x.Jobs {
-					writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
-					templ_7745c5c3_Err = badge(x.Jobs[i].Result).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
+				templ_7745c5c3_Var24 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					for i := range x.Jobs {
+						writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
+						writePart(ctx, templ_7745c5c3_Buffer, badge(x.Jobs[i].Result))
+						if x.Jobs[i].Why != "" {
+							writeHTML(templ_7745c5c3_Buffer, "<span class=\"comment\">")
+							writeText(templ_7745c5c3_Buffer, x.Jobs[i].Why)
+							writeHTML(templ_7745c5c3_Buffer, "</span>")
+						}
+						writeHTML(templ_7745c5c3_Buffer, "</td><th scope=\"row\"><a href=\"")
+						writeURL(templ_7745c5c3_Buffer, hostOfJob(x.Jobs[i].JID, x.ID))
+						writeHTML(templ_7745c5c3_Buffer, "\">")
+						writeText(templ_7745c5c3_Buffer, lastSays(&x.Jobs[i]))
+						writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
+						writeText(templ_7745c5c3_Buffer, x.Jobs[i].Time)
+						writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 					}
-					if x.Jobs[i].Why != "" {
-						writeHTML(templ_7745c5c3_Buffer, "<span class=\"comment\">")
-						writeText(templ_7745c5c3_Buffer, x.Jobs[i].Why)
-						writeHTML(templ_7745c5c3_Buffer, "</span>")
-					}
-					writeHTML(templ_7745c5c3_Buffer, "</td><th scope=\"row\"><a href=\"")
-					writeURL(templ_7745c5c3_Buffer, hostOfJob(x.Jobs[i].JID, x.ID))
-					writeHTML(templ_7745c5c3_Buffer, "\">")
-					writeText(templ_7745c5c3_Buffer, lastSays(&x.Jobs[i]))
-					writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
-					writeText(templ_7745c5c3_Buffer, x.Jobs[i].Time)
-					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
+					return nil
+				})
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var24), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>History</h2>")
 			if len(x.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no executions with this host.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"History\"><table><thead><tr><th scope=\"col\">Result</th><th scope=\"col\">Step</th><th scope=\"col\">Execution</th><th scope=\"col\">Ended (UTC)</th><th scope=\"col\">Time</th></tr></thead> <tbody>")
-				for i := range x.Steps {
-					templ_7745c5c3_Err = hostStepRow(&x.Steps[i]).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
+				templ_7745c5c3_Var29 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					for i := range x.Steps {
+						writePart(ctx, templ_7745c5c3_Buffer, hostStepRow(&x.Steps[i]))
 					}
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div><p><a href=\"")
+					return nil
+				})
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended (UTC)", "Time"))
+				writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyFilter{Host: x.ID}.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">All executions with ")
 				writeText(templ_7745c5c3_Buffer, x.ID)
@@ -205,22 +167,16 @@ func hostPage(p page, x hostView) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var20), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func hostStepRow(h *history.HostStep) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
-		templ_7745c5c3_Err = badge(resultOf(h.Result, h.Changed)).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, badge(resultOf(h.Result, h.Changed)))
 		if why := whyOf(h.Detail); why != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<span class=\"comment\">")
 			writeText(templ_7745c5c3_Buffer, why)

@@ -26,35 +26,14 @@ func layout(p page) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</head><body><a class=\"skip\" href=\"#main\">Skip to the content</a><header><a class=\"brand\" href=\"/\">brine</a> ")
 		if p.Who != nil {
 			writeHTML(templ_7745c5c3_Buffer, "<nav aria-label=\"Pages\">")
-			templ_7745c5c3_Err = navLink(p, "start", "/", "Orchestrations").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = navLink(p, "history", "/history", "History").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = navLink(p, "jobs", "/jobs", "Jobs").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = navLink(p, "hosts", "/hosts", "Hosts").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = navLink(p, "states", "/states", "States").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = navLink(p, "audit", "/audit", "Audit").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "start", "/", "Orchestrations"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "history", "/history", "History"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "jobs", "/jobs", "Jobs"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "hosts", "/hosts", "Hosts"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "states", "/states", "States"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "audit", "/audit", "Audit"))
 			writeHTML(templ_7745c5c3_Buffer, "</nav><form class=\"who\" method=\"post\" action=\"/logout\">")
-			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 			writeHTML(templ_7745c5c3_Buffer, "<span>")
 			writeText(templ_7745c5c3_Buffer, p.Who.name)
 			writeHTML(templ_7745c5c3_Buffer, " (")
@@ -64,10 +43,7 @@ func layout(p page) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</header><main id=\"main\" tabindex=\"-1\"><h1>")
 		writeText(templ_7745c5c3_Buffer, p.Title)
 		writeHTML(templ_7745c5c3_Buffer, "</h1>")
-		templ_7745c5c3_Err = templ_7745c5c3_Var1.Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var1)
 		writeHTML(templ_7745c5c3_Buffer, "</main></body></html>")
 		return nil
 	})
@@ -114,27 +90,13 @@ func once() templ.Component {
 //go:noinline
 func errorPage(p page, text string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var13 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var14 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var14 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\"><pre>")
 			writeText(templ_7745c5c3_Buffer, text)
 			writeHTML(templ_7745c5c3_Buffer, "</pre></div><p><a href=\"/\">All orchestrations</a></p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var14), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -142,18 +104,7 @@ func errorPage(p page, text string) templ.Component {
 //go:noinline
 func loginForm(p page, passwords bool, name, problem string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var17 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var17 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -169,10 +120,7 @@ func loginForm(p page, passwords bool, name, problem string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -194,10 +142,7 @@ func entered() templ.Component {
 func badge(state string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
 		var templ_7745c5c3_Var22 = []any{"badge", "is-" + state}
-		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var22...)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var22...)
 		writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
 		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var22).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -239,14 +184,8 @@ func runForm(p page, action, version string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"run-heading\"><h2 id=\"run-heading\">Run</h2><form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, action)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
-			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = once().Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+			writePart(ctx, templ_7745c5c3_Buffer, once())
 			if version != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"version\" value=\"")
 				writeText(templ_7745c5c3_Buffer, version)
@@ -283,6 +222,37 @@ func took(seconds float64) string {
 		return ""
 	}
 	return lasted(time.Duration(seconds * float64(time.Second)))
+}
+
+// table has the rows that are put into it below its heads; an empty head is the
+// corner over the heads of rows.
+//
+//go:noinline
+func table(id, label string, heads ...string) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
+		writeText(templ_7745c5c3_Buffer, label)
+		writeHTML(templ_7745c5c3_Buffer, "\"><table")
+		if id != "" {
+			writeHTML(templ_7745c5c3_Buffer, " id=\"")
+			writeText(templ_7745c5c3_Buffer, id)
+			writeHTML(templ_7745c5c3_Buffer, "\"")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "><thead><tr>")
+		for _, h := range heads {
+			if h == "" {
+				writeHTML(templ_7745c5c3_Buffer, "<td></td>")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<th scope=\"col\">")
+				writeText(templ_7745c5c3_Buffer, h)
+				writeHTML(templ_7745c5c3_Buffer, "</th>")
+			}
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</tr></thead> <tbody>")
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var34)
+		writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
+		return nil
+	})
 }
 
 var _ = templruntime.GeneratedTemplate

@@ -105,11 +105,15 @@ func describes(text string) string {
 func (s *Server) orchestration(w http.ResponseWriter, r *http.Request, v *visit) {
 	name := r.PathValue("sls")
 	low, text, err := s.opts.Backend.Steps(r.Context(), name)
+	var chains []Entry
+	if err == nil {
+		chains, err = s.changeable(r, v)
+	}
 	if err != nil {
 		s.fault(w, r, err)
 		return
 	}
-	render(w, r, http.StatusOK, orchestrationPage(page{Title: name, At: "start", Who: v}, name, describes(text), plannedSteps(low)))
+	render(w, r, http.StatusOK, orchestrationPage(page{Title: name, At: "start", Who: v}, name, describes(text), plannedSteps(low), chains))
 }
 
 func (s *Server) orchestrationGraph(w http.ResponseWriter, r *http.Request, _ *visit) {

@@ -362,6 +362,16 @@ func TestStates(t *testing.T) {
 	if text := b.get(where).Body.String(); !strings.Contains(text, `name="sls" value="web"`) {
 		t.Errorf("%s: %s", where, text)
 	}
+	if text := b.get("/orchestrations/orch.deploy").Body.String(); !strings.Contains(text, `action="/orchestrations/orch.deploy/step"`) || !strings.Contains(text, `<option value="friday">`) {
+		t.Errorf("orchestration: %s", text)
+	}
+	if text := s.browser(Operator).get("/orchestrations/orch.deploy").Body.String(); strings.Contains(text, "friday") {
+		t.Error("an operator is shown what only editors may do")
+	}
+	where = b.get("/orchestrations/orch.deploy/step?chain=friday").Header().Get("Location")
+	if text := b.get(where).Body.String(); !strings.Contains(text, `name="sls" value="orch.deploy"`) || !strings.Contains(text, `name="action" value="orchestrate"`) || strings.Contains(text, `id="targets"`) {
+		t.Errorf("%s: %s", where, text)
+	}
 }
 
 // TestSchedule has a chain run later, and cancels that.

@@ -17,18 +17,7 @@ import (
 //go:noinline
 func runPage(p page, v runView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, v.Spec.path())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -56,38 +45,23 @@ func runPage(p page, v runView) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, ">")
 			var templ_7745c5c3_Var10 = []any{"is-" + v.state()}
-			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var10...)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var10...)
 			writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
 			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var10).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, v.says())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
-			templ_7745c5c3_Err = runControls(p, v).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol id=\"steps\" class=\"steps\">")
 			for _, s := range v.Steps {
-				templ_7745c5c3_Err = runStepItem(p, v, s).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, runStepItem(p, v, s))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
-			templ_7745c5c3_Err = runMessages(v).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, runMessages(v))
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -98,29 +72,17 @@ func runPage(p page, v runView) templ.Component {
 func runUpdate(p page, v runView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var13 templ.Component) (templ_7745c5c3_Err error) {
 		var templ_7745c5c3_Var14 = []any{"is-" + v.state()}
-		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var14...)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var14...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
 		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var14).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, v.says())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
-		templ_7745c5c3_Err = runControls(p, v).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 		for _, s := range v.Steps {
-			templ_7745c5c3_Err = runStepItem(p, v, s).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, runStepItem(p, v, s))
 		}
-		templ_7745c5c3_Err = runMessages(v).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, runMessages(v))
 		return nil
 	})
 }
@@ -153,21 +115,12 @@ func runControls(p page, v runView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\">")
 			if !v.over() {
 				if !v.Spec.single() {
-					templ_7745c5c3_Err = runButton(p, path("runs", v.ID, "stop"), "Stop before the next step", v.Stopping != "").Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "stop"), "Stop before the next step", v.Stopping != ""))
 				}
 				writeHTML(templ_7745c5c3_Buffer, " ")
-				templ_7745c5c3_Err = runButton(p, path("runs", v.ID, "kill"), "End the running steps", v.Stopping == "kill").Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "kill"), "End the running steps", v.Stopping == "kill"))
 			} else if v.state() != "succeeded" && v.JID != "" && !v.Spec.single() {
-				templ_7745c5c3_Err = runButton(p, path("runs", v.ID, "resume"), "Resume at the first step that did not succeed", false).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "resume"), "Resume at the first step that did not succeed", false))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 		}
@@ -182,10 +135,7 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, action)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 		writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\"")
 		if disabled {
 			writeHTML(templ_7745c5c3_Buffer, " disabled")
@@ -203,10 +153,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
-		templ_7745c5c3_Err = badge(s.State).Render(ctx, templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(ctx, templ_7745c5c3_Buffer, badge(s.State))
 		writeText(templ_7745c5c3_Buffer, s.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
 		writeText(templ_7745c5c3_Buffer, s.Fun)
@@ -233,10 +180,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
 				var templ_7745c5c3_Var36 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36...)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
 				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var36).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><strong>")
@@ -260,10 +204,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 		}
 		if v.over() && s.HostsBad > 0 && s.JID != "" && p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\">")
-			templ_7745c5c3_Err = retryButton(p, s.JID, s.HostsBad, s.ID).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, s.JID, s.HostsBad, s.ID))
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</li>")

@@ -16,18 +16,7 @@ import (
 //go:noinline
 func startPage(p page, c *Catalogue, runs []runView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if len(runs) > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<section aria-labelledby=\"runs\"><h2 id=\"runs\">Runs of this session</h2><ul class=\"list\">")
 				for _, r := range runs {
@@ -36,10 +25,7 @@ func startPage(p page, c *Catalogue, runs []runView) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, "\">")
 					writeText(templ_7745c5c3_Buffer, r.Spec.title())
 					writeHTML(templ_7745c5c3_Buffer, "</a>")
-					templ_7745c5c3_Err = badge(r.state()).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, badge(r.state()))
 					writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">")
 					writeText(templ_7745c5c3_Buffer, clock(r.Started))
 					writeHTML(templ_7745c5c3_Buffer, " by ")
@@ -61,30 +47,18 @@ func startPage(p page, c *Catalogue, runs []runView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</a></li>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ul></section><section aria-labelledby=\"chains\"><h2 id=\"chains\">Chains of actions</h2>")
-			templ_7745c5c3_Err = entries("chains", c.Chains).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, entries("chains", c.Chains))
 			if p.may(Editor) {
 				writeHTML(templ_7745c5c3_Buffer, "<details class=\"card\"><summary>New chain</summary><form method=\"post\" action=\"/chains\">")
-				templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writeHTML(templ_7745c5c3_Buffer, "<label for=\"chain-name\">Name</label> <input id=\"chain-name\" name=\"name\" required maxlength=\"64\" autocapitalize=\"none\" autocomplete=\"off\"> <label for=\"chain-description\">Description</label> <input id=\"chain-description\" name=\"description\" maxlength=\"500\" autocomplete=\"off\"> <button>Create chain</button></form></details>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</section><section aria-labelledby=\"templates\"><h2 id=\"templates\">Templates</h2>")
-			templ_7745c5c3_Err = entries("templates", c.Templates).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, entries("templates", c.Templates))
 			writeHTML(templ_7745c5c3_Buffer, "</section>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -119,56 +93,48 @@ func entries(kind string, all []Entry) templ.Component {
 }
 
 //go:noinline
-func orchestrationPage(p page, name, description string, steps []plannedStep) templ.Component {
+func orchestrationPage(p page, name, description string, steps []plannedStep, chains []Entry) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var15 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var15 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, description)
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, " <h2>Steps</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Steps\"><table><thead><tr><th scope=\"col\">Step</th><th scope=\"col\">Function</th><th scope=\"col\">Targets</th><th scope=\"col\">What</th><th scope=\"col\">After</th></tr></thead> <tbody>")
-			for _, s := range steps {
-				writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
-				writeText(templ_7745c5c3_Buffer, s.ID)
-				writeHTML(templ_7745c5c3_Buffer, "</th><td>")
-				writeText(templ_7745c5c3_Buffer, s.Fun)
-				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				if s.Expr != "" {
-					writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-					writeURL(templ_7745c5c3_Buffer, hostsOf(s.Expr))
-					writeHTML(templ_7745c5c3_Buffer, "\" title=\"Show who matches\">")
-					writeText(templ_7745c5c3_Buffer, s.Target)
-					writeHTML(templ_7745c5c3_Buffer, "</a>")
+			writeHTML(templ_7745c5c3_Buffer, " <h2>Steps</h2>")
+			templ_7745c5c3_Var17 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				for _, s := range steps {
+					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
+					writeText(templ_7745c5c3_Buffer, s.ID)
+					writeHTML(templ_7745c5c3_Buffer, "</th><td>")
+					writeText(templ_7745c5c3_Buffer, s.Fun)
+					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+					if s.Expr != "" {
+						writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+						writeURL(templ_7745c5c3_Buffer, hostsOf(s.Expr))
+						writeHTML(templ_7745c5c3_Buffer, "\" title=\"Show who matches\">")
+						writeText(templ_7745c5c3_Buffer, s.Target)
+						writeHTML(templ_7745c5c3_Buffer, "</a>")
+					}
+					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+					writeText(templ_7745c5c3_Buffer, s.What)
+					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+					for _, r := range s.Requires {
+						writeHTML(templ_7745c5c3_Buffer, "<div>")
+						writeText(templ_7745c5c3_Buffer, r)
+						writeHTML(templ_7745c5c3_Buffer, "</div>")
+					}
+					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 				}
-				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				writeText(templ_7745c5c3_Buffer, s.What)
-				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				for _, r := range s.Requires {
-					writeHTML(templ_7745c5c3_Buffer, "<div>")
-					writeText(templ_7745c5c3_Buffer, r)
-					writeHTML(templ_7745c5c3_Buffer, "</div>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div><details class=\"card\"><summary>Picture of the requisites</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Requisites\"><img class=\"graph\" loading=\"lazy\" src=\"")
+				return nil
+			})
+			writePart(templ.WithChildren(ctx, templ_7745c5c3_Var17), templ_7745c5c3_Buffer, table("", "Steps", "Step", "Function", "Targets", "What", "After"))
+			writeHTML(templ_7745c5c3_Buffer, " <details class=\"card\"><summary>Picture of the requisites</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Requisites\"><img class=\"graph\" loading=\"lazy\" src=\"")
 			writeText(templ_7745c5c3_Buffer, path("orchestrations", name, "graph.svg"))
 			writeHTML(templ_7745c5c3_Buffer, "\" alt=\"The steps as boxes; arrows lead from what is required to what requires it\"></div></details>")
-			templ_7745c5c3_Err = runForm(p, path("orchestrations", name, "run"), "").Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, runForm(p, path("orchestrations", name, "run"), ""))
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			writePart(ctx, templ_7745c5c3_Buffer, addToChain(p, path("orchestrations", name, "step"), chains))
 			writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, historyOf(kindOrchestration, name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Executions of ")
@@ -176,17 +142,14 @@ func orchestrationPage(p page, name, description string, steps []plannedStep) te
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var15), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func targetHelp() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "A glob (<code>web*</code>), IDs with commas (<code>web1,web2</code>), or an expression with the letter of its type: grain <code>G@os:Debian</code>, nodegroup <code>N@web</code>, regular expression <code>E@web\\d+</code>, compound <code>C@web* and G@os:Debian</code>.")
 		return nil
 	})
@@ -194,19 +157,8 @@ func targetHelp() templ.Component {
 
 //go:noinline
 func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var28 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var28 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var29 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if f.audit() {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">What users did on these pages, or tried to do. Their runs are among the <a href=\"/jobs\">jobs</a>, too.</p>")
 			}
@@ -234,43 +186,42 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 			if len(rows) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
-				writeText(templ_7745c5c3_Buffer, p.Title)
-				writeHTML(templ_7745c5c3_Buffer, "\"><table><thead><tr><th scope=\"col\">Job</th><th scope=\"col\">Began</th><th scope=\"col\">")
+				what := "Function"
 				if f.audit() {
-					writeHTML(templ_7745c5c3_Buffer, "Action")
-				} else {
-					writeHTML(templ_7745c5c3_Buffer, "Function")
+					what = "Action"
 				}
-				writeHTML(templ_7745c5c3_Buffer, "</th><th scope=\"col\">On</th><th scope=\"col\">User</th><th scope=\"col\">Status</th></tr></thead> <tbody>")
-				for _, x := range rows {
-					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
-					writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID))
-					writeHTML(templ_7745c5c3_Buffer, "\">")
-					writeText(templ_7745c5c3_Buffer, x.JID)
-					writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
-					writeText(templ_7745c5c3_Buffer, x.Time)
-					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-					writeText(templ_7745c5c3_Buffer, strings.TrimPrefix(x.Fun, f.Prefix))
-					writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
-					writeText(templ_7745c5c3_Buffer, x.Target)
-					writeHTML(templ_7745c5c3_Buffer, " ")
-					if x.Details != "" {
-						writeHTML(templ_7745c5c3_Buffer, "<div class=\"comment\">")
-						writeText(templ_7745c5c3_Buffer, x.Details)
-						writeHTML(templ_7745c5c3_Buffer, "</div>")
+				writeHTML(templ_7745c5c3_Buffer, " ")
+				templ_7745c5c3_Var33 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					for _, x := range rows {
+						writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
+						writeURL(templ_7745c5c3_Buffer, path("jobs", x.JID))
+						writeHTML(templ_7745c5c3_Buffer, "\">")
+						writeText(templ_7745c5c3_Buffer, x.JID)
+						writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
+						writeText(templ_7745c5c3_Buffer, x.Time)
+						writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+						writeText(templ_7745c5c3_Buffer, strings.TrimPrefix(x.Fun, f.Prefix))
+						writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
+						writeText(templ_7745c5c3_Buffer, x.Target)
+						writeHTML(templ_7745c5c3_Buffer, " ")
+						if x.Details != "" {
+							writeHTML(templ_7745c5c3_Buffer, "<div class=\"comment\">")
+							writeText(templ_7745c5c3_Buffer, x.Details)
+							writeHTML(templ_7745c5c3_Buffer, "</div>")
+						}
+						writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+						writeText(templ_7745c5c3_Buffer, x.User)
+						writeHTML(templ_7745c5c3_Buffer, "</td><td>")
+						if f.audit() {
+							writeText(templ_7745c5c3_Buffer, auditSays(x))
+						} else {
+							writeText(templ_7745c5c3_Buffer, x.Status)
+						}
+						writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 					}
-					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-					writeText(templ_7745c5c3_Buffer, x.User)
-					writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-					if f.audit() {
-						writeText(templ_7745c5c3_Buffer, auditSays(x))
-					} else {
-						writeText(templ_7745c5c3_Buffer, x.Status)
-					}
-					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
+					return nil
+				})
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var33), templ_7745c5c3_Buffer, table("jobs", p.Title, "Job", "Began", what, "On", "User", "Status"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if more != "" {
@@ -280,29 +231,15 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var28), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func jobPage(p page, j jobView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var43 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var44 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var45 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<dl class=\"facts\"><div><dt>Function</dt><dd>")
 			writeText(templ_7745c5c3_Buffer, j.Fun)
 			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
@@ -343,18 +280,12 @@ func jobPage(p page, j jobView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("jobs", j.JID, "resume"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
-				templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 				writeHTML(templ_7745c5c3_Buffer, "<button>Resume at the first step that did not succeed</button></form>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if j.Retryable > 0 && p.may(Operator) {
-				templ_7745c5c3_Err = retryButton(p, j.JID, j.Retryable, j.Fun).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, j.JID, j.Retryable, j.Fun))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if j.Only != "" {
@@ -371,10 +302,7 @@ func jobPage(p page, j jobView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\">Timeline</a></p><h2>Steps</h2><ol class=\"steps\">")
 				for _, s := range j.Steps {
 					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\">")
-					templ_7745c5c3_Err = stateHead(s.stateResult, "h3").Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, stateHead(s.stateResult, "h3"))
 					if s.JID != "" {
 						writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a href=\"")
 						writeURL(templ_7745c5c3_Buffer, path("jobs", s.JID))
@@ -382,58 +310,37 @@ func jobPage(p page, j jobView) templ.Component {
 						writeText(templ_7745c5c3_Buffer, s.JID)
 						writeHTML(templ_7745c5c3_Buffer, "</a> ")
 						if s.Bad > 0 && j.Resumable && p.may(Operator) {
-							templ_7745c5c3_Err = retryButton(p, s.JID, s.Bad, s.ID).Render(ctx, templ_7745c5c3_Buffer)
-							if templ_7745c5c3_Err != nil {
-								return templ_7745c5c3_Err
-							}
+							writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, s.JID, s.Bad, s.ID))
 						}
 						writeHTML(templ_7745c5c3_Buffer, "</div>")
 					}
-					templ_7745c5c3_Err = stateBody(s.stateResult).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
-					templ_7745c5c3_Err = hostResults(j.JID, s.Hosts, s.More).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, stateBody(s.stateResult))
+					writePart(ctx, templ_7745c5c3_Buffer, hostResults(j.JID, s.Hosts, s.More))
 					writeHTML(templ_7745c5c3_Buffer, "</li>")
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<h2>Results</h2>")
-				templ_7745c5c3_Err = hostResults(j.JID, j.Hosts, j.More).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, hostResults(j.JID, j.Hosts, j.More))
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var44), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var45), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stateHead(s stateResult, level string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var62 templ.Component) (templ_7745c5c3_Err error) {
 		if level == "h3" {
 			writeHTML(templ_7745c5c3_Buffer, "<h3>")
-			templ_7745c5c3_Err = badge(s.Result).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, badge(s.Result))
 			writeText(templ_7745c5c3_Buffer, s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "</h3>")
 		} else {
 			writeHTML(templ_7745c5c3_Buffer, "<h4>")
-			templ_7745c5c3_Err = badge(s.Result).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, badge(s.Result))
 			writeText(templ_7745c5c3_Buffer, s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "</h4>")
 		}
@@ -450,7 +357,7 @@ func stateHead(s stateResult, level string) templ.Component {
 
 //go:noinline
 func stateBody(s stateResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var67 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var68 templ.Component) (templ_7745c5c3_Err error) {
 		if s.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
 			writeText(templ_7745c5c3_Buffer, s.Comment)
@@ -461,13 +368,10 @@ func stateBody(s stateResult) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Diff of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, l := range diffLines(s.Diff) {
-				var templ_7745c5c3_Var70 = []any{l.class}
-				templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var70...)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				var templ_7745c5c3_Var71 = []any{l.class}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var71...)
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var70).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var71).String())
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, l.text)
 				writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -487,7 +391,7 @@ func stateBody(s stateResult) templ.Component {
 
 //go:noinline
 func hostResults(jid string, hosts []hostResult, more int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var75 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var76 templ.Component) (templ_7745c5c3_Err error) {
 		for _, h := range hosts {
 			writeHTML(templ_7745c5c3_Buffer, "<details")
 			if h.Failed {
@@ -497,10 +401,7 @@ func hostResults(jid string, hosts []hostResult, more int) templ.Component {
 			writeText(templ_7745c5c3_Buffer, h.ID)
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if h.Failed {
-				templ_7745c5c3_Err = badge("failed").Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, badge("failed"))
 			}
 			if len(h.States) > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"more\">")
@@ -510,14 +411,8 @@ func hostResults(jid string, hosts []hostResult, more int) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</summary> ")
 			for _, s := range h.States {
 				writeHTML(templ_7745c5c3_Buffer, "<div class=\"state\">")
-				templ_7745c5c3_Err = stateHead(s, "h4").Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
-				templ_7745c5c3_Err = stateBody(s).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, stateHead(s, "h4"))
+				writePart(ctx, templ_7745c5c3_Buffer, stateBody(s))
 				writeHTML(templ_7745c5c3_Buffer, "</div>")
 			}
 			if len(h.States) == 0 {

@@ -87,17 +87,26 @@ func stateIDs(low *value.List) (out []stateID, more int) {
 
 func (s *Server) state(w http.ResponseWriter, r *http.Request, v *visit) {
 	x, err := s.stateOf(r)
-	if err == nil && v.role >= Editor {
-		var c *Catalogue
-		if c, err = s.opts.Backend.Catalogue(r.Context()); err == nil {
-			x.Chains = slices.DeleteFunc(slices.Clone(c.Chains), func(e Entry) bool { return e.Fault != "" })
-		}
+	if err == nil {
+		x.Chains, err = s.changeable(r, v)
 	}
 	if err != nil {
 		s.fault(w, r, err)
 		return
 	}
 	render(w, r, http.StatusOK, statePage(page{Title: x.Name, At: "states", Who: v}, x))
+}
+
+// changeable returns the chains that a user can add steps to.
+func (s *Server) changeable(r *http.Request, v *visit) ([]Entry, error) {
+	if v.role < Editor {
+		return nil, nil
+	}
+	c, err := s.opts.Backend.Catalogue(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(c.Chains), func(e Entry) bool { return e.Fault != "" }), nil
 }
 
 func (s *Server) stateOf(r *http.Request) (stateView, error) {
@@ -123,13 +132,15 @@ func (s *Server) stateOf(r *http.Request) (stateView, error) {
 	return x, nil
 }
 
-// stateStep leads to the form of a step of a chain that applies an SLS file.
-func (s *Server) stateStep(w http.ResponseWriter, r *http.Request, v *visit) {
-	name := r.URL.Query().Get("chain")
-	if chain.CheckName(name) != nil {
-		s.notFound(w, r, v)
-		return
+// stepFor leads to the form of a step of a chain that applies or runs an SLS file.
+func (s *Server) stepFor(action string) func(http.ResponseWriter, *http.Request, *visit) {
+	return func(w http.ResponseWriter, r *http.Request, v *visit) {
+		name := r.URL.Query().Get("chain")
+		if chain.CheckName(name) != nil {
+			s.notFound(w, r, v)
+			return
+		}
+		q := url.Values{"action": {action}, "sls": {r.PathValue("sls")}}
+		http.Redirect(w, r, path("chains", name, "step")+"?"+q.Encode(), http.StatusSeeOther)
 	}
-	q := url.Values{"action": {chain.State}, "sls": {r.PathValue("sls")}}
-	http.Redirect(w, r, path("chains", name, "step")+"?"+q.Encode(), http.StatusSeeOther)
 }

@@ -16,27 +16,13 @@ import (
 //go:noinline
 func statesPage(p page, v statesView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<form class=\"filter\" method=\"get\" action=\"/states\" role=\"search\"><label for=\"text\">Part of the name</label> <input id=\"text\" name=\"text\" value=\"")
 			writeText(templ_7745c5c3_Buffer, v.Text)
 			writeHTML(templ_7745c5c3_Buffer, "\" autocapitalize=\"none\" autocomplete=\"off\"> <button>Show</button></form><p>")
 			writeText(templ_7745c5c3_Buffer, fmt.Sprintf("%d SLS file%s of the tree", v.All, value.Plural(v.All)))
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
-			templ_7745c5c3_Err = entries("states", v.Rows).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, entries("states", v.Rows))
 			writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\">")
 			if v.From > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
@@ -51,10 +37,7 @@ func statesPage(p page, v statesView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -62,18 +45,7 @@ func statesPage(p page, v statesView) templ.Component {
 //go:noinline
 func statePage(p page, x stateView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var7 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var8 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var8 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, x.Description)
@@ -87,17 +59,20 @@ func statePage(p page, x stateView) templ.Component {
 			} else if len(x.IDs) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">As compiled for the controller. On other hosts, there may be others.</p><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"States\"><table><thead><tr><th scope=\"col\">ID</th><th scope=\"col\">Function</th><th scope=\"col\">Name</th></tr></thead> <tbody>")
-				for _, s := range x.IDs {
-					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
-					writeText(templ_7745c5c3_Buffer, s.ID)
-					writeHTML(templ_7745c5c3_Buffer, "</th><td>")
-					writeText(templ_7745c5c3_Buffer, s.Fun)
-					writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
-					writeText(templ_7745c5c3_Buffer, s.Name)
-					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">As compiled for the controller. On other hosts, there may be others.</p>")
+				templ_7745c5c3_Var11 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					for _, s := range x.IDs {
+						writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
+						writeText(templ_7745c5c3_Buffer, s.ID)
+						writeHTML(templ_7745c5c3_Buffer, "</th><td>")
+						writeText(templ_7745c5c3_Buffer, s.Fun)
+						writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
+						writeText(templ_7745c5c3_Buffer, s.Name)
+						writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
+					}
+					return nil
+				})
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var11), templ_7745c5c3_Buffer, table("", "States", "ID", "Function", "Name"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if x.More > 0 {
@@ -106,30 +81,37 @@ func statePage(p page, x stateView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			if p.may(Editor) {
-				writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"add\"><h2 id=\"add\">Add to a chain as a step</h2>")
-				if len(x.Chains) == 0 {
-					writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no chains yet: create one under <a href=\"/\">Orchestrations</a>.</p>")
-				} else {
-					writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"")
-					writeURL(templ_7745c5c3_Buffer, path("states", x.Name, "step"))
-					writeHTML(templ_7745c5c3_Buffer, "\"><label for=\"chain\">Chain</label><div class=\"row\"><select id=\"chain\" name=\"chain\">")
-					for _, c := range x.Chains {
-						writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
-						writeText(templ_7745c5c3_Buffer, c.Name)
-						writeHTML(templ_7745c5c3_Buffer, "\">")
-						writeText(templ_7745c5c3_Buffer, c.Name)
-						writeHTML(templ_7745c5c3_Buffer, "</option>")
-					}
-					writeHTML(templ_7745c5c3_Buffer, "</select> <button>Go on</button></div></form>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</section>")
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, addToChain(p, path("states", x.Name, "step"), x.Chains))
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, layout(p))
+		return nil
+	})
+}
+
+// addToChain leads to the form of a step of a chain.
+//
+//go:noinline
+func addToChain(p page, action string, chains []Entry) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
+		if p.may(Editor) {
+			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"add\"><h2 id=\"add\">Add to a chain as a step</h2>")
+			if len(chains) == 0 {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no chains yet: create one under <a href=\"/\">Orchestrations</a>.</p>")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<form method=\"get\" action=\"")
+				writeURL(templ_7745c5c3_Buffer, action)
+				writeHTML(templ_7745c5c3_Buffer, "\"><label for=\"chain\">Chain</label><div class=\"row\"><select id=\"chain\" name=\"chain\">")
+				for _, c := range chains {
+					writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
+					writeText(templ_7745c5c3_Buffer, c.Name)
+					writeHTML(templ_7745c5c3_Buffer, "\">")
+					writeText(templ_7745c5c3_Buffer, c.Name)
+					writeHTML(templ_7745c5c3_Buffer, "</option>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "</select> <button>Go on</button></div></form>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</section>")
 		}
 		return nil
 	})

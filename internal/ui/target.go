@@ -2,6 +2,7 @@ package ui
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 
 	"brine/internal/orchestration"
@@ -11,6 +12,23 @@ import (
 // an expression, and what it is called.
 var targetKinds = [][2]string{
 	{"", "Glob, or an expression"}, {"L", "List of IDs"}, {"G", "Grain"}, {"N", "Nodegroup"}, {"E", "Regular expression"}, {"I", "Pillar"}, {"S", "Network"}, {"C", "Compound"},
+}
+
+// kindsFor are the kinds of targets that a form offers for a target that takes some
+// types of expressions; none are all.
+func kindsFor(types []string) (out [][2]string) {
+	if len(types) == 0 {
+		return targetKinds
+	}
+	for _, k := range targetKinds[1:] {
+		if slices.Contains(types, orchestration.ParseExpr(k[0]+"@x").Type) {
+			out = append(out, k)
+		}
+	}
+	if len(out) < len(types) { // globs, or what has to be written as an expression
+		out = slices.Insert(out, 0, targetKinds[0])
+	}
+	return out
 }
 
 // splitTarget takes the kind out of an expression, if a form offers it.

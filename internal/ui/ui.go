@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
+
+	"brine/internal/chain"
 )
 
 //go:generate go run ./generate
@@ -143,6 +145,7 @@ func (s *Server) Handler() http.Handler {
 
 	mux.HandleFunc("GET /{$}", s.look(s.start))
 	mux.HandleFunc("GET /orchestrations/{sls}", s.look(s.orchestration))
+	mux.HandleFunc("GET /orchestrations/{sls}/step", s.look(s.stepFor(chain.Orchestrate)))
 	mux.HandleFunc("GET /orchestrations/{sls}/graph.svg", s.look(s.orchestrationGraph))
 	mux.HandleFunc("POST /orchestrations/{sls}/run", s.act(Operator, "run", s.runOrchestration))
 
@@ -185,7 +188,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /hosts/ping", s.act(Operator, "ping", s.pingHosts))
 	mux.HandleFunc("GET /states", s.look(s.stateList))
 	mux.HandleFunc("GET /states/{sls}", s.look(s.state))
-	mux.HandleFunc("GET /states/{sls}/step", s.look(s.stateStep))
+	mux.HandleFunc("GET /states/{sls}/step", s.look(s.stepFor(chain.State)))
 	mux.HandleFunc("GET /targets", s.look(s.targets))
 	mux.HandleFunc("/", s.look(s.notFound))
 	return s.guard(mux)

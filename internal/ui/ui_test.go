@@ -483,7 +483,7 @@ func TestTraversal(t *testing.T) {
 	for _, path := range []string{
 		"/assets/..%2fui.go", "/assets/%2e%2e/ui.go", "/assets/", "/assets/none", "/chains/..%2f..%2fetc%2fpasswd", "/chains/%2fetc%2fpasswd/text",
 		"/chains/.lock", "/templates/..%2fsite", "/orchestrations/..%2f..%2fetc", "/jobs/..%2f..%2fetc%2fpasswd", "/jobs/20260101000000000000", "/runs/x", "/nothing",
-		"/history/..%2f..%2fetc%2fpasswd", "/history/20260101000000000000", "/states/..%2f..%2fetc%2fpasswd", "/states/web/step?chain=..%2f..%2fx", "/states/web/step",
+		"/history/..%2f..%2fetc%2fpasswd", "/history/20260101000000000000", "/states/..%2f..%2fetc%2fpasswd", "/states/web/step?chain=..%2f..%2fx", "/states/web/step", "/orchestrations/orch.deploy/step?chain=..%2fx",
 		"/hosts/none",
 	} {
 		if w := b.get(path); w.Code != 404 && w.Code != 400 && w.Code != 301 && w.Code != 307 {

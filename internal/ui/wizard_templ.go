@@ -16,18 +16,7 @@ import (
 //go:noinline
 func wizardPage(p page, v wizardView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var2 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
-			templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
-			templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)
-			if !templ_7745c5c3_IsBuffer {
-				defer func() {
-					templ_7745c5c3_BufErr := templruntime.ReleaseBuffer(templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err == nil {
-						templ_7745c5c3_Err = templ_7745c5c3_BufErr
-					}
-				}()
-			}
-			ctx = templ.InitializeContext(ctx)
+		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if v.T.Description != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, v.T.Description)
@@ -52,14 +41,8 @@ func wizardPage(p page, v wizardView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, " <form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, path("templates", v.T.Name))
 			writeHTML(templ_7745c5c3_Buffer, "\" data-wizard>")
-			templ_7745c5c3_Err = csrf(p).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = once().Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+			writePart(ctx, templ_7745c5c3_Buffer, once())
 			writeHTML(templ_7745c5c3_Buffer, "<!-- the button that the Enter key stands for --><button class=\"hidden\" name=\"op\" value=\"refresh\" tabindex=\"-1\" aria-hidden=\"true\">Update</button><div id=\"fields\">")
 			if v.Resume != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">This goes on with the execution ")
@@ -76,20 +59,14 @@ func wizardPage(p page, v wizardView) templ.Component {
 			if len(v.Targets) > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>Targets</legend> ")
 				for _, t := range v.Targets {
-					templ_7745c5c3_Err = targetInput("t:"+t.Name, "t:"+t.Name, targetLabel(t), t.Value, t.Problem).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, targetInput("t:"+t.Name, "t:"+t.Name, targetLabel(t), t.Value, t.Problem, t.Types))
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</fieldset>")
 			}
 			if len(v.Fields) > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>Values</legend> ")
 				for _, f := range v.Fields {
-					templ_7745c5c3_Err = field(f).Render(ctx, templ_7745c5c3_Buffer)
-					if templ_7745c5c3_Err != nil {
-						return templ_7745c5c3_Err
-					}
+					writePart(ctx, templ_7745c5c3_Buffer, field(f))
 				}
 				writeHTML(templ_7745c5c3_Buffer, "</fieldset>")
 			}
@@ -104,10 +81,7 @@ func wizardPage(p page, v wizardView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
 			return nil
 		})
-		templ_7745c5c3_Err = layout(p).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
-		if templ_7745c5c3_Err != nil {
-			return templ_7745c5c3_Err
-		}
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
@@ -120,46 +94,28 @@ func field(f fieldView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>")
 			writeText(templ_7745c5c3_Buffer, f.Label)
 			writeHTML(templ_7745c5c3_Buffer, "</legend>")
-			templ_7745c5c3_Err = fieldHelp(f).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, fieldHelp(f))
 			for _, x := range f.Fields {
-				templ_7745c5c3_Err = field(x).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, field(x))
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</fieldset>")
 		case form.Namespace:
 			for _, x := range f.Fields {
-				templ_7745c5c3_Err = field(x).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, field(x))
 			}
 		case form.EditGroup:
 			writeHTML(templ_7745c5c3_Buffer, "<fieldset><legend>")
 			writeText(templ_7745c5c3_Buffer, f.Label)
 			writeHTML(templ_7745c5c3_Buffer, "</legend>")
-			templ_7745c5c3_Err = fieldHelp(f).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = fieldProblem(f).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, fieldHelp(f))
+			writePart(ctx, templ_7745c5c3_Buffer, fieldProblem(f))
 			writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"")
 			writeText(templ_7745c5c3_Buffer, "n:"+f.Input)
 			writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
 			writeText(templ_7745c5c3_Buffer, strconv.Itoa(len(f.Items)))
 			writeHTML(templ_7745c5c3_Buffer, "\"> ")
 			for i, x := range f.Items {
-				templ_7745c5c3_Err = item(f, x, i).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, item(f, x, i))
 			}
 			if f.MaxItems == 0 || len(f.Items) < f.MaxItems {
 				writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" name=\"op\" value=\"")
@@ -186,25 +142,16 @@ func field(f fieldView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "> ")
 			writeText(templ_7745c5c3_Buffer, f.Label)
 			writeHTML(templ_7745c5c3_Buffer, "</label></p>")
-			templ_7745c5c3_Err = fieldHelp(f).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, fieldHelp(f))
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			templ_7745c5c3_Err = fieldProblem(f).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, fieldProblem(f))
 		default:
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 			writeText(templ_7745c5c3_Buffer, f.id())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, f.Label)
 			writeHTML(templ_7745c5c3_Buffer, "</label>")
-			templ_7745c5c3_Err = fieldHelp(f).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, fieldHelp(f))
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if f.Type == form.Select {
 				writeHTML(templ_7745c5c3_Buffer, "<select id=\"")
@@ -215,10 +162,7 @@ func field(f fieldView) templ.Component {
 				if f.ReadOnly {
 					writeHTML(templ_7745c5c3_Buffer, " disabled")
 				}
-				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, fieldState(f))
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, fieldState(f))
 				writeHTML(templ_7745c5c3_Buffer, ">")
 				if f.Value == "" {
 					writeHTML(templ_7745c5c3_Buffer, "<option value=\"\"></option> ")
@@ -251,17 +195,11 @@ func field(f fieldView) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, " readonly")
 				}
 				writeHTML(templ_7745c5c3_Buffer, " autocomplete=\"off\" autocapitalize=\"none\"")
-				templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, fieldState(f))
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				_ = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, fieldState(f))
 				writeHTML(templ_7745c5c3_Buffer, ">")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			templ_7745c5c3_Err = fieldProblem(f).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, fieldProblem(f))
 		}
 		return nil
 	})
@@ -288,16 +226,10 @@ func item(f fieldView, x itemView, i int) templ.Component {
 		}
 		if f.Item.Holds() && f.Item.Type != form.EditGroup {
 			for _, y := range x.Field.Fields {
-				templ_7745c5c3_Err = field(y).Render(ctx, templ_7745c5c3_Buffer)
-				if templ_7745c5c3_Err != nil {
-					return templ_7745c5c3_Err
-				}
+				writePart(ctx, templ_7745c5c3_Buffer, field(y))
 			}
 		} else {
-			templ_7745c5c3_Err = field(x.Field).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
+			writePart(ctx, templ_7745c5c3_Buffer, field(x.Field))
 		}
 		writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" name=\"op\" value=\"")
 		writeText(templ_7745c5c3_Buffer, "remove "+x.Input)

@@ -29,6 +29,13 @@ func writeURL(b *templruntime.Buffer, s string) {
 	_, _ = b.WriteString(templ.EscapeString(string(templ.URL(s))))
 }
 
+// writePart writes a template within another one, which cannot fail: see [part].
+//
+//go:noinline
+func writePart(ctx context.Context, b *templruntime.Buffer, c templ.Component) {
+	_ = c.Render(ctx, b)
+}
+
 // component is a template that gets a buffer and what is put into it.
 func component(write func(ctx context.Context, b *templruntime.Buffer, children templ.Component) error) templ.Component {
 	return part(func(ctx context.Context, b *templruntime.Buffer) error {
@@ -40,14 +47,15 @@ func component(write func(ctx context.Context, b *templruntime.Buffer, children 
 	})
 }
 
-// part is the part of a template that is put into another one.
+// part is the part of a template that is put into another one. In the buffer of
+// another one, it does not fail.
 func part(write func(ctx context.Context, b *templruntime.Buffer) error) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) (err error) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b, own := templruntime.GetBuffer(w)
-		if !own {
+		b, shared := templruntime.GetBuffer(w)
+		if !shared {
+			if err := ctx.Err(); err != nil {
+				return errors.Join(err, templruntime.ReleaseBuffer(b))
+			}
 			defer func() { err = errors.Join(err, templruntime.ReleaseBuffer(b)) }()
 		}
 		return write(templ.InitializeContext(ctx), b)

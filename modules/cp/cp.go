@@ -58,7 +58,10 @@ func answer(v value.Value, err error) (fun.Result, error) {
 }
 
 // none is the return of a function whose file is missing.
-func none(v value.Value) (fun.Result, error) { return fun.Result{Value: v, Retcode: retMissing}, nil }
+func none(call *fun.Call, v value.Value, missing string) (fun.Result, error) {
+	call.Env.Warn(fun.Warning{Text: "cp." + call.Spec.Name + ": " + missing + " does not exist"})
+	return fun.Result{Value: v, Retcode: retMissing}, nil
+}
 
 // orFalse is the path of what was fetched, False where there was none.
 func orFalse(p string, err error) (value.Value, error) {
@@ -294,7 +297,7 @@ func getFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
 			return answer("", err)
 		}
 		if !found {
-			return none("")
+			return none(call, "", source)
 		}
 	}
 	return answer(orFalse(c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{Copy: true})))
@@ -336,7 +339,7 @@ func getDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	}
 	sort.Strings(out)
 	if len(out) == 0 {
-		return none(value.Strings())
+		return none(call, value.Strings(), source)
 	}
 	return fun.Value(value.Strings(out...))
 }
@@ -374,7 +377,7 @@ func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	}
 	text, ok := v.(string)
 	if !ok {
-		return none("")
+		return none(call, "", source)
 	}
 	vars := call.Kw.Copy()
 	context, _ := vars.At("context").(*value.Map)
@@ -391,7 +394,7 @@ func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
 		dest, makedirs = filepath.Join(c.CacheDir(), "extrn_files", saltenv, filepath.Clean("/"+rel)), true
 	}
 	if _, err := c.Env.Host.Stat(filepath.Dir(dest)); err != nil && !makedirs {
-		return none("") //nolint:nilerr // as in Salt
+		return none(call, "", filepath.Dir(dest)) //nolint:nilerr // as in Salt
 	}
 	return answer(dest, c.Put(strings.NewReader(out), dest, makedirs))
 }

@@ -1,6 +1,6 @@
 // What pages do beyond forms and links: runs are kept up to date, target
-// expressions show who matches, and wizards show the fields that conditions ask
-// for. All HTML comes from the server, which escapes it.
+// expressions show who matches, wizards show the fields that conditions ask for,
+// and steps can be dragged. All HTML comes from the server, which escapes it.
 
 const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 
@@ -101,7 +101,66 @@ function wizard(form) {
   });
 }
 
+// sortable lets a pointer drag the items of a list to another place, beside the
+// buttons of each: the form that moves an item is sent with the place.
+function sortable(list) {
+  const items = [...list.children];
+  if (items.length < 2) return;
+  for (const [from, item] of items.entries()) {
+    const form = item.querySelector("[data-move]");
+    const grip = document.createElement("span");
+    grip.className = "grip";
+    grip.textContent = "\u22ee\u22ee";
+    grip.title = "Drag to another place";
+    grip.setAttribute("aria-hidden", "true");
+    item.querySelector("p").prepend(grip);
+    let to = from;
+    const show = (place) => {
+      to = place;
+      for (const [i, other] of items.entries()) {
+        other.classList.toggle("drop-before", i === to && to < from);
+        other.classList.toggle("drop-after", i === to && to > from);
+      }
+    };
+    const escape = (e) => {
+      if (e.key === "Escape") end();
+    };
+    const end = () => {
+      show(from);
+      item.classList.remove("dragged");
+      removeEventListener("keydown", escape);
+    };
+    grip.addEventListener("pointerdown", (e) => {
+      if (e.button !== 0) return;
+      e.preventDefault();
+      grip.setPointerCapture(e.pointerId);
+      item.classList.add("dragged");
+      addEventListener("keydown", escape);
+    });
+    grip.addEventListener("pointermove", (e) => {
+      if (!item.classList.contains("dragged")) return;
+      if (e.clientY < 40) scrollBy(0, -20);
+      if (e.clientY > innerHeight - 40) scrollBy(0, 20);
+      // The place is after the others whose middle is above the pointer.
+      show(items.filter((other) => {
+        const box = other.getBoundingClientRect();
+        return other !== item && (box.top + box.bottom) / 2 < e.clientY;
+      }).length);
+    });
+    grip.addEventListener("pointerup", () => {
+      if (!item.classList.contains("dragged")) return;
+      const place = to;
+      end();
+      if (place === from) return;
+      form.elements.to.value = place + 1;
+      form.submit();
+    });
+    grip.addEventListener("pointercancel", end);
+  }
+}
+
 const run = document.querySelector("[data-events]");
 if (run) live(run);
 for (const input of document.querySelectorAll("[data-preview]")) preview(input);
+for (const list of document.querySelectorAll("[data-sortable]")) sortable(list);
 for (const form of document.querySelectorAll("[data-wizard]")) wizard(form);

@@ -41,8 +41,9 @@ const (
 	checked = `\s+if templ_7745c5c3_Err != nil \{\s+return templ_7745c5c3_Err\s+\}`
 	buffer  = `\s+templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime\.GetBuffer\(templ_7745c5c3_W\)` +
 		`\s+if !templ_7745c5c3_IsBuffer \{\s+defer func\(\) \{[^}]*\}\s+\}\(\)\s+\}\s+ctx = templ\.InitializeContext\(ctx\)`
-	body = `templruntime\.GeneratedTemplate\(func\(templ_7745c5c3_Input templruntime\.GeneratedComponentInput\) \(templ_7745c5c3_Err error\) \{` +
-		`\s+templ_7745c5c3_W, ctx := templ_7745c5c3_Input\.Writer, templ_7745c5c3_Input\.Context\s+if templ_7745c5c3_CtxErr := ctx\.Err\(\); [^}]*\}` + buffer
+	ended = `(?:\s+if templ_7745c5c3_CtxErr := ctx\.Err\(\); [^}]*\})?` // nested ones do not look
+	body  = `templruntime\.GeneratedTemplate\(func\(templ_7745c5c3_Input templruntime\.GeneratedComponentInput\) \(templ_7745c5c3_Err error\) \{` +
+		`\s+templ_7745c5c3_W, ctx := templ_7745c5c3_Input\.Writer, templ_7745c5c3_Input\.Context` + ended + buffer
 	parameters = `(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer`
 )
 
@@ -55,6 +56,8 @@ var changes = []change{
 		`component(func` + parameters + `, $1 templ.Component) (templ_7745c5c3_Err error) {`,
 	},
 	{regexp.MustCompile(body), `part(func` + parameters + `) (templ_7745c5c3_Err error) {`},
+	{regexp.MustCompile(`templ_7745c5c3_Err = (.*)\.Render\((.*), templ_7745c5c3_Buffer\)` + checked), `writePart($2, templ_7745c5c3_Buffer, $1)`},
+	{regexp.MustCompile(`templ_7745c5c3_Err = (templ\.Render\w+\(.*\))` + checked), `_ = $1`},
 	{regexp.MustCompile(`(?m)^func .* templ\.Component \{$`), "//go:noinline\n$0"},
 	{regexp.MustCompile(`return templ\.Error\{.*\}`), "return templ_7745c5c3_Err"},
 	{regexp.MustCompile(`(?m)^import templruntime `), "import \"context\"\n$0"},
