@@ -554,7 +554,10 @@ func TestSSHPlaces(t *testing.T) {
 		"open: {host: 127.0.0.5, thin_dir: "+open+"}",
 		"link: {host: 127.0.0.5, thin_dir: "+link+"}",
 		"path: {host: 127.0.0.5, set_path: '/x y:$PATH', cmd_umask: 027, ssh_pre_flight: "+pre+", ssh_pre_flight_args: [\"it's $HOME\"]}",
+		"broken: {host: 127.0.0.5, thin_dir: "+filepath.Join(s.dir, "thin")+", ssh_pre_flight: "+s.path("broken.sh")+"}",
 	)
+	s.write("broken.sh", "#!/bin/sh\nexit 3\n")
+	s.want(s.brine("ssh", "broken", "test.ping", "--out=json"), 20, "broken.sh ended with status 3\"")
 	s.want(s.brine("ssh", "path", "cmd.run", "umask; echo $PATH"), 0, "0027", "/x y:/")
 	// A thin_dir counts more than an agent that is elsewhere already.
 	s.want(s.brine("ssh", "thin", "test.ping"), 0, "True")
@@ -564,7 +567,7 @@ func TestSSHPlaces(t *testing.T) {
 	if got := read(t, s.path("pre.log")); got != "it's $HOME\n" {
 		t.Errorf("ssh_pre_flight was given %q", got)
 	}
-	s.want(s.brine("ssh", "*", "test.ping", "--out=json", "--wipe"), 0)
+	s.want(s.brine("ssh", "*", "test.ping", "--out=json", "--limit", "open,link,path,thin", "--wipe"), 0)
 	if names, _ := filepath.Glob(filepath.Join(thin, "*")); len(names) != 0 {
 		t.Errorf("--wipe left %v", names)
 	}
