@@ -11,9 +11,12 @@ import (
 )
 
 // newController has a controller on the bus of a server.
-func newController(t *testing.T, port int, from string, tags ...string) *bustest.Controller {
+func newController(t *testing.T, db *value.Map, from string, tags ...string) *bustest.Controller {
 	t.Helper()
-	opts := value.MapOf("returner.postgres.host", "127.0.0.1", "returner.postgres.port", int64(port))
+	opts := value.MapOf("returner.postgres.host", "127.0.0.1")
+	for k, v := range db.All() {
+		opts.Set("returner.postgres."+value.Str(k), v)
+	}
 	return bustest.Join(t, func(o bus.Options) (*bus.Bus, error) {
 		return OpenBus(t.Context(), settings("postgres", opts), o)
 	}, from, tags...)
@@ -24,7 +27,8 @@ func newController(t *testing.T, port int, from string, tags ...string) *bustest
 func TestBus(t *testing.T) {
 	t.Parallel()
 	srv := servertest.Postgres(t, "")
-	a, same, b := newController(t, srv.Port, "a"), newController(t, srv.Port, "a"), newController(t, srv.Port, "b", "deploy/*", "end")
+	db := value.MapOf("port", int64(srv.Port))
+	a, same, b := newController(t, db, "a"), newController(t, db, "a"), newController(t, db, "b", "deploy/*", "end")
 	a.Ring.Fire("other", nil)
 	a.Ring.FireForeign("deploy/foreign", nil)
 	a.Ring.Fire("deploy/done", value.MapOf("text", "é ' \\ \x00 \U0001f9c2"))
@@ -77,7 +81,7 @@ func TestBus(t *testing.T) {
 
 	srv.Stop()
 	a.Ring.Fire("deploy/lost", nil)
-	late := newController(t, srv.Port, "c")
+	late := newController(t, db, "c")
 	if got := late.Warnings(); !strings.Contains(got, "events of other controllers do not arrive") {
 		t.Errorf("without a server: %q", got)
 	}
@@ -85,5 +89,15 @@ func TestBus(t *testing.T) {
 	b.HearsAgain(t, a, "deploy/again")
 	if got := b.Warnings(); strings.Count(got, "\n") != 0 || !strings.Contains(got, "do not arrive") {
 		t.Errorf("b warned %q, want one line", got)
+	}
+}
+
+// A server that takes no connection is named in one line, whatever ways were tried.
+func TestBusWithoutAConnection(t *testing.T) {
+	t.Parallel()
+	srv := servertest.Postgres(t, "")
+	c := newController(t, value.MapOf("port", int64(srv.Port), "db", "nothing"), "a")
+	if got := c.Warnings(); !strings.Contains(got, `database "nothing" does not exist`) || strings.ContainsAny(got, "\n\t") || strings.Contains(got, "TLS") {
+		t.Errorf("warnings: %q", got)
 	}
 }
