@@ -345,15 +345,16 @@ func TestSSHBadEntries(t *testing.T) {
 	s := &site{t: t, sshd: &sshtest.Server{}, dir: t.TempDir()}
 	s.home = s.path("home")
 	s.write("master", "cachedir: cache\n")
-	s.write("roster", "good: {connection: local}\nbad: {host: 192.0.2.1, port: 99999, cmd_umask: 9, connection: local}\nworse: {host: -x}\n")
+	s.write("roster", "good: {connection: local}\nbad: {host: 192.0.2.1, port: 99999, cmd_umask: 9, connection: local}\nworse: {host: -x}\nbehind: {host: 192.0.2.2, relay: godo}\n")
 	r := s.brine("ssh", "*", "test.ping", "--static", "--out=json")
 	s.want(r, 20, `"good": true`,
 		`bad (192.0.2.1): resolve: `+s.path("roster")+`:2:24: roster entry \"bad\": port: 99999 is not a port; `,
-		`roster entry \"worse\": \"-x\" is not the name of a host`)
+		`roster entry \"worse\": \"-x\" is not the name of a host`,
+		`behind (192.0.2.2): resolve: `+s.path("roster")+`:4:27: roster entry \"behind\": relay: there is no entry \"godo\" in the roster (did you mean \"good\"?)`)
 	s.want(s.brine("ssh", "web1", "--hosts"), 0, "--hosts lists all of the roster: web1 is not looked at")
 	r = s.brine("ssh", "--hosts", "--out=json")
 	s.want(r, 0)
-	if got, want := fmt.Sprint(s.decode(r)), fmt.Sprintf("map[%s:map[bad:192.0.2.1 good:good worse:-x]]", s.path("roster")); got != want {
+	if got, want := fmt.Sprint(s.decode(r)), fmt.Sprintf("map[%s:map[bad:192.0.2.1 behind:192.0.2.2 good:good worse:-x]]", s.path("roster")); got != want {
 		t.Errorf("--hosts: %s, want %s", got, want)
 	}
 	s.want(s.program("salt-ssh", "-c", s.dir, "-H"), 0, s.path("roster")+":", "    good:\n        good")
@@ -363,7 +364,7 @@ func TestSSHBadEntries(t *testing.T) {
 	s.want(s.program("brine", "ssh", "*", "test.ping", "-c", s.path("none")), 1, "-c . takes the configuration and the roster of this directory")
 	r = s.brine("run", "manage.status", "--out=json")
 	s.want(r, 0)
-	if got := fmt.Sprint(s.decode(r)); got != "map[down:[bad worse] up:[good]]" {
+	if got := fmt.Sprint(s.decode(r)); got != "map[down:[bad behind worse] up:[good]]" {
 		t.Errorf("manage.status: %s", got)
 	}
 }
