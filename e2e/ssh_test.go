@@ -525,6 +525,12 @@ func TestSSHAddress(t *testing.T) {
 		t.Errorf("the roster is %q, want it to have %q", text, want)
 	}
 	s.want(s.brine("ssh", host, "test.ping"), 0, "True")
+	// A roster that cannot have more entries is told before anything runs.
+	r := s.brine("ssh", at, "test.ping", "--update-roster", "--roster-file", "-")
+	s.want(r, 64, "--update-roster: /dev/stdin is not a file")
+	if strings.Contains(r.stdout, "True") {
+		t.Error("the function ran all the same")
+	}
 	// An id of the roster is that id, whatever it looks like, and globs match it.
 	s.roster(0, "web@prod: {host: "+host+"}")
 	for _, tgt := range []string{"web@prod", "web[@]prod", "w*@*"} {
