@@ -30,7 +30,7 @@ test-machines: machines ## every recording of a whole machine, on it and over SS
 	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(or $(CASES),m-*)' $(GO) test -count=1 -v -timeout 60m -run TestMachine ./e2e
 
 race: ## the tests of what runs in parallel, under the race detector (needs gcc)
-	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/jobs/... ./internal/grains/... ./internal/history/... ./internal/host/... ./internal/lint/... ./internal/lsp/... ./sshexec/...' -race
+	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/bus/... ./internal/jobs/... ./internal/grains/... ./internal/history/... ./internal/host/... ./internal/lint/... ./internal/lsp/... ./sshexec/...' -race
 
 fuzz: ## every fuzzer for FUZZTIME
 	sh .ci/fuzz $(FUZZTIME)

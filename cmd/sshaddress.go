@@ -48,7 +48,7 @@ func (s *session) nameTargets(o *sshOpts, job fun.Job) (fun.Job, error) {
 		return job, o.noUpdates()
 	}
 	job.Tgt, job.TgtType = ids, "list"
-	return job, nil
+	return job, s.canUpdate(o)
 }
 
 // preferIDs takes a word of the command line that looks like an address, and is an
@@ -87,6 +87,16 @@ func (o *sshOpts) noUpdates() error {
 	return &statusError{status: exitUsage, err: errors.New("--update-roster adds targets that are given as user@host; there is none"), hint: "brine ssh --update-roster user@host test.ping"}
 }
 
+// canUpdate refuses --update-roster before anything runs, where the roster is no file
+// that can have more entries.
+func (s *session) canUpdate(o *sshOpts) error {
+	path := s.rosterPath()
+	if st, err := os.Stat(path); !o.updates || err != nil || st.Mode().IsRegular() {
+		return nil
+	}
+	return &statusError{status: exitUsage, err: fmt.Errorf("--update-roster: %s is not a file", path), hint: "--roster-file names the file that gets the new targets"}
+}
+
 // updateRoster adds the addresses that answered to the roster file. Passwords are
 // not written.
 func (s *session) updateRoster(sum fun.Summary) error {
@@ -94,9 +104,6 @@ func (s *session) updateRoster(sum fun.Summary) error {
 	for _, a := range s.added() {
 		if slices.Contains(sum.Missing, a.ID()) {
 			continue
-		}
-		if st, err := os.Stat(path); err == nil && !st.Mode().IsRegular() {
-			return fmt.Errorf("--update-roster: %s is not a file", path)
 		}
 		text := a.Lines()
 		if b, err := os.ReadFile(path); err == nil && len(b) > 0 && b[len(b)-1] != '\n' {

@@ -247,6 +247,29 @@ func TestSharedPostgres(t *testing.T) {
 	srv := servertest.Postgres(t, schemaOf("postgres"))
 	settings, older := dbSettings(t, "postgres", srv.Port)
 	testShared(t, settings, older)
+	testQueueElsewhere(t, settings)
+}
+
+// testQueueElsewhere kills a worker in the midst of an orchestration. The worker of
+// another controller, which has nothing of it but the database, goes on with it.
+func testQueueElsewhere(t *testing.T, settings string) {
+	one, two := sharers(t, settings)
+	jid := jidOf.FindString(one.ends(0, "orchestrate", "orch", "--queue", "elsewhere"))
+	args := []string{"worker", "--queue", "elsewhere", "--lease", "10", "--poll", "0.1", "--max-runs", "1"}
+	worker, said := one.begun("step3", args...)
+	if err := worker.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = worker.Wait()
+	one.write(filepath.Join(one.dir, "gate"), "")
+	two.says(0, []string{jid + ": orch of ", "try 2", "orch is done"}, args...) // once the lease is over
+	if got := one.log(); got["step1"] != 1 || got["step2"] != 1 || got["step3"] != 2 || got["step4"] != 1 {
+		t.Errorf("steps ran %v: those that succeeded run once, and the one that was under way again\n%s", got, said)
+	}
+	for _, s := range []sharer{one, two} {
+		s.says(0, []string{"done", "ctl2/"}, "run", "queue.show", jid)
+	}
+	one.says(1, []string{"job " + jid + " was resumed already"}, "orchestrate", "--resume", jid)
 }
 
 // The same in a MariaDB.

@@ -345,15 +345,16 @@ func TestSSHBadEntries(t *testing.T) {
 	s := &site{t: t, sshd: &sshtest.Server{}, dir: t.TempDir()}
 	s.home = s.path("home")
 	s.write("master", "cachedir: cache\n")
-	s.write("roster", "good: {connection: local}\nbad: {host: 192.0.2.1, port: 99999, cmd_umask: 9, connection: local}\nworse: {host: -x}\n")
+	s.write("roster", "good: {connection: local}\nbad: {host: 192.0.2.1, port: 99999, cmd_umask: 9, connection: local}\nworse: {host: -x}\nbehind: {host: 192.0.2.2, relay: godo}\n")
 	r := s.brine("ssh", "*", "test.ping", "--static", "--out=json")
 	s.want(r, 20, `"good": true`,
 		`bad (192.0.2.1): resolve: `+s.path("roster")+`:2:24: roster entry \"bad\": port: 99999 is not a port; `,
-		`roster entry \"worse\": \"-x\" is not the name of a host`)
+		`roster entry \"worse\": \"-x\" is not the name of a host`,
+		`behind (192.0.2.2): resolve: `+s.path("roster")+`:4:27: roster entry \"behind\": relay: there is no entry \"godo\" in the roster (did you mean \"good\"?)`)
 	s.want(s.brine("ssh", "web1", "--hosts"), 0, "--hosts lists all of the roster: web1 is not looked at")
 	r = s.brine("ssh", "--hosts", "--out=json")
 	s.want(r, 0)
-	if got, want := fmt.Sprint(s.decode(r)), fmt.Sprintf("map[%s:map[bad:192.0.2.1 good:good worse:-x]]", s.path("roster")); got != want {
+	if got, want := fmt.Sprint(s.decode(r)), fmt.Sprintf("map[%s:map[bad:192.0.2.1 behind:192.0.2.2 good:good worse:-x]]", s.path("roster")); got != want {
 		t.Errorf("--hosts: %s, want %s", got, want)
 	}
 	s.want(s.program("salt-ssh", "-c", s.dir, "-H"), 0, s.path("roster")+":", "    good:\n        good")
@@ -363,7 +364,7 @@ func TestSSHBadEntries(t *testing.T) {
 	s.want(s.program("brine", "ssh", "*", "test.ping", "-c", s.path("none")), 1, "-c . takes the configuration and the roster of this directory")
 	r = s.brine("run", "manage.status", "--out=json")
 	s.want(r, 0)
-	if got := fmt.Sprint(s.decode(r)); got != "map[down:[bad worse] up:[good]]" {
+	if got := fmt.Sprint(s.decode(r)); got != "map[down:[bad behind worse] up:[good]]" {
 		t.Errorf("manage.status: %s", got)
 	}
 }
@@ -524,6 +525,12 @@ func TestSSHAddress(t *testing.T) {
 		t.Errorf("the roster is %q, want it to have %q", text, want)
 	}
 	s.want(s.brine("ssh", host, "test.ping"), 0, "True")
+	// A roster that cannot have more entries is told before anything runs.
+	r := s.brine("ssh", at, "test.ping", "--update-roster", "--roster-file", "-")
+	s.want(r, 64, "--update-roster: /dev/stdin is not a file")
+	if strings.Contains(r.stdout, "True") {
+		t.Error("the function ran all the same")
+	}
 	// An id of the roster is that id, whatever it looks like, and globs match it.
 	s.roster(0, "web@prod: {host: "+host+"}")
 	for _, tgt := range []string{"web@prod", "web[@]prod", "w*@*"} {
@@ -554,7 +561,10 @@ func TestSSHPlaces(t *testing.T) {
 		"open: {host: 127.0.0.5, thin_dir: "+open+"}",
 		"link: {host: 127.0.0.5, thin_dir: "+link+"}",
 		"path: {host: 127.0.0.5, set_path: '/x y:$PATH', cmd_umask: 027, ssh_pre_flight: "+pre+", ssh_pre_flight_args: [\"it's $HOME\"]}",
+		"broken: {host: 127.0.0.5, thin_dir: "+filepath.Join(s.dir, "thin")+", ssh_pre_flight: "+s.path("broken.sh")+"}",
 	)
+	s.write("broken.sh", "#!/bin/sh\nexit 3\n")
+	s.want(s.brine("ssh", "broken", "test.ping", "--out=json"), 20, "broken.sh ended with status 3\"")
 	s.want(s.brine("ssh", "path", "cmd.run", "umask; echo $PATH"), 0, "0027", "/x y:/")
 	// A thin_dir counts more than an agent that is elsewhere already.
 	s.want(s.brine("ssh", "thin", "test.ping"), 0, "True")
@@ -564,7 +574,7 @@ func TestSSHPlaces(t *testing.T) {
 	if got := read(t, s.path("pre.log")); got != "it's $HOME\n" {
 		t.Errorf("ssh_pre_flight was given %q", got)
 	}
-	s.want(s.brine("ssh", "*", "test.ping", "--out=json", "--wipe"), 0)
+	s.want(s.brine("ssh", "*", "test.ping", "--out=json", "--limit", "open,link,path,thin", "--wipe"), 0)
 	if names, _ := filepath.Glob(filepath.Join(thin, "*")); len(names) != 0 {
 		t.Errorf("--wipe left %v", names)
 	}

@@ -34,8 +34,5 @@ func (c *command) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(c.complaint()), "\n")
-	if said == "" {
-		return 0, fmt.Errorf("the command ended with status %d", status)
-	}
-	return 0, fmt.Errorf("the command ended with status %d: %s", status, printable.Line(said))
+	return 0, ended("the command", status, printable.Line(said))
 }

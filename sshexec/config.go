@@ -548,6 +548,9 @@ func (d *Dialer) knownByCommand(command string, t *dest, key ssh.PublicKey) (*ke
 	if err != nil {
 		return nil, err
 	}
+	if len(argv) == 0 || !filepath.IsAbs(argv[0]) {
+		return nil, fmt.Errorf("%q does not begin with the absolute path of a program", command)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out, err := d.o.Host.Run(ctx, host.Cmd{Argv: argv})

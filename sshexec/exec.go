@@ -461,5 +461,13 @@ func oneLine(text string) string {
 	return text
 }
 
+// ended says that something ended with a status, and what it said, if anything.
+func ended(what string, status int, said string) error {
+	if said == "" {
+		return fmt.Errorf("%s ended with status %d", what, status)
+	}
+	return fmt.Errorf("%s ended with status %d: %s", what, status, said)
+}
+
 // token returns text that nobody can guess.
 func token() string { return strings.ToLower(rand.Text()) }

@@ -481,6 +481,9 @@ func TestKnownHostsOptions(t *testing.T) {
 		{"KnownHostsCommand that fails", nil, func(t *testing.T, _ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"KnownHostsCommand=" + script(t, "echo broken >&2; exit 3")}
 		}, "KnownHostsCommand: "},
+		{"KnownHostsCommand that is looked for in PATH", nil, func(_ *testing.T, _ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"KnownHostsCommand=echo %H %t %K"}
+		}, `KnownHostsCommand: "echo %H %t %K" does not begin with the absolute path of a program`},
 		{"ProxyUseFdpass", nil, func(_ *testing.T, _ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"ProxyCommand=nc %h %p", "ProxyUseFdpass=yes"}
 		}, "ProxyUseFdpass is not supported"},

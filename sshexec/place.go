@@ -359,7 +359,7 @@ func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) erro
 			"give the account a shell on the host (chsh, usermod -s), or log in as another one and use sudo_user")
 	}
 	if status == 113 || strings.TrimSpace(text) != "" {
-		return c.fail(Shell, fmt.Errorf("the command ended with status %d: %s", status, text), "see the account's shell and its start files")
+		return c.fail(Shell, ended("the command", status, text), "see the account's shell and its start files")
 	}
 	return c.fail(Agent, err, "check that the host is up, and that the account's shell and its start files work")
 }

@@ -281,7 +281,7 @@ func (p *placer) pushOnce(ctx context.Context, x *sending, way string, skip int,
 	case werr != nil && !errors.Is(werr, io.EOF):
 		return pushed{}, x.cause(ctx, werr)
 	}
-	return pushed{}, c.fail(Push, fmt.Errorf("the command ended with status %d: %s", status, oneLine(s.complaint())), "")
+	return pushed{}, c.fail(Push, ended("the command", status, oneLine(s.complaint())), "")
 }
 
 // number returns the number before a mark in what a script said.

@@ -52,8 +52,8 @@ type relaying struct {
 // reached directly since its relay is gone.
 func (m *machine) carrier(ctx context.Context) (carry, error) {
 	m.via = ""
-	if m.e.Relay == "" {
-		return nil, nil
+	if m.e.Relay == "" || m.e.Err != nil {
+		return nil, nil // what is wrong with the entry is said when it is dialled
 	}
 	via := m.e.Relay
 	if _, err := m.p.relay(ctx, via); err != nil {

@@ -16,9 +16,10 @@ import (
 
 // Limits of events.
 const (
-	MaxEvent = 1 << 20 // bytes of the data of an event
-	MaxTag   = 1024    // bytes of its tag
-	maxQueue = 4096    // events that wait to be sent
+	MaxEvent = 1 << 20  // bytes of the data of an event
+	MaxTag   = 1024     // bytes of its tag
+	maxQueue = 4096     // events that wait to be sent
+	maxBytes = 64 << 20 // about how much memory these take
 )
 
 // Times that a server is given.
@@ -74,6 +75,7 @@ type Bus struct {
 	sent   chan struct{}      // closed when the sender has ended
 	out    chan event.Event
 	mu     sync.Mutex
+	bytes  int // cost of the events in out, and of the one that is sent
 	closed bool
 	once   map[string]struct{} // warnings that were given
 }
@@ -188,18 +190,27 @@ func (b *Bus) Send(e event.Event) {
 	if e.Foreign || !b.carries(e.Tag) {
 		return
 	}
-	b.mu.Lock()
-	full := false
-	if !b.closed {
-		select {
-		case b.out <- e:
-		default:
-			full = true
-		}
+	if err := b.enqueue(e); err != nil {
+		b.Warn("events are lost", err)
 	}
-	b.mu.Unlock()
-	if full {
-		b.Warn("events are lost", fmt.Errorf("more than %d wait to be sent", maxQueue))
+}
+
+// enqueue has an event sent unless too much waits.
+func (b *Bus) enqueue(e event.Event) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return nil
+	case b.bytes > 0 && b.bytes+e.Cost() > maxBytes:
+		return fmt.Errorf("more than %d MiB wait to be sent", maxBytes>>20)
+	}
+	select {
+	case b.out <- e:
+		b.bytes += e.Cost()
+		return nil
+	default:
+		return fmt.Errorf("more than %d wait to be sent", maxQueue)
 	}
 }
 
@@ -211,9 +222,11 @@ func (b *Bus) send(ctx context.Context) {
 	tries := 0
 	for e := range b.out {
 		if time.Now().Before(down) || ctx.Err() != nil {
+			b.forget(e)
 			continue
 		}
 		err := b.sendOne(ctx, e)
+		b.forget(e)
 		switch _, large := errors.AsType[*LargeError](err); {
 		case err == nil:
 			tries = 0
@@ -225,6 +238,13 @@ func (b *Bus) send(ctx context.Context) {
 			tries++
 		}
 	}
+}
+
+// forget notes that an event is in the queue no longer.
+func (b *Bus) forget(e event.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bytes -= e.Cost()
 }
 
 func (b *Bus) sendOne(ctx context.Context, e event.Event) error {

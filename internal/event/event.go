@@ -21,7 +21,12 @@ type Event struct {
 	// Foreign says that the event came from another process, and Remote that it came
 	// from another controller.
 	Foreign, Remote bool
+
+	cost int
 }
+
+// Cost returns about how many bytes of memory the data of an event of a [Ring] takes.
+func (e Event) Cost() int { return e.cost }
 
 // A Bus carries the events of a run. It is safe for concurrent use.
 type Bus interface {

@@ -157,7 +157,7 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 			continue
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%d-%s%s", os.Getpid(), strconv.FormatInt(time.Now().UnixNano(), 36), suffix))
-		l, err := listen(path)
+		l, err := ListenAt(path)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -173,9 +173,10 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 	return nil, "", errors.Join(errs...)
 }
 
-// listen opens a socket. It has its name only when it takes connections: who dials one
-// that does not removes it.
-func listen(path string) (net.Listener, error) {
+// ListenAt opens a socket. It has its name only when it takes connections: who dials one
+// that does not takes it for one whose process has ended, and may remove it. The socket
+// keeps its name when it is closed.
+func ListenAt(path string) (net.Listener, error) {
 	early := path[:len(path)-1] + "~" // no longer than path: names of sockets are short
 	l, err := net.Listen("unix", early)
 	if err != nil {

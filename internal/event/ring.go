@@ -24,10 +24,9 @@ type Ring struct {
 
 	mu    sync.Mutex
 	buf   []Event // buf[(seq-1)%len] is event seq
-	costs []int   // of buf
 	first uint64  // number before that of the oldest event which is still there
 	kept  int     // how many there are
-	total int     // costs of these
+	total int     // cost of these
 	seq   uint64
 	added chan struct{} // closed at the next Fire; nil while nobody waits
 	taps  []func(Event)
@@ -76,19 +75,18 @@ func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 	}
 	r.mu.Lock()
 	r.seq++
-	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign, Remote: remote}
-	cost := min(costOf(data, 0), maxBytes)
+	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign, Remote: remote, cost: costOf(data, 0)}
 	if len(r.buf) < r.size {
-		r.buf, r.costs = append(r.buf, e), append(r.costs, cost)
+		r.buf = append(r.buf, e)
 	} else {
 		if r.kept == r.size {
 			r.drop()
 		}
 		at := (r.seq - 1) % uint64(len(r.buf))
-		r.buf[at], r.costs[at] = e, cost
+		r.buf[at] = e
 	}
 	r.kept++
-	r.total += cost
+	r.total += e.cost
 	for r.total > maxBytes && r.kept > 1 {
 		r.drop()
 	}
@@ -107,8 +105,8 @@ func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 func (r *Ring) drop() {
 	at := r.first % uint64(r.size)
 	r.first++
-	r.total -= r.costs[at]
-	r.buf[at], r.costs[at] = Event{}, 0
+	r.total -= r.buf[at].cost
+	r.buf[at] = Event{}
 	r.kept--
 }
 

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/event"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/value"
@@ -92,11 +93,10 @@ func (d *door) listen(m *wire.Mux) error {
 		return err
 	}
 	defer done()
-	ln, err := net.Listen("unix", path)
+	ln, err := event.ListenAt(path)
 	if err != nil {
 		return err
 	}
-	ln.(*net.UnixListener).SetUnlinkOnClose(false) // the path may hold no longer
 	d.ln = ln
 	go func() {
 		for {
@@ -138,7 +138,7 @@ func (d *door) close() {
 }
 
 // sweepAge is how old a socket is that may be that of an agent that was killed. One
-// that is made just now may not listen yet.
+// that is made just now may not have its name yet.
 const sweepAge = time.Minute
 
 // sweepSockets removes the sockets of agents that were killed.

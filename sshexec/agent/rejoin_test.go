@@ -2,11 +2,16 @@ package agent
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"brine/sshexec/wire"
 )
 
 // TestResumeWaits: a controller that comes back before the agent has opened its door
@@ -54,5 +59,55 @@ func TestResumeWaits(t *testing.T) {
 	out.Reset()
 	if err := Resume(strings.NewReader(""), &out, dir, "00"); err == nil || out.Len() == 0 {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// TestDoorOpensAtOnce: a controller that comes back while the agent opens its door finds
+// none, for which it waits, or an open one; never one that turns it away, which says
+// that the agent has ended.
+func TestDoorOpensAtOnce(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "brine-door-") // short: a socket lies in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for range 300 {
+		d := newDoor(dir)
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					c, err := dialSocket(dir, d.token)
+					switch {
+					case err == nil:
+						_ = c.Close()
+						return
+					case !errors.Is(err, fs.ErrNotExist):
+						t.Errorf("a door that opens: %v", err)
+						return
+					}
+				}
+			})
+		}
+		err := d.listen(&wire.Mux{}) // who hangs up before the greeting needs no channel
+		close(stop)
+		wg.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.close()
+		if t.Failed() {
+			return
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("doors that were shut left %v, %v", left, err)
 	}
 }

@@ -3,7 +3,6 @@ package natsbus
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,100 +12,22 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"brine/internal/bus"
-	"brine/internal/event"
 	"brine/internal/returner/tlsconf"
+	"brine/internal/testkit/bustest"
 	"brine/internal/testkit/natstest"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
 
-// A controller has a bus of its own.
-type controller struct {
-	*bus.Bus
-	ring *event.Ring
-
-	mu   sync.Mutex
-	said []string
-}
-
-func join(t *testing.T, o Options, tags ...string) *controller {
+// join has a controller on the bus of a server.
+func join(t *testing.T, o Options, tags ...string) *bustest.Controller {
 	t.Helper()
 	o.Prefix = "brine"
 	l, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &controller{ring: event.NewRing(0, time.Now)}
-	c.Bus = bus.Open(t.Context(), l, bus.Options{From: o.From, Tags: tags, Fire: c.ring.FireRemote, Warn: func(err error) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.said = append(c.said, err.Error())
-	}})
-	c.ring.Tap(c.Send)
-	t.Cleanup(c.Close)
-	return c
-}
-
-func (c *controller) warnings() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.said, "\n")
-}
-
-// hears waits for an event from elsewhere.
-func (c *controller) hears(t *testing.T, tag string) event.Event {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	e, _, err := c.ring.Next(ctx, 0, func(e event.Event) bool { return e.Remote && e.Tag == tag })
-	if err != nil {
-		t.Fatalf("no event %s: %v\n%s", tag, err, c.warnings())
-	}
-	return e
-}
-
-// heard lists the tags that came from others.
-func (c *controller) heard(t *testing.T) string {
-	t.Helper()
-	var tags []string
-	for after := uint64(0); after < c.ring.Seq(); {
-		e, _, err := c.ring.Next(t.Context(), after, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		after = e.Seq
-		if e.Remote {
-			tags = append(tags, e.Tag)
-		}
-	}
-	return strings.Join(tags, " ")
-}
-
-// says waits for a warning.
-func (c *controller) says(t *testing.T, part string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !strings.Contains(c.warnings(), part); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no warning has %q: %q", part, c.warnings())
-		}
-	}
-}
-
-// repeats fires an event again and again until another controller has heard it.
-func repeats(t *testing.T, from, to *controller, tag string) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); ; {
-		from.ring.Fire(tag, nil)
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		_, _, err := to.ring.Next(ctx, 0, func(e event.Event) bool { return e.Remote && e.Tag == tag })
-		cancel()
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("no event %s\n%s\n%s", tag, from.warnings(), to.warnings())
-		}
-	}
+	return bustest.Join(t, func(b bus.Options) (*bus.Bus, error) { return bus.Open(t.Context(), l, b), nil }, o.From, tags...)
 }
 
 // Controllers and other programs hear each other; what is not a valid event is
@@ -116,23 +37,23 @@ func TestBus(t *testing.T) {
 	srv := natstest.Start(t, nil)
 	a, same := join(t, Options{URL: srv.URL(), From: "a"}), join(t, Options{URL: srv.URL(), From: "a"})
 	b := join(t, Options{URL: srv.URL(), From: "b"}, "deploy/*", "end")
-	a.ring.Fire("other", nil)
-	a.ring.FireForeign("deploy/foreign", nil)
-	a.ring.FireRemote("deploy/remote", nil)
+	a.Ring.Fire("other", nil)
+	a.Ring.FireForeign("deploy/foreign", nil)
+	a.Ring.FireRemote("deploy/remote", nil)
 	const odd = "é ' \\ \x00 \U0001f9c2"
-	a.ring.Fire("deploy/a.b c*", value.MapOf("text", odd))
-	a.ring.Fire("deploy/large", value.MapOf("text", strings.Repeat("x", 1_000_000)))
-	a.ring.Fire("deploy/huge", value.MapOf("text", strings.Repeat("x", bus.MaxEvent)))
-	a.ring.Fire("deploy/"+strings.Repeat("long", 5000), nil)
-	a.ring.Fire("end", nil)
-	b.hears(t, "end")
-	if got := b.heard(t); got != "deploy/a.b c* deploy/large end" {
-		t.Errorf("b heard %s\n%s", got, a.warnings())
+	a.Ring.Fire("deploy/a.b c*", value.MapOf("text", odd))
+	a.Ring.Fire("deploy/large", value.MapOf("text", strings.Repeat("x", 1_000_000)))
+	a.Ring.Fire("deploy/huge", value.MapOf("text", strings.Repeat("x", bus.MaxEvent)))
+	a.Ring.Fire("deploy/"+strings.Repeat("long", 5000), nil)
+	a.Ring.Fire("end", nil)
+	b.Hears(t, "end")
+	if got := b.Heard(t); got != "deploy/a.b c* deploy/large end" {
+		t.Errorf("b heard %s\n%s", got, a.Warnings())
 	}
-	if got := b.hears(t, "deploy/a.b c*").Data.Str("text"); got != odd {
+	if got := b.Hears(t, "deploy/a.b c*").Data.Str("text"); got != odd {
 		t.Errorf("the text came as %q", got)
 	}
-	if got := a.warnings(); !strings.Contains(got, "deploy/huge has 10") || strings.Contains(got, "\n") {
+	if got := a.Warnings(); !strings.Contains(got, "deploy/huge has 10") || strings.Contains(got, "\n") {
 		t.Errorf("warnings: %q", got)
 	}
 
@@ -148,10 +69,10 @@ func TestBus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.ring.Fire("deploy/back", value.MapOf("n", int64(1)))
-	a.hears(t, "deploy/back")
-	same.hears(t, "deploy/back")
-	if got := a.heard(t) + " " + same.heard(t); got != "deploy/remote deploy/back deploy/back" {
+	b.Ring.Fire("deploy/back", value.MapOf("n", int64(1)))
+	a.Hears(t, "deploy/back")
+	same.Hears(t, "deploy/back")
+	if got := a.Heard(t) + " " + same.Heard(t); got != "deploy/remote deploy/back deploy/back" {
 		t.Errorf("a and its neighbour heard %s: they hear each other without the bus", got)
 	}
 	m, err := sub.NextMsg(time.Minute)
@@ -180,11 +101,11 @@ func TestBus(t *testing.T) {
 	if err := nc.Publish("brine.deploy.bare", nil); err != nil {
 		t.Fatal(err)
 	}
-	if e := b.hears(t, "deploy/program"); value.Repr(e.Data.At("n")) != "1" {
+	if e := b.Hears(t, "deploy/program"); value.Repr(e.Data.At("n")) != "1" {
 		t.Errorf("the event of another program has %s", value.Repr(e.Data))
 	}
-	b.hears(t, "deploy/bare")
-	if got := b.heard(t); got != "deploy/a.b c* deploy/large end deploy/program deploy/bare" {
+	b.Hears(t, "deploy/bare")
+	if got := b.Heard(t); got != "deploy/a.b c* deploy/large end deploy/program deploy/bare" {
 		t.Errorf("b heard %s", got)
 	}
 }
@@ -197,21 +118,21 @@ func TestServerGoesAway(t *testing.T) {
 	a, b := join(t, Options{URL: srv.URL(), From: "a"}), join(t, Options{URL: srv.URL(), From: "b"})
 	url := srv.URL()
 	srv.Stop()
-	b.says(t, "events of other controllers do not arrive")
-	a.says(t, "events of other controllers do not arrive")
-	a.ring.Fire("lost", nil)
-	a.says(t, "do not get the events")
+	b.Says(t, "events of other controllers do not arrive")
+	a.Says(t, "events of other controllers do not arrive")
+	a.Ring.Fire("lost", nil)
+	a.Says(t, "do not get the events")
 	late := join(t, Options{URL: url, From: "c"})
-	if got := late.warnings(); !strings.Contains(got, "do not arrive") {
+	if got := late.Warnings(); !strings.Contains(got, "do not arrive") {
 		t.Errorf("without a server: %q", got)
 	}
 	srv.Again(t)
-	repeats(t, a, b, "again")
-	repeats(t, late, b, "late")
-	if got := b.warnings(); strings.Contains(got, "\n") {
+	b.HearsAgain(t, a, "again")
+	b.HearsAgain(t, late, "late")
+	if got := b.Warnings(); strings.Contains(got, "\n") {
 		t.Errorf("b warned %q, want one line", got)
 	}
-	if got := b.heard(t); strings.Contains(got, "lost") {
+	if got := b.Heard(t); strings.Contains(got, "lost") {
 		t.Errorf("b heard %s", got)
 	}
 }
@@ -231,7 +152,7 @@ func TestStreamKeepsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := join(t, Options{URL: srv.URL(), From: "n", Stream: "BRINE"})
-	if got := none.warnings(); !strings.Contains(got, "stream not found: an administrator") {
+	if got := none.Warnings(); !strings.Contains(got, "stream not found: an administrator") {
 		t.Errorf("without a stream: %q", got)
 	}
 	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "BRINE", Subjects: []string{"brine.>"}}); err != nil {
@@ -254,19 +175,19 @@ func TestStreamKeepsEvents(t *testing.T) {
 	put("brine.before")
 	b := join(t, Options{URL: srv.URL(), From: "b", Stream: "BRINE"})
 	put("brine.first")
-	b.hears(t, "first")
+	b.Hears(t, "first")
 	srv.Stop()
-	b.says(t, "do not arrive")
+	b.Says(t, "do not arrive")
 	srv.Again(t)
 	put("brine.missed") // before or after b is connected again: it hears it
-	b.hears(t, "missed")
+	b.Hears(t, "missed")
 	a := join(t, Options{URL: srv.URL(), From: "a", Stream: "BRINE"})
-	a.ring.Fire("last", value.MapOf("n", int64(1)))
-	b.hears(t, "last")
-	if got := b.heard(t); got != "first missed last" {
-		t.Errorf("b heard %s\n%s", got, b.warnings())
+	a.Ring.Fire("last", value.MapOf("n", int64(1)))
+	b.Hears(t, "last")
+	if got := b.Heard(t); got != "first missed last" {
+		t.Errorf("b heard %s\n%s", got, b.Warnings())
 	}
-	if got := a.warnings(); got != "" {
+	if got := a.Warnings(); got != "" {
 		t.Errorf("a warned %q", got)
 	}
 }
@@ -314,16 +235,16 @@ func TestLogin(t *testing.T) {
 	} {
 		tt.o.From = name
 		c := join(t, tt.o)
-		if got := c.warnings(); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
+		if got := c.Warnings(); tt.want == "" && got != "" || !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
-		if got := c.warnings(); strings.Contains(got, "s3cret") || strings.Contains(got, "wr0ng") || strings.Contains(got, "t0ken") {
+		if got := c.Warnings(); strings.Contains(got, "s3cret") || strings.Contains(got, "wr0ng") || strings.Contains(got, "t0ken") {
 			t.Errorf("%s: the warning has the secret: %q", name, got)
 		}
 		if tt.want == "" {
 			other := join(t, Options{URL: tt.o.URL, From: "other", User: tt.o.User, Password: tt.o.Password, NKey: tt.o.NKey, Token: tt.o.Token, TLS: tt.o.TLS})
-			c.ring.Fire("in", nil)
-			other.hears(t, "in")
+			c.Ring.Fire("in", nil)
+			other.Hears(t, "in")
 		}
 	}
 }
@@ -354,12 +275,12 @@ func TestClose(t *testing.T) {
 	b := join(t, Options{URL: srv.URL(), From: "b"})
 	a := join(t, Options{URL: srv.URL(), From: "a"})
 	for range 1000 {
-		a.ring.Fire("some", nil)
+		a.Ring.Fire("some", nil)
 	}
-	a.ring.Fire("last", nil)
+	a.Ring.Fire("last", nil)
 	a.Close()
-	b.hears(t, "last")
-	if got := strings.Count(b.heard(t), "some"); got != 1000 {
+	b.Hears(t, "last")
+	if got := strings.Count(b.Heard(t), "some"); got != 1000 {
 		t.Errorf("b heard %d of 1000", got)
 	}
 }

@@ -32,9 +32,10 @@ const maxNotify = 7900
 
 // A busLink is a bus by LISTEN and NOTIFY of PostgreSQL.
 type busLink struct {
-	conf *pgx.ConnConfig
-	from string
-	out  *pgx.Conn // to send by; nil: there is none
+	conf  *pgx.ConnConfig
+	fault func(error) error // words why a connection failed
+	from  string
+	out   *pgx.Conn // to send by; nil: there is none
 }
 
 // OpenBus connects to a PostgreSQL server, whose returner the settings are of. One
@@ -44,7 +45,8 @@ func OpenBus(ctx context.Context, s returner.Settings, o bus.Options) (*bus.Bus,
 	if err != nil {
 		return nil, err
 	}
-	return bus.Open(ctx, &busLink{conf: conf, from: o.From}, o), nil
+	fault := func(err error) error { return pgFault(s, sslMode(s), err) }
+	return bus.Open(ctx, &busLink{conf: conf, fault: fault, from: o.From}, o), nil
 }
 
 // Hear takes events over one connection, until it breaks; see [bus.Link].
@@ -53,7 +55,7 @@ func (l *busLink) Hear(ctx context.Context, b *bus.Bus, ready func()) error {
 	defer done()
 	c, err := pgx.ConnectConfig(dial, l.conf)
 	if err != nil {
-		return err
+		return l.fault(err)
 	}
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -123,7 +125,7 @@ func (l *busLink) Send(ctx context.Context, e event.Event) error {
 	if l.out == nil {
 		if l.out, err = pgx.ConnectConfig(ctx, l.conf); err != nil {
 			l.out = nil
-			return err
+			return l.fault(err)
 		}
 	}
 	if err = l.notify(ctx, string(frame)); err != nil {

@@ -218,15 +218,54 @@ func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error
 	return r, nil
 }
 
-// pgFault says what to set where TLS is the matter.
+// pgNoTLS is what the driver says of a server without TLS.
+const pgNoTLS = "server refused TLS connection"
+
+// A pgError is an error in other words.
+type pgError struct {
+	error
+	text string
+}
+
+// Error returns these words.
+func (e pgError) Error() string { return e.text }
+
+// Unwrap returns the error.
+func (e pgError) Unwrap() error { return e.error }
+
+// pgLine returns an error of a connection in one line. Where TLS is only preferred, a
+// server without it is no reason that a connection fails.
+func pgLine(err error, mode string) error {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); !ok {
+		return err
+	}
+	head, rest, tries := strings.Cut(err.Error(), "\n\t")
+	if !tries {
+		return err
+	}
+	var why []string
+	for line := range strings.SplitSeq(rest, "\n\t") {
+		if mode != "prefer" || !strings.Contains(line, pgNoTLS) {
+			why = append(why, line)
+		}
+	}
+	if len(why) == 0 {
+		return err
+	}
+	return pgError{err, head + " " + strings.Join(why, "; ")}
+}
+
+// pgFault says what to set where TLS is the matter, in one line.
 func pgFault(s returner.Settings, mode string, err error) error {
-	key := "returner." + s.Spec.Name
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
+	}
+	key := "returner." + s.Spec.Name
+	err = pgLine(err, mode)
+	switch {
 	case tlsconf.Untrusted(err):
 		return fmt.Errorf("%w (%s.sslmode is %s: %s.sslrootcert names the file with the CA of the server; require encrypts without knowing who the server is)", err, key, mode, key)
-	case strings.Contains(err.Error(), "server refused TLS connection"):
+	case strings.Contains(err.Error(), pgNoTLS):
 		return fmt.Errorf("%w (%s.sslmode is %s, the default for another machine than this: disable goes on without encryption)", err, key, mode)
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"brine/internal/fun"
 	"brine/internal/history"
 	"brine/internal/jobs"
@@ -457,6 +459,16 @@ func TestPostgresTLS(t *testing.T) {
 
 	plain := servertest.Postgres(t, pgjsonbSchema)
 	fails(t, settings("pgjsonb", value.MapOf("returner.pgjsonb", value.MapOf("host", "127.0.0.1", "port", int64(plain.Port), "sslmode", "verify-full"))), "disable goes on without encryption")
+
+	// A server without TLS that takes no connection has another reason.
+	wrong := value.MapOf("returner.pgjsonb", value.MapOf("host", "127.0.0.1", "port", int64(plain.Port), "db", "nothing"))
+	_, err := spec("pgjsonb").New(t.Context(), settings("pgjsonb", wrong))
+	if err == nil || !strings.Contains(err.Error(), `database "nothing" does not exist`) || strings.ContainsAny(err.Error(), "\n\t") || strings.Contains(err.Error(), "TLS") {
+		t.Errorf("an unknown database: %v", err)
+	}
+	if _, ok := errors.AsType[*pgconn.PgError](err); !ok {
+		t.Errorf("%T is not what the server said", err)
+	}
 }
 
 func TestSSLMode(t *testing.T) {
