@@ -18,8 +18,8 @@ var secretEnds = [...]string{
 }
 
 // secretTails are what names that hold secrets end with, as part of a word, too:
-// PGPASSWORD, rolepassword.
-var secretTails = [...]string{"password", "passwd", "passphrase", "apikey"}
+// PGPASSWORD, rolepassword, authtoken.
+var secretTails = [...]string{"password", "passwd", "passphrase", "apikey", "secretkey", "accesskey", "privatekey", "secret", "token"}
 
 // envNames are arguments and keys whose values are the environment of a command.
 var envNames = [...]string{"env", "environ", "environment", "envvars", "env_vars"}

@@ -101,6 +101,9 @@ type Reader struct {
 	Location *time.Location
 	// Returner is the option schedule_returner.
 	Returner value.Value
+	// CheckReturner returns an error for a name that no returner has; nil: names are
+	// not looked up.
+	CheckReturner func(name string) error
 }
 
 // Merge returns the schedule of a machine: jobs of the pillar, over which go
@@ -534,17 +537,8 @@ func (r *jobReader) returns() {
 	if v, ok := r.m.Get("return_job"); ok && v != nil {
 		j.Record = value.Truth(v) && v != "nocache" && v != "false"
 	}
-	for _, v := range []value.Value{r.m.At("returner"), r.Returner} {
-		if l, ok := v.(*value.List); ok {
-			for _, x := range l.Items {
-				j.addReturner(value.Str(x))
-			}
-		} else if v != nil {
-			for s := range strings.SplitSeq(value.Str(v), ",") {
-				j.addReturner(strings.TrimSpace(s))
-			}
-		}
-	}
+	r.returners("returner", r.m.At("returner"))
+	r.returners("schedule_returner", r.Returner)
 	j.ReturnConfig = r.m.Str("return_config")
 	for key, at := range map[string]**value.Map{"return_kwargs": &j.ReturnKwargs, "metadata": &j.Metadata} {
 		v := r.m.At(key)
@@ -556,9 +550,27 @@ func (r *jobReader) returns() {
 	}
 }
 
-func (j *Job) addReturner(name string) {
-	if name != "" && !slices.Contains(j.Returners, name) {
-		j.Returners = append(j.Returners, name)
+// returners reads a list of returners, or a text with commas.
+func (r *jobReader) returners(key string, v value.Value) {
+	var names []string
+	if l, ok := v.(*value.List); ok {
+		for _, x := range l.Items {
+			names = append(names, value.Str(x))
+		}
+	} else if v != nil {
+		names = strings.Split(value.Str(v), ",")
+	}
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		if name == "" || slices.Contains(r.job.Returners, name) {
+			continue
+		}
+		if r.CheckReturner != nil {
+			if err := r.CheckReturner(name); err != nil {
+				r.fail(key, "%s: %v", key, err)
+			}
+		}
+		r.job.Returners = append(r.job.Returners, name)
 	}
 }
 
