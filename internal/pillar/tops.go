@@ -45,7 +45,7 @@ func (c *Compiler) tops(ctx context.Context, req fun.PillarRequest) (*value.Map,
 func addSLS(tops *value.Map, saltenv, v value.Value) error {
 	l, ok := v.(*value.List)
 	if !ok {
-		return fmt.Errorf("the SLS of %s are not a list but %s", value.Str(saltenv), value.TypeName(v))
+		return fmt.Errorf("the SLS of %s must be a list, not %s", value.Str(saltenv), value.Kind(v))
 	}
 	have := tops.List(value.Str(saltenv))
 	if have == nil {
@@ -86,7 +86,7 @@ func (j *job) masterTop(ctx context.Context, name string, args value.Value) (*va
 	}
 	m, ok := v.(*value.Map)
 	if !ok && value.Truth(v) {
-		return nil, fmt.Errorf("top of salt://_tops/%s.py returned %s instead of a dict", name, value.TypeName(v))
+		return nil, fmt.Errorf("top of salt://_tops/%s.py returned %s instead of a mapping", name, value.Kind(v))
 	}
 	if m == nil {
 		m = value.NewMap(0)

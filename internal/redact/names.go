@@ -123,12 +123,11 @@ var headerRE = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // hideHeaders hides the values of secret headers in text.
-func hideHeaders(s string) (string, bool) {
+func hideHeaders(s string) string {
 	if !strings.Contains(s, ":") {
-		return s, false
+		return s
 	}
-	out := headerRE().ReplaceAllString(s, "${1}${2}"+Hidden)
-	return out, out != s
+	return headerRE().ReplaceAllString(s, "${1}${2}"+Hidden)
 }
 
 // Named returns what may be shown of an argument with a name: v, or [Hidden] in

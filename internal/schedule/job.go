@@ -135,7 +135,7 @@ func (r Reader) Read(all *value.Map) *Schedule {
 		}
 		m, ok := v.(*value.Map)
 		if !ok {
-			s.Faults = append(s.Faults, fault(all.Pos(k), "scheduled job %q must be a mapping, not %s", name, value.TypeName(v)))
+			s.Faults = append(s.Faults, fault(all.Pos(k), "scheduled job %q must be a mapping, not %s", name, value.Kind(v)))
 			continue
 		}
 		j, err := r.job(name, m, all)
@@ -249,7 +249,7 @@ func (r *jobReader) function() {
 		case ok:
 			r.job.Args = append(r.job.Args, l.Items...)
 		case v != nil:
-			r.fail(k, "%s must be a list, not %s", k, value.TypeName(v))
+			r.fail(k, "%s must be a list, not %s", k, value.Kind(v))
 		}
 	}
 	for _, k := range []string{"kwargs", "job_kwargs"} {
@@ -259,7 +259,7 @@ func (r *jobReader) function() {
 		case ok:
 			r.job.Kwargs.Update(m)
 		case v != nil:
-			r.fail(k, "%s must be a mapping, not %s", k, value.TypeName(v))
+			r.fail(k, "%s must be a mapping, not %s", k, value.Kind(v))
 		}
 	}
 }
@@ -454,7 +454,7 @@ func (r *jobReader) explicit(key string) []time.Time {
 	l, ok := v.(*value.List)
 	if !ok {
 		if v != nil {
-			r.fail(key, "%s must be a list, not %s", key, value.TypeName(v))
+			r.fail(key, "%s must be a list, not %s", key, value.Kind(v))
 		}
 		return nil
 	}
@@ -462,7 +462,7 @@ func (r *jobReader) explicit(key string) []time.Time {
 	for _, x := range l.Items {
 		m, ok := x.(*value.Map)
 		if !ok {
-			r.fail(key, "%s must be a list of mappings with time and time_fmt, not of %s", key, value.TypeName(x))
+			r.fail(key, "%s must be a list of mappings with time and time_fmt, not of %s", key, value.Kind(x))
 			return nil
 		}
 		t, err := r.ParseTime(value.Str(m.At("time")), m.Str("time_fmt"))
@@ -544,7 +544,7 @@ func (r *jobReader) returns() {
 		v := r.m.At(key)
 		m, ok := v.(*value.Map)
 		if v != nil && !ok {
-			r.fail(key, "%s must be a mapping, not %s", key, value.TypeName(v))
+			r.fail(key, "%s must be a mapping, not %s", key, value.Kind(v))
 		}
 		*at = m
 	}
@@ -552,15 +552,16 @@ func (r *jobReader) returns() {
 
 // returners reads a list of returners, or a text with commas.
 func (r *jobReader) returners(key string, v value.Value) {
-	var names []string
 	if l, ok := v.(*value.List); ok {
 		for _, x := range l.Items {
-			names = append(names, value.Str(x))
+			r.returners(key, value.Str(x))
 		}
-	} else if v != nil {
-		names = strings.Split(value.Str(v), ",")
+		return
 	}
-	for _, name := range names {
+	if v == nil {
+		return
+	}
+	for name := range strings.SplitSeq(value.Str(v), ",") {
 		name = strings.TrimSpace(name)
 		if name == "" || slices.Contains(r.job.Returners, name) {
 			continue
