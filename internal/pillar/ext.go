@@ -91,7 +91,7 @@ func (j *job) extPython(ctx context.Context, name string, pillar *value.Map, a e
 	}
 	m, ok := v.(*value.Map)
 	if !ok && value.Truth(v) {
-		return nil, fmt.Errorf("ext_pillar of salt://_pillar/%s.py returned %s instead of a mapping", name, value.Kind(v))
+		return nil, fmt.Errorf("ext_pillar of salt://_pillar/%s.py returned %s instead of a dict", name, value.TypeName(v))
 	}
 	if m == nil {
 		return nil, nil

@@ -86,7 +86,7 @@ func (j *job) masterTop(ctx context.Context, name string, args value.Value) (*va
 	}
 	m, ok := v.(*value.Map)
 	if !ok && value.Truth(v) {
-		return nil, fmt.Errorf("top of salt://_tops/%s.py returned %s instead of a mapping", name, value.Kind(v))
+		return nil, fmt.Errorf("top of salt://_tops/%s.py returned %s instead of a dict", name, value.TypeName(v))
 	}
 	if m == nil {
 		m = value.NewMap(0)
