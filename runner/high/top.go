@@ -1,6 +1,7 @@
 package high
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,9 +153,7 @@ func (c *Compiler) topIncludes(ctx context.Context, tops []envTops) error {
 					if err != nil {
 						return err
 					}
-					if data != nil {
-						t.tops = append(t.tops, data)
-					}
+					t.tops = append(t.tops, cmp.Or(data, value.NewMap(0)))
 				}
 			}
 		}

@@ -304,12 +304,12 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 		}
 		ids[key] = append(ids[key], id)
 	}
-	switch len(work) {
-	case 0:
-	case 1:
-		warn(c, fmt.Sprintf("target %s still works on the job, as pid %d", work[0], j.Running[work[0]]))
-	default:
+	if len(work) > mostNamed {
 		warn(c, named(work)+" still work on the job")
+		work = nil
+	}
+	for _, id := range work {
+		warn(c, fmt.Sprintf("target %s still works on the job, as pid %d", id, j.Running[id]))
 	}
 	for _, key := range why {
 		text := key
@@ -330,14 +330,16 @@ func reason(text, id string) string {
 	return strings.Replace(text, ": "+id+" ", ": it ", 1)
 }
 
+// mostNamed is how many targets are named one by one.
+const mostNamed = 10
+
 // named names targets, the first of many.
 func named(ids []string) string {
-	const most = 10
 	switch n := len(ids); {
 	case n == 1:
 		return "target " + ids[0]
-	case n > most:
-		return fmt.Sprintf("%d targets (%s and %d more)", n, strings.Join(ids[:most], ", "), n-most)
+	case n > mostNamed:
+		return fmt.Sprintf("%d targets (%s and %d more)", n, strings.Join(ids[:mostNamed], ", "), n-mostNamed)
 	default:
 		return fmt.Sprintf("%d targets (%s)", n, strings.Join(ids, ", "))
 	}

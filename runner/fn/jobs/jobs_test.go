@@ -136,7 +136,7 @@ func TestReason(t *testing.T) {
 		"did not return: unreachable: m1 (no end: connect":                "did not return: unreachable: it (no end: connect",
 		"did not return: unreachable: m1 is not in the roster":            "did not return: unreachable: it is not in the roster",
 		"did not return: unreachable: m10 is not in the roster":           "did not return: unreachable: m10 is not in the roster",
-		"did not return":                                                  "did not return",
+		"did not return": "did not return",
 	} {
 		if got := reason(text, "m1"); got != want {
 			t.Errorf("reason(%q) = %q, want %q", text, got, want)
