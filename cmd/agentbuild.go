@@ -256,7 +256,7 @@ func agentFlags() []string {
 		version.Module + "/...", "filippo.io/...", "github.com/go-sql-driver/...", "github.com/pelletier/...", "github.com/philhofer/...", "github.com/tinylib/...", "golang.org/x/...",
 		"go.starlark.net/resolve", "go.starlark.net/syntax", "github.com/dlclark/regexp2/syntax", "github.com/jmespath/...",
 		"archive/...", "compress/bzip2", "compress/zlib", "crypto/internal/fips140/ecdsa", "crypto/internal/fips140/ed25519", "crypto/internal/fips140/mlkem",
-		"crypto/internal/fips140/nistec/...", "crypto/internal/fips140/rsa", "crypto/tls", "crypto/x509", "database/...", "encoding/...", "flag", "log/...", "math/big", "mime/...", "net/...", "os/...", "regexp/...", "text/...", "vendor/...",
+		"crypto/internal/fips140/nistec/...", "crypto/internal/fips140/rsa", "crypto/tls", "crypto/x509", "database/...", "encoding/...", "flag", "log/...", "math/big", "mime/...", "net/...", "os/...", "reflect", "regexp/...", "text/...", "time/...", "vendor/...",
 	} {
 		flags = append(flags, "-gcflags="+p+"=-l")
 	}

@@ -111,7 +111,7 @@ func (s *session) mayQueue(env *fun.Env, in fun.Args) error {
 	}
 	p := in.Kw.At("pillar")
 	if _, ok := p.(*value.Map); p != nil && !ok {
-		return fmt.Errorf("pillar data must be a mapping, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))
+		return fmt.Errorf("pillar data must be a mapping, not %s: pillar='{\"key\": \"value\"}'", value.Kind(p))
 	}
 	known := s.secrets
 	if known == nil {

@@ -212,18 +212,24 @@ func (x *timers) units(ctx context.Context, tree string) (out []*timer, err erro
 	return out, err
 }
 
-// queue lists jobs of at.
+// queue lists jobs of at. atq lists those of everybody for root: what others have
+// handed in is neither root's to run nor to be believed.
 func (x *timers) queue(ctx context.Context, tree string) (out []*timer, err error) {
+	self, err := x.host.LookupUID(x.host.Geteuid())
+	if err != nil {
+		return nil, err
+	}
 	text, err := x.output(ctx, host.Cmd{Argv: []string{"atq"}, ReadOnly: true, Timeout: listTime})
 	if err != nil {
 		return nil, err
 	}
 	looked := 0
 	for line := range strings.Lines(text) {
-		id, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		if id == "" || strings.Trim(id, "0123456789") != "" {
+		f := strings.Fields(line) // NUMBER, the time in five fields, QUEUE USER
+		if len(f) < 3 || strings.Trim(f[0], "0123456789") != "" || f[len(f)-1] != self.Name {
 			continue
 		}
+		id := f[0]
 		if looked++; looked > maxTimers {
 			break
 		}

@@ -134,9 +134,10 @@ func TestTimersOfAt(t *testing.T) {
 		t.Errorf("printed: %s", text)
 	}
 	h.OnCommand("at -t 209912010200.00", host.Output{})
-	h.OnCommand("atq", host.Output{Stdout: []byte("7\tTue Dec  1 02:00:00 2099 a root\n8\tTue Dec  1 02:00:00 2099 a root\n9\tx\nwarning\n")})
+	h.OnCommand("atq", host.Output{Stdout: []byte("7\tTue Dec  1 02:00:00 2099 a root\n8\tTue Dec  1 02:00:00 2099 a root\n9\tx\n10\tTue Dec  1 02:00:00 2099 a eve\nwarning\n")})
 	h.OnCommand("at -c 7", host.Output{Stdout: append([]byte("#!/bin/sh\numask 22\n"), script...)})
 	h.OnCommand("at -c 8", host.Output{Stdout: []byte("echo\n")})
+	h.OnCommand("at -c 10", host.Output{Stdout: script}) // somebody else's, which only root sees
 	h.OnCommand("at -c 9", host.Output{Status: 1})
 	h.OnCommand("atrm *", host.Output{})
 	if err := x.add(t.Context(), d); !errors.Is(err, errScheduled) {
@@ -151,7 +152,7 @@ func TestTimersOfAt(t *testing.T) {
 	if err != nil || len(all) != 1 || all[0].id != "7" || all[0].user != "ann_b" {
 		t.Errorf("list: %+v, %v", all, err)
 	}
-	for id, ok := range map[string]bool{"7": true, "8": false, "": false, "-x": false} {
+	for id, ok := range map[string]bool{"7": true, "8": false, "10": false, "": false, "-x": false} {
 		if err := x.cancel(t.Context(), d.tree, id); (err == nil) != ok {
 			t.Errorf("cancel %q: %v", id, err)
 		}

@@ -176,6 +176,8 @@ func testShared(t *testing.T, settings string, older func()) {
 		t.Fatal(err)
 	}
 	_ = run.Wait()
+	// Its own controller knows at once.
+	one.says(0, []string{jid, "Status:", "interrupted"}, "run", "jobs.list_jobs")
 	one.write(filepath.Join(one.dir, "gate"), "")
 	older()
 	two.says(0, []string{"job " + jid + " was interrupted: controller ctl1", "'brine orchestrate --resume " + jid + "' goes on with it"}, "run", "jobs.active")

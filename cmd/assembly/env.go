@@ -69,7 +69,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		Data:      fun.Data{Opts: opts, PillarOverride: o.PillarOverride, Secrets: o.Secrets, Memo: &fun.Memo{}, Process: cmp.Or(o.Process, &fun.Memo{})},
 		Network:   fun.Network{Peers: o.Peers, Bus: o.Bus, Mine: o.Mine, Publisher: o.Publisher},
 		Machine:   fun.Machine{Host: o.Host, CacheDir: o.Config.CacheDir},
-		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
+		Functions: fun.Functions{Table: o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }, CheckReturner: CheckReturner},
 		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict, OnTook: o.Took},
 		Jobs:      fun.Jobs{OnStart: o.Gate, OnStopped: stopped(o)},
 	}

@@ -151,7 +151,7 @@ func (g *Git) TemplateDirs(ctx context.Context, opts *value.Map) ([]string, erro
 		}
 		return dirs, nil
 	default:
-		return nil, fmt.Errorf("orchestration_roots must be a directory or a list of directories, not %s", value.TypeName(v))
+		return nil, fmt.Errorf("orchestration_roots must be a directory or a list of directories, not %s", value.Kind(v))
 	}
 	var out []string
 	for _, b := range g.Backends(opts, fileserver.RootsOf(opts, "file_roots")) {

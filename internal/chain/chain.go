@@ -111,14 +111,14 @@ func Parse(name, file string, text []byte) (*Chain, error) {
 	}
 	m, ok := v.(*value.Map)
 	if !ok {
-		return nil, &source.Error{Pos: source.Pos{File: file, Line: 1, Col: 1}, Err: fmt.Errorf("a chain must be a mapping with the key steps, not %s", value.TypeName(v))}
+		return nil, &source.Error{Pos: source.Pos{File: file, Line: 1, Col: 1}, Err: fmt.Errorf("a chain must be a mapping with the key steps, not %s", value.Kind(v))}
 	}
 	p := &parser{}
 	p.Keys(m, "the chain", "description", "steps")
 	c := &Chain{Name: name, Description: p.Text(m, "description")}
 	l, ok := m.At("steps").(*value.List)
 	if v := m.At("steps"); !ok && v != nil {
-		p.Fault(m.Pos("steps"), "steps must be a list, not %s", value.TypeName(v))
+		p.Fault(m.Pos("steps"), "steps must be a list, not %s", value.Kind(v))
 	}
 	if !ok {
 		l = value.NewList()
@@ -127,7 +127,7 @@ func Parse(name, file string, text []byte) (*Chain, error) {
 	for i, v := range l.Items {
 		s, ok := v.(*value.Map)
 		if !ok {
-			p.Fault(l.PosAt(i), "step %d must be a mapping with the key action, not %s", i+1, value.TypeName(v))
+			p.Fault(l.PosAt(i), "step %d must be a mapping with the key action, not %s", i+1, value.Kind(v))
 			continue
 		}
 		step := p.step(s, l.PosAt(i), i+1)
@@ -161,7 +161,7 @@ func (p *parser) dict(m *value.Map, key string) *value.Map {
 	v := m.At(key)
 	d, ok := v.(*value.Map)
 	if !ok && v != nil {
-		p.Fault(m.Pos(key), "%s must be a mapping, not %s", key, value.TypeName(v))
+		p.Fault(m.Pos(key), "%s must be a mapping, not %s", key, value.Kind(v))
 	}
 	return d
 }
@@ -207,7 +207,7 @@ func (p *parser) step(m *value.Map, pos source.Pos, n int) Step {
 	s.Packages, s.Pillar, s.PillarFor = p.packages(m, what), p.dict(m, "pillar"), p.dict(m, "pillar_for")
 	for k, v := range s.PillarFor.All() {
 		if _, ok := v.(*value.Map); !ok {
-			p.Fault(s.PillarFor.Pos(k), "%s: pillar_for: the values of %s must be a mapping, not %s", what, value.Str(k), value.TypeName(v))
+			p.Fault(s.PillarFor.Pos(k), "%s: pillar_for: the values of %s must be a mapping, not %s", what, value.Str(k), value.Kind(v))
 		}
 	}
 	if v, ok := m.Get("test"); ok {
@@ -237,7 +237,7 @@ func (p *parser) packages(m *value.Map, what string) *value.Map {
 		for k, ver := range v.All() {
 			switch ver.(type) {
 			case *value.Map, *value.List:
-				p.Fault(v.Pos(k), "%s: the version of %s must be text, not %s", what, value.Str(k), value.TypeName(ver))
+				p.Fault(v.Pos(k), "%s: the version of %s must be text, not %s", what, value.Str(k), value.Kind(ver))
 			}
 			if ver == nil {
 				ver = ""
@@ -253,7 +253,7 @@ func (p *parser) packages(m *value.Map, what string) *value.Map {
 			out.Set(name, ver)
 		}
 	default:
-		p.Fault(m.Pos("packages"), "%s: packages must be a mapping of versions or a list of names, not %s", what, value.TypeName(v))
+		p.Fault(m.Pos("packages"), "%s: packages must be a mapping of versions or a list of names, not %s", what, value.Kind(v))
 	}
 	return out
 }

@@ -16,27 +16,27 @@ import (
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, text, want string }{
-		{"list", "- a", "c.yml:1:1: a chain must be a mapping with the key steps, not list"},
-		{"empty", "", "c.yml:1:1: a chain must be a mapping with the key steps, not NoneType"},
+		{"list", "- a", "c.yml:1:1: a chain must be a mapping with the key steps, not a list"},
+		{"empty", "", "c.yml:1:1: a chain must be a mapping with the key steps, not nothing"},
 		{"YAML", "a: [", "c.yml:"},
 		{"key", "step: []", `c.yml:1:1: the chain: unknown key "step" (did you mean "steps"?)`},
-		{"steps", "steps: x", "c.yml:1:1: steps must be a list, not str"},
-		{"step", "steps: [x]", "step 1 must be a mapping with the key action, not str"},
+		{"steps", "steps: x", "c.yml:1:1: steps must be a list, not text"},
+		{"step", "steps: [x]", "step 1 must be a mapping with the key action, not text"},
 		{"action", "steps: [{action: pgk}]", `unknown action "pgk" (did you mean "pkg"?)`},
 		{"a boolean key", "steps: [{action: cmd, command: x, on: y}]", `unknown key "True"`},
 		{"needs", "steps: [{action: cmd, targets: x}]", "step 1, cmd, needs command"},
-		{"version", "steps: [{action: pkg, targets: x, packages: {a: [1]}}]", "the version of a must be text, not list"},
+		{"version", "steps: [{action: pkg, targets: x, packages: {a: [1]}}]", "the version of a must be text, not a list"},
 		{"package", "steps: [{action: pkg, targets: x, packages: [a=]}]", "a package is NAME or NAME=VERSION, not 'a='"},
-		{"packages", "steps: [{action: pkg, targets: x, packages: a}]", "packages must be a mapping of versions or a list of names, not str"},
+		{"packages", "steps: [{action: pkg, targets: x, packages: a}]", "packages must be a mapping of versions or a list of names, not text"},
 		{"id", "steps: [{action: cmd, command: x, targets: y, id: x}]", "id must be a number above 0, not 'x'"},
 		{"dest", "steps: [{action: config, source: x, dest: y, targets: z}]", `dest must be an absolute path, not "y"`},
-		{"pillar", "steps: [{action: highstate, targets: z, pillar: x}]", "pillar must be a mapping, not str"},
-		{"pillar_for", "steps: [{action: highstate, targets: z, pillar_for: {a: x}}]", "the values of a must be a mapping, not str"},
+		{"pillar", "steps: [{action: highstate, targets: z, pillar: x}]", "pillar must be a mapping, not text"},
+		{"pillar_for", "steps: [{action: highstate, targets: z, pillar_for: {a: x}}]", "the values of a must be a mapping, not text"},
 		{"test", "steps: [{action: highstate, targets: z, test: x}]", "test must be True or False, not 'x'"},
-		{"sls", "steps: [{action: state, targets: z, sls: {a: b}}]", "sls must be text or a list of texts, not dict"},
+		{"sls", "steps: [{action: state, targets: z, sls: {a: b}}]", "sls must be text or a list of texts, not a mapping"},
 		{"targets", "steps: [{action: orchestrate, sls: a, targets: b}]", `step 1, orchestrate: unknown key "targets"`},
 		{"wait", "steps: [{action: wait, seconds: 1, event: x, targets: y}]", "needs either seconds, or event and targets"},
-		{"description", "description: [x]", "description must be text, not list"},
+		{"description", "description: [x]", "description must be text, not a list"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -110,7 +110,7 @@ func (l *loader) roots(opts *value.Map, key, def string) {
 	m, ok := opts.At(key).(*value.Map)
 	if !ok {
 		if v := opts.At(key); v != nil {
-			l.warn(l.given.Pos(key), "%s is not a dict of environments but a %s; %s is used", key, value.TypeName(v), def)
+			l.warn(l.given.Pos(key), "%s must be a mapping of environments, not %s; %s is used", key, value.Kind(v), def)
 		}
 		opts.Set(key, value.MapOf("base", value.Strings(def)))
 		return
@@ -125,7 +125,7 @@ func (l *loader) roots(opts *value.Map, key, def string) {
 			paths = d
 		case nil:
 		default:
-			l.warn(m.Pos(env), "%s of environment %q is not a list but a %s; it is empty, as in Salt", key, value.Str(env), value.TypeName(dirs))
+			l.warn(m.Pos(env), "%s of environment %q must be a list, not %s; it is empty, as in Salt", key, value.Str(env), value.Kind(dirs))
 		}
 		abs := value.NewList()
 		for _, p := range paths {

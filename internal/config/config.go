@@ -272,7 +272,7 @@ func (l *loader) saltfile() (*value.Map, error) {
 	}
 	s, ok := sec.(*value.Map)
 	if !ok {
-		return nil, &source.Error{Pos: m.Pos(l.o.Section), Err: fmt.Errorf("section %q is not a dict but a %s", l.o.Section, value.TypeName(sec))}
+		return nil, &source.Error{Pos: m.Pos(l.o.Section), Err: fmt.Errorf("section %q must be a mapping, not %s", l.o.Section, value.Kind(sec))}
 	}
 	s = s.Copy()
 	dir := filepath.Dir(path)
@@ -464,7 +464,7 @@ func (l *loader) readFile(path string) (*value.Map, error) {
 	if !ok {
 		return nil, &source.Error{
 			Pos: source.Pos{File: path, Line: 1, Col: 1},
-			Err: fmt.Errorf("configuration is not a dict but a %s", value.TypeName(v)),
+			Err: fmt.Errorf("configuration must be a mapping, not %s", value.Kind(v)),
 		}
 	}
 	dir := filepath.Dir(path)

@@ -320,7 +320,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{"tab", "a: 1\nb:\n\tc: 2\n", "cannot start any token", 3, 1},
 		{"duplicate", "a: 1\nb: 2\na: 3\n", "conflicting ID 'a'", 3, 1},
-		{"list", "- a\n- b\n", "is not a dict but a list", 1, 1},
+		{"list", "- a\n- b\n", "must be a mapping, not a list", 1, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Load(Options{Host: machine(map[string]string{"/c/minion": tt.text}), Kind: Minion, Dir: "/c"})

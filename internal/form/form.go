@@ -169,7 +169,7 @@ func (p *parser) fields(m *value.Map, depth int) []*Field {
 		}
 		sub, ok := v.(*value.Map)
 		if !ok && v != nil {
-			p.Fault(m.Pos(k), "field %s must be a mapping with attributes such as $type, not %s", name, value.TypeName(v))
+			p.Fault(m.Pos(k), "field %s must be a mapping with attributes such as $type, not %s", name, value.Kind(v))
 			continue
 		}
 		out = append(out, p.field(name, sub, m.Pos(k), depth+1))
@@ -262,7 +262,7 @@ func (p *parser) prototype(f *Field, m *value.Map, depth int) {
 	if k, has := proto.Get("$key"); has {
 		km, ok := k.(*value.Map)
 		if !ok && k != nil {
-			p.Fault(proto.Pos("$key"), "field %s: $key must be a mapping with attributes such as $type, not %s", f.Name, value.TypeName(k))
+			p.Fault(proto.Pos("$key"), "field %s: $key must be a mapping with attributes such as $type, not %s", f.Name, value.Kind(k))
 		}
 		f.Key = p.field("$key", km, proto.Pos("$key"), depth+1)
 		if f.Key.Label == labelOf("$key") {
@@ -331,7 +331,7 @@ func (p *parser) match(f *Field, m *value.Map) {
 	}
 	text, ok := v.(string)
 	if !ok {
-		p.Fault(m.Pos("$match"), "field %s: $match must be a regular expression, not %s", f.Name, value.TypeName(v))
+		p.Fault(m.Pos("$match"), "field %s: $match must be a regular expression, not %s", f.Name, value.Kind(v))
 		return
 	}
 	re, err := pyre.Compile("(?:"+text+`)\Z`, 0)
@@ -357,7 +357,7 @@ func (p *parser) conditions(f *Field, m *value.Map) {
 		}
 		text, ok := v.(string)
 		if !ok {
-			p.Fault(m.Pos(key), "field %s: %s must be a condition, not %s", f.Name, key, value.TypeName(v))
+			p.Fault(m.Pos(key), "field %s: %s must be a condition, not %s", f.Name, key, value.Kind(v))
 			return nil
 		}
 		c, err := parse(text)

@@ -89,10 +89,10 @@ func TestCheck(t *testing.T) {
 		{"a key", web, "web: {users: {A1: {password: x}}}", "", `web:users:A1: "A1" is not text that matches [a-z]+`},
 		{"types", web, "web: {port: 70000, mode: slow, tls: perhaps, names: a, users: {a: {password: x}}}", "", `` +
 			`web:tls: "perhaps" is not true or false|web:port: "70000" is not a number from 1 to 65535|` +
-			`web:mode: "slow" is not one of fast, safe|web:names: must be a list of items, not str|web:names: needs at least 2 items, not 0`},
+			`web:mode: "slow" is not one of fast, safe|web:names: must be a list of items, not text|web:names: needs at least 2 items, not 0`},
 		{"unknown", web, "web: {prot: 1, users: {a: {password: x, passwrd: 1}}}", "", `` +
 			`web:prot: the form has no such field (did you mean "port"?)|web:users:a:passwrd: the form has no such field (did you mean "password"?)`},
-		{"a group that is text", web, "web: nginx", "", "web: must be a mapping of fields, not str|web:users: needs at least 1 item, not 0"},
+		{"a group that is text", web, "web: nginx", "", "web: must be a mapping of fields, not text|web:users: needs at least 1 item, not 0"},
 		{
 			"hidden is not asked for", "a: {$type: boolean}\nb: {$visible: formValues.a}\nc: {$disabledIf: a != true}\nd: {$visibleIf: a, $required: true}", "{}",
 			"{'a': False, 'b': None, 'c': None, 'd': None}", "",
@@ -183,7 +183,7 @@ func TestParseFaults(t *testing.T) {
 		{"attribute", "a:\n  $type: text\n  $defualt: 1", `form.yml:3:3: field a: unknown attribute $defualt (did you mean "$default"?)`},
 		{"select", "a: {$type: select}", "form.yml:1:1: field a: a select field needs $values, a list"},
 		{"prototype", "a: {$type: edit-group}", "form.yml:1:1: field a: an edit-group needs $prototype, a mapping that describes one item"},
-		{"field", "a: text", "form.yml:1:1: field a must be a mapping with attributes such as $type, not str"},
+		{"field", "a: text", "form.yml:1:1: field a must be a mapping with attributes such as $type, not text"},
 		{"default", "a:\n  $type: number\n  $default: many", `form.yml:3:3: field a: $default: "many" is not a number`},
 		{"several", "a: {$type: number, $default: many}\nb: {$type: boolean, $default: often}\nc: {$type: date, $default: soon}", "form.yml:1:20: field a: $default: \"many\" is not a number\nform.yml:2:21: field b: $default: \"often\" is not true or false\nform.yml:3:18: field c: $default: "},
 		{"condition", "a:\n  $visible: a ==", `form.yml:2:3: field a: $visible "a ==": "a": a path begins with formValues or this, and text is in quotes`},

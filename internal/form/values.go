@@ -339,7 +339,7 @@ func (c *checker) field(f *Field, v value.Value) value.Value {
 		return v
 	}
 	if isContainer(v) {
-		c.fault(f, "must be %s, not %s", f.Wants(), value.TypeName(v))
+		c.fault(f, "must be %s, not %s", f.Wants(), value.Kind(v))
 		return nil
 	}
 	out, ok := f.scalar(v)
@@ -359,7 +359,7 @@ func (c *checker) field(f *Field, v value.Value) value.Value {
 func (c *checker) group(f *Field, v value.Value) value.Value {
 	m, ok := v.(*value.Map)
 	if !ok && v != nil {
-		c.fault(f, "must be a mapping of fields, not %s", value.TypeName(v))
+		c.fault(f, "must be a mapping of fields, not %s", value.Kind(v))
 	}
 	for k := range m.All() {
 		if _, ok := find(f.Fields, value.Str(k)); !ok && !c.lax {
@@ -390,7 +390,7 @@ func (c *checker) items(f *Field, v value.Value) value.Value {
 	if f.Key != nil {
 		m, ok := v.(*value.Map)
 		if !ok && v != nil && !isEmptyList(v) {
-			c.fault(f, "must be a mapping of items, not %s", value.TypeName(v))
+			c.fault(f, "must be a mapping of items, not %s", value.Kind(v))
 		}
 		out := value.NewMap(m.Len())
 		for k, v := range m.All() {
@@ -403,7 +403,7 @@ func (c *checker) items(f *Field, v value.Value) value.Value {
 	}
 	l, ok := v.(*value.List)
 	if !ok && v != nil {
-		c.fault(f, "must be a list of items, not %s", value.TypeName(v))
+		c.fault(f, "must be a list of items, not %s", value.Kind(v))
 	}
 	out := value.NewList()
 	for i := range max(l.Len(), fewest(f, v)) {

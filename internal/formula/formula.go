@@ -346,7 +346,7 @@ func (b *Backend) load(ctx context.Context) ([]fileserver.Dir, *value.List, erro
 		if err != nil {
 			return nil, nil, err
 		}
-		dirs = append(dirs, fileserver.Dir{Path: filepath.Join(tree, f.remote.Root), Mount: f.remote.Mountpoint, Within: tree})
+		dirs = append(dirs, fileserver.Dir{Path: b.t.Store.Root(f.remote, f.Ref, tree, f.remote.Root), Mount: f.remote.Mountpoint, Within: tree})
 		list.Append(value.MapOf("remote", f.Name, "ref", f.Ref, "commit", ls[i].Commit))
 	}
 	return dirs, list, nil

@@ -30,7 +30,7 @@ func TestSplitURL(t *testing.T) {
 func TestManifestErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ manifest, lock, want string }{
-		{"formulas: [x]", "", "formulas.yaml:1:1: formulas must be a mapping, not list"},
+		{"formulas: [x]", "", "formulas.yaml:1:1: formulas must be a mapping, not a list"},
 		{"formulae: {}", "", `unknown key "formulae"; there is formulas`},
 		{"- x", "", "must be a mapping with the key formulas"},
 		{"formulas: {x: 1}", "", `formula "x" must be a name with the keys`},

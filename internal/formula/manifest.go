@@ -81,7 +81,7 @@ func entries(file string, keys []string, f func(name string, pos source.Pos, m *
 	}
 	top, ok := v.(*value.Map)
 	if v != nil && !ok {
-		return faultAt(source.Pos{File: file, Line: 1}, "must be a mapping with the key formulas, not %s", value.TypeName(v))
+		return faultAt(source.Pos{File: file, Line: 1}, "must be a mapping with the key formulas, not %s", value.Kind(v))
 	}
 	for k := range top.All() {
 		if value.Str(k) != "formulas" {
@@ -90,7 +90,7 @@ func entries(file string, keys []string, f func(name string, pos source.Pos, m *
 	}
 	all, ok := top.At("formulas").(*value.Map)
 	if !ok && top.At("formulas") != nil {
-		return faultAt(top.Pos("formulas"), "formulas must be a mapping, not %s", value.TypeName(top.At("formulas")))
+		return faultAt(top.Pos("formulas"), "formulas must be a mapping, not %s", value.Kind(top.At("formulas")))
 	}
 	for k, v := range all.All() {
 		name, m := value.Str(k), all.Map(k)

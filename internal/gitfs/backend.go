@@ -35,8 +35,9 @@ type Store struct {
 	// Warn warns the person.
 	Warn func(text string)
 
-	mu   sync.Mutex
-	seen map[string]*seen // by URL and refspecs
+	mu    sync.Mutex
+	seen  map[string]*seen // by URL and refspecs
+	empty map[string]bool  // the roots that were warned of
 }
 
 // seen is a remote as a run sees it.
@@ -163,6 +164,26 @@ func (s *Store) tree(ctx context.Context, r *Remote, commit string) (string, err
 	return dir, nil
 }
 
+// Root returns the directory of root in the files of a ref of a remote. One that
+// is not there serves nothing, as in Salt, and is warned of once.
+func (s *Store) Root(r *Remote, ref, tree, root string) string {
+	dir := filepath.Join(tree, root)
+	if st, err := os.Stat(dir); err == nil && st.IsDir() {
+		return dir
+	}
+	s.mu.Lock()
+	known := s.empty[dir]
+	if s.empty == nil {
+		s.empty = map[string]bool{}
+	}
+	s.empty[dir] = true
+	s.mu.Unlock()
+	if !known {
+		s.warn("%s remote %s: %s has no directory %q, which is its root; no files are served from it", r.Role, r.Label(), ref, root)
+	}
+	return dir
+}
+
 // A Backend is fileserver_backend gitfs.
 type Backend struct {
 	store   *Store
@@ -254,7 +275,7 @@ func (b *Backend) Dirs(ctx context.Context, saltenv string) ([]fileserver.Dir, b
 	}
 	var a answer
 	err := b.each(ctx, func(r *Remote, _ *state) error {
-		commit, ok, err := b.commit(ctx, r, saltenv)
+		ref, commit, ok, err := b.commit(ctx, r, saltenv)
 		if err != nil || !ok {
 			return err
 		}
@@ -263,7 +284,7 @@ func (b *Backend) Dirs(ctx context.Context, saltenv string) ([]fileserver.Dir, b
 			return err
 		}
 		a.known = true
-		a.dirs = append(a.dirs, fileserver.Dir{Path: filepath.Join(tree, r.rootOf(saltenv)), Mount: r.mountOf(saltenv), Within: tree})
+		a.dirs = append(a.dirs, fileserver.Dir{Path: b.store.Root(r, ref, tree, r.rootOf(saltenv)), Mount: r.mountOf(saltenv), Within: tree})
 		return nil
 	})
 	if err != nil {
@@ -275,19 +296,21 @@ func (b *Backend) Dirs(ctx context.Context, saltenv string) ([]fileserver.Dir, b
 	return a.dirs, a.known, nil
 }
 
-// commit returns the commit of a saltenv.
-func (b *Backend) commit(ctx context.Context, r *Remote, saltenv string) (string, bool, error) {
+// commit returns the ref and the commit of a saltenv.
+func (b *Backend) commit(ctx context.Context, r *Remote, saltenv string) (ref, commit string, ok bool, err error) {
 	if !r.exposes(saltenv) {
-		return "", false, nil
+		return "", "", false, nil
 	}
-	commit, ok, err := b.store.commit(ctx, r, r.ref(saltenv))
+	ref = r.ref(saltenv)
+	commit, ok, err = b.store.commit(ctx, r, ref)
 	if err == nil && !ok && r.At != "" && saltenv == r.AtEnv {
-		return "", false, fmt.Errorf("--at %s: remote %s has no such commit, tag or branch", r.At, r.Label())
+		return "", "", false, fmt.Errorf("--at %s: remote %s has no such commit, tag or branch", r.At, r.Label())
 	}
-	if err == nil && !ok && r.ref(saltenv) != "" && r.Fallback != "" {
-		return b.store.commit(ctx, r, r.Fallback)
+	if err == nil && !ok && ref != "" && r.Fallback != "" {
+		ref = r.Fallback
+		commit, ok, err = b.store.commit(ctx, r, ref)
 	}
-	return commit, ok, err
+	return ref, commit, ok, err
 }
 
 // Update fetches all remotes.
@@ -371,12 +394,12 @@ func (b *Backend) Sources(ctx context.Context) (*value.List, error) {
 			envs = append(envs, r.AtEnv)
 		}
 		for _, env := range envs {
-			commit, ok, err := b.commit(ctx, r, env)
+			ref, commit, ok, err := b.commit(ctx, r, env)
 			if err != nil {
 				return err
 			}
 			if ok {
-				out.Append(value.MapOf("remote", r.Label(), "saltenv", env, "ref", r.ref(env), "commit", commit))
+				out.Append(value.MapOf("remote", r.Label(), "saltenv", env, "ref", ref, "commit", commit))
 			}
 		}
 		return nil

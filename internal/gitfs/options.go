@@ -213,14 +213,14 @@ func (p *parser) options(v value.Value) {
 		for i, x := range v.Items {
 			m, ok := x.(*value.Map)
 			if !ok {
-				p.err = cmp.Or(p.err, faultAt(v.PosAt(i), "an option of a %s remote is a dict, not %s", p.role, value.TypeName(x)))
+				p.err = cmp.Or(p.err, faultAt(v.PosAt(i), "an option of a %s remote is a mapping, not %s", p.role, value.Kind(x)))
 				return
 			}
 			add(m)
 		}
 	case nil:
 	default:
-		p.fail("", "the options of a remote are a list, not %s", value.TypeName(v))
+		p.fail("", "the options of a remote are a list, not %s", value.Kind(v))
 	}
 }
 
@@ -295,14 +295,14 @@ func (p *parser) url(r *Remote, raw string) {
 func (p *parser) saltenvs(r *Remote, v value.Value) {
 	envs, ok := dictOf(v)
 	if !ok {
-		p.fail("saltenv", "saltenv must be a list of saltenvs with options, not %s", value.TypeName(v))
+		p.fail("saltenv", "saltenv must be a list of saltenvs with options, not %s", value.Kind(v))
 		return
 	}
 	known := []string{"mountpoint", "ref", "root"}
 	for env, conf := range envs.All() {
 		m, ok := dictOf(conf)
 		if !ok {
-			p.fail("saltenv", "saltenv %s: options must be a list, not %s", value.Str(env), value.TypeName(conf))
+			p.fail("saltenv", "saltenv %s: options must be a list, not %s", value.Str(env), value.Kind(conf))
 			return
 		}
 		e := r.SaltEnvs[value.Str(env)]
@@ -363,7 +363,7 @@ func (p *parser) str(key, def string) string {
 	case nil:
 		return def
 	case *value.Map, *value.List:
-		p.fail(key, "%s must be a string, not %s", key, value.TypeName(v))
+		p.fail(key, "%s must be text, not %s", key, value.Kind(v))
 		return def
 	case string:
 		return cmp.Or(v, def)

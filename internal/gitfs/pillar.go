@@ -2,7 +2,6 @@ package gitfs
 
 import (
 	"context"
-	"path/filepath"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -24,7 +23,7 @@ func (s *Store) Pillars(ctx context.Context, opts *value.Map, remotes *value.Lis
 	asked := askedEnv(opts)
 	var out []fun.PillarTree
 	for _, r := range list {
-		env, _, commit, ok, err := s.pillarCommit(ctx, r, asked)
+		env, ref, commit, ok, err := s.pillarCommit(ctx, r, asked)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +34,7 @@ func (s *Store) Pillars(ctx context.Context, opts *value.Map, remotes *value.Lis
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, fun.PillarTree{Env: env, Path: filepath.Join(tree, r.Root), Mount: r.Mountpoint, Within: tree})
+		out = append(out, fun.PillarTree{Env: env, Path: s.Root(r, ref, tree, r.Root), Mount: r.Mountpoint, Within: tree})
 	}
 	return out, nil
 }

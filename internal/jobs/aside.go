@@ -204,7 +204,7 @@ func (w *writer) putAside() {
 		items[i] = l.item
 	}
 	w.took(items)
-	w.tellRefused(aside, "they are put aside in "+path+"; 'brine run returner.aside' lists, sends or drops them")
+	w.tellRefused(aside, "put aside in "+path+"; 'brine run returner.aside' lists, sends or drops them")
 }
 
 // maxTold is how many rows a warning names.
@@ -219,7 +219,7 @@ func (w *writer) tellRefused(rows []lone, what string) {
 	for _, l := range rows[:min(maxTold, len(rows))] {
 		why = append(why, fmt.Errorf("%s: %w", l.what(), l.why))
 	}
-	w.warn(fmt.Errorf("returner %s refused %d rows: %w; %s", w.sink.Name, len(rows), errors.Join(why...), what))
+	w.warn(fmt.Errorf("returner %s refused %s: %w; %s", w.sink.Name, rowsOf(len(rows)), errors.Join(why...), what))
 }
 
 // An AsideRow is a row that was put aside.

@@ -153,7 +153,7 @@ func TestRowsThatAreTooLargeArePutAsideAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	f := &fragile{large: func(id string) bool { return strings.HasPrefix(id, "big") }}
 	said, err := feed(t, dir, f, "big1")
-	if err == nil || len(said) != 1 || !strings.Contains(said[0], "big1 is too large; they are put aside") || Spooled(dir) {
+	if err == nil || len(said) != 1 || !strings.Contains(said[0], "big1 is too large; put aside") || Spooled(dir) {
 		t.Errorf("said %q, %v", said, err)
 	}
 	said, _ = feed(t, dir, f, "web1", "big2", "web2", "big3")

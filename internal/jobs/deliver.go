@@ -548,5 +548,12 @@ func rowsAre(n int) string {
 	if n == 1 {
 		return "1 row is"
 	}
-	return fmt.Sprintf("%d rows are", n)
+	return rowsOf(n) + " are"
+}
+
+func rowsOf(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
 }

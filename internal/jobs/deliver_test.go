@@ -130,7 +130,7 @@ func TestAReturnerThatRefusesAllKeepsAll(t *testing.T) {
 	if d := cmp.Diff("web2 web3 web4", strings.Join(p.rows, " ")); d != "" {
 		t.Errorf("rows (-want +got):\n%s", d)
 	}
-	if len(said) != 1 || !strings.Contains(said[0], "refused 1 rows") || !strings.Contains(said[0], "put aside") {
+	if len(said) != 1 || !strings.Contains(said[0], "refused 1 row") || !strings.Contains(said[0], "put aside") {
 		t.Errorf("said %q", said)
 	}
 	if d := cmp.Diff([]string{"refused"}, left(t, dir)); d != "" {
@@ -203,7 +203,7 @@ func TestAFullQueueHoldsNoRefusedRowsUp(t *testing.T) {
 	}
 	close(let)
 	<-put
-	if err := s.Close(); err == nil || err.Error() != "returner blocked did not take 1 rows" || len(b.rows) != queueLength+1 {
+	if err := s.Close(); err == nil || err.Error() != "returner blocked did not take 1 row" || len(b.rows) != queueLength+1 {
 		t.Errorf("Close = %v, %d rows", err, len(b.rows))
 	}
 }

@@ -142,7 +142,7 @@ func (s *Sink) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed > 0 {
-		return fmt.Errorf("returner %s did not take %d rows", s.Name, s.failed)
+		return fmt.Errorf("returner %s did not take %s", s.Name, rowsOf(s.failed))
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (t *Template) Read(m *value.Map) (*Answers, error) {
 	}
 	targets, ok := m.At(targetsKey).(*value.Map)
 	if v := m.At(targetsKey); !ok && v != nil {
-		return nil, fmt.Errorf("targets must be a mapping of names, not %s", value.TypeName(v))
+		return nil, fmt.Errorf("targets must be a mapping of names, not %s", value.Kind(v))
 	}
 	for k, v := range targets.All() {
 		if _, err := t.Find(value.Str(k)); err != nil {
@@ -109,7 +109,7 @@ func (t *Template) Read(m *value.Map) (*Answers, error) {
 			}
 			a.Targets[value.Str(k)] = "L@" + strings.Join(ids, ",")
 		default:
-			return nil, fmt.Errorf("target %s must be a target expression or a list of ids, not %s", value.Str(k), value.TypeName(v))
+			return nil, fmt.Errorf("target %s must be a target expression or a list of ids, not %s", value.Str(k), value.Kind(v))
 		}
 	}
 	return a, nil

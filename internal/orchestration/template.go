@@ -174,7 +174,7 @@ func mapping(files host.Files, path string) (*value.Map, error) {
 	}
 	m, ok := v.(*value.Map)
 	if !ok && v != nil {
-		return nil, &source.Error{Pos: source.Pos{File: path, Line: 1, Col: 1}, Err: fmt.Errorf("must be a mapping, not %s", value.TypeName(v))}
+		return nil, &source.Error{Pos: source.Pos{File: path, Line: 1, Col: 1}, Err: fmt.Errorf("must be a mapping, not %s", value.Kind(v))}
 	}
 	if m == nil {
 		m = value.NewMap(0)
@@ -201,7 +201,7 @@ func (p *parser) flag(m *value.Map, key string, or bool) bool {
 func (p *parser) each(m *value.Map, key string, f func(name string, m *value.Map)) {
 	all, ok := m.At(key).(*value.Map)
 	if v := m.At(key); !ok && v != nil {
-		p.Fault(m.Pos(key), "%s must be a mapping of names, not %s", key, value.TypeName(v))
+		p.Fault(m.Pos(key), "%s must be a mapping of names, not %s", key, value.Kind(v))
 		return
 	}
 	for k, v := range all.All() {
@@ -214,7 +214,7 @@ func (p *parser) each(m *value.Map, key string, f func(name string, m *value.Map
 		case nil:
 			f(name, value.NewMap(0))
 		default:
-			p.Fault(all.Pos(k), "%s: %s must have keys such as description, not %s", key, name, value.TypeName(v))
+			p.Fault(all.Pos(k), "%s: %s must have keys such as description, not %s", key, name, value.Kind(v))
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (p *parser) joined(l *value.List, name string) *value.Map {
 	for i, v := range l.Items {
 		m, ok := v.(*value.Map)
 		if !ok {
-			p.Fault(l.PosAt(i), "%s: each item must be a key and a value, not %s", name, value.TypeName(v))
+			p.Fault(l.PosAt(i), "%s: each item must be a key and a value, not %s", name, value.Kind(v))
 			continue
 		}
 		for k, v := range m.All() {
@@ -261,7 +261,7 @@ func (p *parser) target(name string, m *value.Map) Target {
 func (p *parser) form(files host.Files, t *Template, meta *value.Map) *form.Form {
 	fields, ok := meta.At("pillar").(*value.Map)
 	if v := meta.At("pillar"); !ok && v != nil {
-		p.Fault(meta.Pos("pillar"), "pillar must be a mapping of fields, not %s", value.TypeName(v))
+		p.Fault(meta.Pos("pillar"), "pillar must be a mapping of fields, not %s", value.Kind(v))
 	}
 	path := filepath.Join(filepath.Dir(t.Metadata), formName)
 	m, err := mapping(files, path)

@@ -30,20 +30,20 @@ func tree(t *testing.T, files map[string]string) *host.Fake {
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, meta, want string }{
-		{"not a mapping", "- a", "/t/metadata/x/metadata.yml:1:1: must be a mapping, not list"},
+		{"not a mapping", "- a", "/t/metadata/x/metadata.yml:1:1: must be a mapping, not a list"},
 		{"no YAML", "a: [", "/t/metadata/x/metadata.yml:"},
 		{"key", "descripton: x", `/t/metadata/x/metadata.yml:1:1: the metadata: unknown key "descripton" (did you mean "description"?)`},
-		{"targets", "targets: [a]", "metadata.yml:1:1: targets must be a mapping of names, not list"},
-		{"target", "targets: {a: x}", "metadata.yml:1:11: targets: a must have keys such as description, not str"},
-		{"target item", "targets: {a: [x]}", "a: each item must be a key and a value, not str"},
+		{"targets", "targets: [a]", "metadata.yml:1:1: targets must be a mapping of names, not a list"},
+		{"target", "targets: {a: x}", "metadata.yml:1:11: targets: a must have keys such as description, not text"},
+		{"target item", "targets: {a: [x]}", "a: each item must be a key and a value, not text"},
 		{"twice", "targets: {a: [{description: x}, {description: y}]}", "a: description is given twice"},
 		{"flag", "targets: {a: {multiple: 2}}", "multiple must be True or False, not 2"},
 		{"type", "targets: {a: {tgt_type: [glb]}}", `target a: unknown tgt_type "glb" (did you mean "glob"?)`},
 		{"default", "targets: {a: {tgt_type: list, default: 'x*'}}", `target a: default: "x*" is a target expression of the type glob; this target takes list`},
-		{"step", "steps: {a: {ids: [1]}}", "ids: each item must be text, not int"},
-		{"description", "description: [x]", "description must be text, not list"},
+		{"step", "steps: {a: {ids: [1]}}", "ids: each item must be text, not a number"},
+		{"description", "description: [x]", "description must be text, not a list"},
 		{"form", "pillar: {a: {$type: txt}}", `field a: unknown type "txt"`},
-		{"form is no form", "pillar: x", "pillar must be a mapping of fields, not str"},
+		{"form is no form", "pillar: x", "pillar must be a mapping of fields, not text"},
 		{"a field called targets", "pillar: {targets: {}}", "a field cannot be called targets"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestStore(t *testing.T) {
 	if got, err := orchestration.ReadFile(h, x, "/t/ids.yml"); err != nil || got.Targets["a"] != "L@x,y" {
 		t.Errorf("ids: %v, %v", got, err)
 	}
-	for file, want := range map[string]string{"/t/bad.yml": `no target "c"`, "/t/worse.yml": "target a must be a target expression or a list of ids, not dict"} {
+	for file, want := range map[string]string{"/t/bad.yml": `no target "c"`, "/t/worse.yml": "target a must be a target expression or a list of ids, not a mapping"} {
 		if _, err := orchestration.ReadFile(h, x, file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", file, err)
 		}

@@ -145,7 +145,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 	const malformed = `The "ext_pillar" option is malformed`
 	list, ok := ext.(*value.List)
 	if !ok {
-		j.fail(malformed, at(j.opts.Pos("ext_pillar"), "ext_pillar is not a list but a %s", value.TypeName(ext)))
+		j.fail(malformed, at(j.opts.Pos("ext_pillar"), "ext_pillar must be a list, not %s", value.Kind(ext)))
 		return pillar
 	}
 	if list.Len() > 0 && j.override.Len() > 0 {
@@ -159,7 +159,7 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 	for i, item := range list.Items {
 		run, ok := item.(*value.Map)
 		if !ok {
-			j.fail(malformed, at(list.PosAt(i), "an item of ext_pillar is not a dict but a %s", value.TypeName(item)))
+			j.fail(malformed, at(list.PosAt(i), "an item of ext_pillar must be a mapping, not %s", value.Kind(item)))
 			return value.NewMap(0)
 		}
 		if run.Len() > 0 && exclude[value.Str(run.Keys()[0])] {
@@ -231,7 +231,7 @@ func (j *job) extCommand(ctx context.Context, a extArgs, name string, parse func
 	m, ok := v.(*value.Map)
 	if !ok {
 		if v != nil || note != "" {
-			j.warn(source.Pos{}, "ext_pillar %s: %q printed no dict but %s%s", name, cmd, value.TypeName(v), note)
+			j.warn(source.Pos{}, "ext_pillar %s: %q printed no mapping but %s%s", name, cmd, value.Kind(v), note)
 		}
 		return nil, nil
 	}

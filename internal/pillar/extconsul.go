@@ -304,7 +304,7 @@ func (j *job) extReclass(ctx context.Context, _ *value.Map, a extArgs) (value.Ma
 	}
 	m, ok := v.(*value.Map)
 	if !ok {
-		return nil, fmt.Errorf("reclass-salt printed a %s instead of a mapping", value.TypeName(v))
+		return nil, fmt.Errorf("reclass-salt printed %s instead of a mapping", value.Kind(v))
 	}
 	return m, nil
 }

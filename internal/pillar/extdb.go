@@ -409,7 +409,7 @@ func (t *sqlTree) add(row []value.Value) error {
 		}
 		m, ok := v.(*value.Map)
 		if !ok {
-			return fmt.Errorf("with as_json the column %s is a mapping, not a %s", t.fields[0], value.TypeName(v))
+			return fmt.Errorf("with as_json the column %s is a mapping, not %s", t.fields[0], value.Kind(v))
 		}
 		value.Update(at, m, true, t.asList)
 		return nil

@@ -121,7 +121,7 @@ func (j *job) extHTTP(ctx context.Context, a extArgs, decode string) (value.Mapp
 	case value.Truth(got.At("error")):
 		return nil, fmt.Errorf("%s: %s", sdb.PlainURL(at), firstLine(got.Str("error")))
 	case !ok:
-		return nil, fmt.Errorf("%s answered with %s instead of a mapping", sdb.PlainURL(at), value.TypeName(got.At("dict")))
+		return nil, fmt.Errorf("%s answered with %s instead of a mapping", sdb.PlainURL(at), value.Kind(got.At("dict")))
 	}
 	if ns := a.get(6, "namespace"); value.Truth(ns) {
 		m = value.MapOf(ns, m)

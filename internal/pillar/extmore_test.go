@@ -53,7 +53,7 @@ func TestExtHTTP(t *testing.T) {
 		{"{http_json: {url: URL/json/%s/<role>, with_grains: true, username: u, password: p, header_dict: {X-Key: k}}}", "{'a': 1, 'user': 'up', 'key': 'k'}", ""},
 		{"{http_json: {url: URL/json/%s/<role>, with_grains: true, namespace: ns}}", "{'ns': {'a': 1, 'user': '', 'key': ''}}", ""},
 		{"{http_yaml: URL/yaml}", "{'b': [1, 2]}", ""},
-		{"{http_json: URL/list}", "", "answered with list instead of a mapping"},
+		{"{http_json: URL/list}", "", "answered with a list instead of a mapping"},
 		{"{http_json: URL/text}", "", "http_json"},
 		{"{http_json: 'URL/no?token=plugh'}", "", "HTTP 403"},
 		{"{http_json: {url: URL/<nope>, with_grains: true}}", "", "the grain nope of the url has no value"},

@@ -29,7 +29,7 @@ func (j *job) includes(ctx context.Context, d *value.Map, fi fun.FileInfo, sls, 
 	list, ok := inc.(*value.List)
 	if !ok {
 		j.fail(fmt.Sprintf("Include Declaration in SLS '%s' is not formed as a list", sls),
-			withVia(at(where, "include is not a list but a %s", value.TypeName(inc)), via))
+			withVia(at(where, "include must be a list, not %s", value.Kind(inc)), via))
 		return d
 	}
 	d.Delete("include")
@@ -101,7 +101,7 @@ func parseInclude(item value.Value, pos source.Pos) (include, error) {
 	in := include{ref: slsRef{value.Str(k), pos}, defaults: value.NewMap(0)}
 	args, ok := v.(*value.Map)
 	if v != nil && !ok {
-		return include{}, at(pos, "include of %q takes a dict of key and defaults, not a %s", in.ref.name, value.TypeName(v))
+		return include{}, at(pos, "include of %q takes a mapping of key and defaults, not %s", in.ref.name, value.Kind(v))
 	}
 	if key := args.At("key"); key != nil {
 		in.key = value.Str(key)
@@ -111,7 +111,7 @@ func parseInclude(item value.Value, pos source.Pos) (include, error) {
 	case *value.Map:
 		in.defaults = def
 	default:
-		return include{}, at(pos, "defaults of the include of %q is not a dict but a %s", in.ref.name, value.TypeName(def))
+		return include{}, at(pos, "defaults of the include of %q must be a mapping, not %s", in.ref.name, value.Kind(def))
 	}
 	return in, nil
 }

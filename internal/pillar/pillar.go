@@ -403,7 +403,7 @@ func (j *job) sls(ctx context.Context, ref slsRef, saltenv string, mods map[stri
 	d, ok := state.(*value.Map)
 	if !ok {
 		j.fail(fmt.Sprintf("SLS '%s' does not render to a dictionary", ref.name),
-			withVia(at(source.Pos{File: fi.Abs, Line: 1}, "the pillar SLS renders to a %s, not to a dict", value.TypeName(state)), via))
+			withVia(at(source.Pos{File: fi.Abs, Line: 1}, "the pillar SLS must render to a mapping, not to %s", value.Kind(state)), via))
 		return nil
 	}
 	if d.Has("include") {

@@ -324,14 +324,14 @@ func TestErrors(t *testing.T) {
 			map[string]string{"top.sls": top, "good.sls": "", "bad.sls": "- a\n"},
 			"",
 			[]string{"SLS 'bad' does not render to a dictionary"},
-			"renders to a list",
+			"must render to a mapping, not to a list",
 		},
 		{
 			"include is no list",
 			map[string]string{"top.sls": top, "good.sls": "", "bad.sls": "x: 1\ninclude: good\n"},
 			"",
 			[]string{"Include Declaration in SLS 'bad' is not formed as a list"},
-			"/srv/pillar/bad.sls:2:1: include is not a list but a str",
+			"/srv/pillar/bad.sls:2:1: include must be a list, not text",
 		},
 		{
 			"included error",
@@ -374,7 +374,7 @@ func TestErrors(t *testing.T) {
 			map[string]string{"top.sls": "base:\n  '*':\n"},
 			"",
 			[]string{"Error encountered while rendering pillar top file."},
-			"/srv/pillar/top.sls:2:3: target \"*\" of the top file has no list",
+			"/srv/pillar/top.sls:2:3: target \"*\" of the top file must have a list",
 		},
 		{
 			"text is read letter by letter",
@@ -389,7 +389,7 @@ func TestErrors(t *testing.T) {
 			map[string]string{"top.sls": "base: [a]\n"},
 			"",
 			[]string{"Error encountered while rendering pillar top file."},
-			"saltenv \"base\" of the top file is not a dict of targets but a list",
+			"saltenv \"base\" of the top file must be a mapping of targets, not a list",
 		},
 		{
 			"include of the directory's own file",
@@ -398,7 +398,7 @@ func TestErrors(t *testing.T) {
 			[]string{"SLS 'b' does not render to a dictionary"},
 			"",
 		},
-		{"ext_pillar", nil, "ext_pillar: {a: b}", []string{`The "ext_pillar" option is malformed`}, "is not a list but a dict"},
+		{"ext_pillar", nil, "ext_pillar: {a: b}", []string{`The "ext_pillar" option is malformed`}, "must be a list, not a mapping"},
 		{"stack", nil, "ext_pillar: [{stack: {'garins:x': {}}}]", []string{`Failed to load ext_pillar stack: Unknown traverse option "garins", should be one of [pillar, grains, opts] (did you mean "grains"?)`}, ""},
 		{
 			"stack with a slip",

@@ -64,7 +64,7 @@ func (j *job) stackConfigs(pillar *value.Map, a extArgs) ([]string, error) {
 		}
 		matches, isMap := v.(*value.Map)
 		if !isMap {
-			return nil, fmt.Errorf("stack: %s takes a dict of values and files, not a %s", value.Str(k), value.TypeName(v))
+			return nil, fmt.Errorf("stack: %s takes a mapping of values and files, not %s", value.Str(k), value.Kind(v))
 		}
 		got, _ := value.Traverse(data, path, "")
 		if !value.Hashable(got) {
@@ -113,7 +113,7 @@ func (j *job) stackConfig(ctx context.Context, cfg, namespace string, stack, pil
 			obj, ok := v.(*value.Map)
 			if !ok {
 				if v != nil {
-					j.warn(source.Pos{File: filepath.Join(dir, p)}, "ext_pillar stack: the file is not a dict but a %s", value.TypeName(v))
+					j.warn(source.Pos{File: filepath.Join(dir, p)}, "ext_pillar stack: the file must be a mapping, not %s", value.Kind(v))
 				}
 				continue
 			}

@@ -140,7 +140,7 @@ func (j *job) topFiles(ctx context.Context, fi fun.FileInfo, env string) []topFi
 	}
 	list := iterated(inc)
 	if list == nil {
-		j.fail(topFault, at(pos, "include is not a list but a %s", value.TypeName(inc)))
+		j.fail(topFault, at(pos, "include must be a list, not %s", value.Kind(inc)))
 		return files
 	}
 	done := map[string]bool{}
@@ -177,7 +177,7 @@ func (j *job) topFile(ctx context.Context, fi fun.FileInfo, what string) *value.
 	}
 	data, ok := v.(*value.Map)
 	if !ok {
-		j.fail(topFault, at(source.Pos{File: fi.Abs, Line: 1}, "the pillar top file is not a dict but a %s", value.TypeName(v)))
+		j.fail(topFault, at(source.Pos{File: fi.Abs, Line: 1}, "the pillar top file must be a mapping, not %s", value.Kind(v)))
 	}
 	return data
 }
@@ -201,14 +201,14 @@ func (j *job) mergeTops(files []topFile) []*topEnv {
 			env := value.Str(k)
 			targets, ok := v.(*value.Map)
 			if empty := iterated(v); !ok && (empty == nil || empty.Len() > 0) {
-				j.fail(topFault, at(f.data.Pos(k), "saltenv %q of the top file is not a dict of targets but a %s", env, value.TypeName(v)))
+				j.fail(topFault, at(f.data.Pos(k), "saltenv %q of the top file must be a mapping of targets, not %s", env, value.Kind(v)))
 				return nil
 			}
 			te := get(env)
 			for tk, tv := range targets.All() {
 				list := iterated(tv)
 				if list == nil {
-					j.fail(topFault, at(targets.Pos(tk), "target %q of the top file has no list of SLS files but a %s", value.Str(tk), value.TypeName(tv)))
+					j.fail(topFault, at(targets.Pos(tk), "target %q of the top file must have a list of SLS files, not %s", value.Str(tk), value.Kind(tv)))
 					return nil
 				}
 				if text, ok := tv.(string); ok {

@@ -45,7 +45,7 @@ func (c *Compiler) tops(ctx context.Context, req fun.PillarRequest) (*value.Map,
 func addSLS(tops *value.Map, saltenv, v value.Value) error {
 	l, ok := v.(*value.List)
 	if !ok {
-		return fmt.Errorf("the SLS of %s are not a list but %s", value.Str(saltenv), value.TypeName(v))
+		return fmt.Errorf("the SLS of %s must be a list, not %s", value.Str(saltenv), value.Kind(v))
 	}
 	have := tops.List(value.Str(saltenv))
 	if have == nil {

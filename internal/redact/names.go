@@ -18,8 +18,8 @@ var secretEnds = [...]string{
 }
 
 // secretTails are what names that hold secrets end with, as part of a word, too:
-// PGPASSWORD, rolepassword.
-var secretTails = [...]string{"password", "passwd", "passphrase", "apikey"}
+// PGPASSWORD, rolepassword, authtoken.
+var secretTails = [...]string{"password", "passwd", "passphrase", "apikey", "secretkey", "accesskey", "privatekey", "secret", "token"}
 
 // envNames are arguments and keys whose values are the environment of a command.
 var envNames = [...]string{"env", "environ", "environment", "envvars", "env_vars"}
@@ -123,12 +123,11 @@ var headerRE = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // hideHeaders hides the values of secret headers in text.
-func hideHeaders(s string) (string, bool) {
+func hideHeaders(s string) string {
 	if !strings.Contains(s, ":") {
-		return s, false
+		return s
 	}
-	out := headerRE().ReplaceAllString(s, "${1}${2}"+Hidden)
-	return out, out != s
+	return headerRE().ReplaceAllString(s, "${1}${2}"+Hidden)
 }
 
 // Named returns what may be shown of an argument with a name: v, or [Hidden] in

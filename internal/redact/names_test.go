@@ -14,7 +14,7 @@ func TestSecretNames(t *testing.T) {
 		pass DB_PASS https_pass connection_pass pwd DB_PWD dbPwd secret client_secret clientSecret secret_id token access_token X-Vault-Token
 		X-Auth-Token auth basic_auth authorization Authorization Proxy-Authorization credentials aws_credentials cookie Cookie Set-Cookie
 		api_key apiKey apikey X-Api-Key private_key ssh_private_key secret_key access_key secret_access_key AWS_SECRET_ACCESS_KEY
-		account_key encryption_key signing_key auth_key`) {
+		account_key encryption_key signing_key auth_key authtoken clientsecret secretkey AccessKey`) {
 		if !isSecret(name) {
 			t.Errorf("%s is no secret", name)
 		}
@@ -41,6 +41,7 @@ func TestHideByName(t *testing.T) {
 		{`{"header_dict": {"Authorization": "Bearer x", "Accept": "text/html"}}`, `{'header_dict': {'Authorization': ` + h + `, 'Accept': 'text/html'}}`},
 		{`{"header_list": ["Authorization: Bearer x", "Accept: text/html", "x-api-key:x"]}`, `{'header_list': ['Authorization: ` + Hidden + `', 'Accept: text/html', 'x-api-key:` + Hidden + `']}`},
 		{`["curl -H 'Authorization: Basic eA==' -H \"Cookie: a=b\" http://h/"]`, `['curl -H \'Authorization: ` + Hidden + `\' -H "Cookie: ` + Hidden + `" http://h/']`},
+		{`["https://anna:x@h:8/a:b@c", "clone git+ssh://u:x%40y@h, amqp://:x@h", "https://anna@h:8/", "http://h/a:b@c", "a://b"]`, `['https://anna:` + Hidden + `@h:8/a:b@c', 'clone git+ssh://u:` + Hidden + `@h, amqp://:` + Hidden + `@h', 'https://anna@h:8/', 'http://h/a:b@c', 'a://b']`},
 		{`{"auth": ["zoe", "x"], "other": "authorization is needed"}`, `{'auth': ` + h + `, 'other': 'authorization is needed'}`},
 	} {
 		v, err := value.ParseJSON(tt.in)

@@ -39,7 +39,8 @@ func Hide(v value.Value) value.Value {
 func hideIn(v value.Value) (value.Value, bool) {
 	switch v := v.(type) {
 	case string:
-		return hideHeaders(v)
+		out := hidePasswords(hideHeaders(v))
+		return out, out != v
 	case *value.Map:
 		return inMap(v, hide)
 	case *value.List:

@@ -309,9 +309,9 @@ func (s *Set) mask(v value.Value, depth int) (value.Value, bool) {
 	}
 	switch v := v.(type) {
 	case string:
-		t := s.Text(v)
+		t := hidePasswords(s.Text(v))
 		if strings.Contains(t, "uthorization") { // output may be long: other headers are arguments only
-			t, _ = hideHeaders(t)
+			t = hideHeaders(t)
 		}
 		return t, t != v
 	case value.Bytes:

@@ -398,7 +398,7 @@ const maxGroups = 100
 func (inv *inventory) readYAML(file string, v value.Value) error {
 	top, ok := v.(*value.Map)
 	if !ok {
-		return &source.Error{Pos: source.Pos{File: file}, Err: fmt.Errorf("an inventory is a mapping of groups, not a %s", value.TypeName(v))}
+		return &source.Error{Pos: source.Pos{File: file}, Err: fmt.Errorf("an inventory is a mapping of groups, not %s", value.Kind(v))}
 	}
 	for k, data := range top.All() {
 		if k == "_meta" {
@@ -439,7 +439,7 @@ func (inv *inventory) readGroup(name string, data value.Value, pos source.Pos, d
 		if data == nil {
 			return nil
 		}
-		return fail(pos, "needs a mapping, not a %s", value.TypeName(data))
+		return fail(pos, "needs a mapping, not %s", value.Kind(data))
 	}
 	for k, v := range m.All() {
 		at := orFile(m.Pos(k), pos.File)
@@ -452,7 +452,7 @@ func (inv *inventory) readGroup(name string, data value.Value, pos source.Pos, d
 			if vars, ok := v.(*value.Map); ok {
 				g.vars.Update(vars)
 			} else if v != nil {
-				return fail(at, "vars needs a mapping, not a %s", value.TypeName(v))
+				return fail(at, "vars needs a mapping, not %s", value.Kind(v))
 			}
 		case "children":
 			ok, err := inv.readChildren(g, v, at, depth)
@@ -460,7 +460,7 @@ func (inv *inventory) readGroup(name string, data value.Value, pos source.Pos, d
 				return err
 			}
 			if !ok {
-				return fail(at, "children needs a mapping, not a %s", value.TypeName(v))
+				return fail(at, "children needs a mapping, not %s", value.Kind(v))
 			}
 		default:
 			return fail(at, "unknown key %q%s", value.Str(k), source.DidYouMean(value.Str(k), []string{"hosts", "vars", "children"}))
@@ -514,7 +514,7 @@ func (inv *inventory) readHosts(group string, v value.Value, pos source.Pos) err
 			}
 		}
 	default:
-		return &source.Error{Pos: pos, Err: fmt.Errorf("hosts of group %q needs a mapping, not a %s", group, value.TypeName(v))}
+		return &source.Error{Pos: pos, Err: fmt.Errorf("hosts of group %q needs a mapping, not %s", group, value.Kind(v))}
 	}
 	return nil
 }

@@ -255,7 +255,7 @@ func (l *loader) varsFile(p string, into **value.Map, depth int) error {
 		if v == nil {
 			return nil
 		}
-		return &source.Error{Pos: source.Pos{File: p}, Err: fmt.Errorf("variables are a mapping, not a %s", value.TypeName(v))}
+		return &source.Error{Pos: source.Pos{File: p}, Err: fmt.Errorf("variables are a mapping, not %s", value.Kind(v))}
 	}
 	if *into == nil {
 		*into = value.NewMap(m.Len())

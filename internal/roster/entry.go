@@ -169,7 +169,7 @@ func text(v value.Value) (string, error) {
 	case bool, int64, float64:
 		return value.Str(v), nil
 	}
-	return "", fmt.Errorf("needs text, not a %s", value.TypeName(v))
+	return "", fmt.Errorf("needs text, not %s", value.Kind(v))
 }
 
 func (l *loader) secret(e *Entry, key string, v value.Value, pos source.Pos) (Secret, error) {
@@ -220,7 +220,7 @@ func seconds(v value.Value) (time.Duration, error) {
 		}
 		f = x
 	default:
-		return 0, fmt.Errorf("needs a number of seconds, not a %s", value.TypeName(v))
+		return 0, fmt.Errorf("needs a number of seconds, not %s", value.Kind(v))
 	}
 	if !(f >= 0 && f < 1e7) {
 		return 0, fmt.Errorf("%s is not a number of seconds", value.Repr(v))
@@ -243,7 +243,7 @@ func umask(v value.Value) (string, error) {
 func mapping(v value.Value) (*value.Map, error) {
 	m, ok := v.(value.Mapping)
 	if !ok {
-		return nil, fmt.Errorf("needs a mapping, not a %s", value.TypeName(v))
+		return nil, fmt.Errorf("needs a mapping, not %s", value.Kind(v))
 	}
 	if m, ok := m.(*value.Map); ok {
 		return m, nil

@@ -475,7 +475,7 @@ func (l *loader) flat(p string, dirToo bool) error {
 		}
 		return nil
 	default:
-		return &source.Error{Pos: source.Pos{File: p}, Err: fmt.Errorf("a roster is a mapping of ids, not a %s", value.TypeName(v))}
+		return &source.Error{Pos: source.Pos{File: p}, Err: fmt.Errorf("a roster is a mapping of ids, not %s", value.Kind(v))}
 	}
 }
 
@@ -502,7 +502,7 @@ func (l *loader) dir(p string) error {
 		m, ok := v.(*value.Map)
 		if !ok || m.Len() == 0 {
 			if v != nil && !ok {
-				l.warn(source.Pos{File: file}, "an entry is a mapping, not a %s", value.TypeName(v))
+				l.warn(source.Pos{File: file}, "an entry is a mapping, not %s", value.Kind(v))
 			}
 			continue
 		}
@@ -531,7 +531,7 @@ func (l *loader) add(id string, data value.Value, pos source.Pos) {
 	case *value.Map:
 		m = data
 	default:
-		l.warn(pos, "roster entry %q must be a host or a mapping, not %s", id, value.TypeName(data))
+		l.warn(pos, "roster entry %q must be a host or a mapping, not %s", id, value.Kind(data))
 		return
 	}
 	if first, ok := l.r.index[id]; ok {

@@ -139,7 +139,7 @@ func TestFaultsAndWarnings(t *testing.T) {
 	r := load(t, f, roster.Options{}, roster.Source{Path: "/a"}, roster.Source{Path: "/b"})
 	for _, want := range []string{
 		`r1:1:17: roster entry "web1": unknown key "prot" (did you mean "port"?)`,
-		`r1:3:1: roster entry "odd" must be a host or a mapping, not int`,
+		`r1:3:1: roster entry "odd" must be a host or a mapping, not a number`,
 		`r2:1:1: roster entry "web1" is there already, in r1:1:1, which counts`,
 		`unknown key "password" (did you mean "passwd"?)`,
 		`sudo: "no" is text, and text is true`,
@@ -151,7 +151,7 @@ func TestFaultsAndWarnings(t *testing.T) {
 	for id, wants := range map[string][]string{
 		"bad": {`r1:2:16: roster entry "bad": port: 99999 is not a port`},
 		"x":   {`"-oProxyCommand=id" is not the name of a host`},
-		"u":   {`"-x" is not the name of a user`, "grains: needs a mapping, not a int", `"soon" is not a number of seconds`, `unknown connection "loca" (did you mean "local"?)`, `"9" is not an octal umask`, "winrm are not supported"},
+		"u":   {`"-x" is not the name of a user`, "grains: needs a mapping, not a number", `"soon" is not a number of seconds`, `unknown connection "loca" (did you mean "local"?)`, `"9" is not an octal umask`, "winrm are not supported"},
 	} {
 		e, ok := r.Get(id)
 		if !ok || e.Err == nil {
@@ -383,7 +383,7 @@ func TestInventoryFaults(t *testing.T) {
 		"x[9:1]\n":                         "[9:1] is not a range",
 		"x[01:100]\n":                      "need the same number of digits",
 		"#!/bin/sh\n":                      "an inventory that is a program is not run",
-		"all:\n  hosts: 5\n":               `hosts:2:3: hosts of group "all" needs a mapping, not a int`,
+		"all:\n  hosts: 5\n":               `hosts:2:3: hosts of group "all" needs a mapping, not a number`,
 		"all:\n  host: {}\n":               `hosts:2:3: group "all": unknown key "host" (did you mean "hosts"?)`,
 		"---\n- a\n":                       "an inventory is a mapping of groups, not a list",
 		"all: [":                           "hosts:",

@@ -101,6 +101,9 @@ type Reader struct {
 	Location *time.Location
 	// Returner is the option schedule_returner.
 	Returner value.Value
+	// CheckReturner returns an error for a name that no returner has; nil: names are
+	// not looked up.
+	CheckReturner func(name string) error
 }
 
 // Merge returns the schedule of a machine: jobs of the pillar, over which go
@@ -132,7 +135,7 @@ func (r Reader) Read(all *value.Map) *Schedule {
 		}
 		m, ok := v.(*value.Map)
 		if !ok {
-			s.Faults = append(s.Faults, fault(all.Pos(k), "scheduled job %q must be a mapping, not %s", name, value.TypeName(v)))
+			s.Faults = append(s.Faults, fault(all.Pos(k), "scheduled job %q must be a mapping, not %s", name, value.Kind(v)))
 			continue
 		}
 		j, err := r.job(name, m, all)
@@ -246,7 +249,7 @@ func (r *jobReader) function() {
 		case ok:
 			r.job.Args = append(r.job.Args, l.Items...)
 		case v != nil:
-			r.fail(k, "%s must be a list, not %s", k, value.TypeName(v))
+			r.fail(k, "%s must be a list, not %s", k, value.Kind(v))
 		}
 	}
 	for _, k := range []string{"kwargs", "job_kwargs"} {
@@ -256,7 +259,7 @@ func (r *jobReader) function() {
 		case ok:
 			r.job.Kwargs.Update(m)
 		case v != nil:
-			r.fail(k, "%s must be a mapping, not %s", k, value.TypeName(v))
+			r.fail(k, "%s must be a mapping, not %s", k, value.Kind(v))
 		}
 	}
 }
@@ -451,7 +454,7 @@ func (r *jobReader) explicit(key string) []time.Time {
 	l, ok := v.(*value.List)
 	if !ok {
 		if v != nil {
-			r.fail(key, "%s must be a list, not %s", key, value.TypeName(v))
+			r.fail(key, "%s must be a list, not %s", key, value.Kind(v))
 		}
 		return nil
 	}
@@ -459,7 +462,7 @@ func (r *jobReader) explicit(key string) []time.Time {
 	for _, x := range l.Items {
 		m, ok := x.(*value.Map)
 		if !ok {
-			r.fail(key, "%s must be a list of mappings with time and time_fmt, not of %s", key, value.TypeName(x))
+			r.fail(key, "%s must be a list of mappings with time and time_fmt, not of %s", key, value.Kind(x))
 			return nil
 		}
 		t, err := r.ParseTime(value.Str(m.At("time")), m.Str("time_fmt"))
@@ -534,31 +537,41 @@ func (r *jobReader) returns() {
 	if v, ok := r.m.Get("return_job"); ok && v != nil {
 		j.Record = value.Truth(v) && v != "nocache" && v != "false"
 	}
-	for _, v := range []value.Value{r.m.At("returner"), r.Returner} {
-		if l, ok := v.(*value.List); ok {
-			for _, x := range l.Items {
-				j.addReturner(value.Str(x))
-			}
-		} else if v != nil {
-			for s := range strings.SplitSeq(value.Str(v), ",") {
-				j.addReturner(strings.TrimSpace(s))
-			}
-		}
-	}
+	r.returners("returner", r.m.At("returner"))
+	r.returners("schedule_returner", r.Returner)
 	j.ReturnConfig = r.m.Str("return_config")
 	for key, at := range map[string]**value.Map{"return_kwargs": &j.ReturnKwargs, "metadata": &j.Metadata} {
 		v := r.m.At(key)
 		m, ok := v.(*value.Map)
 		if v != nil && !ok {
-			r.fail(key, "%s must be a mapping, not %s", key, value.TypeName(v))
+			r.fail(key, "%s must be a mapping, not %s", key, value.Kind(v))
 		}
 		*at = m
 	}
 }
 
-func (j *Job) addReturner(name string) {
-	if name != "" && !slices.Contains(j.Returners, name) {
-		j.Returners = append(j.Returners, name)
+// returners reads a list of returners, or a text with commas.
+func (r *jobReader) returners(key string, v value.Value) {
+	if l, ok := v.(*value.List); ok {
+		for _, x := range l.Items {
+			r.returners(key, value.Str(x))
+		}
+		return
+	}
+	if v == nil {
+		return
+	}
+	for name := range strings.SplitSeq(value.Str(v), ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || slices.Contains(r.job.Returners, name) {
+			continue
+		}
+		if r.CheckReturner != nil {
+			if err := r.CheckReturner(name); err != nil {
+				r.fail(key, "%s: %v", key, err)
+			}
+		}
+		r.job.Returners = append(r.job.Returners, name)
 	}
 }
 

@@ -60,7 +60,7 @@ func whens(name string, sources ...value.Mapping) (string, bool) {
 // ReaderOf returns what reads the jobs of a run's machine: their functions are
 // looked up there.
 func ReaderOf(env *fun.Env) Reader {
-	return Reader{
+	r := Reader{
 		Known: func(name string) (bool, string) {
 			_, _, err := env.Find(fun.Exec, name)
 			var nf *fun.NotFoundError
@@ -72,6 +72,10 @@ func ReaderOf(env *fun.Env) Reader {
 		Whens:    func(name string) (string, bool) { return whens(name, env.Pillar, env.SubjectGrains()) },
 		Returner: env.Opts.At("schedule_returner"),
 	}
+	if env.CheckReturner != nil {
+		r.CheckReturner = func(name string) error { return env.CheckReturner(env, name) }
+	}
+	return r
 }
 
 // OfPillar returns the schedule of a run's pillar; nil where there is none.

@@ -187,7 +187,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a: {function: test.ping, second: 5}":                                                         `minion:1:26: scheduled job "a": unknown key "second" (did you mean "seconds"?)`,
-		"a: test.ping":                                                                                `scheduled job "a" must be a mapping, not str`,
+		"a: test.ping":                                                                                `scheduled job "a" must be a mapping, not text`,
 		"a: {seconds: 5}":                                                                             "it has no function",
 		"a: {function: test.pong, seconds: 5}":                                                        `unknown function test.pong (did you mean "test.ping"?)`,
 		"a: {function: test.ping}":                                                                    "it does not say when",
@@ -206,8 +206,8 @@ func TestFaults(t *testing.T) {
 		"a: {function: test.ping, seconds: 5, range: 5pm}":                                            "range must be a mapping with start and end",
 		"a: {function: test.ping, seconds: 5, range: {start: '17:00', end: '16:00'}}":                 "before it starts",
 		"a: {function: test.ping, seconds: 5, range: {start: '15:00', end: '16:00', inverted: true}}": `unknown key "inverted" (did you mean "invert"?)`,
-		"a: {function: test.ping, seconds: 5, args: x}":                                               "args must be a list, not str",
-		"a: {function: test.ping, seconds: 5, kwargs: [x]}":                                           "kwargs must be a mapping, not list",
+		"a: {function: test.ping, seconds: 5, args: x}":                                               "args must be a list, not text",
+		"a: {function: test.ping, seconds: 5, kwargs: [x]}":                                           "kwargs must be a mapping, not a list",
 		"a: {function: test.ping, seconds: 5, return_kwargs: x}":                                      "return_kwargs must be a mapping",
 		"a: {function: test.ping, seconds: 5, until: later}":                                          `until: "later" is not a date or time`,
 		"? \"a\\nb\"\n: {function: test.ping, seconds: 5}":                                            "the name cannot be that of a job",
@@ -291,7 +291,7 @@ daily: {function: f.f, cron: '0 12 * * *', splay: 300, skip_explicit: [{time: '2
 		}
 	}
 	bad := read(t, "a: {function: f.f, minutes: 1, skip_explicit: [{time: noon}]}\nb: {function: f.f, minutes: 1, run_explicit: 5}\nc: {function: f.f, minutes: 1, run_explicit: [x]}")
-	for i, want := range []string{`"noon" is not of the form %Y-%m-%dT%H:%M:%S`, "run_explicit must be a list, not int", "run_explicit must be a list of mappings"} {
+	for i, want := range []string{`"noon" is not of the form %Y-%m-%dT%H:%M:%S`, "run_explicit must be a list, not a number", "run_explicit must be a list of mappings"} {
 		if i >= len(bad.Faults) || !strings.Contains(bad.Faults[i].Error(), want) {
 			t.Errorf("faults: %v, want %q", bad.Faults, want)
 		}

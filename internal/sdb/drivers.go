@@ -92,7 +92,7 @@ func (y yamlFiles) data(ctx context.Context) (value.Value, error) {
 		}
 		m, ok := v.(*value.Map)
 		if !ok && v != nil {
-			return nil, fmt.Errorf("%s is not a mapping but a %s", path, value.TypeName(v))
+			return nil, fmt.Errorf("%s must be a mapping, not %s", path, value.Kind(v))
 		}
 		if m != nil {
 			out = value.Merge(out, m, strategy, value.Str(merge.At("renderer")), lists)

@@ -229,6 +229,25 @@ func From(x any) Value {
 	}
 }
 
+// Kind names the type of v in words, with its article: for errors about what a
+// person wrote.
+func Kind(v Value) string {
+	switch name := TypeName(v); name {
+	case "NoneType":
+		return "nothing"
+	case "str":
+		return "text"
+	case "bool":
+		return "True or False"
+	case "int", "float":
+		return "a number"
+	case "dict", "OrderedDict":
+		return "a mapping"
+	default:
+		return "a " + name
+	}
+}
+
 // TypeName returns the name of v's Python type, as type(v).__name__ has it.
 func TypeName(v Value) string {
 	switch v := v.(type) {

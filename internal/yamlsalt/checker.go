@@ -32,7 +32,7 @@ func (c *Checker) Text(m *value.Map, key string) string {
 	v := m.At(key)
 	s, ok := v.(string)
 	if !ok && v != nil {
-		c.Fault(m.Pos(key), "%s must be text, not %s", key, value.TypeName(v))
+		c.Fault(m.Pos(key), "%s must be text, not %s", key, value.Kind(v))
 	}
 	return strings.TrimSpace(s)
 }
@@ -48,13 +48,13 @@ func (c *Checker) Texts(m *value.Map, key string) []string {
 		for i, x := range v.Items {
 			s, ok := x.(string)
 			if !ok {
-				c.Fault(v.PosAt(i), "%s: each item must be text, not %s", key, value.TypeName(x))
+				c.Fault(v.PosAt(i), "%s: each item must be text, not %s", key, value.Kind(x))
 			}
 			out[i] = s
 		}
 		return out
 	default:
-		c.Fault(m.Pos(key), "%s must be text or a list of texts, not %s", key, value.TypeName(v))
+		c.Fault(m.Pos(key), "%s must be text or a list of texts, not %s", key, value.Kind(v))
 	}
 	return nil
 }

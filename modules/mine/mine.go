@@ -117,7 +117,7 @@ func definitions(ctx context.Context, c *fun.Call) ([]definition, *value.Map, er
 		}
 	default:
 		if value.Truth(v) {
-			return nil, nil, fun.Errorf("mine_functions must be a mapping of functions to their arguments, not %s", value.TypeName(v))
+			return nil, nil, fun.Errorf("mine_functions must be a mapping of functions to their arguments, not %s", value.Kind(v))
 		}
 	}
 	var out []definition

@@ -309,6 +309,10 @@ func (r *run) resolve(n *node) {
 // noList warns of a requisite that is no list.
 func (r *run) noList(c *fun.Chunk, name string) {
 	switch v := c.Low.At(name).(type) {
+	case nil:
+		if c.Low.Has(name) {
+			r.warnOnce(c, name, name+" is empty, so it says nothing")
+		}
 	case string:
 		r.warnOnce(c, name, name+" is text, which is read letter by letter; write a list: ["+v+"]")
 	case *value.Map:

@@ -18,6 +18,7 @@ func (r *run) listen(ctx context.Context) {
 			continue
 		}
 		r.noList(n.c, "listen")
+		r.noList(n.c, "listen_in")
 		l.listen(n)
 		l.listenIn(n)
 	}

@@ -354,7 +354,8 @@ func TestTopNoTargets(t *testing.T) {
 		{"top.sls": "base: {'*': [x]}\n", "dev:top.sls": "base: {'*': }\n"},
 	} {
 		c := high.New(tree.Env(t, "top_file_merging_strategy", "merge_all"), nil)
-		if _, err := c.Top(context.Background(), high.TopRequest{}); err == nil || err.Error() != "Unable to render top file. No targets found." {
+		_, err := c.Top(context.Background(), high.TopRequest{})
+		if f := source.Faults(err); len(f) != 1 || f[0].SaltText() != "Unable to render top file. No targets found." || !strings.Contains(f[0].Error(), "top.sls:1:") {
 			t.Errorf("%v: %v", tree, err)
 		}
 	}
@@ -395,7 +396,7 @@ func TestTopFaults(t *testing.T) {
 		}
 	}
 	c := high.New(memtree.Tree{"top.sls": "base: [x]\n"}.Env(t), nil)
-	if _, err := c.Top(context.Background(), high.TopRequest{}); err == nil || err.Error() != "Unable to render top file. No targets found." {
+	if _, err := c.Top(context.Background(), high.TopRequest{}); err == nil || err.Error() != "top.sls:1:1: Unable to render top file. No targets found." {
 		t.Errorf("no targets: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package high
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type Top struct {
 	Data *value.Map
 	// Faults say why a top file gave nothing; Salt goes on without it.
 	Faults source.Errors
+	// Found tells that there is a top file, whatever it says.
+	Found bool
 }
 
 // A TopRequest says which top files count.
@@ -64,6 +67,11 @@ func (c *Compiler) Top(ctx context.Context, req TopRequest) (*Top, error) {
 			t.Faults = append(t.Faults, source.Faults(err)...)
 			return t, nil
 		}
+		if data == nil {
+			data = value.NewMap(0)
+		} else {
+			t.Found = true
+		}
 		tops[i] = envTops{e, []*value.Map{data}}
 	}
 	if err := c.topIncludes(ctx, tops); err != nil {
@@ -88,11 +96,11 @@ type envTops struct {
 	tops    []*value.Map
 }
 
-// topFile renders one top file; a missing one is empty.
+// topFile renders one top file; nil is a missing one.
 func (c *Compiler) topFile(ctx context.Context, path, saltenv string) (*value.Map, error) {
 	info, err := c.env.Up.Stat(ctx, saltenv, path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode.IsDir() {
-		return value.NewMap(0), nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, &source.Error{Pos: source.Pos{File: path}, Err: err}
@@ -145,7 +153,7 @@ func (c *Compiler) topIncludes(ctx context.Context, tops []envTops) error {
 					if err != nil {
 						return err
 					}
-					t.tops = append(t.tops, data)
+					t.tops = append(t.tops, cmp.Or(data, value.NewMap(0)))
 				}
 			}
 		}
@@ -153,14 +161,17 @@ func (c *Compiler) topIncludes(ctx context.Context, tops []envTops) error {
 	return nil
 }
 
-var errNoTargets = errors.New("Unable to render top file. No targets found.") // Salt's text
+// noTargets is the fault of a section in which Salt finds no targets.
+func noTargets(at source.Pos) error {
+	return newFault(at, "below an environment, a top file has targets with lists of SLS: '*': [web]", "Unable to render top file. No targets found.")
+}
 
-// put sets the targets of an environment's section.
-func put(top *value.Map, saltenv, targets value.Value) error {
+// put sets the targets of an environment's section, which is at a place.
+func put(top *value.Map, at source.Pos, saltenv, targets value.Value) error {
 	m, ok := targets.(*value.Map)
 	switch {
 	case !ok && !emptySequence(targets):
-		return errNoTargets
+		return noTargets(at)
 	case m.Len() == 0:
 		return nil
 	}
@@ -196,7 +207,7 @@ func mergeTops(tops []envTops) (*value.Map, error) {
 				if !wanted(e) {
 					continue
 				}
-				if err := put(top, e, targets); err != nil {
+				if err := put(top, ctop.Pos(e), e, targets); err != nil {
 					return err
 				}
 			}
@@ -241,7 +252,7 @@ func mergeSame(tops []envTops, defaultTop string) (*value.Map, error) {
 			if !ok {
 				continue
 			}
-			if err := put(top, t.saltenv, targets); err != nil {
+			if err := put(top, ctop.Pos(t.saltenv), t.saltenv, targets); err != nil {
 				return nil, err
 			}
 		}
@@ -267,7 +278,7 @@ func mergeAll(tops []envTops) (*value.Map, error) {
 				if e == "include" {
 					continue
 				}
-				if err := join(top, e, targets); err != nil {
+				if err := join(top, ctop.Pos(e), e, targets); err != nil {
 					return nil, err
 				}
 			}
@@ -277,10 +288,10 @@ func mergeAll(tops []envTops) (*value.Map, error) {
 }
 
 // join adds the targets of an environment's section to those of top.
-func join(top *value.Map, saltenv, targets value.Value) error {
+func join(top *value.Map, at source.Pos, saltenv, targets value.Value) error {
 	m, ok := targets.(*value.Map)
 	if !ok && !emptySequence(targets) {
-		return errNoTargets
+		return noTargets(at)
 	}
 	dst := top.Map(saltenv)
 	if dst == nil && m.Len() > 0 {
@@ -290,7 +301,7 @@ func join(top *value.Map, saltenv, targets value.Value) error {
 	for tgt, sls := range m.All() {
 		if old, ok := dst.Get(tgt); ok {
 			var err error
-			if sls, err = joinTargets(old, sls); err != nil {
+			if sls, err = joinTargets(m.Pos(tgt), old, sls); err != nil {
 				return err
 			}
 		}
@@ -302,7 +313,7 @@ func join(top *value.Map, saltenv, targets value.Value) error {
 
 // joinTargets returns the SLS of two lists for one target, the match option
 // first. As in Salt a text is read letter by letter.
-func joinTargets(a, b value.Value) (value.Value, error) {
+func joinTargets(at source.Pos, a, b value.Value) (value.Value, error) {
 	out := &value.List{}
 	var option value.Value
 	var names []value.Value
@@ -310,7 +321,7 @@ func joinTargets(a, b value.Value) (value.Value, error) {
 	for n, v := range []value.Value{a, b} {
 		items, err := value.Items(v)
 		if err != nil {
-			return nil, errNoTargets
+			return nil, noTargets(at)
 		}
 		for _, x := range items {
 			switch x := x.(type) {

@@ -38,7 +38,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		// Salt hands over nothing of what is no dict (salt/utils/args.py
 		// condition_input).
 		if v := c.Value("kwarg"); value.Truth(v) {
-			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: kwarg is not a dict but a %s: the function gets none of it", c.Low.ID, value.TypeName(v))})
+			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: kwarg must be a mapping, not %s: the function gets none of it", c.Low.ID, value.Kind(v))})
 		}
 		kw = value.NewMap(0)
 	}

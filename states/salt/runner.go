@@ -387,7 +387,7 @@ func runnerJobs(v value.Value) ([]runnerJob, error) {
 				}
 			}
 		default:
-			return nil, fun.Errorf("runner '%s' must have a dict of name, arg and kwarg, not %s", j.id, value.TypeName(conf))
+			return nil, fun.Errorf("runner '%s' must have a mapping of name, arg and kwarg, not %s", j.id, value.Kind(conf))
 		}
 		if n, ok := kw.Get("name"); ok {
 			j.name = value.Str(n)

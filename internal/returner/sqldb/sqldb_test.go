@@ -196,7 +196,7 @@ func testUnfit(t *testing.T, s returner.Settings) {
 	for _, id := range []string{"web1", strings.Repeat("x", 300), "web2"} {
 		sink.Return(ret(jid, id, true))
 	}
-	if err := sink.Close(); err == nil || len(said) != 1 || !strings.Contains(said[0], "refused 1 rows") {
+	if err := sink.Close(); err == nil || len(said) != 1 || !strings.Contains(said[0], "refused 1 row") {
 		t.Errorf("said %q, %v", said, err)
 	}
 	r, err := s.Spec.New(t.Context(), s)

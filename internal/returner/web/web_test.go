@@ -408,7 +408,7 @@ func TestElasticsearchRefuses(t *testing.T) {
 		r.Set("id", id)
 		sink.Return(r)
 	}
-	if err := sink.Close(); err == nil || len(said) != 1 || !strings.Contains(said[0], "refused 1 rows: the return of web2") || !strings.Contains(said[0], "mapper_parsing_exception") {
+	if err := sink.Close(); err == nil || len(said) != 1 || !strings.Contains(said[0], "refused 1 row: the return of web2") || !strings.Contains(said[0], "mapper_parsing_exception") {
 		t.Errorf("said %q, %v", said, err)
 	}
 }

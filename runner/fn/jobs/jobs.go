@@ -286,35 +286,60 @@ func (m *module) tell(c *fun.Call, j *jobs.Job) {
 	case j.Repaired != "":
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("the record of job %s was damaged, and repaired: %s", j.JID, j.Repaired)})
 	}
+	var work []string
 	var why []string // in order
-	ids := map[string][]string{}
+	ids, first := map[string][]string{}, map[string]string{}
 	for _, id := range missing(j) {
-		if pid, runs := j.Running[id]; runs {
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("target %s still works on the job, as pid %d", id, pid)})
+		if _, runs := j.Running[id]; runs {
+			work = append(work, id)
 			continue
 		}
 		text := absence(j, id)
 		if text == "" {
 			continue
 		}
-		if ids[text] == nil {
-			why = append(why, text)
+		key := reason(text, id)
+		if ids[key] == nil {
+			why, first[key] = append(why, key), text
 		}
-		ids[text] = append(ids[text], id)
+		ids[key] = append(ids[key], id)
 	}
-	for _, text := range why {
-		c.Env.Warn(fun.Warning{Text: named(ids[text]) + " " + text})
+	if len(work) > mostNamed {
+		warn(c, named(work)+" still work on the job")
+		work = nil
+	}
+	for _, id := range work {
+		warn(c, fmt.Sprintf("target %s still works on the job, as pid %d", id, j.Running[id]))
+	}
+	for _, key := range why {
+		text := key
+		if len(ids[key]) == 1 {
+			text = first[key]
+		}
+		warn(c, named(ids[key])+" "+text)
 	}
 }
 
+// reason is why there is no return of a target without its name and address, which
+// differ where several have the same reason.
+func reason(text, id string) string {
+	before, rest, named := strings.Cut(text, ": "+id+" (")
+	if _, after, closed := strings.Cut(rest, "): "); named && closed {
+		return before + ": " + after
+	}
+	return strings.Replace(text, ": "+id+" ", ": it ", 1)
+}
+
+// mostNamed is how many targets are named one by one.
+const mostNamed = 10
+
 // named names targets, the first of many.
 func named(ids []string) string {
-	const most = 10
 	switch n := len(ids); {
 	case n == 1:
 		return "target " + ids[0]
-	case n > most:
-		return fmt.Sprintf("%d targets (%s and %d more)", n, strings.Join(ids[:most], ", "), n-most)
+	case n > mostNamed:
+		return fmt.Sprintf("%d targets (%s and %d more)", n, strings.Join(ids[:mostNamed], ", "), n-mostNamed)
 	default:
 		return fmt.Sprintf("%d targets (%s)", n, strings.Join(ids, ", "))
 	}

@@ -128,6 +128,22 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// The reason of many targets names none of them.
+func TestReason(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"did not return: unreachable: m1 (127.0.0.1:9): connect: refused": "did not return: unreachable: connect: refused",
+		"did not return: unreachable: m1 (no end: connect":                "did not return: unreachable: it (no end: connect",
+		"did not return: unreachable: m1 is not in the roster":            "did not return: unreachable: it is not in the roster",
+		"did not return: unreachable: m10 is not in the roster":           "did not return: unreachable: m10 is not in the roster",
+		"did not return": "did not return",
+	} {
+		if got := reason(text, "m1"); got != want {
+			t.Errorf("reason(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A listing of many jobs has the same rows, each of which is read when it is
 // printed, and so has the report of who ran what.
 func TestLongListings(t *testing.T) {

@@ -75,7 +75,21 @@ func (m *module) list(ctx context.Context, c *fun.Call, f filter, most int) ([]f
 		return nil, err
 	}
 	defer done()
-	return search(ctx, c, s, f, most)
+	out, err := search(ctx, c, s, f, most)
+	if err != nil || c.Str("ext_source") != "" {
+		return out, err
+	}
+	for i, x := range out {
+		if x.row != nil || x.open != jobs.Active {
+			continue
+		}
+		// What this machine works on, or worked on until it was killed, it knows
+		// before the heartbeat that the store has tells.
+		if mine, err := files(c.Env).Job(ctx, x.jid); err == nil && mine != nil {
+			out[i].open = mine.State
+		}
+	}
+	return out, nil
 }
 
 // fewRows is up to how many rows a report has them as they are; of more, each is

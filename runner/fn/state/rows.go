@@ -66,16 +66,10 @@ var (
 	showSLSGroups   = [][]fun.Arg{modsArgs, testArgs, queueArgs, pillarArgs, forceArgs}
 )
 
-const applyDoc = "Apply SLS files, or the top file if none are given.\nWith mods this is state.sls, without it state.highstate."
-
 var specs = []fun.Spec{
 	{
 		Name: "apply", Src: "modules/state.py apply_", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: inTurn(apply),
-		Doc: applyDoc,
-	},
-	{
-		Name: "apply_", Src: "modules/state.py apply_", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: inTurn(apply),
-		Doc: applyDoc,
+		Doc: "Apply SLS files, or the top file if none are given.\nWith mods this is state.sls, without it state.highstate.",
 	},
 	{
 		Name: "check_request", Src: "modules/state.py check_request", Args: requestArgs, Fn: checkRequest,

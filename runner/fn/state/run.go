@@ -124,10 +124,13 @@ func (s *session) sayNoMatch(top *high.Top) {
 		saltenv = "base"
 	}
 	fault := &source.Error{Err: errors.New("there is no top file"), Hint: high.Where(s.env, saltenv)}
-	if top.Data.Len() > 0 {
+	switch {
+	case top.Data.Len() > 0:
 		fault = &source.Error{Err: fmt.Errorf("no target of the top file matches %s", s.env.ID), Hint: "'brine call state.show_top' shows what it gives this machine"}
-	} else if len(top.Faults) > 0 {
+	case len(top.Faults) > 0:
 		return // they say why
+	case top.Found:
+		fault = &source.Error{Err: errors.New("the top file has no targets"), Hint: "below an environment, a top file has targets with lists of SLS: '*': [web]"}
 	}
 	s.env.Fault(fault)
 }
@@ -169,8 +172,9 @@ func fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result,
 	comp := s.compiler()
 	top, err := comp.Top(ctx, req)
 	if err != nil {
-		s.show(source.Errors{{Err: err}})
-		return s.noStates("Unable to render top file: " + err.Error())
+		faults := source.Faults(err)
+		s.show(faults)
+		return s.noStates("Unable to render top file: " + faults[0].SaltText())
 	}
 	s.show(top.Faults)
 	matches, err := comp.Matches(ctx, top, s.saltenv)

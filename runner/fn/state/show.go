@@ -105,7 +105,9 @@ func idExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func (s *session) fromTop(ctx context.Context, comp *high.Compiler) (*high.Top, []high.Match, error) {
 	top, err := comp.Top(ctx, high.TopRequest{SaltEnv: s.saltenv})
 	if err != nil {
-		return nil, nil, fun.Errorf("Unable to render top file: %v", err)
+		faults := source.Faults(err)
+		s.show(faults)
+		return nil, nil, fun.Errorf("Unable to render top file: %s", faults[0].SaltText())
 	}
 	s.show(top.Faults)
 	s.broken = len(top.Faults) > 0
