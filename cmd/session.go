@@ -92,7 +92,7 @@ type session struct {
 	mu    sync.Mutex
 	said  said // warnings and faults that were shown
 	slips int  // warnings so far, which --strict makes errors
-	close  []func()
+	close []func()
 }
 
 // newSession reads the configuration for a command. section names the part of

@@ -84,7 +84,7 @@ func TestCIAction(t *testing.T) {
 				t.Fatalf("status %d, want %d\n%s", got, tt.status, said)
 			}
 			outputs := map[string]string{}
-			for _, line := range strings.Split(read(t, output), "\n") {
+			for line := range strings.SplitSeq(read(t, output), "\n") {
 				if k, v, ok := strings.Cut(line, "="); ok {
 					outputs[k] = v
 				}
