@@ -416,18 +416,11 @@ func (i *installation) hint(ctx context.Context) string {
 		}
 		w := slices.Concat(i.targets, i.down)[n]
 		all, err := i.available(ctx, i.c, repoQuery{patterns: []string{w.name}, strict: true})
-		if err != nil || all.List(w.name) == nil || w.name == w.text {
+		if err != nil || w.name == w.text {
 			return ""
 		}
-		have := texts(all.List(w.name))
-		wanted := strings.TrimPrefix(w.text, w.name+"-")
-		near := have[0]
-		for _, v := range have {
-			if rpm.Compare(v, wanted, true) >= 0 {
-				near = v
-			}
-		}
-		return fmt.Sprintf("the nearest version of %s is %s (available: %s)", w.name, near, strings.Join(have[:min(len(have), 10)], ", "))
+		compare := func(a, b string) int { return rpm.Compare(a, b, true) }
+		return pkg.Nearest(w.name, strings.TrimPrefix(w.text, w.name+"-"), all.List(w.name), compare)
 	}
 	return ""
 }
