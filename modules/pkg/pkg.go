@@ -130,7 +130,7 @@ func Stringify(pkgs *value.Map) {
 	for i := range pkgs.Len() {
 		k, v := pkgs.Entry(i)
 		if items, err := value.Items(v); err == nil {
-			pkgs.Set(k, strings.Join(texts(items), ","))
+			pkgs.Set(k, strings.Join(value.NewList(items...).Strs(), ","))
 		}
 	}
 }
@@ -141,19 +141,11 @@ func SortVersions(pkgs *value.Map) {
 	for i := range pkgs.Len() {
 		k, v := pkgs.Entry(i)
 		if items, err := value.Items(v); err == nil {
-			ss := texts(items)
+			ss := value.NewList(items...).Strs()
 			slices.Sort(ss)
 			pkgs.Set(k, value.Strings(slices.Compact(ss)...))
 		}
 	}
-}
-
-func texts(items []value.Value) []string {
-	ss := make([]string, len(items))
-	for i, x := range items {
-		ss[i] = value.Str(x)
-	}
-	return ss
 }
 
 // FormatVersion joins epoch, version and release.
