@@ -366,7 +366,7 @@ func (a *App) packXZ(ctx context.Context, path, platform string) (string, error)
 	argv := append(sshexec.XZ(platform), path)
 	exe, err := a.Host.LookPath(argv[0], "")
 	if err != nil {
-		return "", nil //nolint:nilerr // it is optional
+		return "", nil // it is optional
 	}
 	argv[0] = exe
 	return path + ".xz", a.pack(ctx, argv)

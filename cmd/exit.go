@@ -63,6 +63,7 @@ func classify(err error) (status int, hint string) {
 	var (
 		se *statusError
 		nf *fun.NotFoundError
+		ce *fun.CommandError
 		pl source.Errors
 		pe *source.Error
 	)
@@ -86,6 +87,8 @@ func classify(err error) (status int, hint string) {
 		}
 	case errors.As(err, &pe):
 		return exitGeneric, ""
+	case errors.As(err, &ce):
+		return exitGeneric, ce.Hint
 	}
 	return exitGeneric, ""
 }

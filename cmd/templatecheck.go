@@ -94,11 +94,7 @@ func texts(v value.Value) []string {
 	if !ok {
 		return []string{value.Str(v)}
 	}
-	out := make([]string, l.Len())
-	for i, x := range l.Items {
-		out[i] = value.Str(x)
-	}
-	return out
+	return l.Strs()
 }
 
 // samples returns the pillar of a template without any answers. Values that need

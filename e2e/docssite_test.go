@@ -88,7 +88,7 @@ func TestDocsSite(t *testing.T) {
 	if err != nil || !strings.HasSuffix(url, "/tutorial.html") {
 		t.Fatalf("brine docs tutorial: %q, %v", url, err)
 	}
-	if res, err := http.Get(url); err != nil || res.StatusCode != http.StatusOK { //nolint:noctx // of a test
+	if res, err := http.Get(url); err != nil || res.StatusCode != http.StatusOK { // of a test
 		t.Fatalf("%s: %v, %v", url, res, err)
 	} else {
 		res.Body.Close()

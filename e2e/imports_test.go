@@ -224,3 +224,39 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%s: %d packages, %v", kit, len(entries), err)
 	}
 }
+
+// Every nolint is for a linter that .golangci.yml enables, and says why.
+func TestImportsNolint(t *testing.T) {
+	enabled := map[string]bool{}
+	_, list, _ := strings.Cut(read(t, ".golangci.yml"), "enable:")
+	list, _, _ = strings.Cut(list, "settings:")
+	for line := range strings.Lines(list) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "-" {
+			enabled[f[1]] = true
+		}
+	}
+	if len(enabled) == 0 {
+		t.Fatal("no linters")
+	}
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".go" {
+			return err
+		}
+		for line := range strings.Lines(read(t, name)) {
+			_, rest, ok := strings.Cut(line, "//"+"nolint:")
+			if !ok {
+				continue
+			}
+			linters, reason, _ := strings.Cut(rest, " // ")
+			for l := range strings.SplitSeq(linters, ",") {
+				if !enabled[l] || strings.TrimSpace(reason) == "" {
+					t.Errorf("%s: nolint for %q, with the reason %q", name, l, reason)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -268,7 +268,7 @@ func (h *hostKeys) unrevoked(t *dest, db *keyDB, name string, barred func(ssh.Pu
 		}
 		keys, err := db.of(name)
 		if err != nil {
-			return nil //nolint:nilerr // a name without lines
+			return nil // a name without lines
 		}
 		err = t.judge(db, name, keys, key)
 		if ke, ok := errors.AsType[*xknownhosts.KeyError](err); ok && len(ke.Want) > 0 {

@@ -3,9 +3,9 @@ package sshexec
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/des" //nolint:gosec // of keys that exist, to read only
+	"crypto/des" // of keys that exist, to read only
 	"crypto/pbkdf2"
-	"crypto/sha1" //nolint:gosec // the default of PBKDF2 in older files
+	"crypto/sha1" // the default of PBKDF2 in older files
 	"crypto/sha256"
 	"crypto/sha512"
 	"crypto/x509"

@@ -13,6 +13,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
+	"brine/internal/source"
 	"brine/internal/target"
 	"brine/internal/value"
 )
@@ -248,6 +249,7 @@ func call(ctx context.Context, env *fun.Env, job, whole fun.Job) fun.Return {
 			ret.Stage, ret.Err = fun.Lost, ctx.Err()
 			return ret
 		}
+		env.Hint(source.Pos{}, job.Fun, err)
 		ret.Retcode, ret.Raised, ret.Body = 1, true, fun.ValueBody{V: FaultText(job.Fun, err)}
 		return ret
 	}

@@ -2,6 +2,7 @@ package fun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -187,6 +188,13 @@ func (u *UI) Note(format string, args ...any) {
 func (u *UI) Fault(f *source.Error) {
 	if u.OnFault != nil {
 		u.OnFault(f)
+	}
+}
+
+// Hint shows the hint of a function's error, if it has one.
+func (u *UI) Hint(at source.Pos, name string, err error) {
+	if ce, ok := errors.AsType[*CommandError](err); ok && ce.Hint != "" {
+		u.Fault(&source.Error{Pos: at, Err: fmt.Errorf("%s failed", name), Hint: ce.Hint})
 	}
 }
 

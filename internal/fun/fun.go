@@ -291,11 +291,14 @@ func (e *ArgError) Error() string { return e.Spec.Name + "() " + e.Msg }
 
 // A CommandError is Salt's CommandExecutionError: the function ran and failed,
 // and Error is the message meant for the user.
-type CommandError struct{ Msg string }
+type CommandError struct {
+	Msg  string
+	Hint string // what may help; shown beside the message, not part of it
+}
 
 func (e *CommandError) Error() string { return e.Msg }
 
 // Errorf returns a *CommandError.
 func Errorf(format string, args ...any) error {
-	return &CommandError{fmt.Sprintf(format, args...)}
+	return &CommandError{Msg: fmt.Sprintf(format, args...)}
 }

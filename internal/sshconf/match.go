@@ -2,7 +2,7 @@ package sshconf
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // of %C, as ssh has it
+	"crypto/sha1" // of %C, as ssh has it
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -253,7 +253,7 @@ func (r *Reader) token(t Target, c byte) (string, bool) {
 	short, _, _ := strings.Cut(r.m.Name, ".")
 	switch c {
 	case 'C':
-		sum := sha1.Sum([]byte(r.m.Name + t.Host + t.Port + t.User + t.lastJump())) //nolint:gosec // as ssh
+		sum := sha1.Sum([]byte(r.m.Name + t.Host + t.Port + t.User + t.lastJump())) // as ssh
 		return hex.EncodeToString(sum[:]), true
 	case 'd':
 		return r.m.Home, true

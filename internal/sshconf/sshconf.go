@@ -396,7 +396,7 @@ func (r *Reader) included(f File, pattern string) ([]string, error) {
 		}
 		full, err := r.Tilde(pattern)
 		if err != nil {
-			return nil, nil //nolint:nilerr // as ssh: such a pattern names no file
+			return nil, nil // as ssh: such a pattern names no file
 		}
 		pattern = full
 	case !path.IsAbs(pattern) && f.System:

@@ -93,6 +93,18 @@ func Strings(ss ...string) *List {
 // Append adds items at the end.
 func (l *List) Append(items ...Value) { l.Items = append(l.Items, items...) }
 
+// Strs returns the items as str() shows them; nil where there is no list.
+func (l *List) Strs() []string {
+	if l == nil {
+		return nil
+	}
+	ss := make([]string, len(l.Items))
+	for i, v := range l.Items {
+		ss[i] = Str(v)
+	}
+	return ss
+}
+
 // Copy returns a shallow copy with room for extra more items; places are kept.
 func (l *List) Copy(extra int) *List {
 	if l == nil {

@@ -183,7 +183,7 @@ func (x *extraction) inside(dir string) (string, error) {
 // clear removes a file or link that a link replaces.
 func (x *extraction) clear(to string) error {
 	if _, err := x.root.Lstat(to); err != nil {
-		return nil //nolint:nilerr // there is nothing
+		return nil // there is nothing
 	}
 	return x.root.Remove(to)
 }

@@ -211,7 +211,7 @@ func (z *packing) add(ctx context.Context, path string) error {
 	}
 	st, err := z.h.Stat(path)
 	if err != nil {
-		return nil //nolint:nilerr // see above
+		return nil // see above
 	}
 	name, err := filepath.Rel(z.root, path)
 	if err != nil {

@@ -348,7 +348,7 @@ func getDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
 func (c *Client) text(ctx context.Context, source string, o Options) (value.Value, error) {
 	if !IsRemote(source) && Scheme(source) != "salt" {
 		if _, err := c.Env.Host.Stat(filePath(source)); err != nil {
-			return false, nil //nolint:nilerr // as in Salt
+			return false, nil // as in Salt
 		}
 	}
 	r, err := c.Open(ctx, source, o)
@@ -394,7 +394,7 @@ func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
 		dest, makedirs = filepath.Join(c.CacheDir(), "extrn_files", saltenv, filepath.Clean("/"+rel)), true
 	}
 	if _, err := c.Env.Host.Stat(filepath.Dir(dest)); err != nil && !makedirs {
-		return none(call, "", filepath.Dir(dest)) //nolint:nilerr // as in Salt
+		return none(call, "", filepath.Dir(dest)) // as in Salt
 	}
 	return answer(dest, c.Put(strings.NewReader(out), dest, makedirs))
 }
@@ -515,7 +515,7 @@ func statFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	} else {
 		st, err := c.Env.Host.Stat(filePath(source))
 		if err != nil {
-			return fun.Value(nil) //nolint:nilerr // as in Salt
+			return fun.Value(nil) // as in Salt
 		}
 		m = st.Mode
 	}

@@ -166,7 +166,7 @@ func (e *Engine) RunContainer(ctx context.Context, r Run, a *Arguments) (*value.
 	m, err := e.Inspect(ctx, id)
 	if err != nil {
 		warn("Failed to inspect container after running")
-		return ret, nil //nolint:nilerr // the container ran
+		return ret, nil // the container ran
 	}
 	if m.Map("State").Str("Status") != "exited" {
 		warn("Container state is not 'exited'")

@@ -420,7 +420,7 @@ func (e *Engine) unremoved(ctx context.Context, name string, err error) ([]strin
 	out := []string{api.Msg}
 	containers, images, err := e.Depends(ctx, name)
 	if err != nil {
-		return out, nil //nolint:nilerr // the engine's own message stays
+		return out, nil // the engine's own message stays
 	}
 	var uses []string
 	if len(containers) > 0 {

@@ -46,7 +46,7 @@ func find(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	for k, v := range opts.All() {
 		if key := value.Str(k); !strings.HasPrefix(key, "__") {
 			if err := fd.option(key, v); err != nil {
-				return fun.Value("error: " + err.Error()) //nolint:nilerr // as in Salt
+				return fun.Value("error: " + err.Error()) // as in Salt
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func (fd *finder) grep(pattern string) error {
 		}
 		b, err := fd.f.ReadFile(p)
 		if err != nil {
-			return false, nil //nolint:nilerr // what cannot be read does not match
+			return false, nil // what cannot be read does not match
 		}
 		for _, l := range difflib.SplitLines(string(b)) {
 			if ok, err := re.Has(l); ok || err != nil {
@@ -279,7 +279,7 @@ func (fd *finder) walk(ctx context.Context, root, dir string, depth int) error {
 	}
 	names, err := fd.f.ReadDir(dir)
 	if err != nil || fd.maxDepth >= 0 && depth > fd.maxDepth {
-		return nil //nolint:nilerr // as Python's os.walk
+		return nil // as Python's os.walk
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -306,7 +306,7 @@ func (fd *finder) check(ctx context.Context, name, p string) error {
 	st, err := fd.f.Stat(p)
 	if err != nil {
 		if st, err = fd.f.Lstat(p); err != nil {
-			return nil //nolint:nilerr // it is gone
+			return nil // it is gone
 		}
 	}
 	for _, t := range fd.tests {

@@ -418,7 +418,7 @@ func (f *FS) Walk(dir string, follow bool, visit func(dir string, dirs, files []
 func (f *FS) walk(dir string, follow bool, above []host.Stat, visit func(string, []string, []string) error) error {
 	names, err := f.ReadDir(dir)
 	if err != nil {
-		return nil //nolint:nilerr // as Python's os.walk
+		return nil // as Python's os.walk
 	}
 	var dirs, files []string
 	for _, n := range names {

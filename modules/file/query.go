@@ -176,7 +176,7 @@ func contains(_ context.Context, c *fun.Call) (fun.Result, error) {
 	f := on(c)
 	b, err := f.ReadFile(f.Expand(c.Str("path")))
 	if err != nil {
-		return fun.Value(false) //nolint:nilerr // as in Salt
+		return fun.Value(false) // as in Salt
 	}
 	return fun.Value(strings.Contains(string(b), strings.TrimSpace(c.Str("text"))))
 }
@@ -185,7 +185,7 @@ func containsGlob(_ context.Context, c *fun.Call) (fun.Result, error) {
 	f := on(c)
 	b, err := f.ReadFile(f.Expand(c.Str("path")))
 	if err != nil {
-		return fun.Value(false) //nolint:nilerr // as in Salt
+		return fun.Value(false) // as in Salt
 	}
 	return fun.Value(value.Fnmatch(c.Str("glob_expr"), string(b)))
 }
@@ -194,7 +194,7 @@ func containsRegex(_ context.Context, c *fun.Call) (fun.Result, error) {
 	f := on(c)
 	b, err := f.ReadFile(f.Expand(c.Str("path")))
 	if err != nil {
-		return fun.Value(false) //nolint:nilerr // as in Salt
+		return fun.Value(false) // as in Salt
 	}
 	re, err := pyre.Compile(c.Str("regex"), 0)
 	if err != nil {
@@ -359,7 +359,7 @@ func listBackupsDir(_ context.Context, c *fun.Call) (fun.Result, error) {
 	f, p := onPath(c)
 	names, err := f.ReadDir(filepath.Join(f.backupRoot(), p))
 	if err != nil {
-		return fun.Value(value.NewMap(0)) //nolint:nilerr // there are none
+		return fun.Value(value.NewMap(0)) // there are none
 	}
 	count := value.NewMap(len(names))
 	for _, n := range names {
@@ -378,7 +378,7 @@ func lsattr(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	f := on(c)
 	p := f.Expand(c.Str("path"))
 	if _, err := f.LookPath("lsattr", ""); err != nil {
-		return fun.Value(nil) //nolint:nilerr // as in Salt, where lsattr is missing
+		return fun.Value(nil) // as in Salt, where lsattr is missing
 	}
 	if !f.Exists(p) {
 		return fun.Result{}, invalid("File or directory does not exist: %s", p)
@@ -401,7 +401,7 @@ func lstat(_ context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	st, err := f.Lstat(p)
 	if err != nil {
-		return fun.Value(value.NewMap(0)) //nolint:nilerr // as in Salt
+		return fun.Value(value.NewMap(0)) // as in Salt
 	}
 	return fun.Value(value.MapOf(
 		"st_atime", Seconds(st.Atime), "st_mode", int64(unixMode(st.Mode)), "st_gid", int64(st.GID), "st_mtime", Seconds(st.Mtime),

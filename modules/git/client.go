@@ -144,9 +144,9 @@ func Words(opts value.Value) ([]string, error) {
 	case nil:
 		return nil, nil
 	case *value.List:
-		return texts(v.Items), nil
+		return v.Strs(), nil
 	case value.Tuple:
-		return texts(v), nil
+		return value.NewList(v...).Strs(), nil
 	}
 	words, err := proc.Split(value.Str(opts))
 	if err != nil {
@@ -156,14 +156,6 @@ func Words(opts value.Value) ([]string, error) {
 		words = words[:n-1]
 	}
 	return words, nil
-}
-
-func texts(items []value.Value) []string {
-	out := make([]string, len(items))
-	for i, v := range items {
-		out[i] = value.Str(v)
-	}
-	return out
 }
 
 // split2 returns the first word of a line and the rest; ok is false where there

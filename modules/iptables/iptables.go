@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/proc"
 	"brine/internal/pyre"
 	"brine/internal/value"
@@ -395,10 +396,10 @@ func (t *Tables) Save(ctx context.Context, file string) (string, error) {
 	}
 	h := t.env.Host
 	if err := h.MkdirAll(path.Dir(file), 0o755); err != nil {
-		return "", fun.Errorf("Could not write to file: %s", file)
+		return "", fun.Errorf("Could not write to file: %s", host.OSError(err))
 	}
 	if err := textfile.Write(h, file, text+"\n"); err != nil {
-		return "", fun.Errorf("Could not write to file: %s", file)
+		return "", fun.Errorf("Could not write to file: %s", host.OSError(err))
 	}
 	return `Wrote 1 lines to "` + file + `"`, nil
 }

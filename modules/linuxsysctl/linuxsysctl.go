@@ -223,10 +223,10 @@ func persist(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	now, changed := edit(text, name, val)
 	if changed {
 		if err := h.MkdirAll(path.Dir(config), 0o755); err != nil {
-			return fun.Result{}, fun.Errorf("Could not write to file: %s", config)
+			return fun.Result{}, fun.Errorf("Could not write to file: %s", host.OSError(err))
 		}
 		if err := textfile.Write(h, config, now); err != nil {
-			return fun.Result{}, fun.Errorf("Could not write to file: %s", config)
+			return fun.Result{}, fun.Errorf("Could not write to file: %s", host.OSError(err))
 		}
 	} else {
 		have, _, err := current(ctx, h, name)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/value"
 	"brine/modules/textfile"
 )
@@ -198,7 +199,7 @@ func SetFstab(env *fun.Env, config string, e Entry, matchOn []string, keep, test
 		return did, nil
 	}
 	if err := textfile.Write(env.Host, config, t.String()); err != nil {
-		return "", fun.Errorf("File not writable %s", config)
+		return "", fun.Errorf("File not writable %s: %s", config, host.OSError(err))
 	}
 	return did, nil
 }

@@ -406,7 +406,7 @@ func (r *Ruleset) items(ctx context.Context, command ...string) ([]value.Value, 
 	}
 	v, err := value.ParseJSON(out.Stdout)
 	if err != nil {
-		return nil, nil //nolint:nilerr // Salt: no list
+		return nil, nil // Salt: no list
 	}
 	m, _ := v.(*value.Map)
 	if m == nil || m.List("nftables") == nil {

@@ -5,6 +5,7 @@ package pkg
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,11 +32,46 @@ func (e *Error) Error() string { return e.text(e.Changes) }
 func (e *Error) Comment() string { return e.text(nil) }
 
 // Unwrap makes e a *fun.CommandError.
-func (e *Error) Unwrap() error { return &fun.CommandError{Msg: e.Error()} }
+func (e *Error) Unwrap() error { return &fun.CommandError{Msg: e.Error(), Hint: e.Hint} }
 
 // HasInfo reports whether there is more to e than its message.
 func (e *Error) HasInfo() bool {
 	return len(e.Errors) > 0 || e.Changes != nil || e.Result != nil
+}
+
+// maxShown is how many versions a hint lists.
+const maxShown = 8
+
+// Nearest is the hint where a package has no version as wanted: which of those that
+// it has, newest first, is nearest; "" where it has none.
+func Nearest(name, wanted string, have *value.List, compare func(a, b string) int) string {
+	if have.Len() == 0 {
+		return ""
+	}
+	var shown []string
+	near := value.Str(have.Items[0])
+	for _, item := range have.Items {
+		v := value.Str(item)
+		if compare(v, wanted) >= 0 {
+			near = v
+		}
+		if len(shown) < maxShown {
+			shown = append(shown, v)
+		}
+	}
+	if have.Len() > maxShown {
+		shown = append(shown, "...")
+	}
+	return fmt.Sprintf("the nearest version of %s is %s (available: %s)", name, near, strings.Join(shown, ", "))
+}
+
+// CutVersion divides "foo>=1.0" before the operator, which neither part has.
+func CutVersion(word string) (name, version string) {
+	i := strings.IndexAny(word, "<>=")
+	if i < 0 {
+		return word, ""
+	}
+	return word[:i], strings.TrimLeft(word[i:], "<>=")
 }
 
 func (e *Error) text(changes *value.Map) string {
@@ -94,7 +130,7 @@ func Stringify(pkgs *value.Map) {
 	for i := range pkgs.Len() {
 		k, v := pkgs.Entry(i)
 		if items, err := value.Items(v); err == nil {
-			pkgs.Set(k, strings.Join(texts(items), ","))
+			pkgs.Set(k, strings.Join(value.NewList(items...).Strs(), ","))
 		}
 	}
 }
@@ -105,19 +141,11 @@ func SortVersions(pkgs *value.Map) {
 	for i := range pkgs.Len() {
 		k, v := pkgs.Entry(i)
 		if items, err := value.Items(v); err == nil {
-			ss := texts(items)
+			ss := value.NewList(items...).Strs()
 			slices.Sort(ss)
 			pkgs.Set(k, value.Strings(slices.Compact(ss)...))
 		}
 	}
-}
-
-func texts(items []value.Value) []string {
-	ss := make([]string, len(items))
-	for i, x := range items {
-		ss[i] = value.Str(x)
-	}
-	return ss
 }
 
 // FormatVersion joins epoch, version and release.

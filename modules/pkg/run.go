@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -133,15 +134,32 @@ func Scoped(ctx context.Context, env *fun.Env, argv []string, run func(argv []st
 const (
 	firstWait   = 2 * time.Second
 	longestWait = 8 * time.Second
-	lockLimit   = 15 * time.Minute
 )
+
+// lockTimeout is the option that says for how many seconds a lock is waited for,
+// and its default.
+var lockTimeout = fun.Arg{Name: "pkg.lock_timeout", Type: fun.Duration, Default: int64(15 * 60)}
+
+// LockTimeout returns how long a program waits while another one has the lock of the
+// package manager.
+func LockTimeout(ctx context.Context, env *fun.Env) (time.Duration, error) {
+	v, err := Call(ctx, env, "config.get", value.MapOf("default", lockTimeout.Default), lockTimeout.Name)
+	if err != nil || v == nil {
+		v = lockTimeout.Default
+	}
+	if v, _, err = lockTimeout.Convert(v); err != nil {
+		return 0, fun.Errorf("the option %v", err)
+	}
+	return value.Seconds(v)
+}
 
 // Locked runs a program that may change the machine, and waits while another one
 // has the lock of the package manager. held returns the line that says so, ""
-// where there is none. After 15 minutes Locked returns the output as it is, with a
-// line about that on stderr.
+// where there is none. After the option pkg.lock_timeout Locked returns the output as
+// it is, with a line about that at its end.
 func Locked(ctx context.Context, env *fun.Env, run func() (Output, error), held func(*Output) string) (Output, error) {
 	wait, waited := firstWait, time.Duration(0)
+	var limit time.Duration
 	for {
 		out, err := run()
 		if err != nil || out.Status == 0 {
@@ -151,13 +169,23 @@ func Locked(ctx context.Context, env *fun.Env, run func() (Output, error), held 
 		if line == "" {
 			return out, nil
 		}
-		if waited >= lockLimit {
-			out.Stderr = strings.TrimPrefix(fmt.Sprintf("%s\nE: Gave up after %s", out.Stderr, waited), "\n")
+		if waited == 0 {
+			if limit, err = LockTimeout(ctx, env); err != nil {
+				return out, err
+			}
+			if limit > 0 {
+				env.Warn(fun.Warning{Text: strings.TrimSuffix(line, ".") + "; waiting for up to " + limit.String() + " (option " + lockTimeout.Name + ")"})
+			}
+		}
+		if waited >= limit {
+			text := &out.Stderr
+			if *text == "" && out.Stdout != "" {
+				text = &out.Stdout // of a command whose outputs are merged
+			}
+			*text = strings.TrimPrefix(fmt.Sprintf("%s\nE: Gave up after %s (option %s)", *text, waited, lockTimeout.Name), "\n")
 			return out, nil
 		}
-		if waited == 0 {
-			env.Warn(fun.Warning{Text: line + "; waiting for up to " + lockLimit.String()})
-		}
+		wait = min(wait, limit-waited)
 		if err := env.Host.Sleep(ctx, wait); err != nil {
 			return out, err
 		}
@@ -191,19 +219,48 @@ func ServiceOf(h host.Host, pid string) string {
 	return ""
 }
 
-// Running reports whether a process of a program's name runs.
-func Running(h host.Host, name string) bool {
+// Holder returns which process has a lock on one of some files: "process 77 (rpm)";
+// "" where that cannot be found out.
+func Holder(h host.Host, files ...string) string {
+	locks, err := h.ReadFile("/proc/locks")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.SplitSeq(string(locks), "\n") {
+		f := strings.Fields(line) // "1: POSIX  ADVISORY  WRITE 77 fe:00:131 0 EOF"
+		if len(f) < 8 || f[1] == "->" {
+			continue
+		}
+		dir := "/proc/" + f[4]
+		fds, err := h.ReadDir(dir + "/fd")
+		if err != nil {
+			continue
+		}
+		for _, fd := range fds {
+			file, err := h.Readlink(dir + "/fd/" + fd)
+			if err != nil || !slices.Contains(files, file) {
+				continue
+			}
+			comm, _ := h.ReadFile(dir + "/comm")
+			return fmt.Sprintf("process %s (%s)", f[4], strings.TrimSpace(string(comm)))
+		}
+	}
+	return ""
+}
+
+// Running returns the id of a process of a program's name; "" where none runs.
+func Running(h host.Host, name string) string {
 	pids, err := h.ReadDir("/proc")
 	if err != nil {
-		return false
+		return ""
 	}
 	for _, pid := range pids {
 		if strings.Trim(pid, "0123456789") != "" {
 			continue
 		}
 		if comm, err := h.ReadFile("/proc/" + pid + "/comm"); err == nil && strings.TrimSpace(string(comm)) == name {
-			return true
+			return pid
 		}
 	}
-	return false
+	return ""
 }

@@ -3,7 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/md5" //nolint:gosec // the server's md5 method is made of it
+	"crypto/md5" // the server's md5 method is made of it
 	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
@@ -42,7 +42,7 @@ func Method(v value.Value) (string, error) {
 }
 
 func md5Password(role, password string) string {
-	sum := md5.Sum([]byte(password + role)) //nolint:gosec // so the server has it
+	sum := md5.Sum([]byte(password + role)) // so the server has it
 	return "md5" + hex.EncodeToString(sum[:])
 }
 

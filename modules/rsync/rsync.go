@@ -72,11 +72,7 @@ func texts(v value.Value) []string {
 		return nil
 	}
 	if l, ok := v.(*value.List); ok {
-		out := make([]string, l.Len())
-		for i, x := range l.Items {
-			out[i] = value.Str(x)
-		}
-		return out
+		return l.Strs()
 	}
 	return []string{value.Str(v)}
 }

@@ -181,6 +181,10 @@ func setZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if st, err := k.h.Stat(file); err != nil || !st.Mode.IsRegular() {
 		return fun.Result{Value: "Zone does not exist: " + file, Retcode: 1}, nil
 	}
+	// The file beside the link comes first: if the disk is full, nothing has changed.
+	if err := k.note(zone); err != nil {
+		return fun.Result{}, err
+	}
 	if k.systemd() {
 		if out, err := machine.Run(ctx, k.h, "timedatectl", "--no-ask-password", "set-timezone", zone); err != nil || out.Status != 0 {
 			k.env.Log().Debug("timedatectl set-timezone failed", "stderr", machine.Said(out))
@@ -189,7 +193,7 @@ func setZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := k.link(file); err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
-	return machine.Bool(true, k.note(zone))
+	return fun.Value(true)
 }
 
 // link makes the file of the local time a link to a zone's file, in one step.

@@ -99,7 +99,7 @@ func members(ctx context.Context, c *fun.Call, e *docker.Engine, r *report) ([]m
 func compare(ctx context.Context, e *docker.Engine, r *report, have *value.Map, spec *docker.NetworkSpec) (*value.Map, error) {
 	name := make([]byte, 20)
 	for i := range name {
-		name[i] = 'a' + byte(rand.IntN(26)) //nolint:gosec // the name only has to be free
+		name[i] = 'a' + byte(rand.IntN(26)) // the name only has to be free
 	}
 	config := spec.Config.Copy()
 	ipv6 := value.Truth(config.At("EnableIPv6"))

@@ -114,7 +114,7 @@ func (c *call) sourceTexts(ctx context.Context, from textSources) (texts []strin
 		}
 		if err != nil || p == "" {
 			c.noTexts(s)
-			return nil, "Failed to load template file " + s, nil //nolint:nilerr // the comment says so
+			return nil, "Failed to load template file " + s, nil // the comment says so
 		}
 		out := string(raw)
 		if t := c.Str("template"); t != "" {

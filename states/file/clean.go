@@ -101,7 +101,7 @@ func (c *call) cleanDir(ctx context.Context, dir string, kept map[string]bool, e
 	var removed []string
 	below, err := c.Below(dir)
 	if err != nil {
-		return nil, nil //nolint:nilerr // there is nothing to clean, as where it cannot be read
+		return nil, nil // there is nothing to clean, as where it cannot be read
 	}
 	defer below.Done()
 	err = c.Walk(dir, false, func(d string, dirs, names []string) error {

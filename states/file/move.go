@@ -315,7 +315,7 @@ func (t *tidy) due(c *call, path, name string) (bool, error) {
 	}
 	st, err := c.Lstat(path)
 	if err != nil {
-		return false, nil //nolint:nilerr // it is gone, or not ours to see
+		return false, nil // it is gone, or not ours to see
 	}
 	size := int64(0)
 	switch {

@@ -109,16 +109,6 @@ func (w *want) shown(key string, v value.Value) string {
 	return text
 }
 
-// texts returns a list of text in m.
-func texts(m *value.Map, key string) (ss []string) {
-	if l := m.List(key); l != nil {
-		for _, x := range l.Items {
-			ss = append(ss, value.Str(x))
-		}
-	}
-	return ss
-}
-
 // changes returns what there is to change of a group.
 // Salt: salt/states/group.py _changes.
 func (w *want) changes(g *host.Group) *value.Map {
@@ -179,12 +169,12 @@ func (w *want) apply(ctx context.Context, due *value.Map) error {
 			return err
 		}
 	}
-	for _, u := range texts(due, "addusers") {
+	for _, u := range due.List("addusers").Strs() {
 		if _, err := w.admin.AddUser(ctx, name, u); err != nil {
 			return err
 		}
 	}
-	for _, u := range texts(due, "delusers") {
+	for _, u := range due.List("delusers").Strs() {
 		if _, err := w.admin.DropUser(ctx, name, u); err != nil {
 			return err
 		}

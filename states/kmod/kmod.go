@@ -76,19 +76,8 @@ func (j *job) ret(result fun.Outcome) fun.Ret {
 // list calls mod_list.
 func (j *job) list(ctx context.Context, atBoot bool) ([]string, error) {
 	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "kmod.mod_list", fun.Args{Pos: []value.Value{atBoot}})
-	return texts(res.Value), err
-}
-
-func texts(v value.Value) []string {
-	l, ok := v.(*value.List)
-	if !ok {
-		return nil
-	}
-	out := make([]string, l.Len())
-	for i, x := range l.Items {
-		out[i] = value.Str(x)
-	}
-	return out
+	l, _ := res.Value.(*value.List)
+	return l.Strs(), err
 }
 
 // has reports whether a list has a module, however it is written.
@@ -134,7 +123,8 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	avail := texts(res.Value)
+	l, _ := res.Value.(*value.List)
+	avail := l.Strs()
 	can, cannot := split(missing, func(m string) bool { return has(avail, m) })
 	if c.Test && (len(cannot) == 0 || !dryrun.Certain(c)) {
 		j.say(missing, "K", "set to be loaded")

@@ -84,6 +84,7 @@ func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 	warnUnused(c, spec)
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, args)
 	if err != nil {
+		c.Env.Hint(c.Low.Pos, name, err)
 		return fun.Fail("Module function %s threw an exception. Exception: %v", name, err)
 	}
 	ret := fun.Ret{Changes: value.MapOf("ret", res.Value), Comment: fmt.Sprintf("Module function %s executed", name)}
@@ -267,6 +268,7 @@ func runNew(ctx context.Context, c *fun.Call) fun.Ret {
 		switch {
 		case err != nil:
 			if !isCallFault(err) {
+				c.Env.Hint(c.Low.Pos, name, err)
 				return fun.Raise(err)
 			}
 			failed = append(failed, fmt.Sprintf("'%s' failed: %v", label, err))

@@ -190,6 +190,9 @@ func (j *job) fail(what string, err error) fun.Ret {
 		}
 		return ret
 	case errors.As(err, &cmd):
+		if cmd.Hint != "" {
+			j.hint(errors.New(firstLine([]string{cmd.Msg})), cmd.Hint)
+		}
 		return fun.Fail("%s: %s", what, err)
 	}
 	return fun.Raise(err)

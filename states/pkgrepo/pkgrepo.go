@@ -265,7 +265,7 @@ func (j *job) clean() (restore func(), err error) {
 	h, file := j.c.Env.Host, j.c.Str("file")
 	was, err := h.ReadFile(file)
 	if err != nil {
-		return func() {}, nil //nolint:nilerr // a file that is not there has nothing to remove
+		return func() {}, nil // a file that is not there has nothing to remove
 	}
 	if err := machine.Write(h, file, ""); err != nil {
 		return nil, err

@@ -141,7 +141,8 @@ func planRights(ctx context.Context, c *fun.Call, b *rabbitmq.Client, p *plan, c
 	name := c.Str("name")
 	if !c.IsNone("tags") {
 		tags := strings.Fields(strings.Join(c.Strings("tags"), " "))
-		if have := texts(current); !sameSet(have, tags) {
+		l, _ := current.(*value.List)
+		if have := l.Strs(); !sameSet(have, tags) {
 			p.add("tags", value.MapOf("old", value.Strings(have...), "new", value.Strings(tags...)),
 				func(ctx context.Context) (string, error) { return b.SetUserTags(ctx, name, tags) })
 		}
@@ -177,18 +178,6 @@ func planRights(ctx context.Context, c *fun.Call, b *rabbitmq.Client, p *plan, c
 	change.Set("new", will)
 	p.changes.Set("perms", change)
 	return nil
-}
-
-func texts(v value.Value) []string {
-	l, ok := v.(*value.List)
-	if !ok {
-		return nil
-	}
-	out := make([]string, len(l.Items))
-	for i, x := range l.Items {
-		out[i] = value.Str(x)
-	}
-	return out
 }
 
 func sameSet(a, b []string) bool {

@@ -332,7 +332,7 @@ func (w *want) groupName(gid int64) value.Value {
 // groupChanges returns the supplementary groups that are to be set, nil where
 // the user has them. The primary groups and the user's own count as given.
 func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *value.List {
-	has := texts(have, "groups")
+	has := have.List("groups").Strs()
 	remove := w.c.Bool("remove_groups")
 	wanted := slices.Concat(w.list, w.optional)
 	if !remove || !w.given && len(w.optional) == 0 {
@@ -353,16 +353,6 @@ func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *va
 		return nil
 	}
 	return value.Strings(wanted...)
-}
-
-// texts returns a list of text in m.
-func texts(m *value.Map, key string) (ss []string) {
-	if l := m.List(key); l != nil {
-		for _, x := range l.Items {
-			ss = append(ss, value.Str(x))
-		}
-	}
-	return ss
 }
 
 // days are the limits of a password: Salt's names of argument and field.
@@ -437,7 +427,7 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("Failed to remove user %s", c.Name)
 	}
 	changes := value.NewMap(2)
-	for _, g := range texts(info, "groups") {
+	for _, g := range info.List("groups").Strs() {
 		if left, err := group.NewAdmin(c).Lookup(g); err == nil && left == nil {
 			changes.Set(g+" group", "removed")
 		}

@@ -133,7 +133,7 @@ func unpackTag(tag string, item value.Value, depth int) (value.Value, error) {
 		case "!m":
 			t, err := time.Parse("2006-01-02T15:04:05.999999", s)
 			if err != nil {
-				return s, nil //nolint:nilerr // a time with a zone stays text
+				return s, nil // a time with a zone stays text
 			}
 			return t, nil
 		}

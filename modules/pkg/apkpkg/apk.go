@@ -29,9 +29,6 @@ func avail(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// lockWait is how long apk waits while another one has its lock, in seconds.
-const lockWait = "900"
-
 // An apk is the package manager of a call.
 type apk struct{ env *fun.Env }
 
@@ -40,9 +37,21 @@ func (a apk) query(ctx context.Context, args ...string) (pkg.Output, error) {
 	return pkg.Run(ctx, a.env.Host, pkg.Command{Argv: append([]string{"apk"}, args...), Env: pkg.English(a.env.Host), ReadOnly: true})
 }
 
-// change runs apk for what changes the machine.
+// change runs apk for what changes the machine. It waits for another apk.
 func (a apk) change(ctx context.Context, merge bool, args ...string) (pkg.Output, error) {
-	return pkg.Run(ctx, a.env.Host, pkg.Command{Argv: append([]string{"apk", "--wait", lockWait}, args...), Env: pkg.English(a.env.Host), Merge: merge})
+	run := func() (pkg.Output, error) {
+		return pkg.Run(ctx, a.env.Host, pkg.Command{Argv: append([]string{"apk"}, args...), Env: pkg.English(a.env.Host), Merge: merge})
+	}
+	return pkg.Locked(ctx, a.env, run, func(out *pkg.Output) string {
+		// "temporary error (try again later)"
+		if text := out.Stderr + out.Stdout; !strings.Contains(text, "Unable to lock database") || !strings.Contains(text, "temporar") {
+			return ""
+		}
+		if pid := pkg.Running(a.env.Host, "apk"); pid != "" {
+			return "the database of apk is locked by process " + pid + " (apk)"
+		}
+		return "the database of apk is locked by another process"
+	})
 }
 
 // split divides NAME-VERSION-rN into the name and the version.

@@ -12,6 +12,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/testkit/debtest"
 	"brine/internal/value"
+	"brine/modules/config"
 	"brine/modules/pkg"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
@@ -30,6 +31,7 @@ func machine(t *testing.T) *debtest.Machine {
 	t.Helper()
 	return debtest.New(t, fun.NewTable([]fun.Entry{
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
+		{Kind: fun.Exec, Name: "config", Load: config.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
 	}), status)
 }
@@ -172,7 +174,7 @@ func TestLock(t *testing.T) {
 	if got := m.Now().Sub(start).Seconds(); got != 2+4+8+8+8 {
 		t.Errorf("waited %v s", got)
 	}
-	if len(warned) != 1 || !strings.Contains(warned[0], "held by process 77 (unattended-upgr); waiting for up to 15m0s") {
+	if len(warned) != 1 || !strings.Contains(warned[0], "held by process 77 (unattended-upgr); waiting for up to 15m0s (option pkg.lock_timeout)") {
 		t.Errorf("warnings: %q", warned)
 	}
 	for _, c := range m.Calls() {
@@ -181,8 +183,34 @@ func TestLock(t *testing.T) {
 		}
 	}
 	m.Locked = 1 << 20
-	if got := m.Exec("pkg.remove", "name: tool"); !strings.Contains(got, "held by process 77") || !strings.Contains(got, "Gave up after 15m") {
+	if got := m.Exec("pkg.remove", "name: tool"); !strings.Contains(got, "held by process 77") || !strings.Contains(got, "Gave up after 15m0s (option pkg.lock_timeout)") {
 		t.Errorf("a lock for ever: %s", got)
+	}
+}
+
+// The option pkg.lock_timeout says how long a lock is waited for.
+func TestLockTimeout(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		option value.Value
+		waited float64
+		want   string
+	}{
+		{int64(5), 5, "Gave up after 5s"},
+		{"2.5", 2.5, "Gave up after 2.5s"},
+		{int64(0), 0, "Gave up after 0s"},
+		{"soon", 0, "error: the option pkg.lock_timeout must be a number of seconds, not 'soon'"},
+	} {
+		m := machine(t)
+		m.Locked = 1 << 20
+		m.Env().Opts = value.MapOf("pkg.lock_timeout", tt.option)
+		start := m.Now()
+		if got := m.Exec("pkg.install", "name: tool"); !strings.Contains(got, tt.want) {
+			t.Errorf("%v: %s, want %s", tt.option, got, tt.want)
+		}
+		if got := m.Now().Sub(start).Seconds(); got != tt.waited {
+			t.Errorf("%v: waited %v s, want %v", tt.option, got, tt.waited)
+		}
 	}
 }
 

@@ -434,29 +434,11 @@ func (i *installation) hint(ctx context.Context) string {
 	return strings.Join(hints, "; ")
 }
 
-// maxShown is how many versions a hint lists.
-const maxShown = 8
-
 // nearest lists the versions of a package that are there.
 func (i *installation) nearest(ctx context.Context, name, version string) string {
 	all, err := i.available(ctx, []string{name})
 	if err != nil {
 		return ""
 	}
-	list := all.List(name)
-	if list.Len() == 0 {
-		return ""
-	}
-	var have []string
-	near := value.Str(list.Items[0])
-	for _, v := range list.Items {
-		have = append(have, value.Str(v))
-		if pkgversion.Deb(value.Str(v), version) >= 0 {
-			near = value.Str(v)
-		}
-	}
-	if len(have) > maxShown {
-		have = append(have[:maxShown], "...")
-	}
-	return fmt.Sprintf("the nearest version of %s is %s (available: %s)", name, near, strings.Join(have, ", "))
+	return pkg.Nearest(name, version, all.List(name), pkgversion.Deb)
 }

@@ -20,12 +20,12 @@ type ppa struct{ owner, name, dist, auth string }
 func parsePPA(env *fun.Env, repo, auth string) (*ppa, error) {
 	text, ok := strings.CutPrefix(repo, "ppa:")
 	if !ok {
-		return nil, nil //nolint:nilnil // stated above
+		return nil, nil // stated above
 	}
 	switch machine.Grain(env, "os") {
 	case "Ubuntu", "Mint", "neon":
 	default:
-		return nil, nil //nolint:nilnil // stated above
+		return nil, nil // stated above
 	}
 	owner, name, ok := strings.Cut(text, "/")
 	owner = strings.TrimPrefix(owner, "~")

@@ -2,6 +2,7 @@ package aptpkg
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"brine/internal/fun"
@@ -38,7 +39,7 @@ func (a *apt) refresh(ctx context.Context, cacheValid float64, failhard bool) (*
 		return nil, err
 	}
 	if failhard && len(failed) > 0 {
-		return nil, fun.Errorf("Error getting repos: %s", strings.Join(failed, ", "))
+		return nil, &fun.CommandError{Msg: "Error getting repos: " + strings.Join(failed, ", "), Hint: printable.Text(strings.Join(unfetched(out.Stderr), "; "))}
 	}
 	if lines := unfetched(out.Stderr); len(lines) > 0 {
 		a.env.Warn(fun.Warning{Text: "apt-get update: " + printable.Text(strings.Join(lines, "; "))})
@@ -89,7 +90,9 @@ func (a *apt) update(ctx context.Context) (out dpkg.Output, ret *value.Map, fail
 			ret.Set(repo, nil)
 		case strings.Contains(f[0], "Err"):
 			ret.Set(repo, false)
-			failed = append(failed, repo)
+			if !slices.Contains(failed, repo) {
+				failed = append(failed, repo)
+			}
 		}
 	}
 	return out, ret, failed, nil

@@ -2,11 +2,13 @@ package pacmanpkg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/pkgversion"
 	"brine/internal/value"
 	"brine/modules/pkg"
 )
@@ -26,7 +28,27 @@ func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if len(errs) > 0 {
 		return fun.Result{}, &pkg.Error{Msg: failed, Errors: errs, Changes: value.NewMap(0)}
 	}
-	return p.act(ctx, failed, func() (pkg.Output, error) { return p.change(ctx, append(args, targets...)...) })
+	ret, err := p.act(ctx, failed, func() (pkg.Output, error) { return p.change(ctx, append(args, targets...)...) })
+	var info *pkg.Error
+	if errors.As(err, &info) {
+		info.Hint = p.hint(ctx, targets, info.Errors[0])
+	}
+	return ret, err
+}
+
+// hint lists the versions of a package that has others than the one that pacman did
+// not find.
+func (p *pacman) hint(ctx context.Context, targets []string, said string) string {
+	for _, t := range targets {
+		name, version := pkg.CutVersion(t)
+		if version == "" || !strings.Contains(said, "target not found: "+t) {
+			continue
+		}
+		if all, err := p.available(ctx, []string{name}, nil, false); err == nil {
+			return pkg.Nearest(name, version, all.List(name), pkgversion.Pacman)
+		}
+	}
+	return ""
 }
 
 // act runs a change and returns what it changed.

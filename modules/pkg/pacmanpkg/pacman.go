@@ -66,10 +66,13 @@ func (p *pacman) change(ctx context.Context, args ...string) (pkg.Output, error)
 	}
 	return pkg.Locked(ctx, p.env, run, func(out *pkg.Output) string {
 		// A lock that a killed pacman left behind is not waited for.
-		if !strings.Contains(out.Stderr, "unable to lock database") || !pkg.Running(p.env.Host, "pacman") {
+		if !strings.Contains(out.Stderr, "unable to lock database") {
 			return ""
 		}
-		return "another pacman has locked its database"
+		if pid := pkg.Running(p.env.Host, "pacman"); pid != "" {
+			return "the database of pacman is locked by process " + pid + " (pacman)"
+		}
+		return ""
 	})
 }
 

@@ -211,3 +211,22 @@ func ReadFile(ctx context.Context, env *fun.Env, file string) (p Package, ok boo
 }
 
 func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
+
+// lockFiles are where rpm has its lock.
+var lockFiles = []string{"/usr/lib/sysimage/rpm/.rpm.lock", "/var/lib/rpm/.rpm.lock"}
+
+// LockLine returns the line by which rpm says that another process has its lock, and
+// which one that is; "" where there is none.
+func LockLine(h host.Host, text string) string {
+	for l := range strings.SplitSeq(text, "\n") {
+		if !strings.Contains(l, "transaction lock") {
+			continue
+		}
+		l = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(l), "RPM: "), "error: ")
+		if by := pkg.Holder(h, lockFiles...); by != "" {
+			l += ", held by " + by
+		}
+		return l
+	}
+	return ""
+}

@@ -135,7 +135,7 @@ func (y *yum) expand(ctx context.Context, groups map[string][]string, e *expansi
 				return nil, err
 			}
 			for _, k := range packageKinds {
-				members[k] = append(members[k], texts(inner.List(k))...)
+				members[k] = append(members[k], inner.List(k).Strs()...)
 			}
 		}
 	}
@@ -213,7 +213,7 @@ func groupDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	ret := value.NewMap(len(packageKinds))
 	for _, kind := range packageKinds {
 		here, absent := value.NewList(), value.NewList()
-		for _, n := range texts(m.List(kind)) {
+		for _, n := range m.List(kind).Strs() {
 			if have.Has(n) {
 				here.Append(n)
 			} else {
@@ -241,8 +241,8 @@ func groupInstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if err != nil {
 			return fun.Result{}, err
 		}
-		targets = append(targets, texts(m.List("mandatory"))...)
-		targets = append(targets, slices.DeleteFunc(texts(m.List("default")), func(n string) bool { return slices.Contains(skip, n) })...)
+		targets = append(targets, m.List("mandatory").Strs()...)
+		targets = append(targets, slices.DeleteFunc(m.List("default").Strs(), func(n string) bool { return slices.Contains(skip, n) })...)
 	}
 	targets = append(targets, c.Strings("include")...)
 	have, err := y.installed(ctx, nil)

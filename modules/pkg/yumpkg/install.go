@@ -201,7 +201,7 @@ func (i *installation) addVersion(t pkg.Target, available *value.Map) {
 	if base, a := rpm.SplitArch(t.Name); rpm.IsArch(a) && (a != i.osarch || i.c.Bool("split_arch")) {
 		name, arch = base, "."+a
 	}
-	candidates := texts(available.List(t.Name))
+	candidates := available.List(t.Name).Strs()
 	switch {
 	case compares(version):
 		found, ok := match(candidates, version, i.c.Bool("ignore_epoch"))
@@ -212,7 +212,7 @@ func (i *installation) addVersion(t pkg.Target, available *value.Map) {
 		version = found
 	case strings.Contains(version, "*"):
 		if candidates == nil {
-			candidates = texts(available.List(name))
+			candidates = available.List(name).Strs()
 		}
 		n := slices.IndexFunc(candidates, func(v string) bool {
 			return value.Fnmatch(version, v) || !strings.Contains(version, ":") && value.Fnmatch(version, pkgversion.IgnoreEpoch(v))
@@ -229,17 +229,6 @@ func (i *installation) addVersion(t pkg.Target, available *value.Map) {
 		plain = pkgversion.IgnoreEpoch(version)
 	}
 	i.add(word{name, name + "-" + plain + arch}, version)
-}
-
-func texts(l *value.List) []string {
-	if l == nil {
-		return nil
-	}
-	list := make([]string, l.Len())
-	for i, v := range l.Items {
-		list[i] = value.Str(v)
-	}
-	return list
 }
 
 func listOr(list []string, none string) string {
@@ -268,7 +257,7 @@ var kernels = []string{"kernel", "kernel-devel"}
 
 // add puts a package of a version where it belongs.
 func (i *installation) add(w word, version string) {
-	have := texts(i.oldLists.List(w.name))
+	have := i.oldLists.List(w.name).Strs()
 	ignore := i.c.Bool("ignore_epoch")
 	// Without an epoch, that of what is installed is meant.
 	differ := func(v string) int {
@@ -416,18 +405,11 @@ func (i *installation) hint(ctx context.Context) string {
 		}
 		w := slices.Concat(i.targets, i.down)[n]
 		all, err := i.available(ctx, i.c, repoQuery{patterns: []string{w.name}, strict: true})
-		if err != nil || all.List(w.name) == nil || w.name == w.text {
+		if err != nil || w.name == w.text {
 			return ""
 		}
-		have := texts(all.List(w.name))
-		wanted := strings.TrimPrefix(w.text, w.name+"-")
-		near := have[0]
-		for _, v := range have {
-			if rpm.Compare(v, wanted, true) >= 0 {
-				near = v
-			}
-		}
-		return fmt.Sprintf("the nearest version of %s is %s (available: %s)", w.name, near, strings.Join(have[:min(len(have), 10)], ", "))
+		compare := func(a, b string) int { return rpm.Compare(a, b, true) }
+		return pkg.Nearest(w.name, strings.TrimPrefix(w.text, w.name+"-"), all.List(w.name), compare)
 	}
 	return ""
 }

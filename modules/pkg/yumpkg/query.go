@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/printable"
 	"brine/internal/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
@@ -182,13 +183,16 @@ func (y *yum) refresh(ctx context.Context, options []string, check bool) (value.
 	if !check {
 		return true, nil
 	}
-	args := []string{"--quiet", "--assumeyes", "check-update"}
+	args := []string{"--assumeyes", "check-update"} // not --quiet, which hides what is ignored
 	if machine.Grain(y.env, "os_family") == "RedHat" && machine.Grain(y.env, "osmajorrelease") == "7" {
 		args = append(args, "--setopt=autocheck_running_kernel=false") // which takes long, and is not used
 	}
 	out, err := y.change(ctx, false, append(args, options...)...)
 	if err != nil {
 		return nil, err
+	}
+	if lines := ignored(out.Stderr); len(lines) > 0 {
+		y.env.Warn(fun.Warning{Text: y.name + " check-update: " + printable.Text(strings.Join(lines, "; "))})
 	}
 	switch out.Status {
 	case 100:
@@ -198,6 +202,19 @@ func (y *yum) refresh(ctx context.Context, options []string, check bool) (value.
 	}
 	y.env.Log().Error("the metadata of repositories cannot be refreshed", "stderr", out.Stderr)
 	return false, nil
+}
+
+// ignored returns what dnf says of repositories that it could not reach and may skip,
+// which is no failure of it.
+func ignored(stderr string) []string {
+	const most = 5
+	var lines []string
+	for l := range strings.SplitSeq(stderr, "\n") {
+		if (strings.HasPrefix(l, "Error: Failed to download ") || strings.HasPrefix(l, "Ignoring repositories: ")) && len(lines) < most {
+			lines = append(lines, strings.TrimPrefix(l, "Error: "))
+		}
+	}
+	return lines
 }
 
 func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -130,19 +130,23 @@ func (y *yum) argv(args []string) []string {
 func (y *yum) locked(ctx context.Context, c pkg.Command) (pkg.Output, error) {
 	c.Env = pkg.English(y.env.Host)
 	return pkg.Locked(ctx, y.env, func() (pkg.Output, error) { return pkg.Run(ctx, y.env.Host, c) }, func(out *pkg.Output) string {
-		return lockLine(out.Stderr + "\n" + out.Stdout)
+		text := out.Stderr + "\n" + out.Stdout
+		if line := lockLine(text); line != "" {
+			return line
+		}
+		return rpm.LockLine(y.env.Host, text)
 	})
 }
 
-// lockLine returns what dnf, yum or rpm say of a lock that another program has, and
-// which one it is; "" where they do not.
+// lockLine returns what dnf or yum say of a lock that another program has, and which
+// one it is; "" where they do not.
 func lockLine(text string) string {
 	line, holder := "", ""
 	for l := range strings.SplitSeq(text, "\n") {
 		l = strings.TrimSpace(l)
 		switch {
 		case strings.Contains(l, " already locked by "), strings.Contains(l, "another copy is running as pid"),
-			strings.Contains(l, "transaction lock"), strings.Contains(l, "Another app is currently holding the yum lock"):
+			strings.Contains(l, "Another app is currently holding the yum lock"):
 			if line == "" {
 				line = l
 			}

@@ -68,7 +68,7 @@ func newMachine(t *testing.T, programs ...string) *machine {
 		answer(p+" --quiet --disablerepo=[*] --enablerepo=one list --showduplicates*", 0, "", "")
 		answer(p+" --quiet * list --showduplicates*", 0, "Installed Packages\nfoo.noarch  1.0-1  @System\nAvailable Packages\nfoo.noarch  1.0-1  one\nfoo.noarch  1.1-1  one\nfoo.noarch  2.0-1  one\nfoo.noarch  3.0-1  two\n", "")
 		answer(p+" --quiet --assumeyes clean expire-cache*", 0, "", "")
-		answer(p+" --quiet --assumeyes check-update*", 100, "foo.noarch  2.0-1  one\n", "")
+		answer(p+" --assumeyes check-update*", 100, "foo.noarch  2.0-1  one\n", "")
 		answer(p+" --quiet groupinfo *", 0, strings.SplitN(comps, "\n", 2)[1], "")
 		answer(p+" --quiet groupinfo nope", 1, "", "Error: No groups matched.")
 		answer(p+" --quiet updateinfo list all", 0, "i RHSA-2024:1 Important/Sec. foo-1.0-1.noarch\n  RHSA-2024:2 Moderate/Sec. foo-2.0-1.noarch\ni RHSA-2024:2 Moderate/Sec. epo-2.0-1.noarch\n", "")
@@ -101,10 +101,13 @@ func TestLock(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ program, said, want string }{
 		{"dnf", "metadata already locked by 62\n  The application with PID 62 is: sleep\n    Memory : 1.8 M RSS (2.9 MB VSZ)\n", "metadata already locked by 62: The application with PID 62 is: sleep"},
-		{"yum", "Existing lock /var/run/yum.pid: another copy is running as pid 62.\n", "Existing lock /var/run/yum.pid: another copy is running as pid 62."},
-		{"dnf5", "error: can't create transaction lock on /usr/lib/sysimage/rpm/.rpm.lock (Resource temporarily unavailable)\n", "error: can't create transaction lock on /usr/lib/sysimage/rpm/.rpm.lock (Resource temporarily unavailable)"},
+		{"yum", "Existing lock /var/run/yum.pid: another copy is running as pid 62.\n", "Existing lock /var/run/yum.pid: another copy is running as pid 62"},
+		{"dnf5", "error: can't create transaction lock on /usr/lib/sysimage/rpm/.rpm.lock (Resource temporarily unavailable)\n", "can't create transaction lock on /usr/lib/sysimage/rpm/.rpm.lock (Resource temporarily unavailable), held by process 62 (dnf5)"},
 	} {
 		m := newMachine(t, tt.program)
+		m.PutFile("/proc/locks", "1: FLOCK  ADVISORY  WRITE 7 fe:00:1 0 EOF\n2: POSIX  ADVISORY  WRITE 62 fe:00:131 0 EOF\n2: -> POSIX  ADVISORY  WRITE 63 fe:00:131 0 EOF\n", 0o444)
+		m.PutFile("/proc/62/comm", "dnf5\n", 0o444)
+		m.PutLink("/proc/62/fd/3", "/usr/lib/sysimage/rpm/.rpm.lock")
 		busy, asked := 3, 0
 		m.HandleCommand(tt.program+" *remove *", func(ctx context.Context, c host.Cmd) (host.Output, error) {
 			if busy--; busy >= 0 {
@@ -122,7 +125,7 @@ func TestLock(t *testing.T) {
 		if got := m.Fn(t, "pkg.remove", "[foo]"); got != "{'foo': {'new': '', 'old': '1.0-1'}}" {
 			t.Errorf("%s: %s", tt.program, got)
 		}
-		if len(said) != 1 || said[0] != tt.want+"; waiting for up to 15m0s" {
+		if len(said) != 1 || said[0] != tt.want+"; waiting for up to 15m0s (option pkg.lock_timeout)" {
 			t.Errorf("%s warned %q, want %q", tt.program, said, tt.want)
 		}
 		if asked > 0 {

@@ -60,17 +60,35 @@ func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if downloadOnly {
 			what = "downloading"
 		}
-		return fun.Result{}, problem(what, failed, ret)
+		return fun.Result{}, problem(what, failed, ret, z.hint(ctx, targets, failed))
 	}
 	return fun.Value(ret)
 }
 
 // problem is the error of a zypper that failed, with what it changed before.
-func problem(what string, err error, changes *value.Map) error {
+func problem(what string, err error, changes *value.Map, hint string) error {
 	if changes.Len() == 0 {
-		return err
+		if hint == "" {
+			return err
+		}
+		return &fun.CommandError{Msg: err.Error(), Hint: hint}
 	}
-	return &pkg.Error{Msg: "Problem encountered " + what + " package(s)", Errors: []string{err.Error()}, Changes: changes}
+	return &pkg.Error{Msg: "Problem encountered " + what + " package(s)", Errors: []string{err.Error()}, Changes: changes, Hint: hint}
+}
+
+// hint lists the versions of a package that has others than the one that zypper did
+// not find.
+func (z *zypper) hint(ctx context.Context, targets []string, failed error) string {
+	for _, t := range targets {
+		name, version := pkg.CutVersion(t)
+		if version == "" || !strings.Contains(failed.Error(), "'"+t+"'") {
+			continue
+		}
+		if found, err := z.repoPackages(ctx, name); err == nil {
+			return pkg.Nearest(name, version, repoVersions(found, []string{name}, nil, false).List(name), compare)
+		}
+	}
+	return ""
 }
 
 // installAll runs zypper for packages, and again for those that are downgraded.
@@ -219,7 +237,7 @@ func (z *zypper) wildcard(ctx context.Context, name, version string) (string, er
 			continue
 		}
 		known = true
-		if value.Fnmatch(exact, edition) && (newest == "" || rpm.Compare(edition, newest, false) > 0) {
+		if value.Fnmatch(exact, edition) && (newest == "" || compare(edition, newest) > 0) {
 			newest = edition
 		}
 	}
@@ -350,7 +368,7 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	ret := pkg.CompareDicts(old, now)
 	if failed != nil {
-		return fun.Result{}, problem("removing", failed, ret)
+		return fun.Result{}, problem("removing", failed, ret, "")
 	}
 	return fun.Value(ret)
 }

@@ -205,11 +205,25 @@ func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := pkg.CheckNames(patterns); err != nil {
 		return fun.Result{}, err
 	}
-	found, err := newZypper(c).solvables(ctx, append([]string{"se", "-s"}, patterns...)...)
+	found, err := newZypper(c).repoPackages(ctx, patterns...)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	slices.SortStableFunc(found, func(a, b *element) int { return rpm.Compare(b.attr("edition"), a.attr("edition"), false) })
+	return fun.Value(repoVersions(found, patterns, from, c.Bool("byrepo")))
+}
+
+// repoPackages are the packages of repositories that patterns match, newest first.
+func (z *zypper) repoPackages(ctx context.Context, patterns ...string) ([]*element, error) {
+	found, err := z.solvables(ctx, append([]string{"se", "-s"}, patterns...)...)
+	slices.SortStableFunc(found, func(a, b *element) int { return compare(b.attr("edition"), a.attr("edition")) })
+	return found, err
+}
+
+// compare compares two versions, the epoch included.
+func compare(a, b string) int { return rpm.Compare(a, b, false) }
+
+// repoVersions are the versions of packages, by their names.
+func repoVersions(found []*element, patterns, from []string, byRepo bool) *value.Map {
 	ret := value.NewMap(0)
 	for _, s := range found {
 		name, repo := s.attr("name"), s.attr("repository")
@@ -218,7 +232,7 @@ func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			continue
 		}
 		into := ret
-		if c.Bool("byrepo") {
+		if byRepo {
 			if into = ret.Map(repo); into == nil {
 				into = value.NewMap(0)
 				ret.Set(repo, into)
@@ -231,7 +245,7 @@ func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			had.Append(s.attr("edition"))
 		}
 	}
-	return fun.Value(ret)
+	return ret
 }
 
 // A refreshing is what [zypper.refresh] is asked for.

@@ -102,7 +102,12 @@ func (z *zypper) run(ctx context.Context, h how, args ...string) (pkg.Output, er
 			return one(argv)
 		}
 		return pkg.Scoped(ctx, z.env, argv, one)
-	}, holder)
+	}, func(out *pkg.Output) string {
+		if line := rpm.LockLine(z.env.Host, out.Stderr+"\n"+out.Stdout); line != "" && out.Status != 0 {
+			return line
+		}
+		return holder(out)
+	})
 	if err != nil {
 		return out, err
 	}
@@ -150,8 +155,12 @@ func message(out *pkg.Output, xml bool) string {
 		if parts == nil && out.Stderr != "" {
 			parts = append(parts, out.Stderr)
 		}
-	} else if text := out.Stderr + out.Stdout; text != "" {
-		parts = append(parts, text)
+	} else {
+		for _, text := range []string{out.Stderr, out.Stdout} {
+			if text != "" {
+				parts = append(parts, text)
+			}
+		}
 	}
 	if parts == nil {
 		return "Check Zypper's logs."

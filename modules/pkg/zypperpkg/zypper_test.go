@@ -210,7 +210,7 @@ func TestLock(t *testing.T) {
 	if got, want := m.rig.Fn(t, "pkg.remove", "[foo]"), "{'foo': {'new': '', 'old': '1.0-1'}}"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if !strings.HasPrefix(warned, "System management is locked by the application with pid 77 (zypper).; waiting for up to 15m") {
+	if !strings.HasPrefix(warned, "System management is locked by the application with pid 77 (zypper); waiting for up to 15m") {
 		t.Error(warned)
 	}
 }

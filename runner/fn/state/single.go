@@ -90,10 +90,14 @@ func alone(low *value.Map) *value.Map {
 	return low
 }
 
-// hint names the function that a chunk most likely means.
+// hint names the function that a chunk most likely means, or says why its module
+// cannot serve on this machine.
 func (s *session) hint(c *fun.Chunk) {
 	name := c.State + "." + c.Fun
 	if _, _, ok := s.env.Table.Lookup(fun.State, name); ok {
+		if _, _, err := s.env.Find(fun.State, name); err != nil {
+			s.env.Fault(&source.Error{Err: err})
+		}
 		return
 	}
 	if hint := s.env.Table.NotFound(fun.State, name).Hint(); hint != "" {
