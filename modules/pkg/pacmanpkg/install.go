@@ -29,8 +29,7 @@ func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, &pkg.Error{Msg: failed, Errors: errs, Changes: value.NewMap(0)}
 	}
 	ret, err := p.act(ctx, failed, func() (pkg.Output, error) { return p.change(ctx, append(args, targets...)...) })
-	var info *pkg.Error
-	if errors.As(err, &info) {
+	if info, ok := errors.AsType[*pkg.Error](err); ok {
 		info.Hint = p.hint(ctx, targets, info.Errors[0])
 	}
 	return ret, err
