@@ -131,7 +131,7 @@ func Load(o Options) (*Config, error) {
 	if err := l.readFiles(main); err != nil {
 		return nil, err
 	}
-	l.misspelt()
+	l.misspelt(l.given, checkedOptions)
 	for k, v := range salt.All() {
 		if k != "config_dir" {
 			l.given.Set(k, v)
@@ -154,16 +154,21 @@ var checkedOptions = []string{
 	"state_output", "state_top", "state_verbose", "top_file_merging_strategy",
 }
 
-// misspelt warns of options whose names are likely misspelt.
-func (l *loader) misspelt() {
-	for k := range l.given.All() {
+// saltfileOptions are those of a section of a Saltfile.
+var saltfileOptions = slices.Concat(checkedOptions, []string{
+	"config_dir", "rosters", "ssh_identities_only", "ssh_passwd", "ssh_port", "ssh_priv", "ssh_priv_passwd", "ssh_sudo", "ssh_timeout", "ssh_wipe",
+})
+
+// misspelt warns of options of m whose names are likely misspelt ones of known.
+func (l *loader) misspelt(m *value.Map, known []string) {
+	for k := range m.All() {
 		name, ok := k.(string)
-		if !ok || len(name) < 6 || slices.Contains(checkedOptions, name) {
+		if !ok || len(name) < 6 || slices.Contains(known, name) {
 			continue
 		}
-		near, ok := source.Nearest(name, checkedOptions)
+		near, ok := source.Nearest(name, known)
 		if ok && !minionDefaults().Has(name) && !masterDefaults().Has(name) {
-			l.warn(l.given.Pos(k), "unknown option %q (did you mean %q?)", name, near)
+			l.warn(m.Pos(k), "unknown option %q (did you mean %q?)", name, near)
 		}
 	}
 }
@@ -274,6 +279,7 @@ func (l *loader) saltfile() (*value.Map, error) {
 	if !ok {
 		return nil, &source.Error{Pos: m.Pos(l.o.Section), Err: fmt.Errorf("section %q must be a mapping, not %s", l.o.Section, value.Kind(sec))}
 	}
+	l.misspelt(s, saltfileOptions)
 	s = s.Copy()
 	dir := filepath.Dir(path)
 	if d := s.Str("config_dir"); d != "" && !filepath.IsAbs(l.expandUser(d)) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -199,7 +200,7 @@ func TestLookup(t *testing.T) {
 
 func TestSaltfileOptions(t *testing.T) {
 	f := machine(map[string]string{
-		"/w/Saltfile":    "salt-ssh:\n  config_dir: etc\n  roster_file: etc/roster\n  ssh_max_procs: 3\nsalt-rnu: {}\n",
+		"/w/Saltfile":    "salt-ssh:\n  config_dir: etc\n  roster_file: etc/roster\n  ssh_max_procs: 3\n  ssh_usr: me\n  ssh_timeout: 9\n  my_own: 1\nsalt-rnu: {}\n",
 		"/w/etc/master":  "ssh_max_procs: 9\nkeep: me\n",
 		"/w/etc/roster":  "",
 		"/elsewhere/etc": "",
@@ -215,8 +216,12 @@ func TestSaltfileOptions(t *testing.T) {
 	if got := c.Opts.Str("roster_file"); got != "/w/etc/roster" {
 		t.Errorf("roster_file = %q", got)
 	}
-	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Text, `"salt-run"`) || c.Warnings[0].Pos.Line != 5 {
-		t.Errorf("warnings = %v, want one about salt-rnu in line 5", c.Warnings)
+	want := []Warning{
+		{source.Pos{File: "/w/Saltfile", Line: 8, Col: 1}, `a Saltfile has no section "salt-rnu" (did you mean "salt-run"?)`},
+		{source.Pos{File: "/w/Saltfile", Line: 5, Col: 3}, `unknown option "ssh_usr" (did you mean "ssh_user"?)`},
+	}
+	if !slices.Equal(c.Warnings, want) {
+		t.Errorf("warnings = %v, want %v", c.Warnings, want)
 	}
 }
 
