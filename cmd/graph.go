@@ -129,7 +129,7 @@ func (a *App) graph(ctx context.Context, c *cobra.Command, o *graphOpts, args []
 	}
 	g := graph.Of(low)
 	for _, n := range g.Missing() {
-		s.warn(fun.Warning{Text: fmt.Sprintf("a requisite names %s: %s, which is not there", n.Fun, n.ID)})
+		s.warn(fun.Warning{Text: fmt.Sprintf("a requisite names %s: %s, which does not exist", n.Fun, n.ID)})
 	}
 	if g.Cycles() {
 		s.warn(fun.Warning{Text: "states require each other in a circle: they are red"})

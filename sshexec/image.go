@@ -409,7 +409,7 @@ func (m *Images) pack(i *image, by string) ([]byte, error) {
 		}
 	}
 	if by == "xz" {
-		return nil, fmt.Errorf("%s is not there any more", kept)
+		return nil, fmt.Errorf("%s does not exist any more", kept)
 	}
 	f, err := i.open()
 	if err != nil {

@@ -256,7 +256,7 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 // before, done that the pre-flight script has run.
 func (p *placer) provide(ctx context.Context, c *Client, e *roster.Entry, missing *absent, try int, done bool) error {
 	if try > 0 {
-		return c.fail(Push, errors.New("the agent was placed and is not there"), "does something clean up that directory? thin_dir in the roster names another one")
+		return c.fail(Push, errors.New("the agent was copied and is gone"), "does something clean up that directory? thin_dir in the roster names another one")
 	}
 	if e.PreFlight != "" && !done {
 		if err := p.preFlight(ctx, c, e); err != nil {

@@ -137,7 +137,7 @@ func (l *loader) roots(opts *value.Map, key, def string) {
 				continue
 			}
 			if l.given.Has(key) && !strings.Contains(path, "__env__") && !l.isDir(path) {
-				l.warn(m.Pos(env), "%s of environment %q: the directory %s is not there", key, value.Str(env), path)
+				l.warn(m.Pos(env), "%s of environment %q: the directory %s does not exist", key, value.Str(env), path)
 			}
 			abs.Append(path)
 		}

@@ -324,7 +324,7 @@ func (l *loader) findDir(salt *value.Map) (string, error) {
 	}
 	l.cfg.Dir = l.abs(dir)
 	if what != "" && !l.isDir(l.cfg.Dir) {
-		l.warn(source.Pos{}, "the configuration directory %s, named by %s, is not there", l.cfg.Dir, what)
+		l.warn(source.Pos{}, "the configuration directory %s, named by %s, does not exist", l.cfg.Dir, what)
 	}
 	main := filepath.Join(l.cfg.Dir, string(l.o.Kind))
 	if l.serves(l.o.Kind) {

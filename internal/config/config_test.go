@@ -255,7 +255,7 @@ func TestRoots(t *testing.T) {
 	if got, want := value.Repr(c.Opts.At("pillar_roots")), "{'base': ['/cwd/other']}"; got != want {
 		t.Errorf("pillar_roots = %s, want %s", got, want)
 	}
-	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Text, "/c/nope is not there") || c.Warnings[0].Pos.Line != 3 {
+	if len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Text, "/c/nope does not exist") || c.Warnings[0].Pos.Line != 3 {
 		t.Errorf("warnings = %v, want one about /c/nope in line 3", c.Warnings)
 	}
 	c = load(t, f, Options{Dir: "/c", FileRoots: []string{"cli", "/abs"}, PillarRoots: []string{"cli2"}})

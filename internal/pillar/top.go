@@ -152,7 +152,7 @@ func (j *job) topFiles(ctx context.Context, fi fun.FileInfo, env string) []topFi
 		done[name] = true
 		sub, err := fun.FindSLS(ctx, j.c.files, env, name)
 		if err != nil {
-			j.warn(list.PosAt(i), "the top file includes %q, which is not there", name)
+			j.warn(list.PosAt(i), "the top file includes %q, which does not exist", name)
 			continue
 		}
 		if data := j.topFile(ctx, sub, "Top file "+name); data != nil {

@@ -28,7 +28,7 @@ var absent = [...]string{
 func checkAbsent(c *fun.Call) error {
 	for _, name := range absent {
 		if value.Truth(c.Kw.At(name)) {
-			return &fun.InvocationError{Msg: "http.query: the argument '" + name + "' is not there: no cookies and sessions, rendered files, streams and forms of several parts"}
+			return &fun.InvocationError{Msg: "http.query: the argument '" + name + "' is not supported: no cookies and sessions, rendered files, streams and forms of several parts"}
 		}
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestQuery(t *testing.T) {
 		{"/text", "test: true", "{}", ""},
 		{"/text", "test: true, test_url: URL/none, raise_error: false", "{'test': True, 'body': '404 page not found\\n'}", ""},
 		{"/text", "opts: {http_max_body: 3}", "", "the answer has more than 3 bytes (http_max_body)"},
-		{"/text", "formdata: true", "", "http.query: the argument 'formdata' is not there: no cookies and sessions, rendered files, streams and forms of several parts"},
+		{"/text", "formdata: true", "", "http.query: the argument 'formdata' is not supported: no cookies and sessions, rendered files, streams and forms of several parts"},
 		{"/text", "cookies: false, more: 1", "{'body': 'hello\\n'}", ""},
 		{"/text", "timeout: soon", "", "timeout must be a number of seconds, not 'soon'"},
 		{"/text", "opts: {http_request_timeout: soon}", "", "http_request_timeout must be a number of seconds, not 'soon'"},
@@ -297,7 +297,7 @@ func TestWait(t *testing.T) {
 	}
 	now := e.Host.Now()
 	for args, want := range map[string]string{
-		"cookies: true":          "'cookies' is not there",
+		"cookies: true":          "'cookies' is not supported",
 		"timeout: soon":          "timeout must be a number of seconds",
 		"auth: [u]":              "auth has to be a list of two",
 		"request_interval: soon": "soon",

@@ -58,7 +58,7 @@ func connect(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return answer(false, "Required argument, port, is missing.")
 	}
 	if p := c.Kw.Str("proto"); p == "udp" {
-		return fun.Result{}, fun.Errorf("proto udp is not there: an answer could not be told from silence")
+		return fun.Result{}, fun.Errorf("proto udp is not supported: an answer could not be told from silence")
 	}
 	wait := 5 * time.Second
 	if t, err := strconv.ParseFloat(value.Str(c.Kw.At("timeout")), 64); err == nil && t > 0 {

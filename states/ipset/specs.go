@@ -34,7 +34,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "set_absent", Doc: "Make sure that a set is not there.", Src: "states/ipset.py set_absent", State: setAbsent, VarKw: true,
+		Name: "set_absent", Doc: "Make sure that a set does not exist.", Src: "states/ipset.py set_absent", State: setAbsent, VarKw: true,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the set"},
 			{Name: "family", Type: fun.Str, Default: "ipv4", OneOf: ipset.Families, Doc: "family, as comments name it"},

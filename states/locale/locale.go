@@ -23,7 +23,7 @@ var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "nam
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "present", Doc: "Make a locale that is not there.", Src: "states/locale.py present", State: present,
+		Name: "present", Doc: "Generate a locale that is missing.", Src: "states/locale.py present", State: present,
 		Args: nameArgs,
 	},
 	{

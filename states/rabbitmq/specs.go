@@ -44,7 +44,7 @@ var pluginSpecs = []fun.Spec{
 
 var policySpecs = []fun.Spec{
 	{
-		Name: "absent", Doc: "Make sure that a policy is not there.", Src: "states/rabbitmq_policy.py absent", State: policyAbsent,
+		Name: "absent", Doc: "Make sure that a policy does not exist.", Src: "states/rabbitmq_policy.py absent", State: policyAbsent,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the policy"},
 			{Name: "vhost", Type: fun.Str, Default: "/", Doc: "name of the virtual host"},
@@ -67,7 +67,7 @@ var policySpecs = []fun.Spec{
 
 var upstreamSpecs = []fun.Spec{
 	{
-		Name: "absent", Doc: "Make sure that an upstream of federation is not there.", Src: "states/rabbitmq_upstream.py absent", State: upstreamAbsent,
+		Name: "absent", Doc: "Make sure that an upstream of federation does not exist.", Src: "states/rabbitmq_upstream.py absent", State: upstreamAbsent,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the upstream"},
 			{Name: "runas", Type: fun.Str, Doc: "account that runs the program"},
@@ -95,7 +95,7 @@ var upstreamSpecs = []fun.Spec{
 
 var userSpecs = []fun.Spec{
 	{
-		Name: "absent", Doc: "Make sure that a user is not there.", Src: "states/rabbitmq_user.py absent", State: userAbsent,
+		Name: "absent", Doc: "Make sure that a user does not exist.", Src: "states/rabbitmq_user.py absent", State: userAbsent,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the user"},
 			{Name: "runas", Type: fun.Str, Doc: "account that runs the program"},
@@ -116,7 +116,7 @@ var userSpecs = []fun.Spec{
 
 var vhostSpecs = []fun.Spec{
 	{
-		Name: "absent", Doc: "Make sure that a virtual host is not there.", Src: "states/rabbitmq_vhost.py absent", State: vhostAbsent,
+		Name: "absent", Doc: "Make sure that a virtual host does not exist.", Src: "states/rabbitmq_vhost.py absent", State: vhostAbsent,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the virtual host"},
 		},

@@ -41,7 +41,7 @@ type carbon struct {
 // prepare refuses what the server would not understand.
 func prepare(s returner.Settings) (returner.Settings, error) {
 	if m := s.Str("mode"); m != "text" && m != "" {
-		return s, fmt.Errorf("carbon.mode: %q is not there: only lines of text are sent, to carbon.port (2003 as a rule)", m)
+		return s, fmt.Errorf("carbon.mode: %q is not supported: only lines of text are sent, to carbon.port (2003 as a rule)", m)
 	}
 	return s, nil
 }
