@@ -127,23 +127,31 @@ func TestAgentProcess(t *testing.T) {
 	}
 }
 
-// The agent is a program of its own size, twice as large under the race
-// detector: what counts is that it does not grow with the file.
+// What counts is that the agent does not grow with the file: how much of its program
+// is in memory, which may be more than the file, depends on the system.
 func TestAgentProcessHoldsNoBigFile(t *testing.T) { // not parallel: it looks at memory
 	const size = 256 << 20
-	dst := filepath.Join(t.TempDir(), "big")
-	s := newSite(t, map[string]string{"big.sls": "big:\n  file.managed:\n    - name: " + dst + "\n    - source: salt://big.bin\n    - show_changes: False\n"})
-	want := sparse(t, filepath.Join(s.root, "big.bin"), size)
+	dst := t.TempDir()
+	state := func(name string) string {
+		return name + ":\n  file.managed:\n    - name: " + filepath.Join(dst, name) + "\n    - source: salt://" + name + ".bin\n    - show_changes: False\n"
+	}
+	s := newSite(t, map[string]string{"small.sls": state("small"), "big.sls": state("big")})
 	p := start(t, t.TempDir())
 	c := s.attach(p)
-	got := results(t, call(t, c, job("state.apply", "big")))
-	if !strings.HasPrefix(got["big"], "True") || fileSum(t, dst) != want {
-		t.Errorf("result = %v", got)
+	apply := func(name string, size int64) (peak int64) {
+		t.Helper()
+		want := sparse(t, filepath.Join(s.root, name+".bin"), size)
+		got := results(t, call(t, c, job("state.apply", name)))
+		if !strings.HasPrefix(got[name], "True") || fileSum(t, filepath.Join(dst, name)) != want {
+			t.Errorf("result = %v", got)
+		}
+		return peakMemory(p.cmd.Process.Pid)
 	}
-	if peak := peakMemory(p.cmd.Process.Pid); peak < 0 {
+	small, big := apply("small", 1<<20), apply("big", size)
+	if small < 0 {
 		t.Log("the system tells nothing of the agent's memory")
-	} else if t.Logf("the agent's largest size: %d MiB", peak>>20); peak > size/2 {
-		t.Errorf("the agent took %d MiB for a file of %d MiB", peak>>20, size>>20)
+	} else if t.Logf("the agent's largest size: %d MiB, and %d MiB with the file", small>>20, big>>20); big-small > size/2 {
+		t.Errorf("the agent grew from %d to %d MiB for a file of %d MiB", small>>20, big>>20, size>>20)
 	}
 	c.Close()
 	p.wait(t)
