@@ -269,14 +269,18 @@ func (c *machineCase) replay(t *testing.T, m *machine.Machine, w *machineWay, br
 		}
 		command := w.command(&s)
 		res := m.Run(150*time.Second, caseTmp, command...)
-		probes := make([]machine.Result, len(s.probes))
-		for k, line := range s.probes {
-			probes[k] = m.Shell(caseTmp, filled.Replace(line))
-		}
-		faults := c.compare(n, &s, w.key, res, probes)
 		reason, isOpen := open[c.name+" *"]
 		if !isOpen {
 			reason, isOpen = open[fmt.Sprintf("%s %d", c.name, n)]
+		}
+		faults := c.compare(n, &s, w.key, res, s.probe(m))
+		// What was sent a signal takes a moment to end.
+		for range 10 {
+			if isOpen || !slices.ContainsFunc(faults, func(f string) bool { return strings.HasPrefix(f, "probe ") }) {
+				break
+			}
+			time.Sleep(200 * time.Millisecond)
+			faults = c.compare(n, &s, w.key, res, s.probe(m))
 		}
 		at := fmt.Sprintf("step %d (%s)", n, strings.Join(command, " "))
 		switch {
@@ -292,6 +296,15 @@ func (c *machineCase) replay(t *testing.T, m *machine.Machine, w *machineWay, br
 		}
 	}
 	return good
+}
+
+// probe looks at the machine after the step.
+func (s *machineStep) probe(m *machine.Machine) []machine.Result {
+	probes := make([]machine.Result, len(s.probes))
+	for k, line := range s.probes {
+		probes[k] = m.Shell(caseTmp, filled.Replace(line))
+	}
+	return probes
 }
 
 // layOut writes the tree and the configuration of the case into the machine.

@@ -517,7 +517,15 @@ func TestSSHStopped(t *testing.T) {
 	}
 	s.want(s.brine("ssh", "web1", "state.apply", "short"), 0)
 	for _, pid := range []int{claim.PID, program} {
-		if f := stat(pid); len(f) > 0 && f[0] != "Z" {
+		f := stat(pid)
+		for range 1000 { // one that was killed ends when it is its turn
+			if len(f) == 0 || f[0] == "Z" {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+			f = stat(pid)
+		}
+		if len(f) > 0 && f[0] != "Z" {
 			t.Errorf("process %d is there: %v", pid, f)
 		}
 	}

@@ -88,7 +88,7 @@ func TestDrivers(t *testing.T) {
 		{"sdb://plain/db:none", "None", ""},
 		{"sdb://bare/x", "", "it needs files, a list of paths"},
 		{"sdb://missing/x", "", "/none.yaml"},
-		{"sdb://scalar/x", "", "/c.yaml is not a mapping but a list"},
+		{"sdb://scalar/x", "", "/c.yaml must be a mapping, not a list"},
 		{"sdb://oddmerge/x", "", `the merge strategy "smrt" is unknown`},
 		{"sdb://odd/x", "", `there is no driver "yml" (did you mean "yaml"?); there are env, file, sqlite3, vault, yaml`},
 		{"sdb://none/x", "'sdb://none/x'", `SDB profile "none" wasnt found`},
