@@ -154,10 +154,10 @@ var checkedOptions = []string{
 	"state_output", "state_top", "state_verbose", "top_file_merging_strategy",
 }
 
-// saltfileOptions are those of a section of a Saltfile.
-var saltfileOptions = slices.Concat(checkedOptions, []string{
+// saltfileOptions are those that a section of a Saltfile has beside them.
+var saltfileOptions = []string{
 	"config_dir", "rosters", "ssh_identities_only", "ssh_passwd", "ssh_port", "ssh_priv", "ssh_priv_passwd", "ssh_sudo", "ssh_timeout", "ssh_wipe",
-})
+}
 
 // misspelt warns of options of m whose names are likely misspelt ones of known.
 func (l *loader) misspelt(m *value.Map, known []string) {
@@ -279,7 +279,7 @@ func (l *loader) saltfile() (*value.Map, error) {
 	if !ok {
 		return nil, &source.Error{Pos: m.Pos(l.o.Section), Err: fmt.Errorf("section %q must be a mapping, not %s", l.o.Section, value.Kind(sec))}
 	}
-	l.misspelt(s, saltfileOptions)
+	l.misspelt(s, slices.Concat(checkedOptions, saltfileOptions))
 	s = s.Copy()
 	dir := filepath.Dir(path)
 	if d := s.Str("config_dir"); d != "" && !filepath.IsAbs(l.expandUser(d)) {

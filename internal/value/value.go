@@ -93,7 +93,7 @@ func Strings(ss ...string) *List {
 // Append adds items at the end.
 func (l *List) Append(items ...Value) { l.Items = append(l.Items, items...) }
 
-// Strs returns the items as str() shows them; nil where there is no list.
+// Strs returns each item as text, as Python's str() writes it. A nil list has none.
 func (l *List) Strs() []string {
 	if l == nil {
 		return nil

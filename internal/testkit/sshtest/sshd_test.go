@@ -15,7 +15,7 @@ func TestSettle(t *testing.T) {
 	var left *exec.Cmd
 	t.Run("server", func(t *testing.T) {
 		s := Start(t, Options{})
-		left = exec.Command("sleep", "600")
+		left = exec.Command("sleep", "30")
 		left.Env = []string{"A=b", "HOME=" + s.Home, "LANG=C"}
 		if err := left.Start(); err != nil {
 			t.Fatal(err)
@@ -27,5 +27,7 @@ func TestSettle(t *testing.T) {
 	if left == nil || left.Process == nil {
 		t.Skip("there is no sshd")
 	}
-	_ = left.Wait()
+	if err := left.Wait(); err == nil {
+		t.Error("it ended by itself, after 30 s")
+	}
 }
