@@ -22,7 +22,7 @@ var targetGroups = []flagGroup{
 	{"Connection", "user priv sudo askpass identities-only host-keys ignore-host-keys key-deploy ssh-option pre-flight agent-dir wipe"},
 	{"Run", "async batch batch-wait waves wave-wait wave-check max-failures max-procs timeout retries failhard failed-file raw refresh-grains static args-stdin no-parse local doc grains schedule splay retcode-passthrough lock no-lock lock-wait resume"},
 	{"Queue", "queue attempts backoff drain-empty lease max-crashes max-runs once poll"},
-	{"Output", "out out-file out-file-append out-indent output-diff state-output state-verbose color no-color force-color group no-group progress no-progress summary verbose report metrics metadata set-metadata quiet"},
+	{"Output", "out out-file out-file-append out-indent output-diff state-output state-verbose color no-color force-color group no-group progress no-progress summary verbose report report-mode metrics metadata set-metadata quiet"},
 	{"Log", "log-level log-file log-file-level strict"},
 	{"Returners", "return return-config return-kwargs"},
 	{"Configuration", "config-dir saltfile file-root pillar-root id at saltenv pillarenv cachedir"},

@@ -45,6 +45,7 @@ type outFlags struct {
 	forceColor   bool
 	reports      []string // files
 	metrics      string   // file
+	reportMode   string   // of new files of reports
 }
 
 // register adds the flags of a command that runs functions.
@@ -119,6 +120,7 @@ func (f *outFlags) register(fs *pflag.FlagSet) {
 // registerReports adds the flags of commands whose results can be a report.
 func (f *outFlags) registerReports(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.reports, "report", nil, "also write reports to these files (comma-separated): .html, .xml (JUnit), .md, .ndjson, .prom, .sarif")
+	fs.StringVar(&f.reportMode, "report-mode", "", "mode of new files of --report, such as 0644; default 0600")
 	fs.StringVar(&f.metrics, "metrics", "", "also write metrics of the run to this file, in Prometheus' text format")
 }
 

@@ -41,7 +41,7 @@ func (s *session) sayWhy(data value.Value) {
 			if name := value.Str(host); name != "local" {
 				where = " on " + name
 			}
-			why := strings.Join(strings.Fields(s.secrets.Text(value.Str(ret.At("comment")))), " ")
+			why := strings.Join(strings.Fields(s.secrets.AnyText(value.Str(ret.At("comment")))), " ")
 			fmt.Fprintf(s.app.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%s.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
 		}
 	}

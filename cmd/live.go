@@ -24,7 +24,7 @@ func progressValue() error {
 // show has the session's jobs on targets shown, and traced where that is asked for.
 func (s *session) show(p *progress.Progress) {
 	if p != nil {
-		p.Mask(s.secrets.Text)
+		p.Mask(s.secrets.AnyText)
 		s.watch = p.Fleet()
 	}
 	s.startTrace()

@@ -91,7 +91,7 @@ type masker struct {
 
 // Write writes a line.
 func (m masker) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(m.w, m.secrets.Text(string(p))); err != nil {
+	if _, err := io.WriteString(m.w, m.secrets.Line(string(p))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

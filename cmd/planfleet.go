@@ -259,7 +259,7 @@ func faultText(v value.Value) string {
 }
 
 func (pj *planJob) fault(s *session, id, why string, unreached bool) {
-	pj.faults = append(pj.faults, plan.Fault{Host: id, Reason: s.secrets.Text(why), Unreached: unreached})
+	pj.faults = append(pj.faults, plan.Fault{Host: id, Reason: s.secrets.AnyText(why), Unreached: unreached})
 }
 
 // fill puts what was answered into a step.

@@ -242,16 +242,16 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	if len(part) < 4 {
 		return nil, fmt.Errorf("the orchestration returned %q, which is not a step", r.tag)
 	}
-	st := &plan.Step{ID: pl.s.secrets.Text(part[1]), Fun: part[0] + "." + part[len(part)-1], Targets: []string{}}
+	st := &plan.Step{ID: pl.s.secrets.AnyText(part[1]), Fun: part[0] + "." + part[len(part)-1], Targets: []string{}}
 	if part[2] != part[1] {
-		st.Name = pl.s.secrets.Text(part[2])
+		st.Name = pl.s.secrets.AnyText(part[2])
 	}
 	for _, kind := range requisiteKinds {
 		for _, req := range plan.Requisites(chunk, kind) {
 			st.Requires = append(st.Requires, kind+": "+req)
 		}
 	}
-	comment := strings.TrimSpace(pl.s.secrets.Text(value.Str(r.ret.At("comment"))))
+	comment := strings.TrimSpace(pl.s.secrets.AnyText(value.Str(r.ret.At("comment"))))
 	if part[0] != "salt" {
 		states, same := plan.States(mapOf(pl.s.mask(value.MapOf(r.tag, r.ret))), low)
 		pj := newPlanJob("")

@@ -16,7 +16,7 @@ import (
 // watch shows how the making of a plan goes.
 func (pl *planner) watch(p *progress.Progress) {
 	pl.shown = p
-	p.Mask(pl.s.secrets.Text)
+	p.Mask(pl.s.secrets.AnyText)
 	pl.s.watch = &planWatch{Watcher: fleet.OnBegin(p.Fleet(), pl.begins), pl: pl}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"brine/cmd/assembly"
@@ -29,17 +30,29 @@ import (
 type reportFile struct {
 	path   string
 	format report.Format
+	mode   os.FileMode // of a new file
 }
+
+// The modes of new files: reports quote output, metrics are read by node_exporter
+// as another user.
+const (
+	reportMode  = 0o600
+	metricsMode = 0o644
+)
 
 // reportFiles reads the flags that name files for reports. It finds faults
 // before anything runs: an unknown suffix, a directory that does not exist.
 func (f *outFlags) reportFiles() ([]reportFile, error) {
 	var files []reportFile
-	add := func(path string, format report.Format) error {
+	mode, err := f.modeOfReports()
+	if err != nil {
+		return nil, err
+	}
+	add := func(path string, format report.Format, mode os.FileMode) error {
 		if dir := filepath.Dir(path); !isDir(dir) {
 			return fmt.Errorf("%s: there is no directory %s", path, dir)
 		}
-		files = append(files, reportFile{path, format})
+		files = append(files, reportFile{path, format, mode})
 		return nil
 	}
 	for _, list := range f.reports {
@@ -49,7 +62,7 @@ func (f *outFlags) reportFiles() ([]reportFile, error) {
 			}
 			format, err := report.ForFile(path)
 			if err == nil {
-				err = add(path, format)
+				err = add(path, format, mode)
 			}
 			if err != nil {
 				return nil, &statusError{status: exitUsage, err: fmt.Errorf("--report: %w", err)}
@@ -58,11 +71,23 @@ func (f *outFlags) reportFiles() ([]reportFile, error) {
 	}
 	if f.metrics != "" {
 		format, _ := report.Lookup("prometheus")
-		if err := add(f.metrics, format); err != nil {
+		if err := add(f.metrics, format, metricsMode); err != nil {
 			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--metrics: %w", err)}
 		}
 	}
 	return files, nil
+}
+
+// modeOfReports reads --report-mode.
+func (f *outFlags) modeOfReports() (os.FileMode, error) {
+	if f.reportMode == "" {
+		return reportMode, nil
+	}
+	n, err := strconv.ParseUint(f.reportMode, 8, 32)
+	if err != nil || n > 0o777 {
+		return 0, &statusError{status: exitUsage, err: fmt.Errorf("--report-mode: %q is not a mode, such as 0644", f.reportMode)}
+	}
+	return os.FileMode(n), nil
 }
 
 func isDir(path string) bool {
@@ -166,7 +191,7 @@ func (s *session) writeReports(data value.Value, retcode int) error {
 			faults = append(faults, fmt.Errorf("report %s: %w", f.path, err))
 			continue
 		}
-		if err := replaceFile(f.path, b.Bytes()); err != nil {
+		if err := replaceFile(f.path, b.Bytes(), s.modeOf(f)); err != nil {
 			faults = append(faults, fmt.Errorf("write the report: %w", err))
 		}
 	}
@@ -198,7 +223,7 @@ func (g *graphed) RunBegins(_ string, chunks []*fun.Chunk) {
 	made := graph.Of(low)
 	for i := range made.Nodes {
 		n := &made.Nodes[i]
-		n.ID, n.Name = g.s.secrets.Text(n.ID), g.s.secrets.Text(n.Name)
+		n.ID, n.Name = g.s.secrets.AnyText(n.ID), g.s.secrets.AnyText(n.Name)
 	}
 	g.s.info.Graph = made
 }
@@ -280,9 +305,19 @@ func (s *session) reportFault(err *error) {
 	}
 }
 
+// modeOf returns the mode of a report: a file of the user's own that is there keeps
+// its mode.
+func (s *session) modeOf(f reportFile) os.FileMode {
+	st, err := s.app.Host.Lstat(f.path)
+	if err == nil && st.Mode.IsRegular() && st.UID == s.app.Host.Geteuid() {
+		return st.Mode.Perm()
+	}
+	return f.mode
+}
+
 // replaceFile writes a file whole or not at all. What is no regular file, such as
-// a pipe, is written to.
-func replaceFile(path string, data []byte) error {
+// a pipe, is written to. mode is that of the file.
+func replaceFile(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, data, 0o666)
 	}
@@ -295,8 +330,7 @@ func replaceFile(path string, data []byte) error {
 		err = cerr
 	}
 	if err == nil {
-		// node_exporter and CI systems read as other users.
-		err = os.Chmod(tmp.Name(), 0o644)
+		err = os.Chmod(tmp.Name(), mode)
 	}
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)

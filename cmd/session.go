@@ -372,7 +372,7 @@ func (s *session) masked(rec jobs.Record) jobs.Record {
 	if s.secrets == nil || rec == nil {
 		return rec
 	}
-	return jobs.Masked(rec, s.mask)
+	return jobs.Masked(rec, s.secrets.MaskOf)
 }
 
 // mask returns what records, events and logs have of a value.

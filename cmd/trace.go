@@ -47,7 +47,7 @@ func (s *session) took(part, of string, began time.Time) {
 
 // traced is where the time of the run went, whose results are data.
 func (s *session) traced(data value.Value, retcode int) *trace.Profile {
-	return s.rec.Profile(report.Build(s.mask(s.named(data)), s.reportInfo(retcode)), s.secrets.Text)
+	return s.rec.Profile(report.Build(s.mask(s.named(data)), s.reportInfo(retcode)), s.secrets.AnyText)
 }
 
 // interruptedExport is how long a run that a signal ends goes on to send its spans.

@@ -18,6 +18,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/value"
 	"brine/modules/system"
 	"brine/sshexec/agent"
@@ -178,9 +179,13 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 		return nil, fmt.Errorf("the configuration of %s: %w", s.ID, err)
 	}
 	opts := cfg.Opts
+	known := redact.NewSet()
+	if s.Secret != nil {
+		known.Tell(s.Secret)
+	}
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: s.ID, SaltEnv: saltEnv(opts)},
-		Data:      fun.Data{Opts: opts, Memo: &fun.Memo{}, Process: &fun.Memo{}},
+		Data:      fun.Data{Opts: opts, Secrets: known, Memo: &fun.Memo{}, Process: &fun.Memo{}},
 		Machine:   fun.Machine{Host: a.o.Host, Up: s.Up, CacheDir: cfg.CacheDir},
 		Network:   fun.Network{Bus: s.Bus},
 		Functions: fun.Functions{Table: a.o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},

@@ -99,7 +99,8 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		Link: link.Options{
 			Tree: link.NewTree(ctl.Up).LimitReturns(maxReturns), Files: ctl.Up, Pillar: pillars.render, PillarGrains: func() []string { return pillars.grainNames(ctx) }, Bus: o.Bus, Log: o.Log,
 			Reconnect: reconnect, Mine: o.Mine, Publisher: o.Publisher,
-			Warn: o.TargetWarn,
+			Warn:   o.TargetWarn,
+			Secret: func(id, secret string) { o.Secrets.Of(id).Add(secret) },
 			Fault: func(id, text string, at *source.Error) {
 				if o.Fault != nil {
 					o.Fault(&FaultError{ID: id, Text: text, At: at})

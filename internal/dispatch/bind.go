@@ -61,6 +61,7 @@ func (b *binding) bind() (*fun.Call, error) {
 	if b.mod.Kind == fun.State {
 		if n, ok := b.args.Kw.Get("name"); ok {
 			b.call.Name = value.Str(n)
+			b.i.env.Secrets.AddArg("name", false, n)
 		}
 	}
 	b.call.Attach(b.i.env)
@@ -76,6 +77,7 @@ func (b *binding) wrong(format string, a ...any) error {
 // declared binds the declared arguments; missing are those that are required and
 // not given.
 func (b *binding) declared() (missing []string, err error) {
+	known := b.i.env.Secrets
 	for n := range b.spec.Args {
 		a := &b.spec.Args[n]
 		v, byName := b.args.Kw.Get(a.Name)
@@ -93,6 +95,7 @@ func (b *binding) declared() (missing []string, err error) {
 			b.call.Args.Set(a.Name, value.Clone(a.Default))
 			continue
 		}
+		known.AddArg(a.Name, a.Secret, v)
 		if v, err = b.convert(a, v); err != nil {
 			return nil, err
 		}
@@ -157,6 +160,7 @@ func (b *binding) further(missing []string) error {
 				return err
 			}
 		}
+		b.i.env.Secrets.AddArg(name, false, v)
 		b.call.Kw.Set(k, v)
 	}
 	if len(unknown) > 0 {

@@ -5,12 +5,15 @@ import (
 	"brine/internal/value"
 )
 
-// Masked returns a record of r that mask takes secrets out of what is recorded.
-func Masked(r Record, mask func(value.Value) value.Value) Record { return &maskedRecord{r, mask} }
+// Masked returns a record of r that mask takes secrets out of what is recorded, of
+// what the target id returned or, where id is empty, of the run.
+func Masked(r Record, mask func(id string, v value.Value) value.Value) Record {
+	return &maskedRecord{r, mask}
+}
 
 type maskedRecord struct {
 	Record
-	mask func(value.Value) value.Value
+	mask func(id string, v value.Value) value.Value
 }
 
 // Unwrap returns the record itself.
@@ -23,22 +26,22 @@ func (r *maskedRecord) Return(ret fun.Return) error {
 		if err != nil {
 			return err
 		}
-		ret.Body = fun.ValueBody{V: r.mask(v)}
+		ret.Body = fun.ValueBody{V: r.mask(ret.ID, v)}
 	}
 	if ret.Err != nil { // what a machine said when it was lost, for example
-		if text, _ := r.mask(ret.Err.Error()).(string); text != ret.Err.Error() {
+		if text, _ := r.mask(ret.ID, ret.Err.Error()).(string); text != ret.Err.Error() {
 			ret.Err = &maskedError{text, ret.Err}
 		}
 	}
 	if ret.Partial != nil {
-		ret.Partial, _ = r.mask(ret.Partial).(*value.Map)
+		ret.Partial, _ = r.mask(ret.ID, ret.Partial).(*value.Map)
 	}
 	return r.Record.Return(ret)
 }
 
 // Note records a part of an orchestration's history.
 func (r *maskedRecord) Note(kind string, data *value.Map) error {
-	data, _ = r.mask(data).(*value.Map)
+	data, _ = r.mask("", data).(*value.Map)
 	return r.Record.Note(kind, data)
 }
 

@@ -25,7 +25,7 @@ func (k *kept) Return(ret fun.Return) error {
 func TestMaskedError(t *testing.T) {
 	t.Parallel()
 	k := &kept{}
-	mask := func(v value.Value) value.Value {
+	mask := func(_ string, v value.Value) value.Value {
 		if s, ok := v.(string); ok {
 			return strings.ReplaceAll(s, "hunter2", "XXX")
 		}

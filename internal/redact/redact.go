@@ -17,7 +17,7 @@ const Hidden = "XXX-REDACTED-XXX"
 // hide is what is recorded of an argument with a name, and whether that is
 // another thing. Flags, such as enforce_password, and None tell nothing.
 func hide(name string, v value.Value) (value.Value, bool) {
-	if isSecret(name) {
+	if isSecret(name) || isInput(name) {
 		return hideAll(v)
 	}
 	if isEnv(name) {

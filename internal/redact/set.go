@@ -3,6 +3,8 @@ package redact
 import (
 	"cmp"
 	"encoding/base64"
+	"maps"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -28,16 +30,19 @@ type Set struct {
 	more []string // globs of the configuration
 	keep []string // globs of keys that are no secrets
 
-	mu     sync.Mutex
-	values map[string]bool
-	repl   *strings.Replacer // of values; nil: to be made
+	mu      sync.Mutex
+	values  map[string]bool
+	repl    *strings.Replacer // of values; nil: to be made
+	origins map[string]origin // of names of arguments
+	tell    func(secret string)
+	targets map[string]*Set // of ids; see Of
 }
 
 // NewSet returns a Set that counts, beside the usual keys, those that match one
 // of the globs as secret; a glob with a colon is one of paths ("db:*:dsn"). A
 // glob that begins with ! says that keys are no secrets.
 func NewSet(globs ...string) *Set {
-	s := &Set{values: map[string]bool{}}
+	s := &Set{values: map[string]bool{}, origins: map[string]origin{}}
 	for _, g := range globs {
 		if rest, ok := strings.CutPrefix(g, "!"); ok {
 			s.keep = append(s.keep, rest)
@@ -116,6 +121,10 @@ func (s *Set) search(v value.Value, path string, secret bool, depth int, found f
 		if secret {
 			found(path, string(v))
 		}
+	case int64, float64, *big.Int:
+		if secret {
+			found(path, value.Str(v))
+		}
 	case *value.Map:
 		for k, x := range v.All() {
 			key := value.Str(k)
@@ -136,6 +145,72 @@ func (s *Set) search(v value.Value, path string, secret bool, depth int, found f
 	}
 }
 
+// Of returns the set of a target: what the target said to be a secret. [Set.Mask]
+// takes it out of what that target returned, under its id as a key and beside its id as
+// the value of the key id, and [Set.AnyText] out of all text. A target that says that an
+// everyday word is a secret so spoils its own records and no others.
+func (s *Set) Of(id string) *Set {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.targets[id]
+	if t == nil {
+		if s.targets == nil {
+			s.targets = map[string]*Set{}
+		}
+		t = NewSet()
+		s.targets[id] = t
+	}
+	return t
+}
+
+// of returns the set of a target that said something; nil where it did not.
+func (s *Set) of(id value.Value) *Set {
+	name, ok := id.(string)
+	if !ok {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.targets[name]
+}
+
+// MaskOf is [Set.Mask] of what a target returned.
+func (s *Set) MaskOf(id string, v value.Value) value.Value {
+	if s == nil {
+		return v
+	}
+	if t := s.of(id); t != nil {
+		v = t.Mask(v)
+	}
+	return s.Mask(v)
+}
+
+// AnyText is [Set.Text] that also hides what any target said to be a secret: for text
+// that people look at while a run goes on, which is not kept.
+func (s *Set) AnyText(text string) string {
+	if s == nil {
+		return text
+	}
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.targets))
+	s.mu.Unlock()
+	for _, t := range all {
+		text = t.Text(text)
+	}
+	return s.Text(text)
+}
+
+// Tell has each further secret told to f as it was added, once, before what is
+// masked. What is longer than 64 KiB is not told. f is called with the set locked.
+func (s *Set) Tell(f func(secret string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell = f
+}
+
 // Add adds values. Of one of several lines each line counts, too, since diffs
 // and reports take them apart.
 func (s *Set) Add(values ...string) {
@@ -152,11 +227,17 @@ func (s *Set) Add(values ...string) {
 		s.repl = nil
 	}
 	for _, v := range values {
+		if s.values[v] {
+			continue
+		}
 		add(v)
+		if s.tell != nil && s.values[v] && len(v) <= maxValue {
+			s.tell(v)
+		}
 		v = strings.TrimSpace(v)
 		add(v)
-		if len(v) >= shortest {
-			for _, text := range encoded(v) {
+		if len(v) >= shortest && len(v) <= maxValue {
+			for _, text := range slices.Concat(encoded(v), quoted(v)) {
 				add(text)
 			}
 		}
@@ -236,6 +317,19 @@ func (s *Set) Text(text string) string {
 	return out
 }
 
+// Line is [Set.Text] that hides the passwords of URLs and of the header Authorization,
+// too: for lines of a log.
+func (s *Set) Line(text string) string {
+	if s == nil {
+		return text
+	}
+	text = hidePasswords(s.Text(text))
+	if strings.Contains(text, "uthorization") { // output may be long: other headers are arguments only
+		text = hideHeaders(text)
+	}
+	return text
+}
+
 // replaced takes what a strings.Replacer writes of a text, and copies nothing as long
 // as that is the text: output may be long, and secrets in it are rare.
 type replaced struct {
@@ -309,10 +403,7 @@ func (s *Set) mask(v value.Value, depth int) (value.Value, bool) {
 	}
 	switch v := v.(type) {
 	case string:
-		t := hidePasswords(s.Text(v))
-		if strings.Contains(t, "uthorization") { // output may be long: other headers are arguments only
-			t = hideHeaders(t)
-		}
+		t := s.Line(v)
 		return t, t != v
 	case value.Bytes:
 		t := s.Text(string(v))
@@ -360,11 +451,23 @@ func (s *Set) dict(m *value.Map, depth int) (value.Value, bool) {
 	changed := false
 	out := value.NewMap(m.Len())
 	out.Ordered = m.Ordered
+	if id, ok := m.Get("id"); ok {
+		if t := s.of(id); t != nil {
+			var masked value.Value
+			if masked, changed = t.mask(m, depth); changed {
+				m, _ = masked.(*value.Map)
+			}
+		}
+	}
 	for k, x := range m.All() {
+		if t := s.of(k); t != nil {
+			y, c := t.mask(x, depth+1)
+			x, changed = y, changed || c
+		}
 		key, kc := s.mask(k, depth+1)
 		y, xc := s.mask(x, depth+1)
 		// The tag of a state is not the name of a secret.
-		if name, ok := k.(string); ok && !strings.Contains(name, "_|-") && (isSecret(name) || isEnv(name)) && !matches(s.keep, name, name) {
+		if name, ok := k.(string); ok && !strings.Contains(name, "_|-") && (isSecret(name) || isEnv(name) || isInput(name)) && !matches(s.keep, name, name) {
 			if z, hidden := hide(name, x); hidden {
 				y, xc = z, true
 			}

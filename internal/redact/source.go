@@ -16,6 +16,11 @@ var blockRE = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\s*(?:- +)*)["']?([\w.-]+)["']?\s*:(?:\s+(.*))?$`)
 })
 
+// variableRE is a variable of an environment, at the begin of a line.
+var variableRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\s*(?:- +)*["']?[\w.-]+["']?\s*[:=]\s*)(\S.*)$`)
+})
+
 // Source returns the text of an SLS with [Hidden] in the place of the secrets that
 // the set knows, and of the values whose names are those of secrets: what is
 // written into a file has no other sign.
@@ -25,12 +30,17 @@ func (s *Set) Source(text string) string {
 	}
 	var out strings.Builder
 	depth := -1 // of the name whose value is hidden; negative: none is
+	variables := false
 	for line := range strings.Lines(text) {
 		body := strings.TrimRight(line, "\r\n")
 		end := line[len(body):]
 		indent := len(body) - len(strings.TrimLeft(body, " "))
 		if depth >= 0 && strings.TrimSpace(body) != "" {
 			below := indent > depth || indent == depth && strings.HasPrefix(strings.TrimLeft(body, " "), "- ")
+			if below && variables && variableRE().MatchString(body) {
+				out.WriteString(variableRE().ReplaceAllString(body, "${1}"+Hidden) + end)
+				continue
+			}
 			if below {
 				out.WriteString(body[:indent] + Hidden + end)
 				continue
@@ -38,7 +48,8 @@ func (s *Set) Source(text string) string {
 			depth = -1
 		}
 		m := blockRE().FindStringSubmatch(body)
-		if m == nil || !Hides(m[2], "x") {
+		variables = m != nil && isEnv(m[2])
+		if m == nil || !variables && !Hides(m[2], "x") {
 			out.WriteString(flowRE().ReplaceAllStringFunc(body, hideFlow) + end)
 			continue
 		}
@@ -49,7 +60,7 @@ func (s *Set) Source(text string) string {
 		}
 		out.WriteString(m[1] + m[2] + ": " + Hidden + end)
 	}
-	return s.Text(out.String())
+	return s.Line(out.String())
 }
 
 func hideFlow(pair string) string {

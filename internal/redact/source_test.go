@@ -15,6 +15,10 @@ func TestSource(t *testing.T) {
 		{"x:\n  password: a\n  b: c\n", "x:\n  password: " + h + "\n  b: c\n"},
 		{"password: a\r\nb: c", "password: " + h + "\r\nb: c"},
 		{"cmd: mysql --password=abc -u root\n", "cmd: mysql --password=" + h + " -u root\n"},
+		{"    - env:\n      - A: one\n      - B=two\n    - cwd: /srv\n", "    - env:\n      - A: " + h + "\n      - B=" + h + "\n    - cwd: /srv\n"},
+		{"    - env: {A: one}\n    - cwd: /srv\n", "    - env: " + h + "\n    - cwd: /srv\n"},
+		{"    - env:\n      - A: |\n          one\n    - cwd: /srv\n", "    - env:\n      - A: " + h + "\n          " + h + "\n    - cwd: /srv\n"},
+		{"    - stdin: abc\n    - source: https://u:pw@h/\n", "    - stdin: " + h + "\n    - source: https://u:" + h + "@h/\n"},
 		{"value: known-secret\n", "value: " + h + "\n"},
 	} {
 		s := NewSet()

@@ -193,6 +193,8 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 	}
 	name := in.name()
 	d := &datum{isText: true, text: text, pos: func(line int) source.Pos { return source.Pos{File: name, Line: line} }}
+	seen := stages{e: e, file: name}
+	defer seen.tell(ctx)
 	for _, s := range pipe {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -203,7 +205,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 		if d, err = s.fn(e, ctx, in, s, d); err != nil {
 			return nil, err
 		}
-		e.tell(ctx, name, s.name, d)
+		seen.add(ctx, s.name, d)
 	}
 	if d.isText && strings.Contains(text, "\r\n") && !strings.Contains(d.text, "\r\n") {
 		// Text keeps the line ends of its file, which Jinja makes plain ones.
@@ -212,21 +214,47 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 	return d, nil
 }
 
-// tell logs what a renderer made of an SLS or template, for who asks why. Of files
-// of the pillar it names only the file: which of their values are secret is not
-// known before they are all rendered.
-func (e *Engine) tell(ctx context.Context, file, by string, d *datum) {
-	log := e.env.Log()
-	if !log.Enabled(ctx, slog.LevelDebug) {
-		return
+// stages are what the renderers made of an SLS or template, for the log. Of files of
+// the pillar it names only the file: which of their values are secret is not known
+// before they are all rendered.
+type stages struct {
+	e    *Engine
+	file string
+	all  []rendered
+}
+
+// rendered is what one renderer made.
+type rendered struct {
+	by string
+	d  *datum
+}
+
+func (s *stages) add(ctx context.Context, by string, d *datum) {
+	if s.e.env.Log().Enabled(ctx, slog.LevelDebug) {
+		s.all = append(s.all, rendered{by, d})
 	}
-	attrs := []any{"file", file, "by", by}
-	if d.isText && e.files == fun.Files(e.env.Up) {
-		attrs = append(attrs, "text", e.env.Secrets.Source(d.text))
-	} else if e.files == fun.Files(e.env.Up) {
-		attrs = append(attrs, "data", e.env.Secrets.Text(value.Repr(e.env.Secrets.Mask(d.data))))
+}
+
+// tell logs them at the end: which values are secrets is seen in the data, and the text
+// that it was read from has them, too.
+func (s *stages) tell(ctx context.Context) {
+	own, known := s.e.files == fun.Files(s.e.env.Up), s.e.env.Secrets
+	for _, t := range s.all {
+		if m, ok := t.d.data.(*value.Map); ok && own && !t.d.isText {
+			for _, body := range m.All() { // an ID is not the name of an argument
+				known.AddArg("", false, body)
+			}
+		}
 	}
-	log.Debug("rendered", attrs...)
+	for _, t := range s.all {
+		attrs := []any{"file", s.file, "by", t.by}
+		if own && t.d.isText {
+			attrs = append(attrs, "text", known.Source(t.d.text))
+		} else if own {
+			attrs = append(attrs, "data", known.Text(value.Repr(known.Mask(t.d.data))))
+		}
+		s.e.env.Log().DebugContext(ctx, "rendered", attrs...)
+	}
 }
 
 // decode returns the text without a byte order mark.

@@ -86,6 +86,8 @@ type Session struct {
 	Bus    event.Bus
 	Warn   func(fun.Warning)
 	Fault  func(error)
+	// Secret tells the controller a value that its records must not have.
+	Secret func(value string)
 }
 
 // A server is one connection.
@@ -231,7 +233,7 @@ func (s *server) open() (*fun.Env, error) {
 	s.build.Do(func() {
 		ses := Session{
 			ID: m.Str("id"), Opts: m.Map("opts"), Grains: m.Map("grains"),
-			Up: s.files.forJob("", "", nil), Warn: s.warn, Fault: s.fault,
+			Up: s.files.forJob("", "", nil), Warn: s.warn, Fault: s.fault, Secret: s.secret,
 		}
 		ses.Bus = &bus{Ring: event.NewRing(busSize, s.o.Host.Now), m: s.m, warn: s.warn}
 		// The Env outlives the call that first asks for it.
@@ -275,6 +277,11 @@ func (b *bus) Fire(tag string, data *value.Map) {
 
 func (s *server) warn(w fun.Warning) {
 	_ = s.m.NoteWhenRoom("warn", value.MapOf("where", w.Where, "text", w.Text))
+}
+
+// secret is told before what may have the value: both go the same way.
+func (s *server) secret(text string) {
+	_ = s.m.NoteWhenRoom("secret", value.MapOf("text", text))
 }
 
 func (s *server) fault(err error) {

@@ -327,7 +327,7 @@ func (d *detached) begin(ctx context.Context, in io.Reader) (end func(), err err
 	ring := &keptBus{Ring: event.NewRing(busSize, d.o.Host.Now), k: &d.kept}
 	env, err := d.o.Build(context.WithoutCancel(ctx), Session{
 		ID: d.id, Opts: ses.Map("opts"), Grains: ses.Map("grains"), Up: up, Bus: ring,
-		Warn: d.kept.warn, Fault: d.kept.fault,
+		Warn: d.kept.warn, Fault: d.kept.fault, Secret: d.kept.secret,
 	})
 	if err != nil {
 		return nil, err
@@ -452,6 +452,8 @@ func (k *kept) line(kind, where, text string) {
 func (k *kept) warn(w fun.Warning) { k.line("warn", w.Where, w.Text) }
 
 func (k *kept) fault(err error) { k.line("fault", "", faultText(err)) }
+
+func (k *kept) secret(text string) { k.line("secret", "", text) }
 
 func (k *kept) event(tag string, data *value.Map) {
 	k.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,11 @@ type Conn struct {
 	facts   Facts
 	minion  atomic.Pointer[string] // the id, once it is open
 	allowed allowance
+	secrets struct { // what was taken of them
+		sync.Mutex
+		count, bytes int
+		told         bool
+	}
 	trees   treeNames
 	grains  atomic.Pointer[value.Map] // of the roster
 	pillars chan struct{}             // one at a time: a slot

@@ -56,7 +56,10 @@ type Options struct {
 	// at is the fault itself, nil where the target does not say it.
 	Warn  func(id string, w fun.Warning)
 	Fault func(id, text string, at *source.Error)
-	Log   *slog.Logger // nil: none
+	// Secret gets the values that the target says to be secrets, before what may have
+	// them: those of arguments that were written in the SLS, for example. nil: dropped.
+	Secret func(id, value string)
+	Log    *slog.Logger // nil: none
 
 	MaxNoise  int64  // bytes before the agent's hello that are skipped; 0 is 64 KiB
 	MaxFrame  int64  // bytes of a frame; 0 is 1 MiB

@@ -2,6 +2,7 @@ package link
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -26,6 +27,9 @@ const (
 	maxTag     = 1024
 	maxEvent   = 256 << 10
 	maxWarning = 4 << 10
+	// Secrets of a target, for the whole connection.
+	maxSecrets     = 4000
+	maxSecretBytes = 1 << 20
 )
 
 // An allowance is what a target may still say. It is refilled by time.
@@ -69,6 +73,10 @@ func (c *Conn) note(name string, v value.Value, size int) {
 	if !ok {
 		return
 	}
+	if name == "secret" {
+		c.secret(m.Str("text"))
+		return
+	}
 	ok, first := c.allowed.take(size, name == "warn" || name == "fault", time.Now())
 	if !ok {
 		if first && c.o.Log != nil {
@@ -87,6 +95,26 @@ func (c *Conn) note(name string, v value.Value, size int) {
 		if c.o.Fault != nil {
 			c.o.Fault(c.id(), shown(m.Str("text")), placed(m.Map("fault")))
 		}
+	}
+}
+
+// secret takes a value that the target says to be a secret. What is beyond the bounds
+// is told of: records may have it.
+func (c *Conn) secret(text string) {
+	if c.o.Secret == nil || text == "" {
+		return
+	}
+	c.secrets.Lock()
+	defer c.secrets.Unlock()
+	c.secrets.count++
+	c.secrets.bytes += len(text)
+	if c.secrets.count <= maxSecrets && c.secrets.bytes <= maxSecretBytes {
+		c.o.Secret(c.id(), text)
+		return
+	}
+	if !c.secrets.told && c.o.Warn != nil {
+		c.secrets.told = true
+		c.o.Warn(c.id(), fun.Warning{Text: fmt.Sprintf("more than %d secrets, or %d KiB of them: records may have those that came later", maxSecrets, maxSecretBytes>>10)})
 	}
 }
 
