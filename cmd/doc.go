@@ -13,6 +13,9 @@ func newDocCmd(a *App) *cobra.Command {
 module lists its functions. If several kinds of functions (state, execution,
 runner) have the same name, all of them are shown.
 
+With --config-dir or --file-root, Python and Starlark modules of the tree are loaded,
+which runs their code; --no-run leaves them out.
+
 Exit status: 0 success; 64 usage error; 255 unknown function.`,
 		Example: `  brine doc file.managed
   brine doc cmd`,

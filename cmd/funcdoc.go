@@ -18,18 +18,20 @@ import (
 type treeFlags struct {
 	configDir string
 	fileRoots []string
+	noRun     bool // leave out the modules of the tree
 }
 
 func (f *treeFlags) register(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(saltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration; includes the custom modules of its tree")
+	fs.BoolVar(&f.noRun, "no-run", false, "load no modules of the tree: their code would run")
 	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree whose custom modules are there, too")
 }
 
 // table returns the functions of this build, with the custom modules of a tree
 // where one is named.
 func (f *treeFlags) table(ctx context.Context, a *App) (*fun.Table, error) {
-	if f.configDir == "" && len(f.fileRoots) == 0 {
+	if f.noRun || f.configDir == "" && len(f.fileRoots) == 0 {
 		return assembly.Table(), nil
 	}
 	s, err := a.newSession(config.Minion, "salt-call", &runFlags{configDir: f.configDir, fileRoots: f.fileRoots}, nil)

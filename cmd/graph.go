@@ -23,6 +23,7 @@ import (
 type graphOpts struct {
 	runFlags
 	call   bool
+	noRun  bool
 	format string
 	file   string
 }
@@ -42,7 +43,12 @@ func newGraphCmd(a *App) *cobra.Command {
 		Long: `Draw the steps of an orchestration, or with --call the states of this machine, with
 their requisites: as DOT for Graphviz, as Mermaid for Markdown, or as an SVG
 picture. An arrow points from the required step or state to the one that requires
-it. Cycles and missing requisites are red. Nothing runs.
+it. Cycles and missing requisites are red.
+
+No step runs. The files are compiled as for a run, so what they call is called:
+salt[...] in templates, Python and external pillars. With --no-run nothing is called:
+functions that only compute, such as pillar.get, work, and an SLS that calls others is
+an error; modules of the tree, external pillars and git repositories are left out.
 
 Exit status: 0 success; 1 an SLS is invalid, or the file cannot be written; 64
 usage error.`,
@@ -58,6 +64,7 @@ usage error.`,
 	f := c.Flags()
 	o.registerConfig(f)
 	f.BoolVar(&o.call, "call", false, "draw the states of this machine: those of the SLS, or without an SLS the highstate")
+	f.BoolVar(&o.noRun, "no-run", false, "call no programs, modules of the tree, external pillars or other machines while compiling")
 	f.StringVar(&o.format, "format", "", "dot, mermaid or svg (default: by the suffix of the file, else dot)")
 	f.StringVar(&o.format, "out", "", "as --format: other commands call it so")
 	_ = f.MarkHidden("out")
@@ -108,15 +115,24 @@ func (a *App) graph(ctx context.Context, c *cobra.Command, o *graphOpts, args []
 		return err
 	}
 	defer s.end()
-	if err := s.openGit(ctx); err != nil {
-		return err
+	jid := s.jids.Next(a.Host.Now())
+	var env *fun.Env
+	var invoker fun.Invoker
+	if o.noRun {
+		env = s.stillEnv(ctx, jid)
+		invoker = dispatch.New(env)
+	} else {
+		if err := s.openGit(ctx); err != nil {
+			return err
+		}
+		env = s.env(ctx, jid)
+		invoker = env.Invoker
 	}
-	env := s.env(ctx, s.jids.Next(a.Host.Now()))
 	name := "state.show_low_sls"
 	if noSLS {
 		name = "state.show_lowstate"
 	}
-	res, err := env.Invoker.Invoke(ctx, fun.Exec, name, dispatch.ParseInput(args, nil))
+	res, err := invoker.Invoke(ctx, fun.Exec, name, dispatch.ParseInput(args, nil))
 	if err != nil {
 		if dispatch.IsArgError(err) {
 			return usageOf(name, err)

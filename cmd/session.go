@@ -20,6 +20,7 @@ import (
 	"brine/internal/history"
 	"brine/internal/host"
 	"brine/internal/jobs"
+	"brine/internal/lint"
 	"brine/internal/plan"
 	"brine/internal/printable"
 	"brine/internal/redact"
@@ -282,6 +283,12 @@ func (s *session) applySDB(ctx context.Context) error {
 	return sdb.Apply(ctx, env, func(pos source.Pos, format string, args ...any) {
 		s.warn(fun.Warning{Where: pos.String(), Text: fmt.Sprintf(format, args...)})
 	})
+}
+
+// stillEnv is env for looking at the tree: nothing is run or changed, and no other
+// machine is asked.
+func (s *session) stillEnv(ctx context.Context, jid string) *fun.Env {
+	return assembly.NewStillEnv(ctx, s.envOptions(jid), lint.IsPure)
 }
 
 // env returns the Env of this machine for a job, the machine its only target.

@@ -57,6 +57,7 @@ type EnvOptions struct {
 	// CoreGrains leaves out the grains of the tree's modules: an agent is asked for
 	// grains before it has the tree.
 	CoreGrains bool
+	builtIn    bool // leave out the modules of the tree
 }
 
 // NewEnv returns the Env of this machine: its grains and pillar are worked out
@@ -79,7 +80,10 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		o.Git = NewGit(o)
 	}
 	attachUpstream(ctx, env, o.Git)
-	env.Table = withCustom(ctx, ctx, env, o.Table)
+	env.Table = o.Table
+	if !o.builtIn {
+		env.Table = withCustom(ctx, ctx, env, o.Table)
+	}
 	env.NewGrains = func(context.Context) (value.Mapping, error) { return machineGrains(env, o), nil }
 	env.NewTable = func(now context.Context) (*fun.Table, error) { return withCustom(now, ctx, env, o.Table), nil }
 	env.Invoker = dispatch.New(env)

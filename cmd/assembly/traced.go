@@ -46,6 +46,9 @@ func (t tracedHost) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
 	return out, err
 }
 
+// Still reports whether the machine is one without hands.
+func (t tracedHost) Still() bool { return host.IsStill(t.Host) }
+
 // Fork returns the same machine with an environment of its own.
 func (t tracedHost) Fork() host.Host { return tracedHost{t.Host.Fork(), t.log, t.secrets} }
 

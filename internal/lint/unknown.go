@@ -116,8 +116,9 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// isPure reports whether a function answers from data alone.
-func isPure(name string) bool {
+// IsPure reports whether an execution function answers from data alone: it runs nothing,
+// changes nothing, and does not look at the machine.
+func IsPure(name string) bool {
 	mod, _, _ := strings.Cut(name, ".")
 	return pureFunctions[name] || pureModules[mod] && !impureFunctions[name]
 }
@@ -136,7 +137,7 @@ func (v *invoker) Invoke(ctx context.Context, kind fun.Kind, name string, args f
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if kind == fun.Exec && isPure(name) && spec.Fn != nil {
+	if kind == fun.Exec && IsPure(name) && spec.Fn != nil {
 		return v.real.Invoke(ctx, kind, name, args)
 	}
 	v.probe.asked = true

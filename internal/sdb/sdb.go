@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/source"
 	"brine/internal/value"
 )
@@ -88,6 +89,9 @@ func parse(env *fun.Env, uri value.Value) (place, error) {
 
 // open makes the driver of a profile.
 func (p place) open(env *fun.Env) (driver, error) {
+	if host.IsStill(env.Host) {
+		return nil, &host.StillError{What: "ask a store"}
+	}
 	name := value.Str(p.conf.At("driver"))
 	f := makers()[name]
 	if f == nil {
