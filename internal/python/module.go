@@ -427,11 +427,17 @@ func chunkOf(c *fun.Chunk) *value.Map {
 // run, and returns the chunk to run instead. It may mark the others.
 func (m *module) aggregate(f *value.Map) func(context.Context, *fun.Call, []*fun.Chunk, *value.Map) *fun.Chunk {
 	return func(ctx context.Context, c *fun.Call, chunks []*fun.Chunk, running *value.Map) *fun.Chunk {
+		own := c.Low.Low.Copy()
+		own.Set("__agg__", true) // as in Salt: functions tell their own state by it
 		all := &value.List{}
 		for _, o := range chunks {
-			all.Append(o.Low)
+			if o == c.Low {
+				all.Append(own)
+			} else {
+				all.Append(o.Low)
+			}
 		}
-		q := m.src.call(f.At("attribute"), value.NewList(c.Low.Low, all, running), nil)
+		q := m.src.call(f.At("attribute"), value.NewList(own, all, running), nil)
 		q.Set("test", c.Test)
 		q.Set("frame", chunkOf(c.Low))
 		q.Set("back", int64(1)) // the chunks come back as the function left them
@@ -441,11 +447,11 @@ func (m *module) aggregate(f *value.Map) func(context.Context, *fun.Call, []*fun
 			return nil
 		}
 		low, ok := answer.At("value").(*value.Map)
-		if !ok || value.Equal(low, c.Low.Low) {
+		if !ok || value.Equal(low, own) {
 			return nil
 		}
 		for i, it := range answer.List("back").Items {
-			if o, ok := it.(*value.Map); ok && i < len(chunks) && value.Truth(o.At("__agg__")) {
+			if o, ok := it.(*value.Map); ok && i < len(chunks) && chunks[i] != c.Low && value.Truth(o.At("__agg__")) {
 				chunks[i].Low.Set("__agg__", true)
 			}
 		}

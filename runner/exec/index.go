@@ -44,7 +44,6 @@ type node struct {
 	gates []*node // those that have prereq on this one
 
 	resolved          bool
-	aggregated        bool
 	active, preActive bool // on the stack, in earnest or as a dry run
 	done              bool // has a return; that of a parallel state may be on its way
 	out               outcome
