@@ -392,8 +392,8 @@ func (r *run) initModule(ctx context.Context, n *node) {
 	if r.inited[n.c.State] {
 		return
 	}
-	mod, ok := r.env.Table.Module(fun.State, n.c.State)
-	if !ok {
+	mod, _ := r.env.Provider(fun.State, n.c.State)
+	if mod == nil {
 		return
 	}
 	if mod.Init == nil {
