@@ -309,8 +309,11 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 	if len(plan.Faults) > 0 {
 		return false, errors.Join(plan.Faults...)
 	}
+	// One time for the whole decision: a job that is due, the turn that it takes
+	// and the note of its run are of the same minute.
+	now := s.app.Host.Now()
 	j := plan.Jobs[0]
-	ok, why := j.Due(s.app.Host.Now())
+	ok, why := j.Due(now)
 	if !plan.Enabled {
 		ok, why = false, "the schedule is disabled"
 	}
@@ -327,7 +330,7 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 	}
 	if ok && j.Shared && !o.ownTurn {
 		var err error
-		if why, err = s.takeTurn(ctx, env, j); err != nil {
+		if why, err = s.takeTurn(ctx, env, j, now); err != nil {
 			return false, err
 		}
 		ok = why == ""
@@ -337,14 +340,15 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 		return false, nil
 	}
 	s.job = j
-	if err := schedule.Ran(s.app.Host, env.CacheDir, name, s.app.Host.Now()); err != nil {
+	if err := schedule.Ran(s.app.Host, env.CacheDir, name, now); err != nil {
 		s.log.Info("the run of a scheduled job cannot be noted", "err", err)
 	}
 	return true, nil
 }
 
-// takeTurn has this controller run a job that others have, too; else it says why not.
-func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job) (why string, err error) {
+// takeTurn has this controller run a job that others have, too, and that is due now;
+// else it says why not.
+func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job, now time.Time) (why string, err error) {
 	if !assembly.SharesRecords(env) {
 		return "", &statusError{
 			status: exitGeneric, err: fmt.Errorf("scheduled job %q: shared is for controllers that have a database as their job cache", j.Name),
@@ -355,7 +359,7 @@ func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job) (
 		return "", err
 	}
 	t := shared.Turn{Name: j.Key(), Every: j.Every, Slack: j.Slack(), Most: j.MaxRunning}
-	if due, ok := j.LastDue(s.app.Host.Now()); ok {
+	if due, ok := j.LastDue(now); ok {
 		t.Due = due
 	}
 	err = s.shared.Turn(ctx, t)

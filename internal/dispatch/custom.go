@@ -149,11 +149,11 @@ func Entries(customs []Custom) []fun.Entry {
 		if c.Script {
 			continue
 		}
-		out = append(out, fun.Entry{Kind: c.Kind, Name: c.Name, Load: func() fun.Module {
+		out = append(out, fun.Entry{Kind: c.Kind, Name: c.Name, Custom: true, Load: func() fun.Module {
 			return fun.Module{
 				Name: c.Name, Kind: c.Kind, Doc: "Custom functions of salt://" + c.File.Path,
 				Dynamic: func(name string) *fun.Spec {
-					return &fun.Spec{Name: name, Doc: "A custom function.", Src: "salt://" + c.File.Path, VarArg: true, VarKw: true, Raw: true, Fn: c.call(name)}
+					return &fun.Spec{Name: name, Doc: "A custom function.", Src: "salt://" + c.File.Path, VarArg: true, VarKw: true, Raw: true, MayLack: true, Fn: c.call(name)}
 				},
 			}
 		}})
@@ -222,11 +222,14 @@ func (c Custom) answer(full string, out host.Output) (fun.Result, error) {
 	}
 	v, err := value.DecodeJSON(bytes.NewReader(out.Stdout))
 	m, ok := v.(*value.Map)
+	if ok && m.At("missing") == true {
+		return fun.Result{}, &fun.MissingError{Name: full, File: "salt://" + c.File.Path}
+	}
 	if err != nil || !ok || !m.Has("return") && !m.Has("retcode") {
 		if out.Status != 0 {
 			return fun.Result{}, fun.Errorf("custom function %s ended with status %d%s", full, out.Status, why)
 		}
-		return fun.Result{}, fun.Errorf("custom function %s (salt://%s) must answer with one JSON dict {\"return\": ..., \"retcode\": N} for every function that it has; does it have this one?%s", full, c.File.Path, why)
+		return fun.Result{}, fun.Errorf("custom function %s (salt://%s) must answer with one JSON dict {\"return\": ..., \"retcode\": N} for every function that it has, and with {\"missing\": true} for others%s", full, c.File.Path, why)
 	}
 	rc, _ := value.AsInt(m.At("retcode"))
 	if rc == 0 && out.Status != 0 {

@@ -80,6 +80,8 @@ type Module struct {
 	Dynamic func(name string) *Spec
 	// Init is mod_init: runs before the first state of the module in a run.
 	Init StateFn
+	// Broken is why a custom module cannot be loaded.
+	Broken string
 	// Brings reports whether a state of this module that changed something may
 	// have brought programs or modules, so that modules are asked again whether
 	// they may serve. nil: none does.
@@ -121,6 +123,9 @@ type Spec struct {
 	// Shared are arguments that follow Args and that several functions have. The
 	// table appends them to Args.
 	Shared [][]Arg
+	// MayLack says that only a call can tell whether the module has the function: it
+	// returns a [MissingError] where it has not.
+	MayLack bool
 	// Lookup says that a runner function shows what others returned: its own record
 	// and its event leave the return out.
 	Lookup bool

@@ -35,9 +35,22 @@ func (e *Env) Find(kind Kind, name string) (*Module, *Spec, error) {
 		if _, _, known := e.Table.Lookup(kind, name); !known {
 			return nil, nil, e.Table.NotFound(kind, name)
 		}
-		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: "its provider here, " + l.Name + ", does not have it"}
+		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: e.lacks(l, all)}
 	}
 	return &l.mod, spec, nil
+}
+
+// lacks says why a function that modules of a name are known to have is not there.
+func (e *Env) lacks(l *loaded, all []*loaded) string {
+	for _, o := range all {
+		if !o.Custom {
+			break
+		}
+		if ok, why := e.available(o.get()); !ok && why != "" {
+			return o.Name + ": " + why
+		}
+	}
+	return "its provider here, " + l.Name + ", does not have it"
 }
 
 // Provider returns the module that serves under a name in this run. Where none
@@ -61,31 +74,53 @@ func (e *Env) Provider(kind Kind, name string) (*Module, string) {
 }
 
 func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) {
+	var layers []*loaded
 	if want := e.override(kind, name); want != "" {
 		var names []string
 		for _, l := range all {
 			if l.Name == want {
-				return l.get(), ""
+				layers = append(layers, l)
+				break
 			}
 			names = append(names, l.Name)
 		}
-		if near := source.DidYouMean(want, names); near != "" {
+		if near := source.DidYouMean(want, names); layers == nil && near != "" {
 			return nil, fmt.Sprintf("the option providers names %s for %s, which has %s%s", want, name, strings.Join(names, ", "), near)
 		}
-		e.ignoredProvider(name, want, names)
+		if layers == nil {
+			e.ignoredProvider(name, want, names)
+		}
 	}
+	// A provider that is asked for comes before the custom modules, and is all where it
+	// is brine's own.
+	own := len(layers) > 0 && !layers[0].Custom
 	var reasons []string
+	var broken []*loaded
 	for _, l := range all {
+		if len(layers) > 0 && l == layers[0] || !l.Custom && own {
+			continue
+		}
 		ok, why := e.available(l.get())
-		if ok {
-			return l, ""
-		}
-		if len(all) == 1 {
+		switch {
+		case ok:
+			layers, own = append(layers, l), !l.Custom
+		case len(all) == 1:
 			return nil, why
+		case l.mod.Broken != "":
+			broken = append(broken, l)
 		}
-		if why != "" {
+		if !ok && why != "" {
 			reasons = append(reasons, l.Name+": "+why)
 		}
+		if own {
+			break
+		}
+	}
+	if len(layers) > 0 {
+		for _, l := range broken {
+			e.brokenCustom(name, l)
+		}
+		return e.Table.merge(kind, name, layers), ""
 	}
 	why := "no provider"
 	if family, ok := e.grain("os_family"); ok {
@@ -95,6 +130,19 @@ func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) 
 		why += " (" + strings.Join(reasons, "; ") + ")"
 	}
 	return nil, why
+}
+
+type brokenKey struct{ l *loaded }
+
+// brokenCustom warns once that a custom module does not add its functions to another.
+func (e *Env) brokenCustom(name string, l *loaded) {
+	if e.Memo == nil {
+		return
+	}
+	e.Memo.Once(brokenKey{l}, func() any {
+		e.Warn(Warning{Text: fmt.Sprintf("%s; other modules serve as %s without it", l.mod.Broken, name)})
+		return true
+	})
 }
 
 type ignoredKey struct{ name, want string }

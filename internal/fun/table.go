@@ -20,7 +20,10 @@ type Entry struct {
 	// than Name: "pkg" for aptpkg and yumpkg. Several entries may have the same;
 	// which of them serves a run, [Env.Provider] decides.
 	Virtual string
-	Load    func() Module
+	// Custom says that the module is of the tree: its functions are added to those
+	// of brine's own modules of the same name, and come before them.
+	Custom bool
+	Load   func() Module
 }
 
 func (e *Entry) serves() string {
@@ -33,7 +36,10 @@ func (e *Entry) serves() string {
 // A Table is all functions that a run may call. It is read-only and safe for
 // concurrent use.
 type Table struct {
-	byName map[tableKey][]*loaded // more than one: providers of a virtual module, in order
+	// More than one: the custom modules of a name, then the providers of a virtual
+	// module, in order.
+	byName map[tableKey][]*loaded
+	merged sync.Map // of mergedKey to *loaded
 }
 
 type tableKey struct {
@@ -43,9 +49,10 @@ type tableKey struct {
 
 type loaded struct {
 	Entry
-	once  sync.Once
-	mod   Module
-	index map[string]*Spec
+	once   sync.Once
+	mod    Module
+	index  map[string]*Spec
+	layers []*loaded // of what merge returns: the modules, the first before the others
 }
 
 func (l *loaded) get() *loaded {
@@ -74,6 +81,14 @@ func (s *Spec) flatten() {
 }
 
 func (l *loaded) spec(name string) *Spec {
+	for i, layer := range l.layers {
+		if s := layer.spec(name); s != nil {
+			return orBelow(s, l.layers[i+1:])
+		}
+	}
+	if l.layers != nil {
+		return nil
+	}
 	s := l.get().index[name]
 	if s == nil && l.mod.Dynamic != nil {
 		s = l.mod.Dynamic(name)
@@ -98,32 +113,45 @@ func NewTable(entries []Entry) *Table {
 	return t
 }
 
-// With returns a table in which entries replace t's own of the same name. One
-// with a virtual name comes before t's own, which serve where it does not.
+// With returns a table in which entries replace t's own of the same name. Custom ones
+// are put before t's own, in their order, and so is one with a virtual name, which
+// t's own serve where it does not.
 func (t *Table) With(entries []Entry) *Table {
 	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries))}
 	maps.Copy(n.byName, t.byName)
+	custom := map[tableKey][]*loaded{}
 	for _, e := range entries {
 		l := &loaded{Entry: e}
 		for _, name := range append([]string{e.serves()}, e.Also...) {
 			k := tableKey{e.Kind, name}
-			n.byName[k] = []*loaded{l}
-			if e.Virtual != "" {
-				n.byName[k] = append(n.byName[k], t.byName[k]...)
+			switch {
+			case e.Custom:
+				custom[k] = append(custom[k], l)
+			case e.Virtual != "":
+				n.byName[k] = append([]*loaded{l}, n.byName[k]...)
+			default:
+				n.byName[k] = []*loaded{l}
 			}
 		}
+	}
+	for k, ls := range custom {
+		n.byName[k] = append(ls, n.byName[k]...)
 	}
 	return n
 }
 
-// Module returns the module of a name; of a virtual one its first provider. It
-// is for documentation: a run asks [Env.Provider].
+// Module returns the module of a name, with what custom modules add to it; of a virtual
+// one its first provider. It is for documentation: a run asks [Env.Provider].
 func (t *Table) Module(kind Kind, name string) (*Module, bool) {
 	all := t.byName[tableKey{kind, name}]
 	if len(all) == 0 {
 		return nil, false
 	}
-	return &all[0].get().mod, true
+	n := 0
+	for n < len(all)-1 && all[n].Custom {
+		n++
+	}
+	return &t.merge(kind, name, all[:n+1]).mod, true
 }
 
 // Providers returns the modules that may serve under a name, in the order in

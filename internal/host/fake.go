@@ -50,6 +50,7 @@ type Fake struct {
 
 	mu       sync.Mutex
 	now      time.Time
+	tick     time.Duration
 	root     *node
 	lastIno  uint64
 	users    []Account
@@ -78,6 +79,7 @@ func NewFake() *Fake {
 		PID: 4242, Umask: 0o022, Cwd: "/root", Name: "fake",
 		Env:     []string{"HOME=/root", "LANG=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL=/bin/sh", "USER=root"},
 		now:     FakeTime(),
+		tick:    time.Nanosecond,
 		lastPID: 5000,
 		users: []Account{
 			{Name: "root", Passwd: "x", Gecos: "root", Home: "/root", Shell: "/bin/sh"},
@@ -108,11 +110,22 @@ func (f *Fake) SetNow(t time.Time) {
 	f.now = t
 }
 
-// Now returns the time of the fake clock.
+// Now returns the time of the fake clock, which then goes on by a tick: as on a real
+// machine, no two readings are equal.
 func (f *Fake) Now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.now
+	now := f.now
+	f.now = f.now.Add(f.tick)
+	return now
+}
+
+// SetTick sets by how much the clock goes on at each reading; a nanosecond where
+// nothing is set.
+func (f *Fake) SetTick(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tick = d
 }
 
 // Sleep moves the fake clock by d at once.

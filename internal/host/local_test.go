@@ -225,6 +225,25 @@ func TestRunAsUser(t *testing.T) {
 	if out, err := l.Run(t.Context(), c); err != nil || strings.TrimSpace(string(out.Stdout)) != "12345" {
 		t.Errorf("id -g: %+v, %v", out, err)
 	}
+	// A directory that only root may enter, as with su.
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	before, _ := os.Getwd()
+	for _, mask := range []*int{nil, new(0o077)} {
+		c = Cmd{Argv: []string{"sh", "-c", "pwd -P; ls . || id -u"}, User: &a, Umask: mask, Dir: dir}
+		if out, err := l.Run(t.Context(), c); err != nil || string(out.Stdout) != dir+"\n"+strconv.Itoa(a.UID)+"\n" {
+			t.Errorf("in %s: %q, %q, %v", dir, out.Stdout, out.Stderr, err)
+		}
+	}
+	c = Cmd{Argv: []string{"pwd"}, User: &a, Dir: dir + "/none"}
+	if out, err := l.Run(t.Context(), c); err == nil {
+		t.Errorf("no such directory: %+v", out)
+	}
+	if now, _ := os.Getwd(); now != before {
+		t.Errorf("brine itself is in %s, not in %s", now, before)
+	}
 	u := 0o077
 	c = Cmd{Argv: []string{"sh", "-c", "umask; id -u"}, User: &a, Umask: &u, Dir: "/"}
 	if out, err := l.Run(t.Context(), c); err != nil || string(out.Stdout) != "0077\n"+strconv.Itoa(a.UID)+"\n" {

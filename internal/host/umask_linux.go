@@ -7,22 +7,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startUmask starts cmd with a umask of its own. The umask belongs to what
-// threads of a process share, so the start happens on a thread that has let go
-// of the share and ends afterwards; where the kernel forbids that, a shell
-// sets it.
+// startUmask starts cmd with a umask of its own, and, where it runs as another user,
+// in its directory as this user enters it: the other one may not be allowed to, as with
+// sudo and su. Both belong to what threads of a process share, so the start happens on a
+// thread that has let go of the share and ends afterwards; where the kernel forbids
+// that, a shell sets the umask, and the other user has to enter the directory.
 func startUmask(cmd *exec.Cmd, umask *int) error {
-	if umask == nil {
+	enter := cmd.Dir != "" && cmd.SysProcAttr != nil && cmd.SysProcAttr.Credential != nil
+	if umask == nil && !enter {
 		return startRetry(cmd)
 	}
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		if err := unix.Unshare(unix.CLONE_FS); err != nil {
-			done <- startShell(cmd, *umask)
+			if umask == nil {
+				done <- startRetry(cmd)
+			} else {
+				done <- startShell(cmd, *umask)
+			}
 			return
 		}
-		unix.Umask(*umask & 0o777)
+		if umask != nil {
+			unix.Umask(*umask & 0o777)
+		}
+		if enter && unix.Chdir(cmd.Dir) == nil { // else the start says what is wrong with it
+			cmd.Dir = ""
+		}
 		done <- startRetry(cmd)
 	}()
 	return <-done

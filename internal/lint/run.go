@@ -59,10 +59,10 @@ func (l *linter) tables() (callable, known *fun.Table) {
 		}
 		for _, name := range append(f.virtualNames(), name) {
 			mod := openModule(kind, name)
-			if _, ours := known.Module(kind, name); f.star != nil && !f.star.Open && !ours {
+			if f.star != nil && !f.star.Open {
 				mod = starModule(mod, f.star)
 			}
-			custom = append(custom, fun.Entry{Kind: kind, Name: name, Load: func() fun.Module { return mod }})
+			custom = append(custom, fun.Entry{Kind: kind, Name: name, Custom: true, Load: func() fun.Module { return mod }})
 			l.used.Custom[kind][name] = true
 		}
 	}

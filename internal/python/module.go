@@ -67,22 +67,45 @@ var (
 	virtualBody = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?ms)^def __virtual__\(.*?\):.*?(?:^\S|\z)`)
 	})
+	virtualAliases = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?ms)^__virtual_aliases__\s*=\s*([(\[].*?[)\]]|["']\w+["'].*?$)`)
+	})
+	quotedName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["'](\w+)["']`) })
 	returnsName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s+return\s+["'](\w+)["']`) })
 )
 
-// namesOf returns the names under which a module may serve. Which it is, is known
+// namesOf returns the names under which a module may serve. Which they are, is known
 // when its __virtual__ has run, which needs Python; these are those that its text
-// mentions.
+// mentions. Without __virtual__, it is the name of the file, whatever
+// __virtualname__ says.
 func namesOf(file, text string) []string {
 	names := []string{file}
+	if !strings.Contains(text, "__virtual__") {
+		return append(names, aliasesOf(text)...)
+	}
 	if v := virtualName().FindStringSubmatch(text); v != nil {
 		names = []string{v[1]}
 	}
+	more := aliasesOf(text)
 	if body := virtualBody().FindString(text); body != "" {
 		for _, v := range returnsName().FindAllStringSubmatch(body, -1) {
-			if !slices.Contains(names, v[1]) {
-				names = append(names, v[1])
-			}
+			more = append(more, v[1])
+		}
+	}
+	for _, name := range more {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// aliasesOf returns the words in quotes of __virtual_aliases__.
+func aliasesOf(text string) []string {
+	var names []string
+	if v := virtualAliases().FindStringSubmatch(text); v != nil {
+		for _, w := range quotedName().FindAllStringSubmatch(v[1], -1) {
+			names = append(names, w[1])
 		}
 	}
 	return names
@@ -105,7 +128,7 @@ func (t *Tree) Entries(ctx context.Context) []fun.Entry {
 		}
 		m := &module{t: t, f: f, src: src, err: err}
 		for _, name := range namesOf(f.Name, src.text) {
-			out = append(out, fun.Entry{Kind: f.Kind, Name: f.Name, Virtual: name, Load: func() fun.Module { return m.as(ctx, name) }})
+			out = append(out, fun.Entry{Kind: f.Kind, Name: f.Name, Virtual: name, Custom: true, Load: func() fun.Module { return m.as(ctx, name) }})
 		}
 	}
 	return out
@@ -121,6 +144,17 @@ type module struct {
 	once  sync.Once
 	facts *value.Map
 	why   string // why it does not serve
+	// broken says that it could not be loaded.
+	broken bool
+}
+
+// serves reports whether the module serves under a name.
+func (m *module) serves(name string) bool {
+	if m.facts.Str("name") == name {
+		return true
+	}
+	l := m.facts.List("aliases")
+	return l != nil && slices.Contains(l.Items, value.Value(name))
 }
 
 // helper is what runs the module. It is looked up for each call: a run that is over
@@ -131,12 +165,12 @@ func (m *module) helper() *Helper { return helperOf(m.t.env, m.src.lang) }
 func (m *module) describe(ctx context.Context) {
 	m.once.Do(func() {
 		if m.err != nil {
-			m.why = fmt.Sprintf("salt://%s cannot be read: %v", m.f.Path, m.err)
+			m.why, m.broken = fmt.Sprintf("salt://%s cannot be read: %v", m.f.Path, m.err), true
 			return
 		}
 		answer, err := m.helper().ask(ctx, world{env: m.t.env}, m.src, nil)
 		if err != nil {
-			m.why = unloaded(m.f.Path, err)
+			m.why, m.broken = unloaded(m.f.Path, err), true
 			return
 		}
 		m.facts = answer.Map("value")
@@ -227,14 +261,17 @@ func (m *module) as(ctx context.Context, name string) fun.Module {
 		Name: name, Kind: m.f.Kind, Doc: "Custom functions of salt://" + m.f.Path,
 		Avail: func(*fun.Env) (bool, string) {
 			m.describe(ctx)
-			if m.why == "" && m.facts.Str("name") != name {
+			if m.why == "" && !m.serves(name) {
 				return false, "it serves as " + m.facts.Str("name")
 			}
 			return m.why == "", m.why
 		},
 	}
 	m.describe(ctx)
-	if m.facts == nil {
+	if m.broken {
+		mod.Broken = m.why
+	}
+	if m.facts == nil || m.why == "" && !m.serves(name) {
 		return mod
 	}
 	if doc, _, _ := strings.Cut(m.facts.Str("doc"), "\n"); doc != "" {
@@ -427,11 +464,17 @@ func chunkOf(c *fun.Chunk) *value.Map {
 // run, and returns the chunk to run instead. It may mark the others.
 func (m *module) aggregate(f *value.Map) func(context.Context, *fun.Call, []*fun.Chunk, *value.Map) *fun.Chunk {
 	return func(ctx context.Context, c *fun.Call, chunks []*fun.Chunk, running *value.Map) *fun.Chunk {
+		own := c.Low.Low.Copy()
+		own.Set("__agg__", true) // as in Salt: functions tell their own state by it
 		all := &value.List{}
 		for _, o := range chunks {
-			all.Append(o.Low)
+			if o == c.Low {
+				all.Append(own)
+			} else {
+				all.Append(o.Low)
+			}
 		}
-		q := m.src.call(f.At("attribute"), value.NewList(c.Low.Low, all, running), nil)
+		q := m.src.call(f.At("attribute"), value.NewList(own, all, running), nil)
 		q.Set("test", c.Test)
 		q.Set("frame", chunkOf(c.Low))
 		q.Set("back", int64(1)) // the chunks come back as the function left them
@@ -441,11 +484,11 @@ func (m *module) aggregate(f *value.Map) func(context.Context, *fun.Call, []*fun
 			return nil
 		}
 		low, ok := answer.At("value").(*value.Map)
-		if !ok || value.Equal(low, c.Low.Low) {
+		if !ok || value.Equal(low, own) {
 			return nil
 		}
 		for i, it := range answer.List("back").Items {
-			if o, ok := it.(*value.Map); ok && i < len(chunks) && value.Truth(o.At("__agg__")) {
+			if o, ok := it.(*value.Map); ok && i < len(chunks) && chunks[i] != c.Low && value.Truth(o.At("__agg__")) {
 				chunks[i].Low.Set("__agg__", true)
 			}
 		}

@@ -92,7 +92,7 @@ func TestStarlark(t *testing.T) {
 func TestStarlarkModule(t *testing.T) {
 	t.Parallel()
 	env := tree(t, true, map[string]string{
-		"salt/_modules/a.star":    "__virtualname__ = 'named'\n__func_alias__ = {'list_': 'list'}\ndef list_():\n    return [1]\ndef _hidden():\n    return 1\ndef f(a, b = 2, *args, c, d = (1,), **kw):\n    '''Does it.'''\n    return [a, b, args, c, d, kw]\n",
+		"salt/_modules/a.star":    "__virtualname__ = 'named'\ndef __virtual__():\n    return True\n__func_alias__ = {'list_': 'list'}\ndef list_():\n    return [1]\ndef _hidden():\n    return 1\ndef f(a, b = 2, *args, c, d = (1,), **kw):\n    '''Does it.'''\n    return [a, b, args, c, d, kw]\n",
 		"salt/_modules/b.star":    "def __virtual__():\n    return (False, 'not today')\ndef f():\n    return 1\n",
 		"salt/_modules/c.star":    "def f(:\n",
 		"salt/_modules/d.star":    "def f():\n    return nothing\n",

@@ -149,9 +149,15 @@ func (c *child) loadFile(t *starlark.Thread, name string) (starlark.StringDict, 
 func (c *child) describe(mod *module, name string) (*value.Map, error) {
 	g := mod.globals
 	out := value.MapOf("name", name, "serves", true, "why", "")
-	if s, ok := starlark.AsString(orNone(g["__virtualname__"])); ok {
-		out.Set("name", s)
+	aliases := value.NewList()
+	if it, ok := g["__virtual_aliases__"].(starlark.Iterable); ok {
+		for v := range starlark.Elements(it) {
+			aliases.Append(text(v))
+		}
+	} else if s, ok := starlark.AsString(orNone(g["__virtual_aliases__"])); ok {
+		aliases.Append(s)
 	}
+	out.Set("aliases", aliases)
 	if init, ok := g["__init__"].(*starlark.Function); ok {
 		if _, err := c.invoke(init, starlark.Tuple{c.names["__opts__"]}, nil); err != nil {
 			return nil, err
@@ -168,8 +174,13 @@ func (c *child) describe(mod *module, name string) (*value.Map, error) {
 			}
 			answer = t[0]
 		}
-		if s, ok := starlark.AsString(answer); ok {
-			out.Set("name", s)
+		if s, ok := starlark.AsString(answer); answer == starlark.True || ok && s != name {
+			if v, ok := starlark.AsString(orNone(g["__virtualname__"])); ok {
+				s = v
+			}
+			if s != "" {
+				out.Set("name", s)
+			}
 		}
 		out.Set("serves", bool(answer.Truth()))
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -23,8 +24,9 @@ type mounting struct{ point, device, fstype, opts string }
 // mounted is unmounted, unless the command runs in the background.
 //
 // runas and group are accounts of the other root.
-// Salt: salt/modules/cmdmod.py run_chroot. Difference: a file system that cannot be
-// mounted is an error, and nothing is run.
+// Salt: salt/modules/cmdmod.py run_chroot. Differences: a directory of binds that
+// cannot be mounted is an error, and nothing is run. Where /dev, /proc or /sys cannot
+// be mounted, as in many containers, that is a warning; Salt says nothing.
 func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	o := options(c)
 	// What runs in the root is ended afterwards: that must not be this machine by
@@ -107,7 +109,12 @@ func mountAll(ctx context.Context, c *fun.Call, root string) (done []string, err
 		if err != nil {
 			return done, err
 		}
-		if res.Value != true {
+		switch {
+		case res.Value == true:
+		case m.fstype != "":
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("unable to mount %s: %s; the command runs without it", m.point, strings.TrimSpace(value.Str(res.Value)))})
+			continue
+		default:
 			return done, fun.Errorf("Unable to mount %s: %s", m.point, value.Str(res.Value))
 		}
 		done = append(done, m.point)

@@ -74,9 +74,15 @@ func TestRunChroot(t *testing.T) {
 			nil,
 		},
 		{
-			"a mount that fails", "{root: /srv/c, cmd: x}", "error: Unable to mount /srv/c/proc: mount: no such device",
+			"a mount of its own that fails", "{root: /srv/c, cmd: x}",
+			"{'pid': 1, 'retcode': 0, 'stdout': 'chroot /srv/c /bin/sh -c x', 'stderr': ''}",
 			mountTable{fails: "/srv/c/proc"},
-			[]string{"mount devtmpfs /srv/c/dev", "umount /srv/c/dev"},
+			[]string{"mount devtmpfs /srv/c/dev", "mount sysfs /srv/c/sys", "umount /srv/c/sys", "umount /srv/c/dev"},
+		},
+		{
+			"a bind that fails", "{root: /srv/c, cmd: x, binds: [/opt]}", "error: Unable to mount /srv/c/opt: mount: no such device",
+			mountTable{fails: "/srv/c/opt", points: []string{"/srv/c/dev", "/srv/c/proc"}},
+			[]string{"mount sysfs /srv/c/sys", "umount /srv/c/sys"},
 		},
 		{"no directory", "{root: /srv/none, cmd: x}", "error: root '/srv/none' is not a directory in which a command can be run", mountTable{}, nil},
 		{"the root itself", "{root: //, cmd: x}", "error: root '//' is not a directory in which a command can be run", mountTable{}, nil},

@@ -79,7 +79,24 @@ func orDefault(m *value.Map, c *fun.Call) value.Value {
 	return c.Value("default")
 }
 
+// get returns a value; of a list of keys those that exist, or with a default one for
+// each key. Salt: salt/modules/data.py get.
 func get(_ context.Context, c *fun.Call) (fun.Result, error) {
+	if keys, ok := c.Value("key").(*value.List); ok {
+		return with(c, func(m *value.Map) value.Value {
+			out := value.NewList()
+			for _, k := range keys.Items {
+				v, ok := m.Get(k)
+				switch {
+				case ok:
+					out.Append(v)
+				case !c.IsNone("default"):
+					out.Append(c.Value("default"))
+				}
+			}
+			return out
+		})
+	}
 	return with(c, func(m *value.Map) value.Value { return orDefault(m, c) })
 }
 

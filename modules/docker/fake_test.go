@@ -405,6 +405,7 @@ func rig(t *testing.T) (*calltest.Rig, *host.Fake, *engine) {
 	srv := httptest.NewServer(g.handler())
 	t.Cleanup(srv.Close)
 	h := host.NewFake()
+	h.SetTick(0) // results have how long it took
 	h.OnDial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		if network != "unix" || address != "/var/run/docker.sock" {
 			t.Errorf("dial %s %s", network, address)

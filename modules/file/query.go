@@ -339,14 +339,18 @@ func join(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if len(c.Pos) == 0 {
 		return fun.Value("")
 	}
-	parts := []string{strings.TrimRight(value.Str(c.Pos[0]), "/") + "/"}
-	if value.Str(c.Pos[0]) == "" {
-		parts[0] = ""
+	out := ""
+	for i, p := range c.Pos {
+		switch part := value.Str(p); { // a part that is absolute starts anew
+		case i == 0 || strings.HasPrefix(part, "/"):
+			out = part
+		case out == "" || strings.HasSuffix(out, "/"):
+			out += part
+		default:
+			out += "/" + part
+		}
 	}
-	for _, p := range c.Pos[1:] {
-		parts = append(parts, strings.TrimLeft(value.Str(p), "/"))
-	}
-	return fun.Value(filepath.Clean(path.Join(parts...)))
+	return fun.Value(out)
 }
 
 func listBackups(_ context.Context, c *fun.Call) (fun.Result, error) {

@@ -62,6 +62,9 @@ func setComment(c *fun.Call, commented bool) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
+	if before == nil {
+		return fun.Value(false)
+	}
 	return fun.Value(DiffLines(before, after))
 }
 

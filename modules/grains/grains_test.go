@@ -44,6 +44,16 @@ func TestFunctions(t *testing.T) {
 		{"filter_by", "[{web: {p: 1}, default: {p: 2}}]", "{grain: role, default: default}", "{p: 2}"},
 		{"filter_by", "[{b*: {p: 1, q: {r: 1}}}]", "{grain: tags, merge: {q: {s: 2}}}", "{p: 1, q: {r: 1, s: 2}}"},
 		{"filter_by", "[{base: {x: 1, p: 0}, c: {p: 1}}]", "{grain: tags, base: base}", "{x: 1, p: 1}"},
+		// Keys keep their types, as in Salt: 1, 1.0 and true are one, 3 and '3' are two.
+		{"filter_by", "[{2: two, 3: three}]", "{grain: none, default: 3}", "three"},
+		{"filter_by", "[{2: two, 3: three}]", "{grain: none, default: '3'}", "null"},
+		{"filter_by", "[{'3': three}]", "{grain: none, default: 3}", "null"},
+		{"filter_by", "[{true: yes-, false: no-}]", "{grain: none, default: false}", "no-"},
+		{"filter_by", "[{1: one}]", "{grain: none, default: 1.0}", "one"},
+		{"filter_by", "[{1.5: f}]", "{grain: none, default: 1.5}", "f"},
+		{"filter_by", "[{null: n}]", "{grain: none, default: null}", "n"},
+		{"filter_by", "[{1: {a: 1}, 2: {b: 1}}]", "{grain: none, default: 2, base: 1}", "{a: 1, b: 1}"},
+		{"filter_by", "[{1: {a: 1}, 2: {b: 1}}]", "{grain: none, default: 2, base: '1'}", "{b: 1}"},
 		{"setvals", "[{x: 1, colour: null}]", "{destructive: True}", "{x: 1, colour: null}"},
 	} {
 		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains."+tt.fun, fun.Args{Pos: grainstest.Load(t, tt.pos).(*value.List).Items, Kw: grainstest.Load(t, tt.kw).(*value.Map)})

@@ -311,8 +311,8 @@ func getOrSetHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Value(v)
 	}
 	n := c.Int("length")
-	if n < 0 || n > 1<<20 || len(chars) == 0 {
-		return fun.Result{}, fun.Errorf("length and chars do not make a text")
+	if n < 1 || n > 1<<20 || len(chars) == 0 {
+		return fun.Result{}, fun.Errorf("length and chars do not make a text: length has to be from 1 to 1048576, and chars not empty")
 	}
 	text := make([]rune, n)
 	for i := range text {

@@ -285,7 +285,9 @@ func TestWait(t *testing.T) {
 		io.WriteString(w, "up")
 	}))
 	defer srv.Close()
-	e := env(host.NewFake(), value.NewMap(0))
+	h := host.NewFake()
+	h.SetTick(0)
+	e := env(h, value.NewMap(0))
 	v, err := call(t, e, "wait_for_successful_query", srv.URL, "wait_for: 60, request_interval: 1, status: true")
 	if err != nil || value.Repr(v) != "{'body': 'up', 'status': 200}" || n != 3 {
 		t.Errorf("%s, %v after %d requests", value.Repr(v), err, n)

@@ -14,9 +14,14 @@ func Module() fun.Module {
 	return fun.Module{Name: "jinja", Kind: fun.Exec, Doc: "Read what templates define.", Specs: specs}
 }
 
+// tempName is the name of the template that load_map and the others render: Salt's is
+// a temporary file. Variables such as tpldir are those of it, as in Salt.
+const tempName = "__salt.tmp"
+
 // run renders a template that ends in the JSON of a value, and reads it.
 func run(ctx context.Context, c *fun.Call, text string) (fun.Result, error) {
-	v, err := render.For(c.Env).SLS(ctx, render.Input{Path: "", SaltEnv: c.Env.SaltEnv, Pipeline: "jinja|json", Text: []byte(text)})
+	in := render.Input{Path: tempName, Abs: "/tmp/" + tempName, Name: "jinja." + c.Spec.Name, SaltEnv: c.Env.SaltEnv, Pipeline: "jinja|json", Text: []byte(text)}
+	v, err := render.For(c.Env).SLS(ctx, in)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}

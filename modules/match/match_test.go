@@ -26,6 +26,8 @@ func TestModule(t *testing.T) {
 		{"filter_by", "{lookup: {'web*': {a: 1}}, merge: {b: 2}}", "{a: 1, b: 2}"},
 		{"filter_by", "{lookup: {'db*': {a: 1}, default: {c: 3}}, merge: {b: 2}}", "{c: 3}"},
 		{"filter_by", "{lookup: {'web*': null}, merge: {b: 2}}", "{b: 2}"},
+		{"filter_by", "{lookup: {2: two, 3: three}, default: 3}", "three"},
+		{"filter_by", "{lookup: {'3': three}, default: 3}", "null"},
 		{"compound", "{tgt: 'web* and not G@role:db'}", "true"},
 		{"glob", "{tgt: 'db*', minion_id: db3}", "true"},
 		{"ipcidr", "{tgt: 10.0.0.1}", "false"},

@@ -28,7 +28,7 @@ var specs = []fun.Spec{
 			idArg,
 			{Name: "merge", Doc: "a mapping merged over the value"},
 			{Name: "merge_lists", Type: fun.Bool, Default: false, Doc: "append lists in the merge"},
-			{Name: "default", Type: fun.Str, Default: "default", Doc: "the key if none matches"},
+			{Name: "default", Default: "default", Doc: "the key if none matches"},
 		},
 	},
 	{Name: "glob", Doc: "Return whether a glob matches this machine.", Src: "modules/match.py glob", Args: []fun.Arg{tgtArg, idArg}, Fn: glob},

@@ -320,7 +320,7 @@ type Saved struct {
 
 // Check returns what is wrong with the arguments, whatever the host has. It gives
 // the type of a key its full name.
-func (w *Want) Check() error {
+func (k Known) Check(w *Want) error {
 	if err := CheckHost(w.Host); err != nil {
 		return err
 	}
@@ -330,13 +330,17 @@ func (w *Want) Check() error {
 	switch {
 	case w.Key == "":
 		return nil
-	case w.Fingerprint != "":
-		return &KnownError{`Specify either "key" or "fingerprint", not both.`}
 	case w.Enc == "":
 		return &KnownError{`Required argument "enc" if using "key" argument.`}
 	}
-	if fp, _ := Fingerprint(w.Key, ""); fp == "" {
+	fp, err := Fingerprint(w.Key, k.Hash)
+	switch {
+	case err != nil:
+		return err
+	case fp == "":
 		return &KnownError{"Invalid public ssh key, most likely has spaces or invalid syntax"}
+	case w.Fingerprint != "" && !strings.EqualFold(w.Fingerprint, fp):
+		return &KnownError{"The key does not have the fingerprint " + w.Fingerprint + ": its fingerprint is " + fp}
 	}
 	full, err := Type(w.Enc)
 	if err != nil {
@@ -353,7 +357,7 @@ func (w *Want) Check() error {
 // replaced however the type is written, the names of other hosts are kept, and only
 // the new line is hashed.
 func (k Known) Set(ctx context.Context, w Want) (*Saved, error) {
-	if err := w.Check(); err != nil {
+	if err := k.Check(&w); err != nil {
 		return nil, err
 	}
 	have, err := k.Keys(w.Host, w.Port)

@@ -7,6 +7,8 @@ package systemd
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,11 +54,27 @@ func offline(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(systemctlAlone(c.Env))
 }
 
-// known returns what systemd knows of the unit of a call.
+// known returns what systemd knows of the unit of a call. Where none runs, as in a
+// chroot, that is what its files say: there they are, and nothing is active.
+//
+// Salt: salt/modules/systemd_service.py _check_available. Difference: it refuses to
+// answer there, unless another provider does.
 func known(ctx context.Context, c *fun.Call) (*Unit, error) {
 	name := c.Str("name")
 	if systemctlAlone(c.Env) {
-		return nil, fun.Errorf("Cannot run in offline mode. Failed to get information on unit '%s'", name)
+		all, err := allUnits(c.Env.Host, "")
+		if err != nil {
+			return nil, err
+		}
+		u := &Unit{ID: canonical(name), Load: "not-found", Active: "inactive"}
+		ext := path.Ext(u.ID)
+		base, _, _ := strings.Cut(strings.TrimSuffix(u.ID, ext), "@")
+		for _, file := range []string{u.ID, base + "@" + ext} { // its own, and that of its template
+			if n, ok := short(file); ok && slices.Contains(all, n) && (file == u.ID || strings.Contains(u.ID, "@")) {
+				u.Load = "loaded"
+			}
+		}
+		return u, nil
 	}
 	m := newManager(c.Env)
 	u, err := m.unit(ctx, name)
@@ -83,6 +101,17 @@ func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	name := c.Str("name")
 	m := newManager(c.Env)
+	if systemctlAlone(c.Env) { // nothing runs
+		if !service.HasGlob(name) {
+			return fun.Value(false)
+		}
+		all, err := allUnits(m.h, "")
+		out := value.NewMap(0)
+		for _, n := range value.FnmatchFilter(all, name) {
+			out.Set(n, false)
+		}
+		return fun.Result{Value: out}, err
+	}
 	if !service.HasGlob(name) {
 		u, err := m.unit(ctx, name)
 		return machine.Bool(err == nil && u.Running(), err)

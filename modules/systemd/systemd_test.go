@@ -10,10 +10,12 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/source"
+	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/systemdtest"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 	"brine/modules/systemd"
+	testmod "brine/modules/test"
 )
 
 func machine() *systemdtest.Machine {
@@ -193,4 +195,33 @@ func FuzzParse(f *testing.F) {
 	f.Add("Id=a.service\nExecStart={ path=/bin/a ; argv[]=/bin/a=b }\n\nId=b\n")
 	f.Add("=\n{=}\nAfter=a b\nX={ ; ; = }\r\n\x00")
 	f.Fuzz(func(_ *testing.T, text string) { systemd.Parse(text) })
+}
+
+// In a chroot, where systemctl is and no systemd runs, the files tell which services
+// there are. Templates of images ask.
+func TestOffline(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	h.PutFile("/usr/bin/systemctl", "", 0o755)
+	for _, unit := range []string{"a.service", "c@.service", "t.timer"} {
+		h.PutFile("/usr/lib/systemd/system/"+unit, "[Service]\n", 0o644)
+	}
+	h.PutFile("/etc/init.d/script", "", 0o755)
+	r := calltest.New(h, fun.Entry{Kind: fun.Exec, Name: systemd.Name, Virtual: "service", Load: systemd.Module}, fun.Entry{Kind: fun.Exec, Name: "test", Load: testmod.Module})
+	r.Env.Grains.(*value.Map).Set("kernel", "Linux")
+	r.Steps(t, []calltest.Step{
+		{"call service.offline {}", "True"},
+		{"call service.available {name: a}", "True"},
+		{"call service.available {name: a.service}", "True"},
+		{"call service.available {name: script}", "True"},
+		{"call service.available {name: c@1}", "True"},
+		{"call service.available {name: t.timer}", "True"},
+		{"call service.available {name: none}", "False"},
+		{"call service.available {name: c}", "False"},
+		{"call service.missing {name: none}", "True"},
+		{"call service.missing {name: a}", "False"},
+		{"call service.status {name: a}", "False"},
+		{"call service.status {name: 'c*'}", "{'c@': False}"},
+		{"call test.provider {module: service}", "'systemd_service'"},
+	})
 }

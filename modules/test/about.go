@@ -11,32 +11,30 @@ import (
 )
 
 // providerOf returns the name of the file in Salt that a module stands for.
-func providerOf(t *fun.Table, module string) string {
-	for _, n := range t.Names(fun.Exec) {
-		if !strings.HasPrefix(n, module+".") {
-			continue
-		}
-		_, spec, ok := t.Lookup(fun.Exec, n)
-		if !ok {
-			continue
-		}
-		if file, _, _ := strings.Cut(spec.Src, " "); strings.HasSuffix(file, ".py") {
+func providerOf(env *fun.Env, module string) string {
+	mod, _ := env.Provider(fun.Exec, module)
+	if mod == nil {
+		return "" // none serves here
+	}
+	for i := range mod.Specs {
+		if file, _, _ := strings.Cut(mod.Specs[i].Src, " "); strings.HasSuffix(file, ".py") && !strings.HasPrefix(file, "salt://") {
 			return strings.TrimSuffix(path.Base(file), ".py")
 		}
-		return module // a function of the user's own
 	}
-	return ""
+	return module // functions of the user's own
 }
 
 func provider(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(providerOf(c.Env.Table, c.Str("module")))
+	return fun.Value(providerOf(c.Env, c.Str("module")))
 }
 
 func providers(_ context.Context, c *fun.Call) (fun.Result, error) {
 	names := c.Env.Table.Modules(fun.Exec)
 	m := value.NewMap(len(names))
 	for _, n := range names {
-		m.Set(n, providerOf(c.Env.Table, n))
+		if p := providerOf(c.Env, n); p != "" {
+			m.Set(n, p)
+		}
 	}
 	return fun.Value(m)
 }

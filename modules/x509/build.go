@@ -327,7 +327,7 @@ func BuildCRL(h host.Host, kw *value.Map) (*pki.CRL, *pki.Key, error) {
 		return nil, nil, err
 	}
 	for _, item := range items(kw.At("revoked")) {
-		r, skip, err := revokedOf(h, item, value.Truth(kw.At("include_expired")), ca)
+		r, skip, err := revokedOf(h, item, now, value.Truth(kw.At("include_expired")), ca)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -390,13 +390,15 @@ func flatRevoked(v value.Value) (*value.Map, error) {
 	return out, nil
 }
 
-// revokedOf makes an entry of a list; skip says that its certificate has expired.
-func revokedOf(h host.Host, v value.Value, expired bool, ca *x509.Certificate) (r pki.Revoked, skip bool, err error) {
+// revokedOf makes an entry of a list that is made now; skip says that its
+// certificate is known to have expired. An entry that tells no end of its
+// certificate (not_after, certificate) is never skipped.
+func revokedOf(h host.Host, v value.Value, now time.Time, expired bool, ca *x509.Certificate) (r pki.Revoked, skip bool, err error) {
 	m, err := flatRevoked(v)
 	if err != nil {
 		return r, false, err
 	}
-	notAfter := h.Now()
+	var notAfter time.Time // zero where nothing tells it
 	if t := m.At("not_after"); t != nil {
 		if notAfter, err = timeOf(t); err != nil {
 			return r, false, err
@@ -416,10 +418,10 @@ func revokedOf(h host.Host, v value.Value, expired bool, ca *x509.Certificate) (
 	if r.Serial, err = serialOf(serial); err != nil {
 		return r, false, err
 	}
-	if !expired && h.Now().After(notAfter) {
+	if !expired && !notAfter.IsZero() && now.After(notAfter) {
 		return r, true, nil
 	}
-	r.Date = h.Now().UTC()
+	r.Date = now
 	if d := m.At("revocation_date"); d != nil {
 		if r.Date, err = timeOf(d); err != nil {
 			return r, false, err
@@ -526,7 +528,7 @@ func RevokedSerial(h host.Host, v value.Value) (*value.Map, string, error) {
 			m.Set(k, t.Format(pki.TimeFormat))
 		}
 	}
-	r, _, err := revokedOf(h, m, true, nil)
+	r, _, err := revokedOf(h, m, h.Now().UTC(), true, nil)
 	if err != nil {
 		return nil, "", err
 	}

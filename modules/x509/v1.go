@@ -613,7 +613,7 @@ func CreateCRLV1(h host.Host, kw *value.Map) (string, error) {
 				exts.Set("CRLReason", strings.Replace(reason, "CACompromise", "cACompromise", 1))
 			}
 		}
-		r, skip, err := revokedOf(h, m, value.Truth(kw.At("include_expired")), ca)
+		r, skip, err := revokedOf(h, m, now, value.Truth(kw.At("include_expired")), ca)
 		if err != nil {
 			return "", err
 		}

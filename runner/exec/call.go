@@ -392,8 +392,8 @@ func (r *run) initModule(ctx context.Context, n *node) {
 	if r.inited[n.c.State] {
 		return
 	}
-	mod, ok := r.env.Table.Module(fun.State, n.c.State)
-	if !ok {
+	mod, _ := r.env.Provider(fun.State, n.c.State)
+	if mod == nil {
 		return
 	}
 	if mod.Init == nil {
@@ -429,71 +429,5 @@ func (r *run) bind(n *node, mod *fun.Module, spec *fun.Spec) *fun.Call {
 func (r *run) guard(what string, c *fun.Chunk) {
 	if p := recover(); p != nil {
 		r.env.Log().Error("panic in "+what, "state", c.State, "panic", p)
-	}
-}
-
-// joinOthers is mod_aggregate: lets the module join what other states of the
-// run would do into this one, where aggregation is wished.
-func (r *run) joinOthers(ctx context.Context, n *node) {
-	want, ok := n.c.Low.Get("aggregate")
-	if !ok {
-		want = r.aggregate
-	}
-	if n.aggregated || want == nil || want == false {
-		return
-	}
-	if want != true {
-		l, ok := want.(*value.List)
-		if !ok {
-			return
-		}
-		in := false
-		for _, x := range l.Items {
-			in = in || x == n.c.State
-		}
-		if !in {
-			return
-		}
-	}
-	if value.Truth(n.c.Low.At("__agg__")) {
-		return
-	}
-	mod, spec, errs := r.verify(n.c)
-	if errs != nil || mod.Aggregate == nil {
-		return
-	}
-	call := r.bind(n, mod, spec)
-	if call == nil {
-		return
-	}
-	defer r.guard("mod_aggregate", n.c)
-	n.aggregated = true
-	c := mod.Aggregate(ctx, call, r.chunks, r.Returns)
-	if c == nil {
-		return
-	}
-	joined := *c
-	joined.Low = c.Low.Copy()
-	r.joinRequisites(&joined, n)
-	joined.Low.Set("__agg__", true)
-	n.c = &joined
-	n.resolved = false
-}
-
-// joinRequisites adds the requisites of the states that were joined into c.
-func (r *run) joinRequisites(c *fun.Chunk, n *node) {
-	for _, o := range r.nodes {
-		if o == n || o.done || o.c.State != c.State || !value.Truth(o.c.Low.At("__agg__")) {
-			continue
-		}
-		for k := range prerequired {
-			theirs := items(o.c.Low.At(kindNames[k]))
-			if len(theirs) == 0 {
-				continue
-			}
-			list := value.NewList(append([]value.Value{}, items(c.Low.At(kindNames[k]))...)...)
-			list.Append(theirs...)
-			c.Low.Set(kindNames[k], list)
-		}
 	}
 }

@@ -44,7 +44,6 @@ type node struct {
 	gates []*node // those that have prereq on this one
 
 	resolved          bool
-	aggregated        bool
 	active, preActive bool // on the stack, in earnest or as a dry run
 	done              bool // has a return; that of a parallel state may be on its way
 	out               outcome
@@ -334,8 +333,8 @@ func kindOf(s string) (kind, bool) {
 func (r *run) resolveRefs(n *node, has [kinds]bool) {
 	var watches bool
 	if has[watch] || has[watchAny] {
-		mod, ok := r.env.Table.Module(fun.State, n.c.State)
-		watches = ok && mod.Watch != nil
+		mod, _ := r.env.Provider(fun.State, n.c.State)
+		watches = mod != nil && mod.Watch != nil
 	}
 	add := func(as, from kind) {
 		if !has[from] || r.disabled[kindNames[as]] {

@@ -205,7 +205,6 @@ func (r *run) unwind() {
 
 // enter puts n on the stack.
 func (r *run) enter(ctx context.Context, n *node, dry bool) {
-	r.joinOthers(ctx, n)
 	r.initModule(ctx, n)
 	if !n.resolved {
 		r.resolve(n)
@@ -408,6 +407,7 @@ func (r *run) earnest(ctx context.Context, n *node, dry, watched bool) {
 		r.put(n, ret)
 		return
 	}
+	r.joinOthers(ctx, n)
 	ret := r.call(ctx, n, n.c, watched)
 	if n.par == nil && watched && unmoved(ret) {
 		ret = r.call(ctx, n, r.watchChunk(n), false)

@@ -9,15 +9,10 @@ import (
 	"brine/internal/value"
 )
 
-// conditions keep a state from being joined with others: whether it is to run is
-// not known before its turn.
-var conditions = [...]string{"onlyif", "unless", "creates", "check_cmd", "retry", "parallel", "onchanges", "onchanges_any", "onfail", "onfail_any", "onfail_all", "prereq"}
-
 // aggregate joins the rules of other states of the same function into one, which
 // sets them in their order. Salt: salt/states/iptables.py mod_aggregate.
-// Difference: states with conditions stay apart.
 func aggregate(_ context.Context, c *fun.Call, chunks []*fun.Chunk, running *value.Map) *fun.Chunk {
-	if fn := c.Low.Fun; fn != "append" && fn != "insert" || conditional(c.Low) {
+	if fn := c.Low.Fun; fn != "append" && fn != "insert" {
 		return nil
 	}
 	own := c.Low.Low.Copy()
@@ -29,7 +24,7 @@ func aggregate(_ context.Context, c *fun.Call, chunks []*fun.Chunk, running *val
 	n := rules.Len()
 	for _, o := range chunks {
 		if o == c.Low || o.State != c.Low.State || o.Fun != c.Low.Fun || o.Tag() == c.Low.Tag() || running.Has(o.Tag()) ||
-			value.Truth(o.Low.At("__agg__")) || conditional(o) {
+			value.Truth(o.Low.At("__agg__")) {
 			continue
 		}
 		rules.Append(o.Low.Copy())
@@ -42,15 +37,6 @@ func aggregate(_ context.Context, c *fun.Call, chunks []*fun.Chunk, running *val
 	chunk.Low = c.Low.Low.Copy()
 	chunk.Low.Set("rules", rules)
 	return &chunk
-}
-
-func conditional(c *fun.Chunk) bool {
-	for _, k := range conditions {
-		if c.Low.Has(k) {
-			return true
-		}
-	}
-	return false
 }
 
 // each does what a state is about: with one rule, or with those of the argument

@@ -7,7 +7,7 @@ var nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of
 
 // bootArgs are the arguments of running and dead.
 var bootArgs = []fun.Arg{
-	{Name: "enable", Type: fun.Bool, Doc: "whether the service is to start at boot; default: leave that as it is"},
+	{Name: "enable", Type: fun.Bool | fun.Str, Doc: "whether the service is to start at boot; default, and the text None: leave that as it is"},
 	{Name: "sig", Type: fun.Str, Doc: "regular expression that finds the service's process in ps; not used with systemd"},
 	{Name: "init_delay", Type: fun.Duration, Unit: "s", Doc: "wait this long before the service is looked at again"},
 	{Name: "no_block", Type: fun.Bool, Doc: "systemd: do not wait until the service has started or stopped"},

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -10,11 +11,36 @@ import (
 	"brine/states/dryrun"
 )
 
+// readEnable makes a boolean, or None, of the text of enable.
+//
+// Difference: for Salt all text but true and numbers is False, so that 'yes' and None,
+// which is text in YAML, disable the service.
+func readEnable(c *fun.Call) (fault string) {
+	text, ok := c.Value("enable").(string)
+	if !ok {
+		return ""
+	}
+	switch strings.ToLower(text) {
+	case "true", "yes", "on", "1":
+		c.Args.Set("enable", true)
+	case "false", "no", "off", "0":
+		c.Args.Set("enable", false)
+	case "none", "":
+		c.Args.Set("enable", nil)
+	default:
+		return "enable must be True, False or None, not " + value.Repr(text)
+	}
+	return ""
+}
+
 // running starts the service. Salt: salt/states/service.py running.
 func running(ctx context.Context, c *fun.Call) fun.Ret {
 	j := newJob(c)
 	if c.Kw.Has("enabled") {
 		return j.misnamed()
+	}
+	if fault := readEnable(c); fault != "" {
+		return fun.Fail("%s", fault)
 	}
 	if ret, is := j.offline(ctx); is {
 		return ret
@@ -173,6 +199,9 @@ func dead(ctx context.Context, c *fun.Call) fun.Ret {
 	j := newJob(c)
 	if c.Kw.Has("enabled") {
 		return j.misnamed()
+	}
+	if fault := readEnable(c); fault != "" {
+		return fun.Fail("%s", fault)
 	}
 	if ret, is := j.offline(ctx); is {
 		return ret

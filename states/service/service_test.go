@@ -121,6 +121,11 @@ func TestService(t *testing.T) {
 		warn            string
 	}{
 		{"start", "running", "{name: down}", "", "{r: true, c: Started service down, x: {down: true}}", []string{"systemctl start down.service"}, ""},
+		// The texts yes and None disable the service in Salt.
+		{"text none", "running", "{name: up, enable: None}", "", "{r: true, c: The service up is already running, x: {}}", nil, ""},
+		{"text yes", "running", "{name: lone, enable: 'yes'}", "test", "{r: null, c: Service lone set to be enabled, x: {}}", nil, ""},
+		{"text no", "running", "{name: up, enable: 'No'}", "test", "{r: null, c: Service up set to be disabled, x: {}}", nil, ""},
+		{"text nope", "running", "{name: up, enable: nope}", "", "{r: false, c: \"enable must be True, False or None, not 'nope'\", x: {}}", nil, ""},
 		{"start test", "running", "{name: down, enable: true}", "test", "{r: null, c: Service down is set to start, x: {}}", nil, ""},
 		{
 			"start and enable", "running", "{name: down, enable: true}", "", "{r: true, c: 'Service down has been enabled, and is running', x: {down: true}}",

@@ -7,6 +7,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/testkit/calltest"
+	"brine/modules/ssh"
 	"brine/states/sshauth"
 	"brine/states/sshknownhosts"
 )
@@ -59,6 +60,7 @@ func TestAuth(t *testing.T) {
 
 func TestKnownHosts(t *testing.T) {
 	t.Parallel()
+	printA, _ := ssh.Fingerprint(keyA, "")
 	r, h := rig()
 	h.OnCommand("ssh-keygen -R h *", host.Output{Stdout: []byte("# Host h found: line 1\n")})
 	h.OnCommand("ssh-keyscan *", host.Output{Status: 1})
@@ -68,7 +70,13 @@ func TestKnownHosts(t *testing.T) {
 		{"state ssh_known_hosts.present {name: h, user: ku, key: " + keyA + ", enc: ed25519}", "True: h already exists in .ssh/known_hosts {}"},
 		{"test ssh_known_hosts.present {name: h, user: ku, key: " + keyA + ", enc: ed25519}", "True: Host h is already in .ssh/known_hosts {}"},
 		{"test ssh_known_hosts.present {name: h, user: ku, key: " + keyB + ", enc: ed25519}", "None: Key for h is set to be updated in .ssh/known_hosts {}"},
-		{"state ssh_known_hosts.present {name: h, user: ku, key: x, fingerprint: y}", `False: Specify either "key" or "fingerprint", not both. {}`},
+		{"state ssh_known_hosts.present {name: h, user: ku, key: " + keyA + ", enc: ed25519, fingerprint: 'aa:bb'}", "False: The key does not have the fingerprint aa:bb: its fingerprint is " + printA + " {}"},
+		{"test ssh_known_hosts.present {name: h, user: ku, key: " + keyA + ", enc: ed25519, fingerprint: 'aa:bb'}", "False: The key does not have the fingerprint aa:bb: its fingerprint is " + printA + " {}"},
+		// Salt refuses the pair in test mode, and writes the key of whatever fingerprint.
+		{"test ssh_known_hosts.present {name: p, user: ku, key: " + keyA + ", enc: ed25519, fingerprint: '" + printA + "'}", "None: Key for p is set to be added to .ssh/known_hosts {}"},
+		{"state ssh_known_hosts.present {name: p, user: ku, key: " + keyA + ", enc: ed25519, fingerprint: '" + printA + "', hash_known_hosts: False}", "True: p's key saved to .ssh/known_hosts (key: " + keyA + ") {'old': None, 'new': [{'hostname': 'p', 'enc': 'ssh-ed25519', 'key': '" + keyA + "'}]}"},
+		{"state ssh_known_hosts.present {name: p, user: ku, key: " + keyA + ", enc: ed25519, fingerprint: '" + printA + "'}", "True: p already exists in .ssh/known_hosts {}"},
+		{"test ssh_known_hosts.present {name: p, user: ku, key: " + keyA + ", enc: ed25519, fingerprint: '" + printA + "'}", "True: Host p is already in .ssh/known_hosts {}"},
 		{"state ssh_known_hosts.present {name: h, user: ku, key: x}", `False: Required argument "enc" if using "key" argument. {}`},
 		{"state ssh_known_hosts.present {name: h, config: .ssh/x}", `False: If not specifying a "user", specify an absolute "config". {}`},
 		{"state ssh_known_hosts.present {name: x, user: ku}", "False: Unable to receive remote host keys {}"},
@@ -77,6 +85,7 @@ func TestKnownHosts(t *testing.T) {
 		{"test ssh_known_hosts.absent {name: h, user: ku}", "None: Key for h is set to be removed from .ssh/known_hosts {}"},
 		{"state ssh_known_hosts.absent {name: n, user: ku}", "True: Host is already absent {}"},
 		{"state ssh_known_hosts.absent {name: n, user: nosuch}", "True: Host is already absent {}"},
+		{"test ssh_known_hosts.absent {name: n, user: nosuch}", "None: Key for n is set to be removed from .ssh/known_hosts {}"},
 	})
 	if got := r.State(t, "ssh_known_hosts.absent", "{name: h, user: ku}", false); !strings.HasPrefix(got, "True: # Host h found: line 1 {'old': [{'hostname': 'h', ") || !strings.HasSuffix(got, "}], 'new': None}") {
 		t.Error(got)

@@ -50,7 +50,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		Host: c.Name, Key: c.Str("key"), Fingerprint: c.Str("fingerprint"), Enc: c.Str("enc"), Port: c.Int("port"), HasPort: !c.IsNone("port"),
 		HashNames: c.Bool("hash_known_hosts"), Timeout: int64(c.Float("timeout")),
 	}
-	if err := w.Check(); err != nil {
+	if err := k.Check(&w); err != nil {
 		return failed(err)
 	}
 	if c.Test {
@@ -101,6 +101,9 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 	have, err := k.Keys(c.Name, 0)
 	var missing *ssh.KnownError
 	switch {
+	case errors.As(err, &missing) && c.Test:
+		// A state before this one may add the user, with known hosts.
+		return fun.Ret{Result: fun.WouldChange, Comment: "Key for " + c.Name + " is set to be removed from " + k.Config}
 	case errors.As(err, &missing), err == nil && len(have) == 0:
 		return fun.Ret{Result: fun.OK, Comment: "Host is already absent"}
 	case err != nil:

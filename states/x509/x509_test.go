@@ -11,6 +11,7 @@ import (
 	"brine/internal/value"
 	configmod "brine/modules/config"
 	mod "brine/modules/x509"
+	"brine/modules/x509/pki"
 	"brine/states/file"
 )
 
@@ -211,4 +212,57 @@ func TestV1(t *testing.T) {
 		{"call x509.expired {certificate: /pki/ca.crt}", "{'path': '/pki/ca.crt', 'cn': 'ca', 'expired': False}", ""},
 		{"call x509.read_certificates {glob_path: '/pki/*.crt'}", "{'/pki/", "'/pki/ca.crt': {'Version': 3"},
 	})
+}
+
+// A list has every entry but those of certificates that are known to have expired,
+// also on a clock that goes on between two readings. It is what Salt 3006 writes.
+func TestRevoked(t *testing.T) {
+	t.Parallel()
+	const entries = `[{serial_number: 01337A}, {serial_number: 'AB:CD', not_after: '2020-01-01 00:00:00'}, {serial_number: 'AB:CE', not_after: '2040-01-01 00:00:00'}, ` +
+		`{serial_number: '11', revocation_date: '2015-03-01 00:00:00'}, {serial_number: '12', reason: keyCompromise}]`
+	const signer = "signing_private_key: /pki/ca.key, signing_cert: /pki/ca.crt, revoked: " + entries
+	for _, v2 := range []bool{false, true} {
+		r, h := rig(v2)
+		h.SetTick(time.Second)
+		for _, p := range []string{"x509.private_key_managed {name: /pki/ca.key}", "x509.certificate_managed " + caArgs} {
+			name, args, _ := strings.Cut(p, " ")
+			if got := r.State(t, name, args, false); !strings.HasPrefix(got, "True: ") {
+				t.Fatal(got)
+			}
+		}
+		for call, want := range map[string]string{
+			"state x509.crl_managed {name: /pki/t.crl, " + signer + "}":                        "01337A ABCE 11 12",
+			"state x509.crl_managed {name: /pki/t.crl, include_expired: true, " + signer + "}": "01337A ABCD ABCE 11 12",
+			"call x509.create_crl {path: /pki/t.crl, " + signer + "}":                          "01337A ABCE 11 12",
+			"call x509.create_crl {path: /pki/t.crl, include_expired: true, " + signer + "}":   "01337A ABCD ABCE 11 12",
+		} {
+			verb, rest, _ := strings.Cut(call, " ")
+			name, args, _ := strings.Cut(rest, " ")
+			got := ""
+			if verb == "state" {
+				got = r.State(t, name, args, false)
+			} else {
+				got = r.Fn(t, name, args)
+			}
+			data, err := h.ReadFile("/pki/t.crl")
+			if err != nil {
+				t.Errorf("v2 %t: %s: %v\n%s", v2, call, err, got)
+				continue
+			}
+			crl, _, err := pki.LoadCRL(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var have []string
+			for _, e := range crl.Revoked {
+				have = append(have, strings.ReplaceAll(pki.PrettySerial(e.Serial), ":", ""))
+				if e.Date.After(crl.LastUpdate) {
+					t.Errorf("v2 %t: %s: %s was revoked after the list was made", v2, call, have[len(have)-1])
+				}
+			}
+			if got := strings.Join(have, " "); got != want {
+				t.Errorf("v2 %t: %s\nrevokes %s, want %s", v2, call, got, want)
+			}
+		}
+	}
 }

@@ -548,7 +548,9 @@ class Helper:
 
     def describe(self, module, name):
         """Tells whether a module serves, under which name, and its functions."""
-        out = {"name": getattr(module, "__virtualname__", name), "serves": True, "why": "", "functions": {}, "doc": inspect.getdoc(module) or ""}
+        out = {"name": name, "serves": True, "why": "", "functions": {}, "doc": inspect.getdoc(module) or ""}
+        aliases = getattr(module, "__virtual_aliases__", ())
+        out["aliases"] = [aliases] if isinstance(aliases, str) else list(aliases)
         init = getattr(module, "__init__", None)
         if inspect.isfunction(init):
             init(module.__dict__["__opts__"])
@@ -557,8 +559,9 @@ class Helper:
             answer = virtual()
             if isinstance(answer, tuple):
                 answer, out["why"] = answer[0], str(answer[1]) if len(answer) > 1 else ""
-            if isinstance(answer, str):
-                out["name"] = answer
+            if answer is True or isinstance(answer, str) and answer != name:
+                virtualname = getattr(module, "__virtualname__", answer)
+                out["name"] = virtualname if isinstance(virtualname, str) else name
             out["serves"] = bool(answer)
         alias = getattr(module, "__func_alias__", {})
         listed = getattr(module, "__load__", None) or dir(module)

@@ -164,6 +164,7 @@ func TestChanges(t *testing.T) {
 func TestLock(t *testing.T) {
 	t.Parallel()
 	m := machine(t)
+	m.SetTick(0)
 	var warned []string
 	m.Env().OnWarn = func(w fun.Warning) { warned = append(warned, w.Text) }
 	m.Locked = 5
@@ -202,6 +203,7 @@ func TestLockTimeout(t *testing.T) {
 		{"soon", 0, "error: the option pkg.lock_timeout must be a number of seconds, not 'soon'"},
 	} {
 		m := machine(t)
+		m.SetTick(0)
 		m.Locked = 1 << 20
 		m.Env().Opts = value.MapOf("pkg.lock_timeout", tt.option)
 		start := m.Now()
@@ -218,6 +220,7 @@ func TestLockTimeout(t *testing.T) {
 func TestNotRoot(t *testing.T) {
 	t.Parallel()
 	m := machine(t)
+	m.SetTick(0)
 	m.OnCommand("apt-get *", host.Output{Status: 100, Stderr: []byte("E: Could not open lock file /var/lib/apt/lists/lock - open (13: Permission denied)\nE: Unable to lock directory /var/lib/apt/lists/\n")})
 	start := m.Now()
 	if got, want := m.Exec("pkg.refresh_db", ""), "error: E: Could not open lock file /var/lib/apt/lists/lock - open (13: Permission denied)\nE: Unable to lock directory /var/lib/apt/lists/"; got != want {

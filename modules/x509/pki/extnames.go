@@ -2,11 +2,14 @@ package pki
 
 import (
 	"encoding/asn1"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -90,7 +93,7 @@ func ipBytes(s string) ([]byte, error) {
 	if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
 		return a.AsSlice(), nil
 	}
-	n, err := netip.ParsePrefix(s)
+	n, err := parseNetwork(s)
 	if err != nil || n.Masked() != n {
 		return nil, fmt.Errorf("Provided value %s does not seem to be an IP address or network range.", s)
 	}
@@ -100,6 +103,26 @@ func ipBytes(s string) ([]byte, error) {
 		mask[i/8] |= 0x80 >> (i % 8)
 	}
 	return append(out, mask...), nil
+}
+
+// parseNetwork reads a network: an address and the length of its prefix, or, of
+// version 4, its netmask or host mask, as Python's ipaddress does.
+func parseNetwork(s string) (netip.Prefix, error) {
+	addr, m, _ := strings.Cut(s, "/")
+	mask, err := netip.ParseAddr(m)
+	if err != nil || !mask.Is4() {
+		return netip.ParsePrefix(s)
+	}
+	b := mask.As4()
+	n := binary.BigEndian.Uint32(b[:])
+	ones := bits.LeadingZeros32(^n)
+	if n<<ones != 0 { // no netmask
+		ones = bits.LeadingZeros32(n)
+		if n != ^uint32(0)>>ones {
+			return netip.Prefix{}, fmt.Errorf("%s is not a netmask", m)
+		}
+	}
+	return netip.ParsePrefix(addr + "/" + strconv.Itoa(ones))
 }
 
 func addRelativeName(b *cryptobyte.Builder, text string) error {

@@ -248,6 +248,7 @@ func TestExtensions(t *testing.T) {
 		{"certificatePolicies", m("1.2.3", l("http://cps", m("organization", "o", "noticeNumbers", l(int64(1)), "text", "t"))), "{'critical': False, 'value': [{'1.2.3': [{'practice_statement': 'http://cps'}, {'organizataion': 'o', 'notice_numbers': [1], 'explicit_text': 't'}]}]}", "Policy: 1.2.3\n  CPS: http://cps\n  User Notice:\n    Explicit Text: t"},
 		{"policyConstraints", "requireExplicitPolicy:3,inhibitPolicyMapping:1", "{'critical': False, 'inhibitPolicyMapping': 1, 'requireExplicitPolicy': 3}", "Require Explicit Policy:3, Inhibit Policy Mapping:1"},
 		{"inhibitAnyPolicy", int64(2), "{'critical': False, 'value': 2}", "2"},
+		{"nameConstraints", "permitted;IP:192.168.0.0/255.255.255.0, excluded;IP:10.0.0.0/0.255.255.255", "{'critical': False, 'excluded': ['IP:10.0.0.0/8'], 'permitted': ['IP:192.168.0.0/24']}", "Permitted:\n  IP:192.168.0.0/255.255.255.0\nExcluded:\n  IP:10.0.0.0/255.0.0.0"},
 		{"nameConstraints", "critical, permitted;IP:192.168.0.0/24, permitted;email:.example.com, excluded;email:.com", "{'critical': True, 'excluded': ['mail:.com'], 'permitted': ['IP:192.168.0.0/24', 'mail:.example.com']}", "Permitted:\n  IP:192.168.0.0/255.255.255.0\n  email:.example.com\nExcluded:\n  email:.com"},
 		{"noCheck", true, "{'critical': False, 'value': True}", ""},
 		{"tlsfeature", "status_request", "{'critical': False, 'value': ['status_request']}", "status_request"},
