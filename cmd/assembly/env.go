@@ -73,6 +73,8 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict, OnTook: o.Took},
 		Jobs:      fun.Jobs{OnStart: o.Gate, OnStopped: stopped(o)},
 	}
+	// What is wrong with these options ends a run before this; here it forbids all.
+	env.Limits, _ = fun.NewLimits(opts)
 	env.OnFault = sourceFault(o.Fault)
 	env.Grains = machineGrains(env, o)
 	if o.Git == nil {
@@ -127,6 +129,7 @@ func saltEnv(opts *value.Map) string {
 func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 	of := grains.Options{
 		Host: o.Host, ID: env.ID, Opts: env.Opts, Exe: o.Exe,
+		Skip: func(module string) bool { return env.Limits.GrainModule(module) != "" },
 		Warn: func(err error) {
 			if o.Fault != nil {
 				o.Fault(err)

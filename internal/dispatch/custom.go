@@ -33,8 +33,10 @@ var customDirs = [...]struct {
 
 // FindGrains returns the modules of the tree that add grains.
 func FindGrains(ctx context.Context, env *fun.Env) []fun.FileInfo {
-	return FindScripts(ctx, env, "_grains")
+	return FindScripts(ctx, env, grainsDir)
 }
+
+const grainsDir = "_grains"
 
 // FindScripts returns the modules in Python and Starlark that the tree has in a
 // directory of its root.
@@ -51,7 +53,7 @@ func FindScripts(ctx context.Context, env *fun.Env, dir string) []fun.FileInfo {
 	}
 	return slices.DeleteFunc(files, func(f fun.FileInfo) bool {
 		base := path.Base(f.Path)
-		return !f.Mode.IsRegular() || !isScript(path.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir
+		return dir == grainsDir && env.Limits.GrainModule(strings.TrimSuffix(base, path.Ext(base))) != "" || !f.Mode.IsRegular() || !isScript(path.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir
 	})
 }
 

@@ -61,10 +61,18 @@ func (e *Env) Provider(kind Kind, name string) (*Module, string) {
 }
 
 func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) {
+	if kind == State {
+		if why := e.forbiddenState(name); why != "" {
+			return nil, why
+		}
+	}
 	if want := e.override(kind, name); want != "" {
 		var names []string
 		for _, l := range all {
 			if l.Name == want {
+				if why := e.forbidden(kind, name, l); why != "" {
+					return nil, why
+				}
 				return l.get(), ""
 			}
 			names = append(names, l.Name)
@@ -76,7 +84,11 @@ func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) 
 	}
 	var reasons []string
 	for _, l := range all {
-		ok, why := e.available(l.get())
+		why := e.forbidden(kind, name, l)
+		ok := why == ""
+		if ok {
+			ok, why = e.available(l.get())
+		}
 		if ok {
 			return l, ""
 		}
