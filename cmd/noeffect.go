@@ -32,7 +32,6 @@ var noEffect = [...]struct {
 	{"hard-crash", "", "an error shows its cause, not a traceback", false, forCall | forRun | forSalt},
 	{"make-token", "T", "there is no master to log in to", false, forRun | forSalt},
 	{"master", "", "brine has no master", true, forCall},
-	{"module-dirs", "m", "custom functions come from _modules of file_roots", true, forCall},
 	{"module-executors", "", "functions are called directly", true, forCall | forSalt},
 	{"no-return-event", "", "nothing is told to a master", false, forCall},
 	{"password", "", "there is no master to log in to", true, forRun | forSalt},

@@ -32,6 +32,8 @@ type EnvOptions struct {
 	Log    *slog.Logger
 	JID    string
 	Exe    string // path of the running program
+	// Behalf is for whom the process runs, where that is somebody else: see fleet.Permit.
+	Behalf string
 	// Secrets gets the secrets of pillars that are rendered.
 	Secrets *redact.Set
 	// PillarOverride is pillar= of the command line or of salt.state.
@@ -200,6 +202,9 @@ func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
 	backends := git.Backends(env.Opts, roots)
 	if l := env.Opts.List(TemplateRoots); l.Len() > 0 {
 		backends = append([]fileserver.Backend{newTemplateBackend(l, roots)}, backends...)
+	}
+	if b, ok := moduleDirs(env.Opts, env.CacheDir, roots); ok {
+		backends = append(backends, b)
 	}
 	files := fileserver.Over(env.Host, roots, backends...)
 	if git != nil {

@@ -81,6 +81,18 @@ type Config struct {
 // else it has its default.
 func (c *Config) Given(option string) bool { return c.given.Has(option) }
 
+// Settings returns the options that files, the Saltfile and the command line set,
+// with the places of those of files.
+func (c *Config) Settings() *value.Map { return c.given }
+
+// Default returns what an option is where nothing sets it.
+func Default(k Kind, option string) value.Value {
+	if k == Master {
+		return masterDefaults().At(option)
+	}
+	return minionDefaults().At(option)
+}
+
 // A Warning is a slip in the configuration.
 type Warning struct {
 	Pos  source.Pos

@@ -17,7 +17,10 @@ import (
 type Limits struct {
 	disabled map[string][]limit // by option
 	white    map[string][]limit // options that allow nothing else, where they have entries
-	broken   string             // why nothing may be called: an option that cannot be read
+	// custom are extmod_blacklist and extmod_whitelist, by the directory of the tree.
+	// One that is there and empty allows nothing.
+	customBlack, customWhite map[string][]limit
+	broken                   string // why nothing may be called: an option that cannot be read
 }
 
 // A limit is one entry of such an option.
@@ -39,6 +42,9 @@ const (
 	blacklistCommand = "cmd_blacklist_glob"
 	blacklistRender  = "renderer_blacklist"
 
+	blacklistCustom = "extmod_blacklist"
+
+	whitelistCustom  = "extmod_whitelist"
 	whitelistModules = "whitelist_modules"
 	whitelistCommand = "cmd_whitelist_glob"
 	whitelistRender  = "renderer_whitelist"
@@ -51,7 +57,9 @@ var (
 
 // LimitOptions returns the names of the options that Limits are made of: what a
 // controller hands on to targets.
-func LimitOptions() []string { return append(slices.Clone(forbidding[:]), allowing[:]...) }
+func LimitOptions() []string {
+	return slices.Concat(forbidding[:], allowing[:], []string{blacklistCustom, whitelistCustom})
+}
 
 // NewLimits reads the limits of options. Where one is neither a list nor text, the
 // error names it, and the Limits allow nothing.
@@ -83,14 +91,43 @@ func NewLimits(opts *value.Map) (*Limits, error) {
 	}
 	read(&l.disabled, forbidding[:])
 	read(&l.white, allowing[:])
+	byKind := func(into *map[string][]limit, option string) {
+		v := opts.At(option)
+		if !value.Truth(v) {
+			return
+		}
+		m, ok := v.(*value.Map)
+		if !ok {
+			errs = append(errs, &source.Error{Pos: opts.Pos(option), Err: fmt.Errorf("the option %s must be a dict of lists, such as {modules: [mine]}, not %s", option, value.Kind(v))})
+			return
+		}
+		*into = make(map[string][]limit, m.Len())
+		for k, list := range m.All() {
+			entries, err := limitsOf(m, value.Str(k), orEmpty(list))
+			if err != nil {
+				err = &source.Error{Pos: orPos(m.Pos(k), opts.Pos(option)), Err: fmt.Errorf("the option %s must be a dict of lists of strings", option)}
+				errs = append(errs, err)
+			}
+			(*into)["_"+value.Str(k)] = entries
+		}
+	}
+	byKind(&l.customBlack, blacklistCustom)
+	byKind(&l.customWhite, whitelistCustom)
 	if err := errors.Join(errs...); err != nil {
 		l.broken = errs[0].Error()
 		return &l, err
 	}
-	if l.disabled == nil && l.white == nil {
+	if l.disabled == nil && l.white == nil && l.customBlack == nil && l.customWhite == nil {
 		return nil, nil
 	}
 	return &l, nil
+}
+
+func orEmpty(v value.Value) value.Value {
+	if v == nil {
+		return value.NewList()
+	}
+	return v
 }
 
 // limitsOf returns the entries of an option.
@@ -180,6 +217,26 @@ func (l *Limits) GrainModule(name string) string { return l.disables(disableGrai
 
 // Pillar returns why an external pillar may not be asked; "" where it may.
 func (l *Limits) Pillar(name string) string { return l.disables(disablePillars, name) }
+
+// Custom returns why a module of the tree may not be used, by its directory, such as
+// "_modules", and its name; "" where it may.
+// Salt: salt/utils/extmods.py sync.
+func (l *Limits) Custom(dir, name string) string {
+	if l == nil {
+		return ""
+	}
+	if l.broken != "" {
+		return l.broken
+	}
+	has := func(all []limit) bool { return slices.ContainsFunc(all, func(x limit) bool { return x.text == name }) }
+	if has(l.customBlack[dir]) {
+		return "disabled by the option " + blacklistCustom
+	}
+	if white, limited := l.customWhite[dir]; limited && !has(white) {
+		return "not in the option " + whitelistCustom
+	}
+	return ""
+}
 
 // Renderer returns why a renderer may not be used; "" where it may. skip says that
 // the pipelines which name it go on without it, as Salt has it for

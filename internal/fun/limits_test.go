@@ -114,11 +114,15 @@ func TestLimitsProvider(t *testing.T) {
 func TestLimitsRead(t *testing.T) {
 	t.Parallel()
 	for _, option := range fun.LimitOptions() {
-		for _, v := range []value.Value{int64(3), true, value.MapOf("cmd", nil), value.NewList(int64(3))} {
+		bad := []value.Value{int64(3), true, value.MapOf("cmd", nil), value.NewList(int64(3))}
+		if strings.HasPrefix(option, "extmod_") {
+			bad = []value.Value{int64(3), true, value.Strings("cmd"), value.MapOf("modules", int64(3))}
+		}
+		for _, v := range bad {
 			opts := value.MapOf(option, v)
 			opts.SetPos(option, source.Pos{File: "/etc/salt/minion", Line: 7, Col: 1})
 			l, err := fun.NewLimits(opts)
-			if err == nil || !strings.HasPrefix(err.Error(), "/etc/salt/minion:7:1: the option "+option+" must be a list") {
+			if err == nil || !strings.HasPrefix(err.Error(), "/etc/salt/minion:7:1: the option "+option+" must be a ") {
 				t.Errorf("%s: %s: %v", option, value.Repr(v), err)
 			}
 			e := &fun.Env{Functions: fun.Functions{Table: limitedTable(), Limits: l}, Data: fun.Data{Opts: opts}}
@@ -128,7 +132,7 @@ func TestLimitsRead(t *testing.T) {
 				}
 			}
 			_, render := l.Renderer("yaml")
-			if l.Command("true") == nil || l.Returner("x") == "" || l.GrainModule("x") == "" || l.Pillar("x") == "" || render == "" {
+			if l.Command("true") == nil || l.Returner("x") == "" || l.GrainModule("x") == "" || l.Pillar("x") == "" || l.Custom("_modules", "x") == "" || render == "" {
 				t.Errorf("%s: %s: something is allowed", option, value.Repr(v))
 			}
 		}
@@ -136,6 +140,26 @@ func TestLimitsRead(t *testing.T) {
 			if l, err := fun.NewLimits(value.MapOf(option, v)); l != nil || err != nil {
 				t.Errorf("%s: %s: %v, %v", option, value.Repr(v), l, err)
 			}
+		}
+	}
+}
+
+// TestLimitsCustom: the modules of a tree by their kind.
+func TestLimitsCustom(t *testing.T) {
+	t.Parallel()
+	l, err := fun.NewLimits(value.MapOf("extmod_whitelist", value.MapOf("modules", value.Strings("a"), "grains", nil),
+		"extmod_blacklist", value.MapOf("states", value.Strings("b"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		dir, name string
+		want      bool
+	}{
+		{"_modules", "a", true}, {"_modules", "b", false}, {"_grains", "a", false}, {"_states", "a", true}, {"_states", "b", false}, {"_runners", "b", true},
+	} {
+		if why := l.Custom(tt.dir, tt.name); (why == "") != tt.want {
+			t.Errorf("%s/%s: %q", tt.dir, tt.name, why)
 		}
 	}
 }
