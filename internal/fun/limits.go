@@ -261,7 +261,7 @@ func (l *Limits) Command(forms ...string) error {
 		return nil
 	}
 	if l.broken != "" {
-		return Errorf("%s", l.broken)
+		return &ForbiddenError{&CommandError{Msg: l.broken}}
 	}
 	matched := func(option string) bool {
 		entries := l.disabled[option]
@@ -281,11 +281,18 @@ func (l *Limits) Command(forms ...string) error {
 	default:
 		return nil
 	}
-	return &CommandError{
+	return &ForbiddenError{&CommandError{
 		Msg:  `The shell command "` + forms[0] + `" is not permitted`,
 		Hint: "the option " + option + " of the configuration says which commands may be run",
-	}
+	}}
 }
+
+// A ForbiddenError is a CommandError of a command that the configuration forbids:
+// it was not run, so nothing follows from how it would have ended.
+type ForbiddenError struct{ *CommandError }
+
+// Unwrap returns the CommandError.
+func (e *ForbiddenError) Unwrap() error { return e.CommandError }
 
 // option returns the option that disables modules of a kind.
 func (k Kind) option() string {
