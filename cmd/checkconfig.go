@@ -62,7 +62,7 @@ func (a *App) readSettings(dir string) (all []setting, files []string, refused, 
 		}
 		files = append(files, cfg.Files...)
 		all = append(all, settings(cfg)...)
-		_, lerr := fun.NewLimits(cfg.Opts)
+		_, lerr := fun.LimitsAt(cfg.Opts, cfg.Place)
 		refused = errors.Join(refused, lerr)
 	}
 	slices.Sort(files)

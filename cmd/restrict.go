@@ -25,7 +25,7 @@ func settings(cfg *config.Config) []setting {
 	given := cfg.Settings()
 	for k, v := range given.All() {
 		name, ok := k.(string)
-		pos := given.Pos(k)
+		pos := cfg.Place(name)
 		if ok && !pos.IsZero() {
 			out = append(out, setting{options.Of(name), v, pos})
 		}
@@ -53,7 +53,7 @@ func (x *setting) asks(kind config.Kind, user string) bool {
 // happening, and tells of options that are not supported and that a run would have
 // gone by. It looks at nothing but the options that are set.
 func (s *session) obey() error {
-	if _, err := fun.NewLimits(s.cfg.Opts); err != nil {
+	if _, err := fun.LimitsAt(s.cfg.Opts, s.cfg.Place); err != nil {
 		return err
 	}
 	user := ""

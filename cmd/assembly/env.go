@@ -76,7 +76,7 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		Jobs:      fun.Jobs{OnStart: o.Gate, OnStopped: stopped(o)},
 	}
 	// What is wrong with these options ends a run before this; here it forbids all.
-	env.Limits, _ = fun.NewLimits(opts)
+	env.Limits, _ = fun.LimitsAt(opts, o.Config.Place)
 	env.OnFault = sourceFault(o.Fault)
 	env.Grains = machineGrains(env, o)
 	if o.Git == nil {

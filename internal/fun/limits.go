@@ -68,6 +68,11 @@ func LimitOptions() []string {
 // salt/modules/cmdmod.py _check_avail. Difference: text counts as a list of one
 // entry, where Salt takes each of its characters for one.
 func NewLimits(opts *value.Map) (*Limits, error) {
+	return LimitsAt(opts, func(option string) source.Pos { return opts.Pos(option) })
+}
+
+// LimitsAt is NewLimits for options that were set at places.
+func LimitsAt(opts *value.Map, at func(option string) source.Pos) (*Limits, error) {
 	var l Limits
 	var errs []error
 	read := func(into *map[string][]limit, options []string) {
@@ -76,7 +81,7 @@ func NewLimits(opts *value.Map) (*Limits, error) {
 			if v == nil {
 				continue
 			}
-			entries, err := limitsOf(opts, name, v)
+			entries, err := limitsOf(at(name), name, v)
 			if err != nil {
 				errs = append(errs, err)
 				continue
@@ -98,14 +103,14 @@ func NewLimits(opts *value.Map) (*Limits, error) {
 		}
 		m, ok := v.(*value.Map)
 		if !ok {
-			errs = append(errs, &source.Error{Pos: opts.Pos(option), Err: fmt.Errorf("the option %s must be a dict of lists, such as {modules: [mine]}, not %s", option, value.Kind(v))})
+			errs = append(errs, &source.Error{Pos: at(option), Err: fmt.Errorf("the option %s must be a dict of lists, such as {modules: [mine]}, not %s", option, value.Kind(v))})
 			return
 		}
 		*into = make(map[string][]limit, m.Len())
 		for k, list := range m.All() {
-			entries, err := limitsOf(m, value.Str(k), orEmpty(list))
+			entries, err := limitsOf(m.Pos(k), value.Str(k), orEmpty(list))
 			if err != nil {
-				err = &source.Error{Pos: orPos(m.Pos(k), opts.Pos(option)), Err: fmt.Errorf("the option %s must be a dict of lists of strings", option)}
+				err = &source.Error{Pos: orPos(m.Pos(k), at(option)), Err: fmt.Errorf("the option %s must be a dict of lists of strings", option)}
 				errs = append(errs, err)
 			}
 			(*into)["_"+value.Str(k)] = entries
@@ -131,8 +136,7 @@ func orEmpty(v value.Value) value.Value {
 }
 
 // limitsOf returns the entries of an option.
-func limitsOf(opts *value.Map, name string, v value.Value) ([]limit, error) {
-	at := opts.Pos(name)
+func limitsOf(at source.Pos, name string, v value.Value) ([]limit, error) {
 	var items []value.Value
 	pos := func(int) source.Pos { return at }
 	switch v := v.(type) {

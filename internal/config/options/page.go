@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Page returns the tables of docs/configuration.md: the options that restrict, and
-// all of them.
+// Page returns the table of docs/configuration.md.
 func Page() string {
 	var b strings.Builder
 	count := map[Verdict]int{}
@@ -20,13 +19,7 @@ func Page() string {
 		}
 		fmt.Fprintf(&b, "%d %s", count[v], v)
 	}
-	b.WriteString(".\n\n### Options that restrict\n\n| option | file | verdict | |\n|---|---|---|---|\n")
-	for _, o := range All() {
-		if o.Restrictive {
-			b.WriteString(o.row())
-		}
-	}
-	b.WriteString("\n### All options\n\n| option | file | verdict | |\n|---|---|---|---|\n")
+	b.WriteString(". Those in bold restrict.\n\n| option | file | verdict | |\n|---|---|---|---|\n")
 	for _, o := range All() {
 		b.WriteString(o.row())
 	}
@@ -35,7 +28,11 @@ func Page() string {
 
 func (o Option) row() string {
 	note := strings.ReplaceAll(o.Note, "|", `\|`)
-	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", o.Name, o.In, o.Verdict, linked(note))
+	bold := ""
+	if o.Restrictive {
+		bold = "**"
+	}
+	return fmt.Sprintf("| %s`%s`%s | %s | %s | %s |\n", bold, o.Name, bold, o.In, o.Verdict, linked(note))
 }
 
 // linked makes links of the pages that a note names.
