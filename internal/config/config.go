@@ -182,6 +182,9 @@ func (l *loader) misspelt(m *value.Map, known []string) {
 		if !ok || len(name) < 6 || slices.Contains(known, name) {
 			continue
 		}
+		if strings.HasPrefix(name, "git_pillar_") {
+			continue // package gitfs knows these
+		}
 		near, ok := source.Nearest(name, known)
 		if ok && !minionDefaults().Has(name) && !masterDefaults().Has(name) {
 			l.warn(m.Pos(k), "unknown option %q (did you mean %q?)", name, near)
