@@ -28,6 +28,7 @@ type callOpts struct {
 	schedule    string
 	ownTurn     bool
 	splay       string
+	moduleDirs  []string
 	progress    progress.Flags
 }
 
@@ -70,6 +71,8 @@ unknown function.`,
 	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule, if its ranges and maxrunning allow it")
 	f.BoolVar(&o.ownTurn, "own-turn", false, "run the job of --schedule even if another controller has run it")
 	f.StringVar(&o.splay, "splay", "", "wait for a random time first, up to this many seconds or within <min>:<max>")
+	f.StringArrayVarP(&o.moduleDirs, "module-dirs", "m", nil, "also use the modules in this directory; may be repeated")
+	_ = f.MarkHidden("module-dirs")
 	o.progress.Register(f, "")
 	registerNoEffect(f, forCall)
 	completeFlags(c)
@@ -103,7 +106,11 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	shown, done := a.startProgress(o.progress, &o.runFlags, args[0])
 	defer done()
-	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, nil)
+	var over *value.Map
+	if len(o.moduleDirs) > 0 {
+		over = value.MapOf("module_dirs", value.Strings(o.moduleDirs...))
+	}
+	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, over)
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,10 @@ import (
 
 func newCheckCmd(a *App) *cobra.Command {
 	o := &lintFlags{}
+	config := false
 	formats := []string{"text", "json"}
 	c := &cobra.Command{
-		Use:   "check [<tree>]",
+		Use:   "check [<tree> | --config [<directory>]]",
 		Short: "List what a tree uses and whether brine supports it",
 		Long: `List the functions, renderers, file server backends, external pillars and
 modules of Salt that a tree uses, and whether brine supports each: there,
@@ -35,19 +36,29 @@ several systems, as with lint; no machine is touched.
 
 Functions of custom modules of the tree are not listed. See docs/lint.md.
 
-Exit status: 0 nothing is missing; 1 something is missing, or the tree cannot be
-read; 64 usage error.`,
+With --config, list instead the options that the files master and minion of a
+configuration directory set: honoured, honoured otherwise, meaningless or not
+supported. See docs/configuration.md.
+
+Exit status: 0 nothing is missing; 1 something is missing or an option that
+matters is not supported, or the files cannot be read; 64 usage error.`,
 		Example: `  brine check
   brine check mytree
-  brine check mytree --out json`,
+  brine check mytree --out json
+  brine check --config
+  brine check --config /etc/salt --out json`,
 		Args: maxOneTree,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !slices.Contains(formats, o.out) {
 				return usagef(c, "--out: %q is not one of %s", o.out, strings.Join(formats, ", "))
 			}
+			if config {
+				return a.checkConfig(o, args)
+			}
 			return a.check(c, o, args)
 		},
 	}
+	c.Flags().BoolVar(&config, "config", false, "check the options of a configuration instead of a tree")
 	o.register(c.Flags(), formats)
 	completeLint(c, formats)
 	return c

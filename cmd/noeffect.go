@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"brine/internal/value"
 )
 
 // saltProgs is a set of Salt's programs.
@@ -32,7 +34,6 @@ var noEffect = [...]struct {
 	{"hard-crash", "", "an error shows its cause, not a traceback", false, forCall | forRun | forSalt},
 	{"make-token", "T", "there is no master to log in to", false, forRun | forSalt},
 	{"master", "", "brine has no master", true, forCall},
-	{"module-dirs", "m", "custom functions come from _modules of file_roots", true, forCall},
 	{"module-executors", "", "functions are called directly", true, forCall | forSalt},
 	{"no-return-event", "", "nothing is told to a master", false, forCall},
 	{"password", "", "there is no master to log in to", true, forRun | forSalt},
@@ -60,6 +61,20 @@ func registerNoEffect(f *pflag.FlagSet, p saltProgs) {
 		}
 		_ = f.MarkHidden(x.name)
 	}
+}
+
+// refuseLogin refuses --eauth where external_auth is set: brine has no login, and the
+// permissions of that user would not hold.
+func (s *session) refuseLogin(c *cobra.Command) error {
+	for _, name := range [...]string{"eauth", "make-token"} {
+		if f := c.Flags().Lookup(name); f != nil && f.Changed && value.Truth(s.cfg.Opts.At("external_auth")) {
+			return &statusError{
+				status: exitUsage, err: fmt.Errorf("--%s: external_auth says what those may do who log in to a master, which brine does not have", name),
+				hint: "run without it, with the permissions of who starts brine, or let people use brine ui: see docs/ui.md",
+			}
+		}
+	}
+	return nil
 }
 
 // warnNoEffect names the given flags that have no effect, unless the log level

@@ -63,6 +63,9 @@ func (s *session) openReturners(env *fun.Env) error {
 	}
 	asked := append(jobs.Names(s.flags.ret.names), returnerNames(opts.At("return"))...)
 	caches := append(jobs.Names(opts.Str("master_job_cache")), jobs.Names(opts.Str("ext_job_cache"))...)
+	if s.noReturns() {
+		caches = jobs.Names(opts.Str("ext_job_cache"))
+	}
 	caches = slices.DeleteFunc(caches, func(n string) bool { return n == "local_cache" || n == "None" })
 	for _, n := range append(slices.Clone(asked), caches...) {
 		if err := assembly.CheckReturner(env, n); err != nil {

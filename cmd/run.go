@@ -107,6 +107,9 @@ func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name str
 	defer s.end()
 	s.runner = true
 	s.warnNoEffect(c, forRun)
+	if err := s.refuseLogin(c); err != nil {
+		return err
+	}
 	if err := s.checkOutput(); err != nil {
 		return err
 	}

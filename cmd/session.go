@@ -180,6 +180,10 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 		}
 		s.warn(fun.Warning{Where: where, Text: w.Text})
 	}
+	if err := s.obey(); err != nil {
+		s.end()
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -256,7 +260,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := host.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, TargetWarn: s.warnOf, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Took: s.took, Stopped: s.lockLost,
+		Warn: s.warn, TargetWarn: s.warnOf, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Behalf: s.app.Getenv(onBehalf), Took: s.took, Stopped: s.lockLost,
 	}
 }
 
@@ -353,10 +357,16 @@ func (s *session) listen() {
 // first job.
 func (s *session) openJobs() {
 	s.files = jobs.NewFiles(s.cfg.CacheDir, assembly.Keep(s.cfg.Opts, "keep_jobs_seconds"), s.app.Host.Now)
+	s.files.NoReturns = s.noReturns()
 	s.jobs = s.files
 	s.app.intr.recorded.Store(true)
 	s.close = append(s.close, s.files.Close)
 }
+
+// noReturns reports whether the job cache keeps no returns. Commands that do not wait
+// are refused then: nobody could look up what their jobs returned.
+// Salt: salt/utils/job.py store_job.
+func (s *session) noReturns() bool { return value.Equal(s.cfg.Opts.At("job_cache"), false) }
 
 // Begin records that a job begins: the session is the jobs.Recorder of its
 // fleets, which are made before it is known where jobs are recorded.

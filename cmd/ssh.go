@@ -114,6 +114,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	s.watch = &o.count
 	defer s.end()
 	s.warnNoEffect(c, o.effectless())
+	if err := s.refuseLogin(c); err != nil {
+		return err
+	}
 	if err := s.checkOutput(); err != nil {
 		return err
 	}

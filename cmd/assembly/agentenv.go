@@ -191,6 +191,9 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 		Functions: fun.Functions{Table: a.o.Table, NewInvoker: func(e *fun.Env) fun.Invoker { return dispatch.New(e) }},
 		UI:        fun.UI{Logger: a.log(), OnWarn: s.Warn},
 	}
+	if env.Limits, err = fun.NewLimits(opts); err != nil {
+		return nil, fmt.Errorf("the configuration of %s: %w", s.ID, err)
+	}
 	env.OnFault = sourceFault(s.Fault)
 	eo := EnvOptions{Host: a.o.Host, Exe: a.o.Exe, Fault: s.Fault, CoreGrains: true}
 	a.collect = func() value.Mapping { return machineGrains(env, eo) }

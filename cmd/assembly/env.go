@@ -32,6 +32,8 @@ type EnvOptions struct {
 	Log    *slog.Logger
 	JID    string
 	Exe    string // path of the running program
+	// Behalf is for whom the process runs, where that is somebody else: see fleet.Permit.
+	Behalf string
 	// Secrets gets the secrets of pillars that are rendered.
 	Secrets *redact.Set
 	// PillarOverride is pillar= of the command line or of salt.state.
@@ -74,6 +76,8 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 		UI:        fun.UI{Logger: o.Log, OnWarn: o.Warn, Strict: o.Strict, OnTook: o.Took},
 		Jobs:      fun.Jobs{OnStart: o.Gate, OnStopped: stopped(o)},
 	}
+	// What is wrong with these options ends a run before this; here it forbids all.
+	env.Limits, _ = fun.LimitsAt(opts, o.Config.Place)
 	env.OnFault = sourceFault(o.Fault)
 	env.Grains = machineGrains(env, o)
 	if o.Git == nil {
@@ -131,6 +135,7 @@ func saltEnv(opts *value.Map) string {
 func machineGrains(env *fun.Env, o EnvOptions) value.Mapping {
 	of := grains.Options{
 		Host: o.Host, ID: env.ID, Opts: env.Opts, Exe: o.Exe,
+		Skip: func(module string) bool { return env.Limits.GrainModule(module) != "" },
 		Warn: func(err error) {
 			if o.Fault != nil {
 				o.Fault(err)
@@ -201,6 +206,9 @@ func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
 	backends := git.Backends(env.Opts, roots)
 	if l := env.Opts.List(TemplateRoots); l.Len() > 0 {
 		backends = append([]fileserver.Backend{newTemplateBackend(l, roots)}, backends...)
+	}
+	if b, ok := moduleDirs(env.Opts, env.CacheDir, roots); ok {
+		backends = append(backends, b)
 	}
 	files := fileserver.Over(env.Host, roots, backends...)
 	if git != nil {

@@ -164,6 +164,7 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 			return nil, err
 		}
 	}
+	f.Permit = permit(ctl, o)
 	f.AllowUnreachable = value.Truth(o.Config.Opts.At("ssh_allow_unreachable"))
 	if f.Timeout <= 0 {
 		f.Timeout = fleet.DefaultTimeout
@@ -220,6 +221,22 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 		}
 	}
 	return f, nil
+}
+
+// permit reads who may run what on targets, for who runs this process.
+func permit(ctl *fun.Env, o EnvOptions) *fleet.Permit {
+	opts := o.Config.Opts
+	p := &fleet.Permit{
+		User: accountName(o.Host), Behalf: o.Behalf, Root: o.Host.Geteuid() == 0, Limits: ctl.Limits,
+		ACL: opts.At("publisher_acl"), SudoACL: value.Truth(opts.At("sudo_acl")), Blacklist: opts.At("publisher_acl_blacklist"),
+	}
+	for _, e := range o.Host.Environ() {
+		if name, ok := strings.CutPrefix(e, "SUDO_USER="); ok && p.Root && name != "" && name != p.User {
+			p.User = "sudo_" + name
+			break
+		}
+	}
+	return p
 }
 
 // nodegroups joins the groups of the configuration with those of inventories;

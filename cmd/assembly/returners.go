@@ -3,6 +3,7 @@ package assembly
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -21,13 +22,30 @@ import (
 // allReturners returns the returners of a run: those of the build, and the
 // custom ones of the tree, which come first.
 func allReturners(ctx context.Context, env *fun.Env) []returner.Spec {
-	return append(custom.Find(ctx, env), Returners()...)
+	return slices.DeleteFunc(append(custom.Find(ctx, env), Returners()...), func(s returner.Spec) bool {
+		return env.Limits.Returner(returnerNames(&s)...) != ""
+	})
+}
+
+// returnerNames are the names by which disable_returners may know a returner: its
+// own, and that of Salt's file.
+func returnerNames(s *returner.Spec) []string {
+	names := append([]string{s.Name}, s.Aliases...)
+	return append(names, strings.TrimSuffix(path.Base(s.Src), ".py"))
 }
 
 // CheckReturner returns an error for a name that no returner has, with the
-// nearest one.
+// nearest one, and for a returner that the configuration disables.
 func CheckReturner(env *fun.Env, name string) error {
-	if _, ok := returner.Find(Returners(), name); ok {
+	names := []string{name}
+	spec, ok := returner.Find(Returners(), name)
+	if ok {
+		names = append(names, returnerNames(spec)...)
+	}
+	if why := env.Limits.Returner(names...); why != "" {
+		return fmt.Errorf("the returner %s is %s", name, why)
+	}
+	if ok {
 		return nil
 	}
 	specs := allReturners(context.Background(), env)

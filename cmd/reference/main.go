@@ -1,5 +1,6 @@
 // Command reference writes what is generated in docs: the pages of docs/reference
-// the tables of docs/compatibility.md, and the rules in docs/lint.md.
+// the tables of docs/compatibility.md, the rules in docs/lint.md, and the options in
+// docs/configuration.md.
 //
 //go:generate go run . ../../docs
 package main
@@ -12,6 +13,7 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
+	"brine/internal/config/options"
 	"brine/internal/lint"
 )
 
@@ -69,12 +71,15 @@ func generate(docs string) (map[string]string, error) {
 			return nil, fmt.Errorf("%s: %w", compatibility, err)
 		}
 	}
-	const lintPage = "lint.md"
-	if page, err = os.ReadFile(filepath.Join(docs, lintPage)); err != nil {
-		return nil, err
-	}
-	if files[lintPage], err = insert(string(page), "rules", lint.Page()); err != nil {
-		return nil, fmt.Errorf("%s: %w", lintPage, err)
+	for _, part := range [...]struct{ page, name, text string }{
+		{"lint.md", "rules", lint.Page()}, {"configuration.md", "options", options.Page()},
+	} {
+		if page, err = os.ReadFile(filepath.Join(docs, part.page)); err != nil {
+			return nil, err
+		}
+		if files[part.page], err = insert(string(page), part.name, part.text); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.page, err)
+		}
 	}
 	return files, nil
 }

@@ -48,7 +48,7 @@ func TestWrite(t *testing.T) {
 	page := "# Salt\n\n<!-- begin state functions: made -->\nold\n<!-- end state functions -->\n\n" +
 		"<!-- begin execution functions -->\n<!-- end execution functions -->\nthe end\n"
 	rules := "<!-- begin rules -->\n<!-- end rules -->\n"
-	for name, text := range map[string]string{"compatibility.md": page, "lint.md": rules} {
+	for name, text := range map[string]string{"compatibility.md": page, "lint.md": rules, "configuration.md": "<!-- begin options -->\n<!-- end options -->\n"} {
 		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}

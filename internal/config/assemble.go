@@ -46,6 +46,7 @@ func (l *loader) assemble() {
 	l.paths(opts)
 	l.backends(opts)
 	l.unserved()
+	l.keepJobs(opts)
 	if s, ok := opts.At("hash_type").(string); ok {
 		opts.Set("hash_type", strings.ToLower(s))
 	}
@@ -211,12 +212,21 @@ func (l *loader) paths(opts *value.Map) {
 			opts.Set(k, l.relative(p, k))
 		}
 	}
-	if dirs, ok := opts.At("rosters").(*value.List); ok {
-		abs := value.NewList()
-		for _, d := range dirs.Items {
-			abs.Append(l.relative(value.Str(d), "rosters"))
+	for _, k := range [...]string{
+		"rosters", "grains_dirs", "module_dirs", "pillar_dirs", "render_dirs", "returner_dirs", "runner_dirs", "states_dirs", "top_dirs", "utils_dirs",
+	} {
+		dirs, ok := opts.At(k).(*value.List)
+		switch {
+		case !ok && opts.At(k) != nil && k != "rosters":
+			l.warn(l.given.Pos(k), "%s must be a list of directories, not %s; it is empty", k, value.Kind(opts.At(k)))
+			opts.Set(k, value.NewList())
+		case ok && dirs.Len() > 0:
+			abs := value.NewList()
+			for _, d := range dirs.Items {
+				abs.Append(l.relative(value.Str(d), k))
+			}
+			opts.Set(k, abs)
 		}
-		opts.Set("rosters", abs)
 	}
 }
 
@@ -250,6 +260,21 @@ func (l *loader) unserved() {
 	if value.Truth(l.given.At("reactor")) {
 		l.warn(l.given.Pos("reactor"), "reactor is not served: there is no process that waits for events; use salt.wait_for_event in an orchestration, 'brine run state.event', or 'brine schedule'")
 	}
+}
+
+// keepJobs takes the old option keep_jobs, hours, for keep_jobs_seconds where that
+// has its default. Salt: salt/utils/job.py get_keep_jobs_seconds.
+func (l *loader) keepJobs(opts *value.Map) {
+	hours := l.given.At("keep_jobs")
+	if hours == nil || value.Equal(hours, int64(24)) || !value.Equal(opts.At("keep_jobs_seconds"), int64(86400)) {
+		return
+	}
+	n, ok := value.AsInt(hours)
+	if !ok || n < 0 {
+		l.warn(l.given.Pos("keep_jobs"), "keep_jobs must be a number of hours, not %s", value.Repr(hours))
+		return
+	}
+	opts.Set("keep_jobs_seconds", n*3600)
 }
 
 // id sets the id by Salt's rules: configuration or command line, the minion_id

@@ -74,12 +74,27 @@ type Config struct {
 	// Warnings are slips that are no reason to stop.
 	Warnings []Warning
 
-	given *value.Map
+	given  *value.Map
+	places map[string]source.Pos // of the options that files set
 }
+
+// Place returns where an option is set; the zero place where no file does.
+func (c *Config) Place(option string) source.Pos { return c.places[option] }
 
 // Given reports whether a file, the Saltfile or the command line sets an option;
 // else it has its default.
 func (c *Config) Given(option string) bool { return c.given.Has(option) }
+
+// Settings returns the options that files, the Saltfile and the command line set.
+func (c *Config) Settings() *value.Map { return c.given }
+
+// Default returns what an option is where nothing sets it.
+func Default(k Kind, option string) value.Value {
+	if k == Master {
+		return masterDefaults().At(option)
+	}
+	return minionDefaults().At(option)
+}
 
 // A Warning is a slip in the configuration.
 type Warning struct {
@@ -119,7 +134,7 @@ type loader struct {
 // from the working directory as Salt does. It returns a *source.Error for a
 // file that does not parse, and an error naming o.Dir where that is not there.
 func Load(o Options) (*Config, error) {
-	l := &loader{o: o, h: o.Host, given: value.NewMap(16), origin: map[string]string{}, cfg: &Config{Kind: o.Kind}}
+	l := &loader{o: o, h: o.Host, given: value.NewMap(16), origin: map[string]string{}, cfg: &Config{Kind: o.Kind, places: map[string]source.Pos{}}}
 	salt, err := l.saltfile()
 	if err != nil {
 		return nil, err
@@ -135,6 +150,7 @@ func Load(o Options) (*Config, error) {
 	for k, v := range salt.All() {
 		if k != "config_dir" {
 			l.given.Set(k, v)
+			l.cfg.places[value.Str(k)] = salt.Pos(k)
 		}
 	}
 	if o.Override != nil {
@@ -165,6 +181,9 @@ func (l *loader) misspelt(m *value.Map, known []string) {
 		name, ok := k.(string)
 		if !ok || len(name) < 6 || slices.Contains(known, name) {
 			continue
+		}
+		if strings.HasPrefix(name, "git_pillar_") {
+			continue // package gitfs knows these
 		}
 		near, ok := source.Nearest(name, known)
 		if ok && !minionDefaults().Has(name) && !masterDefaults().Has(name) {
@@ -226,7 +245,7 @@ func (l *loader) isFile(path string) bool {
 // Saltfile returns the section of the Saltfile that holds for o, empty where
 // there is none.
 func Saltfile(o Options) (*value.Map, error) {
-	l := &loader{o: o, h: o.Host, origin: map[string]string{}, cfg: &Config{Kind: o.Kind}}
+	l := &loader{o: o, h: o.Host, origin: map[string]string{}, cfg: &Config{Kind: o.Kind, places: map[string]source.Pos{}}}
 	return l.saltfile()
 }
 
@@ -476,6 +495,7 @@ func (l *loader) readFile(path string) (*value.Map, error) {
 	dir := filepath.Dir(path)
 	for k := range m.All() {
 		l.origin[value.Str(k)] = dir
+		l.cfg.places[value.Str(k)] = m.Pos(k)
 	}
 	if id, ok := m.Get("id"); ok && id != nil {
 		m.Set("id", value.Str(id))

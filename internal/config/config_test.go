@@ -390,3 +390,42 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestKeepJobs: keep_jobs, in hours, counts where keep_jobs_seconds has its default.
+func TestKeepJobs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		"":                                      86400,
+		"keep_jobs: 24\n":                       86400,
+		"keep_jobs: 2\n":                        7200,
+		"keep_jobs: 0\n":                        0,
+		"keep_jobs: 2\nkeep_jobs_seconds: 60\n": 60,
+	} {
+		c := load(t, machine(map[string]string{"/etc/salt/master": text}), Options{Kind: Master})
+		if got, _ := value.AsInt(c.Opts.At("keep_jobs_seconds")); got != want {
+			t.Errorf("%q: %d seconds, want %d", text, got, want)
+		}
+	}
+	c := load(t, machine(map[string]string{"/etc/salt/master": "keep_jobs: many\n"}), Options{Kind: Master})
+	if len(c.Warnings) != 1 || c.Warnings[0].Pos.Line != 1 {
+		t.Errorf("warnings: %v", c.Warnings)
+	}
+}
+
+// TestSettings: what files set has a place.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	f := machine(map[string]string{
+		"/etc/salt/minion": "test: true\ninclude: more\n", "/etc/salt/more": "id: here\ninclude: further\n", "/etc/salt/further": "\nfailhard: true\n",
+		"/etc/salt/minion.d/a.conf": "grains: {a: 1}\n", "/etc/salt/minion.d/b.conf": "grains: {b: 1}\nid: x\n",
+	})
+	c := load(t, f, Options{Override: value.MapOf("saltenv", "dev")})
+	for name, want := range map[string]string{"test": "/etc/salt/minion:1:1", "id": "/etc/salt/more:1:1", "failhard": "/etc/salt/further:2:1", "grains": "/etc/salt/minion.d/b.conf:1:1", "saltenv": ""} {
+		if got := c.Place(name).String(); !c.Settings().Has(name) || strings.TrimPrefix(got, "-") != want {
+			t.Errorf("%s is set at %q, want %q", name, got, want)
+		}
+	}
+	if got := Default(Master, "worker_threads"); !value.Equal(got, int64(5)) {
+		t.Errorf("worker_threads is %s", value.Repr(got))
+	}
+}

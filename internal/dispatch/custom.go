@@ -33,8 +33,10 @@ var customDirs = [...]struct {
 
 // FindGrains returns the modules of the tree that add grains.
 func FindGrains(ctx context.Context, env *fun.Env) []fun.FileInfo {
-	return FindScripts(ctx, env, "_grains")
+	return FindScripts(ctx, env, grainsDir)
 }
+
+const grainsDir = "_grains"
 
 // FindScripts returns the modules in Python and Starlark that the tree has in a
 // directory of its root.
@@ -51,6 +53,10 @@ func FindScripts(ctx context.Context, env *fun.Env, dir string) []fun.FileInfo {
 	}
 	return slices.DeleteFunc(files, func(f fun.FileInfo) bool {
 		base := path.Base(f.Path)
+		name := strings.TrimSuffix(base, path.Ext(base))
+		if env.Limits.Custom(dir, name) != "" || dir == grainsDir && env.Limits.GrainModule(name) != "" {
+			return true
+		}
 		return !f.Mode.IsRegular() || !isScript(path.Ext(base)) || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir
 	})
 }
@@ -90,6 +96,7 @@ func FindCustom(ctx context.Context, env *fun.Env) ([]Custom, error) {
 			switch {
 			case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != d.dir:
 			case ext == ".md" || ext == ".rst" || ext == ".txt":
+			case env.Limits.Custom(d.dir, name) != "":
 			case !f.Mode.IsRegular():
 				bad.add(f, "not a regular file of the roots, or a link that leads out of them")
 			case ext == ".star" && slices.ContainsFunc(out, func(c Custom) bool { return c.Kind == d.kind && c.Name == name && c.Script }):

@@ -142,6 +142,8 @@ type Fleet struct {
 	AskJID func() string
 	// Mine is told which machines jobs work on; nil is told nothing.
 	Mine *Mine
+	// Permit says who may run what; nil: anybody may run anything.
+	Permit *Permit
 }
 
 // Add adds a provider, whose machines jobs are run on from now on.
@@ -347,8 +349,15 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if !job.Peer {
 		f.step()
 	}
+	limits, err := f.Permit.functions(job)
+	if err != nil {
+		return fun.Summary{}, err
+	}
 	found, err := f.targets(ctx, job)
 	if err != nil {
+		return fun.Summary{}, err
+	}
+	if err := f.permit(ctx, limits, job, found.ids); err != nil {
 		return fun.Summary{}, err
 	}
 	targets, away, owner := found.ids, found.away, found.owner

@@ -87,6 +87,8 @@ type Functions struct {
 	// NewTable makes the table again, with the custom modules that are there
 	// now; nil: it stays as it is.
 	NewTable func(context.Context) (*Table, error)
+	// Limits are what the configuration forbids; nil: nothing.
+	Limits *Limits
 	// CheckReturner returns an error for a name that no returner has; nil: it is not
 	// known here which there are.
 	CheckReturner func(env *Env, name string) error

@@ -74,11 +74,19 @@ func (e *Env) Provider(kind Kind, name string) (*Module, string) {
 }
 
 func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) {
+	if kind == State {
+		if why := e.forbiddenState(name); why != "" {
+			return nil, why
+		}
+	}
 	var layers []*loaded
 	if want := e.override(kind, name); want != "" {
 		var names []string
 		for _, l := range all {
 			if l.Name == want {
+				if why := e.forbidden(kind, name, l); why != "" {
+					return nil, why
+				}
 				layers = append(layers, l)
 				break
 			}
@@ -100,13 +108,17 @@ func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) 
 		if len(layers) > 0 && l == layers[0] || !l.Custom && own {
 			continue
 		}
-		ok, why := e.available(l.get())
+		forbidden := e.forbidden(kind, name, l)
+		ok, why := false, forbidden
+		if forbidden == "" {
+			ok, why = e.available(l.get())
+		}
 		switch {
 		case ok:
 			layers, own = append(layers, l), !l.Custom
 		case len(all) == 1:
 			return nil, why
-		case l.mod.Broken != "":
+		case forbidden == "" && l.mod.Broken != "":
 			broken = append(broken, l)
 		}
 		if !ok && why != "" {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +20,16 @@ type group struct {
 	names []string // all that load may give
 	load  func(*collector) *value.Map
 }
+
+// salted are the groups of which Salt has another module than core, by their first
+// grain.
+var salted = map[string]string{
+	"disks": "disks", "mdadm": "mdadm", "lvm": "lvm", "iscsi_iqn": "iscsi", "nvme_nqn": "nvme", "fc_wwn": "fibre_channel",
+	"shell": "extra", "cwd": "minion_process", "uid": "minion_process", "gid": "minion_process", "pid": "minion_process",
+}
+
+// Modules are the modules of Salt whose grains can be left out.
+func Modules() []string { return slices.Compact(slices.Sorted(maps.Values(salted))) }
 
 // groups is the table of core grains. A group may read grains of others, never
 // in a circle.
@@ -80,6 +92,7 @@ type collector struct {
 	id_    string
 	opts   *value.Map
 	exe    string
+	skip   func(module string) bool // may be nil
 
 	start  sync.Once
 	groups []group
@@ -91,12 +104,18 @@ type collector struct {
 }
 
 func newCollector(o Options) *collector {
-	return &collector{h: o.Host, id_: o.ID, opts: o.Opts, exe: o.Exe, loaded: o.Loaded}
+	return &collector{h: o.Host, id_: o.ID, opts: o.Opts, exe: o.Exe, loaded: o.Loaded, skip: o.Skip}
 }
 
 func (c *collector) begin() {
 	c.start.Do(func() {
 		c.groups = groups()
+		if c.skip != nil {
+			c.groups = slices.DeleteFunc(c.groups, func(g group) bool {
+				mod := salted[g.names[0]]
+				return mod != "" && c.skip(mod)
+			})
+		}
 		c.done = make([]struct {
 			once sync.Once
 			m    *value.Map

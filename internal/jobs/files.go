@@ -26,6 +26,8 @@ type Files struct {
 	dir  string
 	keep time.Duration
 	now  func() time.Time
+	// NoReturns keeps what jobs are and how they went, and none of their returns.
+	NoReturns bool
 
 	mu       sync.Mutex
 	reserved map[string]*os.File
@@ -227,6 +229,9 @@ func (f *Files) Kill(jid string, sig int) error {
 func FileOf(r Record) *os.File {
 	switch r := r.(type) {
 	case *fileRecord:
+		if r.files.NoReturns {
+			return nil
+		}
 		return r.file
 	case *logRecord:
 		return FileOf(r.Record)

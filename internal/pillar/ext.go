@@ -171,6 +171,10 @@ func (j *job) extPillar(ctx context.Context, pillar *value.Map, ext value.Value)
 				return pillar
 			}
 			name := value.Str(k)
+			if why := j.env.Limits.Pillar(name); why != "" {
+				j.fail("Failed to load ext_pillar "+name, at(run.Pos(k), "the external pillar %s is %s", name, why))
+				return pillar
+			}
 			m, known, err := j.ext(ctx, name, pillar, argsOf(v))
 			switch {
 			case !known:

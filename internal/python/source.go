@@ -69,7 +69,7 @@ func nameOf(file string) string {
 // stat returns the file of the module of a kind and a name in one of the languages,
 // all where none is given; the error is fs.ErrNotExist where the tree has none.
 func stat(ctx context.Context, env *fun.Env, kind, name string, langs ...language) (fun.FileInfo, error) {
-	if env.Up == nil || name == "" || strings.ContainsAny(name, "/.") {
+	if env.Up == nil || name == "" || strings.ContainsAny(name, "/.") || env.Limits.Custom("_"+kind, name) != "" {
 		return fun.FileInfo{}, fs.ErrNotExist
 	}
 	if langs == nil {

@@ -346,8 +346,15 @@ func (e *Engine) pipeline(ctx context.Context, in *Input, text string) ([]stage,
 	var stages []stage
 	for _, part := range parts {
 		name, args, _ := strings.Cut(strings.TrimSpace(part), " ")
-		if e.barred(name) {
+		skip, why := e.env.Limits.Renderer(name)
+		switch {
+		case why == "":
+		case skip:
 			continue
+		default:
+			fault := noRenderer(in.name(), name, pipe)
+			fault.Err, fault.Hint = fmt.Errorf("the renderer %q is %s", name, why), ""
+			return nil, fault
 		}
 		fn, ok := rendererOf(name)
 		if !ok {
@@ -363,22 +370,6 @@ func (e *Engine) pipeline(ctx context.Context, in *Input, text string) ([]stage,
 		}}}, nil
 	}
 	return stages, nil
-}
-
-// barred reports whether configuration forbids a renderer.
-func (e *Engine) barred(name string) bool {
-	in := func(key string) (bool, bool) {
-		l := e.env.Opts.List(key)
-		for i := range l.Len() {
-			if value.Str(l.Items[i]) == name {
-				return true, true
-			}
-		}
-		return false, l.Len() > 0
-	}
-	white, limited := in("renderer_whitelist")
-	black, _ := in("renderer_blacklist")
-	return limited && !white || black
 }
 
 // noRenderer is the fault of a pipeline that names a renderer which is not

@@ -316,10 +316,22 @@ func TestOptions(t *testing.T) {
 		t.Errorf("got %s, %v", value.Repr(v), err)
 	}
 	e = tree(t, map[string]string{"a.sls": "#!jinja|yaml\na: '{{ 1 }}'\n"})
-	e.Opts.Set("renderer_blacklist", value.Strings("jinja"))
+	limit(e, "renderer_blacklist", "jinja")
 	if v, err := sls(t, e, "a"); err != nil || plain(v) != "{'a': '{{ 1 }}'}" {
 		t.Errorf("a renderer that is barred ran: %s, %v", value.Repr(v), err)
 	}
+	// Templates see the options, and what one changes there allows nothing.
+	e = tree(t, map[string]string{"a.sls": "{% do opts.update({'disable_renders': []}) %}{{ salt['slsutil.renderer'](string='x', default_renderer='py') }}", "b.sls": "#!py\ndef run(): return {}\n"})
+	limit(e, "disable_renders", "py")
+	_, _ = sls(t, e, "a")
+	if v, err := sls(t, e, "b"); err == nil || !strings.Contains(err.Error(), `the renderer "py" is disabled by the option disable_renders`) {
+		t.Errorf("a renderer that is disabled ran: %s, %v", value.Repr(v), err)
+	}
+}
+
+// limit restricts an Env by an option of strings.
+func limit(e *fun.Env, option string, entries ...string) {
+	e.Limits, _ = fun.NewLimits(value.MapOf(option, value.Strings(entries...)))
 }
 
 // TestFileTemplate checks that the template of a file has no names of an SLS but

@@ -159,7 +159,7 @@ func (s *stateconf) words(words []string) error {
 func (s *stateconf) renderer(to *stage, words string) error {
 	name, args, _ := strings.Cut(strings.ReplaceAll(words, `\.`, "."), " ")
 	fn, ok := rendererOf(name)
-	if !ok || s.e.barred(name) {
+	if _, why := s.e.env.Limits.Renderer(name); !ok || why != "" {
 		err := noRenderer(s.in.name(), name, name)
 		err.Salt = "Renderer: " + value.Repr(name) + " is not available!"
 		return err

@@ -87,7 +87,7 @@ func TestStateconfFaults(t *testing.T) {
 		"argument": {"#!stateconf yaml . jinja -x\na: 1\n", "a.sls:1:1: Unknown renderer option: -x"},
 	} {
 		e := tree(t, map[string]string{"a.sls": tt.text})
-		e.Opts.Set("renderer_blacklist", value.Strings("json"))
+		limit(e, "renderer_blacklist", "json")
 		_, err := sls(t, e, "a")
 		var se *source.Error
 		if !errors.As(err, &se) {

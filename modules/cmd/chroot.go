@@ -29,6 +29,11 @@ type mounting struct{ point, device, fstype, opts string }
 // be mounted, as in many containers, that is a warning; Salt says nothing.
 func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	o := options(c)
+	// Before anything is mounted, and for the command without chroot's own words.
+	if err := c.Env.Limits.Command(command(c)); err != nil {
+		return fun.Result{}, err
+	}
+	o.Written = false
 	// What runs in the root is ended afterwards: that must not be this machine by
 	// another name.
 	root, err := c.Env.Host.EvalSymlinks(filepath.Clean(c.Str("root")))

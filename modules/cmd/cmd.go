@@ -62,7 +62,7 @@ func options(c *fun.Call) Options {
 			o.Fault = value.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", value.Str(v))
 		}
 	}
-	o.PythonShell = pythonShell(c)
+	o.PythonShell, o.Written = pythonShell(c), true
 	return o
 }
 
@@ -329,8 +329,10 @@ func RunScript(ctx context.Context, c *fun.Call) (out Out, cached bool, err erro
 		return Out{}, false, err
 	}
 	cmd := proc.Quote(path)
+	o.Forms = []string{source}
 	if args := c.Value("args"); args != nil && args != "" {
 		cmd += " " + value.Str(args)
+		o.Forms[0] += " " + value.Str(args)
 	}
 	o.Template = ""
 	out, err = Run(ctx, c.Env, cmd, o)

@@ -288,3 +288,59 @@ func TestScriptNotRun(t *testing.T) {
 		}
 	}
 }
+
+// TestNotPermitted: commands that the configuration forbids are not run, in Salt's
+// words, by whatever function of the module they come.
+func TestNotPermitted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ran")
+	touch := "touch " + file
+	script := filepath.Join(dir, "s.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"+touch+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	black := value.MapOf("cmd_blacklist_glob", value.Strings("touch *", "*chroot*", "/bin/sh /*", script+"*"))
+	white := value.MapOf("cmd_whitelist_glob", value.Strings("true"))
+	both := value.MapOf("cmd_blacklist_glob", value.Strings("touch *"), "cmd_whitelist_glob", value.Strings("*"))
+	for _, name := range []string{"run", "run_all", "run_stdout", "run_stderr", "run_bg", "retcode", "shell", "script", "script_retcode", "exec_code", "exec_code_all", "run_chroot"} {
+		for _, opts := range []*value.Map{black, white, both} {
+			e := machine(t)
+			var err error
+			if e.Limits, err = fun.NewLimits(opts); err != nil {
+				t.Fatal(err)
+			}
+			pos := []value.Value{touch}
+			switch name {
+			case "script", "script_retcode":
+				if opts == both {
+					continue
+				}
+				pos = []value.Value{script}
+			case "exec_code", "exec_code_all":
+				if opts == both {
+					continue
+				}
+				pos = []value.Value{"/bin/sh", touch}
+			case "run_chroot":
+				if opts == both {
+					continue
+				}
+				pos = []value.Value{dir, "chroot " + touch}
+			}
+			_, err = call(t.Context(), e, name, value.NewMap(0), pos...)
+			ce, ok := errors.AsType[*fun.CommandError](err)
+			if !ok || !strings.HasPrefix(ce.Msg, `The shell command "`) || !strings.HasSuffix(ce.Msg, `" is not permitted`) || !strings.Contains(ce.Hint, "cmd_") {
+				t.Errorf("cmd.%s with %s: %v", name, value.Repr(opts), err)
+			}
+			if _, err := os.Stat(file); err == nil {
+				t.Fatalf("cmd.%s with %s ran the command", name, value.Repr(opts))
+			}
+		}
+	}
+	e := machine(t)
+	e.Limits, _ = fun.NewLimits(value.MapOf("cmd_whitelist_glob", value.Strings(touch)))
+	if _, err := call(t.Context(), e, "run", value.NewMap(0), touch); err != nil {
+		t.Errorf("a command that is allowed: %v", err)
+	}
+}

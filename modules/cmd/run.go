@@ -48,6 +48,10 @@ type Options struct {
 	SuccessRetcodes []int64
 	SuccessStdout   []string
 	SuccessStderr   []string
+	// Written says that somebody wrote the command: the limits of the configuration
+	// hold for it. Forms are what else stands for it: see [fun.Limits.Command].
+	Written bool
+	Forms   []string
 	// Fault is what is wrong with the options; Run returns it.
 	Fault error
 }
@@ -91,6 +95,11 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, err
 			return Out{}, err
 		}
 		command = text
+	}
+	if o.Written {
+		if err := env.Limits.Command(append([]string{command}, o.Forms...)...); err != nil {
+			return Out{}, err
+		}
 	}
 	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge, ReadOnly: o.ReadOnly}
 	if err := account(ctx, env, &c, &o); err != nil {

@@ -68,7 +68,7 @@ func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 		switch e := entry.(type) {
 		case string:
 			code, err := j.retcode(ctx, e)
-			if _, ok := errors.AsType[*fun.CommandError](err); ok {
+			if failed(err) {
 				code, err = 100, nil // a command that cannot run is not true
 			}
 			if err != nil {
@@ -96,6 +96,16 @@ func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 	return out, nil
 }
 
+// failed reports whether a command could not be run, as Salt counts it. One that may
+// not be run is another thing: the state fails.
+func failed(err error) bool {
+	if _, ok := errors.AsType[*fun.ForbiddenError](err); ok {
+		return false
+	}
+	_, ok := errors.AsType[*fun.CommandError](err)
+	return ok
+}
+
 // unless keeps the state from running if all its commands succeed and all its
 // functions return what is true.
 func (j *job) unless(ctx context.Context, v value.Value) (verdict, error) {
@@ -106,7 +116,7 @@ func (j *job) unless(ctx context.Context, v value.Value) (verdict, error) {
 		switch e := entry.(type) {
 		case string:
 			code, err := j.retcode(ctx, e)
-			if _, ok := errors.AsType[*fun.CommandError](err); ok {
+			if failed(err) {
 				code, err = 0, nil // as Salt: what cannot be asked is taken to hold
 			}
 			if err != nil {

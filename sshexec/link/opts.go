@@ -1,26 +1,31 @@
 package link
 
-import "brine/internal/value"
+import (
+	"slices"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+)
 
 // targetOpts are the options that a controller hands on.
 //
 // Salt: salt/client/ssh/__init__.py minion_opts, salt/master.py _master_opts.
 var targetOpts = [...]string{
-	"allow_undefined", "archive_max_members", "archive_max_size", "custom_memory", "custom_steps", "custom_timeout", "default_top", "env_order", "failhard", "file_ignore_glob", "file_ignore_regex",
+	"allow_undefined", "archive_max_members", "archive_max_size", "custom_memory", "custom_steps", "custom_timeout", "default_top", "disabled_requisites", "env_order", "failhard", "file_ignore_glob", "file_ignore_regex",
 	"hash_type", "ipv6", "jinja_env", "jinja_lstrip_blocks", "jinja_sls_env", "jinja_trim_blocks",
 	"lock_saltenv", "log_level", "mine_functions", "nodegroups", "pillar_merge_lists", "pillar_raise_on_missing",
 	"pillar_source_merging_strategy", "pillarenv", "pillarenv_from_saltenv", "python_salt", "renderer",
-	"renderer_blacklist", "renderer_whitelist", "saltenv", "state_aggregate", "state_auto_order",
+	"saltenv", "state_aggregate", "state_auto_order",
 	"state_events", "state_top", "state_top_saltenv", "stateconf_end_marker", "stateconf_goal_state",
-	"stateconf_start_state", "stateconf_state_func", "test", "timezone", "top_file_merging_strategy", "yaml_utf8",
+	"stateconf_start_state", "stateconf_state_func", "test", "timezone", "top_file_merging_strategy",
 }
 
 // TargetOpts returns those of a controller's options that hold on targets too:
-// how states are compiled and run, and what ssh_minion_opts says. Paths,
+// how states are compiled and run, what may not be called, and what ssh_minion_opts says. Paths,
 // credentials and what else concerns the controller alone stay here.
 func TargetOpts(opts *value.Map) *value.Map {
 	m := value.NewMap(len(targetOpts))
-	for _, k := range targetOpts {
+	for _, k := range slices.Concat(targetOpts[:], fun.LimitOptions()) {
 		if v, ok := opts.Get(k); ok {
 			m.Set(k, v)
 		}

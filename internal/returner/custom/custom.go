@@ -42,6 +42,7 @@ func Find(ctx context.Context, env *fun.Env) []returner.Spec {
 		ext := path.Ext(base)
 		switch {
 		case strings.HasPrefix(base, ".") || strings.HasPrefix(base, "__") || path.Dir(f.Path) != dir:
+		case env.Limits.Custom(dir, strings.TrimSuffix(base, ext)) != "":
 		case ext == ".py" || ext == ".star":
 			for _, name := range python.NamesOf(ctx, env, f) {
 				out = append(out, returner.Spec{

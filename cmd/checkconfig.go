@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"brine/cmd/internal/plantext"
+	"brine/internal/config"
+	"brine/internal/config/options"
+	"brine/internal/fun"
+	"brine/internal/printable"
+	"brine/internal/value"
+	"brine/outputter"
+)
+
+// checkConfig lists the options that the configuration in a directory sets, "" is
+// that which a run reads, and what each does.
+func (a *App) checkConfig(f *lintFlags, args []string) error {
+	dir := f.configDir
+	if len(args) > 0 {
+		dir = args[0]
+	}
+	all, files, refused, err := a.readSettings(dir)
+	if err != nil {
+		return err
+	}
+	byVerdict(all)
+	a.printed = true
+	if f.out == "json" {
+		err = outputter.JSON(a.Out, a.settingsDocument(all, files), &outputter.Options{})
+	} else {
+		err = a.printSettings(all, files)
+	}
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		return refused
+	}
+	if slices.ContainsFunc(all, func(x setting) bool { return x.Verdict == options.Unsupported && !x.Cosmetic }) {
+		return silent(exitGeneric)
+	}
+	return nil
+}
+
+// readSettings reads the master and the minion files of a directory. refused is why
+// no run would begin.
+func (a *App) readSettings(dir string) (all []setting, files []string, refused, err error) {
+	for _, k := range []config.Kind{config.Master, config.Minion} {
+		cfg, err := config.Load(config.Options{Kind: k, Host: a.Host, Dir: dir, NoSaltfile: true})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		for _, w := range cfg.Warnings {
+			fmt.Fprintf(a.Err, "brine: warning: %s\n", printable.Line(strings.TrimPrefix(w.Pos.String()+": "+w.Text, ": ")))
+		}
+		if slices.Equal(files, cfg.Files) {
+			continue // the files of the other kind serve
+		}
+		files = append(files, cfg.Files...)
+		all = append(all, settings(cfg)...)
+		_, lerr := fun.LimitsAt(cfg.Opts, cfg.Place)
+		refused = errors.Join(refused, lerr)
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	if len(files) == 0 {
+		return nil, nil, nil, &statusError{status: exitGeneric, err: errors.New("there is no configuration file to check"), hint: "name the directory that has the files master and minion"}
+	}
+	seen := map[string]bool{} // a file that both include
+	all = slices.DeleteFunc(all, func(x setting) bool {
+		key := x.Name + "\x00" + x.pos.String()
+		defer func() { seen[key] = true }()
+		return seen[key]
+	})
+	return all, files, refused, nil
+}
+
+func (a *App) printSettings(all []setting, files []string) error {
+	var b strings.Builder
+	width, verdict := 0, options.Verdict("")
+	for i := range all {
+		width = max(width, len(all[i].Name))
+	}
+	for i := range all {
+		x := &all[i]
+		if x.Verdict != verdict {
+			verdict = x.Verdict
+			fmt.Fprintf(&b, "%s:\n", verdict)
+		}
+		pos := x.pos
+		pos.File, pos.Col = a.nameOf(pos.File), 0
+		line := fmt.Sprintf("  %-*s  %s", width, printable.Line(x.Name), printable.Line(pos.String()))
+		if x.Restrictive {
+			line += "  restricts"
+		}
+		if x.Note != "" {
+			line += "  " + x.Note
+		}
+		b.WriteString(line + "\n")
+	}
+	fmt.Fprintf(&b, "%s in %s", plantext.Count(len(all), "option"), plantext.Count(len(files), "file"))
+	if c := counts(all); c != "" {
+		b.WriteString(": " + c)
+	}
+	b.WriteString("\n")
+	_, err := io.WriteString(a.Out, b.String())
+	return err
+}
+
+// settingsDocument returns the report as data. Its version changes with its keys.
+func (a *App) settingsDocument(all []setting, files []string) *value.Map {
+	list, summary := value.NewList(), value.NewMap(8)
+	for _, v := range options.Verdicts() {
+		summary.Set(string(v), int64(0))
+	}
+	for i := range all {
+		x := &all[i]
+		list.Append(value.MapOf("name", x.Name, "verdict", string(x.Verdict), "restrictive", x.Restrictive, "note", x.Note, "belongs", x.In.String(),
+			"file", a.nameOf(x.pos.File), "line", int64(x.pos.Line)))
+		n, _ := value.AsInt(summary.At(string(x.Verdict)))
+		summary.Set(string(x.Verdict), n+1)
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = a.nameOf(f)
+	}
+	return value.MapOf("version", int64(1), "files", value.Strings(names...), "options", list, "summary", summary)
+}

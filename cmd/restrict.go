@@ -1,0 +1,115 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/internal/config"
+	"brine/internal/config/options"
+	"brine/internal/fun"
+	"brine/internal/source"
+	"brine/internal/value"
+)
+
+// A setting is an option that a configuration sets.
+type setting struct {
+	options.Option
+	value value.Value
+	pos   source.Pos
+}
+
+// settings returns the options that files of a configuration set, in their order.
+func settings(cfg *config.Config) []setting {
+	var out []setting
+	given := cfg.Settings()
+	for k, v := range given.All() {
+		name, ok := k.(string)
+		pos := cfg.Place(name)
+		if ok && !pos.IsZero() {
+			out = append(out, setting{options.Of(name), v, pos})
+		}
+	}
+	return out
+}
+
+// asks reports whether an option that is not supported asks for something: it is
+// not what a run does without it.
+func (x *setting) asks(kind config.Kind, user string) bool {
+	if x.Verdict != options.Unsupported {
+		return false
+	}
+	def := config.Default(kind, x.Name)
+	if x.Name == "user" {
+		def = user
+	}
+	if def == nil {
+		return value.Truth(x.value)
+	}
+	return !value.Equal(x.value, def)
+}
+
+// obey refuses a run whose configuration forbids what brine cannot keep from
+// happening, and tells of options that are not supported and that a run would have
+// gone by. It looks at nothing but the options that are set.
+func (s *session) obey() error {
+	if _, err := fun.LimitsAt(s.cfg.Opts, s.cfg.Place); err != nil {
+		return err
+	}
+	user := ""
+	for _, x := range settings(s.cfg) {
+		if x.Verdict != options.Unsupported {
+			continue
+		}
+		if user == "" {
+			user = s.accountName()
+		}
+		switch {
+		case !x.asks(s.cfg.Kind, user):
+		case x.Restrictive:
+			return &source.Error{
+				Pos: x.pos, Err: fmt.Errorf("the option %s would restrict this run, and is not supported", x.Name), Hint: "take it out of the configuration: " + x.Note,
+			}
+		case !x.Cosmetic && x.Name != "reactor": // which has a warning of its own
+			s.warn(fun.Warning{Where: x.pos.String(), Text: fmt.Sprintf("the option %s is not supported: %s", x.Name, x.Note)})
+		}
+	}
+	return nil
+}
+
+// accountName is the account that brine runs as.
+func (s *session) accountName() string {
+	uid := s.app.Host.Geteuid()
+	if a, err := s.app.Host.LookupUID(uid); err == nil {
+		return a.Name
+	}
+	return fmt.Sprint(uid)
+}
+
+// counts returns how many settings have each verdict, as text.
+func counts(all []setting) string {
+	var parts []string
+	for _, v := range options.Verdicts() {
+		n := 0
+		for i := range all {
+			if all[i].Verdict == v {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// byVerdict sorts settings for a report.
+func byVerdict(all []setting) {
+	order := options.Verdicts()
+	slices.SortStableFunc(all, func(x, y setting) int {
+		if d := slices.Index(order, x.Verdict) - slices.Index(order, y.Verdict); d != 0 {
+			return d
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+}
