@@ -20,6 +20,7 @@ const (
 	exitUsage       = 64  // a command line that makes no sense
 	exitNotYet      = 75  // the run of a queue cannot begin yet: EX_TEMPFAIL
 	exitLocked      = 76  // another run has the lock of the run of a queue
+	exitCut         = 77  // the run of a queue had to end in its midst
 	exitInterrupted = 130 // Ctrl-C
 	exitNoFunction  = 255 // no such function, as salt-call has it
 )

@@ -74,11 +74,9 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 		if env.OrchJID == "" && s.subject != nil {
 			j.lock.name = lockName(s.subject, nil, "")
 		}
-		if s.resume != nil {
-			j.lock.resume = s.resume.JID
-		}
+		j.lock.from, j.lock.claims = s.resume, s.claims
 		env.Journal = j.lock
-		s.resume = nil
+		s.resume, s.claims = nil, nil
 	}
 	return j
 }
@@ -192,7 +190,7 @@ func (s *session) resumed(ctx context.Context, env *fun.Env, jid string, args fu
 		}
 		return args, errors.New(text)
 	}
-	s.resume = j
+	s.resume, s.claims = j, []string{jid}
 	if len(args.Pos) > 0 {
 		return args, nil
 	}

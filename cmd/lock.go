@@ -145,7 +145,8 @@ type lockJournal struct {
 	jid    string
 	parent string // jid of the orchestration that this one is a step of
 	name   string
-	resume string // jid; "": none
+	claims []string  // runs that no other run is to go on with
+	from   *jobs.Job // the one that this one goes on with; nil: none
 
 	mu   sync.Mutex
 	held *shared.Held
@@ -186,10 +187,12 @@ func (j *lockJournal) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chu
 		}
 	}
 	undo := func() {}
-	if j.resume != "" {
-		if undo, err = j.s.shared.Resume(j.jid, j.resume); err != nil {
+	if j.from != nil || len(j.claims) > 0 {
+		undo, err = j.s.shared.Resume(j.jid, j.claims, j.from)
+		if err != nil && (j.s.queued || !errors.Is(err, shared.ErrDown)) { // else it has warned
+			undo()
 			j.drop()
-			return nil, fun.Errorf("%v", err)
+			return nil, fun.Errorf("%v", j.s.notYet(err))
 		}
 	}
 	done, err := j.History.Begin(ctx, env, chunks)
@@ -224,11 +227,18 @@ func (j *lockJournal) take(ctx context.Context, l locking, targets []string) err
 		left := l.wait - time.Since(began)
 		switch {
 		case !errors.As(err, &taken):
+			if j.parent == "" {
+				err = s.notYet(err)
+			} else if s.queued { // a step fails by it, which is to run again
+				s.putBack.Store(exitCut)
+			}
 			return fun.Errorf("the lock %s cannot be taken: %v\n--no-lock runs without it", j.name, err)
 		case s.app.intr.draining() || ctx.Err() != nil:
 			return fun.Errorf("interrupted while it waited for the lock %s", j.name)
 		case left <= 0:
-			s.lockedOut.Store(j.parent == "")
+			if j.parent == "" {
+				s.putBack.Store(exitLocked)
+			}
 			if !told {
 				return fun.Errorf("%v", err)
 			}
@@ -270,8 +280,12 @@ func (s *session) ancestors(jid string) []string {
 	return out
 }
 
-// lockLost says why the run begins nothing new; "" is that it has all its locks.
+// lockLost says why the run begins nothing new; "" is that it has all its locks, and
+// that no other run goes on with it.
 func (s *session) lockLost() string {
+	if why := s.shared.Taken(); why != "" {
+		return why
+	}
 	s.mu.Lock()
 	held := s.held
 	s.mu.Unlock()

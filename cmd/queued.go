@@ -8,15 +8,16 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"brine/cmd/assembly"
 	"brine/internal/fun"
 	"brine/internal/jobs"
 	"brine/internal/queue"
+	"brine/internal/shared"
 	"brine/internal/value"
 )
 
@@ -90,49 +91,98 @@ func (a *App) runQueued(ctx context.Context, c *cobra.Command, o *runOpts) error
 	}
 	var run *session
 	err = a.runner(ctx, c, o, orchestrateName, func(s *session) error {
-		run, s.nextJID = s, r.jid
+		run, s.nextJID, s.queued = s, r.jid, true
 		return nil
 	}, func(s *session, env *fun.Env) (fun.Args, error) {
 		in := fun.Args{Pos: r.work.Args, Kw: r.work.Kwargs}
 		if env.JID != r.jid {
-			return in, fmt.Errorf("there is a job %s in the cache of this machine, which is not this run", r.jid)
+			return in, s.notYet(fmt.Errorf("there is a job %s in the cache of this machine, which is not this run", r.jid))
 		}
 		s.again = "brine run queue.retry"
-		s.resume, err = s.furthest(ctx, env, r.earlier)
-		return in, err
+		return in, s.furthest(ctx, r.earlier)
 	})
-	if err != nil && run != nil && run.lockedOut.Load() {
-		return &statusError{status: exitLocked, err: err}
+	if err == nil || run == nil {
+		return err
+	}
+	if status := run.putBack.Load(); status != 0 {
+		return &statusError{status: int(status), err: err}
+	}
+	if run.lockLost() != "" {
+		return &statusError{status: exitCut, err: err}
 	}
 	return err
 }
 
-// furthest returns the record of the run that came furthest, for the next one to go
-// on after its steps that succeeded; nil where there is none. Runs of other machines
-// are known where the job cache has their records.
-func (s *session) furthest(ctx context.Context, env *fun.Env, runs []string) (*jobs.Job, error) {
-	var best *jobs.Job
-	most := 0
-	for _, jid := range runs {
-		j, err := s.files.Job(ctx, jid)
-		if err == nil && j == nil && assembly.SharesRecords(env) {
-			j, err = assembly.SharedJob(ctx, env, jid)
-		}
-		switch {
-		case err != nil:
-			return nil, err
-		case j == nil || j.Definition == nil:
-			continue
-		case j.State == jobs.Active:
-			return nil, &statusError{status: exitNotYet, err: fmt.Errorf("the run %s of the same entry has not ended yet", jid)}
-		}
-		n := 0
-		for n < len(j.Steps) && j.Steps[n].Map("return").At("result") == true {
-			n++
-		}
-		if n > 0 && n >= most {
-			best, most = j, n
+// notYet returns the error of a run of a queue that cannot begin, for a reason that
+// is none of the orchestration's: a later run can.
+func (s *session) notYet(err error) error {
+	if s.queued {
+		s.putBack.Store(exitNotYet)
+	}
+	return err
+}
+
+// furthest has the session go on with earlier runs of an entry, after the steps that
+// succeeded. Runs of other machines are known where the job cache has their records.
+//
+// A run goes on with all earlier ones that no other run goes on with, and begins after
+// the steps of the one that came furthest. What a run was gone on with by counts
+// instead of it, whatever its own record has: the steps after that one's first may have
+// been under way again since. It may be a run that is none of the entry's, because a
+// person resumed one.
+func (s *session) furthest(ctx context.Context, runs []string) error {
+	chain, err := s.shared.Chain(runs)
+	if err != nil {
+		return s.notYet(fmt.Errorf("the records of earlier runs of the entry cannot be read: %w", err))
+	}
+	known := map[string]*shared.Run{}
+	for i, r := range chain {
+		known[r.JID] = &chain[i]
+		if !slices.Contains(runs, r.JID) {
+			runs = append(runs[:len(runs):len(runs)], r.JID)
 		}
 	}
-	return best, nil
+	most := 0
+	for _, jid := range runs {
+		r := known[jid]
+		j, err := s.recordOf(ctx, jid, r)
+		switch {
+		case err != nil:
+			return s.notYet(err)
+		case j == nil:
+			continue
+		case j.State == jobs.Active:
+			return s.notYet(fmt.Errorf("the run %s of the same entry has not ended yet", jid))
+		case r != nil && known[r.ResumedBy] != nil:
+			continue
+		}
+		if r != nil {
+			s.claims = append(s.claims, jid)
+		}
+		if n := j.Prefix(); j.Definition != nil && n > 0 && n >= most {
+			s.resume, most = j, n
+		}
+	}
+	return nil
+}
+
+// recordOf returns what is recorded of a run, of which r is what controllers share:
+// that of this machine, or that of the shared database where it has more steps. nil
+// is that nothing is. The process of a run of this machine is known to be gone.
+func (s *session) recordOf(ctx context.Context, jid string, r *shared.Run) (*jobs.Job, error) {
+	j, err := s.files.Job(ctx, jid)
+	if err != nil || r == nil || j != nil && j.State == jobs.Active {
+		return j, err
+	}
+	other, err := s.shared.Job(jid)
+	if err != nil {
+		return nil, fmt.Errorf("the record of the run %s cannot be read: %w", jid, err)
+	}
+	if j == nil || other != nil && other.Prefix() > j.Prefix() {
+		if other != nil && j != nil {
+			other.State = j.State
+		}
+		return other, nil
+	}
+	return j, nil
 }

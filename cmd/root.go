@@ -39,9 +39,13 @@ func (a *App) Run() int {
 	defer stop()
 	a.json = asksJSON(a.Args)
 	root := a.root()
-	a.addVersionFlag(root)
+	c, _, ferr := root.Find(a.Args)
+	if ferr != nil {
+		c = root
+	}
+	a.addVersionFlag(root, c)
 	var err error
-	if c, _, ferr := root.Find(a.Args); ferr == nil && c.Flags().Lookup("args-stdin") != nil {
+	if ferr == nil && c.Flags().Lookup("args-stdin") != nil {
 		if a.Args, err = a.argsFromStdin(a.Args); err != nil {
 			return a.report(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/trace"
@@ -53,13 +54,17 @@ type session struct {
 	subject *history.Subject
 	// shared is this process among the controllers that share a database; held are the
 	// locks that it took, and parents the orchestrations of those that are steps.
-	// lockedOut says that another run has the lock of what the command runs.
-	shared    *shared.Controller
-	held      []*shared.Held
-	parents   map[string]string
-	lockedOut atomic.Bool
-	// resume is the orchestration that --resume names.
+	shared  *shared.Controller
+	held    []*shared.Held
+	parents map[string]string
+	// queued says that the orchestration is one of a queue, and putBack with which
+	// status the worker is told to put it back; 0: not.
+	queued  bool
+	putBack atomic.Int32
+	// resume is the orchestration that --resume names, and claims are the runs that no
+	// other run is to go on with.
 	resume *jobs.Job
+	claims []string
 	// runner says that returns are those of runner functions, whose own
 	// outputter --out=highstate replaces as any other does.
 	runner bool
@@ -408,15 +413,29 @@ func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
 }
 
 // gate is the fun.Jobs.OnStart of the session: Ctrl-C closes it, and before a state
-// state.pause and state.soft_kill are heard.
+// state.pause and state.soft_kill are heard. A run of a queue waits until the steps so
+// far are in the database of the job cache: a worker elsewhere would repeat the others.
 func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {
 	open := func() bool { return s.app.intr.gate(ctx, c) && s.lockLost() == "" }
 	jid := fun.JIDFrom(ctx)
 	if c == nil || jid == "" {
 		return open()
 	}
-	return jobs.NewPauses(s.cfg.CacheDir).Wait(ctx, jid, c.ID, s.app.Host.Now, open)
+	pauses := jobs.NewPauses(s.cfg.CacheDir)
+	for s.queued && s.shared.Behind() {
+		if !open() || pauses.Why(jid, c.ID, s.app.Host.Now) != "" {
+			return false
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(behindPoll):
+		}
+	}
+	return pauses.Wait(ctx, jid, c.ID, s.app.Host.Now, open)
 }
+
+// behindPoll is how often a run that waits for its record to be stored looks at that.
+const behindPoll = 50 * time.Millisecond
 
 // doubt warns of what could not be recorded.
 func (s *session) doubt(err error) {

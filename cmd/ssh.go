@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/cmd/serve"
 	"brine/internal/config"
 	"brine/internal/dispatch"
 	"brine/internal/fleet"
@@ -208,11 +207,9 @@ func (s *session) runJob(ctx context.Context, env *fun.Env, o *sshOpts, job fun.
 	return silent(s.strictStatus(r.status()))
 }
 
-// sshInfo answers what needs no target: the version, and documentation.
+// sshInfo answers what needs no target: documentation.
 func (a *App) sshInfo(o *sshOpts, args []string) (done bool, err error) {
 	switch {
-	case o.version:
-		return true, serve.Version(a.Out)
 	case o.doc:
 		// salt takes a target before the function, or none.
 		if len(args) > 1 {

@@ -54,7 +54,6 @@ type sshOpts struct {
 	salt        saltSSHFlags
 	published   saltFlags
 	updates     bool // the roster, by new addresses
-	version     bool
 	group       bool
 	noGroup     bool
 	count       counter // of the job's targets
@@ -84,7 +83,7 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 		f.BoolVarP(&o.hosts, "hosts", "H", false, "list the targets of the roster and their hosts, and exit")
 		f.BoolVar(&o.updates, "update-roster", false, "add targets given as user@host to the roster file once they have answered")
 		if o.prog == brineSSH {
-			f.BoolVarP(&o.version, "version", "V", false, "print the version")
+			f.BoolP("version", "V", false, "print the version") // see addVersionFlag
 			f.BoolVar(&o.group, "group", false, "print equal results together at the end (default on a terminal with more than 20 targets)")
 			f.BoolVar(&o.noGroup, "no-group", false, "print the result of each target separately")
 		}

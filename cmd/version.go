@@ -33,21 +33,35 @@ func newVersionCmd(a *App) *cobra.Command {
 // errVersion ends a command that was asked for its version.
 var errVersion = errors.New("the version is printed")
 
-// addVersionFlag gives a root command --version and a Salt program
-// --versions-report as well. A Salt program answers with the Salt version that
-// brine follows, which scripts ask for. cobra's own version flag would link its
-// templates.
-func (a *App) addVersionFlag(root *cobra.Command) {
-	short := ""
+// addVersionFlag gives the command that is to run --version and --versions-report. A
+// Salt program answers with the Salt version that brine follows, which scripts ask for,
+// and its -V is --versions-report; -V of brine and of its commands is --version, unless
+// the command has its own. cobra's own version flag would link its templates.
+func (a *App) addVersionFlag(root, c *cobra.Command) {
+	f := c.Flags()
+	add := func(name, short, usage string) {
+		if f.Lookup(name) != nil {
+			return
+		}
+		if f.ShorthandLookup(short) != nil {
+			short = ""
+		}
+		f.BoolP(name, short, false, usage)
+		if c != root { // help has it once, with brine
+			_ = f.MarkHidden(name)
+		}
+	}
 	if root.Name() == "brine" {
-		short = "V"
+		add("version", "V", "print the version")
+		if c != root {
+			add("versions-report", "", "print the versions of Salt and of the system")
+		}
+	} else {
+		add("version", "", "print the version")
+		add("versions-report", "V", "print the versions of Salt and of the system")
 	}
-	root.Flags().BoolP("version", short, false, "print the version")
-	if root.Name() != "brine" && root.Flags().Lookup("versions-report") == nil {
-		root.Flags().BoolP("versions-report", "V", false, "print the versions of Salt and of the system")
-	}
-	valid := root.Args
-	root.Args = func(c *cobra.Command, args []string) error {
+	valid := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
 		if asked, _ := c.Flags().GetBool("version"); asked {
 			text := "brine " + version.Number()
 			if name := root.Name(); name != "brine" {

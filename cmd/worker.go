@@ -54,8 +54,11 @@ the second one interrupts the run, which goes back into the queue. If a worker
 dies, its run goes to another worker when its lease has expired. See
 docs/queue.md.
 
-Exit status: 0 the worker stopped as requested; 1 the queue cannot be reached; 64
-usage error; 130 a run was interrupted by a signal.`,
+If the database of the queue does not answer, also when the worker starts, it says
+so once and tries again until it does.
+
+Exit status: 0 the worker stopped as requested; 1 the database refuses the worker,
+for example its password; 64 usage error; 130 a run was interrupted by a signal.`,
 		Example: `  brine worker --queue deploy
   brine worker --queue deploy --attempts 3 --backoff 60
   brine worker --queue deploy --drain-empty`,
@@ -128,6 +131,7 @@ type worker struct {
 	app   *App
 	o     *workerOpts
 	s     *session
+	open  func(context.Context) (*queue.Store, error)
 	q     *queue.Store
 	name  string
 	exe   string
@@ -135,6 +139,8 @@ type worker struct {
 	runs  int
 	swept time.Time // when old entries were last removed
 	told  bool      // of entries that other versions wrote
+	// claims are the leases of other workers as they were seen first, by claim.
+	claims map[string]time.Time
 }
 
 func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error {
@@ -167,10 +173,17 @@ func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error
 	unique := make([]byte, 3)
 	_, _ = rand.Read(unique) // it does not fail
 	w.name = fmt.Sprintf("%.200s/%d/%s", printable.Line(env.ID), os.Getpid(), hex.EncodeToString(unique))
-	if w.q, err = assembly.OpenQueue(ctx, env); err != nil {
+	if err := assembly.CheckQueue(ctx, env); err != nil {
 		return err
 	}
+	if err := s.openShared(env); err != nil {
+		return err
+	}
+	w.open = func(ctx context.Context) (*queue.Store, error) { return assembly.OpenQueue(ctx, env) }
 	a.intr.patient.Store(true)
+	if w.q, err = w.opened(ctx); w.q == nil || err != nil {
+		return err
+	}
 	s.note(fmt.Sprintf("worker %s takes orchestrations of the queue %s", w.name, o.queue))
 	err = w.work(ctx)
 	if cerr := w.q.Close(); err == nil {
@@ -179,11 +192,34 @@ func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error
 	return err
 }
 
+// opened returns the queue, for which it waits until the database answers: nil is that
+// a signal came first. It fails where waiting does not help.
+func (w *worker) opened(ctx context.Context) (q *queue.Store, err error) {
+	try := func() error {
+		ask, cancel := context.WithTimeout(ctx, queueTimeout)
+		defer cancel()
+		q, err = w.open(ask)
+		return err
+	}
+	if try() == nil || assembly.Answers(err) {
+		return q, err
+	}
+	if !w.outage(ctx, err, func() error {
+		if err := try(); err != nil && !assembly.Answers(err) {
+			return err
+		}
+		return nil
+	}) {
+		return nil, nil
+	}
+	return q, err
+}
+
 // work takes entries until it is to end.
 func (w *worker) work(ctx context.Context) error {
 	// A signal while nothing runs ends ctx. One that comes while an entry is taken or
 	// runs is noticed before the next.
-	for outages := 0; ; {
+	for {
 		if ctx.Err() != nil || w.app.intr.draining() || w.o.maxRuns > 0 && w.runs >= w.o.maxRuns {
 			return nil
 		}
@@ -194,14 +230,13 @@ func (w *worker) work(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			if outages++; outages == 1 {
-				w.s.tell(fmt.Errorf("the queue does not answer: %w", err))
-			}
-			w.wait(ctx, min(30*time.Second, time.Second<<min(outages-1, 5)))
+			w.outage(ctx, err, func() error {
+				ask, cancel := context.WithTimeout(ctx, queueTimeout)
+				defer cancel()
+				_, _, err := w.q.Waiting(ask, w.o.queue)
+				return err
+			})
 			continue
-		case outages > 0:
-			w.s.note("the queue answers again")
-			outages = 0
 		}
 		if w.o.once {
 			return nil
@@ -214,6 +249,27 @@ func (w *worker) work(ctx context.Context) error {
 		}
 		w.wait(ctx, time.Duration(float64(seconds(w.o.poll))*(0.75+mrand.Float64()/2)))
 	}
+}
+
+// recovery is how long a worker takes nothing after an outage of the queue: others
+// give back what they had meanwhile, and store what their runs did.
+const recovery = 3 * time.Second
+
+// outage waits until the queue answers again; false is that a signal came first.
+func (w *worker) outage(ctx context.Context, err error, try func() error) bool {
+	w.s.tell(fmt.Errorf("the queue does not answer, it is tried again: %w", err))
+	for n := 0; ; n++ {
+		w.wait(ctx, min(30*time.Second, time.Second<<min(n, 5)))
+		if ctx.Err() != nil || w.app.intr.draining() {
+			return false
+		}
+		if try() == nil {
+			break
+		}
+	}
+	w.s.note("the queue answers again")
+	w.wait(ctx, recovery)
+	return true
 }
 
 // wait waits, but no longer than until a signal.
@@ -238,12 +294,34 @@ func (w *worker) idle(ctx context.Context) (done bool, err error) {
 	if w.told && !w.o.drainEmpty {
 		return false, nil
 	}
+	if w.o.drainEmpty {
+		claims, err := w.q.Claims(ctx, w.o.queue)
+		if err != nil || w.mayReturn(claims) {
+			return false, err
+		}
+	}
 	own, foreign, err := w.q.Waiting(ctx, w.o.queue)
 	if err == nil && foreign > 0 && !w.told {
 		w.told = true
 		w.s.tell(fmt.Errorf("the queue %s has %d entries of another version of brine, which this worker leaves alone", w.o.queue, foreign))
 	}
 	return w.o.drainEmpty && own == 0, err
+}
+
+// mayReturn reports whether an entry that another worker has may come back: one whose
+// lease was not renewed since it was seen first may be that of a worker that died.
+func (w *worker) mayReturn(claims map[string]time.Time) (may bool) {
+	if w.claims == nil {
+		w.claims = map[string]time.Time{}
+	}
+	for claim, until := range claims {
+		first, seen := w.claims[claim]
+		if !seen {
+			w.claims[claim], first = until, until
+		}
+		may = may || until.Equal(first)
+	}
+	return may
 }
 
 // keptFor is an option that is a number of seconds; 0 is for ever.

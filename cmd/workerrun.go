@@ -52,7 +52,7 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	began := time.Now()
 	status, err := r.start(ctx, input)
 	o := r.outcome(ctx, status, err)
-	if r.lost != nil {
+	if errors.Is(r.lost, queue.ErrLost) {
 		w.s.tell(fmt.Errorf("%s: the run was ended: %w; another worker may have it", e.JID, r.lost))
 		return
 	}
@@ -164,12 +164,20 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		o.State = queue.Done
 	case r.cancelled:
 		o.State, o.Error = queue.Cancelled, "it was cancelled"
+	case r.lost != nil: // which is not the fault of the run
+		o.State, o.Uncount, o.Error = queue.Queued, true, "the run was ended, because the queue did not answer: "+r.lost.Error()
 	case ctx.Err() != nil:
 		o.State, o.Delay, o.Uncount, o.Error = queue.Queued, unsettled, true, "its worker was ended by a signal"
-	case err == nil && status == exitNotYet: // the worker of an earlier run was killed, and that run needs a moment to end
-		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, unsettled, true, true, r.last
-	case err == nil && status == exitLocked: // the job of the first run is kept, since people know it
-		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, max(unsettled, r.delay(1)), true, len(r.e.Runs) > 1, r.last
+	case err == nil && (status == exitNotYet || status == exitLocked):
+		// The worker of an earlier run was killed, and that run needs a moment to end;
+		// or a database does not answer. The job of the first run is kept, since people
+		// know it.
+		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, unsettled, true, len(r.e.Runs) > 1, r.last
+		if status == exitLocked {
+			o.Delay = max(unsettled, r.delay(1))
+		}
+	case err == nil && status == exitCut:
+		return crash(r.last)
 	case err != nil:
 		return crash("the run could not be started: " + err.Error())
 	case status < 0:
@@ -217,25 +225,50 @@ func (r *entryRun) why(status int) string {
 	return printable.Line(r.s.secrets.Text(text))
 }
 
-// give gives the entry back. A database that does not answer is asked again while
-// the lease lasts, also after a signal, for a moment.
+// give gives the entry back. A queue that does not answer is asked until it does,
+// since nobody else can take the entry meanwhile, or for a moment after a signal. What
+// the database of the job cache was not told of the run meanwhile it is told before.
 func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
-	until := time.Now().Add(seconds(r.o.lease))
-	for {
-		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), queueTimeout)
+	until := time.Now().Add(seconds(r.o.lease)) // while the queue answers
+	for told, settled := r.lost != nil, false; ; {
+		patience := queueTimeout
 		if ctx.Err() != nil {
-			cancel()
-			try, cancel = context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			patience = 2 * time.Second
 		}
-		err := r.q.End(try, r.e, o)
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		down := r.q.Ping(try)
+		if down == nil && !settled {
+			settled = true
+			r.settle()
+		}
+		err := down
+		if err == nil {
+			err = r.q.End(try, r.e, o)
+		}
 		cancel()
 		if err == nil {
 			return
 		}
-		if errors.Is(err, queue.ErrLost) || ctx.Err() != nil || time.Now().After(until) {
+		if errors.Is(err, queue.ErrLost) || ctx.Err() != nil || down == nil && time.Now().After(until) {
 			r.s.tell(fmt.Errorf("%s: the end of the run could not be stored, another worker may run it again: %w", r.e.JID, err))
 			return
 		}
+		if !told {
+			told = true
+			r.s.tell(fmt.Errorf("%s: the end of the run cannot be stored, it is tried again: %w", r.e.JID, err))
+		}
 		r.wait(ctx, time.Second)
+	}
+}
+
+// settle has the database that controllers share take what the run recorded while it
+// could not be reached, or did not come to tell.
+func (r *entryRun) settle() {
+	j, err := r.s.files.Job(context.Background(), r.jid)
+	if err == nil && j != nil && j.State != jobs.Active {
+		err = r.s.shared.Settle(j)
+	}
+	if err != nil {
+		r.s.tell(fmt.Errorf("%s: the record of job %s could not be completed in the database that controllers share, so that steps of it may run again: %w", r.e.JID, r.jid, err))
 	}
 }

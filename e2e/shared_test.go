@@ -23,7 +23,6 @@ import (
 	"brine/internal/returner/sqldb"
 	"brine/internal/shared"
 	"brine/internal/testkit/servertest"
-	"brine/internal/value"
 )
 
 // A sharer is one of several controllers that share a database: a configuration and
@@ -218,17 +217,9 @@ func testShared(t *testing.T, settings string, older func()) {
 // all heartbeats in it old.
 func dbSettings(t *testing.T, name string, port int) (settings string, older func()) {
 	t.Helper()
-	opts := value.MapOf(name+".host", "127.0.0.1", name+".port", int64(port))
-	if name != "mysql" {
-		opts = value.MapOf("returner."+name+".host", "127.0.0.1", "returner."+name+".port", int64(port))
-	}
-	settings = "master_job_cache: " + name + "\n"
-	for k, v := range opts.All() {
-		settings += fmt.Sprintf("%s: %v\n", value.Str(k), v)
-	}
-	return settings, func() {
+	return cacheIn(name, port), func() {
 		t.Helper()
-		db, _, err := sqldb.Open(t.Context(), name, returner.Settings{Env: &fun.Env{Data: fun.Data{Opts: opts}}})
+		db, _, err := sqldb.Open(t.Context(), name, returner.Settings{Env: &fun.Env{Data: fun.Data{Opts: serverOpts(name, port)}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,6 +77,35 @@ func newBehind(t *testing.T, entry string) (b *broken, relay *proxytest.Proxy) {
 	return b, relay
 }
 
+// TestSSHRelayAgentOnce: an agent crosses the link to a relay once, for the relay itself
+// and for all targets behind it.
+func TestSSHRelayAgentOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sshtest.Options{})
+	link := proxytest.Start(t, net.JoinHostPort("127.0.0.1", fmt.Sprint(s.sshd.Port)), proxytest.Options{})
+	hosts := s.sshd.Hosts(2)
+	roster := fmt.Sprintf("b1: {host: 127.0.0.1, port: %d, thin_dir: %s}\n", link.Port(), s.path("relay"))
+	for i, h := range hosts {
+		roster += fmt.Sprintf("web%d: {host: %s, relay: b1, thin_dir: %s}\n", i, h, s.path(fmt.Sprint("thin", i)))
+	}
+	s.write("roster", roster)
+	s.write("home/.ssh/known_hosts", read(t, s.path("home/.ssh/known_hosts"))+
+		fmt.Sprintf("[127.0.0.1]:%d %s", link.Port(), ssh.MarshalAuthorizedKey(s.sshd.HostKey)))
+	r := s.brine("ssh", "*", "test.ping", "-l", "debug")
+	s.want(r, 0, "b1:", "web0:", "web1:")
+	if n := strings.Count(r.stderr, "agent sent by its relay"); n != len(hosts) {
+		t.Errorf("the relay sent the agent to %d targets:\n%s", n, r.stderr)
+	}
+	kept, err := filepath.Glob(s.path("relay/agent/cache/relay/*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("the relay keeps %q, %v", kept, err)
+	}
+	up, _ := link.Passed()
+	if size := int64(len(read(t, kept[0]))); size < 1<<20 || up < size || up > size*3/2 {
+		t.Errorf("%d bytes crossed the link, and an agent of %d bytes does once", up, size)
+	}
+}
+
 // relayPID is the process that carries connections; 0 is none.
 func (b *broken) relayPID() int {
 	b.t.Helper()

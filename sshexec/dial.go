@@ -140,6 +140,7 @@ type Client struct {
 	// nil: there is none.
 	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
 	share  sharer // how a relay helps to push; nil: it does not
+	keeps  bool   // the host is a relay itself
 	// large sends large files of the tree by a relay; nil: none are.
 	large func(ctx context.Context, f link.Large) (*value.Map, error)
 	doubt error // why no secret is sent there: its key is not the known one

@@ -17,6 +17,7 @@ import (
 	"brine/internal/target"
 	"brine/internal/value"
 	"brine/sshexec/link"
+	"brine/sshexec/relay"
 )
 
 // Settings are what a Provider is made of.
@@ -95,9 +96,10 @@ type machine struct {
 	failed   error // why the last attempt failed, and when
 	failedAt time.Time
 
-	relaying relaying // as the relay of others
-	via      string   // the relay that client goes by; "" is none
-	way      atomic.Pointer[sealedWay]
+	relaying  relaying    // as the relay of others
+	via       string      // the relay that client goes by; "" is none
+	carriedBy *relay.Conn // of that relay, while client is dialled or is in use
+	way       atomic.Pointer[sealedWay]
 
 	gather sync.Mutex
 	grains *gathering // gathered or kept; nil: not yet
@@ -381,6 +383,9 @@ func (m *machine) launch(ctx context.Context) (*link.Conn, error) {
 				return conn, nil
 			}
 			i := interrupted(c, err)
+			if i == nil && m.relayEnded(ctx, err) {
+				i = &interruptedError{err: err, since: time.Now()}
+			}
 			if i == nil {
 				m.fail(ctx, err)
 				return nil, err
@@ -440,7 +445,7 @@ func (m *machine) rests(ctx context.Context, pause time.Duration) bool {
 
 func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
 	begun := time.Now()
-	c.relink, c.share, c.large = m.relinker(c), m.sharer(), m.large()
+	c.relink, c.share, c.large, c.keeps = m.relinker(c), m.sharer(), m.large(), m.relaying.behind.Load() > 0
 	conn, err := m.p.place.agent(ctx, c, m.e, m.p.s.PreFlight)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type parcel struct {
 	size int64  // of what is sent
 	sum  string // of what is sent, in hex
 	file string // with "sftp": where the program is on the host
+	keep bool   // the host is a relay, which has what was sent for those behind it
 }
 
 // pushScript takes the agent and puts it in the first directory, from the one
@@ -59,7 +60,7 @@ s=$({ sha256sum $t || sha256 -q $t || shasum -a 256 $t || openssl dgst -sha256 -
 [ "${s%% *}" = ` + img.hash + ` ] || fault bad
 s=$(./$t version 2>&1 </dev/null) || fault norun "$s"
 mv -f $t $a || fault full
-rm -f $k-*
+` + x.keeping() + `rm -f $k-*
 ls -t | grep '^brine-[0-9a-f]*$' | tail -n +4 | while read -r o; do rm -f "$o"; done
 for o in .new-* .part-*; do [ -f "$o" ] && [ -n "$(find "./$o" -mtime +0)" ] && rm -f "./$o"; done
 fault done
@@ -115,6 +116,19 @@ else
 echo "0 ` + from + `" >&2
 ` + direct + `
 fi`
+}
+
+// keeping is the line of pushScript that leaves what was sent where a relay looks for
+// it, by its hash: see the package relay. Where that fails, it is sent again.
+func (x parcel) keeping() string {
+	if !x.keep || x.by == "sftp" {
+		return ""
+	}
+	take := "mv -f $p.$$"
+	if x.by == "cat" { // it is the program
+		take = "ln -f $a"
+	}
+	return "{ [ -n \"$p\" ] && mkdir -p cache/relay && " + take + " cache/relay/" + x.sum + "; } 2>/dev/null\n"
 }
 
 // pushInTurn pushes when it is the host's turn.
@@ -242,6 +256,7 @@ func (p *placer) pushOnce(ctx context.Context, x *sending, way string, skip int,
 		return pushed{}, x.cause(ctx, err)
 	}
 	defer body.Close()
+	item.keep = c.keeps
 	mark, from := "brine-push-"+token(), "brine-from-"+token()
 	s, err := c.start(ctx, launchOf(e, pushScript(e, x.img, item, mark, from, skip, fresh)))
 	if err != nil {

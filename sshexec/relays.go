@@ -14,6 +14,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/roster"
 	"brine/sshexec/relay"
+	"brine/sshexec/wire"
 )
 
 // Relays.
@@ -51,7 +52,7 @@ type relaying struct {
 // carrier returns what dials m from its relay; nil where it has none, or is
 // reached directly since its relay is gone.
 func (m *machine) carrier(ctx context.Context) (carry, error) {
-	m.via = ""
+	m.via, m.carriedBy = "", nil
 	if m.e.Relay == "" || m.e.Err != nil {
 		return nil, nil // what is wrong with the entry is said when it is dialled
 	}
@@ -80,12 +81,29 @@ func (m *machine) carrier(ctx context.Context) (carry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("by relay %w", err)
 		}
+		m.carriedBy = r
 		way, err := r.Dial(ctx, network, addr)
 		if err != nil {
 			return nil, fmt.Errorf("by relay %s: %w", via, err)
 		}
 		return way, nil
 	}, nil
+}
+
+// relayEnded reports whether an agent that did not answer was reached by a relay that
+// is gone, which may show a moment later: it can be started by another one.
+func (m *machine) relayEnded(ctx context.Context, err error) bool {
+	if _, silent := errors.AsType[*wire.NoHelloError](err); m.carriedBy == nil || !silent && !errors.Is(err, io.EOF) && !errors.Is(err, errDropped) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	select {
+	case <-m.carriedBy.Done():
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // byRelay words that a target cannot be reached since its relay cannot.
@@ -148,11 +166,13 @@ func (m *machine) serveAsRelay(ctx context.Context) (*relay.Conn, error) {
 		return nil, err
 	}
 	begun := time.Now()
+	c.keeps = true
 	conn, err := m.p.place.relay(ctx, c, m.e)
 	if err != nil && c == before && endsSoon(ctx, c) { // it had ended, and that was not known yet
 		if c, err = m.dial(ctx); err != nil {
 			return nil, err
 		}
+		c.keeps = true
 		conn, err = m.p.place.relay(ctx, c, m.e)
 	}
 	if err != nil {

@@ -230,6 +230,49 @@ func TestRelayKilled(t *testing.T) {
 // TestHostileRelay: a relay that answers in the place of another target, breaks
 // the protocol or drops what passes, costs its own targets their connection and
 // nobody else anything.
+// An agent that does not answer because the relay on the way was killed is started
+// again, by the relay that is started in its place.
+func TestRelayKilledWhileAgentStarts(t *testing.T) {
+	t.Parallel()
+	r := &relayed{t: t}
+	kill := make(chan struct{}, 1)
+	_, relays := r.relay("b1", func(ctx context.Context, rw io.ReadWriteCloser) error {
+		ctx, end := context.WithCancel(ctx)
+		defer end()
+		go func() {
+			select {
+			case <-kill:
+				end()
+			case <-ctx.Done():
+			}
+		}()
+		return relay.Serve(ctx, rw, "")
+	})
+	var agents atomic.Int32
+	r.add("web1", func(s *sshtest.Session) int {
+		in := bufio.NewReader(s)
+		if _, err := startLines(in); err != nil {
+			return 127
+		}
+		if agents.Add(1) > 1 {
+			return 127 // this is what the run fails by
+		}
+		kill <- struct{}{}
+		_, _ = io.Copy(io.Discard, in) // until the connection ends, which says nothing before
+		return 0
+	})
+	r.entries[len(r.entries)-1].Relay = "b1"
+	p := r.provider()
+	p.place.opts.Reconnect = time.Minute
+	ret := p.Run(t.Context(), fun.Job{JID: "1", Fun: "test.ping"}, "web1", func() {})
+	if ret.Err == nil || strings.Contains(ret.Err.Error(), "no hello") {
+		t.Errorf("the call ends with %v", ret.Err)
+	}
+	if n, m := agents.Load(), relays.Load(); n != 2 || m != 2 {
+		t.Errorf("the agent was started %d times and the relay %d times, want 2 and 2", n, m)
+	}
+}
+
 func TestHostileRelay(t *testing.T) {
 	t.Parallel()
 	r := &relayed{t: t}

@@ -11,6 +11,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/queue"
 	"brine/internal/returner"
+	"brine/internal/returner/sqldb"
 	"brine/internal/source"
 	"brine/internal/value"
 	queuerun "brine/runner/fn/queue"
@@ -18,6 +19,21 @@ import (
 
 // errNoQueue says what is missing for a queue.
 var errNoQueue = errors.New("a queue needs a database: set master_job_cache to mysql, pgjsonb, postgres or sqlite3, or the option queue, such as queue: {store: postgres, host: db1}")
+
+// CheckQueue returns an error where the queue is not configured, without asking the
+// database.
+func CheckQueue(ctx context.Context, env *fun.Env) error {
+	name, set, err := queueSettings(env)
+	if err != nil {
+		return err
+	}
+	_, err = CheckSettings(ctx, env, name, set)
+	return err
+}
+
+// Answers reports whether an error of OpenQueue is an answer of the database or of the
+// configuration, such as to a wrong password, which waiting does not change.
+func Answers(err error) bool { return !sqldb.Away(err) }
 
 // OpenQueue opens the queue of orchestrations: in the database of the option queue,
 // else in that of the job cache. The caller closes it.

@@ -170,12 +170,8 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 	}
 	done := map[string]*value.Map{}
 	h.boots = map[string]fun.Boot{}
-	for _, s := range h.Resume.Steps {
-		ret := s.Map("return")
-		if ret.At("result") != true {
-			break
-		}
-		tag := s.Str("tag")
+	for _, s := range h.Resume.Steps[:h.Resume.Prefix()] {
+		ret, tag := s.Map("return"), s.Str("tag")
 		done[tag] = ret
 		if then.Has("files") && h.Warn != nil {
 			if names := changedInner(then.Map("files").Map(tag), now.Map("files").Map(tag)); names != "" {
@@ -189,6 +185,16 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 		}
 	}
 	return done, nil
+}
+
+// Prefix returns how many steps whoever goes on with an orchestration need not run
+// again: those before the first that did not succeed.
+func (j *Job) Prefix() int {
+	n := 0
+	for n < len(j.Steps) && j.Steps[n].Map("return").At("result") == true {
+		n++
+	}
+	return n
 }
 
 // lowDiff shows how rendered steps differ; "" where they are the same.

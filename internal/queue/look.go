@@ -187,6 +187,17 @@ func (s *Store) Workers(ctx context.Context, queue string) (map[string]int, erro
 	return out, err
 }
 
+// Claims returns until when the leases of the entries last that workers have, by entry
+// and try.
+func (s *Store) Claims(ctx context.Context, queue string) (map[string]time.Time, error) {
+	all, err := s.read(ctx, s.db, "", fmt.Sprintf("queue = ? AND version = %d AND state = '%s'", Version, Running), nil, queue)
+	out := map[string]time.Time{}
+	for _, e := range all {
+		out[fmt.Sprintf("%s/%d", e.JID, e.Tries)] = e.Due
+	}
+	return out, err
+}
+
 // Clean forgets entries that ended long ago: those that are done or cancelled
 // after keep, and the others after keepBad. 0 keeps them.
 func (s *Store) Clean(ctx context.Context, keep, keepBad time.Duration) error {

@@ -24,6 +24,9 @@ func New(db *sql.DB, d Dialect, close func() error) *Store {
 // Close closes the database.
 func (s *Store) Close() error { return s.close() }
 
+// Ping returns an error where the database does not answer.
+func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
+
 // Create makes the table where it is missing.
 func (s *Store) Create(ctx context.Context) error {
 	// Who may not make tables can use those that there are.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"brine/internal/jobs"
@@ -30,14 +31,16 @@ type Controller struct {
 	opening sync.Mutex
 	store   *Store
 
-	mu    sync.Mutex
-	runs  map[string]*record // under way
-	noted map[string]bool    // jobs among them that the store knows
-	queue []op
-	held  []*Held
-	turns []Turn
-	down  error // of the last try; nil: the store took all
-	told  bool
+	mu     sync.Mutex
+	runs   map[string]*record // under way
+	noted  map[string]bool    // jobs among them that the store knows
+	queue  []op
+	held   []*Held
+	turns  []Turn
+	down   error // of the last try; nil: the store took all
+	told   bool
+	beaten time.Time // before the last heartbeat that the store took
+	taken  string    // why the run of this process is another's now
 
 	flushing sync.Mutex
 	once     sync.Once
@@ -48,9 +51,10 @@ type Controller struct {
 
 // An op is something that the store is to be told.
 type op struct {
-	jid string
-	do  func(ctx context.Context, s *Store) error
-	try int
+	jid  string
+	do   func(ctx context.Context, s *Store) error
+	note bool // a part of the history
+	try  int
 }
 
 // patience bounds a question to the store.
@@ -149,6 +153,11 @@ func (c *Controller) flush() {
 			return
 		default:
 			c.queue = c.queue[1:]
+			if r := c.runs[o.jid]; r != nil && o.note {
+				// What comes after it would be a history with a hole.
+				r.broken.Store(true)
+				c.queue = slices.DeleteFunc(c.queue, func(x op) bool { return x.jid == o.jid && x.note })
+			}
 			c.Warn(fmt.Sprintf("the database that controllers share did not take a part of job %s, which another controller cannot resume now: %v", o.jid, err))
 		}
 		c.mu.Unlock()
@@ -185,13 +194,49 @@ func (c *Controller) ask(do func(ctx context.Context, s *Store) error) error {
 
 // tell has the store told something now, after what waits. Where the store is down
 // it waits for the next heartbeat.
-func (c *Controller) tell(jid string, do func(ctx context.Context, s *Store) error) {
+func (c *Controller) tell(o op) {
 	c.mu.Lock()
-	c.queue = append(c.queue, op{jid: jid, do: do})
+	c.queue = append(c.queue, o)
 	down := c.down != nil
 	c.mu.Unlock()
 	if !down {
 		c.flush()
+	}
+}
+
+// Behind reports whether the store has not all of the history yet that this process
+// recorded. What it refused, though it answers, does not count.
+func (c *Controller) Behind() bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.queue, func(o op) bool { return o.note })
+}
+
+// Taken says why this process begins no new step: another run goes on with what it
+// runs, because it was not heard of for longer than its lease. "" is that none does.
+func (c *Controller) Taken() string {
+	if c == nil || !c.Records {
+		return ""
+	}
+	c.mu.Lock()
+	old := len(c.noted) > 0 && c.taken == "" && c.down == nil && since(c.beaten) > c.Who.Lease-c.beat()
+	c.mu.Unlock()
+	if old {
+		c.alive()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.taken
+}
+
+// lose notes that another run goes on with a job of this process; c.mu is held.
+func (c *Controller) lose(why string) {
+	if c.taken == "" {
+		c.taken = why
+		c.Warn(why + ". No new step begins")
 	}
 }
 
@@ -203,6 +248,7 @@ func (c *Controller) alive() {
 		jids = append(jids, jid)
 	}
 	held := append([]*Held(nil), c.held...)
+	old := since(c.beaten) > c.Who.Lease
 	c.mu.Unlock()
 	for _, h := range held {
 		h.keep()
@@ -211,10 +257,25 @@ func (c *Controller) alive() {
 	if len(jids) == 0 {
 		return
 	}
-	if err := c.ask(func(ctx context.Context, s *Store) error { return s.Alive(ctx, jids) }); err != nil {
-		c.mu.Lock()
+	began := time.Now()
+	var runs []Run
+	err := c.ask(func(ctx context.Context, s *Store) (err error) {
+		if err = s.Alive(ctx, jids); err == nil && old {
+			runs, err = s.Chain(ctx, jids)
+		}
+		return err
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
 		c.failed(jids[0], err)
-		c.mu.Unlock()
+		return
+	}
+	c.beaten = began
+	for _, r := range runs {
+		if c.noted[r.JID] && r.ResumedBy != "" {
+			c.lose(fmt.Sprintf("job %s was not heard of for longer than controller_lease, and job %s goes on with it", r.JID, r.ResumedBy))
+		}
 	}
 }
 
@@ -267,6 +328,9 @@ func (c *Controller) Record(l jobs.Load, rec jobs.Record) jobs.Record {
 		c.runs, c.noted = map[string]*record{}, map[string]bool{}
 	}
 	c.runs[l.JID] = r
+	if len(c.noted) == 0 {
+		c.beaten = time.Now()
+	}
 	c.mu.Unlock()
 	c.start()
 	select {
@@ -282,6 +346,8 @@ type record struct {
 	c    *Controller
 	jid  string
 	load *value.Map
+
+	broken atomic.Bool // the store refused a part of the history
 
 	mu      sync.Mutex
 	next    int // number of the next note
@@ -302,7 +368,7 @@ func (r *record) run() Run {
 // store is down: another controller does not run again what it has there.
 func (r *record) Note(kind string, data *value.Map) error {
 	err := r.Record.Note(kind, data)
-	if !slices.Contains(jobs.HistoryNotes(), kind) {
+	if !slices.Contains(jobs.HistoryNotes(), kind) || r.broken.Load() {
 		return err
 	}
 	r.mu.Lock()
@@ -316,12 +382,12 @@ func (r *record) Note(kind string, data *value.Map) error {
 	c.noted[r.jid] = true
 	c.mu.Unlock()
 	kept, _ := value.Clone(data).(*value.Map) // it may have to wait
-	c.tell(r.jid, func(ctx context.Context, s *Store) error {
+	c.tell(op{jid: r.jid, note: true, do: func(ctx context.Context, s *Store) error {
 		if first {
 			return s.BeginNote(ctx, r.run(), n, kind, kept)
 		}
 		return s.Note(ctx, r.jid, n, kind, kept)
-	})
+	}})
 	return err
 }
 
@@ -352,18 +418,22 @@ func (r *record) leave() {
 	r.mu.Lock()
 	history := r.history
 	r.mu.Unlock()
-	c.tell(r.jid, func(ctx context.Context, s *Store) error {
+	c.tell(op{jid: r.jid, do: func(ctx context.Context, s *Store) error {
 		if history {
 			return s.End(ctx, r.jid)
 		}
 		return s.Forget(ctx, r.jid)
-	})
+	}})
 }
 
-// Resume has the job jid go on with the orchestration from; see [Store.Resume].
-// undo takes that back. A store that does not answer is no hindrance: the warning
-// says so.
-func (c *Controller) Resume(jid, from string) (undo func(), err error) {
+// ErrDown is returned (wrapped) where the store does not answer.
+var ErrDown = errors.New("the database that controllers share does not answer")
+
+// Resume has the job jid go on with earlier runs, and begin with what is recorded of
+// one of them; see [Store.Resume]. undo takes that back, as far as it was done. The
+// error is a [ClaimedError], or [ErrDown]: whether the store has it is not known then,
+// and it is told as soon as it answers. If it refuses then, no new step begins.
+func (c *Controller) Resume(jid string, earlier []string, from *jobs.Job) (undo func(), err error) {
 	undo = func() {}
 	if c == nil || !c.Records {
 		return undo, nil
@@ -375,32 +445,76 @@ func (c *Controller) Resume(jid, from string) (undo func(), err error) {
 		return undo, nil
 	}
 	run := r.run()
-	run.Resumes = from
+	if from != nil {
+		run.Resumes = from.JID
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var next int
-	var known bool
-	err = c.ask(func(ctx context.Context, s *Store) (err error) {
-		next, known, err = s.Resume(ctx, run)
-		return err
-	})
-	if claimed, is := errors.AsType[*ClaimedError](err); is {
+	resume := func(ctx context.Context, s *Store) error { return s.Resume(ctx, run, earlier, from) }
+	err = c.ask(resume)
+	claimed, is := errors.AsType[*ClaimedError](err)
+	if is {
 		return undo, claimed
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err != nil {
-		c.failed(jid, err)
-		return undo, nil
-	}
-	if !known {
-		return undo, nil
-	}
-	r.next, r.history, c.noted[jid] = next, true, true
-	return func() {
+	undo = func() {
 		r.mu.Lock()
 		r.history = false
 		r.mu.Unlock()
-		c.tell(jid, func(ctx context.Context, s *Store) error { return s.Release(ctx, run) })
-	}, nil
+		c.tell(op{jid: jid, do: func(ctx context.Context, s *Store) error { return s.Release(ctx, run, earlier) }})
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.next, r.history, c.noted[jid] = len(kept(from)), true, true
+	if err == nil {
+		return undo, nil
+	}
+	c.failed(jid, err)
+	c.queue = append(c.queue, op{jid: jid, note: true, do: func(ctx context.Context, s *Store) error {
+		err := resume(ctx, s)
+		if claimed, is := errors.AsType[*ClaimedError](err); is {
+			c.mu.Lock()
+			c.lose(claimed.Text)
+			c.mu.Unlock()
+			return nil
+		}
+		return err
+	}})
+	return undo, fmt.Errorf("%w: %w", ErrDown, err)
+}
+
+// Chain returns what the store knows of runs and of all that went on with them; see
+// [Store.Chain]. It is nothing where jobs are not noted in the store.
+func (c *Controller) Chain(jids []string) (out []Run, err error) {
+	if c == nil || !c.Records || len(jids) == 0 {
+		return nil, nil
+	}
+	err = c.ask(func(ctx context.Context, s *Store) (err error) {
+		out, err = s.Chain(ctx, jids)
+		return err
+	})
+	return out, err
+}
+
+// Job returns an orchestration as its controller recorded it; nil where the store
+// has none.
+func (c *Controller) Job(jid string) (j *jobs.Job, err error) {
+	if c == nil || !c.Records {
+		return nil, nil
+	}
+	err = c.ask(func(ctx context.Context, s *Store) (err error) {
+		j, err = s.Job(ctx, jid)
+		return err
+	})
+	return j, err
+}
+
+// Settle gives the store what the record of a run has and the store has not; see
+// [Store.Settle].
+func (c *Controller) Settle(j *jobs.Job) error {
+	if c == nil || !c.Records || j.Definition == nil {
+		return nil
+	}
+	run := c.Who
+	run.JID, run.Load, run.PID = j.JID, j.Load, j.PID()
+	return c.ask(func(ctx context.Context, s *Store) error { return s.Settle(ctx, run, j) })
 }

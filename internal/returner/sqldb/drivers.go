@@ -62,11 +62,11 @@ func mysqlFault(err error) error {
 }
 
 func newMySQL(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
-	db, err := mysqlDB(s)
+	db, release, err := connect(s, func() (*sql.DB, error) { return mysqlDB(s) })
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(ctx, mysqlDialect, db)
+	r, err := open(ctx, mysqlDialect, db, release)
 	if err != nil {
 		return nil, mysqlFault(err)
 	}
@@ -201,11 +201,11 @@ func postgresConfig(s returner.Settings) (*pgx.ConnConfig, error) {
 }
 
 func newPostgres(ctx context.Context, s returner.Settings) (jobs.Returner, error) {
-	db, err := postgresDB(s)
+	db, release, err := connect(s, func() (*sql.DB, error) { return postgresDB(s) })
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(ctx, pgDialect, db)
+	r, err := open(ctx, pgDialect, db, release)
 	if err != nil {
 		return nil, pgFault(s, sslMode(s), err)
 	}

@@ -67,8 +67,9 @@ var pgDialect = dialect{
 
 // A store is a database with Salt's tables.
 type store struct {
-	db *sql.DB
-	d  dialect
+	db    *sql.DB
+	close func() error // gives db back
+	d     dialect
 	// limit is how many bytes a statement may have, 0 any number; limitIs names the
 	// server's own setting. cost is what a text takes in a statement at most.
 	limit   int
@@ -87,26 +88,25 @@ const (
 	ascii           // perhaps more, which nobody said
 )
 
-func open(ctx context.Context, d dialect, db *sql.DB) (jobs.Returner, error) {
-	db.SetMaxOpenConns(1)
+func open(ctx context.Context, d dialect, db *sql.DB, release func() error) (jobs.Returner, error) {
 	if err := db.PingContext(ctx); err != nil {
-		db.Close()
+		_ = release()
 		return nil, err
 	}
-	return &store{db: db, d: d, cost: func(s string) int { return len(s) }}, nil
+	return &store{db: db, close: release, d: d, cost: func(s string) int { return len(s) }}, nil
 }
 
-// Close ends the connection.
-func (s *store) Close() error { return s.db.Close() }
+// Close gives the connection back, once.
+func (s *store) Close() error { return s.close() }
 
 // History returns the history of orchestrations in the same database.
-func (s *store) History() *history.Store { return history.New(s.db, s.d.history, s.db.Close) }
+func (s *store) History() *history.Store { return history.New(s.db, s.d.history, s.close) }
 
 // Queue returns the queue of orchestrations in the same database.
-func (s *store) Queue() *queue.Store { return queue.New(s.db, s.d.queue, s.db.Close) }
+func (s *store) Queue() *queue.Store { return queue.New(s.db, s.d.queue, s.close) }
 
 // Shared returns what controllers share in the same database.
-func (s *store) Shared() *shared.Store { return shared.New(s.db, s.d.history, s.db.Close) }
+func (s *store) Shared() *shared.Store { return shared.New(s.db, s.d.history, s.close) }
 
 // maxStatement bounds a statement, in bytes of its values and in rows; one row
 // may have more. perRow is what a row takes beside its values, and perStatement

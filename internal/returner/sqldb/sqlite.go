@@ -69,17 +69,19 @@ func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) 
 		return nil, err
 	}
 	q := url.Values{"_pragma": {fmt.Sprintf("busy_timeout(%d)", int(timeout*1000))}, "_txlock": {"immediate"}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	db, release, err := connect(s, func() (*sql.DB, error) {
+		return sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
+	})
 	if err != nil {
 		return nil, err
 	}
-	r, err := open(ctx, sqliteDialect, db)
+	r, err := open(ctx, sqliteDialect, db, release)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	l := &lite{r.(*store)}
 	if l.limit, err = lengthLimit(ctx, db); err != nil {
-		db.Close()
+		_ = release()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	l.limitIs = "the longest row of SQLite"
@@ -88,7 +90,7 @@ func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) 
 			continue
 		}
 		if _, err := db.ExecContext(ctx, stmt); err != nil {
-			db.Close()
+			_ = release()
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}

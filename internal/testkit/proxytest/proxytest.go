@@ -35,6 +35,7 @@ type Proxy struct {
 	refuse  bool
 	most    int // connections at once
 	begun   int
+	refused int
 
 	work sync.WaitGroup
 }
@@ -120,6 +121,13 @@ func (p *Proxy) Conns() (now, most, begun int) {
 	return len(p.conns), p.most, p.begun
 }
 
+// Refused returns how many connections were refused.
+func (p *Proxy) Refused() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.refused
+}
+
 func (p *Proxy) each(f func(a, b net.Conn)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,6 +144,9 @@ func (p *Proxy) accept() {
 		}
 		p.mu.Lock()
 		refuse := p.refuse
+		if refuse {
+			p.refused++
+		}
 		p.mu.Unlock()
 		if refuse {
 			_ = a.Close()

@@ -180,7 +180,17 @@ func (s *Server) Stop() {
 		return
 	}
 	pid := s.cmd.Process.Pid
-	kill := func() { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+	kill := func() {
+		// Those of PostgreSQL lead sessions of their own, and the one that recovers a
+		// database may stay for minutes.
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		for child := range strings.FieldsSeq(string(children)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+	}
 	if s.stop == 0 {
 		kill()
 	} else {

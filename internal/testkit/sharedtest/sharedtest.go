@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/jobs"
 	"brine/internal/shared"
 	"brine/internal/value"
 )
@@ -27,6 +28,7 @@ func Store(t *testing.T, open func() *shared.Store) {
 	locks(t, one, two)
 	atOnce(t, open)
 	resumes(t, one, two)
+	settles(t, one, two)
 	claims(t, open)
 	turns(t, open)
 	forgets(t, one)
@@ -197,28 +199,26 @@ func resumes(t *testing.T, one, two *shared.Store) {
 	}
 	next := run(21)
 	next.Resumes = r.JID
-	if _, _, err := two.Resume(ctx, next); err == nil || !strings.Contains(err.Error(), "may still be running") {
+	all := []string{r.JID}
+	if err := two.Resume(ctx, next, all, j); err == nil || !strings.Contains(err.Error(), "may still be running") {
 		t.Errorf("a run that is alive is resumed: %v", err)
 	}
 	two.Dead = func(id string) bool { return id == r.JID }
 	for range 2 {
-		n, known, err := two.Resume(ctx, next)
-		if err != nil || n != 2 || !known {
-			t.Fatalf("Resume = %d, %t, %v", n, known, err)
+		for range 2 { // the answer may have been lost
+			check(t, two.Resume(ctx, next, all, j))
 		}
 		if got := outcome(t, one, 21); got != "running orch a=True" {
 			t.Errorf("who goes on begins with %s", got)
 		}
 		third := run(22)
 		third.Resumes = r.JID
-		if _, _, err := two.Resume(ctx, third); err == nil || !strings.Contains(err.Error(), "--resume "+next.JID) {
+		if err := two.Resume(ctx, third, all, j); err == nil || !strings.Contains(err.Error(), "--resume "+next.JID) {
 			t.Errorf("two go on with one orchestration: %v", err)
 		}
-		check(t, two.Release(ctx, next))
+		check(t, two.Release(ctx, next, all))
 	}
-	if n, known, err := two.Resume(ctx, next); err != nil || n != 2 || !known {
-		t.Fatalf("Resume = %d, %t, %v", n, known, err)
-	}
+	check(t, two.Resume(ctx, next, all, j))
 	two.Dead = nil
 	check(t, two.Note(ctx, next.JID, 2, "definition", value.MapOf("sls", "orch2")))
 	check(t, two.Note(ctx, next.JID, 3, "step", step("a", true, "")))
@@ -227,15 +227,62 @@ func resumes(t *testing.T, one, two *shared.Store) {
 	if got := outcome(t, one, 21); got != "complete orch2 a=True b=True" {
 		t.Errorf("job = %s", got)
 	}
-	gone := run(23)
-	gone.Resumes = jid(99)
-	if n, known, err := two.Resume(ctx, gone); n != 0 || known || err != nil {
-		t.Errorf("Resume of what nobody knows = %d, %t, %v", n, known, err)
+	chain, err := one.Chain(ctx, []string{jid(99), r.JID, next.JID})
+	if err != nil || len(chain) != 2 || chain[0].ResumedBy != next.JID || chain[1].JID != next.JID {
+		t.Errorf("Chain = %+v, %v", chain, err)
 	}
+	// A run that the store does not know, such as one whose controller never reached
+	// it, hinders nobody, and what is recorded of it elsewhere is in the store then.
+	gone := run(23)
+	check(t, two.Resume(ctx, gone, []string{jid(99)}, j))
+	if got := outcome(t, one, 23); got != "running orch a=True" {
+		t.Errorf("who goes on begins with %s", got)
+	}
+	check(t, two.Forget(ctx, gone.JID))
 	check(t, one.Alive(ctx, []string{r.JID, next.JID, jid(99)}))
 	open, err := one.Open(ctx, "", jid(1000))
 	if err != nil || len(open) != 1 || open[0].JID != r.JID || open[0].ResumedBy != next.JID {
 		t.Errorf("Open = %+v, %v", open, err)
+	}
+}
+
+// settles: what a store could not be told while a run lasted it is told later, unless
+// another one has gone on by then.
+func settles(t *testing.T, one, two *shared.Store) {
+	t.Helper()
+	ctx := t.Context()
+	r := run(40)
+	check(t, one.BeginNote(ctx, r, 0, "definition", value.MapOf("sls", "orch")))
+	check(t, one.Note(ctx, r.JID, 1, "step", step("a", true, "")))
+	j, err := one.Job(ctx, r.JID)
+	check(t, err)
+	j.Steps = append(j.Steps, step("b", true, ""), step("c", false, ""))
+	j.Pass(value.MapOf("tag", "c", "ids", value.Strings("web1")))
+	j.State = jobs.Complete
+	for range 2 {
+		check(t, two.Settle(ctx, r, j))
+		if got := outcome(t, one, 40); got != "complete orch a=True b=True c=False" {
+			t.Errorf("after it is settled, the job is %s", got)
+		}
+	}
+	if got, err := one.Job(ctx, r.JID); err != nil || len(got.Passed["c"]) != 1 {
+		t.Errorf("after it is settled, Passed is %v, %v", got.Passed, err)
+	}
+	next := run(41)
+	check(t, two.Resume(ctx, next, []string{r.JID}, j))
+	j.Steps[2] = step("c", true, "")
+	check(t, one.Settle(ctx, r, j))
+	if got := outcome(t, one, 40); got != "complete orch a=True b=True c=False" {
+		t.Errorf("a run that another one has gone on with is %s", got)
+	}
+	never := run(42)
+	j.JID, j.State = never.JID, jobs.Interrupted
+	check(t, one.Settle(ctx, never, j))
+	if got := outcome(t, two, 42); got != "interrupted orch a=True b=True c=True" {
+		t.Errorf("a run that the store did not know is %s", got)
+	}
+	for n := 40; n < 43; n++ {
+		check(t, one.Forget(ctx, jid(n)))
 	}
 }
 
@@ -254,7 +301,7 @@ func claims(t *testing.T, open func() *shared.Store) {
 		s := opened(t, open)
 		r := run(31 + i)
 		r.Resumes = old.JID
-		wg.Go(func() { _, _, errs[i] = s.Resume(ctx, r) })
+		wg.Go(func() { errs[i] = s.Resume(ctx, r, []string{old.JID}, nil) })
 	}
 	wg.Wait()
 	got := 0

@@ -3,6 +3,7 @@ package events
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"brine/internal/fun"
@@ -104,7 +105,46 @@ func stateID(c *fun.Call) string {
 	return jobs.AllStates
 }
 
-func pause(_ context.Context, c *fun.Call) (fun.Result, error) {
+// noStates warns that a wish for the states of a job does nothing, because what the job
+// calls has none.
+func noStates(ctx context.Context, c *fun.Call, name string) {
+	jid := c.Str("jid")
+	var load *value.Map
+	if j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid); err == nil && j != nil {
+		if load = j.Load; j.State == jobs.Complete {
+			return
+		}
+	} else if load = jobs.ProcOf(c.Env).Find(jid); load == nil {
+		return
+	}
+	var names []string
+	switch f := load.At("fun").(type) {
+	case string:
+		names = []string{f}
+	case *value.List:
+		for _, x := range f.Items {
+			names = append(names, value.Str(x))
+		}
+	}
+	for _, f := range names {
+		short := strings.TrimPrefix(f, "runner.")
+		kind := fun.Exec
+		if short != f {
+			kind = fun.Runner
+		}
+		// What brine does not have is a module of the tree, or of a Salt master.
+		spec := c.Env.Table.Spec(kind, short)
+		if strings.HasPrefix(short, "state.") || spec == nil && f != "ssh._raw" {
+			return
+		}
+	}
+	if len(names) > 0 {
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("job %s runs %s, which has no states: state.%s does nothing; saltutil.kill_job ends a job", jid, strings.Join(names, ", "), name)})
+	}
+}
+
+func pause(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	noStates(ctx, c, "pause")
 	var until time.Time
 	if d := c.Seconds("duration"); d > 0 {
 		until = c.Env.Host.Now().Add(d)
@@ -121,7 +161,8 @@ func resume(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return done(nil)
 }
 
-func softKill(_ context.Context, c *fun.Call) (fun.Result, error) {
+func softKill(ctx context.Context, c *fun.Call) (fun.Result, error) {
+	noStates(ctx, c, "soft_kill")
 	return done(jobs.NewPauses(c.Env.CacheDir).Kill(c.Str("jid"), stateID(c)))
 }
 
