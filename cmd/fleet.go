@@ -61,7 +61,7 @@ func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.IntVar(&f.retries, "retries", -1, "how often to retry a connection (default: 3, only after a reset)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
-	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "collect the grains of targets again instead of using cached ones")
+	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "ask targets for their grains whatever ssh_grains_age says")
 	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "skip targets that cannot be reached to find out whether they match")
 	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }

@@ -385,6 +385,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	sum.JID = job.JID
 	f.jids.Store(job.JID, true)
 	f.Mine.works(targets)
+	defer f.Mine.works(targets)
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets, fleetsOf(targets, owner)), begun: len(unknown)}
 	if len(waves) > 0 {
 		r.enter(1, waves)
