@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type callOpts struct {
 	ownTurn     bool
 	splay       string
 	progress    progress.Flags
+	jid         string
+	async       asyncFlags
 }
 
 func newCallCmd(a *App, st style) *cobra.Command {
@@ -70,6 +73,9 @@ unknown function.`,
 	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule, if its ranges and maxrunning allow it")
 	f.BoolVar(&o.ownTurn, "own-turn", false, "run the job of --schedule even if another controller has run it")
 	f.StringVar(&o.splay, "splay", "", "wait for a random time first, up to this many seconds or within <min>:<max>")
+	f.StringVar(&o.jid, "jid", "", "run under this jid")
+	_ = f.MarkHidden("jid")
+	o.async.register(f)
 	o.progress.Register(f, "")
 	registerNoEffect(f, forCall)
 	completeFlags(c)
@@ -101,6 +107,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if o.progress.Misplaced(args) {
 		return progressValue()
 	}
+	if err := o.checkAsync(c, args[0]); err != nil {
+		return err
+	}
 	shown, done := a.startProgress(o.progress, &o.runFlags, args[0])
 	defer done()
 	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, nil)
@@ -111,6 +120,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	defer s.end()
 	if err := s.checkOutput(); err != nil {
 		return err
+	}
+	if len(s.reportTo) > 0 && o.async.used() {
+		return errAsyncReport
 	}
 	defer s.reportFault(&err)
 	if strings.HasPrefix(args[0], "state.") {
@@ -124,7 +136,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if run, err := s.asJob(ctx, c, o); err != nil || !run {
 		return err
 	}
-	if s.recordsCalls(name) {
+	if s.recordsCalls(name) || o.async.used() {
 		s.openJobs()
 	}
 	if err := s.openGit(ctx); err != nil {
@@ -133,12 +145,15 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if o.setMetadata != "" {
 		s.metadata = typed(o.setMetadata)
 	}
-	jid := s.newJID()
+	jid := cmp.Or(o.jid, s.newJID())
 	env := s.env(ctx, jid)
 	if err := s.openReturners(env); err != nil {
 		return err
 	}
 	in := dispatch.ParseInput(args[1:], o.unparsed())
+	if o.async.used() {
+		return s.callAsync(ctx, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.metadata})
+	}
 	s.reports(jid, name, "", in, fun.Exec)
 	env.Watch = s.watchRun(shown, "local", name, in)
 	res, err := s.invoke(ctx, env, fun.Exec, name, in, jid)
