@@ -322,7 +322,7 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unasked map[string]error) map[string]error {
 	out := map[string]error{}
 	for _, id := range unknownIDs(job, owner) {
-		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids)}
+		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids), Fleets: f.lookedIn(job.Fleet)}
 	}
 	for id, err := range unasked {
 		out[id] = fmt.Errorf("it is not known whether %s is meant: %w", id, err)
