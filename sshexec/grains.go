@@ -26,8 +26,8 @@ import (
 // what this run did there, another controller or somebody at the console counts
 // at once. Matches that wait at the same time share an answer. With GrainsAge an
 // answer holds longer, also for later runs; what this run and others of the same
-// directory do on the machine ends it all the same. The last answer is kept in a
-// file until then, for who may not have machines asked.
+// directory do on the machine ends it all the same. A run that ends keeps the last
+// answer in a file until then, also for who may not have machines asked.
 
 // machineGrains are the grains of a machine as one match sees them: the roster's
 // first; what it does not have the machine is asked for.
@@ -242,7 +242,6 @@ func (m *machine) known(ctx context.Context, since int64, keys, ahead []value.Va
 		}
 	}
 	m.grains = m.grains.with(next)
-	m.keep(m.grains)
 	return m.grains, nil
 }
 
@@ -328,6 +327,15 @@ func (m *machine) kept() *gathering {
 // address tells whether an id still means the machine that grains were kept of.
 func (m *machine) address() string {
 	return m.e.User + "@" + m.e.Host + ":" + strconv.Itoa(m.e.Port)
+}
+
+// keepLast keeps the last answer of a run that ends.
+func (m *machine) keepLast() {
+	m.gather.Lock()
+	defer m.gather.Unlock()
+	if m.grains != nil {
+		m.keep(m.grains)
+	}
 }
 
 // keep notes the grains for later runs. What cannot be kept is gathered again.

@@ -592,6 +592,9 @@ func (p *Provider) Close() error {
 		m := p.machine(id)
 		relays[m.e.Relay], relays[m.e.RelayFallback] = true, true
 	}
+	for _, id := range ids {
+		p.machine(id).keepLast()
+	}
 	for _, last := range []bool{false, true} {
 		var wg sync.WaitGroup
 		for _, id := range ids {
