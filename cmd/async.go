@@ -1,12 +1,16 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"brine/internal/fleet"
 	"brine/internal/fun"
 )
 
@@ -46,4 +50,46 @@ func (s *session) async(ctx context.Context, o *sshOpts, env *fun.Env, job fun.J
 		return silent(exitDeploy)
 	}
 	return silent(exitCollection)
+}
+
+// checkAsync refuses what does not go together with --async.
+func (o *callOpts) checkAsync(c *cobra.Command, name string) error {
+	switch {
+	case !o.async.on:
+		return nil
+	case isOrchestrate(name):
+		return &statusError{
+			status: exitUsage, err: errors.New("--async: an orchestration ends with its command"),
+			hint: "'brine submit' has a worker run it",
+		}
+	case o.metadata:
+		return usagef(c, "--async and --metadata do not go together: there is no return to print")
+	case o.schedule != "" || o.splay != "":
+		return usagef(c, "--async and --schedule or --splay do not go together")
+	}
+	return nil
+}
+
+// errAsyncReport refuses reports of what nobody waits for.
+var errAsyncReport = &statusError{
+	status: exitUsage, err: errors.New("--report and --metrics need the results, and --async does not wait for them"),
+	hint: "'brine run jobs.report JID --report FILE' writes them when the job has ended",
+}
+
+// callAsync starts a call that goes on without this process, or goes on with one.
+func (s *session) callAsync(ctx context.Context, o *callOpts, env *fun.Env, job fun.Job) error {
+	self, _ := env.Fleet.(*fleet.Self)
+	if o.async.background != "" {
+		s.files.Adopt(job.JID, os.Stdin)
+		job.Continued = true
+		_, err := self.Run(ctx, job, func(fun.Return) error { return nil })
+		return err
+	}
+	self.Background, job.Async = s.app.background, true
+	var failed error
+	if _, err := self.Run(ctx, job, func(r fun.Return) error { failed = r.Err; return nil }); err != nil || failed != nil {
+		return cmp.Or(err, failed)
+	}
+	fmt.Fprintf(s.app.Out, "Executed command with job ID: %s\n", job.JID)
+	return silent(s.strictStatus(exitOK))
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type callOpts struct {
 	splay       string
 	moduleDirs  []string
 	progress    progress.Flags
+	jid         string
+	async       asyncFlags
 }
 
 func newCallCmd(a *App, st style) *cobra.Command {
@@ -73,6 +76,9 @@ unknown function.`,
 	f.StringVar(&o.splay, "splay", "", "wait for a random time first, up to this many seconds or within <min>:<max>")
 	f.StringArrayVarP(&o.moduleDirs, "module-dirs", "m", nil, "also use the modules in this directory; may be repeated")
 	_ = f.MarkHidden("module-dirs")
+	f.StringVar(&o.jid, "jid", "", "run under this jid")
+	_ = f.MarkHidden("jid")
+	o.async.register(f)
 	o.progress.Register(f, "")
 	registerNoEffect(f, forCall)
 	completeFlags(c)
@@ -104,6 +110,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if o.progress.Misplaced(args) {
 		return progressValue()
 	}
+	if err := o.checkAsync(c, args[0]); err != nil {
+		return err
+	}
 	shown, done := a.startProgress(o.progress, &o.runFlags, args[0])
 	defer done()
 	var over *value.Map
@@ -119,6 +128,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
+	if len(s.reportTo) > 0 && o.async.used() {
+		return errAsyncReport
+	}
 	defer s.reportFault(&err)
 	if strings.HasPrefix(args[0], "state.") {
 		s.listen()
@@ -131,7 +143,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if run, err := s.asJob(ctx, c, o); err != nil || !run {
 		return err
 	}
-	if s.recordsCalls(name) {
+	if s.recordsCalls(name) || o.async.used() {
 		s.openJobs()
 	}
 	if err := s.openGit(ctx); err != nil {
@@ -140,12 +152,15 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if o.setMetadata != "" {
 		s.metadata = typed(o.setMetadata)
 	}
-	jid := s.newJID()
+	jid := cmp.Or(o.jid, s.newJID())
 	env := s.env(ctx, jid)
 	if err := s.openReturners(env); err != nil {
 		return err
 	}
 	in := dispatch.ParseInput(args[1:], o.unparsed())
+	if o.async.used() {
+		return s.callAsync(ctx, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.metadata})
+	}
 	s.reports(jid, name, "", in, fun.Exec)
 	env.Watch = s.watchRun(shown, "local", name, in)
 	res, err := s.invoke(ctx, env, fun.Exec, name, in, jid)

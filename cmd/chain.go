@@ -387,7 +387,7 @@ func resolve(ctx context.Context, env *fun.Env, c *chain.Chain) (map[int][]strin
 		if !ok {
 			continue
 		}
-		ids, err := matchExpr(ctx, env, e)
+		ids, err := matchAll(ctx, env, e)
 		if err == nil && len(ids) == 0 {
 			err = nothingMatches(ctx, env, e)
 		}

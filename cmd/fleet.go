@@ -61,7 +61,7 @@ func (f *fleetFlags) registerAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.IntVar(&f.retries, "retries", -1, "how often to retry a connection (default: 3, only after a reset)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.wipe, "wipe", "w", false, "remove the agent from the targets after the run")
-	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "collect the grains of targets again instead of using cached ones")
+	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "ask targets for their grains whatever ssh_grains_age says")
 	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "skip targets that cannot be reached to find out whether they match")
 	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }
@@ -144,7 +144,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if s.files != nil {
 		f.Store = s.files
 	}
-	if len(s.app.Args) > 0 && (s.app.Args[0] == "ssh" || s.app.Program == "salt" || s.app.Program == "salt-ssh") {
+	if s.leaves {
 		f.Background = s.app.background
 	} else {
 		f.Stay = s.staying.stay(ctx)
@@ -193,18 +193,16 @@ func (a *App) background(job fun.Job, ids []string, rec jobs.Record) error {
 		return fmt.Errorf("the job cannot go on without this process: %w", err)
 	}
 	argv := []string{exe}
-	rest := a.Args
-	if a.Program == "salt" || a.Program == "salt-ssh" {
+	if slices.Contains(saltPrograms[:], a.Program) {
 		argv = append(argv, a.Program)
-	} else if len(rest) > 0 {
-		argv, rest = append(argv, rest[0]), rest[1:]
 	}
-	argv = append(argv, "--jid", job.JID, "--background", strings.Join(ids, ","))
-	flags, args := rest, []string(nil) // behind "--" there are no flags
-	if i := slices.Index(rest, "--"); i >= 0 {
-		flags, args = rest[:i], rest[i:]
+	flags, args := a.Args, []string(nil) // behind "--" there are no flags
+	if i := slices.Index(flags, "--"); i >= 0 {
+		flags, args = flags[:i], flags[i:]
 	}
 	flags = slices.DeleteFunc(slices.Clone(flags), func(x string) bool { return x == "--async" || strings.HasPrefix(x, "--async=") })
-	_, err = a.Host.Start(host.Cmd{Argv: slices.Concat(argv, flags, args), Stdin: file})
+	// The command may come behind flags of the whole program, so its own come last.
+	own := []string{"--jid", job.JID, "--background", strings.Join(ids, ",")}
+	_, err = a.Host.Start(host.Cmd{Argv: slices.Concat(argv, flags, own, args), Stdin: file})
 	return err
 }

@@ -326,21 +326,25 @@ func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk 
 	}
 	var ids []string
 	var err error
+	var unlisted []error
 	if ok {
-		ids, err = all.Targets(ctx, job)
+		ids, unlisted, err = all.Listed(ctx, job)
 	} else {
 		ids, err = f.Match(ctx, job.Tgt, job.TgtType)
 	}
 	if err != nil {
 		return err
 	}
-	if len(ids) == 0 {
+	if len(ids)+len(unlisted) == 0 {
 		return errors.New("no target matches")
 	}
 	sortIDs(ids)
 	st.Targets = ids
 	if n, ok := value.AsInt(chunk.At("subset")); ok && n > 0 {
 		st.Subset = int(n)
+	}
+	if len(unlisted) > 0 {
+		return oneError(unlisted)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ import (
 
 // A session is one command's run: its configuration, its Env, its messages.
 type session struct {
+	leaves  bool     // the command starts jobs that another process goes on with (--async)
 	process fun.Memo // what the runs of the session share
 	app     *App
 	flags   *runFlags

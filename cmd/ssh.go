@@ -107,6 +107,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
+	s.leaves = true
 	var r *jobReport // from the time on when the job runs
 	s.show(shown)
 	o.count.Watcher = fleet.OnBegin(s.watch, func(job fun.Job, _ []string) { r.began(job, shown) })
@@ -119,11 +120,8 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
-	if len(s.reportTo) > 0 && (job.Async || o.async.background != "") {
-		return &statusError{
-			status: exitUsage, err: errors.New("--report and --metrics need the results, and --async does not wait for them"),
-			hint: "'brine run jobs.report JID --report FILE' writes them when the job has ended",
-		}
+	if len(s.reportTo) > 0 && o.async.used() {
+		return errAsyncReport
 	}
 	defer s.reportFault(&err)
 	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {

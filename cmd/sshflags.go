@@ -214,6 +214,10 @@ type asyncFlags struct {
 	background string
 }
 
+// used reports whether the command starts a job that goes on without it, or is what
+// goes on.
+func (o *asyncFlags) used() bool { return o.on || o.background != "" }
+
 func (o *asyncFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.on, "async", false, "start the job, print its jid and return; 'brine run jobs.lookup_jid' fetches what it returned")
 	f.StringVar(&o.background, "background", "", "go on with the job of --jid on these targets")

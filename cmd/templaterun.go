@@ -325,7 +325,7 @@ func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]
 	if !ok {
 		return nil, nil
 	}
-	ids, err := matchExpr(ctx, r.env, e)
+	ids, err := matchAll(ctx, r.env, e)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("target %s: %w", t.Name, err)
@@ -339,17 +339,52 @@ func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]
 
 // matchExpr returns the ids that a target expression means.
 func matchExpr(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string, error) {
-	var tgt value.Value = e.Text
-	if e.Type == "list" {
-		l := value.NewList()
-		for id := range strings.SplitSeq(e.Text, ",") {
-			if id = strings.TrimSpace(id); id != "" {
-				l.Append(id)
-			}
-		}
-		tgt = l
+	return env.Fleet.Match(ctx, tgtOf(e), e.Type)
+}
+
+// tgtOf returns a target expression as jobs have it.
+func tgtOf(e orchestration.Expr) value.Value {
+	if e.Type != "list" {
+		return e.Text
 	}
-	return env.Fleet.Match(ctx, tgt, e.Type)
+	l := value.NewList()
+	for id := range strings.SplitSeq(e.Text, ",") {
+		if id = strings.TrimSpace(id); id != "" {
+			l.Append(id)
+		}
+	}
+	return l
+}
+
+// matchAll is matchExpr, and returns an error where a list names what nobody has: the
+// run would leave that out.
+func matchAll(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string, error) {
+	f, ok := env.Fleet.(*fleet.Fleet)
+	if !ok || e.Type != "list" {
+		return matchExpr(ctx, env, e)
+	}
+	ids, unlisted, err := f.Listed(ctx, fun.Job{Tgt: tgtOf(e), TgtType: e.Type})
+	if err != nil || len(unlisted) == 0 {
+		return ids, err
+	}
+	err = oneError(unlisted)
+	if strings.ContainsAny(e.Text, "*?[") {
+		words := strings.FieldsFunc(e.Text, func(r rune) bool { return r == ',' || r == ' ' })
+		err = &statusError{status: exitGeneric, err: err, hint: "a list has ids alone; C@ takes patterns: 'C@" + strings.Join(words, " or ") + "'"}
+	}
+	return nil, err
+}
+
+// oneError is several errors as one of a single line.
+func oneError(errs []error) error {
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return errors.New(strings.Join(texts, "; "))
 }
 
 // nothingMatches says that a target expression means nobody, and which id is

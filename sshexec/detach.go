@@ -23,6 +23,7 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 	if err != nil {
 		return fun.Return{Stage: fun.Unreachable, Err: err}, false
 	}
+	defer m.runs()(false) // it goes on
 	if _, err := conn.Detach(ctx, job); err != nil {
 		if _, ok := errors.AsType[*wire.RemoteError](err); !ok {
 			return fun.Return{Stage: fun.Lost, Err: m.unsaid(err)}, false
@@ -55,6 +56,7 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 	if l.State != jobs.LeftReturn {
 		return out, nil
 	}
+	m.runs()(true) // it has run until now
 	conn.Told(l.Doc)
 	out.Ret = returnOf(l)
 	return out, nil

@@ -2,6 +2,7 @@ package sshexec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,33 +10,73 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"brine/internal/fun"
 	"brine/internal/value"
 )
 
-// machineGrains are the grains of a machine as targets are matched by them:
-// the roster's first; what it does not have is kept from an earlier run, else
-// gathered now.
+// What a machine says of itself.
+//
+// An answer of a machine is never older than the last thing that ran there. For
+// each match the machines are asked, over the connection that is open as a rule:
+// what this run did there, another controller or somebody at the console counts
+// at once. Matches that wait at the same time share an answer. With GrainsAge an
+// answer holds longer, also for later runs; what this run and others of the same
+// directory do on the machine ends it all the same. A run that ends keeps the last
+// answer in a file until then, also for who may not have machines asked.
+
+// machineGrains are the grains of a machine as one match sees them: the roster's
+// first; what it does not have the machine is asked for.
 type machineGrains struct {
-	m   *machine
-	ctx context.Context //nolint:containedctx // the mapping lives as long as one match
+	m     *machine
+	ctx   context.Context //nolint:containedctx // the mapping lives as long as one match
+	since int64           // answers to what was asked later are good
 
 	mu      sync.Mutex
-	unknown error // why one that was asked for is not known
+	seen    *gathering // what this match was told; nil: nothing yet
+	pillar  bool       // a pillar reads them
+	unknown error      // why one that was asked for is not known
 }
 
-// known is machine.known, which it keeps the error of.
+func (m *machine) grainsFor(ctx context.Context) *machineGrains {
+	return &machineGrains{m: m, ctx: ctx, since: m.matches.Add(1)}
+}
+
+// known returns what is known of at least the grains of keys; of all where none
+// are named. A match is told of each grain once.
 func (g *machineGrains) known(keys ...value.Value) *value.Map {
-	got, err := g.m.known(g.ctx, keys...)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.seen.has(keys) {
+		if g.pillar {
+			g.m.p.s.Link.Want(keys)
+		}
+		got, err := g.m.known(g.ctx, g.since, keys, nil)
+		g.saw(got, err)
+	}
+	return g.seen.grains
+}
+
+// saw adds what a machine answered to what this match was told before. mu is held.
+func (g *machineGrains) saw(got *gathering, err error) {
+	g.seen = g.seen.with(got)
 	if err != nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
 		g.unknown = err
 	}
-	return got
+}
+
+// ahead asks at once for the grains that pillars look at.
+func (g *machineGrains) ahead() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.pillar {
+		g.pillar = true
+		g.saw(g.m.known(g.ctx, g.since, nil, g.m.p.s.Link.Wanted()))
+	}
 }
 
 // whyUnknown says why a grain that was asked for is not known.
@@ -64,21 +105,26 @@ func (g *machineGrains) Keys() []value.Value {
 	return all.Keys()
 }
 
-// A gathering is what is known of a machine's grains.
+// A gathering is what is known of a machine's grains. It is not changed once it
+// is made.
 type gathering struct {
 	grains *value.Map
 	absent *value.Map // asked for, and not there
 	whole  bool       // grains are all there are
-	err    error      // why no more of them are known; nil: they are
+	ready  bool       // those that cost nothing are among them
 	at     time.Time  // when the first of them were gathered
+	asked  int64      // number of the last match that had begun when they were asked for
+	ran    int64      // what had begun or ended on the machine then
 }
 
 // has reports whether it is known what the grains of keys are; of all, where
 // there are none.
 func (g *gathering) has(keys []value.Value) bool {
-	if g == nil || len(keys) == 0 {
-		return g != nil && g.whole
-	}
+	return g != nil && (g.whole || len(keys) > 0 && g.knows(keys))
+}
+
+// knows reports whether it is known what each of the grains of keys is.
+func (g *gathering) knows(keys []value.Value) bool {
 	for _, k := range keys {
 		if !g.whole && !g.grains.Has(k) && !g.absent.Has(k) {
 			return false
@@ -87,69 +133,145 @@ func (g *gathering) has(keys []value.Value) bool {
 	return true
 }
 
-// why returns the reason that a grain of keys is not known, where one is not.
-func (g *gathering) why(keys []value.Value) error {
-	for _, k := range keys {
-		if !g.grains.Has(k) && !g.absent.Has(k) {
-			return g.err
-		}
+// with returns what is known when an answer came later; either may be nil. It is
+// as old as the older one.
+func (g *gathering) with(later *gathering) *gathering {
+	if g == nil || later == nil {
+		return cmp.Or(later, g, &gathering{grains: value.NewMap(0), absent: value.NewMap(0)})
 	}
-	if len(keys) == 0 {
-		return g.err
+	if later.whole && later.asked >= g.asked {
+		return later
 	}
-	return nil
+	sum := &gathering{
+		grains: g.grains.Copy(), absent: g.absent.Copy(), whole: g.whole || later.whole, ready: g.ready || later.ready,
+		at: g.at, asked: min(g.asked, later.asked), ran: min(g.ran, later.ran),
+	}
+	for k, v := range later.grains.All() {
+		sum.absent.Delete(k)
+		sum.grains.Set(k, v)
+	}
+	for k := range later.absent.All() {
+		sum.grains.Delete(k)
+		sum.absent.Set(k, true)
+	}
+	return sum
 }
 
-// known returns grains kept or gathered: at least those of keys, all where none
-// are named. Of a machine that cannot be asked they are those that were kept,
-// beside the reason.
-func (m *machine) known(ctx context.Context, keys ...value.Value) (*value.Map, error) {
+// runs notes that something begins on the machine until over is called: what was
+// known of it is no longer. Where it is not certain that it has ended, nothing
+// holds from now on.
+func (m *machine) runs() (over func(certain bool)) {
+	m.under.Add(1)
+	m.ran.Add(1)
+	m.dropKept()
+	return func(certain bool) {
+		m.ran.Add(1)
+		m.dropKept()
+		if certain {
+			m.under.Add(-1)
+		}
+	}
+}
+
+// isOver reports whether what came to ret has ended on its machine.
+func isOver(ret fun.Return) bool { return ret.Stage != fun.Lost && ret.Stage != fun.TimedOut }
+
+// holds reports whether an answer is good for a match: it was asked for after the
+// match began, or is young enough while nothing has run there.
+func (m *machine) holds(g *gathering, since int64) bool {
+	if g == nil || g.asked >= since {
+		return g != nil
+	}
+	if m.p.s.GrainsAge <= 0 || m.under.Load() > 0 || g.ran != m.ran.Load() {
+		return false
+	}
+	age := m.p.s.Now().Sub(g.at)
+	return age >= 0 && age <= m.p.s.GrainsAge
+}
+
+// An unheard machine is one that was asked in vain. It is not asked again for ten
+// times as long as that took, between failureHolds and unheardHolds, unless there
+// is a connection again.
+type unheard struct {
+	err   error
+	until time.Time
+}
+
+const unheardHolds = 5 * time.Minute
+
+// askTimeout bounds a question for grains: some need programs and name servers.
+const askTimeout = 2 * time.Minute
+
+// known returns what is known of at least the grains of keys, all where none are
+// named, for a match that began as number since. ahead, where it is not nil, are
+// grains that may be wanted: they are asked for beside those that cost nothing.
+// Where the machine cannot be asked, there is the reason.
+func (m *machine) known(ctx context.Context, since int64, keys, ahead []value.Value) (*gathering, error) {
 	m.gather.Lock()
 	defer m.gather.Unlock()
-	if m.grains == nil {
-		m.grains = m.kept()
-	}
-	if m.grains.has(keys) {
-		return m.grains.grains, m.grains.why(keys)
-	}
-	leave := m.enter()
-	defer leave(false)
-	conn, err := m.connect(ctx)
-	var got *value.Map
-	if err == nil {
-		names := make([]string, len(keys))
-		for i, k := range keys {
-			names[i] = value.Str(k)
+	if !m.holds(m.grains, since) {
+		if m.grains = nil; m.p.s.GrainsAge > 0 && !m.p.s.Refresh {
+			m.grains = m.kept()
 		}
-		if got, err = conn.Grains(ctx, names); err != nil {
-			err = fmt.Errorf("%s: gather grains: %w", m.e.ID, err)
+		if !m.holds(m.grains, since) {
+			m.grains = nil
 		}
+	}
+	want, ready := append(slices.Clip(keys), ahead...), ahead != nil
+	if m.grains != nil && (m.grains.whole || (m.grains.ready || !ready) && (ready || len(want) > 0) && m.grains.knows(want)) {
+		return m.grains, nil
+	}
+	if err := m.unheard.err; err != nil && m.p.s.Now().Before(m.unheard.until) && m.open() == nil {
+		return m.grains, err
+	}
+	next := &gathering{absent: value.NewMap(0), whole: len(want) == 0 && !ready, ready: ready, at: m.p.s.Now(), asked: m.matches.Load(), ran: m.ran.Load()}
+	got, err := m.ask(ctx, want, ready)
+	if ctx.Err() != nil {
+		return m.grains, ctx.Err()
 	}
 	if err != nil {
-		if ctx.Err() == nil {
-			blank := &gathering{grains: value.NewMap(0), absent: value.NewMap(0), whole: true, err: err}
-			if m.grains != nil {
-				blank.grains, blank.absent = m.grains.grains, m.grains.absent // what was kept is known all the same
-			}
-			m.grains = blank
-			return blank.grains, blank.why(keys)
-		}
-		return value.NewMap(0), ctx.Err()
+		now := m.p.s.Now()
+		m.unheard = unheard{err, now.Add(min(max(10*now.Sub(next.at), failureHolds), unheardHolds))}
+		return m.grains, err
 	}
-	next := &gathering{grains: got, absent: value.NewMap(0), whole: len(keys) == 0, at: m.p.s.Now()}
-	if m.grains != nil && !next.whole {
-		// Who reads the old ones goes on doing so.
-		next.grains, next.absent, next.at = m.grains.grains.Copy(), m.grains.absent.Copy(), m.grains.at
-		next.grains.Update(got)
-	}
-	for _, k := range keys {
+	m.unheard = unheard{}
+	next.grains = got
+	for _, k := range want {
 		if !got.Has(k) {
 			next.absent.Set(k, true)
 		}
 	}
-	m.grains = next
-	m.keep(next)
-	return next.grains, nil
+	m.grains = m.grains.with(next)
+	return m.grains, nil
+}
+
+// ask asks the machine for grains, all where keys is empty and nothing is ready;
+// with ready also for those that cost nothing.
+func (m *machine) ask(ctx context.Context, keys []value.Value, ready bool) (*value.Map, error) {
+	leave := m.enter()
+	defer leave(false)
+	conn, err := m.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = value.Str(k)
+	}
+	got, err := conn.Grains(ctx, names, ready)
+	if err != nil {
+		return nil, fmt.Errorf("%s: gather grains: %w", m.e.ID, err)
+	}
+	return got, nil
+}
+
+// dropKept removes what is kept of the machine for later runs.
+func (m *machine) dropKept() {
+	if path := m.grainsFile(); path != "" {
+		_ = os.Remove(path) // what is not there is forgotten
+	}
 }
 
 func (m *machine) grainsFile() string {
@@ -162,12 +284,17 @@ func (m *machine) grainsFile() string {
 // grainsMax bounds a file of kept grains, in bytes.
 const grainsMax = 4 << 20
 
-// kept returns the grains of an earlier run where they are young enough.
+// keptMax is how old an answer can be that is of any use.
+const keptMax = 24 * time.Hour
+
+// kept returns the last answer of the machine, to this run or an earlier one, where
+// nothing ran there since that this controller knows of.
 func (m *machine) kept() *gathering {
 	path := m.grainsFile()
-	if path == "" || m.p.s.Refresh {
+	if path == "" {
 		return nil
 	}
+	ran := m.ran.Load()
 	st, err := os.Stat(path)
 	if err != nil || st.Size() > grainsMax {
 		return nil
@@ -183,10 +310,10 @@ func (m *machine) kept() *gathering {
 	}
 	at, ok := value.AsInt(doc.At("gathered"))
 	age := m.p.s.Now().Sub(time.Unix(at, 0))
-	if !ok || age < 0 || age > m.p.s.GrainsAge || doc.Str("host") != m.address() {
+	if !ok || age < 0 || age > keptMax || doc.Str("host") != m.address() {
 		return nil
 	}
-	g := &gathering{grains: doc.Map("grains"), absent: value.NewMap(0), whole: doc.At("some") != true, at: time.Unix(at, 0)}
+	g := &gathering{grains: doc.Map("grains"), absent: value.NewMap(0), whole: doc.At("some") != true, at: time.Unix(at, 0), ran: ran}
 	if g.grains == nil {
 		return nil
 	}
@@ -202,10 +329,19 @@ func (m *machine) address() string {
 	return m.e.User + "@" + m.e.Host + ":" + strconv.Itoa(m.e.Port)
 }
 
+// keepLast keeps the last answer of a run that ends.
+func (m *machine) keepLast() {
+	m.gather.Lock()
+	defer m.gather.Unlock()
+	if m.grains != nil {
+		m.keep(m.grains)
+	}
+}
+
 // keep notes the grains for later runs. What cannot be kept is gathered again.
 func (m *machine) keep(g *gathering) {
 	path := m.grainsFile()
-	if path == "" {
+	if path == "" || m.under.Load() > 0 || g.ran != m.ran.Load() {
 		return
 	}
 	doc := value.MapOf("gathered", g.at.Unix(), "host", m.address(), "grains", g.grains)

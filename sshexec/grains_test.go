@@ -16,7 +16,7 @@ func TestKeptGrains(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	dir := filepath.Join(t.TempDir(), "grains")
-	p := &Provider{s: Settings{GrainsDir: dir, GrainsAge: time.Hour, Now: func() time.Time { return now }}}
+	p := &Provider{s: Settings{GrainsDir: dir, Now: func() time.Time { return now }}}
 	m := func(host string) *machine {
 		return &machine{p: p, e: &roster.Entry{ID: "web1", Host: host, Port: 22, User: "root", Grains: value.NewMap(0)}}
 	}
@@ -29,14 +29,14 @@ func TestKeptGrains(t *testing.T) {
 	if m("other").kept() != nil {
 		t.Error("the grains of another machine are taken")
 	}
-	// What was asked for within the hour adds to it; the age is that of the first.
-	late := now.Add(50 * time.Minute)
+	// What was asked for within the day adds to it; the age is that of the first.
+	late := now.Add(20 * time.Hour)
 	some.grains.Set("fqdn", "web1.example")
 	now = late
 	m("h").keep(some)
-	now = now.Add(20 * time.Minute)
+	now = now.Add(5 * time.Hour)
 	if m("h").kept() != nil {
-		t.Error("grains of an hour ago are taken")
+		t.Error("grains of yesterday are taken")
 	}
 	m("h").keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), whole: true, at: now})
 	if g := m("h").kept(); g == nil || !g.has(nil) || !g.has([]value.Value{"anything"}) {
@@ -55,7 +55,7 @@ func TestGrainsOfTheUnreached(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "grains")
 	e := &roster.Entry{ID: "web1", Host: "127.0.0.1", Port: 1, User: "root", Grains: value.MapOf("role", "web")}
 	p := NewProvider(Settings{
-		Entries: []*roster.Entry{e}, Dialer: NewDialer(options(t, known(t))), GrainsDir: dir, Now: time.Now, Opts: value.NewMap(0),
+		Entries: []*roster.Entry{e}, Dialer: NewDialer(options(t, known(t))), GrainsDir: dir, GrainsAge: time.Hour, Now: time.Now, Opts: value.NewMap(0),
 	})
 	m := p.targets["web1"]
 	m.keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), at: time.Now()})
@@ -82,5 +82,48 @@ func TestGrainsOfTheUnreached(t *testing.T) {
 	again := p.Minion(t.Context(), "web1")
 	if v, _ := again.Grains().Get("os"); v != "Debian" || again.Unknown() != nil {
 		t.Errorf("os is %v, unknown: %v", v, again.Unknown())
+	}
+}
+
+// TestGrainsHold is for whom an answer of a machine is good.
+func TestGrainsHold(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, tt := range []struct {
+		name string
+		age  time.Duration
+		then func(m *machine)
+		want bool // for a match that begins afterwards
+	}{
+		{"a later match", 0, func(*machine) {}, false},
+		{"a later match that takes old ones", time.Minute, func(*machine) {}, true},
+		{"too old", time.Minute, func(*machine) { now = now.Add(2 * time.Minute) }, false},
+		{"a call ran", time.Minute, func(m *machine) { m.runs()(true) }, false},
+		{"a call runs", time.Minute, func(m *machine) { m.runs() }, false},
+		{"a clock that was put back", time.Minute, func(*machine) { now = now.Add(-time.Hour) }, false},
+	} {
+		m := &machine{p: &Provider{s: Settings{GrainsAge: tt.age, GrainsDir: t.TempDir(), Now: func() time.Time { return now }}}, e: &roster.Entry{ID: "web1"}}
+		first := m.grainsFor(t.Context())
+		g := &gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), at: now, asked: m.matches.Load(), ran: m.ran.Load()}
+		m.keep(g)
+		tt.then(m)
+		if !m.holds(g, first.since) {
+			t.Errorf("%s: the answer is not good for the match that asked", tt.name)
+		}
+		if got := m.holds(g, m.grainsFor(t.Context()).since); got != tt.want {
+			t.Errorf("%s: holds is %v", tt.name, got)
+		}
+		if tt.age > 0 && (m.kept() != nil) != (tt.want || tt.name == "too old") {
+			t.Errorf("%s: what is kept is %+v", tt.name, m.kept())
+		}
+	}
+	// What was asked for while something ran may be known again when it has ended.
+	m := &machine{p: &Provider{s: Settings{GrainsAge: time.Hour, Now: func() time.Time { return now }}}, e: &roster.Entry{ID: "web1"}}
+	over := m.runs()
+	g := &gathering{at: now, ran: m.ran.Load()}
+	over(false) // it may go on
+	later := &gathering{at: now, ran: m.ran.Load()}
+	if since := m.grainsFor(t.Context()).since; m.holds(g, since) || m.holds(later, since) {
+		t.Error("answers hold beside a call that may be at work")
 	}
 }

@@ -31,8 +31,10 @@ type Settings struct {
 	// Opts are the options that hold on every target; an entry's minion_opts go
 	// over them.
 	Opts *value.Map
-	// GrainsDir is where grains are kept between runs; "" is nowhere. Grains
-	// older than GrainsAge (0: a day) or with Refresh are gathered again.
+	// GrainsAge is how long an answer of a machine about its grains holds while
+	// nothing runs there that this run knows of; 0: for one match. GrainsDir is where
+	// such answers are kept between runs; "" is nowhere. With Refresh those of
+	// earlier runs do not count.
 	GrainsDir string
 	GrainsAge time.Duration
 	Refresh   bool
@@ -101,15 +103,16 @@ type machine struct {
 	carriedBy *relay.Conn // of that relay, while client is dialled or is in use
 	way       atomic.Pointer[sealedWay]
 
-	gather sync.Mutex
-	grains *gathering // gathered or kept; nil: not yet
+	gather  sync.Mutex   // guards grains and unheard; held while the machine is asked
+	grains  *gathering   // the last answer; nil: none
+	unheard unheard      // that it could not be asked
+	matches atomic.Int64 // matches that have begun
+	ran     atomic.Int64 // what has begun and ended there
+	under   atomic.Int64 // what may be at work there
 }
 
 // NewProvider returns the provider of entries; nothing is dialled.
 func NewProvider(s Settings) *Provider {
-	if s.GrainsAge <= 0 {
-		s.GrainsAge = 24 * time.Hour
-	}
 	if s.Poll <= 0 {
 		s.Poll = time.Second
 	}
@@ -159,11 +162,11 @@ func (p *Provider) known() []string {
 // IDs returns the ids, sorted.
 func (p *Provider) IDs(context.Context) ([]string, error) { return p.known(), nil }
 
-// Minion returns what a machine is matched by. Grains that the roster does not
-// have are read from those kept, else gathered.
+// Minion returns what a machine is matched by, for one match. It is asked for
+// grains that the roster does not have.
 func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
 	m := p.machine(id)
-	grains := &machineGrains{m: m, ctx: ctx}
+	grains := m.grainsFor(ctx)
 	return target.Minion{
 		ID:      id,
 		Grains:  func() value.Mapping { return grains },
@@ -202,6 +205,15 @@ func (p *Provider) Run(ctx context.Context, job fun.Job, id string, begun func()
 	m := p.machine(id)
 	leave := m.enter()
 	defer func() { leave(p.s.Once) }()
+	over := m.runs()
+	ret := m.run(ctx, job, begun)
+	over(isOver(ret))
+	return ret
+}
+
+// run is Run of one machine.
+func (m *machine) run(ctx context.Context, job fun.Job, begun func()) fun.Return {
+	id, p := m.e.ID, m.p
 	fleet.Enter(ctx, fleet.Connecting)
 	if job.Shell != "" {
 		return m.shell(ctx, job)
@@ -478,6 +490,7 @@ func (m *machine) pillar(ctx context.Context, grains *machineGrains) value.Mappi
 	if render == nil {
 		return value.NewMap(0)
 	}
+	grains.ahead()
 	data, err := render(ctx, m.e.ID, grains, fun.PillarRequest{})
 	if err != nil {
 		m.p.warn(fmt.Sprintf("the pillar of %s does not render, so it is not matched by it: %v", m.e.ID, err))
@@ -583,6 +596,9 @@ func (p *Provider) Close() error {
 	for _, id := range ids {
 		m := p.machine(id)
 		relays[m.e.Relay], relays[m.e.RelayFallback] = true, true
+	}
+	for _, id := range ids {
+		p.machine(id).keepLast()
 	}
 	for _, last := range []bool{false, true} {
 		var wg sync.WaitGroup

@@ -153,8 +153,6 @@ type agentRoom struct {
 	o    AgentOptions
 	jids jobs.JIDs
 
-	static  string // the file of static grains
-	grains  host.Stat
 	collect func() value.Mapping
 
 	mu  sync.Mutex
@@ -197,24 +195,15 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 	env.OnFault = sourceFault(s.Fault)
 	eo := EnvOptions{Host: a.o.Host, Exe: a.o.Exe, Fault: s.Fault, CoreGrains: true}
 	a.collect = func() value.Mapping { return machineGrains(env, eo) }
-	a.static = filepath.Join(cfg.Dir, "grains")
-	a.grains, _ = a.o.Host.Stat(a.static)
 	env.Grains = a.collect()
 	env.NewGrains = func(context.Context) (value.Mapping, error) { return a.collect(), nil }
 	env.Invoker = dispatch.New(env)
 	return env, nil
 }
 
-// refresh collects the grains anew where a call has changed the static ones: a
-// later step sees what grains.setval did in an earlier one.
-func (a *agentRoom) refresh(env *fun.Env) {
-	st, _ := a.o.Host.Stat(a.static)
-	if st.Mtime.Equal(a.grains.Mtime) && st.Size == a.grains.Size && st.Inode == a.grains.Inode {
-		return
-	}
-	a.grains = st
-	env.Grains = a.collect()
-}
+// refresh has the grains collected anew where they are read: a later step sees
+// what an earlier one, or somebody else, has done to the machine.
+func (a *agentRoom) refresh(env *fun.Env) { env.Grains = a.collect() }
 
 func (a *agentRoom) log() *slog.Logger {
 	if a.o.Log != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"brine/internal/config"
@@ -19,6 +20,7 @@ import (
 	"brine/internal/pillar"
 	"brine/internal/python"
 	"brine/internal/redact"
+	"brine/internal/render"
 	"brine/internal/value"
 )
 
@@ -83,12 +85,18 @@ func NewEnv(ctx context.Context, o EnvOptions) *fun.Env {
 	if o.Git == nil {
 		o.Git = NewGit(o)
 	}
-	attachUpstream(ctx, env, o.Git)
+	up := newUpstream(env, o.Git)
+	up.attach(ctx, env, nil)
+	shared := sync.OnceValue(render.NewShared)
 	env.Table = o.Table
 	if !o.builtIn {
 		env.Table = withCustom(ctx, ctx, env, o.Table)
 	}
 	env.NewGrains = func(context.Context) (value.Mapping, error) { return machineGrains(env, o), nil }
+	env.OnRenew = func(e *fun.Env) {
+		e.Grains = machineGrains(e, o)
+		up.attach(ctx, e, shared())
+	}
 	env.NewTable = func(now context.Context) (*fun.Table, error) { return withCustom(now, ctx, env, o.Table), nil }
 	env.Invoker = dispatch.New(env)
 	return env
@@ -199,9 +207,11 @@ func newTemplateBackend(l *value.List, roots *fileserver.Roots) templateBackend 
 	return b
 }
 
-// attachUpstream gives env its files and its pillar. Without git they come from
-// directories only.
-func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
+// An upstream is where the files of an Env come from.
+type upstream struct{ files *fileserver.Server }
+
+// newUpstream returns that of env. Without git the files come from directories only.
+func newUpstream(env *fun.Env, git *Git) *upstream {
 	roots := fileserver.RootsOf(env.Opts, "file_roots")
 	backends := git.Backends(env.Opts, roots)
 	if l := env.Opts.List(TemplateRoots); l.Len() > 0 {
@@ -210,11 +220,16 @@ func attachUpstream(ctx context.Context, env *fun.Env, git *Git) {
 	if b, ok := moduleDirs(env.Opts, env.CacheDir, roots); ok {
 		backends = append(backends, b)
 	}
-	files := fileserver.Over(env.Host, roots, backends...)
 	if git != nil {
 		env.PillarTrees = git.pillarTrees
 	}
-	comp := pillar.New(env)
-	env.Up = &fileserver.Local{Server: files, Render: comp.Render}
+	return &upstream{files: fileserver.Over(env.Host, roots, backends...)}
+}
+
+// attach gives an Env its files and its pillar, which is rendered by the grains that
+// the Env has. shared is what several renderings share; nil: there is one.
+func (u *upstream) attach(ctx context.Context, env *fun.Env, shared *render.Shared) {
+	comp := pillar.New(env).Share(shared)
+	env.Up = &fileserver.Local{Server: u.files, Render: comp.Render}
 	env.Pillar = comp.Lazy(ctx)
 }

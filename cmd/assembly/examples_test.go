@@ -54,7 +54,7 @@ func TestStateExamples(t *testing.T) {
 	fake := host.NewFake()
 	env, warnings := fakeEnv(fake)
 	env.Opts.Set("file_roots", value.MapOf("base", value.Strings("/srv/examples")))
-	attachUpstream(t.Context(), env, nil)
+	newUpstream(env, nil).attach(t.Context(), env, nil)
 	for _, name := range env.Table.Modules(fun.State) {
 		for _, mod := range env.Table.Providers(fun.State, name) {
 			for i := range mod.Specs {

@@ -90,6 +90,10 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	if opts.Has("ssh_reconnect") {
 		reconnect = seconds(opts, "ssh_reconnect")
 	}
+	age, err := patience(opts, "ssh_grains_age")
+	if err != nil {
+		return nil, err
+	}
 	cache := filepath.Join(o.Config.CacheDir, "ssh")
 	pillars := newTargetPillars(o, r)
 	maxReturns, _ := fun.SizeOf(opts.At("ssh_max_returns"))
@@ -107,7 +111,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 				}
 			},
 		},
-		Opts: link.TargetOpts(opts), GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
+		Opts: link.TargetOpts(opts), GrainsAge: age, GrainsDir: filepath.Join(cache, "grains"), Refresh: value.Truth(opts.At("ssh_refresh_grains")),
 		Wipe: value.Truth(opts.At("ssh_wipe")), Deploy: o.SSH.Deploy, PreFlight: value.Truth(opts.At("ssh_run_pre_flight")),
 		Files: sshexec.FileLimit(), Procs: maxProcs, Pushes: pushes,
 		// Several targets may share a home: where the agents are wiped, the first that

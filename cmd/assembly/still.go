@@ -41,6 +41,7 @@ func NewStillEnv(ctx context.Context, o EnvOptions, may func(name string) bool) 
 	o.Config, o.Host, o.Git = &c, host.Still(o.Host), nil
 	o.CoreGrains, o.builtIn = true, true
 	env := NewEnv(ctx, o)
+	env.NewTable = nil
 	env.NewInvoker = func(e *fun.Env) fun.Invoker { return onlyPure{dispatch.New(e), may} }
 	env.Invoker = env.NewInvoker(env)
 	return env

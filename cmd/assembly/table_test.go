@@ -249,7 +249,7 @@ func fakeEnv(h host.Host) (*fun.Env, *[]fun.Warning) {
 	}
 	env.NewInvoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
 	env.Invoker = dispatch.New(env)
-	attachUpstream(context.Background(), env, nil)
+	newUpstream(env, nil).attach(context.Background(), env, nil)
 	return env, &warnings
 }
 

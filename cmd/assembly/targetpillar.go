@@ -46,7 +46,7 @@ func (t *targetPillars) render(ctx context.Context, id string, g value.Mapping, 
 	env := targetEnv(ctx, t.o, t.r, id)
 	env.Grains, env.Subject = t.own(), defused{g}
 	req.Grains = env.Subject
-	env.NewGrains = nil
+	env.NewGrains, env.OnRenew = nil, nil
 	env.Invoker = dispatch.New(env)
 	return pillar.New(env).Share(t.share(id)).Render(ctx, req)
 }

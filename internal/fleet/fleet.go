@@ -324,7 +324,7 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unasked map[string]error) map[string]error {
 	out := map[string]error{}
 	for _, id := range unknownIDs(job, owner) {
-		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids)}
+		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids), Fleets: f.lookedIn(job.Fleet)}
 	}
 	for id, err := range unasked {
 		out[id] = fmt.Errorf("it is not known whether %s is meant: %w", id, err)
@@ -394,6 +394,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	sum.JID = job.JID
 	f.jids.Store(job.JID, true)
 	f.Mine.works(targets)
+	defer f.Mine.works(targets)
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets, fleetsOf(targets, owner)), begun: len(unknown)}
 	if len(waves) > 0 {
 		r.enter(1, waves)

@@ -63,14 +63,21 @@ func (l *Local) env(ctx context.Context, id string) *fun.Env {
 	return l.envs[id]
 }
 
-// Minion returns what a machine is matched by; grains and pillar are worked
-// out when they are read.
+// Minion returns what a machine is matched by, for one match; grains and pillar
+// are worked out when they are read, by what the machine is then.
 func (l *Local) Minion(ctx context.Context, id string) target.Minion {
+	now := sync.OnceValue(func() *fun.Env { return l.now(ctx, id) })
 	return target.Minion{
 		ID:     id,
-		Grains: func() value.Mapping { return l.env(ctx, id).Grains },
-		Pillar: func() value.Mapping { return l.env(ctx, id).Pillar },
+		Grains: func() value.Mapping { return now().Grains },
+		Pillar: func() value.Mapping { return now().Pillar },
 	}
+}
+
+// now returns an Env of a machine whose grains and pillar are those of now: what
+// ran here before has changed them.
+func (l *Local) now(ctx context.Context, id string) *fun.Env {
+	return l.env(ctx, id).Fork(func(e *fun.Env) { e.Renew(context.WithoutCancel(ctx)) })
 }
 
 // FindJob tells on which machines the job runs: in this process.
@@ -116,6 +123,7 @@ func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) f
 	var done doneStates
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, &done
+		e.Renew(context.WithoutCancel(ctx))
 	})
 	defer l.note(env, job)()
 	defer l.work(job.JID, id)()
@@ -345,7 +353,9 @@ type Self struct{ *Fleet }
 
 // NewSelf returns the fleet of env alone.
 func NewSelf(env *fun.Env, newJID func() string) *Self {
-	l := &Local{Names: []string{env.ID}, Make: func(context.Context, string) *fun.Env { return env }}
+	l := &Local{Names: []string{env.ID}, Make: func(context.Context, string) *fun.Env {
+		return env.With(func(e *fun.Env) { e.OnRenew = nil }) // the run may have been given its pillar
+	}}
 	return &Self{&Fleet{Providers: []Provider{l}, Bus: env.Bus, NewJID: newJID, Limit: 1, Gate: env.OnStart}}
 }
 

@@ -52,8 +52,8 @@ type Mine struct {
 	// Warn is told which machines could not be asked; nil is told nothing.
 	Warn func(fun.Warning)
 
-	mu      sync.Mutex // guards the files too
-	working map[string]bool
+	mu      sync.Mutex       // guards the files too
+	working map[string]int64 // how many jobs have begun and ended there
 	jobs    map[string]*gathering
 	own     map[string]bool // jids of mine.update as the mine itself calls it
 }
@@ -61,10 +61,11 @@ type Mine struct {
 // A gathering is the one time that a job has machines send their data.
 type gathering struct {
 	mu    sync.Mutex
-	asked map[string]bool
+	asked map[string]int64 // by id, working as it was then
 }
 
-// works notes that a run works on machines.
+// works notes that a job begins or ends on machines: data that they sent before is
+// older than it.
 func (m *Mine) works(ids []string) {
 	if m == nil {
 		return
@@ -72,10 +73,10 @@ func (m *Mine) works(ids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.working == nil {
-		m.working = map[string]bool{}
+		m.working = map[string]int64{}
 	}
 	for _, id := range ids {
-		m.working[id] = true
+		m.working[id]++
 	}
 }
 
@@ -358,7 +359,8 @@ func (m *Mine) match(ctx context.Context, req fun.MineRequest) ([]string, error)
 }
 
 // gather has those of ids that the run works on send their data, once for each
-// job. Requests of the same job wait until that is done.
+// job and again where another job has begun or ended there since. Requests of the
+// same job wait until that is done.
 func (m *Mine) gather(ctx context.Context, req fun.MineRequest, ids []string) {
 	if req.JID == "" || m.Fleet == nil || m.Off {
 		return
@@ -373,20 +375,14 @@ func (m *Mine) gather(ctx context.Context, req fun.MineRequest, ids []string) {
 	}
 	g := m.jobs[req.JID]
 	if g == nil {
-		g = &gathering{asked: map[string]bool{}}
+		g = &gathering{asked: map[string]int64{}}
 		m.jobs[req.JID] = g
 	}
-	working := func(id string) bool { return m.All || m.Alone || m.working[id] }
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !working(id) })
 	m.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ids = slices.DeleteFunc(ids, func(id string) bool { return g.asked[id] })
-	if len(ids) == 0 {
+	if ids = m.due(g, ids); len(ids) == 0 {
 		return
-	}
-	for _, id := range ids {
-		g.asked[id] = true
 	}
 	// What one machine asked for is for all of the job: it outlives the request.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mineGathers)
@@ -413,6 +409,23 @@ func (m *Mine) gather(ctx context.Context, req fun.MineRequest, ids []string) {
 		})
 	}
 	_ = turns.Wait() // update warns of failures
+}
+
+// due returns those of ids that the run works on and that are to send their data,
+// and notes that they are asked. g.mu is held.
+func (m *Mine) due(g *gathering, ids []string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []string
+	for _, id := range ids {
+		ran, works := m.working[id]
+		at, asked := g.asked[id]
+		if (works || m.All || m.Alone) && (!asked || at != ran) {
+			g.asked[id] = ran
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // update has a machine send its data.

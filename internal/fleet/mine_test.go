@@ -98,6 +98,30 @@ func TestMineGathersOnceForEachJob(t *testing.T) {
 	}
 }
 
+// TestMineIsOfNow reads the mine for a job, that of an orchestration, during which
+// other jobs run on machines.
+func TestMineIsOfNow(t *testing.T) {
+	t.Parallel()
+	m, p, _ := newMine("web1", "web2", "web3")
+	m.works(p.ids)
+	asks := func(want int32) {
+		t.Helper()
+		before := p.calls.Load()
+		read(t, m, fun.MineRequest{JID: "1"})
+		if n := p.calls.Load() - before; n != want {
+			t.Errorf("%d machines were asked, want %d", n, want)
+		}
+	}
+	asks(3)
+	asks(0)
+	before := p.calls.Load()
+	if _, err := m.Fleet.Run(t.Context(), fun.Job{Tgt: "web2", Fun: "grains.setval", Args: fun.Args{Kw: value.NewMap(0)}}, func(fun.Return) error { return nil }); err != nil || p.calls.Load() != before+1 {
+		t.Fatalf("%v, %d calls", err, p.calls.Load()-before)
+	}
+	asks(1)
+	asks(0)
+}
+
 // TestMineRequestsAtOnce has many readers of one job, as parallel targets are.
 func TestMineRequestsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sort"
@@ -12,6 +13,9 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/jobs"
+	"brine/internal/source"
+	"brine/internal/target"
+	"brine/internal/value"
 )
 
 // RosterFleet is the name of the machines that are listed, where fleets are named.
@@ -58,6 +62,63 @@ func (f *Fleet) Targets(ctx context.Context, job fun.Job) ([]string, error) {
 		f.warnUnasked(id, found.unasked[id])
 	}
 	return found.ids, nil
+}
+
+// Listed is Targets, and returns an error beside for each id of a list that nobody
+// has.
+func (f *Fleet) Listed(ctx context.Context, job fun.Job) (ids []string, unlisted []error, err error) {
+	found, err := f.targets(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(found.away)) {
+		if _, ok := errors.AsType[*fun.UnlistedError](found.away[id]); ok {
+			unlisted = append(unlisted, found.away[id])
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
+		f.warnUnasked(id, found.unasked[id])
+	}
+	return found.ids, unlisted, nil
+}
+
+// warnUnlisted warns of ids in a compound target or node group that nobody has: what
+// follows leaves them out in silence, or does not leave out the one that was meant.
+// Of the minions of masters it is not known which there are.
+func (f *Fleet) warnUnlisted(job fun.Job, ids []string, owner map[string]Provider) {
+	if f.Warn == nil || job.TgtType != "compound" && job.TgtType != "nodegroup" || len(f.fleets()) > 1 {
+		return
+	}
+	words, err := target.Words(job.Tgt, job.TgtType, f.Nodegroups)
+	if err != nil {
+		return
+	}
+	told := map[string]bool{}
+	for _, w := range words {
+		kind, pattern, ok := target.IDWord(w)
+		if !ok || kind == "pcre" || kind == "glob" && strings.ContainsAny(pattern, "*?[") {
+			continue
+		}
+		for _, id := range unknownIDs(fun.Job{Tgt: pattern, TgtType: "list"}, owner) {
+			if !told[id] {
+				told[id] = true
+				f.Warn(fun.Warning{Text: fmt.Sprintf("the target %q names %s, which is not in the roster%s", value.Str(job.Tgt), id, source.DidYouMean(id, ids))})
+			}
+		}
+	}
+}
+
+// lookedIn returns the fleets among which a target of fleet is looked for, as
+// fun.UnlistedError has them; nil is the roster alone.
+func (f *Fleet) lookedIn(fleet string) []string {
+	names := f.fleets()
+	if fleet != "" {
+		names = []string{fleet}
+	}
+	if i := slices.Index(names, RosterFleet); i >= 0 {
+		names[i] = ""
+	}
+	return names
 }
 
 // expression returns the machines that a target means that is an expression: over
@@ -109,6 +170,7 @@ func (f *Fleet) expression(ctx context.Context, job fun.Job) (targets, error) {
 		}
 	}
 	sort.Strings(t.ids)
+	f.warnUnlisted(job, ids, owner)
 	return t, ctx.Err()
 }
 

@@ -64,6 +64,9 @@ type Data struct {
 	Process *Memo
 	// NewGrains collects the grains again; nil: they stay as they are.
 	NewGrains func(context.Context) (value.Mapping, error)
+	// OnRenew gives a copy of the Env grains and pillar that are worked out anew when
+	// they are read; nil: those of NewGrains, and the pillar stays. Call Renew.
+	OnRenew func(*Env)
 }
 
 // Machine is the machine that functions act on, and where files and pillar come from.
@@ -254,6 +257,16 @@ func (e *Env) ReloadGrains(ctx context.Context) error {
 		e.Grains = g
 	}
 	return err
+}
+
+// Renew has grains and pillar worked out anew when they are next read. e is a copy
+// that nothing else uses yet.
+func (e *Env) Renew(ctx context.Context) {
+	if e.OnRenew != nil {
+		e.OnRenew(e)
+		return
+	}
+	_ = e.ReloadGrains(ctx) // those that cannot be collected stay as they are
 }
 
 // ReloadModules makes the table of functions again.

@@ -92,6 +92,16 @@ func (noPillar) Pillar(context.Context, fun.PillarRequest) (*value.Map, error) {
 	return nil, fun.Errorf("the pillar cannot be rendered from within pillar files")
 }
 
+// keptMine is the mine of functions that pillar files call: it asks no machine for
+// its data, which may be the one that waits for this pillar.
+type keptMine struct{ of fun.Mine }
+
+// Mine answers a request as one of no job.
+func (m keptMine) Mine(ctx context.Context, req fun.MineRequest) (*value.Map, error) {
+	req.JID = ""
+	return m.of.Mine(ctx, req)
+}
+
 // A job is one rendering.
 type job struct {
 	c         *Compiler
@@ -165,6 +175,9 @@ func (c *Compiler) newJob(req fun.PillarRequest, base value.Mapping) *job {
 		e.Pillar = base
 		e.PillarOverride = nil
 		e.Up = noPillar{c.env.Up}
+		if e.Mine != nil {
+			e.Mine = keptMine{e.Mine}
+		}
 		if req.Grains != nil {
 			e.Subject = req.Grains
 		}

@@ -44,9 +44,9 @@ type Options struct {
 	// Build makes the Env of a session. It is called once, when the controller
 	// has opened the session.
 	Build func(ctx context.Context, s Session) (*fun.Env, error)
-	// Refresh brings the Env of the session up to date with what calls have
-	// changed on the machine. It is called before each call, one at a time; nil
-	// is nothing to do.
+	// Refresh brings the Env of the session up to date with the machine. It is
+	// called before each call and each question for grains, one at a time; nil is
+	// nothing to do.
 	Refresh func(env *fun.Env)
 	// Call calls a job's function with an Env made for that call.
 	Call func(ctx context.Context, env *fun.Env, job fun.Job) fun.Return

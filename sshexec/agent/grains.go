@@ -77,7 +77,8 @@ func (u *upstream) giveGrains(head *value.Map, g value.Mapping, want *value.List
 }
 
 // grains answers with grains of the machine: those of a request under way where
-// the head names it, else the session's; all where it names no keys.
+// the head names it, else those of now; all where it names no keys and does not
+// ask for those that cost nothing.
 func (s *server) grains(st *wire.Stream) error {
 	env, err := s.open()
 	if err != nil {
@@ -90,10 +91,14 @@ func (s *server) grains(st *wire.Stream) error {
 		}
 	}
 	keys := st.Head().List("keys")
-	if keys.Len() == 0 {
+	ready := st.Head().At("ready") == true
+	if keys.Len() == 0 && !ready {
 		return st.Answer(g)
 	}
 	m := value.NewMap(keys.Len())
+	if r, ok := g.(readier); ok && ready {
+		m.Update(r.Ready())
+	}
 	for _, k := range keys.Items {
 		if v, ok := g.Get(k); ok {
 			m.Set(k, v)

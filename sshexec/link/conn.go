@@ -322,10 +322,11 @@ func (c *Conn) Signal(ctx context.Context, jid string, sig int) error {
 	return err
 }
 
-// Grains returns grains of the target, those of the roster over its own; all of
-// them where keys is empty.
-func (c *Conn) Grains(ctx context.Context, keys []string) (*value.Map, error) {
-	v, err := c.m.Call(ctx, "grains", value.MapOf("keys", value.Strings(keys...)), maxSmall)
+// Grains returns grains of the target as they are now, those of the roster over its
+// own; all of them where keys is empty. With ready they are those of keys beside
+// those that cost the target nothing.
+func (c *Conn) Grains(ctx context.Context, keys []string, ready bool) (*value.Map, error) {
+	v, err := c.m.Call(ctx, "grains", value.MapOf("keys", value.Strings(keys...), "ready", ready), maxSmall)
 	if err != nil {
 		return nil, err
 	}

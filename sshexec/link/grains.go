@@ -54,6 +54,24 @@ func (w *wants) put(k string) {
 	}
 }
 
+// Wanted returns the names of the grains that pillars look at, as far as that is
+// known.
+func (o *Options) Wanted() []value.Value {
+	if o.Tree == nil {
+		return []value.Value{}
+	}
+	return o.Tree.wants.list(o.PillarGrains)
+}
+
+// Want notes that a pillar looked at grains.
+func (o *Options) Want(keys []value.Value) {
+	for _, k := range keys {
+		if s, ok := k.(string); ok && o.Tree != nil {
+			o.Tree.wants.add(s)
+		}
+	}
+}
+
 // reported are the grains of a target while its pillar is rendered: those that
 // came with the request, others asked for when they are first read.
 //

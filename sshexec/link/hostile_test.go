@@ -274,7 +274,7 @@ func TestReturnsThatLie(t *testing.T) { // not parallel: it looks at memory
 	if ret := c.Invoke(ctx, job("lie.stall")); ret.Stage != fun.TimedOut {
 		t.Errorf("lie.stall: %s, %v", ret.Stage, ret.Err)
 	}
-	if _, err := c.Grains(t.Context(), nil); err == nil {
+	if _, err := c.Grains(t.Context(), nil, false); err == nil {
 		t.Error("64 MiB of grains are taken")
 	}
 	if _, err := c.Running(t.Context()); err == nil {

@@ -207,7 +207,7 @@ func TestALaterCallSeesWhatAnEarlierOneSet(t *testing.T) {
 	if v := call(t, c, job("grains.get", "tier")); v != "gold" {
 		t.Errorf("grains.get = %v", v)
 	}
-	if g, err := c.Grains(t.Context(), []string{"tier"}); err != nil || g.Str("tier") != "gold" {
+	if g, err := c.Grains(t.Context(), []string{"tier"}, false); err != nil || g.Str("tier") != "gold" {
 		t.Errorf("Grains = %s, %v", value.Repr(g), err)
 	}
 	call(t, c, job("environ.setval", "BRINE_TEST_X", "1"))

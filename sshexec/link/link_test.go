@@ -37,7 +37,7 @@ func TestCalls(t *testing.T) {
 	if v, _ := ret.Value(); ret.Stage != fun.Returned || ret.Retcode == 0 || v != "'no.such' is not available." {
 		t.Errorf("no.such = %+v, %v", ret, v)
 	}
-	g, err := c.Grains(t.Context(), []string{"role", "id", "missing"})
+	g, err := c.Grains(t.Context(), []string{"role", "id", "missing"}, false)
 	if err != nil || !value.Equal(g, value.MapOf("role", "web", "id", "web1")) {
 		t.Errorf("Grains = %s, %v", value.Repr(g), err)
 	}

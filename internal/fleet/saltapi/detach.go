@@ -49,7 +49,7 @@ type leftover struct {
 // Left tells how far a detached job came on a machine: the master is asked once
 // for all machines.
 func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error) {
-	l, err := p.left.get(ctx, jid, func(ctx context.Context) (*leftover, error) { return p.lookLeft(ctx, jid) })
+	l, err := p.left.get(ctx, jid, false, func(ctx context.Context) (*leftover, error) { return p.lookLeft(ctx, jid) })
 	minion := p.minion(id)
 	if errors.Is(err, errUnknownJob) {
 		return fleet.Left{State: jobs.LeftUnknown}, nil

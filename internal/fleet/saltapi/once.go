@@ -24,17 +24,19 @@ type shared[T any] struct {
 	v    *T
 	err  error
 	left bool // its finder gave up, because its context ended
+	once bool // it is for those alone who waited for it
 }
 
 // holds is how long what was found holds for the same question: the steps of one
 // moment share the answer.
 const holds = 5 * time.Second
 
-// get returns what find finds. Who waits for somebody else's find waits no longer
+// get returns what find finds; once says that it is of the moment, and does not hold
+// when it is found. Who waits for somebody else's find waits no longer
 // than ctx, and finds it out where that one gave up.
-func (a *answers[T]) get(ctx context.Context, key string, find func(context.Context) (*T, error)) (*T, error) {
+func (a *answers[T]) get(ctx context.Context, key string, once bool, find func(context.Context) (*T, error)) (*T, error) {
 	for {
-		s, mine := a.begin(key)
+		s, mine := a.begin(key, once)
 		if mine {
 			s.v, s.err = find(ctx)
 			s.left = s.err != nil && ctx.Err() != nil
@@ -53,7 +55,7 @@ func (a *answers[T]) get(ctx context.Context, key string, find func(context.Cont
 }
 
 // begin returns the answer to a question, and whether it is to be found out.
-func (a *answers[T]) begin(key string) (s *shared[T], mine bool) {
+func (a *answers[T]) begin(key string, once bool) (s *shared[T], mine bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.all == nil {
@@ -64,7 +66,7 @@ func (a *answers[T]) begin(key string) (s *shared[T], mine bool) {
 		return s, false
 	}
 	maps.DeleteFunc(a.all, func(_ string, old *shared[T]) bool { return expired(old) })
-	s = &shared[T]{done: make(chan struct{})}
+	s = &shared[T]{done: make(chan struct{}), once: once}
 	a.all[key] = s
 	return s, true
 }
@@ -73,7 +75,7 @@ func (a *answers[T]) begin(key string) (s *shared[T], mine bool) {
 func (a *answers[T]) end(key string, s *shared[T]) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s.err != nil && (!a.faults || s.left) {
+	if s.once || s.err != nil && (!a.faults || s.left) {
 		delete(a.all, key)
 	}
 	s.at = a.now()

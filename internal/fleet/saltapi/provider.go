@@ -64,6 +64,7 @@ type Provider struct {
 	early   int64                 // what runs took in memory since there are such calls
 	awaited map[string]bool       // jids of runners that are waited for
 
+	ran   atomic.Int64 // what has begun and ended on minions
 	found answers[finding]
 	left  answers[leftover]
 }
@@ -221,6 +222,7 @@ func (p *Provider) newPublication(job fun.Job) *publication {
 		pub.jid = p.o.NewJID()
 	}
 	p.used[job.JID] = true
+	p.ran.Add(1)
 	p.pubs[pub.jid] = pub
 	return pub
 }
@@ -344,6 +346,7 @@ func (p *Provider) waitOf(pub *publication, id string) (w *wait, known bool) {
 
 // leave ends the wait for a machine.
 func (p *Provider) leave(pub *publication, id string) {
+	p.ran.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if w := pub.waits[p.minion(id)]; w != nil {

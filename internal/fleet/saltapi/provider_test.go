@@ -167,6 +167,27 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestGrainsOfNow targets minions whose grains a step or somebody else has changed a
+// moment ago.
+func TestGrainsOfNow(t *testing.T) {
+	t.Parallel()
+	s := saltapitest.New(t, "a", "b")
+	s.Grains = map[string]string{"a": "slot:blue", "b": "slot:blue"}
+	r := with(t, conf(t, s.URL))
+	blue := func(want string) {
+		t.Helper()
+		if got := r.run(t, fun.Job{Tgt: "slot:blue", TgtType: "grain", Fun: "test.ping"}); got != want {
+			t.Errorf("slot blue are %q, want %q", got, want)
+		}
+	}
+	blue("a=True b=True")
+	r.run(t, fun.Job{Tgt: "a", Fun: "grains.setval"})
+	s.SetGrain("a", "slot:green")
+	blue("b=True")
+	s.SetGrain("a", "slot:blue")
+	blue("a=True b=True")
+}
+
 // All targets of a master are one publication; a batch is one for each time that
 // there is room, and none is of more than the batch.
 func TestOnePublication(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +29,12 @@ type finding struct {
 // Resolve returns the ids of the minions that a target means, sorted, and those
 // that may be meant, with the reason why that is not known.
 func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error) {
-	f, err := p.found.get(ctx, tgtType+"\x00"+value.Repr(tgt), func(ctx context.Context) (*finding, error) {
+	// What minions say of themselves is never older than the last thing that ran there.
+	now, key := byData(tgt, tgtType), tgtType+"\x00"+value.Repr(tgt)
+	if now {
+		key += "\x00" + strconv.FormatInt(p.ran.Load(), 10)
+	}
+	f, err := p.found.get(ctx, key, now, func(ctx context.Context) (*finding, error) {
 		f, err := &finding{}, error(nil)
 		f.ids, f.unasked, err = p.resolve(ctx, tgt, tgtType, groups)
 		p.mu.Lock()

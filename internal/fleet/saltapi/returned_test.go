@@ -179,7 +179,7 @@ func TestAnswers(t *testing.T) {
 	next := func(context.Context) (*int, error) { n++; v := n; return &v, nil }
 	get := func(ctx context.Context, want int, wantErr error, find func(context.Context) (*int, error)) {
 		t.Helper()
-		got, err := a.get(ctx, "x", find)
+		got, err := a.get(ctx, "x", false, find)
 		if got == nil {
 			got = new(int)
 		}

@@ -135,6 +135,13 @@ func (s *Server) Expire() {
 	clear(s.tokens)
 }
 
+// SetGrain changes what decides which targets of grains mean a minion.
+func (s *Server) SetGrain(minion, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Grains[minion] = text
+}
+
 // LoseEvents has no event delivered while on.
 func (s *Server) LoseEvents(on bool) { s.mu.Lock(); defer s.mu.Unlock(); s.lose = on }
 
@@ -279,6 +286,8 @@ func (s *Server) low(w http.ResponseWriter, r *http.Request) {
 
 // match returns the minions that a target means.
 func (s *Server) match(l chunk) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	all := slices.Concat(s.Minions, s.Silent)
 	var out []string
 	for _, id := range all {

@@ -40,7 +40,7 @@ func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("there is no mine here: use 'brine run'")
 	}
 	names, byFunction := fun.MineFunctions(c.Value("fun"))
-	data, err := c.Env.Mine.Mine(ctx, fun.MineRequest{Op: fun.MineGet, Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Funs: names})
+	data, err := c.Env.Mine.Mine(ctx, fun.MineRequest{Op: fun.MineGet, JID: c.Env.JID, Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Funs: names})
 	if err != nil {
 		return fun.Result{}, err
 	}
