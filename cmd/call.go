@@ -160,7 +160,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err != nil {
 		return errInterrupted
 	}
-	status := callStatus(res, o.passthrough)
+	status := callStatus(res.Retcode, o.passthrough)
 	return silent(s.strictStatus(status))
 }
 
@@ -196,25 +196,8 @@ func metadata(jid, id string, args []string, res fun.Result, more string) *value
 	return value.MapOf("local", m)
 }
 
-// callStatus is the exit status of a return. Salt: salt/cli/caller.py call,
-// salt/cli/call.py.
-func callStatus(res fun.Result, passthrough bool) int {
-	code := res.Retcode
-	if code == 0 {
-		if m, ok := res.Value.(value.Mapping); ok {
-			for _, k := range []string{"result", "success"} {
-				if v, ok := m.Get(k); ok && !value.Truth(v) {
-					code = exitGeneric
-				}
-			}
-			if rc, ok := m.Get("retcode"); ok && m.Len() > 0 {
-				if _, orch := m.Get("outputter"); orch {
-					n, _ := value.AsInt(rc)
-					code = int(n)
-				}
-			}
-		}
-	}
+// callStatus is the exit status of a return code. Salt: salt/cli/call.py.
+func callStatus(code int, passthrough bool) int {
 	if code != 0 && !passthrough {
 		return exitGeneric
 	}

@@ -82,7 +82,7 @@ func (s *session) openReturners(env *fun.Env) error {
 	if err := r.check(asked, caches); err != nil {
 		return &statusError{status: exitUsage, err: err}
 	}
-	log := &jobs.Log{Config: r.config, Kwargs: r.kwargs, MayKeep: assembly.MayKeep, Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
+	log := &jobs.Log{Config: r.config, Kwargs: r.kwargs, MayKeep: assembly.MayKeep, Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, FailedOnly: func(string) bool { return opts.Str("return_on") == "failed" }, Now: s.app.Host.Now}
 	if s.files != nil {
 		log.Files = s.files
 	}

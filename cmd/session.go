@@ -80,6 +80,7 @@ type session struct {
 	info     report.Info  // of the run that reports are about
 	reportTo []reportFile // what --report and --metrics ask for
 	reported bool         // they are written
+	steps    stepResults
 
 	rec      *trace.Recorder // of where the time goes; nil: nobody asks
 	exporter *trace.Exporter // of traces; nil: none
@@ -355,7 +356,7 @@ func (s *session) openJobs() {
 // fleets, which are made before it is known where jobs are recorded.
 func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 	if s.jobs == nil {
-		return jobs.Nothing{}, nil
+		return s.steps.watch(l, jobs.Nothing{}), nil
 	}
 	if l.Arg != nil && !isOrchestrate(l.Fun) { // what --resume needs stays
 		l.Arg, _ = s.mask(l.Arg).(*value.List)
@@ -364,7 +365,7 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 		l.Sources = s.sources
 	}
 	rec, err := s.jobs.Begin(l)
-	return s.masked(s.shared.Record(l, s.chronicled(l, rec))), err
+	return s.steps.watch(l, s.masked(s.shared.Record(l, s.chronicled(l, rec)))), err
 }
 
 // masked returns a record that no secrets get into.
