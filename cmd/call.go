@@ -145,7 +145,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err != nil && !cutShort(res, err) {
 		return a.callFault(name, err)
 	}
-	if rerr := s.writeReports(value.MapOf(env.ID, res.Value), res.Retcode); rerr != nil {
+	if rerr := s.writeReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
 		return rerr
 	}
 	data, wish := s.called(name, res)
@@ -162,6 +162,16 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	status := callStatus(res.Retcode, o.passthrough)
 	return silent(s.strictStatus(status))
+}
+
+// reported is what reports are about: of an orchestration, its steps.
+func reported(id, name string, res fun.Result) value.Value {
+	if m, ok := res.Value.(value.Mapping); ok && isOrchestrate(name) {
+		if data, ok := m.Get("data"); ok {
+			return data
+		}
+	}
+	return value.MapOf(id, res.Value)
 }
 
 // called is what is printed of a return, and the outputter that it wishes.

@@ -30,28 +30,29 @@ import (
 
 // recordTree has an orchestration for each way to fail, and the SLS that they apply.
 var recordTree = map[string]string{
-	"good":    "s: {salt.function: [{name: test.ping}, {tgt: web1}]}\n",
-	"changes": "s: {salt.state: [{sls: fine}, {tgt: web1}]}\n",
-	"onfail":  "s: {salt.state: [{sls: mended}, {tgt: web1}]}\n",
-	"state":   "s: {salt.state: [{sls: fails}, {tgt: web1}]}\n",
-	"some":    "s: {salt.state: [{sls: onweb2}, {tgt: 'web*'}]}\n",
-	"unmet":   "s: {salt.state: [{sls: requires}, {tgt: web1}]}\n",
-	"require": "s: {test.fail_without_changes: []}\nt: {salt.function: [{name: test.ping}, {tgt: web1}, {require: [s]}]}\n",
-	"gone":    "s: {salt.function: [{name: test.ping}, {tgt: lost1}]}\n",
-	"slow":    "s: {salt.function: [{name: test.sleep}, {arg: [600]}, {tgt: web1}, {timeout: 1}, {max_wait: 1}]}\n",
-	"judged":  "s: {salt.function: [{name: test.echo}, {arg: [hi]}, {tgt: web1}, {fail_function: test.false}]}\n",
-	"plain":   "s: {salt.function: [{name: test.false}, {tgt: web1}]}\n",
-	"nosls":   "s: {salt.state: [{sls: nothere}, {tgt: web1}]}\n",
-	"broken":  "s: {salt.function: [\n",
-	"pillar":  "s: {salt.state: [{sls: fine}, {tgt: bad1}]}\n",
-	"nobody":  "s: {salt.function: [{name: test.ping}, {tgt: nosuch}]}\n",
-	"code":    "s: {salt.function: [{name: cmd.run}, {arg: ['exit 3']}, {tgt: web1}]}\n",
-	"batched": "s: {salt.function: [{name: cmd.run}, {arg: ['exit 3']}, {tgt: web1}, {batch: 1}]}\n",
-	"allowed": "s: {salt.function: [{name: cmd.run}, {arg: ['exit 3']}, {tgt: web1}, {fail_minions: web1}]}\n",
-	"raises":  "s: {salt.function: [{name: test.exception}, {tgt: web1}]}\n",
-	"unknown": "s: {salt.function: [{name: test.nosuch}, {tgt: web1}]}\n",
-	"runner":  "s: {salt.runner: [{name: state.orchestrate}, {mods: code}]}\n",
-	"endless": "s: {salt.function: [{name: cmd.run}, {arg: ['touch DIR/began; sleep 600']}, {tgt: web1}]}\n",
+	"good":     "s: {salt.function: [{name: test.ping}, {tgt: web1}]}\n",
+	"changes":  "s: {salt.state: [{sls: fine}, {tgt: web1}]}\n",
+	"onfail":   "s: {salt.state: [{sls: mended}, {tgt: web1}]}\n",
+	"state":    "s: {salt.state: [{sls: fails}, {tgt: web1}]}\n",
+	"some":     "s: {salt.state: [{sls: onweb2}, {tgt: 'web*'}]}\n",
+	"unmet":    "s: {salt.state: [{sls: requires}, {tgt: web1}]}\n",
+	"require":  "s: {test.fail_without_changes: []}\nt: {salt.function: [{name: test.ping}, {tgt: web1}, {require: [s]}]}\n",
+	"gone":     "s: {salt.function: [{name: test.ping}, {tgt: lost1}]}\n",
+	"slow":     "s: {salt.function: [{name: test.sleep}, {arg: [600]}, {tgt: web1}, {timeout: 1}, {max_wait: 1}]}\n",
+	"judged":   "s: {salt.function: [{name: test.echo}, {arg: [hi]}, {tgt: web1}, {fail_function: match.glob}]}\n",
+	"unjudged": "s: {salt.function: [{name: test.echo}, {arg: [hi]}, {tgt: web1}, {fail_function: test.false}]}\n",
+	"plain":    "s: {salt.function: [{name: test.false}, {tgt: web1}]}\n",
+	"nosls":    "s: {salt.state: [{sls: nothere}, {tgt: web1}]}\n",
+	"broken":   "s: {salt.function: [\n",
+	"pillar":   "s: {salt.state: [{sls: fine}, {tgt: bad1}]}\n",
+	"nobody":   "s: {salt.function: [{name: test.ping}, {tgt: nosuch}]}\n",
+	"code":     "s: {salt.function: [{name: cmd.run}, {arg: ['exit 3']}, {tgt: web1}]}\n",
+	"batched":  "s: {salt.function: [{name: cmd.run}, {arg: ['exit 3']}, {tgt: web1}, {batch: 1}]}\n",
+	"allowed":  "s: {salt.function: [{name: cmd.run}, {arg: ['exit 3']}, {tgt: web1}, {fail_minions: web1}]}\n",
+	"raises":   "s: {salt.function: [{name: test.exception}, {tgt: web1}]}\n",
+	"unknown":  "s: {salt.function: [{name: test.nosuch}, {tgt: web1}]}\n",
+	"runner":   "s: {salt.runner: [{name: state.orchestrate}, {mods: code}]}\n",
+	"endless":  "s: {salt.function: [{name: cmd.run}, {arg: ['touch DIR/began; sleep 600']}, {tgt: web1}]}\n",
 
 	"fine":     "a: {test.succeed_with_changes: []}\n",
 	"fails":    "a: {test.fail_without_changes: []}\nb: {test.nop: []}\n",
@@ -75,7 +76,7 @@ func ways() []way {
 	}
 	add(true, "orchestrate;good", "orchestrate;changes", "orchestrate;allowed", "ssh;web1;test.ping", "ssh;web1;state.apply;mended", "run;salt.cmd;test.ping", "call;test.ping", "call;state.orchestrate;good")
 	for _, name := range []string{
-		"onfail", "state", "some", "unmet", "require", "gone", "slow", "judged", "plain", "nosls", "broken", "pillar", "nobody", "code", "batched", "raises", "unknown", "runner", "endless", "absent", "good;--id=bad1", "good;pillar=text",
+		"onfail", "state", "some", "unmet", "require", "gone", "slow", "judged", "unjudged", "plain", "nosls", "broken", "pillar", "nobody", "code", "batched", "raises", "unknown", "runner", "endless", "absent", "good;--id=bad1", "good;pillar=text",
 	} {
 		add(false, "orchestrate;"+name)
 	}
@@ -232,6 +233,7 @@ func (c *checker) run(w way) string {
 		}
 		is("jobs.exit_success of "+store, good)
 	}
+	c.steps(said, j, read(t, ndjson))
 	is("JUnit", junitGood(t, junit))
 	is("NDJSON", ndjsonGood(t, read(t, ndjson)))
 	if !slices.Contains(w.args, "absent") && !strings.HasPrefix(said, "orchestrate broken") && !strings.HasPrefix(said, "orchestrate good ") {
@@ -244,6 +246,43 @@ func (c *checker) run(w way) string {
 		c.history(job.JID, is)
 	}
 	return job.JID
+}
+
+// steps compares a failed step of an orchestration with the record of its job, and with
+// what the report says of each host.
+func (c *checker) steps(said string, j *jobs.Job, report string) {
+	c.t.Helper()
+	lines := map[string]bool{} // whether one says that a host failed, by jid and host
+	for line := range strings.Lines(report) {
+		var x struct{ JID, Host, Status string }
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			c.t.Fatalf("%s: %v", line, err)
+		}
+		lines[x.JID+" "+x.Host] = lines[x.JID+" "+x.Host] || x.Status == "failed"
+	}
+	for _, s := range j.Steps {
+		ret := s.Map("return")
+		job, err := c.files().Job(context.Background(), ret.Str("__jid__"))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if job == nil || ret.At("result") != false || strings.HasPrefix(job.Load.Str("fun"), "runner.") {
+			continue
+		}
+		failed := job.Failed()
+		if len(failed) == 0 {
+			c.t.Errorf("%s: step %s failed, and its job on no target", said, s.Str("tag"))
+		}
+		if got := jobs.FailedOn(s); !slices.Equal(got, failed) {
+			c.t.Errorf("%s: step %s is recorded as failed on %q, and its job on %q", said, s.Str("tag"), got, failed)
+		}
+		for _, id := range job.Load.List("Minions").Items {
+			shown := ret.Map("changes").Map("ret").Has(id) // the others changed nothing
+			if bad, want := lines[job.JID+" "+value.Str(id)], slices.Contains(failed, value.Str(id)); shown && bad != want {
+				c.t.Errorf("%s: the report says that %s failed: %v, want %v", said, value.Str(id), bad, want)
+			}
+		}
+	}
 }
 
 // output returns what a command prints that ends with a status.
