@@ -259,7 +259,7 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 		return nil, err
 	}
 	s := &jobs.Sink{
-		Name: name, Warn: func(err error) { r.s.doubt(err) },
+		Name: name, Warn: r.s.once(r.s.doubt),
 		Open: func(ctx context.Context) (jobs.Returner, error) {
 			return assembly.OpenReturner(ctx, r.env, name, set)
 		},
@@ -274,6 +274,26 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 	}
 	r.all[id] = s
 	return s, nil
+}
+
+// once returns what tells of faults of sinks, save that a store is down which another
+// sink has told of: the history may be in the database of the job cache.
+func (s *session) once(tell func(error)) func(error) {
+	return func(err error) {
+		if down, ok := errors.AsType[*jobs.DownError](err); ok && down.Store != "" {
+			s.mu.Lock()
+			told := s.down[down.Store]
+			if s.down == nil {
+				s.down = map[string]bool{}
+			}
+			s.down[down.Store] = true
+			s.mu.Unlock()
+			if told {
+				return
+			}
+		}
+		tell(err)
+	}
 }
 
 // resend has the returners that earlier runs found down tried again. What is for

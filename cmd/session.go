@@ -91,8 +91,9 @@ type session struct {
 	sources *value.List   // commits of git repositories, as records have them
 
 	mu    sync.Mutex
-	said  said // warnings and faults that were shown
-	slips int  // warnings so far, which --strict makes errors
+	said  said            // warnings and faults that were shown
+	down  map[string]bool // stores that are told to be down
+	slips int             // warnings so far, which --strict makes errors
 	close []func()
 }
 
