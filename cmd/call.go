@@ -167,7 +167,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err != nil && !cutShort(res, err) {
 		return a.callFault(name, err)
 	}
-	if rerr := s.writeReports(value.MapOf(env.ID, res.Value), res.Retcode); rerr != nil {
+	if rerr := s.writeReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
 		return rerr
 	}
 	data, wish := s.called(name, res)
@@ -182,8 +182,18 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err != nil {
 		return errInterrupted
 	}
-	status := callStatus(res, o.passthrough)
+	status := callStatus(res.Retcode, o.passthrough)
 	return silent(s.strictStatus(status))
+}
+
+// reported is what reports are about: of an orchestration, its steps.
+func reported(id, name string, res fun.Result) value.Value {
+	if m, ok := res.Value.(value.Mapping); ok && isOrchestrate(name) {
+		if data, ok := m.Get("data"); ok {
+			return data
+		}
+	}
+	return value.MapOf(id, res.Value)
 }
 
 // called is what is printed of a return, and the outputter that it wishes.
@@ -218,25 +228,8 @@ func metadata(jid, id string, args []string, res fun.Result, more string) *value
 	return value.MapOf("local", m)
 }
 
-// callStatus is the exit status of a return. Salt: salt/cli/caller.py call,
-// salt/cli/call.py.
-func callStatus(res fun.Result, passthrough bool) int {
-	code := res.Retcode
-	if code == 0 {
-		if m, ok := res.Value.(value.Mapping); ok {
-			for _, k := range []string{"result", "success"} {
-				if v, ok := m.Get(k); ok && !value.Truth(v) {
-					code = exitGeneric
-				}
-			}
-			if rc, ok := m.Get("retcode"); ok && m.Len() > 0 {
-				if _, orch := m.Get("outputter"); orch {
-					n, _ := value.AsInt(rc)
-					code = int(n)
-				}
-			}
-		}
-	}
+// callStatus is the exit status of a return code. Salt: salt/cli/call.py.
+func callStatus(code int, passthrough bool) int {
 	if code != 0 && !passthrough {
 		return exitGeneric
 	}

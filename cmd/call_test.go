@@ -29,10 +29,10 @@ func TestCallStatus(t *testing.T) {
 		{fun.Result{Value: value.MapOf("retcode", int64(3))}, 0, 0}, // a value like others
 		{fun.Result{Value: value.MapOf("outputter", "highstate", "retcode", int64(1))}, 1, 1},
 	} {
-		if got := callStatus(tt.res, false); got != tt.want {
+		if got := callStatus(tt.res.ExitCode(fun.Exec), false); got != tt.want {
 			t.Errorf("callStatus(%d, %s, false) = %d, want %d", tt.res.Retcode, value.Repr(tt.res.Value), got, tt.want)
 		}
-		if got := callStatus(tt.res, true); got != tt.wantPassedThru {
+		if got := callStatus(tt.res.ExitCode(fun.Exec), true); got != tt.wantPassedThru {
 			t.Errorf("callStatus(%d, %s, true) = %d, want %d", tt.res.Retcode, value.Repr(tt.res.Value), got, tt.wantPassedThru)
 		}
 	}

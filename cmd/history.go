@@ -26,7 +26,7 @@ func (s *session) openHistory(ctx context.Context, env *fun.Env) {
 	}
 	// A store that is broken is told of once, whatever becomes of its rows.
 	var once sync.Once
-	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, func(err error) { once.Do(func() { s.tell(err) }) })
+	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, s.once(func(err error) { once.Do(func() { s.tell(err) }) }))
 	s.history = &history.Recorder{
 		Put: func(row *value.Map) { sink.Return(row) }, Now: s.app.Host.Now,
 		Subject: s.subject, Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),

@@ -68,7 +68,7 @@ func (s *session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 			sls = args.Pos[0]
 		}
 		j.lock = &lockJournal{
-			History: &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt},
+			History: &jobs.History{Record: rec, SLS: sls, User: l.User, Resume: s.resume, Warn: s.doubt, FailedOn: func(step, job string) ([]string, bool) { return s.steps.of(job, jid, step) }},
 			s:       s, jid: jid, parent: env.OrchJID, name: lockName(nil, sls, cmp.Or(args.Kw.Str("saltenv"), env.SaltEnv)),
 		}
 		if env.OrchJID == "" && s.subject != nil {
@@ -109,17 +109,21 @@ func (s *session) runnerJob(ctx context.Context, env *fun.Env, name string, args
 	s.mu.Unlock()
 	job := s.beginJob(env, fun.Runner, name, args, jid)
 	res, err := env.Invoker.Invoke(ctx, fun.Runner, name, args)
+	res.Retcode = res.Code(fun.Runner)
 	job.end(res, err)
 	res.Value = value.Solid(res.Value)
 	return jid, res, err
 }
 
-// end records how the job ended.
+// end records how the job ended, with the return code that the command or the step
+// has of it.
 func (j *jobRun) end(res fun.Result, err error) {
-	v, ok, code := res.Value, err == nil && res.Retcode == 0, res.Retcode
+	code := res.Retcode
 	if err != nil {
 		code = exitGeneric
 	}
+	ret := fun.Return{ID: j.id, JID: j.jid, Retcode: code, Raised: err != nil, Interrupted: errors.Is(err, context.Canceled), Out: j.wish(res)}
+	v := res.Value
 	if j.show {
 		v = notKept
 	}
@@ -130,15 +134,14 @@ func (j *jobRun) end(res fun.Result, err error) {
 		}
 	}
 	if j.kind == fun.Runner {
-		data := value.MapOf("fun_args", runnerArgs(j.args), "jid", j.jid, "return", v, "success", ok, "user", j.s.userName(), "fun", j.name)
+		data := value.MapOf("fun_args", runnerArgs(j.args), "jid", j.jid, "return", v, "success", ret.Success(), "user", j.s.userName(), "fun", j.name)
 		j.s.bus.Fire("salt/run/"+j.jid+"/ret", data)
 		data = data.Copy()
 		data.Set("_stamp", j.s.app.Host.Now().UTC().Format("2006-01-02T15:04:05.000000"))
 		v = data
 	}
-	j.s.doubt(j.rec.Return(fun.Return{
-		ID: j.id, JID: j.jid, Retcode: code, Raised: err != nil, Out: j.wish(res), Body: fun.ValueBody{V: v},
-	}))
+	ret.Body = fun.ValueBody{V: v}
+	j.s.doubt(j.rec.Return(ret))
 	j.s.doubt(j.rec.End())
 	j.lock.drop()
 	jobs.NewPauses(j.s.cfg.CacheDir).Forget(j.jid)
@@ -215,7 +218,7 @@ func isOrchestrate(name string) bool {
 }
 
 // invoke calls a function with the metadata that Salt hands to functions that
-// take any keyword argument.
+// take any keyword argument. The return code of the result is that of the job.
 func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name string, args fun.Args, jid string) (fun.Result, error) {
 	if _, spec, err := env.Find(kind, name); err == nil && spec.VarKw && kind == fun.Exec {
 		args.Kw.Set("__pub_fun", name)
@@ -245,6 +248,7 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 	_, spec, _ := env.Find(kind, name)
 	args, _ = dispatch.TakeMetadata(spec, args)
 	res, err := env.Invoker.Invoke(ctx, kind, name, args)
+	res.Retcode = res.ExitCode(kind)
 	job.end(res, err)
 	return res, err
 }

@@ -112,6 +112,8 @@ type liveReport struct {
 	s     *session
 	host  string
 	lines bool // of JSON
+	open  bool // more states may come
+	bad   bool // one that is printed failed
 	began bool
 	head  bool            // the name of the machine is printed
 	tags  map[string]bool // states that are printed
@@ -131,11 +133,14 @@ func (l *liveReport) StateEnds(c *fun.Chunk, ret *value.Map) {
 		return
 	}
 	l.tags[tag] = true
+	l.bad = l.bad || ret.At("result") == false
 	if l.lines {
+		l.open = true
 		if l.s.info.First == "" {
 			l.s.info.First = value.Str(ret.At("start_time"))
 		}
 		l.err = l.s.print(value.MapOf(l.host, value.MapOf(tag, ret)), "", exitOK)
+		l.open = false
 		return
 	}
 	l.err = l.part(tag, ret)
@@ -188,10 +193,13 @@ func (s *session) printEnd(data value.Value, wish string, retcode int) error {
 	}
 	if l.lines {
 		left := l.rest(data)
-		if left.Len() == 0 {
+		if l.bad {
+			retcode = exitOK // a line says so
+		}
+		if left.Len() == 0 && retcode == exitOK {
 			return nil
 		}
-		data = left
+		data, l.open = left, l.bad
 	}
 	return s.print(data, wish, retcode)
 }

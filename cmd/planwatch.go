@@ -51,7 +51,7 @@ func (w *planWatch) Done(ret fun.Return) {
 		w.pl.answered++
 		moved := w.pl.moved
 		w.pl.mu.Unlock()
-		if ret.Failed() {
+		if !ret.Success() {
 			ret.Body = firstPart(ret.Body)
 			if moved && statesOf(ret.Body) {
 				ret.Retcode, ret.Body = 0, nil // whether that is certain is said when the step ends

@@ -165,6 +165,10 @@ func shownArgs(v value.Value) []string {
 func (s *session) reportInfo(retcode int) report.Info {
 	info := s.info
 	info.Retcode, info.Version = retcode, version.Number()
+	info.Ended = s.live == nil || !s.live.open
+	if info.StepFailed == nil {
+		info.StepFailed = s.steps.bad
+	}
 	if info.End.IsZero() && !info.Start.IsZero() {
 		info.End = s.app.Host.Now()
 	}
@@ -365,7 +369,17 @@ func (s *session) recorded(v value.Value) value.Value {
 			s.info.Failed[value.Str(id)] = value.Str(why)
 		}
 	}
+	if steps, ok := m.At("steps").(*value.Map); ok {
+		s.info.StepFailed = func(jid, id string) bool { return slices.Contains(items(steps.List(jid)), value.Value(id)) }
+	}
 	return m.At("data")
+}
+
+func items(l *value.List) []value.Value {
+	if l == nil {
+		return nil
+	}
+	return l.Items
 }
 
 // named puts the id of this machine in place of "local", under which brine call

@@ -75,6 +75,10 @@ func (s *session) openReturners(env *fun.Env) error {
 	if r.kwargs.Len() > 0 {
 		s.doubt(assembly.UnknownSettings("--return_kwargs", r.expand(asked), r.kwargs))
 	}
+	failedOnly, err := r.returnOn(r.expand(caches))
+	if err != nil {
+		return &statusError{status: exitUsage, err: err}
+	}
 	s.openHistory(context.Background(), env)
 	if err := s.openShared(env); err != nil {
 		return err
@@ -85,7 +89,7 @@ func (s *session) openReturners(env *fun.Env) error {
 	if err := r.check(asked, caches); err != nil {
 		return &statusError{status: exitUsage, err: err}
 	}
-	log := &jobs.Log{Config: r.config, Kwargs: r.kwargs, MayKeep: assembly.MayKeep, Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, Failed: opts.Str("return_on") == "failed", Now: s.app.Host.Now}
+	log := &jobs.Log{Config: r.config, Kwargs: r.kwargs, MayKeep: assembly.MayKeep, Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, FailedOnly: failedOnly, Now: s.app.Host.Now}
 	if s.files != nil {
 		log.Files = s.files
 	}
@@ -96,6 +100,53 @@ func (s *session) openReturners(env *fun.Env) error {
 		r.resend()
 	}
 	return nil
+}
+
+// returnOn reads the option return_on: "failed" or "all" for all returners that
+// --return, return and ret name, or a mapping from some of them to one of the two. It
+// returns which of them get only returns that failed; caches keep everything.
+func (r *sinks) returnOn(caches []string) (failedOnly func(name string) bool, err error) {
+	opts := r.s.cfg.Opts
+	read := func(key string, v value.Value) (bool, error) {
+		switch v {
+		case "failed":
+			return true, nil
+		case nil, "all":
+			return false, nil
+		}
+		return false, fmt.Errorf("%s%s must be failed or all, not %s", placeOf(opts, "return_on"), key, value.Repr(v))
+	}
+	m, some := opts.At("return_on").(*value.Map)
+	if !some {
+		all, err := read("return_on", opts.At("return_on"))
+		return func(string) bool { return all }, err
+	}
+	only := map[string]bool{}
+	for k, v := range m.All() {
+		name := value.Str(k)
+		failed, err := read("return_on: "+name, v)
+		if err == nil && name != "multi_returner" {
+			err = assembly.CheckReturner(r.env, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range r.expand([]string{name}) {
+			if failed && slices.Contains(caches, n) {
+				return nil, fmt.Errorf("%sreturn_on: %s is a job cache (master_job_cache, ext_job_cache), which keeps all jobs", placeOf(opts, "return_on"), n)
+			}
+			only[assembly.ReturnerName(n)] = failed
+		}
+	}
+	return func(name string) bool { return only[assembly.ReturnerName(name)] }, nil
+}
+
+// placeOf is where an option is written, in front of an error about it.
+func placeOf(opts *value.Map, key string) string {
+	if at := opts.Pos(key); at.File != "" {
+		return at.String() + ": "
+	}
+	return ""
 }
 
 // check returns an error for what a run could not use: a setting of a wrong type
@@ -211,7 +262,7 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 		return nil, err
 	}
 	s := &jobs.Sink{
-		Name: name, Warn: func(err error) { r.s.doubt(err) },
+		Name: name, Warn: r.s.once(r.s.doubt),
 		Open: func(ctx context.Context) (jobs.Returner, error) {
 			return assembly.OpenReturner(ctx, r.env, name, set)
 		},
@@ -226,6 +277,26 @@ func (r *sinks) sink(name, conf string, kwargs *value.Map) (*jobs.Sink, error) {
 	}
 	r.all[id] = s
 	return s, nil
+}
+
+// once returns what tells of faults of sinks, save that a store is down which another
+// sink has told of: the history may be in the database of the job cache.
+func (s *session) once(tell func(error)) func(error) {
+	return func(err error) {
+		if down, ok := errors.AsType[*jobs.DownError](err); ok && down.Store != "" {
+			s.mu.Lock()
+			told := s.down[down.Store]
+			if s.down == nil {
+				s.down = map[string]bool{}
+			}
+			s.down[down.Store] = true
+			s.mu.Unlock()
+			if told {
+				return
+			}
+		}
+		tell(err)
+	}
 }
 
 // resend has the returners that earlier runs found down tried again. What is for

@@ -157,7 +157,7 @@ func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name str
 	if err != nil {
 		return errInterrupted
 	}
-	return silent(s.strictStatus(runStatus(res)))
+	return silent(s.strictStatus(statusOf(int64(res.Retcode))))
 }
 
 // returned is what is printed of a runner's return, and the outputter that it
@@ -178,27 +178,6 @@ func returned(res fun.Result) (data value.Value, wish string) {
 		return data, wish
 	}
 	return res.Value, wish
-}
-
-// runStatus is the exit status of a runner's return: its return code, else the
-// one within the return.
-// Salt: salt/cli/run.py SaltRun.run.
-func runStatus(res fun.Result) int {
-	if res.Retcode != 0 {
-		return statusOf(int64(res.Retcode))
-	}
-	m, ok := res.Value.(value.Mapping)
-	if !ok {
-		return exitOK
-	}
-	rc, has := m.Get("retcode")
-	if data, _ := m.Get("data"); !has {
-		if m, ok := data.(value.Mapping); ok {
-			rc, _ = m.Get("retcode")
-		}
-	}
-	n, _ := value.AsInt(rc)
-	return statusOf(n)
 }
 
 func (a *App) runFault(s *session, name string, err error) error {

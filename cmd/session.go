@@ -87,6 +87,7 @@ type session struct {
 	info     report.Info  // of the run that reports are about
 	reportTo []reportFile // what --report and --metrics ask for
 	reported bool         // they are written
+	steps    stepResults
 
 	rec      *trace.Recorder // of where the time goes; nil: nobody asks
 	exporter *trace.Exporter // of traces; nil: none
@@ -97,8 +98,9 @@ type session struct {
 	sources *value.List   // commits of git repositories, as records have them
 
 	mu    sync.Mutex
-	said  said // warnings and faults that were shown
-	slips int  // warnings so far, which --strict makes errors
+	said  said            // warnings and faults that were shown
+	down  map[string]bool // stores that are told to be down
+	slips int             // warnings so far, which --strict makes errors
 	close []func()
 }
 
@@ -378,7 +380,7 @@ func (s *session) noReturns() bool { return value.Equal(s.cfg.Opts.At("job_cache
 // fleets, which are made before it is known where jobs are recorded.
 func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 	if s.jobs == nil {
-		return jobs.Nothing{}, nil
+		return s.steps.watch(l, jobs.Nothing{}), nil
 	}
 	if l.Arg != nil && !isOrchestrate(l.Fun) { // what --resume needs stays
 		l.Arg, _ = s.mask(l.Arg).(*value.List)
@@ -387,7 +389,7 @@ func (s *session) Begin(l jobs.Load) (jobs.Record, error) {
 		l.Sources = s.sources
 	}
 	rec, err := s.jobs.Begin(l)
-	return s.masked(s.shared.Record(l, s.chronicled(l, rec))), err
+	return s.steps.watch(l, s.masked(s.shared.Record(l, s.chronicled(l, rec)))), err
 }
 
 // masked returns a record that no secrets get into.

@@ -87,12 +87,12 @@ type grouping struct {
 // add takes the result of a target as it would be printed.
 func (g *grouping) add(ret fun.Return, v value.Value) {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%t %d %s ", ret.Failed(), ret.Retcode, ret.Out)
+	fmt.Fprintf(sum, "%t %d %s ", !ret.Success(), ret.Retcode, ret.Out)
 	_ = value.WriteJSON(sum, sameOf(ret, v)) // a hash takes all
 	key := [sha256.Size]byte(sum.Sum(nil))
 	x := g.groups[key]
 	if x == nil {
-		x = &group{v: v, out: ret.Out, retcode: ret.Retcode, bad: ret.Failed()}
+		x = &group{v: v, out: ret.Out, retcode: ret.Retcode, bad: !ret.Success()}
 		if g.groups == nil {
 			g.groups = map[[sha256.Size]byte]*group{}
 		}

@@ -106,7 +106,7 @@ func (r *jobReport) add(ret fun.Return) error {
 		return err
 	}
 	r.count++
-	bad := ret.Failed()
+	bad := !ret.Success()
 	if bad {
 		r.failed = append(r.failed, ret.ID)
 		r.why[ret.ID] = failure(ret)

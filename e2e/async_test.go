@@ -93,7 +93,7 @@ func TestTextsSession(t *testing.T) {
 	s.want(s.brine("run", "jobs.lookup_jid", jid, "missing=True", "--out=json"), 0, `"web1": "Minion did not return"`)
 	s.want(s.brine("ssh", "web2", "saltutil.signal_job", jid, "10"), 0, "Signal 10 sent") // SIGUSR1 ends sh
 	s.until("web2:", "run", "jobs.lookup_jid", jid)
-	s.want(s.brine("run", "jobs.exit_success", jid, "--out=json"), 0, `"web1": false`, `"web2": false`)
+	s.want(s.brine("run", "jobs.exit_success", jid, "--out=json"), 1, `"web1": false`, `"web2": false`)
 	if r := s.brine("run", "jobs.active", "--out=json"); strings.TrimSpace(r.stdout) != "{}" {
 		t.Errorf("something is still active: %s", r.stdout)
 	}

@@ -241,7 +241,7 @@ allowed:
 	// The job cache has them, and they are shown as the run showed them.
 	jid := s.lastJID("state.apply")
 	s.want(s.brine("run", "jobs.lookup_jid", jid), 0, "lost after state 2 of 5", "Function: file.managed", "Failed:    1")
-	s.want(s.brine("run", "jobs.exit_success", jid), 0, "web2:\n    False")
+	s.want(s.brine("run", "jobs.exit_success", jid), 1, "web2:\n    False")
 
 	r = s.brine("orchestrate", "orch", "--out=json")
 	s.want(r, 1)

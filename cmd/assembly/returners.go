@@ -55,6 +55,14 @@ func CheckReturner(env *fun.Env, name string) error {
 	return fmt.Errorf("there is no returner %q%s", name, source.DidYouMean(name, returner.Names(specs)))
 }
 
+// ReturnerName returns the name of a returner that may be named by another one of its.
+func ReturnerName(name string) string {
+	if spec, ok := returner.Find(Returners(), name); ok {
+		return spec.Name
+	}
+	return name
+}
+
 // ForThisRun reports whether a returner serves the user of a run alone: a later
 // run has no use for what it was not given.
 func ForThisRun(name string) bool {

@@ -432,7 +432,7 @@ func (f *Fleet) record(job fun.Job, targets []string, fleets map[string][]string
 	rec, err := f.Jobs.Begin(jobs.Load{
 		JID: job.JID, Fun: name(job), Arg: args(f.Table, job), Tgt: job.Tgt, TgtType: typeOf(job), User: job.User, Ret: job.Returner,
 		RetConfig: job.RetConfig, RetKwargs: job.RetKwargs,
-		LeftOut: jobs.LeftOutOf(f.Table, job), Metadata: job.Metadata, Minions: targets, Fleets: fleets, OrchJID: job.OrchJID, PID: os.Getpid(),
+		LeftOut: jobs.LeftOutOf(f.Table, job), Metadata: job.Metadata, Minions: targets, Fleets: fleets, OrchJID: job.OrchJID, Step: job.Step, PID: os.Getpid(),
 		Detached: job.Async || job.Continued, Continued: job.Continued,
 	})
 	f.doubt(err)
@@ -702,12 +702,14 @@ func (r *running) deliver(ret fun.Return) {
 	if errors.Is(ret.Err, context.Canceled) && errors.Unwrap(ret.Err) == nil {
 		ret.Err = fun.ErrEnded
 	}
-	r.f.doubt(r.rec.Return(ret))
 	left := errors.Is(ret.Err, fun.ErrNotBegun) || errors.Is(ret.Err, fun.ErrStopped)
 	var failed, good bool
 	if !left {
-		failed, good = r.judge(ret)
+		if failed, good = r.judge(ret); !good {
+			ret = ret.Condemned()
+		}
 	}
+	r.f.doubt(r.rec.Return(ret))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ret.Stage != fun.Returned {
@@ -743,6 +745,9 @@ func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
 	)
 	if ret.Out != "" {
 		data.Set("out", ret.Out)
+	}
+	if job.User != "" {
+		data.Set("user", job.User)
 	}
 	if job.Metadata != nil {
 		data.Set("metadata", job.Metadata)

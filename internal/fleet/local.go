@@ -261,7 +261,7 @@ func call(ctx context.Context, env *fun.Env, job, whole fun.Job) fun.Return {
 		ret.Retcode, ret.Raised, ret.Body = 1, true, fun.ValueBody{V: FaultText(job.Fun, err)}
 		return ret
 	}
-	ret.Retcode, ret.Out, ret.Body = Retcode(res), res.Out, fun.ValueBody{V: res.Value}
+	ret.Retcode, ret.Out, ret.Body = res.Code(fun.Exec), res.Out, fun.ValueBody{V: res.Value}
 	return ret
 }
 
@@ -309,22 +309,6 @@ func published(job fun.Job) *value.Map {
 		m.Set("__pub_id", job.Caller)
 	}
 	return m
-}
-
-// Retcode returns the return code of a result: its own, or 1 where the value is
-// a dict whose result or success is false.
-func Retcode(res fun.Result) int {
-	if res.Retcode != 0 {
-		return res.Retcode
-	}
-	if m, ok := res.Value.(value.Mapping); ok {
-		for _, k := range []string{"result", "success"} {
-			if v, ok := m.Get(k); ok && !value.Truth(v) {
-				return 1
-			}
-		}
-	}
-	return 0
 }
 
 // FaultText words a function's error as a minion's return does.

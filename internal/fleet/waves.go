@@ -42,7 +42,7 @@ func (r *running) judge(ret fun.Return) (failed, good bool) {
 	if r.job.Judge != nil {
 		return r.job.Judge(ret)
 	}
-	return ret.Failed(), !ret.Failed()
+	return !ret.Success(), ret.Success()
 }
 
 // What became of a wave, as its events say.

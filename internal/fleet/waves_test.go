@@ -191,7 +191,7 @@ func TestWaveTolerated(t *testing.T) {
 	checked := ""
 	ran, left, why := begun(t, fleetOf(&machines{ids: []string{"a1", "bad1", "c1"}}), fun.Job{
 		Tgt: "*", Waves: wavesOf(t, "2,100%"),
-		Judge: func(r fun.Return) (failed, good bool) { return false, !r.Failed() },
+		Judge: func(r fun.Return) (failed, good bool) { return false, r.Success() },
 		WaveCheck: func(_ context.Context, w fun.WaveDone) error {
 			checked = strings.Join(w.Good, " ")
 			return nil

@@ -92,8 +92,9 @@ type Job struct {
 	// and none where there are waves.
 	MaxFailures *Share
 	// Judge says whether a return counts as a failure for MaxFailures, and whether the
-	// job succeeded on the target: it does neither where a failure is tolerated. nil:
-	// as Return.Failed says.
+	// job succeeded on the target: it does neither where a failure is tolerated. A
+	// return that it finds no success is recorded as a failure, whatever its code.
+	// nil: as Return.Success says.
 	Judge func(Return) (failed, good bool)
 	// Passed are targets on which an earlier run of the job succeeded: they count for
 	// the sizes of waves and are not run again.
@@ -225,39 +226,11 @@ type Return struct {
 	// itself did not come. nil: none is known.
 	Partial *value.Map
 	Total   int
+	// Interrupted says that the run was cut short: Body has what was done until then.
+	Interrupted bool
 	// Fleet is the fleet that the target is in, and FleetJID the jid that its master
 	// has for the job; "" where there is no master.
 	Fleet, FleetJID string
-}
-
-// Success is what records and returners call success: the job has a return, and
-// its code is 0, as in Salt.
-func (r Return) Success() bool { return !r.Failed() && !r.Raised }
-
-// Outcome returns the return code and the success as records, events and returners
-// have them: of a job that is several functions, those of each. One that ended with
-// an error has no return code.
-//
-// Salt: salt/minion.py _thread_multi_return.
-func (r Return) Outcome() (retcode, success value.Value) {
-	switch each := r.Each.(type) {
-	case *value.Map:
-		codes, good := value.NewMap(each.Len()), value.NewMap(each.Len())
-		for name, code := range each.All() {
-			if code != nil {
-				codes.Set(name, code)
-			}
-			good.Set(name, value.Equal(code, int64(0)))
-		}
-		return codes, good
-	case *value.List:
-		good := value.NewList()
-		for _, code := range each.Items {
-			good.Append(value.Equal(code, int64(0)))
-		}
-		return each, good
-	}
-	return int64(r.Retcode), r.Success()
 }
 
 // EachOf reads what another process says that [Return.Each] is; nil where it is
@@ -282,10 +255,6 @@ func EachOf(v value.Value) value.Value {
 	}
 	return nil
 }
-
-// Failed reports whether the target counts as failed: it did not return, or with
-// another return code than 0.
-func (r Return) Failed() bool { return r.Stage != Returned || r.Retcode != 0 }
 
 // Progress returns how far a state run came whose own return did not come:
 // "after state 2 of 5"; "" where that is not known.

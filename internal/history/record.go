@@ -469,25 +469,11 @@ func (u *run) ending(ret fun.Return) {
 	switch {
 	case ret.Success():
 		u.status = Succeeded
-	case ret.Raised && hasReturns(ret):
+	case ret.Interrupted:
 		u.status = Interrupted
 	default:
 		u.status = Failed
 	}
-}
-
-// hasReturns reports whether a run that was cut short has what was done until
-// then.
-func hasReturns(ret fun.Return) bool {
-	v, err := ret.Value()
-	if err != nil {
-		return false
-	}
-	m, _ := v.(*value.Map)
-	if m.Has("return") {
-		m = m.Map("return")
-	}
-	return m.Len() > 0
 }
 
 // end tells that an orchestration ended.

@@ -59,9 +59,16 @@ type lone struct {
 	took  int
 }
 
-// its reports whether it is known that the row is at fault.
+// largeRow is how many bytes of JSON a row has that a store may have no room for.
+const largeRow = 1 << 20
+
+// its reports whether it is known that the row is at fault: the returner took others,
+// or the load of a job where the row is a large one.
 func (l lone) its(w *writer) bool {
-	return l.sure || w.accepted && (!l.broke || w.takes > l.took)
+	if l.sure || w.accepted && (!l.broke || w.takes > l.took) {
+		return true
+	}
+	return w.loaded && len(value.EncodeJSON(l.data)) >= largeRow
 }
 
 // A fate is told what becomes of rows.

@@ -45,6 +45,20 @@ const longWait = 5 * time.Second
 // run one try, not several.
 const patience = 4 * time.Second
 
+// A DownError says that a returner is down, and what becomes of its rows. A sink tells
+// it once, however often it finds that.
+type DownError struct {
+	// Store is the same for all sinks of a store; "" is not known.
+	Store string
+	err   error
+}
+
+// Error says it.
+func (d *DownError) Error() string { return d.err.Error() }
+
+// Unwrap returns the reason.
+func (d *DownError) Unwrap() error { return d.err }
+
 // A writer is the worker's side of a sink.
 type writer struct {
 	sink  *Sink
@@ -62,12 +76,14 @@ type writer struct {
 	cleaned bool
 
 	accepted bool      // it took rows
+	loaded   bool      // it took loads, and stores them
 	takes    int       // how often it did
 	refusing time.Time // since when it has refused rows and taken none
 	last     bool      // it is tried again with what an earlier run left, after its own
 	refused  []lone    // rows that it did not take, by their own fault
 	hung     bool      // the last try ended by its time-out
 	hangs    int       // how often the returner was down by that
+	told     bool      // that it is down
 	broke    bool      // the last try failed at the rows: the returner had been reached
 }
 
@@ -332,6 +348,9 @@ func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 		used := func(it item) bool { // what a returner has no use for tells nothing
 			return it.kind == returnItem || it.kind == eventItem && events
 		}
+		if _, loads := w.ret.(LoadSaver); loads {
+			w.loaded = w.loaded || slices.ContainsFunc(without(batch, rest), func(it item) bool { return it.kind == loadItem })
+		}
 		if slices.ContainsFunc(without(batch, rest), used) {
 			w.accepted = true
 			w.takes++
@@ -388,7 +407,7 @@ func (w *writer) giveUp(err error) {
 		w.warn(fmt.Errorf("returner %s: %s lost: %w", w.sink.Name, rowsAre(len(w.given)), err))
 		return
 	}
-	w.warn(fmt.Errorf("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool))
+	w.tellDown("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool)
 }
 
 func (s *Sink) fail(rows int) {
@@ -475,11 +494,19 @@ func (w *writer) keep(batch []item, why error) {
 	}
 	if w.why != "" && lost < len(batch) {
 		at := w.down.Add(w.rest).Format(time.TimeOnly)
-		w.warn(fmt.Errorf("returner %s does not answer, as an earlier run found: %s; what it is handed is kept in %s and sent by a run after %s", s.Name, w.why, s.Spool, at))
+		w.tellDown("returner %s does not answer, as an earlier run found: %s; what it is handed is kept in %s and sent by a run after %s", s.Name, w.why, s.Spool, at)
 		w.why = ""
 	}
 	if lost < len(batch) && why != nil {
-		w.warn(fmt.Errorf("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool))
+		w.tellDown("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool)
+	}
+}
+
+// tellDown warns that the returner is down, once.
+func (w *writer) tellDown(format string, args ...any) {
+	if !w.told {
+		w.told = true
+		w.warn(&DownError{Store: w.sink.Down, err: fmt.Errorf(format, args...)})
 	}
 }
 

@@ -26,6 +26,9 @@ type History struct {
 	Resume *Job
 	SLS    value.Value
 	User   string
+	// FailedOn returns on which targets a step failed, by its ID and the jid of its job,
+	// "" where its return has none; false where that is not known. nil: it never is.
+	FailedOn func(step, job string) ([]string, bool)
 	// Warn is told, once, where the history cannot be written.
 	Warn func(error)
 
@@ -101,10 +104,37 @@ func (h *History) Done(c *fun.Chunk, ret *value.Map) {
 			step.Set(k, v)
 		}
 	}
+	if h.FailedOn != nil {
+		if ids, known := h.FailedOn(c.ID, ret.Str("__jid__")); known {
+			step.Set("failed", value.Strings(ids...))
+		}
+	}
 	if boots := h.booted(); boots.Len() > 0 {
 		step.Set("boots", boots)
 	}
 	h.note("step", step)
+}
+
+// FailedOn returns on which targets a recorded step failed. Steps that earlier versions
+// recorded do not say so: of them, that is where a state failed.
+func FailedOn(step *value.Map) []string {
+	var out []string
+	if l := step.List("failed"); l != nil {
+		for _, id := range l.Items {
+			out = append(out, value.Str(id))
+		}
+		return out
+	}
+	for id, v := range step.Map("return").Map("changes").Map("ret").All() {
+		states, _ := v.(*value.Map)
+		for _, s := range states.All() {
+			if s, ok := s.(*value.Map); ok && s.Has("result") && s.At("result") == false {
+				out = append(out, value.Str(id))
+				break
+			}
+		}
+	}
+	return out
 }
 
 // booted returns what is known anew of the boots of the run's machines: who goes

@@ -29,6 +29,7 @@ type Load struct {
 	Fleets    map[string][]string
 	LeftOut   []string // keyword arguments that Arg leaves out
 	OrchJID   string   // job of the orchestration that this one is a step of
+	Step      string   // ID of the step; the record does not have it
 	PID       int      // process that runs it
 	Detached  bool     // it goes on without that process
 	Continued bool     // another process has recorded that it began

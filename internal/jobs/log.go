@@ -33,9 +33,10 @@ type Log struct {
 	Sink func(name, config string, kwargs *value.Map) (*Sink, error)
 	// Expand puts the members of a group of returners in its place.
 	Expand func(names []string) []string
-	// Failed says that only returns that failed go to returners.
-	Failed bool
-	Now    func() time.Time
+	// FailedOnly reports whether a returner, where it is asked for, gets only returns
+	// that failed; nil: none does. Caches get all in any case.
+	FailedOnly func(name string) bool
+	Now        func() time.Time
 }
 
 // Begin records that a job begins; see [Recorder].
@@ -68,26 +69,28 @@ func (l *Log) Begin(load Load) (Record, error) {
 		r.Record, err = l.Files.Begin(load)
 		errs = append(errs, err)
 	}
-	add := func(names []string, config string, kwargs *value.Map) {
+	add := func(names []string, config string, kwargs *value.Map, cache bool) {
 		for _, name := range l.Expand(names) {
 			s, err := l.Sink(name, config, kwargs)
 			if err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			if s != nil && !slices.Contains(r.sinks, s) {
-				r.sinks = append(r.sinks, s)
+			if s != nil {
+				r.add(s, !cache && l.FailedOnly != nil && l.FailedOnly(name))
 			}
 		}
 	}
-	add(own, load.RetConfig, kwargs)
-	add(asked, l.Config, l.Kwargs)
-	add(l.Caches, "", nil)
-	if load.Continued {
-		r.once.Do(func() {}) // they have it
-	}
-	if !l.Failed {
-		r.sendLoad()
+	add(own, load.RetConfig, kwargs, false)
+	add(asked, l.Config, l.Kwargs, false)
+	add(l.Caches, "", nil, true)
+	for _, t := range r.to {
+		if load.Continued {
+			t.once.Do(func() {}) // they have it
+		}
+		if !t.failedOnly {
+			t.load(load)
+		}
 	}
 	return r, errors.Join(errs...)
 }
@@ -125,20 +128,31 @@ func Names(s string) []string {
 
 type logRecord struct {
 	Record
-	log   *Log
-	load  Load
-	sinks []*Sink
-	once  sync.Once
+	log  *Log
+	load Load
+	to   []*addressee
 }
 
-// sendLoad hands the load over, once.
-func (r *logRecord) sendLoad() {
-	r.once.Do(func() {
-		for _, s := range r.sinks {
-			s.Load(r.load)
-		}
-	})
+// An addressee is a sink that gets the returns of a job: all, or those that failed.
+type addressee struct {
+	*Sink
+	failedOnly bool
+	once       sync.Once // the load was handed over
 }
+
+// add has a sink get the returns of the job. One that is named twice gets what both
+// say.
+func (r *logRecord) add(s *Sink, failedOnly bool) {
+	i := slices.IndexFunc(r.to, func(t *addressee) bool { return t.Sink == s })
+	if i < 0 {
+		r.to = append(r.to, &addressee{Sink: s, failedOnly: failedOnly})
+		return
+	}
+	r.to[i].failedOnly = r.to[i].failedOnly && failedOnly
+}
+
+// load hands the load over, once.
+func (t *addressee) load(l Load) { t.once.Do(func() { t.Load(l) }) }
 
 // Return records an answer in the cache and puts it in the queues of the
 // returners, which do not keep the job waiting.
@@ -152,36 +166,20 @@ func (r *logRecord) Return(ret fun.Return) error {
 
 // hand puts an answer in the queues.
 func (r *logRecord) hand(ret fun.Return) error {
-	if len(r.sinks) == 0 {
-		return nil
+	to := r.to
+	if ret.Success() {
+		to = slices.DeleteFunc(slices.Clone(to), func(t *addressee) bool { return t.failedOnly })
 	}
-	if r.log.Failed && ret.Stage == fun.Returned && ret.Success() {
+	if len(to) == 0 {
 		return nil
-	}
-	r.sendLoad()
-	if r.load.Runner {
-		v, err := ret.Value()
-		data, _ := v.(*value.Map)
-		if data != nil {
-			for _, s := range r.sinks {
-				s.Return(RunnerReturn(r.load, data))
-			}
-		}
-		return err
 	}
 	full, err := FullReturn(r.load, ret, r.log.Now().UTC().Format(event.StampFormat))
 	if err != nil || full == nil {
 		return err
 	}
-	for _, s := range r.sinks {
-		s.Return(full)
+	for _, t := range to {
+		t.load(r.load)
+		t.Sink.Return(full)
 	}
 	return nil
-}
-
-// RunnerReturn is the full return of a runner's job as stores have it: the
-// runner's data within, under the id of the controller.
-// Salt: salt/utils/job.py store_job.
-func RunnerReturn(l Load, data *value.Map) *value.Map {
-	return value.MapOf("jid", l.JID, "return", data, "tgt", l.Tgt, "user", l.User, "fun", l.Fun, "id", l.Tgt)
 }

@@ -159,8 +159,11 @@ func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 		line.Set("fleet", ret.Fleet)
 		line.Set("fleet_jid", ret.FleetJID)
 	}
+	code, success := ret.Outcome()
 	if ret.Stage != fun.Returned {
 		line.Set("stage", ret.Stage.String())
+		line.Set("retcode", code)
+		line.Set("success", success)
 		if ret.Err != nil {
 			line.Set("why", ret.Err.Error())
 		}
@@ -177,7 +180,6 @@ func returnLine(ret fun.Return, stamp string) (*value.Map, error) {
 		return nil, err
 	}
 	// What is short comes first: it is what is left of a line that was cut short.
-	code, success := ret.Outcome()
 	line.Set("retcode", code)
 	line.Set("success", success)
 	line.Set("return", v)

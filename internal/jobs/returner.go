@@ -51,17 +51,13 @@ type EventRow struct {
 	Master string // id of the controller
 }
 
-// stageKey has, in the row of a target that gave no answer, how far it came, and
-// noneCode is the return code of such a row: that of ssh.
-const (
-	stageKey = "stage"
-	noneCode = 255
-)
+// stageKey has, in the row of a target that gave no answer, how far it came.
+const stageKey = "stage"
 
-// FullReturn returns a target's answer as Salt hands it to a returner. The row of
-// a target that gave none has the reason as its return, a return code of its own
-// and, as stage, how far the target came; where states of it are known they are
-// the return. It returns nil for a target that was not to begin.
+// FullReturn returns an answer as Salt hands it to a returner, with its return code
+// and success. The row of a target that gave none has the reason as its return and,
+// as stage, how far the target came; where states of it are known they are the
+// return. It returns nil for a target that was not to begin.
 func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
 	if r.Stage == fun.Refused && (errors.Is(r.Err, fun.ErrNotBegun) || errors.Is(r.Err, fun.ErrStopped) || errors.Is(r.Err, context.Canceled)) {
 		return nil, nil
@@ -71,8 +67,11 @@ func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
 		return nil, err
 	}
 	code, success := r.Outcome()
+	if l.Runner {
+		return runnerReturn(l, v, code, success), nil
+	}
 	if r.Stage != fun.Returned {
-		v, code = reason(r), int64(noneCode)
+		v = reason(r)
 		if states := r.States(); states != nil {
 			v = states
 			r.Out = "highstate"
@@ -89,10 +88,20 @@ func FullReturn(l Load, r fun.Return, stamp string) (*value.Map, error) {
 	if r.Out != "" {
 		m.Set("out", r.Out)
 	}
+	if l.User != "" {
+		m.Set("user", l.User)
+	}
 	if l.Metadata != nil {
 		m.Set("metadata", l.Metadata)
 	}
 	return m, nil
+}
+
+// runnerReturn is the answer of a runner's job: the runner's data within, under the
+// id of the controller. Salt: salt/utils/job.py store_job. Difference: it has the
+// return code and the success as others have.
+func runnerReturn(l Load, data, code, success value.Value) *value.Map {
+	return value.MapOf("jid", l.JID, "return", data, "retcode", code, "success", success, "tgt", l.Tgt, "user", l.User, "fun", l.Fun, "id", l.Tgt)
 }
 
 // reason is why a target gave no answer: how far it came, and what came between.

@@ -258,7 +258,7 @@ func (w *writer) resend(over context.Context, last bool) (stuck bool) {
 			return true
 		case over.Err() == nil || !sent:
 			w.isDown(err)
-			w.warn(fmt.Errorf("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool))
+			w.tellDown("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool)
 		}
 		if len(w.given) > 0 {
 			w.giveUp(err)

@@ -281,39 +281,3 @@ func (j *Job) setAway(id string, away bool, jid string) {
 
 // KeptAs returns the jid under which a target, or its Salt master, keeps the return.
 func (j *Job) KeptAs(id string) string { return cmp.Or(j.away[id], j.JID) }
-
-// Succeeded reports whether a recorded answer is a success: by its return code
-// and success (of a job that is several functions, those of each), else by its
-// value.
-func Succeeded(r *value.Map) bool {
-	if v, ok := r.Get("success"); ok && !all(v, value.Truth) {
-		return false
-	}
-	if v, ok := r.Get("retcode"); ok {
-		return all(v, func(code value.Value) bool {
-			n, isInt := value.AsInt(code)
-			return isInt && n == 0
-		})
-	}
-	if r.Has("success") {
-		return true
-	}
-	return value.Truth(r.At("return"))
-}
-
-// all reports whether something is so of a value, or of each of those of several
-// functions.
-func all(v value.Value, is func(value.Value) bool) bool {
-	switch v := v.(type) {
-	case *value.Map:
-		for _, x := range v.All() {
-			if !is(x) {
-				return false
-			}
-		}
-		return true
-	case *value.List:
-		return !slices.ContainsFunc(v.Items, func(x value.Value) bool { return !is(x) })
-	}
-	return is(v)
-}

@@ -228,9 +228,9 @@ func viewStep(rec *value.Map, only string) stepResult {
 	without := ret.Copy()
 	without.Set("changes", value.NewMap(0))
 	s.stateResult = viewState(rec.Str("tag"), without)
+	failed := jobs.FailedOn(rec)
 	for id, v := range rets.All() {
-		h := viewHost(value.Str(id), v, false)
-		h.Failed = slices.ContainsFunc(h.States, func(x stateResult) bool { return x.Result == "failed" })
+		h := viewHost(value.Str(id), v, slices.Contains(failed, value.Str(id)))
 		if h.Failed {
 			s.Bad++
 		}

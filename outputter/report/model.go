@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -145,12 +146,13 @@ func Build(data value.Value, info Info) *Run {
 	}
 	for _, k := range m.Keys() {
 		v, _ := m.Get(k)
-		b.host("", value.Str(k), info.JID, v, place{})
+		_, told := info.Failed[value.Str(k)]
+		b.host("", value.Str(k), info.JID, v, place{well: info.Ended && !told && (info.Retcode == 0 || len(info.Failed) > 0)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(info.Failed)) {
 		b.lost(id, info.Failed[id])
 	}
-	b.alone()
+	b.owned()
 	for _, s := range b.run.Suites {
 		for _, c := range s.Cases {
 			s.Count.add(c)
@@ -160,16 +162,40 @@ func Build(data value.Value, info Info) *Run {
 	return b.run
 }
 
-// alone marks the only return of a function as failed where the run did: a return
-// does not say itself that its function failed.
-func (b *builder) alone() {
-	if b.run.Retcode == 0 || len(b.run.Suites) != 1 || len(b.returns) != 1 || b.returns[0].Status != OK {
+// owned has a run that failed have something that says so: its only return, where that
+// is a function's, else a case of its own.
+func (b *builder) owned() {
+	failed := func(s *Suite) bool {
+		return slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Status == Failed })
+	}
+	if b.run.Retcode == 0 || slices.ContainsFunc(b.run.Suites, failed) {
 		return
 	}
-	c := b.returns[0]
+	why := "exit status " + strconv.Itoa(b.run.Retcode)
+	if len(b.run.Suites) == 1 && len(b.returns) == 1 && len(b.run.Suites[0].Cases) == 1 {
+		b.returns[0].fail(why)
+		return
+	}
+	c := &Case{ID: "run", Fun: cmp.Or(b.run.Fun, "run"), Status: Failed, Comment: why}
+	if len(b.run.Suites) == 0 {
+		b.run.Suites = append(b.run.Suites, &Suite{Host: "local", JID: b.run.JID})
+	}
+	b.run.Suites[0].Cases = append(b.run.Suites[0].Cases, c)
+}
+
+// fail marks a case as failed, for a reason that it may know better.
+func (c *Case) fail(why string) {
 	c.Status = Failed
 	if c.Comment == "" {
-		c.Comment = "exit status " + strconv.Itoa(b.run.Retcode)
+		c.Comment = why
+	}
+}
+
+// tolerate marks a case as not counted that failed in what succeeded: a step or the run
+// allows for it.
+func (c *Case) tolerate() {
+	if c.Status == Failed {
+		c.Status, c.Comment = Skipped, "tolerated: "+c.Comment
 	}
 }
 
@@ -199,7 +225,8 @@ type place struct {
 	depth  int
 	begin  time.Duration
 	length time.Duration // of the step; 0 where it is not known
-	bad    bool          // the step says that this host failed
+	bad    bool          // the host failed
+	well   bool          // the step, or the host of no step, succeeded: failures are tolerated
 	fun    string        // of a function's return
 }
 
@@ -210,9 +237,14 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	m, ok := v.(value.Mapping)
 	if ok && areStates(m) {
 		b.states(s, m, p)
+		if p.bad && !p.well && !slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Status == Failed }) {
+			s.Cases = append(s.Cases, &Case{ID: "host", Fun: "host", Status: Failed, Comment: "the host failed, and none of its states did"})
+		}
 		return
 	}
-	if faults, ok := v.(*value.List); ok && p.fun == "" && isStateFun(b.run.Fun, step) {
+	_, told := b.run.Info.Failed[host]
+	bad := p.bad || step == "" && (told || b.run.Retcode != 0)
+	if faults, ok := v.(*value.List); ok && bad && p.fun == "" && isStateFun(b.run.Fun, step) {
 		for i, x := range faults.Items { // an SLS that did not compile
 			s.Cases = append(s.Cases, &Case{ID: "compile " + strconv.Itoa(i+1), Fun: compileFun, Status: Failed, Comment: value.Str(x)})
 		}
@@ -230,28 +262,24 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 		c.ID = "return"
 	}
 	if p.bad {
-		c.Status = Failed
-		if c.Comment == "" {
-			c.Comment = "failed, and returned no text"
-		}
+		c.fail("failed, and returned no text")
+	}
+	if p.well {
+		c.tolerate()
 	}
 	s.Cases = append(s.Cases, c)
 	b.returns = append(b.returns, c)
 }
 
-// outcome reads what a command or a host without a return left: stdout, stderr
-// and a return code.
+// outcome reads what a command or a host without a return left: stdout and stderr.
 func outcome(c *Case, m value.Mapping) {
-	code, ok := value.AsInt(at(m, "retcode"))
+	_, ok := value.AsInt(at(m, "retcode"))
 	stdout, isOut := at(m, "stdout").(string)
 	stderr, isErr := at(m, "stderr").(string)
 	if !ok || !isOut || !isErr {
 		return
 	}
 	c.Comment = strings.Trim(stdout+"\n"+stderr, "\n")
-	if code != 0 {
-		c.Status = Failed
-	}
 }
 
 // compileFun is the function of the cases of an SLS that did not compile.
@@ -304,6 +332,9 @@ func (b *builder) states(s *Suite, m value.Mapping, p place) {
 	for _, x := range all {
 		c := newCase(x.tag, x.m)
 		c.Begin = clock.since(x.m)
+		if p.well {
+			c.tolerate()
+		}
 		last = max(last, c.Begin+c.Length)
 		s.Cases = append(s.Cases, c)
 		if rets, ok := returnsOf(x.m); ok && p.depth < maxNest {
@@ -321,15 +352,12 @@ func (b *builder) steps(s *Suite, c *Case, state, rets value.Mapping, p place) {
 	if strings.HasSuffix(c.Fun, ".function") {
 		in.fun = c.Name
 	}
-	bad := failedHosts(c)
-	jid := value.Str(at(state, "__jid__"))
-	if at(state, "__jid__") == nil {
-		jid = s.JID
-	}
+	jid := str(state, "__jid__")
 	for _, k := range rets.Keys() {
 		v, _ := rets.Get(k)
 		host := value.Str(k)
-		in.bad = bad[host]
+		in.well = c.Status != Failed
+		in.bad = b.run.StepFailed != nil && b.run.StepFailed(jid, host)
 		b.host(step, host, jid, v, in)
 	}
 }
@@ -355,26 +383,6 @@ func returnsOf(state value.Mapping) (value.Mapping, bool) {
 func unwrapStep(v value.Value) (value.Mapping, bool) {
 	m, ok := unwrap(v)
 	return m, ok && m.Len() > 0
-}
-
-// failedHosts returns the hosts that the comment of a step names as failed.
-// Source: Salt's states/saltmod.py writes them so.
-func failedHosts(c *Case) map[string]bool {
-	bad := map[string]bool{}
-	if c.Status != Failed {
-		return bad
-	}
-	for line := range strings.Lines(c.Comment) {
-		_, list, ok := strings.Cut(line, "failed on minions: ")
-		if !ok {
-			continue
-		}
-		for id := range strings.SplitSeq(list, ",") {
-			id, _, _ = strings.Cut(strings.TrimSpace(id), " ") // a sentence may follow
-			bad[id] = true
-		}
-	}
-	return bad
 }
 
 // newCase reads a state.
@@ -422,10 +430,7 @@ func (b *builder) lost(id, why string) {
 			}
 		}
 		if len(s.Cases) == 1 {
-			s.Cases[0].Status = Failed
-			if s.Cases[0].Comment == "" {
-				s.Cases[0].Comment = why
-			}
+			s.Cases[0].fail(why)
 			return
 		}
 		s.Cases = append(s.Cases, &Case{ID: "host", Fun: "host", Status: Failed, Comment: why})

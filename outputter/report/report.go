@@ -37,6 +37,12 @@ type Info struct {
 	// Failed has the hosts that failed and why, as far as their returns do not
 	// say so themselves.
 	Failed map[string]string
+	// Ended says that Retcode and Failed tell the end of the run: what failed in a host
+	// or a step that succeeded was tolerated.
+	Ended bool
+	// StepFailed reports whether the job of a step failed on a host, as it is recorded.
+	// nil: it did on none.
+	StepFailed func(jid, host string) bool
 	// Faults are the faults of SLS files and templates that the run has shown.
 	Faults []Fault
 	// Graph has the states of this machine, or the steps of an orchestration, with

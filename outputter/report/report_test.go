@@ -150,8 +150,13 @@ func TestBuildShapes(t *testing.T) {
 	}{
 		{"function", value.MapOf("web1", true), Info{Fun: "test.ping"}, "web1: test.ping ok True"},
 		{"a list is a return", value.MapOf("web1", value.Strings("a", "b")), Info{Fun: "grains.ls"}, "web1: grains.ls ok a\nb"},
-		{"an SLS that does not compile", value.MapOf("web1", value.Strings("bad SLS")), Info{Fun: "state.apply"}, "web1: compile 1 failed bad SLS"},
-		{"a command's outcome", value.MapOf("web1", value.MapOf("stdout", "", "stderr", "no route", "retcode", int64(255))), Info{Fun: "test.ping"}, "web1: test.ping failed no route"},
+		{"an SLS that does not compile", value.MapOf("web1", value.Strings("bad SLS")), Info{Fun: "state.apply", Retcode: 1}, "web1: compile 1 failed bad SLS"},
+		{"a list that a state function shows", value.MapOf("web1", value.Strings("low")), Info{Fun: "state.show_low_sls"}, "web1: state.show_low_sls ok low"},
+		{"a code that does not count", value.MapOf("web1", value.MapOf("stdout", "", "stderr", "no route", "retcode", int64(255))), Info{Fun: "cmd.run_all"}, "web1: cmd.run_all ok no route"},
+		{"states that are all well of a host that failed", value.MapOf("ctl", value.MapOf(tag("s", "salt.state"), value.MapOf("result", false, "comment", "x", "__jid__", "7", "changes", value.MapOf("ret", value.MapOf("web1", value.MapOf(tag("a", "x.y"), value.MapOf("result", true, "changes", value.NewMap(0), "comment", ""))))))),
+			Info{StepFailed: func(jid, host string) bool { return jid == "7" && host == "web1" }}, "ctl: s failed x web1: a ok  web1: host failed the host failed, and none of its states did"},
+		{"a run that failed, and nothing in it", value.MapOf("ctl", value.MapOf(tag("a", "x.y"), value.MapOf("result", true, "changes", value.NewMap(0), "comment", ""))), Info{Fun: "state.orchestrate", Retcode: 1}, "ctl: a ok  ctl: run failed exit status 1"},
+		{"a command's outcome", value.MapOf("web1", value.MapOf("stdout", "", "stderr", "no route", "retcode", int64(255))), Info{Fun: "test.ping", Failed: map[string]string{"web1": "unreachable"}}, "web1: test.ping failed no route"},
 		{"a failure by return code", value.MapOf("web1", ""), Info{Fun: "cmd.run", Failed: map[string]string{"web1": "return code 3"}}, "web1: cmd.run failed return code 3"},
 		{"a host without return", value.NewMap(0), Info{Fun: "test.ping", Failed: map[string]string{"web2": "unreachable"}}, "web2: host failed unreachable"},
 		{"a command that failed before it ran", nil, Info{Fun: "state.apply", Failed: map[string]string{"ctl": "no such SLS"}}, "local: state.apply ok  ctl: host failed no such SLS"},
@@ -365,7 +370,7 @@ func TestFailedReturn(t *testing.T) {
 		"worked":     {value.MapOf("web1", "done"), 0, 0, "done"},
 		"failed":     {value.MapOf("web1", "no such file"), 3, 1, "no such file"},
 		"without":    {value.MapOf("web1", ""), 3, 1, "exit status 3"},
-		"of several": {value.MapOf("web1", "done", "web2", "done"), 3, 0, "done"},
+		"of several": {value.MapOf("web1", "done", "web2", "done"), 3, 1, "done"},
 	} {
 		r := Build(tt.data, Info{Fun: "cmd.run", Retcode: tt.retcode})
 		if got := r.Total().Failed(); got != tt.failed || r.Suites[0].Cases[0].Comment != tt.comment {

@@ -17,8 +17,8 @@ type verdict struct {
 	err  error
 }
 
-// judging judges each return once, one at a time: where a step goes in waves, when it
-// comes.
+// judging judges each return once, one at a time, when it comes: what is recorded of it
+// is what the step makes of it.
 type judging struct {
 	judge func(ctx context.Context, r fun.Return) verdict
 

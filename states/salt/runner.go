@@ -48,7 +48,7 @@ func call(ctx context.Context, c *fun.Call, kind fun.Kind, name string, args fun
 		}
 		return fmt.Sprintf("Exception occurred in %s %s: %v", strings.TrimSuffix(kind.String(), " function"), name, err), jid, false, nil
 	}
-	return res.Value, jid, succeeded(res.Value) && res.Retcode == 0, nil
+	return res.Value, jid, res.Code(kind) == 0, nil
 }
 
 // taken returns the arguments of a step as a runner or wheel function takes them,
@@ -83,20 +83,6 @@ func rehearse(ctx context.Context, c *fun.Call, calls ...runnerJob) error {
 	return nil
 }
 
-// succeeded reports whether the return of a runner or wheel function is that of a
-// success.
-func succeeded(v value.Value) bool {
-	m, isMap := v.(value.Mapping)
-	if !isMap {
-		return true
-	}
-	if _, has := m.Get("Error"); has {
-		return false
-	}
-	data, has := m.Get("data")
-	return !has || CheckResult(data) // the returns of states, as an orchestration has them
-}
-
 // callMaster calls a runner or wheel function of the master of a fleet.
 func callMaster(ctx context.Context, c *fun.Call, kind fun.Kind, fleet string) (v value.Value, jid string, ok bool, err error) {
 	masters, has := c.Env.Fleet.(fun.Masters)
@@ -106,7 +92,7 @@ func callMaster(ctx context.Context, c *fun.Call, kind fun.Kind, fleet string) (
 	args := stepArgs(c.Kw)
 	fireCall(c, kind, c.Name, args)
 	v, jid, ok, err = masters.CallMaster(ctx, fleet, kind, c.Name, args)
-	return v, jid, ok && succeeded(v), err
+	return v, jid, ok && fun.Result{Value: v}.Code(kind) == 0, err
 }
 
 // fireCall tells the bus what a step calls.
@@ -298,6 +284,9 @@ func orchestrated(v value.Value) (data value.Value, ok bool) {
 	data, has := m.Get("data")
 	return data, has && out == "highstate"
 }
+
+// maxNested bounds how deep orchestrations within orchestrations are looked at.
+const maxNested = 64
 
 // changesIn returns the changes of the returns within v, by the keys that lead
 // to them; those of salt.state by target.

@@ -56,6 +56,12 @@ func run(ctx context.Context, c *fun.Call, job fun.Job, judged *judging) (*retur
 	if err := waves(ctx, c, &job, judged); err != nil {
 		return nil, err
 	}
+	if job.Judge == nil {
+		job.Judge = func(r fun.Return) (failed, good bool) {
+			good = judged.early(ctx, r).good
+			return !good, good
+		}
+	}
 	job.Async = c.Bool("asynchronous")
 	job.Timeout, job.Gather = c.Seconds("timeout"), c.Seconds("gather_job_timeout")
 	job.MaxWait = c.Seconds("max_wait")

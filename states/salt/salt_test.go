@@ -394,20 +394,3 @@ func TestRunnerEnvironment(t *testing.T) {
 		}
 	}
 }
-
-func TestCheckResult(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		"{}": false, "[a]": false, "text": false, quietRun: true, failedRun: false,
-		"{a: {b: 5}}": true, "{a: {}}": false, "{a: [b]}": false, "{__extend__: [b]}": true,
-		"{a: {result: null}}": true, "{a: {b: {result: false}}}": false, "{a: {b: {result: true}}}": true, "{a: 5}": false,
-	} {
-		v, err := yamlsalt.LoadString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := CheckResult(v); got != want {
-			t.Errorf("CheckResult(%s) = %v, want %v", text, got, want)
-		}
-	}
-}

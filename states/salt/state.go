@@ -175,7 +175,7 @@ func minionReturn(r fun.Return) (value.Value, bool) {
 		if err != nil {
 			v = err.Error()
 		}
-		return v, checkResult(v, true, 0)
+		return v, r.Success() && fun.CheckStates(v)
 	}
 	if states := r.States(); states != nil {
 		return states, false
@@ -206,41 +206,4 @@ func anyChanges(ret value.Value) bool {
 		}
 	}
 	return false
-}
-
-// CheckResult reports whether the returns of a state run, or of several, all
-// succeeded: False anywhere as a result fails, and so does what is no dict of
-// returns, or an empty one. Results of states whose failure a successful onfail
-// state made good count as failures still.
-// Salt: salt/utils/state.py check_result.
-func CheckResult(v value.Value) bool { return checkResult(v, false, 0) }
-
-// maxNested bounds how deep orchestrations within orchestrations are looked at.
-const maxNested = 64
-
-// checkResult is CheckResult; within says that v may hold other things than
-// returns, which are passed over.
-func checkResult(v value.Value, within bool, depth int) bool {
-	m, ok := v.(value.Mapping)
-	if !ok || m.Len() == 0 {
-		return false
-	}
-	for _, k := range m.Keys() {
-		v, _ := m.Get(k)
-		inner, ok := v.(value.Mapping)
-		if !ok {
-			if _, isList := v.(*value.List); !within && (k != "__extend__" || !isList) {
-				return false
-			}
-			continue
-		}
-		res, has := inner.Get("result")
-		if b, isBool := res.(bool); isBool && !b {
-			return false
-		}
-		if !has && depth < maxNested && !checkResult(inner, true, depth+1) {
-			return false
-		}
-	}
-	return true
 }

@@ -25,14 +25,14 @@ func (p *passes) Pass(_, id string) { p.now = append(p.now, id) }
 func TestWaveJob(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
-		{"salt.state: {tgt: x, sls: s}", "[] wait 0s max none batch 0s"},
-		{"salt.state: {tgt: x, sls: s, batch_wait: 2, batch: 3}", "[] wait 0s max none batch 2s"},
+		{"salt.state: {tgt: x, sls: s}", "[] wait 0s max none batch 0s judges"},
+		{"salt.state: {tgt: x, sls: s, batch_wait: 2, batch: 3}", "[] wait 0s max none batch 2s judges"},
 		{"salt.state: {tgt: x, sls: s, waves: [1, 10%]}", "[1 10%] wait 0s max none batch 0s judges passed a"},
 		{"salt.state: {tgt: x, sls: s, waves: '1, G@r:w', wave_wait: 1.5, max_failures: 5%}", "[1 G@r:w] wait 1.5s max 5% batch 0s judges passed a"},
 		{"salt.state: {tgt: x, sls: s, max_failures: 3, batch: 1, failhard: true}", "[] wait 0s max 3 batch 0s judges"},
 		{"salt.state: {tgt: x, sls: s, waves: 1, wave_check: test.ping}", "[1] wait 0s max none batch 0s judges checks passed a"},
 		// in test mode nothing is checked, waited for, or stopped by
-		{"salt.state: {tgt: x, sls: s, waves: 1, wave_wait: 9, wave_check: test.ping, test: true}", "[1] wait 0s max 100% batch 0s"},
+		{"salt.state: {tgt: x, sls: s, waves: 1, wave_wait: 9, wave_check: test.ping, test: true}", "[1] wait 0s max 100% batch 0s judges"},
 		{"salt.function: {tgt: x, name: f.g, waves: 1, wave_wait: 9}", "[1] wait 9s max none batch 0s judges passed a"},
 	} {
 		fleet := &cast{parts: []fun.Return{says(t, "web1", 0, quietRun)}}

@@ -321,7 +321,7 @@ func (m *model) Done(ret fun.Return) {
 			delete(j.at, ret.ID)
 		}
 		j.done++
-		if ret.Failed() {
+		if !ret.Success() {
 			j.failed++
 			if j.step != nil {
 				j.step.bad++

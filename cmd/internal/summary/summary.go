@@ -24,7 +24,7 @@ type Outcome struct {
 
 // Of returns the outcome of a target, whose return has the value v.
 func Of(ret fun.Return, v value.Value) Outcome {
-	return Outcome{ID: ret.ID, Text: outcomeText(ret, v), Failed: ret.Failed()}
+	return Outcome{ID: ret.ID, Text: outcomeText(ret, v), Failed: !ret.Success()}
 }
 
 // outcomeText is one target's line of the summary: counted states, else the

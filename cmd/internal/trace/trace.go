@@ -198,7 +198,7 @@ func (r *Recorder) done(ret fun.Return) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h := r.host(ret.JID, ret.ID); h != nil {
-		h.end, h.failed = now, ret.Failed()
+		h.end, h.failed = now, !ret.Success()
 		if ret.Err != nil {
 			h.reason = ret.Err.Error()
 		}

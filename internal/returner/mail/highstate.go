@@ -185,7 +185,7 @@ func (h *reports) report(ctx context.Context, r *value.Map) (report *value.List,
 			return nil, false
 		}
 	case *value.List:
-		if name := r.Str("fun"); !strings.HasPrefix(name, "state.") || jobs.Succeeded(r) {
+		if !strings.HasPrefix(r.Str("fun"), "state.") || jobs.Succeeded(r) {
 			return nil, false
 		}
 		for _, x := range v.Items {
@@ -194,7 +194,8 @@ func (h *reports) report(ctx context.Context, r *value.Map) (report *value.List,
 	default:
 		return nil, false
 	}
-	bad, changed := len(errs), 0
+	failed = !jobs.Succeeded(r)
+	bad, changed := len(errs), 0 // numbers of states
 	duration := 0.0
 	for _, st := range states {
 		if v, ok := st.Get("result"); ok && !value.Truth(v) {
@@ -207,7 +208,7 @@ func (h *reports) report(ctx context.Context, r *value.Map) (report *value.List,
 			duration += d
 		}
 	}
-	if !h.s.Bool("report_everything") && (!h.s.Bool("report_changes") || changed == 0) && (!h.s.Bool("report_failures") || bad == 0) {
+	if !h.s.Bool("report_everything") && (!h.s.Bool("report_changes") || changed == 0) && (!h.s.Bool("report_failures") || !failed) {
 		return nil, false
 	}
 	or := func(k string, d value.Value) value.Value {
@@ -236,7 +237,7 @@ func (h *reports) report(ctx context.Context, r *value.Map) (report *value.List,
 		one("states", body),
 	)
 	name := h.s.Str("success_function")
-	if bad > 0 {
+	if failed {
 		name = h.s.Str("failure_function")
 	}
 	if name != "" && h.s.Env.Invoker != nil {
@@ -247,7 +248,7 @@ func (h *reports) report(ctx context.Context, r *value.Map) (report *value.List,
 		}
 		report.Items = append([]value.Value{one("extra", value.NewList(one(name, pairs(v))))}, report.Items...)
 	}
-	return report, bad > 0
+	return report, failed
 }
 
 // inOrder returns the states of a run in the order in which they ran, with their

@@ -304,7 +304,14 @@ func refused(err error) error {
 		switch m.Number {
 		case 1118, 1153:
 			return jobs.TooLarge(err)
-		case 1264, 1366, 1406, 3140, 4025:
+		case 1406: // of the columns that hold texts of any length, it is the size
+			for _, column := range [...]string{"'full_ret'", "'return'", "'load'", "'data'"} {
+				if strings.Contains(m.Message, column) {
+					return jobs.TooLarge(err)
+				}
+			}
+			return jobs.Refused(err)
+		case 1264, 1366, 3140, 4025:
 			return jobs.Refused(err)
 		}
 	}

@@ -287,18 +287,21 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		return nil, err
 	}
 	j := jobs.NewJob(jid, load)
-	rows, err := s.db.QueryContext(ctx, "SELECT id, "+s.d.text("full_ret")+" FROM salt_returns WHERE jid = "+s.d.mark(1), jid)
+	rows, err := s.db.QueryContext(ctx, "SELECT id, success, "+s.d.text("full_ret")+" FROM salt_returns WHERE jid = "+s.d.mark(1), jid)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id, full string
-		if err := rows.Scan(&id, &full); err != nil {
+		var id, success, full string
+		if err := rows.Scan(&id, &success, &full); err != nil {
 			return nil, err
 		}
 		m := decode(full)
 		if m.Len() == 0 {
+			if !j.Returns.Has(id) {
+				j.Returns.Set(id, value.MapOf("success", isYes(success)))
+			}
 			j.Cut(id, fmt.Sprintf("the database has %d bytes of its return and not all of it: it was larger than the column full_ret takes", len(full)))
 			continue
 		}
@@ -309,6 +312,9 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	}
 	return s.whole(ctx, j), nil
 }
+
+// isYes reads the column success, in which Salt's returners write what they like.
+func isYes(success string) bool { return success == "1" || strings.EqualFold(success, "true") }
 
 func decode(s string) *value.Map {
 	v, err := value.ParseJSON(s)

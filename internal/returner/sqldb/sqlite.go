@@ -117,12 +117,9 @@ func (l *lite) Return(ctx context.Context, rets []*value.Map) error {
 		if v := r.At("fun_args"); value.Truth(v) {
 			args = value.Str(v)
 		}
-		var success any = ""
-		if r.Has("success") {
-			success = l.d.no
-			if jobs.Succeeded(r) {
-				success = l.d.yes
-			}
+		success := l.d.no
+		if jobs.Succeeded(r) {
+			success = l.d.yes
 		}
 		rows[i] = []any{r.Str("fun"), r.Str("jid"), r.Str("id"), args, now, l.encode(r.At("return")), success}
 	}
@@ -152,7 +149,7 @@ func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 		}
 		m := value.MapOf("return", v)
 		if success != "" {
-			m.Set("success", success == "1" || strings.EqualFold(success, "true"))
+			m.Set("success", isYes(success))
 		}
 		j.Got(id, m)
 	}

@@ -208,7 +208,7 @@ func slackMessage(s returner.Settings, r *value.Map) *value.Map {
 			took += d / 1000
 		}
 	}
-	success := len(failed) == 0 && (isRun || jobs.Succeeded(r))
+	success := jobs.Succeeded(r)
 	title := s.Str("success_title")
 	if !success {
 		title = s.Str("failure_title")
@@ -303,19 +303,6 @@ func isStates(m *value.Map) bool {
 		}
 	}
 	return m.Len() > 0
-}
-
-func failedStates(v value.Value) bool {
-	m, _ := v.(*value.Map)
-	if !isStates(m) {
-		return false
-	}
-	for _, st := range m.All() {
-		if st.(*value.Map).At("result") == false {
-			return true
-		}
-	}
-	return false
 }
 
 func newSplunk(_ context.Context, s returner.Settings) (jobs.Returner, error) {

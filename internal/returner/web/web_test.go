@@ -281,6 +281,8 @@ func TestSlackWebhookOfStates(t *testing.T) {
 	r := row()
 	r.Set("fun", "state.apply")
 	r.Set("fun_args", value.NewList("web", int64(1)))
+	r.Set("success", false)
+	r.Set("retcode", int64(2))
 	r.Set("return", value.MapOf(
 		"test_|-two_|-x_|-nop", state(2, false, value.NewMap(0)), "test_|-one_|-x_|-nop", state(1, true, value.MapOf("a", "b")), "test_|-zero_|-x_|-nop", state(0, true, value.NewMap(0))))
 	opts := value.MapOf("slack_webhook", value.MapOf("show_tasks", true, "failure_title", "[{id}] {os} {host}"))

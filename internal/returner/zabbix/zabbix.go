@@ -73,6 +73,7 @@ type item struct{ key, text string }
 func values(r *value.Map) []item {
 	const high, warning, info = "salt.trap.high", "salt.trap.warning", "salt.trap.info"
 	var out []item
+	told := false // that something failed
 	states, _ := r.At("return").(*value.Map)
 	for _, v := range states.All() {
 		st, ok := v.(*value.Map)
@@ -82,16 +83,16 @@ func values(r *value.Map) []item {
 		text := "SALT:\nname: " + value.Str(st.At("name")) + "\ncomment: " + value.Str(st.At("comment"))
 		switch {
 		case st.At("result") == false:
+			told = true
 			out = append(out, item{high, text})
 		case value.Truth(st.At("changes")):
 			out = append(out, item{warning, text})
 		}
 	}
 	switch {
-	case len(out) > 0:
-	case !jobs.Succeeded(r):
+	case !told && !jobs.Succeeded(r):
 		out = append(out, item{high, fmt.Sprintf("SALT %s: %s failed", r.Str("id"), r.Str("fun"))})
-	default:
+	case len(out) == 0:
 		out = append(out, item{info, fmt.Sprintf("SALT %s OK", r.Str("id"))})
 	}
 	return out

@@ -125,7 +125,7 @@ func (m *module) steps(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return nil, err
 		}
 		all, err := s.Steps(ctx, e)
-		out := value.NewMap(len(all))
+		out := inOrder(len(all))
 		for i := range all {
 			out.Set(unique(out, all[i].ID, all[i].Fun), step(&all[i]))
 		}
@@ -146,7 +146,7 @@ func (m *module) host(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			x := &all[i]
 			run := out.Map(x.JID)
 			if run == nil {
-				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", value.NewMap(4))
+				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", inOrder(4))
 				out.Set(x.JID, run)
 			}
 			name := names[part{x.JID, x.Order}] // a step that was tried again: the last try counts
@@ -171,7 +171,7 @@ func (m *module) action(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			x := &all[i]
 			run := out.Map(x.JID)
 			if run == nil {
-				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", value.NewMap(1))
+				run = value.MapOf("name", x.Name, "kind", x.Kind, "status", x.Status, "user", x.User, "steps", inOrder(1))
 				out.Set(x.JID, run)
 			}
 			run.Map("steps").Set(unique(run.Map("steps"), x.ID, x.Fun), step(&x.ExecutionStep))

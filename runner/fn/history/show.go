@@ -40,6 +40,14 @@ func unique(m *value.Map, id, function string) string {
 	return key
 }
 
+// inOrder makes a dict of steps, which outputters show in the order in which they ran
+// and do not sort by their names: step10 comes after step9.
+func inOrder(n int) *value.Map {
+	m := value.NewMap(n)
+	m.Ordered = true
+	return m
+}
+
 func execution(e *history.Execution) *value.Map {
 	m := value.MapOf("name", e.Name, "kind", e.Kind, "status", e.Status, "user", e.User, "started", moment(e.Started))
 	some(m, "ended", moment(e.Ended))
@@ -122,7 +130,7 @@ func difference(d *history.Diff) *value.Map {
 	if d.Then.Status != d.Now.Status {
 		out.Set("status", pair(d.Then.Status, d.Now.Status))
 	}
-	steps := value.NewMap(len(d.Steps))
+	steps := inOrder(len(d.Steps))
 	for i := range d.Steps {
 		x := &d.Steps[i]
 		st := x.Now
@@ -202,7 +210,7 @@ func stats(st *history.Stats) *value.Map {
 	if names.Len() > 1 {
 		out.Set("names", names)
 	}
-	steps := value.NewMap(len(st.Steps))
+	steps := inOrder(len(st.Steps))
 	for i := range st.Steps {
 		s := &st.Steps[i]
 		m := value.MapOf("ok", int64(s.OK), "failed", int64(s.Failed))

@@ -20,7 +20,7 @@ func TestSameID(t *testing.T) {
 	}
 	then, now := &history.ExecutionStep{ID: "a", Fun: "test.nop", Result: history.OK}, &history.ExecutionStep{ID: "a", Fun: "salt.state", Result: history.Bad}
 	d := &history.Diff{Then: &history.Execution{}, Now: &history.Execution{}, Steps: []history.StepDiff{{ID: "a", Then: then}, {ID: "a", Now: now}}}
-	if got, want := value.Repr(difference(d).At("steps")), "{'a': {'old': 'ok', 'new': 'not there'}, 'a (salt.state)': {'old': 'not there', 'new': 'failed'}}"; got != want {
+	if got, want := value.Repr(difference(d).At("steps")), "OrderedDict([('a', {'old': 'ok', 'new': 'not there'}), ('a (salt.state)', {'old': 'not there', 'new': 'failed'})])"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

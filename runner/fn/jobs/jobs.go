@@ -204,7 +204,13 @@ func (m *module) exitSuccess(ctx context.Context, c *fun.Call) (fun.Result, erro
 			ret.Set(k, jobs.Succeeded(r))
 		}
 	}
-	return coded(ret, j, "")
+	res, err := coded(ret, j, "")
+	for _, good := range ret.All() {
+		if good == false {
+			res.Retcode = 1
+		}
+	}
+	return res, err
 }
 
 // lookupJID shows what a job returned. Salt: runners/jobs.py lookup_jid.

@@ -114,7 +114,7 @@ func TestShapes(t *testing.T) {
 		{"last_run", value.MapOf("target", "web2"), "{'" + jid + "': {" + base + minions + ", 'Result': " + result + "}}", "", 0},
 		{"last_run", value.MapOf("target", "db1"), "False", "", 1},
 		{"get_jid", one, result, "", 0},
-		{"exit_success", one, "{'web1': True, 'web2': False}", "", 0},
+		{"exit_success", one, "{'web1': True, 'web2': False}", "", 1},
 		{"lookup_jid", one, "{'web1': {'test_|-a_|-a_|-nop': {'result': True}}}", "highstate", 0},
 		{"lookup_jid", value.MapOf("jid", jid, "missing", true, "returned", false), "{'web2': 'Minion did not return'}", "highstate", 0},
 		{"lookup_jid", value.MapOf("jid", "20200101000000000000"), "{}", "", 1},

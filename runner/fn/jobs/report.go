@@ -23,16 +23,32 @@ func (m *module) jobReport(ctx context.Context, c *fun.Call) (fun.Result, error)
 		"jid", jid, "fun", j.Load.At("fun"), "arg", j.Load.At("arg"), "tgt", "", "end", j.EndTime,
 		"missing", value.NewMap(0), "data", value.NewMap(0),
 	)
+	lost := value.NewMap(0)
 	if r, ok := orchestration(j); ok {
 		ret.Set("data", r.At("data"))
+		steps := value.NewMap(len(j.Steps))
+		for _, s := range j.Steps {
+			if job := s.Map("return").Str("__jid__"); job != "" {
+				steps.Set(job, value.Strings(jobs.FailedOn(s)...))
+			}
+		}
+		ret.Set("steps", steps)
+		if j.Returns.Len() == 0 {
+			lost.Set(value.Str(j.Load.At("tgt")), j.Status())
+		}
+		for id, v := range j.Returns.All() {
+			if r, _ := v.(*value.Map); !jobs.Succeeded(r) {
+				lost.Set(id, failure(r))
+			}
+		}
 	} else {
 		ret.Set("tgt", j.Load.At("tgt"))
-		data, lost := value.NewMap(j.Returns.Len()), value.NewMap(0)
+		data := value.NewMap(j.Returns.Len())
 		for id, v := range j.Returns.All() {
 			r, _ := v.(*value.Map)
 			data.Set(id, r.At("return"))
 			if !jobs.Succeeded(r) {
-				lost.Set(id, "return code "+value.Str(r.At("retcode")))
+				lost.Set(id, failure(r))
 			}
 		}
 		for id, v := range j.Partial.All() {
@@ -48,7 +64,15 @@ func (m *module) jobReport(ctx context.Context, c *fun.Call) (fun.Result, error)
 			lost.Set(id, why)
 		}
 		ret.Set("data", data)
-		ret.Set("missing", lost)
 	}
+	ret.Set("missing", lost)
 	return fun.Result{Value: ret, Out: "report"}, nil
+}
+
+// failure says how an answer is a failure, as far as the store tells.
+func failure(r *value.Map) string {
+	if code, ok := r.Get("retcode"); ok {
+		return "return code " + value.Str(code)
+	}
+	return "failed"
 }

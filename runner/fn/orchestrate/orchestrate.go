@@ -9,7 +9,6 @@ import (
 	"brine/internal/jobs"
 	"brine/internal/pillar"
 	"brine/internal/value"
-	saltstates "brine/states/salt"
 )
 
 // Specs are the rows that the execution module "state" has besides its own:
@@ -83,7 +82,7 @@ func wrap(ctx context.Context, c *fun.Call, name string, a fun.Args) (fun.Result
 		return fun.Result{}, err
 	}
 	retcode := int64(0)
-	if err != nil || !saltstates.CheckResult(value.MapOf(c.Env.ID, res.Value)) || res.Retcode != 0 {
+	if err != nil || !fun.CheckResult(value.MapOf(c.Env.ID, res.Value)) || res.Retcode != 0 {
 		retcode = 1
 	}
 	data := value.MapOf("data", value.MapOf(c.Env.ID, res.Value), "outputter", "highstate", "retcode", retcode)
@@ -123,7 +122,7 @@ func states(ctx context.Context, c *fun.Call, name string, pos ...value.Value) (
 	}
 	data := value.MapOf(c.Env.ID, res.Value)
 	retcode := 0
-	if !saltstates.CheckResult(data) || res.Retcode != 0 {
+	if !fun.CheckResult(data) || res.Retcode != 0 {
 		retcode = 1
 	}
 	return fun.Result{Value: data, Retcode: retcode, Out: "highstate"}, nil
