@@ -73,6 +73,12 @@ func (l *Local) Minion(ctx context.Context, id string) target.Minion {
 	}
 }
 
+// Kept is Minion for who may not have machines connected to: the machine is this one,
+// whose grains are worked out here. There is no pillar.
+func (l *Local) Kept(id string) target.Minion {
+	return target.Minion{ID: id, Grains: func() value.Mapping { return l.env(context.Background(), id).Grains }}
+}
+
 // FindJob tells on which machines the job runs: in this process.
 func (l *Local) FindJob(_ context.Context, jid string, ids []string, tell func(id string, pid int)) {
 	for _, id := range ids {
