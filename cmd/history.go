@@ -28,7 +28,7 @@ func (s *session) openHistory(ctx context.Context, env *fun.Env) {
 	var once sync.Once
 	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, func(err error) { once.Do(func() { s.tell(err) }) })
 	s.history = &history.Recorder{
-		Put: func(row *value.Map) { sink.Return(row) }, Now: s.app.Host.Now,
+		Put: func(row *value.Map) { sink.Return(value.ToMap(s.mask(row))) }, Now: s.app.Host.Now,
 		Subject: s.subject, Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
 	}
 	s.close = append(s.close, func() { _ = sink.Close() }) // it has warned

@@ -339,17 +339,21 @@ func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]
 
 // matchExpr returns the ids that a target expression means.
 func matchExpr(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string, error) {
-	var tgt value.Value = e.Text
-	if e.Type == "list" {
-		l := value.NewList()
-		for id := range strings.SplitSeq(e.Text, ",") {
-			if id = strings.TrimSpace(id); id != "" {
-				l.Append(id)
-			}
-		}
-		tgt = l
+	return env.Fleet.Match(ctx, targetOf(e), e.Type)
+}
+
+// targetOf is a target expression as fleets take it.
+func targetOf(e orchestration.Expr) value.Value {
+	if e.Type != "list" {
+		return e.Text
 	}
-	return env.Fleet.Match(ctx, tgt, e.Type)
+	l := value.NewList()
+	for id := range strings.SplitSeq(e.Text, ",") {
+		if id = strings.TrimSpace(id); id != "" {
+			l.Append(id)
+		}
+	}
+	return l
 }
 
 // nothingMatches says that a target expression means nobody, and which id is
