@@ -220,6 +220,7 @@ func isSecret(f *form.Field) bool {
 // viewWizard makes the page of a template with answers. tell says that missing
 // answers are pointed out.
 func viewWizard(t *orchestration.Template, a *orchestration.Answers, problems []string, tell bool) (wizardView, bool) {
+	a.Foreign = true
 	filled, faults, missing := t.Check(a)
 	w := &formWriter{inactive: t.Form.Inactive(a.Values), problems: map[string]string{}}
 	v := wizardView{T: t, Problems: problems}
