@@ -26,7 +26,6 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
-	"brine/internal/redact"
 	"brine/internal/target"
 	"brine/internal/ui"
 	"brine/internal/value"
@@ -181,9 +180,9 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 		for _, n := range names {
 			e := ui.Entry{Name: n}
 			if c, _, err := st.Read(n); err != nil {
-				e.Fault = err.Error()
+				e.Fault = s.secrets.Source(err.Error())
 			} else {
-				e.Description = fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description)
+				e.Description = s.secrets.Source(fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description))
 			}
 			out.Chains = append(out.Chains, e)
 		}
@@ -197,9 +196,9 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 		for _, n := range names {
 			e := ui.Entry{Name: n}
 			if t, err := ts.find(n); err != nil {
-				e.Fault = err.Error()
+				e.Fault = s.secrets.Source(err.Error())
 			} else {
-				e.Description = t.Description
+				e.Description = s.secrets.Source(t.Description)
 			}
 			out.Templates = append(out.Templates, e)
 		}
@@ -254,7 +253,7 @@ func (b *uiBackend) States(ctx context.Context, f func(names []string, first fun
 		if err != nil {
 			return err
 		}
-		return f(names, func(name string) string { return firstOf(ctx, env, name) })
+		return f(names, func(name string) string { return s.secrets.Source(firstOf(ctx, env, name)) })
 	})
 }
 
@@ -445,7 +444,7 @@ func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
 		name := "runner.ui." + x.Name
 		args := []string{x.On}
 		if x.Details != "" {
-			args = append(args, redact.NewSet().Source(x.Details))
+			args = append(args, s.shownDetails(ctx, x))
 		}
 		rec, err := s.Begin(jobs.Load{
 			JID: jid, Fun: name, Arg: value.Strings(args...), Tgt: id, TgtType: "list", User: x.User, Minions: []string{id}, Runner: true, PID: os.Getpid(),

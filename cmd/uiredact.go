@@ -9,6 +9,7 @@ import (
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
 	"brine/internal/redact"
+	"brine/internal/ui"
 	"brine/internal/value"
 )
 
@@ -98,6 +99,37 @@ func secretPaths(s *session, values *value.Map) []orchestration.Path {
 	return out
 }
 
+// knowPillar adds the secrets of the controller's pillar to a set.
+func (s *session) knowPillar(ctx context.Context, known *redact.Set) error {
+	env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
+	items, err := env.Invoker.Invoke(ctx, fun.Exec, "pillar.items", fun.Args{Kw: value.NewMap(0)})
+	if err != nil {
+		return fmt.Errorf("the pillar of the controller cannot be rendered: %w", err)
+	}
+	pillar, ok := items.Value.(value.Mapping)
+	if !ok {
+		return errors.New("the pillar of the controller cannot be rendered")
+	}
+	if _, broken := pillar.Get("_errors"); broken {
+		return errors.New("the pillar of the controller cannot be rendered: 'brine call pillar.items' says why")
+	}
+	known.AddPillar(items.Value)
+	return nil
+}
+
+// shownDetails are the details of an action as its record has them, whatever other
+// records have: without secrets. Those of the pillar are looked for only in texts that
+// are defined: whoever types a guess must not learn from the record that it is right.
+func (s *session) shownDetails(ctx context.Context, x ui.Action) string {
+	known := redact.NewSet()
+	if x.Defined {
+		if err := s.knowPillar(ctx, known); err != nil {
+			return "(not recorded, since it is not known which secrets it has: " + known.Source(err.Error()) + ")"
+		}
+	}
+	return known.Source(x.Details)
+}
+
 // Redact returns texts without secrets: those whose names say so, and those of the
 // controller's pillar; see [ui.Backend].
 func (b *uiBackend) Redact(ctx context.Context, texts []string) ([]string, error) {
@@ -107,19 +139,9 @@ func (b *uiBackend) Redact(ctx context.Context, texts []string) ([]string, error
 			copy(out, texts)
 			return nil
 		}
-		env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
-		items, err := env.Invoker.Invoke(ctx, fun.Exec, "pillar.items", fun.Args{Kw: value.NewMap(0)})
-		if err != nil {
-			return fmt.Errorf("the pillar of the controller cannot be rendered: %w", err)
+		if err := s.knowPillar(ctx, s.secrets); err != nil {
+			return err
 		}
-		pillar, ok := items.Value.(value.Mapping)
-		if !ok {
-			return errors.New("the pillar of the controller cannot be rendered")
-		}
-		if _, broken := pillar.Get("_errors"); broken {
-			return errors.New("the pillar of the controller cannot be rendered: 'brine call pillar.items' says why")
-		}
-		s.secrets.AddPillar(items.Value)
 		for i, text := range texts {
 			out[i] = s.secrets.Source(text)
 		}

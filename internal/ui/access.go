@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -298,7 +299,10 @@ func (s *Server) act(x route) http.HandlerFunc {
 		if x.name != nil {
 			entry.Name = x.name(r.PostForm)
 		}
-		entry.Details = s.details(entry.Name, forRecord(r))
+		if why == nil { // else who may not read a definition could have it recorded, and read it there
+			entry.Details = s.details(entry.Name, forRecord(r))
+			entry.Defined = strings.HasPrefix(r.URL.Path, "/chains/") && (v.role >= Editor || entry.Name == "run")
+		}
 		if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
 			s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
 			return

@@ -82,6 +82,9 @@ type Action struct {
 	// Details say what was asked for, such as the change of a chain; "": nothing
 	// beside On. They have no passwords and no values of pillars.
 	Details string
+	// Defined says that Details have texts of what is defined, and nothing that somebody
+	// typed who may not read its secrets: those of the pillar are left out, too.
+	Defined bool
 	OK      bool // it was allowed
 }
 
