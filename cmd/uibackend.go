@@ -26,7 +26,6 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
-	"brine/internal/target"
 	"brine/internal/ui"
 	"brine/internal/value"
 )
@@ -361,7 +360,7 @@ func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.Sight) (ids
 			return err
 		}
 		if sight == ui.WholeSight {
-			if err := target.Whole(e.Text, e.Type); err != nil {
+			if err := fleet.WholePillar(e.Text, e.Type); err != nil {
 				return err
 			}
 		}

@@ -23,7 +23,7 @@ func mayRepeatJob(s *Server, r *http.Request, v *visit) error {
 	}
 	j, err := s.readJob(r.Context(), r.PathValue("jid"))
 	if err != nil {
-		return nil //nolint:nilerr // the action itself says so, and does nothing
+		return err
 	}
 	return s.definedNow(r.Context(), j)
 }
@@ -41,7 +41,7 @@ func mayResumeTemplate(s *Server, r *http.Request, _ *visit) error {
 	}
 	name, plain := plainRun(j)
 	if j.Definition == nil || !plain || name != r.PathValue("name") {
-		return fmt.Errorf("job %s is no execution of this template that can be resumed", jid)
+		return fmt.Errorf("job %s cannot be resumed here: it did not execute this template as its form does", jid)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func mayResumeRun(s *Server, r *http.Request, v *visit) error {
 	}
 	x, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
-		return nil //nolint:nilerr // the action itself says so, and does nothing
+		return err
 	}
 	view, _ := x.view(1 << 30)
 	if view.Spec.single() || view.JID == "" {
