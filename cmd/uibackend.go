@@ -26,6 +26,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
+	"brine/internal/redact"
 	"brine/internal/ui"
 	"brine/internal/value"
 )
@@ -102,11 +103,11 @@ func (b *uiBackend) session(ctx context.Context, do func(*session) error) error 
 	run, fleet := b.run, b.fleet
 	s, err := a.newSession(config.Master, "salt-run", &run, fleet.override())
 	if err != nil {
-		return err
+		return redacted(redact.NewSet(), err) // it may quote the configuration
 	}
 	defer s.end()
 	if s.ssh, err = a.sshOptions(&fleet); err != nil {
-		return err
+		return redacted(s.secrets, err)
 	}
 	if err = s.openGit(ctx); err == nil {
 		err = do(s)
@@ -114,7 +115,7 @@ func (b *uiBackend) session(ctx context.Context, do func(*session) error) error 
 	if text := strings.TrimSpace(out.String()); err != nil && text != "" {
 		err = fmt.Errorf("%w\n%s", err, text)
 	}
-	return redacted(s, err)
+	return redacted(s.secrets, err)
 }
 
 // lockedBuffer is a buffer that several goroutines may write to.
@@ -179,9 +180,9 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 		for _, n := range names {
 			e := ui.Entry{Name: n}
 			if c, _, err := st.Read(n); err != nil {
-				e.Fault = s.secrets.Source(err.Error())
+				e.Fault = shown(s.secrets, err.Error())
 			} else {
-				e.Description = s.secrets.Source(fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description))
+				e.Description = shown(s.secrets, fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description))
 			}
 			out.Chains = append(out.Chains, e)
 		}
@@ -195,9 +196,9 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 		for _, n := range names {
 			e := ui.Entry{Name: n}
 			if t, err := ts.find(n); err != nil {
-				e.Fault = s.secrets.Source(err.Error())
+				e.Fault = shown(s.secrets, err.Error())
 			} else {
-				e.Description = s.secrets.Source(t.Description)
+				e.Description = shown(s.secrets, t.Description)
 			}
 			out.Templates = append(out.Templates, e)
 		}
@@ -252,7 +253,7 @@ func (b *uiBackend) States(ctx context.Context, f func(names []string, first fun
 		if err != nil {
 			return err
 		}
-		return f(names, func(name string) string { return s.secrets.Source(firstOf(ctx, env, name)) })
+		return f(names, func(name string) string { return shown(s.secrets, firstOf(ctx, env, name)) })
 	})
 }
 

@@ -16,6 +16,14 @@ import (
 // What the pages show is without the secrets that records leave out: those whose names
 // say so, and the values that the session has got to know.
 
+// shown is text of people, or about what they wrote, as pages have it.
+func shown(known *redact.Set, text string) string {
+	if known == nil {
+		return text
+	}
+	return value.Str(redact.Hide(known.Source(text)))
+}
+
 // A redactedError is an error whose text has no secrets.
 type redactedError struct {
 	text string
@@ -29,11 +37,11 @@ func (e *redactedError) Error() string { return e.text }
 func (e *redactedError) Unwrap() error { return e.err }
 
 // redacted returns an error without the secrets in its text.
-func redacted(s *session, err error) error {
+func redacted(known *redact.Set, err error) error {
 	if err == nil {
 		return nil
 	}
-	if text := s.secrets.Source(err.Error()); text != err.Error() {
+	if text := shown(known, err.Error()); text != err.Error() {
 		return &redactedError{text, err}
 	}
 	return err
@@ -41,16 +49,16 @@ func redacted(s *session, err error) error {
 
 // shownSLS compiles an SLS for a page, and returns the beginning of its file.
 func shownSLS(ctx context.Context, s *session, env *fun.Env, sls string) (low *value.List, text string, err error) {
-	text = s.secrets.Source(firstOf(ctx, env, sls))
+	text = shown(s.secrets, firstOf(ctx, env, sls))
 	if low, err = compiled(ctx, env, sls); err != nil {
 		return nil, text, err
 	}
-	shown := value.NewList()
+	out := value.NewList()
 	for _, x := range low.Items {
 		chunk, _ := x.(*value.Map)
-		shown.Append(s.mask(s.shownChunk(chunk)))
+		out.Append(s.mask(s.shownChunk(chunk)))
 	}
-	return shown, s.secrets.Text(text), nil
+	return out, s.secrets.Text(text), nil
 }
 
 // shownChunk is a chunk of low data in which the arguments of functions are as the
@@ -124,10 +132,10 @@ func (s *session) shownDetails(ctx context.Context, x ui.Action) string {
 	known := redact.NewSet()
 	if x.Defined {
 		if err := s.knowPillar(ctx, known); err != nil {
-			return "(not recorded, since it is not known which secrets it has: " + known.Source(err.Error()) + ")"
+			return "(not recorded, since it is not known which secrets it has: " + shown(known, err.Error()) + ")"
 		}
 	}
-	return known.Source(x.Details)
+	return shown(known, x.Details)
 }
 
 // Redact returns texts without secrets: those whose names say so, and those of the
@@ -143,7 +151,7 @@ func (b *uiBackend) Redact(ctx context.Context, texts []string) ([]string, error
 			return err
 		}
 		for i, text := range texts {
-			out[i] = s.secrets.Source(text)
+			out[i] = shown(s.secrets, text)
 		}
 		return nil
 	})

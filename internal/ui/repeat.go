@@ -59,7 +59,12 @@ func mayResumeRun(s *Server, r *http.Request, v *visit) error {
 	if view.Spec.single() || view.JID == "" {
 		return nil // it is not resumed
 	}
-	return s.isDefined(r.Context(), view.Spec.Kind, view.Spec.Name)
+	// What was resumed with its own arguments goes on with them.
+	j, err := s.readJob(r.Context(), view.JID)
+	if err != nil {
+		return err
+	}
+	return s.definedNow(r.Context(), j)
 }
 
 // definedNow returns a *roleError unless a recorded job is, or is a step of, what is
@@ -167,17 +172,4 @@ func (s *Server) sameChain(ctx context.Context, name, hash string) error {
 		return &roleError{Editor, fmt.Sprintf("the chain %s has changed since, or is gone", name)}
 	}
 	return nil
-}
-
-// isDefined returns a *roleError unless the catalogue has something.
-func (s *Server) isDefined(ctx context.Context, kind, name string) error {
-	c, err := s.back(ctx).catalogue(ctx)
-	if err != nil {
-		return err
-	}
-	is := func(e Entry) bool { return e.Name == name }
-	if kind == kindOrchestration && slices.Contains(c.Orchestrations, name) || kind == kindChain && slices.ContainsFunc(c.Chains, is) || kind == kindTemplate && slices.ContainsFunc(c.Templates, is) {
-		return nil
-	}
-	return &roleError{Editor, fmt.Sprintf("%s is not defined any more", name)}
 }

@@ -93,7 +93,7 @@ func routes() []route {
 		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runEvents},
 		{pattern: "POST /runs/{id}/stop", least: Operator, action: "stop", may: from(Operator, readRuns|endRuns), do: (*Server).stopRun},
 		{pattern: "POST /runs/{id}/kill", least: Operator, action: "kill", may: from(Operator, readRuns|endRuns), do: (*Server).killRun},
-		{pattern: "POST /runs/{id}/resume", least: Operator, action: "resume", may: each(0, readRuns|readNames|runDefined, readRuns|runDefined), check: mayResumeRun, do: (*Server).resumeRun},
+		{pattern: "POST /runs/{id}/resume", least: Operator, action: "resume", may: each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined), check: mayResumeRun, do: (*Server).resumeRun},
 
 		{pattern: "GET /history", least: Viewer, may: from(Viewer, readRecords), do: (*Server).history},
 		{pattern: "GET /history/compare", least: Viewer, may: from(Viewer, readRecords), do: (*Server).compare},

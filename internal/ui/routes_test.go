@@ -145,6 +145,7 @@ const (
 	chainStepJID = "20260101000000000401"
 	pingJID      = "20260101000000000500"
 	siteJID      = "20260101000000000600" // the template
+	fakeJID      = "20260101000000000000" // of what the fake runs
 	otherEnvJID  = "20260101000000000700" // orch.deploy of another saltenv
 	hidden       = "password=hunter2-hidden"
 )
@@ -171,6 +172,7 @@ func sampleSite(t *testing.T) (*site, *spy) {
 	s.record(jobs.Load{JID: adHocJID, Fun: "cmd.run", Arg: value.Strings("id"), Tgt: "*", Minions: []string{"web1"}}, bad, 1)
 	s.record(jobs.Load{JID: pingJID, Fun: "test.ping", Tgt: "*", Minions: []string{"web1"}}, bad, 1)
 	s.orchestrated(adHocOrchJID, jobs.Load{Arg: value.Strings("secret.sls")}, "secret.sls")
+	s.orchestrated(fakeJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
 	s.orchestrated(orchJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
 	s.record(jobs.Load{JID: stepJID, Fun: "cmd.run", Arg: value.Strings("id"), Tgt: "*", Minions: []string{"web1"}, OrchJID: orchJID}, bad, 1)
 	s.orchestrated(chainJID, jobs.Load{Arg: value.Strings("chains.friday"), Metadata: value.MapOf("chain", "friday", "definition", c.Hash())}, "chains.friday")
