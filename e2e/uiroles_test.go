@@ -35,6 +35,8 @@ probe:
     - arg: ['echo {{ pillar['db']['password'] }}; exit 1']
     - kwarg: {env: {TOKEN: env-secret-1}}
 `,
+	// The hint of the error quotes the value.
+	"salt/orch/broken.sls": "x:\n  salt.state: [{tgt: web1}, {sls: broken}]\n",
 	"salt/hidden.sls": "probe:\n  salt.function: [{name: cmd.run}, {tgt: web1}, {arg: ['exit 1']}]\n",
 	"salt/show.sls":   "/x/{{ pillar['db']['password'] }}:\n  file.managed:\n    - contents: {{ pillar['db']['password'] }}\n",
 	"salt/broken.sls": "x: {{ pillar['db']['password'] }}\n  - [\n",
@@ -172,6 +174,13 @@ func TestUIRoles(t *testing.T) {
 		t.Fatalf("run: %s", text)
 	}
 	deployed := editor.ended(where)
+	_, text, where = editor.post("/orchestrations/orch.broken/run", "confirm", "yes")
+	if where == "" {
+		t.Fatalf("run: %s", text)
+	}
+	if text := editor.ended(where); strings.Contains(text, uiSecret) || !strings.Contains(text, "is not a dictionary") {
+		t.Errorf("a run that fails: %s", text)
+	}
 	_, text, _ = editor.get("/chains/friday")
 	version := regexp.MustCompile(`name="version" value="([0-9a-f]+)"`).FindStringSubmatch(text)
 	if version == nil {
