@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/internal/form"
 	"brine/internal/orchestration"
 	"brine/internal/sdb"
 	"brine/internal/source"
@@ -24,10 +25,7 @@ func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 	switch {
 	case from == "":
 	case isLabel(from):
-		// What is kept has no URIs: that in their place is what somebody typed.
-		if r.answers, err = r.store.Load(r.t, from); err == nil {
-			r.answers.Foreign = true
-		}
+		r.answers, err = r.store.Load(r.t, from)
 	default:
 		r.answers, encrypted, err = orchestration.Open(ctx, r.app.Host, r.t, from)
 	}
@@ -79,10 +77,13 @@ func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 // of either. Afterwards, values of the command line can be added, which are one's own.
 func (r *templateRun) data(from string) error {
 	a := r.answers
-	if a.Foreign = a.Foreign || r.behalf(); !a.Foreign {
-		return nil
+	var faults []form.ValueError
+	switch a.Foreign = a.Foreign || r.behalf(); {
+	case a.Foreign:
+		faults = r.t.Form.Foreign(a.Values)
+	case isLabel(from):
+		faults = r.t.Form.Kept(a.Values)
 	}
-	faults := r.t.Form.Foreign(a.Values)
 	if len(faults) == 0 {
 		a.Foreign = r.behalf()
 		return nil

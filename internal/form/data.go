@@ -28,13 +28,29 @@ func isSlot(text string) bool { return strings.Contains(text, slotMark) }
 // form itself has as default or choice is its author's. A salt:// URI is data where the
 // field is a URL.
 func (f *Form) Foreign(answers *value.Map) []ValueError {
+	return f.notData(answers, (*checker).foreignText)
+}
+
+// Kept says what of answers that were kept is more than data. Those that somebody else
+// gave were seen to by [Form.Foreign], and those that were looked up are not kept: a URI
+// of a secret is nobody's.
+func (f *Form) Kept(answers *value.Map) []ValueError {
+	return f.notData(answers, func(c *checker, f *Field, text string) { c.noURI(f, text) })
+}
+
+func (f *Form) notData(answers *value.Map, look func(c *checker, f *Field, text string)) []ValueError {
 	c := &checker{}
-	c.foreign(&Field{Type: Namespace, Fields: f.Fields}, answers)
+	c.texts(&Field{Type: Namespace, Fields: f.Fields}, answers, func(f *Field, text string) {
+		if f.HasDefault && value.Equal(f.Default, text) || f.Type == Select {
+			return // a choice is one of the form's, which Check sees to
+		}
+		look(c, f, text)
+	})
 	return c.faults
 }
 
-// foreign looks at the answer for a field.
-func (c *checker) foreign(f *Field, v value.Value) {
+// texts calls do for each text of the answer for a field, and for keys.
+func (c *checker) texts(f *Field, v value.Value, do func(f *Field, text string)) {
 	switch x := v.(type) {
 	case *value.Map:
 		for k, item := range x.All() {
@@ -43,11 +59,11 @@ func (c *checker) foreign(f *Field, v value.Value) {
 				switch g, ok := find(f.Fields, key); {
 				case f.Type == EditGroup:
 					if f.Key != nil {
-						c.foreignText(f.Key, key)
+						do(f.Key, key)
 					}
-					c.foreign(f.Item, item)
+					c.texts(f.Item, item, do)
 				case ok:
-					c.foreign(g, item)
+					c.texts(g, item, do)
 				}
 			})
 		}
@@ -55,28 +71,32 @@ func (c *checker) foreign(f *Field, v value.Value) {
 		for i, item := range x.Items {
 			c.at(strconv.Itoa(i), func() {
 				if f.Type == EditGroup {
-					c.foreign(f.Item, item)
+					c.texts(f.Item, item, do)
 				} else {
-					c.foreign(f, item)
+					c.texts(f, item, do)
 				}
 			})
 		}
 	case string:
-		c.foreignText(f, x)
+		do(f, x)
 	case value.Bytes:
-		c.foreignText(f, string(x))
+		do(f, string(x))
 	}
 }
 
-func (c *checker) foreignText(f *Field, text string) {
-	if f.HasDefault && value.Equal(f.Default, text) || f.Type == Select {
-		return // a choice is one of the form's, which Check sees to
-	}
-	start := strings.TrimSpace(text)
-	switch {
-	case strings.HasPrefix(start, sdbScheme):
+// noURI reports whether text is no URI of a secret, and complains if it is.
+func (c *checker) noURI(f *Field, text string) bool {
+	if strings.HasPrefix(strings.TrimSpace(text), sdbScheme) {
 		c.fault(f, "must not be an %s URI: such a value is not looked up for others", sdbScheme)
-	case strings.HasPrefix(start, saltFile) && f.Type != URL:
+		return false
+	}
+	return true
+}
+
+func (c *checker) foreignText(f *Field, text string) {
+	switch {
+	case !c.noURI(f, text):
+	case strings.HasPrefix(strings.TrimSpace(text), saltFile) && f.Type != URL:
 		c.fault(f, "must not be a %s URI: the field is not one of the type url", saltFile)
 	case strings.Contains(text, pgpHead):
 		c.fault(f, "must not be a PGP message: it would be decrypted for others")

@@ -39,11 +39,13 @@ func TestForeign(t *testing.T) {
 		"a\u0085b": "one line", "a\u2028b": "one line", "-----BEGIN PGP MESSAGE-----": "PGP",
 	}
 	places := map[string]func(v value.Value) *value.Map{
-		"text":             func(v value.Value) *value.Map { return value.MapOf("text", v) },
-		"secret":           func(v value.Value) *value.Map { return value.MapOf("secret", v) },
-		"inner:text":       func(v value.Value) *value.Map { return value.MapOf("inner", value.MapOf("text", v)) },
-		"plain:0":          func(v value.Value) *value.Map { return value.MapOf("plain", value.NewList(v)) },
-		"users:ann:shell":  func(v value.Value) *value.Map { return value.MapOf("users", value.MapOf("ann", value.MapOf("shell", v))) },
+		"text":       func(v value.Value) *value.Map { return value.MapOf("text", v) },
+		"secret":     func(v value.Value) *value.Map { return value.MapOf("secret", v) },
+		"inner:text": func(v value.Value) *value.Map { return value.MapOf("inner", value.MapOf("text", v)) },
+		"plain:0":    func(v value.Value) *value.Map { return value.MapOf("plain", value.NewList(v)) },
+		"users:ann:shell": func(v value.Value) *value.Map {
+			return value.MapOf("users", value.MapOf("ann", value.MapOf("shell", v)))
+		},
 		"preset":           func(v value.Value) *value.Map { return value.MapOf("preset", v) },
 		"text:0 of a list": func(v value.Value) *value.Map { return value.MapOf("text", value.NewList(v)) },
 	}
@@ -65,6 +67,12 @@ func TestForeign(t *testing.T) {
 		if faults := f.Foreign(good); len(faults) > 0 {
 			t.Errorf("%s: %v", value.Repr(good), faults)
 		}
+	}
+	if faults := f.Kept(value.MapOf("text", "a\nb", "secret", "salt://x", "preset", "sdb://vault/preset")); len(faults) > 0 {
+		t.Errorf("kept: %v", faults)
+	}
+	if faults := f.Kept(value.MapOf("users", value.MapOf("ann", value.MapOf("shell", "sdb://x/y")))); len(faults) != 1 || faults[0].Path != "users:ann:shell" {
+		t.Errorf("kept: %v", faults)
 	}
 	if faults := f.Foreign(value.MapOf("link", "sdb://vault/x")); len(faults) != 1 {
 		t.Errorf("a URL: %v", faults)
