@@ -391,7 +391,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	u, ok := users.check(name, password)
 	if !ok {
 		s.access.failed(keys...)
-		s.note(r, name[:min(64, len(name))], false)
+		who := name
+		if _, known := users.find(name); !known {
+			who = "(unknown)" // it may be a password that was typed in the wrong place
+		}
+		s.note(r, who, false)
 		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, name, "The name or the password is wrong."))
 		return
 	}
