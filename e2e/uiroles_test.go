@@ -37,9 +37,9 @@ probe:
 `,
 	// The hint of the error quotes the value.
 	"salt/orch/broken.sls": "x:\n  salt.state: [{tgt: web1}, {sls: broken}]\n",
-	"salt/hidden.sls": "probe:\n  salt.function: [{name: cmd.run}, {tgt: web1}, {arg: ['exit 1']}]\n",
-	"salt/show.sls":   "/x/{{ pillar['db']['password'] }}:\n  file.managed:\n    - contents: {{ pillar['db']['password'] }}\n",
-	"salt/broken.sls": "x: {{ pillar['db']['password'] }}\n  - [\n",
+	"salt/hidden.sls":      "probe:\n  salt.function: [{name: cmd.run}, {tgt: web1}, {arg: ['exit 1']}]\n",
+	"salt/show.sls":        "/x/{{ pillar['db']['password'] }}:\n  file.managed:\n    - contents: {{ pillar['db']['password'] }}\n",
+	"salt/broken.sls":      "x: {{ pillar['db']['password'] }}\n  - [\n",
 	"salt/orchestration/states/write/init.sls": `write_it:
   salt.state:
     - tgt: {{ pillar['targets']['web'] }}
@@ -334,6 +334,9 @@ func (p *pages) viewerSees(viewer *account) {
 	}
 	if _, text, _ := viewer.get("/targets?expr=G@os:none"); !strings.Contains(text, "grains are not kept here: far.") {
 		t.Errorf("by a grain: %s", text)
+	}
+	if _, text, _ := viewer.get("/audit"); strings.Contains(text, "other-secret") || !strings.Contains(text, "mysql --password=XXX-REDACTED-XXX -pXXX-REDACTED-XXX") {
+		t.Errorf("audit: %s", text)
 	}
 	if _, text, _ := viewer.get("/chains/friday"); !strings.Contains(text, "mysql --password=XXX-REDACTED-XXX -pXXX-REDACTED-XXX") {
 		t.Errorf("a chain: %s", text)
