@@ -28,10 +28,27 @@ func (s *session) openHistory(ctx context.Context, env *fun.Env) {
 	var once sync.Once
 	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, s.once(func(err error) { once.Do(func() { s.tell(err) }) }))
 	s.history = &history.Recorder{
-		Put: func(row *value.Map) { sink.Return(row) }, Now: s.app.Host.Now,
-		Subject: s.subject, Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
+		Put: func(row *value.Map) { sink.Return(value.ToMap(s.mask(row))) }, Now: s.app.Host.Now,
+		Subject: s.shownSubject(), Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
 	}
 	s.close = append(s.close, func() { _ = sink.Close() }) // it has warned
+}
+
+// shownSubject is what the command runs as the history names it: without secrets in the
+// texts of people.
+func (s *session) shownSubject() *history.Subject {
+	if s.subject == nil {
+		return nil
+	}
+	x := *s.subject
+	x.Description = s.secrets.Source(x.Description)
+	if step := x.Step; step != nil {
+		x.Step = func(id string) (label, target string) {
+			label, target = step(id)
+			return s.secrets.Source(label), target
+		}
+	}
+	return &x
 }
 
 // tell prints what is wrong with the history. It is nothing that --strict counts: the

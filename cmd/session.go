@@ -150,6 +150,9 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	if err := s.knowSecrets(); err != nil {
 		return nil, err
 	}
+	if s.secrets != nil && a.Getenv(onBehalf) != "" {
+		a.Err = masker{a.Err, s.secrets} // pages show it, also to those who may only look
+	}
 	s.bus = event.NewRing(0, a.Host.Now)
 	if s.secrets != nil {
 		s.bus.Mask(s.secrets.Mask)

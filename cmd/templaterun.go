@@ -339,11 +339,11 @@ func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]
 
 // matchExpr returns the ids that a target expression means.
 func matchExpr(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string, error) {
-	return env.Fleet.Match(ctx, tgtOf(e), e.Type)
+	return env.Fleet.Match(ctx, targetOf(e), e.Type)
 }
 
-// tgtOf returns a target expression as jobs have it.
-func tgtOf(e orchestration.Expr) value.Value {
+// targetOf is a target expression as fleets take it.
+func targetOf(e orchestration.Expr) value.Value {
 	if e.Type != "list" {
 		return e.Text
 	}
@@ -363,7 +363,7 @@ func matchAll(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string
 	if !ok || e.Type != "list" {
 		return matchExpr(ctx, env, e)
 	}
-	ids, unlisted, err := f.Listed(ctx, fun.Job{Tgt: tgtOf(e), TgtType: e.Type})
+	ids, unlisted, err := f.Listed(ctx, fun.Job{Tgt: targetOf(e), TgtType: e.Type})
 	if err != nil || len(unlisted) == 0 {
 		return ids, err
 	}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/internal/form"
 	"brine/internal/orchestration"
 	"brine/internal/sdb"
+	"brine/internal/source"
 	"brine/internal/value"
 )
 
@@ -32,6 +34,9 @@ func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 	}
 	if encrypted {
 		r.unkept = orchestration.Leaves(r.answers.Values)
+	}
+	if err := r.data(from); err != nil {
+		return err
 	}
 	if err := r.fetch(ctx, r.answers.Values, nil); err != nil {
 		return fmt.Errorf("--answers %s: %w", from, err)
@@ -67,13 +72,39 @@ func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 	return nil
 }
 
+// data sees to it that answers of somebody else are nothing but data: those of a user of
+// brine ui, those of a file that others may write, and those that are kept, which may be
+// of either. Afterwards, values of the command line can be added, which are one's own.
+func (r *templateRun) data(from string) error {
+	a := r.answers
+	var faults []form.ValueError
+	switch a.Foreign = a.Foreign || r.behalf(); {
+	case a.Foreign:
+		faults = r.t.Form.Foreign(a.Values)
+	case isLabel(from):
+		faults = r.t.Form.Kept(a.Values)
+	}
+	if len(faults) == 0 {
+		a.Foreign = r.behalf()
+		return nil
+	}
+	var es source.Errors
+	for _, e := range faults {
+		es = append(es, &source.Error{Err: fmt.Errorf("--answers %s: %w", from, e), Hint: "the answers are kept ones, or of somebody else: nothing in them is looked up; use --set, or a file of your own"})
+	}
+	return es
+}
+
+// behalf reports whether the run is for a user of brine ui.
+func (r *templateRun) behalf() bool { return r.app.Getenv(onBehalf) != "" }
+
 // set reads an answer of --set.
 func (r *templateRun) set(ctx context.Context, c *cobra.Command, x string) error {
 	path, text, ok := strings.Cut(x, "=")
 	switch {
 	case !ok:
 		return usagef(c, "--set %s: write <field>=<value>", x)
-	case sdb.Is(text):
+	case sdb.Is(text) && !r.behalf():
 		if err := r.t.Form.Set(r.answers.Values, path, ""); err != nil {
 			return usagef(c, "--set %s", err)
 		}
@@ -108,7 +139,7 @@ func (r *templateRun) fetched(ctx context.Context, uri string) (value.Value, err
 func (r *templateRun) fetch(ctx context.Context, v value.Value, path orchestration.Path) error {
 	one := func(key, x value.Value, set func(value.Value)) error {
 		at := path.To(key)
-		if !sdb.Is(x) {
+		if !sdb.Is(x) || r.answers.Foreign {
 			return r.fetch(ctx, x, at)
 		}
 		got, err := r.fetched(ctx, value.Str(x))

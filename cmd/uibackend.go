@@ -20,11 +20,13 @@ import (
 	"brine/cmd/assembly"
 	"brine/internal/chain"
 	"brine/internal/config"
+	"brine/internal/fleet"
 	"brine/internal/fun"
 	"brine/internal/history"
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
+	"brine/internal/redact"
 	"brine/internal/ui"
 	"brine/internal/value"
 )
@@ -101,11 +103,11 @@ func (b *uiBackend) session(ctx context.Context, do func(*session) error) error 
 	run, fleet := b.run, b.fleet
 	s, err := a.newSession(config.Master, "salt-run", &run, fleet.override())
 	if err != nil {
-		return err
+		return redacted(redact.NewSet(), err) // it may quote the configuration
 	}
 	defer s.end()
 	if s.ssh, err = a.sshOptions(&fleet); err != nil {
-		return err
+		return redacted(s.secrets, err)
 	}
 	if err = s.openGit(ctx); err == nil {
 		err = do(s)
@@ -113,7 +115,7 @@ func (b *uiBackend) session(ctx context.Context, do func(*session) error) error 
 	if text := strings.TrimSpace(out.String()); err != nil && text != "" {
 		err = fmt.Errorf("%w\n%s", err, text)
 	}
-	return err
+	return redacted(s.secrets, err)
 }
 
 // lockedBuffer is a buffer that several goroutines may write to.
@@ -178,9 +180,9 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 		for _, n := range names {
 			e := ui.Entry{Name: n}
 			if c, _, err := st.Read(n); err != nil {
-				e.Fault = err.Error()
+				e.Fault = shown(s.secrets, err.Error())
 			} else {
-				e.Description = fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description)
+				e.Description = shown(s.secrets, fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description))
 			}
 			out.Chains = append(out.Chains, e)
 		}
@@ -194,9 +196,9 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 		for _, n := range names {
 			e := ui.Entry{Name: n}
 			if t, err := ts.find(n); err != nil {
-				e.Fault = err.Error()
+				e.Fault = shown(s.secrets, err.Error())
 			} else {
-				e.Description = t.Description
+				e.Description = shown(s.secrets, t.Description)
 			}
 			out.Templates = append(out.Templates, e)
 		}
@@ -215,8 +217,7 @@ func (b *uiBackend) Steps(ctx context.Context, sls string) (low *value.List, tex
 		if !slices.Contains(names, sls) {
 			return fmt.Errorf("orchestration %s: %w", sls, ui.ErrNotFound)
 		}
-		text = firstOf(ctx, env, sls)
-		low, err = compiled(ctx, env, sls)
+		low, text, err = shownSLS(ctx, s, env, sls)
 		return err
 	})
 	return low, text, err
@@ -252,16 +253,14 @@ func (b *uiBackend) States(ctx context.Context, f func(names []string, first fun
 		if err != nil {
 			return err
 		}
-		return f(names, func(name string) string { return firstOf(ctx, env, name) })
+		return f(names, func(name string) string { return shown(s.secrets, firstOf(ctx, env, name)) })
 	})
 }
 
 // State compiles an SLS; see [ui.Backend].
 func (b *uiBackend) State(ctx context.Context, sls string) (low *value.List, text string, err error) {
 	err = b.session(ctx, func(s *session) (err error) {
-		env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
-		text = firstOf(ctx, env, sls)
-		low, err = compiled(ctx, env, sls)
+		low, text, err = shownSLS(ctx, s, s.env(ctx, s.jids.Next(s.app.Host.Now())), sls)
 		return err
 	})
 	return low, text, err
@@ -354,16 +353,40 @@ func firstOf(ctx context.Context, env *fun.Env, sls string) string {
 }
 
 // Match finds targets; see [ui.Backend].
-func (b *uiBackend) Match(ctx context.Context, expr string) (ids []string, err error) {
+func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.Sight) (ids []string, note string, err error) {
+	e := orchestration.ParseExpr(expr)
 	err = b.session(ctx, func(s *session) error {
+		if sight == ui.KeptSight {
+			ids, note, err = s.known(ctx, e)
+			return err
+		}
+		if sight == ui.WholeSight {
+			if err := fleet.WholePillar(e.Text, e.Type); err != nil {
+				return err
+			}
+		}
 		env, err := s.controller(ctx, s.jids.Next(s.app.Host.Now()))
 		if err != nil {
 			return err
 		}
-		ids, err = matchExpr(ctx, env, orchestration.ParseExpr(expr))
+		ids, err = matchExpr(ctx, env, e)
 		return err
 	})
-	return ids, err
+	return ids, note, err
+}
+
+// known finds those of the listed machines that an expression means, without anything
+// being connected to: neither machines nor masters nor the bus of events.
+func (s *session) known(ctx context.Context, e orchestration.Expr) (ids []string, note string, err error) {
+	o := s.envOptions(s.jids.Next(s.app.Host.Now()))
+	f, err := assembly.NewFleet(ctx, assembly.NewEnv(ctx, o), o, s.newJID)
+	if err != nil {
+		return nil, "", err
+	}
+	f.Warn = s.warn
+	s.close = append(s.close, func() { _ = f.Close() })
+	ids, maybe, elsewhere, err := f.Known(ctx, targetOf(e), e.Type)
+	return ids, fleet.KnownSays(maybe, elsewhere), err
 }
 
 // Chains returns the directory of chains; see [ui.Backend].
@@ -394,7 +417,9 @@ func (b *uiBackend) Template(ctx context.Context, name string) (t *orchestration
 		}
 		if a, err = ts.store.Load(t, orchestration.Last); err != nil {
 			a = nil // there are none, or the template has changed since
+			return nil
 		}
+		a = a.Without(secretPaths(s, a.Values))
 		return nil
 	})
 	return t, a, err
@@ -419,7 +444,7 @@ func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
 		name := "runner.ui." + x.Name
 		args := []string{x.On}
 		if x.Details != "" {
-			args = append(args, x.Details)
+			args = append(args, s.shownDetails(ctx, x))
 		}
 		rec, err := s.Begin(jobs.Load{
 			JID: jid, Fun: name, Arg: value.Strings(args...), Tgt: id, TgtType: "list", User: x.User, Minions: []string{id}, Runner: true, PID: os.Getpid(),

@@ -81,6 +81,7 @@ type pages struct {
 	out  io.ReadCloser
 	errs *lockedBuffer
 	link string
+	env  []string // of brine, beside the usual
 }
 
 // startUI starts brine ui and a browser.
@@ -176,6 +177,7 @@ func (p *pages) brine(args ...string) *exec.Cmd {
 	c := exec.CommandContext(p.t.Context(), self)
 	c.Args = append([]string{"brine"}, append(args, "-c", p.dir)...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir, "TMPDIR="+p.dir, "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
+	c.Env = append(c.Env, p.env...)
 	return c
 }
 

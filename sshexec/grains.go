@@ -105,6 +105,59 @@ func (g *machineGrains) Keys() []value.Value {
 	return all.Keys()
 }
 
+// keptGrains are the grains of a machine that are known without asking it.
+type keptGrains struct {
+	m *machine
+
+	once    sync.Once
+	file    *gathering // nil: none are kept
+	mu      sync.Mutex
+	unknown bool // one was asked for that is not known
+}
+
+// errNotKept says why a grain is not known.
+var errNotKept = errors.New("its grains are not kept here")
+
+func (g *keptGrains) whyUnknown() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.unknown {
+		return errNotKept
+	}
+	return nil
+}
+
+func (g *keptGrains) kept(keys ...value.Value) *value.Map {
+	g.once.Do(func() { g.file = g.m.kept() })
+	if !g.file.has(keys) {
+		g.mu.Lock()
+		g.unknown = true
+		g.mu.Unlock()
+	}
+	if g.file == nil {
+		return value.NewMap(0)
+	}
+	return g.file.grains
+}
+
+// Get returns a grain.
+func (g *keptGrains) Get(key value.Value) (value.Value, bool) {
+	if v, ok := g.m.e.Grains.Get(key); ok {
+		return v, true
+	}
+	return g.kept(key).Get(key)
+}
+
+// Len returns the number of grains.
+func (g *keptGrains) Len() int { return len(g.Keys()) }
+
+// Keys returns the names of the grains.
+func (g *keptGrains) Keys() []value.Value {
+	all := g.kept().Copy()
+	all.Update(g.m.e.Grains)
+	return all.Keys()
+}
+
 // A gathering is what is known of a machine's grains. It is not changed once it
 // is made.
 type gathering struct {

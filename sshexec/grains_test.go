@@ -127,3 +127,40 @@ func TestGrainsHold(t *testing.T) {
 		t.Error("answers hold beside a call that may be at work")
 	}
 }
+
+// TestKept has grains of the roster and kept ones, of a machine that nobody may connect
+// to.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	e := &roster.Entry{ID: "web1", Host: "127.0.0.1", Port: 1, User: "root", Grains: value.MapOf("role", "web")}
+	p := NewProvider(Settings{Entries: []*roster.Entry{e}, Dialer: NewDialer(options(t, known(t))), GrainsDir: filepath.Join(t.TempDir(), "grains"), GrainsAge: time.Hour, Now: func() time.Time { return now }, Opts: value.NewMap(0)})
+	get := func(key string) (value.Value, bool, bool) {
+		m := p.Kept("web1")
+		if m.Pillar != nil {
+			t.Error("there is a pillar")
+		}
+		v, ok := m.Grains().Get(key)
+		return v, ok, m.Unknown() != nil
+	}
+	if v, ok, unknown := get("role"); v != "web" || !ok || unknown {
+		t.Errorf("role: %v, %v, %v", v, ok, unknown)
+	}
+	if v, ok, unknown := get("os"); ok || !unknown {
+		t.Errorf("os: %v, %v, %v", v, ok, unknown)
+	}
+	p.targets["web1"].keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.MapOf("fqdn", true), at: now})
+	if v, ok, unknown := get("os"); v != "Debian" || !ok || unknown {
+		t.Errorf("os: %v, %v, %v", v, ok, unknown)
+	}
+	if v, ok, unknown := get("fqdn"); ok || unknown {
+		t.Errorf("fqdn, which is not there: %v, %v, %v", v, ok, unknown)
+	}
+	if v, ok, unknown := get("mem_total"); ok || !unknown {
+		t.Errorf("mem_total: %v, %v, %v", v, ok, unknown)
+	}
+	m := p.Kept("web1")
+	if n := m.Grains().Len(); n != 2 || m.Unknown() == nil {
+		t.Errorf("%d grains, %v", n, m.Unknown())
+	}
+}

@@ -175,6 +175,13 @@ func (p *Provider) Minion(ctx context.Context, id string) target.Minion {
 	}
 }
 
+// Kept is Minion for who may not have machines connected to: grains are those of the
+// roster and those that were kept, and there is no pillar.
+func (p *Provider) Kept(id string) target.Minion {
+	grains := &keptGrains{m: p.machine(id)}
+	return target.Minion{ID: id, Grains: func() value.Mapping { return grains }, Unknown: grains.whyUnknown}
+}
+
 // Prepare asks for what the connections to ids need, before they are made.
 func (p *Provider) Prepare(ctx context.Context, ids []string) {
 	entries := make([]*roster.Entry, 0, len(ids))

@@ -216,7 +216,43 @@ func (p *parser) step(m *value.Map, pos source.Pos, n int) Step {
 		}
 	}
 	s.SLS = p.names(m, "sls")
+	p.data(m, what)
 	return s
+}
+
+// data refuses text that would be evaluated on the controller, where the steps become
+// states of an orchestration: slots call functions, and sdb:// URIs name secrets.
+func (p *parser) data(v value.Value, what string) {
+	switch v := v.(type) {
+	case *value.Map:
+		for k, x := range v.All() {
+			for _, text := range []value.Value{k, x} {
+				if why := evaluated(text); why != "" {
+					p.Fault(v.Pos(k), "%s: %s", what, why)
+				}
+			}
+			p.data(x, what)
+		}
+	case *value.List:
+		for i, x := range v.Items {
+			if why := evaluated(x); why != "" {
+				p.Fault(v.PosAt(i), "%s: %s", what, why)
+			}
+			p.data(x, what)
+		}
+	}
+}
+
+// evaluated says why text is more than data; "": it is not.
+func evaluated(v value.Value) string {
+	text, _ := v.(string)
+	switch {
+	case strings.Contains(text, "__slot__:"):
+		return "text with __slot__: would be called as a function on the controller; a chain takes data"
+	case strings.HasPrefix(strings.TrimSpace(text), "sdb://"):
+		return "an sdb:// URI names a secret of the controller; a chain takes data: read the secret in the pillar, or in an SLS"
+	}
+	return ""
 }
 
 // names reads a string with commas, or a list of strings.

@@ -74,6 +74,12 @@ func (l *Local) Minion(ctx context.Context, id string) target.Minion {
 	}
 }
 
+// Kept is Minion for who may not have machines connected to: the machine is this one,
+// whose grains are worked out here. There is no pillar.
+func (l *Local) Kept(id string) target.Minion {
+	return target.Minion{ID: id, Grains: func() value.Mapping { return l.now(context.Background(), id).Grains }}
+}
+
 // now returns an Env of a machine whose grains and pillar are those of now: what
 // ran here before has changed them.
 func (l *Local) now(ctx context.Context, id string) *fun.Env {

@@ -343,7 +343,10 @@ func (c *checker) field(f *Field, v value.Value) value.Value {
 		return nil
 	}
 	out, ok := f.scalar(v)
-	switch {
+	switch text, isText := out.(string); {
+	case ok && isText && isSlot(text) && !value.Equal(text, f.Default) && f.Type != Select:
+		c.fault(f, "%s", errSlot)
+		return out
 	case !ok && f.Type == Password:
 		c.fault(f, "must be %s", f.Wants())
 	case !ok:

@@ -63,6 +63,9 @@ func (t *Target) allows(e Expr) error {
 type Answers struct {
 	Targets map[string]string // target expressions
 	Values  *value.Map        // of the pillar
+	// Foreign says that somebody else gave the values: they are data, of which nothing is
+	// looked up or evaluated.
+	Foreign bool
 }
 
 // NewAnswers returns no answers.
@@ -171,6 +174,9 @@ func (t *Template) Check(a *Answers) (pillar *value.Map, faults []error, missing
 		}
 	}
 	pillar, problems := t.Form.Check(a.Values)
+	if a.Foreign {
+		problems = append(problems, t.Form.Foreign(a.Values)...)
+	}
 	for _, p := range problems {
 		if p.Missing {
 			missing = append(missing, Missing{Field: p.Field, Path: p.Path})
@@ -253,7 +259,16 @@ func (s *Store) Load(t *Template, label string) (*Answers, error) {
 
 // ReadFile reads answers from a JSON or YAML file.
 func ReadFile(files host.Files, t *Template, path string) (*Answers, error) {
-	m, err := mapping(files, path)
+	text, err := files.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parse(t, path, text)
+}
+
+// parse reads answers from the text of a file.
+func parse(t *Template, path string, text []byte) (*Answers, error) {
+	m, err := parseMapping(path, text)
 	if err != nil {
 		return nil, err
 	}

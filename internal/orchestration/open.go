@@ -3,6 +3,7 @@ package orchestration
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -23,12 +24,22 @@ const programTimeout = 5 * time.Minute
 
 // Open reads answers from a file of JSON or YAML, which sops or gpg may have
 // encrypted: it is decrypted by these programs, and nothing of it is written
-// down. encrypted says that it was.
+// down. encrypted says that it was. Answers of a file that somebody else could have
+// written are foreign.
 func Open(ctx context.Context, h host.Host, t *Template, path string) (a *Answers, encrypted bool, err error) {
-	text, err := h.ReadFile(path)
+	text, err := host.ReadTrusted(h, path)
+	_, foreign := errors.AsType[*host.UntrustedFileError](err)
+	if foreign {
+		text, err = h.ReadFile(path)
+	}
 	if err != nil {
 		return nil, false, err
 	}
+	defer func() {
+		if a != nil {
+			a.Foreign = foreign
+		}
+	}()
 	var argv []string
 	switch {
 	case slices.Contains([]string{".gpg", ".asc", ".pgp"}, filepath.Ext(path)) || bytes.HasPrefix(bytes.TrimSpace(text), []byte(pgpHead)):
@@ -36,7 +47,7 @@ func Open(ctx context.Context, h host.Host, t *Template, path string) (a *Answer
 	case isSops(text):
 		argv = []string{"sops", "--decrypt", "--output-type", "json", path}
 	default:
-		a, err := ReadFile(h, t, path)
+		a, err = parse(t, path, text)
 		return a, false, err
 	}
 	out, err := h.Run(ctx, host.Cmd{Argv: argv, Timeout: programTimeout})
@@ -122,7 +133,7 @@ func Leaves(m *value.Map) []Path {
 // Without returns answers without the values at some paths; what is in a list of
 // plain values goes with the list.
 func (a *Answers) Without(paths []Path) *Answers {
-	out := &Answers{Targets: a.Targets}
+	out := &Answers{Targets: a.Targets, Foreign: a.Foreign}
 	out.Values, _ = value.Clone(a.Values).(*value.Map)
 	for _, p := range paths {
 		if len(p) > 0 {

@@ -168,6 +168,11 @@ func mapping(files host.Files, path string) (*value.Map, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseMapping(path, b)
+}
+
+// parseMapping reads the text of a YAML file whose top is a mapping.
+func parseMapping(path string, b []byte) (*value.Map, error) {
 	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: path}, b)
 	if err != nil {
 		return nil, err

@@ -72,6 +72,15 @@ func isOperator(word string) bool {
 
 // compound compiles text, or a list of words.
 func (c *compiler) compound(expr value.Value, pillarExact bool) (node, error) {
+	words, err := compoundWords(expr)
+	if err != nil {
+		return nil, err
+	}
+	return c.expression(words, pillarExact)
+}
+
+// compoundWords returns the words of a compound, as they are written.
+func compoundWords(expr value.Value) ([]string, error) {
 	var words []string
 	switch v := expr.(type) {
 	case string:
@@ -91,7 +100,7 @@ func (c *compiler) compound(expr value.Value, pillarExact bool) (node, error) {
 		}
 		words = strings.Fields(s)
 	}
-	return c.expression(words, pillarExact)
+	return words, nil
 }
 
 // An item is a word of an expression: an operator, or what a word compiled to.

@@ -8,7 +8,7 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
-	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
@@ -251,41 +251,41 @@ func (s *Server) current(v *visit) bool {
 // valid reports whether a visit has not ended.
 func (s *Server) valid(v *visit) bool { return s.access.valid(v) && s.current(v) }
 
-// A handler answers a request of somebody who has logged in.
-type handler func(w http.ResponseWriter, r *http.Request, v *visit)
-
 // look answers requests that change nothing.
-func (s *Server) look(h handler) http.HandlerFunc {
+func (s *Server) look(x route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.who(r)
 		switch {
 		case v == nil && s.opts.Proxy != nil:
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "You are not among the users of brine ui.")
+			return
 		case v == nil:
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
-		case !isSafe(r.Method):
-			s.fail(w, r, http.StatusMethodNotAllowed, "Not allowed", "This page takes no data.")
-		default:
-			h(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), v)
+			return
 		}
+		r = x.grant(r, v)
+		if !isSafe(r.Method) {
+			s.fail(w, r, http.StatusMethodNotAllowed, "Not allowed", "This page takes no data.")
+			return
+		}
+		if why := x.refuses(s, r, v); why != nil {
+			s.fault(w, r, why)
+			return
+		}
+		x.do(s, w, r, v)
 	}
 }
 
 // act answers requests that change something. They need a role and the CSRF token
 // of the visit. Each is in the audit record, refused ones too.
-func (s *Server) act(least Role, name string, h handler) http.HandlerFunc {
-	return s.actAs(least, func(url.Values) string { return name }, h)
-}
-
-// actAs is act where the form says what the action is.
-func (s *Server) actAs(least Role, name func(url.Values) string, h handler) http.HandlerFunc {
+func (s *Server) act(x route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.who(r)
 		if v == nil {
 			http.Redirect(w, r, "/login", http.StatusSeeOther)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+		r = x.grant(r, v)
 		if err := r.ParseForm(); err != nil {
 			s.fail(w, r, http.StatusRequestEntityTooLarge, "This did not work", "The form is too large or cannot be read.")
 			return
@@ -294,18 +294,30 @@ func (s *Server) actAs(least Role, name func(url.Values) string, h handler) http
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "The form is from an earlier log-in. Load the page again.")
 			return
 		}
-		entry := Action{User: v.name, Name: name(r.PostForm), On: r.URL.Path, OK: v.role >= least}
-		entry.Details = s.details(entry.Name, r)
+		why := x.refuses(s, r, v)
+		entry := Action{User: v.name, Name: x.action, On: r.URL.Path, OK: why == nil}
+		if x.name != nil {
+			entry.Name = x.name(r.PostForm)
+		}
+		if why == nil { // else who may not read a definition could have it recorded, and read it there
+			entry.Details = s.details(entry.Name, forRecord(r))
+			entry.Defined = strings.HasPrefix(r.URL.Path, "/chains/") && (v.role >= Editor || entry.Name == "run")
+		}
 		if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
 			s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
 			return
 		}
-		if !entry.OK {
-			s.fail(w, r, http.StatusForbidden, "Not allowed", "This needs the role "+least.String()+"; you have the role "+v.role.String()+".")
+		if why != nil {
+			s.fault(w, r, why)
 			return
 		}
-		h(w, r, v)
+		x.do(s, w, r, v)
 	}
+}
+
+// forRecord is a request with what the audit record says of it, whoever sent it.
+func forRecord(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), powersKey{}, readSteps|readText|readRuns))
 }
 
 // loginPage takes the one-time token of the URL, or asks for a password. Behind a
@@ -379,7 +391,11 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	u, ok := users.check(name, password)
 	if !ok {
 		s.access.failed(keys...)
-		s.note(r, name[:min(64, len(name))], false)
+		who := name
+		if _, known := users.find(name); !known {
+			who = "(unknown)" // it may be a password that was typed in the wrong place
+		}
+		s.note(r, who, false)
 		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, name, "The name or the password is wrong."))
 		return
 	}

@@ -310,6 +310,9 @@ func TestUsersLogIn(t *testing.T) {
 			t.Errorf("%q: cookie, or unescaped text: %s", x, w.Body)
 		}
 	}
+	if !s.did(Action{User: "ann", Name: "login", On: "192.0.2.1"}) || !s.did(Action{User: "(unknown)", Name: "login", On: "192.0.2.1"}) || s.did(Action{User: "carl", Name: "login", On: "192.0.2.1"}) {
+		t.Errorf("record: %v", s.actions)
+	}
 	for range maxFailures {
 		s.access.failed("user ann")
 	}

@@ -22,7 +22,7 @@ func (s *Server) details(name string, r *http.Request) string {
 	case strings.HasPrefix(name, "chain."):
 		parts = s.chainDetails(strings.TrimPrefix(name, "chain."), r)
 	case r.PathValue("id") != "": // of a run
-		if x, err := s.runs.find(r.PathValue("id")); err == nil {
+		if x, err := s.findRun(r.Context(), r.PathValue("id")); err == nil {
 			view, _ := x.view(1 << 30)
 			parts = []string{strings.TrimSpace(view.Spec.title() + " " + view.JID)}
 		}

@@ -12,6 +12,8 @@ import (
 	"brine/internal/value"
 )
 
+// The texts of all errors of a [Backend] are without the secrets that records leave out.
+
 // ErrNotFound is returned (wrapped) by a [Backend] for what there is not.
 var ErrNotFound = errors.New("not found")
 
@@ -20,16 +22,19 @@ var ErrNotFound = errors.New("not found")
 type Backend interface {
 	// Catalogue returns what can be run.
 	Catalogue(ctx context.Context) (*Catalogue, error)
-	// Steps returns the low data of an orchestration, and the beginning of its file,
-	// where comments describe it.
+	// Steps returns the low data of an orchestration, without the secrets that records
+	// leave out, and the beginning of its file, where comments describe it.
 	Steps(ctx context.Context, sls string) (low *value.List, text string, err error)
-	// Match returns the IDs that a target expression means; see
-	// orchestration.ParseExpr.
-	Match(ctx context.Context, expr string) ([]string, error)
+	// Match returns the IDs that a target expression means, as far as sight goes; see
+	// orchestration.ParseExpr. note says who else may be meant; "": nobody.
+	Match(ctx context.Context, expr string, sight Sight) (ids []string, note string, err error)
+	// Redact returns texts without the secrets that records leave out, as far as the
+	// controller knows them.
+	Redact(ctx context.Context, texts []string) ([]string, error)
 	// Chains returns the directory of the chains.
 	Chains(ctx context.Context) (*chain.Store, error)
-	// Template returns a template, with the answers of its last execution; nil if
-	// there are none.
+	// Template returns a template, with the answers of its last execution, without those
+	// that are secret; nil if there are none.
 	Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error)
 	// Jobs calls a function with the job cache.
 	Jobs(ctx context.Context, f func(*jobs.Files) error) error
@@ -38,8 +43,8 @@ type Backend interface {
 	// States calls a function with the names of all SLS files of the tree, and with
 	// what returns the beginning of the file of one.
 	States(ctx context.Context, f func(names []string, first func(name string) string) error) error
-	// State returns the low data of an SLS file as the controller compiles it, and the
-	// beginning of its file also where that fails.
+	// State is Steps for an SLS file as the controller compiles it. It returns the
+	// beginning of the file also where that fails.
 	State(ctx context.Context, sls string) (low *value.List, text string, err error)
 	// Planned returns when chains are to run later, the next one first.
 	Planned(ctx context.Context) ([]Planned, error)
@@ -77,6 +82,9 @@ type Action struct {
 	// Details say what was asked for, such as the change of a chain; "": nothing
 	// beside On. They have no passwords and no values of pillars.
 	Details string
+	// Defined says that Details have texts of what is defined, and nothing that somebody
+	// typed who may not read its secrets: those of the pillar are left out, too.
+	Defined bool
 	OK      bool // it was allowed
 }
 

@@ -37,7 +37,7 @@ func chainPage(p page, c chainView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, ">")
 				for i := range c.Steps {
 					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><p>")
-					writeText(templ_7745c5c3_Buffer, c.Steps[i].Says())
+					writeText(templ_7745c5c3_Buffer, c.Steps[i].Says)
 					writeHTML(templ_7745c5c3_Buffer, " ")
 					if on := c.Steps[i].On; on != "" {
 						writeHTML(templ_7745c5c3_Buffer, "<a class=\"more\" href=\"")
@@ -103,9 +103,13 @@ func chainPage(p page, c chainView) templ.Component {
 				writePart(ctx, templ_7745c5c3_Buffer, version(c))
 				writeHTML(templ_7745c5c3_Buffer, "<label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\" required> Yes, delete this chain</label> <button class=\"danger\">Delete</button></form></section>")
 			}
-			writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\"><a href=\"")
-			writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "text"))
-			writeHTML(templ_7745c5c3_Buffer, "\">File of the chain</a> <a href=\"")
+			writeHTML(templ_7745c5c3_Buffer, " <p class=\"links\">")
+			if p.may(Editor) {
+				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+				writeURL(templ_7745c5c3_Buffer, path("chains", c.Name, "text"))
+				writeHTML(templ_7745c5c3_Buffer, "\">File of the chain</a> ")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
 			writeURL(templ_7745c5c3_Buffer, historyOf(kindChain, c.Name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Executions of ")
 			writeText(templ_7745c5c3_Buffer, c.Name)
@@ -281,17 +285,9 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, version(c))
 			writeHTML(templ_7745c5c3_Buffer, "<label for=\"text\">")
 			writeText(templ_7745c5c3_Buffer, c.Name)
-			writeHTML(templ_7745c5c3_Buffer, ".yml</label> <textarea id=\"text\" name=\"text\" rows=\"24\" spellcheck=\"false\"")
-			if !p.may(Editor) {
-				writeHTML(templ_7745c5c3_Buffer, " readonly")
-			}
-			writeHTML(templ_7745c5c3_Buffer, ">")
+			writeHTML(templ_7745c5c3_Buffer, ".yml</label> <textarea id=\"text\" name=\"text\" rows=\"24\" spellcheck=\"false\">")
 			writeText(templ_7745c5c3_Buffer, "\n"+c.Text)
-			writeHTML(templ_7745c5c3_Buffer, "</textarea> ")
-			if p.may(Editor) {
-				writeHTML(templ_7745c5c3_Buffer, "<button>Save</button>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</form><p><a href=\"")
+			writeHTML(templ_7745c5c3_Buffer, "</textarea> <button>Save</button></form><p><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, path("chains", c.Name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
@@ -338,10 +334,7 @@ func stepPage(p page, f stepForm) templ.Component {
 			for _, name := range stepFields[f.Action] {
 				writePart(ctx, templ_7745c5c3_Buffer, stepField(name, f.Fields[name]))
 			}
-			if p.may(Editor) {
-				writeHTML(templ_7745c5c3_Buffer, "<button>Save</button>")
-			}
-			writeHTML(templ_7745c5c3_Buffer, "</form>")
+			writeHTML(templ_7745c5c3_Buffer, "<button>Save</button></form>")
 			return nil
 		})
 		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer, layout(p))

@@ -23,13 +23,16 @@ type chainView struct {
 	Name        string
 	Description string
 	Version     string // of its text; a form has that of the text that it was made of
-	Steps       []chain.Step
+	Steps       []shownStep
 	Fault       string // why it cannot be read
 	Text        string
 	Planned     []Planned // when it is to run later
 	PlanFault   string    // why nobody knows that
 	Now         time.Time
 }
+
+// A shownStep is a step as the page of a chain shows it.
+type shownStep struct{ Says, On string }
 
 // errChanged says that a chain has changed since a page was made of it.
 var errChanged = errors.New("somebody else changed this chain in the meantime. Nothing was saved")
@@ -41,13 +44,13 @@ func versionOf(text []byte) string {
 
 // readChain reads a chain for a page. Of one that is not right, the page has the
 // text and the fault.
-func (s *Server) readChain(r *http.Request) (*chain.Store, *chain.Chain, chainView, error) {
+func (s *Server) readChain(r *http.Request) (*chainStore, *chain.Chain, chainView, error) {
 	name := r.PathValue("name")
-	st, err := s.opts.Backend.Chains(r.Context())
+	st, err := s.back(r.Context()).chains(r.Context())
 	if err != nil {
 		return nil, nil, chainView{}, err
 	}
-	c, text, err := st.Read(name)
+	c, text, err := st.read(name)
 	if err != nil && text == nil {
 		if _, missing := errors.AsType[*chain.NotFoundError](err); missing || chain.CheckName(name) != nil {
 			err = fmt.Errorf("chain %s: %w", name, ErrNotFound)
@@ -59,7 +62,10 @@ func (s *Server) readChain(r *http.Request) (*chain.Store, *chain.Chain, chainVi
 		v.Fault = err.Error()
 		return st, nil, v, nil
 	}
-	v.Description, v.Steps = c.Description, c.Steps
+	v.Description = c.Description
+	for i := range c.Steps {
+		v.Steps = append(v.Steps, shownStep{c.Steps[i].Says(), c.Steps[i].On})
+	}
 	return st, c, v, nil
 }
 
@@ -69,8 +75,12 @@ func (s *Server) chain(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
+	if err := s.redactChain(r, &c); err != nil {
+		s.fault(w, r, err)
+		return
+	}
 	c.Now = s.opts.Now()
-	planned, err := s.opts.Backend.Planned(r.Context())
+	planned, err := s.back(r.Context()).planned(r.Context())
 	if err != nil {
 		c.PlanFault = err.Error()
 	}
@@ -80,6 +90,28 @@ func (s *Server) chain(w http.ResponseWriter, r *http.Request, v *visit) {
 		}
 	}
 	render(w, r, http.StatusOK, chainPage(page{Title: c.Name, At: "start", Who: v}, c))
+}
+
+// redactChain leaves out of the page of a chain what records leave out, for those who
+// may not read its text.
+func (s *Server) redactChain(r *http.Request, c *chainView) error {
+	b := s.back(r.Context())
+	if b.needs(readText) == nil {
+		return nil
+	}
+	texts := []string{c.Description, c.Fault}
+	for _, x := range c.Steps {
+		texts = append(texts, x.Says, x.On)
+	}
+	texts, err := b.redacted(r.Context(), texts)
+	if err != nil {
+		return fmt.Errorf("the chain is not shown, since it is not known which secrets it has: %w", err)
+	}
+	c.Text, c.Description, c.Fault = "", texts[0], texts[1]
+	for i := range c.Steps {
+		c.Steps[i] = shownStep{texts[2+2*i], texts[3+2*i]}
+	}
+	return nil
 }
 
 // minutes is a date and time as browsers send it.
@@ -97,7 +129,7 @@ func (s *Server) scheduleChain(w http.ResponseWriter, r *http.Request, v *visit)
 	case r.PostForm.Get("confirm") != "yes":
 		err = errors.New("nothing was scheduled. Go back and confirm that the chain is to run then")
 	default:
-		err = s.opts.Backend.Schedule(r.Context(), c.Name, r.PostForm.Get("at"), v.name)
+		err = s.back(r.Context()).schedule(r.Context(), c.Name, r.PostForm.Get("at"), v.name)
 	}
 	if err != nil {
 		s.chainFault(w, r, err)
@@ -109,12 +141,12 @@ func (s *Server) scheduleChain(w http.ResponseWriter, r *http.Request, v *visit)
 // unscheduleChain cancels a run of a chain that has not begun.
 func (s *Server) unscheduleChain(w http.ResponseWriter, r *http.Request, _ *visit) {
 	name, id := r.PathValue("name"), r.PostForm.Get("id")
-	planned, err := s.opts.Backend.Planned(r.Context())
+	planned, err := s.back(r.Context()).planned(r.Context())
 	if err == nil && !slices.ContainsFunc(planned, func(x Planned) bool { return x.ID == id && x.Chain == name }) {
 		err = errors.New("this run is not scheduled any more: it has begun, or somebody has canceled it")
 	}
 	if err == nil {
-		err = s.opts.Backend.Unschedule(r.Context(), id)
+		err = s.back(r.Context()).unschedule(r.Context(), id)
 	}
 	if err != nil {
 		s.fault(w, r, err)
@@ -139,14 +171,14 @@ func (s *Server) runChain(w http.ResponseWriter, r *http.Request, v *visit) {
 // changeChain changes the text of a chain, if it still is the one that the form was
 // made of, and shows the chain.
 func (s *Server) changeChain(w http.ResponseWriter, r *http.Request, edit chainEdit) {
-	s.editChain(w, r, edit, r.PathValue("name"), (*chain.Store).Write)
+	s.editChain(w, r, edit, r.PathValue("name"), (*chainStore).write)
 }
 
 // A chainEdit makes another text of that of a chain.
 type chainEdit func(*chain.Chain, []byte) ([]byte, error)
 
 // A chainWrite puts the text of a chain in the place of the old one.
-type chainWrite func(st *chain.Store, name string, old, text []byte) error
+type chainWrite func(st *chainStore, name string, old, text []byte) error
 
 // editChain changes a chain, which has a name afterwards, and shows it.
 func (s *Server) editChain(w http.ResponseWriter, r *http.Request, edit chainEdit, to string, write chainWrite) {
@@ -172,8 +204,8 @@ func (s *Server) editChain(w http.ResponseWriter, r *http.Request, edit chainEdi
 
 // writeChain writes the text of a chain, if it is right and nobody else has changed
 // the chain.
-func writeChain(st *chain.Store, old chainView, text []byte, write chainWrite) error {
-	if _, err := chain.Parse(old.Name, st.Path(old.Name), text); err != nil {
+func writeChain(st *chainStore, old chainView, text []byte, write chainWrite) error {
+	if _, err := chain.Parse(old.Name, st.path(old.Name), text); err != nil {
 		return err
 	}
 	err := write(st, old.Name, []byte(old.Text), text)
@@ -214,11 +246,11 @@ func (s *Server) create(r *http.Request, name string, text []byte) error {
 	if err := chain.CheckName(name); err != nil {
 		return err
 	}
-	st, err := s.opts.Backend.Chains(r.Context())
+	st, err := s.back(r.Context()).chains(r.Context())
 	if err != nil {
 		return err
 	}
-	if err = st.Write(name, nil, text); errors.Is(err, fs.ErrExist) {
+	if err = st.write(name, nil, text); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("there is a chain %s already", name)
 	}
 	return err
@@ -249,7 +281,7 @@ func (s *Server) chainDelete(w http.ResponseWriter, r *http.Request, _ *visit) {
 		if err = s.unscheduled(r, c.Name); err != nil {
 			break
 		}
-		if err = st.Delete(c.Name, []byte(c.Text)); errors.Is(err, fs.ErrExist) {
+		if err = st.delete(c.Name, []byte(c.Text)); errors.Is(err, fs.ErrExist) {
 			err = errChanged
 		}
 	}
@@ -295,15 +327,15 @@ func (s *Server) chainAbout(w http.ResponseWriter, r *http.Request, _ *visit) {
 		s.chainFault(w, r, err)
 		return
 	}
-	s.editChain(w, r, describe, to, func(st *chain.Store, name string, old, text []byte) error {
-		return st.Rename(name, to, old, text)
+	s.editChain(w, r, describe, to, func(st *chainStore, name string, old, text []byte) error {
+		return st.rename(name, to, old, text)
 	})
 }
 
 // unscheduled fails if a chain is to run later: timers have its name. Where nobody
 // can be asked, which the page of the chain says, nothing runs later.
 func (s *Server) unscheduled(r *http.Request, name string) error {
-	planned, _ := s.opts.Backend.Planned(r.Context())
+	planned, _ := s.back(r.Context()).planned(r.Context())
 	if slices.ContainsFunc(planned, func(x Planned) bool { return x.Chain == name }) {
 		return errors.New("a run of this chain is scheduled under its name: cancel it first")
 	}
@@ -329,7 +361,7 @@ func (s *Server) chainSaveText(w http.ResponseWriter, r *http.Request, v *visit)
 		return
 	}
 	text := strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n")
-	if err := writeChain(st, c, []byte(text), (*chain.Store).Write); err != nil {
+	if err := writeChain(st, c, []byte(text), (*chainStore).write); err != nil {
 		if errors.Is(err, errChanged) {
 			s.chainFault(w, r, err)
 			return
@@ -376,7 +408,7 @@ var actionSays = map[string]string{
 // chainStep shows the form of a step: of the step with the number in the query, or
 // of a new one of an action.
 func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
-	_, _, c, err := s.readChain(r)
+	_, def, c, err := s.readChain(r)
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -389,7 +421,7 @@ func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
 			s.notFound(w, r, v)
 			return
 		}
-		f.Number, f.Action, f.Fields = i, c.Steps[i-1].Action, fieldsOf(&c.Steps[i-1])
+		f.Number, f.Action, f.Fields = i, def.Steps[i-1].Action, fieldsOf(&def.Steps[i-1])
 	}
 	if stepFields[f.Action] == nil {
 		s.notFound(w, r, v)
@@ -473,12 +505,12 @@ func stepOf(c chainView, sent url.Values) stepForm {
 }
 
 // save writes the step of a form to the file of its chain.
-func (f stepForm) save(st *chain.Store, c *chain.Chain) error {
+func (f stepForm) save(st *chainStore, c *chain.Chain) error {
 	text, err := f.text(c)
 	if err != nil {
 		return err
 	}
-	return writeChain(st, f.Chain, text, (*chain.Store).Write)
+	return writeChain(st, f.Chain, text, (*chainStore).write)
 }
 
 // text is the text of a chain with the step of a form.

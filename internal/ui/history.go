@@ -86,7 +86,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, v *visit) {
 	var rows []history.Execution
 	q, err := f.query()
 	if err == nil {
-		err = s.opts.Backend.History(r.Context(), func(st *history.Store) (err error) {
+		err = s.back(r.Context()).history(r.Context(), func(st *history.Store) (err error) {
 			rows, err = st.Executions(r.Context(), q)
 			return err
 		})
@@ -348,7 +348,7 @@ func (x executionView) says() string {
 // viewExecution reads what the history has of the execution of a request.
 func (s *Server) viewExecution(r *http.Request) (x executionView, err error) {
 	ctx := r.Context()
-	err = s.opts.Backend.History(ctx, func(st *history.Store) error {
+	err = s.back(ctx).history(ctx, func(st *history.Store) error {
 		e, err := executionOf(ctx, st, r.PathValue("jid"))
 		if err != nil {
 			return err
@@ -375,7 +375,7 @@ func (s *Server) viewExecution(r *http.Request) (x executionView, err error) {
 
 // readRecord adds what the job cache has of an execution, as long as it keeps it.
 func (s *Server) readRecord(r *http.Request, x *executionView) error {
-	j, err := s.readJob(r)
+	j, err := s.readJob(r.Context(), r.PathValue("jid"))
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -398,7 +398,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	ctx := r.Context()
 	var d *history.Diff
-	err := s.opts.Backend.History(ctx, func(st *history.Store) error {
+	err := s.back(ctx).history(ctx, func(st *history.Store) error {
 		then, err := executionOf(ctx, st, jids[0])
 		if err != nil {
 			return err

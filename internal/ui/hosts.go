@@ -46,7 +46,7 @@ func (x lastResult) path() string {
 
 // hostList shows the hosts that match a target expression, a page at a time.
 func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
-	expr, ids, err := s.matching(r)
+	expr, ids, note, err := s.matching(r)
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	from = min(max(0, from), len(ids))
 	shown := ids[from:min(from+hostsShown, len(ids))]
@@ -62,7 +62,7 @@ func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
 	if err != nil {
 		problem, rows = err.Error(), nil
 	}
-	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, Rows: rows, From: from, All: len(ids), Problem: problem}))
+	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, Rows: rows, From: from, All: len(ids), Note: note, Problem: problem}))
 }
 
 // A hostsView is the list of hosts as a page shows it.
@@ -71,6 +71,7 @@ type hostsView struct {
 	Rows    []hostRow
 	From    int // how many are before them
 	All     int
+	Note    string // who may match, too
 	Problem string
 }
 
@@ -82,13 +83,13 @@ func (v hostsView) at(from int) string {
 // hostsOf is the address of the list of who matches a target expression.
 func hostsOf(expr string) string { return hostsView{Expr: expr}.at(0) }
 
-// matching returns the target expression of a request, and who matches it.
-func (s *Server) matching(r *http.Request) (expr string, ids []string, err error) {
+// matching returns the target expression of a request, who matches it, and who may.
+func (s *Server) matching(r *http.Request) (expr string, ids []string, note string, err error) {
 	if expr = strings.TrimSpace(r.FormValue("expr")); expr == "" {
 		expr = "*"
 	}
-	ids, err = s.opts.Backend.Match(r.Context(), expr)
-	return expr, ids, err
+	ids, note, err = s.back(r.Context()).match(r.Context(), expr)
+	return expr, ids, note, err
 }
 
 // lastResults finds the newest result of each of some hosts: in the job cache, else
@@ -107,7 +108,7 @@ func (s *Server) lastResults(ctx context.Context, ids []string) (map[string]*las
 	if err != nil || len(out) == len(ids) {
 		return out, err
 	}
-	err = s.opts.Backend.History(ctx, func(st *history.Store) error {
+	err = s.back(ctx).history(ctx, func(st *history.Store) error {
 		for _, id := range ids {
 			if out[id] != nil {
 				continue
@@ -143,7 +144,7 @@ func (x lastResult) of(b *jobs.Brief, id string) *lastResult {
 // eachResult calls a function for the newest jobs on hosts, with the hosts of each,
 // until it returns false.
 func (s *Server) eachResult(ctx context.Context, each func(x lastResult, b *jobs.Brief, targets *value.List) bool) error {
-	return s.opts.Backend.Jobs(ctx, func(files *jobs.Files) error {
+	return s.back(ctx).jobs(ctx, func(files *jobs.Files) error {
 		looked, read := 0, 0
 		return files.Walk(ctx, "", "", func(row *jobs.Row) bool {
 			if looked++; looked > jobsLooked || read > jobsRead {
@@ -181,7 +182,7 @@ type hostView struct {
 func (s *Server) host(w http.ResponseWriter, r *http.Request, v *visit) {
 	ctx := r.Context()
 	x := hostView{ID: r.PathValue("id")}
-	ids, err := s.opts.Backend.Match(ctx, "L@"+x.ID)
+	ids, _, err := s.back(ctx).match(ctx, "L@"+x.ID)
 	if err != nil {
 		x.Problem = err.Error()
 	}
@@ -193,7 +194,7 @@ func (s *Server) host(w http.ResponseWriter, r *http.Request, v *visit) {
 		return len(x.Jobs) < jobsOfHost
 	})
 	if err == nil {
-		err = s.opts.Backend.History(ctx, func(st *history.Store) (err error) {
+		err = s.back(ctx).history(ctx, func(st *history.Store) (err error) {
 			x.Steps, err = st.Host(ctx, x.ID, history.Query{Limit: stepsOfHost})
 			return err
 		})
@@ -215,7 +216,7 @@ func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	if host != "" {
 		r.Form.Set("expr", "L@"+host)
 	}
-	expr, ids, err := s.matching(r)
+	expr, ids, _, err := s.matching(r)
 	from, _ := strconv.Atoi(r.PostForm.Get("from"))
 	ids = ids[min(max(0, from), len(ids)):]
 	ids = slices.Clone(ids[:min(hostsShown, len(ids))])
@@ -237,7 +238,7 @@ func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 		if len(ids) == 1 {
 			spec.Name = ids[0]
 		}
-		x, err = s.runs.start(spec, v.name)
+		x, err = s.start(r.Context(), spec, v)
 	}
 	if err != nil {
 		s.fault(w, r, err)

@@ -32,8 +32,14 @@ func hostsPage(p page, v hostsView) templ.Component {
 				writeText(templ_7745c5c3_Buffer, hostCount(v.All))
 				writeText(templ_7745c5c3_Buffer, partSays(v))
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
+				if v.Note != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">")
+					writeText(templ_7745c5c3_Buffer, v.Note)
+					writeHTML(templ_7745c5c3_Buffer, "</p>")
+				}
+				writeHTML(templ_7745c5c3_Buffer, " ")
 				if len(v.Rows) > 0 {
-					templ_7745c5c3_Var7 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+					templ_7745c5c3_Var8 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 						for _, x := range v.Rows {
 							writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\"><a href=\"")
 							writeURL(templ_7745c5c3_Buffer, path("hosts", x.ID))
@@ -45,7 +51,7 @@ func hostsPage(p page, v hostsView) templ.Component {
 						}
 						return nil
 					})
-					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var7), templ_7745c5c3_Buffer, table("hosts", "Hosts", "Host", "Last result", "Job", "Began"))
+					writePart(templ.WithChildren(ctx, templ_7745c5c3_Var8), templ_7745c5c3_Buffer, table("hosts", "Hosts", "Host", "Last result", "Job", "Began"))
 					writeHTML(templ_7745c5c3_Buffer, " ")
 					if p.may(Operator) {
 						writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"/hosts/ping\">")
@@ -81,7 +87,7 @@ func hostsPage(p page, v hostsView) templ.Component {
 
 //go:noinline
 func lastCells(x *lastResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var15 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
 		if x == nil {
 			writeHTML(templ_7745c5c3_Buffer, "<td colspan=\"3\"><span class=\"more\">none is known</span></td>")
 		} else {
@@ -106,8 +112,8 @@ func lastCells(x *lastResult) templ.Component {
 
 //go:noinline
 func hostPage(p page, x hostView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var21 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var22 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if x.Problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\">")
 				writeText(templ_7745c5c3_Buffer, x.Problem)
@@ -127,7 +133,7 @@ func hostPage(p page, x hostView) templ.Component {
 			if len(x.Jobs) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are none.</p>")
 			} else {
-				templ_7745c5c3_Var24 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var25 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Jobs {
 						writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 						writePart(ctx, templ_7745c5c3_Buffer, badge(x.Jobs[i].Result))
@@ -146,19 +152,19 @@ func hostPage(p page, x hostView) templ.Component {
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var24), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var25), templ_7745c5c3_Buffer, table("", "Jobs", "Result", "Job", "Began"))
 			}
 			writeHTML(templ_7745c5c3_Buffer, " <h2>History</h2>")
 			if len(x.Steps) == 0 {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">There are no executions with this host.</p>")
 			} else {
-				templ_7745c5c3_Var29 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+				templ_7745c5c3_Var30 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 					for i := range x.Steps {
 						writePart(ctx, templ_7745c5c3_Buffer, hostStepRow(&x.Steps[i]))
 					}
 					return nil
 				})
-				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var29), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended (UTC)", "Time"))
+				writePart(templ.WithChildren(ctx, templ_7745c5c3_Var30), templ_7745c5c3_Buffer, table("", "History", "Result", "Step", "Execution", "Ended (UTC)", "Time"))
 				writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyFilter{Host: x.ID}.page(""))
 				writeHTML(templ_7745c5c3_Buffer, "\">All executions with ")
@@ -167,14 +173,14 @@ func hostPage(p page, x hostView) templ.Component {
 			}
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var21), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var22), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func hostStepRow(h *history.HostStep) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var33 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<tr><td>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(resultOf(h.Result, h.Changed)))
 		if why := whyOf(h.Detail); why != "" {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"brine/internal/jobs"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -62,7 +64,7 @@ func viewJob(j *jobs.Job, only string) jobView {
 	b := j.Brief()
 	row := rowOf(b)
 	v := jobView{
-		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: says(j.Load.At("arg")), Target: says(j.Load.At("tgt")), User: row.User, Status: row.Status,
+		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: says(redact.Hide(j.Load.At("arg"))), Target: says(j.Load.At("tgt")), User: row.User, Status: row.Status,
 		Parent: j.Load.Str("orchestration_jid"), Damage: j.Damage, Orchestration: j.Definition != nil, Only: only,
 	}
 	if v.Orchestration {
@@ -289,15 +291,16 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:shownText], "") + fmt.Sprintf("\n… %d more bytes; 'brine run jobs.lookup_jid' shows all", len(text)-shownText)
 }
 
-// resumeJob goes on with a recorded orchestration that did not succeed.
+// resumeJob goes on with a recorded orchestration that did not succeed; see mayRepeatJob.
 func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
-	j, err := s.readJob(r)
+	j, err := s.readJob(r.Context(), r.PathValue("jid"))
 	if err == nil && (j.Definition == nil || j.State == jobs.Active) {
 		err = errors.New("this is not an orchestration that has ended")
 	}
 	var spec runSpec
 	if err == nil {
 		spec, err = s.specOf(r, j)
+		spec.AdHoc = v.role >= Editor
 	}
 	if err != nil {
 		s.fault(w, r, err)
@@ -307,7 +310,7 @@ func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+j.JID, http.StatusSeeOther)
 		return
 	}
-	x, err := s.runs.start(spec, v.name)
+	x, err := s.start(r.Context(), spec, v)
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -315,15 +318,15 @@ func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
 	see(w, r, "runs", x.ID)
 }
 
-// retryJob runs a job again on the hosts that failed in it.
+// retryJob runs a job again on the hosts that failed in it; see mayRepeatJob.
 func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
-	j, err := s.readJob(r)
+	j, err := s.readJob(r.Context(), r.PathValue("jid"))
 	if err == nil && retryable(j) == 0 {
 		err = errors.New("this is not a job on hosts that has ended, or it failed on none of them")
 	}
 	var x *run
 	if err == nil {
-		x, err = s.runs.start(runSpec{Kind: kindJob, Name: j.JID}, v.name)
+		x, err = s.start(r.Context(), runSpec{Kind: kindJob, Name: j.JID, AdHoc: v.role >= Editor}, v)
 	}
 	if err != nil {
 		s.fault(w, r, err)
@@ -339,7 +342,7 @@ func (s *Server) specOf(r *http.Request, j *jobs.Job) (runSpec, error) {
 		spec.Kind, spec.Name = kindChain, m.Str("chain")
 		return spec, nil
 	}
-	c, err := s.opts.Backend.Catalogue(r.Context())
+	c, err := s.back(r.Context()).catalogue(r.Context())
 	if err != nil {
 		return spec, err
 	}
@@ -350,13 +353,12 @@ func (s *Server) specOf(r *http.Request, j *jobs.Job) (runSpec, error) {
 }
 
 // readJob reads the record of a job.
-func (s *Server) readJob(r *http.Request) (found *jobs.Job, err error) {
-	jid := r.PathValue("jid")
+func (s *Server) readJob(ctx context.Context, jid string) (found *jobs.Job, err error) {
 	if !jobs.IsJID(jid) {
 		return nil, fmt.Errorf("%q is not a job id: %w", jid, ErrNotFound)
 	}
-	err = s.opts.Backend.Jobs(r.Context(), func(files *jobs.Files) (err error) {
-		found, err = files.Job(r.Context(), jid)
+	err = s.back(ctx).jobs(ctx, func(files *jobs.Files) (err error) {
+		found, err = files.Job(ctx, jid)
 		return err
 	})
 	if err == nil && found == nil {

@@ -155,7 +155,7 @@ func badge(state string) templ.Component {
 // matched is who matches a target expression.
 //
 //go:noinline
-func matched(ids []string, problem string) templ.Component {
+func matched(ids []string, note, problem string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var25 templ.Component) (templ_7745c5c3_Err error) {
 		if problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\">")
@@ -171,6 +171,11 @@ func matched(ids []string, problem string) templ.Component {
 			writeText(templ_7745c5c3_Buffer, andMore(len(ids)-shownHosts))
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 		}
+		if note != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
+			writeText(templ_7745c5c3_Buffer, note)
+			writeHTML(templ_7745c5c3_Buffer, "</p>")
+		}
 		return nil
 	})
 }
@@ -179,7 +184,7 @@ func matched(ids []string, problem string) templ.Component {
 //
 //go:noinline
 func runForm(p page, action, version string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var30 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"run-heading\"><h2 id=\"run-heading\">Run</h2><form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, action)
@@ -229,7 +234,7 @@ func took(seconds float64) string {
 //
 //go:noinline
 func table(id, label string, heads ...string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var34 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label)
 		writeHTML(templ_7745c5c3_Buffer, "\"><table")
@@ -249,7 +254,7 @@ func table(id, label string, heads ...string) templ.Component {
 			}
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</tr></thead> <tbody>")
-		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var34)
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var35)
 		writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
 		return nil
 	})

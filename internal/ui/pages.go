@@ -9,11 +9,15 @@ import (
 	"brine/internal/graph"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
-func (s *Server) start(w http.ResponseWriter, r *http.Request, v *visit) {
-	c, err := s.opts.Backend.Catalogue(r.Context())
+func (s *Server) startPage(w http.ResponseWriter, r *http.Request, v *visit) {
+	c, err := s.back(r.Context()).catalogue(r.Context())
+	if err == nil {
+		err = s.back(r.Context()).needs(readRuns)
+	}
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -104,7 +108,7 @@ func describes(text string) string {
 
 func (s *Server) orchestration(w http.ResponseWriter, r *http.Request, v *visit) {
 	name := r.PathValue("sls")
-	low, text, err := s.opts.Backend.Steps(r.Context(), name)
+	low, text, err := s.back(r.Context()).steps(r.Context(), name)
 	var chains []Entry
 	if err == nil {
 		chains, err = s.changeable(r, v)
@@ -117,7 +121,7 @@ func (s *Server) orchestration(w http.ResponseWriter, r *http.Request, v *visit)
 }
 
 func (s *Server) orchestrationGraph(w http.ResponseWriter, r *http.Request, _ *visit) {
-	low, _, err := s.opts.Backend.Steps(r.Context(), r.PathValue("sls"))
+	low, _, err := s.back(r.Context()).steps(r.Context(), r.PathValue("sls"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -144,7 +148,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec ru
 	if r.PostForm.Has("once") {
 		spec.Once = versionOf([]byte(r.URL.Path + "?" + r.PostForm.Encode()))
 	}
-	x, err := s.runs.start(spec, v.name)
+	x, err := s.start(r.Context(), spec, v)
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -154,7 +158,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec ru
 
 func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *visit) {
 	name := r.PathValue("sls")
-	if _, _, err := s.opts.Backend.Steps(r.Context(), name); err != nil {
+	if _, _, err := s.back(r.Context()).steps(r.Context(), name); err != nil {
 		s.fault(w, r, err)
 		return
 	}
@@ -162,7 +166,7 @@ func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *vis
 }
 
 func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
-	x, err := s.runs.find(r.PathValue("id"))
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -173,7 +177,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // runEvents sends what changes on the page of a run.
 func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
-	x, err := s.runs.find(r.PathValue("id"))
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -191,7 +195,12 @@ func (s *Server) stopRun(w http.ResponseWriter, r *http.Request, _ *visit) { s.e
 func (s *Server) killRun(w http.ResponseWriter, r *http.Request, _ *visit) { s.end(w, r, true) }
 
 func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
-	x, err := s.runs.find(r.PathValue("id"))
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	err = s.back(r.Context()).needs(endRuns)
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -208,7 +217,7 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
 // resumeRun goes on with a run that failed. A template asks for its passwords
 // again.
 func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
-	x, err := s.runs.find(r.PathValue("id"))
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -224,7 +233,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
 		return
 	}
-	next, err := s.runs.start(spec, v.name)
+	next, err := s.start(r.Context(), spec, v)
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -267,7 +276,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 	}
 	var rows []jobRow
 	more := ""
-	err := s.opts.Backend.Jobs(r.Context(), func(files *jobs.Files) error {
+	err := s.back(r.Context()).jobs(r.Context(), func(files *jobs.Files) error {
 		return files.Walk(r.Context(), "", f.Before, func(row *jobs.Row) bool {
 			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
 				return true
@@ -329,7 +338,7 @@ func (f jobFilter) takes(x jobRow, b *jobs.Brief) bool {
 // an action on the pages, what it was done to, and its details.
 func rowOf(b *jobs.Brief) jobRow {
 	x := jobRow{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun"), Target: says(b.Load.At("tgt")), User: b.Load.Str("user"), Status: b.Status(), Targets: b.Targets, Failed: b.Bad.Len() > 0}
-	if l, ok := b.Load.At("arg").(*value.List); ok && l.Len() > 0 && strings.HasPrefix(x.Fun, "runner.") {
+	if l, ok := redact.Hide(b.Load.At("arg")).(*value.List); ok && l.Len() > 0 && strings.HasPrefix(x.Fun, "runner.") {
 		x.Target = says(l.Items[0])
 		if l.Len() > 1 && strings.HasPrefix(x.Fun, uiAction) {
 			x.Details = says(l.Items[1])
@@ -339,7 +348,7 @@ func rowOf(b *jobs.Brief) jobRow {
 }
 
 func (s *Server) job(w http.ResponseWriter, r *http.Request, v *visit) {
-	found, err := s.readJob(r)
+	found, err := s.readJob(r.Context(), r.PathValue("jid"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -352,13 +361,13 @@ func (s *Server) targets(w http.ResponseWriter, r *http.Request, _ *visit) {
 	q := r.URL.Query()
 	expr := targetOf(url.Values{"expr": q["expr"], kindInput("expr"): q["kind"]}, "expr")
 	if expr == "" {
-		render(w, r, http.StatusOK, matched(nil, "Nobody yet: give a target expression."))
+		render(w, r, http.StatusOK, matched(nil, "", "Nobody yet: give a target expression."))
 		return
 	}
-	ids, err := s.opts.Backend.Match(r.Context(), expr)
+	ids, note, err := s.back(r.Context()).match(r.Context(), expr)
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
-	render(w, r, http.StatusOK, matched(ids, text))
+	render(w, r, http.StatusOK, matched(ids, note, text))
 }

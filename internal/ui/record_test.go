@@ -168,7 +168,7 @@ func TestRetry(t *testing.T) {
 	s.record(jobs.Load{JID: jidAt(1), Fun: "cmd.run", Tgt: "*", Minions: []string{"web1", "web2"}}, map[string]value.Value{"web1": "no"}, 1)
 	s.record(jobs.Load{JID: jidAt(2), Fun: "cmd.run", Tgt: "*", Minions: []string{"web1"}}, map[string]value.Value{"web1": "yes"}, 0)
 	s.record(jobs.Load{JID: jidAt(3), Fun: "runner.jobs.active", Tgt: "ctl", Runner: true, Minions: []string{"ctl"}}, map[string]value.Value{"ctl": "no"}, 1)
-	b := s.browser(Operator)
+	b := s.browser(Editor)
 	if text := b.get("/jobs/" + jidAt(1)).Body.String(); !strings.Contains(text, "Run it again on the 2 hosts that failed") {
 		t.Errorf("page: %s", text)
 	}
@@ -182,14 +182,15 @@ func TestRetry(t *testing.T) {
 		t.Errorf("looked up: %s", to)
 	}
 	status(t, "no job", b.post("/jobs/20200101000000000000/retry"), 404)
+	status(t, "an operator", s.browser(Operator).post("/jobs/"+jidAt(1)+"/retry"), 403)
 	where := b.post("/jobs/" + jidAt(1) + "/retry").Header().Get("Location")
-	if c := <-s.ran; strings.Join(c.Args, " ") != "ssh --retry-failed "+jidAt(1)+" --progress=json --out=quiet --log-level=warning" || c.User != "operator" {
+	if c := <-s.ran; strings.Join(c.Args, " ") != "ssh --retry-failed "+jidAt(1)+" --progress=json --out=quiet --log-level=warning" || c.User != "editor" {
 		t.Errorf("ran %v", c)
 	}
 	if again := b.post("/jobs/" + jidAt(1) + "/retry").Header().Get("Location"); again != where {
 		t.Errorf("a second click started %s", again)
 	}
-	if !s.did(Action{User: "operator", Name: "retry", On: "/jobs/" + jidAt(1) + "/retry", OK: true}) {
+	if !s.did(Action{User: "editor", Name: "retry", On: "/jobs/" + jidAt(1) + "/retry", OK: true}) {
 		t.Errorf("record: %v", s.actions)
 	}
 	text := b.get(where).Body.String()

@@ -57,6 +57,7 @@ type runSpec struct {
 	Answers    *value.Map // of a template
 	Hosts      []string   // that are asked whether they answer
 	Once       string     // digest of the form that asked for it; "": none did
+	AdHoc      bool       // it is not, or need not be, what is defined
 }
 
 // single reports whether the run is one job on hosts, without steps.

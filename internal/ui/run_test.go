@@ -12,12 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/jobs"
 	"brine/internal/value"
 )
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
+	s.orchestrated(fakeJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
 	b := s.browser(Operator)
 	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
 	<-s.ran
@@ -109,6 +111,7 @@ func TestEventsEndWithSession(t *testing.T) {
 func TestTwoClicks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
+	s.orchestrated(fakeJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
 	b := s.browser(Operator)
 	form := regexp.MustCompile(`name="once" value="([^"]+)"`)
 	once := func() string {

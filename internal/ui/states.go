@@ -36,7 +36,7 @@ func (v statesView) at(from int) string {
 func (s *Server) stateList(w http.ResponseWriter, r *http.Request, v *visit) {
 	q := r.URL.Query()
 	x := statesView{Text: strings.TrimSpace(q.Get("text"))}
-	err := s.opts.Backend.States(r.Context(), func(names []string, first func(string) string) error {
+	err := s.back(r.Context()).states(r.Context(), func(names []string, first func(string) string) error {
 		text := strings.ToLower(x.Text)
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "top" || !strings.Contains(strings.ToLower(n), text) })
 		from, _ := strconv.Atoi(q.Get("from"))
@@ -102,7 +102,7 @@ func (s *Server) changeable(r *http.Request, v *visit) ([]Entry, error) {
 	if v.role < Editor {
 		return nil, nil
 	}
-	c, err := s.opts.Backend.Catalogue(r.Context())
+	c, err := s.back(r.Context()).catalogue(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (s *Server) changeable(r *http.Request, v *visit) ([]Entry, error) {
 func (s *Server) stateOf(r *http.Request) (stateView, error) {
 	x := stateView{Name: r.PathValue("sls")}
 	found := false
-	err := s.opts.Backend.States(r.Context(), func(names []string, _ func(string) string) error {
+	err := s.back(r.Context()).states(r.Context(), func(names []string, _ func(string) string) error {
 		found = slices.Contains(names, x.Name)
 		return nil
 	})
@@ -122,7 +122,7 @@ func (s *Server) stateOf(r *http.Request) (stateView, error) {
 	if err != nil {
 		return x, err
 	}
-	low, text, err := s.opts.Backend.State(r.Context(), x.Name)
+	low, text, err := s.back(r.Context()).state(r.Context(), x.Name)
 	x.Description = describes(text)
 	if err != nil {
 		x.Fault = err.Error()
@@ -133,8 +133,8 @@ func (s *Server) stateOf(r *http.Request) (stateView, error) {
 }
 
 // stepFor leads to the form of a step of a chain that applies or runs an SLS file.
-func (s *Server) stepFor(action string) func(http.ResponseWriter, *http.Request, *visit) {
-	return func(w http.ResponseWriter, r *http.Request, v *visit) {
+func stepFor(action string) func(*Server, http.ResponseWriter, *http.Request, *visit) {
+	return func(s *Server, w http.ResponseWriter, r *http.Request, v *visit) {
 		name := r.URL.Query().Get("chain")
 		if chain.CheckName(name) != nil {
 			s.notFound(w, r, v)

@@ -1,10 +1,11 @@
 // Package ui is the pages of brine ui: a web server for people who do not type
 // commands. Start at [New]; [Backend] is what it needs of the command line.
 //
-// guard.go decides which requests are answered at all, access.go who asks and
-// what they may do. Everything that changes something passes [Server.act], which
-// checks the role and the CSRF token and writes the audit record. The .templ files
-// are the pages; they escape all text.
+// guard.go decides which requests are answered at all, access.go who asks. routes.go is
+// the table of what is answered, and of what each role may have done by it; powers.go
+// refuses a handler what its row does not say. Everything that changes something passes
+// [Server.act], which checks the role and the CSRF token and writes the audit record.
+// The .templ files are the pages; they escape all text.
 package ui
 
 import (
@@ -21,8 +22,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-
-	"brine/internal/chain"
 )
 
 //go:generate go run ./generate
@@ -138,59 +137,9 @@ func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 // Handler answers the requests of browsers.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /assets/{file}", s.asset)
-	mux.HandleFunc("GET /login", s.loginPage)
-	mux.HandleFunc("POST /login", s.login)
-	mux.HandleFunc("POST /logout", s.act(Viewer, "logout", s.logout))
-
-	mux.HandleFunc("GET /{$}", s.look(s.start))
-	mux.HandleFunc("GET /orchestrations/{sls}", s.look(s.orchestration))
-	mux.HandleFunc("GET /orchestrations/{sls}/step", s.look(s.stepFor(chain.Orchestrate)))
-	mux.HandleFunc("GET /orchestrations/{sls}/graph.svg", s.look(s.orchestrationGraph))
-	mux.HandleFunc("POST /orchestrations/{sls}/run", s.act(Operator, "run", s.runOrchestration))
-
-	mux.HandleFunc("POST /chains", s.act(Editor, "chain.new", s.chainNew))
-	mux.HandleFunc("GET /chains/{name}", s.look(s.chain))
-	mux.HandleFunc("POST /chains/{name}/run", s.act(Operator, "run", s.runChain))
-	mux.HandleFunc("POST /chains/{name}/clone", s.act(Editor, "chain.clone", s.chainClone))
-	mux.HandleFunc("POST /chains/{name}/delete", s.act(Editor, "chain.delete", s.chainDelete))
-	mux.HandleFunc("POST /chains/{name}/move", s.act(Editor, "chain.move", s.chainMove))
-	mux.HandleFunc("POST /chains/{name}/remove", s.act(Editor, "chain.rm", s.chainRemove))
-	mux.HandleFunc("POST /chains/{name}/targets", s.act(Editor, "chain.targets", s.chainTargets))
-	mux.HandleFunc("POST /chains/{name}/about", s.act(Editor, "chain.about", s.chainAbout))
-	mux.HandleFunc("POST /chains/{name}/schedule", s.act(Operator, "chain.schedule", s.scheduleChain))
-	mux.HandleFunc("POST /chains/{name}/unschedule", s.act(Operator, "chain.unschedule", s.unscheduleChain))
-	mux.HandleFunc("GET /chains/{name}/text", s.look(s.chainText))
-	mux.HandleFunc("POST /chains/{name}/text", s.act(Editor, "chain.edit", s.chainSaveText))
-	mux.HandleFunc("GET /chains/{name}/step", s.look(s.chainStep))
-	mux.HandleFunc("POST /chains/{name}/step", s.act(Editor, "chain.step", s.chainSaveStep))
-
-	mux.HandleFunc("GET /templates/{name}", s.look(s.wizard))
-	mux.HandleFunc("POST /templates/{name}", s.actAs(Operator, templateAction, s.runTemplate))
-
-	mux.HandleFunc("GET /runs/{id}", s.look(s.run))
-	mux.HandleFunc("GET /runs/{id}/events", s.look(s.runEvents))
-	mux.HandleFunc("POST /runs/{id}/stop", s.act(Operator, "stop", s.stopRun))
-	mux.HandleFunc("POST /runs/{id}/kill", s.act(Operator, "kill", s.killRun))
-	mux.HandleFunc("POST /runs/{id}/resume", s.act(Operator, "resume", s.resumeRun))
-
-	mux.HandleFunc("GET /jobs", s.look(s.jobs))
-	mux.HandleFunc("GET /audit", s.look(s.audit))
-	mux.HandleFunc("GET /jobs/{jid}", s.look(s.job))
-	mux.HandleFunc("POST /jobs/{jid}/resume", s.act(Operator, "resume", s.resumeJob))
-	mux.HandleFunc("POST /jobs/{jid}/retry", s.act(Operator, "retry", s.retryJob))
-	mux.HandleFunc("GET /history", s.look(s.history))
-	mux.HandleFunc("GET /history/compare", s.look(s.compare))
-	mux.HandleFunc("GET /history/{jid}", s.look(s.execution))
-	mux.HandleFunc("GET /history/{jid}/events", s.look(s.executionEvents))
-	mux.HandleFunc("GET /hosts", s.look(s.hostList))
-	mux.HandleFunc("GET /hosts/{id}", s.look(s.host))
-	mux.HandleFunc("POST /hosts/ping", s.act(Operator, "ping", s.pingHosts))
-	mux.HandleFunc("GET /states", s.look(s.stateList))
-	mux.HandleFunc("GET /states/{sls}", s.look(s.state))
-	mux.HandleFunc("GET /states/{sls}/step", s.look(s.stepFor(chain.State)))
-	mux.HandleFunc("GET /targets", s.look(s.targets))
-	mux.HandleFunc("/", s.look(s.notFound))
+	for _, x := range routes() {
+		mux.HandleFunc(x.pattern, s.handler(x))
+	}
 	return s.guard(mux)
 }
 
@@ -240,7 +189,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title,
 
 // fault shows what the backend answered instead of what was asked for.
 func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, ErrNotFound) {
+	_, role := errors.AsType[*roleError](err)
+	switch {
+	case role || errors.Is(err, errUngranted):
+		s.fail(w, r, http.StatusForbidden, "Not allowed", err.Error())
+		return
+	case errors.Is(err, ErrNotFound):
 		s.fail(w, r, http.StatusNotFound, "Not found", err.Error())
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"brine/internal/form"
 	"brine/internal/jobs"
 	"brine/internal/orchestration"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -105,8 +106,8 @@ func (p *formReader) field(f *form.Field, path string) value.Value {
 		return p.form.Get("v:"+path) == "yes"
 	default:
 	}
-	if f.ReadOnly || !p.form.Has("v:"+path) {
-		return nil
+	if f.ReadOnly || !p.form.Has("v:"+path) || isSecret(f) && p.form.Get("v:"+path) == "" {
+		return nil // of a secret, the page had no value: it keeps its default
 	}
 	return strings.ReplaceAll(p.form.Get("v:"+path), "\r\n", "\n")
 }
@@ -175,6 +176,9 @@ func (p *formWriter) fields(fields []*form.Field, m *value.Map, real, input stri
 func (p *formWriter) field(f *form.Field, v value.Value, real, input string) fieldView {
 	x := fieldView{Field: f, Input: input, Problem: p.problems[real]}
 	delete(p.problems, real)
+	if isSecret(f) { // never sent to browsers
+		return x
+	}
 	switch f.Type {
 	case form.Group, form.Namespace:
 		m, _ := v.(*value.Map)
@@ -190,7 +194,6 @@ func (p *formWriter) field(f *form.Field, v value.Value, real, input string) fie
 				x.Items = append(x.Items, p.item(f, "", item, join(real, strconv.Itoa(i)), input, i))
 			}
 		}
-	case form.Password: // never sent to browsers
 	case form.Boolean:
 		if value.Truth(v) {
 			x.Value = "yes"
@@ -208,9 +211,16 @@ func (p *formWriter) item(f *form.Field, key string, v value.Value, real, input 
 	return itemView{Input: at, Key: key, Field: p.field(f.Item, v, real, at)}
 }
 
+// isSecret reports whether the value of a field is a secret: a password, or text whose
+// name is that of a secret in records.
+func isSecret(f *form.Field) bool {
+	return f.Type == form.Password || f.Type == form.Text && redact.Hides(f.Name, "x")
+}
+
 // viewWizard makes the page of a template with answers. tell says that missing
 // answers are pointed out.
 func viewWizard(t *orchestration.Template, a *orchestration.Answers, problems []string, tell bool) (wizardView, bool) {
+	a.Foreign = true
 	filled, faults, missing := t.Check(a)
 	w := &formWriter{inactive: t.Form.Inactive(a.Values), problems: map[string]string{}}
 	v := wizardView{T: t, Problems: problems}
@@ -249,7 +259,7 @@ func viewWizard(t *orchestration.Template, a *orchestration.Answers, problems []
 }
 
 func (s *Server) wizard(w http.ResponseWriter, r *http.Request, v *visit) {
-	t, last, err := s.opts.Backend.Template(r.Context(), r.PathValue("name"))
+	t, last, err := s.back(r.Context()).template(r.Context(), r.PathValue("name"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -276,7 +286,7 @@ func templateAction(f url.Values) string {
 // runTemplate takes the answers of a wizard: it shows them again with a further item
 // or other fields, with what is wrong, or starts the execution.
 func (s *Server) runTemplate(w http.ResponseWriter, r *http.Request, v *visit) {
-	t, _, err := s.opts.Backend.Template(r.Context(), r.PathValue("name"))
+	t, _, err := s.back(r.Context()).template(r.Context(), r.PathValue("name"))
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -332,7 +342,11 @@ func (s *Server) matchTargets(r *http.Request, v *wizardView) bool {
 		if t.Value == "" || t.Problem != "" {
 			continue
 		}
-		ids, err := s.opts.Backend.Match(r.Context(), t.Value)
+		match := s.back(r.Context()).match
+		if t.Value == t.Default {
+			match = s.back(r.Context()).matchDefined
+		}
+		ids, _, err := match(r.Context(), t.Value)
 		switch {
 		case err != nil:
 			t.Problem = err.Error()

@@ -185,7 +185,7 @@ func field(f fieldView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\" name=\"")
 				writeText(templ_7745c5c3_Buffer, "v:"+f.Input)
 				writeHTML(templ_7745c5c3_Buffer, "\" type=\"")
-				writeText(templ_7745c5c3_Buffer, inputType(f.Type))
+				writeText(templ_7745c5c3_Buffer, inputType(f))
 				writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
 				writeText(templ_7745c5c3_Buffer, f.Value)
 				writeHTML(templ_7745c5c3_Buffer, "\" placeholder=\"")
@@ -288,10 +288,13 @@ func fieldState(f fieldView) templ.Attributes {
 	return a
 }
 
-func inputType(t form.Type) string {
-	switch t {
-	case form.Password, form.URL, form.Email, form.Date, form.Time, form.Color:
-		return string(t)
+func inputType(f fieldView) string {
+	if isSecret(f.Field) {
+		return string(form.Password)
+	}
+	switch f.Type {
+	case form.URL, form.Email, form.Date, form.Time, form.Color:
+		return string(f.Type)
 	}
 	return "text" // numbers too: browsers drop what is not one, instead of showing it
 }

@@ -1,0 +1,91 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/fun"
+	"brine/internal/target"
+	"brine/internal/value"
+)
+
+// A keeper is a Provider that knows something of its machines without connecting to
+// them.
+type keeper interface {
+	Kept(id string) target.Minion
+}
+
+// Known is Match for who may not have anything reached: the ids that an expression
+// names among the machines that are listed, by what is known of them here. No machine
+// and no master is connected to, no pillar is looked at, and no machine is made of the
+// name of a target. maybe are ids that may be meant, and elsewhere the names of fleets
+// that have no list.
+func (f *Fleet) Known(ctx context.Context, tgt value.Value, tgtType string) (ids, maybe, elsewhere []string, err error) {
+	m, err := target.Compile(tgt, tgtType, f.Nodegroups)
+	if err != nil {
+		return nil, nil, nil, &fun.TargetError{Err: err}
+	}
+	if _, pillar := m.Needs(); pillar {
+		return nil, nil, nil, &fun.TargetError{Err: ErrPillar}
+	}
+	all, owner, err := f.listed(ctx, "")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, id := range all {
+		minion := target.Minion{ID: id}
+		if k, ok := owner[id].(keeper); ok {
+			minion = k.Kept(id)
+		} else {
+			minion.Unknown = func() error { return fmt.Errorf("nothing of %s is known here", id) }
+		}
+		ok, err := m.Match(minion)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("match %s: %w", id, err)
+		}
+		// A grain that is not known may be one that must not be there.
+		unknown := minion.Unknown != nil && minion.Unknown() != nil
+		switch {
+		case unknown:
+			maybe = append(maybe, id)
+		case ok:
+			ids = append(ids, id)
+		}
+	}
+	for _, name := range f.fleets() {
+		if name != RosterFleet {
+			elsewhere = append(elsewhere, name)
+		}
+	}
+	return ids, maybe, elsewhere, ctx.Err()
+}
+
+// ErrPillar says that a target looks at pillar, of which [Fleet.Known] knows nothing.
+var ErrPillar = fmt.Errorf("the target is matched by pillar, which is not looked at here")
+
+// WholePillar returns a *fun.TargetError if a target searches pillar by a pattern; see
+// [target.Whole].
+func WholePillar(tgt value.Value, tgtType string) error {
+	if err := target.Whole(tgt, tgtType); err != nil {
+		return &fun.TargetError{Err: err}
+	}
+	return nil
+}
+
+// KnownSays is what Known says beside the ids, in words; "" where that is nothing.
+func KnownSays(maybe, elsewhere []string) string {
+	var parts []string
+	const shown = 5
+	if len(maybe) > 0 {
+		names := strings.Join(maybe[:min(shown, len(maybe))], ", ")
+		if len(maybe) > shown {
+			names += fmt.Sprintf(" and %d more", len(maybe)-shown)
+		}
+		parts = append(parts, "Whether these hosts are meant is not known, since their grains are not kept here: "+names+".")
+	}
+	if len(elsewhere) > 0 {
+		parts = append(parts, "Masters are not asked which of their minions are meant: "+strings.Join(elsewhere, ", ")+".")
+	}
+	return strings.Join(parts, " ")
+}
