@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/plan,brine/sshexec/...,brine/states/salt
 
-.PHONY: build docs machines test-machines test test-short race fuzz lint linear bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
+.PHONY: build docs machines test-machines test test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
@@ -40,6 +40,9 @@ fuzz: ## every fuzzer for FUZZTIME
 
 lint: ## formatting, vet, golangci-lint, tidy
 	sh .ci/lint
+
+mutants: ## removes each guard of docs/security.md in turn: a test has to fail (ONLY has a part of a name)
+	$(GO) run ./bench/mutants -only '$(ONLY)'
 
 linear: ## counts what a run does for trees and fleets of three sizes: nothing may grow faster than they do
 	d=$$(mktemp -d) && trap 'rm -r "$$d"' EXIT && $(GO) build -trimpath -cover -covermode=atomic -coverpkg=$(COUNTED) -o "$$d/brine" . && $(GO) build -trimpath -o "$$d/hosts" ./bench/hosts && BRINE_TEST_LINEAR="$$d" $(GO) test -count=1 -timeout 30m -run TestLinear ./e2e
