@@ -116,7 +116,7 @@ func (s *session) writeProfileJSON(w io.Writer, data value.Value, o *outputter.O
 	if s.rec == nil {
 		s.rec = trace.New(time.Now) // of a job that ended before: its states alone
 	}
-	text, err := value.AppendJSON(nil, trace.Data(s.traced(data, o.Retcode)), value.JSONOptions{Indent: 2})
+	text, err := value.AppendJSON(nil, trace.Data(s.traced(data, o.Retcode)), value.JSONOptions{Indent: 2, Strict: true})
 	if err != nil {
 		return err
 	}

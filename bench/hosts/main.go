@@ -3,10 +3,11 @@
 // cache of its own. Handshakes, frames and agents are real; what is missing is
 // sshd, the processes and the disks of ten thousand machines.
 //
-//	hosts <directory>
+//	hosts <directory> [<n>]
 //
 // It writes to the directory: port, id (a private key that may log in),
-// known_hosts; and serves until it is ended.
+// known_hosts; and serves until it is ended. With a number, it serves only
+// 127.0.0.1, 127.0.0.2 and so on, as many as that, and not all networks.
 package main
 
 import (
@@ -34,13 +35,17 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: hosts <directory>")
+	n := 0
+	if len(os.Args) == 3 {
+		n, _ = strconv.Atoi(os.Args[2])
+	}
+	if len(os.Args) < 2 || len(os.Args) == 3 && n <= 0 || len(os.Args) > 3 {
+		fmt.Fprintln(os.Stderr, "usage: hosts <directory> [<n>]")
 		os.Exit(64)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, os.Args[1]); err != nil {
+	if err := serve(ctx, os.Args[1], n); err != nil {
 		fmt.Fprintln(os.Stderr, "hosts:", err)
 		os.Exit(1)
 	}
@@ -53,7 +58,7 @@ type fleet struct {
 	table *fun.Table
 }
 
-func serve(ctx context.Context, dir string) error {
+func serve(ctx context.Context, dir string, n int) error {
 	host, _, err := newKey()
 	if err != nil {
 		return err
@@ -62,11 +67,11 @@ func serve(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	ln, err := net.Listen("tcp4", "0.0.0.0:0")
+	lns, err := listen(n)
 	if err != nil {
 		return err
 	}
-	port := ln.Addr().(*net.TCPAddr).Port
+	port := lns[0].Addr().(*net.TCPAddr).Port
 	for name, text := range map[string]string{
 		"id":          secret,
 		"known_hosts": fmt.Sprintf("[127.*]:%d %s", port, ssh.MarshalAuthorizedKey(host.PublicKey())),
@@ -90,7 +95,15 @@ func serve(ctx context.Context, dir string) error {
 		},
 	}}
 	f.conf.AddHostKey(host)
-	context.AfterFunc(ctx, func() { ln.Close() })
+	failed := make(chan error, len(lns))
+	for _, ln := range lns {
+		context.AfterFunc(ctx, func() { ln.Close() })
+		go func() { failed <- f.accept(ctx, ln) }()
+	}
+	return <-failed
+}
+
+func (f *fleet) accept(ctx context.Context, ln net.Listener) error {
 	for {
 		c, err := ln.Accept()
 		if err != nil {
@@ -101,6 +114,34 @@ func serve(ctx context.Context, dir string) error {
 		}
 		go f.host(ctx, c)
 	}
+}
+
+// listen listens on a port of n addresses from 127.0.0.1 on, or of all where n is 0.
+func listen(n int) ([]net.Listener, error) {
+	if n == 0 {
+		ln, err := net.Listen("tcp4", "0.0.0.0:0")
+		return []net.Listener{ln}, err
+	}
+	var failed error
+	for range 20 { // another address may have the port in use
+		var lns []net.Listener
+		port := 0
+		for i := range n {
+			ln, err := net.Listen("tcp4", fmt.Sprintf("127.0.%d.%d:%d", i/250, 1+i%250, port))
+			if failed = err; err != nil {
+				break
+			}
+			port = ln.Addr().(*net.TCPAddr).Port
+			lns = append(lns, ln)
+		}
+		if failed == nil {
+			return lns, nil
+		}
+		for _, ln := range lns {
+			ln.Close()
+		}
+	}
+	return nil, failed
 }
 
 // newKey returns a key and its private half as a file has it.

@@ -171,7 +171,7 @@ func Decode(text string) *value.Map {
 
 // Encode writes a mapping for others to read.
 func Encode(m *value.Map) ([]byte, error) {
-	return value.AppendJSON(nil, m, value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: true})
+	return value.AppendJSON(nil, m, value.JSONOptions{Repr: true, Strict: true, SkipKeys: true, EscapeNonASCII: true})
 }
 
 // carries reports whether events with a tag go over the bus.

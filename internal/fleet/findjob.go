@@ -50,6 +50,7 @@ type asker struct {
 
 	mu      sync.Mutex
 	pending map[string]*pending
+	queue   []turn // by when they are due; those of targets that returned meanwhile are in it, too
 	wake    chan struct{}
 	stop    chan struct{}
 	rounds  sync.WaitGroup
@@ -62,6 +63,12 @@ type pending struct {
 	due    time.Time // zero: it is being asked, or is not asked
 	held   bool      // it was told that the target cannot be heard
 	giveUp chan verdict
+}
+
+// A turn is when a target is to be asked, unless it has returned until then.
+type turn struct {
+	p  *pending
+	at time.Time // p.due
 }
 
 // A verdict says that a target is given up, how long its return may still be on
@@ -180,16 +187,21 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 
 func (w *asker) begun(p *pending) {
 	w.mu.Lock()
-	if w.asks {
-		p.due = time.Now().Add(w.timeout)
-	}
+	defer w.mu.Unlock()
 	w.pending[p.id] = p
-	w.mu.Unlock()
-	w.poke()
+	if w.asks {
+		w.enqueue(p)
+	}
 }
 
-// poke has run look at who is due.
-func (w *asker) poke() {
+// enqueue has p be asked after another time-out. All wait equally long, so it is
+// due last, and run has to be woken only where it waits for nobody. w.mu is held.
+func (w *asker) enqueue(p *pending) {
+	p.due = time.Now().Add(w.timeout)
+	w.queue = append(w.queue, turn{p, p.due})
+	if len(w.queue) > 1 {
+		return
+	}
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -256,20 +268,22 @@ func (w *asker) name(now time.Time) (next time.Duration) {
 func (w *asker) dueAt(now time.Time) (asked []*pending, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	next = time.Hour
-	some := false
-	for _, p := range w.pending {
-		some = some || !p.due.IsZero() && !p.due.After(now)
-	}
-	for _, p := range w.pending {
-		switch {
-		case p.due.IsZero():
-		case some && !p.due.After(now.Add(due)):
+	until := now // of the first that is due, and with it those shortly after
+	for len(w.queue) > 0 {
+		p, at := w.queue[0].p, w.queue[0].at
+		if w.pending[p.id] == p && p.due.Equal(at) {
+			if at.After(until) {
+				break
+			}
+			until = now.Add(due)
 			p.due = time.Time{}
 			asked = append(asked, p)
-		default:
-			next = min(next, max(time.Millisecond, p.due.Sub(now)))
 		}
+		w.queue[0], w.queue = turn{}, w.queue[1:]
+	}
+	next = time.Hour
+	if len(w.queue) > 0 {
+		next = max(time.Millisecond, w.queue[0].at.Sub(now))
 	}
 	sort.Slice(asked, func(i, j int) bool { return asked[i].id < asked[j].id })
 	return asked, next
@@ -364,9 +378,10 @@ func (w *asker) answered(p *pending, works bool) {
 		return
 	}
 	w.mu.Lock()
-	p.due = time.Now().Add(w.timeout)
-	w.mu.Unlock()
-	w.poke()
+	defer w.mu.Unlock()
+	if w.pending[p.id] == p { // it has not returned meanwhile
+		w.enqueue(p)
+	}
 }
 
 // ProcData is what saltutil.find_job tells of a job that runs.

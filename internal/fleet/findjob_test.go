@@ -179,3 +179,37 @@ func TestSilentJobTimeout(t *testing.T) {
 		}
 	})
 }
+
+// TestManyBegin: of hosts that begin, the first alone wakes the one that asks, which
+// otherwise looks at all of them for each; and what returned in time is forgotten
+// without being looked at again.
+func TestManyBegin(t *testing.T) {
+	t.Parallel()
+	w := &asker{asks: true, timeout: time.Hour, pending: map[string]*pending{}, wake: make(chan struct{}, 1)}
+	all := make([]*pending, 1000)
+	for i := range all {
+		all[i] = &pending{id: fmt.Sprint("h", i)}
+		w.begun(all[i])
+		if woken := len(w.wake) > 0; woken != (i == 0) {
+			t.Fatalf("host %d wakes it: %t", i, woken)
+		}
+		if i == 0 {
+			<-w.wake
+		}
+	}
+	if asked, next := w.dueAt(time.Now()); len(asked) > 0 || next < 59*time.Minute {
+		t.Errorf("%d are due, the next in %s", len(asked), next)
+	}
+	for _, p := range all[1:] {
+		w.forget(p)
+	}
+	asked, next := w.dueAt(time.Now().Add(2 * time.Hour))
+	if len(asked) != 1 || asked[0] != all[0] || next != time.Hour || len(w.queue) > 0 {
+		t.Errorf("%d are due, the next in %s, %d in the queue", len(asked), next, len(w.queue))
+	}
+	w.forget(all[0])
+	w.answered(all[0], true) // it returned while it was asked
+	if len(w.queue) > 0 {
+		t.Error("a host that returned is asked again")
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -318,12 +319,16 @@ func TestHTTPAuth(t *testing.T) {
 	}))
 	defer other.Close()
 	git := backendOf(t, r)
+	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		switch u, p, _ := req.BasicAuth(); {
 		case u != "anna" || p != "geheim7":
 			w.WriteHeader(http.StatusUnauthorized)
 		case strings.HasPrefix(req.URL.Path, "/away"):
 			http.Redirect(w, req, strings.Replace(other.URL, "127.0.0.1", "localhost", 1)+req.URL.String(), http.StatusFound)
+		case strings.HasPrefix(req.URL.Path, "/port"): // net/http itself looks at the name of the host alone
+			asked.Add(1)
+			http.Redirect(w, req, other.URL+req.URL.String(), http.StatusFound)
 		default:
 			git.ServeHTTP(w, req)
 		}
@@ -337,6 +342,7 @@ func TestHTTPAuth(t *testing.T) {
 	}
 	for _, conf := range []string{
 		"gitfs_remotes: ['" + url + "/away']",
+		"gitfs_remotes: ['" + url + "/port']",
 		"gitfs_remotes: ['" + url + "/none']",
 		"gitfs_remotes: ['" + strings.Replace(url, "7@", "8@", 1) + "/x']",
 	} {
@@ -344,6 +350,9 @@ func TestHTTPAuth(t *testing.T) {
 		if !strings.Contains(got, "the server answers") || strings.Contains(got, "geheim") {
 			t.Errorf("%s: %q", conf, got)
 		}
+	}
+	if asked.Load() == 0 {
+		t.Error("nothing was redirected to another port")
 	}
 	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

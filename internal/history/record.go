@@ -419,7 +419,7 @@ func summarize(ret fun.Return) summary {
 	shown := redact.Hide(v)
 	t, plain := shown.(string)
 	if !plain {
-		t = string(value.EncodeJSON(shown))
+		t = string(value.StrictJSON(shown))
 	}
 	h.detail.Set("return", short(t, maxReturn))
 	return h

@@ -131,7 +131,7 @@ func (w *writer) begin(r *value.Map) {
 		}
 		rows = append(rows, steps.values(map[string]any{
 			"hash": hash, "step_order": i + 1, "step_id": m.Str("id"), "label": m.Str("label"), "fun": m.Str("fun"), "tgt": m.Str("tgt"), "action_id": m.Str("action_id"),
-			"args": string(value.EncodeJSON(m.At("args"))),
+			"args": string(value.StrictJSON(m.At("args"))),
 		}))
 	}
 	w.insert(&steps, false, rows)
@@ -176,7 +176,7 @@ func (w *writer) counts(r *value.Map, jid string) {
 func (w *writer) host(r *value.Map) {
 	detail := ""
 	if m := r.Map("detail"); m.Len() > 0 {
-		detail = string(value.EncodeJSON(m))
+		detail = string(value.StrictJSON(m))
 	}
 	w.hosts = append(w.hosts, executionHosts.values(map[string]any{
 		"jid": r.Str("jid"), "step_jid": r.Str("step_jid"), "host": r.Str("host"), "step_order": 0, "result": r.Str("result"), "duration": float(r, "duration"),

@@ -35,7 +35,7 @@ func (r *Report) Write(w io.Writer, o Output) error {
 }
 
 func writeJSON(w io.Writer, v value.Value) error {
-	text, err := value.AppendJSON(nil, v, value.JSONOptions{Indent: 2})
+	text, err := value.AppendJSON(nil, v, value.JSONOptions{Indent: 2, Strict: true})
 	if err != nil {
 		return err
 	}

@@ -167,8 +167,8 @@ func (d *doubts) behind(tag string) *State {
 
 // doubt has the failures of a step be uncertain where steps that run before it
 // change something.
-func (s *Step) doubt(earlier []string) {
-	if len(earlier) == 0 {
+func (s *Step) doubt(last []string, all int) {
+	if all == 0 {
 		return
 	}
 	for _, g := range s.Groups {
@@ -179,18 +179,18 @@ func (s *Step) doubt(earlier []string) {
 				st.follow()
 			default:
 				st.Effect = MayFail
-				st.Unknown = "may fail, unless these steps mend that: " + strings.Join(names(earlier), ", ")
+				st.Unknown = "may fail, unless these steps mend that: " + strings.Join(names(last, all), ", ")
 			}
 		}
 	}
 }
 
-// names cuts a list of names: the last ones are told.
-func names(list []string) []string {
-	if n := len(list) - maxTold; n > 0 {
-		return append([]string{fmt.Sprintf("%d steps", n)}, list[n:]...)
+// names are the last names of a list, behind how many others there are.
+func names(last []string, all int) []string {
+	if n := all - len(last); n > 0 {
+		return append([]string{fmt.Sprintf("%d steps", n)}, last...)
 	}
-	return list
+	return last
 }
 
 // looking are functions that only look, beside those of the modules pillar, status

@@ -222,9 +222,17 @@ type finish struct {
 type level struct {
 	outer   *level // of the step that runs the orchestration; nil: there is none
 	steps   []*Step
-	touched map[string][]string // by machine, the steps that change it
+	at      map[string]int      // where the first step with an id is
+	touched map[string]*changes // by machine, the steps that change it
 	moves   map[string]bool     // steps that change something
 	order   []string            // these in their order
+}
+
+// changes are steps that change a machine, the last first. Machines that the same
+// steps change share them: a step on a thousand machines is looked at once.
+type changes struct {
+	step   string
+	before *changes
 }
 
 // before returns the steps that may change what a step does, by their ids, those of
@@ -236,9 +244,10 @@ func (l *level) before(s *Step, own bool) []string {
 		out = l.outer.before(s, false)
 	}
 	after := map[string]bool{}
+	seen := map[*changes]bool{}
 	for _, id := range s.Targets {
-		for _, earlier := range l.touched[id] {
-			after[earlier] = true
+		for c := l.touched[id]; c != nil && !seen[c]; c = c.before {
+			seen[c], after[c.step] = true, true
 		}
 	}
 	if own {
@@ -247,12 +256,21 @@ func (l *level) before(s *Step, own bool) []string {
 				after[id] = true
 			}
 		}
-	}
-	for _, earlier := range l.steps {
 		// A step of an outer orchestration is another one, whatever its id.
-		if after[earlier.ID] && (!own || earlier.ID != s.ID) && !slices.Contains(out, earlier.ID) {
-			out = append(out, earlier.ID)
+		delete(after, s.ID)
+	}
+	for _, id := range out {
+		delete(after, id)
+	}
+	var places []int
+	for id := range after {
+		if i, ok := l.at[id]; ok {
+			places = append(places, i)
 		}
+	}
+	slices.Sort(places)
+	for _, i := range places {
+		out = append(out, l.steps[i].ID)
 	}
 	return out
 }
@@ -262,27 +280,36 @@ func (l *level) touch(step string, hosts iter.Seq[string]) {
 	if !l.moves[step] {
 		l.moves[step], l.order = true, append(l.order, step)
 	}
+	after := map[*changes]*changes{}
 	for id := range hosts {
-		if list := l.touched[id]; len(list) == 0 || list[len(list)-1] != step {
-			l.touched[id] = append(list, step)
+		was := l.touched[id]
+		if was != nil && was.step == step {
+			continue
 		}
+		if after[was] == nil {
+			after[was] = &changes{step: step, before: was}
+		}
+		l.touched[id] = after[was]
 	}
 }
 
-// earlier returns the steps so far that change something, those of outer
-// orchestrations first.
-func (l *level) earlier() []string {
-	var out []string
+// earlier returns the last of the steps so far that change something, those of
+// outer orchestrations first, and how many there are.
+func (l *level) earlier() (last []string, all int) {
 	if l.outer != nil {
-		out = l.outer.earlier()
+		last, all = l.outer.earlier()
 	}
-	return append(out, l.order...)
+	last = append(last, l.order[max(0, len(l.order)-maxTold):]...)
+	return last[max(0, len(last)-maxTold):], all + len(l.order)
 }
 
 // level counts the steps of an orchestration within another, and returns what of
 // them changes something.
 func (f *finish) level(steps []*Step, outer *level) *level {
-	l := &level{outer: outer, steps: steps, touched: map[string][]string{}, moves: map[string]bool{}}
+	l := &level{outer: outer, steps: steps, at: map[string]int{}, touched: map[string]*changes{}, moves: map[string]bool{}}
+	for i, s := range slices.Backward(steps) {
+		l.at[s.ID] = i
+	}
 	for _, s := range steps {
 		f.t.Steps++
 		for _, id := range s.Targets {

@@ -59,6 +59,22 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// TestNumbers: a plan can be written, and is valid JSON, also where a change is no
+// number that JSON has.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	ret := load(t, `{test_|-a_|-a_|-x: {__id__: a, __run_num__: 0, name: a, result: null, comment: "", changes: {load: [.nan, .inf, -.inf]}}}`)
+	states, _ := plan.States(ret.(*value.Map), plan.NewLow(value.NewList(), plan.Basis{}))
+	if len(states) != 1 || string(states[0].Changes) != `{"load":["NaN","Infinity","-Infinity"]}` {
+		t.Fatalf("states %+v", states)
+	}
+	p := sample(t, 1)
+	p.Steps = append(p.Steps, &plan.Step{ID: "x", Fun: "salt.state", Targets: []string{"web1"}, Groups: []*plan.Group{{Hosts: []string{"web1"}, States: states}}})
+	if data, err := plan.Encode(p, key()); err != nil || !json.Valid(data) {
+		t.Errorf("Encode: %v\n%s", err, data)
+	}
+}
+
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	other := strings.NewReplacer("duration: 1.5", "duration: 99, start_time: x", "__run_num__: 1", "__run_num__: 9").Replace(answers)

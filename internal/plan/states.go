@@ -120,7 +120,7 @@ func stateOf(tag string, m *value.Map) (st *State, mod string, due bool) {
 	}
 	changes, _ := m.At("changes").(*value.Map)
 	if value.Truth(m.At("changes")) {
-		st.Changes = json.RawMessage(value.EncodeJSON(m.At("changes")))
+		st.Changes = json.RawMessage(value.StrictJSON(m.At("changes")))
 	}
 	if diff, ok := changes.At("diff").(string); ok {
 		st.Diff = diff

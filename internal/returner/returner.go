@@ -303,7 +303,7 @@ func Names(specs []Spec) []string {
 func ReturnLines(rets []*value.Map) []byte {
 	var b []byte
 	for _, r := range rets {
-		b = append(append(b, value.EncodeJSON(r)...), '\n')
+		b = append(append(b, value.StrictJSON(r)...), '\n')
 	}
 	return b
 }
@@ -312,7 +312,7 @@ func ReturnLines(rets []*value.Map) []byte {
 func EventLines(events []jobs.EventRow) []byte {
 	var b []byte
 	for _, e := range events {
-		b = append(append(b, value.EncodeJSON(value.MapOf("tag", e.Tag, "data", e.Data))...), '\n')
+		b = append(append(b, value.StrictJSON(value.MapOf("tag", e.Tag, "data", e.Data))...), '\n')
 	}
 	return b
 }

@@ -60,7 +60,7 @@ type Invocation struct {
 
 // Write writes the log as JSON.
 func (l *Log) Write(w io.Writer) error {
-	text, err := value.AppendJSON(nil, l.document(), value.JSONOptions{Indent: 2})
+	text, err := value.AppendJSON(nil, l.document(), value.JSONOptions{Indent: 2, Strict: true})
 	if err != nil {
 		return err
 	}

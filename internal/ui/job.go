@@ -278,7 +278,7 @@ func isStates(m *value.Map) bool {
 // pretty is a value as indented JSON.
 func pretty(v value.Value) string {
 	var b bytes.Buffer
-	if json.Indent(&b, value.EncodeJSON(v), "", "  ") != nil {
+	if json.Indent(&b, value.StrictJSON(v), "", "  ") != nil {
 		return short(value.Repr(v))
 	}
 	return short(b.String())

@@ -31,6 +31,9 @@ type JSONOptions struct {
 	// text of its Python repr, as Salt's outputter does (default=repr).
 	// Otherwise such a value is a TypeError.
 	Repr bool
+	// Strict writes the numbers that JSON does not have as strings: "Infinity",
+	// "-Infinity" and "NaN". It is for what other programs read.
+	Strict bool
 	// SkipKeys leaves out entries whose key JSON cannot hold (a tuple, bytes);
 	// otherwise such a key is a TypeError.
 	SkipKeys bool
@@ -45,9 +48,17 @@ const flushSize = 1 << 20
 // EncodeJSON returns v as compact JSON, dicts in their order.
 //
 // It cannot fail: what JSON cannot hold is written as text of its Python repr,
-// such keys too, and a container within itself as its repr ("[...]").
-func EncodeJSON(v Value) []byte {
-	w := jsonWriter{JSONOptions: JSONOptions{ItemSep: ",", KeySep: ":", Repr: true}, lenient: true}
+// such keys too, and a container within itself as its repr ("[...]"). Infinity and
+// NaN are written so, which is not JSON: brine reads it back as what it was. What
+// other programs read is written by [StrictJSON].
+func EncodeJSON(v Value) []byte { return encodeJSON(v, false) }
+
+// StrictJSON returns v as [EncodeJSON] does, but always as valid JSON: see
+// JSONOptions.Strict.
+func StrictJSON(v Value) []byte { return encodeJSON(v, true) }
+
+func encodeJSON(v Value, strict bool) []byte {
+	w := jsonWriter{JSONOptions: JSONOptions{ItemSep: ",", KeySep: ":", Repr: true, Strict: strict}, lenient: true}
 	w.start()
 	_ = w.value(v, 0)
 	return w.dst
@@ -146,7 +157,11 @@ func (w *jsonWriter) value(v Value, depth int) error {
 	case string:
 		w.text(v)
 	case float64:
-		w.dst = append(w.dst, jsonFloat(v)...)
+		if w.Strict && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			w.text(jsonFloat(v))
+		} else {
+			w.dst = append(w.dst, jsonFloat(v)...)
+		}
 	case *big.Int:
 		w.dst = v.Append(w.dst, 10)
 	case *List:

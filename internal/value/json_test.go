@@ -45,6 +45,7 @@ func TestAppendJSON(t *testing.T) {
 		{"separators", value.MapOf("a", value.NewList(int64(1), int64(2))), value.JSONOptions{ItemSep: ",", KeySep: ":"}, `{"a":[1,2]}`},
 		{"keys", keys, value.JSONOptions{}, `{"null": 1, "true": 2, "5": 3, "1.5": 4, "Infinity": 123456789012345678901234567890}`},
 		{"floats", value.NewList(math.Inf(1), math.Inf(-1), math.NaN(), 1e16, 1e-5, 3.0), value.JSONOptions{}, `[Infinity, -Infinity, NaN, 1e+16, 1e-05, 3.0]`},
+		{"strict", value.NewList(math.Inf(1), math.Inf(-1), math.NaN(), 3.0, value.MapOf(math.NaN(), math.NaN())), value.JSONOptions{Strict: true}, `["Infinity", "-Infinity", "NaN", 3.0, {"NaN": "NaN"}]`},
 		{"astral", "😀", value.JSONOptions{EscapeNonASCII: true}, `"\ud83d\ude00"`},
 		{"surrogateescape", "a\xffb", value.JSONOptions{}, `"a\udcffb"`},
 		{"lazy mapping", &lazy{m: value.MapOf("x", int64(1))}, value.JSONOptions{}, `{"x": 1}`},

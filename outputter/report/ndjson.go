@@ -45,7 +45,7 @@ func NDJSON(w io.Writer, r *Run) error {
 				l.Name = c.Name
 			}
 			if c.Changes != nil {
-				doc, err := value.AppendJSON(nil, c.Changes, value.JSONOptions{Repr: true})
+				doc, err := value.AppendJSON(nil, c.Changes, value.JSONOptions{Repr: true, Strict: true})
 				if err != nil {
 					return err
 				}

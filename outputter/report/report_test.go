@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -237,6 +238,19 @@ func TestNDJSON(t *testing.T) {
 		if !strings.Contains(strings.Join(lines, "\n"), want) {
 			t.Errorf("nowhere: %s", want)
 		}
+	}
+}
+
+// TestNumbersOfNDJSON: a line is valid JSON also where a change is no number that
+// JSON has.
+func TestNumbersOfNDJSON(t *testing.T) {
+	t.Parallel()
+	ret := value.MapOf("local", value.MapOf("test_|-a_|-a_|-x", value.MapOf("__id__", "a", "result", true, "comment", "", "changes",
+		value.MapOf("load", value.NewList(math.NaN(), math.Inf(1), math.Inf(-1), 1.5)), "duration", 1.0, "__run_num__", int64(0))))
+	text := write(t, "ndjson", Build(ret, info()))
+	var m map[string]any
+	if err := json.Unmarshal([]byte(text), &m); err != nil || !strings.Contains(text, `{"load":["NaN","Infinity","-Infinity",1.5]}`) {
+		t.Errorf("%v: %s", err, text)
 	}
 }
 

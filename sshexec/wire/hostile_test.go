@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A repeat gives the same text for ever.
+// A repeat gives the same text, much longer than anybody is to read.
 type repeat struct {
 	text string
 	at   int
@@ -18,6 +18,9 @@ type repeat struct {
 }
 
 func (r *repeat) Read(p []byte) (int, error) {
+	if r.n > 4<<20 {
+		return 0, io.EOF
+	}
 	for i := range p {
 		p[i] = r.text[r.at]
 		r.at = (r.at + 1) % len(r.text)

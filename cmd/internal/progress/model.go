@@ -28,28 +28,9 @@ type model struct {
 	reported bool                // the report shows failures
 	began    time.Time
 	running  bool // there are steps
-	steps    []*step
-	byTag    map[string]*step
-	jobs     map[string]*watchedJob
-	order    []string // jids of the jobs under way
-}
-
-// What became of a step.
-const (
-	waiting = "waiting"
-	running = "running"
-	ok      = "ok"
-	changed = "changed"
-	would   = "would_change"
-	failed  = "failed"
-)
-
-// A step is a step of an orchestration, or a state of a run.
-type step struct {
-	id, fun      string
-	state        string
-	began, ended time.Time
-	hosts, bad   int // of its jobs
+	steps    steps
+	jobs     map[string]*watchedJob // under way, by their jids
+	order    list[*watchedJob]      // the same, in the order of their beginnings
 }
 
 // A watchedJob is a job under way.
@@ -61,13 +42,20 @@ type watchedJob struct {
 	wave, waves  int  // which of how many; 0: it does not go in waves
 	left         bool // hosts are left out
 	began        time.Time
-	at           map[string]phaseAt // targets that are being worked on
 	pushes       pushes
+	place        link[*watchedJob]
+
+	hosts map[string]*host         // targets that are being worked on
+	since list[*host]              // the same, those that have been worked on longest first
+	in    [fleet.Running + 1]int64 // how many of them are in each phase
 }
 
-type phaseAt struct {
+// A host is a target that is being worked on.
+type host struct {
+	id    string
 	phase fleet.Phase
-	since time.Time // when work on the target began
+	since time.Time // when work on it began
+	place link[*host]
 }
 
 // pushes are what the targets of a job are sent of the agent.
@@ -80,7 +68,7 @@ type pushes struct {
 }
 
 func newModel(title string) *model {
-	return &model{now: time.Now, title: title, unit: "step", jobs: map[string]*watchedJob{}, byTag: map[string]*step{}}
+	return &model{now: time.Now, title: title, unit: "step", steps: newSteps(0), jobs: map[string]*watchedJob{}}
 }
 
 // tell calls change with the lock held, and then shows the events that it
@@ -117,7 +105,7 @@ func (m *model) clean(s string) string {
 func (m *model) RunBegins(jid string, chunks []*fun.Chunk) {
 	m.tell(func(now time.Time) []event {
 		m.began, m.running = now, true
-		m.steps, m.byTag = make([]*step, 0, len(chunks)), make(map[string]*step, len(chunks))
+		m.steps = newSteps(len(chunks))
 		for _, c := range chunks {
 			m.add(c)
 		}
@@ -127,16 +115,15 @@ func (m *model) RunBegins(jid string, chunks []*fun.Chunk) {
 }
 
 func (m *model) add(c *fun.Chunk) *step {
-	s := &step{id: oneLine(c.ID), fun: oneLine(c.State + "." + c.Fun), state: waiting}
-	m.steps = append(m.steps, s)
-	m.byTag[c.Tag()] = s
+	s := &step{id: oneLine(c.ID), fun: oneLine(c.State + "." + c.Fun)}
+	m.steps.add(c.Tag(), s)
 	return s
 }
 
 // step returns the step of a chunk; what aggregation or a listener added is one
 // more.
 func (m *model) step(c *fun.Chunk) *step {
-	if s := m.byTag[c.Tag()]; s != nil {
+	if s := m.steps.byTag[c.Tag()]; s != nil {
 		return s
 	}
 	return m.add(c)
@@ -146,7 +133,8 @@ func (m *model) step(c *fun.Chunk) *step {
 func (m *model) StateBegins(c *fun.Chunk) {
 	m.tell(func(now time.Time) []event {
 		s := m.step(c)
-		s.state, s.began, s.ended = running, now, time.Time{}
+		s.began, s.ended = now, time.Time{}
+		m.steps.move(s, running)
 		return []event{m.ofStep("step_start", s)}
 	})
 }
@@ -169,19 +157,18 @@ func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
 		}
 		switch res := ret.At("result"); {
 		case res == nil:
-			s.state = would
+			m.steps.move(s, would)
 		case !value.Truth(res):
-			s.state = failed
+			m.steps.move(s, failed)
 		case value.Truth(ret.At("changes")):
-			s.state = changed
+			m.steps.move(s, changed)
 		default:
-			s.state = ok
+			m.steps.move(s, ok)
 		}
 		e := m.ofStep("step_end", s)
 		e.Result, e.Comment, e.Seconds = s.state, m.clean(comment), seconds(now.Sub(s.began))
 		e.Hosts, e.Failed = new(s.hosts), new(s.bad)
-		done, _, _, _ := m.counts()
-		e.Done, e.Total = new(done), new(len(m.steps))
+		e.Done, e.Total = new(m.steps.ended.len), new(m.steps.all)
 		return []event{e}
 	})
 }
@@ -193,44 +180,31 @@ func (m *model) RunEnds() {
 			return nil
 		}
 		m.running = false
-		done, bad, _, never := m.counts()
+		ss := &m.steps
 		return []event{{
-			Event: "run_end", Title: oneLine(m.title), Unit: m.unit, Done: new(done), Failed: new(bad), Never: new(never), Total: new(len(m.steps)),
+			Event: "run_end", Title: oneLine(m.title), Unit: m.unit, Done: new(ss.ended.len), Failed: new(ss.bad), Never: new(ss.waiting.len), Total: new(ss.all),
 			Seconds: seconds(now.Sub(m.began)),
 		}}
 	})
 }
 
-// counts returns how many steps are done, and how many of those failed; how many
-// are running and how many wait.
-func (m *model) counts() (done, bad, now, later int) {
-	for _, s := range m.steps {
-		switch s.state {
-		case waiting:
-			later++
-		case running:
-			now++
-		case failed:
-			done, bad = done+1, bad+1
-		default:
-			done++
-		}
-	}
-	return done, bad, now, later
-}
-
 // Begin takes in a job.
 func (m *model) Begin(job fun.Job, targets []string) {
 	m.tell(func(now time.Time) []event {
-		j := &watchedJob{name: nameOf(job), total: len(targets), at: map[string]phaseAt{}, began: now, step: m.stepOf(job)}
+		j := &watchedJob{name: nameOf(job), total: len(targets), hosts: map[string]*host{}, began: now, step: m.stepOf(job)}
 		if j.step != nil {
 			j.step.hosts += len(targets)
+			j.step.jobs = append(j.step.jobs, j)
 		}
 		if len(m.jobs) == 0 && !m.running {
 			m.began = now
 		}
+		if old := m.jobs[job.JID]; old != nil {
+			m.forget(job.JID, old)
+		}
 		m.jobs[job.JID] = j
-		m.order = append(m.order, job.JID)
+		j.place.of = j
+		m.order.add(&j.place)
 		return []event{{Event: "job_start", JID: job.JID, Step: oneLine(job.Step), Fun: oneLine(job.Fun), Hosts: new(len(targets))}}
 	})
 	m.visible()
@@ -265,13 +239,7 @@ func (m *model) stepOf(job fun.Job) *step {
 	if job.Step == "" || !m.running {
 		return nil
 	}
-	id := oneLine(job.Step)
-	for _, s := range m.steps {
-		if s.state == running && s.id == id {
-			return s
-		}
-	}
-	return nil
+	return m.steps.byID[oneLine(job.Step)]
 }
 
 // At takes in where a target is.
@@ -281,12 +249,17 @@ func (m *model) At(jid, id string, ph fleet.Phase) {
 		if j == nil {
 			return nil
 		}
-		at, known := j.at[id]
-		if !known {
-			at.since = now
+		h := j.hosts[id]
+		if h == nil {
+			h = &host{id: id, since: now}
+			h.place.of = h
+			j.hosts[id] = h
+			j.since.add(&h.place)
+		} else {
+			j.in[h.phase]--
 		}
-		at.phase = ph
-		j.at[id] = at
+		h.phase = ph
+		j.in[ph]++
 		return []event{{Event: "host_phase", JID: jid, Step: j.stepID(), Host: oneLine(id), Phase: ph.String()}}
 	})
 }
@@ -316,9 +289,11 @@ func (m *model) Done(ret fun.Return) {
 			return nil
 		}
 		e := event{Event: "host_end", JID: ret.JID, Step: j.stepID(), Host: oneLine(ret.ID), Result: ok, job: j.name}
-		if at, known := j.at[ret.ID]; known {
-			e.Seconds = seconds(now.Sub(at.since))
-			delete(j.at, ret.ID)
+		if h := j.hosts[ret.ID]; h != nil {
+			e.Seconds = seconds(now.Sub(h.since))
+			delete(j.hosts, ret.ID)
+			j.since.remove(&h.place)
+			j.in[h.phase]--
 		}
 		j.done++
 		if !ret.Success() {
@@ -361,12 +336,20 @@ func (m *model) End(jid string) {
 		if j == nil {
 			return nil
 		}
-		delete(m.jobs, jid)
-		m.order = slices.DeleteFunc(m.order, func(s string) bool { return s == jid })
+		m.forget(jid, j)
 		return []event{{
 			Event: "job_end", JID: jid, Step: j.stepID(), Hosts: new(j.total), Failed: new(j.failed), Done: new(j.done), Seconds: seconds(now.Sub(j.began)),
 		}}
 	})
+}
+
+// forget takes a job from those under way.
+func (m *model) forget(jid string, j *watchedJob) {
+	delete(m.jobs, jid)
+	m.order.remove(&j.place)
+	if j.step != nil {
+		j.step.jobs = slices.DeleteFunc(j.step.jobs, func(o *watchedJob) bool { return o == j })
+	}
 }
 
 // finish ends a run whose end was not told.
@@ -389,11 +372,11 @@ func (p *pushes) sent(id string, done, total int64, now time.Time) {
 }
 
 // text is how far the pushes are, and how long they take with those that wait.
-func (p *pushes) text(waiting int, now time.Time) string {
+func (p *pushes) text(waiting int64, now time.Time) string {
 	if len(p.targets) == 0 {
 		return ""
 	}
-	total := p.total + int64(waiting)*(p.total/int64(len(p.targets)))
+	total := p.total + waiting*(p.total/int64(len(p.targets)))
 	text := fmt.Sprintf("%.1f of %.1f MB", float64(p.arrived)/1e6, float64(total)/1e6)
 	took := now.Sub(p.since)
 	if took < time.Second || p.moved == 0 {
@@ -404,28 +387,16 @@ func (p *pushes) text(waiting int, now time.Time) string {
 	return fmt.Sprintf("%s, %.1f MB/s, %s left", text, rate/1e6, left.Round(time.Second))
 }
 
-// A slowHost is a target that is worked on.
-type slowHost struct {
-	id string
-	phaseAt
-}
-
 // slowest returns the n targets of jobs that are worked on for the longest time,
 // the longest first, and how many are worked on.
-func slowest(jobs []*watchedJob, n int) (hosts []slowHost, all int) {
+func slowest(jobs []*watchedJob, n int) (hosts []*host, all int) {
 	for _, j := range jobs {
-		all += len(j.at)
-		for id, at := range j.at {
-			h := slowHost{id, at}
-			if len(hosts) == n && !h.before(hosts[n-1]) {
-				continue
+		all += j.since.len
+		for _, h := range j.since.first(n) {
+			i := len(hosts)
+			for i > 0 && h.since.Before(hosts[i-1].since) {
+				i--
 			}
-			i, _ := slices.BinarySearchFunc(hosts, h, func(a, b slowHost) int {
-				if a.before(b) {
-					return -1
-				}
-				return 1
-			})
 			if hosts = slices.Insert(hosts, i, h); len(hosts) > n {
 				hosts = hosts[:n]
 			}
@@ -434,43 +405,23 @@ func slowest(jobs []*watchedJob, n int) (hosts []slowHost, all int) {
 	return hosts, all
 }
 
-func (h slowHost) before(o slowHost) bool {
-	return h.since.Before(o.since) || h.since.Equal(o.since) && h.id < o.id
-}
-
-// under returns the jobs under way, those of a step where one is named.
-func (m *model) under(s *step) []*watchedJob {
-	jobs := make([]*watchedJob, 0, len(m.order))
-	for _, jid := range m.order {
-		if j := m.jobs[jid]; s == nil || j.step == s {
-			jobs = append(jobs, j)
-		}
-	}
-	return jobs
-}
+// under returns the jobs under way.
+func (m *model) under() []*watchedJob { return m.order.first(m.order.len) }
 
 // hostParts says how many targets of jobs are done and have failed, and how many
 // are in each phase.
 func (m *model) hostParts(jobs []*watchedJob, now time.Time) []string {
 	var (
 		total, done, bad int
-		in               [fleet.Running + 1]int
+		in               [fleet.Running + 1]int64
 		sent             string
 	)
 	for _, j := range jobs {
 		total, done, bad = total+j.total, done+j.done, bad+j.failed
-		var queued, pushing int
-		for _, at := range j.at {
-			in[at.phase]++
-			switch at.phase {
-			case fleet.Queued:
-				queued++
-			case fleet.Pushing:
-				pushing++
-			default: // no agent is under way
-			}
+		for ph, n := range j.in {
+			in[ph] += n
 		}
-		if sent == "" && queued+pushing > 0 {
+		if queued := j.in[fleet.Queued]; sent == "" && queued+j.in[fleet.Pushing] > 0 {
 			sent = j.pushes.text(queued, now)
 		}
 	}
@@ -504,12 +455,12 @@ func jobsName(jobs []*watchedJob) string {
 
 // stepParts says how many steps are done, have failed, run and wait.
 func (m *model) stepParts() []string {
-	done, bad, now, later := m.counts()
-	parts := []string{fmt.Sprintf("%d of %d %ss done", done, len(m.steps), m.unit)}
+	ss := &m.steps
+	parts := []string{fmt.Sprintf("%d of %d %ss done", ss.ended.len, ss.all, m.unit)}
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{bad, "failed"}, {now, "running"}, {later, "waiting"}} {
+	}{{ss.bad, "failed"}, {ss.running.len, "running"}, {ss.waiting.len, "waiting"}} {
 		if x.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
 		}
@@ -525,19 +476,20 @@ func (m *model) status() string {
 	var text string
 	if m.running {
 		text = oneLine(m.title) + ": " + strings.Join(m.stepParts(), ", ")
-		for _, s := range m.steps {
-			if s.state == running {
-				text += "; " + s.id
-				if jobs := m.under(s); len(jobs) > 0 {
-					text += ": " + strings.Join(m.hostParts(jobs, now), ", ")
-				}
-				text += " " + span(now.Sub(s.began))
+		for _, s := range m.steps.running.first(maxBody) {
+			text += "; " + s.id
+			if len(s.jobs) > 0 {
+				text += ": " + strings.Join(m.hostParts(s.jobs, now), ", ")
 			}
+			text += " " + span(now.Sub(s.began))
 		}
-	} else if jobs := m.under(nil); len(jobs) > 0 {
+		if more := m.steps.running.len - maxBody; more > 0 {
+			text += fmt.Sprintf("; %d more are running", more)
+		}
+	} else if jobs := m.under(); len(jobs) > 0 {
 		text = jobsName(jobs) + ": " + strings.Join(m.hostParts(jobs, now), ", ")
 	}
-	if slow, _ := slowest(m.under(nil), 1); len(slow) > 0 {
+	if slow, _ := slowest(m.under(), 1); len(slow) > 0 {
 		text += fmt.Sprintf(", slowest %s %s", oneLine(slow[0].id), span(now.Sub(slow[0].since)))
 	}
 	return text

@@ -125,10 +125,12 @@ func (v *view) note(e event) string {
 	return s
 }
 
-// How many lines a frame has of steps, and of targets by name.
+// How many lines a frame has of steps, and how many targets and waiting steps it
+// names at most.
 const (
 	maxBody  = 10
 	maxNames = 5
+	maxLater = 20
 )
 
 // frame is what the terminal shows now, for lines of at most width columns and a
@@ -150,12 +152,12 @@ func (v *view) frame(width, height int) (lines []string, columns []int) {
 
 func (v *view) lines(now time.Time, width, height int) []line {
 	m := v.m
-	jobs := m.under(nil)
-	if !m.running && len(jobs) == 0 {
-		return nil
-	}
 	age := span(now.Sub(m.began))
 	if !m.running {
+		jobs := m.under()
+		if len(jobs) == 0 {
+			return nil
+		}
 		head := line{text: v.fit(jobsName(jobs), m.hostParts(jobs, now), age, width), color: bold}
 		if last := waitingFor(jobs, now, v.room(width)); last != "" && height > 3 {
 			return []line{head, {text: "waiting for " + last, color: faint}}
@@ -179,39 +181,28 @@ func (v *view) room(width int) int { return width - len("waiting for ") }
 // body is the steps: those that run, those that ended last before them, and the
 // names of those that wait, on at most n lines.
 func (v *view) body(now time.Time, width, n int) []line {
-	var busy, ended []*step
-	var later []string
-	for _, s := range v.m.steps {
-		switch s.state {
-		case running:
-			busy = append(busy, s)
-		case waiting:
-			later = append(later, s.id)
-		default:
-			ended = append(ended, s)
-		}
-	}
-	if len(later) > 0 {
+	ss := &v.m.steps
+	later := ss.waiting.len
+	if later > 0 {
 		n--
 	}
 	if n <= 0 {
 		return nil
 	}
-	more := max(0, len(busy)-n)
+	more := max(0, ss.running.len-n)
 	if more > 0 { // the line that says so takes one's place
 		more++
 	}
-	busy = busy[:len(busy)-more]
-	free := n - len(busy) - min(more, 1)
-	ended = lastEnded(ended, min(free, 4))
+	busy := ss.running.first(ss.running.len - more)
+	ended := ss.ended.last(min(n-len(busy)-min(more, 1), 4))
 	var out []line
 	for _, s := range ended {
 		out = append(out, line{mark: markOf(s), text: s.id + v.hostsOf(s) + "  " + took(s.ended.Sub(s.began))})
 	}
 	for _, s := range busy {
 		text := s.id
-		if jobs := v.m.under(s); len(jobs) > 0 {
-			text = v.fit(text, v.m.hostParts(jobs, now), span(now.Sub(s.began)), width-2)
+		if len(s.jobs) > 0 {
+			text = v.fit(text, v.m.hostParts(s.jobs, now), span(now.Sub(s.began)), width-2)
 		} else {
 			text += "  " + span(now.Sub(s.began))
 		}
@@ -220,24 +211,12 @@ func (v *view) body(now time.Time, width, n int) []line {
 	if more > 0 {
 		out = append(out, line{mark: &busyMark, text: fmt.Sprintf("%d more are running", more)})
 	}
-	if len(later) > 0 {
-		out = append(out, line{mark: &laterMark, text: "next: " + some(later, width-8), color: faint})
-	}
-	return out
-}
-
-// lastEnded returns the n steps that ended last, in the order of their ends.
-func lastEnded(steps []*step, n int) []*step {
-	var out []*step
-	for _, s := range steps {
-		i := len(out)
-		for i > 0 && out[i-1].ended.After(s.ended) {
-			i--
+	if later > 0 {
+		var names []string
+		for _, s := range ss.waiting.first(maxLater) {
+			names = append(names, s.id)
 		}
-		out = append(out[:i], append([]*step{s}, out[i:]...)...)
-		if len(out) > max(0, n) {
-			out = out[1:]
-		}
+		out = append(out, line{mark: &laterMark, text: "next: " + someOf(names, later, width-8), color: faint})
 	}
 	return out
 }
@@ -264,12 +243,9 @@ func (v *view) hostsOf(s *step) string {
 
 // waits says what the run waits for.
 func (v *view) waits(now time.Time, width int) string {
-	for _, s := range v.m.steps {
-		if s.state != running {
-			continue
-		}
+	for _, s := range v.m.steps.running.first(1) {
 		text := "waiting for " + s.id
-		if hosts := waitingFor(v.m.under(s), now, width-len(text)-2); hosts != "" {
+		if hosts := waitingFor(s.jobs, now, width-len(text)-2); hosts != "" {
 			return text + ": " + hosts
 		}
 		return fmt.Sprintf("%s (%s) %s", text, s.fun, span(now.Sub(s.began)))
@@ -288,13 +264,8 @@ func waitingFor(jobs []*watchedJob, now time.Time, room int) string {
 	return someOf(names, all, room)
 }
 
-// some joins as many names as there is room for, at least one, and counts the
-// others.
-func some(names []string, room int) string {
-	return someOf(names[:min(len(names), 20)], len(names), room)
-}
-
-// someOf is some of names that are the first ones of all.
+// someOf joins as many names as there is room for, at least one; they are the
+// first ones of all, and the others are counted.
 func someOf(names []string, all, room int) string {
 	for n := len(names); n > 0; n-- {
 		text := strings.Join(names[:n], ", ")

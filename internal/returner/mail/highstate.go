@@ -330,7 +330,7 @@ func pairs(v value.Value) value.Value {
 func format(report *value.List, as string) (string, error) {
 	switch as {
 	case "json":
-		b, err := value.AppendJSON(nil, report, value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: true})
+		b, err := value.AppendJSON(nil, report, value.JSONOptions{Repr: true, Strict: true, SkipKeys: true, EscapeNonASCII: true})
 		return string(b), err
 	case "yaml":
 		o := yamlsalt.SafeOptions()

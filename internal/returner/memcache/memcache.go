@@ -277,7 +277,7 @@ func (s *store) Return(ctx context.Context, rets []*value.Map) error {
 	var minions, jids []string
 	unfit := map[int]error{}
 	for i, r := range rets {
-		id, jid, data := r.Str("id"), r.Str("jid"), value.EncodeJSON(r)
+		id, jid, data := r.Str("id"), r.Str("jid"), value.StrictJSON(r)
 		for _, key := range []string{r.Str("fun") + ":" + id, jid + ":" + id} {
 			if err := s.unfit(key, data); err != nil {
 				unfit[i] = err
@@ -304,7 +304,7 @@ func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
 	var jids []string
 	unfit := map[int]error{}
 	for i, l := range loads {
-		c := command{"set", l.Str("jid"), value.EncodeJSON(l)}
+		c := command{"set", l.Str("jid"), value.StrictJSON(l)}
 		if err := s.unfit(c.key, c.data); err != nil {
 			unfit[i] = err
 		}

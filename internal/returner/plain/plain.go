@@ -179,7 +179,7 @@ func newSyslog(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 // Return logs a line a return.
 func (l *sysLog) Return(_ context.Context, rets []*value.Map) error {
 	for _, r := range rets {
-		if _, err := l.w.Write(value.EncodeJSON(r)); err != nil {
+		if _, err := l.w.Write(value.StrictJSON(r)); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ func (s *store) encode(rows []*value.Map) ([][]byte, error) {
 	out := make([][]byte, len(rows))
 	unfit := map[int]error{}
 	for i, r := range rows {
-		out[i] = value.EncodeJSON(r)
+		out[i] = value.StrictJSON(r)
 		if n := int64(len(out[i])); n > s.limit {
 			unfit[i] = fmt.Errorf("it has %d bytes, and proto-max-bulk-len of the server is %d", n, s.limit)
 		}

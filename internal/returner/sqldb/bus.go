@@ -161,7 +161,7 @@ func (l *busLink) notify(ctx context.Context, frame string) error {
 		if _, err := c.Exec(ctx, "DELETE FROM brine_events WHERE created < now() - interval '10 minutes'"); err != nil {
 			return err
 		}
-		frame = string(value.EncodeJSON(value.MapOf("from", l.from, "id", id)))
+		frame = string(value.StrictJSON(value.MapOf("from", l.from, "id", id)))
 	}
 	_, err := c.Exec(ctx, "SELECT pg_notify($1, $2)", busChannel, frame)
 	return err

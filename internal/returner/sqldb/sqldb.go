@@ -209,10 +209,10 @@ func (s *store) SaveLoad(ctx context.Context, loads []*value.Map) error {
 // Characters beyond ASCII are themselves, as Salt stores them, where the tables
 // hold them.
 func (s *store) encode(v value.Value) string {
-	o := value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: s.chars == ascii}
+	o := value.JSONOptions{Repr: true, Strict: true, SkipKeys: true, EscapeNonASCII: s.chars == ascii}
 	b, err := value.AppendJSON(nil, v, o)
 	if err != nil {
-		b = value.EncodeJSON(v)
+		b = value.StrictJSON(v)
 	}
 	text := strings.ReplaceAll(string(b), `\u0000`, `\ufffd`)
 	if s.chars == basic {

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,6 +67,33 @@ func TestSQLiteRowsAreSalts(t *testing.T) {
 	want := [6]string{"cmd.run", "web1", "['exit 3', {'cwd': '/'}]", `{"a": 1}`, "0", "text"}
 	if err != nil || got != want {
 		t.Errorf("row = %q, %v, want %q", got, err, want)
+	}
+}
+
+// TestNumbers: a database gets valid JSON, which is all that the JSON functions of
+// databases take, and what JSONB columns take at all.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "salt.db")
+	s := settings("sqlite3", value.MapOf("returner.sqlite3.database", path))
+	r, err := s.Spec.New(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	full := value.MapOf("fun", "test.arg", "jid", "20261121090807000001", "id", "web1", "fun_args", value.NewList(math.NaN()), "return", value.NewList(math.NaN(), math.Inf(-1)), "success", true, "retcode", int64(0))
+	if err := r.Return(t.Context(), []*value.Map{full}); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var got string
+	var valid bool
+	if err := db.QueryRow("SELECT full_ret, json_valid(full_ret) FROM salt_returns").Scan(&got, &valid); err != nil || !valid || got != `["NaN", "-Infinity"]` {
+		t.Errorf("%s, %t, %v", got, valid, err)
 	}
 }
 

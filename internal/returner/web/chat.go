@@ -327,7 +327,7 @@ type splunk struct {
 func (p *splunk) Return(ctx context.Context, rets []*value.Map) error {
 	var b []byte
 	for _, r := range rets {
-		b = append(append(b, value.EncodeJSON(p.event(r))...), '\n')
+		b = append(append(b, value.StrictJSON(p.event(r))...), '\n')
 	}
 	_, err := p.do(ctx, "POST", p.to, asJSON, b)
 	return err

@@ -372,7 +372,7 @@ func (e *etcd) Return(ctx context.Context, rets []*value.Map) error {
 			continue
 		}
 		for k, v := range r.All() {
-			rows[i] = append(rows[i], pair{strings.Join([]string{e.root, "jobs", jid, id, value.Str(k)}, "/"), string(value.EncodeJSON(v))})
+			rows[i] = append(rows[i], pair{strings.Join([]string{e.root, "jobs", jid, id, value.Str(k)}, "/"), string(value.StrictJSON(v))})
 		}
 		if last[id] == i {
 			rows[i] = append(rows[i], pair{e.root + "/minions/" + id, jid})
@@ -392,7 +392,7 @@ func (e *etcd) SaveLoad(ctx context.Context, loads []*value.Map) error {
 	rows := make([][]pair, len(loads))
 	for i, l := range loads {
 		if jid := l.Str("jid"); last[jid] == i {
-			rows[i] = []pair{{e.root + "/jobs/" + jid + "/" + etcdLoad, string(value.EncodeJSON(l))}}
+			rows[i] = []pair{{e.root + "/jobs/" + jid + "/" + etcdLoad, string(value.StrictJSON(l))}}
 		}
 	}
 	return e.put(ctx, rows)

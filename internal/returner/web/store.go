@@ -120,7 +120,7 @@ func (c *influx) Return(ctx context.Context, rets []*value.Map) error {
 		rest := r.Copy()
 		rest.Delete("return")
 		line(&b, "returns", [][2]string{{"fun", r.Str("fun")}, {"id", r.Str("id")}, {"jid", r.Str("jid")}},
-			[][2]string{{"return", string(value.EncodeJSON(r.At("return")))}, {"full_ret", string(value.EncodeJSON(rest))}})
+			[][2]string{{"return", string(value.StrictJSON(r.At("return")))}, {"full_ret", string(value.StrictJSON(rest))}})
 		if t, err := time.Parse(event.StampFormat, r.Str("_stamp")); err == nil {
 			fmt.Fprintf(&b, " %d", t.UnixMicro())
 		}
@@ -133,7 +133,7 @@ func (c *influx) Return(ctx context.Context, rets []*value.Map) error {
 func (c *influx) SaveLoad(ctx context.Context, loads []*value.Map) error {
 	var b strings.Builder
 	for _, l := range loads {
-		line(&b, "jids", [][2]string{{"jid", l.Str("jid")}}, [][2]string{{"load", string(value.EncodeJSON(l))}})
+		line(&b, "jids", [][2]string{{"jid", l.Str("jid")}}, [][2]string{{"load", string(value.StrictJSON(l))}})
 		if t, ok := jobs.Time(l.Str("jid")); ok {
 			fmt.Fprintf(&b, " %d", t.UnixMicro())
 		}
@@ -206,7 +206,7 @@ func (e *elastic) ensure(ctx context.Context, name string) error {
 		if !errors.As(err, &s) || s.code != http.StatusNotFound {
 			return err
 		}
-		_, err = e.do(ctx, http.MethodPut, path+"-v1", asJSON, value.EncodeJSON(value.MapOf("settings", value.MapOf(
+		_, err = e.do(ctx, http.MethodPut, path+"-v1", asJSON, value.StrictJSON(value.MapOf("settings", value.MapOf(
 			"number_of_shards", int64(e.s.Int("number_of_shards")), "number_of_replicas", int64(e.s.Int("number_of_replicas"))))))
 		if err != nil && (!errors.As(err, &s) || s.reason != "resource_already_exists_exception") {
 			return err
@@ -238,8 +238,8 @@ func (e *elastic) bulk(ctx context.Context, docs []document) error {
 			return err
 		}
 		meta := value.MapOf("_index", d.index, "_id", d.id)
-		b = append(append(b, value.EncodeJSON(value.MapOf("index", meta))...), '\n')
-		b = append(append(b, value.EncodeJSON(d.data)...), '\n')
+		b = append(append(b, value.StrictJSON(value.MapOf("index", meta))...), '\n')
+		b = append(append(b, value.StrictJSON(d.data)...), '\n')
 	}
 	return e.each(func(h string) error {
 		answer, err := e.do(ctx, http.MethodPost, h+"/_bulk", "application/x-ndjson", b)
@@ -267,14 +267,14 @@ func (e *elastic) fault(answer *value.Map) error {
 			if !d.Has("error") {
 				continue
 			}
-			err := fmt.Errorf("elasticsearch did not take document %s: %s", d.Str("_id"), e.head(value.EncodeJSON(d.At("error"))))
+			err := fmt.Errorf("elasticsearch did not take document %s: %s", d.Str("_id"), e.head(value.StrictJSON(d.At("error"))))
 			if n, ok := value.AsInt(d.At("status")); ok && n == http.StatusBadRequest {
 				return jobs.Refused(err)
 			}
 			return err
 		}
 	}
-	return fmt.Errorf("elasticsearch did not take all documents: %s", e.head(value.EncodeJSON(answer)))
+	return fmt.Errorf("elasticsearch did not take all documents: %s", e.head(value.StrictJSON(answer)))
 }
 
 // stateFuns are the functions that may share an index.
@@ -425,7 +425,7 @@ func undotted(v value.Value) value.Value {
 func (e *elastic) SaveLoad(ctx context.Context, loads []*value.Map) error {
 	var docs []document
 	for _, l := range loads {
-		docs = append(docs, document{e.s.Str("master_job_cache_index"), l.Str("jid"), value.MapOf("jid", l.Str("jid"), "load", string(value.EncodeJSON(l)))})
+		docs = append(docs, document{e.s.Str("master_job_cache_index"), l.Str("jid"), value.MapOf("jid", l.Str("jid"), "load", string(value.StrictJSON(l)))})
 	}
 	return e.bulk(ctx, docs)
 }
@@ -435,8 +435,8 @@ func (e *elastic) SaveLoad(ctx context.Context, loads []*value.Map) error {
 func (e *elastic) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
 	var docs []document
 	for _, ev := range events {
-		d := value.MapOf("tag", ev.Tag, "data", string(value.EncodeJSON(ev.Data)), "master_id", ev.Master, "@timestamp", ev.Data.At("_stamp"))
-		sum := sha256.Sum256(value.EncodeJSON(d))
+		d := value.MapOf("tag", ev.Tag, "data", string(value.StrictJSON(ev.Data)), "master_id", ev.Master, "@timestamp", ev.Data.At("_stamp"))
+		sum := sha256.Sum256(value.StrictJSON(d))
 		docs = append(docs, document{e.index(e.s.Str("master_event_index"), time.Now().UTC()), hex.EncodeToString(sum[:16]), d})
 	}
 	return e.bulk(ctx, docs)

@@ -216,7 +216,7 @@ const (
 
 // post sends a dict as JSON.
 func (c *client) post(ctx context.Context, to string, v value.Value) ([]byte, error) {
-	return c.do(ctx, http.MethodPost, to, asJSON, value.EncodeJSON(v))
+	return c.do(ctx, http.MethodPost, to, asJSON, value.StrictJSON(v))
 }
 
 // form sends fields as a form.

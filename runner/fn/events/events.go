@@ -149,13 +149,13 @@ func until(ctx context.Context, gate func(context.Context, *fun.Chunk) bool, can
 
 // line prints an event as Salt does: its tag, a tab, its data.
 func line(e event.Event, pretty bool) string {
-	o := value.JSONOptions{Repr: true, SkipKeys: true, EscapeNonASCII: true}
+	o := value.JSONOptions{Repr: true, Strict: true, SkipKeys: true, EscapeNonASCII: true}
 	if pretty {
 		o.Indent, o.SortKeys = 4, true
 	}
 	b, err := value.AppendJSON(nil, e.Data, o)
 	if err != nil {
-		b = value.EncodeJSON(e.Data)
+		b = value.StrictJSON(e.Data)
 	}
 	// A line is one event: whoever fired it must not make two of it.
 	return printable.Line(e.Tag) + "\t" + printable.Text(string(b))
