@@ -26,3 +26,9 @@ func chmodAt(dir int, base string, mode uint32) error {
 // protectedHardlinks reports whether users may give a name only to files that
 // they could change anyway. These systems leave that to the administrator.
 func protectedHardlinks() bool { return true }
+
+// openPlain opens a path that has no links: these systems have no such call.
+func openPlain(string, int) (int, error) { return -1, unix.ENOSYS }
+
+// mayBeWalked reports whether openPlain did not say what the path leads to.
+func mayBeWalked(error) bool { return true }

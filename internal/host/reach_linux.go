@@ -51,3 +51,16 @@ var protectedHardlinks = sync.OnceValue(func() bool {
 	b, err := os.ReadFile("/proc/sys/fs/protected_hardlinks")
 	return err == nil && string(bytes.TrimSpace(b)) == "1"
 })
+
+// openPlain opens a path that has no links. What may have links fails with an
+// error for which mayBeWalked holds.
+func openPlain(path string, flags int) (int, error) {
+	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	return retryEINTR(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, path, &how) })
+}
+
+// mayBeWalked reports whether openPlain failed for a link, or since the kernel
+// (before 5.6, or by seccomp) has no such call.
+func mayBeWalked(err error) bool {
+	return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EAGAIN)
+}
