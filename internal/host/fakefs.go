@@ -170,6 +170,9 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 			return fail(err)
 		}
 	}
+	if err := w.readable(); err != nil {
+		return fail(err)
+	}
 	full = "/"
 	for _, s := range w.stack[1:] {
 		full = path.Join(full, s.name)
@@ -195,6 +198,7 @@ type fakeWalk struct {
 	todo    []string
 	links   int
 	foreign []place // links of others, by the marks that end them in todo
+	claims  []place // those that led to what their owners do not own
 }
 
 func (w *fakeWalk) top() *node { return w.stack[len(w.stack)-1].n }
@@ -210,7 +214,7 @@ func (w *fakeWalk) step() error {
 		if cur == nil { // it is about to be made
 			cur = w.stack[len(w.stack)-2].n
 		}
-		return w.leadsTo(l.name, l.n, cur)
+		return w.leadsTo(l, cur)
 	case part == "" || part == ".":
 		return nil
 	case cur == nil:
@@ -276,22 +280,34 @@ func usedBy(op string) useOf {
 	return changesFile
 }
 
-// leadsTo returns an error where the link of another user leads to what that
-// user does not own or, where it is read, cannot read.
-func (w *fakeWalk) leadsTo(name string, link, to *node) error {
-	if to.uid == link.uid {
+// leadsTo returns an error where the link of another user leads to what that user
+// does not own. Where it is read, that shows at the end: see readable.
+func (w *fakeWalk) leadsTo(l place, to *node) error {
+	switch {
+	case to.uid == l.n.uid:
+		return nil
+	case w.use == readsFile:
+		w.claims = append(w.claims, l)
 		return nil
 	}
-	if w.use == readsFile {
-		ok := to.mode&0o004 != 0
-		for _, p := range w.stack[:len(w.stack)-1] {
-			ok = ok && (p.n == nil || p.n.uid == link.uid || p.n.mode&0o001 != 0)
-		}
-		if ok {
-			return nil
+	return &UnsafeLinkError{Link: l.name, UID: l.n.uid}
+}
+
+// readable returns an error where a link of a user led to what that user cannot
+// read.
+func (w *fakeWalk) readable() error {
+	for _, l := range w.claims {
+		for i, p := range w.stack {
+			want := fs.FileMode(0o001)
+			if i == len(w.stack)-1 {
+				want = 0o004
+			}
+			if p.n != nil && p.n.uid != l.n.uid && p.n.mode&want == 0 {
+				return &UnsafeLinkError{Link: l.name, UID: l.n.uid, Read: true}
+			}
 		}
 	}
-	return &UnsafeLinkError{Link: name, UID: link.uid, Read: w.use == readsFile}
+	return nil
 }
 
 // isForeign reports whether a link in a directory may be that of somebody else.
