@@ -140,7 +140,7 @@ func buildJail() error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(unix.Chroot(at("root")), os.Chdir("/"), os.Chmod("/tmp", 0o1777)); err != nil {
+	if err := errors.Join(unix.Chroot(at("root")), os.Chdir("/"), os.Chmod("/tmp", 0o777|os.ModeSticky)); err != nil {
 		return err
 	}
 	runtime.LockOSThread()

@@ -141,6 +141,8 @@ var notInJail = map[string]string{
 	"archive.extracted enforce_ownership_on": "it changes the owner of what is unpacked, which is in name",
 	"archive.extracted source":               "the archive that is unpacked is no text of a control",
 	"file.patch source":                      "the patch is no text of a control",
+	"file.recurse source":                    "a directory of this machine is no source",
+	"rsync.synchronized source":              "rsync only reads it, and what it copied is looked for",
 	"archive.extracted if_missing":           "it only looks",
 	"file.symlink target":                    "it is the text of the link",
 	"git.config_unset repo":                  "as config_set",

@@ -230,6 +230,11 @@ func (g ground) lay(t *testing.T, k *linkKind) {
 	for _, d := range []string{"etc/sub", "etc/sub/empty", "own/sub/empty"} {
 		must(os.MkdirAll(g.at(d), 0o700))
 	}
+	for _, repo := range []string{"etc/.git", "own/sub/.git"} {
+		must(os.MkdirAll(g.at(repo+"/objects"), 0o755))
+		must(os.MkdirAll(g.at(repo+"/refs"), 0o755))
+		must(os.WriteFile(g.at(repo+"/HEAD"), []byte("ref: refs/heads/main\n"), 0o644))
+	}
 	old := time.Unix(1e9, 0)
 	for p, mode := range map[string]os.FileMode{"etc/shadow": 0o600, "etc/sub/key": 0o600, "own/shadow": 0o600, "own/sub/key": 0o600, "own/x": 0o600} {
 		must(os.MkdirAll(filepath.Dir(g.at(p)), 0o755))
@@ -308,8 +313,12 @@ func (m *matrix) run(t *testing.T, g ground, p pathCall) {
 		g.lay(t, nil)
 		before, start := g.state("own"), time.Now()
 		for _, path := range []string{"own/x", "own/new", "own/sub"} {
-			if strings.Contains(p.run(env, g.at(path)), ownWord) {
+			said := p.run(env, g.at(path))
+			if strings.Contains(said, ownWord) {
 				m.showed[p.String()] = true
+			}
+			if os.Getenv("BRINE_LINKS_ONLY") != "" {
+				t.Logf("%s %s: %.300s", p, path, said)
 			}
 		}
 		m.acted[p.String()] = m.acted[p.String()] || g.state("own") != before

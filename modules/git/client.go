@@ -84,7 +84,7 @@ func places(dir string, args []string) []string {
 	for i, word := range args {
 		switch word {
 		case "clone", "init":
-			return append(out, args[len(args)-1])
+			return []string{args[len(args)-1]} // no repository is looked for
 		case "worktree", "archive":
 			for _, w := range args[i+1:] {
 				if _, after, ok := strings.Cut(w, "="); ok {
