@@ -42,6 +42,9 @@ func told(err error) error {
 	if e, ok := errors.AsType[*SharedPathError](err); ok {
 		return e
 	}
+	if e, ok := errors.AsType[*GivenLinkError](err); ok {
+		return e
+	}
 	return nil
 }
 

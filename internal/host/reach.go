@@ -457,18 +457,35 @@ func inDir(op, path string, follow bool, do func(w *walker, base string) error) 
 	return fail(do(w, base))
 }
 
-// chownAt changes the owner of base itself, be it a link.
-func chownAt(dir int, base string, uid, gid int) error {
-	var st unix.Stat_t
-	if err := unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+// checkGift refuses to give the link of another user to somebody whose links are
+// followed: it would then lead wherever that user had it lead. dir is where it is.
+func checkGift(dir int, base string, st *unix.Stat_t, uid int) error {
+	if !isLink(st) || uid < 0 || !trusts(uid) || trusts(int(st.Uid)) {
+		return nil
+	}
+	var at unix.Stat_t
+	if err := unix.Fstat(dir, &at); err != nil {
 		return err
 	}
-	if err := checkNames(&st); err != nil {
-		return err
+	if trusts(int(at.Uid)) && modeOf(&at)&0o022 == 0 {
+		return nil
 	}
-	_, err := retryEINTR(func() (int, error) { return 0, unix.Fchownat(dir, base, uid, gid, unix.AT_SYMLINK_NOFOLLOW) })
-	return err
+	return &GivenLinkError{base, int(st.Uid)}
 }
+
+// A GivenLinkError says that the link of another user was not given to root, or to
+// whom brine runs as.
+type GivenLinkError struct {
+	Link string
+	UID  int
+}
+
+func (e *GivenLinkError) Error() string {
+	return fmt.Sprintf("not taking over the link %q of user %d, in a directory that others can change: remove the link, and make it anew", e.Link, e.UID)
+}
+
+// Is reports whether target is fs.ErrPermission.
+func (e *GivenLinkError) Is(target error) bool { return target == fs.ErrPermission }
 
 // checkNames refuses a file that has several names where the kernel lets anyone
 // give files of others a name of his own.

@@ -32,3 +32,19 @@ func openPlain(string, int) (int, error) { return -1, unix.ENOSYS }
 
 // mayBeWalked reports whether openPlain did not say what the path leads to.
 func mayBeWalked(error) bool { return true }
+
+// chownAt changes the owner of base itself, be it a link.
+func chownAt(dir int, base string, uid, gid int) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	if err := checkNames(&st); err != nil {
+		return err
+	}
+	if err := checkGift(dir, base, &st, uid); err != nil {
+		return err
+	}
+	_, err := retryEINTR(func() (int, error) { return 0, unix.Fchownat(dir, base, uid, gid, unix.AT_SYMLINK_NOFOLLOW) })
+	return err
+}

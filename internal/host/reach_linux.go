@@ -64,3 +64,26 @@ func openPlain(path string, flags int) (int, error) {
 func mayBeWalked(err error) bool {
 	return errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EAGAIN)
 }
+
+// chownAt changes the owner of base itself, be it a link.
+func chownAt(dir int, base string, uid, gid int) error {
+	fd, err := retryEINTR(func() (int, error) {
+		return unix.Openat(dir, base, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if err := checkNames(&st); err != nil {
+		return err
+	}
+	if err := checkGift(dir, base, &st, uid); err != nil {
+		return err
+	}
+	_, err = retryEINTR(func() (int, error) { return 0, unix.Fchownat(fd, "", uid, gid, unix.AT_EMPTY_PATH) })
+	return err
+}

@@ -264,3 +264,34 @@ func TestCheckAlone(t *testing.T) {
 		t.Errorf("not as root: %v", err)
 	}
 }
+
+// The link of another user is not given to somebody whose links are followed, but
+// where only root could change it.
+func TestHostileGift(t *testing.T) {
+	t.Parallel()
+	dir := malloryDir(t)
+	h := NewLocal()
+	link := filepath.Join(dir, "home/file")
+	root, err := h.OpenRoot(filepath.Join(dir, "home"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for name, do := range map[string]func() error{
+		"Lchown":      func() error { return h.Lchown(link, 0, 0) },
+		"Root.Lchown": func() error { return root.Lchown("file", 0, 0) },
+	} {
+		if err := do(); !errors.As(err, new(*GivenLinkError)) || !errors.Is(err, os.ErrPermission) {
+			t.Errorf("%s: %v, want a GivenLinkError", name, err)
+		}
+	}
+	if st, err := h.Lstat(link); err != nil || st.UID != mallory {
+		t.Errorf("the link is of user %d, %v", st.UID, err)
+	}
+	if err := errors.Join(h.Lchown(link, -1, 0), h.Lchown(link, mallory+1, 0), h.Lchown(link, mallory, mallory), h.Lchown(filepath.Join(dir, "home/own"), 0, 0)); err != nil {
+		t.Errorf("what is no such gift: %v", err)
+	}
+	if err := errors.Join(os.Symlink("x", filepath.Join(dir, "etc/l")), os.Lchown(filepath.Join(dir, "etc/l"), mallory, mallory), h.Lchown(filepath.Join(dir, "etc/l"), 0, 0)); err != nil {
+		t.Errorf("in a directory of root's: %v", err)
+	}
+}
