@@ -211,6 +211,7 @@ type dest struct {
 	macs, kexes []string
 	hostKeyAlgs []string
 	keyAlgs     []string // to log in with; nil: any
+	rsaSize     int      // RequiredRSASize; see strong
 	alive       time.Duration
 	aliveCount  int
 }
@@ -364,6 +365,9 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	if n, err := strconv.Atoi(s.get("numberofpasswordprompts")); err == nil {
 		t.tries = n
 		t.batch = t.batch || n == 0
+	}
+	if n, err := strconv.Atoi(s.get("requiredrsasize")); err == nil {
+		t.rsaSize = n
 	}
 	t.hashKnown = s.get("hashknownhosts") == "yes"
 	t.trustLocal = s.get("nohostauthenticationforlocalhost") == "yes"

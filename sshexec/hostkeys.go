@@ -111,9 +111,15 @@ func defaultHostKeys() []string {
 
 // verify returns the callback and the algorithms to ask a host for.
 func (h *hostKeys) verify(t *dest) (ssh.HostKeyCallback, []string, error) {
-	barred, err := h.barred(t.revoked)
+	revokedKeys, err := h.barred(t.revoked)
 	if err != nil {
 		return nil, nil, err
+	}
+	barred := func(key ssh.PublicKey) error {
+		if err := t.strong(key); err != nil {
+			return &hostKeyError{err, "give the host a longer key or one of another kind, such as ed25519"}
+		}
+		return revokedKeys(key)
 	}
 	algs := t.hostKeyAlgs
 	if algs == nil {

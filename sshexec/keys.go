@@ -3,11 +3,13 @@ package sshexec
 import (
 	"cmp"
 	"context"
+	"crypto/rsa"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -89,6 +91,10 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk b
 		key.err = err
 		return
 	}
+	if st, err := k.files.Stat(path); err == nil && tooOpen(st) && !isPublic(text) {
+		key.err = &openKeyError{path, st.Perm()}
+		return
+	}
 	if pub, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil {
 		key.public, key.err = pub, fmt.Errorf("key %s: %w", path, errPublic)
 		return
@@ -107,6 +113,25 @@ func (key *loadedKey) read(k *keyring, path string, pass roster.Secret, mayAsk b
 		return
 	}
 	key.signers, key.public = []ssh.Signer{s}, s.PublicKey()
+}
+
+// An openKeyError says that others can read a private key.
+type openKeyError struct {
+	path string
+	mode uint32
+}
+
+func (e *openKeyError) Error() string {
+	return fmt.Sprintf("key %s: others can read the private key (permissions %04o), it is not used: chmod 600 %s", e.path, e.mode, e.path)
+}
+
+// tooOpen reports whether others have permissions for a private key of one's own. A
+// key of somebody else is his to protect, as for ssh.
+func tooOpen(st host.Stat) bool { return st.UID == os.Geteuid() && st.Perm()&0o077 != 0 }
+
+func isPublic(text []byte) bool {
+	_, _, _, _, err := ssh.ParseAuthorizedKey(text)
+	return err == nil
 }
 
 // wrongPassphraseError is x509.IncorrectPasswordError in words for people.
@@ -281,9 +306,37 @@ func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string
 	return out, o.notes, nil
 }
 
-// accepted returns the signers that PubkeyAcceptedAlgorithms allows, with the
-// algorithms that it allows.
+// leastRSASize are the bits that ssh requires of an RSA key, whatever
+// RequiredRSASize says.
+const leastRSASize = 1024
+
+// strong returns an error for an RSA key, of a host or to log in with, that is
+// shorter than RequiredRSASize.
+func (t *dest) strong(key ssh.PublicKey) error {
+	if cert, ok := key.(*ssh.Certificate); ok {
+		key = cert.Key
+	}
+	c, ok := key.(ssh.CryptoPublicKey)
+	if !ok {
+		return nil
+	}
+	k, ok := c.CryptoPublicKey().(*rsa.PublicKey)
+	if want := max(t.rsaSize, leastRSASize); ok && k.N.BitLen() < want {
+		return fmt.Errorf("the RSA key has %d bits, and at least %d are required (RequiredRSASize)", k.N.BitLen(), want)
+	}
+	return nil
+}
+
+// accepted returns the signers that RequiredRSASize and PubkeyAcceptedAlgorithms
+// allow, with the algorithms that the latter allows.
 func (t *dest) accepted(signers []ssh.Signer) []ssh.Signer {
+	signers = slices.DeleteFunc(slices.Clone(signers), func(s ssh.Signer) bool {
+		err := t.strong(s.PublicKey())
+		if err != nil {
+			t.note("key not offered", "key", ssh.FingerprintSHA256(s.PublicKey()), "why", err)
+		}
+		return err != nil
+	})
 	if t.keyAlgs == nil {
 		return signers
 	}

@@ -202,7 +202,7 @@ func (s *Server) stat(d Dir, rel string) (fun.FileInfo, error) {
 	if rel != "." && s.ignored(rel, full) {
 		return fun.FileInfo{}, fs.ErrNotExist
 	}
-	real, err := s.files.EvalSymlinks(full)
+	real, err := s.files.ReadTarget(full)
 	if err != nil {
 		return fun.FileInfo{}, err
 	}
@@ -228,7 +228,7 @@ func (s *Server) stat(d Dir, rel string) (fun.FileInfo, error) {
 // roots.
 func (s *Server) inside(d Dir, real string) bool {
 	if d.Within != "" {
-		within, err := s.files.EvalSymlinks(d.Within)
+		within, err := s.files.ReadTarget(d.Within)
 		return err == nil && below(real, within)
 	}
 	return slices.ContainsFunc(s.real, func(r string) bool { return below(real, r) })
@@ -276,7 +276,7 @@ func (s *Server) addReal(real []string, dir string) []string {
 	if before, _, ok := strings.Cut(dir, anyEnv); ok {
 		dir = filepath.Dir(before + "x")
 	}
-	if r, err := s.files.EvalSymlinks(dir); err == nil {
+	if r, err := s.files.ReadTarget(dir); err == nil {
 		return append(real, r)
 	}
 	return append(real, filepath.Clean(dir))

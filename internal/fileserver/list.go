@@ -94,7 +94,7 @@ func (s *Server) tree(ctx context.Context, saltenv string) (*tree, error) {
 		return &tree{}, nil // a name that is not known is not kept
 	}
 	for _, d := range dirs {
-		real, err := s.files.EvalSymlinks(d.Path)
+		real, err := s.files.ReadTarget(d.Path)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
@@ -207,7 +207,7 @@ func (w *walker) link(ctx context.Context, full, rel string, real []string) erro
 		return nil
 	}
 	fi := fun.FileInfo{Path: rel, SaltEnv: w.env, Abs: full, Mode: fs.ModeSymlink | 0o777, Link: dest}
-	target, err := w.s.files.EvalSymlinks(full)
+	target, err := w.s.files.ReadTarget(full)
 	if err != nil || !w.s.inside(w.in, target) {
 		w.add(fi)
 		return nil

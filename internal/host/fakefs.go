@@ -164,11 +164,14 @@ func (f *Fake) locate(op, p string, follow bool) (dir *node, full string, n *nod
 	if !path.IsAbs(p) {
 		p = f.Cwd + "/" + p
 	}
-	w := fakeWalk{f: f, follow: follow, changes: changesFiles(op), stack: []place{{"", f.root}}, todo: strings.Split(p, "/")}
+	w := fakeWalk{f: f, follow: follow, use: usedBy(op), stack: []place{{"", f.root}}, todo: strings.Split(p, "/")}
 	for len(w.todo) > 0 {
 		if err := w.step(); err != nil {
 			return fail(err)
 		}
+	}
+	if err := w.readable(); err != nil {
+		return fail(err)
 	}
 	full = "/"
 	for _, s := range w.stack[1:] {
@@ -190,11 +193,12 @@ type place struct {
 type fakeWalk struct {
 	f       *Fake
 	follow  bool // a link in the last part, too
-	changes bool // for an operation that changes files
+	use     useOf
 	stack   []place
 	todo    []string
 	links   int
 	foreign []place // links of others, by the marks that end them in todo
+	claims  []place // those that led to what their owners do not own
 }
 
 func (w *fakeWalk) top() *node { return w.stack[len(w.stack)-1].n }
@@ -210,7 +214,7 @@ func (w *fakeWalk) step() error {
 		if cur == nil { // it is about to be made
 			cur = w.stack[len(w.stack)-2].n
 		}
-		return leadsTo(l.name, l.n, cur)
+		return w.leadsTo(l, cur)
 	case part == "" || part == ".":
 		return nil
 	case cur == nil:
@@ -233,7 +237,7 @@ func (w *fakeWalk) step() error {
 		w.stack = w.stack[:1]
 	}
 	next := strings.Split(k.target, "/")
-	if w.changes && w.f.isForeign(cur, k) {
+	if w.use != looksAt && w.f.isForeign(cur, k) {
 		w.foreign = append(w.foreign, place{part, k})
 		next = append(next, linkEnd)
 	}
@@ -257,20 +261,51 @@ func isLast(parts []string) bool {
 // linkEnd stands among the parts of a path where a link of another user ends.
 const linkEnd = "\x00"
 
-// changesFiles reports whether an operation changes files: see reach.go.
-func changesFiles(op string) bool {
+// The ways in which an operation goes through links of others: see reach.go.
+type useOf int
+
+const (
+	changesFile useOf = iota
+	readsFile
+	looksAt // tells of a file and its links alone
+)
+
+func usedBy(op string) useOf {
 	switch op {
-	case "Stat", "Lstat", "ReadFile", "ReadDir", "Readlink", "EvalSymlinks", "Text", "Tree", "Put", "PutDir", "PutOwner":
-		return false
+	case "ReadFile", "ReadDir", "ReadTarget":
+		return readsFile
+	case "Stat", "Lstat", "Readlink", "Text", "Tree", "Put", "PutDir", "PutOwner":
+		return looksAt
 	}
-	return true
+	return changesFile
 }
 
-// leadsTo returns an error where the link of another user leads to what that
-// user does not own.
-func leadsTo(name string, link, to *node) error {
-	if to.uid != link.uid {
-		return &UnsafeLinkError{name, link.uid}
+// leadsTo returns an error where the link of another user leads to what that user
+// does not own. Where it is read, that shows at the end: see readable.
+func (w *fakeWalk) leadsTo(l place, to *node) error {
+	switch {
+	case to.uid == l.n.uid:
+		return nil
+	case w.use == readsFile:
+		w.claims = append(w.claims, l)
+		return nil
+	}
+	return &UnsafeLinkError{Link: l.name, UID: l.n.uid}
+}
+
+// readable returns an error where a link of a user led to what that user cannot
+// read.
+func (w *fakeWalk) readable() error {
+	for _, l := range w.claims {
+		for i, p := range w.stack {
+			want := fs.FileMode(0o001)
+			if i == len(w.stack)-1 {
+				want = 0o004
+			}
+			if p.n != nil && p.n.uid != l.n.uid && p.n.mode&want == 0 {
+				return &UnsafeLinkError{Link: l.name, UID: l.n.uid, Read: true}
+			}
+		}
 	}
 	return nil
 }
@@ -370,13 +405,26 @@ func (f *Fake) Readlink(p string) (string, error) {
 }
 
 // EvalSymlinks returns p with all links resolved.
-func (f *Fake) EvalSymlinks(p string) (string, error) {
+func (f *Fake) EvalSymlinks(p string) (string, error) { return f.resolve("EvalSymlinks", p) }
+
+// ReadTarget returns p with all links resolved, for what is read.
+func (f *Fake) ReadTarget(p string) (string, error) { return f.resolve("ReadTarget", p) }
+
+func (f *Fake) resolve(op, p string) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, full, n, err := f.locate("EvalSymlinks", p, true)
+	_, full, n, err := f.locate(op, p, true)
 	if err == nil && n == nil {
 		err = &fs.PathError{Op: "lstat", Path: p, Err: syscall.ENOENT}
 	}
+	return full, err
+}
+
+// Target returns the path without links that a change of p comes to.
+func (f *Fake) Target(p string) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, full, _, err := f.locate("Target", p, true)
 	return full, err
 }
 

@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Stat returns what is known of path, links followed.
@@ -33,7 +36,7 @@ func (*Local) Lstat(path string) (Stat, error) {
 
 // ReadFile returns the whole content of path.
 func (*Local) ReadFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openRead(path)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ const (
 
 // Open opens path for reading.
 func (*Local) Open(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
+	f, err := openRead(path)
 	if err != nil {
 		return nil, err // not a nil *os.File in an interface
 	}
@@ -74,14 +77,16 @@ func (*Local) Open(path string) (io.ReadCloser, error) {
 
 // ReadDir returns the names in path, sorted.
 func (*Local) ReadDir(path string) ([]string, error) {
-	ents, err := os.ReadDir(path)
+	d, err := openRead(path)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(ents))
-	for i, e := range ents {
-		names[i] = e.Name()
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	if err != nil {
+		return nil, err
 	}
+	slices.Sort(names)
 	return names, nil
 }
 
@@ -89,7 +94,13 @@ func (*Local) ReadDir(path string) ([]string, error) {
 func (*Local) Readlink(path string) (string, error) { return os.Readlink(path) }
 
 // EvalSymlinks returns path with all links resolved.
-func (*Local) EvalSymlinks(path string) (string, error) { return filepath.EvalSymlinks(path) }
+func (*Local) EvalSymlinks(path string) (string, error) { return resolve(path, false) }
+
+// ReadTarget returns path with all links resolved, for what is read.
+func (*Local) ReadTarget(path string) (string, error) { return resolve(path, true) }
+
+// Target returns the path without links that a change of path comes to.
+func (*Local) Target(path string) (string, error) { return target(path) }
 
 // AppendFile adds data at the end of path, which is made with mode (less the
 // umask) if it is missing.
@@ -147,7 +158,25 @@ func mkdirAll(path string, mode fs.FileMode) error {
 // pattern is replaced by random text; dir "" is the system's own place.
 func (l *Local) MkdirTemp(dir, pattern string) (string, error) {
 	defer l.changes.Add(1)
-	return os.MkdirTemp(dir, pattern)
+	if dir == "" {
+		return os.MkdirTemp(dir, pattern)
+	}
+	head, tail := pattern, ""
+	if i := strings.LastIndexByte(pattern, '*'); i >= 0 {
+		head, tail = pattern[:i], pattern[i+1:]
+	}
+	for range maxTries {
+		mid, err := newName()
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, head+strings.TrimPrefix(mid, stagedPrefix)+tail)
+		err = in("mkdir", path, false, func(dir int, base string) error { return mkdirAt(dir, base, 0o700) })
+		if !errors.Is(err, fs.ErrExist) {
+			return path, err
+		}
+	}
+	return "", &fs.PathError{Op: "mkdir", Path: filepath.Join(dir, pattern), Err: fs.ErrExist}
 }
 
 // Remove takes out a file, a link, or an empty directory.
@@ -248,7 +277,16 @@ func (l *Local) Link(target, path string) error {
 // Lock takes the lock of a file. It is not handed down to programs that are
 // started meanwhile.
 func (*Local) Lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	var f *os.File
+	err = in("open", path, false, func(dir int, base string) error {
+		fd, err := retryEINTR(func() (int, error) {
+			return unix.Openat(dir, base, unix.O_CREAT|unix.O_RDWR|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+		})
+		if err == nil {
+			f = os.NewFile(uintptr(fd), path)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

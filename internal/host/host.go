@@ -38,8 +38,10 @@ type Host interface {
 }
 
 // Files reads and changes the file system. What changes it follows a link of
-// another user only to what that user owns (else an *[UnsafeLinkError]), however
-// fast the link comes and goes; see reach.go.
+// another user only to what that user owns, and what reads a file or directory
+// only to what that user may read (else an *[UnsafeLinkError]), however fast the
+// link comes and goes; see reach.go. A caller therefore names the path as it was
+// given to him: to resolve a path and to use the result afterwards is two steps.
 type Files interface {
 	// Stat follows links, Lstat does not.
 	Stat(path string) (Stat, error)
@@ -51,8 +53,16 @@ type Files interface {
 	// ReadDir returns the names in a directory, sorted.
 	ReadDir(path string) ([]string, error)
 	Readlink(path string) (string, error)
-	// EvalSymlinks returns path with all links resolved.
+	// EvalSymlinks returns path with all links resolved, by the rules for what is
+	// changed. It is for what compares or shows names: TestNothingResolvesFirst in
+	// e2e lists who calls it, and why.
 	EvalSymlinks(path string) (string, error)
+	// ReadTarget is EvalSymlinks by the rules for what is read. Nothing is changed by
+	// the name that it returns.
+	ReadTarget(path string) (string, error)
+	// Target returns the path without links that a change of path comes to, for
+	// what is named after it or beside it. Its last name need not be there.
+	Target(path string) (string, error)
 
 	// WriteFile replaces the content of path atomically: a temporary file
 	// beside it (or in opts.TmpDir), written, synced if opts.Sync, given mode
@@ -184,14 +194,20 @@ type Processes interface {
 
 // A Cmd is a program to run.
 type Cmd struct {
-	Argv    []string
-	Env     []string // KEY=value, whole; nil: the process's own
-	Dir     string   // "" is the process's own
-	Stdin   io.Reader
-	User    *Account      // run as this account with its groups; nil: as oneself
-	Group   *int          // primary group instead of the account's
-	Umask   *int          // nil: the process's own
-	Timeout time.Duration // 0 is none
+	Argv []string
+	Env  []string // KEY=value, whole; nil: the process's own
+	// Dir is where it runs, "" is the process's own directory. A program that has
+	// brine's rights starts where a link of another user leads only as [Files] would
+	// change something there.
+	Dir string
+	// Verbatim says that a person wrote the command line. Else the paths in it are
+	// checked for links of others before a program starts that has brine's rights.
+	Verbatim bool
+	Stdin    io.Reader
+	User     *Account      // run as this account with its groups; nil: as oneself
+	Group    *int          // primary group instead of the account's
+	Umask    *int          // nil: the process's own
+	Timeout  time.Duration // 0 is none
 	// Leave makes a Timeout end the program alone: what it started lives on.
 	Leave bool
 	// MaxOutput bounds stdout and stderr, each, in bytes; 0 is 256 MiB. What

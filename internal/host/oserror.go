@@ -14,6 +14,9 @@ import (
 // printed as it is.
 func OSError(err error) string {
 	s := Strerror(err)
+	if told(err) != nil {
+		return s
+	}
 	errno := errnoOf(err)
 	if errno == 0 {
 		return s
@@ -28,6 +31,21 @@ func OSError(err error) string {
 		s += ": '" + path.Path + "'"
 	}
 	return s
+}
+
+// told returns the refusal of brine's own that err is, which says more than the
+// system would, or nil.
+func told(err error) error {
+	if e, ok := errors.AsType[*UnsafeLinkError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*SharedPathError](err); ok {
+		return e
+	}
+	if e, ok := errors.AsType[*GivenLinkError](err); ok {
+		return e
+	}
+	return nil
 }
 
 // errnoOf returns the number of an error of the system, 0 of another one.
@@ -73,7 +91,9 @@ func OSErrorClass(err error) string {
 func Strerror(err error) string {
 	var errno syscall.Errno
 	s := err.Error()
-	switch {
+	switch t := told(err); {
+	case t != nil:
+		return t.Error()
 	case errors.As(err, &errno):
 		s = errno.Error()
 	case errors.Is(err, fs.ErrNotExist):

@@ -160,8 +160,23 @@ func (r *running) base(l *Local) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	dir := c.Dir
+	if cred == nil { // else the kernel decides by that user's rights
+		if dir != "" {
+			var held *os.File
+			if held, dir, err = hold(c.Dir); err != nil {
+				return nil, err
+			}
+			r.child = append(r.child, held)
+		}
+		if !c.Verbatim {
+			if err := checkWords(c.Argv[1:], c.ReadOnly); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return &exec.Cmd{
-		Path: path, Args: c.Argv, Env: env, Dir: c.Dir,
+		Path: path, Args: c.Argv, Env: env, Dir: dir,
 		SysProcAttr: &syscall.SysProcAttr{Credential: cred},
 	}, nil
 }

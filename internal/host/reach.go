@@ -13,33 +13,69 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Whatever changes the file system reaches its path by directory handles, so
-// that nobody who may write to a directory on the way can lead it elsewhere, at
-// any time. A symbolic link of another user (neither root nor whom brine runs
-// as), in a directory where that user could have put it, is followed only to
-// what the same user owns: what he could reach through brine is then what he
-// could reach without. Links of root and one's own are followed as usual.
+// Whatever changes the file system, or reads what a file or directory holds,
+// reaches its path by directory handles, so that nobody who may write to a
+// directory on the way can lead it elsewhere, at any time. The walk and the
+// opening are one operation: a path that was resolved before says nothing of
+// where it leads now.
+//
+// A symbolic link of another user (neither root nor whom brine runs as), in a
+// directory where that user could have put it, is followed only to what the same
+// user owns: what he could reach through brine is then what he could reach
+// without. It does not matter on whose behalf the work is done: a link of the
+// user that a file is going to be given to is the one that must not lead to a
+// file of root's. For reading, it is followed as well to what that user could
+// read by himself. Links of root and one's own are followed as usual.
 
 // An UnsafeLinkError says that a link was not followed: UID owns it, and it
-// leads to what another user owns.
+// leads to what that user does not own or, where it was to be read, cannot read.
 type UnsafeLinkError struct {
-	Link string // name of the link, without its directory
+	Link string // the path of the link; its directory is without links
 	UID  int
+	User string // name of UID, "" where it is not known
+	Read bool
 }
 
 func (e *UnsafeLinkError) Error() string {
-	return fmt.Sprintf("the link %q of user %d leads to what that user does not own, it is not followed", e.Link, e.UID)
+	who, does := e.User, "own"
+	if who == "" {
+		who = fmt.Sprintf("user %d", e.UID)
+	}
+	if e.Read {
+		does = "own and cannot read"
+	}
+	return fmt.Sprintf("not following the link %q of %s, it leads to what that user does not %s: name the real path, or make the link root's (chown -h root)", e.Link, who, does)
 }
 
 // Is reports whether target is fs.ErrPermission.
 func (e *UnsafeLinkError) Is(target error) bool { return target == fs.ErrPermission }
 
+// A claim is the link of another user that a walk goes through.
+type claim struct {
+	link    string
+	uid     int
+	settled bool // it ended at what the user owns
+	denied  bool // a directory after it is closed to the user
+}
+
+func (c *claim) unsafe(read bool) error {
+	e := &UnsafeLinkError{Link: c.link, UID: c.uid, Read: read}
+	if text, err := readDatabase(passwdFile); err == nil {
+		for _, a := range ParsePasswd(text) {
+			if a.UID == c.uid {
+				e.User = a.Name
+				break
+			}
+		}
+	}
+	return e
+}
+
 // A step is a part of a path that is still to be walked: a name, or, with an
 // empty name, the end of the link of another user.
 type step struct {
 	name string
-	link string
-	uid  int
+	of   *claim
 }
 
 // stepsOf returns the parts of a path.
@@ -63,12 +99,17 @@ func named(steps []step) bool {
 	return false
 }
 
-// checkOwner returns an error where a link among the steps, which all end here,
-// is not that of uid.
-func checkOwner(steps []step, uid int) error {
+// end takes the ends of links, which all lead to what uid owns. To change what
+// another user owns is an error; whether it may be read shows at the end of the
+// walk.
+func (w *walker) end(steps []step, uid int) error {
 	for _, s := range steps {
-		if s.name == "" && s.uid != uid {
-			return &UnsafeLinkError{s.link, s.uid}
+		switch {
+		case s.name != "":
+		case s.of.uid == uid:
+			s.of.settled = true
+		case !w.reading:
+			return s.of.unsafe(false)
 		}
 	}
 	return nil
@@ -82,8 +123,10 @@ const (
 // plain reports whether a path is in a file system of the kernel, where links
 // may have no text that could be walked, and which nobody else can write to.
 func plain(path string) bool {
-	p := filepath.Clean(path)
-	return strings.HasPrefix(p, "/proc/") || strings.HasPrefix(p, "/dev/")
+	if filepath.Clean(path) != path || strings.HasPrefix(path, "/dev/shm/") || strings.HasPrefix(path, "/dev/mqueue/") {
+		return false // it could lead elsewhere; these two are everybody's
+	}
+	return strings.HasPrefix(path, "/proc/") || strings.HasPrefix(path, "/dev/") || strings.HasPrefix(path, "/sys/")
 }
 
 // walker is at a directory on the way to a path.
@@ -92,6 +135,9 @@ type walker struct {
 	path  string // without links
 	links int
 	tries int
+
+	reading bool     // nothing is going to be changed
+	claims  []*claim // links of others on the way
 }
 
 func (w *walker) close() { _ = unix.Close(w.fd) }
@@ -114,6 +160,21 @@ func (w *walker) enter(name string) error {
 		w.path = name
 	default:
 		w.path = filepath.Join(w.path, name)
+	}
+	return w.search()
+}
+
+// search notes links of users who may not go through the current directory.
+func (w *walker) search() error {
+	if len(w.claims) == 0 {
+		return nil
+	}
+	var dir unix.Stat_t
+	if err := unix.Fstat(w.fd, &dir); err != nil {
+		return err
+	}
+	for _, c := range w.claims {
+		c.denied = c.denied || !c.settled && !mayUse(c.uid, &dir, 0o1)
 	}
 	return nil
 }
@@ -198,8 +259,14 @@ func (w *walker) foreign(link *unix.Stat_t) (bool, error) {
 // parent walks to the directory that path is in and returns it with the last
 // name. With follow, a link at path is followed, too. The caller closes the
 // directory.
-func parent(path string, follow bool) (w *walker, base string, err error) {
-	w = &walker{fd: unix.AT_FDCWD}
+func parent(path string, follow, reading bool) (w *walker, base string, err error) {
+	w = &walker{fd: unix.AT_FDCWD, reading: reading}
+	if dir, base, ok := splitLast(path); ok {
+		if fd, err := openPlain(dir, openDir|unix.O_DIRECTORY|unix.O_CLOEXEC); err == nil { // no link on the way
+			w.fd, w.path = fd, filepath.Clean(dir)
+			return w.walked([]step{{name: base}}, follow)
+		}
+	}
 	start := "."
 	if filepath.IsAbs(path) {
 		start = "/"
@@ -207,12 +274,29 @@ func parent(path string, follow bool) (w *walker, base string, err error) {
 	if err := w.enter(start); err != nil {
 		return nil, "", err
 	}
-	base, err = w.walk(stepsOf(path), follow)
+	return w.walked(stepsOf(path), follow)
+}
+
+// walked is [walker.walk], and closes w where that fails.
+func (w *walker) walked(todo []step, follow bool) (*walker, string, error) {
+	base, err := w.walk(todo, follow)
 	if err != nil {
 		w.close()
 		return nil, "", err
 	}
 	return w, base, nil
+}
+
+// splitLast returns the directory and the last name of a path that ends in one.
+func splitLast(path string) (dir, base string, ok bool) {
+	i := strings.LastIndexByte(path, '/')
+	if base = path[i+1:]; base == "" || base == "." || base == ".." {
+		return "", "", false
+	}
+	if i < 0 {
+		return ".", base, true
+	}
+	return path[:i+1], base, true
 }
 
 func (w *walker) walk(todo []step, follow bool) (string, error) {
@@ -239,7 +323,7 @@ func (w *walker) walk(todo []step, follow bool) (string, error) {
 			}
 			continue
 		case last:
-			return s.name, checkOwner(rest, int(st.Uid))
+			return s.name, w.end(rest, int(st.Uid))
 		case !isDir(&st):
 			return "", unix.ENOTDIR
 		}
@@ -268,7 +352,7 @@ func (w *walker) here(ends []step) error {
 	if err := unix.Fstat(w.fd, &dir); err != nil {
 		return err
 	}
-	return checkOwner(ends, int(dir.Uid))
+	return w.end(ends, int(dir.Uid))
 }
 
 // replaced reports whether a name is another file's by now, and may be tried
@@ -308,7 +392,11 @@ func (w *walker) follow(name string, st *unix.Stat_t, todo, rest []step) ([]step
 	}
 	next := stepsOf(target)
 	if foreign {
-		next = append(next, step{link: name, uid: int(st.Uid)})
+		c := &claim{link: filepath.Join(w.path, name), uid: int(st.Uid)}
+		next = append(next, step{of: c})
+		if w.reading {
+			w.claims = append(w.claims, c)
+		}
 	}
 	if filepath.IsAbs(target) {
 		if err := w.enter("/"); err != nil {
@@ -319,14 +407,14 @@ func (w *walker) follow(name string, st *unix.Stat_t, todo, rest []step) ([]step
 }
 
 // enter is [parent] of a path that a user gave.
-func enter(path string, follow bool) (w *walker, base string, err error) {
+func enter(path string, follow, reading bool) (w *walker, base string, err error) {
 	if path == "" {
 		return nil, "", unix.ENOENT
 	}
 	if strings.ContainsRune(path, 0) {
 		return nil, "", unix.EINVAL
 	}
-	return parent(path, follow)
+	return parent(path, follow, reading)
 }
 
 // reach opens the directory that path is in, and returns the last name. With
@@ -335,7 +423,7 @@ func reach(op, path string, follow bool) (*os.Root, string, error) {
 	fail := func(err error) (*os.Root, string, error) {
 		return nil, "", &fs.PathError{Op: op, Path: path, Err: err}
 	}
-	w, base, err := enter(path, follow)
+	w, base, err := enter(path, follow, false)
 	if err != nil {
 		return fail(err)
 	}
@@ -361,7 +449,7 @@ func inDir(op, path string, follow bool, do func(w *walker, base string) error) 
 		}
 		return &fs.PathError{Op: op, Path: path, Err: err}
 	}
-	w, base, err := enter(path, follow)
+	w, base, err := enter(path, follow, false)
 	if err != nil {
 		return fail(err)
 	}
@@ -369,18 +457,35 @@ func inDir(op, path string, follow bool, do func(w *walker, base string) error) 
 	return fail(do(w, base))
 }
 
-// chownAt changes the owner of base itself, be it a link.
-func chownAt(dir int, base string, uid, gid int) error {
-	var st unix.Stat_t
-	if err := unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+// checkGift refuses to give the link of another user to somebody whose links are
+// followed: it would then lead wherever that user had it lead. dir is where it is.
+func checkGift(dir int, base string, st *unix.Stat_t, uid int) error {
+	if !isLink(st) || uid < 0 || !trusts(uid) || trusts(int(st.Uid)) {
+		return nil
+	}
+	var at unix.Stat_t
+	if err := unix.Fstat(dir, &at); err != nil {
 		return err
 	}
-	if err := checkNames(&st); err != nil {
-		return err
+	if trusts(int(at.Uid)) && modeOf(&at)&0o022 == 0 {
+		return nil
 	}
-	_, err := retryEINTR(func() (int, error) { return 0, unix.Fchownat(dir, base, uid, gid, unix.AT_SYMLINK_NOFOLLOW) })
-	return err
+	return &GivenLinkError{base, int(st.Uid)}
 }
+
+// A GivenLinkError says that the link of another user was not given to root, or to
+// whom brine runs as.
+type GivenLinkError struct {
+	Link string
+	UID  int
+}
+
+func (e *GivenLinkError) Error() string {
+	return fmt.Sprintf("not taking over the link %q of user %d, in a directory that others can change: remove the link, and make it anew", e.Link, e.UID)
+}
+
+// Is reports whether target is fs.ErrPermission.
+func (e *GivenLinkError) Is(target error) bool { return target == fs.ErrPermission }
 
 // checkNames refuses a file that has several names where the kernel lets anyone
 // give files of others a name of his own.
@@ -452,7 +557,13 @@ func appendAt(dir int, base string, data []byte, mode fs.FileMode) error {
 		return err
 	}
 	f := os.NewFile(uintptr(fd), base)
-	_, err = f.Write(data)
+	var st unix.Stat_t
+	if err = unix.Fstat(fd, &st); err == nil {
+		err = checkNames(&st)
+	}
+	if err == nil {
+		_, err = f.Write(data)
+	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

@@ -9,7 +9,7 @@ import (
 
 // readers are the methods of a Host that look and change nothing.
 var readers = map[string]bool{
-	"Stat": true, "Lstat": true, "ReadFile": true, "Open": true, "ReadDir": true, "Readlink": true, "EvalSymlinks": true, "CheckSystem": true,
+	"Stat": true, "Lstat": true, "ReadFile": true, "Open": true, "ReadDir": true, "Readlink": true, "EvalSymlinks": true, "ReadTarget": true, "Target": true, "CheckSystem": true,
 	"LookPath": true, "Fork": true, "Force": true, "Environ": true, "Getwd": true, "Getpid": true,
 	"LookupUser": true, "LookupUID": true, "LookupGroup": true, "LookupGID": true, "Users": true, "Groups": true, "GroupIDs": true,
 	"Geteuid": true, "Getegid": true, "Now": true, "Sleep": true, "Hostname": true, "Interfaces": true, "Uname": true, "Statfs": true,

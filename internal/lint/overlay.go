@@ -106,15 +106,18 @@ func (o *Overlay) ReadDir(path string) ([]string, error) {
 }
 
 // EvalSymlinks returns a path without links.
-func (o *Overlay) EvalSymlinks(path string) (string, error) {
-	real, err := o.Files.EvalSymlinks(path)
+func (o *Overlay) EvalSymlinks(path string) (string, error) { return o.ReadTarget(path) }
+
+// ReadTarget returns a path without links.
+func (o *Overlay) ReadTarget(path string) (string, error) {
+	real, err := o.Files.ReadTarget(path)
 	if err == nil {
 		return real, nil
 	}
 	if _, ok := o.get(path); !ok {
 		return "", err
 	}
-	dir, dirErr := o.Files.EvalSymlinks(filepath.Dir(path))
+	dir, dirErr := o.Files.ReadTarget(filepath.Dir(path))
 	if dirErr != nil {
 		return "", err
 	}

@@ -36,6 +36,8 @@ func (m machine) Open(p string) (io.ReadCloser, error)    { return m.disk.Open(p
 func (m machine) ReadDir(p string) ([]string, error)      { return m.disk.ReadDir(p) }
 func (m machine) Readlink(p string) (string, error)       { return m.disk.Readlink(p) }
 func (m machine) EvalSymlinks(p string) (string, error)   { return m.disk.EvalSymlinks(p) }
+func (m machine) ReadTarget(p string) (string, error)     { return m.disk.ReadTarget(p) }
+func (m machine) Target(p string) (string, error)         { return m.disk.Target(p) }
 func (m machine) OpenRoot(p string) (host.Root, error)    { return m.disk.OpenRoot(p) }
 func (m machine) CheckSystem(p string, follow bool) error { return m.disk.CheckSystem(p, follow) }
 

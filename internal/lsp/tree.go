@@ -263,7 +263,7 @@ func (s *server) newTree(dir string) (*tree, error) {
 					continue
 				}
 				d, _, _ = strings.Cut(filepath.Clean(d), "/__env__")
-				real, err := s.Disk.EvalSymlinks(d)
+				real, err := s.Disk.ReadTarget(d)
 				if err != nil {
 					real = d
 				}

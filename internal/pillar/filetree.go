@@ -105,7 +105,7 @@ func (t *fileTree) dir(ctx context.Context, abs, rel string, open []string) (*va
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	real, err := h.EvalSymlinks(abs)
+	real, err := h.ReadTarget(abs)
 	if err != nil {
 		return nil, fmt.Errorf("file_tree: %w", err)
 	}

@@ -72,12 +72,13 @@ func unreadable(err error) error {
 
 // run runs a program and returns its output, stderr included, by lines, and
 // its status.
-func run(ctx context.Context, c *fun.Call, argv []string, dir string) ([]string, int, error) {
-	return runWith(ctx, c, argv, dir, nil)
+func run(ctx context.Context, c *fun.Call, argv []string, dir string, writes ...string) ([]string, int, error) {
+	return runWith(ctx, c, argv, dir, nil, writes...)
 }
 
-// runWith is run with an environment; nil is the host's.
-func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []string) ([]string, int, error) {
+// runWith is run with an environment; nil is the host's. writes are the directories
+// that the program writes to.
+func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []string, writes ...string) ([]string, int, error) {
 	if _, err := c.Env.Host.LookPath(argv[0], ""); err != nil {
 		return nil, 0, fun.Errorf("Unable to run command '%s': no program %s is there", strings.Join(argv, " "), argv[0])
 	}
@@ -88,6 +89,13 @@ func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []
 			return nil, 0, fun.Errorf("User '%s' is not available", u)
 		}
 		cmd.User = &a
+	}
+	if cmd.User == nil || cmd.User.UID == 0 {
+		for _, w := range writes {
+			if err := host.CheckAlone(c.Env.Host, w, "runas"); err != nil {
+				return nil, 0, fun.Errorf("Unable to run %s: %s", argv[0], host.OSError(err))
+			}
+		}
 	}
 	out, err := c.Env.Host.Run(ctx, cmd)
 	if err != nil {
@@ -103,7 +111,8 @@ func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []
 // inPlace runs a program on the file that is the first argument.
 func inPlace(ctx context.Context, c *fun.Call, program string) (fun.Result, error) {
 	argv := append([]string{program}, strings.Fields(c.Str("options"))...)
-	out, code, err := run(ctx, c, append(argv, c.Str(c.Spec.Args[0].Name)), "")
+	file := c.Str(c.Spec.Args[0].Name)
+	out, code, err := run(ctx, c, append(argv, file), "", filepath.Dir(file))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -129,11 +138,41 @@ func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if d := c.Str("dest"); d != "" {
 		argv = append(argv, "-C", d)
 	}
-	out, code, err := run(ctx, c, append(argv, expand(c, c.Str("cwd"))...), c.Str("cwd"))
+	out, code, err := run(ctx, c, append(argv, expand(c, c.Str("cwd"))...), c.Str("cwd"), tarWrites(c, options)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return lines(out, code)
+}
+
+// tarWrites returns the directory that a call of tar writes to: that of the
+// archive, or the one that it is unpacked in.
+func tarWrites(c *fun.Call, options string) []string {
+	first, _, _ := strings.Cut(strings.TrimLeft(options, "-"), " ")
+	has := func(letters string, words ...string) bool {
+		return !strings.HasPrefix(options, "--") && strings.ContainsAny(first, letters) ||
+			slices.ContainsFunc(words, func(w string) bool { return strings.Contains(options, "--"+w) })
+	}
+	switch {
+	case has("t", "list", "diff", "compare", "test-label") && !has("xcruA"):
+		return nil
+	case has("x", "extract", "get"):
+		dest := c.Str("dest")
+		if dest == "" {
+			dest = c.Str("cwd")
+		} else if !filepath.IsAbs(dest) {
+			dest = filepath.Join(c.Str("cwd"), dest)
+		}
+		if dest == "" {
+			return nil
+		}
+		return []string{dest}
+	}
+	file := c.Str("tarfile")
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.Str("cwd"), file)
+	}
+	return []string{filepath.Dir(file)}
 }
 
 func unzip(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -22,15 +22,15 @@ import (
 // A member that would leave the directory, by .. or through a link, is an
 // error.
 func Extract(ctx context.Context, h host.Host, file, format, dir string, limits Limits, perms bool) ([]string, error) {
-	at, err := h.EvalSymlinks(dir)
-	if err != nil {
-		return nil, err
-	}
-	root, err := h.OpenRoot(at)
+	root, err := h.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
+	at, err := h.EvalSymlinks(dir) // links below it are compared with this name
+	if err != nil {
+		return nil, err
+	}
 	x := &extraction{h: h, root: root, at: at, perms: perms, zip: format == "zip"}
 	// Nothing is written before all names are known to be good.
 	if err := Each(ctx, h, file, format, limits, func(m Member, _ io.Reader) error { return m.check() }); err != nil {

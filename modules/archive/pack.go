@@ -63,7 +63,7 @@ func lines(text []string, code int) (fun.Result, error) {
 
 func cmdZip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	argv := append([]string{"zip", "-r", c.Str("zip_file")}, expand(c, c.Str("cwd"))...)
-	out, code, err := run(ctx, c, argv, c.Str("cwd"))
+	out, code, err := run(ctx, c, argv, c.Str("cwd"), filepath.Dir(c.Str("zip_file")))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -89,7 +89,7 @@ func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if x := c.Strings("excludes"); len(x) > 0 {
 		argv = append(append(argv, "-x"), x...)
 	}
-	out, code, err := runWith(ctx, c, argv, "", env)
+	out, code, err := runWith(ctx, c, argv, "", env, c.Str("dest"))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -101,7 +101,7 @@ func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 func rar(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	argv := append([]string{"rar", "a", "-idp", c.Str("rarfile")}, expand(c, c.Str("cwd"))...)
-	out, code, err := run(ctx, c, argv, c.Str("cwd"))
+	out, code, err := run(ctx, c, argv, c.Str("cwd"), filepath.Dir(c.Str("rarfile")))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -117,7 +117,7 @@ func unrar(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	for _, x := range c.Strings("excludes") {
 		argv = append(argv, "-x"+x)
 	}
-	out, code, err := run(ctx, c, append(argv, c.Str("dest")), "")
+	out, code, err := run(ctx, c, append(argv, c.Str("dest")), "", c.Str("dest"))
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -36,7 +37,15 @@ func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	o.Written = false
 	// What runs in the root is ended afterwards: that must not be this machine by
 	// another name.
-	root, err := c.Env.Host.EvalSymlinks(filepath.Clean(c.Str("root")))
+	root, err := c.Env.Host.Target(filepath.Clean(c.Str("root")))
+	if unsafe, ok := errors.AsType[*host.UnsafeLinkError](err); ok {
+		return fun.Result{}, fun.Errorf("%s", unsafe)
+	}
+	if err == nil {
+		if err := host.CheckAlone(c.Env.Host, root, ""); err != nil {
+			return fun.Result{}, fun.Errorf("%s", host.Strerror(err))
+		}
+	}
 	if err == nil && root != "/" {
 		var st host.Stat
 		if st, err = c.Env.Host.Stat(root); err == nil && !st.Mode.IsDir() {

@@ -44,6 +44,12 @@ type Options struct {
 	SaltEnv     string
 	Root        string // chroot
 	ReadOnly    bool   // the command only looks: see host.Cmd
+	// Alone are directories below which the command writes, or whose contents it may
+	// run: as root it gets only those that nobody else can change. AloneArg is the
+	// argument of the call that names the account, as the error says it.
+	Alone    []string
+	AloneArg string
+	words    bool // brine made the command line
 	// Success* make a command that failed one that succeeded.
 	SuccessRetcodes []int64
 	SuccessStdout   []string
@@ -101,12 +107,19 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, err
 			return Out{}, err
 		}
 	}
-	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge, ReadOnly: o.ReadOnly}
+	c := host.Cmd{Timeout: o.Timeout, Leave: o.LeaveOn, Merge: o.Merge, ReadOnly: o.ReadOnly, Verbatim: !o.words}
 	if err := account(ctx, env, &c, &o); err != nil {
 		return Out{}, err
 	}
 	if err := directory(env.Host, &c, o); err != nil {
 		return Out{}, err
+	}
+	if c.User == nil {
+		for _, dir := range o.Alone {
+			if err := host.CheckAlone(env.Host, dir, o.AloneArg); err != nil {
+				return Out{}, fun.Errorf("Unable to run command '%s': %s", command, host.OSError(err))
+			}
+		}
 	}
 	if err := environment(env, &c, o); err != nil {
 		return Out{}, err
@@ -161,6 +174,7 @@ func RunWords(ctx context.Context, env *fun.Env, words []string, o Options) (Out
 		}
 		quoted[i] = proc.Quote(w)
 	}
+	o.words = true
 	return Run(ctx, env, strings.Join(quoted, " "), o)
 }
 

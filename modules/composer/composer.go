@@ -108,7 +108,11 @@ func (p *Client) Run(ctx context.Context, action, dir string, looks bool, extra 
 	if p.Home != "" {
 		env.Set("COMPOSER_HOME", p.Home)
 	}
-	out, err := cmd.RunWords(ctx, p.Env, words, cmd.Options{RunAs: p.User, Env: env, ReadOnly: looks})
+	o := cmd.Options{RunAs: p.User, Env: env, ReadOnly: looks, AloneArg: "runas (in states, user)"}
+	if dir != "" {
+		o.Alone = []string{dir}
+	}
+	out, err := cmd.RunWords(ctx, p.Env, words, o)
 	out.Stdout, out.Stderr = redact.URLs(out.Stdout), redact.URLs(out.Stderr)
 	if err == nil && out.Retcode != 0 {
 		said := out.Stderr

@@ -2,7 +2,9 @@ package cp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -21,8 +23,15 @@ func push(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Value(false)
 	}
 	if !c.Bool("keep_symlinks") {
-		real, err := c.Env.Host.EvalSymlinks(p)
+		resolve := c.Env.Host.ReadTarget
+		if c.Bool("remove_source") {
+			resolve = c.Env.Host.EvalSymlinks
+		}
+		real, err := resolve(p)
 		if err != nil {
+			if errors.Is(err, fs.ErrPermission) {
+				warnPush(c, p, err.Error())
+			}
 			return fun.Value(false)
 		}
 		p = real
@@ -81,7 +90,7 @@ func pushDir(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !pushable(top) {
 		return fun.Value(false)
 	}
-	top, err := c.Env.Host.EvalSymlinks(top)
+	top, err := c.Env.Host.ReadTarget(top)
 	if err != nil {
 		return fun.Value(false)
 	}

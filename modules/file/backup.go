@@ -28,8 +28,12 @@ func (f *FS) backupRoot() string { return filepath.Join(f.cp().CacheDir(), "file
 // Salt: salt/utils/files.py backup_minion.
 func (f *FS) Backup(path string) error {
 	now := f.Now()
-	name := fmt.Sprintf("%s_%s%06d_%04d", filepath.Base(path), now.Format("Mon_Jan_02_15:04:05_"), now.Nanosecond()/1000, now.Year())
-	dir := filepath.Join(f.backupRoot(), filepath.Dir(path))
+	real, err := f.Target(path)
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s_%s%06d_%04d", filepath.Base(real), now.Format("Mon_Jan_02_15:04:05_"), now.Nanosecond()/1000, now.Year())
+	dir := filepath.Join(f.backupRoot(), filepath.Dir(real))
 	if err := f.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

@@ -151,7 +151,9 @@ func (f *FS) IsLink(path string) bool {
 }
 
 // RealPath resolves the links in path as Python's os.path.realpath: what does
-// not exist stays as it is.
+// not exist stays as it is, as does a path that a link of another user leads
+// astray. It is for what is shown and compared: what is opened is the path as it
+// was given.
 func (f *FS) RealPath(p string) string {
 	if !filepath.IsAbs(p) {
 		if wd, err := f.Getwd(); err == nil {
@@ -163,6 +165,8 @@ func (f *FS) RealPath(p string) string {
 	for dir := p; ; {
 		if real, err := f.EvalSymlinks(dir); err == nil {
 			return filepath.Join(real, rest)
+		} else if errors.Is(err, fs.ErrPermission) {
+			return p
 		}
 		if to, err := f.Readlink(dir); err == nil { // a link to nowhere
 			if !filepath.IsAbs(to) {

@@ -29,12 +29,12 @@ type LineEdit struct {
 // Salt: line. As in Salt, the end of a file that ends in a newline counts as an
 // empty line for location end.
 func (f *FS) Line(e LineEdit) (before, after []string, err error) {
-	path := f.RealPath(f.Expand(e.Path))
+	path := f.Expand(e.Path)
 	if !f.IsFile(path) {
 		if e.Quiet {
 			return nil, nil, nil
 		}
-		return nil, nil, fun.Errorf(`File "%s" does not exists or is not a file.`, path)
+		return nil, nil, fun.Errorf(`File "%s" does not exists or is not a file.`, f.RealPath(path))
 	}
 	e.Mode = strings.ToLower(e.Mode)
 	switch e.Mode {
@@ -79,7 +79,11 @@ func (f *FS) Line(e LineEdit) (before, after []string, err error) {
 		return before, body, nil
 	}
 	if e.Backup {
-		to := path + "." + f.Now().Local().Format("2006-01-02-15-04-05")
+		real, err := f.Target(path)
+		if err != nil {
+			return nil, nil, fun.Errorf("Unable to create the backup file of %s. Exception: %s", path, host.OSError(err))
+		}
+		to := real + "." + f.Now().Local().Format("2006-01-02-15-04-05")
 		if err := f.copyWithOwner(path, to); err != nil {
 			return nil, nil, fun.Errorf("Unable to create the backup file of %s. Exception: %s", path, host.OSError(err))
 		}

@@ -91,15 +91,11 @@ func (f *FS) ManageFile(ctx context.Context, r *Return, p Plan) *Return {
 // manageOld manages a file that is there.
 func (f *FS) manageOld(ctx context.Context, r *Return, p Plan) *Return {
 	link := f.IsLink(p.Name)
-	real := p.Name
-	if link && p.Perms.Follow {
-		real = f.RealPath(p.Name)
-		if !f.LExists(real) { // a link to nowhere: the file it names is made
-			return f.manageNew(ctx, r, p)
-		}
+	if link && p.Perms.Follow && !f.Exists(p.Name) { // a link to nowhere: the file it names is made
+		return f.manageNew(ctx, r, p)
 	}
 	replaceLink := link && !p.Perms.Follow
-	if fault := f.updateOld(r, p, real, replaceLink); fault != "" {
+	if fault := f.updateOld(r, p, replaceLink); fault != "" {
 		return r.Fail("%s", fault)
 	}
 	if _, err := f.CheckPerms(ctx, p.Name, r, p.Perms); err != nil {
@@ -117,12 +113,12 @@ func (f *FS) manageOld(ctx context.Context, r *Return, p Plan) *Return {
 }
 
 // updateOld brings the content of a file up to date.
-func (f *FS) updateOld(r *Return, p Plan, real string, replaceLink bool) string {
+func (f *FS) updateOld(r *Return, p Plan, replaceLink bool) string {
 	want := p.content()
 	if want == nil {
 		return ""
 	}
-	old := f.FileAt(real)
+	old := f.FileAt(p.Name)
 	if p.From != nil && p.From.Content != nil {
 		have, err := old.Sum(p.From.Sum.Type)
 		if err == nil && have == p.From.Sum.Hex && !replaceLink {
@@ -143,7 +139,7 @@ func (f *FS) updateOld(r *Return, p Plan, real string, replaceLink bool) string 
 	if diff == "" {
 		return ""
 	}
-	if err := f.replaceContent(r, p, real, want); err != nil {
+	if err := f.replaceContent(r, p, replaceLink, want); err != nil {
 		return "Failed to commit change: " + host.OSError(err)
 	}
 	r.Changes.Set("diff", diff)
@@ -176,13 +172,13 @@ func either(fault string, err error) string {
 // replaceContent backs a file up where that is asked for, and replaces it. The
 // wanted mode and owner are set before the content is seen under its name, and
 // noted as changes.
-func (f *FS) replaceContent(r *Return, p Plan, real string, want *Content) error {
+func (f *FS) replaceContent(r *Return, p Plan, replaceLink bool, want *Content) error {
 	if mode := f.BackupMode(p.Backup); mode == "minion" || mode == "both" {
-		if err := f.Backup(real); err != nil {
+		if err := f.Backup(p.Name); err != nil {
 			return err
 		}
 	}
-	cur, err := f.Stats(real, false)
+	cur, err := f.Stats(p.Name, !replaceLink)
 	if err != nil {
 		return err
 	}
@@ -192,7 +188,8 @@ func (f *FS) replaceContent(r *Return, p Plan, real string, want *Content) error
 			return err
 		}
 		defer rd.Close()
-		return f.WriteFile(real, rd, opts)
+		opts.FollowLinks = !replaceLink
+		return f.WriteFile(p.Name, rd, opts)
 	}
 	opts, changes := f.attrsFor(p.Perms, cur)
 	err = write(opts)
@@ -239,9 +236,9 @@ func (f *FS) manageNew(ctx context.Context, r *Return, p Plan) *Return {
 	if fault, err := p.checkSum(p.Name, ""); err != nil || fault != "" {
 		return r.Fail("%s", either(fault, err))
 	}
-	target := p.Name
-	if f.IsLink(target) {
-		target = f.RealPath(target)
+	target, err := f.Target(p.Name) // of a link, the file it names
+	if err != nil {
+		target = p.Name
 	}
 	if dir := filepath.Dir(target); !f.IsDir(dir) {
 		if !p.MakeDirs {
@@ -259,7 +256,7 @@ func (f *FS) manageNew(ctx context.Context, r *Return, p Plan) *Return {
 		r.Comment = fmt.Sprintf("File %s not updated", p.Name)
 		return r
 	}
-	if fault := f.create(r, p, target); fault != "" {
+	if fault := f.create(r, p); fault != "" {
 		return r.Fail("%s", fault)
 	}
 	if p.Perms.Attrs != nil {
@@ -277,8 +274,8 @@ func (f *FS) manageNew(ctx context.Context, r *Return, p Plan) *Return {
 // changes as Salt finds them: it makes a file that only its owner may read (or
 // one by the umask, where content is given and no mode), and counts what
 // differs from that.
-func (f *FS) create(r *Return, p Plan, target string) string {
-	opts := host.WriteOptions{}
+func (f *FS) create(r *Return, p Plan) string {
+	opts := host.WriteOptions{FollowLinks: true}
 	if p.Perms.Mode != "" {
 		m, ok := ParseMode(p.Perms.Mode)
 		if !ok {
@@ -309,33 +306,33 @@ func (f *FS) create(r *Return, p Plan, target string) string {
 	}
 	rd, err := want.Open()
 	if err == nil {
-		err = f.WriteFile(target, rd, opts)
+		err = f.WriteFile(p.Name, rd, opts)
 		rd.Close()
 	}
 	if err != nil && (opts.UID != nil || opts.GID != nil) {
 		// Who may not give files away still gets the file; what of the owner
 		// could not be set is said, as in Salt.
-		return f.createAsSelf(r, p, target, want, opts, err)
+		return f.createAsSelf(r, p, want, opts, err)
 	}
 	if err != nil {
 		return "Unable to manage file: " + host.OSError(err)
 	}
-	f.noteNew(r, p, target, fromSource)
+	f.noteNew(r, p, fromSource)
 	return ""
 }
 
-func (f *FS) createAsSelf(r *Return, p Plan, target string, want *Content, opts host.WriteOptions, cause error) string {
+func (f *FS) createAsSelf(r *Return, p Plan, want *Content, opts host.WriteOptions, cause error) string {
 	rd, err := want.Open()
 	if err == nil {
 		opts.UID, opts.GID = nil, nil
-		err = f.WriteFile(target, rd, opts)
+		err = f.WriteFile(p.Name, rd, opts)
 		rd.Close()
 	}
 	if err != nil {
 		return "Unable to manage file: " + host.OSError(cause)
 	}
-	f.noteNew(r, p, target, !p.HasText && p.From != nil)
-	st, err := f.Stats(target, true)
+	f.noteNew(r, p, !p.HasText && p.From != nil)
+	st, err := f.Stats(p.Name, true)
 	if err != nil {
 		return err.Error()
 	}
@@ -353,7 +350,7 @@ func (f *FS) createAsSelf(r *Return, p Plan, target string, want *Content, opts 
 	return ""
 }
 
-func (f *FS) noteNew(r *Return, p Plan, target string, fromSource bool) {
+func (f *FS) noteNew(r *Return, p Plan, fromSource bool) {
 	if p.HasText || fromSource {
 		r.Changes.Set("diff", "New file")
 	} else {
@@ -365,7 +362,7 @@ func (f *FS) noteNew(r *Return, p Plan, target string, fromSource bool) {
 	}
 	if truthy(p.Perms.Group) {
 		gid := f.Getegid()
-		if dir, err := f.Stat(filepath.Dir(target)); err == nil && dir.Perm()&0o2000 != 0 {
+		if dir, err := f.Stat(filepath.Dir(p.Name)); err == nil && dir.Perm()&0o2000 != 0 {
 			gid = dir.GID
 		}
 		if !sameOwner(p.Perms.Group, f.GIDToGroup(gid), gid) {
@@ -374,7 +371,7 @@ func (f *FS) noteNew(r *Return, p Plan, target string, fromSource bool) {
 	}
 	mode := p.Perms.Mode
 	if mode == "" && fromSource {
-		if st, err := f.Stat(target); err == nil {
+		if st, err := f.Stat(p.Name); err == nil {
 			mode = modeText(st.Mode)
 		}
 	}

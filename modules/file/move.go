@@ -22,7 +22,7 @@ func (f *FS) Move(from, to string) error {
 }
 
 // copyTree copies a file, a link, or a directory with all in it, with modes
-// and, as root, owners.
+// and, as root, owners: those of links too, since a link is followed by whose it is.
 func (f *FS) copyTree(from, to string) error {
 	st, err := f.Lstat(from)
 	if err != nil {
@@ -34,10 +34,18 @@ func (f *FS) copyTree(from, to string) error {
 		if err != nil {
 			return err
 		}
-		return f.Symlink(target, to)
+		if err := f.Symlink(target, to); err != nil || f.Geteuid() != 0 {
+			return err
+		}
+		return f.Lchown(to, st.UID, st.GID)
 	case !st.Mode.IsDir():
 		return f.copyWithOwner(from, to)
 	}
+	return f.copyBelow(from, to, st)
+}
+
+// copyBelow copies a directory with all in it.
+func (f *FS) copyBelow(from, to string, st host.Stat) error {
 	if err := f.Host.Mkdir(to, st.Mode.Perm()|0o700); err != nil {
 		return err
 	}
@@ -69,7 +77,11 @@ func (f *FS) Copy(from, to string, p Perms) error {
 }
 
 func (f *FS) copyDir(from, to string, p Perms) error {
-	if err := f.copyTree(from, to); err != nil {
+	st, err := f.Stat(from) // of the directory that a link there leads to
+	if err != nil {
+		return err
+	}
+	if err := f.copyBelow(from, to, st); err != nil {
 		return err
 	}
 	uid, ok := f.UserToUID(p.User)

@@ -15,6 +15,7 @@ import (
 	"brine/internal/pyre"
 	"brine/internal/value"
 	"brine/modules/cp"
+	"brine/modules/textfile"
 )
 
 func basename(_ context.Context, c *fun.Call) (fun.Result, error) {
@@ -605,6 +606,24 @@ func grep(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		argv = append(argv, p)
 	}
 	return result(f.runAll(ctx, argv))
+}
+
+// runOn is runAll for a program that changes the file which is its last argument.
+func (f *FS) runOn(ctx context.Context, path string, argv []string) (v value.Value, err error) {
+	ferr := textfile.ByProgram(f.Host, path, func(copied string) error {
+		if v, err = f.runAll(ctx, append(slices.Clip(argv), copied)); err != nil {
+			return err
+		}
+		for _, name := range []string{"stdout", "stderr"} {
+			m := v.(*value.Map)
+			m.Set(name, strings.ReplaceAll(m.Str(name), copied, path))
+		}
+		return nil
+	})
+	if err == nil && ferr != nil {
+		err = fun.Errorf("Unable to run %s: %s", argv[0], host.OSError(ferr))
+	}
+	return v, err
 }
 
 // runAll runs a program and returns what cmd.run_all does.

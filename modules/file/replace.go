@@ -69,24 +69,25 @@ type Replacement struct {
 	Literal       bool // backslash_literal
 }
 
-// editable returns the real path of a file to edit and its text, or says in
-// Salt's words that there is none or that it is binary.
-func (f *FS) editable(p string) (real, text string, err error) {
-	real = f.RealPath(f.Expand(p))
-	b, err := f.ReadFile(real)
+// editable returns the path of a file to edit and its text, or says in Salt's
+// words that there is none or that it is binary.
+func (f *FS) editable(p string) (path, text string, err error) {
+	path = f.Expand(p)
+	b, err := f.ReadFile(path)
+	real := f.RealPath(path) // as Salt's texts name it
 	if err != nil {
 		switch {
 		case !f.Exists(real):
-			return real, "", invalid("File not found: %s", real)
+			return path, "", invalid("File not found: %s", real)
 		case f.IsDir(real):
-			return real, "", invalid("Cannot perform string replacements on a binary file: %s", real)
+			return path, "", invalid("Cannot perform string replacements on a binary file: %s", real)
 		}
-		return real, "", fun.Errorf("Unable to open file '%s'. Exception: %s", real, host.OSError(err))
+		return path, "", fun.Errorf("Unable to open file '%s'. Exception: %s", real, host.OSError(err))
 	}
 	if !IsText(b) {
-		return real, "", invalid("Cannot perform string replacements on a binary file: %s", real)
+		return path, "", invalid("Cannot perform string replacements on a binary file: %s", real)
 	}
-	return real, string(b), nil
+	return path, string(b), nil
 }
 
 // Search reports whether a pattern matches in a file. A file that is not there
@@ -116,8 +117,7 @@ func (f *FS) Replace(q Replacement) (before, after []string, err error) {
 	if q.Append && q.Prepend {
 		return nil, nil, invalid("Only one of append and prepend_if_not_found is permitted")
 	}
-	given := f.Expand(q.Path)
-	real, text, err := f.editable(q.Path)
+	given, text, err := f.editable(q.Path)
 	if err != nil {
 		if q.IgnoreMissing && !f.Exists(given) {
 			return nil, nil, nil
@@ -147,8 +147,8 @@ func (f *FS) Replace(q Replacement) (before, after []string, err error) {
 		return before, after, nil
 	}
 	if q.Backup != "" {
-		if err := f.copyWithOwner(real, real+q.Backup); err != nil {
-			return nil, nil, fun.Errorf("Unable to move the temp file '%s' to the backup file '%s'. Exception: %s", real, real+q.Backup, host.OSError(err))
+		if err := f.copyBeside(given, q.Backup); err != nil {
+			return nil, nil, err
 		}
 		if to, err := f.Readlink(given); err == nil {
 			_ = f.Host.Remove(given + q.Backup)
@@ -157,10 +157,23 @@ func (f *FS) Replace(q Replacement) (before, after []string, err error) {
 			}
 		}
 	}
-	if err := f.Write(real, out); err != nil {
+	if err := f.Write(given, out); err != nil {
 		return nil, nil, fun.Errorf("Exception: %s", host.OSError(err))
 	}
 	return before, after, nil
+}
+
+// copyBeside copies a file to a name that ends in backup, beside the file that a
+// link at path leads to.
+func (f *FS) copyBeside(path, backup string) error {
+	real, err := f.Target(path)
+	if err == nil {
+		err = f.copyWithOwner(path, real+backup)
+	}
+	if err != nil {
+		return fun.Errorf("Unable to move the temp file '%s' to the backup file '%s'. Exception: %s", path, path+backup, host.OSError(err))
+	}
+	return nil
 }
 
 // addMissing adds the text for a pattern that matched nothing, unless a line
@@ -375,7 +388,7 @@ func (f *FS) CommentLine(path, pattern, char string, comment bool, backup string
 	if err != nil {
 		return nil, nil, err
 	}
-	real, text, err := f.editable(path)
+	path, text, err := f.editable(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -400,12 +413,12 @@ func (f *FS) CommentLine(path, pattern, char string, comment bool, backup string
 		return nil, nil, nil
 	}
 	if backup != "" {
-		if err := f.copyWithOwner(real, real+backup); err != nil {
-			return nil, nil, fun.Errorf("Unable to move the temp file '%s' to the backup file '%s'. Exception: %s", real, real+backup, host.OSError(err))
+		if err := f.copyBeside(path, backup); err != nil {
+			return nil, nil, err
 		}
 	}
-	if err := f.Write(real, out.String()); err != nil {
-		return nil, nil, fun.Errorf("Unable to write file '%s'. Exception: %s", real, host.OSError(err))
+	if err := f.Write(path, out.String()); err != nil {
+		return nil, nil, fun.Errorf("Unable to write file '%s'. Exception: %s", path, host.OSError(err))
 	}
 	return before, after, nil
 }

@@ -145,7 +145,7 @@ func sed(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		limit += "!"
 	}
 	argv := append([]string{"sed", "-i" + suffix(c)}, strings.Fields(c.Str("options"))...)
-	return result(f.runAll(ctx, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc("before"), esc("after"), c.Str("flags")), p)))
+	return result(f.runOn(ctx, p, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc("before"), esc("after"), c.Str("flags")))))
 }
 
 func applyTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {

@@ -153,10 +153,14 @@ func (f *FS) Patch(ctx context.Context, path, patchFile string, options []string
 		if !has(func(o string) bool { return strings.HasPrefix(o, "-p") || strings.HasPrefix(o, "--strip=") }) {
 			argv = append(argv, "--strip=0")
 		}
-	} else {
-		argv = append(argv, path)
+		if err := host.CheckAlone(f.Host, path, ""); err != nil && !dryRun {
+			return nil, fun.Errorf("Unable to run patch: %s", host.Strerror(err))
+		}
+		v, err := f.runAll(ctx, argv)
+		m, _ := v.(*value.Map)
+		return m, err
 	}
-	v, err := f.runAll(ctx, argv)
+	v, err := f.runOn(ctx, path, argv)
 	m, _ := v.(*value.Map)
 	return m, err
 }
@@ -334,7 +338,14 @@ func sedContains(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if s := esc(c.Value("limit")); s != "" {
 		limit = "/" + s + "/ "
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: []string{"sed", "-r", "-n", "-e", limit + "s/" + esc(c.Value("text")) + "/$/p" + c.Str("flags"), p}})
+	r, err := f.Open(p)
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
+	}
+	defer r.Close()
+	out, err := f.Run(ctx, host.Cmd{
+		Argv: []string{"sed", "-r", "-n", "-e", limit + "s/" + esc(c.Value("text")) + "/$/p" + c.Str("flags")}, Stdin: r, ReadOnly: true,
+	})
 	if err != nil {
 		return fun.Result{}, fun.Errorf("Unable to run sed: %s", host.Strerror(err))
 	}

@@ -69,7 +69,35 @@ func (m mode) said(out cmd.Out) string {
 func (g *Client) once(ctx context.Context, dir string, m mode, env *value.Map, args []string) (cmd.Out, error) {
 	words := append([]string{"git"}, g.Auth.options(env)...)
 	words = append(words, args...)
-	return cmd.RunWords(ctx, g.Env, words, cmd.Options{Cwd: dir, RunAs: g.User, Env: env, Merge: m.merge, Stdin: m.stdin})
+	return cmd.RunWords(ctx, g.Env, words, cmd.Options{
+		Cwd: dir, RunAs: g.User, Env: env, Merge: m.merge, Stdin: m.stdin, Alone: places(dir, args), AloneArg: "user",
+	})
+}
+
+// places returns the directories that a run of git finds a repository in, whose
+// hooks and configuration name programs to run, and those that it writes to.
+func places(dir string, args []string) []string {
+	var out []string
+	if dir != "" {
+		out = append(out, dir)
+	}
+	for i, word := range args {
+		switch word {
+		case "clone", "init":
+			return []string{args[len(args)-1]} // no repository is looked for
+		case "worktree", "archive":
+			for _, w := range args[i+1:] {
+				if _, after, ok := strings.Cut(w, "="); ok {
+					w = after
+				}
+				if filepath.IsAbs(w) {
+					out = append(out, filepath.Dir(w))
+				}
+			}
+			return out
+		}
+	}
+	return out
 }
 
 // Path returns a path, a relative one below the home directory of the account.

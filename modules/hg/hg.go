@@ -5,6 +5,7 @@ package hg
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 
 	"brine/internal/fun"
@@ -38,9 +39,24 @@ type Client struct {
 func (c *Client) run(ctx context.Context, dir string, looks bool, args ...string) (cmd.Out, error) {
 	// No question is ever asked, and no configuration changes what hg prints.
 	env := value.MapOf("HGPLAIN", "1", "SSH_ASKPASS", "/bin/false", "SSH_ASKPASS_REQUIRE", "force")
-	out, err := cmd.RunWords(ctx, c.Env, append([]string{"hg"}, args...), cmd.Options{Cwd: dir, RunAs: c.User, Env: env, ReadOnly: looks})
+	out, err := cmd.RunWords(ctx, c.Env, append([]string{"hg"}, args...), cmd.Options{Cwd: dir, RunAs: c.User, Env: env, ReadOnly: looks, Alone: places(dir, args), AloneArg: "user"})
 	out.Stdout, out.Stderr = redact.URLs(out.Stdout), redact.URLs(out.Stderr)
 	return out, err
+}
+
+// places returns the directories that a run of hg finds a repository in, whose
+// hooks and configuration name programs to run, and those that it writes to.
+func places(dir string, args []string) []string {
+	var out []string
+	if dir != "" {
+		out = append(out, dir)
+	}
+	for _, w := range args {
+		if filepath.IsAbs(w) && (args[0] == "clone" && w == args[len(args)-1] || args[0] == "archive") {
+			out = append(out, filepath.Dir(w))
+		}
+	}
+	return out
 }
 
 // must is run for a command that has to succeed; it returns what hg printed.

@@ -48,7 +48,11 @@ func (n *Client) run(ctx context.Context, dir string, vars *value.Map, args ...s
 			env.Set("SUDO_USER", "")
 		}
 	}
-	out, err := cmd.RunWords(ctx, n.Env, append([]string{"npm"}, args...), cmd.Options{Cwd: dir, RunAs: n.User, Env: env})
+	o := cmd.Options{Cwd: dir, RunAs: n.User, Env: env, AloneArg: "runas (in states, user)"}
+	if dir != "" {
+		o.Alone = []string{dir}
+	}
+	out, err := cmd.RunWords(ctx, n.Env, append([]string{"npm"}, args...), o)
 	out.Stdout, out.Stderr = redact.URLs(out.Stdout), redact.URLs(out.Stderr)
 	return out, err
 }

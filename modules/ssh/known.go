@@ -478,12 +478,13 @@ func (k Known) keygen(ctx context.Context, what ...string) (tool.Out, error) {
 		return tool.Out{}, &KnownError{err.Error()}
 	}
 	defer textfile.Lock(k.Env, path)()
-	out, err := tool.Run(ctx, h, slices.Concat([]string{"ssh-keygen"}, what, []string{"-f", path})...)
+	var out tool.Out
+	err = textfile.ByProgram(h, path, func(copied string) error {
+		out, err = tool.Run(ctx, h, slices.Concat([]string{"ssh-keygen"}, what, []string{"-f", copied})...)
+		out.Stdout, out.Stderr = strings.ReplaceAll(out.Stdout, copied, path), strings.ReplaceAll(out.Stderr, copied, path)
+		return err
+	})
 	if err != nil {
-		return out, err
-	}
-	// ssh-keygen makes a new file.
-	if err := h.Chmod(path, host.FileMode(st.Perm())); err != nil {
 		return out, err
 	}
 	if acc != nil {

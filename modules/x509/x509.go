@@ -209,7 +209,8 @@ func deliver(c *fun.Call, data []byte, isText bool, kind, said string) (fun.Resu
 	return fun.Value(said + " written to " + path)
 }
 
-// writeSecret writes a file; a new one with a key is for its owner only.
+// writeSecret writes a file; one with a key is not for everybody: a new one for its
+// owner only, whatever the umask.
 func writeSecret(h host.Host, path string, data []byte, secret bool) error {
 	var err error
 	if secret {

@@ -171,7 +171,7 @@ func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
 	j.source = src
 	local := cp.Scheme(src) == "" || cp.Scheme(src) == "file"
 	if local {
-		j.source = j.fs.RealPath(j.fs.Expand(strings.TrimPrefix(src, "file://")))
+		j.source = j.fs.Expand(strings.TrimPrefix(src, "file://"))
 		if !j.fs.IsFile(j.source) {
 			return fail("Source file '%s' does not exist", j.source)
 		}

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"strconv"
@@ -151,9 +152,6 @@ func (c *call) applyPatch(ctx context.Context, dir, file string, options []strin
 		return out, code, nil
 	}
 	reject := filepath.Join(dir, "rejects")
-	if r := c.textArg("reject_file"); r != nil {
-		reject = *r
-	}
 	var level []string
 	if c.IsDir(name) && strip != nil {
 		level = []string{"-p" + strconv.Itoa(*strip)}
@@ -161,6 +159,13 @@ func (c *call) applyPatch(ctx context.Context, dir, file string, options []strin
 	trial, code, err := run(file, false, append([]string{"-N", "-r", reject, "-o", filepath.Join(dir, "output")}, level...)...)
 	if err != nil {
 		return c.fail("%s", err)
+	}
+	if to := c.textArg("reject_file"); to != nil { // patch would write through a link there
+		if text, err := c.ReadFile(reject); err == nil {
+			if err := c.WriteFile(*to, bytes.NewReader(text), host.WriteOptions{FollowLinks: true}); err != nil {
+				return c.fail("Unable to write reject_file '%s': %s", *to, host.OSError(err))
+			}
+		}
 	}
 	if code != 0 {
 		st, err := c.Stat(reject)

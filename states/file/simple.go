@@ -168,9 +168,9 @@ func notCached(ctx context.Context, fc *fun.Call) fun.Ret {
 func localPath(c *call, source string) (string, bool) {
 	switch cp.Scheme(source) {
 	case "":
-		return c.RealPath(c.Expand(source)), true
+		return c.Expand(source), true
 	case "file":
-		return c.RealPath(strings.TrimPrefix(source, "file://")), true
+		return strings.TrimPrefix(source, "file://"), true
 	}
 	return "", false
 }

@@ -8,7 +8,7 @@ var specs = []fun.Spec{
 		Name: "cloned", Doc: "Make sure that a repository is cloned, whatever its commit is.", Src: "states/git.py cloned", State: cloned,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
-			{Name: "target", Type: fun.Str, Required: true, Doc: "directory of the clone, an absolute path"},
+			{Name: "target", Type: fun.Path, Required: true, Doc: "directory of the clone, an absolute path"},
 			{Name: "branch", Type: fun.Str, Doc: "name of the local branch; default: the one that is checked out"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs git"},
 			{Name: "password", Type: fun.Str, Secret: true, Doc: "accepted for compatibility; it is used on Windows only"},
@@ -51,7 +51,7 @@ var specs = []fun.Spec{
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
 			{Name: "rev", Type: fun.Str, Required: true, Doc: "branch, tag or commit"},
-			{Name: "target", Type: fun.Str, Required: true, Doc: "directory of the clone, an absolute path"},
+			{Name: "target", Type: fun.Path, Required: true, Doc: "directory of the clone, an absolute path"},
 			{Name: "remote", Type: fun.Str, Default: "origin", Doc: "name of the remote"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs git"},
 			{Name: "password", Type: fun.Str, Secret: true, Doc: "accepted for compatibility; it is used on Windows only"},
@@ -71,7 +71,7 @@ var specs = []fun.Spec{
 		Name: "latest", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make sure that a clone is at the newest commit of a branch, or at a tag or commit.", Src: "states/git.py latest", State: latest,
 		Args: []fun.Arg{
 			{Name: "name", Type: fun.Str, Required: true, Doc: "URL of the repository"},
-			{Name: "target", Type: fun.Str, Required: true, Doc: "directory of the clone, an absolute path"},
+			{Name: "target", Type: fun.Path, Required: true, Doc: "directory of the clone, an absolute path"},
 			{Name: "rev", Type: fun.Str, Default: "HEAD", Doc: "branch, tag or commit"},
 			{Name: "branch", Type: fun.Str, Doc: "name of the local branch; default: the one that is checked out"},
 			{Name: "user", Type: fun.Str, Doc: "account that runs git"},

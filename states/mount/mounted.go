@@ -2,6 +2,7 @@ package mount
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/value"
 	"brine/modules/file"
 	"brine/modules/mount"
@@ -82,7 +84,10 @@ func mounted(ctx context.Context, c *fun.Call) fun.Ret {
 	w := &work{c: c, name: trim(c.Name), device: c.Str("device"), fstype: c.Str("fstype"), opts: c.Strings("opts"), result: fun.OK, changes: value.NewMap(3)}
 	f := file.New(c.Env, "", c.Test)
 	w.real = f.RealPath(w.name)
-	var err error
+	_, err := f.Target(w.name)
+	if unsafe, ok := errors.AsType[*host.UnsafeLinkError](err); ok {
+		return fun.Fail("%s", unsafe)
+	}
 	if w.active, err = mount.List(ctx, c.Env, true); err != nil {
 		return fun.Raise(err)
 	}

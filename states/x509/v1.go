@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"brine/internal/fun"
+	"brine/internal/host"
 	"brine/internal/value"
 	mod "brine/modules/x509"
 	"brine/modules/x509/pki"
@@ -47,11 +48,23 @@ func privateKeyManaged(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	file.Set("contents", contents)
 	file.Set("show_changes", false)
+	if !keep && !value.Truth(file.At("mode")) {
+		file.Set("mode", newKeyMode(h, c.Name))
+	}
 	ret := fileManaged(ctx, c, file, c.Test)
 	if !keep && changesOf(ret).Len() > 0 {
 		ret.Changes = value.MapOf("new", "New private key generated")
 	}
 	return ret
+}
+
+// newKeyMode returns the mode of a file with a new key, where none is asked for: only
+// its owner reads it, and the group where that does already. The umask has no say.
+func newKeyMode(h host.Host, path string) string {
+	if st, err := h.Stat(path); err == nil {
+		return fmt.Sprintf("%04o", st.Perm()&^0o007)
+	}
+	return "0600"
 }
 
 // keyBits returns the size of the RSA key in the file, 0 where there is none. It

@@ -97,9 +97,6 @@ func (s *state) plan(ctx context.Context, w work) (fun.Ret, bool) {
 			}
 			return fun.Ret{}, false
 		}
-		if real, err := h.EvalSymlinks(s.c.Name); err == nil {
-			s.real = real
-		}
 	}
 	s.exists = mod.IsFile(h, s.real)
 	return fun.Ret{}, false

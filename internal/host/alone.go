@@ -1,0 +1,124 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+)
+
+// A program follows links by its own rules, and some run what they find beside the
+// files that they are given: the hooks and the configuration of a repository. The
+// rules of reach.go cannot be made theirs, so a program that has root's rights and
+// writes a tree of files gets only directories that nobody else can change.
+
+// A SharedPathError says that User can change Dir, on the way to Path.
+type SharedPathError struct {
+	Path, Dir string
+	User      string // name or number; of a group, "members of ..."
+	Arg       string // argument that says who runs the program
+}
+
+func (e *SharedPathError) Error() string {
+	at := e.Path
+	if e.Dir != e.Path {
+		at += " is in " + e.Dir + ", which"
+	}
+	fix := "use a directory that only root can change"
+	if e.Arg != "" {
+		fix = fmt.Sprintf("run it as that user with the argument %s, or %s", e.Arg, fix)
+	}
+	return fmt.Sprintf("%s can be changed by %s, who could lead a program of root's elsewhere there or leave code for it: %s", at, e.User, fix)
+}
+
+// Is reports whether target is fs.ErrPermission.
+func (e *SharedPathError) Is(target error) bool { return target == fs.ErrPermission }
+
+// CheckAlone returns a *[SharedPathError] where brine has root's rights and
+// somebody else can change the directory at path, or one on the way, and so what
+// is found below path. Of a path that is missing the directories that are there
+// count. arg names the argument of the call that says who runs a program.
+func CheckAlone(h Host, path, arg string) error {
+	if h.Geteuid() != 0 {
+		return nil
+	}
+	real, err := existing(h, path)
+	if err != nil {
+		return err
+	}
+	for dir := "/"; ; {
+		st, err := h.Lstat(dir)
+		if err != nil {
+			return err
+		}
+		if who := sharedWith(h, st); who != "" {
+			return &SharedPathError{path, dir, who, arg}
+		}
+		if dir == real {
+			return nil
+		}
+		rest, err := filepath.Rel(dir, real)
+		if err != nil {
+			return err
+		}
+		for filepath.Dir(rest) != "." {
+			rest = filepath.Dir(rest)
+		}
+		dir = filepath.Join(dir, rest)
+	}
+}
+
+// existing returns the deepest directory on the way to path that is there, without
+// links.
+func existing(h Host, path string) (string, error) {
+	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
+		real, err := h.Target(p)
+		if err == nil {
+			if _, err = h.Lstat(real); err == nil {
+				return real, nil
+			}
+		}
+		if !errors.Is(err, fs.ErrNotExist) || p == filepath.Dir(p) {
+			return "", err
+		}
+	}
+}
+
+// sharedWith returns who besides root can change a file or directory, "" where
+// nobody can. In a directory with the sticky bit what is root's is root's.
+func sharedWith(h Host, st Stat) string {
+	switch mode := st.Mode; {
+	case st.UID != 0:
+		if a, err := h.LookupUID(st.UID); err == nil {
+			return "user " + a.Name
+		}
+		return fmt.Sprintf("user %d", st.UID)
+	case mode&fs.ModeSticky != 0 && mode.IsDir():
+		return ""
+	case mode&0o002 != 0:
+		return "everybody"
+	case mode&0o020 != 0 && hasOthers(h, st.GID):
+		if g, err := h.LookupGID(st.GID); err == nil {
+			return "members of the group " + g.Name
+		}
+		return fmt.Sprintf("members of the group %d", st.GID)
+	}
+	return ""
+}
+
+// hasOthers reports whether a group has members besides root.
+func hasOthers(h Host, gid int) bool {
+	if gid == 0 {
+		return false
+	}
+	users, err := h.Users()
+	if err != nil {
+		return true
+	}
+	if slices.ContainsFunc(users, func(a Account) bool { return a.GID == gid && a.UID != 0 }) {
+		return true
+	}
+	g, err := h.LookupGID(gid)
+	return err == nil && slices.ContainsFunc(g.Members, func(m string) bool { return m != "root" })
+}
