@@ -85,6 +85,14 @@ unknown function.`,
 	return c
 }
 
+// over returns the options that flags of the command line set.
+func (o *callOpts) over() *value.Map {
+	if len(o.moduleDirs) == 0 {
+		return nil
+	}
+	return value.MapOf("module_dirs", value.Strings(o.moduleDirs...))
+}
+
 func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) (err error) {
 	if err := a.saltfile(c, "salt-call", &o.runFlags); err != nil {
 		return err
@@ -115,11 +123,7 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	shown, done := a.startProgress(o.progress, &o.runFlags, args[0])
 	defer done()
-	var over *value.Map
-	if len(o.moduleDirs) > 0 {
-		over = value.MapOf("module_dirs", value.Strings(o.moduleDirs...))
-	}
-	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, over)
+	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, o.over())
 	if err != nil {
 		return err
 	}

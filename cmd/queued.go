@@ -139,7 +139,7 @@ func (s *session) furthest(ctx context.Context, runs []string) error {
 	for i, r := range chain {
 		known[r.JID] = &chain[i]
 		if !slices.Contains(runs, r.JID) {
-			runs = append(runs[:len(runs):len(runs)], r.JID)
+			runs = append(slices.Clip(runs), r.JID)
 		}
 	}
 	most := 0

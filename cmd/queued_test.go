@@ -170,7 +170,7 @@ func TestFurthest(t *testing.T) {
 			defer x.s.shared.Close()
 			tt.given(x)
 			var runs []string
-			for _, name := range strings.Split(tt.runs, "") {
+			for name := range strings.SplitSeq(tt.runs, "") {
 				runs = append(runs, chainJID(name))
 			}
 			err = x.s.furthest(t.Context(), runs)
@@ -187,7 +187,7 @@ func TestFurthest(t *testing.T) {
 				resume = fmt.Sprint(strings.Split("abcpq", "")[i], j.Prefix())
 			}
 			var claims []string
-			for _, name := range strings.Split(tt.claims, "") {
+			for name := range strings.SplitSeq(tt.claims, "") {
 				claims = append(claims, chainJID(name))
 			}
 			if resume != tt.resume || !slices.Equal(x.s.claims, claims) {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestVersionOfEveryCommand(t *testing.T) {
 		names = append(names, path)
 		for _, sub := range c.Commands() {
 			if sub.Name() != "help" && !sub.DisableFlagParsing {
-				walk(sub, append(path[:len(path):len(path)], sub.Name()))
+				walk(sub, append(slices.Clip(path), sub.Name()))
 			}
 		}
 	}
@@ -35,7 +36,7 @@ func TestVersionOfEveryCommand(t *testing.T) {
 		for _, flag := range []string{"--version", "-V"} {
 			var out, errs bytes.Buffer
 			a := &App{
-				In: strings.NewReader(""), Out: &out, Err: &errs, Args: append(path[:len(path):len(path)], flag),
+				In: strings.NewReader(""), Out: &out, Err: &errs, Args: append(slices.Clip(path), flag),
 				Getenv: func(string) string { return "" }, Host: host.NewLocal(), Program: "brine",
 			}
 			status := a.Run()

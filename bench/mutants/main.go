@@ -123,7 +123,7 @@ func run(w io.Writer, list, only string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	tried, bad := 0, 0
 	passes := map[string]error{} // by package and test, without a change
 	for _, m := range all {

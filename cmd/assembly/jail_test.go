@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -113,8 +114,13 @@ func buildJail() error {
 		what, at, kind string
 		flags          uintptr
 	}{
-		{"proc", "proc", "proc", 0}, {"tmpfs", "dev", "tmpfs", 0}, {"tmpfs", "tmp", "tmpfs", 0}, {"tmpfs", "run", "tmpfs", 0},
-		{"tmpfs", "sys", "tmpfs", 0}, {"tmpfs", "memory", "tmpfs", 0}, {filepath.Join(dir, "bound"), "bound", "", unix.MS_BIND},
+		{"proc", "proc", "proc", 0},
+		{"tmpfs", "dev", "tmpfs", 0},
+		{"tmpfs", "tmp", "tmpfs", 0},
+		{"tmpfs", "run", "tmpfs", 0},
+		{"tmpfs", "sys", "tmpfs", 0},
+		{"tmpfs", "memory", "tmpfs", 0},
+		{filepath.Join(dir, "bound"), "bound", "", unix.MS_BIND},
 	} {
 		if err := unix.Mount(m.what, at("root/"+m.at), m.kind, m.flags, ""); err != nil {
 			return err
@@ -164,12 +170,7 @@ func buildJail() error {
 }
 
 func has(list []int, n int) bool {
-	for _, x := range list {
-		if x == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, n)
 }
 
 // prepareJail makes what examples take for granted.

@@ -200,8 +200,8 @@ func (p pathCall) run(env *fun.Env, path string) string {
 // groundOf returns the ground that a path is in.
 func groundOf(path string) string {
 	for _, part := range []string{"/home/", "/own/"} {
-		if i := strings.Index(path, part); i >= 0 {
-			return path[:i]
+		if before, _, ok := strings.Cut(path, part); ok {
+			return before
 		}
 	}
 	return path

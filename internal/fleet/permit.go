@@ -54,7 +54,7 @@ func (p *Permit) functions(job fun.Job) ([][]string, error) {
 		return nil, err
 	}
 	user, bySudo := strings.CutPrefix(p.User, "sudo_")
-	if !value.Truth(p.ACL) || p.Root && !(bySudo && p.SudoACL) {
+	if !value.Truth(p.ACL) || p.Root && (!bySudo || !p.SudoACL) {
 		return nil, nil
 	}
 	acl, ok := p.ACL.(*value.Map)

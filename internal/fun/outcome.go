@@ -63,7 +63,7 @@ func (r Result) ExitCode(kind Kind) int {
 		return 1
 	case has && isCode && n != 0:
 		return int(int32(n))
-	case out == "highstate" && !(has && isCode):
+	case out == "highstate" && (!has || !isCode):
 		return Result{Value: r.Value}.Code(Runner)
 	case bad && kind != Exec:
 		return 1

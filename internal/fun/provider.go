@@ -79,69 +79,93 @@ func (e *Env) provider(kind Kind, name string, all []*loaded) (*loaded, string) 
 			return nil, why
 		}
 	}
-	var layers []*loaded
-	if want := e.override(kind, name); want != "" {
-		var names []string
-		for _, l := range all {
-			if l.Name == want {
-				if why := e.forbidden(kind, name, l); why != "" {
-					return nil, why
-				}
-				layers = append(layers, l)
-				break
-			}
-			names = append(names, l.Name)
-		}
-		if near := source.DidYouMean(want, names); layers == nil && near != "" {
-			return nil, fmt.Sprintf("the option providers names %s for %s, which has %s%s", want, name, strings.Join(names, ", "), near)
-		}
-		if layers == nil {
-			e.ignoredProvider(name, want, names)
-		}
+	wanted, why := e.wanted(kind, name, all)
+	if why != "" {
+		return nil, why
 	}
-	// A provider that is asked for comes before the custom modules, and is all where it
-	// is brine's own.
-	own := len(layers) > 0 && !layers[0].Custom
-	var reasons []string
-	var broken []*loaded
+	c := choice{e: e, kind: kind, name: name}
+	if wanted != nil {
+		c.take(wanted)
+	}
 	for _, l := range all {
-		if len(layers) > 0 && l == layers[0] || !l.Custom && own {
-			continue
-		}
-		forbidden := e.forbidden(kind, name, l)
-		ok, why := false, forbidden
-		if forbidden == "" {
-			ok, why = e.available(l.get())
-		}
-		switch {
-		case ok:
-			layers, own = append(layers, l), !l.Custom
-		case len(all) == 1:
-			return nil, why
-		case forbidden == "" && l.mod.Broken != "":
-			broken = append(broken, l)
-		}
-		if !ok && why != "" {
-			reasons = append(reasons, l.Name+": "+why)
-		}
-		if own {
-			break
+		if l != wanted {
+			c.look(l)
 		}
 	}
-	if len(layers) > 0 {
-		for _, l := range broken {
+	switch {
+	case len(c.layers) > 0:
+		for _, l := range c.broken {
 			e.brokenCustom(name, l)
 		}
-		return e.Table.merge(kind, name, layers), ""
+		return e.Table.merge(kind, name, c.layers), ""
+	case len(all) == 1:
+		return nil, c.last
 	}
-	why := "no provider"
+	why = "no provider"
 	if family, ok := e.grain("os_family"); ok {
 		why += " for os_family " + family
 	}
-	if len(reasons) > 0 {
-		why += " (" + strings.Join(reasons, "; ") + ")"
+	if len(c.reasons) > 0 {
+		why += " (" + strings.Join(c.reasons, "; ") + ")"
 	}
 	return nil, why
+}
+
+// wanted returns the provider that the option providers names for a module; nil where
+// it names none of them. why says that it cannot serve.
+func (e *Env) wanted(kind Kind, name string, all []*loaded) (l *loaded, why string) {
+	want := e.override(kind, name)
+	if want == "" {
+		return nil, ""
+	}
+	names := make([]string, 0, len(all))
+	for _, l := range all {
+		if l.Name == want {
+			return l, e.forbidden(kind, name, l)
+		}
+		names = append(names, l.Name)
+	}
+	if near := source.DidYouMean(want, names); near != "" {
+		return nil, fmt.Sprintf("the option providers names %s for %s, which has %s%s", want, name, strings.Join(names, ", "), near)
+	}
+	e.ignoredProvider(name, want, names)
+	return nil, ""
+}
+
+// A choice is the search for the modules that serve under a name: custom ones, whose
+// functions come first, and one of brine's own. A provider that is asked for comes
+// before the custom modules, and is all where it is brine's own.
+type choice struct {
+	e    *Env
+	kind Kind
+	name string
+
+	layers  []*loaded
+	own     bool // one of brine's own is among them: nothing comes after it
+	broken  []*loaded
+	reasons []string
+	last    string // why the last one that was looked at does not serve
+}
+
+func (c *choice) take(l *loaded) { c.layers, c.own = append(c.layers, l), !l.Custom }
+
+func (c *choice) look(l *loaded) {
+	if c.own {
+		return
+	}
+	if c.last = c.e.forbidden(c.kind, c.name, l); c.last == "" {
+		var ok bool
+		if ok, c.last = c.e.available(l.get()); ok {
+			c.take(l)
+			return
+		}
+		if l.mod.Broken != "" {
+			c.broken = append(c.broken, l)
+		}
+	}
+	if c.last != "" {
+		c.reasons = append(c.reasons, l.Name+": "+c.last)
+	}
 }
 
 type brokenKey struct{ l *loaded }

@@ -57,9 +57,13 @@ func program(c Cmd) string {
 func (still) WriteFile(path string, _ io.Reader, _ WriteOptions) error {
 	return refused("write %s", path)
 }
+
 func (still) AppendFile(path string, _ []byte, _ fs.FileMode) error { return refused("write %s", path) }
-func (still) Mkdir(path string, _ fs.FileMode) error                { return refused("create %s", path) }
-func (still) MkdirAll(path string, _ fs.FileMode) error             { return refused("create %s", path) }
+
+func (still) Mkdir(path string, _ fs.FileMode) error { return refused("create %s", path) }
+
+func (still) MkdirAll(path string, _ fs.FileMode) error { return refused("create %s", path) }
+
 func (still) MkdirTemp(dir, _ string) (string, error) {
 	return "", refused("create a directory in %s", dir)
 }
@@ -69,8 +73,11 @@ func (still) Rename(from, _ string) error            { return refused("rename %s
 func (still) Symlink(_, path string) error           { return refused("create %s", path) }
 func (still) Link(_, path string) error              { return refused("create %s", path) }
 func (still) Chmod(path string, _ fs.FileMode) error { return refused("change the mode of %s", path) }
-func (still) Chown(path string, _, _ int) error      { return refused("change the owner of %s", path) }
-func (still) Lchown(path string, _, _ int) error     { return refused("change the owner of %s", path) }
+
+func (still) Chown(path string, _, _ int) error { return refused("change the owner of %s", path) }
+
+func (still) Lchown(path string, _, _ int) error { return refused("change the owner of %s", path) }
+
 func (still) Chtimes(path string, _, _ time.Time) error {
 	return refused("change the times of %s", path)
 }
@@ -80,18 +87,23 @@ func (still) OpenRoot(dir string) (Root, error) { return nil, refused("work in %
 func (still) LookupAddr(_ context.Context, addr string) ([]string, error) {
 	return nil, refused("look up %s", addr)
 }
+
 func (still) LookupIP(_ context.Context, name string) ([]net.IP, error) {
 	return nil, refused("look up %s", name)
 }
+
 func (still) LookupCNAME(_ context.Context, name string) (string, error) {
 	return "", refused("look up %s", name)
 }
+
 func (still) Connect(_ context.Context, address string, _ int) error {
 	return refused("connect to %s", address)
 }
+
 func (still) SendUDP(_ context.Context, address string, _ int, _ []byte) error {
 	return refused("send to %s", address)
 }
+
 func (still) Dial(_ context.Context, _, address string) (net.Conn, error) {
 	return nil, refused("connect to %s", address)
 }

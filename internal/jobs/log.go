@@ -179,7 +179,7 @@ func (r *logRecord) hand(ret fun.Return) error {
 	}
 	for _, t := range to {
 		t.load(r.load)
-		t.Sink.Return(full)
+		t.Return(full)
 	}
 	return nil
 }

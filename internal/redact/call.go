@@ -192,10 +192,8 @@ func (s *Set) addURLs(v string) {
 // and Python, words of a shell, parts of a URL, text of HTML and XML. Those that are
 // the text itself are left out.
 func quoted(v string) []string {
-	if !strings.ContainsFunc(v, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_' || r == '.' || r == '~')
-	}) {
-		return nil
+	if strings.Trim(v, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~") == "" {
+		return nil // it is the same in all
 	}
 	inner := func(s string) string { return s[1 : len(s)-1] }
 	out := []string{

@@ -238,6 +238,9 @@ func (s *stages) add(ctx context.Context, by string, d *datum) {
 // tell logs them at the end: which values are secrets is seen in the data, and the text
 // that it was read from has them, too.
 func (s *stages) tell(ctx context.Context) {
+	if len(s.all) == 0 {
+		return
+	}
 	own, known := s.e.files == fun.Files(s.e.env.Up), s.e.env.Secrets
 	for _, t := range s.all {
 		if m, ok := t.d.data.(*value.Map); ok && own && !t.d.isText {

@@ -149,15 +149,7 @@ func (c *child) loadFile(t *starlark.Thread, name string) (starlark.StringDict, 
 func (c *child) describe(mod *module, name string) (*value.Map, error) {
 	g := mod.globals
 	out := value.MapOf("name", name, "serves", true, "why", "")
-	aliases := value.NewList()
-	if it, ok := g["__virtual_aliases__"].(starlark.Iterable); ok {
-		for v := range starlark.Elements(it) {
-			aliases.Append(text(v))
-		}
-	} else if s, ok := starlark.AsString(orNone(g["__virtual_aliases__"])); ok {
-		aliases.Append(s)
-	}
-	out.Set("aliases", aliases)
+	out.Set("aliases", aliasesOf(g))
 	if init, ok := g["__init__"].(*starlark.Function); ok {
 		if _, err := c.invoke(init, starlark.Tuple{c.names["__opts__"]}, nil); err != nil {
 			return nil, err
@@ -205,6 +197,19 @@ func (c *child) describe(mod *module, name string) (*value.Map, error) {
 	}
 	out.Set("functions", functions)
 	return out, nil
+}
+
+// aliasesOf returns the further names of a module.
+func aliasesOf(g starlark.StringDict) *value.List {
+	aliases := value.NewList()
+	if it, ok := g["__virtual_aliases__"].(starlark.Iterable); ok {
+		for v := range starlark.Elements(it) {
+			aliases.Append(text(v))
+		}
+	} else if s, ok := starlark.AsString(orNone(g["__virtual_aliases__"])); ok {
+		aliases.Append(s)
+	}
+	return aliases
 }
 
 func orNone(v starlark.Value) starlark.Value {

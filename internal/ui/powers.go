@@ -42,11 +42,23 @@ var powerWords = []struct {
 	column int // 0 reads, 1 reaches, 2 runs and changes
 	text   string
 }{
-	{readNames, 0, "names and descriptions"}, {readSteps, 0, "steps, redacted"}, {readText, 0, "chains as written"}, {readAnswers, 0, "kept answers"},
-	{readRecords, 0, "records"}, {readRuns, 0, "runs of the pages"}, {readHosts, 0, "roster, kept grains"}, {readPillar, 0, "pillar, whole values"}, {searchPillar, 0, "pillar, patterns"},
-	{reachHosts, 1, "hosts, for grains"}, {runDefined | runAny, 1, "hosts, to run"},
-	{runTemplates, 2, "renders on the controller"}, {runDefined, 2, "what is defined"}, {runAny, 2, "any job again"}, {endRuns, 2, "ends runs"},
-	{planRuns, 2, "schedules chains"}, {changeChains, 2, "changes chains"},
+	{readNames, 0, "names and descriptions"},
+	{readSteps, 0, "steps, redacted"},
+	{readText, 0, "chains as written"},
+	{readAnswers, 0, "kept answers"},
+	{readRecords, 0, "records"},
+	{readRuns, 0, "runs of the pages"},
+	{readHosts, 0, "roster, kept grains"},
+	{readPillar, 0, "pillar, whole values"},
+	{searchPillar, 0, "pillar, patterns"},
+	{reachHosts, 1, "hosts, for grains"},
+	{runDefined | runAny, 1, "hosts, to run"},
+	{runTemplates, 2, "renders on the controller"},
+	{runDefined, 2, "what is defined"},
+	{runAny, 2, "any job again"},
+	{endRuns, 2, "ends runs"},
+	{planRuns, 2, "schedules chains"},
+	{changeChains, 2, "changes chains"},
 }
 
 // says are the powers in words: what is read, what is reached, what is run and changed.

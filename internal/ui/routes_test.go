@@ -158,7 +158,7 @@ func sampleSite(t *testing.T) (*site, *spy) {
 		sp = &spy{fake: o.Backend.(*fake)}
 		o.Backend = sp
 	})
-	st, _ := s.fake.Chains(t.Context())
+	st, _ := s.Chains(t.Context())
 	for _, name := range []string{"friday", "monday"} {
 		if err := st.Write(name, nil, []byte("description: about\nsteps:\n  - {id: 1, action: cmd, command: 'run "+hidden+"', targets: web1}\n  - {id: 2, action: wait, seconds: 1}\n")); err != nil {
 			t.Fatal(err)
@@ -248,8 +248,8 @@ func (r *run) done() <-chan struct{} {
 // samples are requests of all routes, by their patterns.
 func samples(version string) map[string][]sample {
 	planned := func(s *site, _ *spy) string {
-		s.fake.mu.Lock()
-		defer s.fake.mu.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.planned = []Planned{{ID: "friday-0", Chain: "friday", At: s.opts.Now()}}
 		return ""
 	}
@@ -297,11 +297,16 @@ func samples(version string) map[string][]sample {
 		"GET /jobs":                 {{path: "/jobs?all=yes"}},
 		"GET /jobs/{jid}":           {{path: "/jobs/" + adHocJID}},
 		"POST /jobs/{jid}/resume": {
-			{path: "/jobs/" + orchJID + "/resume", form: []string{}}, {path: "/jobs/" + chainJID + "/resume", form: []string{}}, {path: "/jobs/" + siteJID + "/resume", form: []string{}},
-			{path: "/jobs/" + adHocOrchJID + "/resume", form: []string{}, least: Editor}, {path: "/jobs/" + otherEnvJID + "/resume", form: []string{}, least: Editor},
+			{path: "/jobs/" + orchJID + "/resume", form: []string{}},
+			{path: "/jobs/" + chainJID + "/resume", form: []string{}},
+			{path: "/jobs/" + siteJID + "/resume", form: []string{}},
+			{path: "/jobs/" + adHocOrchJID + "/resume", form: []string{}, least: Editor},
+			{path: "/jobs/" + otherEnvJID + "/resume", form: []string{}, least: Editor},
 		},
 		"POST /jobs/{jid}/retry": {
-			{path: "/jobs/" + stepJID + "/retry", form: []string{}}, {path: "/jobs/" + chainStepJID + "/retry", form: []string{}}, {path: "/jobs/" + pingJID + "/retry", form: []string{}},
+			{path: "/jobs/" + stepJID + "/retry", form: []string{}},
+			{path: "/jobs/" + chainStepJID + "/retry", form: []string{}},
+			{path: "/jobs/" + pingJID + "/retry", form: []string{}},
 			{path: "/jobs/" + adHocJID + "/retry", form: []string{}, least: Editor},
 		},
 		"GET /audit":             {{path: "/audit"}},
@@ -364,7 +369,7 @@ func seen(p powers) powers {
 func tryRoute(t *testing.T, x route, m sample, role Role) powers {
 	t.Helper()
 	s, sp := sampleSite(t)
-	st, _ := s.fake.Chains(t.Context())
+	st, _ := s.Chains(t.Context())
 	_, text, _ := st.Read("friday")
 	m = samples(versionOf(text))[x.pattern][slices.IndexFunc(samples("")[x.pattern], func(y sample) bool {
 		return y.path == m.path && slices.Equal(y.form[:min(2, len(y.form))], m.form[:min(2, len(m.form))]) && len(y.form) == len(m.form)
@@ -423,12 +428,12 @@ func tryRoute(t *testing.T, x route, m sample, role Role) powers {
 		t.Errorf("%s: status %d: %.2000s", what, w.Code, w.Body)
 	}
 	if x.action != "" && x.least > Nobody && role != Nobody {
-		s.fake.mu.Lock()
+		s.mu.Lock()
 		n := len(s.actions)
 		if n != recorded+1 || s.actions[n-1].OK != (allowed && m.want != 422) || s.actions[n-1].User != role.String() {
 			t.Errorf("%s: record: %v", what, s.actions[recorded:])
 		}
-		s.fake.mu.Unlock()
+		s.mu.Unlock()
 	}
 	if allowed && x.may[role]&(runDefined|runAny) != 0 && m.want == 0 && strings.HasPrefix(w.Header().Get("Location"), "/runs/") {
 		<-s.ran

@@ -154,8 +154,11 @@ func TestBuildShapes(t *testing.T) {
 		{"an SLS that does not compile", value.MapOf("web1", value.Strings("bad SLS")), Info{Fun: "state.apply", Retcode: 1}, "web1: compile 1 failed bad SLS"},
 		{"a list that a state function shows", value.MapOf("web1", value.Strings("low")), Info{Fun: "state.show_low_sls"}, "web1: state.show_low_sls ok low"},
 		{"a code that does not count", value.MapOf("web1", value.MapOf("stdout", "", "stderr", "no route", "retcode", int64(255))), Info{Fun: "cmd.run_all"}, "web1: cmd.run_all ok no route"},
-		{"states that are all well of a host that failed", value.MapOf("ctl", value.MapOf(tag("s", "salt.state"), value.MapOf("result", false, "comment", "x", "__jid__", "7", "changes", value.MapOf("ret", value.MapOf("web1", value.MapOf(tag("a", "x.y"), value.MapOf("result", true, "changes", value.NewMap(0), "comment", ""))))))),
-			Info{StepFailed: func(jid, host string) bool { return jid == "7" && host == "web1" }}, "ctl: s failed x web1: a ok  web1: host failed the host failed, and none of its states did"},
+		{
+			"states that are all well of a host that failed", value.MapOf("ctl", value.MapOf(tag("s", "salt.state"), value.MapOf("result", false, "comment", "x", "__jid__", "7", "changes", value.MapOf("ret", value.MapOf("web1", value.MapOf(tag("a", "x.y"), value.MapOf("result", true, "changes", value.NewMap(0), "comment", ""))))))),
+			Info{StepFailed: func(jid, host string) bool { return jid == "7" && host == "web1" }},
+			"ctl: s failed x web1: a ok  web1: host failed the host failed, and none of its states did",
+		},
 		{"a run that failed, and nothing in it", value.MapOf("ctl", value.MapOf(tag("a", "x.y"), value.MapOf("result", true, "changes", value.NewMap(0), "comment", ""))), Info{Fun: "state.orchestrate", Retcode: 1}, "ctl: a ok  ctl: run failed exit status 1"},
 		{"a command's outcome", value.MapOf("web1", value.MapOf("stdout", "", "stderr", "no route", "retcode", int64(255))), Info{Fun: "test.ping", Failed: map[string]string{"web1": "unreachable"}}, "web1: test.ping failed no route"},
 		{"a failure by return code", value.MapOf("web1", ""), Info{Fun: "cmd.run", Failed: map[string]string{"web1": "return code 3"}}, "web1: cmd.run failed return code 3"},
@@ -247,7 +250,9 @@ func TestNumbersOfNDJSON(t *testing.T) {
 	t.Parallel()
 	ret := value.MapOf("local", value.MapOf("test_|-a_|-a_|-x", value.MapOf("__id__", "a", "result", true, "comment", "", "changes",
 		value.MapOf("load", value.NewList(math.NaN(), math.Inf(1), math.Inf(-1), 1.5)), "duration", 1.0, "__run_num__", int64(0))))
-	text := write(t, "ndjson", Build(ret, info()))
+	i := info()
+	i.Retcode = 0 // a run that failed has a line of its own
+	text := write(t, "ndjson", Build(ret, i))
 	var m map[string]any
 	if err := json.Unmarshal([]byte(text), &m); err != nil || !strings.Contains(text, `{"load":["NaN","Infinity","-Infinity",1.5]}`) {
 		t.Errorf("%v: %s", err, text)

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"slices"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -36,24 +37,7 @@ func (n *node) joinable() bool {
 // Salt: salt/state.py State._mod_aggregate. Difference: Salt offers all states,
 // whatever they require and their conditions say.
 func (r *run) joinOthers(ctx context.Context, n *node) {
-	want, ok := n.c.Low.Get("aggregate")
-	if !ok {
-		want = r.aggregate
-	}
-	if want != true {
-		l, ok := want.(*value.List)
-		if !ok {
-			return
-		}
-		in := false
-		for _, x := range l.Items {
-			in = in || x == n.c.State
-		}
-		if !in {
-			return
-		}
-	}
-	if value.Truth(n.c.Low.At("__agg__")) || !n.joinable() {
+	if !r.joins(n) || value.Truth(n.c.Low.At("__agg__")) || !n.joinable() {
 		return
 	}
 	mod, _, errs := r.verify(n.c)
@@ -77,10 +61,7 @@ func (r *run) joinOthers(ctx context.Context, n *node) {
 				rest = append(rest, o)
 			}
 		}
-		if len(ready) == 0 {
-			break
-		}
-		if !r.join(ctx, n, ready) {
+		if len(ready) == 0 || !r.join(ctx, n, ready) {
 			break
 		}
 		more = false
@@ -97,6 +78,17 @@ func (r *run) joinOthers(ctx context.Context, n *node) {
 		c.Low.Set("__agg__", true)
 		n.c = &c
 	}
+}
+
+// joins reports whether aggregation is wished for n: by the state itself, else by the
+// option state_aggregate, which is True or a list of modules.
+func (r *run) joins(n *node) bool {
+	want, ok := n.c.Low.Get("aggregate")
+	if !ok {
+		want = r.aggregate
+	}
+	l, ok := want.(*value.List)
+	return want == true || ok && slices.Contains(l.Items, value.Value(n.c.State))
 }
 
 // join calls mod_aggregate of n's module with the chunks of the run, of those of the

@@ -243,14 +243,16 @@ func (v *view) hostsOf(s *step) string {
 
 // waits says what the run waits for.
 func (v *view) waits(now time.Time, width int) string {
-	for _, s := range v.m.steps.running.first(1) {
-		text := "waiting for " + s.id
-		if hosts := waitingFor(s.jobs, now, width-len(text)-2); hosts != "" {
-			return text + ": " + hosts
-		}
-		return fmt.Sprintf("%s (%s) %s", text, s.fun, span(now.Sub(s.began)))
+	first := v.m.steps.running.first(1)
+	if len(first) == 0 {
+		return ""
 	}
-	return ""
+	s := first[0]
+	text := "waiting for " + s.id
+	if hosts := waitingFor(s.jobs, now, width-len(text)-2); hosts != "" {
+		return text + ": " + hosts
+	}
+	return fmt.Sprintf("%s (%s) %s", text, s.fun, span(now.Sub(s.began)))
 }
 
 // waitingFor names the targets of jobs that take longest, as many as there is

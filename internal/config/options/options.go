@@ -48,8 +48,10 @@ func (f File) String() string {
 		return "master"
 	case minion:
 		return "minion"
+	case proxy:
+		return "proxy"
 	}
-	return "proxy"
+	return ""
 }
 
 // An Option is one row.

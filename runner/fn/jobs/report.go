@@ -24,6 +24,11 @@ func (m *module) jobReport(ctx context.Context, c *fun.Call) (fun.Result, error)
 		"missing", value.NewMap(0), "data", value.NewMap(0),
 	)
 	lost := value.NewMap(0)
+	for id, v := range j.Returns.All() {
+		if r, _ := v.(*value.Map); !jobs.Succeeded(r) {
+			lost.Set(id, failure(r))
+		}
+	}
 	if r, ok := orchestration(j); ok {
 		ret.Set("data", r.At("data"))
 		steps := value.NewMap(len(j.Steps))
@@ -36,20 +41,12 @@ func (m *module) jobReport(ctx context.Context, c *fun.Call) (fun.Result, error)
 		if j.Returns.Len() == 0 {
 			lost.Set(value.Str(j.Load.At("tgt")), j.Status())
 		}
-		for id, v := range j.Returns.All() {
-			if r, _ := v.(*value.Map); !jobs.Succeeded(r) {
-				lost.Set(id, failure(r))
-			}
-		}
 	} else {
 		ret.Set("tgt", j.Load.At("tgt"))
 		data := value.NewMap(j.Returns.Len())
 		for id, v := range j.Returns.All() {
 			r, _ := v.(*value.Map)
 			data.Set(id, r.At("return"))
-			if !jobs.Succeeded(r) {
-				lost.Set(id, failure(r))
-			}
 		}
 		for id, v := range j.Partial.All() {
 			if !data.Has(id) {
