@@ -12,6 +12,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/value"
+	"brine/internal/yamlsalt"
 )
 
 // Module returns the execution module "data".
@@ -147,12 +148,24 @@ func cas(_ context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
+// dump replaces the store by a mapping, or by the one that a text spells, as in
+// module.run with text of a template.
+//
+// Salt: salt/modules/data.py dump, which takes Python's spelling only and fails
+// with a traceback, or returns False, for what is no mapping.
 func dump(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m := c.Map("new_data")
-	if m == nil {
-		return fun.Value(false)
+	v := c.Value("new_data")
+	if s, ok := v.(string); ok {
+		v, _ = yamlsalt.LoadString(s) // what is no YAML is no mapping either
 	}
-	return fun.Value(save(c, m) == nil)
+	m, ok := v.(*value.Map)
+	if !ok {
+		return fun.Result{}, &fun.InvocationError{Msg: "new_data has to be a mapping, such as {eggs: spam}; the data store is as it was", Arg: "new_data"}
+	}
+	if err := save(c, m); err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(true)
 }
 
 func clearAll(_ context.Context, c *fun.Call) (fun.Result, error) {

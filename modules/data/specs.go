@@ -23,7 +23,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{Name: "clear", Doc: "Remove all values.", Src: "modules/data.py clear", Fn: clearAll},
-	{Name: "dump", Doc: "Replace the whole store.", Src: "modules/data.py dump", Args: []fun.Arg{{Name: "new_data", Required: true, Doc: "the new content, a mapping"}}, Fn: dump},
+	{Name: "dump", Doc: "Replace the whole store.", Src: "modules/data.py dump", Args: []fun.Arg{{Name: "new_data", Required: true, Doc: "the new content, a mapping or the text of one"}}, Fn: dump},
 	{Name: "get", Doc: "Return a value, or a default; of a list of keys, a list of the values.", Src: "modules/data.py get", Args: []fun.Arg{{Name: "key", Type: fun.Str | fun.List, Required: true, Doc: "the key, or a list of keys"}, defaultArg}, Fn: get},
 	{Name: "has_key", Doc: "Return whether a key exists.", Src: "modules/data.py has_key", Args: []fun.Arg{keyArg}, Fn: hasKey},
 	{Name: "items", Doc: "Return all keys and values.", Src: "modules/data.py items", Fn: items},

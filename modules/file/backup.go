@@ -106,7 +106,7 @@ func backupTime(stamp string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// ListBackups returns the kept copies of a file by number, newest first: Start
+// ListBackups returns the kept copies of a file by number, newest first: Backup
 // Time, Size, Location.
 //
 // Salt: list_backups.
@@ -117,7 +117,7 @@ func (f *FS) ListBackups(path string, limit int) *value.Map {
 			break
 		}
 		m.Set(int64(i), value.MapOf(
-			"Start Time", b.at.Format("Mon Jan 02 2006 15:04:05.000000"),
+			"Backup Time", b.at.Format("Mon Jan 02 2006 15:04:05.000000"),
 			"Size", b.size,
 			"Location", b.path,
 		))

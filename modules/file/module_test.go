@@ -337,6 +337,31 @@ func TestActions(t *testing.T) {
 	})
 }
 
+// TestLsattr has what Salt answers: a directory's files, with no more than the
+// letters that it knows.
+func TestLsattr(t *testing.T) {
+	t.Parallel()
+	r := fakeRig(t)
+	r.put("@/d/a", "", 0o644)
+	r.fake.PutExe("/usr/bin/lsattr")
+	r.fake.HandleCommand("lsattr *", func(_ context.Context, c host.Cmd) (host.Output, error) {
+		switch c.Argv[len(c.Argv)-1] {
+		case "/testdir/d":
+			return host.Output{Status: 1, Stdout: []byte("----i---------e------- /testdir/d/a\n--------------e---N--- /testdir/d/b c\n"), Stderr: []byte("lsattr: Operation not supported While reading flags on /testdir/d/l\n")}, nil
+		case "/testdir/d/a":
+			return host.Output{Stdout: []byte("----i---------e------- /testdir/d/a\n")}, nil
+		}
+		return host.Output{}, nil
+	})
+	r.fake.PutDir("/testdir/empty", 0o755)
+	r.check([]want{
+		{"lsattr", args("@/d"), "{'@/d/a': ['i', 'e'], '@/d/b c': ['e']}"},
+		{"lsattr", args("@/d/a"), "{'@/d/a': ['i', 'e']}"},
+		{"lsattr", args("@/empty"), "{}"},
+		{"lsattr", args("@/none"), "error: File or directory does not exist: @/none"},
+	})
+}
+
 func TestBackups(t *testing.T) {
 	t.Parallel()
 	r := fakeRig(t)
@@ -356,6 +381,9 @@ func TestBackups(t *testing.T) {
 		t.Fatalf("backups %v", value.Repr(list))
 	}
 	newest := list.Map(int64(0))
+	if got := value.Repr(value.NewList(newest.Keys()...)); got != "['Backup Time', 'Size', 'Location']" {
+		t.Errorf("a backup has %s", got) // the keys of Salt
+	}
 	text, err := r.env.Host.ReadFile(newest.Str("Location"))
 	if err != nil || string(text) != "two\n" || newest.At("Size") != int64(4) {
 		t.Errorf("newest is %v, %q, %v", value.Repr(newest), text, err)

@@ -207,12 +207,17 @@ func (f *FS) Lsattr(ctx context.Context, name string) (string, bool) {
 		return "", false
 	}
 	attrs, _, _ := strings.Cut(strings.TrimSpace(string(out.Stdout)), " ")
+	return attributes(attrs), true
+}
+
+// attributes returns the letters of the first column of lsattr(1) that Salt knows.
+func attributes(column string) string {
 	return strings.Map(func(c rune) rune {
 		if strings.ContainsRune("aAcCdDeijPsStTu", c) {
 			return c
 		}
 		return -1
-	}, attrs), true
+	}, column)
 }
 
 // MakeDirs makes the directory that contains name and what is missing above

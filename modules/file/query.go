@@ -388,15 +388,25 @@ func lsattr(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !f.Exists(p) {
 		return fun.Result{}, invalid("File or directory does not exist: %s", p)
 	}
-	attrs, ok := f.Lsattr(ctx, p)
-	if !ok {
-		return fun.Value(value.NewMap(0))
+	out, err := f.Run(ctx, host.Cmd{Argv: []string{"lsattr", "--", p}})
+	if err != nil {
+		return fun.Result{}, err
 	}
-	l := &value.List{}
-	for _, a := range attrs {
-		l.Append(string(a))
+	ret := value.NewMap(1)
+	// One line a file, of a directory one for each file in it; what lsattr cannot
+	// ask is on stderr, and its status says so.
+	for line := range strings.Lines(value.DecodeReplace(out.Stdout)) {
+		attrs, name, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		if !ok {
+			continue
+		}
+		l := &value.List{}
+		for _, a := range attributes(attrs) {
+			l.Append(string(a))
+		}
+		ret.Set(strings.TrimLeft(name, " "), l)
 	}
-	return fun.Value(value.MapOf(p, l))
+	return fun.Value(ret)
 }
 
 func lstat(_ context.Context, c *fun.Call) (fun.Result, error) {

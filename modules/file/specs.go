@@ -323,7 +323,7 @@ var specs = []fun.Spec{
 			{Name: "limit", Type: fun.Int, Doc: "accepted"},
 		},
 	},
-	{Name: "lsattr", Doc: "Return the chattr(1) attributes of a file.", Src: "modules/file.py lsattr", Args: []fun.Arg{pathArg}, Fn: lsattr},
+	{Name: "lsattr", Doc: "Return the chattr(1) attributes of a file, or of the files in a directory.", Src: "modules/file.py lsattr", Args: []fun.Arg{pathArg}, Fn: lsattr},
 	{Name: "lstat", Doc: "Return the result of lstat(2) for a path.", Src: "modules/file.py lstat", Args: []fun.Arg{pathArg}, Fn: lstat},
 	{
 		Name: "makedirs", Doc: "Create the directory that contains a path, and its parents.", Src: "modules/file.py makedirs",

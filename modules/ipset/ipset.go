@@ -191,6 +191,9 @@ func (s Client) Create(ctx context.Context, d Definition) error {
 		case o == "comment" && d.Comment, slices.Contains(strings.Fields(flags), o) && value.Truth(v):
 			args = append(args, o)
 		case v != nil && !slices.Contains(strings.Fields(flags), o):
+			if err := checkWords(value.Str(v)); err != nil {
+				return err
+			}
 			args = append(args, o, value.Str(v))
 		}
 	}
@@ -250,6 +253,9 @@ func (s Client) Add(ctx context.Context, set *Set, entry string, options *value.
 				args = append(args, o)
 			}
 			continue
+		}
+		if err := checkWords(value.Str(v)); err != nil && o != "comment" {
+			return err
 		}
 		args = append(args, o, value.Str(v))
 	}

@@ -17,7 +17,7 @@ var AddArgs = []fun.Arg{
 // SetArgs are the options of sets.
 var SetArgs = []fun.Arg{
 	{Name: "range", Type: fun.Str, Doc: "addresses or ports that a set of type bitmap can have"},
-	{Name: "netmask", Type: fun.Int, Doc: "length of the prefix that addresses are cut to"},
+	{Name: "netmask", Type: fun.Str, Doc: "length of the prefix, or mask, that addresses are cut to"},
 	{Name: "markmask", Type: fun.Str, Doc: "bits of marks that count"},
 	{Name: "hashsize", Type: fun.Int, Doc: "first size of the table"},
 	{Name: "maxelem", Type: fun.Int, Doc: "most entries"},

@@ -152,6 +152,19 @@ func (r *Request) Named(env *fun.Env) ([]Target, error) {
 	return list, nil
 }
 
+// ToRemove is Named for functions that remove: nothing to remove is a fault of the
+// call, as it is in Salt, which fails with a traceback.
+func (r *Request) ToRemove(env *fun.Env) ([]Target, error) {
+	list, err := r.Named(env)
+	if err != nil {
+		return nil, AsCommandError(err)
+	}
+	if len(list) == 0 {
+		return nil, &fun.InvocationError{Msg: "no package to remove is named: give its name, or a list of names as pkgs", Arg: "name"}
+	}
+	return list, nil
+}
+
 func containsTarget(list []Target, name string) bool {
 	for _, t := range list {
 		if t.Name == name {

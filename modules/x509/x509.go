@@ -99,17 +99,24 @@ func writePEM(h host.Host, text, path string, overwrite bool, kind string) (stri
 	return "PEM written to " + path, nil
 }
 
-// matching returns what read returns for each file that a glob matches; files that
-// it refuses are left out.
+// matching returns what read returns for each file that a glob matches. A file that
+// it refuses fails the call, as in Salt, and is named: who asks for all certificates
+// would not notice that one is missing.
 func matching(c *fun.Call, read func(path string) (value.Value, error)) (fun.Result, error) {
 	out := value.NewMap(4)
 	for _, path := range files.New(c.Env, "base", false).Glob(c.Str("glob_path")) {
 		if !IsFile(c.Env.Host, path) {
 			continue
 		}
-		if v, err := read(path); err == nil {
-			out.Set(path, v)
+		v, err := read(path)
+		if wrong, is := errors.AsType[*fun.InvocationError](err); is {
+			why, _, _ := strings.Cut(wrong.Msg, ":\n") // what the file holds, which may be any secret, follows
+			return fun.Result{}, &fun.InvocationError{Msg: path + ": " + why}
 		}
+		if err != nil {
+			return fun.Result{}, fun.Errorf("%s: %s", path, err)
+		}
+		out.Set(path, v)
 	}
 	return fun.Value(out)
 }

@@ -204,6 +204,10 @@ func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
 			return fail("%s", err)
 		}
 	}
+	if c.Bool("skip_files_list_verify") && want.Hex != "" && j.fs.IsDir(j.dir) && j.notedSum() == noteOf(want) {
+		j.ret.Comment = fmt.Sprintf("Archive %s existing source sum is the same as the expected one and skip_files_list_verify argument was set to True. Extraction is not needed", cp.Redact(j.source))
+		return j.ret.Ret(), true
+	}
 	if local {
 		j.cached = j.source
 	} else if ret, stop := j.download(ctx, want); stop {
@@ -274,15 +278,23 @@ func (j *job) sumNote() string {
 	return filepath.Join(j.c.Env.CacheDir, "archive_hash", strings.ReplaceAll(strings.Trim(j.dir, "/"), "/", "_")+".hash")
 }
 
+// noteOf is what the note says of a digest.
+func noteOf(sum cp.Sum) string { return sum.Type + ":" + sum.Hex + "\n" }
+
+// notedSum returns what the note says, "" where there is none.
+func (j *job) notedSum() string {
+	text, _ := j.fs.ReadFile(j.sumNote())
+	return string(text)
+}
+
 // changedSum reports whether the archive that was unpacked last had another
 // digest.
 func (j *job) changedSum(want cp.Sum) bool {
-	now := want.Type + ":" + want.Hex + "\n"
-	old, err := j.fs.ReadFile(j.sumNote())
-	if string(old) != now {
+	old, now := j.notedSum(), noteOf(want)
+	if old != now {
 		j.newSum = now
 	}
-	return err == nil && string(old) != now
+	return old != "" && old != now
 }
 
 // noteSum keeps a new digest, once the archive is unpacked.
@@ -343,9 +355,6 @@ func (j *job) read(ctx context.Context) string {
 // compare tells whether unpacking is due, and which paths are of another kind.
 func (j *job) compare() (due bool, wrong []string) {
 	due = j.c.Bool("overwrite")
-	if j.c.Bool("skip_files_list_verify") && j.fs.IsDir(j.dir) && !j.other {
-		return due, nil
-	}
 	for _, kind := range []struct {
 		names []string
 		is    string

@@ -164,6 +164,42 @@ func TestHashUpdate(t *testing.T) {
 	}
 }
 
+// TestSkipFiles has Salt's answers of skip_files_list_verify: it counts once the
+// digest is noted, and only while the archive has that one.
+func TestSkipFiles(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	old, changed := pack(t, "pk/", "pk/one"), pack(t, "pk/", "pk/one", "pk/two")
+	r.fake.PutDir("/out", 0o755)
+	const same = "True Archive /a.tar existing source sum is the same as the expected one and skip_files_list_verify argument was set to True. Extraction is not needed"
+	for i, tt := range []struct {
+		archive string
+		test    bool
+		update  bool
+		want    string
+	}{
+		{old, false, false, "True /a.tar extracted to /out/, due to absence of one or more files/dirs"},
+		{old, false, false, "True All files in archive are already present"},
+		{old, false, true, "True All files in archive are already present"},
+		{old, false, true, same},
+		{old, false, false, same},
+		{old, true, false, same},
+		{changed, false, true, "True /a.tar extracted to /out/, due to absence of one or more files/dirs"},
+		{changed, false, true, same},
+	} {
+		r.fake.PutFile("/a.tar", tt.archive, 0o644)
+		sum := fmt.Sprintf("sha256=%x", sha256.Sum256([]byte(tt.archive)))
+		got := r.run(tt.test, "name", "/out", "source", "/a.tar", "source_hash", sum, "source_hash_update", tt.update, "skip_files_list_verify", true)
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%d: got %s\nwant %s", i+1, got, tt.want)
+		}
+	}
+	r.fake.PutDir("/empty", 0o755)
+	if got := r.run(false, "name", "/empty", "source", "/a.tar", "skip_files_list_verify", true); !strings.Contains(got, "extracted to /empty/, due to absence") {
+		t.Errorf("without a digest: %s", got)
+	}
+}
+
 func TestTestModeWritesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -12,7 +12,7 @@ var specs = []fun.Spec{
 			{Name: "source_hash", Type: fun.Str, Doc: "digest of the archive, or a file of digests"},
 			{Name: "source_hash_name", Type: fun.Str, Doc: "name to look up in a file of digests"},
 			{Name: "source_hash_update", Type: fun.Bool, Default: false, Doc: "extract again if the digest changed"},
-			{Name: "skip_files_list_verify", Type: fun.Bool, Default: false, Doc: "compare only digests, not the files"},
+			{Name: "skip_files_list_verify", Type: fun.Bool, Default: false, Doc: "do nothing while the digest is the one that source_hash_update noted"},
 			{Name: "keep_source", Type: fun.Bool, Default: true, Doc: "keep a downloaded archive in the cache"},
 			{Name: "skip_verify", Type: fun.Bool, Default: false, Doc: "accept a remote archive without a digest"},
 			{Name: "password", Type: fun.Str, Secret: true, Doc: "accepted; encrypted archives are not supported"},

@@ -337,12 +337,29 @@ func TestKeyvalue(t *testing.T) {
 	})
 }
 
+// TestChildrenOnly has Salt's answers, but for the directory itself, which Salt
+// reports as changed and leaves as it is.
+func TestChildrenOnly(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		r.put("@/c/a", "", 0o644)
+		r.put("@/c/sub/b", "", 0o644)
+		args := kv("name", "@/c", "mode", "0700", "file_mode", "0600", "children_only", true, "recurse", value.NewList("mode"))
+		r.steps(
+			step{"directory", true, args, "None The following files will be changed:\n@/c/a: mode - 0600\n@/c/sub: mode - 0700\n@/c/sub/b: mode - 0600\n {'@/c/a': {'mode': '0600'}, '@/c/sub': {'mode': '0700'}, '@/c/sub/b': {'mode': '0600'}}"},
+			step{"directory", false, args, "True Directory @/c/* updated {'@/c/a': {'mode': '0600'}, '@/c/sub': {'mode': '0700'}, '@/c/sub/b': {'mode': '0600'}, 'mode': '0600'}"},
+			step{"directory", false, args, "True The directory @/c is in the correct state"},
+		)
+	})
+}
+
 func TestCopyRename(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		r.put("@/src", "src\n", 0o640)
 		r.put("@/there", "other\n", 0o644)
 		r.put("@/d/sub/f", "x", 0o600)
+		r.put("@/e/g", "x", 0o600)
 		r.put("@/mv", "mv\n", 0o644)
 		r.steps(
 			step{"copy", true, kv("name", "@/dst", "source", "@/src"), `None File "@/src" is set to be copied to "@/dst"`},
@@ -354,6 +371,11 @@ func TestCopyRename(t *testing.T) {
 			step{"copy", false, kv("name", "@/z", "source", "@/none"), `False Source file "@/none" is not present`},
 			step{"copy", false, kv("name", "@/d2", "source", "@/d"), `True Copied "@/d" to "@/d2" {'@/d2': '@/d'}`},
 			step{"copy", false, kv("name", "@/d2", "source", "@/src", "subdir", true), `True Copied "@/src" to "@/d2" {'@/d2/src': '@/src'}`},
+			step{"copy", true, kv("name", "@/d2", "source", "@/there", "subdir", true), `None File "@/there" is set to be copied to "@/d2/there"`},
+			step{"copy", false, kv("name", "@/d2", "source", "@/d", "subdir", true), `True Copied "@/d" to "@/d2" {'@/d2/d': '@/d'}`},
+			step{"copy", false, kv("name", "@/d2", "source", "@/d", "subdir", true), `True The target file "@/d2/d" exists and will not be overwritten`},
+			step{"copy", false, kv("name", "@/d2", "source", "@/d", "subdir", true, "force", true), `True Copied "@/d" to "@/d2" {'@/d2/d': '@/d'}`},
+			step{"copy", false, kv("name", "@/d2", "source", "@/e/", "subdir", true), `True Copied "@/e/" to "@/d2" {'@/d2/e': '@/e/'}`}, // Salt takes @/d2/ for the target
 			step{"rename", true, kv("name", "@/mv2", "source", "@/mv"), `None File "@/mv" is set to be moved to "@/mv2"`},
 			step{"rename", false, kv("name", "@/mv2", "source", "@/mv"), `True Moved "@/mv" to "@/mv2" {'@/mv2': '@/mv'}`},
 			step{"rename", false, kv("name", "@/mv2", "source", "@/mv"), `True Source file "@/mv" has already been moved out of place`},

@@ -36,6 +36,12 @@ Members:
 2001:db8::/32,udp:53
 `
 
+const marks = `Name: marks
+Type: hash:ip
+Header: family inet hashsize 1024 maxelem 65536 skbinfo
+Members:
+`
+
 const empty = `Name: empty
 Type: bitmap:port
 Header: range 0-1024
@@ -47,7 +53,7 @@ func rig() (*calltest.Rig, *[]string) {
 	h := host.NewFake()
 	h.PutExe("/usr/sbin/ipset")
 	ran := &[]string{}
-	sets := map[string]string{"hosts": hosts, "ports": ports, "empty": empty}
+	sets := map[string]string{"hosts": hosts, "ports": ports, "empty": empty, "marks": marks}
 	h.HandleCommand("*", func(_ context.Context, c host.Cmd) (host.Output, error) {
 		line := strings.Join(c.Argv[1:], " ")
 		last := c.Argv[len(c.Argv)-1]
@@ -81,6 +87,10 @@ func TestStates(t *testing.T) {
 		{"state ipset.set_present {name: hosts, set_type: 'hash:ip'}", "True: ipset set hosts already exists for ipv4 {}"},
 		{"test ipset.set_present {name: new, set_type: 'hash:ip'}", "None: ipset set new would be added for ipv4 {}"},
 		{"state ipset.set_present {name: new, set_type: 'hash:ip', family: ipv6, timeout: 300, maxelem: 9, comment: true, counters: true}", "True: ipset set new created successfully for ipv6 {'locale': 'new'}"},
+		{"state ipset.set_present {name: new, set_type: 'hash:ip', netmask: 24, counters: false, comment: }", "True: ipset set new created successfully for ipv4 {'locale': 'new'}"},
+		{"state ipset.set_present {name: new, set_type: 'hash:ip', netmask: 255.255.255.0, hashsize: '1024', counters: 'yes'}", "True: ipset set new created successfully for ipv4 {'locale': 'new'}"},
+		{"state ipset.set_present {name: new, set_type: 'hash:ip', netmask: '-exist'}", "False: Failed to create set new for ipv4: invalid name or entry '-exist' {}"},
+		{"state ipset.set_present {name: new, set_type: 'hash:ip', comment: words}", "error: comment must be a boolean, not 'words'"},
 		{"state ipset.set_present {name: new, set_type: odd}", "False: Failed to create set new for ipv4: Error: Set Type is invalid {}"},
 		{"state ipset.set_present {name: new, set_type: 'bitmap:port'}", "False: Failed to create set new for ipv4: Error: range is a required argument {}"},
 		{"state ipset.set_present {name: denied, set_type: 'hash:ip'}", "False: ipset v7.17: Kernel error received: Operation not permitted {}"},
@@ -103,12 +113,14 @@ func TestStates(t *testing.T) {
 		{"state ipset.present {name: x, set_name: hosts, entry: 192.0.2.9, packets: 5}", "False: Failed to add to entry 192.0.2.9 to set hosts for family ipv4.\nError: Set hosts not created with counters support {}"},
 		{"state ipset.present {name: x, set_name: ports, entry: '198.51.100.9,80'}", "True: entry for 198.51.100.9,80 already in set ports for ipv4\n {}"},
 		{"state ipset.present {name: x, set_name: hosts, entry: -exist}", "False: Failed to add to entry -exist to set hosts for family ipv4.\ninvalid name or entry '-exist' {}"},
+		{"state ipset.present {name: x, set_name: marks, entry: 192.0.2.8, skbprio: '-f'}", "False: Failed to add to entry 192.0.2.8 to set marks for family ipv4.\ninvalid name or entry '-f' {}"},
 		{"state ipset.absent {name: x, set_name: hosts, entry: 192.0.2.8}", "True: ipset entry for 192.0.2.8 not present in set hosts for ipv4\n {}"},
 		{"test ipset.absent {name: x, set_name: hosts, entry: 192.0.2.1}", "None: ipset entry 192.0.2.1 would be removed from set hosts for ipv4\n {}"},
 		{"state ipset.absent {name: x, set_name: hosts, entries: [192.0.2.1]}", "True: ipset entry 192.0.2.1 removed from set hosts for ipv4\n {'locale': 'x'}"},
 	})
 	want := []string{
-		"create new hash:ip family inet6 maxelem 9 timeout 300 counters comment", "destroy hosts", "destroy ports", "flush hosts",
+		"create new hash:ip family inet6 maxelem 9 timeout 300 counters comment",
+		"create new hash:ip family inet netmask 24", "create new hash:ip family inet hashsize 1024 netmask 255.255.255.0 counters", "destroy hosts", "destroy ports", "flush hosts",
 		"add -exist hosts 192.0.2.8 timeout 5 comment back door", "del hosts 192.0.2.1",
 	}
 	if !slices.Equal(*ran, want) {

@@ -87,6 +87,16 @@ func TestFunctions(t *testing.T) {
 	if text, _ := h.ReadFile("/etc/locale.gen"); string(text) != "# Locales\n# de_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\nca_ES.UTF-8@valencia UTF-8\n" {
 		t.Errorf("locale.gen: %q", text)
 	}
+	// No line twice, no blank line and no copy beside it, as Salt's file.replace leaves them.
+	for range 2 {
+		calltest.Call(t, env(h), "locale.gen_locale", "{locale: de_DE.UTF-8}")
+	}
+	if text, _ := h.ReadFile("/etc/locale.gen"); string(text) != "# Locales\nde_DE.UTF-8 UTF-8\nen_US.UTF-8 UTF-8\nca_ES.UTF-8@valencia UTF-8\n" {
+		t.Errorf("locale.gen: %q", text)
+	}
+	if _, err := h.Stat("/etc/locale.gen.bak"); err == nil {
+		t.Error("there is a copy of locale.gen")
+	}
 	h.OnCommand("localectl --no-pager status", host.Output{Stdout: []byte("System Locale: (unset)\n    VC Keymap: (unset)\n")})
 	if got := calltest.Call(t, env(h), "locale.get_locale", "{}"); got != "''" {
 		t.Errorf("unset: %s", got)

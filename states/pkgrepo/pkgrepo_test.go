@@ -68,6 +68,8 @@ func TestDebian(t *testing.T) {
 		{"state pkgrepo.managed " + args(", repo: x"), "False: 'repo' is not a supported argument for this state. The 'name' argument is probably what was intended. {}"},
 		{"state pkgrepo.managed " + args(", key_url: x, keyid: y"), "False: You may not use both \"keyid\"/\"keyserver\" and \"key_url\" argument. {}"},
 		{"state pkgrepo.managed " + args(", key_url: 'http://x', allow_insecure_key: false"), "False: Cannot have 'key_url' using http with 'allow_insecure_key' set to True {}"},
+		{"state pkgrepo.managed {name: 'deb [signed-by=/k.gpg] http://y stable main', keyid: AF3BEEA1}", "False: Failed to configure repo 'deb [signed-by=/k.gpg] http://y stable main': both keyserver and keyid options required. {}"},
+		{"state pkgrepo.managed {name: 'deb [signed-by=/k.gpg] http://y stable main', keyserver: x}", "False: Failed to configure repo 'deb [signed-by=/k.gpg] http://y stable main': both keyserver and keyid options required. {}"},
 		{"test pkgrepo.managed {name: 'deb http://y stable main', key_url: 'salt://key.asc', aptkey: false}", "False: Failed to configure repo 'deb http://y stable main': missing 'signedby' option when apt-key is missing {}"},
 		{"state pkgrepo.managed {name: 'deb http://broken stable main', file: " + list + "}", "False: Failed to configure repo 'deb http://broken stable main': E: broken {}"},
 		{"test pkgrepo.absent {name: 'deb http://x/ stable main'}", "None: Package repo 'deb http://x/ stable main' will be removed. " + bla + " {}"},

@@ -327,9 +327,9 @@ func purge(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninst
 func uninstall(ctx context.Context, c *fun.Call, purge bool) (fun.Result, error) {
 	a := apk{c.Env}
 	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
-	list, err := req.Named(c.Env)
+	list, err := req.ToRemove(c.Env)
 	if err != nil {
-		return fun.Result{}, pkg.AsCommandError(err)
+		return fun.Result{}, err
 	}
 	old, err := a.texts(ctx)
 	if err != nil {

@@ -73,6 +73,8 @@ func TestFunctions(t *testing.T) {
 		{calltest.Step{"call pkg.install {pkgs: [foo-bar: '>=1.1'], refresh: true}", "{'foo-bar': {'old': '1.0-r0', 'new': '1.1-r0'}}"}, []string{"update", "add -u foo-bar>=1.1"}},
 		{calltest.Step{"call pkg.install [nope]", "error: Problem encountered installing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - ERROR: unable to select packages:\n        nope (no such package):\n          required by: world[nope]"}, []string{"add nope"}},
 		{calltest.Step{"call pkg.install ['--force']", "error: invalid package name '--force'"}, nil},
+		{calltest.Step{"call pkg.remove", "error: no package to remove is named: give its name, or a list of names as pkgs"}, nil},
+		{calltest.Step{"call pkg.purge {pkgs: []}", "error: no package to remove is named: give its name, or a list of names as pkgs"}, nil},
 		{calltest.Step{"call pkg.remove [foo-bar]", "{'foo-bar': {'new': '', 'old': '1.0-r0'}}"}, []string{"del foo-bar"}},
 		{calltest.Step{"call pkg.purge {pkgs: [foo-bar, nope]}", "{'foo-bar': {'new': '', 'old': '1.0-r0'}}"}, []string{"del --purge foo-bar"}},
 		{calltest.Step{"call pkg.upgrade {refresh: false}", "{'changes': {'foo-bar': {'old': '1.0-r0', 'new': '1.1-r0'}}, 'result': True, 'comment': ''}"}, []string{"upgrade"}},

@@ -129,6 +129,8 @@ func TestChanges(t *testing.T) {
 		{"pkg.install", "", "{}", nil},
 		{"pkg.remove", "name: 'lib,none'", "{'lib': {'new': '', 'old': '1.2'}}", []string{"apt-get -q -y remove -- lib"}},
 		{"pkg.remove", "name: held", "error: Problem encountered removing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - E: Held packages were changed and -y was used without --allow-change-held-packages.", []string{"apt-get -q -y remove -- held"}},
+		{"pkg.remove", "", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
+		{"pkg.purge", "pkgs: []", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
 		{"pkg.remove", "name: none", "{}", nil},
 		{"pkg.purge", "pkgs: [lib, gone]", "{'removed': {'gone': {'new': '', 'old': '3:1.0-1'}}, 'installed': {'lib': {'new': '', 'old': '1.2'}}}", []string{"apt-get -q -y purge -- lib gone"}},
 		{"pkg.upgrade", "{refresh: False, pkgs: [tool, none]}", "{'tool': {'old': '1.0', 'new': '2.0'}}", []string{prefix + "--only-upgrade install -- tool"}},

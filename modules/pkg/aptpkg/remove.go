@@ -20,9 +20,9 @@ func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, err
 	a := newApt(c)
 	a.more = environment(c.Value("env"))
 	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return normalize(c.Env, n) }}
-	list, err := req.Named(c.Env)
+	list, err := req.ToRemove(c.Env)
 	if err != nil {
-		return fun.Result{}, pkg.AsCommandError(err)
+		return fun.Result{}, err
 	}
 	old, err := a.installed()
 	if err != nil {

@@ -230,9 +230,9 @@ func purge(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninst
 func uninstall(ctx context.Context, c *fun.Call, how string) (fun.Result, error) {
 	p := newPacman(c)
 	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
-	list, err := req.Named(c.Env)
+	list, err := req.ToRemove(c.Env)
 	if err != nil {
-		return fun.Result{}, pkg.AsCommandError(err)
+		return fun.Result{}, err
 	}
 	have, err := p.installed(ctx)
 	if err != nil {

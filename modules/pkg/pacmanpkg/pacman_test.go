@@ -98,6 +98,8 @@ func TestChanges(t *testing.T) {
 		{"call pkg.install {pkgs: [foo: '3*']}", "error: Problem encountered installing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - No version matching '3*' found for package 'foo' (available: 2.0-1, 1.5-1)", nil},
 		{"call pkg.install {pkgs: [foo: '>3*']}", "error: Problem encountered installing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - Invalid wildcard for foo>3*", nil},
 		{"call pkg.install ['-Rsc']", "error: invalid package name '-Rsc'", nil},
+		{"call pkg.remove", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
+		{"call pkg.purge {pkgs: []}", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
 		{"call pkg.remove ['foo,nope']", "{'foo': {'new': '', 'old': '1.0-1'}}", []string{"pacman -R " + flags + "foo"}},
 		{"call pkg.remove [epo]", "error: Problem encountered removing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - error: failed to prepare transaction (could not satisfy dependencies)\n      :: removing epo breaks dependency 'epo' required by bar", []string{"pacman -R " + flags + "epo"}},
 		{"call pkg.purge [foo]", "{'foo': {'new': '', 'old': '1.0-1'}}", []string{"pacman -Rsc " + flags + "foo"}},

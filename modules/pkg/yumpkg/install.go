@@ -423,9 +423,9 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !c.Bool("split_arch") {
 		req.Normalize = nil
 	}
-	list, err := req.Named(c.Env)
+	list, err := req.ToRemove(c.Env)
 	if err != nil {
-		return fun.Result{}, pkg.AsCommandError(err)
+		return fun.Result{}, err
 	}
 	old, err := y.installed(ctx, nil)
 	if err != nil {

@@ -249,6 +249,8 @@ func TestChanges(t *testing.T) {
 		{"call pkg.install {name: x, advisory_ids: ['RHSA-2024:9']}", `error: Advisory id "RHSA-2024:9" not found`, nil},
 		{"call pkg.install {name: x, advisory_ids: ['RHSA-2024:2']}", "{}", []string{common + "update --advisory=RHSA-2024:2"}},
 		{"call pkg.install", "{}", nil},
+		{"call pkg.remove", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
+		{"call pkg.purge {pkgs: []}", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
 		{"call pkg.remove ['foo,nope']", "{'foo': {'new': '', 'old': '1.0-1'}}", []string{"dnf -y remove foo"}},
 		{"call pkg.remove {pkgs: [foo: '1.0-1']}", "{'foo': {'new': '', 'old': '1.0-1'}}", []string{"dnf -y remove foo-1.0-1"}},
 		{"call pkg.remove {pkgs: [foo: '2.0-1']}", "{}", nil},

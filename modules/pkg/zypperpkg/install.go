@@ -321,9 +321,9 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	z := newZypper(c)
 	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
-	list, err := req.Named(c.Env)
+	list, err := req.ToRemove(c.Env)
 	if err != nil {
-		return fun.Result{}, pkg.AsCommandError(err)
+		return fun.Result{}, err
 	}
 	var kinds []string
 	for _, t := range list {

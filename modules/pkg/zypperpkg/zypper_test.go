@@ -150,6 +150,8 @@ func TestChanges(t *testing.T) {
 		{"call pkg.install [nope]", "error: Zypper command failure: Package 'nope' not found.", []string{prefix + "--name nope"}},
 		{"call pkg.install {name: foo, fromrepo: one, resolve_capabilities: true, no_recommends: true, skip_verify: true, allowvendorchange: true}", "{'foo': {'old': '1.0-1', 'new': '2.0-1'}}", []string{"zypper --non-interactive --no-gpg-checks --no-refresh install --allow-vendor-change --auto-agree-with-licenses --capability --force --force-resolution --from one --no-recommends foo"}},
 		{"call pkg.remove {pkgs: [foo: '1.0-1', nope: ]}", "{'foo': {'new': '', 'old': '1.0-1'}}", []string{"zypper --non-interactive --no-refresh remove foo-1.0-1"}},
+		{"call pkg.remove", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
+		{"call pkg.purge {pkgs: []}", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
 		{"call pkg.remove [nope]", "{}", nil},
 		{"call pkg.upgrade {refresh: false}", "{'foo': {'old': '1.0-1', 'new': '2.0-1'}}", []string{"zypper --non-interactive --no-refresh update --auto-agree-with-licenses"}},
 	} {
