@@ -48,7 +48,7 @@ func docsCommand(t *testing.T, args ...string) *exec.Cmd {
 func TestDocsSite(t *testing.T) {
 	t.Parallel()
 	archive := docsArchive(t)
-	if text := read(t, archive); len(text) > 380_000 {
+	if text := read(t, archive); len(text) > 450_000 {
 		t.Errorf("the documentation takes %d bytes of the program", len(text))
 	}
 	dir := t.TempDir()
