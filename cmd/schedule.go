@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -219,12 +220,7 @@ func (a *App) scheduleRun(ctx context.Context, p *planned, names []string) error
 // start runs a job in a process of its own and returns its exit status.
 // more are flags of brine call besides those of the job.
 func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool, more ...string) int {
-	args, err := j.Command(p.in.Config, putOff)
-	if err != nil {
-		p.s.warn(fun.Warning{Text: err.Error()})
-		return exitGeneric
-	}
-	args = slices.Insert(args, 1, more...)
+	args := slices.Insert(j.Command(p.in.Config, putOff), 1, more...)
 	a := p.s.app
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: append([]string{p.in.Exe}, args...), Stdout: a.Out, Stderr: a.Err})
 	switch {
@@ -396,6 +392,22 @@ func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) er
 		return errInterrupted
 	}
 	return nil
+}
+
+// jobCall returns what a call that is a scheduled job runs where its command line
+// names no function: what the schedule has, as of now, which also says where the return
+// goes. given are the flags of the command line, which go over that; what the schedule
+// has goes over a Saltfile.
+func (s *session) jobCall(given retFlags) (string, fun.Args) {
+	j, kwargs := s.job, ""
+	if j.ReturnKwargs.Len() > 0 {
+		kwargs = string(value.EncodeJSON(j.ReturnKwargs))
+	}
+	r := &s.flags.ret
+	r.names = cmp.Or(given.names, strings.Join(j.Returners, ","), r.names)
+	r.config = cmp.Or(given.config, j.ReturnConfig, r.config)
+	r.kwargs = cmp.Or(given.kwargs, kwargs, r.kwargs)
+	return j.Function, j.Call()
 }
 
 // jobMetadata returns what the record of a scheduled job has as metadata; nil:
