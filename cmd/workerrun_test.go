@@ -62,9 +62,9 @@ func TestOutcomeOfTrouble(t *testing.T) {
 	}
 }
 
-// TestDescribed: what a worker prints of an entry is what runs, in one line that a
+// TestHostileEntry: what a worker prints of an entry is what runs, in one line that a
 // terminal shows as it is, and without secrets.
-func TestDescribed(t *testing.T) {
+func TestHostileEntry(t *testing.T) {
 	t.Parallel()
 	known := redact.NewSet()
 	known.Add("hunter2-known")

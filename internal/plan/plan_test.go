@@ -200,9 +200,9 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestKeys: the key of seals is not that of hashes, and neither is the secret that they
+// TestHostileHashes: the key of seals is not that of hashes, and neither is the secret that they
 // are made of, so that a hash of what somebody chose is no seal of a plan.
-func TestKeys(t *testing.T) {
+func TestHostileHashes(t *testing.T) {
 	t.Parallel()
 	secret := []byte(strings.Repeat("k", plan.KeySize))
 	p := sample(t, 1)

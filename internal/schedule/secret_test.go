@@ -28,9 +28,9 @@ splay: {function: f.f, minutes: 5, splay: {start: 5, end: 9}, kwargs: {password:
 start: {function: f.f, run_on_start: true, kwargs: {password: hunter2-n}}
 `
 
-// TestSecretsStayIn: neither units nor a crontab nor a command line have any argument
+// TestHostileReaders: neither units nor a crontab nor a command line have any argument
 // of a job, and the call of a job has all of them.
-func TestSecretsStayIn(t *testing.T) {
+func TestHostileReaders(t *testing.T) {
 	t.Parallel()
 	jobs := read(t, secretJobs).Jobs
 	free := func(what, text string) {
