@@ -20,6 +20,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/printable"
+	"brine/internal/redact"
 	"brine/internal/schedule"
 	"brine/internal/shared"
 	"brine/internal/source"
@@ -130,6 +131,9 @@ func (a *App) scheduleInstall(ctx context.Context, p *planned, _ []string) error
 	if !p.Enabled {
 		jobs = nil
 	}
+	for _, j := range jobs {
+		p.sayReadable(j)
+	}
 	changes, err := p.in.Install(ctx, jobs)
 	a.printChanges(changes)
 	if err == nil && len(changes) == 0 && len(p.Faults) == 0 {
@@ -166,8 +170,29 @@ func (a *App) scheduleShow(_ context.Context, p *planned, names []string) error 
 			return err
 		}
 		fmt.Fprint(a.Out, printable.Text(text))
+		p.sayReadable(p.Job(name))
 	}
 	return nil
+}
+
+// sayReadable tells of a job with secrets whose file is not for its owner alone: the
+// run reads them from there.
+func (p *planned) sayReadable(j *schedule.Job) {
+	_, spec, err := p.env.Find(fun.Exec, j.Function)
+	if err != nil {
+		return
+	}
+	secret := slices.DeleteFunc(redact.LeftOut(spec.ArgNames(), j.Args, j.Kwargs, spec.SecretArgs()...), func(name string) bool {
+		return name == "pillar" && !redact.Hides(name, j.Kwargs.At(name)) // which records leave out whole
+	})
+	if redact.Hides("return_kwargs", j.ReturnKwargs) {
+		secret = append(secret, "return_kwargs")
+	}
+	st, err := p.s.app.Host.Stat(j.At.File)
+	if err != nil || len(secret) == 0 || st.Perm()&0o044 == 0 {
+		return
+	}
+	p.s.note(fmt.Sprintf("scheduled job %q has secrets (%s), and %s has the mode %04o: chmod 600 keeps them from other users", j.Name, strings.Join(secret, ", "), j.At.File, st.Perm()))
 }
 
 func (a *App) scheduleList(ctx context.Context, p *planned, _ []string) error {
