@@ -71,7 +71,7 @@ unknown function.`,
 	f.BoolVar(&o.metadata, "metadata", false, "print the return with its metadata")
 	f.StringVar(&o.setMetadata, "set-metadata", "", "data for --metadata to show, as YAML")
 	f.BoolVarP(&o.versions, "versions-report", "V", false, "print the versions of Salt and of the system")
-	f.StringVar(&o.schedule, "schedule", "", "run as this job of the schedule, if its ranges and maxrunning allow it")
+	f.StringVar(&o.schedule, "schedule", "", "run this job of the schedule, or the function as this job, if its ranges and maxrunning allow it")
 	f.BoolVar(&o.ownTurn, "own-turn", false, "run the job of --schedule even if another controller has run it")
 	f.StringVar(&o.splay, "splay", "", "wait for a random time first, up to this many seconds or within <min>:<max>")
 	f.StringArrayVarP(&o.moduleDirs, "module-dirs", "m", nil, "also use the modules in this directory; may be repeated")
@@ -94,6 +94,7 @@ func (o *callOpts) over() *value.Map {
 }
 
 func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) (err error) {
+	given := o.ret // without what a Saltfile says
 	if err := a.saltfile(c, "salt-call", &o.runFlags); err != nil {
 		return err
 	}
@@ -112,16 +113,21 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 			o.output.out = "newline_values_only"
 		}
 	}
-	if len(args) == 0 {
+	whole := len(args) == 0 && o.schedule != "" // what is called is in the schedule, too
+	if len(args) == 0 && !whole {
 		return usagef(c, "no function was given")
+	}
+	name := o.schedule
+	if !whole {
+		name = args[0]
 	}
 	if o.progress.Misplaced(args) {
 		return progressValue()
 	}
-	if err := o.checkAsync(c, args[0]); err != nil {
+	if err := o.checkAsync(c, name); err != nil {
 		return err
 	}
-	shown, done := a.startProgress(o.progress, &o.runFlags, args[0])
+	shown, done := a.startProgress(o.progress, &o.runFlags, name)
 	defer done()
 	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, o.over())
 	if err != nil {
@@ -136,16 +142,21 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 		return errAsyncReport
 	}
 	defer s.reportFault(&err)
-	if strings.HasPrefix(args[0], "state.") {
-		s.listen()
-	}
 	if c.Root() == c && !o.local {
 		s.sayLocal()
 	}
 	s.warnNoEffect(c, forCall)
-	name := args[0]
 	if run, err := s.asJob(ctx, c, o); err != nil || !run {
 		return err
+	}
+	var in fun.Args
+	if whole {
+		name, in = s.jobCall(given)
+	} else {
+		in = dispatch.ParseInput(args[1:], o.unparsed())
+	}
+	if strings.HasPrefix(name, "state.") {
+		s.listen()
 	}
 	if s.recordsCalls(name) || o.async.used() {
 		s.openJobs()
@@ -161,7 +172,6 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.openReturners(env); err != nil {
 		return err
 	}
-	in := dispatch.ParseInput(args[1:], o.unparsed())
 	if o.async.used() {
 		return s.callAsync(ctx, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.metadata})
 	}
@@ -176,6 +186,9 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	}
 	data, wish := s.called(name, res)
 	if o.metadata {
+		if whole {
+			args = append([]string{name}, s.info.Args...)
+		}
 		data, wish = metadata(jid, env.ID, args, res, o.setMetadata), "nested"
 	}
 	if perr := s.printEnd(data, wish, res.Retcode); perr != nil {

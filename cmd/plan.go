@@ -193,7 +193,7 @@ func (a *App) plan(ctx context.Context, c *cobra.Command, o *planOpts, args []st
 // A madePlan is a plan with what it takes to show and to keep it.
 type madePlan struct {
 	*plan.Plan
-	key    plan.Key
+	key    *plan.Key
 	color  bool
 	status int // what --strict makes of warnings
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // planKey returns the key of the user's plans, which is made on first use.
-func (a *App) planKey() (plan.Key, error) {
+func (a *App) planKey() (*plan.Key, error) {
 	dir := a.Getenv("XDG_CACHE_HOME")
 	if dir == "" {
 		home := a.Getenv("HOME")
@@ -30,7 +30,7 @@ func (a *App) planKey() (plan.Key, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make a key for plans: %w", err)
 	}
-	key := make(plan.Key, plan.KeySize)
+	key := make([]byte, plan.KeySize)
 	if _, err := rand.Read(key); err != nil {
 		return nil, fmt.Errorf("make a key for plans: %w", err)
 	}
@@ -54,7 +54,7 @@ func (a *App) planKey() (plan.Key, error) {
 }
 
 // readKey reads a key that nobody else can know.
-func (a *App) readKey(path string) (plan.Key, error) {
+func (a *App) readKey(path string) (*plan.Key, error) {
 	st, err := a.Host.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("key of plans: %w", err)
@@ -62,12 +62,13 @@ func (a *App) readKey(path string) (plan.Key, error) {
 	if !st.Mode.IsRegular() || st.Perm()&0o077 != 0 || st.UID != a.Host.Geteuid() {
 		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("key of plans: %s is not a file that only you can read", path), hint: "remove it: a new one is made, and earlier plans cannot be applied"}
 	}
-	key, err := os.ReadFile(path)
+	secret, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("key of plans: %w", err)
 	}
-	if len(key) != plan.KeySize {
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("key of plans: %s has %d bytes instead of %d", path, len(key), plan.KeySize), hint: "remove it: a new one is made, and earlier plans cannot be applied"}
+	key, err := plan.NewKey(secret)
+	if err != nil {
+		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("key of plans: %s: %w", path, err), hint: "remove it: a new one is made, and earlier plans cannot be applied"}
 	}
 	return key, nil
 }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/printable"
+	"brine/internal/redact"
 	"brine/internal/schedule"
 	"brine/internal/shared"
 	"brine/internal/source"
@@ -129,6 +131,9 @@ func (a *App) scheduleInstall(ctx context.Context, p *planned, _ []string) error
 	if !p.Enabled {
 		jobs = nil
 	}
+	for _, j := range jobs {
+		p.sayReadable(j)
+	}
 	changes, err := p.in.Install(ctx, jobs)
 	a.printChanges(changes)
 	if err == nil && len(changes) == 0 && len(p.Faults) == 0 {
@@ -165,8 +170,29 @@ func (a *App) scheduleShow(_ context.Context, p *planned, names []string) error 
 			return err
 		}
 		fmt.Fprint(a.Out, printable.Text(text))
+		p.sayReadable(p.Job(name))
 	}
 	return nil
+}
+
+// sayReadable tells of a job with secrets whose file is not for its owner alone: the
+// run reads them from there.
+func (p *planned) sayReadable(j *schedule.Job) {
+	_, spec, err := p.env.Find(fun.Exec, j.Function)
+	if err != nil {
+		return
+	}
+	secret := slices.DeleteFunc(redact.LeftOut(spec.ArgNames(), j.Args, j.Kwargs, spec.SecretArgs()...), func(name string) bool {
+		return name == "pillar" && !redact.Hides(name, j.Kwargs.At(name)) // which records leave out whole
+	})
+	if redact.Hides("return_kwargs", j.ReturnKwargs) {
+		secret = append(secret, "return_kwargs")
+	}
+	st, err := p.s.app.Host.Stat(j.At.File)
+	if err != nil || len(secret) == 0 || st.Perm()&0o044 == 0 {
+		return
+	}
+	p.s.note(fmt.Sprintf("scheduled job %q has secrets (%s), and %s has the mode %04o: chmod 600 keeps them from other users", j.Name, strings.Join(secret, ", "), j.At.File, st.Perm()))
 }
 
 func (a *App) scheduleList(ctx context.Context, p *planned, _ []string) error {
@@ -219,12 +245,7 @@ func (a *App) scheduleRun(ctx context.Context, p *planned, names []string) error
 // start runs a job in a process of its own and returns its exit status.
 // more are flags of brine call besides those of the job.
 func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool, more ...string) int {
-	args, err := j.Command(p.in.Config, putOff)
-	if err != nil {
-		p.s.warn(fun.Warning{Text: err.Error()})
-		return exitGeneric
-	}
-	args = slices.Insert(args, 1, more...)
+	args := slices.Insert(j.Command(p.in.Config, putOff), 1, more...)
 	a := p.s.app
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: append([]string{p.in.Exe}, args...), Stdout: a.Out, Stderr: a.Err})
 	switch {
@@ -396,6 +417,22 @@ func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) er
 		return errInterrupted
 	}
 	return nil
+}
+
+// jobCall returns what a call that is a scheduled job runs where its command line
+// names no function: what the schedule has, as of now, which also says where the return
+// goes. given are the flags of the command line, which go over that; what the schedule
+// has goes over a Saltfile.
+func (s *session) jobCall(given retFlags) (string, fun.Args) {
+	j, kwargs := s.job, ""
+	if j.ReturnKwargs.Len() > 0 {
+		kwargs = string(value.EncodeJSON(j.ReturnKwargs))
+	}
+	r := &s.flags.ret
+	r.names = cmp.Or(given.names, strings.Join(j.Returners, ","), r.names)
+	r.config = cmp.Or(given.config, j.ReturnConfig, r.config)
+	r.kwargs = cmp.Or(given.kwargs, kwargs, r.kwargs)
+	return j.Function, j.Call()
 }
 
 // jobMetadata returns what the record of a scheduled job has as metadata; nil:

@@ -92,7 +92,7 @@ type session struct {
 	rec      *trace.Recorder // of where the time goes; nil: nobody asks
 	exporter *trace.Exporter // of traces; nil: none
 
-	planKey plan.Key // of the hashes of a plan; nil where none is made
+	planKey *plan.Key // of the hashes of a plan; nil where none is made
 
 	git     *assembly.Git // shared by the Envs
 	sources *value.List   // commits of git repositories, as records have them

@@ -9,11 +9,15 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
+	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/jobs"
 	"brine/internal/printable"
+	"brine/internal/proc"
 	"brine/internal/queue"
+	"brine/internal/redact"
 	"brine/internal/value"
 )
 
@@ -47,8 +51,9 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: exitGeneric, Error: err.Error()})
 		return
 	}
-	what := printable.Line(e.SLS)
-	w.s.note(fmt.Sprintf("%s: %s of %s begins, job %s, try %d", e.JID, what, e.User, r.jid, e.Tries))
+	spec := w.s.table.Spec(fun.Runner, orchestrateName)
+	w.s.note(fmt.Sprintf("%s: %s, begins as job %s, try %d", e.JID, described(e, w.s.secrets, spec.ArgNames(), spec.SecretArgs()), r.jid, e.Tries))
+	what := printable.Line(e.Work.Names())
 	began := time.Now()
 	status, err := r.start(ctx, input)
 	o := r.outcome(ctx, status, err)
@@ -62,6 +67,80 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	}
 	w.s.note(said)
 	r.give(ctx, o)
+}
+
+// maxDescribed bounds what is printed of an entry, in bytes.
+const maxDescribed = 1000
+
+// described is what an entry runs, in one line: the function with its arguments, and
+// who queued it. It is made of what the run gets, not of what the queue has for people.
+// Secrets are masked, and of the pillar only the keys are told; names and secret are
+// those of the arguments.
+func described(e *queue.Entry, known *redact.Set, names, secret []string) string {
+	w := e.Work
+	args, _ := known.Mask(redact.Args(names, w.Args, w.Kwargs, secret...)).(*value.List)
+	words := []string{orchestrateName}
+	add := func(prefix string, v value.Value) {
+		text, ok := v.(string)
+		if !ok {
+			text = string(value.EncodeJSON(v))
+		}
+		words = append(words, prefix+text)
+	}
+	for i, v := range args.Items {
+		if m, ok := v.(*value.Map); ok && i == len(w.Args) { // the keyword arguments
+			for k, v := range m.All() {
+				if k != "__kwarg__" {
+					add(value.Str(k)+"=", v)
+				}
+			}
+			break
+		}
+		add("", v)
+	}
+	switch p := w.Kwargs.At("pillar").(type) {
+	case nil:
+	case *value.Map:
+		keys := make([]string, 0, p.Len())
+		for k := range p.All() {
+			keys = append(keys, value.Str(k))
+		}
+		words = append(words, "pillar={"+strings.Join(keys, ", ")+"}")
+	default:
+		words = append(words, "pillar="+redact.Hidden)
+	}
+	for _, pin := range w.At {
+		words = append(words, "--at="+value.Str(redact.Hide(pin)))
+	}
+	if w.SaltEnv != "" {
+		words = append(words, "--saltenv="+w.SaltEnv)
+	}
+	if w.PillarEnv != "" {
+		words = append(words, "--pillarenv="+w.PillarEnv)
+	}
+	var b strings.Builder
+	for i, word := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(proc.Quote(printable.Line(known.Text(word))))
+		if b.Len() > maxDescribed {
+			break
+		}
+	}
+	return short(b.String()) + ", queued by " + printable.Line(e.User) + " on " + short(printable.Line(e.Controller))
+}
+
+// short cuts a line to [maxDescribed] bytes.
+func short(line string) string {
+	if len(line) <= maxDescribed {
+		return line
+	}
+	n := maxDescribed
+	for !utf8.RuneStart(line[n]) {
+		n--
+	}
+	return line[:n] + "..."
 }
 
 // start runs the process of the entry to its end, and renews the claim meanwhile.

@@ -3,10 +3,14 @@ package cmd
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"brine/internal/queue"
+	"brine/internal/redact"
+	"brine/internal/value"
 )
 
 // A run whose orchestration is locked goes back into the queue, as often as it takes,
@@ -55,5 +59,47 @@ func TestOutcomeOfTrouble(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestHostileEntry: what a worker prints of an entry is what runs, in one line that a
+// terminal shows as it is, and without secrets.
+func TestHostileEntry(t *testing.T) {
+	t.Parallel()
+	known := redact.NewSet()
+	known.Add("hunter2-known")
+	for _, tt := range []struct {
+		name string
+		work *queue.Work
+		want string
+	}{
+		{"plain", &queue.Work{Args: []value.Value{"deploy.web"}}, "state.orchestrate deploy.web"},
+		{"the listing lies", &queue.Work{Args: []value.Value{"drop.all"}}, "state.orchestrate drop.all"},
+		{"by name", &queue.Work{Kwargs: value.MapOf("mods", value.Strings("a", "b"), "saltenv", "dev")}, `state.orchestrate 'mods=["a","b"]' saltenv=dev`},
+		{"pillar", &queue.Work{Args: []value.Value{"a"}, Kwargs: value.MapOf("pillar", value.MapOf("version", "hunter2", "password", "hunter2"))}, "state.orchestrate a 'pillar={version, password}'"},
+		{"pillar that is none", &queue.Work{Args: []value.Value{"a"}, Kwargs: value.MapOf("pillar", "hunter2")}, "state.orchestrate a pillar=XXX-REDACTED-XXX"},
+		{"secrets", &queue.Work{
+			Args:   []value.Value{"a", "https://ana:hunter2@x.example/"},
+			Kwargs: value.MapOf("token", "hunter2", "declared", "hunter2", "env", value.MapOf("A", "hunter2"), "stdin", "hunter2", "x", value.MapOf("password", "hunter2"), "y", "so hunter2-known"),
+		}, "state.orchestrate a https://ana:XXX-REDACTED-XXX@x.example/ token=XXX-REDACTED-XXX"},
+		{"pins", &queue.Work{Args: []value.Value{"a"}, At: []string{"https://ana:hunter2@x.example/r.git=v1"}, SaltEnv: "dev", PillarEnv: "prod"}, "state.orchestrate a --at=https://ana:XXX-REDACTED-XXX@x.example/r.git=v1 --saltenv=dev --pillarenv=prod"},
+		{"terminal", &queue.Work{Args: []value.Value{"a", "\x1b[2J\nbrine: b, queued by root on ctl\u202e"}}, `state.orchestrate a '\x1b[2J\nbrine: b, queued by root on ctl\u202e'`},
+		{"keys", &queue.Work{Args: []value.Value{"a"}, Kwargs: value.MapOf("pillar", value.MapOf("\x1b[0m\n", int64(1)))}, `state.orchestrate a 'pillar={\x1b[0m\n}'`},
+		{"long", &queue.Work{Args: []value.Value{"a", strings.Repeat("ä", 1<<18)}}, "state.orchestrate a 'ää"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.work.Kwargs == nil {
+				tt.work.Kwargs = value.NewMap(0)
+			}
+			e := &queue.Entry{SLS: "harmless", User: "ana", Controller: "ctl\x1b[0m", Work: tt.work}
+			got := described(e, known, []string{"mods", "saltenv"}, []string{"declared"})
+			if !strings.HasPrefix(got, tt.want) || !strings.HasSuffix(got, `, queued by ana on ctl\x1b[0m`) {
+				t.Errorf("described = %s, want %s", got, tt.want)
+			}
+			if strings.Contains(got, "hunter2") || strings.Contains(got, "harmless") || strings.ContainsAny(got, "\n\x1b\u202e") || len(got) > 1200 || !utf8.ValidString(got) {
+				t.Errorf("described = %q", got)
+			}
+		})
 	}
 }

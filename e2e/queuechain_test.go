@@ -173,7 +173,7 @@ func testQueueChain(t *testing.T, name string, srv *servertest.Server) {
 	expire(t, name, srv.Port)
 	args[len(args)-1] = "3" // should a run have to wait for another one to end
 	args = append(args, "--drain-empty")
-	one.says(0, []string{jid + ": chain of ", "chain is done"}, args...)
+	one.says(0, []string{jid + ": state.orchestrate chain, queued by ", "chain is done"}, args...)
 	if got := one.log(); got["step1"] != 1 || got["step2"] != 3 || got["step3"] != 1 || got["step4"] != 1 {
 		t.Errorf("steps ran %v: the one that was under way each time runs again, and no other", got)
 	}

@@ -255,7 +255,7 @@ func testQueueElsewhere(t *testing.T, settings string) {
 	}
 	_ = worker.Wait()
 	one.write(filepath.Join(one.dir, "gate"), "")
-	two.says(0, []string{jid + ": orch of ", "try 2", "orch is done"}, args...) // once the lease is over
+	two.says(0, []string{jid + ": state.orchestrate orch, queued by ", "try 2", "orch is done"}, args...) // once the lease is over
 	if got := one.log(); got["step1"] != 1 || got["step2"] != 1 || got["step3"] != 2 || got["step4"] != 1 {
 		t.Errorf("steps ran %v: those that succeeded run once, and the one that was under way again\n%s", got, said)
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,15 +19,35 @@ const (
 	maxHosts = 1_000_000 // in all steps together
 )
 
-// A Key makes hashes that nobody without it can guess the secrets of.
-type Key []byte
+// A Key seals the plans of a user, and makes hashes that nobody without it can guess
+// the secrets of. It has a key of its own for each of the two, so that no hash is a
+// seal, whatever was hashed.
+type Key struct{ seal, hashes []byte }
 
-// KeySize is the length of a key in bytes.
+// KeySize is the length in bytes of the secret that a key is made of.
 const KeySize = 32
 
-// Hash returns the keyed hash of data.
-func (k Key) Hash(data []byte) string {
-	h := hmac.New(sha256.New, k)
+// NewKey returns the key of a secret.
+func NewKey(secret []byte) (*Key, error) {
+	if len(secret) != KeySize {
+		return nil, fmt.Errorf("it has %d bytes instead of %d", len(secret), KeySize)
+	}
+	seal, err := hkdf.Key(sha256.New, secret, nil, "brine plan: seal", KeySize)
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := hkdf.Key(sha256.New, secret, nil, "brine plan: hashes", KeySize)
+	if err != nil {
+		return nil, err
+	}
+	return &Key{seal, hashes}, nil
+}
+
+// Hash returns the keyed hash of data that a plan is made of.
+func (k *Key) Hash(data []byte) string { return keyed(k.hashes, data) }
+
+func keyed(key, data []byte) string {
+	h := hmac.New(sha256.New, key)
 	h.Write(data)
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -55,18 +76,18 @@ func digest(v any) [32]byte {
 }
 
 // seal returns the keyed hash of a plan without its seal.
-func (p *Plan) seal(key Key) (string, error) {
+func (p *Plan) seal(key *Key) (string, error) {
 	bare := *p
 	bare.Seal = ""
 	data, err := json.Marshal(&bare)
 	if err != nil {
 		return "", err
 	}
-	return key.Hash(data), nil
+	return keyed(key.seal, data), nil
 }
 
 // Encode returns the file of a plan.
-func Encode(p *Plan, key Key) ([]byte, error) {
+func Encode(p *Plan, key *Key) ([]byte, error) {
 	var err error
 	if p.Seal, err = p.seal(key); err != nil {
 		return nil, err
@@ -88,7 +109,7 @@ func Document(p *Plan) ([]byte, error) {
 
 // Decode reads the file of a plan. It returns a *VersionError for another
 // format, and ErrSeal where the key is not that of the plan.
-func Decode(data []byte, key Key) (*Plan, error) {
+func Decode(data []byte, key *Key) (*Plan, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("it is larger than %d MiB", MaxFile>>20)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the version of the file.
-const Format = 3
+const Format = 4
 
 // A Plan is what a command would do.
 type Plan struct {

@@ -1,6 +1,9 @@
 package plan_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +87,15 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-func key() plan.Key { return plan.Key(strings.Repeat("k", plan.KeySize)) }
+func key() *plan.Key { return keyOf("k") }
+
+func keyOf(letter string) *plan.Key {
+	k, err := plan.NewKey([]byte(strings.Repeat(letter, plan.KeySize)))
+	if err != nil {
+		panic(err)
+	}
+	return k
+}
 
 // sample is a plan of two steps for n machines.
 func sample(t testing.TB, n int) *plan.Plan {
@@ -169,7 +180,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("a plan that was read is written differently (%v)", err)
 	}
 	var version *plan.VersionError
-	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 3`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
+	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 4`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
 		t.Errorf("format 1: %v", err)
 	}
 	for name, bad := range map[string]string{
@@ -185,7 +196,7 @@ func TestFile(t *testing.T) {
 	if _, err := plan.Decode([]byte(strings.Replace(string(data), "system.reboot", "system.halt", 1)), key()); !errors.Is(err, plan.ErrSeal) {
 		t.Errorf("a changed file: %v", err)
 	}
-	if _, err := plan.Decode(data, plan.Key(strings.Repeat("o", plan.KeySize))); !errors.Is(err, plan.ErrSeal) {
+	if _, err := plan.Decode(data, keyOf("o")); !errors.Is(err, plan.ErrSeal) {
 		t.Errorf("another key: %v", err)
 	}
 	for name, spoil := range map[string]func(*plan.Plan){
@@ -205,14 +216,49 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestHostileHashes: the key of seals is not that of hashes, and neither is the secret that they
+// are made of, so that a hash of what somebody chose is no seal of a plan.
+func TestHostileHashes(t *testing.T) {
+	t.Parallel()
+	secret := []byte(strings.Repeat("k", plan.KeySize))
+	p := sample(t, 1)
+	if _, err := plan.Encode(p, key()); err != nil {
+		t.Fatal(err)
+	}
+	bare := *p
+	bare.Seal = ""
+	data, err := json.Marshal(&bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := hmac.New(sha256.New, secret)
+	raw.Write(data)
+	plain := hex.EncodeToString(raw.Sum(nil)[:16])
+	hash := key().Hash(data)
+	if len(p.Seal) != len(plain) || len(hash) != len(plain) {
+		t.Fatalf("seal %q, hash %q", p.Seal, hash)
+	}
+	if p.Seal == hash || p.Seal == plain || hash == plain {
+		t.Errorf("seal %s, hash %s, with the secret itself %s", p.Seal, hash, plain)
+	}
+	if again := key().Hash(data); again != hash {
+		t.Errorf("the hash of the same data is %s and %s", hash, again)
+	}
+	for _, n := range []int{0, plan.KeySize - 1, plan.KeySize + 1} {
+		if k, err := plan.NewKey(make([]byte, n)); err == nil || k != nil {
+			t.Errorf("a secret of %d bytes is a key", n)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	data, err := plan.Encode(sample(f, 2), key())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add([]byte(`{"format": 3, "steps": [null]}`))
-	f.Add([]byte(`{"format": 3, "steps": [{"steps": [null]}]}`))
+	f.Add([]byte(`{"format": 4, "steps": [null]}`))
+	f.Add([]byte(`{"format": 4, "steps": [{"steps": [null]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if p, err := plan.Decode(data, key()); err == nil && !json.Valid(data) {
 			t.Errorf("%+v was read from what is not JSON", p)

@@ -57,7 +57,7 @@ type Entry struct {
 	Queue      string
 	Version    int
 	State      string
-	SLS        string // for people; Work has what runs
+	SLS        string // for people: the names of Work
 	User       string // who queued it
 	Controller string // where
 	Work       *Work  // nil where only its description was read
@@ -179,6 +179,12 @@ func (w *Work) SLS() ([]string, error) {
 	return names, nil
 }
 
+// Names are the names of the SLS files as an entry has them, bounded.
+func (w *Work) Names() string {
+	names, _ := w.SLS()
+	return cut(strings.Join(names, ","), maxError)
+}
+
 // texts returns a list of short strings.
 func texts(v value.Value) ([]string, bool) {
 	l, ok := v.(*value.List)
@@ -237,6 +243,10 @@ func (e *Entry) check(payload string, size int64) error {
 	var err error
 	if e.Work, err = ParseWork(payload); err != nil {
 		return fmt.Errorf("its arguments cannot be read: %w", err)
+	}
+	// What people are shown of an entry is what it runs.
+	if runs := e.Work.Names(); e.SLS != runs {
+		return fmt.Errorf("it is listed as %s, but its arguments run %s", cut(printable.Line(e.SLS), maxText), cut(runs, maxText))
 	}
 	return nil
 }

@@ -59,6 +59,33 @@ func TestWork(t *testing.T) {
 	}
 }
 
+// TestHostileListing: an entry whose SLS for people is not what its arguments run is
+// refused, and says both in one line.
+func TestHostileListing(t *testing.T) {
+	t.Parallel()
+	const jid = "20261121093205123456"
+	for _, tt := range []struct{ listed, payload, want string }{
+		{"a", `{"args": ["a"]}`, ""},
+		{"a,b", `{"args": ["a, b"]}`, ""},
+		{"a,b", `{"kwargs": {"mods": ["a", "b"]}}`, ""},
+		{strings.Repeat("x", 200) + ",y", `{"args": [["` + strings.Repeat("x", 200) + `", "y"]]}`, ""},
+		{"a", `{"args": ["b"]}`, "it is listed as a, but its arguments run b"},
+		{"", `{"args": ["b"]}`, "it is listed as , but its arguments run b"},
+		{"a", `{"args": ["a,b"]}`, "it is listed as a, but its arguments run a,b"},
+		{"a", `{"args": ["b"], "kwargs": {"mods": "a"}}`, "it is listed as a, but its arguments run b"},
+		{"a\n\x1b[0m", `{"args": ["a"]}`, `it is listed as a\n\x1b[0m, but its arguments run a`},
+	} {
+		e := &Entry{JID: jid, User: "ana", SLS: tt.listed}
+		got := ""
+		if err := e.check(tt.payload, int64(len(tt.payload))); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%q with %s: %q, want %q", tt.listed, tt.payload, got, tt.want)
+		}
+	}
+}
+
 // FuzzWork: what a database has is read or refused, and what was read is written as
 // it was.
 func FuzzWork(f *testing.F) {

@@ -73,17 +73,14 @@ func (s *Store) Put(ctx context.Context, e *Entry) error {
 	if err != nil {
 		return err
 	}
-	names, err := e.Work.SLS()
-	if err != nil {
-		return err
-	}
+	e.SLS = e.Work.Names()
 	if err := e.check(payload, int64(len(payload))); err != nil {
 		return err
 	}
 	now := s.d.now()
 	_, err = s.exec(ctx, s.db, "INSERT INTO "+table+" (jid, queue, version, state, sls, user_name, controller, payload, created, due, started, ended, "+
 		"worker, tries, failures, runs, error, retcode, wish) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "+now+", "+now+", 0, 0, '', 0, 0, '', '', 0, '')",
-		e.JID, e.Queue, Version, Queued, cut(strings.Join(names, ","), maxError), e.User, cut(e.Controller, maxText), payload)
+		e.JID, e.Queue, Version, Queued, e.SLS, e.User, cut(e.Controller, maxText), payload)
 	if err == nil {
 		return nil
 	}

@@ -234,9 +234,6 @@ func (in *Installer) installUnits(ctx context.Context, jobs []*Job) ([]Change, e
 		}
 		for suffix, text := range map[string]string{".service": service, ".timer": timer} {
 			mode := fs.FileMode(0o644)
-			if strings.Contains(service, "--return-kwargs") {
-				mode = 0o600 // they may have passwords
-			}
 			if err := in.Host.WriteFile(filepath.Join(in.unitDir(), name+suffix), strings.NewReader(text), host.WriteOptions{Mode: &mode}); err != nil {
 				return changes, fun.Errorf("scheduled job %q: %v", j.Name, err)
 			}

@@ -44,9 +44,9 @@ func TestCrontab(t *testing.T) {
 	in := fakeCron(t, &text)
 	jobs := read(t, `
 high: {function: state.highstate, minutes: 5, returner: mysql}
-odd: {function: cmd.run, args: ["date +%s; echo 'x'"], cron: '0 4 * * *', run_on_start: true}
+"odd 100% 'x'": {function: cmd.run, args: ["date +%s; echo 'x'"], cron: '0 4 * * *', run_on_start: true}
 `).Jobs
-	for _, want := range []string{"high installed, odd installed", ""} {
+	for _, want := range []string{"high installed, odd 100% 'x' installed", ""} {
 		changes, err := in.Install(t.Context(), jobs)
 		if err != nil || said(changes) != want {
 			t.Errorf("install: %q, %v, want %q", said(changes), err, want)
@@ -56,11 +56,11 @@ odd: {function: cmd.run, args: ["date +%s; echo 'x'"], cron: '0 4 * * *', run_on
 # mine
 1 2 * * * own
 # brine schedule: high
-*/5 * * * * /usr/bin/brine call --local -c /etc/salt --schedule high --return mysql,syslog -- state.highstate
-# brine schedule: odd
-@reboot /usr/bin/brine call --local -c /etc/salt --schedule odd --return syslog -- cmd.run 'date +\%s; echo '\''x'\'''
-# brine schedule: odd
-0 4 * * * /usr/bin/brine call --local -c /etc/salt --schedule odd --return syslog -- cmd.run 'date +\%s; echo '\''x'\'''
+*/5 * * * * /usr/bin/brine call --local -c /etc/salt --schedule high
+# brine schedule: odd 100% 'x'
+@reboot /usr/bin/brine call --local -c /etc/salt --schedule 'odd 100\% '\''x'\'''
+# brine schedule: odd 100% 'x'
+0 4 * * * /usr/bin/brine call --local -c /etc/salt --schedule 'odd 100\% '\''x'\'''
 `
 	if text != want {
 		t.Errorf("the crontab is\n%s\nwant\n%s", text, want)
@@ -69,11 +69,15 @@ odd: {function: cmd.run, args: ["date +%s; echo 'x'"], cron: '0 4 * * *', run_on
 	if err != nil || in.State(installed, jobs[0]) != "installed" || in.State(installed, jobs[1]) != "installed" {
 		t.Errorf("installed: %v, %v", installed, err)
 	}
-	jobs[0].Args = append(jobs[0].Args, "web")
+	jobs[0].Args = append(jobs[0].Args, "web") // which the call reads
+	if got := in.State(installed, jobs[0]); got != "installed" {
+		t.Errorf("a job with other arguments is %q", got)
+	}
+	jobs[0].Every *= 2
 	if got := in.State(installed, jobs[0]); got != "outdated" {
 		t.Errorf("a job that changed is %q", got)
 	}
-	if changes, err := in.Install(t.Context(), jobs[:1]); err != nil || said(changes) != "high updated, odd removed" {
+	if changes, err := in.Install(t.Context(), jobs[:1]); err != nil || said(changes) != "high updated, odd 100% 'x' removed" {
 		t.Errorf("install: %q, %v", said(changes), err)
 	}
 	if changes, err := in.Remove(t.Context(), []string{"high", "none"}); err != nil || said(changes) != "high removed" {
@@ -97,7 +101,6 @@ odd: {function: f.f, minutes: 7}
 days: {function: f.f, days: 2}
 once: {function: f.f, once: '2027-01-01 00:00'}
 year: {function: f.f, when: '2027-01-01 00:00'}
-line: {function: f.f, minutes: 1, args: ["a\nb"]}
 fields: {function: f.f, cron: '* * * * * 5'}
 later: {function: f.f, minutes: 1, run_after_skip_range: true}
 `)
@@ -110,7 +113,7 @@ later: {function: f.f, minutes: 1, run_after_skip_range: true}
 	}
 	for _, want := range []string{
 		`"seconds": seconds: a crontab has no interval of 30s`, `"odd": minutes: a crontab has no interval of 7m0s`, `"days": hours: a crontab`,
-		`"once": once: a crontab has no years`, `"year": when: a crontab has no years`, `"line": args: a line of a crontab cannot have the line break`,
+		`"once": once: a crontab has no years`, `"year": when: a crontab has no years`,
 		`"fields": cron: a crontab has no seconds`, `"later": run_after_skip_range: this needs a process`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -134,30 +137,30 @@ func TestUnits(t *testing.T) {
 	in := &Installer{Host: h, Exe: "/usr/bin/brine", Config: "/etc/salt"}
 	jobs := read(t, `
 high: {function: state.highstate, seconds: 60, splay: 10}
-"night job": {function: cmd.run, args: ["echo 100% $HOME \"x\""], cron: '30 2 13 * fri', splay: {start: 5, end: 9}}
+'night 100% $HOME "x"': {function: cmd.run, args: [date], cron: '30 2 13 * fri', splay: {start: 5, end: 9}}
 boot: {function: test.ping, run_on_start: true, when: ['5pm', 'Monday 3am']}
 `).Jobs
-	for _, want := range []string{"high installed, night job installed, boot installed", ""} {
+	for _, want := range []string{`high installed, night 100% $HOME "x" installed, boot installed`, ""} {
 		if changes, err := in.Install(t.Context(), jobs); err != nil || said(changes) != want {
 			t.Errorf("install: %q, %v, want %q", said(changes), err, want)
 		}
 	}
 	wantCalls := []string{
 		"daemon-reload",
-		"enable -- brine-schedule-high.timer brine-schedule-night_job-7c3b4b6f.timer brine-schedule-boot.timer",
-		"restart -- brine-schedule-high.timer brine-schedule-night_job-7c3b4b6f.timer brine-schedule-boot.timer",
+		"enable -- brine-schedule-high.timer NIGHT.timer brine-schedule-boot.timer",
+		"restart -- brine-schedule-high.timer NIGHT.timer brine-schedule-boot.timer",
 	}
-	night := unitName("night job")
+	night := unitName(`night 100% $HOME "x"`)
 	for i := range wantCalls {
-		wantCalls[i] = strings.ReplaceAll(wantCalls[i], "brine-schedule-night_job-7c3b4b6f", night)
+		wantCalls[i] = strings.ReplaceAll(wantCalls[i], "NIGHT", night)
 	}
 	if !slices.Equal(calls, wantCalls) {
 		t.Errorf("systemctl was called with %q", calls)
 	}
 	for name, wants := range map[string][]string{
-		"brine-schedule-high.service": {"Type=oneshot\n", "ExecStart=/usr/bin/brine call --local -c /etc/salt --schedule high --return syslog -- state.highstate\n"},
+		"brine-schedule-high.service": {"Type=oneshot\n", "ExecStart=/usr/bin/brine call --local -c /etc/salt --schedule high\n"},
 		"brine-schedule-high.timer":   {"OnActiveSec=60s\nOnUnitActiveSec=60s\nAccuracySec=1s\nRandomizedDelaySec=10s\n", "WantedBy=timers.target"},
-		night + ".service":            {`--schedule "night job" --splay 5:9 --return syslog -- cmd.run "echo 100%% $$HOME \"x\""`},
+		night + ".service":            {`--schedule "night 100%% $$HOME \"x\"" --splay 5:9` + "\n"},
 		night + ".timer":              {"OnCalendar=*-*-13 02:30:00\nOnCalendar=Fri *-*-* 02:30:00\nAccuracySec=1s\nUnit="},
 		"brine-schedule-boot.timer":   {"OnActiveSec=1s\nOnCalendar=*-*-* 17:00:00\nOnCalendar=Mon *-*-* 03:00:00\n"},
 	} {

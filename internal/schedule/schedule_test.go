@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/dispatch"
 	"brine/internal/value"
 	"brine/internal/yamlsalt"
 )
@@ -294,29 +293,6 @@ daily: {function: f.f, cron: '0 12 * * *', splay: 300, skip_explicit: [{time: '2
 	for i, want := range []string{`"noon" is not of the form %Y-%m-%dT%H:%M:%S`, "run_explicit must be a list, not a number", "run_explicit must be a list of mappings"} {
 		if i >= len(bad.Faults) || !strings.Contains(bad.Faults[i].Error(), want) {
 			t.Errorf("faults: %v, want %q", bad.Faults, want)
-		}
-	}
-}
-
-// TestCommandIsReadBack writes arguments on a command line, which must read as
-// what they were.
-func TestCommandIsReadBack(t *testing.T) {
-	t.Parallel()
-	for _, v := range []value.Value{
-		"plain", "no", "5", "5.0", "a=b", "a: b", "x # y", "%d $HOME `id` 'q' \"d\"", "", " ", "a\nb", "--flag", "{}", "[a", "None", "1_000", "~", "ü", "\\",
-		int64(5), 1.5, true, nil, value.Strings("a", "5", "no"), value.MapOf("k", value.NewList(int64(1)), "s", "5 # 6"),
-	} {
-		j := &Job{Name: "a", Function: "test.arg", Args: []value.Value{v}, Kwargs: value.MapOf("key", v)}
-		args, err := j.Command("/etc/salt", true)
-		if err != nil {
-			if v != "\\" && v != "" && v != " " { // what no word reads as
-				t.Logf("%s: %v", value.Repr(v), err)
-			}
-			continue
-		}
-		got := dispatch.ParseInput(args[len(args)-2:], nil)
-		if len(got.Pos) != 1 || !value.Equal(got.Pos[0], v) || !value.Equal(got.Kw.At("key"), v) {
-			t.Errorf("%s is read back as %s and %s", value.Repr(v), value.Repr(value.NewList(got.Pos...)), value.Repr(got.Kw))
 		}
 	}
 }

@@ -55,12 +55,8 @@ func (j *Job) units(exe, config string) (service, timer string, err error) {
 	}
 	// A delay that a timer makes up is a random one up to a bound.
 	byTimer := j.SplayMax > 0 && j.SplayMin <= time.Second
-	args, err := j.Command(config, !byTimer)
-	if err != nil {
-		return "", "", err
-	}
 	words := []string{systemdWord(exe)}
-	for _, w := range args {
+	for _, w := range j.Command(config, !byTimer) {
 		words = append(words, systemdWord(w))
 	}
 	service = fmt.Sprintf(`%s
@@ -118,14 +114,10 @@ func (j *Job) cronLines(exe, config string) ([]string, error) {
 	refuse := func(key, format string, args ...any) ([]string, error) {
 		return nil, &UnservedError{j.Name, key, fmt.Sprintf(format, args...)}
 	}
-	args, err := j.Command(config, true)
-	if err != nil {
-		return nil, err
-	}
 	words := []string{shellWord(exe)}
-	for _, w := range args {
+	for _, w := range j.Command(config, true) {
 		if strings.ContainsAny(w, "\n\r\x00") {
-			return refuse("args", "a line of a crontab cannot have the line break in %.40q", w)
+			return refuse("name", "a line of a crontab cannot have the line break in %.40q", w)
 		}
 		words = append(words, shellWord(w))
 	}

@@ -402,7 +402,7 @@ func runJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if err != nil {
 			why = " " + err.Error()
 		}
-	} else if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, j.Function, fun.Args{Pos: j.Args, Kw: j.Kwargs.Copy()}); err != nil {
+	} else if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, j.Function, j.Call()); err != nil {
 		ok, why = false, " "+err.Error()
 	}
 	if !ok {
@@ -413,11 +413,7 @@ func runJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // start runs a job as its timer would, and waits for it.
 func start(ctx context.Context, c *fun.Call, in *schedule.Installer, j *schedule.Job) error {
-	args, err := j.Command(in.Config, false)
-	if err != nil {
-		return err
-	}
-	out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: append([]string{in.Exe}, args...)})
+	out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: append([]string{in.Exe}, j.Command(in.Config, false)...)})
 	if err == nil && out.Status != 0 {
 		err = fmt.Errorf("status %d: %s", out.Status, strings.TrimSpace(string(out.Stderr)))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/proc"
+	"brine/internal/redact"
 	"brine/internal/schedule"
 	"brine/internal/value"
 )
@@ -160,7 +161,7 @@ func send(ctx context.Context, c *fun.Call, state, done string) (res fun.Result,
 		}
 	}
 	if len(ids) == 0 || len(ids) == 1 && ids[0] == c.Env.ID {
-		return failed("This run reaches no machine %q. On the controller, run: brine ssh %s schedule.add%s", c.Str("target"), proc.Quote(c.Str("target")), words(args))
+		return failed("This run reaches no machine %q. On the controller, run: brine ssh %s schedule.add%s", c.Str("target"), proc.Quote(c.Str("target")), words(c, args))
 	}
 	var bad []string
 	minions := value.NewList()
@@ -206,10 +207,37 @@ func addArgs(name string, job *value.Map) *value.Map {
 	return args
 }
 
-// words are arguments as a shell has them.
-func words(args *value.Map) string {
+// words are the arguments of schedule.add as a shell has them. Secrets are masked,
+// whoever copies the line puts them in.
+func words(c *fun.Call, args *value.Map) string {
+	args, _ = value.Clone(args).(*value.Map)
+	pos, _ := args.At("job_args").(*value.List)
+	kw, _ := args.At("job_kwargs").(*value.Map)
+	if pos == nil {
+		pos = value.NewList()
+	}
+	var spec *fun.Spec
+	if _, found, err := c.Env.Find(fun.Exec, args.Str("function")); err == nil {
+		spec = found
+	}
+	shown := redact.Args(spec.ArgNames(), pos.Items, kw, spec.SecretArgs()...)
+	if pos.Len() > 0 {
+		args.Set("job_args", value.NewList(shown.Items[:pos.Len()]...))
+	}
+	if kw.Len() > 0 {
+		last := value.NewMap(0)
+		if shown.Len() > pos.Len() {
+			last = shown.Items[pos.Len()].(*value.Map)
+			last.Delete("__kwarg__")
+		}
+		if kw.Has("pillar") {
+			last.Set("pillar", redact.Hidden)
+		}
+		args.Set("job_kwargs", last)
+	}
 	var b strings.Builder
 	for k, v := range args.All() {
+		v = redact.Named(value.Str(k), v)
 		text, ok := v.(string)
 		if !ok {
 			text = string(value.EncodeJSON(v))

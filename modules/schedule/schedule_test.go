@@ -59,6 +59,10 @@ func TestSavedIsInstalled(t *testing.T) {
 		{"postpone past", call("postpone_job", "name", "a", "current_time", "2000-01-01T12:00:00", "new_time", "2000-01-01T13:00:00"), "False: new_time, 2000-01-01T13:00:00, has passed."},
 		{"postpone", call("postpone_job", "name", "a", "current_time", "2999-11-26T12:00:00", "new_time", "2999-11-26T13:00:00"), "False: Failed to postpone job a in schedule. A crontab has no years: use schedule.skip_job, and 'at' for the new time"},
 		{"copy", call("copy", "name", "a", "target", "web*"), "False: This run reaches no machine \"web*\". On the controller, run: brine ssh 'web*' schedule.add name=a function=test.ping minutes=10 maxrunning=1 enabled=true jid_include=true"},
+		{"add secret", call("add", "name", "s", "function", "test.ping", "hours", int64(1), "job_args", value.Strings("x"), "job_kwargs", value.MapOf("password", "hunter2", "env", value.MapOf("A", "hunter2"), "stdin", "hunter2", "pillar", value.MapOf("a", "hunter2"), "plain", "x"), "return_kwargs", value.MapOf("password", "hunter2")), "True: Added job: s to schedule."},
+		{"copy secret", call("copy", "name", "s", "target", "web*"), "False: This run reaches no machine \"web*\". On the controller, run: brine ssh 'web*' schedule.add name=s function=test.ping hours=1 'job_args=[\"x\"]' " +
+			`'job_kwargs={"password":"XXX-REDACTED-XXX","env":{"A":"XXX-REDACTED-XXX"},"stdin":"XXX-REDACTED-XXX","plain":"x","pillar":"XXX-REDACTED-XXX"}' maxrunning=1 enabled=true jid_include=true 'return_kwargs={"password":"XXX-REDACTED-XXX"}'`},
+		{"delete secret", call("delete", "name", "s"), "True: Deleted Job s from schedule."},
 		{"copy none", call("copy", "name", "c", "target", "web*"), "False: Job c does not exist."},
 		{"move", call("move", "name", "a", "target", "web*", "test", true), "True: Job: a would be moved from schedule."},
 	} {
@@ -66,7 +70,7 @@ func TestSavedIsInstalled(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, tt.got, tt.want)
 		}
 	}
-	if want := "1 2 * * * own\n# brine schedule: a\n*/10 * * * * /usr/bin/brine call --local -c /etc/salt --schedule a -- test.ping\n"; tab != want {
+	if want := "1 2 * * * own\n# brine schedule: a\n*/10 * * * * /usr/bin/brine call --local -c /etc/salt --schedule a\n"; tab != want {
 		t.Errorf("the crontab is %q", tab)
 	}
 	if len(warned) == 0 || !strings.Contains(warned[0], `"b": seconds: a crontab has no interval of 7s`) {

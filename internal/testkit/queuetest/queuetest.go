@@ -249,10 +249,12 @@ func (x *tester) cancel() {
 func (x *tester) hostile() {
 	x.Helper()
 	bad := map[string]string{
-		"payload = '{'":  "cannot be read",
-		"payload = '[]'": "not a mapping",
-		"payload = '{\"args\": [], \"kwargs\": {}}'":                     "names no SLS",
-		"payload = '{\"args\": [\"a,,b\"]}'":                             "is empty",
+		"payload = '{'":                              "cannot be read",
+		"payload = '[]'":                             "not a mapping",
+		"sls = 'harmless'":                           "it is listed as harmless, but its arguments run orch",
+		"payload = '{\"args\": [\"other\"]}'":        "it is listed as orch, but its arguments run other",
+		"payload = '{\"args\": [], \"kwargs\": {}}'": "names no SLS",
+		"payload = '{\"args\": [\"a,,b\"]}'":         "is empty",
 		"payload = '{\"args\": [\"" + strings.Repeat("a", 300) + "\"]}'": "names no SLS",
 		"payload = '{\"args\": [\"a\"], \"argv\": [\"x\"]}'":             "unknown key \"argv\"",
 		"payload = '{\"args\": [\"a\"], \"at\": [1]}'":                   "invalid at",
