@@ -93,30 +93,40 @@ func (o *callOpts) over() *value.Map {
 	return value.MapOf("module_dirs", value.Strings(o.moduleDirs...))
 }
 
+// words returns the function and its arguments, as flags and the command line say them;
+// none for a job of the schedule that is called as it stands there.
+func (o *callOpts) words(c *cobra.Command, args []string) ([]string, error) {
+	switch {
+	case o.showGrains && len(args) > 0:
+		return nil, usagef(c, "--grains takes no arguments")
+	case o.doc:
+		return nil, usagef(c, "--doc takes one function or module")
+	case o.showGrains:
+		return []string{"grains.items"}, nil
+	case o.versions:
+		if o.output.out == "" {
+			o.output.out = "newline_values_only"
+		}
+		return []string{"test.versions_report"}, nil
+	case len(args) == 0 && o.schedule == "":
+		return nil, usagef(c, "no function was given")
+	}
+	return args, nil
+}
+
 func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) (err error) {
 	given := o.ret // without what a Saltfile says
 	if err := a.saltfile(c, "salt-call", &o.runFlags); err != nil {
 		return err
 	}
-	switch {
-	case o.showGrains && len(args) > 0:
-		return usagef(c, "--grains takes no arguments")
-	case o.doc && len(args) > 1:
-		return usagef(c, "--doc takes one function or module")
-	case o.doc:
+	if o.doc && len(args) <= 1 {
 		return a.printKindDoc(fun.Exec, args)
-	case o.showGrains:
-		args = []string{"grains.items"}
-	case o.versions:
-		args = []string{"test.versions_report"}
-		if o.output.out == "" {
-			o.output.out = "newline_values_only"
-		}
 	}
-	whole := len(args) == 0 && o.schedule != "" // what is called is in the schedule, too
-	if len(args) == 0 && !whole {
-		return usagef(c, "no function was given")
+	args, err = o.words(c, args)
+	if err != nil {
+		return err
 	}
+	whole := len(args) == 0 // what is called is in the schedule, too
 	name := o.schedule
 	if !whole {
 		name = args[0]
@@ -167,6 +177,13 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if o.setMetadata != "" {
 		s.metadata = typed(o.setMetadata)
 	}
+	return s.callHere(ctx, o, shown, name, in, args)
+}
+
+// callHere calls a function on this machine and prints its return. words are the
+// function and its arguments as the command line has them; none for a job of the
+// schedule.
+func (s *session) callHere(ctx context.Context, o *callOpts, shown *progress.Progress, name string, in fun.Args, words []string) error {
 	jid := cmp.Or(o.jid, s.newJID())
 	env := s.env(ctx, jid)
 	if err := s.openReturners(env); err != nil {
@@ -179,17 +196,17 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	env.Watch = s.watchRun(shown, "local", name, in)
 	res, err := s.invoke(ctx, env, fun.Exec, name, in, jid)
 	if err != nil && !cutShort(res, err) {
-		return a.callFault(name, err)
+		return s.app.callFault(name, err)
 	}
 	if rerr := s.writeReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
 		return rerr
 	}
 	data, wish := s.called(name, res)
 	if o.metadata {
-		if whole {
-			args = append([]string{name}, s.info.Args...)
+		if len(words) == 0 {
+			words = append([]string{name}, s.info.Args...)
 		}
-		data, wish = metadata(jid, env.ID, args, res, o.setMetadata), "nested"
+		data, wish = metadata(jid, env.ID, words, res, o.setMetadata), "nested"
 	}
 	if perr := s.printEnd(data, wish, res.Retcode); perr != nil {
 		return perr
