@@ -248,19 +248,18 @@ func (x *tester) cancel() {
 // nobody up.
 func (x *tester) hostile() {
 	x.Helper()
-	bad := map[string]string{
-		"payload = '{'":                              "cannot be read",
-		"payload = '[]'":                             "not a mapping",
-		"sls = 'harmless'":                           "it is listed as harmless, but its arguments run orch",
-		"payload = '{\"args\": [\"other\"]}'":        "it is listed as orch, but its arguments run other",
-		"payload = '{\"args\": [], \"kwargs\": {}}'": "names no SLS",
-		"payload = '{\"args\": [\"a,,b\"]}'":         "is empty",
-		"payload = '{\"args\": [\"" + strings.Repeat("a", 300) + "\"]}'": "names no SLS",
-		"payload = '{\"args\": [\"a\"], \"argv\": [\"x\"]}'":             "unknown key \"argv\"",
-		"payload = '{\"args\": [\"a\"], \"at\": [1]}'":                   "invalid at",
-		"user_name = ''":            "not a name",
-		"runs = '../../etc/passwd'": "not jids",
-	}
+	bad := map[string]string{}
+	bad["payload = '{'"] = "cannot be read"
+	bad["payload = '[]'"] = "not a mapping"
+	bad["sls = 'harmless'"] = "it is listed as harmless, but its arguments run orch"
+	bad["payload = '{\"args\": [\"other\"]}'"] = "it is listed as orch, but its arguments run other"
+	bad["payload = '{\"args\": [], \"kwargs\": {}}'"] = "names no SLS"
+	bad["payload = '{\"args\": [\"a,,b\"]}'"] = "is empty"
+	bad["payload = '{\"args\": [\"" + strings.Repeat("a", 300) + "\"]}'"] = "names no SLS"
+	bad["payload = '{\"args\": [\"a\"], \"argv\": [\"x\"]}'"] = "unknown key \"argv\""
+	bad["payload = '{\"args\": [\"a\"], \"at\": [1]}'"] = "invalid at"
+	bad["user_name = ''"] = "not a name"
+	bad["runs = '../../etc/passwd'"] = "not jids"
 	told := 0
 	for set, want := range bad {
 		jid := x.put("bad")
