@@ -255,7 +255,7 @@ func (x *tester) hostile() {
 	bad["payload = '{\"args\": [\"other\"]}'"] = "it is listed as orch, but its arguments run other"
 	bad["payload = '{\"args\": [], \"kwargs\": {}}'"] = "names no SLS"
 	bad["payload = '{\"args\": [\"a,,b\"]}'"] = "is empty"
-	bad["payload = '{\"args\": [\"" + strings.Repeat("a", 300) + "\"]}'"] = "names no SLS"
+	bad["payload = '{\"args\": [\""+strings.Repeat("a", 300)+"\"]}'"] = "names no SLS"
 	bad["payload = '{\"args\": [\"a\"], \"argv\": [\"x\"]}'"] = "unknown key \"argv\""
 	bad["payload = '{\"args\": [\"a\"], \"at\": [1]}'"] = "invalid at"
 	bad["user_name = ''"] = "not a name"
