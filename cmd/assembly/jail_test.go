@@ -37,12 +37,13 @@ var kept = []int{
 }
 
 // enterJail runs the test that calls it in a jail. It returns true there; outside it
-// returns false when that has ended, and has failed the test where it failed.
-func enterJail(t *testing.T) (inside bool) {
+// returns false when that has ended, and has failed the test where it failed. more are further capabilities
+// there.
+func enterJail(t *testing.T, more ...int) (inside bool) {
 	t.Helper()
 	switch os.Getenv(jailStage) {
 	case "build":
-		if err := buildJail(); err != nil {
+		if err := buildJail(append(slices.Clone(kept), more...)); err != nil {
 			t.Fatalf("no jail: %v", err)
 		}
 	case "inside":
@@ -88,7 +89,7 @@ func enterJail(t *testing.T) (inside bool) {
 }
 
 // buildJail makes the file system of the jail and starts the test in it.
-func buildJail() error {
+func buildJail(kept []int) error {
 	dir := os.Getenv(jailBind)
 	at := func(p string) string { return filepath.Join(dir, "jail", p) }
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A program follows links by its own rules, and some run what they find beside the
@@ -18,6 +19,7 @@ type SharedPathError struct {
 	Path, Dir string
 	User      string // name or number; of a group, "members of ..."
 	Arg       string // argument that says who runs the program
+	Err       error  // why the program could not be kept from what is in Dir, or nil
 }
 
 func (e *SharedPathError) Error() string {
@@ -29,7 +31,11 @@ func (e *SharedPathError) Error() string {
 	if e.Arg != "" {
 		fix = fmt.Sprintf("run it as that user with the argument %s, or %s", e.Arg, fix)
 	}
-	return fmt.Sprintf("%s can be changed by %s, who could lead a program of root's elsewhere there or leave code for it: %s", at, e.User, fix)
+	why := ""
+	if e.Err != nil {
+		why = fmt.Sprintf(" (here brine cannot hide %s from the program: %s)", e.Dir, Strerror(e.Err))
+	}
+	return fmt.Sprintf("%s can be changed by %s, who could lead a program of root's elsewhere there or leave code for it%s: %s", at, e.User, why, fix)
 }
 
 // Is reports whether target is fs.ErrPermission.
@@ -47,25 +53,32 @@ func CheckAlone(h Host, path, arg string) error {
 	if err != nil {
 		return err
 	}
-	for dir := "/"; ; {
+	dir, who, _, err := firstShared(h, "/", real)
+	if err == nil && who != "" {
+		err = &SharedPathError{Path: path, Dir: dir, User: who, Arg: arg}
+	}
+	return err
+}
+
+// firstShared returns the first directory from top to path, which is below and has no
+// links, that somebody besides root can change, and who that is. moves says that
+// they can also give it another name: it is theirs in a directory like /tmp.
+func firstShared(h Host, top, path string) (dir, who string, moves bool, err error) {
+	for dir = top; ; {
 		st, err := h.Lstat(dir)
 		if err != nil {
-			return err
+			return "", "", false, err
 		}
-		if who := sharedWith(h, st); who != "" {
-			return &SharedPathError{path, dir, who, arg}
+		if who = sharedWith(h, st); who != "" || dir == path {
+			return dir, who, moves, nil
 		}
-		if dir == real {
-			return nil
-		}
-		rest, err := filepath.Rel(dir, real)
+		moves = st.Mode&fs.ModeSticky != 0 && st.Mode.Perm()&0o022 != 0
+		rest, err := filepath.Rel(dir, path)
 		if err != nil {
-			return err
+			return "", "", false, err
 		}
-		for filepath.Dir(rest) != "." {
-			rest = filepath.Dir(rest)
-		}
-		dir = filepath.Join(dir, rest)
+		name, _, _ := strings.Cut(rest, "/")
+		dir = filepath.Join(dir, name)
 	}
 }
 

@@ -203,6 +203,11 @@ type Cmd struct {
 	// Verbatim says that a person wrote the command line. Else the paths in it are
 	// checked for links of others before a program starts that has brine's rights.
 	Verbatim bool
+	// Alone are directories that the program writes to, or runs what it finds in. With
+	// root's rights it gets only those that nobody else can change, and sees nothing
+	// of what others could put on the way to them. AloneArg is as in [CheckAlone].
+	Alone    []string
+	AloneArg string
 	Stdin    io.Reader
 	User     *Account      // run as this account with its groups; nil: as oneself
 	Group    *int          // primary group instead of the account's

@@ -56,7 +56,7 @@ func (l *Local) Run(ctx context.Context, c Cmd) (Output, error) {
 		l.changes.Add(1)
 		defer l.changes.Add(1)
 	}
-	if err := l.launch(cmd, c.Umask); err != nil {
+	if err := l.launch(cmd, r); err != nil {
 		return Output{}, err
 	}
 	defer l.release(cmd.Process.Pid)
@@ -75,7 +75,7 @@ func (r *running) foreground(ctx context.Context, l *Local) (Output, error) {
 	}
 	l.changes.Add(1)
 	defer l.changes.Add(1)
-	if err := startUmask(cmd, r.cmd.Umask); err != nil {
+	if err := startUmask(cmd, r.cmd.Umask, r.apart); err != nil {
 		return Output{}, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
@@ -103,7 +103,7 @@ func (l *Local) Start(c Cmd) (int, error) {
 		return 0, ErrClosed
 	}
 	l.changes.Add(1)
-	if err := startUmask(cmd, c.Umask); err != nil {
+	if err := startUmask(cmd, c.Umask, r.apart); err != nil {
 		return 0, err
 	}
 	go func() { _ = cmd.Wait() }() // ends with the child, which may outlive us
@@ -118,6 +118,7 @@ type running struct {
 	outs     []*stream
 	copies   sync.WaitGroup // of outs
 	inCopied chan struct{}
+	apart    *apart // what it does not see
 }
 
 // A stream is an output of a program on its way to us.
@@ -161,8 +162,16 @@ func (r *running) base(l *Local) (*exec.Cmd, error) {
 		return nil, err
 	}
 	dir := c.Dir
+	if cred == nil || cred.Uid == 0 {
+		if r.apart, err = planApart(l, c.AloneArg, c.Alone); err != nil {
+			return nil, err
+		}
+		if err := r.apart.admits(c); err != nil {
+			return nil, err
+		}
+	}
 	if cred == nil { // else the kernel decides by that user's rights
-		if dir != "" {
+		if dir != "" && r.apart == nil {
 			var held *os.File
 			if held, dir, err = hold(c.Dir); err != nil {
 				return nil, err
@@ -412,11 +421,11 @@ func status(p *os.ProcessState) int {
 
 // launch starts cmd and notes its group, all under the lock, so that CloseAll
 // sees every group or none starts after it.
-func (l *Local) launch(cmd *exec.Cmd, umask *int) error {
+func (l *Local) launch(cmd *exec.Cmd, r *running) error {
 	if l.isClosed() {
 		return ErrClosed
 	}
-	if err := startUmask(cmd, umask); err != nil {
+	if err := startUmask(cmd, r.cmd.Umask, r.apart); err != nil {
 		return err
 	}
 	l.mu.Lock()

@@ -481,7 +481,7 @@ type GivenLinkError struct {
 }
 
 func (e *GivenLinkError) Error() string {
-	return fmt.Sprintf("not taking over the link %q of user %d, in a directory that others can change: remove the link, and make it anew", e.Link, e.UID)
+	return fmt.Sprintf("not taking over the link %q of user %d, in a directory that others can change: remove the link, and create it again", e.Link, e.UID)
 }
 
 // Is reports whether target is fs.ErrPermission.

@@ -265,6 +265,65 @@ func TestCheckAlone(t *testing.T) {
 	}
 }
 
+// A program that is kept from what is on the way gets what is root's, wherever it is.
+func TestCheckOwn(t *testing.T) {
+	t.Parallel()
+	f := NewFake()
+	f.PutUser(Account{Name: "mallory", UID: mallory, GID: mallory, Home: "/home/mallory"})
+	f.PutGroup(Group{Name: "team", GID: 500, Members: []string{"mallory"}})
+	for dir, mode := range map[string]uint32{
+		"/tmp": 0o1777, "/tmp/his/app": 0o755, "/home/mallory/app/sub": 0o755, "/home/mallory/app/his/x": 0o755, "/home/mallory/open": 0o777, "/home/mallory/team": 0o775, "/open": 0o777, "/open/x": 0o755,
+	} {
+		f.PutDir(dir, FileMode(mode))
+	}
+	for _, dir := range []string{"/home/mallory", "/tmp/his", "/home/mallory/app/his"} {
+		f.PutOwner(dir, mallory, mallory)
+	}
+	f.PutOwner("/home/mallory/team", 0, 500)
+	for paths, want := range map[string]string{
+		"/srv": "", "/srv /home/mallory/app": "", "/home/mallory/app/sub": "", "/home/mallory/app/new": "", "/open/x": "", "/home/mallory/app/his/x": "",
+		"/home/mallory":      "/home/mallory can be changed by user mallory",
+		"/home/mallory/new":  "/home/mallory/new is in /home/mallory, which can be changed by user mallory",
+		"/home/mallory/open": "/home/mallory/open can be changed by everybody",
+		"/home/mallory/team": "can be changed by members of the group team",
+		"/open":              "/open can be changed by everybody",
+		"/tmp/his/app":       "/tmp/his/app is in /tmp/his, which can be changed by user mallory",
+		"/home/mallory/app /home/mallory/app/his":   "/home/mallory/app/his can be changed by user mallory",
+		"/home/mallory/app /home/mallory/app/his/x": "/home/mallory/app/his/x is in /home/mallory/app/his, which can be changed by user mallory",
+	} {
+		err := CheckOwn(f, "user", strings.Fields(paths)...)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", paths, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "with the argument user")):
+			t.Errorf("%s: %v, want %q", paths, err, want)
+		}
+	}
+	a, err := planApart(f, "user", []string{"/home/mallory/app/sub", "/open/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.dirs[0].path != "/home/mallory/app" || len(a.dirs) != 2 || len(a.covers) != 2 || a.covers[0].path != "/home/mallory" {
+		t.Errorf("the view has %v and covers %v", a.dirs, a.covers)
+	}
+	for _, tt := range []struct {
+		c    Cmd
+		want bool
+	}{
+		{Cmd{Dir: "/", Argv: []string{"tar", "/home/mallory/app/x", "--to=/open/x", "/srv/a"}}, true},
+		{Cmd{Dir: "/home/mallory/app"}, true},
+		{Cmd{Dir: "/home/mallory"}, false},
+		{Cmd{Dir: "/", Argv: []string{"tar", "/home/mallory/app/../a.tar"}}, false},
+		{Cmd{Dir: "/", Argv: []string{"tar", "--to=/home/mallory/b"}}, false},
+		{Cmd{Dir: "/", Argv: []string{"git", "file:///open/b"}}, false},
+		{Cmd{Dir: "/", Env: []string{"KEY=/home/mallory/.ssh/id"}}, false},
+	} {
+		if err := a.admits(tt.c); (err == nil) != tt.want {
+			t.Errorf("%+v: %v", tt.c, err)
+		}
+	}
+}
+
 // The link of another user is not given to somebody whose links are followed, but
 // where only root could change it.
 func TestHostileGift(t *testing.T) {

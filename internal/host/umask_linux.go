@@ -11,15 +11,19 @@ import (
 // in its directory as this user enters it: the other one may not be allowed to, as with
 // sudo and su. Both belong to what threads of a process share, so the start happens on a
 // thread that has let go of the share and ends afterwards; where the kernel forbids
-// that, a shell sets the umask, and the other user has to enter the directory.
-func startUmask(cmd *exec.Cmd, umask *int) error {
+// that, a shell sets the umask, and the other user has to enter the directory. With a
+// it sees what that says, or is not started.
+func startUmask(cmd *exec.Cmd, umask *int, a *apart) error {
 	enter := cmd.Dir != "" && cmd.SysProcAttr != nil && cmd.SysProcAttr.Credential != nil
-	if umask == nil && !enter {
+	if umask == nil && !enter && a == nil {
 		return startRetry(cmd)
 	}
 	done := make(chan error)
-	go func() {
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	onOwnThread(func() {
+		if a != nil {
+			done <- a.start(cmd, umask)
+			return
+		}
 		if err := unix.Unshare(unix.CLONE_FS); err != nil {
 			if umask == nil {
 				done <- startRetry(cmd)
@@ -35,6 +39,27 @@ func startUmask(cmd *exec.Cmd, umask *int) error {
 			cmd.Dir = ""
 		}
 		done <- startRetry(cmd)
-	}()
+	})
 	return <-done
+}
+
+// onOwnThread calls do on a thread that ends afterwards. That is not the first one: it
+// does not end, and what /proc shows of the process is that of this thread. It waits
+// here while another works.
+func onOwnThread(do func()) {
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != unix.Getpid() {
+			do() // never unlocked: the thread ends with the goroutine
+			return
+		}
+		defer runtime.UnlockOSThread()
+		ran := make(chan struct{})
+		go func() {
+			defer close(ran)
+			runtime.LockOSThread()
+			do()
+		}()
+		<-ran
+	}()
 }

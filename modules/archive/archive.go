@@ -91,11 +91,10 @@ func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []
 		cmd.User = &a
 	}
 	if cmd.User == nil || cmd.User.UID == 0 {
-		for _, w := range writes {
-			if err := host.CheckAlone(c.Env.Host, w, "runas"); err != nil {
-				return nil, 0, fun.Errorf("Unable to run %s: %s", argv[0], host.OSError(err))
-			}
+		if err := host.CheckOwn(c.Env.Host, "runas", writes...); err != nil {
+			return nil, 0, fun.Errorf("Unable to run %s: %s", argv[0], host.OSError(err))
 		}
+		cmd.Alone, cmd.AloneArg = writes, "runas"
 	}
 	out, err := c.Env.Host.Run(ctx, cmd)
 	if err != nil {

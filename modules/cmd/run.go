@@ -45,11 +45,15 @@ type Options struct {
 	Root        string // chroot
 	ReadOnly    bool   // the command only looks: see host.Cmd
 	// Alone are directories below which the command writes, or whose contents it may
-	// run: as root it gets only those that nobody else can change. AloneArg is the
+	// run: as root it gets only those that nobody else can change, and does not see
+	// what others can put on the way to them (host.CheckOwn). AloneArg is the
 	// argument of the call that names the account, as the error says it.
 	Alone    []string
 	AloneArg string
-	words    bool // brine made the command line
+	// Makes is the directory that the command makes, if it does: see host.MakeOwn. It is
+	// among Alone.
+	Makes string
+	words bool // brine made the command line
 	// Success* make a command that failed one that succeeded.
 	SuccessRetcodes []int64
 	SuccessStdout   []string
@@ -91,7 +95,7 @@ func (o Out) Status() value.Value {
 // started: an account, a directory or a program that is not there, an umask
 // that is no octal number.
 // Salt: salt/modules/cmdmod.py _run.
-func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, error) {
+func Run(ctx context.Context, env *fun.Env, command string, o Options) (ended Out, fault error) {
 	if o.Fault != nil {
 		return Out{}, o.Fault
 	}
@@ -115,11 +119,21 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (Out, err
 		return Out{}, err
 	}
 	if c.User == nil {
-		for _, dir := range o.Alone {
-			if err := host.CheckAlone(env.Host, dir, o.AloneArg); err != nil {
-				return Out{}, fun.Errorf("Unable to run command '%s': %s", command, host.OSError(err))
+		if o.Makes != "" {
+			undo, err := host.MakeOwn(env.Host, o.Makes)
+			if err != nil {
+				return Out{}, fun.Errorf("Unable to create %s: %s", o.Makes, host.OSError(err))
 			}
+			defer func() {
+				if fault != nil || ended.Retcode != 0 {
+					undo()
+				}
+			}()
 		}
+		if err := host.CheckOwn(env.Host, o.AloneArg, o.Alone...); err != nil {
+			return Out{}, fun.Errorf("Unable to run command '%s': %s", command, host.OSError(err))
+		}
+		c.Alone, c.AloneArg = o.Alone, o.AloneArg
 	}
 	if err := environment(env, &c, o); err != nil {
 		return Out{}, err

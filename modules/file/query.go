@@ -637,8 +637,8 @@ func (f *FS) runOn(ctx context.Context, path string, argv []string) (v value.Val
 }
 
 // runAll runs a program and returns what cmd.run_all does.
-func (f *FS) runAll(ctx context.Context, argv []string) (value.Value, error) {
-	out, err := f.Run(ctx, host.Cmd{Argv: argv})
+func (f *FS) runAll(ctx context.Context, argv []string, alone ...string) (value.Value, error) {
+	out, err := f.Run(ctx, host.Cmd{Argv: argv, Alone: alone})
 	if err != nil {
 		return nil, fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
 	}

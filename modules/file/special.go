@@ -153,10 +153,14 @@ func (f *FS) Patch(ctx context.Context, path, patchFile string, options []string
 		if !has(func(o string) bool { return strings.HasPrefix(o, "-p") || strings.HasPrefix(o, "--strip=") }) {
 			argv = append(argv, "--strip=0")
 		}
-		if err := host.CheckAlone(f.Host, path, ""); err != nil && !dryRun {
+		var alone []string
+		if !dryRun {
+			alone = []string{path}
+		}
+		if err := host.CheckOwn(f.Host, "", alone...); err != nil {
 			return nil, fun.Errorf("Unable to run patch: %s", host.Strerror(err))
 		}
-		v, err := f.runAll(ctx, argv)
+		v, err := f.runAll(ctx, argv, alone...)
 		m, _ := v.(*value.Map)
 		return m, err
 	}

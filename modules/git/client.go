@@ -69,35 +69,40 @@ func (m mode) said(out cmd.Out) string {
 func (g *Client) once(ctx context.Context, dir string, m mode, env *value.Map, args []string) (cmd.Out, error) {
 	words := append([]string{"git"}, g.Auth.options(env)...)
 	words = append(words, args...)
+	alone, makes := places(dir, args)
 	return cmd.RunWords(ctx, g.Env, words, cmd.Options{
-		Cwd: dir, RunAs: g.User, Env: env, Merge: m.merge, Stdin: m.stdin, Alone: places(dir, args), AloneArg: "user",
+		Cwd: dir, RunAs: g.User, Env: env, Merge: m.merge, Stdin: m.stdin, Alone: alone, Makes: makes, AloneArg: "user",
 	})
 }
 
 // places returns the directories that a run of git finds a repository in, whose
-// hooks and configuration name programs to run, and those that it writes to.
-func places(dir string, args []string) []string {
-	var out []string
+// hooks and configuration name programs to run, and those that it writes to. makes is
+// the one that it makes, or "".
+func places(dir string, args []string) (alone []string, makes string) {
 	if dir != "" {
-		out = append(out, dir)
+		alone = append(alone, dir, filepath.Join(dir, ".git"))
 	}
 	for i, word := range args {
 		switch word {
-		case "clone", "init":
-			return []string{args[len(args)-1]} // no repository is looked for
+		case "clone", "init": // no repository is looked for
+			at := args[len(args)-1]
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(dir, at)
+			}
+			return []string{at, filepath.Join(at, ".git")}, at
 		case "worktree", "archive":
 			for _, w := range args[i+1:] {
 				if _, after, ok := strings.Cut(w, "="); ok {
 					w = after
 				}
 				if filepath.IsAbs(w) {
-					out = append(out, filepath.Dir(w))
+					alone = append(alone, filepath.Dir(w))
 				}
 			}
-			return out
+			return alone, ""
 		}
 	}
-	return out
+	return alone, ""
 }
 
 // Path returns a path, a relative one below the home directory of the account.

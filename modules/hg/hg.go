@@ -39,24 +39,29 @@ type Client struct {
 func (c *Client) run(ctx context.Context, dir string, looks bool, args ...string) (cmd.Out, error) {
 	// No question is ever asked, and no configuration changes what hg prints.
 	env := value.MapOf("HGPLAIN", "1", "SSH_ASKPASS", "/bin/false", "SSH_ASKPASS_REQUIRE", "force")
-	out, err := cmd.RunWords(ctx, c.Env, append([]string{"hg"}, args...), cmd.Options{Cwd: dir, RunAs: c.User, Env: env, ReadOnly: looks, Alone: places(dir, args), AloneArg: "user"})
+	alone, makes := places(dir, args)
+	out, err := cmd.RunWords(ctx, c.Env, append([]string{"hg"}, args...), cmd.Options{Cwd: dir, RunAs: c.User, Env: env, ReadOnly: looks, Alone: alone, Makes: makes, AloneArg: "user"})
 	out.Stdout, out.Stderr = redact.URLs(out.Stdout), redact.URLs(out.Stderr)
 	return out, err
 }
 
 // places returns the directories that a run of hg finds a repository in, whose
-// hooks and configuration name programs to run, and those that it writes to.
-func places(dir string, args []string) []string {
-	var out []string
+// hooks and configuration name programs to run, and those that it writes to. makes is
+// the one that it makes, or "".
+func places(dir string, args []string) (alone []string, makes string) {
 	if dir != "" {
-		out = append(out, dir)
+		alone = append(alone, dir, filepath.Join(dir, ".hg"))
 	}
 	for _, w := range args {
-		if filepath.IsAbs(w) && (args[0] == "clone" && w == args[len(args)-1] || args[0] == "archive") {
-			out = append(out, filepath.Dir(w))
+		switch {
+		case !filepath.IsAbs(w):
+		case args[0] == "clone" && w == args[len(args)-1]:
+			alone, makes = append(alone, w, filepath.Join(w, ".hg")), w
+		case args[0] == "archive":
+			alone = append(alone, filepath.Dir(w))
 		}
 	}
-	return out
+	return alone, makes
 }
 
 // must is run for a command that has to succeed; it returns what hg printed.

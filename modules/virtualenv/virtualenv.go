@@ -141,7 +141,7 @@ func Create(ctx context.Context, e *fun.Env, w Want) (cmd.Out, error) {
 	if w.SystemSite {
 		words = append(words, "--system-site-packages")
 	}
-	out, err := cmd.RunWords(ctx, e, append(words, w.Path), cmd.Options{RunAs: w.User, Alone: []string{w.Path}, AloneArg: "user"})
+	out, err := cmd.RunWords(ctx, e, append(words, w.Path), cmd.Options{RunAs: w.User, Alone: []string{w.Path}, Makes: w.Path, AloneArg: "user"})
 	if err != nil || out.Retcode != 0 || !w.Pip || machine.Exists(e.Host, filepath.Join(w.Path, "bin/pip")) {
 		return out, err
 	}
