@@ -89,6 +89,39 @@ func (o Out) Status() value.Value {
 	return int64(o.Retcode)
 }
 
+// places makes the directory that the command is to write to, and checks that nobody
+// else can lead a program of root's elsewhere. undo removes what was made.
+func places(h host.Host, c *host.Cmd, command string, o Options) (undo func(), err error) {
+	undo = func() {}
+	if c.User != nil {
+		return undo, nil
+	}
+	if o.Makes != "" {
+		if undo, err = host.MakeOwn(h, o.Makes); err != nil {
+			return nil, fun.Errorf("Unable to create %s: %s", o.Makes, host.OSError(err))
+		}
+	}
+	if err := host.CheckOwn(h, o.AloneArg, o.Alone...); err != nil {
+		undo()
+		return nil, fun.Errorf("Unable to run command '%s': %s", command, host.OSError(err))
+	}
+	c.Alone, c.AloneArg = o.Alone, o.AloneArg
+	return undo, nil
+}
+
+// umaskOf returns the umask of a command; nil where none is asked for.
+func umaskOf(o Options) (*int, error) {
+	if o.Umask == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseUint(o.Umask, 8, 32)
+	if err != nil {
+		return nil, fun.Errorf("Invalid umask: '%s'", o.Umask)
+	}
+	mask := int(n)
+	return &mask, nil
+}
+
 // Run runs a command on env's host.
 //
 // It returns a *fun.CommandError in Salt's words where the command cannot be
@@ -118,33 +151,20 @@ func Run(ctx context.Context, env *fun.Env, command string, o Options) (ended Ou
 	if err := directory(env.Host, &c, o); err != nil {
 		return Out{}, err
 	}
-	if c.User == nil {
-		if o.Makes != "" {
-			undo, err := host.MakeOwn(env.Host, o.Makes)
-			if err != nil {
-				return Out{}, fun.Errorf("Unable to create %s: %s", o.Makes, host.OSError(err))
-			}
-			defer func() {
-				if fault != nil || ended.Retcode != 0 {
-					undo()
-				}
-			}()
-		}
-		if err := host.CheckOwn(env.Host, o.AloneArg, o.Alone...); err != nil {
-			return Out{}, fun.Errorf("Unable to run command '%s': %s", command, host.OSError(err))
-		}
-		c.Alone, c.AloneArg = o.Alone, o.AloneArg
+	undo, err := places(env.Host, &c, command, o)
+	if err != nil {
+		return Out{}, err
 	}
+	defer func() {
+		if fault != nil || ended.Retcode != 0 {
+			undo()
+		}
+	}()
 	if err := environment(env, &c, o); err != nil {
 		return Out{}, err
 	}
-	if o.Umask != "" {
-		n, err := strconv.ParseUint(o.Umask, 8, 32)
-		if err != nil {
-			return Out{}, fun.Errorf("Invalid umask: '%s'", o.Umask)
-		}
-		mask := int(n)
-		c.Umask = &mask
+	if c.Umask, err = umaskOf(o); err != nil {
+		return Out{}, err
 	}
 	if err := argv(env, &c, command, o); err != nil {
 		return Out{}, err
