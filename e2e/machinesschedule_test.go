@@ -29,11 +29,7 @@ func TestMachinesSchedule(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	bin, err := os.ReadFile(brine)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write("usr/local/bin/brine", string(bin), 0o755)
+	putProgram(t, m, brine)
 	write("etc/salt/minion", `
 returner.rawfile_json.filename: /var/log/returns
 schedule:

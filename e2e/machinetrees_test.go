@@ -4,8 +4,8 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,14 +154,12 @@ func (e *exampleTree) apply(t *testing.T, m *machine.Machine, args ...string) ma
 	return doc.Local
 }
 
-// putProgram puts the program that is tested into a machine.
+// putProgram puts the program that is tested into a machine. Another process writes it:
+// one that this process starts meanwhile would inherit the open file, and what is open
+// to be written cannot be run.
 func putProgram(t testing.TB, m *machine.Machine, brine string) {
 	t.Helper()
-	b, err := os.ReadFile(brine)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(m.Root, "/usr/local/bin/brine"), b, 0o755)
-	}
-	if err != nil {
-		t.Fatal(fmt.Errorf("copy brine into the machine: %w", err))
+	if out, err := exec.CommandContext(t.Context(), "install", "-m", "755", brine, filepath.Join(m.Root, "/usr/local/bin/brine")).CombinedOutput(); err != nil {
+		t.Fatalf("copy brine into the machine: %v: %s", err, out)
 	}
 }

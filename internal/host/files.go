@@ -77,7 +77,7 @@ func (*Local) Open(path string) (io.ReadCloser, error) {
 
 // ReadDir returns the names in path, sorted.
 func (*Local) ReadDir(path string) ([]string, error) {
-	d, err := openRead(path)
+	d, err := openDirectory(path)
 	if err != nil {
 		return nil, err
 	}

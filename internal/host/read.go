@@ -133,6 +133,15 @@ func openRead(path string) (*os.File, error) {
 	return openAt("open", path, unix.O_RDONLY, true)
 }
 
+// openDirectory opens a directory to read the names in it. What is none, such as a
+// pipe that would be waited for, is an error at once.
+func openDirectory(path string) (*os.File, error) {
+	if path == "" || plain(path) {
+		return os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	}
+	return openAt("open", path, unix.O_RDONLY|unix.O_DIRECTORY, true)
+}
+
 // resolve returns a path without links.
 func resolve(path string, reading bool) (string, error) {
 	if path == "" || plain(path) {

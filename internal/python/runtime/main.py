@@ -18,6 +18,7 @@ import struct
 import sys
 import traceback
 import types
+import weakref
 
 MAX_FRAME = 64 << 20
 MAX_DEPTH = 200
@@ -364,6 +365,7 @@ class Helper:
         self.depth = 0
         self.test = None  # whether states only say what they would change; None: as opts say
         self.modules = {}  # by key
+        self.spaces = weakref.WeakSet()  # all modules, those too that were loaded again while a function of theirs works
         self.tools = {}  # the modules of _utils, by name
         self.needs = {}  # which data a module's text names, by key
         self.common = set()  # which data the package salt and _utils need
@@ -490,6 +492,7 @@ class Helper:
         self.needs[key] = {what for what in DATA if "__{}__".format(what) in source}
         self.refresh(message, self.needs[key])
         self.equip(module)
+        self.spaces.add(module)
         lines(module.__file__, source)
         self.modules[key] = module
         try:
@@ -543,7 +546,7 @@ class Helper:
     def bind(self, what, value):
         if self.scene[what] is not value:
             self.scene[what] = value
-            for module in self.modules.values():
+            for module in list(self.spaces):
                 module.__dict__["__{}__".format(what)] = value
 
     def describe(self, module, name):
@@ -575,8 +578,8 @@ class Helper:
     def call(self, message):
         """Calls a function of a loaded module."""
         key, attribute = message["key"], message["attribute"]
-        module = self.modules[key]
         self.refresh(message, self.needs[key])
+        module = self.modules[key]  # another target may have loaded it again meanwhile
         space, opts, context = module.__dict__, self.scene["opts"], self.scene["context"]
         frame = {"__{}__".format(what): value for what, value in message.get("frame", {}).items()}
         before = {name: space.get(name) for name in frame}
@@ -624,8 +627,8 @@ class Helper:
     def render(self, message):
         """Calls the function render of a module of _renderers."""
         key, data = message["key"], message["data"]
-        module = self.modules[key]
         self.refresh(message, self.needs[key])
+        module = self.modules[key]
         if message["first"]:
             data = io.StringIO(data)
         kwargs = dict(message["kwargs"], renderers=self.renderers())
