@@ -498,7 +498,7 @@ var all = [...]Option{
 	{Name: "use_deprecated", In: minion, Verdict: Meaningless, Note: "Salt 3006 has no such functions"},
 	{Name: "use_master_when_local", In: minion, Verdict: Honoured},
 	{Name: "use_superseded", In: minion, Verdict: Meaningless, Note: "both ways of writing module.run always work, as in Salt 3006"},
-	{Name: "user", In: both, Verdict: Unsupported, Note: "brine runs as the user who starts it; use sudo or runuser"},
+	{Name: "user", In: both, Verdict: Meaningless, Note: "the user of a daemon; brine runs as the user who starts it"},
 	{Name: "userdata_template", In: master, Verdict: Meaningless, Note: "there is no salt-cloud"},
 	{Name: "username", In: minion, Verdict: Meaningless, Note: noMinion},
 	{Name: "utils_dirs", In: both, Verdict: Otherwise, Note: "modules in these directories are used as those of the tree are"},
