@@ -201,7 +201,7 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 	return env, nil
 }
 
-// refresh has the grains collected anew where they are read: a later step sees
+// refresh has the grains collected again where they are read: a later step sees
 // what an earlier one, or somebody else, has done to the machine.
 func (a *agentRoom) refresh(env *fun.Env) { env.Grains = a.collect() }
 

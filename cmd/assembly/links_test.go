@@ -213,7 +213,7 @@ type ground string
 
 func (g ground) at(p string) string { return filepath.Join(string(g), p) }
 
-// lay makes the ground, anew, with the link of a kind.
+// lay makes the ground again, with the link of a kind.
 func (g ground) lay(t *testing.T, k *linkKind) {
 	t.Helper()
 	must := func(err error) {

@@ -64,7 +64,7 @@ type Data struct {
 	Process *Memo
 	// NewGrains collects the grains again; nil: they stay as they are.
 	NewGrains func(context.Context) (value.Mapping, error)
-	// OnRenew gives a copy of the Env grains and pillar that are worked out anew when
+	// OnRenew gives a copy of the Env grains and pillar that are worked out again when
 	// they are read; nil: those of NewGrains, and the pillar stays. Call Renew.
 	OnRenew func(*Env)
 }
@@ -259,7 +259,7 @@ func (e *Env) ReloadGrains(ctx context.Context) error {
 	return err
 }
 
-// Renew has grains and pillar worked out anew when they are next read. e is a copy
+// Renew has grains and pillar worked out again when they are next read. e is a copy
 // that nothing else uses yet.
 func (e *Env) Renew(ctx context.Context) {
 	if e.OnRenew != nil {
