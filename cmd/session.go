@@ -212,16 +212,7 @@ func (s *session) knowSecrets() error {
 	default:
 		return &statusError{status: exitUsage, err: fmt.Errorf("mask_secrets: %q is none of records, all and off", mode)}
 	}
-	var globs []string
-	switch v := s.cfg.Opts.At("mask_pillar_keys").(type) {
-	case string:
-		globs = []string{v}
-	case *value.List:
-		for _, x := range v.Items {
-			globs = append(globs, value.Str(x))
-		}
-	}
-	s.secrets = redact.NewSet(globs...)
+	s.secrets = redact.SetOf(s.cfg.Opts)
 	return nil
 }
 

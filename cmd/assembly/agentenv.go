@@ -177,7 +177,7 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 		return nil, fmt.Errorf("the configuration of %s: %w", s.ID, err)
 	}
 	opts := cfg.Opts
-	known := redact.NewSet()
+	known := redact.SetOf(opts)
 	if s.Secret != nil {
 		known.Tell(s.Secret)
 	}

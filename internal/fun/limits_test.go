@@ -109,7 +109,7 @@ func TestLimitsProvider(t *testing.T) {
 	}
 }
 
-// TestLimitsRead: what is no list of text ends a run, by the place of the option,
+// TestLimitsRead: an option that is not a list of strings ends a run, by the place of the option,
 // and where it does not, nothing may be called.
 func TestLimitsRead(t *testing.T) {
 	t.Parallel()

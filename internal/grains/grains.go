@@ -33,7 +33,7 @@ type Options struct {
 	Opts *value.Map
 	// Exe is the path of the running program, for saltpath; "" is unknown.
 	Exe string
-	// Skip reports whether the grains of one of [Modules] are left out; nil: none are.
+	// Skip reports whether the grains of one of Salt's modules are left out; nil: none are.
 	Skip func(module string) bool
 	// Custom returns the grains that modules of the tree add; it is called when
 	// the first grain is read that the file and the configuration do not have.

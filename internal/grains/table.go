@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -27,9 +26,6 @@ var salted = map[string]string{
 	"disks": "disks", "mdadm": "mdadm", "lvm": "lvm", "iscsi_iqn": "iscsi", "nvme_nqn": "nvme", "fc_wwn": "fibre_channel",
 	"shell": "extra", "cwd": "minion_process", "uid": "minion_process", "gid": "minion_process", "pid": "minion_process",
 }
-
-// Modules are the modules of Salt whose grains can be left out.
-func Modules() []string { return slices.Compact(slices.Sorted(maps.Values(salted))) }
 
 // groups is the table of core grains. A group may read grains of others, never
 // in a circle.

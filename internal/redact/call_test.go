@@ -98,6 +98,11 @@ func TestHostileTarget(t *testing.T) {
 	if got := value.Repr(s.Mask(ret)); got != "{'web1': {'comment': 'an "+Hidden+" thing'}, 'web2': {'comment': 'an everyday thing'}}" {
 		t.Error(got)
 	}
+	keep := NewSet("!token")
+	keep.Of("web1").Add("everyday")
+	if got := value.Repr(keep.MaskOf("web1", value.MapOf("token", "public", "a", "everyday"))); got != "{'token': 'public', 'a': '"+Hidden+"'}" {
+		t.Errorf("keys that are no secrets: %s", got)
+	}
 	event := func(id string) string {
 		return value.Repr(s.Mask(value.MapOf("id", id, "return", value.NewList("everyday"))))
 	}

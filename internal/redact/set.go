@@ -53,6 +53,17 @@ func NewSet(globs ...string) *Set {
 	return s
 }
 
+// SetOf returns the set of options: its globs are those of mask_pillar_keys.
+func SetOf(opts *value.Map) *Set {
+	switch v := opts.At("mask_pillar_keys").(type) {
+	case string:
+		return NewSet(v)
+	case *value.List:
+		return NewSet(v.Strs()...)
+	}
+	return NewSet()
+}
+
 func matches(globs []string, key, path string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool {
 		if strings.Contains(g, ":") {
@@ -161,6 +172,7 @@ func (s *Set) Of(id string) *Set {
 			s.targets = map[string]*Set{}
 		}
 		t = NewSet()
+		t.more, t.keep = s.more, s.keep
 		s.targets[id] = t
 	}
 	return t

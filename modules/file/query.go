@@ -342,7 +342,7 @@ func join(_ context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	out := ""
 	for i, p := range c.Pos {
-		switch part := value.Str(p); { // a part that is absolute starts anew
+		switch part := value.Str(p); { // an absolute part starts again
 		case i == 0 || strings.HasPrefix(part, "/"):
 			out = part
 		case out == "" || strings.HasSuffix(out, "/"):

@@ -244,7 +244,7 @@ func TestNDJSON(t *testing.T) {
 	}
 }
 
-// TestNumbersOfNDJSON: a line is valid JSON also where a change is no number that
+// TestNumbersOfNDJSON: a line is valid JSON also where a change is not a number that
 // JSON has.
 func TestNumbersOfNDJSON(t *testing.T) {
 	t.Parallel()

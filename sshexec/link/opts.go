@@ -13,7 +13,7 @@ import (
 var targetOpts = [...]string{
 	"allow_undefined", "archive_max_members", "archive_max_size", "custom_memory", "custom_steps", "custom_timeout", "default_top", "disabled_requisites", "env_order", "failhard", "file_ignore_glob", "file_ignore_regex",
 	"hash_type", "ipv6", "jinja_env", "jinja_lstrip_blocks", "jinja_sls_env", "jinja_trim_blocks",
-	"lock_saltenv", "log_level", "mine_functions", "nodegroups", "pillar_merge_lists", "pillar_raise_on_missing",
+	"lock_saltenv", "log_level", "mask_pillar_keys", "mine_functions", "nodegroups", "pillar_merge_lists", "pillar_raise_on_missing",
 	"pillar_source_merging_strategy", "pillarenv", "pillarenv_from_saltenv", "python_salt", "renderer",
 	"saltenv", "state_aggregate", "state_auto_order",
 	"state_events", "state_top", "state_top_saltenv", "stateconf_end_marker", "stateconf_goal_state",

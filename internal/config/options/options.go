@@ -6,8 +6,6 @@ package options
 import (
 	"slices"
 	"strings"
-
-	"brine/internal/value"
 )
 
 // A Verdict says what brine makes of an option.
@@ -95,10 +93,4 @@ func Of(name string) Option {
 		o.Note = "templates and config.get have it"
 	}
 	return o
-}
-
-// Set reports whether a value of an option asks for something: false, nothing and
-// what is empty do not, nor does what is the default anyway.
-func Set(v, def value.Value) bool {
-	return value.Truth(v) && !value.Equal(v, def)
 }

@@ -160,7 +160,7 @@ func TestDefaults(t *testing.T) {
 			for i := 0; i < len(call.Args); i += 2 {
 				lit, ok := call.Args[i].(*ast.BasicLit)
 				if !ok {
-					t.Fatalf("argument %d of dict is no name", i)
+					t.Fatalf("argument %d of dict is not a name", i)
 				}
 				name, _ := strconv.Unquote(lit.Value)
 				if name == "__role" {
