@@ -195,7 +195,7 @@ type dest struct {
 	checkIP   bool     // the key of the address, too
 	// trustLocal says that the key of this machine itself is not checked.
 	trustLocal bool
-	carry      carry // how a relay dials it; nil: it is dialled from here
+	carry      *carry // how a relay dials it; nil: it is dialled from here
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)
@@ -217,6 +217,14 @@ type dest struct {
 }
 
 func (d *dest) addr() string { return net.JoinHostPort(d.host, strconv.Itoa(d.port)) }
+
+// via is the id of the relay on the way; "" is none.
+func (d *dest) via() string {
+	if d.carry == nil {
+		return ""
+	}
+	return d.carry.by
+}
 
 // knownAs is the name of the host in known_hosts, with its port.
 func (d *dest) knownAs() string {

@@ -126,6 +126,7 @@ func (d *Dialer) keepAlive() time.Duration {
 // A Client is a connection to a host.
 type Client struct {
 	ID, Addr, User string
+	via            string // id of the relay on the way; "" is none
 	ssh            *ssh.Client
 	files          host.Files
 	closed         chan struct{}
@@ -169,7 +170,7 @@ func (c *Client) fail(s Stage, err error, hint string) error {
 	case lost != nil:
 		err = lost
 	case s == Shell && c.gone(err):
-		err, hint = errDropped, "check that the host is up, and look at the log of its sshd"
+		err, hint = orRelay(errDropped, c.via, "may have done so"), "check that the host is up, and look at the log of its sshd"
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errors.New("no answer in time")
 		if hint == "" || s == Shell {
@@ -196,6 +197,15 @@ func (c *Client) gone(err error) bool {
 // errDropped is a connection that the host, or something on the way, closed.
 var errDropped = errors.New("the host closed the connection")
 
+// orRelay adds to what seems to be a fault of a host that the relay on the way may
+// have caused it, which cannot be told apart; "" is no relay.
+func orRelay(err error, relay, how string) error {
+	if relay == "" {
+		return err
+	}
+	return fmt.Errorf("%w (the relay %s %s)", err, relay, how)
+}
+
 // errProxyEnded is a ProxyCommand that ended and said nothing.
 var errProxyEnded = errors.New("the ProxyCommand ended before the host answered")
 
@@ -217,7 +227,7 @@ func (d *Dialer) Dial(ctx context.Context, e *roster.Entry) (*Client, error) {
 }
 
 // dialBy is Dial by a relay; nil is none.
-func (d *Dialer) dialBy(ctx context.Context, e *roster.Entry, by carry) (*Client, error) {
+func (d *Dialer) dialBy(ctx context.Context, e *roster.Entry, by *carry) (*Client, error) {
 	if e.Err != nil {
 		return nil, &Error{ID: e.ID, Addr: cmp.Or(e.Host, "no host"), Stage: Resolve, Err: e.Err}
 	}
@@ -272,13 +282,15 @@ func (d *Dialer) mends(err error) bool {
 	}
 }
 
-// enter waits until a handshake with addr may begin; leave ends it.
-func (d *Dialer) enter(ctx context.Context, addr string) (leave func(), err error) {
+// enter waits until a handshake with addr, as it is seen from a relay ("" is here),
+// may begin; leave ends it.
+func (d *Dialer) enter(ctx context.Context, relay, addr string) (leave func(), err error) {
 	d.mu.Lock()
-	p := d.pace[addr]
+	at := relay + " " + addr
+	p := d.pace[at]
 	if p == nil {
 		p = make(chan struct{}, dialsAtOneHost)
-		d.pace[addr] = p
+		d.pace[at] = p
 	}
 	d.mu.Unlock()
 	select {
@@ -292,7 +304,7 @@ func (d *Dialer) enter(ctx context.Context, addr string) (leave func(), err erro
 func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*Client, error) {
 	fail := func(s Stage, err error, hint string) error {
 		if cause := ctx.Err(); errors.Is(cause, context.DeadlineExceeded) || cause != nil && !errors.Is(err, context.Canceled) {
-			err = fmt.Errorf("%w within %s", errSilent, t.timeout)
+			err = orRelay(fmt.Errorf("%w within %s", errSilent, t.timeout), t.via(), "may not have passed it on")
 			if hint == "" {
 				hint = "check that the host is up and that nothing on the way drops packets; timeout in the roster changes the time"
 			}
@@ -312,7 +324,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 			return nil, &Error{ID: t.id, Addr: t.addr(), Stage: Connect, Err: fmt.Errorf("by %w", err)}
 		}
 	}
-	leave, err := d.enter(ctx, t.addr())
+	leave, err := d.enter(ctx, t.via(), t.addr())
 	if err != nil {
 		return nil, fail(Connect, err, "")
 	}
@@ -331,7 +343,7 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 	switch {
 	case t.carry != nil: // in the place of ways from here
 		t.note("relay")
-		if way, err = t.carry(ctx, t.family, t.addr()); err != nil {
+		if way, err = t.carry.dial(ctx, t.family, t.addr()); err != nil {
 			return nil, fail(Connect, err, carryHint(err))
 		}
 	case by != nil:
@@ -474,7 +486,7 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		return nil, l.failed(ctx, way, err, stage.Load().(Stage), keyErr.Load(), fail)
 	}
 	t.note("logged in", "user", t.user, "version", string(conn.ServerVersion()), "after", time.Since(l.last).Round(time.Millisecond))
-	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, pulse: beat, cost: costOf(way), files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
+	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, via: t.via(), pulse: beat, cost: costOf(way), files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
 	go func() {
 		_ = conn.Wait()
 		_ = c.Close()
@@ -520,9 +532,11 @@ func (l *login) failed(ctx context.Context, way net.Conn, err error, at Stage, k
 	case ctx.Err() != nil:
 	case dropped(err):
 		// The library closes its end, too, so that the error may be of that.
-		err, hint = errDropped, droppedHint
+		err, hint = orRelay(errDropped, l.t.via(), "may have done so"), droppedHint
 	case at == Auth:
 		hint = l.hint()
+	default: // nobody has shown yet who it is that answers
+		err = orRelay(err, l.t.via(), "may have sent it")
 	}
 	return fail(at, err, hint)
 }

@@ -90,7 +90,7 @@ func (k *keepalive) tick() {
 		k.missed++
 	}
 	if k.missed >= k.count {
-		err := fmt.Errorf("the host answered nothing for %s", k.every*time.Duration(k.count))
+		err := orRelay(fmt.Errorf("the host answered nothing for %s", k.every*time.Duration(k.count)), k.c.via, "may have passed nothing on")
 		k.c.lost.Store(&err)
 		k.timer.Stop()
 		go func() { _ = k.c.Close() }() // its fault is kept in lost

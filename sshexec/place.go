@@ -171,6 +171,10 @@ type placer struct {
 	opts   link.Options
 	wipe   bool // agents remove themselves at their end
 	turns  *turns
+	// behind are the turns of the hosts behind a relay, by its id: they share the way
+	// that it has, and a relay that lets them stall holds up no others.
+	turnsMu sync.Mutex
+	behind  map[string]*turns
 	// parcels are what relays are given.
 	parcels parcels
 	stall   time.Duration // how long a push may go on without a byte that arrives; 0: stallTimeout

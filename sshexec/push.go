@@ -145,10 +145,28 @@ func (p *placer) pushInTurn(ctx context.Context, c *Client, e *roster.Entry, a *
 	return p.push(ctx, c, e, img, a.unpack, t)
 }
 
+// turnsBy returns the turns of the hosts that are reached by a relay; "" is directly.
+func (p *placer) turnsBy(relay string) *turns {
+	if relay == "" || p.turns == nil {
+		return p.turns
+	}
+	p.turnsMu.Lock()
+	defer p.turnsMu.Unlock()
+	t := p.behind[relay]
+	if t == nil {
+		t = newTurns(p.turns.limit)
+		if p.behind == nil {
+			p.behind = map[string]*turns{}
+		}
+		p.behind[relay] = t
+	}
+	return t
+}
+
 // begin waits until a push to a host may begin.
 func (p *placer) begin(ctx context.Context, c *Client) (*turn, error) {
 	fleet.Enter(ctx, fleet.Queued)
-	t, err := p.turns.take(ctx, c.Done())
+	t, err := p.turnsBy(c.via).take(ctx, c.Done())
 	if errors.Is(err, errEnded) {
 		return nil, &Error{ID: c.ID, Addr: c.Addr, Stage: Push, Err: &interruptedError{err: c.why(), since: time.Now()}}
 	}

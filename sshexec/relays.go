@@ -25,8 +25,11 @@ import (
 // relay is a machine of the roster like others, with one connection for all
 // targets behind it, and is kept until the end of the run.
 
-// A carry dials an address from another machine.
-type carry func(ctx context.Context, network, addr string) (net.Conn, error)
+// A carry dials an address from another machine, the relay by.
+type carry struct {
+	by   string
+	dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
 
 // relayHint is said of a target that its relay does not reach.
 const relayHint = "check that the relay reaches it: the name is looked up there"
@@ -51,7 +54,7 @@ type relaying struct {
 
 // carrier returns what dials m from its relay; nil where it has none, or is
 // reached directly since its relay is gone.
-func (m *machine) carrier(ctx context.Context) (carry, error) {
+func (m *machine) carrier(ctx context.Context) (*carry, error) {
 	m.via, m.carriedBy = "", nil
 	if m.e.Relay == "" || m.e.Err != nil {
 		return nil, nil // what is wrong with the entry is said when it is dialled
@@ -76,7 +79,7 @@ func (m *machine) carrier(ctx context.Context) (carry, error) {
 		via = other
 	}
 	m.via = via
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return &carry{via, func(ctx context.Context, network, addr string) (net.Conn, error) {
 		r, err := m.p.relay(ctx, via)
 		if err != nil {
 			return nil, fmt.Errorf("by relay %w", err)
@@ -84,10 +87,19 @@ func (m *machine) carrier(ctx context.Context) (carry, error) {
 		m.carriedBy = r
 		way, err := r.Dial(ctx, network, addr)
 		if err != nil {
-			return nil, fmt.Errorf("by relay %s: %w", via, err)
+			return nil, notCarried(via, err)
 		}
 		return way, nil
-	}, nil
+	}}, nil
+}
+
+// notCarried words that a relay did not make a connection. What it says of that is
+// its own word.
+func notCarried(relayID string, err error) error {
+	if said, ok := errors.AsType[*relay.ToldError](err); ok {
+		return fmt.Errorf("by relay %s, which says: %s", relayID, oneLine(said.Text))
+	}
+	return fmt.Errorf("by relay %s: %w", relayID, err)
 }
 
 // relayEnded reports whether an agent that did not answer was reached by a relay that
@@ -260,18 +272,18 @@ func (m *machine) sharer() sharer {
 		if err := r.Put(ctx, sum, file); err != nil {
 			return nil, err
 		}
-		return m.p.s.Dialer.dialShared(ctx, m.e, func(ctx context.Context, network, addr string) (net.Conn, error) {
+		return m.p.s.Dialer.dialShared(ctx, m.e, &carry{via, func(ctx context.Context, network, addr string) (net.Conn, error) {
 			way, err := r.DialShared(ctx, network, addr)
 			if err != nil {
-				return nil, err
+				return nil, notCarried(via, err)
 			}
 			return &tap{Shared: way, file: file, sum: sum}, nil
-		})
+		}})
 	}
 }
 
 // dialShared dials for a tap: by a key alone, and with what a tap can follow.
-func (d *Dialer) dialShared(ctx context.Context, e *roster.Entry, by carry) (*Client, error) {
+func (d *Dialer) dialShared(ctx context.Context, e *roster.Entry, by *carry) (*Client, error) {
 	t, err := d.dest(ctx, e)
 	if err != nil {
 		return nil, err

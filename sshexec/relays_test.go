@@ -103,8 +103,17 @@ func (r *relayed) add(id string, exec func(s *sshtest.Session) int) *sshtest.Fak
 
 func (r *relayed) provider() *Provider {
 	r.t.Helper()
+	return r.providerBy(nil)
+}
+
+// providerBy is provider; change changes how machines are dialled.
+func (r *relayed) providerBy(change func(o *Options)) *Provider {
+	r.t.Helper()
 	o := options(r.t, known(r.t, r.known...))
 	o.Retries = 0
+	if change != nil {
+		change(&o)
+	}
 	p := NewProvider(Settings{
 		Entries: r.entries, Dialer: NewDialer(o), Images: &Images{}, Opts: value.NewMap(0), Now: time.Now,
 		Warn: func(text string) {
@@ -190,7 +199,7 @@ func TestRelayFails(t *testing.T) {
 	gone.Close()
 	shut.Close()
 	p := r.provider()
-	wantText(t, r.ask(p, "shut"), "shut (127.0.0.1:", "connect: by relay b1: connection refused", "check that the relay reaches it")
+	wantText(t, r.ask(p, "shut"), "shut (127.0.0.1:", "connect: by relay b1, which says: connection refused", "check that the relay reaches it")
 	wantText(t, r.ask(p, "lost"), "lost (127.0.0.1): connect: by relay gone (127.0.0.1:", "connection refused")
 	wantText(t, r.ask(p, "nowhere"), "by relay gone2: it is not in the roster")
 	wantText(t, r.ask(p, "changed"), "changed (127.0.0.1:", "host key")

@@ -12,6 +12,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -273,14 +274,14 @@ func (m *machine) openWay(ctx context.Context, way *sealedWay, r *relay.Conn) er
 		return way.off
 	}
 	var t *tap
-	c, err := m.p.s.Dialer.dialShared(ctx, m.e, func(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := m.p.s.Dialer.dialShared(ctx, m.e, &carry{way.via, func(ctx context.Context, network, addr string) (net.Conn, error) {
 		to, err := r.DialShared(ctx, network, addr)
 		if err != nil {
-			return nil, err
+			return nil, notCarried(way.via, err)
 		}
 		t = &tap{Shared: to}
 		return t, nil
-	})
+	}})
 	if err != nil {
 		if ctx.Err() == nil {
 			way.off = err
@@ -333,7 +334,13 @@ func (m *machine) closeWay() {
 // and returns by which name the agent finds it.
 func (p *placer) deliver(ctx context.Context, c *Client, e *roster.Entry, x *sealed) (string, error) {
 	name, mark := token(), "brine-take-"+token()
-	take := `(umask 077; mkdir -p cache/files && cd cache/files && echo ` + mark + ` >&2 && exec cat >` + proc.Quote(link.SealedName(name)) + `) && exit 0`
+	file := proc.Quote(link.SealedName(name))
+	// Of what breaks off, nothing is left: a relay could fill the disk so.
+	take := `(umask 077; mkdir -p cache/files && cd cache/files && echo ` + mark + ` >&2 && ` +
+		`{ cat >` + file + ` && [ $(wc -c <` + file + `) -eq ` + strconv.FormatInt(x.size, 10) + ` ] || { rm -f ` + file + `; exit 1; }; }) && exit 0`
+	send := &sending{c: c, e: e, patience: p.stall}
+	ctx, stop := send.watch(ctx)
+	defer stop()
 	begin, cancel := context.WithTimeout(ctx, patience(e))
 	defer cancel()
 	s, err := c.start(begin, launchOf(e, p.atAgent(e, "brine-need-"+token(), take, "")))
@@ -346,16 +353,25 @@ func (p *placer) deliver(ctx context.Context, c *Client, e *roster.Entry, x *sea
 		return "", err
 	}
 	go func() { _, _ = io.Copy(io.Discard, s) }()
-	_, err = io.Copy(s, onlyReader{io.NewSectionReader(x.file, 0, x.size)})
+	err = send.send(ctx, s.stdin, io.NewSectionReader(x.file, 0, x.size), 0, x.size)
 	_ = s.stdin.Close()
+	send.settle()
 	status, werr := s.settled(ctx)
 	switch {
 	case werr != nil:
-		return "", werr
+		return "", reasonOf(send.cause(ctx, werr))
 	case status != 0:
 		return "", fmt.Errorf("it cannot be written there: %s", oneLine(withoutMarks(s.complaint())))
 	case err != nil:
-		return "", err
+		return "", reasonOf(send.cause(ctx, err))
 	}
 	return name, nil
+}
+
+// reasonOf returns what went wrong, without the host and what to do.
+func reasonOf(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Err
+	}
+	return err
 }

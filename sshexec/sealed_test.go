@@ -41,6 +41,7 @@ type behind struct {
 	log   *buffer
 	file  []byte
 	up    *heard
+	call  func(ctx context.Context, up fun.Upstream, name string) string // what agents do
 }
 
 // heard is what a relay reads.
@@ -70,12 +71,17 @@ type teed struct {
 // newBehind makes n targets that get a file of size bytes. change makes the entry of
 // one other.
 func newBehind(t *testing.T, n, size int, change func(e *roster.Entry)) *behind {
+	return newBehindBy(t, n, size, change, func(ctx context.Context, rw io.ReadWriteCloser) error { return relay.Serve(ctx, rw, t.TempDir()) })
+}
+
+// newBehindBy is newBehind with what serves the relay.
+func newBehindBy(t *testing.T, n, size int, change func(e *roster.Entry), serve func(ctx context.Context, rw io.ReadWriteCloser) error) *behind {
 	t.Helper()
 	sshtest.Require(t, "sh")
-	b := &behind{relayed: &relayed{t: t}, log: &buffer{}, file: make([]byte, size), up: &heard{}}
+	b := &behind{relayed: &relayed{t: t}, log: &buffer{}, file: make([]byte, size), up: &heard{}, call: sumOfFile}
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(b.file)
 	b.relay("b1", func(ctx context.Context, rw io.ReadWriteCloser) error {
-		return relay.Serve(ctx, teed{io.TeeReader(rw, b.up), rw}, t.TempDir())
+		return serve(ctx, teed{io.TeeReader(rw, b.up), rw})
 	})
 	for i := range n {
 		home := t.TempDir()
@@ -128,7 +134,7 @@ func (b *behind) serve(home string) func(s *sshtest.Session) int {
 					return &fun.Env{Machine: fun.Machine{Host: h, Up: s.Up, CacheDir: home}}, nil
 				},
 				Call: func(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
-					return fun.Return{Body: fun.ValueBody{V: sumOfFile(ctx, env.Up, job.Fun)}}
+					return fun.Return{Body: fun.ValueBody{V: b.call(ctx, env.Up, job.Fun)}}
 				},
 			})
 			if err != nil {

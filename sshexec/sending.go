@@ -87,7 +87,7 @@ func (x *sending) cause(ctx context.Context, err error) error {
 	var hint string
 	switch {
 	case errors.Is(context.Cause(ctx), errStalled):
-		cut.err = fmt.Errorf("%w for %s", errStalled, time.Since(x.last).Round(time.Second))
+		cut.err = orRelay(fmt.Errorf("%w for %s", errStalled, time.Since(x.last).Round(time.Second)), x.c.via, "may have passed nothing on")
 		hint = "see the network on the way and the host's disk; "
 	case ended || x.lost != nil:
 		cut.err = x.c.why()

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -162,13 +163,40 @@ func plain(err error) error {
 // channel to it, has ended.
 var ErrBroken = errors.New("the connection through the relay ended")
 
+// A ToldError is why a relay did not do what it was asked for, in its own words.
+// Nobody can check them, so that they are never taken for a finding of this program.
+type ToldError struct{ Text string }
+
+func (e *ToldError) Error() string { return "the relay says: " + e.Text }
+
+// maxTold bounds what a relay says, in bytes.
+const maxTold = 300
+
+// told returns an error of the channel with what a relay says in it marked as such.
+func told(err error) error {
+	if said, ok := errors.AsType[*wire.RemoteError](err); ok {
+		text := strings.ToValidUTF8(said.Text[:min(len(said.Text), maxTold)], "")
+		if len(text) < len(said.Text) {
+			text += "..."
+		}
+		return &ToldError{text}
+	}
+	return err
+}
+
+// stallTimeout is how long a relay may take nothing of a file that it is sent, or
+// not answer a question about one.
+const stallTimeout = 2 * time.Minute
+
 // A Conn is the controller's end of the channel to a relay. It is safe for
 // concurrent use.
 type Conn struct {
-	m *wire.Mux
+	m     *wire.Mux
+	stall time.Duration
 
-	putting chan struct{}   // has room for one: who sends a file, and guards has
+	putting chan struct{}   // has room for one: who sends a file, and guards has and stalled
 	has     map[string]bool // files that are there
+	stalled error           // why it is sent no more files
 }
 
 // Connect greets the relay at the far end of rw. It waits no longer than ctx and
@@ -183,7 +211,7 @@ func Connect(ctx context.Context, rw io.ReadWriteCloser) (*Conn, error) {
 		_ = m.Close()
 		return nil, errors.New("what answers is not a relay")
 	}
-	return &Conn{m: m, putting: make(chan struct{}, 1), has: map[string]bool{}}, nil
+	return &Conn{m: m, stall: stallTimeout, putting: make(chan struct{}, 1), has: map[string]bool{}}, nil
 }
 
 // Done is closed when the channel has ended.
@@ -217,7 +245,11 @@ func (c *Conn) dial(ctx context.Context, head *value.Map) (net.Conn, error) {
 		if errors.Is(err, io.EOF) {
 			err = ErrBroken
 		}
-		return nil, err
+		return nil, told(err)
+	}
+	if made[0] != 1 {
+		_ = s.Close()
+		return nil, fmt.Errorf("the relay broke the protocol: it answers %d", made[0])
 	}
 	addr, _ := head.At("addr").(string)
 	return &tunnel{s: s, addr: tunnelAddr(addr)}, nil
@@ -249,7 +281,7 @@ func broken(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrBroken, err)
+	return fmt.Errorf("%w: %w", ErrBroken, told(err))
 }
 
 func (t *tunnel) Close() error                     { return t.s.Close() }

@@ -17,6 +17,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"brine/internal/value"
 	"brine/sshexec/wire"
@@ -87,12 +89,51 @@ func (st *store) get(sum string) []byte {
 	if b := st.files[sum]; b != nil || st.dir == "" || !isSum(sum) {
 		return b
 	}
-	b, err := os.ReadFile(filepath.Join(st.dir, sum))
+	b, err := readKept(st.dir, sum)
 	if err != nil || sumOf(b) != sum {
 		return nil
 	}
-	st.keep(sum, b)
+	st.keep(sum, b) // what is sent is what was compared, whatever becomes of the file
 	return b
+}
+
+// readKept reads a file of dir: a regular one that is no link. What is none is not
+// waited for.
+func readKept(dir, sum string) ([]byte, error) {
+	if err := ownDir(dir); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, sum), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() || fi.Size() > maxFile {
+		return nil, fmt.Errorf("%s is not a file that was kept", f.Name())
+	}
+	b := make([]byte, fi.Size())
+	_, err = io.ReadFull(f, b)
+	return b, err
+}
+
+// ownDir makes a directory where it is missing, and checks that it is no link and
+// that it belongs to this account, and that nobody else may write to it.
+func ownDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	fi, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if st, ok := fi.Sys().(*syscall.Stat_t); !ok || !fi.IsDir() || int(st.Uid) != os.Geteuid() || fi.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s is not a directory of this account alone", dir)
+	}
+	return nil
 }
 
 func (st *store) keep(sum string, b []byte) {
@@ -144,7 +185,7 @@ var errOther = errors.New("what arrived is not what was sent")
 // process has ended. It is in dir, or where that cannot be, in the system's place
 // for such files.
 func Scratch(dir string) (*os.File, error) {
-	if dir != "" && os.MkdirAll(dir, 0o700) != nil {
+	if dir != "" && ownDir(dir) != nil {
 		dir = ""
 	}
 	f, err := os.CreateTemp(dir, ".held-")
@@ -239,7 +280,7 @@ func (st *store) put(s *wire.Stream) error {
 
 // save writes a file for later runs. Where that fails, it is sent again then.
 func (st *store) save(sum string, b []byte) {
-	if os.MkdirAll(st.dir, 0o700) != nil {
+	if ownDir(st.dir) != nil {
 		return
 	}
 	if names, err := os.ReadDir(st.dir); err == nil && len(names) >= keptFiles {
@@ -349,7 +390,7 @@ func (c *Conn) Put(ctx context.Context, sum string, b []byte) error {
 		return nil
 	}
 	head := value.MapOf("sum", sum, "size", int64(len(b)))
-	v, err := c.m.Call(ctx, methodHas, head, 64)
+	v, err := c.ask(ctx, methodHas, head)
 	if err != nil {
 		return err
 	}
@@ -362,14 +403,43 @@ func (c *Conn) Put(ctx context.Context, sum string, b []byte) error {
 	return nil
 }
 
-// turn waits until a file may be sent: who comes later finds it there.
+// turn waits until a file may be sent: who comes later finds it there. A relay that
+// let one stall is sent no further ones.
 func (c *Conn) turn(ctx context.Context) (done func(), err error) {
 	select {
 	case c.putting <- struct{}{}:
-		return func() { <-c.putting }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if c.stalled != nil {
+		<-c.putting
+		return nil, c.stalled
+	}
+	return func() { <-c.putting }, nil
+}
+
+// watch returns a context that ends when the relay lets a file stall: when going was
+// not called for a while. settle is to be called with the error of what was done with
+// it.
+func (c *Conn) watch(ctx context.Context) (watched context.Context, going func(), settle func(error) error) {
+	stalled := fmt.Errorf("the relay took nothing, or did not answer, for %s", c.stall)
+	watched, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(c.stall, func() { cancel(stalled) })
+	return watched, func() { timer.Reset(c.stall) }, func(err error) error {
+		timer.Stop()
+		if err != nil && ctx.Err() == nil && errors.Is(context.Cause(watched), stalled) {
+			c.stalled, err = stalled, stalled
+		}
+		cancel(nil)
+		return told(err)
+	}
+}
+
+// ask asks for what has a short answer.
+func (c *Conn) ask(ctx context.Context, method string, head *value.Map) (value.Value, error) {
+	ctx, _, settle := c.watch(ctx)
+	v, err := c.m.Call(ctx, method, head, 64)
+	return v, settle(err)
 }
 
 // Hold has the relay hold a file until the end of the run, or [Conn.Drop], unless
@@ -401,26 +471,46 @@ func (c *Conn) Drop(ctx context.Context, sum string) error {
 		return nil
 	}
 	delete(c.has, sum)
-	_, err = c.m.Call(ctx, methodDrop, value.MapOf("sum", sum), 64)
+	_, err = c.ask(ctx, methodDrop, value.MapOf("sum", sum))
 	return err
 }
 
 func (c *Conn) put(ctx context.Context, head *value.Map, r io.Reader) error {
+	ctx, going, settle := c.watch(ctx)
+	return settle(c.send(ctx, head, r, going))
+}
+
+func (c *Conn) send(ctx context.Context, head *value.Map, r io.Reader, going func()) error {
 	s, err := c.m.Open(ctx, methodPut, head, true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if _, err = io.CopyBuffer(onlyWriter{s}, onlyReader{r}, make([]byte, 32<<10)); err == nil {
+	if _, err = io.CopyBuffer(goingWriter{s, going}, onlyReader{r}, make([]byte, 32<<10)); err == nil {
 		err = s.CloseWrite(nil, nil)
 	}
 	if err != nil {
 		return s.Why(err)
 	}
-	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("the relay does not take the file: %w", err)
+	switch n, err := s.Read(make([]byte, 1)); {
+	case n > 0:
+		return errors.New("the relay broke the protocol: it answers a file with bytes")
+	case !errors.Is(err, io.EOF):
+		return err
 	}
 	return nil
+}
+
+// goingWriter tells of each write that was taken.
+type goingWriter struct {
+	w     io.Writer
+	going func()
+}
+
+func (g goingWriter) Write(b []byte) (int, error) {
+	n, err := g.w.Write(b)
+	g.going()
+	return n, err
 }
 
 // A Shared is a connection into which the relay puts files that it has. Its

@@ -3,11 +3,13 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A repeat gives the same text, much longer than anybody is to read.
@@ -59,5 +61,75 @@ func TestHostileNoiseBeforeTheGreeting(t *testing.T) {
 	}
 	if err := skipTo(bufio.NewReader(io.LimitReader(&repeat{text: "\x00"}, 600)), limit); err == nil {
 		t.Error("an end is a hello")
+	}
+}
+
+// TestAReaderEndsWithItsStream: who reads a stream whose handler has returned is told,
+// and does not look again and again.
+func TestAReaderEndsWithItsStream(t *testing.T) {
+	t.Parallel()
+	read := make(chan error, 1)
+	ctl, _ := pair(t, Options{}, Options{Handle: func(_ context.Context, s *Stream) error {
+		begun := make(chan struct{})
+		go func() {
+			close(begun)
+			_, err := s.Read(make([]byte, 1))
+			read <- err
+		}()
+		<-begun
+		return nil // while the peer sends still
+	}})
+	s, err := ctl.Open(t.Context(), "x", nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	select {
+	case err := <-read:
+		if err == nil || errors.Is(err, io.EOF) {
+			t.Errorf("the read ends with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the read does not end")
+	}
+}
+
+// TestHostileCancel: an agent that says that what it was asked for was cancelled has
+// not been interrupted by the person.
+func TestHostileCancel(t *testing.T) {
+	t.Parallel()
+	ctl, _ := pair(t, Options{}, Options{Handle: func(_ context.Context, s *Stream) error {
+		if s.Method() == "end" {
+			return context.Canceled
+		}
+		s.cancelWith("no", nil)
+		return nil
+	}})
+	for _, method := range []string{"end", "cancel"} {
+		_, err := ctl.Call(t.Context(), method, nil, 10)
+		if err == nil || errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, %T", method, err, err)
+		}
+	}
+}
+
+// TestHostileUnasked: what a controller takes none of ends the channel.
+func TestHostileUnasked(t *testing.T) {
+	t.Parallel()
+	for name, send := range map[string]func(m *Mux) error{
+		"a note": func(m *Mux) error { return m.Note("x", nil) },
+		"a request": func(m *Mux) error {
+			_, err := m.Open(context.Background(), "x", nil, false)
+			return err
+		},
+	} {
+		ctl, agent := pair(t, Options{}, Options{})
+		if err := send(agent); err != nil {
+			t.Fatal(err)
+		}
+		<-ctl.Done()
+		if err := ctl.Err(); err == nil || !strings.Contains(err.Error(), name+", and none is expected") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -70,10 +70,11 @@ type Options struct {
 	Resume bool
 	Broken func(err error)
 	// Handle serves a stream that the peer opened, in a goroutine of its own.
-	// Its ctx ends with the stream. An error goes to the peer as its end.
+	// Its ctx ends with the stream. An error goes to the peer as its end. nil: the
+	// peer may open none.
 	Handle func(ctx context.Context, s *Stream) error
 	// Note takes a message, in order, in the goroutine that reads: it must not
-	// wait.
+	// wait. nil: a controller takes none.
 	Note func(name string, v value.Value, size int)
 }
 
@@ -579,6 +580,9 @@ func (m *Mux) takeNote(p []byte) error {
 	if len(p) < 1 || int(p[0]) > maxMethod || len(p) < 1+int(p[0]) {
 		return broken("a note without a name")
 	}
+	if m.o.Note == nil && m.o.Role == Controller {
+		return broken("a note, and none is expected")
+	}
 	name, p := string(p[1:1+int(p[0])]), p[1+int(p[0]):]
 	left := maxItems
 	if m.o.Role == Controller {
@@ -604,6 +608,9 @@ func (m *Mux) takeOpen(f frame) error {
 	}
 	if f.stream == 0 || f.stream%2 == m.odd || f.stream <= m.last {
 		return broken("stream %d opened out of order", f.stream)
+	}
+	if m.o.Handle == nil && m.o.Role == Controller {
+		return broken("a request, and none is expected")
 	}
 	m.last = f.stream
 	head, err := ParseMap(p[2+int(p[1]):])

@@ -168,6 +168,9 @@ func (s *Stream) Read(p []byte) (int, error) {
 				err = io.EOF
 			}
 		}
+		if err == nil && s.ended { // it was answered: nothing more comes
+			err = io.ErrClosedPipe
+		}
 		s.mu.Unlock()
 		if err != nil || len(p) == 0 {
 			return 0, err
@@ -396,7 +399,7 @@ func (s *Stream) takeEnd(p []byte) error {
 	}
 	s.readEnd = true
 	if Code(p[0]) != CodeOK {
-		s.readErr = &RemoteError{Code(p[0]), string(p[1:])}
+		s.readErr = &RemoteError{s.m.believed(Code(p[0])), string(p[1:])}
 	} else {
 		s.closing = closing
 	}
@@ -420,7 +423,17 @@ func (s *Stream) takeCancel(text string) {
 		s.conclude(nil)
 		return
 	}
-	s.conclude(&RemoteError{Code: CodeCanceled, Text: "cancelled by the peer: " + text})
+	s.conclude(&RemoteError{Code: s.m.believed(CodeCanceled), Text: "cancelled by the peer: " + text})
+}
+
+// believed returns the code that an error of the peer has here. A controller knows
+// itself what it cancelled: an agent that says so would have its failure reported as
+// an interrupt of the person.
+func (m *Mux) believed(c Code) Code {
+	if m.o.Role == Controller && c == CodeCanceled {
+		return CodeFailed
+	}
+	return c
 }
 
 // Why returns the error that the peer's end carries, else err: what made a

@@ -354,7 +354,7 @@ func TestLiesEndTheChannel(t *testing.T) {
 					b.Close()
 				}
 			}()
-			m, err := Greet(t.Context(), a, Options{Handle: func(ctx context.Context, _ *Stream) error {
+			m, err := Greet(t.Context(), a, Options{Note: func(string, value.Value, int) {}, Handle: func(ctx context.Context, _ *Stream) error {
 				<-ctx.Done()
 				return ctx.Err()
 			}})

@@ -39,6 +39,9 @@ type Session struct {
 type Fake struct {
 	// Exec answers a command and returns its exit status. nil: status 0.
 	Exec func(s *Session) int
+	// Asked is told the kind of each request on a session, and of each channel that a
+	// client opens; nil: nobody.
+	Asked func(kind string)
 	// Hang is where the server stops to answer, Reset where it resets the
 	// connection.
 	Hang, Reset Point
@@ -302,6 +305,7 @@ func (f *Fake) serve(raw net.Conn) {
 		if f.at(raw, AtChannel) != nil {
 			return
 		}
+		f.asked(nc.ChannelType())
 		if nc.ChannelType() == "direct-tcpip" {
 			f.forward(nc)
 			continue
@@ -320,9 +324,16 @@ func (f *Fake) serve(raw net.Conn) {
 	}
 }
 
+func (f *Fake) asked(kind string) {
+	if f.Asked != nil {
+		f.Asked(kind)
+	}
+}
+
 func (f *Fake) session(raw net.Conn, user string, ch ssh.Channel, reqs <-chan *ssh.Request) {
 	defer ch.Close()
 	for r := range reqs {
+		f.asked(r.Type)
 		if r.Type != "exec" {
 			if r.WantReply {
 				_ = r.Reply(r.Type == "env" || r.Type == "pty-req", nil)
