@@ -433,3 +433,35 @@ func TestHostileRelayAgents(t *testing.T) {
 		t.Errorf("%v are there to run", left)
 	}
 }
+
+// TestHostileRelayQueues: a relay that lets its targets wait takes no turn of others:
+// neither to be sent the agent, nor to shake hands with a host of the same address.
+func TestHostileRelayQueues(t *testing.T) {
+	t.Parallel()
+	p := &placer{turns: newTurns(1)}
+	d := NewDialer(options(t, known(t)))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range dialsAtOneHost {
+		if _, err := d.enter(ctx, "evil", "10.0.0.1:22"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, via := range []string{"evil", "good", ""} {
+		x, err := p.begin(ctx, &Client{via: via, closed: make(chan struct{})})
+		if err != nil {
+			t.Fatalf("no turn by %q: %v", via, err)
+		}
+		if via != "evil" { // which keeps its own
+			x.leave()
+			leave, err := d.enter(ctx, via, "10.0.0.1:22")
+			if err != nil {
+				t.Fatalf("no handshake by %q: %v", via, err)
+			}
+			leave()
+		}
+	}
+	if p.turnsBy("evil") != p.turnsBy("evil") || p.turnsBy("").limit != 1 || p.turnsBy("evil").limit != 1 {
+		t.Error("the turns by a relay are not those of all its targets")
+	}
+}

@@ -25,6 +25,7 @@ import (
 	"brine/internal/fun"
 	"brine/internal/host"
 	"brine/internal/roster"
+	"brine/internal/testkit/relaytest"
 	"brine/internal/testkit/sshtest"
 	"brine/internal/value"
 	"brine/sshexec/agent"
@@ -224,6 +225,23 @@ func TestRelayFiles(t *testing.T) {
 			t.Fatalf("the relay was sent the content, at %d", at)
 		}
 	}
+	legible, err := relaytest.Read(b.up.bytes())
+	if err != nil || len(legible.Decrypted) != n || legible.Find("cache/files") == nil {
+		t.Fatalf("%d connections were decrypted, %v", len(legible.Decrypted), err)
+	}
+	b.p.seals.mu.Lock()
+	for _, x := range b.p.seals.all {
+		raw, err := hex.DecodeString(x.key)
+		if err != nil || len(raw) != 32 {
+			t.Fatalf("a key of %d bytes, %v", len(raw), err)
+		}
+		for name, secret := range map[string]string{"key": string(raw), "key in hex": x.key, "hash of the content": x.plain} {
+			if found := legible.Find(secret); len(found) > 0 {
+				t.Errorf("the relay can read the %s: %v", name, found)
+			}
+		}
+	}
+	b.p.seals.mu.Unlock()
 	b.fetch("small", b.file[:link.LargeFile-1])
 	if sent := strings.Count(b.log.String(), "file sent by its relay"); sent != n {
 		t.Error("a small file was sent by the relay")
