@@ -15,7 +15,6 @@ import (
 	"unicode/utf16"
 
 	"brine/internal/value"
-	"brine/sshexec/wire"
 )
 
 // magic begins a channel, and header is the size of the head of its frames.
@@ -56,14 +55,11 @@ func Read(raw []byte) (*Legible, error) {
 		switch kind {
 		case frameOpen:
 			method := string(p[2 : 2+int(p[1])])
-			head, err := wire.ParseMap(p[2+len(method):])
-			if err != nil {
-				return nil, err
-			}
+			head := p[2+len(method):]
 			switch method {
 			case "relay.dial":
-				l.Dials = append(l.Dials, head.Str("addr"))
-				shared[id] = head.At("shared") == true
+				l.Dials = append(l.Dials, text(head, "addr"))
+				shared[id] = bytes.Contains(head, []byte("shared\x01")) // true
 			case "relay.put":
 				l.Files++
 			}
@@ -81,6 +77,15 @@ func Read(raw []byte) (*Legible, error) {
 		l.Decrypted = append(l.Decrypted, text)
 	}
 	return l, nil
+}
+
+// text returns a short text of an encoded mapping: its key, a tag, its length.
+func text(head []byte, key string) string {
+	_, rest, ok := bytes.Cut(head, []byte(key))
+	if !ok || len(rest) < 2 || len(rest) < 2+int(rest[1]) {
+		return ""
+	}
+	return string(rest[2 : 2+int(rest[1])])
 }
 
 // decrypt decrypts the messages of a connection for files. In the place of the files,
