@@ -275,12 +275,18 @@ func TestHostileRelayHolds(t *testing.T) {
 		{"the answer to a dial", func() *evil {
 			return &evil{answer: func(ctx context.Context, _ *wire.Stream) (bool, error) { <-ctx.Done(); return true, nil }}
 		}, []string{"no answer within 3s (the relay b1 may not have passed it on)"}},
-		{"all of a target", func() *evil { return &evil{down: tampering(0, tampers["holds back"], new(atomic.Int32))} },
-			[]string{"no answer within 3s (the relay b1 may not have passed it on)"}},
-		{"all of the controller", func() *evil { return &evil{up: tampering(0, tampers["holds back"], new(atomic.Int32))} },
-			[]string{"no answer within 3s (the relay b1 may not have passed it on)"}},
-		{"the end of a return", func() *evil { return &evil{down: tampering(200_000, tampers["holds back"], new(atomic.Int32))} },
-			[]string{"the host answered nothing for 3s (the relay b1 may have passed nothing on)"}},
+		{
+			"all of a target", func() *evil { return &evil{down: tampering(0, tampers["holds back"], new(atomic.Int32))} },
+			[]string{"no answer within 3s (the relay b1 may not have passed it on)"},
+		},
+		{
+			"all of the controller", func() *evil { return &evil{up: tampering(0, tampers["holds back"], new(atomic.Int32))} },
+			[]string{"no answer within 3s (the relay b1 may not have passed it on)"},
+		},
+		{
+			"the end of a return", func() *evil { return &evil{down: tampering(200_000, tampers["holds back"], new(atomic.Int32))} },
+			[]string{"the host answered nothing for 3s (the relay b1 may have passed nothing on)"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -461,7 +461,7 @@ func TestHostileRelayQueues(t *testing.T) {
 			leave()
 		}
 	}
-	if p.turnsBy("evil") != p.turnsBy("evil") || p.turnsBy("").limit != 1 || p.turnsBy("evil").limit != 1 {
+	if evil := p.turnsBy("evil"); evil != p.turnsBy("evil") || p.turnsBy("").limit != 1 || p.turnsBy("evil").limit != 1 {
 		t.Error("the turns by a relay are not those of all its targets")
 	}
 }

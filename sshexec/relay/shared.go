@@ -89,7 +89,7 @@ func (st *store) get(sum string) []byte {
 	if b := st.files[sum]; b != nil || st.dir == "" || !isSum(sum) {
 		return b
 	}
-	b, err := readKept(st.dir, sum)
+	b, err := readKept(st.dir, sum, maxFile)
 	if err != nil || sumOf(b) != sum {
 		return nil
 	}
@@ -97,9 +97,9 @@ func (st *store) get(sum string) []byte {
 	return b
 }
 
-// readKept reads a file of dir: a regular one that is no link. What is none is not
-// waited for.
-func readKept(dir, sum string) ([]byte, error) {
+// readKept reads a file of dir: a regular one of at most limit bytes that is no link.
+// What is none is not waited for.
+func readKept(dir, sum string, limit int64) ([]byte, error) {
 	if err := ownDir(dir); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func readKept(dir, sum string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !fi.Mode().IsRegular() || fi.Size() > maxFile {
+	if !fi.Mode().IsRegular() || fi.Size() > limit {
 		return nil, fmt.Errorf("%s is not a file that was kept", f.Name())
 	}
 	b := make([]byte, fi.Size())

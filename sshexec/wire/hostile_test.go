@@ -127,7 +127,10 @@ func TestHostileUnasked(t *testing.T) {
 		if err := send(agent); err != nil {
 			t.Fatal(err)
 		}
-		<-ctl.Done()
+		select {
+		case <-ctl.Done():
+		case <-time.After(time.Minute):
+		}
 		if err := ctl.Err(); err == nil || !strings.Contains(err.Error(), name+", and none is expected") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -152,9 +152,9 @@ func (l *Legible) Find(text string) (found []string) {
 
 // encodings are the ways in which a text may stand somewhere.
 func encodings(text string) map[string]string {
-	percent := ""
+	var percent strings.Builder
 	for i := range len(text) {
-		percent += fmt.Sprintf("%%%02X", text[i])
+		fmt.Fprintf(&percent, "%%%02X", text[i])
 	}
 	var little, big []byte
 	for _, u := range utf16.Encode([]rune(text)) {
@@ -167,7 +167,7 @@ func encodings(text string) map[string]string {
 	out := map[string]string{
 		"plain": text, "hex": hex.EncodeToString([]byte(text)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(text))),
 		"quoted": strings.Trim(fmt.Sprintf("%+q", text), `"`), "repr": strings.Trim(value.Repr(text), "'"),
-		"url": url.QueryEscape(text), "percent": percent, "UTF-16LE": string(little), "UTF-16BE": string(big), "reversed": string(reversed),
+		"url": url.QueryEscape(text), "percent": percent.String(), "UTF-16LE": string(little), "UTF-16BE": string(big), "reversed": string(reversed),
 	}
 	for name, e := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64url": base64.RawURLEncoding} {
 		for at := range 3 { // where it stands in the whole
