@@ -397,7 +397,8 @@ func TestHostileRelayFiles(t *testing.T) {
 	}
 }
 
-// TestHostileRelayAgents: the same for an agent, of which nothing is left that runs.
+// TestHostileRelayAgents: of an agent that a relay spoils, nothing is left that runs. The
+// next try goes by the connection of the controller.
 func TestHostileRelayAgents(t *testing.T) {
 	t.Parallel()
 	sshtest.Require(t, "cat")
@@ -432,6 +433,19 @@ func TestHostileRelayAgents(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(e.ThinDir, "agent", "brine-*")); len(left) > 0 {
 		t.Errorf("%v are there to run", left)
 	}
+	m.dialing.Lock()
+	c, err = m.dial(t.Context())
+	m.dialing.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.share = m.sharer(); c.share != nil {
+		t.Error("the relay is to send it again")
+	}
+	if err := p.place.pushInTurn(t.Context(), c, m.e, &absent{host[0], host[1], "cat"}); err != nil {
+		t.Fatal(err)
+	}
+	whole(t, &p.place, m.e)
 }
 
 // TestHostileRelayQueues: a relay that lets its targets wait takes no turn of others:

@@ -258,10 +258,13 @@ type pushed struct {
 }
 
 // pushOnce sends the image once, by a way of push.
-func (p *placer) pushOnce(ctx context.Context, x *sending, way string, skip int, fresh bool) (pushed, error) {
+func (p *placer) pushOnce(ctx context.Context, x *sending, way string, skip int, fresh bool) (_ pushed, err error) {
 	c, e := p.shared(ctx, x, way), x.e
 	if main := x.c; c != main {
 		defer func() {
+			if err != nil && !main.gone(err) { // the next try does without the relay
+				c.spoil()
+			}
 			x.c = main
 			_ = c.Close() // what was sent is judged by the script
 		}()

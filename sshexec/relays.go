@@ -50,6 +50,7 @@ type relaying struct {
 	held     bool         // the machine counts as used
 	failed   error        // why the last attempt failed, and when
 	failedAt time.Time
+	spoiled  atomic.Bool // the agent did not arrive by the machine's own relay
 }
 
 // carrier returns what dials m from its relay; nil where it has none, or is
@@ -257,7 +258,7 @@ type sharer func(ctx context.Context, sum string, open func() ([]byte, error)) (
 // relay can read what is sent by a sharer, so there is none where a password is.
 func (m *machine) sharer() sharer {
 	via := m.via
-	if via == "" || m.e.Passwd.IsSet() || m.e.TTY {
+	if via == "" || m.e.Passwd.IsSet() || m.e.TTY || m.relaying.spoiled.Load() {
 		return nil
 	}
 	return func(ctx context.Context, sum string, open func() ([]byte, error)) (*Client, error) {
@@ -272,13 +273,17 @@ func (m *machine) sharer() sharer {
 		if err := r.Put(ctx, sum, file); err != nil {
 			return nil, err
 		}
-		return m.p.s.Dialer.dialShared(ctx, m.e, &carry{via, func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := m.p.s.Dialer.dialShared(ctx, m.e, &carry{via, func(ctx context.Context, network, addr string) (net.Conn, error) {
 			way, err := r.DialShared(ctx, network, addr)
 			if err != nil {
 				return nil, notCarried(via, err)
 			}
 			return &tap{Shared: way, file: file, sum: sum}, nil
 		}})
+		if err == nil {
+			c.spoil = func() { m.relaying.spoiled.Store(true) }
+		}
+		return c, err
 	}
 }
 
