@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"brine/internal/roster"
 )
 
 func rsaKey(t *testing.T) ssh.PublicKey {
@@ -78,5 +80,32 @@ func TestHostileStart(t *testing.T) {
 	}
 	if err := appendKnown(known, "web2:22", other, false); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHostileForwarding: an ssh_config that forwards the ssh-agent to all hosts forwards
+// it to none of the roster, unless the entry says so itself.
+func TestHostileForwarding(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(config, []byte("Host *\n  ForwardAgent yes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, "")
+	o.Config, o.AgentSocket = []string{config}, "/run/agent"
+	d := NewDialer(o)
+	for _, tt := range []struct {
+		e    roster.Entry
+		want string
+	}{
+		{roster.Entry{}, ""},
+		{roster.Entry{Priv: "agent-forwarding"}, "/run/agent"},
+		{roster.Entry{SSHOptions: []string{"ForwardAgent=yes"}}, "/run/agent"},
+		{roster.Entry{Priv: "agent-forwarding", SSHOptions: []string{"ForwardAgent=no"}}, ""},
+	} {
+		tt.e.ID, tt.e.Host = "web1", "192.0.2.1"
+		if to, err := d.dest(t.Context(), &tt.e); err != nil || to.forward != tt.want {
+			t.Errorf("priv %q, %q: the agent is forwarded by %q, %v, want %q", tt.e.Priv, tt.e.SSHOptions, to.forward, err, tt.want)
+		}
 	}
 }
