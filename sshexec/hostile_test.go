@@ -3,6 +3,8 @@ package sshexec
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +64,16 @@ func TestHostileStart(t *testing.T) {
 	t.Parallel()
 	known := filepath.Join(t.TempDir(), "known_hosts")
 	key, other := rsaKey(t), rsaKey(t)
+	// Enough lines that all of them read the file before one of them writes, if they may.
+	const lines = 4000
+	blob := base64.StdEncoding.EncodeToString(other.Marshal())
+	var old strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&old, "host%d ssh-rsa %s\n", i, blob)
+	}
+	if err := os.WriteFile(known, []byte(old.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -72,8 +84,8 @@ func TestHostileStart(t *testing.T) {
 	}
 	wg.Wait()
 	b, err := os.ReadFile(known)
-	if err != nil || strings.Count(string(b), "\n") != 1 {
-		t.Errorf("known_hosts is %q, %v", b, err)
+	if n := strings.Count(string(b), "\n"); err != nil || n != lines+1 {
+		t.Errorf("known_hosts has %d lines, %v, want one more than %d", n, err, lines)
 	}
 	if err := appendKnown(known, "web1:2222", other, false); err == nil {
 		t.Error("another key of the same host is noted")

@@ -1,6 +1,7 @@
 package sshexec
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -456,11 +457,13 @@ func TestFoundAgentIsTheOneLookedAt(t *testing.T) {
 func TestFoundAgentIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(dir, exe string) error{
-		"open":  func(dir, _ string) error { return os.Chmod(dir, 0o750) },
-		"size":  func(_, exe string) error { return os.Truncate(exe, 5) },
-		"mode":  func(_, exe string) error { return os.Chmod(exe, 0o600) },
-		"gone":  func(_, exe string) error { return os.Remove(exe) },
-		"link":  func(dir, _ string) error { return errors.Join(os.Rename(dir, dir+".there"), os.Symlink("agent.there", dir)) },
+		"open": func(dir, _ string) error { return os.Chmod(dir, 0o750) },
+		"size": func(_, exe string) error { return os.Truncate(exe, 5) },
+		"mode": func(_, exe string) error { return os.Chmod(exe, 0o600) },
+		"gone": func(_, exe string) error { return os.Remove(exe) },
+		"link": func(dir, _ string) error {
+			return errors.Join(os.Rename(dir, dir+".there"), os.Symlink("agent.there", dir))
+		},
 		"owner": func(dir, _ string) error { return os.Chown(dir, 61234, -1) },
 		"is ok": func(_, _ string) error { return nil },
 	} {
@@ -523,13 +526,17 @@ exec "$@"
 	if err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for i := range 3 {
-		s, err := c.start(t.Context(), launchOf(e, "echo ran"))
+		s, err := c.start(ctx, launchOf(e, "echo ran"))
 		if err != nil {
 			t.Fatalf("call %d: %v", i, err)
 		}
+		stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 		out, err := io.ReadAll(s)
-		if status, serr := s.settled(t.Context()); err != nil || serr != nil || status != 0 || string(out) != "ran\n" {
+		stop()
+		if status, serr := s.settled(ctx); err != nil || serr != nil || status != 0 || string(out) != "ran\n" {
 			t.Errorf("call %d: %q, %d, %v, %v", i, out, status, err, serr)
 		}
 		_ = s.Close()

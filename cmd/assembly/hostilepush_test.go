@@ -41,7 +41,9 @@ func TestHostilePushes(t *testing.T) {
 	full := strings.Repeat("x", 1<<20)
 	var wg sync.WaitGroup
 	for i := range 20 {
-		wg.Go(func() { _ = push(context.Background(), "web1", fmt.Sprintf("f%d", i), &late{Reader: strings.NewReader(full[:1<<19])}) })
+		wg.Go(func() {
+			_ = push(context.Background(), "web1", fmt.Sprintf("f%d", i), &late{Reader: strings.NewReader(full[:1<<19])})
+		})
 	}
 	wg.Wait()
 	for _, p := range []string{"../../x", "/../x", "..", "", "a/../../../x"} {
