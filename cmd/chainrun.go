@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -121,7 +122,7 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 			return fun.Args{}, err
 		}
 		path := filepath.Join(dir, chainSLS, name+".sls")
-		if err := errors.Join(a.Host.MkdirAll(filepath.Dir(path), 0o755), a.Host.WriteFile(path, strings.NewReader(sls), host.WriteOptions{})); err != nil {
+		if err := errors.Join(a.Host.MkdirAll(filepath.Dir(path), 0o700), a.Host.WriteFile(path, strings.NewReader(sls), host.WriteOptions{Mode: new(fs.FileMode(0o600))})); err != nil {
 			return fun.Args{}, err
 		}
 		in := fun.Args{Pos: []value.Value{chainSLS + "." + name}, Kw: value.NewMap(1)}
@@ -215,7 +216,7 @@ error is shown and the chain is not changed; your text is kept in another file.`
 			return err
 		}
 		path := filepath.Join(dir, args[0]+".yml")
-		if err := a.Host.WriteFile(path, strings.NewReader(string(old)), host.WriteOptions{}); err != nil {
+		if err := a.Host.WriteFile(path, strings.NewReader(string(old)), host.WriteOptions{Mode: new(fs.FileMode(0o600))}); err != nil {
 			return err
 		}
 		editor := cmp.Or(a.Getenv("VISUAL"), a.Getenv("EDITOR"), "vi")

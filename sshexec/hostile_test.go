@@ -3,6 +3,8 @@ package sshexec
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"brine/internal/roster"
 )
 
 func rsaKey(t *testing.T) ssh.PublicKey {
@@ -60,6 +64,16 @@ func TestHostileStart(t *testing.T) {
 	t.Parallel()
 	known := filepath.Join(t.TempDir(), "known_hosts")
 	key, other := rsaKey(t), rsaKey(t)
+	// Enough lines that all of them read the file before one of them writes, if they may.
+	const lines = 4000
+	blob := base64.StdEncoding.EncodeToString(other.Marshal())
+	var old strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&old, "host%d ssh-rsa %s\n", i, blob)
+	}
+	if err := os.WriteFile(known, []byte(old.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -70,13 +84,40 @@ func TestHostileStart(t *testing.T) {
 	}
 	wg.Wait()
 	b, err := os.ReadFile(known)
-	if err != nil || strings.Count(string(b), "\n") != 1 {
-		t.Errorf("known_hosts is %q, %v", b, err)
+	if n := strings.Count(string(b), "\n"); err != nil || n != lines+1 {
+		t.Errorf("known_hosts has %d lines, %v, want one more than %d", n, err, lines)
 	}
 	if err := appendKnown(known, "web1:2222", other, false); err == nil {
 		t.Error("another key of the same host is noted")
 	}
 	if err := appendKnown(known, "web2:22", other, false); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHostileForwarding: an ssh_config that forwards the ssh-agent to all hosts forwards
+// it to none of the roster, unless the entry says so itself.
+func TestHostileForwarding(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(config, []byte("Host *\n  ForwardAgent yes\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options(t, "")
+	o.Config, o.AgentSocket = []string{config}, "/run/agent"
+	d := NewDialer(o)
+	for _, tt := range []struct {
+		e    roster.Entry
+		want string
+	}{
+		{roster.Entry{}, ""},
+		{roster.Entry{Priv: "agent-forwarding"}, "/run/agent"},
+		{roster.Entry{SSHOptions: []string{"ForwardAgent=yes"}}, "/run/agent"},
+		{roster.Entry{Priv: "agent-forwarding", SSHOptions: []string{"ForwardAgent=no"}}, ""},
+	} {
+		tt.e.ID, tt.e.Host = "web1", "192.0.2.1"
+		if to, err := d.dest(t.Context(), &tt.e); err != nil || to.forward != tt.want {
+			t.Errorf("priv %q, %q: the agent is forwarded by %q, %v, want %q", tt.e.Priv, tt.e.SSHOptions, to.forward, err, tt.want)
+		}
 	}
 }

@@ -111,7 +111,7 @@ func (p *placer) startLaunch(e *roster.Entry, mark, command string, insist bool)
 func quickScript(e *roster.Entry, kinds, command string) string {
 	return setup(e) + `h=; q() { case $1:${14} in drwx------*:$n) [ -O . ] && exec ./$h ` + command + `;; esac; }; ` +
 		`{ read -r s </proc/sys/kernel/ostype && read -r m </proc/sys/kernel/arch; } 2>/dev/null && case "$s $m" in ` + kinds + `esac && ` +
-		`[ -n "$h" ] && unset TIME_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE CDPATH && cd -P ` + candidates(e)[0] + ` 2>/dev/null && ` +
+		`[ -n "$h" ] && unset TIME_STYLE LS_BLOCK_SIZE BLOCK_SIZE BLOCKSIZE CDPATH && [ ! -h ` + candidates(e)[0] + ` ] && cd -P ` + candidates(e)[0] + ` 2>/dev/null && ` +
 		`[ -x $h ] && q $(LC_ALL=C ls -ldn . $h 2>/dev/null)`
 }
 
@@ -122,7 +122,7 @@ func quickScript(e *roster.Entry, kinds, command string) string {
 // directory that was looked at.
 func (p *placer) atAgent(e *roster.Entry, mark, start, only string) string {
 	dirs := candidates(e)
-	try := `cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + "\n"
+	try := `[ ! -h "$d" ] && cd -P "$d" 2>/dev/null && here $h && [ "$z" = $n ] && [ -x $h ] && ` + start + "\n"
 	return scriptTools + setup(e) + `pick() {
 h=
 case $1 in

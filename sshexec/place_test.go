@@ -1,6 +1,8 @@
 package sshexec
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -8,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,6 +215,23 @@ func TestPushLosesBytes(t *testing.T) {
 	p, e := b.placer(t, 1<<20)
 	wantStage(t, b.place(t, p, e, "cat,gzip"), Push, "SFTP is not served", "Subsystem sftp")
 	if got := tempFiles(t, b.home); len(got) != 0 {
+		t.Errorf("left: %v", got)
+	}
+}
+
+// TestPushChangesBytes: what arrives is as long as what was sent, and runs, but it is
+// another program.
+func TestPushChangesBytes(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "cat"), []byte("#!/bin/sh\nexec sed 's/xxxx/yyyy/g'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
+	p, e := b.placer(t, 1<<16)
+	wantStage(t, b.place(t, p, e, "cat"), Push, "SFTP is not served")
+	if got, _ := filepath.Glob(filepath.Join(e.ThinDir, "agent", "brine-*")); len(got) != 0 {
 		t.Errorf("left: %v", got)
 	}
 }
@@ -432,18 +452,26 @@ func TestFoundAgentIsTheOneLookedAt(t *testing.T) {
 }
 
 // TestFoundAgentIsChecked: a directory that others may enter, one behind a
-// link, a file of another size and one that is no program are passed over.
+// link, one of another account, a file of another size and one that is no program
+// are passed over.
 func TestFoundAgentIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(dir, exe string) error{
-		"open":  func(dir, _ string) error { return os.Chmod(dir, 0o750) },
-		"size":  func(_, exe string) error { return os.Truncate(exe, 5) },
-		"mode":  func(_, exe string) error { return os.Chmod(exe, 0o600) },
-		"gone":  func(_, exe string) error { return os.Remove(exe) },
+		"open": func(dir, _ string) error { return os.Chmod(dir, 0o750) },
+		"size": func(_, exe string) error { return os.Truncate(exe, 5) },
+		"mode": func(_, exe string) error { return os.Chmod(exe, 0o600) },
+		"gone": func(_, exe string) error { return os.Remove(exe) },
+		"link": func(dir, _ string) error {
+			return errors.Join(os.Rename(dir, dir+".there"), os.Symlink("agent.there", dir))
+		},
+		"owner": func(dir, _ string) error { return os.Chown(dir, 61234, -1) },
 		"is ok": func(_, _ string) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "owner" && os.Geteuid() != 0 {
+				t.Skip("only root can give a directory away")
+			}
 			b := newBox(t)
 			p, e := b.placer(t, 100)
 			if err := os.WriteFile(p.images.Exe, []byte("#!/bin/sh\n# "+version.Stamp()+"\n[ \"$1\" = version ] && exit 0\necho it runs >&2; exit 3\n"), 0o755); err != nil {
@@ -465,5 +493,64 @@ func TestFoundAgentIsChecked(t *testing.T) {
 				t.Errorf("%v, %v", missing, err)
 			}
 		})
+	}
+}
+
+// TestHostilePrompt has a sudo stand-in say all prompts and marks of earlier calls
+// before it asks: what another program, which somebody else wrote, could say in its
+// place. The password goes to the one that was asked for in this call.
+func TestHostilePrompt(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	dir := t.TempDir()
+	said, got := filepath.Join(dir, "said"), filepath.Join(dir, "got")
+	// Its arguments are -S -p PROMPT -H -u USER -- sh -c SCRIPT.
+	script := fmt.Sprintf(`#!/bin/sh
+{ echo Password: [sudo] password for root: %[1]s %[1]s: %[2]s; cat %[3]s 2>/dev/null; } >&2
+m=${10#*%[2]s}
+echo "$3 %[2]s${m%%%% *}" >>%[3]s
+printf %%s "$3" >&2
+IFS= read -r l
+echo "$l" >>%[4]s
+shift 7
+exec "$@"
+`, promptMark, begunMark, said, got)
+	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
+	b.Start()
+	e := entry(b.Fake)
+	e.Sudo, e.Passwd = true, roster.NewSecret("s3cret")
+	c, err := dial(t, options(t, known(t, line(b.Fake))), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for i := range 3 {
+		s, err := c.start(ctx, launchOf(e, "echo ran"))
+		if err != nil {
+			t.Fatalf("call %d: %v", i, err)
+		}
+		stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+		out, err := io.ReadAll(s)
+		stop()
+		if status, serr := s.settled(ctx); err != nil || serr != nil || status != 0 || string(out) != "ran\n" {
+			t.Errorf("call %d: %q, %d, %v, %v", i, out, status, err, serr)
+		}
+		_ = s.Close()
+	}
+	words, err := os.ReadFile(said)
+	f := strings.Fields(string(words))
+	if err != nil || len(f) != 6 {
+		t.Fatalf("said %q, %v", words, err)
+	}
+	slices.Sort(f)
+	if f = slices.Compact(f); len(f) != 6 || !strings.HasPrefix(f[0], begunMark) || !strings.HasPrefix(f[5], promptMark) {
+		t.Errorf("prompts and marks come again: %q", f)
+	}
+	if text, err := os.ReadFile(got); err != nil || string(text) != strings.Repeat("s3cret\n", 3) {
+		t.Errorf("it read %q, %v", text, err)
 	}
 }

@@ -1,14 +1,19 @@
 // Command mutants undoes the guards that docs/security.md names, one by one, and
 // checks that a test notices. It changes no file of the tree: go builds each test
-// with one file replaced.
+// with other files in the place of those with the guard.
 //
 //	mutants [-only TEXT] [LIST]
 //
 // LIST is bench/mutants/list.txt: for each guard its name, the file, the text of it
 // that is replaced, which the file has exactly once, the text that replaces it, and
-// the package with the test that has to fail. The test has to pass without the
-// change. What does not compile, hangs, is skipped or passes is a fault of the list
-// or of the test, and the status is 1.
+// the package with the test that has to fail. Where a guard stands behind another
+// one, it has several texts, and all of them are replaced. The test has to pass
+// without the change. What does not compile, hangs, is skipped or passes is a fault of
+// the list or of the test, and the status is 1.
+//
+// The list also has attacks without a guard of their own: blocks with the key attack,
+// which names a package and a test, and the key why. Each test with Hostile in its
+// name is in the list, in one way or the other.
 package main
 
 import (
@@ -22,6 +27,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -39,16 +45,45 @@ func main() {
 	}
 }
 
-// A mutant is a guard that is undone.
+// A mutant is a guard that is undone. With why, it is an attack without one.
 type mutant struct {
-	line                              int
-	guard, file, old, new, pkg, check string
+	line                   int
+	guard, pkg, check, why string
+	edits                  []edit
+}
+
+// An edit replaces a text of a file, which has it once.
+type edit struct{ file, old, new string }
+
+// tests returns the names of the tests: check has one or several, separated by |, or
+// one with a part of it that has to fail behind a slash.
+func (m *mutant) tests() []string {
+	top, _, _ := strings.Cut(m.check, "/")
+	return strings.Split(top, "|")
+}
+
+// pattern is the one that runs the tests, and no other parts of them.
+func (m *mutant) pattern() string {
+	top, parts, has := strings.Cut(m.check, "/")
+	out := "^(" + top + ")$"
+	if has {
+		out += "/^" + strings.ReplaceAll(regexp.QuoteMeta(parts), "/", "$/^") + "$"
+	}
+	return out
+}
+
+// part reports whether the output of the tests says that those of the mutant failed.
+func (m *mutant) part(out string) bool {
+	_, _, has := strings.Cut(m.check, "/")
+	return !has || regexp.MustCompile(`(?m)^\s*--- FAIL: `+regexp.QuoteMeta(m.check)+`[ /]`).MatchString(out)
 }
 
 // parse reads a list: blocks of "key: value" lines; lines that begin with # are
-// comments. A value that does not fit on one line has \n.
+// comments. A value that does not fit on one line has \n, and \\n where the file has
+// that.
 func parse(text string) (all []*mutant, err error) {
 	var m *mutant
+	file := ""
 	for i, line := range strings.Split(text, "\n") {
 		switch {
 		case strings.TrimSpace(line) == "":
@@ -67,18 +102,24 @@ func parse(text string) (all []*mutant, err error) {
 		if m == nil {
 			m = &mutant{line: i + 1}
 			all = append(all, m)
+			file = ""
 		}
-		v = strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(v)
+		v = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t").Replace(v)
 		switch key {
 		case "guard":
 			m.guard = v
 		case "file":
-			m.file = v
+			file = v
 		case "old":
-			m.old = v
+			m.edits = append(m.edits, edit{file: file, old: v})
 		case "new":
-			m.new = v
-		case "test":
+			if len(m.edits) == 0 {
+				return nil, fmt.Errorf("line %d: new before old", i+1)
+			}
+			m.edits[len(m.edits)-1].new = v
+		case "why":
+			m.why = v
+		case "test", "attack":
 			m.pkg, m.check, ok = strings.Cut(v, " ")
 			if !ok {
 				return nil, fmt.Errorf("line %d: not PACKAGE TEST", i+1)
@@ -88,8 +129,11 @@ func parse(text string) (all []*mutant, err error) {
 		}
 	}
 	for _, m := range all {
-		if m.guard == "" || m.file == "" || m.old == "" || m.check == "" {
-			return nil, fmt.Errorf("line %d: a guard has a guard, file, old, new and test", m.line)
+		switch {
+		case m.why != "" && m.check != "" && m.guard == "" && len(m.edits) == 0:
+		case m.why != "" || m.guard == "" || m.check == "" || len(m.edits) == 0 ||
+			slices.ContainsFunc(m.edits, func(e edit) bool { return e.file == "" || e.old == "" || e.old == e.new }):
+			return nil, fmt.Errorf("line %d: a guard has a guard, file, old, new and test; an attack without one has attack and why", m.line)
 		}
 	}
 	if len(all) == 0 {
@@ -98,16 +142,31 @@ func parse(text string) (all []*mutant, err error) {
 	return all, nil
 }
 
-// changed returns the file without the guard.
-func (m *mutant) changed() ([]byte, error) {
-	b, err := os.ReadFile(m.file)
-	if err != nil {
-		return nil, err
+// changed returns the files without the guard, by their names.
+func (m *mutant) changed() (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for _, e := range m.edits {
+		b := out[e.file]
+		if b == nil {
+			var err error
+			if b, err = os.ReadFile(e.file); err != nil {
+				return nil, err
+			}
+		}
+		if n := bytes.Count(b, []byte(e.old)); n != 1 {
+			return nil, fmt.Errorf("%s has %q %d times, and not once: the list no longer matches the code", e.file, e.old, n)
+		}
+		out[e.file] = bytes.Replace(b, []byte(e.old), []byte(e.new), 1)
 	}
-	if n := bytes.Count(b, []byte(m.old)); n != 1 {
-		return nil, fmt.Errorf("%s has %q %d times, and not once: the list no longer matches the code", m.file, m.old, n)
+	return out, nil
+}
+
+// files returns the names of the files that are changed.
+func (m *mutant) files() (out string) {
+	for _, e := range m.edits {
+		out += e.file + " "
 	}
-	return bytes.Replace(b, []byte(m.old), []byte(m.new), 1), nil
+	return out
 }
 
 func run(w io.Writer, list, only string) error {
@@ -127,7 +186,7 @@ func run(w io.Writer, list, only string) error {
 	tried, bad := 0, 0
 	passes := map[string]error{} // by package and test, without a change
 	for _, m := range all {
-		if only != "" && !strings.Contains(m.guard+" "+m.file+" "+m.check, only) {
+		if m.why != "" || only != "" && !strings.Contains(m.guard+" "+m.files()+m.check, only) {
 			continue
 		}
 		tried++
@@ -166,18 +225,22 @@ func (m *mutant) try(dir string, passes map[string]error) error {
 	if err := passes[key]; err != nil {
 		return fmt.Errorf("without the change: %w", err)
 	}
-	abs, err := filepath.Abs(m.file)
+	replace := map[string]string{}
+	for name, b := range text {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return err
+		}
+		replace[abs] = filepath.Join(dir, fmt.Sprintf("changed%d.go", len(replace)))
+		if err := os.WriteFile(replace[abs], b, 0o600); err != nil {
+			return err
+		}
+	}
+	doc, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err != nil {
 		return err
 	}
-	file, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		return err
-	}
-	doc, err := json.Marshal(map[string]map[string]string{"Replace": {abs: file}})
-	if err != nil {
-		return err
-	}
+	overlay := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(overlay, doc, 0o600); err != nil {
 		return err
 	}
@@ -189,15 +252,17 @@ func (m *mutant) try(dir string, passes map[string]error) error {
 		return err
 	case strings.Contains(out, "panic: test timed out"):
 		return fmt.Errorf("the test hangs without the guard instead of failing: %s", tail(out))
+	case !m.part(out):
+		return fmt.Errorf("another part of the test fails: %s", tail(out))
 	}
 	return nil
 }
 
 var (
 	errFailed = errors.New("the test fails")
-	failedRE  = regexp.MustCompile(`(?m)^\s*--- FAIL: Test`)
-	skippedRE = regexp.MustCompile(`(?m)^\s*--- SKIP: Test`)
-	passedRE  = regexp.MustCompile(`(?m)^\s*--- PASS: Test`)
+	failedRE  = regexp.MustCompile(`(?m)^\s*--- FAIL: (Test|Fuzz)`)
+	skippedRE = regexp.MustCompile(`(?m)^\s*--- SKIP: (Test|Fuzz)`)
+	passedRE  = regexp.MustCompile(`(?m)^\s*--- PASS: (Test|Fuzz)`)
 )
 
 // test builds and runs the test. nil: it passed; errFailed: it failed; another
@@ -211,7 +276,7 @@ func (m *mutant) test(dir, overlay string) (string, error) {
 	if out, err := exec.Command("go", append(args, m.pkg)...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("it does not compile: %s", tail(string(out)))
 	}
-	c := exec.Command(bin, "-test.v", "-test.timeout=5m", "-test.run=^("+m.check+")$")
+	c := exec.Command(bin, "-test.v", "-test.timeout=5m", "-test.run="+m.pattern())
 	c.Dir = m.pkg
 	b, err := c.CombinedOutput()
 	out := string(b)

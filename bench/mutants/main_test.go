@@ -1,15 +1,18 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestList: each entry of the list matches the code, also those that are not tried
-// here, and the code has the tests that it names.
-func TestList(t *testing.T) {
+// listed returns the list, at the root of the repository.
+func listed(t *testing.T) []*mutant {
+	t.Helper()
 	t.Chdir("../..")
 	text, err := os.ReadFile("bench/mutants/list.txt")
 	if err != nil {
@@ -19,27 +22,129 @@ func TestList(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 20 {
+	return all
+}
+
+// A tests knows the test functions of packages, by their directories.
+type tests map[string][]string
+
+var testRE = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+
+// of returns the names of the test functions of a package.
+func (k tests) of(t *testing.T, dir string) []string {
+	t.Helper()
+	names, known := k[dir]
+	if known {
+		return names
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range testRE.FindAllStringSubmatch(string(b), -1) {
+			names = append(names, m[1])
+		}
+	}
+	k[dir] = names
+	return names
+}
+
+// TestList: each entry of the list matches the code, also those that are not tried
+// here, and the code has the tests that it names.
+func TestList(t *testing.T) {
+	all := listed(t)
+	if len(all) < 150 {
 		t.Errorf("%d guards", len(all))
 	}
+	known := tests{}
+	guards := map[string]bool{}
 	for _, m := range all {
 		if _, err := m.changed(); err != nil {
 			t.Errorf("line %d: %v", m.line, err)
 		}
-		tests := ""
-		files, _ := filepath.Glob(filepath.Join(m.pkg, "*_test.go"))
-		for _, f := range files {
-			b, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
+		for _, e := range m.edits {
+			if !strings.HasSuffix(e.file, ".go") || strings.HasSuffix(e.file, "_test.go") {
+				t.Errorf("line %d: %s is not code", m.line, e.file)
 			}
-			tests += string(b)
 		}
-		for name := range strings.SplitSeq(m.check, "|") {
-			if !strings.Contains(tests, "\nfunc "+strings.TrimSuffix(name, ".*")) {
+		for _, name := range m.tests() {
+			if !slices.Contains(known.of(t, m.pkg), name) {
 				t.Errorf("line %d: %s has no test %s", m.line, m.pkg, name)
 			}
 		}
+		if m.guard != "" && guards[m.guard] {
+			t.Errorf("line %d: there are two guards %q", m.line, m.guard)
+		}
+		guards[m.guard] = true
+	}
+}
+
+// TestEachAttack: each test with Hostile in its name, and each one that docs/security.md
+// names, notices a guard of the list, or is listed with the reason why there is none.
+func TestEachAttack(t *testing.T) {
+	named := map[string]bool{} // "./package Test"
+	for _, m := range listed(t) {
+		for _, name := range m.tests() {
+			named[m.pkg+" "+name] = true
+		}
+	}
+	known := tests{}
+	hostile := 0
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case !d.IsDir():
+			return nil
+		case path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return filepath.SkipDir
+		}
+		for _, name := range known.of(t, path) {
+			if !strings.Contains(name, "Hostile") {
+				continue
+			}
+			if hostile++; !named["./"+path+" "+name] {
+				t.Errorf("no guard of bench/mutants/list.txt is noticed by %s of %s: add one, or say why there is none", name, path)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Attacks and their tests\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		dir := ""
+		for _, m := range regexp.MustCompile("`([^`]*)`|\\b(Test\\w+)").FindAllStringSubmatch(cells[3], -1) {
+			if m[2] == "" {
+				dir = m[1]
+				continue
+			}
+			rows++
+			if !slices.Contains(known.of(t, dir), m[2]) {
+				t.Errorf("docs/security.md: %s has no test %s", dir, m[2])
+			} else if !named["./"+dir+" "+m[2]] {
+				t.Errorf("docs/security.md: no guard of bench/mutants/list.txt is noticed by %s of %s", m[2], dir)
+			}
+		}
+	}
+	if hostile < 50 || rows < 50 {
+		t.Errorf("%d tests have Hostile in their names, and docs/security.md names %d", hostile, rows)
 	}
 }
 
@@ -58,14 +163,18 @@ func TestSample(t *testing.T) {
 	}
 	const head = "guard: x\nfile: internal/printable/printable.go\n"
 	for name, tt := range map[string]struct{ list, want string }{
-		"harmless": {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/printable TestHostileText", "the test passes without the guard"},
-		"broken":   {head + "old: case unicode.IsControl(r), \nnew: case nothing, \ntest: ./internal/printable TestHostileText", "it does not compile"},
-		"gone":     {head + "old: no such text\nnew: x\ntest: ./internal/printable TestHostileText", "no longer matches the code"},
-		"twice":    {head + "old: return\nnew: panic\ntest: ./internal/printable TestHostileText", "no longer matches the code"},
-		"no test":  {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/printable TestNone", "has no test TestNone"},
-		"no key":   {"guard x", "not KEY: VALUE"},
-		"half":     {"guard: x", "a guard has"},
-		"nothing":  {"", "the list is empty"},
+		"harmless":     {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/printable TestHostileText", "the test passes without the guard"},
+		"broken":       {head + "old: case unicode.IsControl(r), \nnew: case nothing, \ntest: ./internal/printable TestHostileText", "it does not compile"},
+		"gone":         {head + "old: no such text\nnew: x\ntest: ./internal/printable TestHostileText", "no longer matches the code"},
+		"twice":        {head + "old: return\nnew: panic\ntest: ./internal/printable TestHostileText", "no longer matches the code"},
+		"no test":      {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/printable TestNone", "has no test TestNone"},
+		"no key":       {"guard x", "not KEY: VALUE"},
+		"half":         {"guard: x", "a guard has"},
+		"nothing":      {"", "the list is empty"},
+		"no change":    {head + "old: x\nnew: x\ntest: ./internal/printable TestHostileText", "a guard has"},
+		"new first":    {"guard: x\nnew: x", "new before old"},
+		"attack":       {"attack: ./internal/printable TestHostileText", "a guard has"},
+		"another part": {head + "old: case unicode.IsControl(r), \nnew: case \ntest: ./internal/printable TestHostileText/none", "another part of the test fails"},
 	} {
 		list := filepath.Join(t.TempDir(), "list")
 		if err := os.WriteFile(list, []byte(tt.list), 0o600); err != nil {

@@ -3,11 +3,11 @@
 package assembly
 
 import (
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -246,36 +246,48 @@ func TestApart(t *testing.T) {
 		hook := "printf '#!/bin/sh\\ntouch " + mark + "\\n' >.git/hooks/post-checkout && chmod 755 .git/hooks/post-checkout && git config core.fsmonitor .git/hooks/post-checkout"
 		sh(t, "cp -r /srv/repo "+g.at("home/evil")+" && cd "+g.at("home/evil")+" && "+hook+" && chown -R 61234 . && ln -s ../etc "+g.at("home/link")+" && chown -h 61234 "+g.at("home/link"))
 		before := g.state("etc")
-		var swaps atomic.Int64
+		// The names are exchanged in one step, so that brine never finds none and makes
+		// one, and for long enough that a call gets past its checks.
+		swap := func(other string) {
+			_ = unix.Renameat2(unix.AT_FDCWD, app, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)
+			time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Millisecond))))
+		}
+		swaps := 0
 		stop, ended := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(ended)
-			for ; ; swaps.Add(1) {
+			for ; ; swaps++ {
 				select {
 				case <-stop:
 					return
 				default:
 				}
 				for _, other := range []string{g.at("home/evil"), g.at("home/link")} {
-					_ = os.Rename(app, g.at("home/aside"))
-					_ = os.Rename(other, app)
-					_ = os.Rename(app, other)
-					_ = os.Rename(g.at("home/aside"), app)
+					swap(other)
+					swap(other)
 				}
 			}
 		}()
-		calls := 0
-		for end := time.Now().Add(4 * time.Second); time.Now().Before(end); calls++ {
-			rev := []string{"main", "other"}[calls%2]
-			checkout := callOf(t, fun.Exec, "git.checkout", "cwd", value.MapOf("rev", rev, "force", true))
-			checkout.run(env, app)
-			for _, p := range []pathCall{latest, callOf(t, fun.Exec, "git.reset", "cwd", value.MapOf("opts", "--hard"))} {
-				p.run(env, app)
+		worked, refused := 0, 0
+		for i, end := 0, time.Now().Add(time.Minute); (worked < 100 || refused < 100) && time.Now().Before(end); i++ {
+			for _, p := range []pathCall{
+				callOf(t, fun.Exec, "git.checkout", "cwd", value.MapOf("rev", []string{"main", "other"}[i%2], "force", true)),
+				latest, callOf(t, fun.Exec, "git.reset", "cwd", value.MapOf("opts", "--hard")),
+			} {
+				switch said := p.run(env, app); {
+				case strings.Contains(said, "can be changed by user mallory"), strings.Contains(said, "not following the link"):
+					refused++
+				case strings.Contains(said, "HEAD is now at"), strings.Contains(said, "to branch"):
+					worked++
+				}
 			}
 		}
 		close(stop)
 		<-ended
-		t.Logf("%d rounds, %d swaps", calls, swaps.Load())
+		t.Logf("%d calls worked and %d were refused, %d swaps", worked, refused, swaps)
+		if worked < 10 || refused < 10 {
+			t.Errorf("%d calls that worked and %d that were refused are no race", worked, refused)
+		}
 		if after := g.state("etc"); after != before {
 			t.Errorf("etc was\n%sand is\n%s", before, after)
 		}

@@ -86,6 +86,26 @@ func TestPeersRefuseADirectoryThatOthersCanEnter(t *testing.T) {
 	if _, err := (&Peers{Dirs: []string{dir}}).Listen(NewRing(0, time.Now)); err == nil {
 		t.Error("Listen in a directory that others can enter succeeded")
 	}
+	link := filepath.Join(t.TempDir(), "link")
+	own := filepath.Join(t.TempDir(), "own")
+	if err := errors.Join(os.Mkdir(own, 0o700), os.Symlink(own, link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&Peers{Dirs: []string{link}}).Listen(NewRing(0, time.Now)); err == nil {
+		t.Error("Listen behind a link succeeded")
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(own, 61234, -1); err != nil {
+			t.Fatal(err)
+		}
+		p := &Peers{Dirs: []string{own}}
+		if _, err := p.Listen(NewRing(0, time.Now)); err == nil {
+			t.Error("Listen in a directory of another user succeeded")
+		}
+		if got := p.Send("x", nil); got != (Heard{}) {
+			t.Errorf("Send to a directory of another user: %+v", got)
+		}
+	}
 }
 
 // Where the first directory is another's, all meet in the second, and say so.

@@ -44,3 +44,26 @@ func TestRingBound(t *testing.T) {
 		})
 	}
 }
+
+// TestHostileRing fires what takes much memory, and secrets: the newest events are
+// kept, and what the mask leaves of them.
+func TestHostileRing(t *testing.T) {
+	t.Parallel()
+	r := NewRing(0, at)
+	r.Mask(func(v value.Value) value.Value {
+		m := v.(*value.Map).Copy()
+		m.Set("password", "masked")
+		return m
+	})
+	const large = 1 << 20
+	for range 3 * maxBytes / large {
+		r.Fire("large", value.MapOf("password", "hunter2", "data", strings.Repeat("x", large)))
+	}
+	if r.total > maxBytes || r.kept < 10 || r.kept > maxBytes/large {
+		t.Errorf("%d events of %d bytes are kept", r.kept, r.total)
+	}
+	e, _, err := r.Next(t.Context(), r.Seq()-1, nil)
+	if err != nil || e.Data.Str("password") != "masked" {
+		t.Errorf("the newest event has the password %q, %v", e.Data.Str("password"), err)
+	}
+}

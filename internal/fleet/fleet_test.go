@@ -32,6 +32,7 @@ func (m *machines) IDs(context.Context) ([]string, error) { return m.ids, nil }
 
 func (*machines) Minion(_ context.Context, id string) target.Minion {
 	t := target.Minion{ID: id, Grains: func() value.Mapping { return value.MapOf("role", strings.TrimRight(id, "0123456789")) }}
+	t.Pillar = func() value.Mapping { return value.MapOf("key", "key of "+id) }
 	if strings.HasPrefix(id, "mute") {
 		var why error
 		t.Grains = func() value.Mapping { why = errors.New("no answer"); return value.NewMap(0) }

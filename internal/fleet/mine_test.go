@@ -176,6 +176,15 @@ func TestMineAccess(t *testing.T) {
 	if got := read(t, m, fun.MineRequest{ID: "web2", TgtType: "pillar_pcre", Tgt: "a:b.*"}); !strings.HasPrefix(got, "error") {
 		t.Errorf("pillar_pcre: %s", got)
 	}
+	for _, tt := range []struct{ tgt, tgtType, want string }{
+		{"key:key of web1", "pillar", "{'free': {'web1': 'x'}}"},
+		{"key:key of w*", "pillar", "{}"},
+		{"I@key:key?of?w*", "compound", "{}"},
+	} {
+		if got := read(t, m, fun.MineRequest{ID: "web2", Tgt: tt.tgt, TgtType: tt.tgtType, Funs: []string{"free"}}); got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.tgtType, tt.tgt, got, tt.want)
+		}
+	}
 	if got := read(t, m, fun.MineRequest{ID: "web2", Tgt: "web1 and", TgtType: "compound"}); !strings.HasPrefix(got, "error") {
 		t.Errorf("an expression that ends: %s", got)
 	}

@@ -59,6 +59,9 @@ func TestPeers(t *testing.T) {
 		{"on a compound target", "{'web1': 'web1', 'web2': 'web2'}", fun.PublishRequest{ID: "lb1", Fun: "web.status", Tgt: "web*"}},
 		{"beyond the compound target", "on all of these machines", fun.PublishRequest{ID: "lb1", Fun: "web.status", Tgt: "*"}},
 		{"pillars by patterns", "does not search pillars", fun.PublishRequest{ID: "lb1", Fun: "test.ping", Tgt: "a:b", TgtType: "pillar_pcre"}},
+		{"whole values of pillars", "{'web1': 'web1'}", fun.PublishRequest{ID: "lb1", Fun: "test.ping", Tgt: "key:key of web1", TgtType: "pillar"}},
+		{"parts of values of pillars", "{}", fun.PublishRequest{ID: "lb1", Fun: "test.ping", Tgt: "key:key of w*", TgtType: "pillar"}},
+		{"parts of values of pillars in an expression", "{}", fun.PublishRequest{ID: "lb1", Fun: "test.ping", Tgt: "I@key:key?of?w*", TgtType: "compound"}},
 		{"runner", "manage.up", fun.PublishRequest{ID: "lb1", Fun: "manage.up", Runner: true}},
 		{"another runner", "a runner: the option peer_run", fun.PublishRequest{ID: "lb1", Fun: "manage.down", Runner: true}},
 		{"no job", "by jobs of a run only", fun.PublishRequest{ID: "lb1", Fun: "test.ping", Tgt: "*", JID: "none"}},
@@ -76,6 +79,13 @@ func TestPeers(t *testing.T) {
 		}
 		if got != tt.want && (err == nil || !strings.Contains(got, tt.want)) {
 			t.Errorf("%s: %s; want %s", tt.name, got, tt.want)
+		}
+	}
+	for name, none := range map[string]*Peers{"no option": {Fleet: f, Runner: p.Runner}, "an empty one": {Fleet: f, Runner: p.Runner, Peer: value.NewMap(0), PeerRun: value.NewMap(0)}} {
+		for _, runner := range []bool{false, true} {
+			if v, err := none.Publish(t.Context(), fun.PublishRequest{ID: "lb1", JID: "1", Fun: "test.ping", Tgt: "*", Runner: runner}); err == nil || !strings.Contains(err.Error(), "does not allow") {
+				t.Errorf("%s: %s, %v", name, value.Str(v), err)
+			}
 		}
 	}
 	if m.asked {

@@ -46,22 +46,26 @@ func victims(h Host) map[string]func(p string) error {
 // onLast are those of victims that follow a link at the path itself.
 var onLast = []string{"Chown", "Chmod", "Chtimes", "Append", "WriteThru", "WriteAs"}
 
-// lair makes home (mallory's) and etc (root's, with a file "shadow") in dir.
+// lair makes home (mallory's), etc (root's, with a file "shadow") and open (root's,
+// like /tmp) in dir.
 func lair(t *testing.T, dir string) {
 	t.Helper()
 	for _, err := range []error{
-		os.Mkdir(filepath.Join(dir, "home"), 0o755), os.Mkdir(filepath.Join(dir, "etc"), 0o755),
+		os.Mkdir(filepath.Join(dir, "home"), 0o755), os.Mkdir(filepath.Join(dir, "etc"), 0o755), os.Mkdir(filepath.Join(dir, "open"), 0o755),
+		os.Chmod(filepath.Join(dir, "open"), 0o777|os.ModeSticky),
 		os.WriteFile(filepath.Join(dir, "etc/shadow"), []byte("root"), 0o600),
 		os.WriteFile(filepath.Join(dir, "home/own"), []byte("own"), 0o644),
 		os.Symlink("../etc", filepath.Join(dir, "home/dir")),
 		os.Symlink(filepath.Join(dir, "etc/shadow"), filepath.Join(dir, "home/file")),
 		os.Symlink(filepath.Join(dir, "etc/new"), filepath.Join(dir, "home/nowhere")),
+		os.Symlink("../etc", filepath.Join(dir, "open/dir")),
+		os.WriteFile(filepath.Join(dir, "open/own"), []byte("own"), 0o644),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, n := range []string{"home", "home/own", "home/dir", "home/file", "home/nowhere"} {
+	for _, n := range []string{"home", "home/own", "home/dir", "home/file", "home/nowhere", "open/own", "open/dir"} {
 		if err := os.Lchown(filepath.Join(dir, n), mallory, mallory); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +79,10 @@ func fakeLair() *Fake {
 	f.PutLink("/t/home/dir", "../etc")
 	f.PutLink("/t/home/file", "/t/etc/shadow")
 	f.PutLink("/t/home/nowhere", "/t/etc/new")
-	for _, n := range []string{"home", "home/own", "home/dir", "home/file", "home/nowhere"} {
+	f.PutDir("/t/open", 0o777|fs.ModeSticky)
+	f.PutFile("/t/open/own", "own", 0o644)
+	f.PutLink("/t/open/dir", "../etc")
+	for _, n := range []string{"home", "home/own", "home/dir", "home/file", "home/nowhere", "open/own", "open/dir"} {
 		f.PutOwner("/t/"+n, mallory, mallory)
 	}
 	return f
@@ -100,6 +107,7 @@ func TestHostileLinks(t *testing.T) {
 		}
 		for name, do := range victims(h) {
 			refused(name, filepath.Join(dir, "home/dir/shadow"), do)
+			refused(name, filepath.Join(dir, "open/dir/shadow"), do)
 		}
 		for _, name := range onLast {
 			refused(name, filepath.Join(dir, "home/file"), victims(h)[name])
@@ -119,6 +127,84 @@ func TestHostileLinks(t *testing.T) {
 		lair(t, dir)
 		check(t, NewLocal(), dir)
 	})
+}
+
+// TestHostileLinkText replaces a link of root's by one of another user between the
+// look at its owner and the reading of its text.
+func TestHostileLinkText(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("a", link); err != nil {
+		t.Fatal(err)
+	}
+	w, base, err := parent(link, false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.close()
+	was, err := w.lookup(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, same, err := w.read(base, &was); text != "a" || !same || err != nil {
+		t.Errorf("read = %q, %v, %v", text, same, err)
+	}
+	for name, change := range map[string]func() error{
+		"another link": func() error { return errors.Join(os.Symlink("b", link+".new"), os.Rename(link+".new", link)) },
+		"a file":       func() error { return errors.Join(os.Remove(link), os.WriteFile(link, nil, 0o600)) },
+		"nothing":      func() error { return os.Remove(link) },
+	} {
+		if err := errors.Join(os.RemoveAll(link), os.Symlink("a", link)); err != nil {
+			t.Fatal(err)
+		}
+		if was, err = w.lookup(base); err != nil {
+			t.Fatal(err)
+		}
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if text, same, err := w.read(base, &was); same || err != nil {
+			t.Errorf("%s: read = %q, %v, %v", name, text, same, err)
+		}
+	}
+}
+
+// TestHostileBetween replaces what a walk has looked at before the walk opens it:
+// a directory and a file by links, and the directory that it is at by another one.
+// A race rarely hits these moments.
+func TestHostileBetween(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(p string) string { return filepath.Join(dir, p) }
+	if err := errors.Join(os.MkdirAll(at("home/sub"), 0o755), os.MkdirAll(at("etc"), 0o755), os.WriteFile(at("etc/shadow"), []byte("root"), 0o600),
+		os.Symlink("../etc", at("home/dir")), os.Symlink("../etc/shadow", at("home/file"))); err != nil {
+		t.Fatal(err)
+	}
+	walk := func(p string) (*walker, string) {
+		w, base, err := parent(at(p), false, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(w.close)
+		return w, base
+	}
+	w, base := walk("home/dir")
+	if err := w.enter(base); err == nil {
+		t.Errorf("a directory that is a link by now is entered, as %s", w.path)
+	}
+	w, base = walk("home/file")
+	if f, moved, err := w.open(at("home/file"), base, os.O_RDONLY); f != nil || !moved || err != nil {
+		t.Errorf("a file that is a link by now is opened: %v, %v, %v", f, moved, err)
+	}
+	w, _ = walk("home/sub/x")
+	if err := errors.Join(os.Rename(at("home/sub"), at("home/aside")), os.Symlink("../etc", at("home/sub"))); err != nil {
+		t.Fatal(err)
+	}
+	if root, err := w.root(); err == nil {
+		t.Errorf("the directory that is at the path by now is worked in: %s", root.Name())
+		root.Close()
+	}
 }
 
 // treeOf lists a directory with modes, owners and content.

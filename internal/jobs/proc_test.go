@@ -49,6 +49,21 @@ func TestProcNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	entries := 0
+	err = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil || p == dir {
+			return err
+		}
+		if fi, err := d.Info(); err != nil || fi.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %o, %v: arguments are not for others", p, fi.Mode().Perm(), err)
+		} else if fi.Mode().IsRegular() {
+			entries++
+		}
+		return nil
+	})
+	if err != nil || entries < 3 {
+		t.Errorf("%d entries, %v", entries, err)
+	}
 	// Each minion sees its own jobs and those of the machine, as Salt shows them.
 	if d := cmp.Diff(string(value.EncodeJSON(procData(jobID, os.Getpid()))), string(value.EncodeJSON(web1.Find(jobID)))); d != "" {
 		t.Error(d)

@@ -30,6 +30,10 @@ func TestArgs(t *testing.T) {
 	if got, want := LeftOut(names, pos, kw), []string{"password", "pillar", "db_password", "Api-Key", "nested", "secret"}; !slices.Equal(got, want) {
 		t.Errorf("LeftOut = %q, want %q", got, want)
 	}
+	declared := value.Repr(Args([]string{"name", "answer"}, []value.Value{"a", "x"}, value.MapOf("stdin", "y", "word", "z"), "answer", "word"))
+	if want := value.Repr(value.NewList("a", Hidden, value.MapOf("__kwarg__", true, "stdin", Hidden, "word", Hidden))); declared != want {
+		t.Errorf("Args with declared secrets = %s, want %s", declared, want)
+	}
 	if got := value.Repr(Args(nil, []value.Value{"x"}, nil)); got != "['x']" {
 		t.Errorf("Args of a function that is not known = %s", got)
 	}

@@ -24,7 +24,7 @@ url: {function: git.clone, minutes: 5, job_args: [/srv/x, 'https://ana:hunter2-h
 lines: {function: f.f, minutes: 5, args: ["-----BEGIN KEY-----\nhunter2-i\n"]}
 returner: {function: f.f, minutes: 5, returner: mysql, return_config: hunter2-j, return_kwargs: {pass: hunter2-k}}
 metadata: {function: f.f, minutes: 5, metadata: {token: hunter2-l}}
-splay: {function: f.f, minutes: 5, splay: {start: 5, end: 9}, kwargs: {password: hunter2-m}}
+splayed: {function: f.f, minutes: 5, splay: {start: 5, end: 9}, kwargs: {password: hunter2-m}}
 start: {function: f.f, run_on_start: true, kwargs: {password: hunter2-n}}
 `
 
@@ -32,7 +32,11 @@ start: {function: f.f, run_on_start: true, kwargs: {password: hunter2-n}}
 // of a job, and the call of a job has all of them.
 func TestHostileReaders(t *testing.T) {
 	t.Parallel()
-	jobs := read(t, secretJobs).Jobs
+	s := read(t, secretJobs)
+	jobs := s.Jobs
+	if len(s.Faults) > 0 || len(jobs) != strings.Count(secretJobs, "function:") {
+		t.Fatalf("%d jobs are read: %v", len(jobs), s.Faults)
+	}
 	free := func(what, text string) {
 		t.Helper()
 		if strings.Contains(text, "hunter2") {

@@ -104,6 +104,14 @@ func TestSessionsEnd(t *testing.T) {
 			t.Error("a session lasts for longer than its whole time")
 		}
 		a.enter(w, user{name: "ann", role: Viewer})
+		w = httptest.NewRecorder()
+		a.enter(w, user{name: "ann", role: Viewer})
+		r = httptest.NewRequest(http.MethodGet, "/", nil)
+		r.AddCookie(w.Result().Cookies()[0])
+		time.Sleep(idleSession + 1)
+		if a.visitor(r) != nil {
+			t.Error("a session lasts that is not used")
+		}
 		token := a.token()
 		time.Sleep(tokenLife)
 		if valid, expired := a.redeem(token); valid || !expired {
@@ -119,6 +127,31 @@ func TestSessionsEnd(t *testing.T) {
 			t.Errorf("%d sessions are kept", len(a.visits))
 		}
 	})
+}
+
+// TestNoRecord: nothing is done while the audit record cannot be written, but log-ins.
+func TestNoRecord(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	status(t, "a chain", b.post("/chains", "name", "friday"), 303)
+	s.mu.Lock()
+	s.full = errors.New("no space left on device")
+	s.mu.Unlock()
+	w := b.post("/chains", "name", "monday")
+	if status(t, "another chain", w, 500); !strings.Contains(w.Body.String(), "Nothing was done, since the audit record cannot be written") {
+		t.Errorf("page: %s", w.Body)
+	}
+	status(t, "a run", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 500)
+	if text := b.get("/chains/monday"); text.Code != 404 {
+		t.Errorf("the chain is there: status %d", text.Code)
+	}
+	select {
+	case c := <-s.ran:
+		t.Errorf("ran %v", c.Args)
+	default:
+	}
+	status(t, "a log-in", s.do(httptest.NewRequest(http.MethodGet, origin+"/login?token="+s.Token(), nil)), 200)
 }
 
 // TestRefused has requests that do not come from a page of the server.

@@ -39,6 +39,7 @@ type fake struct {
 	drained []string
 	deaf    error // what Drain answers
 	planned []Planned
+	full    error // what Record answers
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -181,7 +182,7 @@ func (f *fake) Record(ctx context.Context, a Action) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.actions = append(f.actions, a)
-	return nil
+	return f.full
 }
 
 func (f *fake) did(a Action) bool {

@@ -34,6 +34,7 @@ func TestHostileMembers(t *testing.T) {
 		"hard link to a link":          {archivetest.Link("f", "../secret"), {Name: "h", Hard: "f"}, {Name: "h", Text: "evil", Mode: 0o777, UID: 4711}},
 		"hard link outside":            {{Name: "h", Hard: "../secret"}},
 		"hard link, absolute":          {{Name: "h", Hard: "/secret"}},
+		"good ones before a hard link": {archivetest.File("good"), {Name: "h", Hard: "../secret"}},
 		"link of two steps":            {archivetest.Link("a", "."), archivetest.Link("a/b", ".."), archivetest.File("a/b/secret")},
 		"good members before a bad":    {archivetest.File("good"), archivetest.File("../new")},
 		"parent of the directory":      {dirAt(".."), archivetest.File("good")},
@@ -87,7 +88,7 @@ func TestHostileMembers(t *testing.T) {
 				if after := look(); after != before {
 					t.Errorf("%s, %v:\n%s\nbefore:\n%s", format, err, after, before)
 				}
-				if slices.ContainsFunc(entries, func(e archivetest.Entry) bool { return archive.Outside(e.Name) }) {
+				if slices.ContainsFunc(entries, func(e archivetest.Entry) bool { return archive.Outside(e.Name) || archive.Outside(e.Hard) }) {
 					if left, _ := h.ReadDir(filepath.Join(top, "out")); err == nil || len(left) > 0 {
 						t.Errorf("%s: %v, and %q was written", format, err, left)
 					}

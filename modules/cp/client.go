@@ -160,14 +160,29 @@ func (c *Client) sameAsServer(ctx context.Context, info fun.FileInfo, dest strin
 	return have == want, err
 }
 
-// Put writes a file below the cache, or at a place of the user's, atomically.
+// Put writes a file below the cache, or at a place of the user's, atomically. Below
+// the cache, nobody else can read it: the tree may have secrets.
+// Salt: salt/fileclient.py Client._cache_loc.
 func (c *Client) Put(r io.Reader, dest string, makedirs bool) error {
+	dirs, opts := fs.FileMode(0o755), c.options(dest)
+	if opts.Mode != nil {
+		dirs = 0o700
+	}
 	if makedirs {
-		if err := c.Env.Host.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
+		if err := c.Env.Host.MkdirAll(filepath.Dir(dest), dirs); err != nil {
 			return err
 		}
 	}
-	return c.Env.Host.WriteFile(dest, r, host.WriteOptions{FollowLinks: true})
+	return c.Env.Host.WriteFile(dest, r, opts)
+}
+
+// options are those by which a file is written.
+func (c *Client) options(dest string) host.WriteOptions {
+	opts := host.WriteOptions{FollowLinks: true}
+	if rel, err := filepath.Rel(c.CacheDir(), dest); err == nil && filepath.IsLocal(rel) {
+		opts.Mode = new(fs.FileMode(0o600))
+	}
+	return opts
 }
 
 // CacheDir returns the directory of the cache.

@@ -276,3 +276,55 @@ func TestRows(t *testing.T) {
 		last = s.Name
 	}
 }
+
+// TestHostileReadersOfTheCache: what the cache has of the tree and of servers may hold
+// secrets, so nobody else can read it. A place that the user names has usual modes.
+func TestHostileReadersOfTheCache(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }))
+	t.Cleanup(srv.Close)
+	r := newRig(t, false)
+	for _, c := range []struct {
+		fn  string
+		kw  *value.Map
+		pos []value.Value
+	}{
+		{"cache_file", nil, []value.Value{"salt://web/files/a.conf"}},
+		{"cache_file", nil, []value.Value{srv.URL + "/f"}},
+		{"get_template", value.MapOf("who", "you"), []value.Value{"salt://web/files/sub/b.j2", ""}},
+		{"get_file", value.MapOf("makedirs", true), []value.Value{"salt://web/init.sls", "/t/new/copy"}},
+	} {
+		if got := r.call(c.fn, c.kw, c.pos...); !strings.HasPrefix(got, "'/") {
+			t.Fatalf("%s %v: %s", c.fn, c.pos, got)
+		}
+	}
+	files := 0
+	var look func(dir string)
+	look = func(dir string) {
+		names, err := r.fake.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range names {
+			p := dir + "/" + n
+			st, err := r.fake.Lstat(p)
+			if err != nil || st.Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %o, %v", p, st.Perm(), err)
+			}
+			if st.Mode.IsDir() {
+				look(p)
+			} else {
+				files++
+			}
+		}
+	}
+	look("/cache")
+	if files != 3 {
+		t.Errorf("the cache has %d files", files)
+	}
+	for p, want := range map[string]uint32{"/t/new": 0o755, "/t/new/copy": 0o644} {
+		if st, err := r.fake.Stat(p); err != nil || st.Perm() != want {
+			t.Errorf("%s has mode %o, %v, want %o", p, st.Perm(), err, want)
+		}
+	}
+}

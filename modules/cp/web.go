@@ -36,7 +36,7 @@ func (c *Client) cacheWeb(ctx context.Context, source, dest string, o Options) (
 		if o.SourceHash != "" && c.hasHash(dest, o.SourceHash) {
 			return dest, nil
 		}
-		if err := c.Env.Host.MkdirAll(filepath.Dir(dest), 0o755); err != nil {
+		if err := c.Env.Host.MkdirAll(filepath.Dir(dest), 0o700); err != nil {
 			return "", err
 		}
 	}
@@ -87,7 +87,7 @@ func (c *Client) download(ctx context.Context, source, dest string, o Options) e
 	if resp.StatusCode/100 != 2 {
 		return fun.Errorf("Error: HTTP %d: %s reading %s", resp.StatusCode, http.StatusText(resp.StatusCode), req.URL.Path)
 	}
-	if err := c.Env.Host.WriteFile(dest, resp.Body, host.WriteOptions{FollowLinks: true}); err != nil {
+	if err := c.Env.Host.WriteFile(dest, resp.Body, c.options(dest)); err != nil {
 		return fmt.Errorf("download %s: %w", Redact(source), err)
 	}
 	if tag := resp.Header.Get("ETag"); o.UseETag && tag != "" {

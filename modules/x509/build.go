@@ -479,12 +479,17 @@ func policyIn(all, name value.Value) *value.Map {
 	return value.Clone(out).(*value.Map)
 }
 
-// MergePolicy lets a signing policy override the arguments of a certificate.
+// MergePolicy lets a signing policy override the arguments of a certificate, also
+// those of another name for the same thing.
 func MergePolicy(policy, kw *value.Map) {
 	if policy.Len() == 0 {
 		return
 	}
+	Rename(policy)
 	Rename(kw)
+	if policy.Has("days_valid") {
+		kw.Delete("not_after") // which would count more
+	}
 	if subject, ok := kw.Get("subject"); ok && subject != nil {
 		mergeSubject(policy, kw, subject)
 	}

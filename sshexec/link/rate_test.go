@@ -56,3 +56,35 @@ func TestHostileRates(t *testing.T) {
 		}
 	}
 }
+
+// TestHostilePartial has runs tell of states without end: each may always tell a
+// little, all together have a bound, and what one gives back others may have.
+func TestHostilePartial(t *testing.T) {
+	t.Parallel()
+	const runs, piece = 400, 64 << 10
+	r := &room{}
+	have := make([]int64, runs)
+	for range 8 {
+		for i := range have {
+			if r.more(have[i], piece) {
+				have[i] += piece
+			}
+		}
+	}
+	var sum int64
+	for i, n := range have {
+		if sum += n; n < smallPartial {
+			t.Errorf("run %d may tell %d bytes", i, n)
+		}
+	}
+	if sum > defaultPartial+runs*smallPartial || sum != r.partial {
+		t.Errorf("all together may tell %d bytes, of which %d are counted", sum, r.partial)
+	}
+	if r.more(smallPartial, piece) {
+		t.Error("there is still room")
+	}
+	r.less(r.partial)
+	if !r.more(smallPartial, piece) {
+		t.Error("what was given back is still taken")
+	}
+}

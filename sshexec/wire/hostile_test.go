@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"brine/internal/value"
 )
 
 // A repeat gives the same text, much longer than anybody is to read.
@@ -133,6 +135,26 @@ func TestHostileUnasked(t *testing.T) {
 		}
 		if err := ctl.Err(); err == nil || !strings.Contains(err.Error(), name+", and none is expected") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestHostileNotes has an agent tell without being asked what takes many times its
+// size in memory: the controller hears of it, and keeps nothing.
+func TestHostileNotes(t *testing.T) {
+	t.Parallel()
+	type note struct {
+		v    value.Value
+		size int
+	}
+	got := make(chan note, 3)
+	_, agent := pair(t, Options{Note: func(_ string, v value.Value, size int) { got <- note{v, size} }}, Options{})
+	for _, items := range []int{3000, 200_000} {
+		if err := agent.Note("event", value.MapOf("l", value.NewList(make([]value.Value, items)...))); err != nil {
+			t.Fatal(err)
+		}
+		if n := <-got; (n.v == nil) != (items > 3000) || n.size < items {
+			t.Errorf("a list of %d items: %d bytes, kept %t", items, n.size, n.v != nil)
 		}
 	}
 }

@@ -245,11 +245,13 @@ func TestTheNumberOfStreamsIsBounded(t *testing.T) {
 		}
 		streams = append(streams, s)
 	}
-	if _, err := m.Call(t.Context(), "x", nil, 10); !errors.Is(err, ErrBusy) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // of what is answered at once
+	defer cancel()
+	if _, err := m.Call(ctx, "x", nil, 10); !errors.Is(err, ErrBusy) {
 		t.Errorf("the fourth: %v", err)
 	}
 	streams[0].Close() // its handler is still at work, and counts
-	if _, err := m.Call(t.Context(), "x", nil, 10); !errors.Is(err, ErrBusy) {
+	if _, err := m.Call(ctx, "x", nil, 10); !errors.Is(err, ErrBusy) {
 		t.Errorf("after a cancel: %v", err)
 	}
 	close(release)

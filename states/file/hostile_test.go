@@ -1,9 +1,10 @@
 package file_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,13 @@ func TestHostileRecurse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, f := range []string{etc + "/shadow", home + "/a/shadow", home + "/shadow"} {
+	victims := []string{etc, etc + "/shadow"}
+	all := []string{etc + "/shadow", home + "/a/shadow", home + "/shadow"}
+	for i := range 200 { // so that work in the directory takes long enough to be led elsewhere
+		f := fmt.Sprintf("/f%d", i)
+		victims, all = append(victims, etc+f), append(all, etc+f, home+"/a"+f)
+	}
+	for _, f := range all {
 		if err := os.WriteFile(f, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -51,12 +58,15 @@ func TestHostileRecurse(t *testing.T) {
 	stop, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
+		pause := func() { time.Sleep(time.Duration(rand.Int64N(int64(time.Millisecond)))) }
 		swap := func(a, b string) {
 			a, b = filepath.Join(home, a), filepath.Join(home, b)
 			_ = os.Rename(a, a+".x")
 			_ = os.Rename(b, a)
+			pause() // for long enough that a call comes as far as what it has found before
 			_ = os.Rename(a, b)
 			_ = os.Rename(a+".x", a)
+			pause()
 		}
 		for {
 			select {
@@ -80,9 +90,13 @@ func TestHostileRecurse(t *testing.T) {
 	close(stop)
 	<-ended
 	h := host.NewLocal()
-	for _, p := range []string{etc, etc + "/shadow"} {
+	for _, p := range victims {
+		want := uint32(0o600)
+		if p == etc {
+			want = 0o755
+		}
 		st, err := h.Lstat(p)
-		if err != nil || st.UID != 0 || st.GID != 0 || strings.HasSuffix(st.Mode.String(), "rw-rw-") || st.Perm() != map[string]uint32{etc: 0o755, etc + "/shadow": 0o600}[p] {
+		if err != nil || st.UID != 0 || st.GID != 0 || st.Perm() != want {
 			t.Errorf("after %d rounds %s has %s, owner %d:%d, %v", rounds, p, st.Mode, st.UID, st.GID, err)
 		}
 	}

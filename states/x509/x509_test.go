@@ -29,7 +29,9 @@ func rig(v2 bool) (*calltest.Rig, *host.Fake) {
 	r.Env.Opts.Set("features", value.MapOf("x509_v2", v2))
 	r.Env.Opts.Set("x509_signing_policies", value.MapOf("www", value.NewList(
 		value.MapOf("minions", "www*"), value.MapOf("signing_private_key", "/pki/ca.key"), value.MapOf("signing_cert", "/pki/ca.crt"),
-		value.MapOf("O", "Policy"), value.MapOf("days_valid", int64(40)), value.MapOf("copypath", "/pki"))))
+		value.MapOf("O", "Policy"), value.MapOf("days_valid", int64(40)), value.MapOf("copypath", "/pki")),
+		"old", value.MapOf("minions", "*", "signing_private_key", "/pki/ca.key", "signing_cert", "/pki/ca.crt", "X509v3 Basic Constraints", "critical CA:FALSE", "days_valid", int64(40)),
+		"bare", value.MapOf("minions", "*", "days_valid", int64(40))))
 	return r, h
 }
 
@@ -165,6 +167,33 @@ func TestV2(t *testing.T) {
 		if err != nil || st.Perm() != mode {
 			t.Errorf("%s has mode %o, want %o (%v)", path, st.Perm(), mode, err)
 		}
+	}
+}
+
+// TestHostilePolicies has a machine ask for what the policy, which it may use, does not
+// grant: a CA, a longer life, keys of the CA's machine and files there.
+func TestHostilePolicies(t *testing.T) {
+	t.Parallel()
+	const remote = "call x509.sign_remote_certificate "
+	h := run(t, true, []step{
+		{"state x509.private_key_managed {name: /pki/ca.key}", "True", ""},
+		{"state x509.certificate_managed " + strings.Replace(caArgs, "keyid,issuer:always", "keyid", 1), "True", ""},
+		{"state x509.private_key_managed {name: /pki/l.key}", "True", ""},
+		{"state x509.csr_managed {name: /pki/l.csr, private_key: /pki/l.key, CN: l}", "True", ""},
+		{remote + "{signing_policy: www, kwargs: {csr: /pki/l.csr, CN: z}}", "{'data': None, 'errors': ['minion sending this request could not be identified']}", ""},
+		{remote + "{signing_policy: none, kwargs: {csr: /pki/l.csr, CN: z}, __pub_id: www1}", "{'data': None, 'errors': ['signing_policy must be specified", ""},
+		{remote + "{signing_policy: '', kwargs: {csr: /pki/l.csr, CN: z, signing_private_key: /pki/ca.key, signing_cert: /pki/ca.crt}, __pub_id: www1}", "{'data': None, 'errors': ['signing_policy must be specified", ""},
+		{remote + "{signing_policy: bare, kwargs: {csr: /pki/l.csr, CN: z, signing_private_key: /pki/ca.key, signing_cert: /pki/ca.crt}, __pub_id: www1}", "{'data': None, 'errors': [", ""},
+		{remote + "{signing_policy: old, kwargs: {csr: /pki/l.csr, CN: z, copypath: /pki/mine, prepend_cn: true}, __pub_id: www1}", "{'data': b'", "'errors': []"},
+		{remote + "{signing_policy: www, kwargs: {}, get_signing_policy_only: true, __pub_id: www1}", "{'data': {'signing_cert': b'", ""},
+		{"call x509.create_certificate {signing_policy: old, csr: /pki/l.csr, CN: z, path: /pki/o.crt, basicConstraints: 'critical CA:TRUE', not_after: '2099-01-01 00:00:00', days_valid: 4000}", "", ""},
+		{"call x509.read_certificate {certificate: /pki/o.crt}", "", "'basicConstraints': {'critical': True, 'ca': False"},
+		{"call x509.read_certificate {certificate: /pki/o.crt}", "", "'not_after': '2026-04-10 12:00:00'"},
+		{"call x509.create_certificate {signing_policy: www, csr: /pki/l.csr, subject: 'O=Other,CN=z', path: /pki/s.crt}", "", ""},
+		{"call x509.read_certificate {certificate: /pki/s.crt}", "", "'subject': {'O': 'Policy'}"},
+	})
+	if names, err := h.ReadDir("/pki/mine"); err == nil {
+		t.Errorf("the other machine says where certificates are stored: %q", names)
 	}
 }
 
