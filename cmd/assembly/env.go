@@ -55,6 +55,8 @@ type EnvOptions struct {
 	Gate       func(context.Context, *fun.Chunk) bool
 	// Stopped says why Gate lets nothing begin; "" and nil: it was not asked to.
 	Stopped func() string
+	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
+	Draining func() bool
 	Mine    fun.Mine // nil: there is none
 	// Publisher calls functions on other machines; nil: there are none.
 	Publisher fun.Publisher

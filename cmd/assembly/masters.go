@@ -107,7 +107,7 @@ func (c chosen) add(f *fleet.Fleet, ctl *fun.Env, o EnvOptions) error {
 			Config: conf, Cache: filepath.Join(o.Config.CacheDir, "fleets"), NewJID: f.NewJID, Bus: o.Bus,
 			Ours: func(jid string) bool { return jid == ctl.JID || f.Ours(jid) },
 			Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
-			Now:  o.Host.Now, Gather: f.Gather,
+			Now:  o.Host.Now, Gather: f.Gather, Draining: o.Draining,
 		})
 		if err != nil {
 			return err

@@ -93,13 +93,13 @@ func (p *Provider) lookLeft(ctx context.Context, jid string) (l *leftover, err e
 	if out.Len() == 0 || p.o.Config.SSH {
 		return l, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.o.Gather)
-	defer cancel()
 	q, forget, err := p.ask(ctx, opAsk, out, "list", "saltutil.find_job", jid)
 	if err != nil {
 		return l, err
 	}
 	defer forget()
+	ctx, cancel := context.WithTimeout(ctx, p.o.Gather) // for the minions; the master has timeout
+	defer cancel()
 	idle := false
 	for left := len(q.minions); left > 0; left-- {
 		select {

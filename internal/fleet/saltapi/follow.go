@@ -182,8 +182,8 @@ func (p *Provider) lookUpOpen() bool {
 	some := false
 	for _, pub := range p.open() {
 		some = true
-		if err := p.lookup(p.ctx, pub); err != nil && refused(err) && p.ctx.Err() == nil {
-			p.warnOnce(err.Error())
+		if err := p.lookup(p.ctx, pub); err != nil && p.ctx.Err() == nil {
+			p.warnOf(err)
 		}
 	}
 	return some
@@ -333,7 +333,11 @@ func (p *Provider) lookForAnswers(ctx context.Context, q *question) {
 		if p.stream.following() && pause < lookPauseMax {
 			continue
 		}
-		if m, err := p.job(ctx, q.jid); err == nil {
+		m, err := p.job(ctx, q.jid)
+		if err != nil && ctx.Err() == nil && p.ctx.Err() == nil {
+			p.warnOf(err)
+		}
+		if err == nil {
 			for k, v := range m.Map("Result").All() {
 				if data, ok := v.(*value.Map); ok {
 					q.answer(value.Str(k), data.At("return"))
@@ -379,9 +383,7 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 	}
 	q, forget, err := p.ask(ctx, opAsk, value.Strings(minions...), "list", "saltutil.find_job", pub.jid)
 	if err != nil {
-		if refused(err) {
-			p.warnOnce(err.Error())
-		}
+		p.warnOf(err)
 		return
 	}
 	defer forget()
@@ -390,8 +392,8 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 		if len(idle) == 0 {
 			return
 		}
-		if err := p.lookup(ctx, pub); err != nil && refused(err) {
-			p.warnOnce(err.Error())
+		if err := p.lookup(ctx, pub); err != nil {
+			p.warnOf(err)
 		}
 		for _, minion := range idle {
 			tell(minion, 0)

@@ -36,6 +36,8 @@ type Options struct {
 	Now  func() time.Time
 	// Gather is how long minions have to answer a question.
 	Gather time.Duration
+	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
+	Draining func() bool
 }
 
 // A Provider is the minions of one master.
@@ -154,6 +156,42 @@ func (p *Provider) Follow() {
 		p.running.Go(func() { p.stream.run(p.ctx) })
 		p.running.Go(p.tend)
 	})
+}
+
+// drainEvery is how often it is looked whether the run is to begin nothing new.
+const drainEvery = 100 * time.Millisecond
+
+// untilDrained returns a context for what comes before anything is begun: it also ends
+// when the run is to begin nothing new, with [fun.ErrStopped] as its cause. A master
+// that hangs does not hold up who stops a run.
+func (p *Provider) untilDrained(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.o.Draining == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTicker(drainEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			if p.o.Draining() {
+				cancel(fun.ErrStopped)
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// drained returns why something did not begin: the run was stopped, or else err.
+func drained(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), fun.ErrStopped) {
+		return fun.ErrStopped
+	}
+	return err
 }
 
 // Listen follows the events of the master, and waits until they come or it is known

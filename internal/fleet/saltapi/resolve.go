@@ -1,6 +1,7 @@
 package saltapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -34,6 +35,8 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 	if now {
 		key += "\x00" + strconv.FormatInt(p.ran.Load(), 10)
 	}
+	ctx, cancel := p.untilDrained(ctx)
+	defer cancel()
 	f, err := p.found.get(ctx, key, now, func(ctx context.Context) (*finding, error) {
 		f, err := &finding{}, error(nil)
 		f.ids, f.unasked, err = p.resolve(ctx, tgt, tgtType, groups)
@@ -47,7 +50,7 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 		}
 		return f, err
 	})
-	if err != nil {
+	if err := drained(ctx, cmp.Or(err, ctx.Err())); err != nil {
 		return nil, nil, err
 	}
 	return slices.Clone(f.ids), maps.Clone(f.unasked), nil
@@ -174,34 +177,32 @@ func byData(tgt value.Value, tgtType string) bool {
 // it: they are meant. All are asked without the target, too, so that those who are
 // not meant can be told from those who do not answer.
 func (p *Provider) answering(ctx context.Context, q *question) (meant map[string]bool, unasked map[string]error, err error) {
-	ctx, cancel := context.WithTimeout(ctx, p.o.Gather)
-	defer cancel()
 	minions := slices.Sorted(maps.Keys(q.minions))
 	all, forget, err := p.ask(ctx, opFind, value.Strings(minions...), "list", "test.ping")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer forget()
+	ctx, cancel := context.WithTimeout(ctx, p.o.Gather) // for the minions; the master has timeout
+	defer cancel()
 	meant, up := map[string]bool{}, map[string]bool{}
 	var grace <-chan time.Time // runs when every minion has answered one of the two
-	for {
-		answered := 0
-		for _, id := range minions {
-			if meant[id] || up[id] {
-				answered++
-			}
-		}
-		if len(meant) == len(minions) {
-			return meant, nil, nil
-		}
-		if answered == len(minions) && grace == nil {
+	for silent := len(minions); len(meant) < len(minions); {
+		if silent == 0 && grace == nil {
 			grace = time.After(pingGrace)
 		}
 		select {
 		case a := <-q.answers:
+			if !meant[a.minion] && !up[a.minion] {
+				silent--
+			}
 			meant[a.minion] = true
 		case a := <-all.answers:
-			up[a.minion] = true
+			// A master may have sent it to others, too: they were not asked for.
+			if q.minions[a.minion] && !meant[a.minion] && !up[a.minion] {
+				silent--
+				up[a.minion] = true
+			}
 		case <-grace:
 			return meant, nil, nil
 		case <-ctx.Done():
@@ -214,6 +215,7 @@ func (p *Provider) answering(ctx context.Context, q *question) (meant map[string
 			return meant, unasked, nil
 		}
 	}
+	return meant, nil, nil
 }
 
 // pingGrace is how long the answer of a minion to the question with the target may

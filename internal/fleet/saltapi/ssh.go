@@ -177,8 +177,8 @@ func (p *Provider) findSSH(ctx context.Context, pub *publication, minions []stri
 	pid := 1
 	if over {
 		pid = 0
-		if err := p.lookup(ctx, pub); err != nil && refused(err) {
-			p.warnOnce(err.Error())
+		if err := p.lookup(ctx, pub); err != nil {
+			p.warnOf(err)
 		}
 	}
 	for _, minion := range minions {
