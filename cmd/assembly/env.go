@@ -57,7 +57,7 @@ type EnvOptions struct {
 	Stopped func() string
 	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
 	Draining func() bool
-	Mine    fun.Mine // nil: there is none
+	Mine     fun.Mine // nil: there is none
 	// Publisher calls functions on other machines; nil: there are none.
 	Publisher fun.Publisher
 	// CoreGrains leaves out the grains of the tree's modules: an agent is asked for

@@ -44,6 +44,8 @@ type client struct {
 	failed atomic.Int64           // since when it does not; 0: it does
 	shown  atomic.Pointer[string] // the token that the server was shown last, for hide
 
+	secret func(text string) // is told credentials
+
 	login chan struct{} // has room for one: who logs in
 
 	mu      sync.Mutex // guards the rest, and is never held while something is asked
@@ -231,6 +233,9 @@ func (c *client) auth(ctx context.Context, refused string) (string, error) {
 		return "", err
 	}
 	token, expires, err := c.logIn(ctx)
+	if err == nil {
+		c.secret(token)
+	}
 	c.mu.Lock()
 	if err == nil {
 		c.token, c.expires = token, expires

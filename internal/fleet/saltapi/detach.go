@@ -57,11 +57,11 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 	if err != nil {
 		return fleet.Left{}, err
 	}
-	if data := l.job.Map("Result").Map(minion); data != nil {
+	if data := l.job.Map("Result").Map(minion); data != nil && isOf(data, minion, jid) {
 		if p.o.Config.SSH {
 			data = ofHost(data)
 		}
-		ret := returnOf(fun.Job{JID: jid}, data)
+		ret := returnOf(fun.Job{JID: jid, Fun: l.job.Str("Function")}, data)
 		ret.Fleet, ret.FleetJID = p.FleetName(), jid
 		return fleet.Left{State: jobs.LeftReturn, Ret: ret}, nil
 	}

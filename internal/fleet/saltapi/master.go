@@ -95,7 +95,10 @@ func (p *Provider) wheel(ctx context.Context, low *value.Map) (v value.Value, ji
 	if data == nil {
 		return nil, "", false, p.c.fault(opWheel, 0, "", errNotSaltAPI)
 	}
-	return data.At("return"), data.Str("jid"), data.At("success") == true, nil
+	if jid = data.Str("jid"); !jobs.IsJID(jid) {
+		jid = ""
+	}
+	return data.At("return"), jid, data.At("success") == true, nil
 }
 
 // runner starts a runner and waits for its return: by its event, or else in the

@@ -1,9 +1,11 @@
 package saltapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -36,6 +38,9 @@ type Options struct {
 	Now  func() time.Time
 	// Gather is how long minions have to answer a question.
 	Gather time.Duration
+	// Secret is told the credentials of the master, which records are not to have; nil:
+	// nobody is.
+	Secret func(text string)
 	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
 	Draining func() bool
 }
@@ -94,6 +99,14 @@ func New(o Options) (*Provider, error) {
 		known: map[string]bool{}, pubs: map[string]*publication{}, jobs: map[work]*publication{}, forming: map[string]*publication{},
 		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, awaited: map[string]bool{},
 		found: answers[finding]{now: o.Now}, left: answers[leftover]{now: o.Now, faults: true},
+	}
+	if c.secret = o.Secret; o.Secret == nil {
+		c.secret = func(string) {}
+	}
+	for _, text := range []string{o.Config.Password, o.Config.Token, c.token} {
+		if text != "" {
+			c.secret(text)
+		}
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.stream.event, p.stream.up, p.stream.warn = p.event, p.lookSoon, p.warnOnce
@@ -610,20 +623,27 @@ func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
 	w.ret <- ret
 }
 
-// returnOf reads a return as events and the job cache have it.
+// returnOf reads a return as events and the job cache have it. It succeeded only if that
+// is said, by a return code or by success, and nothing says otherwise.
 func returnOf(job fun.Job, data *value.Map) fun.Return {
 	ret := fun.Return{JID: job.JID}
 	v := data.At("return")
-	if n, ok := value.AsInt(data.At("retcode")); ok {
-		ret.Retcode = int(n)
-	} else if ret.Each = eachOf(data.At("retcode"), data.At("success")); ret.Each != nil {
+	code, success := data.At("retcode"), data.At("success")
+	if n, ok := code.(int64); ok && data.Has("return") {
+		ret.Retcode = exitCode(n)
+	} else if ret.Each = eachOf(code, success, v); ret.Each != nil {
 		ret.Retcode, ret.Raised = together(ret.Each)
+	} else if code != nil || success != true || !data.Has("return") {
+		ret.Retcode = 1
 	}
-	if ok, is := data.At("success").(bool); is && !ok {
-		_, ret.Raised = v.(string)
-		if ret.Retcode == 0 {
-			ret.Retcode = 1
+	if success != nil && success != true && ret.Each == nil {
+		if success == false {
+			_, ret.Raised = v.(string)
 		}
+		ret.Retcode = cmp.Or(ret.Retcode, 1)
+	}
+	if ret.Each == nil && ret.Retcode == 0 && failedStates(job.Fun, v) {
+		ret.Retcode = failedCode
 	}
 	ret.Out, _ = data.At("out").(string)
 	ret.Body = fun.ValueBody{V: v}
@@ -633,23 +653,61 @@ func returnOf(job fun.Job, data *value.Map) fun.Return {
 	return ret
 }
 
+// failedCode is the return code of a state run with a failed state.
+const failedCode = 2
+
+// failedStates reports whether a function is one that runs states, and one of them
+// failed.
+func failedStates(name string, v value.Value) bool {
+	m, ok := v.(*value.Map)
+	if !ok || !strings.HasPrefix(name, "state.") {
+		return false
+	}
+	for _, s := range m.All() {
+		if s, ok := s.(*value.Map); ok && s.At("result") == false {
+			return true
+		}
+	}
+	return false
+}
+
+// exitCode returns a return code as an int; one that is none is a failure.
+func exitCode(n int64) int {
+	if n < math.MinInt32 || n > math.MaxInt32 {
+		return 1
+	}
+	return int(n)
+}
+
 // eachOf returns the return codes of a job that is several functions, as
 // [fun.Return] has them: a minion names a function that ended with an error in
 // success alone, or has no code in its place. nil: it is not such a job.
-func eachOf(codes, success value.Value) value.Value {
-	if m, ok := codes.(*value.Map); ok {
-		all := value.NewMap(m.Len())
-		for name, code := range m.All() {
-			all.Set(name, code)
+func eachOf(codes, success, returns value.Value) value.Value {
+	codes = value.Clone(codes)
+	switch all := codes.(type) {
+	case *value.Map:
+		good, _ := success.(*value.Map)
+		for name := range good.All() {
+			if name := value.Str(name); !all.Has(name) || all.At(name) == int64(0) && good.At(name) != true {
+				all.Set(name, nil)
+			}
 		}
-		if good, ok := success.(*value.Map); ok {
-			for name := range good.All() {
-				if !all.Has(value.Str(name)) {
-					all.Set(name, nil)
+		if v, ok := returns.(*value.Map); ok {
+			for name, v := range v.All() {
+				if name := value.Str(name); all.At(name) == int64(0) && failedStates(name, v) {
+					all.Set(name, int64(failedCode))
 				}
 			}
 		}
-		codes = all
+	case *value.List:
+		good, ok := success.(*value.List)
+		for i, code := range all.Items {
+			if ok && code == int64(0) && (i >= good.Len() || good.Items[i] != true) {
+				all.Items[i] = nil
+			}
+		}
+	default:
+		return nil
 	}
 	return fun.EachOf(codes)
 }
@@ -671,8 +729,8 @@ func together(each value.Value) (code int, raised bool) {
 		if !ok {
 			n, raised = 1, true
 		}
-		if n != 0 && (code == 0 || int(n) > code) {
-			code = int(n)
+		if n := exitCode(n); n != 0 && (code == 0 || n > code) {
+			code = n
 		}
 	}
 	return code, raised

@@ -145,7 +145,9 @@ func (p *Provider) ping(ctx context.Context, tgt value.Value, tgtType string) (i
 	}
 	defer forget()
 	meant := q.minions
-	if byData(tgt, tgtType) && len(q.minions) > 0 {
+	if !byData(tgt, tgtType) {
+		p.leaveOutOthers(tgt, tgtType, meant)
+	} else if len(q.minions) > 0 {
 		if meant, unasked, err = p.answering(ctx, q); err != nil {
 			return nil, nil, err
 		}
@@ -155,6 +157,35 @@ func (p *Provider) ping(ctx context.Context, tgt value.Value, tgtType string) (i
 	}
 	slices.Sort(ids)
 	return ids, unasked, nil
+}
+
+// leaveOutOthers deletes the minions that a target of ids does not mean, whatever their
+// master says.
+func (p *Provider) leaveOutOthers(tgt value.Value, tgtType string, minions map[string]bool) {
+	m, err := target.Compile(tgt, tgtType, nil)
+	if err != nil {
+		return // the master has another syntax, and the last word
+	}
+	n, some := 0, ""
+	for id := range minions {
+		if ok, err := m.Match(target.Minion{ID: id}); err == nil && !ok {
+			delete(minions, id)
+			if n++; some == "" || id < some {
+				some = id
+			}
+		}
+	}
+	if n > 0 {
+		p.warnOnce(fmt.Sprintf("fleet %s: its master names %d minions that the target %s does not mean, such as %s: they are left out", p.FleetName(), n, short(value.Repr(tgt)), some))
+	}
+}
+
+// short is the beginning of a text that is long.
+func short(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "..."
+	}
+	return s
 }
 
 // byData reports whether a target is matched by more than ids.

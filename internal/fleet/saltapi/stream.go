@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -220,7 +221,7 @@ func (s *stream) deliver(text []byte) {
 	}
 	tag, ok := m.At("tag").(string)
 	data, isMap := m.At("data").(*value.Map)
-	if ok && isMap && len(tag) <= maxTag {
+	if ok && isMap && tag != "" && len(tag) <= maxTag && printable.Line(tag) == tag {
 		s.event(tag, data, cost)
 	}
 }
