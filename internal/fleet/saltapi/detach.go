@@ -84,6 +84,9 @@ func (p *Provider) lookLeft(ctx context.Context, jid string) (l *leftover, err e
 	if l.job, err = p.job(ctx, jid); err != nil {
 		return l, err
 	}
+	if err := p.tooMany(opLook, l.job.List("Minions").Len()); err != nil {
+		return l, err
+	}
 	out := value.NewList()
 	for id := range idSet(l.job.List("Minions")) {
 		if !l.job.Map("Result").Has(id) {

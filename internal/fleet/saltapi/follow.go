@@ -311,6 +311,10 @@ func (p *Provider) ask(ctx context.Context, op string, tgt value.Value, tgtType,
 		p.drop(q)
 		return nil, nil, p.c.fault(op, 0, "", errNotSaltAPI)
 	}
+	if err := p.tooMany(op, m.List("minions").Len()); err != nil {
+		p.drop(q)
+		return nil, nil, err
+	}
 	q.sentTo(idSet(m.List("minions")))
 	// Where no events come, the answers are in the job cache.
 	ctx, cancel := context.WithCancel(ctx)

@@ -87,6 +87,9 @@ func New(o Options) (*Provider, error) {
 	if o.Gather <= 0 {
 		o.Gather = fleet.DefaultGather
 	}
+	if o.Config.Minions == 0 {
+		o.Config.Minions = DefaultMinions
+	}
 	if o.Ours == nil {
 		o.Ours = func(string) bool { return false }
 	}
@@ -514,7 +517,14 @@ func (p *Provider) accepted(pub *publication, reply value.Value) {
 		pub.err, pub.lost = p.c.fault(opRun, 0, "", errNotSaltAPI), true
 		return
 	}
-	pub.known = idSet(m.List("minions"))
+	if sent := m.List("minions"); sent != nil {
+		pub.known = make(map[string]bool, len(pub.waits))
+		for _, v := range sent.Items {
+			if id, ok := v.(string); ok && pub.waits[id] != nil {
+				pub.known[id] = true
+			}
+		}
+	}
 	if jid != pub.jid {
 		delete(p.pubs, pub.jid)
 		pub.jid = jid
@@ -522,7 +532,15 @@ func (p *Provider) accepted(pub *publication, reply value.Value) {
 	}
 }
 
-// idSet returns the ids of a list; nil where there is none.
+// tooMany returns an error where a master names more minions than there may be.
+func (p *Provider) tooMany(op string, n int) error {
+	if n <= p.o.Config.Minions {
+		return nil
+	}
+	return p.c.fault(op, 0, "", fmt.Errorf("the master names %d minions, more than %d (the key max_minions of the fleet %s)", n, p.o.Config.Minions, p.FleetName()))
+}
+
+// idSet returns the ids of a list.
 func idSet(l *value.List) map[string]bool {
 	if l == nil {
 		return nil

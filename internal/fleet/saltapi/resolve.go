@@ -43,10 +43,10 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, id := range f.ids {
-			p.known[id] = true
+			p.know(id)
 		}
 		for id := range f.unasked {
-			p.known[id] = true
+			p.know(id)
 		}
 		return f, err
 	})
@@ -54,6 +54,13 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 		return nil, nil, err
 	}
 	return slices.Clone(f.ids), maps.Clone(f.unasked), nil
+}
+
+// know notes that an id was found. As many are kept as a target may mean. mu is held.
+func (p *Provider) know(id string) {
+	if len(p.known) < p.o.Config.Minions {
+		p.known[id] = true
+	}
 }
 
 func (p *Provider) resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error) {

@@ -47,6 +47,9 @@ func (p *Provider) hosts(ctx context.Context, tgt value.Value, tgtType string) (
 	if !ok {
 		return nil, p.c.fault(opFind, 0, "", errNotSaltAPI)
 	}
+	if err := p.tooMany(opFind, m.Len()); err != nil {
+		return nil, err
+	}
 	var ids []string
 	for k := range m.All() {
 		if id, ok := k.(string); ok && isID(id) {
