@@ -189,11 +189,11 @@ func TestHostileHistory(t *testing.T) {
 	srv.Stop()
 	srv.Again(t)
 	js = connect()
-	for i := range 3 {
+	for i := range 9 { // more than there were, as before
 		put(js, fmt.Sprintf("brine.third%d", i))
 	}
-	b.Hears(t, "third2")
-	if got := b.Heard(t); got != "first second0 second1 second2 second3 second4 second5 third0 third1 third2" {
+	b.Hears(t, "third8")
+	if got := b.Heard(t); got != "first second0 second1 second2 second3 second4 second5 third0 third1 third2 third3 third4 third5 third6 third7 third8" {
 		t.Errorf("heard %s\n%s", got, b.Warnings())
 	}
 }
