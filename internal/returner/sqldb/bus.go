@@ -66,8 +66,6 @@ func (l *busLink) Hear(ctx context.Context, b *bus.Bus, ready func()) error {
 		return err
 	}
 	ready()
-	r := &largeReader{link: l}
-	defer r.close(ctx)
 	for {
 		// A connection that is silent is asked now and then.
 		wait, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -75,7 +73,7 @@ func (l *busLink) Hear(ctx context.Context, b *bus.Bus, ready func()) error {
 		cancel()
 		switch {
 		case err == nil:
-			err = take(ctx, b, r, n)
+			err = take(ctx, b, c, n)
 		case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
 			ask, cancel := context.WithTimeout(ctx, dialTimeout)
 			err = c.Ping(ask)
@@ -87,42 +85,17 @@ func (l *busLink) Hear(ctx context.Context, b *bus.Bus, ready func()) error {
 	}
 }
 
-// A largeReader reads large events, over a connection of its own: the one that hears
-// would keep in memory what it hears while it waits, and a peer can lock the table.
-type largeReader struct {
-	link *busLink
-	conn *pgx.Conn // nil: there is none
-}
-
-func (r *largeReader) read(ctx context.Context, id int64) (payload string, err error) {
-	if r.conn == nil || r.conn.IsClosed() {
-		if r.conn, err = pgx.ConnectConfig(ctx, r.link.conf); err != nil {
-			r.conn = nil
-			return "", r.link.fault(err)
-		}
-	}
-	err = r.conn.QueryRow(ctx, fmt.Sprintf("SELECT payload FROM brine_events WHERE id = $1 AND octet_length(payload) <= %d", bus.MaxEvent), id).Scan(&payload)
-	return payload, err
-}
-
-func (r *largeReader) close(ctx context.Context) {
-	if r.conn != nil {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = r.conn.Close(end)
-	}
-}
-
 // take fires an event that somebody sent, if it is a valid one.
-func take(ctx context.Context, b *bus.Bus, r *largeReader, n *pgconn.Notification) error {
+func take(ctx context.Context, b *bus.Bus, c *pgx.Conn, n *pgconn.Notification) error {
 	m := bus.Decode(n.Payload)
 	if m == nil || m.Str("from") == b.From() {
 		return nil
 	}
 	if id, ok := value.AsInt(m.At("id")); ok {
+		var payload string
 		ask, cancel := context.WithTimeout(ctx, 4*dialTimeout)
 		defer cancel()
-		payload, err := r.read(ask, id)
+		err := c.QueryRow(ask, fmt.Sprintf("SELECT payload FROM brine_events WHERE id = $1 AND octet_length(payload) <= %d", bus.MaxEvent), id).Scan(&payload)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}

@@ -108,7 +108,8 @@ func TestBusWithoutAConnection(t *testing.T) {
 }
 
 // TestHostileBusPeer: an account that locks the table of large events, and sends
-// notifications without end meanwhile, costs little memory. It runs alone, since memory
+// notifications without end meanwhile, costs little memory: a server that waits for a lock
+// sends none. It runs alone, since memory
 // is measured.
 func TestHostileBusPeer(t *testing.T) { //nolint:paralleltest // see above
 	srv := servertest.Postgres(t, "")
