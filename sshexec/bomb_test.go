@@ -22,7 +22,7 @@ func (zeroes) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // TestHostileImages: an agent of a package that unpacks to more than its list says is cut
 // off behind that, whatever packed it. It runs alone, since memory is measured.
-func TestHostileImages(t *testing.T) { //nolint:paralleltest // see above
+func TestHostileImages(t *testing.T) {
 	const size, listed = 256 << 20, 1000
 	zeros := func() io.Reader { return io.LimitReader(zeroes{}, size) }
 	for _, suffix := range []string{"zst", "xz"} {

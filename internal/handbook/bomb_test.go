@@ -24,7 +24,7 @@ func (spaces) Read(b []byte) (int, error) {
 
 // TestHostileArchive reads documentation that unpacks to much more than it may. It runs
 // alone, since memory is measured.
-func TestHostileArchive(t *testing.T) { //nolint:paralleltest // see above
+func TestHostileArchive(t *testing.T) {
 	var b bytes.Buffer
 	c := exec.CommandContext(t.Context(), "xz", "-0", "--check=crc32", "--stdout")
 	c.Stdin = io.MultiReader(strings.NewReader(`{"pages": [{"path": "index.html", "body": "`), io.LimitReader(spaces{}, 4*maxArchive), strings.NewReader(`"}]}`))

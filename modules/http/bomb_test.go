@@ -13,7 +13,7 @@ import (
 
 // TestHostileBombs unpacks bodies of kilobytes that stand for much more than may be read.
 // It runs alone, since memory is measured.
-func TestHostileBombs(t *testing.T) { //nolint:paralleltest // see above
+func TestHostileBombs(t *testing.T) {
 	const limit = 1 << 20
 	for coding, pack := range map[string]func(io.Writer) io.WriteCloser{
 		"gzip":    func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },

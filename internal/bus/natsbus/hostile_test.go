@@ -76,7 +76,7 @@ func TestHostilePeer(t *testing.T) {
 
 // TestHostileFlood: a peer that sends without end costs bounded memory, and the events
 // that are lost are told of once. It runs alone, since memory is measured.
-func TestHostileFlood(t *testing.T) { //nolint:paralleltest // see above
+func TestHostileFlood(t *testing.T) {
 	srv := natstest.Start(t, nil)
 	a := join(t, Options{URL: srv.URL(), From: "a"})
 	nc, err := nats.Connect(srv.URL())

@@ -440,7 +440,7 @@ func most(f func()) uint64 {
 
 // TestHostileSizes has a server send much more than it may, as it is and compressed, as the answer
 // to a request. It runs alone, since memory is measured.
-func TestHostileSizes(t *testing.T) { //nolint:paralleltest // see above
+func TestHostileSizes(t *testing.T) {
 	const size = 256 << 20
 	for name, packed := range map[string]bool{"plain": false, "gzip": true} {
 		s := saltapitest.New(t, "a")

@@ -121,7 +121,7 @@ func (c *crowd) events(w http.ResponseWriter, r *http.Request) {
 // TestHostileMultitude has a master claim two million minions, whatever it is asked. It
 // is refused, or does not count, in bounded memory. It runs alone, since memory is
 // measured.
-func TestHostileMultitude(t *testing.T) { //nolint:paralleltest // see above
+func TestHostileMultitude(t *testing.T) {
 	const n = 2_000_000
 	const jid = "20261123090000000001"
 	for _, tt := range []struct {

@@ -109,9 +109,8 @@ func TestBusWithoutAConnection(t *testing.T) {
 
 // TestHostileBusPeer: an account that locks the table of large events, and sends
 // notifications without end meanwhile, costs little memory: a server that waits for a lock
-// sends none. It runs alone, since memory
-// is measured.
-func TestHostileBusPeer(t *testing.T) { //nolint:paralleltest // see above
+// sends none. It runs alone, since memory is measured.
+func TestHostileBusPeer(t *testing.T) {
 	srv := servertest.Postgres(t, "")
 	db := value.MapOf("port", int64(srv.Port))
 	a := newController(t, db, "a")
