@@ -127,24 +127,8 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 			*at = Absolute(dir, p)
 		}
 	}
-	for _, d := range []struct {
-		key string
-		at  *time.Duration
-	}{{"timeout", &c.Timeout}, {"reconnect", &c.Reconnect}} {
-		if v := e.At(d.key); v != nil {
-			n, err := value.ToFloat(v)
-			if err != nil || n <= 0 || n > 86400 {
-				return c, fmt.Errorf("%s must be a number of seconds, not %s", d.key, value.Repr(v))
-			}
-			*d.at = time.Duration(n * float64(time.Second))
-		}
-	}
-	if v := e.At("max_minions"); v != nil {
-		n, ok := v.(int64)
-		if !ok || n < 1 || n > maxMinions {
-			return c, fmt.Errorf("max_minions must be a number from 1 to %d, not %s", maxMinions, value.Repr(v))
-		}
-		c.Minions = int(n)
+	if err := c.setNumbers(e); err != nil {
+		return c, err
 	}
 	if v := e.At("fingerprint"); v != nil {
 		c.Fingerprint = strings.ToLower(strings.NewReplacer(":", "", "SHA256:", "", "sha256:", "").Replace(value.Str(v)))
@@ -156,6 +140,30 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 		return c, errors.New("client_cert and client_key belong together")
 	}
 	return c, c.secrets(e, dir, getenv)
+}
+
+// setNumbers reads the times and the number of minions.
+func (c *Config) setNumbers(e *value.Map) error {
+	for _, d := range []struct {
+		key string
+		at  *time.Duration
+	}{{"timeout", &c.Timeout}, {"reconnect", &c.Reconnect}} {
+		if v := e.At(d.key); v != nil {
+			n, err := value.ToFloat(v)
+			if err != nil || n <= 0 || n > 86400 {
+				return fmt.Errorf("%s must be a number of seconds, not %s", d.key, value.Repr(v))
+			}
+			*d.at = time.Duration(n * float64(time.Second))
+		}
+	}
+	if v := e.At("max_minions"); v != nil {
+		n, ok := v.(int64)
+		if !ok || n < 1 || n > maxMinions {
+			return fmt.Errorf("max_minions must be a number from 1 to %d, not %s", maxMinions, value.Repr(v))
+		}
+		c.Minions = int(n)
+	}
+	return nil
 }
 
 func (c *Config) setClient(v value.Value) error {

@@ -3,8 +3,6 @@ package saltapi_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net"
@@ -332,10 +330,4 @@ func TestHangingLoginIsSharedByAll(t *testing.T) {
 	if n := len(hung); n > 3 {
 		t.Errorf("%d log-ins for %d who wait", n, cap(errs))
 	}
-}
-
-// fingerprint is that of a server's certificate, as the configuration has it.
-func fingerprint(s *httptest.Server) string {
-	sum := sha256.Sum256(s.Certificate().Raw)
-	return hex.EncodeToString(sum[:])
 }
