@@ -11,8 +11,9 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"brine/internal/testkit/memtest"
 	"github.com/klauspost/compress/zstd"
+
+	"brine/internal/testkit/memtest"
 )
 
 // zeroes is zeros without end.
