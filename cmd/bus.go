@@ -5,16 +5,18 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/internal/bus"
+	"brine/internal/fleet"
 	"brine/internal/fun"
 )
 
 // openBus connects a session that hears events with those of other controllers, if
 // the configuration names a bus.
-func (s *session) openBus(ctx context.Context, env *fun.Env) error {
+func (s *session) openBus(ctx context.Context, env *fun.Env, f *fleet.Fleet) error {
 	if !s.listening || env.Opts.At("event_bus") == nil {
 		return nil
 	}
-	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Fire: s.bus.FireRemote, Warn: s.tell})
+	ours := func(jid string) bool { return jid == env.JID || f.Ours(jid) }
+	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Ours: ours, Fire: s.bus.FireRemote, Warn: s.tell})
 	if err != nil {
 		return &statusError{status: exitUsage, err: err}
 	}

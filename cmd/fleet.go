@@ -158,7 +158,7 @@ func (s *session) controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err := s.openReturners(env); err != nil {
 		return nil, err
 	}
-	if err := s.openBus(ctx, env); err != nil {
+	if err := s.openBus(ctx, env, f); err != nil {
 		return nil, err
 	}
 	s.close = append(s.close, func() { _ = f.Close() }, func() { s.staying.wait(s.app.Err) })

@@ -262,7 +262,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := host.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, TargetWarn: s.warnOf, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Behalf: s.app.Getenv(onBehalf), Took: s.took, Stopped: s.lockLost,
+		Warn: s.warn, TargetWarn: s.warnOf, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, Draining: s.app.intr.draining, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Behalf: s.app.Getenv(onBehalf), Took: s.took, Stopped: s.lockLost,
 	}
 }
 

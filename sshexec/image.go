@@ -99,24 +99,32 @@ func (i *image) open() (io.ReadCloser, error) {
 			_ = f.Close()
 			return nil, err
 		}
-		return unxz{z, f}, nil
+		return unxz{i.bounded(z), f}, nil
 	}
-	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		_ = f.Close()
 		return nil, err
 	}
-	return unpacked{z, f}, nil
+	return unpacked{i.bounded(z), z, f}, nil
 }
+
+// maxWindow is what zstd itself takes at most unless it is told otherwise.
+const maxWindow = 128 << 20
+
+// bounded returns what r unpacks, up to one byte more than the image has: then its hash
+// is another one.
+func (i *image) bounded(r io.Reader) io.Reader { return io.LimitReader(r, i.size+1) }
 
 // unpacked is an embedded image while it is read.
 type unpacked struct {
-	*zstd.Decoder
+	io.Reader
+	z *zstd.Decoder
 	f io.Closer
 }
 
 func (u unpacked) Close() error {
-	u.Decoder.Close()
+	u.z.Close()
 	return u.f.Close()
 }
 

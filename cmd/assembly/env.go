@@ -55,7 +55,9 @@ type EnvOptions struct {
 	Gate       func(context.Context, *fun.Chunk) bool
 	// Stopped says why Gate lets nothing begin; "" and nil: it was not asked to.
 	Stopped func() string
-	Mine    fun.Mine // nil: there is none
+	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
+	Draining func() bool
+	Mine     fun.Mine // nil: there is none
 	// Publisher calls functions on other machines; nil: there are none.
 	Publisher fun.Publisher
 	// CoreGrains leaves out the grains of the tree's modules: an agent is asked for

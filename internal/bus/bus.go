@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,6 +47,9 @@ type Options struct {
 	From string
 	// Tags are globs of the tags that are sent and taken; none is all.
 	Tags []string
+	// Ours reports whether a jid is that of a job of this run, whose events nobody else
+	// can make; nil: none is.
+	Ours func(jid string) bool
 	// Fire takes the events of others.
 	Fire func(tag string, data *value.Map)
 	// Warn is told what goes wrong.
@@ -150,7 +154,20 @@ func (b *Bus) Take(from, tag string, data *value.Map) {
 
 // Wants reports whether an event that somebody sent would be taken.
 func (b *Bus) Wants(from, tag string) bool {
-	return from != b.o.From && tag != "" && len(tag) <= MaxTag && printable.Line(tag) == tag && b.carries(tag)
+	return from != b.o.From && tag != "" && len(tag) <= MaxTag && printable.Line(tag) == tag && b.carries(tag) && !b.ours(tag)
+}
+
+// ours reports whether a tag is that of an event about a job of this run.
+func (b *Bus) ours(tag string) bool {
+	if b.o.Ours == nil {
+		return false
+	}
+	parts := strings.SplitN(tag, "/", 4)
+	if len(parts) == 1 {
+		return b.o.Ours(tag)
+	}
+	about := parts[0] == "salt" && (parts[1] == "job" || parts[1] == "run") || parts[0] == "brine" && parts[1] == "job"
+	return about && len(parts) > 2 && b.o.Ours(parts[2])
 }
 
 // From names the processes that hear each other without the bus.

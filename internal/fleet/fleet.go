@@ -330,7 +330,11 @@ func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unask
 		out[id] = fmt.Errorf("it is not known whether %s is meant: %w", id, err)
 	}
 	if job.Only != nil {
-		maps.DeleteFunc(out, func(id string, _ error) bool { return !slices.Contains(job.Only, id) })
+		keep := make(map[string]bool, len(job.Only))
+		for _, id := range job.Only {
+			keep[id] = true
+		}
+		maps.DeleteFunc(out, func(id string, _ error) bool { return !keep[id] })
 	}
 	if f.AllowUnreachable {
 		for _, id := range slices.Sorted(maps.Keys(unasked)) {

@@ -1,12 +1,16 @@
 package fleet
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"brine/internal/event"
 	"brine/internal/fun"
+	"brine/internal/host"
+	"brine/internal/value"
 )
 
 // TestHostileRunning has a target say for ever that it still works on a job: it
@@ -63,5 +67,51 @@ func TestHostileRunning(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// held is a provider whose machines return when they are let.
+type held struct {
+	machines
+	began, let chan struct{}
+}
+
+func (h *held) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
+	begun()
+	h.began <- struct{}{}
+	<-h.let
+	return h.machines.Run(ctx, job, id, func() {})
+}
+
+// TestHostileReturnEvents: a job is over when its targets have returned, whatever events
+// somebody else fires about it.
+func TestHostileReturnEvents(t *testing.T) {
+	t.Parallel()
+	const jid = "20261123080000000001"
+	h := &held{machines: machines{ids: []string{"web1"}}, began: make(chan struct{}), let: make(chan struct{})}
+	ring := event.NewRing(0, host.FakeTime)
+	f := fleetOf(&h.machines)
+	f.Providers, f.Bus = []Provider{h}, ring
+	done := make(chan []fun.Return, 1)
+	go func() {
+		var got []fun.Return
+		_, _ = f.Run(t.Context(), fun.Job{JID: jid, Fun: "test.ping", Tgt: "*"}, func(r fun.Return) error { got = append(got, r); return nil })
+		done <- got
+	}()
+	<-h.began
+	for _, tag := range []string{jid, "salt/job/" + jid + "/ret/web1"} {
+		ring.FireRemote(tag, value.MapOf("id", "web1", "jid", jid, "return", "forged", "retcode", int64(0), "success", true))
+		ring.FireForeign(tag, value.MapOf("id", "web1", "jid", jid, "return", "forged", "retcode", int64(0), "success", true))
+	}
+	select {
+	case got := <-done:
+		t.Errorf("the job ended by an event: %+v", got)
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(h.let)
+	if got := <-done; len(got) != 1 || got[0].Stage != fun.Returned {
+		t.Errorf("%+v", got)
+	} else if v, _ := got[0].Value(); v == "forged" {
+		t.Error("the forged return is that of the job")
 	}
 }

@@ -84,7 +84,7 @@ func (p *Peers) publish(ctx context.Context, req fun.PublishRequest) (value.Valu
 		if err != nil {
 			return nil, fun.Errorf("the option %s: %v", optionPeer, err)
 		}
-		if i := slices.IndexFunc(ids, func(id string) bool { return !slices.Contains(allowed, id) }); i >= 0 {
+		if len(only(ids, allowed)) < len(ids) {
 			continue
 		}
 		rules = nil

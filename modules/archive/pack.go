@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 	"sort"
@@ -134,13 +135,17 @@ func isEncrypted(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if p == "" {
 		return fun.Result{}, fun.Errorf("Failed to cache %s", name)
 	}
-	b, err := c.Env.Host.ReadFile(p)
+	r, err := c.Env.Host.Open(p)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
+	defer r.Close()
+	z, err := readZip(r, LimitsOf(c.Env.Opts))
+	if errors.Is(err, ErrFormat) {
 		return fun.Result{}, fun.Errorf("%s is not a ZIP file", name)
+	}
+	if err != nil {
+		return fun.Result{}, fun.Errorf("%s: %s", name, host.OSError(err))
 	}
 	for _, f := range z.File {
 		if f.Flags&1 != 0 {

@@ -199,7 +199,7 @@ func decompressed(ctx context.Context, h host.Host, f io.Reader) (io.ReadCloser,
 	case bytes.HasPrefix(head, []byte("BZh")):
 		return io.NopCloser(bzip2.NewReader(r)), nil
 	case bytes.HasPrefix(head, []byte("\xfd7zXZ\x00")):
-		return piped(ctx, h, r, "xz", "--decompress", "--stdout")
+		return piped(ctx, h, r, "xz", "--decompress", "--stdout") // for its memory see xzMemory
 	case bytes.HasPrefix(head, []byte("\x5d\x00\x00")):
 		return piped(ctx, h, r, "xz", "--format=lzma", "--decompress", "--stdout")
 	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
@@ -207,6 +207,10 @@ func decompressed(ctx context.Context, h host.Host, f io.Reader) (io.ReadCloser,
 	}
 	return io.NopCloser(r), nil
 }
+
+// xzMemory bounds what xz takes to unpack: an archive of a few bytes can ask for 4 GiB.
+// It is no argument, since the xz of BusyBox does not know it. zstd takes 128 MiB.
+const xzMemory = "XZ_DEFAULTS=--memlimit-decompress=1GiB"
 
 // A pipe reads what a program writes; closing it ends the program.
 type pipe struct {
@@ -233,30 +237,41 @@ func piped(ctx context.Context, h host.Host, f io.Reader, argv ...string) (io.Re
 	p := &pipe{PipeReader: r, cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(p.ended)
-		out, err := h.Run(ctx, host.Cmd{Argv: argv, Stdin: f, Stdout: w})
+		out, err := h.Run(ctx, host.Cmd{Argv: argv, Stdin: f, Stdout: w, Env: append(h.Environ(), xzMemory)})
 		if err == nil && out.Status != 0 {
-			err = ErrFormat
+			if err = ErrFormat; bytes.Contains(out.Stderr, []byte("Memory usage limit")) {
+				err = fun.Errorf("the archive needs more than 1 GiB of memory to be unpacked")
+			}
 		}
 		_ = w.CloseWithError(err)
 	}()
 	return p, nil
 }
 
-func eachZip(ctx context.Context, f io.Reader, limits Limits, visit func(Member, io.Reader) error) error {
+// readZip reads a zip file and its directory.
+func readZip(f io.Reader, limits Limits) (*zip.Reader, error) {
 	b, err := io.ReadAll(io.LimitReader(f, maxZip+1))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(b) > maxZip {
-		return fmt.Errorf("the archive is larger than %d bytes", maxZip)
+		return nil, fun.Errorf("the archive is larger than %d bytes", maxZip)
 	}
 	// Before the directory is read: what it says of its own size may be wrong.
 	if n := bytes.Count(b, []byte("PK\x01\x02")); n > limits.Members {
-		return fun.Errorf("the archive has more than %d members (archive_max_members)", limits.Members)
+		return nil, fun.Errorf("the archive has more than %d members (archive_max_members)", limits.Members)
 	}
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
-		return ErrFormat
+		return nil, ErrFormat
+	}
+	return z, nil
+}
+
+func eachZip(ctx context.Context, f io.Reader, limits Limits, visit func(Member, io.Reader) error) error {
+	z, err := readZip(f, limits)
+	if err != nil {
+		return err
 	}
 	left := &budget{Limits: limits}
 	for _, zf := range z.File {

@@ -17,8 +17,8 @@ import (
 
 // bodyOf returns the body as text, by the charset that the answer names for
 // text, else UTF-8; as bytes where it is not to be decoded.
-func bodyOf(resp *nethttp.Response, raw []byte, decode bool) (value.Value, error) {
-	raw, err := unpacked(resp.Header.Get("Content-Encoding"), raw)
+func bodyOf(resp *nethttp.Response, raw []byte, limit int64, decode bool) (value.Value, error) {
+	raw, err := unpacked(resp.Header.Get("Content-Encoding"), raw, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func bodyOf(resp *nethttp.Response, raw []byte, decode bool) (value.Value, error
 }
 
 // unpacked undoes a Content-Encoding. The request asks for none.
-func unpacked(coding string, raw []byte) ([]byte, error) {
+func unpacked(coding string, raw []byte, limit int64) ([]byte, error) {
 	if len(raw) == 0 {
 		return raw, nil // the answer to HEAD, which has the header and no body
 	}
@@ -72,12 +72,12 @@ func unpacked(coding string, raw []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the body is not %s: %w", coding, err)
 	}
-	out, err := io.ReadAll(io.LimitReader(r, maxBody+1))
+	out, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("the body is not %s: %w", coding, err)
 	}
-	if len(out) > maxBody {
-		return nil, fmt.Errorf("the answer has more than %d bytes", maxBody)
+	if int64(len(out)) > limit {
+		return nil, fmt.Errorf("the answer has more than %d bytes (http_max_body)", limit)
 	}
 	return out, nil
 }

@@ -75,7 +75,7 @@ func query(ctx context.Context, c *fun.Call) (*value.Map, error) {
 	if int64(len(raw)) > limit {
 		return nil, fun.Errorf("the answer has more than %d bytes (http_max_body)", limit)
 	}
-	if err := answer(c, ret, resp, raw); err != nil {
+	if err := answer(c, ret, resp, raw, limit); err != nil {
 		return nil, err
 	}
 	return ret, nil
@@ -408,7 +408,7 @@ func reason(err error) string {
 }
 
 // answer puts what is asked for of an answer into ret.
-func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte) error {
+func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte, limit int64) error {
 	fault := resp.StatusCode/100 != 2 && c.Bool("raise_error")
 	if fault {
 		text := nethttp.StatusText(resp.StatusCode)
@@ -418,7 +418,7 @@ func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte) err
 		ret.Set("status", int64(resp.StatusCode))
 		ret.Set("error", fmt.Sprintf("HTTP %d: %s", resp.StatusCode, text))
 	}
-	body, err := bodyOf(resp, raw, c.Bool("decode_body"))
+	body, err := bodyOf(resp, raw, limit, c.Bool("decode_body"))
 	if err != nil {
 		return fun.Errorf("%s", err)
 	}

@@ -54,12 +54,15 @@ type Link struct {
 	o    Options
 	auth []nats.Option
 
-	known bool // whether last is known
+	known bool      // whether last is known
+	begun time.Time // what was stored before is not taken; by the server's clock
+	made  time.Time // when the stream was
 
 	mu   sync.Mutex
 	nc   *nats.Conn          // nil while there is none
 	js   jetstream.JetStream // of nc, with a stream
 	last uint64              // number in the stream of the newest event that was taken
+	at   time.Time           // when that was stored; zero: none was taken
 }
 
 // New returns a link. It connects when a bus is opened with it.
@@ -201,13 +204,13 @@ func (l *Link) subscribe(ctx context.Context, nc *nats.Conn, b *bus.Bus) (js jet
 	}
 	consumer, err := stream.OrderedConsumer(ask, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{all}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq: l.from(b, stream.CachedInfo().State), InactiveThreshold: time.Minute,
+		OptStartSeq: l.from(ask, b, stream), InactiveThreshold: time.Minute,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	cc, err := consumer.Consume(func(m jetstream.Msg) {
-		if meta, err := m.Metadata(); err == nil && l.newer(meta.Sequence.Stream) {
+		if meta, err := m.Metadata(); err == nil && l.newer(meta.Sequence.Stream, meta.Timestamp) {
 			l.take(b, m.Subject(), m.Headers(), m.Data())
 		}
 	}, jetstream.PullMaxMessages(256), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
@@ -223,29 +226,55 @@ func (l *Link) subscribe(ctx context.Context, nc *nats.Conn, b *bus.Bus) (js jet
 
 // from returns the number of the first event of the stream that is to be taken: the
 // next one that is fired, or after an interruption the first that was missed.
-func (l *Link) from(b *bus.Bus, state jetstream.StreamState) uint64 {
+func (l *Link) from(ctx context.Context, b *bus.Bus, stream jetstream.Stream) uint64 {
+	info := stream.CachedInfo()
+	state := info.State
+	other := l.known && l.other(ctx, stream)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case !l.known:
-		l.known, l.last = true, state.LastSeq
-	case state.LastSeq < l.last: // the stream was made again
-		l.last = 0
+		l.known, l.last, l.begun, l.made = true, state.LastSeq, info.TimeStamp, info.Created
+	case other: // numbers say nothing any more
+		l.last, l.made = 0, info.Created
+		if l.at.After(l.begun) {
+			l.begun = l.at.Add(1)
+		}
+		b.Warn("the history of events is another one", fmt.Errorf("the stream %s was made again, or put back to an earlier state", l.o.Stream))
 	case state.FirstSeq > l.last+1:
 		b.Warn("events of other controllers are lost", fmt.Errorf("the stream %s has removed some that were fired while NATS was away", l.o.Stream))
 	}
 	return l.last + 1
 }
 
-// newer notes the number of an event, and reports whether it was not taken yet.
-func (l *Link) newer(seq uint64) bool {
+// other reports whether a stream is not the one that events were taken of, or has another
+// history: it was made again, or has another event, or none yet, where the last one was.
+func (l *Link) other(ctx context.Context, stream jetstream.Stream) bool {
+	l.mu.Lock()
+	last, at, made := l.last, l.at, l.made
+	l.mu.Unlock()
+	info := stream.CachedInfo()
+	switch {
+	case !info.Created.Equal(made), info.State.LastSeq < last:
+		return true
+	case at.IsZero(), last < info.State.FirstSeq: // it was removed by age or number
+		return false
+	}
+	m, err := stream.GetMsg(ctx, last)
+	return err == nil && !m.Time.Equal(at)
+}
+
+// newer notes the number of an event, and reports whether it was not taken yet, and was
+// stored since the run began: a stream that was made again or restored may have what is
+// older.
+func (l *Link) newer(seq uint64, stored time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if seq <= l.last {
 		return false
 	}
-	l.last = seq
-	return true
+	l.last, l.at = seq, stored
+	return !stored.Before(l.begun)
 }
 
 // take fires an event that somebody sent, if it is a valid one.

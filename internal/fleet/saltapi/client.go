@@ -44,12 +44,24 @@ type client struct {
 	failed atomic.Int64           // since when it does not; 0: it does
 	shown  atomic.Pointer[string] // the token that the server was shown last, for hide
 
+	secret func(text string) // is told credentials
+
 	login chan struct{} // has room for one: who logs in
 
 	mu      sync.Mutex // guards the rest, and is never held while something is asked
 	token   string
 	expires time.Time
+	failure loginFailure
 }
+
+// A loginFailure is the last log-in that failed.
+type loginFailure struct {
+	err error
+	at  time.Time
+}
+
+// loginHolds is how long a log-in without an answer holds for others who want one.
+const loginHolds = time.Second
 
 func newClient(conf Config, cache string, now func() time.Time) (*client, error) {
 	t, err := transport(conf)
@@ -78,8 +90,8 @@ func newClient(conf Config, cache string, now func() time.Time) (*client, error)
 func transport(conf Config) (*http.Transport, error) {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-		TLSHandshakeTimeout:    15 * time.Second,
+		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    conf.Timeout, // of requests that have no other limit
 		MaxResponseHeaderBytes: 64 << 10,
 		MaxIdleConnsPerHost:    4,
 		IdleConnTimeout:        time.Minute,
@@ -192,6 +204,9 @@ func sane(token string) bool {
 // renewBefore is how long before its end a token is replaced.
 const renewBefore = time.Minute
 
+// leastToken is how long a new token is used, whatever the master says of its end.
+const leastToken = 30 * time.Second
+
 // auth returns a token, which is not refused, "" being none that was. One logs in
 // at a time; those who wait for it wait no longer than ctx.
 func (c *client) auth(ctx context.Context, refused string) (string, error) {
@@ -204,6 +219,7 @@ func (c *client) auth(ctx context.Context, refused string) (string, error) {
 	if token := c.current(refused); token != "" {
 		return token, nil
 	}
+	begun := time.Now()
 	select {
 	case c.login <- struct{}{}:
 		defer func() { <-c.login }()
@@ -213,28 +229,64 @@ func (c *client) auth(ctx context.Context, refused string) (string, error) {
 	if token := c.current(refused); token != "" {
 		return token, nil // somebody else logged in
 	}
+	if err := c.failedSince(begun); err != nil {
+		return "", err
+	}
+	token, expires, err := c.logIn(ctx)
+	if err == nil {
+		c.secret(token)
+	}
+	c.mu.Lock()
+	if err == nil {
+		c.token, c.expires = token, expires
+	} else if !errors.Is(err, context.Canceled) { // by who gave up
+		c.failure = loginFailure{err, time.Now()}
+	}
+	c.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	c.save(token, expires)
+	return token, nil
+}
+
+// failedSince returns the error of a log-in that failed since a time, while others
+// waited for it: they do not try it one after the other. One that was not answered holds
+// a little longer.
+func (c *client) failedSince(at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.failure
+	if f.err != nil && (f.at.After(at) || stuck(f.err) && time.Since(f.at) < loginHolds) {
+		return f.err
+	}
+	return nil
+}
+
+// logIn returns a new token, and when it ends.
+func (c *client) logIn(ctx context.Context) (token string, expires time.Time, err error) {
 	low := value.MapOf("eauth", c.conf.EAuth, "username", c.conf.User)
 	if c.conf.Password != "" {
 		low.Set("password", c.conf.Password)
 	}
 	v, err := c.post(ctx, c.conf.Timeout, opLogin, "/login", "", low)
 	if err != nil {
-		return "", err
+		return "", expires, err
 	}
 	m, _ := first(v).(*value.Map)
-	token, _ := m.At("token").(string)
-	if !sane(token) {
-		return "", c.fault(opLogin, 0, "", errNotSaltAPI)
+	if token, _ = m.At("token").(string); !sane(token) {
+		return "", expires, c.fault(opLogin, 0, "", errNotSaltAPI)
 	}
-	expires := c.now().Add(time.Hour)
+	expires = c.now().Add(time.Hour)
 	if at, err := value.ToFloat(m.At("expire")); err == nil && at > 0 && at < 1e11 {
 		expires = time.Unix(int64(at), 0)
 	}
-	c.mu.Lock()
-	c.token, c.expires = token, expires
-	c.mu.Unlock()
-	c.save(token, expires)
-	return token, nil
+	// One that has ended already, to the clock here, is used until it is refused: else
+	// every request would log in.
+	if least := c.now().Add(renewBefore + leastToken); expires.Before(least) {
+		expires = least
+	}
+	return token, expires, nil
 }
 
 // current returns the token that there is; "" where there is none that lasts and is
@@ -262,6 +314,7 @@ func (c *client) ended(ctx context.Context, op, token string) bool {
 	if resp, err := c.send(req, token); err == nil {
 		defer resp.Body.Close()
 		if resp.StatusCode == http.StatusOK {
+			c.answers(resp)
 			return false
 		}
 		if e, ok := errors.AsType[*Error](c.refusal(opEvents, resp)); ok && e.Status == http.StatusUnauthorized {
@@ -315,31 +368,37 @@ func (c *client) callFor(ctx context.Context, d time.Duration, op string, low *v
 // post sends a request and returns the value of "return" in its answer, which comes
 // within d; 0 is no limit.
 func (c *client) post(ctx context.Context, d time.Duration, op, path, token string, body value.Value) (value.Value, error) {
+	w := newWaiting(ctx, d)
 	if d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.conf.URL.String()+path, bytes.NewReader(value.EncodeJSON(body)))
+	req, err := http.NewRequestWithContext(w.watch(ctx), http.MethodPost, c.conf.URL.String()+path, bytes.NewReader(value.EncodeJSON(body)))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := c.send(req, token)
 	if err != nil {
-		return nil, c.fault(op, 0, "", err)
+		return nil, c.fault(op, 0, "", c.hung(w, op, err))
 	}
 	defer resp.Body.Close()
+	w.to(stageBody)
 	if resp.StatusCode != http.StatusOK {
-		return nil, c.refusal(op, resp)
+		err := c.refusal(op, resp)
+		c.answers(resp)
+		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	b, err := io.ReadAll(io.LimitReader(w.count(resp.Body), maxBody+1))
 	switch {
 	case err != nil:
-		return nil, c.fault(op, 0, "", err)
+		c.silent(req.Context())
+		return nil, c.fault(op, 0, "", c.hung(w, op, err))
 	case len(b) > maxBody:
 		return nil, c.fault(op, 0, "", fmt.Errorf("the answer has more than %d bytes", maxBody))
 	}
+	c.answers(resp)
 	v, _, err := value.ParseJSONWithin(string(b), maxBodyCost)
 	if tooMuch(err) {
 		return nil, c.fault(op, 0, "", fmt.Errorf("the answer cannot be read: %w", err))
@@ -357,7 +416,8 @@ func tooMuch(err error) bool {
 	return err != nil && !invalid
 }
 
-// send sends a request and notes whether the master answers.
+// send sends a request and notes if the master does not answer. That it does, the
+// caller notes by answers, when all is there.
 func (c *client) send(req *http.Request, token string) (*http.Response, error) {
 	if req.Method == http.MethodPost { // for events, rest_tornado refuses all but */*
 		req.Header.Set("Accept", "application/json")
@@ -368,13 +428,33 @@ func (c *client) send(req *http.Request, token string) (*http.Response, error) {
 		c.shown.Store(&token)
 	}
 	resp, err := c.http.Do(req)
-	if err == nil && resp.StatusCode != http.StatusBadGateway && resp.StatusCode != http.StatusServiceUnavailable {
+	switch {
+	case err != nil || down(resp):
+		c.silent(req.Context())
+	default:
 		c.heard.Store(c.now().UnixNano())
-		c.failed.Store(0)
-	} else if req.Context().Err() == nil || errors.Is(req.Context().Err(), context.DeadlineExceeded) {
-		c.failed.CompareAndSwap(0, c.now().UnixNano())
 	}
 	return resp, err
+}
+
+// down reports whether something answers in place of a master that does not.
+func down(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusBadGateway || resp.StatusCode == http.StatusServiceUnavailable
+}
+
+// answers notes that the master answers.
+func (c *client) answers(resp *http.Response) {
+	if !down(resp) {
+		c.failed.Store(0)
+	}
+}
+
+// silent notes that the master does not answer, or stops in the midst of it; ctx is
+// that of the request, which nobody has given up.
+func (c *client) silent(ctx context.Context) {
+	if err := ctx.Err(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+		c.failed.CompareAndSwap(0, c.now().UnixNano())
+	}
 }
 
 // away returns since when the master does not answer; false where it does.

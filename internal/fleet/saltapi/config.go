@@ -31,6 +31,9 @@ const Type = "salt-api"
 const (
 	DefaultTimeout   = 60 * time.Second
 	DefaultReconnect = 5 * time.Minute
+	// DefaultMinions is how many minions a target may mean: each takes about 10 KB
+	// while a job runs.
+	DefaultMinions = 100_000
 )
 
 // A Config is an entry of the option fleets.
@@ -48,12 +51,16 @@ type Config struct {
 	SSH             bool   // the hosts of salt-ssh are meant, not minions
 	Timeout         time.Duration
 	Reconnect       time.Duration // how long a master that went away is waited for
+	Minions         int           // how many a target may mean; 0 is DefaultMinions
 }
+
+// maxMinions bounds max_minions: an answer has no room for many more ids.
+const maxMinions = 10_000_000
 
 // keys are those of an entry.
 var keys = []string{
 	"type", "url", "eauth", "user", "password", "password_env", "password_file", "token", "token_env", "token_file", "ca", "fingerprint",
-	"client", "client_cert", "client_key", "prefix", "timeout", "reconnect", "insecure_http",
+	"client", "client_cert", "client_key", "prefix", "timeout", "reconnect", "insecure_http", "max_minions",
 }
 
 // Parse reads the option fleets: a mapping of names to entries. dir is where
@@ -120,17 +127,8 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 			*at = Absolute(dir, p)
 		}
 	}
-	for _, d := range []struct {
-		key string
-		at  *time.Duration
-	}{{"timeout", &c.Timeout}, {"reconnect", &c.Reconnect}} {
-		if v := e.At(d.key); v != nil {
-			n, err := value.ToFloat(v)
-			if err != nil || n <= 0 || n > 86400 {
-				return c, fmt.Errorf("%s must be a number of seconds, not %s", d.key, value.Repr(v))
-			}
-			*d.at = time.Duration(n * float64(time.Second))
-		}
+	if err := c.setNumbers(e); err != nil {
+		return c, err
 	}
 	if v := e.At("fingerprint"); v != nil {
 		c.Fingerprint = strings.ToLower(strings.NewReplacer(":", "", "SHA256:", "", "sha256:", "").Replace(value.Str(v)))
@@ -142,6 +140,30 @@ func entry(name string, e *value.Map, dir string, getenv func(string) string) (C
 		return c, errors.New("client_cert and client_key belong together")
 	}
 	return c, c.secrets(e, dir, getenv)
+}
+
+// setNumbers reads the times and the number of minions.
+func (c *Config) setNumbers(e *value.Map) error {
+	for _, d := range []struct {
+		key string
+		at  *time.Duration
+	}{{"timeout", &c.Timeout}, {"reconnect", &c.Reconnect}} {
+		if v := e.At(d.key); v != nil {
+			n, err := value.ToFloat(v)
+			if err != nil || n <= 0 || n > 86400 {
+				return fmt.Errorf("%s must be a number of seconds, not %s", d.key, value.Repr(v))
+			}
+			*d.at = time.Duration(n * float64(time.Second))
+		}
+	}
+	if v := e.At("max_minions"); v != nil {
+		n, ok := v.(int64)
+		if !ok || n < 1 || n > maxMinions {
+			return fmt.Errorf("max_minions must be a number from 1 to %d, not %s", maxMinions, value.Repr(v))
+		}
+		c.Minions = int(n)
+	}
+	return nil
 }
 
 func (c *Config) setClient(v value.Value) error {

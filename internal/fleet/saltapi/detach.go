@@ -57,11 +57,11 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 	if err != nil {
 		return fleet.Left{}, err
 	}
-	if data := l.job.Map("Result").Map(minion); data != nil {
+	if data := l.job.Map("Result").Map(minion); data != nil && isOf(data, minion, jid) {
 		if p.o.Config.SSH {
 			data = ofHost(data)
 		}
-		ret := returnOf(fun.Job{JID: jid}, data)
+		ret := returnOf(fun.Job{JID: jid, Fun: l.job.Str("Function")}, data)
 		ret.Fleet, ret.FleetJID = p.FleetName(), jid
 		return fleet.Left{State: jobs.LeftReturn, Ret: ret}, nil
 	}
@@ -84,6 +84,9 @@ func (p *Provider) lookLeft(ctx context.Context, jid string) (l *leftover, err e
 	if l.job, err = p.job(ctx, jid); err != nil {
 		return l, err
 	}
+	if err := p.tooMany(opLook, l.job.List("Minions").Len()); err != nil {
+		return l, err
+	}
 	out := value.NewList()
 	for id := range idSet(l.job.List("Minions")) {
 		if !l.job.Map("Result").Has(id) {
@@ -93,13 +96,13 @@ func (p *Provider) lookLeft(ctx context.Context, jid string) (l *leftover, err e
 	if out.Len() == 0 || p.o.Config.SSH {
 		return l, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.o.Gather)
-	defer cancel()
 	q, forget, err := p.ask(ctx, opAsk, out, "list", "saltutil.find_job", jid)
 	if err != nil {
 		return l, err
 	}
 	defer forget()
+	ctx, cancel := context.WithTimeout(ctx, p.o.Gather) // for the minions; the master has timeout
+	defer cancel()
 	idle := false
 	for left := len(q.minions); left > 0; left-- {
 		select {

@@ -20,8 +20,8 @@ const endWait = 3 * time.Second
 type ending struct {
 	minions []string // who is asked; Provider.mu guards it until asked
 	asked   bool
-	done    chan struct{} // closed when the rest is there
-	ended   []string      // who answered
+	done    chan struct{}   // closed when the rest is there
+	ended   map[string]bool // who answered
 	err     error
 }
 
@@ -41,7 +41,7 @@ func (p *Provider) endOn(ctx context.Context, pub *publication, minion string) e
 	p.mu.Lock()
 	e := pub.ending
 	if e == nil || e.asked {
-		e = &ending{done: make(chan struct{})}
+		e = &ending{done: make(chan struct{}), ended: map[string]bool{}}
 		pub.ending = e
 		p.running.Go(func() { p.askToEnd(context.WithoutCancel(ctx), pub, e) })
 	}
@@ -51,7 +51,7 @@ func (p *Provider) endOn(ctx context.Context, pub *publication, minion string) e
 	switch {
 	case e.err != nil:
 		return fmt.Errorf("%w; it could not be ended: %w", stays, e.err)
-	case !slices.Contains(e.ended, minion):
+	case !e.ended[minion]:
 		return fmt.Errorf("%w; the minion did not answer within %s that it ends it (saltutil.term_job)", stays, endWait)
 	}
 	return fmt.Errorf("stopped: the minion was asked to end the job (saltutil.term_job), and answered: %w", ctx.Err())
@@ -79,7 +79,7 @@ func (p *Provider) askToEnd(ctx context.Context, pub *publication, e *ending) {
 	for range q.minions {
 		select {
 		case a := <-q.answers:
-			e.ended = append(e.ended, a.minion)
+			e.ended[a.minion] = true
 		case <-ctx.Done():
 			return
 		case <-p.ctx.Done():

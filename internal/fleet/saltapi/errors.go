@@ -144,6 +144,9 @@ func permission(op string) string {
 
 // transportFault words why there was no answer.
 func transportFault(err error) (hint string, short error) {
+	if e, ok := errors.AsType[*hungError](err); ok {
+		return e.hint, e
+	}
 	var (
 		authority x509.UnknownAuthorityError
 		name      x509.HostnameError
@@ -170,7 +173,7 @@ func transportFault(err error) (hint string, short error) {
 		return "the server wants a certificate of the client, or another one: see client_cert and client_key of the fleet", short
 	case errors.As(err, &invalid):
 		return "the certificate is not valid (now)", short
-	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"), strings.Contains(text, "TLS handshake timeout"):
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"), strings.Contains(text, "first record does not look like a TLS handshake"):
 		return "salt-api may run there without TLS (disable_ssl): url begins with http:// then", short
 	case strings.Contains(text, "malformed HTTP response"):
 		return "salt-api may run there with TLS: url begins with https:// then", short
@@ -178,6 +181,8 @@ func transportFault(err error) (hint string, short error) {
 		return "check the host of url", short
 	case strings.Contains(text, "connection refused"):
 		return "check that salt-api runs and listens there", short
+	case unsent(err) && strings.Contains(text, "i/o timeout"):
+		return fmt.Sprintf("nothing accepted a connection within %s: check host and port of url, and firewalls", dialTimeout), short
 	}
 	return "", short
 }
@@ -216,9 +221,26 @@ func tornadoStatus(text string) int {
 	return 0
 }
 
+// stuck reports whether a master did not answer in time.
+func stuck(err error) bool {
+	_, ok := errors.AsType[*hungError](err)
+	return ok
+}
+
+// warnOf warns of a question to the master that was refused or not answered. Other
+// errors end with what was asked, or the master is away, which is told of elsewhere.
+func (p *Provider) warnOf(err error) {
+	if refused(err) || stuck(err) {
+		p.warnOnce(err.Error())
+	}
+}
+
 // unsent reports whether a request surely never reached the master.
 func unsent(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	if e, ok := errors.AsType[*hungError](err); ok && e.unsent {
 		return true
 	}
 	_, dns := errors.AsType[*net.DNSError](err)

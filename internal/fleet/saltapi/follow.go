@@ -35,6 +35,8 @@ func (p *Provider) event(tag string, data *value.Map, size int64) {
 		if p.ownJID(parts[2]) && (parts[3] != "prog" || !p.targeted(parts[2], minion)) {
 			return // the fleet fires its own
 		}
+	case len(parts) >= 4 && parts[0] == "brine" && parts[1] == "job" && p.ownJID(parts[2]):
+		return
 	case len(parts) == 4 && parts[0] == "salt" && parts[1] == "run":
 		if parts[3] == "ret" {
 			p.ranRunner(parts[2], data, size)
@@ -83,7 +85,7 @@ func (p *Provider) claimed(jid, minion string, data *value.Map) bool {
 	if pub == nil && q == nil {
 		return false
 	}
-	if id, ok := data.At("id").(string); ok && id != minion || data.Has("jid") && data.Str("jid") != jid {
+	if !isOf(data, minion, jid) {
 		p.warnOnce(fmt.Sprintf("fleet %s: a return of job %s was refused: its tag and its data name different minions or jobs", p.FleetName(), jid))
 		return true
 	}
@@ -96,6 +98,12 @@ func (p *Provider) claimed(jid, minion string, data *value.Map) bool {
 	}
 	q.answer(minion, data.At("return"))
 	return true
+}
+
+// isOf reports whether a return says of itself what its tag, or its place in the job
+// cache, says of it.
+func isOf(data *value.Map, minion, jid string) bool {
+	return (!data.Has("id") || data.At("id") == minion) && (!data.Has("jid") || data.At("jid") == jid)
 }
 
 // listJob is the runner by which returns are looked up. Unlike jobs.lookup_jid it
@@ -112,6 +120,9 @@ func (p *Provider) job(ctx context.Context, jid string) (*value.Map, error) {
 	if !ok {
 		return nil, p.c.fault(opLook, 0, "", errNotSaltAPI)
 	}
+	if m.Has("jid") && m.At("jid") != jid {
+		return nil, p.c.fault(opLook, 0, "", fmt.Errorf("%w: it is about another job", errNotSaltAPI))
+	}
 	if m.Has("Error") && m.Map("Result").Len() == 0 {
 		return nil, errUnknownJob
 	}
@@ -125,7 +136,7 @@ func (p *Provider) lookup(ctx context.Context, pub *publication) error {
 		return err
 	}
 	for k, v := range m.Map("Result").All() {
-		if data, ok := v.(*value.Map); ok {
+		if data, ok := v.(*value.Map); ok && isOf(data, value.Str(k), pub.jid) {
 			if p.o.Config.SSH {
 				data = ofHost(data)
 			}
@@ -182,8 +193,8 @@ func (p *Provider) lookUpOpen() bool {
 	some := false
 	for _, pub := range p.open() {
 		some = true
-		if err := p.lookup(p.ctx, pub); err != nil && refused(err) && p.ctx.Err() == nil {
-			p.warnOnce(err.Error())
+		if err := p.lookup(p.ctx, pub); err != nil && p.ctx.Err() == nil {
+			p.warnOf(err)
 		}
 	}
 	return some
@@ -296,9 +307,13 @@ func (p *Provider) ask(ctx context.Context, op string, tgt value.Value, tgtType,
 		return nil, nil, err
 	}
 	m, ok := reply.(*value.Map)
-	if !ok || m.Len() > 0 && m.Str("jid") != q.jid {
+	if !ok || m.Len() > 0 && (m.Str("jid") != q.jid || m.List("minions") == nil) {
 		p.drop(q)
 		return nil, nil, p.c.fault(op, 0, "", errNotSaltAPI)
+	}
+	if err := p.tooMany(op, m.List("minions").Len()); err != nil {
+		p.drop(q)
+		return nil, nil, err
 	}
 	q.sentTo(idSet(m.List("minions")))
 	// Where no events come, the answers are in the job cache.
@@ -333,7 +348,11 @@ func (p *Provider) lookForAnswers(ctx context.Context, q *question) {
 		if p.stream.following() && pause < lookPauseMax {
 			continue
 		}
-		if m, err := p.job(ctx, q.jid); err == nil {
+		m, err := p.job(ctx, q.jid)
+		if err != nil && ctx.Err() == nil && p.ctx.Err() == nil {
+			p.warnOf(err)
+		}
+		if err == nil {
 			for k, v := range m.Map("Result").All() {
 				if data, ok := v.(*value.Map); ok {
 					q.answer(value.Str(k), data.At("return"))
@@ -379,9 +398,7 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 	}
 	q, forget, err := p.ask(ctx, opAsk, value.Strings(minions...), "list", "saltutil.find_job", pub.jid)
 	if err != nil {
-		if refused(err) {
-			p.warnOnce(err.Error())
-		}
+		p.warnOf(err)
 		return
 	}
 	defer forget()
@@ -390,8 +407,8 @@ func (p *Provider) findOn(ctx context.Context, pub *publication, minions []strin
 		if len(idle) == 0 {
 			return
 		}
-		if err := p.lookup(ctx, pub); err != nil && refused(err) {
-			p.warnOnce(err.Error())
+		if err := p.lookup(ctx, pub); err != nil {
+			p.warnOf(err)
 		}
 		for _, minion := range idle {
 			tell(minion, 0)

@@ -63,10 +63,25 @@ func (p *Provider) CallMaster(ctx context.Context, kind fun.Kind, name string, a
 	if args.Kw != nil {
 		low.Set("kwarg", args.Kw)
 	}
+	if err := p.readyToCall(ctx, kind); err != nil {
+		return nil, "", false, err
+	}
 	if kind == fun.Wheel {
 		return p.wheel(ctx, low)
 	}
 	return p.runner(ctx, low)
+}
+
+// readyToCall logs in, and follows the events where a return comes by them. Nothing has
+// begun until then, so a run that is stopped does not wait for it.
+func (p *Provider) readyToCall(ctx context.Context, kind fun.Kind) error {
+	ctx, cancel := p.untilDrained(ctx)
+	defer cancel()
+	if kind != fun.Wheel {
+		p.Listen(ctx)
+	}
+	_, err := p.c.auth(ctx, "")
+	return drained(ctx, err)
 }
 
 func (p *Provider) wheel(ctx context.Context, low *value.Map) (v value.Value, jid string, ok bool, err error) {
@@ -80,14 +95,16 @@ func (p *Provider) wheel(ctx context.Context, low *value.Map) (v value.Value, ji
 	if data == nil {
 		return nil, "", false, p.c.fault(opWheel, 0, "", errNotSaltAPI)
 	}
-	return data.At("return"), data.Str("jid"), data.At("success") == true, nil
+	if jid = data.Str("jid"); !jobs.IsJID(jid) {
+		jid = ""
+	}
+	return data.At("return"), jid, data.At("success") == true, nil
 }
 
 // runner starts a runner and waits for its return: by its event, or else in the
 // job cache. There is no limit to how long it may take but that of ctx, and of a
 // master that went away.
 func (p *Provider) runner(ctx context.Context, low *value.Map) (v value.Value, jid string, ok bool, err error) {
-	p.Listen(ctx)
 	p.mu.Lock()
 	p.calls++
 	p.mu.Unlock()
@@ -142,8 +159,8 @@ const (
 func (p *Provider) runnerReturn(ctx context.Context, jid string) *value.Map {
 	m, err := p.job(ctx, jid)
 	if err != nil {
-		if refused(err) && ctx.Err() == nil {
-			p.warnOnce(err.Error())
+		if ctx.Err() == nil {
+			p.warnOf(err)
 		}
 		return nil
 	}

@@ -1,9 +1,11 @@
 package saltapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -36,6 +38,11 @@ type Options struct {
 	Now  func() time.Time
 	// Gather is how long minions have to answer a question.
 	Gather time.Duration
+	// Secret is told the credentials of the master, which records are not to have; nil:
+	// nobody is.
+	Secret func(text string)
+	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
+	Draining func() bool
 }
 
 // A Provider is the minions of one master.
@@ -80,6 +87,9 @@ func New(o Options) (*Provider, error) {
 	if o.Gather <= 0 {
 		o.Gather = fleet.DefaultGather
 	}
+	if o.Config.Minions == 0 {
+		o.Config.Minions = DefaultMinions
+	}
 	if o.Ours == nil {
 		o.Ours = func(string) bool { return false }
 	}
@@ -92,6 +102,14 @@ func New(o Options) (*Provider, error) {
 		known: map[string]bool{}, pubs: map[string]*publication{}, jobs: map[work]*publication{}, forming: map[string]*publication{},
 		used: map[string]bool{}, asks: map[string]*question{}, runs: map[string]*value.Map{}, awaited: map[string]bool{},
 		found: answers[finding]{now: o.Now}, left: answers[leftover]{now: o.Now, faults: true},
+	}
+	if c.secret = o.Secret; o.Secret == nil {
+		c.secret = func(string) {}
+	}
+	for _, text := range []string{o.Config.Password, o.Config.Token, c.token} {
+		if text != "" {
+			c.secret(text)
+		}
 	}
 	p.ctx, p.end = context.WithCancel(context.Background())
 	p.stream.event, p.stream.up, p.stream.warn = p.event, p.lookSoon, p.warnOnce
@@ -154,6 +172,42 @@ func (p *Provider) Follow() {
 		p.running.Go(func() { p.stream.run(p.ctx) })
 		p.running.Go(p.tend)
 	})
+}
+
+// drainEvery is how often it is looked whether the run is to begin nothing new.
+const drainEvery = 100 * time.Millisecond
+
+// untilDrained returns a context for what comes before anything is begun: it also ends
+// when the run is to begin nothing new, with [fun.ErrStopped] as its cause. A master
+// that hangs does not hold up who stops a run.
+func (p *Provider) untilDrained(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.o.Draining == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		t := time.NewTicker(drainEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			if p.o.Draining() {
+				cancel(fun.ErrStopped)
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// drained returns why something did not begin: the run was stopped, or else err.
+func drained(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), fun.ErrStopped) {
+		return fun.ErrStopped
+	}
+	return err
 }
 
 // Listen follows the events of the master, and waits until they come or it is known
@@ -463,7 +517,14 @@ func (p *Provider) accepted(pub *publication, reply value.Value) {
 		pub.err, pub.lost = p.c.fault(opRun, 0, "", errNotSaltAPI), true
 		return
 	}
-	pub.known = idSet(m.List("minions"))
+	if sent := m.List("minions"); sent != nil {
+		pub.known = make(map[string]bool, len(pub.waits))
+		for _, v := range sent.Items {
+			if id, ok := v.(string); ok && pub.waits[id] != nil {
+				pub.known[id] = true
+			}
+		}
+	}
 	if jid != pub.jid {
 		delete(p.pubs, pub.jid)
 		pub.jid = jid
@@ -471,7 +532,15 @@ func (p *Provider) accepted(pub *publication, reply value.Value) {
 	}
 }
 
-// idSet returns the ids of a list; nil where there is none.
+// tooMany returns an error where a master names more minions than there may be.
+func (p *Provider) tooMany(op string, n int) error {
+	if n <= p.o.Config.Minions {
+		return nil
+	}
+	return p.c.fault(op, 0, "", fmt.Errorf("the master names %d minions, more than %d (the key max_minions of the fleet %s)", n, p.o.Config.Minions, p.FleetName()))
+}
+
+// idSet returns the ids of a list.
 func idSet(l *value.List) map[string]bool {
 	if l == nil {
 		return nil
@@ -572,20 +641,27 @@ func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
 	w.ret <- ret
 }
 
-// returnOf reads a return as events and the job cache have it.
+// returnOf reads a return as events and the job cache have it. It succeeded only if that
+// is said, by a return code or by success, and nothing says otherwise.
 func returnOf(job fun.Job, data *value.Map) fun.Return {
 	ret := fun.Return{JID: job.JID}
 	v := data.At("return")
-	if n, ok := value.AsInt(data.At("retcode")); ok {
-		ret.Retcode = int(n)
-	} else if ret.Each = eachOf(data.At("retcode"), data.At("success")); ret.Each != nil {
+	code, success := data.At("retcode"), data.At("success")
+	if n, ok := code.(int64); ok && data.Has("return") {
+		ret.Retcode = exitCode(n)
+	} else if ret.Each = eachOf(code, success, v); ret.Each != nil {
 		ret.Retcode, ret.Raised = together(ret.Each)
+	} else if code != nil || success != true || !data.Has("return") {
+		ret.Retcode = 1
 	}
-	if ok, is := data.At("success").(bool); is && !ok {
-		_, ret.Raised = v.(string)
-		if ret.Retcode == 0 {
-			ret.Retcode = 1
+	if success != nil && success != true && ret.Each == nil {
+		if success == false {
+			_, ret.Raised = v.(string)
 		}
+		ret.Retcode = cmp.Or(ret.Retcode, 1)
+	}
+	if ret.Each == nil && ret.Retcode == 0 && failedStates(job.Fun, v) {
+		ret.Retcode = failedCode
 	}
 	ret.Out, _ = data.At("out").(string)
 	ret.Body = fun.ValueBody{V: v}
@@ -595,23 +671,61 @@ func returnOf(job fun.Job, data *value.Map) fun.Return {
 	return ret
 }
 
+// failedCode is the return code of a state run with a failed state.
+const failedCode = 2
+
+// failedStates reports whether a function is one that runs states, and one of them
+// failed.
+func failedStates(name string, v value.Value) bool {
+	m, ok := v.(*value.Map)
+	if !ok || !strings.HasPrefix(name, "state.") {
+		return false
+	}
+	for _, s := range m.All() {
+		if s, ok := s.(*value.Map); ok && s.At("result") == false {
+			return true
+		}
+	}
+	return false
+}
+
+// exitCode returns a return code as an int; one that is none is a failure.
+func exitCode(n int64) int {
+	if n < math.MinInt32 || n > math.MaxInt32 {
+		return 1
+	}
+	return int(n)
+}
+
 // eachOf returns the return codes of a job that is several functions, as
 // [fun.Return] has them: a minion names a function that ended with an error in
 // success alone, or has no code in its place. nil: it is not such a job.
-func eachOf(codes, success value.Value) value.Value {
-	if m, ok := codes.(*value.Map); ok {
-		all := value.NewMap(m.Len())
-		for name, code := range m.All() {
-			all.Set(name, code)
+func eachOf(codes, success, returns value.Value) value.Value {
+	codes = value.Clone(codes)
+	switch all := codes.(type) {
+	case *value.Map:
+		good, _ := success.(*value.Map)
+		for name := range good.All() {
+			if name := value.Str(name); !all.Has(name) || all.At(name) == int64(0) && good.At(name) != true {
+				all.Set(name, nil)
+			}
 		}
-		if good, ok := success.(*value.Map); ok {
-			for name := range good.All() {
-				if !all.Has(value.Str(name)) {
-					all.Set(name, nil)
+		if v, ok := returns.(*value.Map); ok {
+			for name, v := range v.All() {
+				if name := value.Str(name); all.At(name) == int64(0) && failedStates(name, v) {
+					all.Set(name, int64(failedCode))
 				}
 			}
 		}
-		codes = all
+	case *value.List:
+		good, ok := success.(*value.List)
+		for i, code := range all.Items {
+			if ok && code == int64(0) && (i >= good.Len() || good.Items[i] != true) {
+				all.Items[i] = nil
+			}
+		}
+	default:
+		return nil
 	}
 	return fun.EachOf(codes)
 }
@@ -633,8 +747,8 @@ func together(each value.Value) (code int, raised bool) {
 		if !ok {
 			n, raised = 1, true
 		}
-		if n != 0 && (code == 0 || int(n) > code) {
-			code = int(n)
+		if n := exitCode(n); n != 0 && (code == 0 || n > code) {
+			code = n
 		}
 	}
 	return code, raised

@@ -1,6 +1,7 @@
 package saltapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -34,23 +35,32 @@ func (p *Provider) Resolve(ctx context.Context, tgt value.Value, tgtType string,
 	if now {
 		key += "\x00" + strconv.FormatInt(p.ran.Load(), 10)
 	}
+	ctx, cancel := p.untilDrained(ctx)
+	defer cancel()
 	f, err := p.found.get(ctx, key, now, func(ctx context.Context) (*finding, error) {
 		f, err := &finding{}, error(nil)
 		f.ids, f.unasked, err = p.resolve(ctx, tgt, tgtType, groups)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		for _, id := range f.ids {
-			p.known[id] = true
+			p.know(id)
 		}
 		for id := range f.unasked {
-			p.known[id] = true
+			p.know(id)
 		}
 		return f, err
 	})
-	if err != nil {
+	if err := drained(ctx, cmp.Or(err, ctx.Err())); err != nil {
 		return nil, nil, err
 	}
 	return slices.Clone(f.ids), maps.Clone(f.unasked), nil
+}
+
+// know notes that an id was found. As many are kept as a target may mean. mu is held.
+func (p *Provider) know(id string) {
+	if len(p.known) < p.o.Config.Minions {
+		p.known[id] = true
+	}
 }
 
 func (p *Provider) resolve(ctx context.Context, tgt value.Value, tgtType string, groups *value.Map) (ids []string, unasked map[string]error, err error) {
@@ -142,7 +152,9 @@ func (p *Provider) ping(ctx context.Context, tgt value.Value, tgtType string) (i
 	}
 	defer forget()
 	meant := q.minions
-	if byData(tgt, tgtType) && len(q.minions) > 0 {
+	if !byData(tgt, tgtType) {
+		p.leaveOutOthers(tgt, tgtType, meant)
+	} else if len(q.minions) > 0 {
 		if meant, unasked, err = p.answering(ctx, q); err != nil {
 			return nil, nil, err
 		}
@@ -152,6 +164,35 @@ func (p *Provider) ping(ctx context.Context, tgt value.Value, tgtType string) (i
 	}
 	slices.Sort(ids)
 	return ids, unasked, nil
+}
+
+// leaveOutOthers deletes the minions that a target of ids does not mean, whatever their
+// master says.
+func (p *Provider) leaveOutOthers(tgt value.Value, tgtType string, minions map[string]bool) {
+	m, err := target.Compile(tgt, tgtType, nil)
+	if err != nil {
+		return // the master has another syntax, and the last word
+	}
+	n, some := 0, ""
+	for id := range minions {
+		if ok, err := m.Match(target.Minion{ID: id}); err == nil && !ok {
+			delete(minions, id)
+			if n++; some == "" || id < some {
+				some = id
+			}
+		}
+	}
+	if n > 0 {
+		p.warnOnce(fmt.Sprintf("fleet %s: its master names %d minions that the target %s does not mean, such as %s: they are left out", p.FleetName(), n, short(value.Repr(tgt)), some))
+	}
+}
+
+// short is the beginning of a text that is long.
+func short(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "..."
+	}
+	return s
 }
 
 // byData reports whether a target is matched by more than ids.
@@ -174,34 +215,32 @@ func byData(tgt value.Value, tgtType string) bool {
 // it: they are meant. All are asked without the target, too, so that those who are
 // not meant can be told from those who do not answer.
 func (p *Provider) answering(ctx context.Context, q *question) (meant map[string]bool, unasked map[string]error, err error) {
-	ctx, cancel := context.WithTimeout(ctx, p.o.Gather)
-	defer cancel()
 	minions := slices.Sorted(maps.Keys(q.minions))
 	all, forget, err := p.ask(ctx, opFind, value.Strings(minions...), "list", "test.ping")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer forget()
+	ctx, cancel := context.WithTimeout(ctx, p.o.Gather) // for the minions; the master has timeout
+	defer cancel()
 	meant, up := map[string]bool{}, map[string]bool{}
 	var grace <-chan time.Time // runs when every minion has answered one of the two
-	for {
-		answered := 0
-		for _, id := range minions {
-			if meant[id] || up[id] {
-				answered++
-			}
-		}
-		if len(meant) == len(minions) {
-			return meant, nil, nil
-		}
-		if answered == len(minions) && grace == nil {
+	for silent := len(minions); len(meant) < len(minions); {
+		if silent == 0 && grace == nil {
 			grace = time.After(pingGrace)
 		}
 		select {
 		case a := <-q.answers:
+			if !meant[a.minion] && !up[a.minion] {
+				silent--
+			}
 			meant[a.minion] = true
 		case a := <-all.answers:
-			up[a.minion] = true
+			// A master may have sent it to others, too: they were not asked for.
+			if q.minions[a.minion] && !meant[a.minion] && !up[a.minion] {
+				silent--
+				up[a.minion] = true
+			}
 		case <-grace:
 			return meant, nil, nil
 		case <-ctx.Done():
@@ -214,6 +253,7 @@ func (p *Provider) answering(ctx context.Context, q *question) (meant map[string
 			return meant, unasked, nil
 		}
 	}
+	return meant, nil, nil
 }
 
 // pingGrace is how long the answer of a minion to the question with the target may

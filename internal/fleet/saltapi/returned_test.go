@@ -33,13 +33,29 @@ func TestReturnOf(t *testing.T) {
 		{"one of several", `{"return": {"a.b": 1, "c.d": 2}, "retcode": {"a.b": 0, "c.d": 4}, "success": {"a.b": true, "c.d": false}}`, 4, false, "{'a.b': 0, 'c.d': 4}"},
 		{"an error of several", `{"return": {"a.b": 1, "c.d": "Traceback"}, "retcode": {"a.b": 0}, "success": {"a.b": true, "c.d": false}}`, 1, false, "{'a.b': 0}"},
 		{"in order", `{"return": [1, "Traceback"], "retcode": [0, null], "success": [true, false]}`, 1, false, "[0, None]"},
-		{"not codes", `{"return": 1, "retcode": {"a.b": "x"}, "success": true}`, 0, true, "0"},
+		{"not codes", `{"return": 1, "retcode": {"a.b": "x"}, "success": true}`, 1, false, "1"},
+		{"a code that is text", `{"return": 1, "retcode": "0", "success": true}`, 1, false, "1"},
+		{"a code with a point", `{"return": 1, "retcode": 0.0, "success": true}`, 1, false, "1"},
+		{"a code that is a word", `{"return": 1, "retcode": false, "success": true}`, 1, false, "1"},
+		{"a code of 33 bits", `{"return": 1, "retcode": 4294967296, "success": true}`, 1, false, "1"},
+		{"neither", `{"return": 1}`, 1, false, "1"},
+		{"nothing in both", `{"return": 1, "retcode": null, "success": null}`, 1, false, "1"},
+		{"success alone", `{"return": 1, "success": true}`, 0, true, "0"},
+		{"success that is text", `{"return": 1, "retcode": 0, "success": "true"}`, 1, false, "1"},
+		{"success that is a number", `{"return": 1, "retcode": 0, "success": 1}`, 1, false, "1"},
+		{"success that is a list", `{"return": 1, "retcode": 0, "success": [true]}`, 1, false, "1"},
+		{"contradicting", `{"return": {"a.b": 1}, "retcode": {"a.b": 0}, "success": {"a.b": false}}`, 1, false, "{}"},
+		{"contradicting in order", `{"return": [1], "retcode": [0], "success": [false]}`, 1, false, "[None]"},
+		{"one without success", `{"return": [1, 2], "retcode": [0, 0], "success": [true]}`, 1, false, "[0, None]"},
+		{"failed states", `{"fun": "state.apply", "return": {"x": {"result": true}, "y": {"result": false}}, "retcode": 0, "success": true}`, 2, false, "2"},
+		{"states in test mode", `{"fun": "state.apply", "return": {"x": {"result": null}}, "retcode": 0, "success": true}`, 0, true, "0"},
+		{"failed states of several", `{"return": {"state.apply": {"y": {"result": false}}, "c.d": {"y": {"result": false}}}, "retcode": {"state.apply": 0, "c.d": 0}, "success": {"state.apply": true, "c.d": true}}`, 2, false, "{'state.apply': 2, 'c.d': 0}"},
 	} {
 		v, err := value.ParseJSON(tt.data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ret := returnOf(fun.Job{}, v.(*value.Map))
+		ret := returnOf(fun.Job{Fun: v.(*value.Map).Str("fun")}, v.(*value.Map))
 		code, _ := ret.Outcome()
 		if ret.Retcode != tt.code || ret.Success() != tt.success || value.Repr(code) != tt.codes {
 			t.Errorf("%s: return code %d (%s), success %t; want %d (%s), %t", tt.name, ret.Retcode, value.Repr(code), ret.Success(), tt.code, tt.codes, tt.success)

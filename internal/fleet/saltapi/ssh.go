@@ -47,6 +47,9 @@ func (p *Provider) hosts(ctx context.Context, tgt value.Value, tgtType string) (
 	if !ok {
 		return nil, p.c.fault(opFind, 0, "", errNotSaltAPI)
 	}
+	if err := p.tooMany(opFind, m.Len()); err != nil {
+		return nil, err
+	}
 	var ids []string
 	for k := range m.All() {
 		if id, ok := k.(string); ok && isID(id) {
@@ -177,8 +180,8 @@ func (p *Provider) findSSH(ctx context.Context, pub *publication, minions []stri
 	pid := 1
 	if over {
 		pid = 0
-		if err := p.lookup(ctx, pub); err != nil && refused(err) {
-			p.warnOnce(err.Error())
+		if err := p.lookup(ctx, pub); err != nil {
+			p.warnOf(err)
 		}
 	}
 	for _, minion := range minions {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/printable"
 	"brine/internal/value"
 )
 
@@ -67,18 +68,25 @@ func (s *stream) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		token, err := s.c.auth(ctx, refused)
 		if err == nil {
-			if err = s.follow(ctx, token); err == nil {
-				pause, refused = streamPause, "" // it ended after it had begun
+			begun := time.Now()
+			if err = s.follow(ctx, token); err == nil { // it ended after it had begun
+				refused = ""
+				if time.Since(begun) > streamPauseMax {
+					pause = streamPause
+				}
 			}
 		}
 		s.set(false)
 		wait := pause
 		// Who cannot log in learns that from the job.
-		if e, ok := errors.AsType[*Error](err); ok && e.Status != 0 && e.Op == opEvents {
+		if e, ok := errors.AsType[*Error](err); ok && e.Op == opEvents && stuck(err) && ctx.Err() == nil {
+			s.warn(e.Error() + insteadOfEvents)
+			wait = refusedPause
+		} else if e, ok := errors.AsType[*Error](err); ok && e.Status != 0 && e.Op == opEvents {
 			if e.Status == http.StatusUnauthorized && s.c.conf.Token == "" && refused == "" {
 				refused = token
 			} else {
-				s.warn(e.Error() + ": returns are looked up in the job cache of the master instead, which takes longer")
+				s.warn(e.Error() + insteadOfEvents)
 				wait, refused = refusedPause, ""
 			}
 		}
@@ -90,37 +98,56 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
+const insteadOfEvents = ": returns are looked up in the job cache of the master instead, which takes longer"
+
 // follow reads the events of one connection until it ends. It returns an error
-// where there were none to be had.
+// where there were none to be had. The first line comes within the time of a request:
+// the master writes it at once. Later ones come when there are events.
 func (s *stream) follow(ctx context.Context, token string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.c.conf.URL.String()+"/events", nil)
+	limit := s.c.conf.Timeout
+	w := newWaiting(ctx, limit)
+	own, cancel := context.WithCancelCause(w.watch(ctx))
+	defer cancel(nil)
+	late := time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+	defer late.Stop()
+	hung := func(err error) error {
+		if ctx.Err() == nil && errors.Is(context.Cause(own), context.DeadlineExceeded) {
+			return s.c.fault(opEvents, 0, "", s.c.hung(w, opEvents, context.DeadlineExceeded))
+		}
+		return err
+	}
+	req, err := http.NewRequestWithContext(own, http.MethodGet, s.c.conf.URL.String()+"/events", nil)
 	if err != nil {
 		return err
 	}
 	resp, err := s.c.send(req, token)
 	if err != nil {
-		return s.c.fault(opEvents, 0, "", err)
+		return hung(s.c.fault(opEvents, 0, "", s.c.hung(w, opEvents, err)))
 	}
 	defer resp.Body.Close()
+	w.to(stageBody)
 	if resp.StatusCode != http.StatusOK {
-		return s.c.refusal(opEvents, resp)
+		return hung(s.c.refusal(opEvents, resp))
 	}
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		return s.c.fault(opEvents, resp.StatusCode, "the answer is not a stream of events", nil)
 	}
-	err = s.read(resp.Body)
+	err = s.read(resp.Body, func() {
+		late.Stop()
+		s.c.answers(resp)
+	})
 	if ctx.Err() == nil && !errors.Is(err, errNothing) {
 		return nil
 	}
-	return err
+	return hung(err)
 }
 
 // errNothing says that a stream ended before its first line.
 var errNothing = errors.New("the stream of events ended before it began")
 
 // read reads the events of a stream: lines "tag: T" and "data: JSON", and an empty
-// line behind each event.
-func (s *stream) read(body io.Reader) error {
+// line behind each event. first is called when the first line is there.
+func (s *stream) read(body io.Reader, first func()) error {
 	r := bufio.NewReaderSize(body, 64<<10)
 	var data []byte
 	begun := false
@@ -135,6 +162,7 @@ func (s *stream) read(body io.Reader) error {
 		if !begun {
 			// The master subscribes before it writes the first line.
 			begun = true
+			first()
 			s.set(true)
 		}
 		switch {
@@ -193,7 +221,7 @@ func (s *stream) deliver(text []byte) {
 	}
 	tag, ok := m.At("tag").(string)
 	data, isMap := m.At("data").(*value.Map)
-	if ok && isMap && len(tag) <= maxTag {
+	if ok && isMap && tag != "" && len(tag) <= maxTag && printable.Line(tag) == tag {
 		s.event(tag, data, cost)
 	}
 }

@@ -1,11 +1,16 @@
 package sqldb
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"brine/internal/bus"
 	"brine/internal/testkit/bustest"
+	"brine/internal/testkit/memtest"
 	"brine/internal/testkit/servertest"
 	"brine/internal/value"
 )
@@ -100,4 +105,66 @@ func TestBusWithoutAConnection(t *testing.T) {
 	if got := c.Warnings(); !strings.Contains(got, `database "nothing" does not exist`) || strings.ContainsAny(got, "\n\t") || strings.Contains(got, "TLS") {
 		t.Errorf("warnings: %q", got)
 	}
+}
+
+// TestHostileBusPeer: an account that locks the table of large events, and sends
+// notifications without end meanwhile, costs little memory: a server that waits for a lock
+// sends none. It runs alone, since memory is measured.
+func TestHostileBusPeer(t *testing.T) {
+	srv := servertest.Postgres(t, "")
+	db := value.MapOf("port", int64(srv.Port))
+	a := newController(t, db, "a")
+	a.Ring.Fire("deploy/large", value.MapOf("text", strings.Repeat("x", 100_000))) // makes the table
+	b := newController(t, db, "b")
+	b.HearsAgain(t, a, "deploy/ready")
+	conf, err := postgresConfig(settings("postgres", value.MapOf("returner.postgres.host", "127.0.0.1", "returner.postgres.port", int64(srv.Port))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	connect := func() *pgx.Conn {
+		c, err := pgx.ConnectConfig(ctx, conf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close(context.Background()) })
+		return c
+	}
+	peer, locker := connect(), connect()
+	tx, err := locker.Begin(ctx)
+	if err == nil {
+		_, err = tx.Exec(ctx, "LOCK TABLE brine_events IN ACCESS EXCLUSIVE MODE")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	peak := memtest.Peak(func() {
+		for _, sql := range []string{
+			`SELECT pg_notify('brine_events', '{"id": 1}')`,
+			`SELECT pg_notify('brine_events', repeat('x', 7900) || g) FROM generate_series(1, 40000) g`,
+		} {
+			if _, err := peer.Exec(ctx, sql); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waiting := 0
+		for end := time.Now().Add(time.Minute); waiting == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if err := peer.QueryRow(ctx, "SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&waiting); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * time.Second) // what would be kept arrives meanwhile
+	})
+	if peak > 100<<20 {
+		t.Errorf("%d MiB of memory for 300 MiB of notifications", peak>>20)
+	}
+	t.Logf("%d MiB", peak>>20)
+	if err := tx.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := peer.Exec(ctx, `SELECT pg_notify('brine_events', '{"tag": "last"}')`); err != nil {
+		t.Fatal(err)
+	}
+	b.Hears(t, "last")
 }

@@ -31,12 +31,19 @@ type Controller struct {
 // from and tags are those of [bus.Options].
 func Join(t testing.TB, open func(bus.Options) (*bus.Bus, error), from string, tags ...string) *Controller {
 	t.Helper()
+	return JoinWith(t, open, bus.Options{From: from, Tags: tags})
+}
+
+// JoinWith is [Join] with further options.
+func JoinWith(t testing.TB, open func(bus.Options) (*bus.Bus, error), o bus.Options) *Controller {
+	t.Helper()
 	c := &Controller{Ring: event.NewRing(0, time.Now)}
-	b, err := open(bus.Options{From: from, Tags: tags, Fire: c.Ring.FireRemote, Warn: func(err error) {
+	o.Fire, o.Warn = c.Ring.FireRemote, func(err error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.said = append(c.said, err.Error())
-	}})
+	}
+	b, err := open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ type job struct {
 
 type event struct {
 	tag  string
-	data map[string]any
+	data any
 }
 
 // User and Password are what the server lets in.
@@ -167,7 +167,12 @@ func (s *Server) Asked() []string { s.mu.Lock(); defer s.mu.Unlock(); return sli
 func (s *Server) Streams() int { s.mu.Lock(); defer s.mu.Unlock(); return s.streams }
 
 // Fire puts an event on the bus of the master.
-func (s *Server) Fire(tag string, data map[string]any) {
+func (s *Server) Fire(tag string, data map[string]any) { s.fire(tag, data) }
+
+// FireRaw is Fire of data that need not be a mapping, nor have each key once.
+func (s *Server) FireRaw(tag, data string) { s.fire(tag, json.RawMessage(data)) }
+
+func (s *Server) fire(tag string, data any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lose {
