@@ -3,7 +3,10 @@
 package e2e
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -189,9 +192,9 @@ func like(want, got string) bool {
 	return regexp.MustCompile(`(?s)\A` + strings.Join(parts, ".*?") + `\z`).MatchString(got)
 }
 
-// compare returns what differs between a step's recording and its answer, which
-// is reported below key.
-func (c *machineCase) compare(n int, s *machineStep, key string, res machine.Result, probes []machine.Result) (faults []string) {
+// compareAnswer returns what differs between a step's recording and its answer,
+// which is reported below key.
+func (c *machineCase) compareAnswer(n int, s *machineStep, key string, res machine.Result) (faults []string) {
 	fault := func(format string, a ...any) { faults = append(faults, fmt.Sprintf(format, a...)) }
 	if res.Exit < 0 {
 		fault("no answer in time: %s", clip(res.Stderr))
@@ -221,15 +224,25 @@ func (c *machineCase) compare(n int, s *machineStep, key string, res machine.Res
 	} else if strings.TrimSpace(res.Stdout) != "" {
 		fault("nothing expected on stdout, got %s", clip(res.Stdout))
 	}
-	text, ok := recorded(fmt.Sprintf("expected.probe.%d.json", n))
-	if !ok {
-		return faults
+	return faults
+}
+
+// compareProbes returns what differs between the recorded probes of a step and
+// what they say now.
+func (c *machineCase) compareProbes(n int, probes []machine.Result) (faults []string) {
+	fault := func(format string, a ...any) { faults = append(faults, fmt.Sprintf(format, a...)) }
+	text, err := os.ReadFile(filepath.Join(c.dir, fmt.Sprintf("expected.probe.%d.json", n)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	v, err := value.DecodeJSON(strings.NewReader(text))
 	if err != nil {
-		fault("the recorded probes: %v", err)
-		return faults
+		return []string{err.Error()}
 	}
+	v, err := value.DecodeJSON(bytes.NewReader(text))
+	if err != nil {
+		return []string{"the recorded probes: " + err.Error()}
+	}
+	m := c.masking()
 	for i, x := range v.(*value.List).Items {
 		want := x.(*value.Map)
 		exit, _ := value.AsInt(want.At("exit"))

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,8 +91,7 @@ func TestMachinesSSH(t *testing.T) {
 	image := machine.Image(t)
 	t.Parallel()
 	brine := staticBrine(t)
-	open := readMachineOpen(t, filepath.Join(machineOpen, "*.txt"))
-	maps.Copy(open, readMachineOpen(t, machineSSHOpen))
+	open := readOpenSteps(t, machineOpen, machineSSHOpen)
 	t.Run("case", func(t *testing.T) {
 		for _, dir := range chosenCases(t, sshSample) {
 			t.Run(filepath.Base(dir), func(t *testing.T) {

@@ -43,6 +43,7 @@ type Machine struct {
 	name, dir string
 	down      atomic.Bool
 	nspawn    atomic.Int64  // pid of the systemd-nspawn of now
+	groups    []string      // directories of its control groups
 	over      chan struct{} // closed when the last systemd-nspawn has ended
 	log       *os.File
 }
@@ -150,6 +151,10 @@ func (m *Machine) start(image string) error {
 	if err := ip("-n", m.name, "link", "set", "lo", "up"); err != nil {
 		return err
 	}
+	var err error
+	if m.groups, err = ownGroups(filepath.Base(m.dir)); err != nil {
+		return err
+	}
 	log, err := os.Create(filepath.Join(m.dir, "log"))
 	if err != nil {
 		return err
@@ -185,8 +190,10 @@ func ip(args ...string) error {
 func (m *Machine) run() {
 	defer close(m.over)
 	for range 20 {
-		c := exec.Command("systemd-nspawn", "-q", "-D", m.Root, "-M", m.name, "-b", "--register=no", "--keep-unit",
+		args := append([]string{"-c", joinGroups, "sh"}, m.groups...)
+		args = append(args, "--", "systemd-nspawn", "-q", "-D", m.Root, "-M", m.name, "-b", "--register=no", "--keep-unit",
 			"--network-namespace-path=/run/netns/"+m.name, "--capability=CAP_NET_ADMIN", "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=pipe")
+		c := exec.Command("sh", args...)
 		c.Stdout, c.Stderr = m.log, m.log
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		if err := c.Start(); err != nil {
@@ -305,6 +312,9 @@ func (m *Machine) stop() error {
 		}
 	}
 	_ = ip("netns", "del", m.name)
+	if err := removeGroups(m.groups); err != nil {
+		return err
+	}
 	return os.RemoveAll(m.dir)
 }
 
