@@ -151,7 +151,8 @@ func (a Arg) DefaultText() string {
 // SystemPath is the argument of the functions that remove a path, or change the
 // owner or mode of all that is in it: without it they refuse the directories that
 // the system consists of (see internal/host/system.go).
-var SystemPath = []Arg{{
-	Name: "force_system_path", Type: Bool, Default: false, KwOnly: true,
-	Doc: "accept system directories such as /etc, /usr and /home",
-}}
+type SystemPath struct {
+	_ bool `arg:"force_system_path,kw" default:"False" doc:"accept system directories such as /etc, /usr and /home"`
+}
+
+const forceSystemPath = "force_system_path"

@@ -40,7 +40,7 @@ func (c *Call) Declares(name string) bool { return c.Args.Has(name) }
 // Attach gives the call the Env that it acts in: one whose Host lets it have system
 // directories, where it is called with [SystemPath].
 func (c *Call) Attach(e *Env) {
-	if force := SystemPath[0].Name; c.Declares(force) && c.Bool(force) {
+	if c.Declares(forceSystemPath) && c.Bool(forceSystemPath) {
 		e = e.With(func(e *Env) { e.Host = e.Host.Force() })
 	}
 	c.Env = e
@@ -57,40 +57,52 @@ func (c *Call) Value(name string) value.Value {
 }
 
 // Str returns an argument as text; None is "".
-func (c *Call) Str(name string) string {
-	v := c.Value(name)
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
-}
+func (c *Call) Str(name string) string { return TextOf(c.Value(name)) }
 
 // Bool returns an argument's truth.
 func (c *Call) Bool(name string) bool { return value.Truth(c.Value(name)) }
 
 // Int returns an argument of type Int or Size; None is 0.
 func (c *Call) Int(name string) int64 {
-	n, _ := value.AsInt(c.Value(name))
-	return n
+	return IntOf(c.Value(name))
 }
 
 // Float returns an argument of type Float or Duration; None is 0.
 func (c *Call) Float(name string) float64 {
-	f, _ := value.ToFloat(c.Value(name))
-	return f
+	return FloatOf(c.Value(name))
 }
 
 // Seconds returns an argument of type Duration as [value.Seconds] reads it: 0
 // for None and for what is not above 0, a century at most.
 func (c *Call) Seconds(name string) time.Duration {
-	d, _ := value.Seconds(c.Value(name))
-	return d
+	return SecondsOf(c.Value(name))
 }
 
 // Map returns an argument of type Dict; nil where it is None or of another type
 // that it may have.
-func (c *Call) Map(name string) *value.Map {
-	switch m := c.Value(name).(type) {
+func (c *Call) Map(name string) *value.Map { return MapOf(c.Value(name)) }
+
+// List returns the items of an argument of type List; a value that is no list
+// is a list of one, None is empty.
+func (c *Call) List(name string) []value.Value { return ItemsOf(c.Value(name)) }
+
+// Strings returns the items of an argument of type List as text.
+func (c *Call) Strings(name string) []string { return StringsOf(c.Value(name)) }
+
+// IsNone reports whether an argument is None: not given, and without a default.
+func (c *Call) IsNone(name string) bool { return c.Value(name) == nil }
+
+// TextOf returns an argument as text; None is "".
+func TextOf(v value.Value) string {
+	if v == nil {
+		return ""
+	}
+	return value.Str(v)
+}
+
+// MapOf returns a mapping; nil for another value.
+func MapOf(v value.Value) *value.Map {
+	switch m := v.(type) {
 	case *value.Map:
 		return m
 	case value.Mapping: // lazy, such as the pillar
@@ -104,10 +116,10 @@ func (c *Call) Map(name string) *value.Map {
 	return nil
 }
 
-// List returns the items of an argument of type List; a value that is no list
-// is a list of one, None is empty.
-func (c *Call) List(name string) []value.Value {
-	switch v := c.Value(name).(type) {
+// ItemsOf returns the items of a list; a value that is no list is a list of one, None
+// is empty.
+func ItemsOf(v value.Value) []value.Value {
+	switch v := v.(type) {
 	case nil:
 		return nil
 	case *value.List:
@@ -119,9 +131,9 @@ func (c *Call) List(name string) []value.Value {
 	}
 }
 
-// Strings returns the items of an argument of type List as text.
-func (c *Call) Strings(name string) []string {
-	items := c.List(name)
+// StringsOf returns the items of a list as text.
+func StringsOf(v value.Value) []string {
+	items := ItemsOf(v)
 	ss := make([]string, len(items))
 	for i, x := range items {
 		ss[i] = value.Str(x)
@@ -129,5 +141,21 @@ func (c *Call) Strings(name string) []string {
 	return ss
 }
 
-// IsNone reports whether an argument is None: not given, and without a default.
-func (c *Call) IsNone(name string) bool { return c.Value(name) == nil }
+// IntOf returns an integer; 0 for another value.
+func IntOf(v value.Value) int64 {
+	n, _ := value.AsInt(v)
+	return n
+}
+
+// FloatOf returns a number; 0 for another value.
+func FloatOf(v value.Value) float64 {
+	f, _ := value.ToFloat(v)
+	return f
+}
+
+// SecondsOf returns a duration as [value.Seconds] reads it: 0 for None and for what
+// is not above 0, a century at most.
+func SecondsOf(v value.Value) time.Duration {
+	d, _ := value.Seconds(v)
+	return d
+}

@@ -132,6 +132,10 @@ type Spec struct {
 	// Always says that a state function acts on every run.
 	Always bool
 
+	// Do is what the function does: func(context.Context, *Call, *A) Ret for a state
+	// function, (Result, error) for the others. The struct A declares the arguments.
+	// From it the table sets Args, VarArg, VarKw, and State or Fn.
+	Do    any
 	State StateFn // for Kind State
 	Fn    ExecFn  // for the others
 }

@@ -57,19 +57,25 @@ type loaded struct {
 
 func (l *loaded) get() *loaded {
 	l.once.Do(func() {
-		l.mod = l.Load()
+		l.mod = l.Load().Loaded()
 		l.mod.Provider = l.Name
-		// The rows are static data that other tables share: they are copied where
-		// the arguments that several of them have are put in.
-		l.mod.Specs = slices.Clone(l.mod.Specs)
 		l.index = make(map[string]*Spec, len(l.mod.Specs))
 		for i := range l.mod.Specs {
-			s := &l.mod.Specs[i]
-			s.flatten()
-			l.index[s.Name] = s
+			l.index[l.mod.Specs[i].Name] = &l.mod.Specs[i]
 		}
 	})
 	return l
+}
+
+// Loaded returns a copy of the module whose rows have what a table sets: the arguments
+// and the function of each. A room's own tests use it.
+func (m Module) Loaded() Module {
+	m.Specs = slices.Clone(m.Specs) // static data that other tables share
+	for i := range m.Specs {
+		m.Specs[i].flatten()
+		m.Specs[i].bind(m.Kind)
+	}
+	return m
 }
 
 // flatten appends the shared arguments to the function's own.

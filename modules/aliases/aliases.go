@@ -123,7 +123,7 @@ func target(lines []Line, alias string) (found string, ok bool) {
 	return found, ok
 }
 
-func listAliases(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listAliases(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := read(ctx, c.Env)
 	ret := value.NewMap(len(lines))
 	for _, l := range lines {
@@ -134,15 +134,15 @@ func listAliases(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret, Out: "yaml"}, err
 }
 
-func getTarget(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getTarget(ctx context.Context, c *fun.Call, a *aliasArg) (fun.Result, error) {
 	lines, err := read(ctx, c.Env)
-	t, _ := target(lines, c.Str("alias"))
+	t, _ := target(lines, a.Alias)
 	return fun.Result{Value: t, Out: "txt"}, err
 }
 
 // wanted returns the argument target as the file has it.
-func wanted(c *fun.Call) (string, error) {
-	t := strings.Join(c.Strings("target"), ", ")
+func wanted(c *fun.Call, a *hasTargetArgs) (string, error) {
+	t := strings.Join(a.Target, ", ")
 	switch {
 	case strings.TrimSpace(t) == "":
 		return "", &fun.InvocationError{Msg: "target can not be an empty string", Arg: "target"}
@@ -152,22 +152,28 @@ func wanted(c *fun.Call) (string, error) {
 	return t, nil
 }
 
-func hasTarget(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	want, err := wanted(c)
+// hasTargetArgs are the arguments of hasTarget and setTarget.
+type hasTargetArgs struct {
+	aliasArg
+	targetArg
+}
+
+func hasTarget(ctx context.Context, c *fun.Call, a *hasTargetArgs) (fun.Result, error) {
+	want, err := wanted(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	lines, err := read(ctx, c.Env)
-	t, ok := target(lines, c.Str("alias"))
+	t, ok := target(lines, a.Alias)
 	return fun.Result{Value: ok && t == want, Out: "txt"}, err
 }
 
-func setTarget(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	alias := c.Str("alias")
+func setTarget(ctx context.Context, c *fun.Call, a *hasTargetArgs) (fun.Result, error) {
+	alias := a.Alias
 	if alias == "" {
 		return fun.Result{}, &fun.InvocationError{Msg: "alias can not be an empty string", Arg: "alias"}
 	}
-	want, err := wanted(c)
+	want, err := wanted(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -195,8 +201,8 @@ func setTarget(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: err == nil, Out: "txt"}, err
 }
 
-func rmAlias(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	alias := c.Str("alias")
+func rmAlias(ctx context.Context, c *fun.Call, a *aliasArg) (fun.Result, error) {
+	alias := a.Alias
 	err := edit(ctx, c.Env, func(lines []Line) []Line {
 		return slices.DeleteFunc(lines, func(l Line) bool { return alias != "" && l.Alias == alias })
 	})

@@ -112,13 +112,13 @@ func Registered(ctx context.Context, env *fun.Env, name, p string) (c Choice, ok
 	return Choice{}, false, nil
 }
 
-func display(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := show(ctx, c.Env, c.Str("name"))
+func display(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	out, err := show(ctx, c.Env, a.Name)
 	return fun.Result{Value: said(out, false), Out: "txt"}, err
 }
 
-func showLink(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+func showLink(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	name := a.Name
 	if err := check(name); err != nil {
 		return fun.Result{}, err
 	}
@@ -152,8 +152,8 @@ func fromFile(h host.Host, in, name string) (fun.Result, error) {
 }
 
 // current returns the path that serves under a name, "" where none does.
-func current(c *fun.Call) (string, error) {
-	name := c.Str("name")
+func current(c *fun.Call, a *nameArg) (string, error) {
+	name := a.Name
 	if err := check(name); err != nil {
 		return "", err
 	}
@@ -164,22 +164,28 @@ func current(c *fun.Call) (string, error) {
 	return to, nil
 }
 
-func showCurrent(_ context.Context, c *fun.Call) (fun.Result, error) {
-	to, err := current(c)
+func showCurrent(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	to, err := current(c, a)
 	if to == "" {
 		return fun.Result{Value: false}, err
 	}
 	return fun.Value(to)
 }
 
-func checkExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	_, ok, err := Registered(ctx, c.Env, c.Str("name"), c.Str("path"))
+// checkExistsArgs are the arguments of checkExists, checkInstalled, remove and set.
+type checkExistsArgs struct {
+	nameArg
+	pathArg
+}
+
+func checkExists(ctx context.Context, c *fun.Call, a *checkExistsArgs) (fun.Result, error) {
+	_, ok, err := Registered(ctx, c.Env, a.Name, a.Path)
 	return machine.Bool(ok, err)
 }
 
-func checkInstalled(_ context.Context, c *fun.Call) (fun.Result, error) {
-	to, err := current(c)
-	return machine.Bool(to != "" && to == c.Str("path"), err)
+func checkInstalled(_ context.Context, c *fun.Call, a *checkExistsArgs) (fun.Result, error) {
+	to, err := current(c, &a.nameArg)
+	return machine.Bool(to != "" && to == a.Path, err)
 }
 
 // change runs the program. The return is what it printed.
@@ -188,35 +194,42 @@ func change(ctx context.Context, c *fun.Call, always bool, argv ...string) (fun.
 	return fun.Result{Value: said(out, always), Retcode: out.Status}, err
 }
 
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, link, p := c.Str("name"), c.Str("link"), c.Str("path")
+type installArgs struct {
+	nameArg
+	Link string `arg:"link,required,path" doc:"link by which the name is used"`
+	pathArg
+	Priority int64 `arg:"priority,required" doc:"in automatic mode the path with the highest priority serves"`
+}
+
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
+	name, link, p := a.Name, a.Link, a.Path
 	if err := check(name, link, p); err != nil {
 		return fun.Result{}, err
 	}
-	res, err := change(ctx, c, false, "--install", link, name, p, strconv.FormatInt(c.Int("priority"), 10))
+	res, err := change(ctx, c, false, "--install", link, name, p, strconv.FormatInt(a.Priority, 10))
 	res.Out = "txt"
 	return res, err
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := check(c.Str("name"), c.Str("path")); err != nil {
+func remove(ctx context.Context, c *fun.Call, a *checkExistsArgs) (fun.Result, error) {
+	if err := check(a.Name, a.Path); err != nil {
 		return fun.Result{}, err
 	}
-	res, err := change(ctx, c, true, "--remove", c.Str("name"), c.Str("path"))
+	res, err := change(ctx, c, true, "--remove", a.Name, a.Path)
 	res.Out = "txt"
 	return res, err
 }
 
-func auto(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := check(c.Str("name")); err != nil {
+func auto(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	if err := check(a.Name); err != nil {
 		return fun.Result{}, err
 	}
-	return change(ctx, c, true, "--auto", c.Str("name"))
+	return change(ctx, c, true, "--auto", a.Name)
 }
 
-func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := check(c.Str("name"), c.Str("path")); err != nil {
+func set(ctx context.Context, c *fun.Call, a *checkExistsArgs) (fun.Result, error) {
+	if err := check(a.Name, a.Path); err != nil {
 		return fun.Result{}, err
 	}
-	return change(ctx, c, true, "--set", c.Str("name"), c.Str("path"))
+	return change(ctx, c, true, "--set", a.Name, a.Path)
 }

@@ -60,7 +60,7 @@ func ask(ctx context.Context, c *fun.Call, option string) ([]string, error) {
 	return strings.Split(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n"), nil
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := ask(ctx, c, "-v")
 	if err != nil {
 		return fun.Result{}, err
@@ -72,7 +72,7 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(v)
 }
 
-func fullversion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fullversion(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := ask(ctx, c, "-V")
 	if err != nil {
 		return fun.Result{}, err
@@ -90,7 +90,7 @@ func fullversion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
-func modules(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func modules(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := ask(ctx, c, "-M")
 	if err != nil {
 		return fun.Result{}, err
@@ -109,7 +109,7 @@ func modules(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("static", static, "shared", shared))
 }
 
-func servermods(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func servermods(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := ask(ctx, c, "-l")
 	if err != nil {
 		return fun.Result{}, err
@@ -123,7 +123,7 @@ func servermods(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
-func directives(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func directives(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := ask(ctx, c, "-L")
 	if err != nil {
 		return fun.Result{}, err
@@ -137,7 +137,7 @@ func directives(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
-func vhosts(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func vhosts(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := ask(ctx, c, "-S")
 	if err != nil {
 		return fun.Result{}, err
@@ -166,10 +166,15 @@ func parseVhosts(lines []string) *value.Map {
 	return out
 }
 
+type signalArgs struct {
+	_      fun.Arguments
+	Signal string `arg:"signal" doc:"start, stop, restart, graceful, graceful-stop, configtest, status or fullstatus"`
+}
+
 // signal sends a signal to the server, or asks it for its status.
-func signal(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func signal(ctx context.Context, c *fun.Call, a *signalArgs) (fun.Result, error) {
 	argv := []string{ctl(c.Env)}
-	switch s := c.Str("signal"); s {
+	switch s := a.Signal; s {
 	case "start", "stop", "restart", "graceful", "graceful-stop":
 		argv = append(argv, "-k", s)
 	case "configtest", "status", "fullstatus":
@@ -199,26 +204,38 @@ func refuse(names ...string) error {
 	return nil
 }
 
+type useraddArgs struct {
+	fileArg
+	userArg
+	Password string `arg:"password,required,secret" doc:"the password"`
+	Opts     string `arg:"opts" default:"" doc:"options of htpasswd: m for MD5, B for bcrypt, s for SHA"`
+}
+
 // useradd sets the password of a user in a file of htpasswd. The password goes to
 // its standard input, where other users do not see it.
-func useradd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	file, user := c.Str("pwfile"), c.Str("user")
+func useradd(ctx context.Context, c *fun.Call, a *useraddArgs) (fun.Result, error) {
+	file, user := a.Pwfile, a.User
 	if err := refuse(file, user); err != nil {
 		return fun.Result{}, err
 	}
-	opts := "-i" + strings.TrimLeft(c.Str("opts"), "-")
+	opts := "-i" + strings.TrimLeft(a.Opts, "-")
 	if !machine.Exists(c.Env.Host, file) {
 		opts += "c"
 	}
-	out, err := tool.RunWith(ctx, c.Env.Host, tool.Options{Stdin: strings.NewReader(c.Str("password") + "\n")}, "htpasswd", opts, file, user)
+	out, err := tool.RunWith(ctx, c.Env.Host, tool.Options{Stdin: strings.NewReader(a.Password + "\n")}, "htpasswd", opts, file, user)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Result{Value: out.All(), Retcode: out.Status}, nil
 }
 
-func userdel(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	file, user := c.Str("pwfile"), c.Str("user")
+type userdelArgs struct {
+	fileArg
+	userArg
+}
+
+func userdel(ctx context.Context, c *fun.Call, a *userdelArgs) (fun.Result, error) {
+	file, user := a.Pwfile, a.User
 	if err := refuse(file, user); err != nil {
 		return fun.Result{}, err
 	}
@@ -236,10 +253,15 @@ func userdel(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: lines, Retcode: out.Status}, nil
 }
 
+type serverStatusArgs struct {
+	_       fun.Arguments
+	Profile string `arg:"profile" default:"default" doc:"profile in the configuration"`
+}
+
 // serverStatus returns what mod_status tells.
-func serverStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func serverStatus(ctx context.Context, c *fun.Call, a *serverStatusArgs) (fun.Result, error) {
 	setting := func(key, def string) (value.Value, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.get", fun.Args{Pos: []value.Value{"apache.server-status:" + c.Str("profile") + ":" + key, def}})
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.get", fun.Args{Pos: []value.Value{"apache.server-status:" + a.Profile + ":" + key, def}})
 		return res.Value, err
 	}
 	url, err := setting("url", "http://localhost/server-status")
@@ -408,13 +430,20 @@ func listSection(l *value.List, slot string, depth int) (string, error) {
 	return b.String(), nil
 }
 
-func config(_ context.Context, c *fun.Call) (fun.Result, error) {
-	text, err := Config(c.List("config"))
+type configArgs struct {
+	_      fun.Arguments
+	Name   string        `arg:"name,required,path" doc:"file to write"`
+	Config []value.Value `arg:"config,required" doc:"directives and sections, a mapping each; the key this is the argument of a section"`
+	Edit   bool          `arg:"edit" default:"True" doc:"write the file"`
+}
+
+func config(_ context.Context, c *fun.Call, a *configArgs) (fun.Result, error) {
+	text, err := Config(a.Config)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("edit") {
-		if err := c.Env.Host.WriteFile(c.Str("name"), strings.NewReader("# This file is managed by Salt.\n"+text), host.WriteOptions{FollowLinks: true}); err != nil {
+	if a.Edit {
+		if err := c.Env.Host.WriteFile(a.Name, strings.NewReader("# This file is managed by Salt.\n"+text), host.WriteOptions{FollowLinks: true}); err != nil {
 			return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 		}
 	}

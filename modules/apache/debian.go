@@ -35,8 +35,8 @@ func withSuffix(name string, suffixes ...string) string {
 	return name + suffixes[0]
 }
 
-func checkSite(_ context.Context, c *fun.Call) (fun.Result, error) {
-	site := c.Str("site")
+func checkSite(_ context.Context, c *fun.Call, a *siteArg) (fun.Result, error) {
+	site := a.Site
 	file := withSuffix(site, ".conf")
 	yes, err := isLink(c.Env.Host, "/etc/apache2/sites-enabled/"+file)
 	if err == nil && !yes && site == "default" {
@@ -45,13 +45,13 @@ func checkSite(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: yes}, err
 }
 
-func checkMod(_ context.Context, c *fun.Call) (fun.Result, error) {
-	yes, err := isLink(c.Env.Host, "/etc/apache2/mods-enabled/"+withSuffix(c.Str("mod"), ".load", ".conf"))
+func checkMod(_ context.Context, c *fun.Call, a *modArg) (fun.Result, error) {
+	yes, err := isLink(c.Env.Host, "/etc/apache2/mods-enabled/"+withSuffix(a.Mod, ".load", ".conf"))
 	return fun.Result{Value: yes}, err
 }
 
-func checkConf(_ context.Context, c *fun.Call) (fun.Result, error) {
-	yes, err := isLink(c.Env.Host, "/etc/apache2/conf-enabled/"+withSuffix(c.Str("conf"), ".conf"))
+func checkConf(_ context.Context, c *fun.Call, a *confArg) (fun.Result, error) {
+	yes, err := isLink(c.Env.Host, "/etc/apache2/conf-enabled/"+withSuffix(a.Conf, ".conf"))
 	return fun.Result{Value: yes}, err
 }
 
@@ -75,26 +75,26 @@ func toggle(ctx context.Context, c *fun.Call, program, title, key, arg, missing,
 	return fun.Result{Value: value.MapOf("Name", title, key, name, "Status", status), Retcode: out.Status}, nil
 }
 
-func a2ensite(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func a2ensite(ctx context.Context, c *fun.Call, _ *siteArg) (fun.Result, error) {
 	return toggle(ctx, c, "a2ensite", "Apache2 Enable Site", "Site", "site", "Not found", "enabled")
 }
 
-func a2dissite(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func a2dissite(ctx context.Context, c *fun.Call, _ *siteArg) (fun.Result, error) {
 	return toggle(ctx, c, "a2dissite", "Apache2 Disable Site", "Site", "site", "", "disabled")
 }
 
-func a2enmod(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func a2enmod(ctx context.Context, c *fun.Call, _ *modArg) (fun.Result, error) {
 	return toggle(ctx, c, "a2enmod", "Apache2 Enable Mod", "Mod", "mod", "Not found", "enabled")
 }
 
-func a2dismod(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func a2dismod(ctx context.Context, c *fun.Call, _ *modArg) (fun.Result, error) {
 	return toggle(ctx, c, "a2dismod", "Apache2 Disable Mod", "Mod", "mod", "", "disabled")
 }
 
-func a2enconf(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func a2enconf(ctx context.Context, c *fun.Call, _ *confArg) (fun.Result, error) {
 	return toggle(ctx, c, "a2enconf", "Apache2 Enable Conf", "Conf", "conf", "Not found", "enabled")
 }
 
-func a2disconf(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func a2disconf(ctx context.Context, c *fun.Call, _ *confArg) (fun.Result, error) {
 	return toggle(ctx, c, "a2disconf", "Apache2 Disable Conf", "Conf", "conf", "", "disabled")
 }

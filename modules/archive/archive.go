@@ -26,23 +26,35 @@ func Module() fun.Module {
 	return fun.Module{Name: "archive", Kind: fun.Exec, Doc: "List, create and unpack archives.", Specs: specs}
 }
 
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
-	p, err := cp.New(c.Env, c.Str("saltenv")).CacheFile(ctx, name, cp.Options{SourceHash: c.Str("source_hash"), UseETag: c.Bool("use_etag")})
+type listArgs struct {
+	Name          string `arg:"name,required,path" doc:"path or URL of the archive"`
+	ArchiveFormat string `arg:"archive_format" doc:"tar or zip; default: by the name"`
+	optionsArg
+	StripComponents int64  `arg:"strip_components" doc:"remove this many leading parts of the names"`
+	_               bool   `arg:"clean" default:"False" doc:"accepted"`
+	Verbose         bool   `arg:"verbose" default:"False" doc:"return directories, files and links separately"`
+	Saltenv         string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	hashArg
+	etagArgs
+}
+
+func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
+	name := a.Name
+	p, err := cp.New(c.Env, a.Saltenv).CacheFile(ctx, name, cp.Options{SourceHash: a.SourceHash, UseETag: a.UseEtag})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if p == "" {
 		return fun.Result{}, fun.Errorf("Failed to cache %s", name)
 	}
-	format := c.Str("archive_format")
+	format := a.ArchiveFormat
 	if format == "" {
 		format = Guess(name)
 	}
 	if format != "tar" && format != "zip" {
 		return fun.Result{}, fun.Errorf("Unable to guess archive format, please pass an 'archive_format' argument.")
 	}
-	strip := c.Int("strip_components")
+	strip := a.StripComponents
 	l, err := List(ctx, c.Env.Host, p, format, LimitsOf(c.Env.Opts), int(strip))
 	if err != nil {
 		if errors.Is(err, ErrFormat) {
@@ -50,7 +62,7 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return fun.Result{}, unreadable(err)
 	}
-	if c.Bool("verbose") {
+	if a.Verbose {
 		return fun.Value(l.Value())
 	}
 	all := map[string]bool{}
@@ -73,17 +85,17 @@ func unreadable(err error) error {
 // run runs a program and returns its output, stderr included, by lines, and
 // its status.
 func run(ctx context.Context, c *fun.Call, argv []string, dir string, writes ...string) ([]string, int, error) {
-	return runWith(ctx, c, argv, dir, nil, writes...)
+	return runWith(ctx, c, c.Str("runas"), argv, dir, nil, writes...)
 }
 
 // runWith is run with an environment; nil is the host's. writes are the directories
 // that the program writes to.
-func runWith(ctx context.Context, c *fun.Call, argv []string, dir string, env []string, writes ...string) ([]string, int, error) {
+func runWith(ctx context.Context, c *fun.Call, runas string, argv []string, dir string, env []string, writes ...string) ([]string, int, error) {
 	if _, err := c.Env.Host.LookPath(argv[0], ""); err != nil {
 		return nil, 0, fun.Errorf("Unable to run command '%s': no program %s is there", strings.Join(argv, " "), argv[0])
 	}
 	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true, Env: env}
-	if u := c.Str("runas"); u != "" {
+	if u := runas; u != "" {
 		a, err := c.Env.Host.LookupUser(u)
 		if err != nil {
 			return nil, 0, fun.Errorf("User '%s' is not available", u)
@@ -118,14 +130,40 @@ func inPlace(ctx context.Context, c *fun.Call, program string) (fun.Result, erro
 	return lines(out, code)
 }
 
-func gzipFile(ctx context.Context, c *fun.Call) (fun.Result, error) { return inPlace(ctx, c, "gzip") }
+type gzipFileArgs struct {
+	_ string `arg:"sourcefile,required,path" doc:"the file"`
+	templateArg
+	runasArg
+	optionsArg
+}
 
-func gunzipFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func gzipFile(ctx context.Context, c *fun.Call, _ *gzipFileArgs) (fun.Result, error) {
+	return inPlace(ctx, c, "gzip")
+}
+
+type gunzipFileArgs struct {
+	_ string `arg:"gzipfile,required,path" doc:"the file"`
+	templateArg
+	runasArg
+	optionsArg
+}
+
+func gunzipFile(ctx context.Context, c *fun.Call, _ *gunzipFileArgs) (fun.Result, error) {
 	return inPlace(ctx, c, "gunzip")
 }
 
-func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	options := c.Str("options")
+type tarFnArgs struct {
+	Options string   `arg:"options,required" doc:"letters such as cjvf, or options"`
+	Tarfile string   `arg:"tarfile,required,path" doc:"the archive"`
+	Sources []string `arg:"sources,comma[str]" doc:"files to pack, as a list or separated by commas"`
+	Dest    string   `arg:"dest,path" doc:"directory to unpack in"`
+	cwdArg
+	templateArg
+	runasArg
+}
+
+func tarFn(ctx context.Context, c *fun.Call, a *tarFnArgs) (fun.Result, error) {
+	options := a.Options
 	if options == "" {
 		return fun.Result{}, fun.Errorf("Tar options can not be empty")
 	}
@@ -133,11 +171,11 @@ func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !strings.HasPrefix(options, "-") {
 		options = "-" + options
 	}
-	argv := append(append([]string{"tar"}, strings.Fields(options)...), c.Str("tarfile"))
-	if d := c.Str("dest"); d != "" {
+	argv := append(append([]string{"tar"}, strings.Fields(options)...), a.Tarfile)
+	if d := a.Dest; d != "" {
 		argv = append(argv, "-C", d)
 	}
-	out, code, err := run(ctx, c, append(argv, expand(c, c.Str("cwd"))...), c.Str("cwd"), tarWrites(c, options)...)
+	out, code, err := run(ctx, c, append(argv, expand(c, a.Sources, a.Cwd)...), a.Cwd, tarWrites(c, a, options)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -146,7 +184,7 @@ func tarFn(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // tarWrites returns the directory that a call of tar writes to: that of the
 // archive, or the one that it is unpacked in.
-func tarWrites(c *fun.Call, options string) []string {
+func tarWrites(c *fun.Call, a *tarFnArgs, options string) []string {
 	first, _, _ := strings.Cut(strings.TrimLeft(options, "-"), " ")
 	has := func(letters string, words ...string) bool {
 		return !strings.HasPrefix(options, "--") && strings.ContainsAny(first, letters) ||
@@ -156,37 +194,49 @@ func tarWrites(c *fun.Call, options string) []string {
 	case has("t", "list", "diff", "compare", "test-label") && !has("xcruA"):
 		return nil
 	case has("x", "extract", "get"):
-		dest := c.Str("dest")
+		dest := a.Dest
 		if dest == "" {
-			dest = c.Str("cwd")
+			dest = a.Cwd
 		} else if !filepath.IsAbs(dest) {
-			dest = filepath.Join(c.Str("cwd"), dest)
+			dest = filepath.Join(a.Cwd, dest)
 		}
 		if dest == "" {
 			return nil
 		}
 		return []string{dest}
 	}
-	file := c.Str("tarfile")
+	file := a.Tarfile
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(c.Str("cwd"), file)
+		file = filepath.Join(a.Cwd, file)
 	}
 	return []string{filepath.Dir(file)}
 }
 
-func unzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dest := c.Str("dest")
+type unzipArgs struct {
+	zipArg
+	destArg
+	_ value.Value `arg:"excludes,comma[str]" doc:"accepted"`
+	optionsArg
+	templateArg
+	runasArg
+	TrimOutput   value.Value `arg:"trim_output,bool|int" default:"False" doc:"return at most this many names; True is 100"`
+	_            string      `arg:"password,secret" doc:"accepted; encrypted archives are not read"`
+	ExtractPerms bool        `arg:"extract_perms" default:"True" doc:"keep the permissions of the archive"`
+}
+
+func unzip(ctx context.Context, c *fun.Call, a *unzipArgs) (fun.Result, error) {
+	dest := a.Dest
 	if !filepath.IsAbs(dest) {
 		return fun.Result{}, fun.Errorf("dest has to be an absolute path")
 	}
 	if err := c.Env.Host.MkdirAll(dest, 0o755); err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	names, err := Extract(ctx, c.Env.Host, c.Str("zip_file"), "zip", dest, LimitsOf(c.Env.Opts), c.Bool("extract_perms"))
+	names, err := Extract(ctx, c.Env.Host, a.ZipFile, "zip", dest, LimitsOf(c.Env.Opts), a.ExtractPerms)
 	if err != nil {
 		return fun.Result{}, unreadable(err)
 	}
-	return fun.Value(value.Strings(TrimListed(names, c.Value("trim_output"))...))
+	return fun.Value(value.Strings(TrimListed(names, a.TrimOutput)...))
 }
 
 // TrimListed is Trim with a last line that says that more is left out.

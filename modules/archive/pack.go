@@ -19,9 +19,9 @@ import (
 
 // expand returns sources with globs resolved, those without a match as they
 // are. Salt: _expand_sources.
-func expand(c *fun.Call, dir string) []string {
+func expand(c *fun.Call, sources []string, dir string) []string {
 	var out []string
-	for _, s := range c.Strings("sources") {
+	for _, s := range sources {
 		found := []string{}
 		if strings.ContainsAny(s, "*?[") {
 			found = glob(c.Env.Host, s, dir)
@@ -62,19 +62,38 @@ func lines(text []string, code int) (fun.Result, error) {
 	return fun.Result{Value: value.Strings(text...), Retcode: code}, nil
 }
 
-func cmdZip(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	argv := append([]string{"zip", "-r", c.Str("zip_file")}, expand(c, c.Str("cwd"))...)
-	out, code, err := run(ctx, c, argv, c.Str("cwd"), filepath.Dir(c.Str("zip_file")))
+type cmdZipArgs struct {
+	zipArg
+	sourcesArg
+	templateArg
+	cwdArg
+	runasArg
+}
+
+func cmdZip(ctx context.Context, c *fun.Call, a *cmdZipArgs) (fun.Result, error) {
+	argv := append([]string{"zip", "-r", a.ZipFile}, expand(c, a.Sources, a.Cwd)...)
+	out, code, err := run(ctx, c, argv, a.Cwd, filepath.Dir(a.ZipFile))
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return lines(out, code)
 }
 
-func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type cmdUnzipArgs struct {
+	zipArg
+	destArg
+	excludesArg
+	optionsArg
+	templateArg
+	runasArg
+	TrimOutput value.Value `arg:"trim_output,bool|int" default:"False" doc:"return at most this many names; True is 100"`
+	Password   string      `arg:"password,secret" doc:"password of the archive"`
+}
+
+func cmdUnzip(ctx context.Context, c *fun.Call, a *cmdUnzipArgs) (fun.Result, error) {
 	argv := []string{"unzip"}
 	var env []string
-	if p := c.Str("password"); p != "" {
+	if p := a.Password; p != "" {
 		// Everybody can read the arguments of a program, its environment only the
 		// account that runs it.
 		if strings.ContainsAny(p, "\"\\\x00") {
@@ -82,53 +101,78 @@ func cmdUnzip(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		env = append(c.Env.Host.Environ(), `UNZIP=-P "`+p+`"`)
 	}
-	options, err := proc.Split(c.Str("options"))
+	options, err := proc.Split(a.Options)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("options: %v", err)
 	}
-	argv = append(append(argv, options...), c.Str("zip_file"), "-d", c.Str("dest"))
-	if x := c.Strings("excludes"); len(x) > 0 {
+	argv = append(append(argv, options...), a.ZipFile, "-d", a.Dest)
+	if x := a.Excludes; len(x) > 0 {
 		argv = append(append(argv, "-x"), x...)
 	}
-	out, code, err := runWith(ctx, c, argv, "", env, c.Str("dest"))
+	out, code, err := runWith(ctx, c, a.Runas, argv, "", env, a.Dest)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if code != 0 {
 		return fun.Result{}, fun.Errorf("%s", strings.Join(out, "\n"))
 	}
-	return fun.Value(value.Strings(TrimListed(out, c.Value("trim_output"))...))
+	return fun.Value(value.Strings(TrimListed(out, a.TrimOutput)...))
 }
 
-func rar(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	argv := append([]string{"rar", "a", "-idp", c.Str("rarfile")}, expand(c, c.Str("cwd"))...)
-	out, code, err := run(ctx, c, argv, c.Str("cwd"), filepath.Dir(c.Str("rarfile")))
+type rarArgs struct {
+	rarArg
+	sourcesArg
+	templateArg
+	cwdArg
+	runasArg
+}
+
+func rar(ctx context.Context, c *fun.Call, a *rarArgs) (fun.Result, error) {
+	argv := append([]string{"rar", "a", "-idp", a.Rarfile}, expand(c, a.Sources, a.Cwd)...)
+	out, code, err := run(ctx, c, argv, a.Cwd, filepath.Dir(a.Rarfile))
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return lines(out, code)
 }
 
-func unrar(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type unrarArgs struct {
+	rarArg
+	destArg
+	excludesArg
+	templateArg
+	runasArg
+	TrimOutput value.Value `arg:"trim_output,bool|int" default:"False" doc:"return at most this many names; True is 100"`
+}
+
+func unrar(ctx context.Context, c *fun.Call, a *unrarArgs) (fun.Result, error) {
 	tool := "unrar"
 	if _, err := c.Env.Host.LookPath(tool, ""); err != nil {
 		tool = "rar"
 	}
-	argv := []string{tool, "x", "-idp", c.Str("rarfile")}
-	for _, x := range c.Strings("excludes") {
+	argv := []string{tool, "x", "-idp", a.Rarfile}
+	for _, x := range a.Excludes {
 		argv = append(argv, "-x"+x)
 	}
-	out, code, err := run(ctx, c, append(argv, c.Str("dest")), "", c.Str("dest"))
+	out, code, err := run(ctx, c, append(argv, a.Dest), "", a.Dest)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return lines(TrimListed(out, c.Value("trim_output")), code)
+	return lines(TrimListed(out, a.TrimOutput), code)
+}
+
+type isEncryptedArgs struct {
+	Name    string `arg:"name,required,path" doc:"path or URL of the archive"`
+	_       bool   `arg:"clean" default:"False" doc:"accepted"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	hashArg
+	etagArgs
 }
 
 // isEncrypted looks at the flags of a zip's members.
-func isEncrypted(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
-	p, err := cp.New(c.Env, c.Str("saltenv")).CacheFile(ctx, name, cp.Options{SourceHash: c.Str("source_hash"), UseETag: c.Bool("use_etag")})
+func isEncrypted(ctx context.Context, c *fun.Call, a *isEncryptedArgs) (fun.Result, error) {
+	name := a.Name
+	p, err := cp.New(c.Env, a.Saltenv).CacheFile(ctx, name, cp.Options{SourceHash: a.SourceHash, UseETag: a.UseEtag})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -155,14 +199,23 @@ func isEncrypted(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(false)
 }
 
+type packArgs struct {
+	zipArg
+	sourcesArg
+	templateArg
+	Cwd   string `arg:"cwd,path" doc:"base directory of relative sources and of the names"`
+	Runas string `arg:"runas" doc:"owner of the archive"`
+	_     bool   `arg:"zip64" default:"False" doc:"accepted; large archives are zip64"`
+}
+
 // pack makes a zip. Names in it are relative to cwd, or to the root.
 // Salt: salt/modules/archive.py zip_.
-func pack(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	h, cwd := c.Env.Host, c.Str("cwd")
+func pack(ctx context.Context, c *fun.Call, args *packArgs) (fun.Result, error) {
+	h, cwd := c.Env.Host, args.Cwd
 	if cwd != "" && !filepath.IsAbs(cwd) {
 		return fun.Result{}, fun.Errorf("cwd must be absolute")
 	}
-	sources := expand(c, cwd)
+	sources := expand(c, args.Sources, cwd)
 	for _, s := range sources {
 		if cwd == "" && !filepath.IsAbs(s) {
 			return fun.Result{}, fun.Errorf("Relative paths require the 'cwd' parameter")
@@ -187,14 +240,14 @@ func pack(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	opts := host.WriteOptions{}
-	if u := c.Str("runas"); u != "" {
+	if u := args.Runas; u != "" {
 		a, err := h.LookupUser(u)
 		if err != nil {
 			return fun.Result{}, fun.Errorf("User '%s' does not exist", u)
 		}
 		opts.UID, opts.GID = &a.UID, &a.GID
 	}
-	if err := h.WriteFile(c.Str("zip_file"), &b, opts); err != nil {
+	if err := h.WriteFile(args.ZipFile, &b, opts); err != nil {
 		return fun.Result{}, fun.Errorf("Exception encountered creating zipfile: %s", host.OSError(err))
 	}
 	return fun.Value(value.Strings(z.names...))

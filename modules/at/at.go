@@ -125,30 +125,39 @@ func tagged(jobs []job, tag string) []job {
 	return slices.DeleteFunc(jobs, func(j job) bool { return j.tag != tag && strconv.FormatInt(j.id, 10) != tag })
 }
 
-func atq(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type atqArgs struct {
+	_   fun.Arguments
+	Tag string `arg:"tag" doc:"only jobs with this tag, or the job of this number"`
+}
+
+func atq(ctx context.Context, c *fun.Call, a *atqArgs) (fun.Result, error) {
 	jobs, err := queue(ctx, c.Env.Host)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if tag := c.Str("tag"); tag != "" {
+	if tag := a.Tag; tag != "" {
 		jobs = tagged(jobs, tag)
 	}
 	return fun.Value(jobsValue(jobs))
 }
 
+type atrmArgs struct {
+	More fun.Varargs
+}
+
 // atrm removes jobs by number, all of them, or all with a tag.
 // Salt: salt/modules/at.py atrm. Difference: several jobs are removed as well, where
 // Salt hands all numbers to at(1) in one word, so that none is.
-func atrm(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if len(c.Pos) == 0 {
+func atrm(ctx context.Context, c *fun.Call, a *atrmArgs) (fun.Result, error) {
+	if len(a.More) == 0 {
 		return fun.Value(value.MapOf("jobs", value.MapOf("removed", value.NewList(), "tag", nil)))
 	}
 	jobs, err := queue(ctx, c.Env.Host)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	words := make([]string, len(c.Pos))
-	for i, v := range c.Pos {
+	words := make([]string, len(a.More))
+	for i, v := range a.More {
 		words[i] = value.Str(v)
 	}
 	var tag value.Value
@@ -180,19 +189,24 @@ func atrm(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("jobs", value.MapOf("removed", removed, "tag", tag)))
 }
 
+type addArgs struct {
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
 // add queues a job. Salt: salt/modules/at.py at. Differences: an answer of at(1) that
 // names no job is the error, and a job without a tag is not tagged "None".
-func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if len(c.Pos) < 2 {
+func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
+	if len(a.More) < 2 {
 		return fun.Value(jobsValue(nil))
 	}
-	spec := value.Str(c.Pos[0])
-	words := make([]string, len(c.Pos)-1)
-	for i, v := range c.Pos[1:] {
+	spec := value.Str(a.More[0])
+	words := make([]string, len(a.More)-1)
+	for i, v := range a.More[1:] {
 		words[i] = value.Str(v)
 	}
 	script := strings.Join(words, " ")
-	if tag := value.Str(c.Kw.At("tag")); c.Kw.At("tag") != nil {
+	if tag := value.Str(a.Rest.Map.At("tag")); a.Rest.Map.At("tag") != nil {
 		if strings.ContainsAny(tag, "\r\n") {
 			return fun.Result{}, fun.Errorf("the tag %s has a line end", value.Repr(tag))
 		}
@@ -201,7 +215,7 @@ func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if strings.HasPrefix(spec, "-") {
 		return fun.Value(value.MapOf("jobs", value.NewList(), "error", "invalid timespec"))
 	}
-	out, err := cmd.Run(ctx, c.Env, "at "+proc.Quote(spec), cmd.Options{Stdin: script, RunAs: c.Kw.Str("runas"), Merge: true})
+	out, err := cmd.Run(ctx, c.Env, "at "+proc.Quote(spec), cmd.Options{Stdin: script, RunAs: a.Rest.Map.Str("runas"), Merge: true})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -225,9 +239,14 @@ func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(jobsValue(slices.DeleteFunc(jobs, func(j job) bool { return strconv.FormatInt(j.id, 10) != id })))
 }
 
+type atcArgs struct {
+	_     fun.Arguments
+	Jobid string `arg:"jobid,required" doc:"number of the job"`
+}
+
 // atc returns the script of a job.
-func atc(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	id := c.Str("jobid")
+func atc(ctx context.Context, c *fun.Call, a *atcArgs) (fun.Result, error) {
+	id := a.Jobid
 	if _, err := strconv.ParseUint(id, 10, 63); err != nil {
 		return fun.Value(value.MapOf("error", fmt.Sprintf("invalid job id '%s'", id)))
 	}
@@ -241,9 +260,13 @@ func atc(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out.Text())
 }
 
+type jobcheckArgs struct {
+	Rest fun.Kwargs
+}
+
 // jobcheck returns the jobs that fit all conditions.
-func jobcheck(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Kw.Len() == 0 {
+func jobcheck(ctx context.Context, c *fun.Call, a *jobcheckArgs) (fun.Result, error) {
+	if a.Rest.Map.Len() == 0 {
 		return fun.Value(value.MapOf("error", "You have given a condition"))
 	}
 	jobs, err := queue(ctx, c.Env.Host)
@@ -253,7 +276,7 @@ func jobcheck(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if len(jobs) == 0 {
 		return fun.Value(jobsValue(nil))
 	}
-	fits, err := condition(c.Kw)
+	fits, err := condition(a.Rest.Map)
 	if err != nil {
 		return fun.Result{}, err
 	}

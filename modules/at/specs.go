@@ -6,22 +6,20 @@ import "brine/internal/fun"
 var specs = []fun.Spec{
 	{
 		Name: "at", Doc: "Queue a job; return it.\n\nArguments are the time as at(1) takes it, then the command. tag names the job\nfor the other functions, runas is the account that it runs as.", Src: "modules/at.py at",
-		VarArg: true, VarKw: true, Fn: add,
+		Do: add,
 	},
 	{
-		Name: "atc", Doc: "Return the script of a job.", Src: "modules/at.py atc", Fn: atc,
-		Args: []fun.Arg{{Name: "jobid", Type: fun.Str, Required: true, Doc: "number of the job"}},
+		Name: "atc", Doc: "Return the script of a job.", Src: "modules/at.py atc", Do: atc,
 	},
 	{
-		Name: "atq", Doc: "Return the jobs that wait.", Src: "modules/at.py atq", Fn: atq,
-		Args: []fun.Arg{{Name: "tag", Type: fun.Str, Doc: "only jobs with this tag, or the job of this number"}},
+		Name: "atq", Doc: "Return the jobs that wait.", Src: "modules/at.py atq", Do: atq,
 	},
 	{
 		Name: "atrm", Doc: "Remove jobs.\n\nArguments are numbers of jobs, or all, or all and a tag.", Src: "modules/at.py atrm",
-		VarArg: true, Fn: atrm,
+		Do: atrm,
 	},
 	{
 		Name: "jobcheck", Doc: "Return the jobs that fit: hour, minute, day, month, year, tag, runas.", Src: "modules/at.py jobcheck",
-		VarKw: true, Fn: jobcheck,
+		Do: jobcheck,
 	},
 }

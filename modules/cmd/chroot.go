@@ -19,6 +19,31 @@ import (
 // A mounting is a file system that a program in a chroot needs.
 type mounting struct{ point, device, fstype, opts string }
 
+type runChrootArgs struct {
+	Root string      `arg:"root,required,path" doc:"the root directory"`
+	Cmd  value.Value `arg:"cmd,required,str|list" doc:"the command; a list is its words"`
+	_    string      `arg:"cwd,path" doc:"working directory of chroot(8); the command starts in the root directory"`
+	stdinArgs
+	userArgs
+	pythonShellArgs
+	Binds []string `arg:"binds" doc:"directories to mount at the same place in the root directory"`
+	envArgs
+	cleanEnvArgs
+	templateArgs
+	rstripArgs
+	umaskArgs
+	logArgs
+	hideArgs
+	timeoutArgs
+	ignoreArgs
+	saltenvArgs
+	vtArgs
+	bgArgs
+	successArgs
+	prependArgs
+	_ fun.Kwargs
+}
+
 // runChroot runs a command in another root directory, where /dev, /proc, /sys and
 // the directories of binds are mounted. What was mounted there before stays so.
 // At the end the processes that the command left behind are ended, and what was
@@ -28,16 +53,16 @@ type mounting struct{ point, device, fstype, opts string }
 // Salt: salt/modules/cmdmod.py run_chroot. Differences: a directory of binds that
 // cannot be mounted is an error, and nothing is run. Where /dev, /proc or /sys cannot
 // be mounted, as in many containers, that is a warning; Salt says nothing.
-func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func runChroot(ctx context.Context, c *fun.Call, a *runChrootArgs) (fun.Result, error) {
 	o := options(c)
 	// Before anything is mounted, and for the command without chroot's own words.
-	if err := c.Env.Limits.Command(command(c)); err != nil {
+	if err := c.Env.Limits.Command(command(c, a.Cmd)); err != nil {
 		return fun.Result{}, err
 	}
 	o.Written = false
 	// What runs in the root is ended afterwards: that must not be this machine by
 	// another name.
-	root, err := c.Env.Host.Target(filepath.Clean(c.Str("root")))
+	root, err := c.Env.Host.Target(filepath.Clean(a.Root))
 	if unsafe, ok := errors.AsType[*host.UnsafeLinkError](err); ok {
 		return fun.Result{}, fun.Errorf("%s", unsafe)
 	}
@@ -53,11 +78,11 @@ func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	if err != nil || root == "/" {
-		return fun.Result{}, fun.Errorf("root '%s' is not a directory in which a command can be run", c.Str("root"))
+		return fun.Result{}, fun.Errorf("root '%s' is not a directory in which a command can be run", a.Root)
 	}
-	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(c))
+	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(c, a.Cmd))
 	o.RunAs, o.Group, o.Root, o.PythonShell = "", "", "", true
-	mounted, err := mountAll(ctx, c, root)
+	mounted, err := mountAll(ctx, c, a, root)
 	var out Out
 	if err == nil {
 		out, err = RunWords(ctx, c.Env, words, o)
@@ -69,7 +94,7 @@ func runChroot(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	res := fun.Result{Value: out.Value(), Retcode: out.Retcode}
-	if c.Bool("ignore_retcode") || out.TimedOut {
+	if a.IgnoreRetcode || out.TimedOut {
 		res.Retcode = 0
 	}
 	return res, nil
@@ -91,13 +116,13 @@ func chrootWords(h host.Host, root, user, group, command string) []string {
 
 // mountAll mounts what is not mounted yet, and returns the mount points in that
 // order, those before an error as well.
-func mountAll(ctx context.Context, c *fun.Call, root string) (done []string, err error) {
+func mountAll(ctx context.Context, c *fun.Call, a *runChrootArgs, root string) (done []string, err error) {
 	need := []mounting{
 		{filepath.Join(root, "dev"), "devtmpfs", "devtmpfs", ""},
 		{filepath.Join(root, "proc"), "proc", "proc", ""},
 		{filepath.Join(root, "sys"), "sysfs", "sysfs", ""},
 	}
-	for _, dir := range c.Strings("binds") {
+	for _, dir := range a.Binds {
 		need = append(need, mounting{filepath.Join(root, dir), dir, "", "defaults,bind"})
 	}
 	for _, m := range need {

@@ -62,7 +62,7 @@ func options(c *fun.Call) Options {
 			o.Fault = value.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", value.Str(v))
 		}
 	}
-	o.PythonShell, o.Written = pythonShell(c), true
+	o.PythonShell, o.Written = pythonShell(c, c.Value("python_shell")), true
 	return o
 }
 
@@ -76,8 +76,8 @@ func orEmpty(v value.Value) value.Value {
 // pythonShell resolves python_shell: where it is not given, a call from the
 // command line or a job (it has a jid) uses the shell, one from a template does
 // not. Salt: salt/modules/cmdmod.py _python_shell_default.
-func pythonShell(c *fun.Call) bool {
-	if v := c.Value("python_shell"); v != nil {
+func pythonShell(c *fun.Call, argPythonShell value.Value) bool {
+	if v := argPythonShell; v != nil {
 		return value.Truth(v)
 	}
 	if c.Kw.Has("__pub_jid") {
@@ -88,8 +88,8 @@ func pythonShell(c *fun.Call) bool {
 }
 
 // command returns the command of a call; a list is joined to words.
-func command(c *fun.Call) string {
-	switch v := c.Value("cmd").(type) {
+func command(c *fun.Call, cmd value.Value) string {
+	switch v := cmd.(type) {
 	case *value.List:
 		words := make([]string, v.Len())
 		for i, x := range v.Items {
@@ -105,7 +105,7 @@ func command(c *fun.Call) string {
 
 // finish runs the command and makes the result of pick.
 func finish(ctx context.Context, c *fun.Call, o Options, pick func(Out) value.Value) (fun.Result, error) {
-	cmd := command(c)
+	cmd := command(c, c.Value("cmd"))
 	out, err := Run(ctx, c.Env, cmd, o)
 	if err != nil {
 		return fun.Result{}, err
@@ -123,57 +123,214 @@ func finish(ctx context.Context, c *fun.Call, o Options, pick func(Out) value.Va
 
 func stdout(o Out) value.Value { return o.Stdout }
 
-func runOutput(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type runOutputArgs struct {
+	cmdArgs
+	stdinArgs
+	userArgs
+	pythonShellArgs
+	envArgs
+	cleanEnvArgs
+	templateArgs
+	rstripArgs
+	umaskArgs
+	logArgs
+	hideArgs
+	timeoutArgs
+	ignoreArgs
+	saltenvArgs
+	vtArgs
+	bgArgs
+	passwordArgs
+	encodedArgs
+	raiseArgs
+	prependArgs
+	successArgs
+	_ fun.Kwargs
+}
+
+func runOutput(ctx context.Context, c *fun.Call, _ *runOutputArgs) (fun.Result, error) {
 	o := options(c)
 	o.Merge = true
 	return finish(ctx, c, o, stdout)
 }
 
-func shellOutput(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type shellOutputArgs struct {
+	cmdArgs
+	stdinArgs
+	userArgs
+	envArgs
+	cleanEnvArgs
+	templateArgs
+	rstripArgs
+	umaskArgs
+	logArgs
+	hideArgs
+	timeoutArgs
+	ignoreArgs
+	saltenvArgs
+	vtArgs
+	bgArgs
+	passwordArgs
+	prependArgs
+	successArgs
+	pythonShellArgs
+	encodedArgs
+	raiseArgs
+	_ fun.Kwargs
+}
+
+func shellOutput(ctx context.Context, c *fun.Call, _ *shellOutputArgs) (fun.Result, error) {
 	o := options(c)
 	o.Merge, o.PythonShell = true, true
 	return finish(ctx, c, o, stdout)
 }
 
-func runStdout(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// runStdoutArgs are the arguments of runStdout and runStderr.
+type runStdoutArgs struct {
+	cmdArgs
+	stdinArgs
+	userArgs
+	pythonShellArgs
+	envArgs
+	cleanEnvArgs
+	templateArgs
+	rstripArgs
+	umaskArgs
+	logArgs
+	hideArgs
+	timeoutArgs
+	ignoreArgs
+	saltenvArgs
+	vtArgs
+	passwordArgs
+	prependArgs
+	successArgs
+	bgArgs
+	encodedArgs
+	raiseArgs
+	_ fun.Kwargs
+}
+
+func runStdout(ctx context.Context, c *fun.Call, _ *runStdoutArgs) (fun.Result, error) {
 	return finish(ctx, c, options(c), stdout)
 }
 
-func runStderr(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func runStderr(ctx context.Context, c *fun.Call, _ *runStdoutArgs) (fun.Result, error) {
 	return finish(ctx, c, options(c), func(o Out) value.Value { return o.Stderr })
 }
 
-func runAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type runAllArgs struct {
+	cmdArgs
+	stdinArgs
+	userArgs
+	pythonShellArgs
+	envArgs
+	cleanEnvArgs
+	templateArgs
+	rstripArgs
+	umaskArgs
+	logArgs
+	hideArgs
+	timeoutArgs
+	ignoreArgs
+	saltenvArgs
+	vtArgs
+	RedirectStderr bool `arg:"redirect_stderr" default:"False" doc:"send stderr to stdout"`
+	passwordArgs
+	encodedArgs
+	prependArgs
+	successArgs
+	bgArgs
+	raiseArgs
+	_ fun.Kwargs
+}
+
+func runAll(ctx context.Context, c *fun.Call, a *runAllArgs) (fun.Result, error) {
 	o := options(c)
-	o.Merge = c.Bool("redirect_stderr")
+	o.Merge = a.RedirectStderr
 	return finish(ctx, c, o, func(o Out) value.Value { return o.Value() })
 }
 
-func retcode(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type retcodeArgs struct {
+	cmdArgs
+	stdinArgs
+	userArgs
+	pythonShellArgs
+	envArgs
+	cleanEnvArgs
+	templateArgs
+	umaskArgs
+	logArgs
+	timeoutArgs
+	ignoreArgs
+	saltenvArgs
+	vtArgs
+	passwordArgs
+	successArgs
+	rstripArgs
+	hideArgs
+	bgArgs
+	encodedArgs
+	raiseArgs
+	prependArgs
+	_ fun.Kwargs
+}
+
+func retcode(ctx context.Context, c *fun.Call, _ *retcodeArgs) (fun.Result, error) {
 	o := options(c)
 	o.Merge = true
 	return finish(ctx, c, o, func(o Out) value.Value { return o.Status() })
 }
 
-func runBg(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type runBgArgs struct {
+	cmdArgs
+	userArgs
+	pythonShellArgs
+	envArgs
+	cleanEnvArgs
+	templateArgs
+	umaskArgs
+	timeoutArgs
+	logArgs
+	ignoreArgs
+	saltenvArgs
+	passwordArgs
+	prependArgs
+	successArgs
+	stdinArgs
+	rstripArgs
+	hideArgs
+	vtArgs
+	bgArgs
+	encodedArgs
+	raiseArgs
+	_ fun.Kwargs
+}
+
+func runBg(ctx context.Context, c *fun.Call, _ *runBgArgs) (fun.Result, error) {
 	o := options(c)
 	o.Background = true
 	return finish(ctx, c, o, func(o Out) value.Value { return value.MapOf("pid", int64(o.PID)) })
 }
 
-func hasExec(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(Which(c.Env, c.Str("cmd")) != "")
+func hasExec(_ context.Context, c *fun.Call, a *programArg) (fun.Result, error) {
+	return fun.Value(Which(c.Env, a.Cmd) != "")
 }
 
-func which(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if p := Which(c.Env, c.Str("cmd")); p != "" {
+func which(_ context.Context, c *fun.Call, a *programArg) (fun.Result, error) {
+	if p := Which(c.Env, a.Cmd); p != "" {
 		return fun.Value(p)
 	}
 	return fun.Value(nil)
 }
 
-func whichBin(_ context.Context, c *fun.Call) (fun.Result, error) {
-	for _, name := range c.Strings("cmds") {
+type whichBinArgs struct {
+	_    fun.Arguments
+	Cmds []string `arg:"cmds,required" doc:"the programs"`
+}
+
+func whichBin(_ context.Context, c *fun.Call, a *whichBinArgs) (fun.Result, error) {
+	for _, name := range a.Cmds {
 		if p := Which(c.Env, name); p != "" {
 			return fun.Value(p)
 		}
@@ -181,7 +338,7 @@ func whichBin(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(nil)
 }
 
-func shells(_ context.Context, c *fun.Call) (fun.Result, error) {
+func shells(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	l := value.NewList()
 	b, err := c.Env.Host.ReadFile("/etc/shells")
 	if err != nil {
@@ -197,8 +354,14 @@ func shells(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func execCode(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := execCodeAll(ctx, c)
+// execCodeArgs are the arguments of execCode and execCodeAll.
+type execCodeArgs struct {
+	codeArgs
+	Rest fun.Kwargs
+}
+
+func execCode(ctx context.Context, c *fun.Call, a *execCodeArgs) (fun.Result, error) {
+	res, err := execCodeAll(ctx, c, a)
 	if m, ok := res.Value.(*value.Map); ok {
 		res.Value = m.At("stdout")
 	}
@@ -207,8 +370,8 @@ func execCode(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // execCodeAll runs a program text as cmd.run_all runs a command: further
 // arguments are those of cmd.run_all.
-func execCodeAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	lang := c.Str("lang")
+func execCodeAll(ctx context.Context, c *fun.Call, a *execCodeArgs) (fun.Result, error) {
+	lang := a.Lang
 	ext := ".code"
 	switch {
 	case strings.HasPrefix(lang, "powershell"):
@@ -216,19 +379,19 @@ func execCodeAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case strings.HasPrefix(lang, "python"):
 		ext = ".py"
 	}
-	path, done, err := tempScript(c.Env.Host, []byte(c.Str("code")), ext, 0o600)
+	path, done, err := tempScript(c.Env.Host, []byte(a.Code), ext, 0o600)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	defer done()
-	user, _ := c.Kw.At("runas").(string)
+	user, _ := a.Rest.Map.At("runas").(string)
 	if err := handOver(ctx, c.Env.Host, path, user); err != nil {
 		return fun.Result{}, err
 	}
-	kw := c.Kw.Copy()
-	kw.Set("cwd", c.Value("cwd"))
+	kw := a.Rest.Map.Copy()
+	kw.Set("cwd", a.Cwd)
 	kw.Set("python_shell", false)
-	words := value.Strings(append([]string{lang, path}, c.Strings("args")...)...)
+	words := value.Strings(append([]string{lang, path}, a.Args...)...)
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.run_all", fun.Args{Pos: []value.Value{words}, Kw: kw})
 }
 
@@ -275,7 +438,28 @@ func tempScript(h host.Host, text []byte, ext string, mode fs.FileMode) (path st
 	return path, done, nil
 }
 
-func script(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type scriptGiven struct {
+	scriptArgs
+	stdinArgs
+	userArgs
+	pythonShellArgs
+	envArgs
+	templateArgs
+	umaskArgs
+	logArgs
+	hideArgs
+	timeoutArgs
+	saltenvArgs
+	vtArgs
+	bgArgs
+	passwordArgs
+	successArgs
+	contextArgs
+	ignoreArgs
+	_ fun.Kwargs
+}
+
+func script(ctx context.Context, c *fun.Call, a *scriptGiven) (fun.Result, error) {
 	out, cached, err := RunScript(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -285,7 +469,7 @@ func script(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		m.Set("cache_error", true)
 	}
 	res := fun.Result{Value: m}
-	if ran(out, cached) && !c.Bool("ignore_retcode") {
+	if ran(out, cached) && !a.IgnoreRetcode {
 		res.Retcode = out.Retcode
 	}
 	return res, nil
@@ -295,7 +479,28 @@ func script(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // other as the status of the call, which is success then.
 func ran(out Out, cached bool) bool { return cached && !out.TimedOut }
 
-func scriptRetcode(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type scriptRetcodeArgs struct {
+	scriptArgs
+	stdinArgs
+	userArgs
+	pythonShellArgs
+	envArgs
+	_ string `arg:"template" default:"jinja" doc:"engine that renders the script first"`
+	umaskArgs
+	timeoutArgs
+	saltenvArgs
+	logArgs
+	vtArgs
+	passwordArgs
+	successArgs
+	hideArgs
+	bgArgs
+	contextArgs
+	ignoreArgs
+	_ fun.Kwargs
+}
+
+func scriptRetcode(ctx context.Context, c *fun.Call, _ *scriptRetcodeArgs) (fun.Result, error) {
 	out, cached, err := RunScript(ctx, c)
 	if err != nil {
 		return fun.Result{}, err

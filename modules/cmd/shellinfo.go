@@ -39,12 +39,18 @@ func versionCommand(shell string) (argv []string, pattern string) {
 	return nil, ""
 }
 
+type shellInfoArgs struct {
+	_     fun.Arguments
+	Shell string `arg:"shell,required" doc:"bash, perl, php, powershell, python, ruby, tcsh or zsh"`
+	_     bool   `arg:"list_modules" default:"False" doc:"accepted; only used by PowerShell"`
+}
+
 // shellInfo returns whether an interpreter is installed, where, and its version.
 //
 // Salt: salt/modules/cmdmod.py shell_info. Difference: cmd.exe is not known, and
 // modules of PowerShell are not listed.
-func shellInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	shell := c.Str("shell")
+func shellInfo(ctx context.Context, c *fun.Call, a *shellInfoArgs) (fun.Result, error) {
+	shell := a.Shell
 	argv, pattern := versionCommand(shell)
 	if argv == nil {
 		return fun.Value(value.MapOf(
@@ -93,12 +99,18 @@ func shortVersion(raw string) string {
 	return strings.Join(parts[:min(len(parts), 3)], ".")
 }
 
+type ttyArgs struct {
+	_      fun.Arguments
+	Device string      `arg:"device,required" doc:"name of the terminal, such as tty0 or pts3"`
+	Echo   value.Value `arg:"echo" default:"''" doc:"the text"`
+}
+
 // tty writes a line of text to a terminal.
 //
 // Salt: salt/modules/cmdmod.py tty. Difference: the name of a terminal cannot lead
 // to another file.
-func tty(_ context.Context, c *fun.Call) (fun.Result, error) {
-	device := c.Str("device")
+func tty(_ context.Context, c *fun.Call, a *ttyArgs) (fun.Result, error) {
+	device := a.Device
 	var path string
 	switch {
 	case !regexp.MustCompile(`^(tty\w+|pts/?\d+)$`).MatchString(device):
@@ -112,7 +124,7 @@ func tty(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if _, err := c.Env.Host.Stat(path); err != nil {
 		return fun.Value(value.MapOf("Error", fmt.Sprintf("Echoing to %s returned error", path)))
 	}
-	if err := c.Env.Host.AppendFile(path, []byte(value.Str(orEmpty(c.Value("echo")))), 0); err != nil {
+	if err := c.Env.Host.AppendFile(path, []byte(value.Str(orEmpty(a.Echo))), 0); err != nil {
 		return fun.Value(value.MapOf("Error", fmt.Sprintf("Echoing to %s returned error", path)))
 	}
 	return fun.Value(value.MapOf("Success", "Message was successfully echoed to "+path))

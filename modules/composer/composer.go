@@ -150,18 +150,31 @@ func act(ctx context.Context, c *fun.Call, action, dir string, extra ...string) 
 	return fun.Result{Value: out.Value()}, nil
 }
 
-func didComposerInstall(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(Installed(c.Env, c.Str("dir")), nil)
+type didComposerInstallArgs struct {
+	_   fun.Arguments
+	Dir string `arg:"dir,required,path" doc:"directory of composer.json"`
 }
 
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return act(ctx, c, "install", c.Str("directory"))
+func didComposerInstall(_ context.Context, c *fun.Call, a *didComposerInstallArgs) (fun.Result, error) {
+	return machine.Bool(Installed(c.Env, a.Dir), nil)
 }
 
-func selfupdate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func install(ctx context.Context, c *fun.Call, a *of) (fun.Result, error) {
+	return act(ctx, c, "install", a.Directory)
+}
+
+type selfupdateArgs struct {
+	program
+	php
+	runas
+	quiet
+	home
+}
+
+func selfupdate(ctx context.Context, c *fun.Call, _ *selfupdateArgs) (fun.Result, error) {
 	return act(ctx, c, "selfupdate", "", "--no-progress")
 }
 
-func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return act(ctx, c, "update", c.Str("directory"), "--no-progress")
+func update(ctx context.Context, c *fun.Call, a *of) (fun.Result, error) {
+	return act(ctx, c, "update", a.Directory, "--no-progress")
 }

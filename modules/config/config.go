@@ -73,10 +73,22 @@ func places(c *fun.Call) []place {
 	}
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	key, delim := c.Value("key"), c.Str("delimiter")
-	if !c.IsNone("merge") {
-		return getMerged(ctx, c, key, delim)
+type getArgs struct {
+	_         fun.Arguments
+	Key       value.Value     `arg:"key,required,str|int|list" doc:"the option; colons separate nested keys"`
+	Default   value.Value     `arg:"default" default:"''" doc:"returned if nothing is found"`
+	Delimiter string          `arg:"delimiter" default:":" doc:"separates the parts of the key"`
+	Merge     fun.Opt[string] `arg:"merge" doc:"recurse or overwrite"`
+	_         bool            `arg:"omit_opts" default:"False" doc:"skip the configuration"`
+	_         bool            `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
+	_         bool            `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
+	_         bool            `arg:"omit_grains" default:"False" doc:"skip the grains"`
+}
+
+func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	key, delim := a.Key, a.Delimiter
+	if !!a.Merge.Given {
+		return getMerged(ctx, c, a, key, delim)
 	}
 	for _, p := range places(c) {
 		if p.omit {
@@ -86,13 +98,13 @@ func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return found(ctx, c, v)
 		}
 	}
-	return fun.Value(c.Value("default"))
+	return fun.Value(a.Default)
 }
 
 // getMerged merges all sources, later ones first. Only the first part of the
 // key is merged: that alone can show in the result.
-func getMerged(ctx context.Context, c *fun.Call, key value.Value, delim string) (fun.Result, error) {
-	strategy := value.Strategy(c.Str("merge"))
+func getMerged(ctx context.Context, c *fun.Call, args *getArgs, key value.Value, delim string) (fun.Result, error) {
+	strategy := value.Strategy(args.Merge.V)
 	if strategy != value.Recurse && strategy != value.Overwrite {
 		c.Env.Log().Warn("config.get: unsupported merge strategy, falling back to recurse", "merge", string(strategy))
 		strategy = value.Recurse
@@ -121,7 +133,7 @@ func getMerged(ctx context.Context, c *fun.Call, key value.Value, delim string) 
 	if v, ok := value.TraverseKey(data, key, delim); ok {
 		return found(ctx, c, v)
 	}
-	return fun.Value(c.Value("default"))
+	return fun.Value(args.Default)
 }
 
 // found returns an option, or the value that it names by the URI of an sdb profile.
@@ -135,10 +147,22 @@ func found(ctx context.Context, c *fun.Call, v value.Value) (fun.Result, error) 
 	return fun.Value(v)
 }
 
-func option(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("value")
-	if c.Bool("wildcard") {
-		return optionGlob(c, name)
+type optionArgs struct {
+	_        fun.Arguments
+	Value    string      `arg:"value,required" doc:"the option; with wildcard a glob"`
+	Default  value.Value `arg:"default" doc:"returned if nothing is found; '' if not given"`
+	_        bool        `arg:"omit_opts" default:"False" doc:"skip the configuration"`
+	_        bool        `arg:"omit_grains" default:"False" doc:"skip the grains"`
+	_        bool        `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
+	_        bool        `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
+	_        bool        `arg:"omit_all" default:"False" doc:"skip everything but the built-in defaults"`
+	Wildcard bool        `arg:"wildcard" default:"False" doc:"return a mapping of all options that match"`
+}
+
+func option(_ context.Context, c *fun.Call, a *optionArgs) (fun.Result, error) {
+	name := a.Value
+	if a.Wildcard {
+		return optionGlob(c, a, name)
 	}
 	for _, p := range places(c) {
 		if p.omit {
@@ -148,13 +172,13 @@ func option(_ context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Value(v)
 		}
 	}
-	if c.IsNone("default") {
+	if a.Default == nil {
 		return fun.Value("")
 	}
-	return fun.Value(c.Value("default"))
+	return fun.Value(a.Default)
 }
 
-func optionGlob(c *fun.Call, pattern string) (fun.Result, error) {
+func optionGlob(c *fun.Call, a *optionArgs, pattern string) (fun.Result, error) {
 	ret := value.NewMap(0)
 	all := places(c)
 	for i := len(all) - 2; i >= 0; i-- {
@@ -174,14 +198,23 @@ func optionGlob(c *fun.Call, pattern string) (fun.Result, error) {
 			ret.Set(k, v)
 		}
 	}
-	if ret.Len() == 0 && !c.IsNone("default") {
-		return fun.Value(c.Value("default"))
+	if ret.Len() == 0 && !(a.Default == nil) {
+		return fun.Value(a.Default)
 	}
 	return fun.Value(ret)
 }
 
-func mergeOption(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("value")
+type mergeOptionArgs struct {
+	_       fun.Arguments
+	Value   string      `arg:"value,required" doc:"the option"`
+	Default value.Value `arg:"default" default:"''" doc:"returned if nothing is found"`
+	_       bool        `arg:"omit_opts" default:"False" doc:"skip the configuration"`
+	_       bool        `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
+	_       bool        `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
+}
+
+func mergeOption(_ context.Context, c *fun.Call, a *mergeOptionArgs) (fun.Result, error) {
+	name := a.Value
 	var ret value.Value
 	for _, p := range []place{places(c)[0], places(c)[3], places(c)[2]} {
 		if p.omit {
@@ -213,15 +246,22 @@ func mergeOption(_ context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	if !value.Truth(ret) {
-		return fun.Value(c.Value("default"))
+		return fun.Value(a.Default)
 	}
 	return fun.Value(ret)
 }
 
-func items(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Env.Opts) }
+func items(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return fun.Value(c.Env.Opts)
+}
 
-func backupMode(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if b := c.Str("backup"); b != "" {
+type backupModeArgs struct {
+	_      fun.Arguments
+	Backup string `arg:"backup" default:"" doc:"returned if given"`
+}
+
+func backupMode(_ context.Context, c *fun.Call, a *backupModeArgs) (fun.Result, error) {
+	if b := a.Backup; b != "" {
 		return fun.Value(b)
 	}
 	if v, ok := c.Env.Opts.Get("backup_mode"); ok {
@@ -233,9 +273,14 @@ func backupMode(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value("")
 }
 
-func dotVals(_ context.Context, c *fun.Call) (fun.Result, error) {
+type dotValsArgs struct {
+	_     fun.Arguments
+	Value string `arg:"value,required" doc:"the name"`
+}
+
+func dotVals(_ context.Context, c *fun.Call, a *dotValsArgs) (fun.Result, error) {
 	ret := value.NewMap(0)
-	prefix := c.Str("value") + "."
+	prefix := a.Value + "."
 	for _, m := range []value.Mapping{masterOf(c), c.Env.Opts} {
 		for _, k := range m.Keys() {
 			if s, ok := k.(string); ok && strings.HasPrefix(s, prefix) {
@@ -247,11 +292,16 @@ func dotVals(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func manageMode(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.IsNone("mode") {
+type manageModeArgs struct {
+	_    fun.Arguments
+	Mode value.Value `arg:"mode,required" doc:"the mode; None is None"`
+}
+
+func manageMode(_ context.Context, c *fun.Call, a *manageModeArgs) (fun.Result, error) {
+	if a.Mode == nil {
 		return fun.Value(nil)
 	}
-	return fun.Value(Mode(c.Value("mode")))
+	return fun.Value(Mode(a.Mode))
 }
 
 // Mode returns a file mode as text: without quotes, with a leading zero, at
@@ -270,8 +320,13 @@ func Mode(mode value.Value) string {
 	return s
 }
 
-func validFileproto(_ context.Context, c *fun.Call) (fun.Result, error) {
-	s, ok := c.Value("uri").(string)
+type validFileprotoArgs struct {
+	_   fun.Arguments
+	URI value.Value `arg:"uri,required" doc:"the URI"`
+}
+
+func validFileproto(_ context.Context, c *fun.Call, a *validFileprotoArgs) (fun.Result, error) {
+	s, ok := a.URI.(string)
 	if !ok {
 		return fun.Value(false)
 	}

@@ -75,10 +75,15 @@ func (c *Client) fetchOptions(call *fun.Call) Options {
 	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Declares("use_etag") && call.Bool("use_etag"), Copy: true}
 }
 
+type cacheDestArgs struct {
+	URL string `arg:"url,required,path" doc:"salt:// or web URL, or a path"`
+	saltenvArg
+}
+
 // cacheDest tells where a copy would be; a path of this machine is its own.
-func cacheDest(_ context.Context, call *fun.Call) (fun.Result, error) {
+func cacheDest(_ context.Context, call *fun.Call, a *cacheDestArgs) (fun.Result, error) {
 	c := of(call)
-	source := call.Str("url")
+	source := a.URL
 	switch {
 	case Scheme(source) == "salt":
 		rel, saltenv, ok := c.split(source)
@@ -92,15 +97,28 @@ func cacheDest(_ context.Context, call *fun.Call) (fun.Result, error) {
 	return fun.Value(filePath(source))
 }
 
-func cacheFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
-	c := of(call)
-	return answer(orFalse(c.CacheFile(ctx, call.Str("path"), c.fetchOptions(call))))
+type cacheFileArgs struct {
+	pathArg
+	saltenvArg
+	hashArg
+	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates of https:// URLs"`
+	_ bool `arg:"use_etag" default:"False" doc:"ask a web server by ETag whether its file changed"`
 }
 
-func cacheFiles(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func cacheFile(ctx context.Context, call *fun.Call, a *cacheFileArgs) (fun.Result, error) {
+	c := of(call)
+	return answer(orFalse(c.CacheFile(ctx, a.Path, c.fetchOptions(call))))
+}
+
+type cacheFilesArgs struct {
+	Paths []string `arg:"paths,required,comma[str]" doc:"URLs, as a list or separated by commas"`
+	saltenvArg
+}
+
+func cacheFiles(ctx context.Context, call *fun.Call, a *cacheFilesArgs) (fun.Result, error) {
 	c := of(call)
 	out := fun.Result{Value: &value.List{}}
-	for _, p := range call.Strings("paths") {
+	for _, p := range a.Paths {
 		v, err := orFalse(c.CacheFile(ctx, p, Options{Copy: true}))
 		if err != nil {
 			return answer(nil, err)
@@ -131,15 +149,23 @@ func (c *Client) filesBelow(ctx context.Context, source string) (files []fun.Fil
 	return files, dir, saltenv, nil
 }
 
-func cacheDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
+type cacheDirArgs struct {
+	pathArg
+	saltenvArg
+	IncludeEmpty bool        `arg:"include_empty" default:"False" doc:"include empty directories"`
+	IncludePat   value.Value `arg:"include_pat,str|list[str]" doc:"glob, or regular expression after E@, of the files to fetch"`
+	ExcludePat   value.Value `arg:"exclude_pat,str|list[str]" doc:"glob, or regular expression after E@, of the files to leave out"`
+}
+
+func cacheDir(ctx context.Context, call *fun.Call, a *cacheDirArgs) (fun.Result, error) {
 	c := of(call)
-	files, dir, saltenv, err := c.filesBelow(ctx, call.Str("path"))
+	files, dir, saltenv, err := c.filesBelow(ctx, a.Path)
 	if err != nil {
 		return answer(nil, err)
 	}
 	out := &value.List{}
 	for _, fi := range files {
-		ok, err := Included(strings.TrimPrefix(fi.Path, dir+"/"), call.Value("include_pat"), call.Value("exclude_pat"))
+		ok, err := Included(strings.TrimPrefix(fi.Path, dir+"/"), a.IncludePat, a.ExcludePat)
 		if err != nil {
 			return answer(nil, err)
 		}
@@ -152,7 +178,7 @@ func cacheDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
 		}
 		out.Append(p)
 	}
-	if call.Bool("include_empty") {
+	if a.IncludeEmpty {
 		dirs, err := c.emptyDirs(ctx, saltenv, dir, files)
 		if err != nil {
 			return answer(nil, err)
@@ -231,9 +257,9 @@ func matchesAny(path string, patterns value.Value) (bool, error) {
 	return false, nil
 }
 
-func cacheLocal(_ context.Context, call *fun.Call) (fun.Result, error) {
+func cacheLocal(_ context.Context, call *fun.Call, a *pathArg) (fun.Result, error) {
 	c := of(call)
-	p := call.Str("path")
+	p := a.Path
 	f, err := c.Env.Host.Open(p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fun.Value("")
@@ -246,7 +272,7 @@ func cacheLocal(_ context.Context, call *fun.Call) (fun.Result, error) {
 	return answer(dest, c.Put(f, dest, true))
 }
 
-func cacheMaster(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func cacheMaster(ctx context.Context, call *fun.Call, _ *saltenvArg) (fun.Result, error) {
 	c := of(call)
 	all, err := fun.ListFiles(ctx, c.Env.Up, c.SaltEnv, "")
 	if err != nil {
@@ -263,16 +289,16 @@ func cacheMaster(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
-func envs(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func envs(ctx context.Context, call *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	c := of(call)
 	names, err := c.Env.Up.Envs(ctx)
 	return answer(value.Strings(names...), err)
 }
 
 // renderNames renders path and dest where a template engine is given.
-func renderNames(ctx context.Context, c *Client, call *fun.Call) (source, dest string, err error) {
-	source, dest = call.Str("path"), call.Str("dest")
-	engine := call.Str("template")
+func renderNames(ctx context.Context, c *Client, call *fun.Call, argDest string, path string, template string) (source, dest string, err error) {
+	source, dest = path, argDest
+	engine := template
 	if engine == "" {
 		return source, dest, nil
 	}
@@ -285,9 +311,19 @@ func renderNames(ctx context.Context, c *Client, call *fun.Call) (source, dest s
 	return source, dest, nil
 }
 
-func getFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
+type getFileArgs struct {
+	pathArg
+	destArg
+	saltenvArg
+	Makedirs bool `arg:"makedirs" default:"False" doc:"create missing directories"`
+	templateArg
+	gzipArg
+	_ fun.Kwargs
+}
+
+func getFile(ctx context.Context, call *fun.Call, a *getFileArgs) (fun.Result, error) {
 	c := of(call)
-	source, dest, err := renderNames(ctx, c, call)
+	source, dest, err := renderNames(ctx, c, call, a.Dest, a.Path, a.Template)
 	if err != nil {
 		return answer(nil, err)
 	}
@@ -300,12 +336,21 @@ func getFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
 			return none(call, "", source)
 		}
 	}
-	return answer(orFalse(c.Fetch(ctx, source, dest, call.Bool("makedirs"), Options{Copy: true})))
+	return answer(orFalse(c.Fetch(ctx, source, dest, a.Makedirs, Options{Copy: true})))
 }
 
-func getDir(ctx context.Context, call *fun.Call) (fun.Result, error) {
+type getDirArgs struct {
+	pathArg
+	destArg
+	saltenvArg
+	templateArg
+	gzipArg
+	_ fun.Kwargs
+}
+
+func getDir(ctx context.Context, call *fun.Call, a *getDirArgs) (fun.Result, error) {
 	c := of(call)
-	source, dest, err := renderNames(ctx, c, call)
+	source, dest, err := renderNames(ctx, c, call, a.Dest, a.Path, a.Template)
 	if err != nil {
 		return answer(nil, err)
 	}
@@ -363,14 +408,29 @@ func (c *Client) text(ctx context.Context, source string, o Options) (value.Valu
 	return string(b), err
 }
 
-func getFileStr(ctx context.Context, call *fun.Call) (fun.Result, error) {
-	c := of(call)
-	return answer(c.text(ctx, call.Str("path"), Options{}))
+// getFileStrArgs are the arguments of getFileStr, hashFile and isCached.
+type getFileStrArgs struct {
+	pathArg
+	saltenvArg
 }
 
-func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func getFileStr(ctx context.Context, call *fun.Call, a *getFileStrArgs) (fun.Result, error) {
 	c := of(call)
-	source, dest := call.Str("path"), call.Str("dest")
+	return answer(c.text(ctx, a.Path, Options{}))
+}
+
+type getTemplateArgs struct {
+	pathArg
+	Dest     string `arg:"dest,required,path|none" doc:"where to put it; None: in the cache"`
+	Template string `arg:"template" default:"jinja" doc:"template engine"`
+	saltenvArg
+	Makedirs bool `arg:"makedirs" default:"False" doc:"create missing directories"`
+	Rest     fun.Kwargs
+}
+
+func getTemplate(ctx context.Context, call *fun.Call, a *getTemplateArgs) (fun.Result, error) {
+	c := of(call)
+	source, dest := a.Path, a.Dest
 	v, err := c.text(ctx, source, Options{})
 	if err != nil {
 		return answer(nil, err)
@@ -379,16 +439,16 @@ func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	if !ok {
 		return none(call, "", source)
 	}
-	vars := call.Kw.Copy()
+	vars := a.Rest.Map.Copy()
 	context, _ := vars.At("context").(*value.Map)
 	defaults, _ := vars.At("defaults").(*value.Map)
 	vars.Delete("context")
 	vars.Delete("defaults")
-	out, err := c.Render(ctx, call.Str("template"), source, []byte(text), Vars(vars, defaults, context))
+	out, err := c.Render(ctx, a.Template, source, []byte(text), Vars(vars, defaults, context))
 	if err != nil {
 		return answer(nil, err)
 	}
-	makedirs := call.Bool("makedirs")
+	makedirs := a.Makedirs
 	if dest == "" {
 		rel, saltenv, _ := c.split(source)
 		dest, makedirs = filepath.Join(c.CacheDir(), "extrn_files", saltenv, filepath.Clean("/"+rel)), true
@@ -399,17 +459,26 @@ func getTemplate(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	return answer(dest, c.Put(strings.NewReader(out), dest, makedirs))
 }
 
-func getURL(ctx context.Context, call *fun.Call) (fun.Result, error) {
-	c := of(call)
-	if call.IsNone("dest") {
-		return answer(c.text(ctx, call.Str("path"), c.fetchOptions(call)))
-	}
-	return answer(orFalse(c.Fetch(ctx, call.Str("path"), call.Str("dest"), call.Bool("makedirs"), c.fetchOptions(call))))
+type getURLArgs struct {
+	pathArg
+	Dest fun.Opt[string] `arg:"dest,path" default:"" doc:"where to put it"`
+	saltenvArg
+	Makedirs bool `arg:"makedirs" default:"False" doc:"create missing directories"`
+	hashArg
+	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates of https:// URLs"`
 }
 
-func hashFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func getURL(ctx context.Context, call *fun.Call, a *getURLArgs) (fun.Result, error) {
 	c := of(call)
-	source := call.Str("path")
+	if !a.Dest.Given {
+		return answer(c.text(ctx, a.Path, c.fetchOptions(call)))
+	}
+	return answer(orFalse(c.Fetch(ctx, a.Path, a.Dest.V, a.Makedirs, c.fetchOptions(call))))
+}
+
+func hashFile(ctx context.Context, call *fun.Call, a *getFileStrArgs) (fun.Result, error) {
+	c := of(call)
+	source := a.Path
 	s, ok, err := c.Hash(ctx, source)
 	switch {
 	case err != nil:
@@ -422,9 +491,9 @@ func hashFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("hsum", s.Hex, "hash_type", s.Type))
 }
 
-func isCached(_ context.Context, call *fun.Call) (fun.Result, error) {
+func isCached(_ context.Context, call *fun.Call, a *getFileStrArgs) (fun.Result, error) {
 	c := of(call)
-	return fun.Value(c.IsCached(call.Str("path")))
+	return fun.Value(c.IsCached(a.Path))
 }
 
 // below reports whether a path is in a directory of the server.
@@ -433,43 +502,49 @@ func below(p, prefix string) bool {
 	return prefix == "" || p == prefix || strings.HasPrefix(p, prefix+"/")
 }
 
-func listMaster(ctx context.Context, call *fun.Call) (fun.Result, error) {
+// listMasterArgs are the arguments of listMaster, listMasterDirs and listMasterLinks.
+type listMasterArgs struct {
+	saltenvArg
+	prefixArgs
+}
+
+func listMaster(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun.Result, error) {
 	c := of(call)
 	all, err := fun.ListFiles(ctx, c.Env.Up, c.SaltEnv, "")
 	out := &value.List{}
 	for _, fi := range all {
-		if below(fi.Path, call.Str("prefix")) {
+		if below(fi.Path, a.Prefix) {
 			out.Append(fi.Path)
 		}
 	}
 	return answer(out, err)
 }
 
-func listMasterDirs(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func listMasterDirs(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun.Result, error) {
 	c := of(call)
 	all, err := c.Env.Up.Dirs(ctx, c.SaltEnv, "")
 	out := &value.List{}
 	for _, d := range all {
-		if below(d, call.Str("prefix")) {
+		if below(d, a.Prefix) {
 			out.Append(d)
 		}
 	}
 	return answer(out, err)
 }
 
-func listMasterLinks(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func listMasterLinks(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun.Result, error) {
 	c := of(call)
 	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
 	out := value.NewMap(2)
 	for _, fi := range all {
-		if fi.Link != "" && below(fi.Path, call.Str("prefix")) {
+		if fi.Link != "" && below(fi.Path, a.Prefix) {
 			out.Set(fi.Path, fi.Link)
 		}
 	}
 	return answer(out, err)
 }
 
-func listMinion(_ context.Context, call *fun.Call) (fun.Result, error) {
+func listMinion(_ context.Context, call *fun.Call, _ *saltenvArg) (fun.Result, error) {
 	c := of(call)
 	root := filepath.Join(c.CacheDir(), "files", c.SaltEnv)
 	var out []string
@@ -493,15 +568,21 @@ func listMinion(_ context.Context, call *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Strings(out...))
 }
 
-func listStates(ctx context.Context, call *fun.Call) (fun.Result, error) {
+func listStates(ctx context.Context, call *fun.Call, _ *saltenvArg) (fun.Result, error) {
 	c := of(call)
 	names, err := fun.ListSLS(ctx, c.Env.Up, c.SaltEnv)
 	return answer(value.Strings(names...), err)
 }
 
-func statFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
+type statFileArgs struct {
+	pathArg
+	saltenvArg
+	Octal bool `arg:"octal" default:"True" doc:"as text such as 0644"`
+}
+
+func statFile(ctx context.Context, call *fun.Call, a *statFileArgs) (fun.Result, error) {
 	c := of(call)
-	source := call.Str("path")
+	source := a.Path
 	var m fs.FileMode
 	if Scheme(source) == "salt" {
 		fi, err := c.Stat(ctx, source)
@@ -520,7 +601,7 @@ func statFile(ctx context.Context, call *fun.Call) (fun.Result, error) {
 		m = st.Mode
 	}
 	bits := host.UnixMode(m)
-	if call.Bool("octal") {
+	if a.Octal {
 		s := []byte("0000")
 		for i := range 4 {
 			s[3-i] = byte('0' + bits>>(3*i)&7)

@@ -269,7 +269,7 @@ func TestIncluded(t *testing.T) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	last := ""
-	for _, s := range cp.Module().Specs {
+	for _, s := range cp.Module().Loaded().Specs {
 		if s.Name <= last || s.Doc == "" || s.Src == "" {
 			t.Errorf("%s is out of order or lacks a doc or a source", s.Name)
 		}

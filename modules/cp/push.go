@@ -16,15 +16,22 @@ import (
 // pushable reports whether a path may name what is pushed, or where to.
 func pushable(p string) bool { return filepath.IsAbs(p) && !strings.Contains(p, "../") }
 
+type pushArgs struct {
+	Path         string `arg:"path,required,path" doc:"absolute path of the file"`
+	KeepSymlinks bool   `arg:"keep_symlinks" default:"False" doc:"name the file by the link, not by its target"`
+	uploadArg
+	RemoveSource bool `arg:"remove_source" default:"False" doc:"remove the file after it was accepted"`
+}
+
 // push sends one file. Salt: push.
-func push(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p := c.Str("path")
+func push(ctx context.Context, c *fun.Call, a *pushArgs) (fun.Result, error) {
+	p := a.Path
 	if !pushable(p) {
 		return fun.Value(false)
 	}
-	if !c.Bool("keep_symlinks") {
+	if !a.KeepSymlinks {
 		resolve := c.Env.Host.ReadTarget
-		if c.Bool("remove_source") {
+		if a.RemoveSource {
 			resolve = c.Env.Host.EvalSymlinks
 		}
 		real, err := resolve(p)
@@ -36,11 +43,11 @@ func push(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		p = real
 	}
-	ok, err := pushFile(ctx, c, p, c.Str("upload_path"))
+	ok, err := pushFile(ctx, c, p, a.UploadPath)
 	if err != nil || !ok {
 		return answer(false, err)
 	}
-	if c.Bool("remove_source") {
+	if a.RemoveSource {
 		if err := c.Env.Host.Remove(p); err != nil {
 			return answer(nil, fun.Errorf("%s was sent and cannot be removed: %v", p, err))
 		}
@@ -84,9 +91,15 @@ func warnPush(c *fun.Call, p, why string) {
 	c.Env.Warn(fun.Warning{Text: fmt.Sprintf("cp.%s: %s is not sent: %s", c.Spec.Name, p, why)})
 }
 
+type pushDirArgs struct {
+	Path string      `arg:"path,required,path" doc:"absolute path of the directory"`
+	Glob value.Value `arg:"glob,str" doc:"only files whose names match"`
+	uploadArg
+}
+
 // pushDir sends the files below a directory. Salt: push_dir.
-func pushDir(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	top, as := c.Str("path"), c.Str("upload_path")
+func pushDir(ctx context.Context, c *fun.Call, a *pushDirArgs) (fun.Result, error) {
+	top, as := a.Path, a.UploadPath
 	if !pushable(top) {
 		return fun.Value(false)
 	}
@@ -105,7 +118,7 @@ func pushDir(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	files := filesBelow(c, top, 0)
 	sent := false
 	for _, f := range files {
-		if g := c.Value("glob"); g != nil && !value.Fnmatch(value.Str(g), filepath.Base(f)) {
+		if g := a.Glob; g != nil && !value.Fnmatch(value.Str(g), filepath.Base(f)) {
 			continue
 		}
 		name := ""

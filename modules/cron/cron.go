@@ -21,27 +21,33 @@ func available(e *fun.Env) (bool, string) {
 	return true, ""
 }
 
-func admin(c *fun.Call) *Admin { return NewAdmin(c.Env, c.Str("user")) }
+func admin(c *fun.Call, a *userArg) *Admin { return NewAdmin(c.Env, a.User) }
 
-func rawCron(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	text, _, err := admin(c).Raw(ctx)
+func rawCron(ctx context.Context, c *fun.Call, a *userArg) (fun.Result, error) {
+	text, _, err := admin(c, a).Raw(ctx)
 	return fun.Result{Value: text}, err
 }
 
-func listTab(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	t, err := admin(c).Tab(ctx)
+func listTab(ctx context.Context, c *fun.Call, a *userArg) (fun.Result, error) {
+	t, err := admin(c, a).Tab(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(t.Value())
 }
 
-func getEntry(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	t, err := admin(c).Tab(ctx)
+type getEntryArgs struct {
+	userArg
+	Identifier string `arg:"identifier" doc:"identifier of the job"`
+	Cmd        string `arg:"cmd" doc:"command of the job, where no identifier is given"`
+}
+
+func getEntry(ctx context.Context, c *fun.Call, a *getEntryArgs) (fun.Result, error) {
+	t, err := admin(c, &a.userArg).Tab(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	id, cmd := c.Str("identifier"), c.Str("cmd")
+	id, cmd := a.Identifier, a.Cmd
 	if id != "" && cmd != "" {
 		c.Env.Log().Warn("cron.get_entry: both identifier and cmd are specified, only identifier is used")
 	}
@@ -78,12 +84,12 @@ func wanted(c *fun.Call) *Want {
 }
 
 // set puts a job in and says "new", "updated" or "present".
-func set(ctx context.Context, c *fun.Call, w *Want) (fun.Result, error) {
+func set(ctx context.Context, c *fun.Call, a *userArg, w *Want) (fun.Result, error) {
 	if err := w.Check(); err != nil {
 		return fun.Result{}, err
 	}
 	did := "present"
-	out, err := admin(c).Change(ctx, func(t *Tab) (bool, error) {
+	out, err := admin(c, a).Change(ctx, func(t *Tab) (bool, error) {
 		have := t.Find(w.Cmd, w.Identifier)
 		switch {
 		case have == nil:
@@ -100,26 +106,48 @@ func set(ctx context.Context, c *fun.Call, w *Want) (fun.Result, error) {
 	return done(out, err, did)
 }
 
-func setJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setJobArgs struct {
+	userArg
+	_ string `arg:"minute,required" doc:"minute field"`
+	_ string `arg:"hour,required" doc:"hour field"`
+	_ string `arg:"daymonth,required" doc:"day of month field"`
+	_ string `arg:"month,required" doc:"month field"`
+	_ string `arg:"dayweek,required" doc:"day of week field"`
+	cmdArg
+	commentedArg
+	commentArg
+	identifierArg
+}
+
+func setJob(ctx context.Context, c *fun.Call, a *setJobArgs) (fun.Result, error) {
 	w := wanted(c)
 	for i, f := range w.times() {
 		*f = c.Str(timeNames[i])
 	}
-	return set(ctx, c, w)
+	return set(ctx, c, &a.userArg, w)
 }
 
-func setSpecial(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setSpecialArgs struct {
+	userArg
+	Special string `arg:"special,required" doc:"time, such as @reboot or @daily"`
+	cmdArg
+	commentedArg
+	commentArg
+	identifierArg
+}
+
+func setSpecial(ctx context.Context, c *fun.Call, a *setSpecialArgs) (fun.Result, error) {
 	w := wanted(c)
-	w.Special = c.Str("special")
+	w.Special = a.Special
 	if w.Special == "" {
 		return fun.Result{}, fun.Errorf("special must be a single word such as @daily")
 	}
-	return set(ctx, c, w)
+	return set(ctx, c, &a.userArg, w)
 }
 
-func remove(ctx context.Context, c *fun.Call, match func(*Job) bool, k kind) (fun.Result, error) {
+func remove(ctx context.Context, c *fun.Call, a *userArg, match func(*Job) bool, k kind) (fun.Result, error) {
 	did := "absent"
-	out, err := admin(c).Change(ctx, func(t *Tab) (bool, error) {
+	out, err := admin(c, a).Change(ctx, func(t *Tab) (bool, error) {
 		i := t.find(match, k)
 		if i < 0 {
 			return false, nil
@@ -131,9 +159,20 @@ func remove(ctx context.Context, c *fun.Call, match func(*Job) bool, k kind) (fu
 	return done(out, err, did)
 }
 
-func rmJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	match := matcher(c.Str("cmd"), c.Str("identifier"))
-	return remove(ctx, c, func(j *Job) bool {
+type rmJobArgs struct {
+	userArg
+	cmdArg
+	_ string `arg:"minute" doc:"only a job with this minute field"`
+	_ string `arg:"hour" doc:"only a job with this hour field"`
+	_ string `arg:"daymonth" doc:"only a job with this day of month field"`
+	_ string `arg:"month" doc:"only a job with this month field"`
+	_ string `arg:"dayweek" doc:"only a job with this day of week field"`
+	identifierArg
+}
+
+func rmJob(ctx context.Context, c *fun.Call, a *rmJobArgs) (fun.Result, error) {
+	match := matcher(a.Cmd, a.Identifier)
+	return remove(ctx, c, &a.userArg, func(j *Job) bool {
 		if !match(j) {
 			return false
 		}
@@ -146,10 +185,17 @@ func rmJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}, job)
 }
 
-func rmSpecial(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	match := matcher(c.Str("cmd"), c.Str("identifier"))
-	return remove(ctx, c, func(j *Job) bool {
-		return match(j) && (c.IsNone("special") || j.Special == c.Str("special"))
+type rmSpecialArgs struct {
+	userArg
+	cmdArg
+	Special fun.Opt[string] `arg:"special" doc:"only a job with this time"`
+	identifierArg
+}
+
+func rmSpecial(ctx context.Context, c *fun.Call, a *rmSpecialArgs) (fun.Result, error) {
+	match := matcher(a.Cmd, a.Identifier)
+	return remove(ctx, c, &a.userArg, func(j *Job) bool {
+		return match(j) && (!a.Special.Given || j.Special == a.Special.V)
 	}, special)
 }
 
@@ -166,13 +212,19 @@ func CheckEnv(name, val string) error {
 	return nil
 }
 
-func setEnv(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, val := c.Str("name"), c.Str("value")
+type setEnvArgs struct {
+	userArg
+	Name  string `arg:"name,required" doc:"name of the variable"`
+	Value string `arg:"value" doc:"its value"`
+}
+
+func setEnv(ctx context.Context, c *fun.Call, a *setEnvArgs) (fun.Result, error) {
+	name, val := a.Name, a.Value
 	if err := CheckEnv(name, val); err != nil {
 		return fun.Result{}, err
 	}
 	did := "new"
-	out, err := admin(c).Change(ctx, func(t *Tab) (bool, error) {
+	out, err := admin(c, &a.userArg).Change(ctx, func(t *Tab) (bool, error) {
 		if e, ok := t.Env(name); ok {
 			did = "updated"
 			if e.Is(val) {
@@ -186,10 +238,15 @@ func setEnv(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return done(out, err, did)
 }
 
-func rmEnv(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type rmEnvArgs struct {
+	userArg
+	Name string `arg:"name,required" doc:"name of the variable"`
+}
+
+func rmEnv(ctx context.Context, c *fun.Call, a *rmEnvArgs) (fun.Result, error) {
 	did := "absent"
-	out, err := admin(c).Change(ctx, func(t *Tab) (bool, error) {
-		if !t.DropEnv(c.Str("name")) {
+	out, err := admin(c, &a.userArg).Change(ctx, func(t *Tab) (bool, error) {
+		if !t.DropEnv(a.Name) {
 			return false, nil
 		}
 		did = "removed"
@@ -198,13 +255,19 @@ func rmEnv(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return done(out, err, did)
 }
 
-func writeCronFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := admin(c).Install(ctx, c.Str("path"))
+// writeCronFileArgs are the arguments of writeCronFile and writeCronFileVerbose.
+type writeCronFileArgs struct {
+	userArg
+	pathArg
+}
+
+func writeCronFile(ctx context.Context, c *fun.Call, a *writeCronFileArgs) (fun.Result, error) {
+	out, err := admin(c, &a.userArg).Install(ctx, a.Path)
 	return fun.Result{Value: out.OK(), Retcode: out.Status}, err
 }
 
-func writeCronFileVerbose(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := admin(c).Install(ctx, c.Str("path"))
+func writeCronFileVerbose(ctx context.Context, c *fun.Call, a *writeCronFileArgs) (fun.Result, error) {
+	out, err := admin(c, &a.userArg).Install(ctx, a.Path)
 	if err != nil {
 		return fun.Result{}, err
 	}

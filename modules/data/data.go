@@ -73,17 +73,22 @@ func change(c *fun.Call, f func(*value.Map) (v value.Value, write bool)) (fun.Re
 	return fun.Value(v)
 }
 
-func orDefault(m *value.Map, c *fun.Call) value.Value {
-	if v, ok := m.Get(c.Str("key")); ok {
+func orDefault(m *value.Map, c *fun.Call, argDefault value.Value, key string) value.Value {
+	if v, ok := m.Get(key); ok {
 		return v
 	}
-	return c.Value("default")
+	return argDefault
+}
+
+type getArgs struct {
+	Key value.Value `arg:"key,required,str|list" doc:"the key, or a list of keys"`
+	defaultArg
 }
 
 // get returns a value; of a list of keys those that exist, or with a default one for
 // each key. Salt: salt/modules/data.py get.
-func get(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if keys, ok := c.Value("key").(*value.List); ok {
+func get(_ context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	if keys, ok := a.Key.(*value.List); ok {
 		return with(c, func(m *value.Map) value.Value {
 			out := value.NewList()
 			for _, k := range keys.Items {
@@ -91,29 +96,29 @@ func get(_ context.Context, c *fun.Call) (fun.Result, error) {
 				switch {
 				case ok:
 					out.Append(v)
-				case !c.IsNone("default"):
-					out.Append(c.Value("default"))
+				case !(a.Default == nil):
+					out.Append(a.Default)
 				}
 			}
 			return out
 		})
 	}
-	return with(c, func(m *value.Map) value.Value { return orDefault(m, c) })
+	return with(c, func(m *value.Map) value.Value { return orDefault(m, c, a.Default, fun.TextOf(a.Key)) })
 }
 
-func hasKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return with(c, func(m *value.Map) value.Value { return m.Has(c.Str("key")) })
+func hasKey(_ context.Context, c *fun.Call, a *keyArg) (fun.Result, error) {
+	return with(c, func(m *value.Map) value.Value { return m.Has(a.Key) })
 }
 
-func items(_ context.Context, c *fun.Call) (fun.Result, error) {
+func items(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return with(c, func(m *value.Map) value.Value { return m })
 }
 
-func keys(_ context.Context, c *fun.Call) (fun.Result, error) {
+func keys(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return with(c, func(m *value.Map) value.Value { return value.NewList(m.Keys()...) })
 }
 
-func values(_ context.Context, c *fun.Call) (fun.Result, error) {
+func values(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return with(c, func(m *value.Map) value.Value {
 		l := value.NewList()
 		for _, v := range m.All() {
@@ -123,29 +128,50 @@ func values(_ context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func update(_ context.Context, c *fun.Call) (fun.Result, error) {
+type updateArgs struct {
+	keyArg
+	valueArg
+}
+
+func update(_ context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
 	return change(c, func(m *value.Map) (value.Value, bool) {
-		m.Set(c.Str("key"), c.Value("value"))
+		m.Set(a.Key, a.Value)
 		return true, true
 	})
 }
 
-func pop(_ context.Context, c *fun.Call) (fun.Result, error) {
+type popArgs struct {
+	keyArg
+	defaultArg
+}
+
+func pop(_ context.Context, c *fun.Call, a *popArgs) (fun.Result, error) {
 	return change(c, func(m *value.Map) (value.Value, bool) {
-		v := orDefault(m, c)
-		return v, m.Delete(c.Str("key"))
+		v := orDefault(m, c, a.Default, a.Key)
+		return v, m.Delete(a.Key)
 	})
 }
 
-func cas(_ context.Context, c *fun.Call) (fun.Result, error) {
+type casArgs struct {
+	keyArg
+	valueArg
+	OldValue value.Value `arg:"old_value,required" doc:"the expected value"`
+}
+
+func cas(_ context.Context, c *fun.Call, a *casArgs) (fun.Result, error) {
 	return change(c, func(m *value.Map) (value.Value, bool) {
-		v, ok := m.Get(c.Str("key"))
-		if !ok || !value.Equal(v, c.Value("old_value")) {
+		v, ok := m.Get(a.Key)
+		if !ok || !value.Equal(v, a.OldValue) {
 			return false, false
 		}
-		m.Set(c.Str("key"), c.Value("value"))
+		m.Set(a.Key, a.Value)
 		return true, true
 	})
+}
+
+type dumpArgs struct {
+	_       fun.Arguments
+	NewData value.Value `arg:"new_data,required" doc:"the new content, a mapping or the text of one"`
 }
 
 // dump replaces the store by a mapping, or by the one that a text spells, as in
@@ -153,8 +179,8 @@ func cas(_ context.Context, c *fun.Call) (fun.Result, error) {
 //
 // Salt: salt/modules/data.py dump, which takes Python's spelling only and fails
 // with a traceback, or returns False, for what is no mapping.
-func dump(_ context.Context, c *fun.Call) (fun.Result, error) {
-	v := c.Value("new_data")
+func dump(_ context.Context, c *fun.Call, a *dumpArgs) (fun.Result, error) {
+	v := a.NewData
 	if s, ok := v.(string); ok {
 		v, _ = yamlsalt.LoadString(s) // what is no YAML is no mapping either
 	}
@@ -168,7 +194,7 @@ func dump(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func clearAll(_ context.Context, c *fun.Call) (fun.Result, error) {
+func clearAll(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	err := c.Env.Host.Remove(path(c))
 	return fun.Value(err == nil || errors.Is(err, fs.ErrNotExist))
 }

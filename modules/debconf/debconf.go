@@ -76,12 +76,17 @@ func Parse(text string) []Answer {
 	return list
 }
 
-func getSelections(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type getSelectionsArgs struct {
+	_          fun.Arguments
+	Fetchempty bool `arg:"fetchempty" default:"True" doc:"also return empty answers"`
+}
+
+func getSelections(ctx context.Context, c *fun.Call, a *getSelectionsArgs) (fun.Result, error) {
 	list, err := Answers(ctx, c.Env)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(byPackage(list, c.Bool("fetchempty")))
+	return fun.Value(byPackage(list, a.Fetchempty))
 }
 
 func byPackage(list []Answer, empty bool) *value.Map {
@@ -100,21 +105,34 @@ func byPackage(list []Answer, empty bool) *value.Map {
 	return all
 }
 
-func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type showArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the package"`
+}
+
+func show(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
 	list, err := Answers(ctx, c.Env)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(byPackage(list, true).At(c.Str("name")))
+	return fun.Value(byPackage(list, true).At(a.Name))
 }
 
-func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	answer := []string{c.Str("value")}
-	for _, more := range c.Pos {
+type setArgs struct {
+	Package  string `arg:"package,required" doc:"name of the package"`
+	Question string `arg:"question,required" doc:"name of the question"`
+	Type     string `arg:"type,required" doc:"type of the question: string, boolean, select, multiselect, password, note, text, error or title"`
+	Value    string `arg:"value,required,secret" doc:"the answer"`
+	More     fun.Varargs
+}
+
+func set(ctx context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
+	answer := []string{a.Value}
+	for _, more := range a.More {
 		answer = append(answer, value.Str(more))
 	}
 	val := strings.Join(answer, " ")
-	words := []string{c.Str("package"), c.Str("question"), c.Str("type")}
+	words := []string{a.Package, a.Question, a.Type}
 	for i, name := range []string{"package", "question", "type"} {
 		if words[i] == "" || strings.ContainsAny(words[i], " \t\r\n\x00") || words[i][0] == '#' {
 			return fun.Result{}, &fun.InvocationError{Msg: name + " must be one word, not " + value.Repr(words[i]), Arg: name}
@@ -141,12 +159,18 @@ func load(ctx context.Context, env *fun.Env, selections string) (fun.Result, err
 	return fun.Value(true)
 }
 
-func setFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return fromFile(ctx, c, c.Str("path"))
+type setFileArgs struct {
+	pathArg
+	envArg
+	_ fun.Kwargs
 }
 
-func fromFile(ctx context.Context, c *fun.Call, source string) (fun.Result, error) {
-	file, err := pkg.Call(ctx, c.Env, "cp.cache_file", value.MapOf("path", source, "saltenv", c.Str("saltenv")))
+func setFile(ctx context.Context, c *fun.Call, a *setFileArgs) (fun.Result, error) {
+	return fromFile(ctx, c, &a.envArg, a.Path)
+}
+
+func fromFile(ctx context.Context, c *fun.Call, a *envArg, source string) (fun.Result, error) {
+	file, err := pkg.Call(ctx, c.Env, "cp.cache_file", value.MapOf("path", source, "saltenv", a.Saltenv))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -164,9 +188,18 @@ func fromFile(ctx context.Context, c *fun.Call, source string) (fun.Result, erro
 	return load(ctx, c.Env, string(text))
 }
 
-func setTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	kw := c.Kw.Copy()
-	kw.Update(value.MapOf("path", c.Str("path"), "dest", nil, "template", c.Str("template"), "saltenv", c.Str("saltenv")))
+type setTemplateArgs struct {
+	pathArg
+	Template string      `arg:"template,required" doc:"template engine"`
+	_        value.Value `arg:"context,required,dict|none" doc:"variables of the template"`
+	_        value.Value `arg:"defaults,required,dict|none" doc:"variables that context does not set"`
+	envArg
+	Rest fun.Kwargs
+}
+
+func setTemplate(ctx context.Context, c *fun.Call, a *setTemplateArgs) (fun.Result, error) {
+	kw := a.Rest.Map.Copy()
+	kw.Update(value.MapOf("path", a.Path, "dest", nil, "template", a.Template, "saltenv", a.Saltenv))
 	for _, name := range []string{"context", "defaults"} {
 		if m := c.Map(name); m != nil {
 			kw.Set(name, m)
@@ -175,7 +208,7 @@ func setTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	file, err := pkg.Call(ctx, c.Env, "cp.get_template", kw)
 	if err != nil {
 		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
-			return fun.Result{}, fun.Errorf("%s: %s", c.Str("path"), failed.Msg)
+			return fun.Result{}, fun.Errorf("%s: %s", a.Path, failed.Msg)
 		}
 		return fun.Result{}, err
 	}
@@ -183,5 +216,5 @@ func setTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if local == "" {
 		return fun.Value(false)
 	}
-	return fromFile(ctx, c, local)
+	return fromFile(ctx, c, &a.envArg, local)
 }

@@ -19,12 +19,23 @@ func Module() fun.Module {
 	return fun.Module{Name: "defaults", Kind: fun.Exec, Doc: "Read and merge the defaults of formulas.", Specs: specs}
 }
 
-func deepcopy(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(value.Clone(c.Value("source")))
+type deepcopyArgs struct {
+	_      fun.Arguments
+	Source value.Value `arg:"source,required" doc:"the value"`
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	namespace, key, hasKey := strings.Cut(c.Str("key"), ":")
+func deepcopy(_ context.Context, c *fun.Call, a *deepcopyArgs) (fun.Result, error) {
+	return fun.Value(value.Clone(a.Source))
+}
+
+type getArgs struct {
+	_       fun.Arguments
+	Key     string      `arg:"key,required" doc:"formula:key:key; the formula is a directory in file_roots"`
+	Default value.Value `arg:"default" default:"''" doc:"returned if nothing is found"`
+}
+
+func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	namespace, key, hasKey := strings.Cut(a.Key, ":")
 	data, err := load(ctx, c, namespace)
 	if err != nil {
 		return fun.Result{}, err
@@ -35,7 +46,7 @@ func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if v, ok := value.Traverse(data, key, ""); ok {
 		return fun.Value(v)
 	}
-	return fun.Value(c.Value("default"))
+	return fun.Value(a.Default)
 }
 
 // load reads the defaults of a formula; nil where it has none.
@@ -75,8 +86,15 @@ func load(ctx context.Context, c *fun.Call, formula string) (value.Value, error)
 	return nil, nil
 }
 
-func merge(_ context.Context, c *fun.Call) (fun.Result, error) {
-	v, err := mergeInto(c.Value("dest"), c.Value("src"), c.Bool("merge_lists"), c.Bool("in_place"), c.Bool("convert_none"))
+type mergeGiven struct {
+	Dest       value.Value `arg:"dest,required" doc:"the lower mapping"`
+	Src        value.Value `arg:"src,required" doc:"the upper mapping"`
+	MergeLists bool        `arg:"merge_lists" default:"False" doc:"append the items of lists instead of replacing them"`
+	mergeArgs
+}
+
+func merge(_ context.Context, c *fun.Call, a *mergeGiven) (fun.Result, error) {
+	v, err := mergeInto(a.Dest, a.Src, a.MergeLists, a.InPlace, a.ConvertNone)
 	return fun.Result{Value: v}, err
 }
 
@@ -102,13 +120,20 @@ func mergeInto(dest, src value.Value, lists, inPlace, none bool) (value.Value, e
 	return value.Update(dm, s, true, lists), nil
 }
 
-func update(_ context.Context, c *fun.Call) (fun.Result, error) {
-	nodes := c.Map("dest")
-	if !c.Bool("in_place") {
+type updateArgs struct {
+	Dest       *value.Map  `arg:"dest,required" doc:"a mapping of mappings"`
+	Defaults   value.Value `arg:"defaults,required,dict" doc:"the defaults of each"`
+	MergeLists bool        `arg:"merge_lists" default:"True" doc:"append the items of lists instead of replacing them"`
+	mergeArgs
+}
+
+func update(_ context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
+	nodes := a.Dest
+	if !a.InPlace {
 		nodes = value.Clone(nodes).(*value.Map)
 	}
 	for k, v := range nodes.All() {
-		m, err := mergeInto(value.Clone(c.Value("defaults")), v, c.Bool("merge_lists"), true, c.Bool("convert_none"))
+		m, err := mergeInto(value.Clone(a.Defaults), v, a.MergeLists, true, a.ConvertNone)
 		if err != nil {
 			return fun.Result{}, err
 		}

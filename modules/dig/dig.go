@@ -27,35 +27,40 @@ func avail(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// Arguments that several functions have.
-var (
-	hostArg   = fun.Arg{Name: "host", Type: fun.Str, Required: true, Doc: "the name"}
-	domainArg = fun.Arg{Name: "domain", Type: fun.Str, Required: true, Doc: "the domain"}
-	serverArg = fun.Arg{Name: "nameserver", Type: fun.Str, Doc: "the server to ask; None is the system's"}
-	nsArg     = fun.Arg{Name: "resolve", Type: fun.Bool, Default: true, Doc: "return addresses, not names"}
-	mxArg     = fun.Arg{Name: "resolve", Type: fun.Bool, Default: false, Doc: "return addresses, not names"}
-	recordArg = fun.Arg{Name: "record", Type: fun.Str, Default: "SPF", Doc: "type of the record", OneOf: []string{"SPF", "TXT"}}
-)
+type hostArg struct {
+	_    fun.Arguments
+	Host string `arg:"host,required" doc:"the name"`
+}
+
+type domainArg struct {
+	_      fun.Arguments
+	Domain string `arg:"domain,required" doc:"the domain"`
+}
+
+type serverArg struct {
+	_          fun.Arguments
+	Nameserver string `arg:"nameserver" doc:"the server to ask; None is the system's"`
+}
 
 // specs are the functions, alphabetically. Each has Salt's names in capitals and in
 // small letters.
 var specs = []fun.Spec{
-	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
-	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
-	{Name: "CNAME", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Args: []fun.Arg{hostArg, serverArg}, Fn: cname},
-	{Name: "MX", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Args: []fun.Arg{domainArg, mxArg, serverArg}, Fn: mx},
-	{Name: "NS", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Args: []fun.Arg{domainArg, nsArg, serverArg}, Fn: ns},
-	{Name: "PTR", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Args: []fun.Arg{hostArg, serverArg}, Fn: ptr},
-	{Name: "SPF", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Args: []fun.Arg{domainArg, recordArg, serverArg}, Fn: spf},
-	{Name: "TXT", Doc: "Return the texts of a name.", Src: "modules/dig.py TXT", Args: []fun.Arg{hostArg, serverArg}, Fn: txt},
-	{Name: "a", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
-	{Name: "aaaa", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
-	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dig.py check_ip", Args: []fun.Arg{{Name: "addr", Type: fun.Any, Required: true, Doc: "the text"}}, Fn: checkIP},
-	{Name: "cname", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Args: []fun.Arg{hostArg, serverArg}, Fn: cname},
-	{Name: "mx", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Args: []fun.Arg{domainArg, mxArg, serverArg}, Fn: mx},
-	{Name: "ns", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Args: []fun.Arg{domainArg, nsArg, serverArg}, Fn: ns},
-	{Name: "ptr", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Args: []fun.Arg{hostArg, serverArg}, Fn: ptr},
-	{Name: "spf", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Args: []fun.Arg{domainArg, recordArg, serverArg}, Fn: spf},
+	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Do: addresses},
+	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Do: addresses},
+	{Name: "CNAME", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Do: cname},
+	{Name: "MX", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Do: mx},
+	{Name: "NS", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Do: ns},
+	{Name: "PTR", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Do: ptr},
+	{Name: "SPF", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Do: spf},
+	{Name: "TXT", Doc: "Return the texts of a name.", Src: "modules/dig.py TXT", Do: txt},
+	{Name: "a", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dig.py A", Do: addresses},
+	{Name: "aaaa", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dig.py AAAA", Do: addresses},
+	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dig.py check_ip", Do: checkIP},
+	{Name: "cname", Doc: "Return the name that a name is an alias of.", Src: "modules/dig.py CNAME", Do: cname},
+	{Name: "mx", Doc: "Return the mail servers of a domain.", Src: "modules/dig.py MX", Do: mx},
+	{Name: "ns", Doc: "Return the name servers of a domain.", Src: "modules/dig.py NS", Do: ns},
+	{Name: "ptr", Doc: "Return the names of an address.", Src: "modules/dig.py PTR", Do: ptr},
+	{Name: "spf", Doc: "Return the addresses that may send mail of a domain.", Src: "modules/dig.py SPF", Do: spf},
 }
 
 // isIP reports whether text is an address, with or without a prefix length.
@@ -72,15 +77,20 @@ func isIP(s string) bool {
 	return err == nil && (a.Is4() && n >= 1 && n <= 32 || a.Is6() && n >= 8 && n <= 128)
 }
 
-func checkIP(_ context.Context, c *fun.Call) (fun.Result, error) {
-	s, ok := c.Value("addr").(string)
+type checkIPArgs struct {
+	_    fun.Arguments
+	Addr value.Value `arg:"addr,required" doc:"the text"`
+}
+
+func checkIP(_ context.Context, c *fun.Call, a *checkIPArgs) (fun.Result, error) {
+	s, ok := a.Addr.(string)
 	return fun.Value(ok && isIP(s))
 }
 
 // ask asks for the records of a type, or with "-x" for those of an address, and
 // returns the lines of the answer. A server that does not answer gives none.
-func ask(ctx context.Context, c *fun.Call, typ, name string) ([]string, error) {
-	for _, s := range []string{name, c.Str("nameserver")} {
+func ask(ctx context.Context, c *fun.Call, a *serverArg, typ, name string) ([]string, error) {
+	for _, s := range []string{name, a.Nameserver} {
 		if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "@") || strings.ContainsAny(s, " \t\r\n") {
 			return nil, fun.Errorf("invalid name %s", value.Repr(s))
 		}
@@ -89,7 +99,7 @@ func ask(ctx context.Context, c *fun.Call, typ, name string) ([]string, error) {
 	if typ == "-x" {
 		argv = []string{"dig", "+short", "-x", name}
 	}
-	if s := c.Str("nameserver"); s != "" {
+	if s := a.Nameserver; s != "" {
 		argv = append(argv, "@"+s)
 	}
 	out, err := tool.Run(ctx, c.Env.Host, argv...)
@@ -107,8 +117,8 @@ func ask(ctx context.Context, c *fun.Call, typ, name string) ([]string, error) {
 }
 
 // lookup returns the addresses of a host.
-func lookup(ctx context.Context, c *fun.Call, typ, name string) ([]string, error) {
-	lines, err := ask(ctx, c, typ, name)
+func lookup(ctx context.Context, c *fun.Call, a *serverArg, typ, name string) ([]string, error) {
+	lines, err := ask(ctx, c, a, typ, name)
 	var out []string
 	for _, line := range lines {
 		if isIP(line) {
@@ -118,31 +128,43 @@ func lookup(ctx context.Context, c *fun.Call, typ, name string) ([]string, error
 	return out, err
 }
 
-func addresses(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(lookup(ctx, c, strings.ToUpper(c.Spec.Name), c.Str("host")))
+// addressesArgs are the arguments of addresses, ptr, txt and cname.
+type addressesArgs struct {
+	hostArg
+	serverArg
 }
 
-func ptr(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(ask(ctx, c, "-x", c.Str("host")))
+func addresses(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
+	return machine.Strings(lookup(ctx, c, &a.serverArg, strings.ToUpper(c.Spec.Name), a.Host))
 }
 
-func txt(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(ask(ctx, c, "TXT", c.Str("host")))
+func ptr(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
+	return machine.Strings(ask(ctx, c, &a.serverArg, "-x", a.Host))
 }
 
-func cname(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	lines, err := ask(ctx, c, "CNAME", c.Str("host"))
+func txt(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
+	return machine.Strings(ask(ctx, c, &a.serverArg, "TXT", a.Host))
+}
+
+func cname(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
+	lines, err := ask(ctx, c, &a.serverArg, "CNAME", a.Host)
 	return fun.Result{Value: strings.Join(lines, "\n")}, err
 }
 
-func ns(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	names, err := ask(ctx, c, "NS", c.Str("domain"))
-	if err != nil || !c.Bool("resolve") {
+type nsArgs struct {
+	domainArg
+	Resolve bool `arg:"resolve" default:"True" doc:"return addresses, not names"`
+	serverArg
+}
+
+func ns(ctx context.Context, c *fun.Call, a *nsArgs) (fun.Result, error) {
+	names, err := ask(ctx, c, &a.serverArg, "NS", a.Domain)
+	if err != nil || !a.Resolve {
 		return machine.Strings(names, err)
 	}
 	var out []string
 	for _, name := range names {
-		ips, err := lookup(ctx, c, "A", name)
+		ips, err := lookup(ctx, c, &a.serverArg, "A", name)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -151,18 +173,24 @@ func ns(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return machine.Strings(out, nil)
 }
 
+type mxArgs struct {
+	domainArg
+	Resolve bool `arg:"resolve" default:"False" doc:"return addresses, not names"`
+	serverArg
+}
+
 // mx returns pairs of priority and name. Salt: salt/modules/dig.py MX. Difference: a
 // name without an address is left out where addresses are asked for.
-func mx(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	lines, err := ask(ctx, c, "MX", c.Str("domain"))
+func mx(ctx context.Context, c *fun.Call, a *mxArgs) (fun.Result, error) {
+	lines, err := ask(ctx, c, &a.serverArg, "MX", a.Domain)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	l := value.NewList()
 	for _, line := range lines {
 		f := strings.Fields(line)
-		if len(f) == 2 && c.Bool("resolve") {
-			ips, err := lookup(ctx, c, "A", f[1])
+		if len(f) == 2 && a.Resolve {
+			ips, err := lookup(ctx, c, &a.serverArg, "A", f[1])
 			if err != nil {
 				return fun.Result{}, err
 			}
@@ -181,16 +209,22 @@ var spfPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // maxSPF bounds how many records an answer may lead to: RFC 7208 allows ten.
 const maxSPF = 20
 
+type spfArgs struct {
+	domainArg
+	Record string `arg:"record" default:"SPF" oneof:"SPF|TXT" doc:"type of the record"`
+	serverArg
+}
+
 // spf returns the addresses. Salt: salt/modules/dig.py SPF.
-func spf(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func spf(ctx context.Context, c *fun.Call, a *spfArgs) (fun.Result, error) {
 	var out []string
 	asked := 0
 	var walk func(domain, record string) error
 	walk = func(domain, record string) error {
 		if asked++; asked > maxSPF {
-			return fun.Errorf("the SPF records of %s lead to more than %d others", c.Str("domain"), maxSPF)
+			return fun.Errorf("the SPF records of %s lead to more than %d others", a.Domain, maxSPF)
 		}
-		lines, err := ask(ctx, c, record, domain)
+		lines, err := ask(ctx, c, &a.serverArg, record, domain)
 		if err != nil {
 			return err
 		}
@@ -218,6 +252,6 @@ func spf(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return nil
 	}
-	err := walk(c.Str("domain"), c.Str("record"))
+	err := walk(a.Domain, a.Record)
 	return machine.Strings(out, err)
 }

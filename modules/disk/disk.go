@@ -29,9 +29,9 @@ var dfLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // flags returns the argument args as one option of df(1).
-func flags(c *fun.Call) ([]string, error) {
+func flags(c *fun.Call, a *flagsArg) ([]string, error) {
 	var b strings.Builder
-	for _, s := range c.Strings("args") {
+	for _, s := range a.Args {
 		b.WriteString(s)
 	}
 	if b.Len() == 0 {
@@ -63,8 +63,8 @@ func df(ctx context.Context, c *fun.Call, argv ...string) ([]mounted, int, error
 
 // usage returns how full the file systems are. Salt: salt/modules/disk.py usage.
 // Difference: a mount point with blanks is whole, and the flags h and H work.
-func usage(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	more, err := flags(c)
+func usage(ctx context.Context, c *fun.Call, a *flagsArg) (fun.Result, error) {
+	more, err := flags(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -80,8 +80,8 @@ func usage(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m, Retcode: status}, err
 }
 
-func inodeusage(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	more, err := flags(c)
+func inodeusage(ctx context.Context, c *fun.Call, a *flagsArg) (fun.Result, error) {
+	more, err := flags(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -93,14 +93,19 @@ func inodeusage(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m, Retcode: status}, err
 }
 
-func percent(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type percentArgs struct {
+	_    fun.Arguments
+	Args string `arg:"args" doc:"mount point of the one to return"`
+}
+
+func percent(ctx context.Context, c *fun.Call, a *percentArgs) (fun.Result, error) {
 	all, status, err := df(ctx, c, "-P")
 	m := value.NewMap(len(all))
 	for _, x := range all {
 		m.Set(x.at, x.share)
 	}
 	res := fun.Result{Value: m, Retcode: status}
-	if at := c.Str("args"); at != "" && err == nil {
+	if at := a.Args; at != "" && err == nil {
 		res.Value = value.NewMap(0)
 		if v, ok := m.Get(at); ok {
 			res.Value = v
@@ -110,27 +115,33 @@ func percent(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // device returns the argument device where tools take it for one.
-func device(c *fun.Call) (string, error) {
-	d := c.Str("device")
+func device(c *fun.Call, argDevice string) (string, error) {
+	d := argDevice
 	if d == "" || strings.HasPrefix(d, "-") {
 		return "", fun.Errorf("invalid device %q", d)
 	}
 	return d, nil
 }
 
+type blkidArgs struct {
+	_      fun.Arguments
+	Device string `arg:"device,path" doc:"path of the one to look at; None is all"`
+	Token  string `arg:"token" doc:"only those that have it: UUID=..., TYPE=ext4"`
+}
+
 // blkid returns what is on block devices. Salt: salt/modules/disk.py blkid.
-func blkid(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func blkid(ctx context.Context, c *fun.Call, a *blkidArgs) (fun.Result, error) {
 	if err := tool.Need(c.Env.Host, "blkid"); err != nil {
 		return fun.Result{}, err
 	}
 	argv := []string{"blkid"}
-	if c.Str("device") != "" {
-		d, err := device(c)
+	if a.Device != "" {
+		d, err := device(c, a.Device)
 		if err != nil {
 			return fun.Result{}, err
 		}
 		argv = append(argv, d)
-	} else if token := c.Str("token"); token != "" {
+	} else if token := a.Token; token != "" {
 		argv = append(argv, "-t", token)
 	}
 	out, err := tool.Run(ctx, c.Env.Host, argv...)
@@ -201,24 +212,34 @@ func ask(ctx context.Context, c *fun.Call, dev string, keys []string) (fun.Resul
 	return fun.Value(m)
 }
 
-func dump(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+type dumpArgs struct {
+	deviceArg
+	Args []string `arg:"args" doc:"only these: getro, getsz, getss, getra ..."`
+}
+
+func dump(ctx context.Context, c *fun.Call, a *dumpArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return ask(ctx, c, dev, c.Strings("args"))
+	return ask(ctx, c, dev, a.Args)
+}
+
+type tuneArgs struct {
+	deviceArg
+	Rest fun.Kwargs
 }
 
 // tune sets properties of a block device and returns what they are then.
 // Salt: salt/modules/disk.py tune. Difference: read-only and read-write work; Salt
 // passes options on that blockdev(8) does not have.
-func tune(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+func tune(ctx context.Context, c *fun.Call, a *tuneArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	argv, keys := []string{"blockdev"}, []string(nil)
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.Map.All() {
 		switch k {
 		case "read-ahead", "filesystem-read-ahead":
 			n, err := strconv.ParseUint(value.Str(v), 10, 31)
@@ -247,8 +268,8 @@ func tune(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // succeeds runs a tool on the device, and returns no where it fails.
-func succeeds(ctx context.Context, c *fun.Call, no value.Value, argv ...string) (fun.Result, error) {
-	dev, err := device(c)
+func succeeds(ctx context.Context, c *fun.Call, a *deviceArg, no value.Value, argv ...string) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -263,18 +284,27 @@ func succeeds(ctx context.Context, c *fun.Call, no value.Value, argv ...string) 
 	return fun.Value(true)
 }
 
-func wipe(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return succeeds(ctx, c, false, "wipefs", "-a")
+func wipe(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
+	return succeeds(ctx, c, a, false, "wipefs", "-a")
 }
 
-func resize2fs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return succeeds(ctx, c, nil, "resize2fs")
+func resize2fs(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
+	return succeeds(ctx, c, a, nil, "resize2fs")
+}
+
+type formatArgs struct {
+	deviceArg
+	FSType         string          `arg:"fs_type" default:"ext4" doc:"type of the file system"`
+	InodeSize      fun.Opt[string] `arg:"inode_size,int" unit:"bytes" doc:"of ext: bytes of the file system for each inode; of xfs: size of an inode"`
+	LazyItableInit fun.Opt[string] `arg:"lazy_itable_init,int" doc:"of ext: 0 writes all tables of inodes now, 1 later"`
+	Fat            int64           `arg:"fat" doc:"of fat: 12, 16 or 32 bits"`
+	Force          bool            `arg:"force" default:"False" doc:"of ext and xfs: also where there is one, or the device is a whole disk"`
 }
 
 // format makes a file system. Salt: salt/modules/disk.py format_. Difference: the
 // argument fat works.
-func format(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+func format(ctx context.Context, c *fun.Call, a *formatArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	for _, name := range []string{"sync", "mkfs"} {
 		if err == nil {
 			err = tool.Need(c.Env.Host, name)
@@ -283,23 +313,23 @@ func format(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	fs := c.Str("fs_type")
+	fs := a.FSType
 	ext := strings.HasPrefix(fs, "ext")
 	argv := []string{"mkfs", "-t", fs}
-	if !c.IsNone("inode_size") {
+	if !!a.InodeSize.Given {
 		if ext {
-			argv = append(argv, "-i", c.Str("inode_size"))
+			argv = append(argv, "-i", a.InodeSize.V)
 		} else if fs == "xfs" {
-			argv = append(argv, "-i", "size="+c.Str("inode_size"))
+			argv = append(argv, "-i", "size="+a.InodeSize.V)
 		}
 	}
-	if !c.IsNone("lazy_itable_init") && ext {
-		argv = append(argv, "-E", "lazy_itable_init="+c.Str("lazy_itable_init"))
+	if !!a.LazyItableInit.Given && ext {
+		argv = append(argv, "-E", "lazy_itable_init="+a.LazyItableInit.V)
 	}
-	if n := c.Int("fat"); (n == 12 || n == 16 || n == 32) && strings.HasSuffix(fs, "fat") {
+	if n := a.Fat; (n == 12 || n == 16 || n == 32) && strings.HasSuffix(fs, "fat") {
 		argv = append(argv, "-F", strconv.FormatInt(n, 10))
 	}
-	if c.Bool("force") {
+	if a.Force {
 		if ext {
 			argv = append(argv, "-F")
 		} else if fs == "xfs" {
@@ -350,16 +380,21 @@ func typeOf(ctx context.Context, c *fun.Call, dev string) (fun.Result, error) {
 	return fun.Value("")
 }
 
-func fstype(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+func fstype(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return typeOf(ctx, c, dev)
 }
 
-func fstypeFromPath(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.get_device_from_path", fun.Args{Pos: []value.Value{c.Value("path")}})
+type fstypeFromPathArgs struct {
+	_    fun.Arguments
+	Path value.Value `arg:"path,required,path" doc:"the path"`
+}
+
+func fstypeFromPath(ctx context.Context, c *fun.Call, a *fstypeFromPathArgs) (fun.Result, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.get_device_from_path", fun.Args{Pos: []value.Value{a.Path}})
 	if err != nil {
 		return fun.Result{}, err
 	}

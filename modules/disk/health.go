@@ -99,8 +99,13 @@ func parameter(line, dev string) (key string, v value.Value, ok bool) {
 	return key, l, true
 }
 
-func hdparms(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	letters := strings.Join(c.Strings("args"), "")
+type hdparmsArgs struct {
+	disksArg
+	Args []string `arg:"args" doc:"letters of options of hdparm(8) that ask; default: all"`
+}
+
+func hdparms(ctx context.Context, c *fun.Call, a *hdparmsArgs) (fun.Result, error) {
+	letters := strings.Join(a.Args, "")
 	if letters == "" {
 		letters = "aAbBcCdgHiJkMmNnQrRuW"
 	}
@@ -108,15 +113,20 @@ func hdparms(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if strings.Trim(letters, "aAbBcCdgHiIJkMmNnQrRuvW") != "" {
 		return fun.Result{}, fun.Errorf("invalid parameters %q for hdparm", letters)
 	}
-	m, err := parameters(ctx, c, c.Strings("disks"), letters)
+	m, err := parameters(ctx, c, a.Disks, letters)
 	return fun.Result{Value: m}, err
+}
+
+type hpaArgs struct {
+	disksArg
+	Size fun.Opt[string] `arg:"size" doc:"how much to hide: sectors, or a share such as 5%"`
 }
 
 // hpa returns the hidden area of disks, or sets it. Salt: salt/modules/disk.py hpa.
 // Difference: a share such as 5% is of each disk's own size, not of what was worked
 // out for the disk before.
-func hpa(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	all, err := parameters(ctx, c, c.Strings("disks"), "N")
+func hpa(ctx context.Context, c *fun.Call, a *hpaArgs) (fun.Result, error) {
+	all, err := parameters(ctx, c, a.Disks, "N")
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -141,12 +151,12 @@ func hpa(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			out.Set(dev, value.MapOf("total", total, "visible", visible, "hidden", total-visible))
 		}
 	}
-	if c.IsNone("size") {
+	if !a.Size.Given {
 		return fun.Value(out)
 	}
 	for dev, v := range out.All() {
 		total, _ := value.AsInt(v.(*value.Map).At("total"))
-		keep, err := hide(total, c.Str("size"))
+		keep, err := hide(total, a.Size.V)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -179,10 +189,17 @@ func hide(total int64, size string) (int64, error) {
 	return keep, nil
 }
 
+type smartAttributesArgs struct {
+	_          fun.Arguments
+	Dev        string                 `arg:"dev,required,path" doc:"the disk, with or without /dev/"`
+	Attributes fun.Opt[[]value.Value] `arg:"attributes,list[int]" doc:"numbers of attributes; None is all"`
+	Values     fun.Opt[[]string]      `arg:"values" doc:"names of columns; None is all"`
+}
+
 // smartAttributes reads smartctl --attributes. Salt: salt/modules/disk.py
 // smart_attributes.
-func smartAttributes(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev := c.Str("dev")
+func smartAttributes(ctx context.Context, c *fun.Call, a *smartAttributesArgs) (fun.Result, error) {
+	dev := a.Dev
 	if dev == "" || strings.HasPrefix(dev, "-") {
 		return fun.Result{}, fun.Errorf("invalid device %q", dev)
 	}
@@ -213,22 +230,22 @@ func smartAttributes(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if err != nil {
 			break
 		}
-		if !c.IsNone("attributes") && !slices.ContainsFunc(c.List("attributes"), func(v value.Value) bool { return value.Equal(v, id) }) {
+		if !!a.Attributes.Given && !slices.ContainsFunc(a.Attributes.V, func(v value.Value) bool { return value.Equal(v, id) }) {
 			continue
 		}
-		m.Set(id, row(head, f[1:], c))
+		m.Set(id, row(head, f[1:], c, a))
 	}
 	return fun.Value(m)
 }
 
 // row joins the names of columns and a line; the last column takes the rest.
-func row(head, f []string, c *fun.Call) *value.Map {
+func row(head, f []string, c *fun.Call, a *smartAttributesArgs) *value.Map {
 	data := value.NewMap(len(head))
 	for i, key := range head {
 		if i >= len(f) {
 			break
 		}
-		if !c.IsNone("values") && !slices.Contains(c.Strings("values"), key) {
+		if !!a.Values.Given && !slices.Contains(a.Values.V, key) {
 			continue
 		}
 		words := f[i : i+1]
@@ -284,16 +301,23 @@ func (s *sums) mean(head []string) *value.Map {
 	return m
 }
 
+type iostatArgs struct {
+	_        fun.Arguments
+	Interval int64             `arg:"interval" default:"1" unit:"s" doc:"time between reports"`
+	Count    int64             `arg:"count" default:"5" doc:"number of reports"`
+	Disks    fun.Opt[[]string] `arg:"disks" doc:"names of disks; None is all, and the processors"`
+}
+
 // iostat runs iostat(1) and returns the means of its reports by device.
 // Salt: salt/modules/disk.py iostat. Difference: the tables of sysstat 12 are read, too.
-func iostat(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func iostat(ctx context.Context, c *fun.Call, a *iostatArgs) (fun.Result, error) {
 	if err := tool.Need(c.Env.Host, "iostat"); err != nil {
 		return fun.Result{}, err
 	}
-	argv := []string{"iostat", "-x", strconv.FormatInt(c.Int("interval"), 10), strconv.FormatInt(c.Int("count"), 10)}
-	if !c.IsNone("disks") {
+	argv := []string{"iostat", "-x", strconv.FormatInt(a.Interval, 10), strconv.FormatInt(a.Count, 10)}
+	if !!a.Disks.Given {
 		argv[1] = "-xd"
-		for _, d := range c.Strings("disks") {
+		for _, d := range a.Disks.V {
 			if strings.HasPrefix(d, "-") {
 				return fun.Result{}, fun.Errorf("invalid device %q", d)
 			}

@@ -25,43 +25,51 @@ func Module() fun.Module {
 
 // Arguments that several functions have.
 var (
-	fileArg    = fun.Arg{Name: "hostsfile", Type: fun.Path, Default: "/etc/hosts", Doc: "the file"}
-	entriesArg = fun.Arg{Name: "entries", Type: fun.Commas, Doc: "names, as a list or separated by commas"}
-	hostArg    = fun.Arg{Name: "host", Type: fun.Str, Required: true, Doc: "the name"}
-	domainArg  = fun.Arg{Name: "domain", Type: fun.Str, Required: true, Doc: "the domain"}
-	serverArg  = fun.Arg{Name: "nameserver", Type: fun.Str, Doc: "the server to ask; None is the system's"}
+	domainArg = fun.Arg{Name: "domain", Type: fun.Str, Required: true, Doc: "the domain"}
 )
+
+type fileArg struct {
+	_         fun.Arguments
+	Hostsfile string `arg:"hostsfile,path" default:"/etc/hosts" doc:"the file"`
+}
+
+type entriesArg struct {
+	_       fun.Arguments
+	Entries []string `arg:"entries,comma[str]" doc:"names, as a list or separated by commas"`
+}
+
+type serverArg struct {
+	_          fun.Arguments
+	Nameserver value.Value `arg:"nameserver,str" doc:"the server to ask; None is the system's"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dnsutil.py A", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
-	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dnsutil.py AAAA", Args: []fun.Arg{hostArg, serverArg}, Fn: addresses},
+	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dnsutil.py A", Do: addresses},
+	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dnsutil.py AAAA", Do: addresses},
 	{
 		Name: "MX", Doc: "Return the mail servers of a domain, by dig(1).", Src: "modules/dnsutil.py MX", Fn: byDig,
-		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: false, Doc: "return addresses, not names"}, serverArg},
+		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: false, Doc: "return addresses, not names"}, fun.ArgsOf((*serverArg)(nil))[0]},
 	},
 	{
 		Name: "NS", Doc: "Return the name servers of a domain, by dig(1).", Src: "modules/dnsutil.py NS", Fn: byDig,
-		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: true, Doc: "return addresses, not names"}, serverArg},
+		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: true, Doc: "return addresses, not names"}, fun.ArgsOf((*serverArg)(nil))[0]},
 	},
 	{
 		Name: "SPF", Doc: "Return the addresses that may send mail of a domain, by dig(1).", Src: "modules/dnsutil.py SPF", Fn: byDig,
-		Args: []fun.Arg{domainArg, {Name: "record", Type: fun.Str, Default: "SPF", Doc: "type of the record", OneOf: []string{"SPF", "TXT"}}, serverArg},
+		Args: []fun.Arg{domainArg, {Name: "record", Type: fun.Str, Default: "SPF", Doc: "type of the record", OneOf: []string{"SPF", "TXT"}}, fun.ArgsOf((*serverArg)(nil))[0]},
 	},
 	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dnsutil.py check_ip", Args: []fun.Arg{{Name: "ip_addr", Type: fun.Str, Required: true, Doc: "the text"}}, Fn: byDig},
 	{
-		Name: "hosts_append", Doc: "Add a line to a file of hosts; return what was done.", Src: "modules/dnsutil.py hosts_append", Fn: hostsAppend,
-		Args: []fun.Arg{fileArg, {Name: "ip_addr", Type: fun.Str, Doc: "the address"}, entriesArg},
+		Name: "hosts_append", Doc: "Add a line to a file of hosts; return what was done.", Src: "modules/dnsutil.py hosts_append", Do: hostsAppend,
 	},
-	{Name: "hosts_remove", Doc: "Remove names from a file of hosts.", Src: "modules/dnsutil.py hosts_remove", Args: []fun.Arg{fileArg, entriesArg}, Fn: hostsRemove},
-	{Name: "parse_hosts", Doc: "Return the names in a file of hosts by address.", Src: "modules/dnsutil.py parse_hosts", Args: []fun.Arg{fileArg, {Name: "hosts", Type: fun.Str, Doc: "text to read instead"}}, Fn: parseHosts},
+	{Name: "hosts_remove", Doc: "Remove names from a file of hosts.", Src: "modules/dnsutil.py hosts_remove", Do: hostsRemove},
+	{Name: "parse_hosts", Doc: "Return the names in a file of hosts by address.", Src: "modules/dnsutil.py parse_hosts", Do: parseHosts},
 	{
-		Name: "parse_zone", Doc: "Return the records of a zone file.", Src: "modules/dnsutil.py parse_zone", Fn: parseZone,
-		Args: []fun.Arg{{Name: "zonefile", Type: fun.Path, Doc: "the file"}, {Name: "zone", Type: fun.Str, Doc: "text to read instead"}},
+		Name: "parse_zone", Doc: "Return the records of a zone file.", Src: "modules/dnsutil.py parse_zone", Do: parseZone,
 	},
 	{
-		Name: "serial", Doc: "Return the serial number for a zone, which the grain dnsserial_ZONE keeps.", Src: "modules/dnsutil.py serial", Fn: serial,
-		Args: []fun.Arg{{Name: "zone", Type: fun.Str, Default: "", Doc: "the zone; '' is the one grain dnsserial"}, {Name: "update", Type: fun.Bool, Default: false, Doc: "count up"}},
+		Name: "serial", Doc: "Return the serial number for a zone, which the grain dnsserial_ZONE keeps.", Src: "modules/dnsutil.py serial", Do: serial,
 	},
 }
 
@@ -79,18 +87,23 @@ func byDig(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "dig."+c.Spec.Name, fun.Args{Pos: pos})
 }
 
+type addressesArgs struct {
+	Host string `arg:"host,required" doc:"the name"`
+	serverArg
+}
+
 // addresses asks dig(1), or the system where that is not there and no server is named.
-func addresses(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if machine.Has(c.Env.Host, "dig") || !c.IsNone("nameserver") {
+func addresses(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
+	if machine.Has(c.Env.Host, "dig") || !(a.Nameserver == nil) {
 		return byDig(ctx, c)
 	}
-	ips, err := c.Env.Host.LookupIP(ctx, c.Str("host"))
+	ips, err := c.Env.Host.LookupIP(ctx, a.Host)
 	if ctx.Err() != nil {
 		return fun.Result{}, ctx.Err()
 	}
 	ips = slices.DeleteFunc(ips, func(ip net.IP) bool { return (ip.To4() != nil) != (c.Spec.Name == "A") })
 	if err != nil || len(ips) == 0 {
-		return fun.Value("Unable to resolve " + c.Str("host"))
+		return fun.Value("Unable to resolve " + a.Host)
 	}
 	l := value.NewList()
 	for _, ip := range ips {
@@ -120,11 +133,16 @@ func hostsOf(text string) *value.Map {
 	return m
 }
 
-func parseHosts(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if text := c.Str("hosts"); text != "" {
+type parseHostsArgs struct {
+	fileArg
+	Hosts string `arg:"hosts" doc:"text to read instead"`
+}
+
+func parseHosts(_ context.Context, c *fun.Call, a *parseHostsArgs) (fun.Result, error) {
+	if text := a.Hosts; text != "" {
 		return fun.Value(hostsOf(text))
 	}
-	b, err := c.Env.Host.ReadFile(c.Str("hostsfile"))
+	b, err := c.Env.Host.ReadFile(a.Hostsfile)
 	if err != nil {
 		return fun.Value("Error: hosts data was not found")
 	}
@@ -141,10 +159,16 @@ func check(names ...string) error {
 	return nil
 }
 
+type hostsAppendArgs struct {
+	fileArg
+	IPAddr string `arg:"ip_addr" doc:"the address"`
+	entriesArg
+}
+
 // hostsAppend adds a line. Salt: salt/modules/dnsutil.py hosts_append. Difference: the
 // line ends with a line end, and all names that are there are left out.
-func hostsAppend(_ context.Context, c *fun.Call) (fun.Result, error) {
-	file, ip, names := c.Str("hostsfile"), c.Str("ip_addr"), c.Strings("entries")
+func hostsAppend(_ context.Context, c *fun.Call, a *hostsAppendArgs) (fun.Result, error) {
+	file, ip, names := a.Hostsfile, a.IPAddr, a.Entries
 	if err := check(append(slices.Clone(names), ip)...); err != nil {
 		return fun.Result{}, err
 	}
@@ -175,10 +199,15 @@ func hostsAppend(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(fmt.Sprintf("The following line was added to %s:\n%s", file, line))
 }
 
+type hostsRemoveArgs struct {
+	fileArg
+	entriesArg
+}
+
 // hostsRemove removes names, and lines that have none left. Salt:
 // salt/modules/dnsutil.py hosts_remove. Difference: other lines stay as they are.
-func hostsRemove(_ context.Context, c *fun.Call) (fun.Result, error) {
-	file, names := c.Str("hostsfile"), c.Strings("entries")
+func hostsRemove(_ context.Context, c *fun.Call, a *hostsRemoveArgs) (fun.Result, error) {
+	file, names := a.Hostsfile, a.Entries
 	if _, err := c.Env.Host.Stat(file); err != nil {
 		return fun.Result{}, fun.Errorf("%s: %s", file, host.Strerror(err))
 	}
@@ -232,9 +261,15 @@ func seconds(s string) int64 {
 	return min(n, week)
 }
 
-func parseZone(_ context.Context, c *fun.Call) (fun.Result, error) {
-	text := c.Str("zone")
-	if file := c.Str("zonefile"); file != "" {
+type parseZoneArgs struct {
+	_        fun.Arguments
+	Zonefile string `arg:"zonefile,path" doc:"the file"`
+	Zone     string `arg:"zone" doc:"text to read instead"`
+}
+
+func parseZone(_ context.Context, c *fun.Call, a *parseZoneArgs) (fun.Result, error) {
+	text := a.Zone
+	if file := a.Zonefile; file != "" {
 		if b, err := c.Env.Host.ReadFile(file); err == nil {
 			text = value.DecodeReplace(b)
 		}
@@ -350,11 +385,17 @@ func soa(m *value.Map, f []string) {
 	}
 }
 
+type serialArgs struct {
+	_      fun.Arguments
+	Zone   string `arg:"zone" default:"" doc:"the zone; '' is the one grain dnsserial"`
+	Update bool   `arg:"update" default:"False" doc:"count up"`
+}
+
 // serial returns a serial number of the form YYYYMMDDNN. Salt: salt/modules/dnsutil.py
 // serial.
-func serial(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func serial(ctx context.Context, c *fun.Call, a *serialArgs) (fun.Result, error) {
 	key := "dnsserial"
-	if z := c.Str("zone"); z != "" {
+	if z := a.Zone; z != "" {
 		key += "_" + z
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "grains.get", fun.Args{Pos: []value.Value{key}})
@@ -363,7 +404,7 @@ func serial(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	today := c.Env.Host.Now().Format(time.DateOnly)
 	now := strings.ReplaceAll(today, "-", "") + "01"
-	if !c.Bool("update") {
+	if !a.Update {
 		if value.Truth(res.Value) {
 			return fun.Value(res.Value)
 		}

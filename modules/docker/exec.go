@@ -67,71 +67,71 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command) (*Output, err
 }
 
 // run runs the program of a call.
-func run(ctx context.Context, c *fun.Call) (*Output, error) {
+func run(ctx context.Context, c *fun.Call, a *runArgs) (*Output, error) {
 	e, err := engine(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	cmd := Command{Line: c.Str("cmd"), Stdin: c.Str("stdin")}
+	cmd := Command{Line: a.Cmd, Stdin: a.Stdin}
 	vars := c.Env.Host.Environ()
 	for _, kv := range vars {
 		k, _, _ := strings.Cut(kv, "=")
-		if c.Value("keep_env") == true {
+		if a.KeepEnv == true {
 			cmd.Env = append(cmd.Env, kv)
 			continue
 		}
-		for _, keep := range c.Strings("keep_env") {
+		for _, keep := range fun.StringsOf(a.KeepEnv) {
 			if k == keep {
 				cmd.Env = append(cmd.Env, kv)
 			}
 		}
 	}
-	return e.Exec(ctx, c.Str("name"), cmd)
+	return e.Exec(ctx, a.Name, cmd)
 }
 
-func status(c *fun.Call, o *Output) int {
-	if c.Bool("ignore_retcode") {
+func status(c *fun.Call, a *runArgs, o *Output) int {
+	if a.IgnoreRetcode {
 		return 0
 	}
 	return int(o.Status)
 }
 
-func runAny(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	o, err := run(ctx, c)
+func runAny(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
+	o, err := run(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.All, Retcode: status(c, o)}, nil
+	return fun.Result{Value: o.All, Retcode: status(c, a, o)}, nil
 }
 
-func runAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	o, err := run(ctx, c)
+func runAll(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
+	o, err := run(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: value.MapOf("pid", int64(0), "retcode", o.Status, "stdout", o.Stdout, "stderr", o.Stderr), Retcode: status(c, o)}, nil
+	return fun.Result{Value: value.MapOf("pid", int64(0), "retcode", o.Status, "stdout", o.Stdout, "stderr", o.Stderr), Retcode: status(c, a, o)}, nil
 }
 
-func runStdout(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	o, err := run(ctx, c)
+func runStdout(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
+	o, err := run(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.Stdout, Retcode: status(c, o)}, nil
+	return fun.Result{Value: o.Stdout, Retcode: status(c, a, o)}, nil
 }
 
-func runStderr(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	o, err := run(ctx, c)
+func runStderr(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
+	o, err := run(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.Stderr, Retcode: status(c, o)}, nil
+	return fun.Result{Value: o.Stderr, Retcode: status(c, a, o)}, nil
 }
 
-func retcode(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	o, err := run(ctx, c)
+func retcode(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
+	o, err := run(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.Status, Retcode: status(c, o)}, nil
+	return fun.Result{Value: o.Status, Retcode: status(c, a, o)}, nil
 }

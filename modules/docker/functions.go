@@ -47,7 +47,7 @@ func ArgumentsOf(c *fun.Call) *Arguments {
 	default:
 		a.Skip = stringList(v)
 	}
-	for _, group := range [][]fun.Arg{ContainerArgs, NetworkArgs} {
+	for _, group := range [][]fun.Arg{fun.ArgsOf((*ContainerArgs)(nil)), fun.ArgsOf((*NetworkArgs)(nil))} {
 		for _, arg := range group {
 			if c.Declares(arg.Name) && !c.IsNone(arg.Name) {
 				a.Values.Set(arg.Name, c.Value(arg.Name))
@@ -78,15 +78,25 @@ func (e *Engine) Prepare(ctx context.Context, image string, a *Arguments) (*Cont
 	return spec, nil
 }
 
-func create(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createArgs struct {
+	imageArg
+	Name  string `arg:"name" doc:"name of the container"`
+	Start bool   `arg:"start" default:"False" doc:"start it"`
+	translateArgs
+	timeoutArg
+	ContainerArgs
+	_ fun.Kwargs
+}
+
+func create(ctx context.Context, c *fun.Call, args *createArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		a := ArgumentsOf(c)
-		spec, err := e.Prepare(ctx, c.Str("image"), a)
+		spec, err := e.Prepare(ctx, args.Image, a)
 		if err != nil {
 			return nil, err
 		}
-		m, err := e.Create(ctx, spec, c.Str("name"))
-		if err != nil || !c.Bool("start") {
+		m, err := e.Create(ctx, spec, args.Name)
+		if err != nil || !args.Start {
 			return m, err
 		}
 		if _, err := e.Start(ctx, m.Str("Id")); err != nil {
@@ -191,25 +201,45 @@ func (e *Engine) makeRoom(ctx context.Context, r Run) (*value.List, error) {
 	return e.Remove(ctx, r.Name, RemoveOptions{Force: r.Force})
 }
 
-func runContainer(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type runContainerGiven struct {
+	imageArg
+	Name string `arg:"name" doc:"name of the container"`
+	translateArgs
+	timeoutArg
+	Bg       bool        `arg:"bg" default:"False" doc:"do not wait for its end"`
+	Replace  bool        `arg:"replace" default:"False" doc:"remove a container that has the name"`
+	Force    bool        `arg:"force" default:"False" doc:"with replace, remove it although it runs"`
+	Networks value.Value `arg:"networks" doc:"networks to connect it to, as a list or a mapping"`
+	ContainerArgs
+	_ fun.Kwargs
+}
+
+func runContainer(ctx context.Context, c *fun.Call, a *runContainerGiven) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		nets, err := namedNets(c.Value("networks"))
+		nets, err := namedNets(a.Networks)
 		if err != nil {
 			return nil, err
 		}
-		return e.RunContainer(ctx, Run{Image: c.Str("image"), Name: c.Str("name"), Background: c.Bool("bg"), Replace: c.Bool("replace"), Force: c.Bool("force"), Networks: nets}, ArgumentsOf(c))
+		return e.RunContainer(ctx, Run{Image: a.Image, Name: a.Name, Background: a.Bg, Replace: a.Replace, Force: a.Force, Networks: nets}, ArgumentsOf(c))
 	})
 }
 
-func compareContainers(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type compareContainersArgs struct {
+	_      fun.Arguments
+	First  string   `arg:"first,required" doc:"one container"`
+	Second string   `arg:"second,required" doc:"the other"`
+	Ignore []string `arg:"ignore,comma[str]" doc:"keys that do not count"`
+}
+
+func compareContainers(ctx context.Context, c *fun.Call, a *compareContainersArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return e.Compare(ctx, c.Str("first"), c.Str("second"), c.Strings("ignore"))
+		return e.Compare(ctx, a.First, a.Second, a.Ignore)
 	})
 }
 
-func diff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func diff(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		list, err := e.list(ctx, "/containers/"+c.Str("name")+"/changes", nil)
+		list, err := e.list(ctx, "/containers/"+a.Name+"/changes", nil)
 		ret := value.NewMap(3)
 		for _, m := range list {
 			kind := "Unknown"
@@ -227,9 +257,9 @@ func diff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func exists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func exists(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		_, err := e.Inspect(ctx, c.Str("name"))
+		_, err := e.Inspect(ctx, a.Name)
 		if Missing(err) {
 			return false, nil
 		}
@@ -237,12 +267,17 @@ func exists(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func info(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func info(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.mapping(ctx, "/info") })
 }
 
-func inspect(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+type inspectArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name or ID"`
+}
+
+func inspect(ctx context.Context, c *fun.Call, a *inspectArgs) (fun.Result, error) {
+	name := a.Name
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		for _, look := range []func(context.Context, string) (*value.Map, error){e.Inspect, e.InspectImage, e.inspectVolume, e.InspectNetwork} {
 			m, err := look(ctx, name)
@@ -254,22 +289,33 @@ func inspect(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func inspectContainer(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Inspect(ctx, c.Str("name")) })
+func inspectContainer(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Inspect(ctx, a.Name) })
 }
 
-func kill(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.act(ctx, c.Str("name"), "kill", Stopped, call{}) })
+func kill(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.act(ctx, a.Name, "kill", Stopped, call{}) })
 }
 
-func listContainers(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listContainers(ctx context.Context, c *fun.Call, a *allArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		names, err := e.Names(ctx, c.Bool("all"))
+		names, err := e.Names(ctx, a.All)
 		return value.Strings(names...), err
 	})
 }
 
-func logs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type logsArgs struct {
+	containerArg
+	_ bool   `arg:"stdout,kw" doc:"with stdout; default: True"`
+	_ bool   `arg:"stderr,kw" doc:"with stderr; default: True"`
+	_ bool   `arg:"timestamps,kw" doc:"with times"`
+	_ bool   `arg:"follow,kw" doc:"wait for its end"`
+	_ string `arg:"tail,kw" doc:"how many lines from the end; default: all"`
+	_ string `arg:"since,kw" doc:"from a time on, in seconds since 1970"`
+	_ string `arg:"until,kw" doc:"up to a time, in seconds since 1970"`
+}
+
+func logs(ctx context.Context, c *fun.Call, a *logsArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		q := url.Values{"stdout": {"true"}, "stderr": {"true"}, "tail": {"all"}}
 		for _, k := range []string{"stdout", "stderr", "timestamps", "follow"} {
@@ -282,30 +328,36 @@ func logs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 				q.Set(k, c.Str(k))
 			}
 		}
-		return e.Logs(ctx, c.Str("name"), q)
+		return e.Logs(ctx, a.Name, q)
 	})
 }
 
-func pause(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func pause(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		if m, err := e.except(ctx, c.Str("name"), Stopped, "pause"); m != nil || err != nil {
+		if m, err := e.except(ctx, a.Name, Stopped, "pause"); m != nil || err != nil {
 			return m, err
 		}
-		return e.act(ctx, c.Str("name"), "pause", Paused, call{})
+		return e.act(ctx, a.Name, "pause", Paused, call{})
 	})
 }
 
-func pid(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func pid(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		m, err := e.Inspect(ctx, c.Str("name"))
+		m, err := e.Inspect(ctx, a.Name)
 		return m.Map("State").At("Pid"), err
 	})
 }
 
-func port(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type portArgs struct {
+	_           fun.Arguments
+	Name        string      `arg:"name,required" doc:"name of the container, or a pattern"`
+	PrivatePort value.Value `arg:"private_port,str|int" doc:"only this port, such as 80 or 53/udp"`
+}
+
+func port(ctx context.Context, c *fun.Call, a *portArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		name, pattern := c.Str("name"), "*"
-		switch v := c.Value("private_port").(type) {
+		name, pattern := a.Name, "*"
+		switch v := a.PrivatePort.(type) {
 		case nil:
 		case int64:
 			pattern = strconv.FormatInt(v, 10) + "/*"
@@ -346,10 +398,16 @@ func port(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func ps(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type psArgs struct {
+	filtersArg
+	allArg
+	Verbose bool `arg:"verbose,kw" default:"False" doc:"with what inspect_container returns"`
+}
+
+func ps(ctx context.Context, c *fun.Call, a *psArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		all, err := e.PS(ctx, repack(c.Value("filters")), c.Bool("all"))
-		if err != nil || !c.Bool("verbose") {
+		all, err := e.PS(ctx, repack(a.Filters), a.All)
+		if err != nil || !a.Verbose {
 			return all, err
 		}
 		for k, v := range all.All() {
@@ -364,14 +422,24 @@ func ps(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func rename(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Rename(ctx, c.Str("name"), c.Str("new_name")) })
+type renameArgs struct {
+	containerArg
+	NewName string `arg:"new_name,required" doc:"the new name"`
 }
 
-func restart(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func rename(ctx context.Context, c *fun.Call, a *renameArgs) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Rename(ctx, a.Name, a.NewName) })
+}
+
+type restartArgs struct {
+	containerArg
+	Timeout int64 `arg:"timeout" default:"10" unit:"s" doc:"how long it may take to stop"`
+}
+
+func restart(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		n := c.Int("timeout")
-		m, err := e.act(ctx, c.Str("name"), "restart", Running, call{query: url.Values{"t": {strconv.FormatInt(n, 10)}}, wait: time.Duration(max(0, min(n, 86400))) * time.Second})
+		n := a.Timeout
+		m, err := e.act(ctx, a.Name, "restart", Running, call{query: url.Values{"t": {strconv.FormatInt(n, 10)}}, wait: time.Duration(max(0, min(n, 86400))) * time.Second})
 		if err == nil && m.At("result") == true {
 			m.Set("restarted", true)
 		}
@@ -387,33 +455,52 @@ func timeoutOf(c *fun.Call) *int64 {
 	return &n
 }
 
-func rm(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type rmArgs struct {
+	containerArg
+	Force   bool  `arg:"force" default:"False" doc:"remove it although it runs"`
+	Volumes bool  `arg:"volumes" default:"False" doc:"remove its anonymous volumes, too"`
+	Stop    bool  `arg:"stop,kw" default:"False" doc:"stop it first"`
+	_       int64 `arg:"timeout,kw" unit:"s" doc:"how long it may take to stop"`
+}
+
+func rm(ctx context.Context, c *fun.Call, a *rmArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return e.Remove(ctx, c.Str("name"), RemoveOptions{c.Bool("force"), c.Bool("volumes"), c.Bool("stop"), timeoutOf(c)})
+		return e.Remove(ctx, a.Name, RemoveOptions{a.Force, a.Volumes, a.Stop, timeoutOf(c)})
 	})
 }
 
-func signal(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return true, e.Signal(ctx, c.Str("name"), c.Str("signal")) })
+type signalArgs struct {
+	containerArg
+	Signal string `arg:"signal,required" doc:"the signal"`
 }
 
-func start(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Start(ctx, c.Str("name")) })
+func signal(ctx context.Context, c *fun.Call, a *signalArgs) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return true, e.Signal(ctx, a.Name, a.Signal) })
 }
 
-func state(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.State(ctx, c.Str("name")) })
+func start(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Start(ctx, a.Name) })
 }
 
-func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func state(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.State(ctx, a.Name) })
+}
+
+type stopArgs struct {
+	containerArg
+	_       int64 `arg:"timeout" unit:"s" doc:"how long it may take; default: that of the container, else 10"`
+	Unpause bool  `arg:"unpause,kw" default:"False" doc:"unpause it first"`
+}
+
+func stop(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return e.Stop(ctx, c.Str("name"), timeoutOf(c), c.Bool("unpause"))
+		return e.Stop(ctx, a.Name, timeoutOf(c), a.Unpause)
 	})
 }
 
-func top(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func top(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		m, err := e.mapping(ctx, "/containers/"+c.Str("name")+"/top")
+		m, err := e.mapping(ctx, "/containers/"+a.Name+"/top")
 		titles, ret := items(m.At("Titles")), value.NewList()
 		for _, p := range items(m.At("Processes")) {
 			row := value.NewMap(len(titles))
@@ -428,12 +515,12 @@ func top(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func unpause(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func unpause(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		if m, err := e.except(ctx, c.Str("name"), Stopped, "unpause"); m != nil || err != nil {
+		if m, err := e.except(ctx, a.Name, Stopped, "unpause"); m != nil || err != nil {
 			return m, err
 		}
-		return e.act(ctx, c.Str("name"), "unpause", Running, call{})
+		return e.act(ctx, a.Name, "unpause", Running, call{})
 	})
 }
 
@@ -457,7 +544,7 @@ func numbers(s string) value.Tuple {
 	return out
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		m, err := e.mapping(ctx, "/version")
 		if err != nil {
@@ -472,9 +559,15 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func wait(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type waitArgs struct {
+	containerArg
+	IgnoreAlreadyStopped bool `arg:"ignore_already_stopped" default:"False" doc:"a container that does not run is a success"`
+	FailOnExitStatus     bool `arg:"fail_on_exit_status" default:"False" doc:"a status other than 0 is a failure"`
+}
+
+func wait(ctx context.Context, c *fun.Call, a *waitArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		name, ignore := c.Str("name"), c.Bool("ignore_already_stopped")
+		name, ignore := a.Name, a.IgnoreAlreadyStopped
 		before, err := e.State(ctx, name)
 		if Missing(err) {
 			return value.MapOf("result", ignore, "comment", "Container '"+name+"' absent"), nil
@@ -495,7 +588,7 @@ func wait(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if stopped {
 			ok = ignore
 		}
-		if c.Bool("fail_on_exit_status") && ok {
+		if a.FailOnExitStatus && ok {
 			ok = code == int64(0)
 		}
 		m := value.MapOf("result", ok, "state", value.MapOf("old", before, "new", after), "exit_status", code)

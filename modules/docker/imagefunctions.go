@@ -17,20 +17,41 @@ import (
 	"brine/modules/machine"
 )
 
-func build(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Build(ctx, BuildOf(c)) })
+type buildArgs struct {
+	Path string `arg:"path" doc:"directory of this machine, or a URL"`
+	repositoryArg
+	tagArg
+	Cache bool `arg:"cache" default:"True" doc:"use the cache"`
+	Rm    bool `arg:"rm" default:"True" doc:"remove intermediate containers"`
+	apiArg
+	_          string      `arg:"fileobj" doc:"accepted; not supported"`
+	Dockerfile string      `arg:"dockerfile" doc:"path of the Dockerfile in the directory"`
+	Buildargs  value.Value `arg:"buildargs" doc:"arguments of the build, as a mapping"`
+	Logfile    string      `arg:"logfile" doc:"file to append the output to"`
+}
+
+func build(ctx context.Context, c *fun.Call, a *buildArgs) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Build(ctx, BuildOf(c, a)) })
 }
 
 // BuildOf returns what a call of docker.build builds.
-func BuildOf(c *fun.Call) Build {
-	args, _ := repack(c.Value("buildargs")).(value.Mapping)
-	return Build{Path: c.Str("path"), Repository: c.Str("repository"), Tag: c.Str("tag"), Dockerfile: c.Str("dockerfile"), NoCache: !c.Bool("cache"), Remove: c.Bool("rm"), API: c.Bool("api_response"), Args: args, LogFile: c.Str("logfile")}
+func BuildOf(c *fun.Call, a *buildArgs) Build {
+	args, _ := repack(a.Buildargs).(value.Mapping)
+	return Build{Path: a.Path, Repository: a.Repository, Tag: a.Tag, Dockerfile: a.Dockerfile, NoCache: !a.Cache, Remove: a.Rm, API: a.APIResponse, Args: args, LogFile: a.Logfile}
 }
 
-func commit(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type commitArgs struct {
+	containerArg
+	newRepoArg
+	latestArg
+	Message string `arg:"message" doc:"message of the commit"`
+	Author  string `arg:"author" doc:"author of the commit"`
+}
+
+func commit(ctx context.Context, c *fun.Call, a *commitArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		start := c.Env.Host.Now()
-		q := url.Values{"container": {c.Str("name")}, "repo": {c.Str("repository")}, "tag": {c.Str("tag")}, "comment": {c.Str("message")}, "author": {c.Str("author")}}
+		q := url.Values{"container": {a.Name}, "repo": {a.Repository}, "tag": {a.Tag}, "comment": {a.Message}, "author": {a.Author}}
 		v, err := e.do(ctx, call{method: http.MethodPost, path: "/commit", query: q, body: value.NewMap(0), wait: time.Hour})
 		if err != nil {
 			return nil, err
@@ -43,7 +64,13 @@ func commit(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func dangling(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type danglingArgs struct {
+	_     fun.Arguments
+	Prune bool `arg:"prune" default:"False" doc:"remove them"`
+	Force bool `arg:"force" default:"False" doc:"remove them although they are used"`
+}
+
+func dangling(ctx context.Context, c *fun.Call, a *danglingArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		all, err := e.Images(ctx, true)
 		if err != nil {
@@ -62,12 +89,12 @@ func dangling(ctx context.Context, c *fun.Call) (fun.Result, error) {
 				ids = append(ids, s[:min(12, len(s))])
 			}
 		}
-		if !c.Bool("prune") {
+		if !a.Prune {
 			return value.Strings(ids...), nil
 		}
 		ret := value.NewMap(len(ids))
 		for _, id := range ids {
-			m, err := e.RemoveImages(ctx, []string{id}, c.Bool("force"), true)
+			m, err := e.RemoveImages(ctx, []string{id}, a.Force, true)
 			if err != nil {
 				ret.Set(id, value.MapOf("Comment", err.Error(), "Removed", false))
 				continue
@@ -78,16 +105,21 @@ func dangling(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func depends(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func depends(ctx context.Context, c *fun.Call, a *imageNameArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		containers, images, err := e.Depends(ctx, c.Str("name"))
+		containers, images, err := e.Depends(ctx, a.Name)
 		return value.MapOf("Containers", value.Strings(containers...), "Images", value.Strings(images...)), err
 	})
 }
 
-func history(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type historyArgs struct {
+	imageNameArg
+	Quiet bool `arg:"quiet" default:"False" doc:"return the commands only"`
+}
+
+func history(ctx context.Context, c *fun.Call, a *historyArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		list, err := e.list(ctx, "/images/"+c.Str("name")+"/history", nil)
+		list, err := e.list(ctx, "/images/"+a.Name+"/history", nil)
 		if err != nil {
 			return nil, err
 		}
@@ -116,17 +148,23 @@ func history(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			ret.Append(step)
 			quiet.Append(step.At("Command"))
 		}
-		if c.Bool("quiet") {
+		if a.Quiet {
 			return quiet, nil
 		}
 		return ret, nil
 	})
 }
 
-func images(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type imagesArgs struct {
+	_       fun.Arguments
+	Verbose bool `arg:"verbose" default:"False" doc:"with what inspect_image returns"`
+	All     bool `arg:"all,kw" default:"False" doc:"also those without a tag"`
+}
+
+func images(ctx context.Context, c *fun.Call, a *imagesArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		all, err := e.Images(ctx, c.Bool("all"))
-		if err != nil || !c.Bool("verbose") {
+		all, err := e.Images(ctx, a.All)
+		if err != nil || !a.Verbose {
 			return all, err
 		}
 		for k, v := range all.All() {
@@ -141,15 +179,15 @@ func images(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func inspectImage(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.InspectImage(ctx, c.Str("name")) })
+func inspectImage(ctx context.Context, c *fun.Call, a *imageNameArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.InspectImage(ctx, a.Name) })
 }
 
-func layers(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func layers(ctx context.Context, c *fun.Call, a *imageNameArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		list, err := e.list(ctx, "/images/"+c.Str("name")+"/history", nil)
+		list, err := e.list(ctx, "/images/"+a.Name+"/history", nil)
 		if Missing(err) {
-			return nil, fun.Errorf("Image '%s' not found", c.Str("name"))
+			return nil, fun.Errorf("Image '%s' not found", a.Name)
 		}
 		out := value.NewList()
 		slices.Reverse(list)
@@ -164,16 +202,22 @@ func layers(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func listTags(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listTags(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		tags, err := e.Tags(ctx)
 		return value.Strings(tags...), err
 	})
 }
 
-func load(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type loadArgs struct {
+	Path string `arg:"path,required" doc:"path of this machine, or a salt://, http:// or https:// URL"`
+	repositoryArg
+	tagArg
+}
+
+func load(ctx context.Context, c *fun.Call, a *loadArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return e.LoadFrom(ctx, c.Str("path"), c.Str("repository"), c.Str("tag"))
+		return e.LoadFrom(ctx, a.Path, a.Repository, a.Tag)
 	})
 }
 
@@ -287,7 +331,12 @@ func server(name string) string {
 	return name
 }
 
-func login(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// loginArgs are the arguments of login and logout.
+type loginArgs struct {
+	_ fun.Varargs
+}
+
+func login(ctx context.Context, c *fun.Call, _ *loginArgs) (fun.Result, error) {
 	e, err := engine(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -301,7 +350,7 @@ func login(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func logout(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func logout(ctx context.Context, c *fun.Call, _ *loginArgs) (fun.Result, error) {
 	e, err := engine(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -309,18 +358,28 @@ func logout(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return eachRegistry(ctx, c, func(name, _, _ string) error { return e.storeAuth(server(name), "") })
 }
 
-func prune(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type pruneArgs struct {
+	Containers bool          `arg:"containers" default:"False" doc:"stopped containers"`
+	Networks   bool          `arg:"networks" default:"False" doc:"networks without containers"`
+	Images     bool          `arg:"images" default:"False" doc:"images without a tag"`
+	Build      bool          `arg:"build" default:"False" doc:"the cache of builds"`
+	_          bool          `arg:"volumes" default:"False" doc:"volumes without containers"`
+	System     fun.Opt[bool] `arg:"system" doc:"all of these but volumes; default: where nothing else is named"`
+	Rest       fun.Kwargs
+}
+
+func prune(ctx context.Context, c *fun.Call, a *pruneArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		system := c.Bool("system")
-		if c.IsNone("system") {
-			system = !c.Bool("containers") && !c.Bool("images") && !c.Bool("networks") && !c.Bool("build")
+		system := a.System.V
+		if !a.System.Given {
+			system = !a.Containers && !a.Images && !a.Networks && !a.Build
 		}
 		ret := value.NewMap(4)
 		for _, k := range []string{"containers", "images", "networks", "build", "volumes"} {
 			if !c.Bool(k) && (!system || k == "volumes") {
 				continue
 			}
-			v, err := e.do(ctx, call{method: http.MethodPost, path: "/" + k + "/prune", query: filtersOf(c.Kw), wait: time.Hour})
+			v, err := e.do(ctx, call{method: http.MethodPost, path: "/" + k + "/prune", query: filtersOf(a.Rest.Map), wait: time.Hour})
 			if err != nil {
 				return nil, err
 			}
@@ -330,17 +389,25 @@ func prune(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func pull(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Pull(ctx, c.Str("image"), c.Bool("api_response")) })
+// pullArgs are the arguments of pull and push.
+type pullArgs struct {
+	imageArg
+	insecureArg
+	apiArg
+	timeoutArg
 }
 
-func push(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Push(ctx, c.Str("image"), c.Bool("api_response")) })
+func pull(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Pull(ctx, a.Image, a.APIResponse) })
 }
 
-func resolveImageID(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func push(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Push(ctx, a.Image, a.APIResponse) })
+}
+
+func resolveImageID(ctx context.Context, c *fun.Call, a *imageNameArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		id, err := e.ImageID(ctx, c.Str("name"))
+		id, err := e.ImageID(ctx, a.Name)
 		if id == "" {
 			return false, err
 		}
@@ -348,37 +415,55 @@ func resolveImageID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func resolveTag(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type resolveTagArgs struct {
+	imageNameArg
+	All bool `arg:"all,kw" default:"False" doc:"return all tags"`
+}
+
+func resolveTag(ctx context.Context, c *fun.Call, a *resolveTagArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		tags, err := e.ResolveTags(ctx, c.Str("name"))
+		tags, err := e.ResolveTags(ctx, a.Name)
 		switch {
 		case len(tags) == 0:
 			return false, err
-		case c.Bool("all"):
+		case a.All:
 			return value.Strings(tags...), nil
 		}
 		return tags[0], nil
 	})
 }
 
-func rmi(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type rmiArgs struct {
+	Force bool `arg:"force,kw" default:"False" doc:"remove them although they are used"`
+	Prune bool `arg:"prune,kw" default:"True" doc:"remove their parents without a tag, too"`
+	More  fun.Varargs
+}
+
+func rmi(ctx context.Context, c *fun.Call, a *rmiArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		var names []string
-		for _, n := range c.Pos {
+		for _, n := range a.More {
 			names = append(names, value.Str(n))
 		}
-		return e.RemoveImages(ctx, names, c.Bool("force"), c.Bool("prune"))
+		return e.RemoveImages(ctx, names, a.Force, a.Prune)
 	})
 }
 
-func search(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type searchArgs struct {
+	_        fun.Arguments
+	Name     string `arg:"name,required" doc:"what to search for"`
+	Official bool   `arg:"official" default:"False" doc:"only official images"`
+	Trusted  bool   `arg:"trusted" default:"False" doc:"only trusted images"`
+}
+
+func search(ctx context.Context, c *fun.Call, a *searchArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		list, err := e.list(ctx, "/images/search", url.Values{"term": {c.Str("name")}})
+		list, err := e.list(ctx, "/images/search", url.Values{"term": {a.Name}})
 		if err != nil {
 			return nil, err
 		}
 		if len(list) == 0 {
-			return nil, fun.Errorf("No images matched the search string '%s'", c.Str("name"))
+			return nil, fun.Errorf("No images matched the search string '%s'", a.Name)
 		}
 		keys := map[value.Value]string{"description": "Description", "is_official": "Official", "is_trusted": "Trusted", "star_count": "Stars"}
 		ret := value.NewMap(len(list))
@@ -393,7 +478,7 @@ func search(ctx context.Context, c *fun.Call) (fun.Result, error) {
 					img.Set(k, v)
 				}
 			}
-			official, trusted := c.Bool("official"), c.Bool("trusted")
+			official, trusted := a.Official, a.Trusted
 			if !official && !trusted || official && value.Truth(img.At("Official")) || trusted && value.Truth(img.At("Trusted")) {
 				ret.Set(m.At("name"), img)
 			}
@@ -402,8 +487,15 @@ func search(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func tag(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type tagArgs struct {
+	imageNameArg
+	newRepoArg
+	latestArg
+	Force bool `arg:"force" default:"False" doc:"take the tag from another image"`
+}
+
+func tag(ctx context.Context, c *fun.Call, a *tagArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return true, e.Tag(ctx, c.Str("name"), c.Str("repository"), c.Str("tag"), c.Bool("force"))
+		return true, e.Tag(ctx, a.Name, a.Repository, a.Tag, a.Force)
 	})
 }

@@ -37,13 +37,19 @@ func namedNets(v value.Value) (*value.Map, error) {
 	return out, nil
 }
 
-func compareContainerNetworks(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type compareContainerNetworksArgs struct {
+	_      fun.Arguments
+	First  string `arg:"first,required" doc:"one container"`
+	Second string `arg:"second,required" doc:"the other"`
+}
+
+func compareContainerNetworks(ctx context.Context, c *fun.Call, a *compareContainerNetworksArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		one, err := e.Inspect(ctx, c.Str("first"))
+		one, err := e.Inspect(ctx, a.First)
 		if err != nil {
 			return nil, err
 		}
-		two, err := e.Inspect(ctx, c.Str("second"))
+		two, err := e.Inspect(ctx, a.Second)
 		if err != nil {
 			return nil, err
 		}
@@ -51,17 +57,24 @@ func compareContainerNetworks(ctx context.Context, c *fun.Call) (fun.Result, err
 	})
 }
 
-func compareNetworks(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type compareNetworksArgs struct {
+	_      fun.Arguments
+	First  string   `arg:"first,required" doc:"one network"`
+	Second string   `arg:"second,required" doc:"the other"`
+	Ignore []string `arg:"ignore,comma[str]" default:"'Name,Id,Created,Containers'" doc:"keys that do not count"`
+}
+
+func compareNetworks(ctx context.Context, c *fun.Call, a *compareNetworksArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		one, err := e.InspectNetwork(ctx, c.Str("first"))
+		one, err := e.InspectNetwork(ctx, a.First)
 		if err != nil {
 			return nil, err
 		}
-		two, err := e.InspectNetwork(ctx, c.Str("second"))
+		two, err := e.InspectNetwork(ctx, a.Second)
 		if err != nil {
 			return nil, err
 		}
-		return CompareNets(one, two, c.Strings("ignore")), nil
+		return CompareNets(one, two, a.Ignore), nil
 	})
 }
 
@@ -84,43 +97,61 @@ func (e *Engine) Connected(ctx context.Context, network string) (*value.Map, err
 	return out, nil
 }
 
-func connected(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type connectedArgs struct {
+	_       fun.Arguments
+	Name    string `arg:"name,required" doc:"name or ID of the network"`
+	Verbose bool   `arg:"verbose" default:"False" doc:"return what is known of each"`
+}
+
+func connected(ctx context.Context, c *fun.Call, a *connectedArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		m, err := e.Connected(ctx, c.Str("name"))
-		if err != nil || c.Bool("verbose") {
+		m, err := e.Connected(ctx, a.Name)
+		if err != nil || a.Verbose {
 			return m, err
 		}
 		return value.NewList(m.Keys()...), nil
 	})
 }
 
-func connect(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type connectArgs struct {
+	Container string `arg:"container,required" doc:"name or ID of the container"`
+	NetID     string `arg:"net_id,required" doc:"name or ID of the network"`
+	endpointArgs
+	Rest fun.Kwargs
+}
+
+func connect(ctx context.Context, c *fun.Call, args *connectArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		conf := c.Kw.Copy()
-		for _, a := range endpointArgs {
+		conf := args.Rest.Map.Copy()
+		for _, a := range fun.ArgsOf((*endpointArgs)(nil)) {
 			if !c.IsNone(a.Name) {
 				conf.Set(a.Name, c.Value(a.Name))
 			}
 		}
-		return true, e.Connect(ctx, c.Str("container"), c.Str("net_id"), conf)
+		return true, e.Connect(ctx, args.Container, args.NetID, conf)
 	})
 }
 
-func disconnect(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type disconnectArgs struct {
+	Container string `arg:"container,required" doc:"name or ID of the container"`
+	networkIDArg
+}
+
+func disconnect(ctx context.Context, c *fun.Call, a *disconnectArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return true, e.Disconnect(ctx, c.Str("container"), c.Str("network_id"))
+		return true, e.Disconnect(ctx, a.Container, a.NetworkID)
 	})
 }
 
-func disconnectAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func disconnectAll(ctx context.Context, c *fun.Call, a *networkIDArg) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		all, err := e.Connected(ctx, c.Str("network_id"))
+		all, err := e.Connected(ctx, a.NetworkID)
 		if err != nil {
 			return nil, err
 		}
 		var gone, failed []string
 		for _, k := range all.Keys() {
-			switch err := e.Disconnect(ctx, value.Str(k), c.Str("network_id")); {
+			switch err := e.Disconnect(ctx, value.Str(k), a.NetworkID); {
 			case err == nil:
 				gone = append(gone, value.Str(k))
 			case !Missing(err):
@@ -134,20 +165,34 @@ func disconnectAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func createNetwork(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createNetworkArgs struct {
+	Name string `arg:"name,required" doc:"name of the network"`
+	translateArgs
+	timeoutArg
+	NetworkArgs
+	_ fun.Kwargs
+}
+
+func createNetwork(ctx context.Context, c *fun.Call, a *createNetworkArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		spec, err := ArgumentsOf(c).Network()
 		if err != nil {
 			return nil, err
 		}
-		return e.CreateNetwork(ctx, c.Str("name"), spec)
+		return e.CreateNetwork(ctx, a.Name, spec)
 	})
 }
 
-func createVolume(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createVolumeArgs struct {
+	volumeArg
+	Driver     string      `arg:"driver" doc:"driver of the volume"`
+	DriverOpts value.Value `arg:"driver_opts" doc:"options of the driver, as a mapping"`
+}
+
+func createVolume(ctx context.Context, c *fun.Call, a *createVolumeArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		opts, _ := repack(c.Value("driver_opts")).(value.Mapping)
-		return e.CreateVolume(ctx, c.Str("name"), c.Str("driver"), opts)
+		opts, _ := repack(a.DriverOpts).(value.Mapping)
+		return e.CreateVolume(ctx, a.Name, a.Driver, opts)
 	})
 }
 
@@ -155,29 +200,35 @@ func (e *Engine) inspectVolume(ctx context.Context, name string) (*value.Map, er
 	return e.mapping(ctx, "/volumes/"+name)
 }
 
-func inspectNetwork(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.InspectNetwork(ctx, c.Str("network_id")) })
+func inspectNetwork(ctx context.Context, c *fun.Call, a *networkIDArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.InspectNetwork(ctx, a.NetworkID) })
 }
 
-func inspectVolume(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.inspectVolume(ctx, c.Str("name")) })
+func inspectVolume(ctx context.Context, c *fun.Call, a *volumeArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.inspectVolume(ctx, a.Name) })
 }
 
-func networks(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type networksArgs struct {
+	_     fun.Arguments
+	Names []string `arg:"names,comma[str]" doc:"only those with these names"`
+	Ids   []string `arg:"ids,comma[str]" doc:"only those with these IDs"`
+}
+
+func networks(ctx context.Context, c *fun.Call, a *networksArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		all, err := e.Networks(ctx, c.Strings("names"), c.Strings("ids"))
+		all, err := e.Networks(ctx, a.Names, a.Ids)
 		return listOf(all), err
 	})
 }
 
-func removeNetwork(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return true, e.RemoveNetwork(ctx, c.Str("network_id")) })
+func removeNetwork(ctx context.Context, c *fun.Call, a *networkIDArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return true, e.RemoveNetwork(ctx, a.NetworkID) })
 }
 
-func removeVolume(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return true, e.RemoveVolume(ctx, c.Str("name")) })
+func removeVolume(ctx context.Context, c *fun.Call, a *volumeArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return true, e.RemoveVolume(ctx, a.Name) })
 }
 
-func volumeList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Volumes(ctx, repack(c.Value("filters"))) })
+func volumeList(ctx context.Context, c *fun.Call, a *filtersArg) (fun.Result, error) {
+	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Volumes(ctx, repack(a.Filters)) })
 }

@@ -74,58 +74,90 @@ func SetAll(h host.Host, environ value.Mapping, falseUnsets, clearAll bool) (set
 	return set, true
 }
 
-func get(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if _, ok := c.Value("key").(string); !ok {
-		return fun.Value(false)
-	}
-	if v, ok := All(c.Env.Host).Get(c.Value("key")); ok {
-		return fun.Value(v)
-	}
-	return fun.Value(c.Value("default"))
+type getArgs struct {
+	keyArg
+	defaultArgs
 }
 
-func hasValue(_ context.Context, c *fun.Call) (fun.Result, error) {
-	v, ok := All(c.Env.Host).Get(c.Value("key"))
-	if ok && !c.IsNone("value") {
-		ok = value.Equal(v, c.Value("value"))
+func get(_ context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	if _, ok := a.Key.(string); !ok {
+		return fun.Value(false)
+	}
+	if v, ok := All(c.Env.Host).Get(a.Key); ok {
+		return fun.Value(v)
+	}
+	return fun.Value(a.Default)
+}
+
+type hasValueArgs struct {
+	keyArg
+	Value value.Value `arg:"value" doc:"the expected value"`
+}
+
+func hasValue(_ context.Context, c *fun.Call, a *hasValueArgs) (fun.Result, error) {
+	v, ok := All(c.Env.Host).Get(a.Key)
+	if ok && !(a.Value == nil) {
+		ok = value.Equal(v, a.Value)
 	}
 	return fun.Value(ok)
 }
 
-func item(_ context.Context, c *fun.Call) (fun.Result, error) {
+type itemArgs struct {
+	Keys value.Value `arg:"keys,required,str|list" doc:"a name or a list of names"`
+	defaultArgs
+}
+
+func item(_ context.Context, c *fun.Call, a *itemArgs) (fun.Result, error) {
 	all, m := All(c.Env.Host), value.NewMap(0)
-	switch c.Value("keys").(type) {
+	switch a.Keys.(type) {
 	case string, *value.List:
 	default:
 		return fun.Value(m)
 	}
-	for _, k := range c.List("keys") {
+	for _, k := range fun.ItemsOf(a.Keys) {
 		v, ok := all.Get(k)
 		if !ok {
-			v = c.Value("default")
+			v = a.Default
 		}
 		m.Set(k, v)
 	}
 	return fun.Value(m)
 }
 
-func items(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(All(c.Env.Host)) }
-
-func setval(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(Set(c.Env.Host, c.Value("key"), c.Value("val"), c.Value("false_unsets") == true))
+func items(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return fun.Value(All(c.Env.Host))
 }
 
-func setenv(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	environ, ok := c.Value("environ").(value.Mapping)
+type setvalArgs struct {
+	keyArg
+	Val         value.Value `arg:"val,required" doc:"a string, or False"`
+	FalseUnsets value.Value `arg:"false_unsets,bool" default:"False" doc:"the value False unsets the variable instead of emptying it"`
+	permanentArgs
+}
+
+func setval(_ context.Context, c *fun.Call, a *setvalArgs) (fun.Result, error) {
+	return fun.Value(Set(c.Env.Host, a.Key, a.Val, a.FalseUnsets == true))
+}
+
+type setenvArgs struct {
+	Environ      value.Value `arg:"environ,required" doc:"values by name: strings, or False"`
+	FalseUnsets  value.Value `arg:"false_unsets,bool" default:"False" doc:"the value False unsets the variable instead of emptying it"`
+	ClearAll     value.Value `arg:"clear_all,bool" default:"False" doc:"treat all other variables as False"`
+	UpdateMinion value.Value `arg:"update_minion,bool" default:"False" doc:"send an event environ_setenv"`
+	permanentArgs
+}
+
+func setenv(ctx context.Context, c *fun.Call, a *setenvArgs) (fun.Result, error) {
+	environ, ok := a.Environ.(value.Mapping)
 	if !ok {
 		return fun.Value(false)
 	}
-	set, ok := SetAll(c.Env.Host, environ, c.Value("false_unsets") == true, c.Value("clear_all") == true)
+	set, ok := SetAll(c.Env.Host, environ, a.FalseUnsets == true, a.ClearAll == true)
 	if !ok {
 		return fun.Value(false)
 	}
-	if c.Value("update_minion") == true {
-		Announce(ctx, c.Env, value.MapOf("environ", environ, "false_unsets", c.Value("false_unsets"), "clear_all", c.Value("clear_all"), "permanent", c.Value("permanent")))
+	if a.UpdateMinion == true {
+		Announce(ctx, c.Env, value.MapOf("environ", environ, "false_unsets", a.FalseUnsets, "clear_all", a.ClearAll, "permanent", a.Permanent))
 	}
 	return fun.Value(set)
 }

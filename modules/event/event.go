@@ -3,6 +3,7 @@ package event
 
 import (
 	"context"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -13,12 +14,18 @@ func Module() fun.Module {
 	return fun.Module{Name: "event", Kind: fun.Exec, Doc: "Send events to this run, and to other brine runs of this user.", Specs: specs}
 }
 
-func fireLocal(_ context.Context, c *fun.Call) (fun.Result, error) {
-	data := c.Map("data")
+type fireLocalArgs struct {
+	Data *value.Map `arg:"data,required,any" doc:"the data, a mapping"`
+	tagArg
+	_ time.Duration `arg:"timeout" unit:"s" doc:"accepted; an event does not wait"`
+}
+
+func fireLocal(_ context.Context, c *fun.Call, a *fireLocalArgs) (fun.Result, error) {
+	data := a.Data
 	if c.Env.Bus == nil || data == nil { // Salt: fire_event raises, which is False here
 		return fun.Value(false)
 	}
-	c.Env.Bus.Fire(c.Str("tag"), data.Copy())
+	c.Env.Bus.Fire(a.Tag, data.Copy())
 	return fun.Value(true)
 }
 
@@ -42,8 +49,14 @@ func envelope(c *fun.Call, tag string, data, preload *value.Map) *value.Map {
 	return m
 }
 
-func fireMaster(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return publish(c, c.Str("tag"), dict(c.Value("data")), c.Map("preload"))
+type fireMasterArgs struct {
+	Data value.Value `arg:"data,required" doc:"the data, a mapping"`
+	tagArg
+	preloadArg
+}
+
+func fireMaster(_ context.Context, c *fun.Call, a *fireMasterArgs) (fun.Result, error) {
+	return publish(c, a.Tag, dict(a.Data), a.Preload)
 }
 
 // publish puts an event on the bus of this run and hands it to the other runs
@@ -74,10 +87,23 @@ func masterless(e *fun.Env) bool {
 		!value.Truth(e.Opts.At("use_master_when_local")) && e.OrchJID == "" && e.Journal == nil
 }
 
+type sendArgs struct {
+	tagArg
+	Data value.Value `arg:"data" doc:"the data, a mapping"`
+	preloadArg
+	WithEnv     value.Value `arg:"with_env,bool|list[str]" default:"False" doc:"add environment variables: True for all, or a list of names"`
+	WithGrains  value.Value `arg:"with_grains,bool|list[str]" default:"False" doc:"add grains: True for all, or a list of names"`
+	WithPillar  value.Value `arg:"with_pillar,bool|list[str]" default:"False" doc:"add pillar: True for all, or a list of keys"`
+	WithEnvOpts bool        `arg:"with_env_opts" default:"False" doc:"add the options saltenv and pillarenv"`
+	_           bool        `arg:"show_changed" default:"True" doc:"accepted"`
+	_           bool        `arg:"changed" default:"False" doc:"accepted"`
+	Rest        fun.Kwargs
+}
+
 // send sends an event with extra data. Salt: salt/modules/event.py send.
-func send(_ context.Context, c *fun.Call) (fun.Result, error) {
+func send(_ context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 	data := value.NewMap(4)
-	if v, on := pick(c.Value("with_env")); on {
+	if v, on := pick(a.WithEnv); on {
 		env := value.NewMap(8)
 		for _, kv := range c.Env.Host.Environ() {
 			for i := range len(kv) {
@@ -91,13 +117,13 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		data.Set("environ", env)
 	}
-	if v, on := pick(c.Value("with_grains")); on {
+	if v, on := pick(a.WithGrains); on {
 		data.Set("grains", selected(c.Env.SubjectGrains(), v))
 	}
-	if v, on := pick(c.Value("with_pillar")); on {
+	if v, on := pick(a.WithPillar); on {
 		data.Set("pillar", selected(c.Env.Pillar, v))
 	}
-	if c.Bool("with_env_opts") {
+	if a.WithEnvOpts {
 		saltenv, ok := c.Env.Opts.Get("saltenv")
 		if !ok {
 			saltenv = "base"
@@ -105,17 +131,17 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 		data.Set("saltenv", saltenv)
 		data.Set("pillarenv", c.Env.Opts.At("pillarenv"))
 	}
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.Map.All() {
 		if s := value.Str(k); len(s) < 2 || s[:2] != "__" {
 			data.Set(k, v)
 		}
 	}
-	if m := c.Map("data"); m != nil {
+	if m := fun.MapOf(a.Data); m != nil {
 		data.Update(m)
-	} else if v := c.Value("data"); v != nil {
+	} else if v := a.Data; v != nil {
 		data.Set("data", v)
 	}
-	return publish(c, c.Str("tag"), data, c.Map("preload"))
+	return publish(c, a.Tag, data, a.Preload)
 }
 
 // pick reads True or a list of names; nil names are all.

@@ -27,7 +27,7 @@ func (p *peers) Post(tag string, data *value.Map) { p.Send(tag, data) }
 
 func call(t *testing.T, env *fun.Env, name string, kw *value.Map) value.Value {
 	t.Helper()
-	mod := Module()
+	mod := Module().Loaded()
 	for i := range mod.Specs {
 		spec := &mod.Specs[i]
 		if spec.Name != name {

@@ -14,19 +14,37 @@ import (
 	"brine/internal/value"
 )
 
-func chgrp(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return result(on(c).chown(c.Str("path"), nil, c.Value("group"), true))
+type chgrpArgs struct {
+	pathArg
+	groupArg
 }
 
-func chown(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return result(on(c).chown(c.Str("path"), c.Value("user"), c.Value("group"), true))
+func chgrp(_ context.Context, c *fun.Call, a *chgrpArgs) (fun.Result, error) {
+	return result(on(c).chown(a.Path, nil, a.Group, true))
 }
 
-func lchown(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return result(on(c).chown(c.Str("path"), c.Value("user"), c.Value("group"), false))
+// chownArgs are the arguments of chown and lchown.
+type chownArgs struct {
+	pathArg
+	userArg
+	groupArg
 }
 
-func remove(_ context.Context, c *fun.Call) (fun.Result, error) {
+func chown(_ context.Context, c *fun.Call, a *chownArgs) (fun.Result, error) {
+	return result(on(c).chown(a.Path, a.User, a.Group, true))
+}
+
+func lchown(_ context.Context, c *fun.Call, a *chownArgs) (fun.Result, error) {
+	return result(on(c).chown(a.Path, a.User, a.Group, false))
+}
+
+type removeArgs struct {
+	pathArg
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
+func remove(_ context.Context, c *fun.Call, _ *removeArgs) (fun.Result, error) {
 	f, p := onPath(c)
 	return wrap(f.Remove(p))
 }
@@ -47,27 +65,34 @@ func linesOf(c *fun.Call) []string {
 	return out
 }
 
-func appendTo(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f := on(c)
-	lines := linesOf(c)
-	if err := f.AppendLines(c.Str("path"), lines); err != nil {
-		return fun.Result{}, osError(err)
-	}
-	return fun.Value(wrote("Wrote", len(lines), f.Expand(c.Str("path"))))
+// appendToArgs are the arguments of appendTo, prependTo and write.
+type appendToArgs struct {
+	pathArg
+	_ fun.Varargs
+	_ fun.Kwargs
 }
 
-func prependTo(_ context.Context, c *fun.Call) (fun.Result, error) {
+func appendTo(_ context.Context, c *fun.Call, a *appendToArgs) (fun.Result, error) {
 	f := on(c)
 	lines := linesOf(c)
-	if err := f.PrependLines(c.Str("path"), lines); err != nil {
+	if err := f.AppendLines(a.Path, lines); err != nil {
 		return fun.Result{}, osError(err)
 	}
-	return fun.Value(wrote("Prepended", len(lines), f.Expand(c.Str("path"))))
+	return fun.Value(wrote("Wrote", len(lines), f.Expand(a.Path)))
 }
 
-func write(_ context.Context, c *fun.Call) (fun.Result, error) {
+func prependTo(_ context.Context, c *fun.Call, a *appendToArgs) (fun.Result, error) {
 	f := on(c)
-	p, lines := f.Expand(c.Str("path")), linesOf(c)
+	lines := linesOf(c)
+	if err := f.PrependLines(a.Path, lines); err != nil {
+		return fun.Result{}, osError(err)
+	}
+	return fun.Value(wrote("Prepended", len(lines), f.Expand(a.Path)))
+}
+
+func write(_ context.Context, c *fun.Call, a *appendToArgs) (fun.Result, error) {
+	f := on(c)
+	p, lines := f.Expand(a.Path), linesOf(c)
 	text := ""
 	if len(lines) > 0 {
 		text = strings.Join(lines, "\n") + "\n"
@@ -78,25 +103,30 @@ func write(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(wrote("Wrote", len(lines), p))
 }
 
-func chattr(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type chattrArgs struct {
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
+func chattr(ctx context.Context, c *fun.Call, a *chattrArgs) (fun.Result, error) {
 	f := on(c)
-	op := map[value.Value]string{"add": "+", "remove": "-"}[c.Kw.At("operator")]
+	op := map[value.Value]string{"add": "+", "remove": "-"}[a.Rest.Map.At("operator")]
 	if op == "" {
 		return fun.Result{}, invalid("Need an operator: 'add' or 'remove' to modify attributes.")
 	}
-	attrs := c.Kw.Str("attributes")
+	attrs := a.Rest.Map.Str("attributes")
 	if attrs == "" {
 		return fun.Result{}, invalid("Need attributes: [aAcCdDeijPsStTu]")
 	}
 	argv := []string{"chattr"}
-	if v := c.Kw.At("version"); v != nil {
+	if v := a.Rest.Map.At("version"); v != nil {
 		argv = append(argv, "-v", value.Str(v))
 	}
-	if fl := c.Kw.Str("flags"); fl != "" {
+	if fl := a.Rest.Map.Str("flags"); fl != "" {
 		argv = append(argv, "-"+strings.TrimPrefix(fl, "-"))
 	}
 	argv = append(argv, op+attrs)
-	for _, p := range c.Pos {
+	for _, p := range a.More {
 		argv = append(argv, f.Expand(value.Str(p)))
 	}
 	out, err := f.Run(ctx, host.Cmd{Argv: argv})
@@ -143,9 +173,17 @@ func (f *FS) chown(p string, user, group value.Value, follow bool) (value.Value,
 	return nil, osError(change(p, uid, gid))
 }
 
-func copyAction(_ context.Context, c *fun.Call) (fun.Result, error) {
+type copyActionArgs struct {
+	srcArg
+	dstArg
+	Recurse        bool `arg:"recurse" default:"False" doc:"copy a directory with its contents"`
+	RemoveExisting bool `arg:"remove_existing" default:"False" doc:"remove an existing directory first"`
+	fun.SystemPath
+}
+
+func copyAction(_ context.Context, c *fun.Call, a *copyActionArgs) (fun.Result, error) {
 	f := on(c)
-	src, dst := f.Expand(c.Str("src")), f.Expand(c.Str("dst"))
+	src, dst := f.Expand(a.Src), f.Expand(a.Dst)
 	if !filepath.IsAbs(src) {
 		return fun.Result{}, invalid("File path must be absolute.")
 	}
@@ -157,10 +195,10 @@ func copyAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, f.because(err, "Could not copy '%s' to '%s'", src, dst)
 	}
 	if st.Mode.IsDir() {
-		if !c.Bool("recurse") {
+		if !a.Recurse {
 			return fun.Result{}, invalid("Cannot copy overwriting a directory without recurse flag set to true!")
 		}
-		if c.Bool("remove_existing") {
+		if a.RemoveExisting {
 			if _, err := f.Remove(dst); err != nil {
 				return fun.Result{}, err
 			}
@@ -186,30 +224,41 @@ func copyAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func backupID(c *fun.Call) int {
-	if n, ok := asNumber(c.Value("backup_id")); ok {
+func backupID(c *fun.Call, a *deleteBackupArgs) int {
+	if n, ok := asNumber(a.BackupID); ok {
 		return n
 	}
 	return -1
 }
 
-func deleteBackup(_ context.Context, c *fun.Call) (fun.Result, error) {
+// deleteBackupArgs are the arguments of deleteBackup and restoreBackup.
+type deleteBackupArgs struct {
+	pathArg
+	backupIDArg
+}
+
+func deleteBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Result, error) {
 	f := on(c)
-	m, err := f.DeleteBackup(c.Str("path"), backupID(c))
+	m, err := f.DeleteBackup(a.Path, backupID(c, a))
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(m)
 }
 
-func restoreBackup(_ context.Context, c *fun.Call) (fun.Result, error) {
+func restoreBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Result, error) {
 	f := on(c)
-	return fun.Value(f.RestoreBackup(c.Str("path"), backupID(c)))
+	return fun.Value(f.RestoreBackup(a.Path, backupID(c, a)))
 }
 
-func link(_ context.Context, c *fun.Call) (fun.Result, error) {
+type linkArgs struct {
+	srcArg
+	Path string `arg:"path,required,path" doc:"the new name"`
+}
+
+func link(_ context.Context, c *fun.Call, a *linkArgs) (fun.Result, error) {
 	f := on(c)
-	src, p := f.Expand(c.Str("src")), f.Expand(c.Str("path"))
+	src, p := f.Expand(a.Src), f.Expand(a.Path)
 	if !filepath.IsAbs(src) {
 		return fun.Result{}, invalid("File path must be absolute.")
 	}
@@ -219,42 +268,70 @@ func link(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func permsOf(c *fun.Call) Perms {
-	return Perms{User: c.Value("user"), Group: c.Value("group"), Mode: NormMode(c.Value("mode"))}
+func permsOf(c *fun.Call, group value.Value, mode value.Value, user value.Value) Perms {
+	return Perms{User: user, Group: group, Mode: NormMode(mode)}
 }
 
-func makedirs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type makedirsArgs struct {
+	pathArg
+	ownerOpt
+	groupOpt
+	modeOpt
+}
+
+func makedirs(ctx context.Context, c *fun.Call, a *makedirsArgs) (fun.Result, error) {
 	f := on(c)
-	dir := filepath.Clean(pyDir(f.Expand(c.Str("path"))))
+	dir := filepath.Clean(pyDir(f.Expand(a.Path)))
 	if f.IsDir(dir) {
 		return fun.Value(fmt.Sprintf("Directory '%s' already exists", dir))
 	}
 	if f.Exists(dir) {
 		return fun.Value(fmt.Sprintf("The path '%s' already exists and is not a directory", dir))
 	}
-	return fun.Result{}, osError(f.Mkdir(ctx, dir, permsOf(c)))
+	return fun.Result{}, osError(f.Mkdir(ctx, dir, permsOf(c, a.Group, a.Mode, a.User)))
 }
 
-func makedirsPerms(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type makedirsPermsArgs struct {
+	Name string `arg:"name,required,path" doc:"the directory"`
+	ownerOpt
+	groupOpt
+	Mode value.Value `arg:"mode,mode" default:"0755" doc:"permissions"`
+}
+
+func makedirsPerms(ctx context.Context, c *fun.Call, a *makedirsPermsArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("name"))
+	p := f.Expand(a.Name)
 	if f.Exists(p) {
 		return fun.Result{}, osError(&fs.PathError{Op: "mkdir", Path: p, Err: fs.ErrExist})
 	}
-	return fun.Result{}, osError(f.Mkdir(ctx, p, permsOf(c)))
+	return fun.Result{}, osError(f.Mkdir(ctx, p, permsOf(c, a.Group, a.Mode, a.User)))
 }
 
-func mkdir(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type mkdirArgs struct {
+	DirPath string `arg:"dir_path,required,path" doc:"the directory"`
+	ownerOpt
+	groupOpt
+	modeOpt
+}
+
+func mkdir(ctx context.Context, c *fun.Call, a *mkdirArgs) (fun.Result, error) {
 	f := on(c)
-	if err := f.Mkdir(ctx, c.Str("dir_path"), permsOf(c)); err != nil {
+	if err := f.Mkdir(ctx, a.DirPath, permsOf(c, a.Group, a.Mode, a.User)); err != nil {
 		return fun.Result{}, osError(err)
 	}
 	return fun.Value(true)
 }
 
-func moveAction(_ context.Context, c *fun.Call) (fun.Result, error) {
+type moveActionArgs struct {
+	srcArg
+	dstArg
+	DisallowCopyAndUnlink bool `arg:"disallow_copy_and_unlink" default:"False" doc:"fail if the destination is on another file system"`
+	fun.SystemPath
+}
+
+func moveAction(_ context.Context, c *fun.Call, a *moveActionArgs) (fun.Result, error) {
 	f := on(c)
-	src, dst := f.Expand(c.Str("src")), f.Expand(c.Str("dst"))
+	src, dst := f.Expand(a.Src), f.Expand(a.Dst)
 	if !filepath.IsAbs(src) {
 		return fun.Result{}, invalid("Source path must be absolute.")
 	}
@@ -266,7 +343,7 @@ func moveAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err := f.CheckSystem(src, false); err != nil {
 		return fun.Result{}, fun.Errorf("%s", err)
 	}
-	if c.Bool("disallow_copy_and_unlink") {
+	if a.DisallowCopyAndUnlink {
 		move = f.Rename
 	}
 	if f.IsDir(dst) {
@@ -278,9 +355,15 @@ func moveAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func renameAction(_ context.Context, c *fun.Call) (fun.Result, error) {
+type renameActionArgs struct {
+	srcArg
+	dstArg
+	fun.SystemPath
+}
+
+func renameAction(_ context.Context, c *fun.Call, a *renameActionArgs) (fun.Result, error) {
 	f := on(c)
-	src, dst := f.Expand(c.Str("src")), f.Expand(c.Str("dst"))
+	src, dst := f.Expand(a.Src), f.Expand(a.Dst)
 	if !filepath.IsAbs(src) {
 		return fun.Result{}, invalid("File path must be absolute.")
 	}
@@ -293,10 +376,16 @@ func renameAction(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func seekWrite(_ context.Context, c *fun.Call) (fun.Result, error) {
+type seekWriteArgs struct {
+	pathArg
+	Data   string `arg:"data,required" doc:"the text"`
+	Offset int64  `arg:"offset,required" unit:"bytes" doc:"where to start"`
+}
+
+func seekWrite(_ context.Context, c *fun.Call, a *seekWriteArgs) (fun.Result, error) {
 	f := on(c)
-	p, data := f.Expand(c.Str("path")), c.Str("data")
-	at := c.Int("offset")
+	p, data := f.Expand(a.Path), a.Data
+	at := a.Offset
 	old, err := f.ReadFile(p)
 	if err != nil {
 		return fun.Result{}, osError(err)
@@ -316,9 +405,14 @@ func seekWrite(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(int64(len(data)))
 }
 
-func setMode(_ context.Context, c *fun.Call) (fun.Result, error) {
+type setModeArgs struct {
+	pathArg
+	Mode value.Value `arg:"mode,required" doc:"permissions, such as 0644"`
+}
+
+func setMode(_ context.Context, c *fun.Call, a *setModeArgs) (fun.Result, error) {
 	f := on(c)
-	p, mode := f.Expand(c.Str("path")), NormMode(c.Value("mode"))
+	p, mode := f.Expand(a.Path), NormMode(a.Mode)
 	if !f.Exists(p) {
 		return fun.Result{}, fun.Errorf("%s: File not found", p)
 	}
@@ -333,13 +427,21 @@ func setMode(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(st.Mode)
 }
 
-func symlink(_ context.Context, c *fun.Call) (fun.Result, error) {
+type symlinkArgs struct {
+	srcArg
+	Path   string `arg:"path,required,path" doc:"the link"`
+	Force  bool   `arg:"force" default:"False" doc:"replace an existing path"`
+	Atomic bool   `arg:"atomic" default:"False" doc:"replace it in one step"`
+	fun.SystemPath
+}
+
+func symlink(_ context.Context, c *fun.Call, a *symlinkArgs) (fun.Result, error) {
 	f := on(c)
-	src, p := f.Expand(c.Str("src")), f.Expand(c.Str("path"))
+	src, p := f.Expand(a.Src), f.Expand(a.Path)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("Link path must be absolute: %s", p)
 	}
-	replace := c.Bool("force") || c.Bool("atomic")
+	replace := a.Force || a.Atomic
 	if f.IsLink(p) {
 		if to, err := f.Readlink(p); err == nil && filepath.Clean(to) == filepath.Clean(src) {
 			return fun.Value(true)
@@ -396,10 +498,17 @@ func (f *FS) inPlace(path string, make func(tmp string) error) error {
 	return f.Rename(tmp, path)
 }
 
-func touch(_ context.Context, c *fun.Call) (fun.Result, error) {
+type touchArgs struct {
+	_     fun.Arguments
+	Name  string      `arg:"name,required,path" doc:"the file"`
+	Atime value.Value `arg:"atime" unit:"s" doc:"access time, since 1970"`
+	Mtime value.Value `arg:"mtime" unit:"s" doc:"modification time, since 1970"`
+}
+
+func touch(_ context.Context, c *fun.Call, a *touchArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("name"))
-	if err := f.Touch(p, c.Value("atime"), c.Value("mtime")); err != nil {
+	p := f.Expand(a.Name)
+	if err := f.Touch(p, a.Atime, a.Mtime); err != nil {
 		if _, ok := errors.AsType[*fs.PathError](err); ok {
 			return fun.Result{}, fun.Errorf("%s", host.Strerror(err))
 		}
@@ -408,10 +517,15 @@ func touch(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(f.Exists(p))
 }
 
-func truncate(_ context.Context, c *fun.Call) (fun.Result, error) {
+type truncateArgs struct {
+	pathArg
+	Length int64 `arg:"length,required" unit:"bytes" doc:"the new length"`
+}
+
+func truncate(_ context.Context, c *fun.Call, a *truncateArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
-	n := c.Int("length")
+	p := f.Expand(a.Path)
+	n := a.Length
 	const most = 1 << 30
 	if n < 0 || n > most {
 		return fun.Result{}, invalid("length %d is out of range", n)

@@ -31,10 +31,17 @@ type finder struct {
 	found              []value.Value
 }
 
-func find(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type findArgs struct {
+	pathArg
+	fun.SystemPath
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
+func find(ctx context.Context, c *fun.Call, a *findArgs) (fun.Result, error) {
 	f := on(c)
-	opts := c.Kw.Copy()
-	for _, p := range c.Pos {
+	opts := a.Rest.Map.Copy()
+	for _, p := range a.More {
 		switch p {
 		case "delete":
 			opts.Set("delete", "f")
@@ -50,7 +57,7 @@ func find(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 	}
-	roots := f.Glob(f.Expand(c.Str("path")))
+	roots := f.Glob(f.Expand(a.Path))
 	for _, root := range roots {
 		if err := f.CheckSystem(root, true); err != nil && fd.del != "" {
 			return fun.Result{}, fun.Errorf("%s", err)

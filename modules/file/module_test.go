@@ -465,7 +465,7 @@ func TestEncode(t *testing.T) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, s := range file.Module().Specs {
+	for _, s := range file.Module().Loaded().Specs {
 		if seen[s.Name] {
 			t.Errorf("two rows are named %s", s.Name)
 		}

@@ -18,87 +18,103 @@ import (
 	"brine/modules/textfile"
 )
 
-func basename(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(pyBase(c.Str("path")))
+func basename(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	return fun.Value(pyBase(a.Path))
 }
 
-func dirname(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(pyDir(c.Str("path")))
+func dirname(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	return fun.Value(pyDir(a.Path))
 }
 
-func normpath(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(filepath.Clean(c.Str("path")))
+func normpath(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	return fun.Value(filepath.Clean(a.Path))
 }
 
-func pardir(context.Context, *fun.Call) (fun.Result, error) { return fun.Value("..") }
+func pardir(context.Context, *fun.Call, *fun.NoArgs) (fun.Result, error) { return fun.Value("..") }
 
-func pwd(_ context.Context, c *fun.Call) (fun.Result, error) { return result(on(c).Getwd()) }
+func pwd(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return result(on(c).Getwd())
+}
 
-func directoryExists(_ context.Context, c *fun.Call) (fun.Result, error) {
+func directoryExists(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	return fun.Value(f.IsDir(p))
 }
 
-func fileExists(_ context.Context, c *fun.Call) (fun.Result, error) {
+func fileExists(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	return fun.Value(f.IsFile(p))
 }
 
-func isLink(_ context.Context, c *fun.Call) (fun.Result, error) {
+func isLink(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	return fun.Value(f.IsLink(p))
 }
 
-func isHardLink(_ context.Context, c *fun.Call) (fun.Result, error) {
+func isHardLink(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	st, err := f.Lstat(p)
 	return fun.Value(err == nil && st.Mode.IsRegular() && st.Nlink > 1)
 }
 
-func pathExistsGlob(_ context.Context, c *fun.Call) (fun.Result, error) {
+func pathExistsGlob(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	return fun.Value(len(f.Glob(p)) > 0)
 }
 
 // isOfType returns whether the path of a call is a file of a type.
-func isOfType(c *fun.Call, typ string) (fun.Result, error) {
+func isOfType(c *fun.Call, _ *nameArg, typ string) (fun.Result, error) {
 	f, p := onPath(c)
 	st, err := f.Lstat(p)
 	return fun.Value(err == nil && typeName(st.Mode) == typ)
 }
 
-func isBlockDev(_ context.Context, c *fun.Call) (fun.Result, error) { return isOfType(c, "block") }
-func isCharDev(_ context.Context, c *fun.Call) (fun.Result, error)  { return isOfType(c, "char") }
-func isFIFO(_ context.Context, c *fun.Call) (fun.Result, error)     { return isOfType(c, "pipe") }
+func isBlockDev(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	return isOfType(c, a, "block")
+}
+
+func isCharDev(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	return isOfType(c, a, "char")
+}
+
+func isFIFO(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	return isOfType(c, a, "pipe")
+}
 
 // stat returns the part of the stats of a call's path that pick takes.
-func stat(c *fun.Call, pick func(Stats) value.Value) (fun.Result, error) {
+func stat(c *fun.Call, a *getGIDArgs, pick func(Stats) value.Value) (fun.Result, error) {
 	f, p := onPath(c)
-	st, err := f.Stats(p, c.Bool("follow_symlinks"))
+	st, err := f.Stats(p, a.FollowSymlinks)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(pick(st))
 }
 
-func getGID(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return stat(c, func(s Stats) value.Value { return int64(s.GID) })
+// getGIDArgs are the arguments of getGID, getGroup, getMode, getUID and getUser.
+type getGIDArgs struct {
+	pathArg
+	followArgs
 }
 
-func getGroup(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return stat(c, func(s Stats) value.Value { return s.Group })
+func getGID(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
+	return stat(c, a, func(s Stats) value.Value { return int64(s.GID) })
 }
 
-func getMode(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return stat(c, func(s Stats) value.Value { return s.Mode })
+func getGroup(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
+	return stat(c, a, func(s Stats) value.Value { return s.Group })
 }
 
-func getUID(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return stat(c, func(s Stats) value.Value { return int64(s.UID) })
+func getMode(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
+	return stat(c, a, func(s Stats) value.Value { return s.Mode })
 }
 
-func getUser(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return stat(c, func(s Stats) value.Value { return s.User })
+func getUID(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
+	return stat(c, a, func(s Stats) value.Value { return int64(s.UID) })
+}
+
+func getUser(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
+	return stat(c, a, func(s Stats) value.Value { return s.User })
 }
 
 // pyBase is Python's os.path.basename.
@@ -113,14 +129,19 @@ func pyDir(p string) string {
 	return head
 }
 
-func access(_ context.Context, c *fun.Call) (fun.Result, error) {
+type accessArgs struct {
+	pathArg
+	Mode string `arg:"mode,required" doc:"f: exists, r: readable, w: writable, x: executable"`
+}
+
+func access(_ context.Context, c *fun.Call, args *accessArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(args.Path)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("Path to link must be absolute.")
 	}
 	bit := map[string]uint32{"f": 0, "r": 4, "w": 2, "x": 1, "0": 0, "1": 1, "2": 2, "4": 4} // letters, or the numbers of os.access
-	want, ok := bit[c.Str("mode")]
+	want, ok := bit[args.Mode]
 	if !ok {
 		return fun.Result{}, invalid("Invalid mode specified.")
 	}
@@ -149,9 +170,14 @@ func access(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(st.Perm()&want != 0)
 }
 
-func checkHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+type checkHashArgs struct {
+	pathArg
+	FileHash value.Value `arg:"file_hash,required" doc:"the digest, or TYPE:DIGEST, or TYPE=DIGEST"`
+}
+
+func checkHash(_ context.Context, c *fun.Call, a *checkHashArgs) (fun.Result, error) {
 	f := on(c)
-	want, ok := c.Value("file_hash").(string)
+	want, ok := a.FileHash.(string)
 	if !ok {
 		return fun.Result{}, invalid("hash must be a string")
 	}
@@ -161,7 +187,7 @@ func checkHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 	} else if kind == "" {
 		return fun.Result{}, invalid("Hash %s (length: %d) could not be matched to a supported hash type. The supported hash types and lengths are: %s", want, len(want), hashTable())
 	}
-	have, err := cp.HashFile(f.Host, f.Expand(c.Str("path")), kind)
+	have, err := cp.HashFile(f.Host, f.Expand(a.Path), kind)
 	return fun.Result{Value: have == want}, osError(err)
 }
 
@@ -173,36 +199,52 @@ func osError(err error) error {
 	return fun.Errorf("%s", host.OSError(err))
 }
 
-func contains(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f := on(c)
-	b, err := f.ReadFile(f.Expand(c.Str("path")))
-	if err != nil {
-		return fun.Value(false) // as in Salt
-	}
-	return fun.Value(strings.Contains(string(b), strings.TrimSpace(c.Str("text"))))
+type containsArgs struct {
+	pathArg
+	Text string `arg:"text,required" doc:"the text; white space around it is ignored"`
 }
 
-func containsGlob(_ context.Context, c *fun.Call) (fun.Result, error) {
+func contains(_ context.Context, c *fun.Call, a *containsArgs) (fun.Result, error) {
 	f := on(c)
-	b, err := f.ReadFile(f.Expand(c.Str("path")))
+	b, err := f.ReadFile(f.Expand(a.Path))
 	if err != nil {
 		return fun.Value(false) // as in Salt
 	}
-	return fun.Value(value.Fnmatch(c.Str("glob_expr"), string(b)))
+	return fun.Value(strings.Contains(string(b), strings.TrimSpace(a.Text)))
 }
 
-func containsRegex(_ context.Context, c *fun.Call) (fun.Result, error) {
+type containsGlobArgs struct {
+	pathArg
+	GlobExpr string `arg:"glob_expr,required" doc:"the glob"`
+}
+
+func containsGlob(_ context.Context, c *fun.Call, a *containsGlobArgs) (fun.Result, error) {
 	f := on(c)
-	b, err := f.ReadFile(f.Expand(c.Str("path")))
+	b, err := f.ReadFile(f.Expand(a.Path))
 	if err != nil {
 		return fun.Value(false) // as in Salt
 	}
-	re, err := pyre.Compile(c.Str("regex"), 0)
+	return fun.Value(value.Fnmatch(a.GlobExpr, string(b)))
+}
+
+type containsRegexArgs struct {
+	pathArg
+	Regex string `arg:"regex,required" doc:"the regular expression"`
+	Lchar string `arg:"lchar" default:"" doc:"characters to strip from the start of each line"`
+}
+
+func containsRegex(_ context.Context, c *fun.Call, a *containsRegexArgs) (fun.Result, error) {
+	f := on(c)
+	b, err := f.ReadFile(f.Expand(a.Path))
+	if err != nil {
+		return fun.Value(false) // as in Salt
+	}
+	re, err := pyre.Compile(a.Regex, 0)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	for _, l := range difflib.SplitLines(string(b)) {
-		if lc := c.Str("lchar"); lc != "" {
+		if lc := a.Lchar; lc != "" {
 			l = strings.TrimLeft(l, lc)
 		}
 		if ok, err := re.Has(l); ok || err != nil {
@@ -212,7 +254,7 @@ func containsRegex(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(false)
 }
 
-func diskusage(_ context.Context, c *fun.Call) (fun.Result, error) {
+func diskusage(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	st, err := f.Stat(p)
 	if err != nil {
@@ -237,16 +279,36 @@ func diskusage(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: total}, err
 }
 
-func extractHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+type extractHashArgs struct {
+	HashFn   string `arg:"hash_fn,required,path" doc:"the file of digests"`
+	HashType string `arg:"hash_type" default:"sha256" doc:"kind of digest"`
+	FileName string `arg:"file_name" default:"" doc:"name of the file"`
+	Source   string `arg:"source" default:"" doc:"URL of the file"`
+	hashNameOpt
+}
+
+func extractHash(_ context.Context, c *fun.Call, a *extractHashArgs) (fun.Result, error) {
 	f := on(c)
-	s, ok, err := f.ExtractHash(c.Str("hash_fn"), c.Str("hash_type"), c.Str("file_name"), c.Str("source"), c.Str("source_hash_name"))
+	s, ok, err := f.ExtractHash(a.HashFn, a.HashType, a.FileName, a.Source, a.SourceHashName)
 	if err != nil || !ok {
 		return fun.Result{}, osError(err)
 	}
 	return fun.Value(value.MapOf("hsum", s.Hex, "hash_type", s.Type))
 }
 
-func getDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type getDiffArgs struct {
+	_             fun.Arguments
+	_             string `arg:"file1,required,path" doc:"path or URL"`
+	_             string `arg:"file2,required,path" doc:"path or URL"`
+	_             string `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
+	ShowFilenames bool   `arg:"show_filenames" default:"True" doc:"name the files at the top"`
+	ShowChanges   bool   `arg:"show_changes" default:"True" doc:"show the diff"`
+	_             bool   `arg:"template" default:"False" doc:"accepted"`
+	_             string `arg:"source_hash_file1" doc:"digest of the first file"`
+	_             string `arg:"source_hash_file2" doc:"digest of the second file"`
+}
+
+func getDiff(ctx context.Context, c *fun.Call, args *getDiffArgs) (fun.Result, error) {
 	f := on(c)
 	var paths [2]string
 	client := f.cp()
@@ -261,11 +323,11 @@ func getDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		paths[i] = p
 	}
 	var names []string
-	if c.Bool("show_filenames") {
+	if args.ShowFilenames {
 		names = paths[:]
 	}
 	a, b := f.FileAt(paths[0]), f.FileAt(paths[1])
-	if !c.Bool("show_changes") {
+	if !args.ShowChanges {
 		d, err := f.showDiff(a, b, true)
 		return fun.Result{Value: d}, osError(err)
 	}
@@ -273,19 +335,30 @@ func getDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: d}, osError(err)
 }
 
-func getHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+type getHashArgs struct {
+	pathArg
+	Form string `arg:"form" default:"sha256" doc:"md5, sha1, sha224, sha256, sha384 or sha512"`
+	_    int64  `arg:"chunk_size" default:"65536" unit:"bytes" doc:"accepted"`
+}
+
+func getHash(_ context.Context, c *fun.Call, a *getHashArgs) (fun.Result, error) {
 	f := on(c)
-	h, err := cp.HashFile(f.Host, f.Expand(c.Str("path")), c.Str("form"))
+	h, err := cp.HashFile(f.Host, f.Expand(a.Path), a.Form)
 	return fun.Result{Value: h}, osError(err)
 }
 
-func getSum(_ context.Context, c *fun.Call) (fun.Result, error) {
+type getSumArgs struct {
+	pathArg
+	Form string `arg:"form" default:"sha256" doc:"md5, sha1, sha224, sha256, sha384 or sha512"`
+}
+
+func getSum(_ context.Context, c *fun.Call, a *getSumArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(a.Path)
 	if !f.IsFile(p) {
 		return fun.Value("File not found")
 	}
-	h, err := cp.HashFile(f.Host, p, c.Str("form"))
+	h, err := cp.HashFile(f.Host, p, a.Form)
 	return fun.Result{Value: h}, osError(err)
 }
 
@@ -301,47 +374,71 @@ func asNumber(v value.Value) (int, bool) {
 	return 0, false
 }
 
-func gidToGroup(_ context.Context, c *fun.Call) (fun.Result, error) {
+type gidToGroupArgs struct {
+	_   fun.Arguments
+	GID value.Value `arg:"gid,required,str|int" doc:"ID or name"`
+}
+
+func gidToGroup(_ context.Context, c *fun.Call, a *gidToGroupArgs) (fun.Result, error) {
 	f := on(c)
-	gid, ok := asNumber(c.Value("gid"))
+	gid, ok := asNumber(a.GID)
 	if !ok {
-		if gid, ok = f.GroupToGID(c.Value("gid")); !ok {
+		if gid, ok = f.GroupToGID(a.GID); !ok {
 			return fun.Value("")
 		}
 	}
 	return fun.Value(f.GIDToGroup(gid))
 }
 
-func groupToGID(_ context.Context, c *fun.Call) (fun.Result, error) {
+type groupToGIDArgs struct {
+	_     fun.Arguments
+	Group value.Value `arg:"group,required" doc:"name or ID"`
+}
+
+func groupToGID(_ context.Context, c *fun.Call, a *groupToGIDArgs) (fun.Result, error) {
 	f := on(c)
-	if gid, ok := f.GroupToGID(c.Value("group")); ok {
+	if gid, ok := f.GroupToGID(a.Group); ok {
 		return fun.Value(int64(gid))
 	}
 	return fun.Value("")
 }
 
-func uidToUser(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f := on(c)
-	if uid, ok := asNumber(c.Value("uid")); ok {
-		return fun.Value(f.UIDToUser(uid))
-	}
-	return fun.Value(c.Value("uid"))
+type uidToUserArgs struct {
+	_   fun.Arguments
+	UID value.Value `arg:"uid,required" doc:"user ID"`
 }
 
-func userToUID(_ context.Context, c *fun.Call) (fun.Result, error) {
+func uidToUser(_ context.Context, c *fun.Call, a *uidToUserArgs) (fun.Result, error) {
 	f := on(c)
-	if uid, ok := f.UserToUID(c.Value("user")); ok {
+	if uid, ok := asNumber(a.UID); ok {
+		return fun.Value(f.UIDToUser(uid))
+	}
+	return fun.Value(a.UID)
+}
+
+type userToUIDArgs struct {
+	_    fun.Arguments
+	User value.Value `arg:"user,required" doc:"name or ID; None is the user brine runs as"`
+}
+
+func userToUID(_ context.Context, c *fun.Call, a *userToUIDArgs) (fun.Result, error) {
+	f := on(c)
+	if uid, ok := f.UserToUID(a.User); ok {
 		return fun.Value(int64(uid))
 	}
 	return fun.Value("")
 }
 
-func join(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if len(c.Pos) == 0 {
+type joinArgs struct {
+	More fun.Varargs
+}
+
+func join(_ context.Context, c *fun.Call, a *joinArgs) (fun.Result, error) {
+	if len(a.More) == 0 {
 		return fun.Value("")
 	}
 	out := ""
-	for i, p := range c.Pos {
+	for i, p := range a.More {
 		switch part := value.Str(p); { // an absolute part starts again
 		case i == 0 || strings.HasPrefix(part, "/"):
 			out = part
@@ -354,13 +451,23 @@ func join(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
-func listBackups(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f := on(c)
-	limit, _ := asNumber(c.Value("limit"))
-	return fun.Value(f.ListBackups(c.Str("path"), limit))
+type listBackupsArgs struct {
+	pathArg
+	Limit value.Value `arg:"limit,int" doc:"return at most this many"`
 }
 
-func listBackupsDir(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listBackups(_ context.Context, c *fun.Call, a *listBackupsArgs) (fun.Result, error) {
+	f := on(c)
+	limit, _ := asNumber(a.Limit)
+	return fun.Value(f.ListBackups(a.Path, limit))
+}
+
+type listBackupsDirArgs struct {
+	pathArg
+	_ int64 `arg:"limit" doc:"accepted"`
+}
+
+func listBackupsDir(_ context.Context, c *fun.Call, _ *listBackupsDirArgs) (fun.Result, error) {
 	f, p := onPath(c)
 	names, err := f.ReadDir(filepath.Join(f.backupRoot(), p))
 	if err != nil {
@@ -379,9 +486,9 @@ func listBackupsDir(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(count)
 }
 
-func lsattr(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func lsattr(ctx context.Context, c *fun.Call, args *pathArg) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(args.Path)
 	if _, err := f.LookPath("lsattr", ""); err != nil {
 		return fun.Value(nil) // as in Salt, where lsattr is missing
 	}
@@ -409,7 +516,7 @@ func lsattr(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func lstat(_ context.Context, c *fun.Call) (fun.Result, error) {
+func lstat(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("Path to file must be absolute.")
@@ -430,19 +537,24 @@ func unixMode(m fs.FileMode) uint32 {
 	return t[typeName(m)] | host.UnixMode(m)
 }
 
-func read(_ context.Context, c *fun.Call) (fun.Result, error) {
+type readArgs struct {
+	pathArg
+	Binary bool `arg:"binary" default:"False" doc:"return bytes"`
+}
+
+func read(_ context.Context, c *fun.Call, a *readArgs) (fun.Result, error) {
 	f := on(c)
-	b, err := f.ReadFile(f.Expand(c.Str("path")))
+	b, err := f.ReadFile(f.Expand(a.Path))
 	if err != nil {
 		return fun.Result{}, osError(err)
 	}
-	if c.Bool("binary") {
+	if a.Binary {
 		return fun.Value(value.Bytes(b))
 	}
 	return fun.Value(string(b))
 }
 
-func readdir(_ context.Context, c *fun.Call) (fun.Result, error) {
+func readdir(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
 	f, p := onPath(c)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("Dir path must be absolute.")
@@ -457,32 +569,46 @@ func readdir(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Strings(append([]string{".", ".."}, names...)...))
 }
 
-func readlink(_ context.Context, c *fun.Call) (fun.Result, error) {
+type readlinkArgs struct {
+	pathArg
+	Canonicalize bool `arg:"canonicalize" default:"False" doc:"resolve all links; return an absolute path"`
+}
+
+func readlink(_ context.Context, c *fun.Call, a *readlinkArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(a.Path)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("Path to link must be absolute.")
 	}
 	if !f.IsLink(p) {
 		return fun.Result{}, invalid("A valid link was not specified.")
 	}
-	if c.Bool("canonicalize") {
+	if a.Canonicalize {
 		return fun.Value(f.RealPath(p))
 	}
 	to, err := f.Readlink(p)
 	return fun.Result{Value: to}, osError(err)
 }
 
-func search(_ context.Context, c *fun.Call) (fun.Result, error) {
+type searchArgs struct {
+	pathArg
+	patternArg
+	Flags           value.Value `arg:"flags,str|int|list[str]" default:"8" doc:"flags of the expression: names, or Python's number"`
+	_               value.Value `arg:"bufsize,str|int" default:"1" doc:"accepted"`
+	IgnoreIfMissing bool        `arg:"ignore_if_missing" default:"False" doc:"a missing file has no match"`
+	Multiline       bool        `arg:"multiline" default:"False" doc:"let ^ and $ match at line ends"`
+}
+
+func search(_ context.Context, c *fun.Call, a *searchArgs) (fun.Result, error) {
 	f := on(c)
-	flags, err := ReFlags(c.Value("flags"))
+	flags, err := ReFlags(a.Flags)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("multiline") {
+	if a.Multiline {
 		flags |= pyre.Multiline
 	}
-	return wrap(f.Search(c.Str("path"), c.Str("pattern"), flags, c.Bool("ignore_if_missing")))
+	return wrap(f.Search(a.Path, a.Pattern, flags, a.IgnoreIfMissing))
 }
 
 // wrap is result for a Go value.
@@ -493,14 +619,20 @@ func wrap[T any](v T, err error) (fun.Result, error) {
 	return fun.Value(value.From(v))
 }
 
-func seekRead(_ context.Context, c *fun.Call) (fun.Result, error) {
+type seekReadArgs struct {
+	pathArg
+	Size   int64 `arg:"size,required" unit:"bytes" doc:"how much to read"`
+	Offset int64 `arg:"offset,required" unit:"bytes" doc:"where to start; negative counts from the end"`
+}
+
+func seekRead(_ context.Context, c *fun.Call, a *seekReadArgs) (fun.Result, error) {
 	f := on(c)
-	b, err := f.ReadFile(f.Expand(c.Str("path")))
+	b, err := f.ReadFile(f.Expand(a.Path))
 	if err != nil {
 		return fun.Result{}, osError(err)
 	}
-	size := c.Int("size")
-	at := c.Int("offset")
+	size := a.Size
+	at := a.Offset
 	if at < 0 {
 		at = max(0, int64(len(b))+at)
 	}
@@ -508,19 +640,32 @@ func seekRead(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(string(b[at:min(int64(len(b)), at+max(0, size))]))
 }
 
-func sourceList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type sourceListArgs struct {
+	_          fun.Arguments
+	Source     value.Value `arg:"source,required" doc:"sources"`
+	SourceHash value.Value `arg:"source_hash,required" doc:"digest"`
+	_          string      `arg:"saltenv,required" doc:"environment of salt:// URLs"`
+}
+
+func sourceList(ctx context.Context, c *fun.Call, a *sourceListArgs) (fun.Result, error) {
 	f := on(c)
-	src, hash, err := f.SourceList(ctx, c.Value("source"), c.Value("source_hash"))
+	src, hash, err := f.SourceList(ctx, a.Source, a.SourceHash)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(value.NewList(src, hash))
 }
 
-func stats(_ context.Context, c *fun.Call) (fun.Result, error) {
+type statsArgs struct {
+	pathArg
+	HashType string `arg:"hash_type" doc:"also return a digest of this kind"`
+	followArgs
+}
+
+func stats(_ context.Context, c *fun.Call, a *statsArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
-	st, err := f.Stats(p, c.Bool("follow_symlinks"))
+	p := f.Expand(a.Path)
+	st, err := f.Stats(p, a.FollowSymlinks)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -528,7 +673,7 @@ func stats(_ context.Context, c *fun.Call) (fun.Result, error) {
 		"inode", value.From(st.Inode), "uid", int64(st.UID), "gid", int64(st.GID), "group", st.Group, "user", st.User,
 		"atime", Seconds(st.Atime), "mtime", Seconds(st.Mtime), "ctime", Seconds(st.Ctime), "size", st.Size, "mode", st.Mode,
 	)
-	if kind := c.Str("hash_type"); kind != "" {
+	if kind := a.HashType; kind != "" {
 		sum := value.Value("File not found")
 		if f.IsFile(p) {
 			if sum, err = cp.HashFile(f.Host, p, kind); err != nil {
@@ -542,9 +687,14 @@ func stats(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func tail(_ context.Context, c *fun.Call) (fun.Result, error) {
+type tailArgs struct {
+	pathArg
+	Lines int64 `arg:"lines,required" doc:"how many"`
+}
+
+func tail(_ context.Context, c *fun.Call, a *tailArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(a.Path)
 	if !f.IsFile(p) {
 		return fun.Result{}, invalid("File not found: %s", p)
 	}
@@ -555,7 +705,7 @@ func tail(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if !IsText(b) {
 		return fun.Result{}, invalid("Cannot tail a binary file: %s", p)
 	}
-	n := c.Int("lines")
+	n := a.Lines
 	lines := SplitLines(string(b), false)
 	if k := len(lines) - int(n); k > 0 && n >= 0 {
 		lines = lines[k:]
@@ -598,18 +748,24 @@ func (f *FS) Glob(pattern string) []string {
 	return found
 }
 
-func grep(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type grepArgs struct {
+	pathArg
+	Pattern string `arg:"pattern,required" doc:"the pattern"`
+	More    fun.Varargs
+}
+
+func grep(ctx context.Context, c *fun.Call, a *grepArgs) (fun.Result, error) {
 	f := on(c)
 	argv := []string{"grep"}
-	for _, o := range c.Pos {
+	for _, o := range a.More {
 		s := value.Str(o)
 		if len(strings.Fields(s)) > 1 {
 			return fun.Result{}, invalid("Passing multiple command line arguments in a single string is not supported, please pass the following arguments separately: %s", s)
 		}
 		argv = append(argv, s)
 	}
-	p := f.Expand(c.Str("path"))
-	argv = append(argv, c.Str("pattern"))
+	p := f.Expand(a.Path)
+	argv = append(argv, a.Pattern)
 	if files := f.Glob(p); len(files) > 0 {
 		argv = append(argv, files...)
 	} else {

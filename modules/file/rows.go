@@ -11,8 +11,8 @@ import (
 	"brine/modules/cp"
 )
 
-func suffix(c *fun.Call) string {
-	if v := c.Value("backup"); value.Truth(v) {
+func suffix(c *fun.Call, argBackup value.Value) string {
+	if v := argBackup; value.Truth(v) {
 		return value.Str(v)
 	}
 	return ""
@@ -35,15 +35,30 @@ func changed(c *fun.Call, before, after []string) (fun.Result, error) {
 	return fun.Value(d)
 }
 
-func blockReplaceRow(_ context.Context, c *fun.Call) (fun.Result, error) {
+type blockReplaceRowArgs struct {
+	pathArg
+	MarkerStart       string        `arg:"marker_start" default:"#-- start managed zone --" doc:"text of the line before the block"`
+	MarkerEnd         string        `arg:"marker_end" default:"#-- end managed zone --" doc:"text of the line after it"`
+	Content           string        `arg:"content" default:"" doc:"the lines of the block"`
+	AppendIfNotFound  bool          `arg:"append_if_not_found" default:"False" doc:"append the block if there are no markers"`
+	PrependIfNotFound bool          `arg:"prepend_if_not_found" default:"False" doc:"prepend the block if there are no markers"`
+	Backup            value.Value   `arg:"backup,str|bool" default:"'.bak'" doc:"keep a copy of the file with this suffix; False keeps none"`
+	DryRun            bool          `arg:"dry_run" default:"False" doc:"change nothing"`
+	_                 bool          `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
+	AppendNewline     fun.Opt[bool] `arg:"append_newline" default:"False" doc:"end the content with a newline; None: only if it has none"`
+	InsertBeforeMatch string        `arg:"insert_before_match" doc:"if there are no markers, add the block before the first line that matches"`
+	InsertAfterMatch  string        `arg:"insert_after_match" doc:"if there are no markers, add the block after the first line that matches"`
+}
+
+func blockReplaceRow(_ context.Context, c *fun.Call, a *blockReplaceRowArgs) (fun.Result, error) {
 	f := on(c)
 	b := Block{
-		Path: c.Str("path"), Start: c.Str("marker_start"), End: c.Str("marker_end"), Content: c.Str("content"),
-		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"),
-		InsertBefore: c.Str("insert_before_match"), InsertAfter: c.Str("insert_after_match"), Backup: suffix(c), DryRun: c.Bool("dry_run"),
+		Path: a.Path, Start: a.MarkerStart, End: a.MarkerEnd, Content: a.Content,
+		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound,
+		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch, Backup: suffix(c, a.Backup), DryRun: a.DryRun,
 	}
-	if !c.IsNone("append_newline") {
-		nl := c.Bool("append_newline")
+	if !!a.AppendNewline.Given {
+		nl := a.AppendNewline.V
 		b.Newline = &nl
 	}
 	before, after, err := f.BlockReplace(b)
@@ -53,12 +68,25 @@ func blockReplaceRow(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return changed(c, before, after)
 }
 
-func comment(_ context.Context, c *fun.Call) (fun.Result, error)   { return setComment(c, true) }
-func uncomment(_ context.Context, c *fun.Call) (fun.Result, error) { return setComment(c, false) }
+// commentGiven are the arguments of comment and uncomment.
+type commentGiven struct {
+	pathArg
+	regexArg
+	commentArgs
+	backupArgs
+}
 
-func setComment(c *fun.Call, commented bool) (fun.Result, error) {
+func comment(_ context.Context, c *fun.Call, a *commentGiven) (fun.Result, error) {
+	return setComment(c, a, true)
+}
+
+func uncomment(_ context.Context, c *fun.Call, a *commentGiven) (fun.Result, error) {
+	return setComment(c, a, false)
+}
+
+func setComment(c *fun.Call, a *commentGiven, commented bool) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(c.Str("path"), c.Str("regex"), c.Str("char"), commented, suffix(c))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, commented, suffix(c, a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -68,9 +96,17 @@ func setComment(c *fun.Call, commented bool) (fun.Result, error) {
 	return fun.Value(DiffLines(before, after))
 }
 
-func commentLineRow(_ context.Context, c *fun.Call) (fun.Result, error) {
+type commentLineRowArgs struct {
+	pathArg
+	regexArg
+	Char string `arg:"char" default:"#" doc:"the comment character"`
+	Cmnt bool   `arg:"cmnt" default:"True" doc:"False removes the comment character"`
+	backupArgs
+}
+
+func commentLineRow(_ context.Context, c *fun.Call, a *commentLineRowArgs) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(c.Str("path"), c.Str("regex"), c.Str("char"), c.Bool("cmnt"), suffix(c))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, a.Cmnt, suffix(c, a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -80,57 +116,102 @@ func commentLineRow(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(DiffLines(before, after))
 }
 
-func lineRow(_ context.Context, c *fun.Call) (fun.Result, error) {
+type lineRowArgs struct {
+	pathArg
+	_           string `arg:"content" doc:"the line"`
+	Match       string `arg:"match" doc:"text or regular expression of the line; default: content"`
+	Mode        string `arg:"mode" doc:"insert, ensure, replace or delete"`
+	Location    string `arg:"location" doc:"where to insert: start or end"`
+	_           string `arg:"before" doc:"line before which to insert"`
+	_           string `arg:"after" doc:"line after which to insert"`
+	ShowChanges bool   `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
+	Backup      bool   `arg:"backup" default:"False" doc:"keep a copy of the file with the time as suffix"`
+	Quiet       bool   `arg:"quiet" default:"False" doc:"a missing file is not an error"`
+	Indent      bool   `arg:"indent" default:"True" doc:"indent like the neighbouring line"`
+}
+
+func lineRow(_ context.Context, c *fun.Call, a *lineRowArgs) (fun.Result, error) {
 	f := on(c)
 	before, after, err := f.Line(LineEdit{
-		Path: c.Str("path"), Content: textOf(c, "content"), Match: c.Str("match"), Mode: c.Str("mode"), Location: c.Str("location"),
-		Before: textOf(c, "before"), After: textOf(c, "after"), Backup: c.Bool("backup"), Quiet: c.Bool("quiet"), NoIndent: !c.Bool("indent"),
+		Path: a.Path, Content: textOf(c, "content"), Match: a.Match, Mode: a.Mode, Location: a.Location,
+		Before: textOf(c, "before"), After: textOf(c, "after"), Backup: a.Backup, Quiet: a.Quiet, NoIndent: !a.Indent,
 	})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if d := DiffLines(before, after); d != "" && c.Bool("show_changes") {
+	if d := DiffLines(before, after); d != "" && a.ShowChanges {
 		return fun.Value(d)
 	}
 	return fun.Value(strings.Join(before, "") != strings.Join(after, ""))
 }
 
-func replaceRow(_ context.Context, c *fun.Call) (fun.Result, error) {
+type replaceRowArgs struct {
+	pathArg
+	patternArg
+	Repl              string      `arg:"repl,required" doc:"the replacement"`
+	Count             int64       `arg:"count" default:"0" doc:"replace at most this many matches; 0 is all"`
+	Flags             value.Value `arg:"flags,str|int|list[str]" default:"8" doc:"flags of the expression: names, or Python's number"`
+	_                 value.Value `arg:"bufsize,str|int" default:"1" doc:"accepted"`
+	AppendIfNotFound  bool        `arg:"append_if_not_found" default:"False" doc:"append the text if nothing matches"`
+	PrependIfNotFound bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the text if nothing matches"`
+	_                 string      `arg:"not_found_content" doc:"text to add then; default: repl"`
+	Backup            value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"keep a copy of the file with this suffix; False keeps none"`
+	DryRun            bool        `arg:"dry_run" default:"False" doc:"change nothing"`
+	SearchOnly        bool        `arg:"search_only" default:"False" doc:"only return whether it matches"`
+	_                 bool        `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
+	IgnoreIfMissing   bool        `arg:"ignore_if_missing" default:"False" doc:"a missing file is not an error"`
+	_                 bool        `arg:"preserve_inode" default:"True" doc:"accepted; the file is replaced atomically"`
+	BackslashLiteral  bool        `arg:"backslash_literal" default:"False" doc:"take backslashes in repl literally"`
+}
+
+func replaceRow(_ context.Context, c *fun.Call, a *replaceRowArgs) (fun.Result, error) {
 	f := on(c)
-	flags, err := ReFlags(c.Value("flags"))
+	flags, err := ReFlags(a.Flags)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("search_only") {
-		if c.Bool("append_if_not_found") || c.Bool("prepend_if_not_found") {
+	if a.SearchOnly {
+		if a.AppendIfNotFound || a.PrependIfNotFound {
 			return fun.Result{}, invalid("search_only cannot be used with append/prepend_if_not_found")
 		}
-		return wrap(f.Search(c.Str("path"), c.Str("pattern"), flags, c.Bool("ignore_if_missing")))
+		return wrap(f.Search(a.Path, a.Pattern, flags, a.IgnoreIfMissing))
 	}
-	count := c.Int("count")
+	count := a.Count
 	before, after, err := f.Replace(Replacement{
-		Path: c.Str("path"), Pattern: c.Str("pattern"), Repl: c.Str("repl"), Count: int(count), Flags: flags,
-		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"), NotFound: textOf(c, "not_found_content"),
-		Backup: suffix(c), DryRun: c.Bool("dry_run") || f.Test, IgnoreMissing: c.Bool("ignore_if_missing"), Literal: c.Bool("backslash_literal"),
+		Path: a.Path, Pattern: a.Pattern, Repl: a.Repl, Count: int(count), Flags: flags,
+		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound, NotFound: textOf(c, "not_found_content"),
+		Backup: suffix(c, a.Backup), DryRun: a.DryRun || f.Test, IgnoreMissing: a.IgnoreIfMissing, Literal: a.BackslashLiteral,
 	})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if before == nil && after == nil && !f.Exists(f.Expand(c.Str("path"))) {
+	if before == nil && after == nil && !f.Exists(f.Expand(a.Path)) {
 		return fun.Value(false)
 	}
 	return changed(c, before, after)
 }
 
-func sed(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type sedArgs struct {
+	pathArg
+	_           string      `arg:"before,required" doc:"the pattern"`
+	_           string      `arg:"after,required" doc:"the replacement"`
+	_           string      `arg:"limit" default:"" doc:"pattern of the lines to edit"`
+	Backup      value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"keep a copy of the file with this suffix; False keeps none"`
+	Options     string      `arg:"options" default:"-r -e" doc:"options of sed"`
+	Flags       string      `arg:"flags" default:"g" doc:"flags of the s command"`
+	EscapeAll   bool        `arg:"escape_all" default:"False" doc:"take special characters literally"`
+	NegateMatch bool        `arg:"negate_match" default:"False" doc:"edit the lines that limit does not match"`
+}
+
+func sed(ctx context.Context, c *fun.Call, a *sedArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(a.Path)
 	if !f.Exists(p) {
 		return fun.Value(false)
 	}
 	esc := func(name string) string {
 		s := strings.ReplaceAll(c.Str(name), "/", `\/`)
-		if c.Bool("escape_all") {
+		if a.EscapeAll {
 			for _, ch := range "^.[$()|*+?{" {
 				s = strings.ReplaceAll(s, string(ch), `\`+string(ch))
 			}
@@ -141,16 +222,25 @@ func sed(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if limit != "" {
 		limit = "/" + limit + "/ "
 	}
-	if c.Bool("negate_match") {
+	if a.NegateMatch {
 		limit += "!"
 	}
-	argv := append([]string{"sed", "-i" + suffix(c)}, strings.Fields(c.Str("options"))...)
-	return result(f.runOn(ctx, p, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc("before"), esc("after"), c.Str("flags")))))
+	argv := append([]string{"sed", "-i" + suffix(c, a.Backup)}, strings.Fields(a.Options)...)
+	return result(f.runOn(ctx, p, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc("before"), esc("after"), a.Flags))))
 }
 
-func applyTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type applyTemplateArgs struct {
+	_        fun.Arguments
+	Contents string     `arg:"contents,required" doc:"the text"`
+	Template string     `arg:"template,required" doc:"template engine"`
+	Context  *value.Map `arg:"context,required,any" doc:"variables; they take precedence over defaults"`
+	Defaults *value.Map `arg:"defaults,required,any" doc:"variables"`
+	_        string     `arg:"saltenv,required" doc:"environment of imports"`
+}
+
+func applyTemplate(ctx context.Context, c *fun.Call, a *applyTemplateArgs) (fun.Result, error) {
 	f := on(c)
-	out, err := f.cp().Render(ctx, c.Str("template"), "contents", []byte(c.Str("contents")), cp.Vars(nil, c.Map("defaults"), c.Map("context")))
+	out, err := f.cp().Render(ctx, a.Template, "contents", []byte(a.Contents), cp.Vars(nil, a.Defaults, a.Context))
 	if unknown, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 		return fun.Value(value.MapOf("result", false, "comment", unknown.Error()))
 	}
@@ -160,7 +250,7 @@ func applyTemplate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // wouldManage returns what a managed file would change, or what there is to say
 // where its source cannot be had.
 func wouldManage(ctx context.Context, f *FS, c *fun.Call) (*value.Map, string, error) {
-	p := Plan{Name: c.Str("name"), Perms: permsOf(c), KeepMode: c.Bool("keep_mode")}
+	p := Plan{Name: c.Str("name"), Perms: permsOf(c, c.Value("group"), c.Value("mode"), c.Value("user")), KeepMode: c.Bool("keep_mode")}
 	p.Perms.Follow, p.Perms.Attrs = c.Bool("follow_symlinks"), textOf(c, "attrs")
 	if !c.IsNone("contents") {
 		p.HasText, p.Contents = true, []byte(c.Str("contents"))
@@ -189,7 +279,16 @@ func wouldManage(ctx context.Context, f *FS, c *fun.Call) (*value.Map, string, e
 	return m, "", err
 }
 
-func checkManagedChanges(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type checkManagedChangesArgs struct {
+	managedArgs
+	_ bool `arg:"keep_mode" default:"False" doc:"use the mode of the source"`
+	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates"`
+	_ bool `arg:"follow_symlinks" default:"False" doc:"follow symbolic links"`
+	contextArgs
+	_ fun.Kwargs
+}
+
+func checkManagedChanges(ctx context.Context, c *fun.Call, _ *checkManagedChangesArgs) (fun.Result, error) {
 	f := on(c)
 	m, fault, err := wouldManage(ctx, f, c)
 	if err != nil {
@@ -201,7 +300,16 @@ func checkManagedChanges(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func checkManaged(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type checkManagedArgs struct {
+	managedArgs
+	_ bool `arg:"follow_symlinks" default:"False" doc:"follow symbolic links"`
+	_ bool `arg:"keep_mode" default:"False" doc:"use the mode of the source"`
+	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates"`
+	contextArgs
+	_ fun.Kwargs
+}
+
+func checkManaged(ctx context.Context, c *fun.Call, a *checkManagedArgs) (fun.Result, error) {
 	f := on(c)
 	m, fault, err := wouldManage(ctx, f, c)
 	switch {
@@ -210,7 +318,7 @@ func checkManaged(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case fault != "":
 		return fun.Value(value.NewList(false, fault))
 	case m.Len() == 0:
-		return fun.Value(value.NewList(true, fmt.Sprintf("The file %s is in the correct state", c.Str("name"))))
+		return fun.Value(value.NewList(true, fmt.Sprintf("The file %s is in the correct state", a.Name)))
 	}
 	var b strings.Builder
 	b.WriteString("The following values are set to be changed:\n")
@@ -221,9 +329,9 @@ func checkManaged(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // given returns the return that a caller passes on, or a new one.
-func given(c *fun.Call) *Return {
-	r := NewReturn(c.Str("name"))
-	m := c.Map("ret")
+func given(c *fun.Call, name string, ret *value.Map) *Return {
+	r := NewReturn(name)
+	m := ret
 	if m.Len() == 0 {
 		return r
 	}
@@ -240,12 +348,23 @@ func given(c *fun.Call) *Return {
 	return r
 }
 
-func checkPerms(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type checkPermsArgs struct {
+	Name string     `arg:"name,required,path" doc:"the file"`
+	Ret  *value.Map `arg:"ret,required,any" doc:"state return to add to, or None"`
+	userArg
+	groupArg
+	modeArg
+	_              string `arg:"attrs" doc:"chattr(1) attributes"`
+	FollowSymlinks bool   `arg:"follow_symlinks" default:"False" doc:"follow a symbolic link"`
+	contextArgs
+}
+
+func checkPerms(ctx context.Context, c *fun.Call, a *checkPermsArgs) (fun.Result, error) {
 	f := on(c)
-	p := permsOf(c)
-	p.Attrs, p.Follow = textOf(c, "attrs"), c.Bool("follow_symlinks")
-	r := given(c)
-	was, err := f.CheckPerms(ctx, c.Str("name"), r, p)
+	p := permsOf(c, a.Group, a.Mode, a.User)
+	p.Attrs, p.Follow = textOf(c, "attrs"), a.FollowSymlinks
+	r := given(c, a.Name, a.Ret)
+	was, err := f.CheckPerms(ctx, a.Name, r, p)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -258,42 +377,79 @@ func checkPerms(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.NewList(r.Value(), perms))
 }
 
-func sourceSum(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type sourceSumArgs struct {
+	FileName   string `arg:"file_name" default:"" doc:"the file"`
+	Source     string `arg:"source" default:"" doc:"its URL"`
+	SourceHash string `arg:"source_hash" doc:"digest, or a file of digests"`
+	hashNameOpt
+	_         string `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
+	VerifySSL bool   `arg:"verify_ssl" default:"True" doc:"verify certificates"`
+}
+
+func sourceSum(ctx context.Context, c *fun.Call, a *sourceSumArgs) (fun.Result, error) {
 	f := on(c)
-	s, err := f.SourceSum(ctx, c.Str("file_name"), c.Str("source"), c.Str("source_hash"), c.Str("source_hash_name"), cp.Options{NoVerify: !c.Bool("verify_ssl")})
+	s, err := f.SourceSum(ctx, a.FileName, a.Source, a.SourceHash, a.SourceHashName, cp.Options{NoVerify: !a.VerifySSL})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(value.MapOf("hash_type", s.Type, "hsum", s.Hex))
 }
 
-func manageFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type manageFileArgs struct {
+	Name      string     `arg:"name,required,path" doc:"the file"`
+	Sfn       string     `arg:"sfn,required,any" doc:"path of the new content, or empty"`
+	Ret       *value.Map `arg:"ret,required,any" doc:"state return to add to, or None"`
+	Source    string     `arg:"source,required,any" doc:"URL of the source"`
+	SourceSum *value.Map `arg:"source_sum,required,any" doc:"its digest: {hash_type, hsum}"`
+	userArg
+	groupArg
+	modeArg
+	attrsArg
+	saltenvArg
+	Backup         string          `arg:"backup,required,any" doc:"backup mode"`
+	Makedirs       bool            `arg:"makedirs" default:"False" doc:"create missing directories"`
+	_              string          `arg:"template" doc:"accepted"`
+	ShowChanges    bool            `arg:"show_changes" default:"True" doc:"show the diff"`
+	Contents       fun.Opt[string] `arg:"contents" doc:"the content, instead of a source"`
+	DirMode        value.Value     `arg:"dir_mode,mode" doc:"permissions of directories that are created"`
+	FollowSymlinks bool            `arg:"follow_symlinks" default:"True" doc:"write to the target of a symbolic link"`
+	SkipVerify     bool            `arg:"skip_verify" default:"False" doc:"do not check the digest"`
+	KeepMode       bool            `arg:"keep_mode" default:"False" doc:"use the mode of the source"`
+	Encoding       string          `arg:"encoding" doc:"encoding of contents"`
+	EncodingErrors string          `arg:"encoding_errors" default:"strict" doc:"how to treat characters that the encoding lacks"`
+	VerifySSL      bool            `arg:"verify_ssl" default:"True" doc:"verify certificates"`
+	UseEtag        bool            `arg:"use_etag" default:"False" doc:"ask a web server by ETag whether its file changed"`
+	contextArgs
+	_ fun.Kwargs
+}
+
+func manageFile(ctx context.Context, c *fun.Call, a *manageFileArgs) (fun.Result, error) {
 	f := on(c)
 	p := Plan{
-		Name: c.Str("name"), Source: c.Str("source"), Perms: permsOf(c), KeepMode: c.Bool("keep_mode"), Backup: c.Str("backup"),
-		MakeDirs: c.Bool("makedirs"), DirMode: NormMode(c.Value("dir_mode")), HideDiff: !c.Bool("show_changes"), SkipVerify: c.Bool("skip_verify"),
+		Name: a.Name, Source: a.Source, Perms: permsOf(c, a.Group, a.Mode, a.User), KeepMode: a.KeepMode, Backup: a.Backup,
+		MakeDirs: a.Makedirs, DirMode: NormMode(a.DirMode), HideDiff: !a.ShowChanges, SkipVerify: a.SkipVerify,
 	}
-	p.Perms.Follow, p.Perms.Attrs = c.Bool("follow_symlinks"), textOf(c, "attrs")
+	p.Perms.Follow, p.Perms.Attrs = a.FollowSymlinks, textOf(c, "attrs")
 	switch {
-	case !c.IsNone("contents"):
-		b, err := Encode(c.Str("contents"), c.Str("encoding"), c.Str("encoding_errors"))
+	case !!a.Contents.Given:
+		b, err := Encode(a.Contents.V, a.Encoding, a.EncodingErrors)
 		if err != nil {
 			return fun.Result{}, err
 		}
 		p.HasText, p.Contents = true, b
-	case p.Source != "" || c.Str("sfn") != "":
-		from := &Managed{Content: f.FileAt(c.Str("sfn"))}
-		if c.Str("sfn") == "" {
-			path, err := f.cp().CacheFile(ctx, p.Source, cp.Options{NoVerify: !c.Bool("verify_ssl"), UseETag: c.Bool("use_etag")})
+	case p.Source != "" || a.Sfn != "":
+		from := &Managed{Content: f.FileAt(a.Sfn)}
+		if a.Sfn == "" {
+			path, err := f.cp().CacheFile(ctx, p.Source, cp.Options{NoVerify: !a.VerifySSL, UseETag: a.UseEtag})
 			if err != nil {
 				return fun.Result{}, err
 			}
 			if path == "" {
-				return fun.Value(given(c).Fail("Source file '%s' not found", p.Source).Value())
+				return fun.Value(given(c, a.Name, a.Ret).Fail("Source file '%s' not found", p.Source).Value())
 			}
 			from.Content = f.FileAt(path)
 		}
-		sum := c.Map("source_sum")
+		sum := a.SourceSum
 		from.Sum = cp.Sum{Type: sum.Str("hash_type"), Hex: strings.ToLower(sum.Str("hsum"))}
 		if from.Sum.Hex == "" {
 			hex, err := from.Content.Sum("sha256")
@@ -304,5 +460,5 @@ func manageFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		p.From = from
 	}
-	return fun.Value(f.ManageFile(ctx, given(c), p).Value())
+	return fun.Value(f.ManageFile(ctx, given(c, a.Name, a.Ret), p).Value())
 }

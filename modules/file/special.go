@@ -26,9 +26,34 @@ func device(ctx context.Context, c *fun.Call, kind string) (fun.Result, error) {
 	return fun.Value(r.Value())
 }
 
-func mknodBlock(ctx context.Context, c *fun.Call) (fun.Result, error) { return device(ctx, c, "b") }
-func mknodChar(ctx context.Context, c *fun.Call) (fun.Result, error)  { return device(ctx, c, "c") }
-func mknodFIFO(ctx context.Context, c *fun.Call) (fun.Result, error)  { return device(ctx, c, "p") }
+// mknodBlockArgs are the arguments of mknodBlock and mknodChar.
+type mknodBlockArgs struct {
+	nameArg
+	_ int64 `arg:"major,required" doc:"major number"`
+	_ int64 `arg:"minor,required" doc:"minor number"`
+	ownerOpt
+	groupOpt
+	nodeMode
+}
+
+func mknodBlock(ctx context.Context, c *fun.Call, _ *mknodBlockArgs) (fun.Result, error) {
+	return device(ctx, c, "b")
+}
+
+func mknodChar(ctx context.Context, c *fun.Call, _ *mknodBlockArgs) (fun.Result, error) {
+	return device(ctx, c, "c")
+}
+
+type mknodFIFOArgs struct {
+	nameArg
+	ownerOpt
+	groupOpt
+	nodeMode
+}
+
+func mknodFIFO(ctx context.Context, c *fun.Call, _ *mknodFIFOArgs) (fun.Result, error) {
+	return device(ctx, c, "p")
+}
 
 // A Node is a device or a pipe that is to be.
 type Node struct {
@@ -87,10 +112,20 @@ func (f *FS) MakeNode(ctx context.Context, n Node) (*Return, error) {
 	return r, nil
 }
 
-func mknod(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type mknodArgs struct {
+	nameArg
+	Ntype string `arg:"ntype,required" doc:"c: character device, b: block device, p: pipe"`
+	_     int64  `arg:"major" default:"0" doc:"major number"`
+	_     int64  `arg:"minor" default:"0" doc:"minor number"`
+	ownerOpt
+	groupOpt
+	_ string `arg:"mode,mode" default:"0600" doc:"permissions"`
+}
+
+func mknod(ctx context.Context, c *fun.Call, a *mknodArgs) (fun.Result, error) {
 	f := on(c)
 	n := nodeOf(f, c)
-	n.Kind = c.Str("ntype")
+	n.Kind = a.Ntype
 	if !f.Test {
 		if err := f.MakeDirs(ctx, n.Name, Perms{User: n.User, Group: n.Group}); err != nil {
 			return fun.Result{}, fun.Errorf("%s", host.OSError(err))
@@ -122,9 +157,9 @@ func (f *FS) DeviceNumbers(ctx context.Context, path string) (major, minor int64
 	return major, minor, err
 }
 
-func getDevMM(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getDevMM(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
 	f := on(c)
-	major, minor, err := f.DeviceNumbers(ctx, f.Expand(c.Str("name")))
+	major, minor, err := f.DeviceNumbers(ctx, f.Expand(a.Name))
 	return fun.Result{Value: value.Tuple{major, minor}}, err
 }
 
@@ -169,19 +204,27 @@ func (f *FS) Patch(ctx context.Context, path, patchFile string, options []string
 	return m, err
 }
 
-func patchRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type patchRowArgs struct {
+	_            fun.Arguments
+	Originalfile string      `arg:"originalfile,required,path" doc:"the file or directory"`
+	Patchfile    string      `arg:"patchfile,required,path" doc:"the patch"`
+	Options      value.Value `arg:"options,str|list[str]" default:"''" doc:"options of patch"`
+	DryRun       bool        `arg:"dry_run" default:"False" doc:"change nothing"`
+}
+
+func patchRow(ctx context.Context, c *fun.Call, a *patchRowArgs) (fun.Result, error) {
 	f := on(c)
 	var options []string
-	switch o := c.Value("options").(type) {
+	switch o := a.Options.(type) {
 	case *value.List:
-		options = c.Strings("options")
+		options = fun.StringsOf(a.Options)
 	default:
 		var err error
 		if options, err = proc.Split(value.Str(o)); err != nil {
 			return fun.Result{}, fun.Errorf("options: %v", err)
 		}
 	}
-	m, err := f.Patch(ctx, f.Expand(c.Str("originalfile")), f.Expand(c.Str("patchfile")), options, c.Bool("dry_run"))
+	m, err := f.Patch(ctx, f.Expand(a.Originalfile), f.Expand(a.Patchfile), options, a.DryRun)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -241,9 +284,17 @@ func (f *FS) Rmdir(dir string, recurse bool, days int64) (*Rmdir, error) {
 	return r, nil
 }
 
-func rmdir(_ context.Context, c *fun.Call) (fun.Result, error) {
+type rmdirArgs struct {
+	pathArg
+	Recurse   bool  `arg:"recurse" default:"False" doc:"also remove the empty directories in it"`
+	Verbose   bool  `arg:"verbose" default:"False" doc:"return what was removed and what failed"`
+	OlderThan int64 `arg:"older_than" unit:"days" doc:"only directories not changed for this long"`
+	fun.SystemPath
+}
+
+func rmdir(_ context.Context, c *fun.Call, a *rmdirArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(a.Path)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("File path must be absolute.")
 	}
@@ -253,20 +304,20 @@ func rmdir(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err := f.CheckSystem(p, true); err != nil {
 		return fun.Result{}, fun.Errorf("%s", err)
 	}
-	days := c.Int("older_than")
-	r, err := f.Rmdir(p, c.Bool("recurse"), days)
+	days := a.OlderThan
+	r, err := f.Rmdir(p, a.Recurse, days)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("verbose") {
+	if a.Verbose {
 		return fun.Value(r.Map())
 	}
 	return fun.Value(r.OK)
 }
 
-func getContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getContext(ctx context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
 	f := on(c)
-	return result(f.context(ctx, f.Expand(c.Str("path"))))
+	return result(f.context(ctx, f.Expand(a.Path)))
 }
 
 func (f *FS) context(ctx context.Context, p string) (value.Value, error) {
@@ -280,22 +331,36 @@ func (f *FS) context(ctx context.Context, p string) (value.Value, error) {
 	return strings.TrimSpace(string(out.Stdout)), nil
 }
 
-func restoreContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type restoreContextArgs struct {
+	pathArg
+	Recursive bool `arg:"recursive" default:"False" doc:"include everything under it"`
+}
+
+func restoreContext(ctx context.Context, c *fun.Call, a *restoreContextArgs) (fun.Result, error) {
 	f := on(c)
 	flag := "-F"
-	if c.Bool("recursive") {
+	if a.Recursive {
 		flag = "-FR"
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: []string{"restorecon", flag, f.Expand(c.Str("path"))}})
+	out, err := f.Run(ctx, host.Cmd{Argv: []string{"restorecon", flag, f.Expand(a.Path)}})
 	if err != nil {
 		return fun.Result{}, fun.Errorf("Unable to run restorecon: %s", host.Strerror(err))
 	}
 	return fun.Value(out.Status == 0)
 }
 
-func setContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setContextArgs struct {
+	pathArg
+	_       string `arg:"user" doc:"SELinux user"`
+	_       string `arg:"role" doc:"role"`
+	_       string `arg:"type" doc:"type"`
+	_       string `arg:"range" doc:"range"`
+	Persist bool   `arg:"persist" default:"False" doc:"also store it in the policy"`
+}
+
+func setContext(ctx context.Context, c *fun.Call, a *setContextArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(a.Path)
 	chcon, semanage := []string{"chcon"}, []string{"semanage", "fcontext", "-a"}
 	some := false
 	for _, o := range []struct{ name, chcon, semanage string }{{"user", "-u", "-s"}, {"role", "-r", ""}, {"type", "-t", "-t"}, {"range", "-l", "-r"}} {
@@ -312,7 +377,7 @@ func setContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !some {
 		return fun.Value(false)
 	}
-	if c.Bool("persist") {
+	if a.Persist {
 		out, err := f.Run(ctx, host.Cmd{Argv: append(semanage, p)})
 		if err != nil {
 			return fun.Result{}, fun.Errorf("Unable to run semanage: %s", host.Strerror(err))
@@ -331,15 +396,22 @@ func setContext(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return result(f.context(ctx, p))
 }
 
-func sedContains(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type sedContainsArgs struct {
+	pathArg
+	Text  value.Value `arg:"text,required,str" doc:"extended regular expression"`
+	Limit value.Value `arg:"limit,str" default:"" doc:"pattern of the lines to search"`
+	Flags string      `arg:"flags" default:"g" doc:"flags of the s command"`
+}
+
+func sedContains(ctx context.Context, c *fun.Call, a *sedContainsArgs) (fun.Result, error) {
 	f := on(c)
-	p := f.Expand(c.Str("path"))
+	p := f.Expand(a.Path)
 	if !f.Exists(p) {
 		return fun.Value(false)
 	}
 	esc := func(v value.Value) string { return strings.ReplaceAll(value.Str(v), "/", `\/`) }
 	limit := ""
-	if s := esc(c.Value("limit")); s != "" {
+	if s := esc(a.Limit); s != "" {
 		limit = "/" + s + "/ "
 	}
 	r, err := f.Open(p)
@@ -348,7 +420,7 @@ func sedContains(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	defer r.Close()
 	out, err := f.Run(ctx, host.Cmd{
-		Argv: []string{"sed", "-r", "-n", "-e", limit + "s/" + esc(c.Value("text")) + "/$/p" + c.Str("flags")}, Stdin: r, ReadOnly: true,
+		Argv: []string{"sed", "-r", "-n", "-e", limit + "s/" + esc(a.Text) + "/$/p" + a.Flags}, Stdin: r, ReadOnly: true,
 	})
 	if err != nil {
 		return fun.Result{}, fun.Errorf("Unable to run sed: %s", host.Strerror(err))
@@ -356,8 +428,13 @@ func sedContains(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(len(out.Stdout) > 0)
 }
 
+type openFilesArgs struct {
+	_     fun.Arguments
+	ByPid bool `arg:"by_pid" default:"False" doc:"return the files by process"`
+}
+
 // openFiles reads /proc. Salt: open_files.
-func openFiles(_ context.Context, c *fun.Call) (fun.Result, error) {
+func openFiles(_ context.Context, c *fun.Call, a *openFilesArgs) (fun.Result, error) {
 	f := on(c)
 	pids, err := f.ReadDir("/proc")
 	if err != nil {
@@ -394,7 +471,7 @@ func openFiles(_ context.Context, c *fun.Call) (fun.Result, error) {
 			byPID.Set(n, files)
 		}
 	}
-	if c.Bool("by_pid") {
+	if a.ByPid {
 		return fun.Value(byPID)
 	}
 	return fun.Value(byFile)

@@ -65,7 +65,7 @@ func words(s string, err error) (fun.Result, error) {
 	return fun.Result{Value: value.Strings(strings.Fields(s)...)}, err
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return text(Cmd(ctx, c.Env, "--version"))
 }
 
@@ -73,15 +73,15 @@ func reloadRules(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return text(Cmd(ctx, c.Env, "--reload"))
 }
 
-func defaultZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func defaultZone(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return text(Cmd(ctx, c.Env, "--get-default-zone"))
 }
 
-func setDefaultZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(Cmd(ctx, c.Env, "--set-default-zone="+c.Str("zone")))
+func setDefaultZone(ctx context.Context, c *fun.Call, a *mustZone) (fun.Result, error) {
+	return text(Cmd(ctx, c.Env, "--set-default-zone="+a.Zone))
 }
 
-func makePermanent(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func makePermanent(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return text(Cmd(ctx, c.Env, "--runtime-to-permanent"))
 }
 
@@ -122,104 +122,141 @@ func zonesOf(ctx context.Context, c *fun.Call, option string) (*value.Map, error
 	return parseZones(out)
 }
 
-func listZones(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listZones(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
 	zones, err := zonesOf(ctx, c, "--list-all-zones")
 	return fun.Result{Value: zones}, err
 }
 
-func listAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listAllArgs are the arguments of listAll, listServices, getMasquerade, addMasquerade and removeMasquerade.
+type listAllArgs struct {
+	zoneArg
+	permanentArg
+}
+
+func listAll(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
 	zones, err := zonesOf(ctx, c, "--list-all")
 	return fun.Result{Value: zones}, err
 }
 
-func getZones(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getZones(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
 	return words(run(ctx, c, "--get-zones"))
 }
 
-func getServices(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getServices(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
 	return words(run(ctx, c, "--get-services"))
 }
 
-func getICMPTypes(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getICMPTypes(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
 	return words(run(ctx, c, "--get-icmptypes"))
 }
 
 // manage creates or deletes a zone or service, and reloads the rules.
-func manage(ctx context.Context, c *fun.Call, option string) (fun.Result, error) {
+func manage(ctx context.Context, c *fun.Call, a *restartArg, option string) (fun.Result, error) {
 	out, err := Cmd(ctx, c.Env, option, "--permanent")
-	if err == nil && c.Bool("restart") && out == "success" {
+	if err == nil && a.Restart && out == "success" {
 		return reloadRules(ctx, c)
 	}
 	return text(out, err)
 }
 
-func newZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return manage(ctx, c, "--new-zone="+c.Str("zone"))
+// newZoneArgs are the arguments of newZone and deleteZone.
+type newZoneArgs struct {
+	mustZone
+	restartArg
 }
 
-func deleteZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return manage(ctx, c, "--delete-zone="+c.Str("zone"))
+func newZone(ctx context.Context, c *fun.Call, a *newZoneArgs) (fun.Result, error) {
+	return manage(ctx, c, &a.restartArg, "--new-zone="+a.Zone)
 }
 
-func newService(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return manage(ctx, c, "--new-service="+c.Str("name"))
+func deleteZone(ctx context.Context, c *fun.Call, a *newZoneArgs) (fun.Result, error) {
+	return manage(ctx, c, &a.restartArg, "--delete-zone="+a.Zone)
 }
 
-func deleteService(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return manage(ctx, c, "--delete-service="+c.Str("name"))
+// newServiceArgs are the arguments of newService and deleteService.
+type newServiceArgs struct {
+	nameArg
+	restartArg
 }
 
-func listServices(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func newService(ctx context.Context, c *fun.Call, a *newServiceArgs) (fun.Result, error) {
+	return manage(ctx, c, &a.restartArg, "--new-service="+a.Name)
+}
+
+func deleteService(ctx context.Context, c *fun.Call, a *newServiceArgs) (fun.Result, error) {
+	return manage(ctx, c, &a.restartArg, "--delete-service="+a.Name)
+}
+
+func listServices(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
 	return words(run(ctx, c, "--list-services"))
 }
 
-func addService(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--add-service="+c.Str("service")))
+// addServiceArgs are the arguments of addService and removeService.
+type addServiceArgs struct {
+	serviceArg
+	zoneArg
+	permanentArg
 }
 
-func removeService(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-service="+c.Str("service")))
+func addService(ctx context.Context, c *fun.Call, a *addServiceArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--add-service="+a.Service))
+}
+
+func removeService(ctx context.Context, c *fun.Call, a *addServiceArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-service="+a.Service))
 }
 
 // ofService runs firewall-cmd about a service.
-func ofService(ctx context.Context, c *fun.Call, option string) (string, error) {
-	return Cmd(ctx, c.Env, "--permanent", "--service="+c.Str("service"), option)
+func ofService(ctx context.Context, c *fun.Call, a *serviceArg, option string) (string, error) {
+	return Cmd(ctx, c.Env, "--permanent", "--service="+a.Service, option)
 }
 
 // ofKnown is ofService for a service that has to exist.
-func ofKnown(ctx context.Context, c *fun.Call, option string) (fun.Result, error) {
+func ofKnown(ctx context.Context, c *fun.Call, a *addServicePortArgs, option string) (fun.Result, error) {
 	out, err := Cmd(ctx, c.Env, "--get-services", "--permanent")
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if !slices.Contains(strings.Fields(out), c.Str("service")) {
+	if !slices.Contains(strings.Fields(out), a.Service) {
 		return fun.Result{}, fun.Errorf("The service does not exist.")
 	}
-	return text(ofService(ctx, c, option))
+	return text(ofService(ctx, c, &a.serviceArg, option))
 }
 
-func addServicePort(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return ofKnown(ctx, c, "--add-port="+c.Str("port"))
+// addServicePortArgs are the arguments of addServicePort and removeServicePort.
+type addServicePortArgs struct {
+	serviceArg
+	portArg
 }
 
-func removeServicePort(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return ofKnown(ctx, c, "--remove-port="+c.Str("port"))
+func addServicePort(ctx context.Context, c *fun.Call, a *addServicePortArgs) (fun.Result, error) {
+	return ofKnown(ctx, c, a, "--add-port="+a.Port)
 }
 
-func getServicePorts(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return words(ofService(ctx, c, "--get-ports"))
+func removeServicePort(ctx context.Context, c *fun.Call, a *addServicePortArgs) (fun.Result, error) {
+	return ofKnown(ctx, c, a, "--remove-port="+a.Port)
 }
 
-func addServiceProtocol(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(ofService(ctx, c, "--add-protocol="+c.Str("protocol")))
+func getServicePorts(ctx context.Context, c *fun.Call, a *serviceArg) (fun.Result, error) {
+	return words(ofService(ctx, c, a, "--get-ports"))
 }
 
-func removeServiceProtocol(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(ofService(ctx, c, "--remove-protocol="+c.Str("protocol")))
+// addServiceProtocolArgs are the arguments of addServiceProtocol and removeServiceProtocol.
+type addServiceProtocolArgs struct {
+	serviceArg
+	protocolArg
 }
 
-func getServiceProtocols(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return words(ofService(ctx, c, "--get-protocols"))
+func addServiceProtocol(ctx context.Context, c *fun.Call, a *addServiceProtocolArgs) (fun.Result, error) {
+	return text(ofService(ctx, c, &a.serviceArg, "--add-protocol="+a.Protocol))
+}
+
+func removeServiceProtocol(ctx context.Context, c *fun.Call, a *addServiceProtocolArgs) (fun.Result, error) {
+	return text(ofService(ctx, c, &a.serviceArg, "--remove-protocol="+a.Protocol))
+}
+
+func getServiceProtocols(ctx context.Context, c *fun.Call, a *serviceArg) (fun.Result, error) {
+	return words(ofService(ctx, c, a, "--get-protocols"))
 }
 
 // masquerades reports whether a zone masquerades.
@@ -233,7 +270,7 @@ func masquerades(zones *value.Map) bool {
 	return zones.Len() > 0
 }
 
-func getMasquerade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getMasquerade(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
 	zones, err := zonesOf(ctx, c, "--list-all")
 	if err != nil {
 		return fun.Result{}, err
@@ -241,20 +278,20 @@ func getMasquerade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(masquerades(zones))
 }
 
-func addMasquerade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func addMasquerade(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
 	return text(run(ctx, c, "--add-masquerade"))
 }
 
-func removeMasquerade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func removeMasquerade(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
 	return text(run(ctx, c, "--remove-masquerade"))
 }
 
 // forceMasquerade has the zone masquerade, where the call asks for that.
-func forceMasquerade(ctx context.Context, c *fun.Call) error {
-	if !c.Bool("force_masquerade") {
+func forceMasquerade(ctx context.Context, c *fun.Call, argForceMasquerade bool, argZone string) error {
+	if !argForceMasquerade {
 		return nil
 	}
-	zone := "--zone=" + c.Str("zone")
+	zone := "--zone=" + argZone
 	out, err := Cmd(ctx, c.Env, zone, "--list-all", "--permanent")
 	if err != nil {
 		return err
@@ -267,18 +304,37 @@ func forceMasquerade(ctx context.Context, c *fun.Call) error {
 	return err
 }
 
-func addPort(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := forceMasquerade(ctx, c); err != nil {
+type addPortArgs struct {
+	mustZone
+	portArg
+	permanentArg
+	forceArg
+}
+
+func addPort(ctx context.Context, c *fun.Call, a *addPortArgs) (fun.Result, error) {
+	if err := forceMasquerade(ctx, c, a.ForceMasquerade, a.Zone); err != nil {
 		return fun.Result{}, err
 	}
-	return text(run(ctx, c, "--add-port="+c.Str("port")))
+	return text(run(ctx, c, "--add-port="+a.Port))
 }
 
-func removePort(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-port="+c.Str("port")))
+type removePortArgs struct {
+	mustZone
+	portArg
+	permanentArg
 }
 
-func listPorts(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func removePort(ctx context.Context, c *fun.Call, a *removePortArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-port="+a.Port))
+}
+
+// listPortsArgs are the arguments of listPorts, listPortFwd, listICMPBlock, getInterfaces, getSources and getRichRules.
+type listPortsArgs struct {
+	mustZone
+	permanentArg
+}
+
+func listPorts(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
 	return words(run(ctx, c, "--list-ports"))
 }
 
@@ -287,18 +343,37 @@ func forward(c *fun.Call) string {
 	return "port=" + c.Str("src") + ":proto=" + c.Str("proto") + ":toport=" + c.Str("dest") + ":toaddr=" + c.Str("dstaddr")
 }
 
-func addPortFwd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := forceMasquerade(ctx, c); err != nil {
+type addPortFwdArgs struct {
+	mustZone
+	srcArg
+	destArg
+	protoArg
+	dstaddrArg
+	permanentArg
+	forceArg
+}
+
+func addPortFwd(ctx context.Context, c *fun.Call, a *addPortFwdArgs) (fun.Result, error) {
+	if err := forceMasquerade(ctx, c, a.ForceMasquerade, a.Zone); err != nil {
 		return fun.Result{}, err
 	}
 	return text(run(ctx, c, "--add-forward-port="+forward(c)))
 }
 
-func removePortFwd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type removePortFwdArgs struct {
+	mustZone
+	srcArg
+	destArg
+	protoArg
+	dstaddrArg
+	permanentArg
+}
+
+func removePortFwd(ctx context.Context, c *fun.Call, _ *removePortFwdArgs) (fun.Result, error) {
 	return text(run(ctx, c, "--remove-forward-port="+forward(c)))
 }
 
-func listPortFwd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listPortFwd(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
 	out, err := run(ctx, c, "--list-forward-ports")
 	if err != nil {
 		return fun.Result{}, err
@@ -320,10 +395,10 @@ func listPortFwd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // icmp adds or removes a block of an ICMP type, unless it is as wished.
-func icmp(ctx context.Context, c *fun.Call, option string, block bool) (fun.Result, error) {
-	name := c.Str("icmp")
+func icmp(ctx context.Context, c *fun.Call, a *blockICMPArgs, option string, block bool) (fun.Result, error) {
+	name := a.Icmp
 	query := []string{"--get-icmptypes"}
-	if c.Bool("permanent") {
+	if a.Permanent {
 		query = append(query, "--permanent")
 	}
 	known, err := Cmd(ctx, c.Env, query...)
@@ -344,55 +419,83 @@ func icmp(ctx context.Context, c *fun.Call, option string, block bool) (fun.Resu
 	return text(run(ctx, c, option+"="+name))
 }
 
-func blockICMP(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return icmp(ctx, c, "--add-icmp-block", true)
+// blockICMPArgs are the arguments of blockICMP and allowICMP.
+type blockICMPArgs struct {
+	mustZone
+	icmpArg
+	permanentArg
 }
 
-func allowICMP(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return icmp(ctx, c, "--remove-icmp-block", false)
+func blockICMP(ctx context.Context, c *fun.Call, a *blockICMPArgs) (fun.Result, error) {
+	return icmp(ctx, c, a, "--add-icmp-block", true)
 }
 
-func listICMPBlock(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func allowICMP(ctx context.Context, c *fun.Call, a *blockICMPArgs) (fun.Result, error) {
+	return icmp(ctx, c, a, "--remove-icmp-block", false)
+}
+
+func listICMPBlock(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
 	return words(run(ctx, c, "--list-icmp-blocks"))
 }
 
-func getInterfaces(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getInterfaces(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
 	return words(run(ctx, c, "--list-interfaces"))
 }
 
-func addInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--add-interface="+c.Str("interface")))
+// addInterfaceArgs are the arguments of addInterface, removeInterface and changeInterface.
+type addInterfaceArgs struct {
+	mustZone
+	interfaceArg
+	permanentArg
 }
 
-func removeInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-interface="+c.Str("interface")))
+func addInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--add-interface="+a.Interface))
 }
 
-func changeInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--change-interface="+c.Str("interface")))
+func removeInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-interface="+a.Interface))
 }
 
-func getSources(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func changeInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--change-interface="+a.Interface))
+}
+
+func getSources(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
 	return words(run(ctx, c, "--list-sources"))
 }
 
-func addSource(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--add-source="+c.Str("source")))
+// addSourceArgs are the arguments of addSource and removeSource.
+type addSourceArgs struct {
+	mustZone
+	sourceArg
+	permanentArg
 }
 
-func removeSource(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-source="+c.Str("source")))
+func addSource(ctx context.Context, c *fun.Call, a *addSourceArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--add-source="+a.Source))
 }
 
-func getRichRules(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func removeSource(ctx context.Context, c *fun.Call, a *addSourceArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-source="+a.Source))
+}
+
+func getRichRules(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
 	out, err := run(ctx, c, "--list-rich-rules")
 	return fun.Result{Value: value.Strings(value.SplitLines(out, false)...)}, err
 }
 
-func addRichRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--add-rich-rule="+c.Str("rule")))
+// addRichRuleArgs are the arguments of addRichRule and removeRichRule.
+type addRichRuleArgs struct {
+	mustZone
+	ruleArg
+	permanentArg
 }
 
-func removeRichRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-rich-rule="+c.Str("rule")))
+func addRichRule(ctx context.Context, c *fun.Call, a *addRichRuleArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--add-rich-rule="+a.Rule))
+}
+
+func removeRichRule(ctx context.Context, c *fun.Call, a *addRichRuleArgs) (fun.Result, error) {
+	return text(run(ctx, c, "--remove-rich-rule="+a.Rule))
 }

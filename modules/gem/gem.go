@@ -248,36 +248,67 @@ func (g *Client) RemoveSource(ctx context.Context, uri string) (string, error) {
 func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
 
 // gems returns the words of the argument gems.
-func gems(c *fun.Call) []string {
+func gems(c *fun.Call, argGems []string) []string {
 	var out []string
-	for _, s := range c.Strings("gems") {
+	for _, s := range argGems {
 		out = append(out, strings.Fields(s)...)
 	}
 	return out
 }
 
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type installArgs struct {
+	_           fun.Arguments
+	Gems        []string `arg:"gems,required" doc:"names of gems, separated by blanks, or a list"`
+	_           string   `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_           string   `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	_           string   `arg:"runas" doc:"account that runs gem"`
+	Version     string   `arg:"version" doc:"version, or a condition such as >= 1.0"`
+	Rdoc        bool     `arg:"rdoc" default:"False" doc:"generate RDoc documentation"`
+	Ri          bool     `arg:"ri" default:"False" doc:"generate RI documentation"`
+	PreReleases bool     `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
+	Proxy       string   `arg:"proxy,secret" doc:"HTTP proxy"`
+	Source      string   `arg:"source" doc:"URL of a source of gems to use"`
+}
+
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	return text(ClientOf(c, "runas").Install(ctx, Install{
-		Gems: gems(c), Version: c.Str("version"), RDoc: c.Bool("rdoc"), RI: c.Bool("ri"), PreReleases: c.Bool("pre_releases"),
-		Proxy: c.Str("proxy"), Source: c.Str("source"),
+		Gems: gems(c, a.Gems), Version: a.Version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
+		Proxy: a.Proxy, Source: a.Source,
 	}))
 }
 
-func uninstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(ClientOf(c, "runas").Uninstall(ctx, gems(c)...))
+// uninstallArgs are the arguments of uninstall and update.
+type uninstallArgs struct {
+	_    fun.Arguments
+	Gems []string `arg:"gems,required" doc:"names of gems, separated by blanks, or a list"`
+	_    string   `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_    string   `arg:"runas" doc:"account that runs gem"`
+	_    string   `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
 }
 
-func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	names := gems(c)
+func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
+	return text(ClientOf(c, "runas").Uninstall(ctx, gems(c, a.Gems)...))
+}
+
+func update(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
+	names := gems(c, a.Gems)
 	if err := checkWord("gem", names...); err != nil {
 		return fun.Result{}, err
 	}
 	return text(ClientOf(c, "runas").run(ctx, false, nil, append([]string{"update"}, names...)...))
 }
 
-func updateSystem(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type updateSystemArgs struct {
+	_       fun.Arguments
+	Version string `arg:"version" default:"" doc:"version of RubyGems; default: the newest"`
+	_       string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_       string `arg:"runas" doc:"account that runs gem"`
+	_       string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+}
+
+func updateSystem(ctx context.Context, c *fun.Call, a *updateSystemArgs) (fun.Result, error) {
 	args := []string{"update", "--system"}
-	if v := c.Str("version"); v != "" {
+	if v := a.Version; v != "" {
 		if err := checkWord("version", v); err != nil {
 			return fun.Result{}, err
 		}
@@ -286,7 +317,15 @@ func updateSystem(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return text(ClientOf(c, "runas").run(ctx, false, nil, args...))
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// versionArgs are the arguments of version, listUpgrades and sourcesList.
+type versionArgs struct {
+	_ fun.Arguments
+	_ string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_ string `arg:"runas" doc:"account that runs gem"`
+	_ string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+}
+
+func version(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	v, err := ClientOf(c, "runas").Version(ctx)
 	if err == nil && v == "" {
 		return fun.Value(value.NewMap(0))
@@ -294,14 +333,22 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return text(v, err)
 }
 
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := ClientOf(c, "runas").List(ctx, c.Str("prefix"))
+type listArgs struct {
+	_      fun.Arguments
+	Prefix string `arg:"prefix" default:"" doc:"only gems whose names match this"`
+	_      string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_      string `arg:"runas" doc:"account that runs gem"`
+	_      string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+}
+
+func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
+	m, err := ClientOf(c, "runas").List(ctx, a.Prefix)
 	return fun.Result{Value: m}, err
 }
 
 var outdatedRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(\S+) \(\S+ < (\S+)\)`) })
 
-func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listUpgrades(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	out, err := ClientOf(c, "runas").run(ctx, true, nil, "outdated")
 	m := value.NewMap(4)
 	for _, x := range outdatedRE().FindAllStringSubmatch(out, -1) {
@@ -310,15 +357,24 @@ func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m}, err
 }
 
-func sourcesAdd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(ClientOf(c, "runas").AddSource(ctx, c.Str("source_uri")))
+// sourcesAddArgs are the arguments of sourcesAdd and sourcesRemove.
+type sourcesAddArgs struct {
+	_         fun.Arguments
+	SourceURI string `arg:"source_uri,required" doc:"URL of the source"`
+	_         string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_         string `arg:"runas" doc:"account that runs gem"`
+	_         string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
 }
 
-func sourcesRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(ClientOf(c, "runas").RemoveSource(ctx, c.Str("source_uri")))
+func sourcesAdd(ctx context.Context, c *fun.Call, a *sourcesAddArgs) (fun.Result, error) {
+	return text(ClientOf(c, "runas").AddSource(ctx, a.SourceURI))
 }
 
-func sourcesList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func sourcesRemove(ctx context.Context, c *fun.Call, a *sourcesAddArgs) (fun.Result, error) {
+	return text(ClientOf(c, "runas").RemoveSource(ctx, a.SourceURI))
+}
+
+func sourcesList(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	uris, err := ClientOf(c, "runas").Sources(ctx)
 	return fun.Result{Value: value.Strings(uris...)}, err
 }

@@ -134,40 +134,74 @@ func cwd(c *fun.Call) (*Client, string) {
 	return g, g.Path(c.Str("cwd"))
 }
 
-func status(c *fun.Call, code int) int {
-	if c.Bool("ignore_retcode") {
+func status(c *fun.Call, ignoreRetcode bool, code int) int {
+	if ignoreRetcode {
 		return 0
 	}
 	return code
 }
 
-func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return command(c, "add", "--verbose").words("opts", "-v", "--verbose").add("--", c.Str("filename")).stdout(ctx, mode{})
+// addArgs are the arguments of add and rm.
+type addArgs struct {
+	_        string `arg:"cwd,required,path" doc:"path of the repository"`
+	Filename string `arg:"filename,required" doc:"path in the repository"`
+	optRunArgs
 }
 
-func archive(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
+	return command(c, "add", "--verbose").words("opts", "-v", "--verbose").add("--", a.Filename).stdout(ctx, mode{})
+}
+
+type archiveArgs struct {
+	_      fun.Arguments
+	_      string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Output string          `arg:"output,required,path" doc:"file to write"`
+	_      string          `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
+	Prefix fun.Opt[string] `arg:"prefix" doc:"directory in the archive; default: the name of the repository's directory"`
+	_      value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_      string          `arg:"user" doc:"account that runs git"`
+	_      string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_      bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_      string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Format string          `arg:"format,kw" doc:"tar, zip or another format that git knows; default: by the name of the file"`
+}
+
+func archive(ctx context.Context, c *fun.Call, a *archiveArgs) (fun.Result, error) {
 	g, dir := cwd(c)
 	l := command(c, "archive")
-	if prefix := c.Str("prefix"); prefix != "" {
+	if prefix := a.Prefix.V; prefix != "" {
 		l.add("--prefix", prefix)
-	} else if c.IsNone("prefix") {
+	} else if !a.Prefix.Given {
 		l.add("--prefix", filepath.Base(dir)+"/")
 	}
-	if f := c.Str("format"); f != "" {
+	if f := a.Format; f != "" {
 		l.add("--format", f)
 	}
-	return l.add("--output", g.Path(c.Str("output"))).plain("rev").done(ctx)
+	return l.add("--output", g.Path(a.Output)).plain("rev").done(ctx)
 }
 
-func branch(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type branchArgs struct {
+	_ string `arg:"cwd,required,path" doc:"path of the repository"`
+	_ string `arg:"name" doc:"name of the branch"`
+	optRunArgs
+}
+
+func branch(ctx context.Context, c *fun.Call, _ *branchArgs) (fun.Result, error) {
 	return command(c, "branch").words("opts").plain("name").done(ctx)
 }
 
-func checkout(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	l := command(c, "checkout").flag(c.Bool("force"), "--force")
+type checkoutArgs struct {
+	_     string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev   value.Value `arg:"rev,str" doc:"branch, tag or commit"`
+	Force bool        `arg:"force" default:"False" doc:"discard local changes"`
+	optRunArgs
+}
+
+func checkout(ctx context.Context, c *fun.Call, a *checkoutArgs) (fun.Result, error) {
+	l := command(c, "checkout").flag(a.Force, "--force")
 	n := len(l.args)
 	l.words("opts")
-	if c.IsNone("rev") {
+	if a.Rev == nil {
 		makes := false
 		for _, w := range l.args[n:] {
 			makes = makes || w == "-b" || w == "-B"
@@ -195,23 +229,40 @@ func (l *line) auth(source string) string {
 	return at
 }
 
-func clone(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("url") == "" {
+type cloneArgs struct {
+	_    fun.Arguments
+	Cwd  string          `arg:"cwd,required,path" doc:"directory of the clone, or with name its parent"`
+	URL  string          `arg:"url" doc:"URL of the repository"`
+	Name fun.Opt[string] `arg:"name" doc:"name of the clone's directory"`
+	_    value.Value     `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_    value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_    string          `arg:"user" doc:"account that runs git"`
+	_    string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_    value.Value     `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_    string          `arg:"https_user" doc:"user for HTTPS"`
+	_    string          `arg:"https_pass,secret" doc:"password for HTTPS"`
+	_    bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_    string          `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	_    string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func clone(ctx context.Context, c *fun.Call, a *cloneArgs) (fun.Result, error) {
+	if a.URL == "" {
 		return fun.Result{}, fun.Errorf("Missing 'url' argument")
 	}
 	l := command(c, "clone").words("opts")
-	at := l.auth(c.Str("url"))
+	at := l.auth(a.URL)
 	if l.err != nil {
 		return fun.Result{}, l.err
 	}
-	dir := l.g.Path(c.Str("cwd"))
+	dir := l.g.Path(a.Cwd)
 	from, target := "/tmp", dir
 	l.add("--", at)
-	if c.IsNone("name") {
+	if !a.Name.Given {
 		l.add(dir)
 	} else {
-		l.add(c.Str("name"))
-		from, target = dir, filepath.Join(dir, c.Str("name"))
+		l.add(a.Name.V)
+		from, target = dir, filepath.Join(dir, a.Name.V)
 		if err := c.Env.Host.MkdirAll(dir, 0o777); err != nil {
 			return fun.Result{}, fun.Errorf("Unable to create %s: %s", dir, host.OSError(err))
 		}
@@ -222,9 +273,22 @@ func clone(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: true}, l.g.keep(ctx, target)
 }
 
-func commit(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	l := command(c, "commit", "-m", c.Str("message")).words("opts")
-	if name := c.Str("filename"); name != "" {
+type commitArgs struct {
+	_        fun.Arguments
+	_        string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Message  string      `arg:"message,required" doc:"message"`
+	_        value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_        value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_        string      `arg:"user" doc:"account that runs git"`
+	_        string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Filename string      `arg:"filename" doc:"commit this file only"`
+	_        bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_        string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func commit(ctx context.Context, c *fun.Call, a *commitArgs) (fun.Result, error) {
+	l := command(c, "commit", "-m", a.Message).words("opts")
+	if name := a.Filename; name != "" {
 		l.add("--", name)
 	}
 	return l.stdout(ctx, mode{})
@@ -244,16 +308,28 @@ func config(c *fun.Call) (*Client, Config, error) {
 	return g, f, nil
 }
 
-func configGet(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type configGetArgs struct {
+	_             fun.Arguments
+	Key           string `arg:"key,required" doc:"name of the setting"`
+	_             string `arg:"cwd,path" doc:"path of the repository"`
+	_             string `arg:"user" doc:"account that runs git"`
+	_             string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	IgnoreRetcode bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_             string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	All           bool   `arg:"all,kw" default:"False" doc:"all values"`
+	_             bool   `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+}
+
+func configGet(ctx context.Context, c *fun.Call, a *configGetArgs) (fun.Result, error) {
 	g, f, err := config(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	vals, code, err := g.ConfigGet(ctx, f, c.Str("key"))
-	res := fun.Result{Retcode: status(c, code)}
+	vals, code, err := g.ConfigGet(ctx, f, a.Key)
+	res := fun.Result{Retcode: status(c, a.IgnoreRetcode, code)}
 	switch {
 	case err != nil || code == 1:
-	case c.Bool("all"):
+	case a.All:
 		res.Value = value.Strings(vals...)
 	case len(vals) == 0:
 		res.Value = ""
@@ -263,54 +339,120 @@ func configGet(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return res, err
 }
 
-func configGetRegexp(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type configGetRegexpArgs struct {
+	_             fun.Arguments
+	Key           string      `arg:"key,required" doc:"name of the setting"`
+	ValueRegex    value.Value `arg:"value_regex,str" doc:"only values that match this regular expression"`
+	_             string      `arg:"cwd,path" doc:"path of the repository"`
+	_             string      `arg:"user" doc:"account that runs git"`
+	_             string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	IgnoreRetcode bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_             string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_             bool        `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+}
+
+func configGetRegexp(ctx context.Context, c *fun.Call, a *configGetRegexpArgs) (fun.Result, error) {
 	g, f, err := config(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, code, err := g.ConfigMatch(ctx, f, c.Str("key"), c.Value("value_regex"))
-	return fun.Result{Value: m, Retcode: status(c, code)}, err
+	m, code, err := g.ConfigMatch(ctx, f, a.Key, a.ValueRegex)
+	return fun.Result{Value: m, Retcode: status(c, a.IgnoreRetcode, code)}, err
 }
 
-func configSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type configSetArgs struct {
+	_        fun.Arguments
+	Key      string            `arg:"key,required" doc:"name of the setting"`
+	Value    fun.Opt[string]   `arg:"value" doc:"value"`
+	Multivar fun.Opt[[]string] `arg:"multivar,comma[str]" doc:"values of a setting that has several"`
+	_        string            `arg:"cwd,path" doc:"path of the repository"`
+	_        string            `arg:"user" doc:"account that runs git"`
+	_        string            `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_        bool              `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_        string            `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Add      bool              `arg:"add,kw" default:"False" doc:"add the value to those that the setting has"`
+	_        bool              `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+}
+
+func configSet(ctx context.Context, c *fun.Call, a *configSetArgs) (fun.Result, error) {
 	g, f, err := config(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var vals []string
 	switch {
-	case !c.IsNone("value") && !c.IsNone("multivar"):
+	case !!a.Value.Given && !!a.Multivar.Given:
 		return fun.Result{}, fun.Errorf("Only one of 'value' and 'multivar' is permitted")
-	case !c.IsNone("value"):
-		vals = []string{c.Str("value")}
-	case !c.IsNone("multivar"):
-		vals = c.Strings("multivar")
+	case !!a.Value.Given:
+		vals = []string{a.Value.V}
+	case !!a.Multivar.Given:
+		vals = a.Multivar.V
 	default:
 		return fun.Result{}, fun.Errorf("One of 'value' and 'multivar' is required")
 	}
-	now, err := g.ConfigSet(ctx, f, c.Str("key"), vals, c.Bool("add") && !c.IsNone("value"))
+	now, err := g.ConfigSet(ctx, f, a.Key, vals, a.Add && !!a.Value.Given)
 	return fun.Result{Value: value.Strings(now...)}, err
 }
 
-func configUnset(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type configUnsetArgs struct {
+	_          fun.Arguments
+	Key        string      `arg:"key,required" doc:"name of the setting"`
+	ValueRegex value.Value `arg:"value_regex,str" doc:"only values that match this regular expression"`
+	_          string      `arg:"cwd,path" doc:"path of the repository"`
+	_          string      `arg:"user" doc:"account that runs git"`
+	_          string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_          bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_          string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	All        bool        `arg:"all,kw" default:"False" doc:"all values"`
+	_          bool        `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+}
+
+func configUnset(ctx context.Context, c *fun.Call, a *configUnsetArgs) (fun.Result, error) {
 	g, f, err := config(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	err = g.ConfigUnset(ctx, f, c.Str("key"), c.Value("value_regex"), c.Bool("all"))
+	err = g.ConfigUnset(ctx, f, a.Key, a.ValueRegex, a.All)
 	return fun.Result{Value: err == nil}, err
 }
 
-func currentBranch(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// currentBranchArgs are the arguments of currentBranch, listTags and statusOf.
+type currentBranchArgs struct {
+	_ string `arg:"cwd,required,path" doc:"path of the repository"`
+	runArgs
+}
+
+func currentBranch(ctx context.Context, c *fun.Call, _ *currentBranchArgs) (fun.Result, error) {
 	return command(c, "rev-parse", "--abbrev-ref", "HEAD").stdout(ctx, mode{})
 }
 
-func describe(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type describeArgs struct {
+	_ string `arg:"cwd,required,path" doc:"path of the repository"`
+	_ string `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
+	runArgs
+}
+
+func describe(ctx context.Context, c *fun.Call, _ *describeArgs) (fun.Result, error) {
 	return command(c, "describe", "--always").plain("rev").stdout(ctx, mode{})
 }
 
-func diff(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	noIndex, cached := c.Bool("no_index"), c.Bool("cached")
+type diffArgs struct {
+	_       fun.Arguments
+	_       string      `arg:"cwd,required,path" doc:"path of the repository"`
+	_       string      `arg:"item1" doc:"first commit or path"`
+	_       string      `arg:"item2" doc:"second commit or path"`
+	_       value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_       value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_       string      `arg:"user" doc:"account that runs git"`
+	_       string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	NoIndex bool        `arg:"no_index" default:"False" doc:"compare two paths outside of a repository"`
+	Cached  bool        `arg:"cached" default:"False" doc:"show what is staged"`
+	Paths   []string    `arg:"paths,comma[str]" doc:"limit the output to these paths"`
+	_       string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func diff(ctx context.Context, c *fun.Call, a *diffArgs) (fun.Result, error) {
+	noIndex, cached := a.NoIndex, a.Cached
 	if noIndex && cached {
 		return fun.Result{}, fun.Errorf("The 'no_index' and 'cached' options cannot be used together")
 	}
@@ -330,22 +472,38 @@ func diff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		item("item1")
 		item("item2")
 	}
-	if paths := c.Strings("paths"); len(paths) > 0 {
+	if paths := a.Paths; len(paths) > 0 {
 		l.add("--").add(paths...)
 	}
 	return l.stdout(ctx, mode{merge: true, soft: noIndex})
 }
 
-func discardLocalChanges(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return command(c, "checkout", "--", c.Str("path")).stdout(ctx, mode{merge: true})
+type discardLocalChangesArgs struct {
+	_    string `arg:"cwd,required,path" doc:"path of the repository"`
+	Path string `arg:"path" default:"." doc:"path in the repository"`
+	runArgs
 }
 
-func fetch(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	l := command(c, "fetch").flag(c.Bool("force"), "--force").words("opts", "-f", "--force")
-	if c.Str("remote") != "" {
+func discardLocalChanges(ctx context.Context, c *fun.Call, a *discardLocalChangesArgs) (fun.Result, error) {
+	return command(c, "checkout", "--", a.Path).stdout(ctx, mode{merge: true})
+}
+
+type fetchArgs struct {
+	_        string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Remote   string      `arg:"remote" doc:"name of the remote"`
+	Force    bool        `arg:"force" default:"False" doc:"force the command"`
+	Refspecs []string    `arg:"refspecs,comma[str]" doc:"what to fetch"`
+	_        value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_        value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	remoteRunArgs
+}
+
+func fetch(ctx context.Context, c *fun.Call, a *fetchArgs) (fun.Result, error) {
+	l := command(c, "fetch").flag(a.Force, "--force").words("opts", "-f", "--force")
+	if a.Remote != "" {
 		l.plain("remote")
 	}
-	for _, r := range c.Strings("refspecs") {
+	for _, r := range a.Refspecs {
 		l.text("refspec", r)
 	}
 	out, err := l.run(ctx, mode{merge: true})
@@ -355,49 +513,89 @@ func fetch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(fetched(out.Stdout))
 }
 
-func initialize(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type initializeArgs struct {
+	_              string      `arg:"cwd,required,path" doc:"directory of the repository"`
+	Bare           bool        `arg:"bare" default:"False" doc:"make a repository without working tree"`
+	Template       value.Value `arg:"template,path" doc:"template directory"`
+	SeparateGitDir value.Value `arg:"separate_git_dir,path" doc:"directory for the repository's data"`
+	Shared         value.Value `arg:"shared,str|bool|int" doc:"who may write: group, all, or permissions in octal digits"`
+	optRunArgs
+}
+
+func initialize(ctx context.Context, c *fun.Call, a *initializeArgs) (fun.Result, error) {
 	g, dir := cwd(c)
-	gitOpts, err := Words(c.Value("git_opts"))
+	gitOpts, err := Words(a.GitOpts)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	opts, err := Words(c.Value("opts"))
+	opts, err := Words(a.Opts)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	said, err := g.Init(ctx, dir, Init{
-		Bare: c.Bool("bare"), Template: c.Value("template"), SeparateGitDir: c.Value("separate_git_dir"), Shared: c.Value("shared"),
+		Bare: a.Bare, Template: a.Template, SeparateGitDir: a.SeparateGitDir, Shared: a.Shared,
 		GitOpts: gitOpts, Opts: opts,
 	})
 	return fun.Result{Value: said}, err
 }
 
-func isWorktree(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type isWorktreeArgs struct {
+	_ fun.Arguments
+	_ string `arg:"cwd,required,path" doc:"directory"`
+	_ string `arg:"user" doc:"account that runs git"`
+	_ string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_ string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func isWorktree(ctx context.Context, c *fun.Call, _ *isWorktreeArgs) (fun.Result, error) {
 	g, dir := cwd(c)
 	is, err := g.IsWorktree(ctx, dir)
 	return fun.Result{Value: is}, err
 }
 
-func listBranches(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listBranchesArgs struct {
+	_      string `arg:"cwd,required,path" doc:"path of the repository"`
+	Remote bool   `arg:"remote" default:"False" doc:"the branches of the remotes"`
+	runArgs
+}
+
+func listBranches(ctx context.Context, c *fun.Call, a *listBranchesArgs) (fun.Result, error) {
 	g, dir := cwd(c)
 	below := "refs/heads/"
-	if c.Bool("remote") {
+	if a.Remote {
 		below = "refs/remotes/"
 	}
 	names, err := g.refs(ctx, dir, below)
 	return fun.Result{Value: value.Strings(names...)}, err
 }
 
-func listTags(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listTags(ctx context.Context, c *fun.Call, _ *currentBranchArgs) (fun.Result, error) {
 	g, dir := cwd(c)
 	names, err := g.Tags(ctx, dir)
 	return fun.Result{Value: value.Strings(names...)}, err
 }
 
-func lsRemote(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type lsRemoteArgs struct {
+	_      fun.Arguments
+	_      string      `arg:"cwd,path" doc:"path of the repository"`
+	Remote string      `arg:"remote" default:"origin" doc:"name of a remote, or a URL"`
+	Ref    string      `arg:"ref" doc:"only refs that match"`
+	_      value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_      value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_      string      `arg:"user" doc:"account that runs git"`
+	_      string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_      value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_      string      `arg:"https_user" doc:"user for HTTPS"`
+	_      string      `arg:"https_pass,secret" doc:"password for HTTPS"`
+	_      bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_      string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_      string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+}
+
+func lsRemote(ctx context.Context, c *fun.Call, a *lsRemoteArgs) (fun.Result, error) {
 	l := command(c, "ls-remote").words("opts")
-	l.add(l.auth(c.Str("remote")))
-	if c.Str("ref") != "" {
+	l.add(l.auth(a.Remote))
+	if a.Ref != "" {
 		l.plain("ref")
 	}
 	return l.refs(ctx)
@@ -418,22 +616,35 @@ func (l *line) refs(ctx context.Context) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func merge(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type mergeArgs struct {
+	_   fun.Arguments
+	_   string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev string      `arg:"rev" doc:"branch, tag or commit"`
+	_   value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_   value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_   string      `arg:"user" doc:"account that runs git"`
+	_   string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_   value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_   bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_   string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func merge(ctx context.Context, c *fun.Call, a *mergeArgs) (fun.Result, error) {
 	l := command(c, "merge").words("opts")
-	if c.Str("rev") != "" {
+	if a.Rev != "" {
 		l.plain("rev")
 	}
 	return l.stdout(ctx, mode{})
 }
 
 // mergeBaseRefs returns the refs of git.merge_base, checked against its options.
-func mergeBaseRefs(c *fun.Call) ([]string, error) {
-	octopus, ancestor, independent, fork := c.Bool("octopus"), c.Bool("is_ancestor"), c.Bool("independent"), c.Str("fork_point") != ""
-	if c.Bool("all") && (independent || ancestor || fork) {
+func mergeBaseRefs(c *fun.Call, a *mergeBaseArgs) ([]string, error) {
+	octopus, ancestor, independent, fork := a.Octopus, a.IsAncestor, a.Independent, a.ForkPoint != ""
+	if a.All && (independent || ancestor || fork) {
 		return nil, fun.Errorf("The 'all' argument is not compatible with 'independent', 'is_ancestor', or 'fork_point'")
 	}
 	var refs []string
-	for _, r := range c.Strings("refs") {
+	for _, r := range a.Refs {
 		refs = append(refs, strings.TrimSpace(r))
 	}
 	n := 0
@@ -455,15 +666,32 @@ func mergeBaseRefs(c *fun.Call) ([]string, error) {
 	return refs, nil
 }
 
-func mergeBase(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	refs, err := mergeBaseRefs(c)
+type mergeBaseArgs struct {
+	_             fun.Arguments
+	_             string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Refs          []string    `arg:"refs,comma[str]" doc:"branches, tags or commits"`
+	Octopus       bool        `arg:"octopus" default:"False" doc:"common ancestor of all refs, as for an octopus merge"`
+	IsAncestor    bool        `arg:"is_ancestor" default:"False" doc:"return whether the first of two refs is an ancestor of the second"`
+	Independent   bool        `arg:"independent" default:"False" doc:"refs that cannot be reached from any other"`
+	ForkPoint     string      `arg:"fork_point" doc:"ref whose reflog is looked at for the point where a branch forked"`
+	_             value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_             value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_             string      `arg:"user" doc:"account that runs git"`
+	_             string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	IgnoreRetcode bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_             string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	All           bool        `arg:"all,kw" default:"False" doc:"all common ancestors, as a list"`
+}
+
+func mergeBase(ctx context.Context, c *fun.Call, a *mergeBaseArgs) (fun.Result, error) {
+	refs, err := mergeBaseRefs(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	ancestor := c.Bool("is_ancestor")
-	l := command(c, "merge-base").words("opts").flag(c.Bool("all"), "--all").flag(c.Bool("octopus"), "--octopus").
-		flag(ancestor, "--is-ancestor").flag(c.Bool("independent"), "--independent")
-	if c.Str("fork_point") != "" {
+	ancestor := a.IsAncestor
+	l := command(c, "merge-base").words("opts").flag(a.All, "--all").flag(a.Octopus, "--octopus").
+		flag(ancestor, "--is-ancestor").flag(a.Independent, "--independent")
+	if a.ForkPoint != "" {
 		l.add("--fork-point").plain("fork_point")
 	}
 	for _, r := range refs {
@@ -474,10 +702,10 @@ func mergeBase(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	if ancestor {
-		return fun.Result{Value: out.Retcode == 0, Retcode: status(c, out.Retcode)}, nil
+		return fun.Result{Value: out.Retcode == 0, Retcode: status(c, a.IgnoreRetcode, out.Retcode)}, nil
 	}
 	bases := lines(out.Stdout)
-	if c.Bool("all") {
+	if a.All {
 		return fun.Value(value.Strings(bases...))
 	}
 	if len(bases) == 0 {
@@ -486,20 +714,28 @@ func mergeBase(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(bases[0])
 }
 
-func mergeTree(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type mergeTreeArgs struct {
+	_    string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Ref1 string      `arg:"ref1,required" doc:"first branch or commit"`
+	Ref2 string      `arg:"ref2,required" doc:"second branch or commit"`
+	Base value.Value `arg:"base,str" doc:"common ancestor; default: git finds it"`
+	runArgs
+}
+
+func mergeTree(ctx context.Context, c *fun.Call, a *mergeTreeArgs) (fun.Result, error) {
 	l := command(c, "merge-tree")
-	if c.IsNone("base") {
+	if a.Base == nil {
 		g, dir := cwd(c)
-		if err := plain("ref", c.Str("ref1"), "ref", c.Str("ref2")); err != nil {
+		if err := plain("ref", a.Ref1, "ref", a.Ref2); err != nil {
 			return fun.Result{}, err
 		}
-		out, err := g.run(ctx, dir, mode{soft: true}, "merge-base", c.Str("ref1"), c.Str("ref2"))
+		out, err := g.run(ctx, dir, mode{soft: true}, "merge-base", a.Ref1, a.Ref2)
 		if err != nil {
 			return fun.Result{}, err
 		}
 		bases := lines(out.Stdout)
 		if out.Retcode != 0 || len(bases) == 0 {
-			return fun.Result{}, fun.Errorf("Unable to determine merge base for %s and %s", c.Str("ref1"), c.Str("ref2"))
+			return fun.Result{}, fun.Errorf("Unable to determine merge base for %s and %s", a.Ref1, a.Ref2)
 		}
 		l.add(bases[0])
 	} else {
@@ -508,16 +744,38 @@ func mergeTree(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return l.plain("ref1").plain("ref2").stdout(ctx, mode{})
 }
 
-func pull(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type pullArgs struct {
+	_ string      `arg:"cwd,required,path" doc:"path of the repository"`
+	_ value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_ value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	remoteRunArgs
+}
+
+func pull(ctx context.Context, c *fun.Call, _ *pullArgs) (fun.Result, error) {
 	return command(c, "pull").words("opts").stdout(ctx, mode{})
 }
 
-func push(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type pushArgs struct {
+	_ string      `arg:"cwd,required,path" doc:"path of the repository"`
+	_ string      `arg:"remote" doc:"name of the remote"`
+	_ string      `arg:"ref" doc:"branch, tag or commit"`
+	_ value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_ value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	remoteRunArgs
+}
+
+func push(ctx context.Context, c *fun.Call, _ *pushArgs) (fun.Result, error) {
 	return command(c, "push").words("opts").plain("remote").plain("ref").stdout(ctx, mode{})
 }
 
-func rebase(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	opts, err := Words(c.Value("opts"))
+type rebaseArgs struct {
+	_   string `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev string `arg:"rev" default:"master" doc:"branch, tag or commit"`
+	optRunArgs
+}
+
+func rebase(ctx context.Context, c *fun.Call, a *rebaseArgs) (fun.Result, error) {
+	opts, err := Words(a.Opts)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -526,7 +784,7 @@ func rebase(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Result{}, fun.Errorf("Interactive rebases are not supported")
 		}
 	}
-	revs, err := Words(c.Str("rev"))
+	revs, err := Words(a.Rev)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -537,9 +795,20 @@ func rebase(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return l.stdout(ctx, mode{})
 }
 
-func remoteGet(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type remoteGetArgs struct {
+	_          fun.Arguments
+	_          string `arg:"cwd,required,path" doc:"path of the repository"`
+	Remote     string `arg:"remote" default:"origin" doc:"name of the remote"`
+	_          string `arg:"user" doc:"account that runs git"`
+	_          string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	RedactAuth bool   `arg:"redact_auth" default:"True" doc:"hide the credentials of URLs"`
+	_          bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_          string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func remoteGet(ctx context.Context, c *fun.Call, a *remoteGetArgs) (fun.Result, error) {
 	g, dir := cwd(c)
-	return getRemote(ctx, g, dir, c.Str("remote"), !c.Declares("redact_auth") || c.Bool("redact_auth"))
+	return getRemote(ctx, g, dir, a.Remote, !c.Declares("redact_auth") || a.RedactAuth)
 }
 
 func getRemote(ctx context.Context, g *Client, dir, remote string, redact bool) (fun.Result, error) {
@@ -554,27 +823,59 @@ func getRemote(ctx context.Context, g *Client, dir, remote string, redact bool) 
 	return fun.Value(urls)
 }
 
-func remoteRefs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	l := command(c, "ls-remote").flag(c.Bool("heads"), "--heads").flag(c.Bool("tags"), "--tags")
-	l.add(l.auth(c.Str("url")))
-	if c.Str("filter") != "" {
+type remoteRefsArgs struct {
+	_      fun.Arguments
+	URL    string      `arg:"url,required" doc:"URL of the repository"`
+	Heads  bool        `arg:"heads" default:"False" doc:"only branches"`
+	Tags   bool        `arg:"tags" default:"False" doc:"only tags"`
+	_      string      `arg:"user" doc:"account that runs git"`
+	_      string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_      value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_      string      `arg:"https_user" doc:"user for HTTPS"`
+	_      string      `arg:"https_pass,secret" doc:"password for HTTPS"`
+	_      bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_      string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_      string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	Filter string      `arg:"filter,kw" doc:"only refs that match this pattern"`
+}
+
+func remoteRefs(ctx context.Context, c *fun.Call, a *remoteRefsArgs) (fun.Result, error) {
+	l := command(c, "ls-remote").flag(a.Heads, "--heads").flag(a.Tags, "--tags")
+	l.add(l.auth(a.URL))
+	if a.Filter != "" {
 		l.plain("filter")
 	}
 	return l.refs(ctx)
 }
 
-func remoteSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type remoteSetArgs struct {
+	_             fun.Arguments
+	_             string      `arg:"cwd,required,path" doc:"path of the repository"`
+	URL           string      `arg:"url,required" doc:"URL of the repository"`
+	Remote        string      `arg:"remote" default:"origin" doc:"name of the remote"`
+	_             string      `arg:"user" doc:"account that runs git"`
+	_             string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	HTTPSUser     value.Value `arg:"https_user,str" doc:"user for HTTPS"`
+	HTTPSPass     value.Value `arg:"https_pass,secret,str" doc:"password for HTTPS"`
+	PushURL       string      `arg:"push_url" doc:"URL for pushing, where it is another"`
+	PushHTTPSUser value.Value `arg:"push_https_user,str" doc:"user for HTTPS of push_url"`
+	PushHTTPSPass value.Value `arg:"push_https_pass,secret,str" doc:"password for HTTPS of push_url"`
+	_             bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_             string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func remoteSet(ctx context.Context, c *fun.Call, a *remoteSetArgs) (fun.Result, error) {
 	g, dir := cwd(c)
-	remote := c.Str("remote")
-	at, source, err := g.WithAuth(c.Str("url"), c.Value("https_user"), c.Value("https_pass"))
+	remote := a.Remote
+	at, source, err := g.WithAuth(a.URL, a.HTTPSUser, a.HTTPSPass)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if err := at.SetRemote(ctx, dir, remote, source); err != nil {
 		return fun.Result{}, err
 	}
-	if c.Str("push_url") != "" {
-		at, source, err := g.WithAuth(c.Str("push_url"), c.Value("push_https_user"), c.Value("push_https_pass"))
+	if a.PushURL != "" {
+		at, source, err := g.WithAuth(a.PushURL, a.PushHTTPSUser, a.PushHTTPSPass)
 		if err == nil {
 			err = plain("push_url", source)
 		}
@@ -591,38 +892,79 @@ func remoteSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return getRemote(ctx, g, dir, remote, true)
 }
 
-func remotes(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type remotesArgs struct {
+	_          fun.Arguments
+	_          string `arg:"cwd,required,path" doc:"path of the repository"`
+	_          string `arg:"user" doc:"account that runs git"`
+	_          string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	RedactAuth bool   `arg:"redact_auth" default:"True" doc:"hide the credentials of URLs"`
+	_          bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_          string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func remotes(ctx context.Context, c *fun.Call, a *remotesArgs) (fun.Result, error) {
 	g, dir := cwd(c)
-	all, err := g.Remotes(ctx, dir, c.Bool("redact_auth"))
+	all, err := g.Remotes(ctx, dir, a.RedactAuth)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(all)
 }
 
-func reset(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type resetArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"cwd,required,path" doc:"path of the repository"`
+	_ value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_ value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_ string      `arg:"user" doc:"account that runs git"`
+	_ string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_ value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_ bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_ string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
+func reset(ctx context.Context, c *fun.Call, _ *resetArgs) (fun.Result, error) {
 	return command(c, "reset").words("opts").stdout(ctx, mode{})
 }
 
-func revParse(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type revParseArgs struct {
+	_ string `arg:"cwd,required,path" doc:"path of the repository"`
+	_ string `arg:"rev" doc:"branch, tag or commit"`
+	optRunArgs
+}
+
+func revParse(ctx context.Context, c *fun.Call, _ *revParseArgs) (fun.Result, error) {
 	return command(c, "rev-parse").words("opts").plain("rev").stdout(ctx, mode{})
 }
 
-func revision(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return command(c, "rev-parse").flag(c.Bool("short"), "--short").plain("rev").stdout(ctx, mode{})
+type revisionArgs struct {
+	_     string `arg:"cwd,required,path" doc:"path of the repository"`
+	_     string `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
+	Short bool   `arg:"short" default:"False" doc:"abbreviate the SHA"`
+	runArgs
 }
 
-func rm(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return command(c, "rm").words("opts").add("--", c.Str("filename")).stdout(ctx, mode{})
+func revision(ctx context.Context, c *fun.Call, a *revisionArgs) (fun.Result, error) {
+	return command(c, "rev-parse").flag(a.Short, "--short").plain("rev").stdout(ctx, mode{})
 }
 
-func stash(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func rm(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
+	return command(c, "rm").words("opts").add("--", a.Filename).stdout(ctx, mode{})
+}
+
+type stashArgs struct {
+	_ string `arg:"cwd,required,path" doc:"path of the repository"`
+	_ string `arg:"action" default:"save" doc:"save, pop, list or another action of git stash"`
+	optRunArgs
+}
+
+func stash(ctx context.Context, c *fun.Call, _ *stashArgs) (fun.Result, error) {
 	return command(c, "stash").plain("action").words("opts").stdout(ctx, mode{})
 }
 
 var statusNames = map[string]string{"M": "modified", "A": "new", "D": "deleted", "??": "untracked"}
 
-func statusOf(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func statusOf(ctx context.Context, c *fun.Call, _ *currentBranchArgs) (fun.Result, error) {
 	out, err := command(c, "status", "-z", "--porcelain").run(ctx, mode{})
 	if err != nil {
 		return fun.Result{}, err
@@ -645,27 +987,57 @@ func statusOf(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func submodule(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("init") {
+type submoduleArgs struct {
+	_    fun.Arguments
+	_    string      `arg:"cwd,required,path" doc:"path of the repository"`
+	_    string      `arg:"command,required" doc:"add, init, update, status or another command of git submodule"`
+	_    value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_    value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_    string      `arg:"user" doc:"account that runs git"`
+	_    string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_    value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_    bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_    string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	_    string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Init bool        `arg:"init,kw" default:"False" doc:"refused: use the command init"`
+}
+
+func submodule(ctx context.Context, c *fun.Call, a *submoduleArgs) (fun.Result, error) {
+	if a.Init {
 		return fun.Result{}, fun.Errorf("The 'init' argument is no longer supported. Either set 'command' to 'init', or include '--init' in the 'opts' argument and set 'command' to 'update'.")
 	}
 	return command(c, "submodule").plain("command").words("opts").stdout(ctx, mode{})
 }
 
-func symbolicRef(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	opts, err := Words(c.Value("opts"))
+type symbolicRefArgs struct {
+	_     string      `arg:"cwd,required,path" doc:"path of the repository"`
+	_     string      `arg:"ref,required" doc:"name of the symbolic ref"`
+	Value value.Value `arg:"value,str" doc:"branch that it is to point to"`
+	optRunArgs
+}
+
+func symbolicRef(ctx context.Context, c *fun.Call, a *symbolicRefArgs) (fun.Result, error) {
+	opts, err := Words(a.Opts)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	for _, o := range opts {
-		if !c.IsNone("value") && (o == "-d" || o == "--delete") {
+		if !(a.Value == nil) && (o == "-d" || o == "--delete") {
 			return fun.Result{}, fun.Errorf("Value cannot be set for symbolic ref if -d/--delete is included in opts")
 		}
 	}
 	return command(c, "symbolic-ref").add(opts...).plain("ref").plain("value").stdout(ctx, mode{})
 }
 
-func tag(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type tagArgs struct {
+	_       string          `arg:"cwd,required,path" doc:"path of the repository"`
+	_       string          `arg:"name,required" doc:"name of the tag"`
+	_       string          `arg:"ref" default:"HEAD" doc:"branch, tag or commit"`
+	Message fun.Opt[string] `arg:"message" doc:"message, which makes the tag an annotated one"`
+	optRunArgs
+}
+
+func tag(ctx context.Context, c *fun.Call, a *tagArgs) (fun.Result, error) {
 	l := command(c, "tag")
 	n := len(l.args)
 	l.words("opts", "-a", "--annotate")
@@ -676,8 +1048,8 @@ func tag(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		removes = removes || o == "-d" || o == "--delete"
 	}
-	if !c.IsNone("message") && !removes {
-		l.add("-a", "-m", c.Str("message"))
+	if !!a.Message.Given && !removes {
+		l.add("-a", "-m", a.Message.V)
 	}
 	l.plain("name")
 	if !removes {
@@ -686,8 +1058,13 @@ func tag(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return l.stdout(ctx, mode{merge: true})
 }
 
+type versionArgs struct {
+	_           fun.Arguments
+	Versioninfo bool `arg:"versioninfo" default:"False" doc:"return the parts of the version as a list"`
+}
+
 // version returns the version of git: text, or its parts as a list.
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
 	g := &Client{Env: c.Env}
 	text := "unknown"
 	out, err := g.Run(ctx, "", "--version")
@@ -698,7 +1075,7 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if words := strings.Fields(said); err == nil && len(words) > 0 {
 		text = words[len(words)-1]
 	}
-	if !c.Bool("versioninfo") {
+	if !a.Versioninfo {
 		return fun.Value(text)
 	}
 	parts := &value.List{}

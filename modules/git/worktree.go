@@ -10,41 +10,73 @@ import (
 	"brine/internal/value"
 )
 
-func worktreeAdd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	branch, at := c.Str("branch"), c.Str("worktree_path")
-	if branch != "" && c.Bool("detach") {
+type worktreeAddArgs struct {
+	_            fun.Arguments
+	_            string      `arg:"cwd,required,path" doc:"path of the repository"`
+	WorktreePath string      `arg:"worktree_path,required,path" doc:"directory of the worktree"`
+	Ref          string      `arg:"ref" doc:"branch, tag or commit"`
+	ResetBranch  bool        `arg:"reset_branch" doc:"reset the branch where it exists"`
+	Force        bool        `arg:"force" doc:"force the command"`
+	Detach       bool        `arg:"detach" default:"False" doc:"check out a commit, not a branch"`
+	_            value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	_            value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	_            string      `arg:"user" doc:"account that runs git"`
+	_            string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_            bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_            string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Branch       string      `arg:"branch,kw" doc:"name of the branch; default: the last part of the path"`
+}
+
+func worktreeAdd(ctx context.Context, c *fun.Call, a *worktreeAddArgs) (fun.Result, error) {
+	branch, at := a.Branch, a.WorktreePath
+	if branch != "" && a.Detach {
 		return fun.Result{}, fun.Errorf("Only one of 'branch' and 'detach' is allowed")
 	}
 	l := command(c, "worktree", "add")
-	if c.Bool("detach") {
+	if a.Detach {
 		l.add("--detach")
 	} else {
 		if branch == "" {
 			branch = filepath.Base(at)
 		}
 		how := "-b"
-		if c.Bool("reset_branch") {
+		if a.ResetBranch {
 			how = "-B"
 		}
-		l.add(how).text("branch", branch).flag(c.Bool("force"), "--force")
+		l.add(how).text("branch", branch).flag(a.Force, "--force")
 	}
 	l.words("opts").plain("worktree_path")
-	if c.Str("ref") != "" {
+	if a.Ref != "" {
 		l.plain("ref")
 	}
 	return l.stdout(ctx, mode{merge: true})
 }
 
-func worktreePrune(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	l := command(c, "worktree", "prune").flag(c.Bool("dry_run"), "--dry-run").flag(c.Bool("verbose"), "--verbose")
-	if e := c.Str("expire"); e != "" {
+type worktreePruneArgs struct {
+	_       string `arg:"cwd,required,path" doc:"path of the repository"`
+	DryRun  bool   `arg:"dry_run" default:"False" doc:"only report"`
+	Verbose bool   `arg:"verbose" default:"True" doc:"report what is removed"`
+	Expire  string `arg:"expire" doc:"only worktrees that are unused for this long"`
+	optRunArgs
+}
+
+func worktreePrune(ctx context.Context, c *fun.Call, a *worktreePruneArgs) (fun.Result, error) {
+	l := command(c, "worktree", "prune").flag(a.DryRun, "--dry-run").flag(a.Verbose, "--verbose")
+	if e := a.Expire; e != "" {
 		l.add("--expire", e)
 	}
 	// Where git reports depends on its version.
 	return l.words("opts").stdout(ctx, mode{merge: true})
 }
 
-func worktreeRm(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type worktreeRmArgs struct {
+	_ string `arg:"cwd,required,path" doc:"directory of the worktree"`
+	_ string `arg:"user" doc:"account that runs git"`
+	_ string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	fun.SystemPath
+}
+
+func worktreeRm(ctx context.Context, c *fun.Call, _ *worktreeRmArgs) (fun.Result, error) {
 	g, dir := cwd(c)
 	if _, err := c.Env.Host.Lstat(dir); err != nil {
 		return fun.Result{}, fun.Errorf("%s does not exist", dir)
@@ -65,8 +97,18 @@ func worktreeRm(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func listWorktrees(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	all, stale := c.Bool("all"), c.Bool("stale")
+type listWorktreesArgs struct {
+	_     fun.Arguments
+	_     string `arg:"cwd,required,path" doc:"path of the repository"`
+	Stale bool   `arg:"stale" default:"False" doc:"only worktrees whose directory is missing"`
+	_     string `arg:"user" doc:"account that runs git"`
+	_     string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_     string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	All   bool   `arg:"all,kw" default:"False" doc:"also worktrees whose directory is missing"`
+}
+
+func listWorktrees(ctx context.Context, c *fun.Call, a *listWorktreesArgs) (fun.Result, error) {
+	all, stale := a.All, a.Stale
 	if all && stale {
 		return fun.Result{}, fun.Errorf("'all' and 'stale' cannot both be set to True")
 	}

@@ -22,12 +22,12 @@ func Get(env *fun.Env, key value.Value, delim string) (value.Value, bool) {
 	return value.TraverseKey(env.SubjectGrains(), key, delim)
 }
 
-func getFn(_ context.Context, c *fun.Call) (fun.Result, error) {
-	v, ok := Get(c.Env, c.Value("key"), c.Str("delimiter"))
+func getFn(_ context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	v, ok := Get(c.Env, a.Key, a.Delimiter)
 	if !ok {
-		return fun.Value(c.Value("default"))
+		return fun.Value(a.Default)
 	}
-	if !c.Bool("ordered") {
+	if !a.Ordered {
 		plain, err := value.DecodeJSON(bytes.NewReader(value.EncodeJSON(v)))
 		if err != nil {
 			return fun.Result{}, err
@@ -37,20 +37,25 @@ func getFn(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(v)
 }
 
-func hasValue(_ context.Context, c *fun.Call) (fun.Result, error) {
-	_, ok := Get(c.Env, c.Value("key"), "")
+func hasValue(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	_, ok := Get(c.Env, a.Key, "")
 	return fun.Value(ok)
 }
 
-func equals(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if err := value.Fault(c.Value("value"), "str"); err != nil {
+type equalsArgs struct {
+	pathArg
+	Value value.Value `arg:"value,required" doc:"the value"`
+}
+
+func equals(_ context.Context, c *fun.Call, a *equalsArgs) (fun.Result, error) {
+	if err := value.Fault(a.Value, "str"); err != nil {
 		return fun.Result{}, err
 	}
-	v, ok := Get(c.Env, c.Value("key"), "")
+	v, ok := Get(c.Env, a.Key, "")
 	if !ok {
 		v = ""
 	}
-	return fun.Value(value.Str(c.Value("value")) == value.Str(v))
+	return fun.Value(value.Str(a.Value) == value.Str(v))
 }
 
 // sanitized returns what stands for a grain that tells who a machine is.
@@ -70,11 +75,16 @@ func sanitized(name string, v value.Value) value.Value {
 	return v
 }
 
-func items(_ context.Context, c *fun.Call) (fun.Result, error) {
+type itemsArgs struct {
+	_        fun.Arguments
+	Sanitize bool `arg:"sanitize" default:"False" doc:"hide names and serial numbers"`
+}
+
+func items(_ context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
 	m := value.NewMap(128)
 	for _, k := range c.Env.SubjectGrains().Keys() {
 		v, _ := c.Env.SubjectGrains().Get(k)
-		if name, ok := k.(string); ok && c.Bool("sanitize") {
+		if name, ok := k.(string); ok && a.Sanitize {
 			v = sanitized(name, v)
 		}
 		m.Set(k, v)
@@ -82,18 +92,23 @@ func items(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m, Out: "nested"}, nil
 }
 
-func item(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m := value.NewMap(len(c.Pos))
-	def, ok := c.Kw.Get("default")
+type itemArgs struct {
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
+func item(_ context.Context, c *fun.Call, a *itemArgs) (fun.Result, error) {
+	m := value.NewMap(len(a.More))
+	def, ok := a.Rest.Map.Get("default")
 	if !ok {
 		def = ""
 	}
-	for _, key := range c.Pos {
-		v, ok := Get(c.Env, key, c.Kw.Str("delimiter"))
+	for _, key := range a.More {
+		v, ok := Get(c.Env, key, a.Rest.Map.Str("delimiter"))
 		if !ok {
 			v = def
 		}
-		if name, ok := key.(string); ok && value.Truth(c.Kw.At("sanitize")) {
+		if name, ok := key.(string); ok && value.Truth(a.Rest.Map.At("sanitize")) {
 			v = sanitized(name, v)
 		}
 		m.Set(key, v)
@@ -101,7 +116,7 @@ func item(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m, Out: "nested"}, nil
 }
 
-func ls(_ context.Context, c *fun.Call) (fun.Result, error) {
+func ls(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	names := make([]string, 0, 128)
 	for _, k := range c.Env.SubjectGrains().Keys() {
 		names = append(names, value.Str(k))
@@ -110,10 +125,19 @@ func ls(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Strings(names...))
 }
 
-func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if err := value.Fault(c.Value("merge"), "bool"); err != nil {
+type filterByArgs struct {
+	_          fun.Arguments
+	LookupDict *value.Map  `arg:"lookup_dict,required" doc:"results by value of the grain"`
+	Grain      string      `arg:"grain" default:"os_family" doc:"name of the grain"`
+	Merge      value.Value `arg:"merge" doc:"a mapping merged over the result"`
+	Default    value.Value `arg:"default" default:"'default'" doc:"the key if none matches"`
+	Base       value.Value `arg:"base" doc:"a key whose mapping is merged under the result"`
+}
+
+func filterBy(_ context.Context, c *fun.Call, a *filterByArgs) (fun.Result, error) {
+	if err := value.Fault(a.Merge, "bool"); err != nil {
 		return fun.Result{}, err
 	}
-	v, err := value.FilterBy(c.Map("lookup_dict"), c.Env.SubjectGrains(), c.Str("grain"), c.Value("merge"), c.Value("default"), c.Value("base"))
+	v, err := value.FilterBy(a.LookupDict, c.Env.SubjectGrains(), a.Grain, a.Merge, a.Default, a.Base)
 	return fun.Result{Value: v}, err
 }

@@ -2,118 +2,95 @@ package grains
 
 import (
 	"brine/internal/fun"
+	"brine/internal/value"
 )
 
-// Arguments that several functions have.
-var (
-	keyArg  = fun.Arg{Name: "key", Type: fun.Str, Required: true, Doc: "name of the grain; the delimiter separates nested keys"}
-	pathArg = fun.Arg{Name: "key", Type: fun.Str | fun.Int | fun.List, Required: true, Doc: "name of the grain; the delimiter separates nested keys"}
-	valArg  = fun.Arg{Name: "val", Required: true, Doc: "the value"}
-)
-
-var delimiterArgs = []fun.Arg{
-	{Name: "delimiter", Type: fun.Str, Default: ":", Doc: "separates nested keys"},
+type keyArg struct {
+	_   fun.Arguments
+	Key string `arg:"key,required" doc:"name of the grain; the delimiter separates nested keys"`
 }
 
-var destructiveArgs = []fun.Arg{
-	{Name: "destructive", Type: fun.Bool, Default: false, Doc: "delete keys that are set to None"},
+type pathArg struct {
+	_   fun.Arguments
+	Key value.Value `arg:"key,required,str|int|list" doc:"name of the grain; the delimiter separates nested keys"`
 }
 
-var refreshArgs = []fun.Arg{
-	{Name: "refresh_pillar", Type: fun.Bool, Default: true, Doc: "accepted; the pillar of a run is rendered when it is read"},
+type valArg struct {
+	_   fun.Arguments
+	Val value.Value `arg:"val,required" doc:"the value"`
 }
 
-var forceArgs = []fun.Arg{
-	{Name: "force", Type: fun.Bool, Default: false, Doc: "also replace mappings and lists"},
+type delimiterArgs struct {
+	_         fun.Arguments
+	Delimiter string `arg:"delimiter" default:":" doc:"separates nested keys"`
 }
 
-var getArgs = []fun.Arg{
-	{Name: "key", Type: fun.Str | fun.Int | fun.List, Required: true, Doc: "name of the grain; the delimiter separates nested keys"},
-	{Name: "default", Default: "", Doc: "returned if the grain does not exist"},
-	{Name: "delimiter", Type: fun.Str, Default: ":", Doc: "separates nested keys"},
-	{Name: "ordered", Type: fun.Bool, Default: true, Doc: "False returns the value as JSON would decode it: keys are text"},
+type destructiveArgs struct {
+	_           fun.Arguments
+	Destructive bool `arg:"destructive" default:"False" doc:"delete keys that are set to None"`
+}
+
+type refreshArgs struct {
+	_ fun.Arguments
+	_ bool `arg:"refresh_pillar" default:"True" doc:"accepted; the pillar of a run is rendered when it is read"`
+}
+
+type forceArgs struct {
+	_     fun.Arguments
+	Force bool `arg:"force" default:"False" doc:"also replace mappings and lists"`
+}
+
+type getArgs struct {
+	_         fun.Arguments
+	Key       value.Value `arg:"key,required,str|int|list" doc:"name of the grain; the delimiter separates nested keys"`
+	Default   value.Value `arg:"default" default:"''" doc:"returned if the grain does not exist"`
+	Delimiter string      `arg:"delimiter" default:":" doc:"separates nested keys"`
+	Ordered   bool        `arg:"ordered" default:"True" doc:"False returns the value as JSON would decode it: keys are text"`
 }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
 		Name: "append", Doc: "Append a value to a list grain and store it in the grains file.", Src: "modules/grains.py append",
-		Shared: [][]fun.Arg{delimiterArgs}, Fn: appendFn,
-		Args: []fun.Arg{
-			keyArg,
-			{Name: "val", Required: true, Doc: "the value; of a list, each item is appended"},
-			{Name: "convert", Type: fun.Bool, Default: false, Doc: "convert a grain that is not a list"},
-		},
+		Do: appendFn,
 	},
-	{Name: "delkey", Doc: "Delete a grain from the grains file.", Src: "modules/grains.py delkey", Args: []fun.Arg{keyArg}, Shared: [][]fun.Arg{forceArgs}, Fn: delkey},
-	{Name: "delval", Doc: "Set a grain to None in the grains file.", Src: "modules/grains.py delval", Args: []fun.Arg{keyArg}, Shared: [][]fun.Arg{destructiveArgs, forceArgs}, Fn: delval},
+	{Name: "delkey", Doc: "Delete a grain from the grains file.", Src: "modules/grains.py delkey", Do: delkey},
+	{Name: "delval", Doc: "Set a grain to None in the grains file.", Src: "modules/grains.py delval", Do: delval},
 	{
 		Name: "equals", Doc: "Return whether a grain has the same text as a value.", Src: "modules/grains.py equals",
-		Fn: equals,
-		Args: []fun.Arg{
-			pathArg,
-			{Name: "value", Required: true, Doc: "the value"},
-		},
+		Do: equals,
 	},
-	{Name: "fetch", Doc: "Return a grain; an alias of grains.get.", Src: "modules/grains.py fetch", Args: getArgs, Fn: getFn},
+	{Name: "fetch", Doc: "Return a grain; an alias of grains.get.", Src: "modules/grains.py fetch", Do: getFn},
 	{
 		Name: "filter_by", Doc: "Select from a mapping by a grain.\n\nThe key that matches the grain's value (keys may be globs) gives the result, otherwise the default key.", Src: "modules/grains.py filter_by",
-		Fn: filterBy,
-		Args: []fun.Arg{
-			{Name: "lookup_dict", Type: fun.Dict, Required: true, Doc: "results by value of the grain"},
-			{Name: "grain", Type: fun.Str, Default: "os_family", Doc: "name of the grain"},
-			{Name: "merge", Doc: "a mapping merged over the result"},
-			{Name: "default", Default: "default", Doc: "the key if none matches"},
-			{Name: "base", Doc: "a key whose mapping is merged under the result"},
-		},
+		Do: filterBy,
 	},
-	{Name: "get", Doc: "Return a grain.", Src: "modules/grains.py get", Args: getArgs, Fn: getFn},
+	{Name: "get", Doc: "Return a grain.", Src: "modules/grains.py get", Do: getFn},
 	{
 		Name: "get_or_set_hash", Doc: "Return a grain; if it does not exist, set it to random text first.", Src: "modules/grains.py get_or_set_hash",
-		Fn: getOrSetHash,
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the grain; colons separate nested keys"},
-			{Name: "length", Type: fun.Int, Default: int64(8), Unit: "characters", Doc: "length of the text"},
-			{Name: "chars", Type: fun.Str, Default: "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)", Doc: "the characters to choose from"},
-		},
+		Do: getOrSetHash,
 	},
-	{Name: "has_value", Doc: "Return whether a grain exists.", Src: "modules/grains.py has_value", Args: []fun.Arg{pathArg}, Fn: hasValue},
-	{Name: "item", Doc: "Return grains by name.\n\nKeywords: default, delimiter, sanitize.", Src: "modules/grains.py item", VarArg: true, VarKw: true, Fn: item},
+	{Name: "has_value", Doc: "Return whether a grain exists.", Src: "modules/grains.py has_value", Do: hasValue},
+	{Name: "item", Doc: "Return grains by name.\n\nKeywords: default, delimiter, sanitize.", Src: "modules/grains.py item", Do: item},
 	{
 		Name: "items", Doc: "Return all grains.", Src: "modules/grains.py items",
-		Fn: items,
-		Args: []fun.Arg{
-			{Name: "sanitize", Type: fun.Bool, Default: false, Doc: "hide names and serial numbers"},
-		},
+		Do: items,
 	},
-	{Name: "ls", Doc: "Return the names of all grains, sorted.", Src: "modules/grains.py ls", Fn: ls},
+	{Name: "ls", Doc: "Return the names of all grains, sorted.", Src: "modules/grains.py ls", Do: ls},
 	{
 		Name: "remove", Doc: "Remove a value from a list grain and store it in the grains file.", Src: "modules/grains.py remove",
-		Shared: [][]fun.Arg{delimiterArgs}, Fn: remove,
-		Args: []fun.Arg{
-			keyArg, valArg,
-		},
+		Do: remove,
 	},
 	{
 		Name: "set", Doc: "Set a grain, which may be nested, and store it in the grains file.\n\nMappings and lists are only replaced with force.", Src: "modules/grains.py set",
-		Shared: [][]fun.Arg{forceArgs, destructiveArgs, delimiterArgs}, Fn: set,
-		Args: []fun.Arg{
-			keyArg,
-			{Name: "val", Default: "", Doc: "the value"},
-		},
+		Do: set,
 	},
 	{
 		Name: "setval", Doc: "Set a grain and store it in the grains file.", Src: "modules/grains.py setval",
-		Shared: [][]fun.Arg{destructiveArgs, refreshArgs}, Fn: setval,
-		Args: []fun.Arg{
-			keyArg, valArg,
-		},
+		Do: setval,
 	},
 	{
 		Name: "setvals", Doc: "Set grains and store them in the grains file.", Src: "modules/grains.py setvals",
-		Shared: [][]fun.Arg{destructiveArgs, refreshArgs}, Fn: setvals,
-		Args: []fun.Arg{
-			{Name: "grains", Required: true, Doc: "the grains, a mapping"},
-		},
+		Do: setvals,
 	},
 }

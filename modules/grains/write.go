@@ -82,20 +82,33 @@ func SetVal(env *fun.Env, key string, v value.Value, destructive bool) (Written,
 	return Written{m, text}, err
 }
 
-func setvals(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, ok := c.Value("grains").(value.Mapping)
+type setvalsArgs struct {
+	Grains value.Value `arg:"grains,required" doc:"the grains, a mapping"`
+	destructiveArgs
+	refreshArgs
+}
+
+func setvals(_ context.Context, c *fun.Call, a *setvalsArgs) (fun.Result, error) {
+	m, ok := a.Grains.(value.Mapping)
 	if !ok {
 		return fun.Result{}, fun.Errorf("setvals grains must be a dictionary.")
 	}
-	text, err := SetVals(c.Env, m, c.Bool("destructive"))
+	text, err := SetVals(c.Env, m, a.Destructive)
 	if text != "" {
 		return fun.Result{Value: text}, err
 	}
 	return fun.Result{Value: m}, err
 }
 
-func setval(_ context.Context, c *fun.Call) (fun.Result, error) {
-	w, err := SetVal(c.Env, c.Str("key"), c.Value("val"), c.Bool("destructive"))
+type setvalArgs struct {
+	keyArg
+	valArg
+	destructiveArgs
+	refreshArgs
+}
+
+func setval(_ context.Context, c *fun.Call, a *setvalArgs) (fun.Result, error) {
+	w, err := SetVal(c.Env, a.Key, a.Val, a.Destructive)
 	return fun.Result{Value: w.Value(), Out: "nested"}, err
 }
 
@@ -126,8 +139,15 @@ func Append(env *fun.Env, key string, v value.Value, convert bool, delim string)
 	return setUp(env, key, list, delim)
 }
 
-func appendFn(_ context.Context, c *fun.Call) (fun.Result, error) {
-	w, err := Append(c.Env, c.Str("key"), c.Value("val"), c.Bool("convert"), c.Str("delimiter"))
+type appendFnArgs struct {
+	keyArg
+	Val     value.Value `arg:"val,required" doc:"the value; of a list, each item is appended"`
+	Convert bool        `arg:"convert" default:"False" doc:"convert a grain that is not a list"`
+	delimiterArgs
+}
+
+func appendFn(_ context.Context, c *fun.Call, a *appendFnArgs) (fun.Result, error) {
+	w, err := Append(c.Env, a.Key, a.Val, a.Convert, a.Delimiter)
 	return fun.Result{Value: w.Value()}, err
 }
 
@@ -156,8 +176,14 @@ func Remove(env *fun.Env, key string, v value.Value, delim string) (Written, err
 	return setUp(env, key, rest, delim)
 }
 
-func remove(_ context.Context, c *fun.Call) (fun.Result, error) {
-	w, err := Remove(c.Env, c.Str("key"), c.Value("val"), c.Str("delimiter"))
+type removeArgs struct {
+	keyArg
+	valArg
+	delimiterArgs
+}
+
+func remove(_ context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	w, err := Remove(c.Env, a.Key, a.Val, a.Delimiter)
 	return fun.Result{Value: w.Value()}, err
 }
 
@@ -288,29 +314,55 @@ func isComplex(v value.Value) bool {
 	return false
 }
 
-func set(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := SetNested(c.Env, c.Str("key"), c.Value("val"), c.Bool("force"), c.Bool("destructive"), c.Str("delimiter"))
+type setArgs struct {
+	keyArg
+	Val value.Value `arg:"val" default:"''" doc:"the value"`
+	forceArgs
+	destructiveArgs
+	delimiterArgs
+}
+
+func set(_ context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
+	m, err := SetNested(c.Env, a.Key, a.Val, a.Force, a.Destructive, a.Delimiter)
 	return fun.Result{Value: m}, err
 }
 
-func delval(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := SetNested(c.Env, c.Str("key"), nil, c.Bool("force"), c.Bool("destructive"), value.DefaultDelim)
+type delvalArgs struct {
+	keyArg
+	destructiveArgs
+	forceArgs
+}
+
+func delval(_ context.Context, c *fun.Call, a *delvalArgs) (fun.Result, error) {
+	m, err := SetNested(c.Env, a.Key, nil, a.Force, a.Destructive, value.DefaultDelim)
 	return fun.Result{Value: m}, err
 }
 
-func delkey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := SetNested(c.Env, c.Str("key"), nil, c.Bool("force"), true, value.DefaultDelim)
+type delkeyArgs struct {
+	keyArg
+	forceArgs
+}
+
+func delkey(_ context.Context, c *fun.Call, a *delkeyArgs) (fun.Result, error) {
+	m, err := SetNested(c.Env, a.Key, nil, a.Force, true, value.DefaultDelim)
 	return fun.Result{Value: m}, err
+}
+
+type getOrSetHashArgs struct {
+	_      fun.Arguments
+	Name   string `arg:"name,required" doc:"name of the grain; colons separate nested keys"`
+	Length int64  `arg:"length" default:"8" unit:"characters" doc:"length of the text"`
+	Chars  string `arg:"chars" default:"abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)" doc:"the characters to choose from"`
 }
 
 // getOrSetHash returns a grain that is made up where it is not there.
 // Salt: salt/modules/grains.py get_or_set_hash.
-func getOrSetHash(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, chars := c.Str("name"), []rune(c.Str("chars"))
+func getOrSetHash(_ context.Context, c *fun.Call, a *getOrSetHashArgs) (fun.Result, error) {
+	name, chars := a.Name, []rune(a.Chars)
 	if v, ok := Get(c.Env, name, ":"); ok && v != nil {
 		return fun.Value(v)
 	}
-	n := c.Int("length")
+	n := a.Length
 	if n < 1 || n > 1<<20 || len(chars) == 0 {
 		return fun.Result{}, fun.Errorf("length and chars do not make a text: length has to be from 1 to 1048576, and chars not empty")
 	}

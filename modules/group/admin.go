@@ -149,32 +149,66 @@ func (a *Admin) done(ok bool, err error) (fun.Result, error) {
 	return res, err
 }
 
-func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	a := NewAdmin(c)
-	return a.done(a.Add(ctx, c.Str("name"), c.Value("gid"), c.Bool("system"), c.Bool("non_unique")))
+type addArgs struct {
+	nameArg
+	GID    value.Value `arg:"gid,int" doc:"group ID"`
+	System bool        `arg:"system" default:"False" doc:"create a system group"`
+	rootArg
+	nonUniqueArgs
 }
 
-func addUser(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func add(ctx context.Context, c *fun.Call, args *addArgs) (fun.Result, error) {
 	a := NewAdmin(c)
-	return a.done(a.AddUser(ctx, c.Str("name"), c.Str("username")))
+	return a.done(a.Add(ctx, args.Name, args.GID, args.System, args.NonUnique))
 }
 
-func chgid(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	a := NewAdmin(c)
-	return a.done(a.SetGID(ctx, c.Str("name"), c.Int("gid"), c.Bool("non_unique")))
+// addUserArgs are the arguments of addUser and delUser.
+type addUserArgs struct {
+	nameArg
+	userArg
+	rootArg
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func addUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
 	a := NewAdmin(c)
-	return a.done(a.Delete(ctx, c.Str("name")))
+	return a.done(a.AddUser(ctx, args.Name, args.Username))
 }
 
-func delUser(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	a := NewAdmin(c)
-	return a.done(a.DropUser(ctx, c.Str("name"), c.Str("username")))
+type chgidArgs struct {
+	nameArg
+	GID int64 `arg:"gid,required" doc:"the new group ID"`
+	rootArg
+	nonUniqueArgs
 }
 
-func members(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func chgid(ctx context.Context, c *fun.Call, args *chgidArgs) (fun.Result, error) {
 	a := NewAdmin(c)
-	return a.done(a.SetMembers(ctx, c.Str("name"), c.Strings("members_list")))
+	return a.done(a.SetGID(ctx, args.Name, args.GID, args.NonUnique))
+}
+
+// removeArgs are the arguments of remove and info.
+type removeArgs struct {
+	nameArg
+	rootArg
+}
+
+func remove(ctx context.Context, c *fun.Call, args *removeArgs) (fun.Result, error) {
+	a := NewAdmin(c)
+	return a.done(a.Delete(ctx, args.Name))
+}
+
+func delUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
+	a := NewAdmin(c)
+	return a.done(a.DropUser(ctx, args.Name, args.Username))
+}
+
+type membersArgs struct {
+	nameArg
+	MembersList []string `arg:"members_list,required,comma[str]" doc:"the members, as a list or separated by commas"`
+	rootArg
+}
+
+func members(ctx context.Context, c *fun.Call, args *membersArgs) (fun.Result, error) {
+	a := NewAdmin(c)
+	return a.done(a.SetMembers(ctx, args.Name, args.MembersList))
 }

@@ -22,8 +22,8 @@ func Info(g host.Group) *value.Map {
 	return value.MapOf("name", g.Name, "passwd", g.Passwd, "gid", int64(g.GID), "members", value.Strings(g.Members...))
 }
 
-func all(c *fun.Call) ([]host.Group, error) {
-	root := c.Str("root")
+func all(c *fun.Call, a *rootArg) ([]host.Group, error) {
+	root := a.Root
 	if root == "" {
 		return c.Env.Host.Groups()
 	}
@@ -31,9 +31,9 @@ func all(c *fun.Call) ([]host.Group, error) {
 	return host.ParseGroup(string(text)), err
 }
 
-func info(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
-	if c.Str("root") == "" {
+func info(_ context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	name := a.Name
+	if a.Root == "" {
 		g, err := c.Env.Host.LookupGroup(name)
 		if errors.Is(err, host.ErrNoAccount) {
 			return fun.Value(value.NewMap(0))
@@ -43,7 +43,7 @@ func info(_ context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return fun.Value(Info(g))
 	}
-	gs, err := all(c)
+	gs, err := all(c, &a.rootArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -53,8 +53,13 @@ func info(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.NewMap(0))
 }
 
-func getent(_ context.Context, c *fun.Call) (fun.Result, error) {
-	gs, err := all(c)
+type getentArgs struct {
+	_ bool `arg:"refresh" default:"False" doc:"accepted; groups are read each time"`
+	rootArg
+}
+
+func getent(_ context.Context, c *fun.Call, a *getentArgs) (fun.Result, error) {
+	gs, err := all(c, &a.rootArg)
 	if err != nil {
 		return fun.Result{}, err
 	}

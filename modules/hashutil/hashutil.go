@@ -43,16 +43,23 @@ func sum(c *fun.Call, h hash.Hash) (fun.Result, error) {
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func md5Digest(_ context.Context, c *fun.Call) (fun.Result, error)    { return sum(c, md5.New()) }
-func sha256Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha256.New()) }
+func md5Digest(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
+	return sum(c, md5.New())
+}
 
-func sha512Digest(_ context.Context, c *fun.Call) (fun.Result, error) { return sum(c, sha512.New()) }
+func sha256Digest(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
+	return sum(c, sha256.New())
+}
 
-func encode64(_ context.Context, c *fun.Call) (fun.Result, error) {
+func sha512Digest(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
+	return sum(c, sha512.New())
+}
+
+func encode64(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
 	return fun.Value(base64.StdEncoding.EncodeToString(text(c)))
 }
 
-func encodeLines(_ context.Context, c *fun.Call) (fun.Result, error) {
+func encodeLines(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
 	return fun.Value(lines(text(c)))
 }
 
@@ -69,8 +76,13 @@ func newHash(name string) (hash.Hash, error) {
 	return nil, fun.Errorf("Hash func '%s' is not supported.", name)
 }
 
-func digest(_ context.Context, c *fun.Call) (fun.Result, error) {
-	h, err := newHash(c.Str("checksum"))
+type digestArgs struct {
+	instrArg
+	checksumArgs
+}
+
+func digest(_ context.Context, c *fun.Call, a *digestArgs) (fun.Result, error) {
+	h, err := newHash(a.Checksum)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -78,14 +90,19 @@ func digest(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func digestFile(_ context.Context, c *fun.Call) (fun.Result, error) {
-	h, err := newHash(c.Str("checksum"))
+type digestFileArgs struct {
+	Infile string `arg:"infile,required,path" doc:"the file"`
+	checksumArgs
+}
+
+func digestFile(_ context.Context, c *fun.Call, a *digestFileArgs) (fun.Result, error) {
+	h, err := newHash(a.Checksum)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	f, err := c.Env.Host.Open(c.Str("infile"))
+	f, err := c.Env.Host.Open(a.Infile)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("File path '%s' not found.", c.Str("infile"))
+		return fun.Result{}, fun.Errorf("File path '%s' not found.", a.Infile)
 	}
 	defer f.Close()
 	if _, err := io.Copy(h, f); err != nil {
@@ -94,8 +111,8 @@ func digestFile(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func decode64(_ context.Context, c *fun.Call) (fun.Result, error) {
-	b, err := decodeBytes(c.Str("instr"))
+func decode64(_ context.Context, c *fun.Call, a *instrArg) (fun.Result, error) {
+	b, err := decodeBytes(a.Instr)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -129,48 +146,75 @@ func lines(b []byte) string {
 	return out.String()
 }
 
-func encodeFile(_ context.Context, c *fun.Call) (fun.Result, error) {
-	b, err := c.Env.Host.ReadFile(c.Str("fname"))
+type encodeFileArgs struct {
+	_     fun.Arguments
+	Fname string `arg:"fname,required,path" doc:"the file"`
+}
+
+func encodeFile(_ context.Context, c *fun.Call, a *encodeFileArgs) (fun.Result, error) {
+	b, err := c.Env.Host.ReadFile(a.Fname)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
 	return fun.Value(lines(b))
 }
 
-func decodeFile(_ context.Context, c *fun.Call) (fun.Result, error) {
-	b, err := decodeBytes(c.Str("instr"))
+type decodeFileArgs struct {
+	instrArg
+	Outfile string `arg:"outfile,required,path" doc:"the file to write"`
+}
+
+func decodeFile(_ context.Context, c *fun.Call, a *decodeFileArgs) (fun.Result, error) {
+	b, err := decodeBytes(a.Instr)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := c.Env.Host.WriteFile(c.Str("outfile"), strings.NewReader(string(b)), host.WriteOptions{FollowLinks: true}); err != nil {
+	if err := c.Env.Host.WriteFile(a.Outfile, strings.NewReader(string(b)), host.WriteOptions{FollowLinks: true}); err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
 	return fun.Value(true)
 }
 
-func mac(newHash func() hash.Hash, c *fun.Call) []byte {
-	m := hmac.New(newHash, bytesOf(c.Value("shared_secret")))
-	m.Write(bytesOf(c.Value("string")))
+func mac(newHash func() hash.Hash, c *fun.Call, sharedSecret value.Value, argString value.Value) []byte {
+	m := hmac.New(newHash, bytesOf(sharedSecret))
+	m.Write(bytesOf(argString))
 	return m.Sum(nil)
 }
 
-func hmacCompute(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(hex.EncodeToString(mac(sha256.New, c)))
+type hmacComputeArgs struct {
+	stringArg
+	secretArg
 }
 
-func hmacSignature(_ context.Context, c *fun.Call) (fun.Result, error) {
-	want, err := decodeBytes(c.Str("challenge_hmac"))
+func hmacCompute(_ context.Context, c *fun.Call, a *hmacComputeArgs) (fun.Result, error) {
+	return fun.Value(hex.EncodeToString(mac(sha256.New, c, a.SharedSecret, a.String)))
+}
+
+type hmacSignatureArgs struct {
+	stringArg
+	secretArg
+	ChallengeHmac string `arg:"challenge_hmac,required" doc:"the HMAC as Base64"`
+}
+
+func hmacSignature(_ context.Context, c *fun.Call, a *hmacSignatureArgs) (fun.Result, error) {
+	want, err := decodeBytes(a.ChallengeHmac)
 	if err != nil { // no signature at all
 		return fun.Value(false)
 	}
-	return fun.Value(hmac.Equal(mac(sha256.New, c), want))
+	return fun.Value(hmac.Equal(mac(sha256.New, c, a.SharedSecret, a.String), want))
 }
 
-func githubSignature(_ context.Context, c *fun.Call) (fun.Result, error) {
-	kind, want, ok := strings.Cut(c.Str("challenge_hmac"), "=")
+type githubSignatureArgs struct {
+	stringArg
+	secretArg
+	ChallengeHmac string `arg:"challenge_hmac,required" doc:"the signature: sha1=HEX or sha256=HEX"`
+}
+
+func githubSignature(_ context.Context, c *fun.Call, a *githubSignatureArgs) (fun.Result, error) {
+	kind, want, ok := strings.Cut(a.ChallengeHmac, "=")
 	newHash := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}[kind]
 	if !ok || newHash == nil {
 		return fun.Result{}, errors.New("the signature is to be TYPE=HEX, for example sha256=...")
 	}
-	return fun.Value(hmac.Equal([]byte(hex.EncodeToString(mac(newHash, c))), []byte(want)))
+	return fun.Value(hmac.Equal([]byte(hex.EncodeToString(mac(newHash, c, a.SharedSecret, a.String))), []byte(want)))
 }

@@ -61,13 +61,23 @@ func tells(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(v)
 }
 
-func repoManage(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type repoManageArgs struct {
+	_     fun.Arguments
+	_     value.Value `arg:"present,list[dict]" doc:"wanted repositories: mappings of name and url"`
+	_     value.Value `arg:"absent,list[str]" doc:"names of unwanted repositories"`
+	Prune bool        `arg:"prune" default:"False" doc:"remove repositories that are not in present"`
+	_     string      `arg:"namespace" doc:"namespace of Kubernetes"`
+	_     value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
+	_     value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+}
+
+func repoManage(ctx context.Context, c *fun.Call, a *repoManageArgs) (fun.Result, error) {
 	w, err := WishOf(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	h, f := Client{c.Env}, FlagsOf(c)
-	p, err := h.Plan(ctx, f, w, c.Bool("prune"))
+	p, err := h.Plan(ctx, f, w, a.Prune)
 	if err != nil {
 		return fun.Result{}, err
 	}

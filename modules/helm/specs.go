@@ -214,15 +214,7 @@ var specs = []fun.Spec{
 		},
 	},
 	{
-		Name: "repo_manage", Doc: "Add and remove repositories of charts.", Src: "modules/helm.py repo_manage", Fn: repoManage,
-		Args: []fun.Arg{
-			{Name: "present", Type: fun.Dicts, Doc: "wanted repositories: mappings of name and url"},
-			{Name: "absent", Type: fun.Strs, Doc: "names of unwanted repositories"},
-			{Name: "prune", Type: fun.Bool, Default: false, Doc: "remove repositories that are not in present"},
-			{Name: "namespace", Type: fun.Str, Doc: "namespace of Kubernetes"},
-			{Name: "flags", Type: fun.Strs, Doc: "options without values, with or without dashes"},
-			{Name: "kvflags", Type: fun.Dict, Secret: true, Doc: "options with values"},
-		},
+		Name: "repo_manage", Doc: "Add and remove repositories of charts.", Src: "modules/helm.py repo_manage", Do: repoManage,
 	},
 	{
 		Name: "repo_remove", Doc: "Remove a repository of charts.", Src: "modules/helm.py repo_remove", Fn: acts,

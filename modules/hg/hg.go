@@ -195,48 +195,86 @@ func client(c *fun.Call) *Client {
 
 func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
 
-func archive(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	output, rev := c.Str("output"), c.Str("rev")
+type archiveArgs struct {
+	cwd
+	Output string `arg:"output,required,path" doc:"path of the archive"`
+	tip
+	Fmt    string `arg:"fmt" oneof:"files|tar|tbz2|tgz|txz|uzip|zip" doc:"format of the archive; default: by its name"`
+	Prefix string `arg:"prefix" doc:"directory that the files have in the archive; default: the name of the repository"`
+	user
+}
+
+func archive(ctx context.Context, c *fun.Call, a *archiveArgs) (fun.Result, error) {
+	output, rev := a.Output, a.Rev
 	if err := plain("output", output, "rev", rev); err != nil {
 		return fun.Result{}, err
 	}
 	args := []string{"archive", output, "--rev", rev}
-	if f := c.Str("fmt"); f != "" {
+	if f := a.Fmt; f != "" {
 		args = append(args, "--type", f)
 	}
-	if p := c.Str("prefix"); p != "" {
+	if p := a.Prefix; p != "" {
 		args = append(args, "--prefix", p)
 	}
-	out, err := client(c).run(ctx, c.Str("cwd"), false, args...)
+	out, err := client(c).run(ctx, a.Cwd, false, args...)
 	return fun.Result{Value: strings.Trim(out.Stdout+"\n"+out.Stderr, "\n"), Retcode: out.Retcode}, err
 }
 
-func clone(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(client(c).Clone(ctx, c.Str("cwd"), c.Str("repository"), c.Str("opts")))
+type cloneArgs struct {
+	Cwd        string `arg:"cwd,required,path" doc:"directory of the clone"`
+	Repository string `arg:"repository,required" doc:"URL or path of the repository"`
+	opts
+	user
+	key
 }
 
-func describe(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	rev := c.Str("rev")
+func clone(ctx context.Context, c *fun.Call, a *cloneArgs) (fun.Result, error) {
+	return text(client(c).Clone(ctx, a.Cwd, a.Repository, a.Opts))
+}
+
+type describeArgs struct {
+	cwd
+	tip
+	user
+}
+
+func describe(ctx context.Context, c *fun.Call, a *describeArgs) (fun.Result, error) {
+	rev := a.Rev
 	if err := plain("rev", rev); err != nil {
 		return fun.Result{}, err
 	}
 	hg := client(c)
-	out, err := hg.run(ctx, c.Str("cwd"), true, "log", "-r", rev, "--template", "{latesttag}-{latesttagdistance}-{node|short}")
+	out, err := hg.run(ctx, a.Cwd, true, "log", "-r", rev, "--template", "{latesttag}-{latesttagdistance}-{node|short}")
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if out.Stdout != "" {
 		return text(out.Stdout, nil)
 	}
-	return text(hg.Revision(ctx, c.Str("cwd"), rev, true))
+	return text(hg.Revision(ctx, a.Cwd, rev, true))
 }
 
-func pull(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(client(c).Pull(ctx, c.Str("cwd"), c.Str("opts"), c.Str("repository")))
+type pullArgs struct {
+	cwd
+	opts
+	user
+	key
+	Repository string `arg:"repository" doc:"URL or path of the repository; default: the one that was cloned"`
 }
 
-func revision(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(client(c).Revision(ctx, c.Str("cwd"), c.Str("rev"), c.Bool("short")))
+func pull(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
+	return text(client(c).Pull(ctx, a.Cwd, a.Opts, a.Repository))
+}
+
+type revisionArgs struct {
+	cwd
+	tip
+	Short bool `arg:"short" default:"False" doc:"return an abbreviated hash"`
+	user
+}
+
+func revision(ctx context.Context, c *fun.Call, a *revisionArgs) (fun.Result, error) {
+	return text(client(c).Revision(ctx, a.Cwd, a.Rev, a.Short))
 }
 
 // kinds are the letters that hg status marks files with.
@@ -245,9 +283,15 @@ var kinds = map[byte]string{
 	' ': "origin of the previous file",
 }
 
-func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type statusArgs struct {
+	Cwd value.Value `arg:"cwd,required,list[path]|path" doc:"directory of the repository, or a list of them"`
+	opts
+	user
+}
+
+func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
 	hg := client(c)
-	opts, err := hg.options(c.Str("opts"))
+	opts, err := hg.options(a.Opts)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -271,9 +315,9 @@ func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return m, err
 	}
-	dirs, several := c.Value("cwd").(*value.List)
+	dirs, several := a.Cwd.(*value.List)
 	if !several {
-		m, err := of(c.Str("cwd"))
+		m, err := of(fun.TextOf(a.Cwd))
 		return fun.Result{Value: m}, err
 	}
 	all := value.NewMap(len(dirs.Items))
@@ -287,6 +331,13 @@ func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: all}, nil
 }
 
-func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return text(client(c).Update(ctx, c.Str("cwd"), c.Str("rev"), c.Bool("force")))
+type updateArgs struct {
+	cwd
+	Rev   string `arg:"rev,required" doc:"revision: a hash, tag, bookmark or branch"`
+	Force bool   `arg:"force" default:"False" doc:"discard changes of files"`
+	user
+}
+
+func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
+	return text(client(c).Update(ctx, a.Cwd, a.Rev, a.Force))
 }

@@ -2,68 +2,52 @@ package hg
 
 import "brine/internal/fun"
 
-var (
-	cwd  = fun.Arg{Name: "cwd", Type: fun.Path, Required: true, Doc: "directory of the repository"}
-	tip  = fun.Arg{Name: "rev", Type: fun.Str, Default: "tip", Doc: "revision: a hash, tag, bookmark or branch"}
-	user = fun.Arg{Name: "user", Type: fun.Str, Doc: "account that runs hg"}
-	opts = fun.Arg{Name: "opts", Type: fun.Str, Doc: "further options for hg"}
-	key  = fun.Arg{Name: "identity", Type: fun.Path, Doc: "SSH private key"}
-)
+type cwd struct {
+	_   fun.Arguments
+	Cwd string `arg:"cwd,required,path" doc:"directory of the repository"`
+}
+
+type tip struct {
+	_   fun.Arguments
+	Rev string `arg:"rev" default:"tip" doc:"revision: a hash, tag, bookmark or branch"`
+}
+
+type user struct {
+	_ fun.Arguments
+	_ string `arg:"user" doc:"account that runs hg"`
+}
+
+type opts struct {
+	_    fun.Arguments
+	Opts string `arg:"opts" doc:"further options for hg"`
+}
+
+type key struct {
+	_ fun.Arguments
+	_ string `arg:"identity,path" doc:"SSH private key"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "archive", Doc: "Write the files of a revision to an archive.", Src: "modules/hg.py archive", Fn: archive,
-		Args: []fun.Arg{
-			cwd,
-			{Name: "output", Type: fun.Path, Required: true, Doc: "path of the archive"},
-			tip,
-			{Name: "fmt", Type: fun.Str, OneOf: []string{"files", "tar", "tbz2", "tgz", "txz", "uzip", "zip"}, Doc: "format of the archive; default: by its name"},
-			{Name: "prefix", Type: fun.Str, Doc: "directory that the files have in the archive; default: the name of the repository"},
-			user,
-		},
+		Name: "archive", Doc: "Write the files of a revision to an archive.", Src: "modules/hg.py archive", Do: archive,
 	},
 	{
-		Name: "clone", Doc: "Clone a repository.", Src: "modules/hg.py clone", Fn: clone,
-		Args: []fun.Arg{
-			{Name: "cwd", Type: fun.Path, Required: true, Doc: "directory of the clone"},
-			{Name: "repository", Type: fun.Str, Required: true, Doc: "URL or path of the repository"},
-			opts, user, key,
-		},
+		Name: "clone", Doc: "Clone a repository.", Src: "modules/hg.py clone", Do: clone,
 	},
 	{
-		Name: "describe", Doc: "Return the newest tag before a revision, the number of revisions since, and its hash.", Src: "modules/hg.py describe", Fn: describe,
-		Args: []fun.Arg{cwd, tip, user},
+		Name: "describe", Doc: "Return the newest tag before a revision, the number of revisions since, and its hash.", Src: "modules/hg.py describe", Do: describe,
 	},
 	{
-		Name: "pull", Doc: "Pull from another repository.", Src: "modules/hg.py pull", Fn: pull,
-		Args: []fun.Arg{
-			cwd, opts, user, key,
-			{Name: "repository", Type: fun.Str, Doc: "URL or path of the repository; default: the one that was cloned"},
-		},
+		Name: "pull", Doc: "Pull from another repository.", Src: "modules/hg.py pull", Do: pull,
 	},
 	{
-		Name: "revision", Doc: "Return the hash of a revision.", Src: "modules/hg.py revision", Fn: revision,
-		Args: []fun.Arg{
-			cwd, tip,
-			{Name: "short", Type: fun.Bool, Default: false, Doc: "return an abbreviated hash"},
-			user,
-		},
+		Name: "revision", Doc: "Return the hash of a revision.", Src: "modules/hg.py revision", Do: revision,
 	},
 	{
-		Name: "status", Doc: "Return the files that are changed, added, removed, missing or not tracked.", Src: "modules/hg.py status", Fn: status,
-		Args: []fun.Arg{
-			{Name: "cwd", Type: fun.Path | fun.Paths, Required: true, Doc: "directory of the repository, or a list of them"},
-			opts, user,
-		},
+		Name: "status", Doc: "Return the files that are changed, added, removed, missing or not tracked.", Src: "modules/hg.py status", Do: status,
 	},
 	{
-		Name: "update", Doc: "Check a revision out.", Src: "modules/hg.py update", Fn: update,
-		Args: []fun.Arg{
-			cwd,
-			{Name: "rev", Type: fun.Str, Required: true, Doc: "revision: a hash, tag, bookmark or branch"},
-			{Name: "force", Type: fun.Bool, Default: false, Doc: "discard changes of files"},
-			user,
-		},
+		Name: "update", Doc: "Check a revision out.", Src: "modules/hg.py update", Do: update,
 	},
 }

@@ -41,7 +41,7 @@ func TestHostileRedirect(t *testing.T) {
 	vault := httptest.NewServer(nethttp.RedirectHandler(evil.URL, nethttp.StatusTemporaryRedirect))
 	defer vault.Close()
 	env := &fun.Env{Data: fun.Data{Opts: value.NewMap(0), Memo: &fun.Memo{}}, Machine: fun.Machine{Host: host.NewLocal()}}
-	mod := Module()
+	mod := Module().Loaded()
 	i := slices.IndexFunc(mod.Specs, func(s fun.Spec) bool { return s.Name == "query" })
 	c, err := dispatch.New(env).Bind(&mod, &mod.Specs[i], fun.Args{Kw: value.MapOf("url", vault.URL, "header_dict", value.MapOf("X-Vault-Token", "s.x"))})
 	if err != nil {

@@ -34,11 +34,47 @@ func checkAbsent(c *fun.Call) error {
 	return nil
 }
 
-func queryRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type queryRowArgs struct {
+	urlArg
+	Method     string          `arg:"method" default:"GET" doc:"the method"`
+	Params     value.Value     `arg:"params,str|list|dict" doc:"added to the query of the URL: a mapping, or a list of pairs"`
+	Data       value.Value     `arg:"data" doc:"the body: text, or a mapping that is sent as a form"`
+	DataFile   string          `arg:"data_file,path" doc:"a file with the body"`
+	HeaderDict *value.Map      `arg:"header_dict" doc:"headers"`
+	HeaderList []string        `arg:"header_list" doc:"headers, as strings with a colon"`
+	HeaderFile string          `arg:"header_file,path" doc:"a file of headers, one per line"`
+	Username   value.Value     `arg:"username,str" doc:"user for basic authentication"`
+	Password   value.Value     `arg:"password,secret,str" doc:"its password"`
+	Auth       []value.Value   `arg:"auth,secret" doc:"a list of user and password"`
+	Decode     bool            `arg:"decode" default:"False" doc:"decode the body and return it as dict"`
+	DecodeType string          `arg:"decode_type" default:"auto" doc:"json, xml, yaml, plain; auto uses the header Content-Type"`
+	Status     bool            `arg:"status" default:"False" doc:"return the status"`
+	Headers    bool            `arg:"headers" default:"False" doc:"return the headers"`
+	Text       bool            `arg:"text" default:"False" doc:"also return the body as text"`
+	Test       bool            `arg:"test" default:"False" doc:"send requests only to test_url"`
+	TestURL    fun.Opt[string] `arg:"test_url" doc:"the URL to use instead if test is set"`
+	Opts       *value.Map      `arg:"opts" doc:"options that differ from the configuration: ca_bundle, verify_ssl, cert, http_request_timeout, http_connect_timeout, http_max_body, proxy_host, proxy_port, proxy_username, proxy_password, no_proxy"`
+	_          string          `arg:"ca_bundle,path" doc:"a file with the certificates of trusted authorities; default: the option of that name, else the system's"`
+	_          bool            `arg:"verify_ssl" doc:"verify certificates; default: the option of that name, else True"`
+	_          value.Value     `arg:"cert,str|list[str]" doc:"a file with the client's certificate and key, or a list of both files; default: the option of that name"`
+	TextOut    string          `arg:"text_out,path" doc:"a file to write the body to"`
+	DecodeOut  string          `arg:"decode_out,path" doc:"a file to write the body to if it is decoded"`
+	Agent      string          `arg:"agent" doc:"the header User-agent; default: Salt and its version"`
+	_          value.Value     `arg:"hide_fields,list[str]" doc:"accepted; the query of a URL is never logged"`
+	RaiseError bool            `arg:"raise_error" default:"True" doc:"treat an unsuccessful response as an error"`
+	DecodeBody bool            `arg:"decode_body" default:"True" doc:"return the body as text; False: as bytes"`
+	Timeout    time.Duration   `arg:"timeout" unit:"s" doc:"timeout of the request; default: the option http_request_timeout, else an hour"`
+	_          string          `arg:"backend" doc:"accepted; there is one"`
+	_          string          `arg:"node" doc:"accepted"`
+	_          int64           `arg:"port" doc:"accepted; the port is part of the URL"`
+	_          fun.Kwargs
+}
+
+func queryRow(ctx context.Context, c *fun.Call, a *queryRowArgs) (fun.Result, error) {
 	if err := checkAbsent(c); err != nil {
 		return fun.Result{}, err
 	}
-	ret, err := query(ctx, c)
+	ret, err := query(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -61,11 +97,18 @@ func Refused(err error) bool {
 	return errors.As(err, &wrong) || errors.As(err, &absent)
 }
 
-func waitRow(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type waitRowArgs struct {
+	urlArg
+	_    time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to try"`
+	_    time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
+	Rest fun.Kwargs
+}
+
+func waitRow(ctx context.Context, c *fun.Call, a *waitRowArgs) (fun.Result, error) {
 	wait, interval := Waits(c)
 	end := c.Env.Host.Now().Add(wait)
 	for {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{c.Value("url")}, Kw: c.Kw})
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{a.URL}, Kw: a.Rest.Map})
 		if ctx.Err() != nil {
 			return fun.Result{}, ctx.Err()
 		}

@@ -32,28 +32,28 @@ const maxRedirects = 5
 
 // query sends the request of a call.
 // Salt: salt/utils/http.py query, with Tornado as backend.
-func query(ctx context.Context, c *fun.Call) (*value.Map, error) {
+func query(ctx context.Context, c *fun.Call, a *queryRowArgs) (*value.Map, error) {
 	opts := c.Env.Opts
-	if own := c.Map("opts"); own.Len() > 0 {
+	if own := a.Opts; own.Len() > 0 {
 		all := value.NewMap(opts.Len() + own.Len())
 		all.Update(opts)
 		all.Update(own)
 		opts = all
 	}
-	target := c.Str("url")
+	target := fun.TextOf(a.URL)
 	ret := value.NewMap(4)
-	if c.Bool("test") {
-		if c.IsNone("test_url") {
+	if a.Test {
+		if !a.TestURL.Given {
 			return ret, nil
 		}
-		target = c.Str("test_url")
+		target = a.TestURL.V
 		ret.Set("test", true)
 	}
-	req, err := request(ctx, c, target)
+	req, err := request(ctx, c, a, target)
 	if err != nil {
 		return nil, err
 	}
-	client, err := client(c, opts, req.URL)
+	client, err := client(c, a, opts, req.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func query(ctx context.Context, c *fun.Call) (*value.Map, error) {
 	c.Env.Log().Debug("http request", "method", req.Method, "url", req.URL.Scheme+"://"+req.URL.Host+req.URL.Path)
 	resp, err := client.Do(req)
 	if err != nil {
-		return failed(ctx, c, ret, err)
+		return failed(ctx, c, a, ret, err)
 	}
 	defer resp.Body.Close()
 	limit := int64(maxBody)
@@ -70,19 +70,19 @@ func query(ctx context.Context, c *fun.Call) (*value.Map, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
-		return failed(ctx, c, ret, err)
+		return failed(ctx, c, a, ret, err)
 	}
 	if int64(len(raw)) > limit {
 		return nil, fun.Errorf("the answer has more than %d bytes (http_max_body)", limit)
 	}
-	if err := answer(c, ret, resp, raw, limit); err != nil {
+	if err := answer(c, a, ret, resp, raw, limit); err != nil {
 		return nil, err
 	}
 	return ret, nil
 }
 
 // request makes the request of a call.
-func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request, error) {
+func request(ctx context.Context, c *fun.Call, a *queryRowArgs, target string) (*nethttp.Request, error) {
 	u, err := url.Parse(target)
 	if err != nil {
 		return nil, fun.Errorf("not a URL: %s", secretless(target))
@@ -90,15 +90,15 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fun.Errorf("Unsupported url scheme: %s", secretless(target))
 	}
-	if params := c.Value("params"); value.Truth(params) {
+	if params := a.Params; value.Truth(params) {
 		if err := addParams(u, params); err != nil {
 			return nil, err
 		}
 	}
 	var body io.Reader
 	form := false
-	data := c.Value("data")
-	if path := c.Str("data_file"); path != "" {
+	data := a.Data
+	if path := a.DataFile; path != "" {
 		b, err := c.Env.Host.ReadFile(path)
 		if err != nil {
 			return nil, fun.Errorf("%s", host.OSError(err))
@@ -114,12 +114,12 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 	default:
 		body = strings.NewReader(value.Str(d))
 	}
-	req, err := nethttp.NewRequestWithContext(ctx, c.Str("method"), u.String(), body)
+	req, err := nethttp.NewRequestWithContext(ctx, a.Method, u.String(), body)
 	if err != nil {
-		return nil, fun.Errorf("not a request: method %q", c.Str("method"))
+		return nil, fun.Errorf("not a request: method %q", a.Method)
 	}
-	user, password := c.Value("username"), c.Value("password")
-	if auth := c.List("auth"); len(auth) == 2 {
+	user, password := a.Username, a.Password
+	if auth := a.Auth; len(auth) == 2 {
 		user, password = auth[0], auth[1]
 	} else if len(auth) > 0 {
 		return nil, &fun.InvocationError{Msg: "http.query: auth has to be a list of two: user and password"}
@@ -130,7 +130,7 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 		}
 		req.SetBasicAuth(value.Str(user), value.Str(password))
 	}
-	if err := setHeaders(c, req.Header); err != nil {
+	if err := setHeaders(c, a, req.Header); err != nil {
 		return nil, err
 	}
 	if h := req.Header.Get("Host"); h != "" {
@@ -144,7 +144,7 @@ func request(ctx context.Context, c *fun.Call, target string) (*nethttp.Request,
 
 // setHeaders sets the headers that a call gives: those of a list prevail over
 // those of a dict, and a file replaces the list.
-func setHeaders(c *fun.Call, h nethttp.Header) error {
+func setHeaders(c *fun.Call, a *queryRowArgs, h nethttp.Header) error {
 	set := func(name, v string) error {
 		name, v = strings.TrimSpace(name), strings.TrimSpace(v)
 		if name == "" || strings.ContainsAny(name, " \t\r\n") || strings.ContainsAny(v, "\r\n") {
@@ -154,13 +154,13 @@ func setHeaders(c *fun.Call, h nethttp.Header) error {
 		return nil
 	}
 	h.Set("Accept-Encoding", "identity")
-	for k, v := range c.Map("header_dict").All() {
+	for k, v := range a.HeaderDict.All() {
 		if err := set(value.Str(k), value.Str(v)); err != nil {
 			return err
 		}
 	}
-	lines := c.Strings("header_list")
-	if path := c.Str("header_file"); path != "" {
+	lines := a.HeaderList
+	if path := a.HeaderFile; path != "" {
 		b, err := c.Env.Host.ReadFile(path)
 		if err != nil {
 			return fun.Errorf("%s", host.OSError(err))
@@ -174,7 +174,7 @@ func setHeaders(c *fun.Call, h nethttp.Header) error {
 			}
 		}
 	}
-	agent := c.Str("agent")
+	agent := a.Agent
 	if agent == "" {
 		agent = "Salt/" + grains.SaltVersion + " http.query()"
 	}
@@ -237,7 +237,7 @@ func encode(pairs [][2]string) string {
 }
 
 // client returns what sends the request: the options say whom it trusts.
-func client(c *fun.Call, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
+func client(c *fun.Call, a *queryRowArgs, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
 	option := func(name string) value.Value {
 		if v := c.Value(name); v != nil {
 			return v
@@ -276,7 +276,7 @@ func client(c *fun.Call, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
 	if p := proxy(opts, u); p != nil {
 		t.Proxy = nethttp.ProxyURL(p)
 	}
-	timeout := c.Seconds("timeout")
+	timeout := a.Timeout
 	if timeout == 0 {
 		var err error
 		if timeout, err = optSeconds(opts, "http_request_timeout"); err != nil {
@@ -362,7 +362,7 @@ func proxy(opts *value.Map, u *url.URL) *url.URL {
 }
 
 // failed is the return where there is no answer.
-func failed(ctx context.Context, c *fun.Call, ret *value.Map, err error) (*value.Map, error) {
+func failed(ctx context.Context, c *fun.Call, a *queryRowArgs, ret *value.Map, err error) (*value.Map, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -377,7 +377,7 @@ func failed(ctx context.Context, c *fun.Call, ret *value.Map, err error) (*value
 		ret.Set("error", "HTTP 599: Stream closed")
 		return ret, nil
 	}
-	if c.Bool("status") {
+	if a.Status {
 		ret.Set("status", int64(0))
 	}
 	ret.Set("error", reason(err))
@@ -408,8 +408,8 @@ func reason(err error) string {
 }
 
 // answer puts what is asked for of an answer into ret.
-func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte, limit int64) error {
-	fault := resp.StatusCode/100 != 2 && c.Bool("raise_error")
+func answer(c *fun.Call, a *queryRowArgs, ret *value.Map, resp *nethttp.Response, raw []byte, limit int64) error {
+	fault := resp.StatusCode/100 != 2 && a.RaiseError
 	if fault {
 		text := nethttp.StatusText(resp.StatusCode)
 		if text == "" {
@@ -418,7 +418,7 @@ func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte, lim
 		ret.Set("status", int64(resp.StatusCode))
 		ret.Set("error", fmt.Sprintf("HTTP %d: %s", resp.StatusCode, text))
 	}
-	body, err := bodyOf(resp, raw, limit, c.Bool("decode_body"))
+	body, err := bodyOf(resp, raw, limit, a.DecodeBody)
 	if err != nil {
 		return fun.Errorf("%s", err)
 	}
@@ -426,15 +426,15 @@ func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte, lim
 	if fault {
 		return nil
 	}
-	if path := c.Str("text_out"); path != "" {
+	if path := a.TextOut; path != "" {
 		if err := c.Env.Host.WriteFile(path, bytes.NewReader(raw), host.WriteOptions{FollowLinks: true}); err != nil {
 			return fun.Errorf("%s", host.OSError(err))
 		}
 	}
-	if c.Bool("status") {
+	if a.Status {
 		ret.Set("status", int64(resp.StatusCode))
 	}
-	if c.Bool("headers") {
+	if a.Headers {
 		h := value.NewMap(len(resp.Header))
 		names := make([]string, 0, len(resp.Header))
 		for name := range resp.Header {
@@ -446,14 +446,14 @@ func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte, lim
 		}
 		ret.Set("headers", h)
 	}
-	wantText := c.Bool("text")
-	if c.Bool("decode") {
-		ok, plain, err := decoded(c, ret, resp, value.Str(body))
+	wantText := a.Text
+	if a.Decode {
+		ok, plain, err := decoded(c, a, ret, resp, value.Str(body))
 		if !ok || err != nil {
 			return err
 		}
 		wantText = wantText || plain
-		if path := c.Str("decode_out"); path != "" {
+		if path := a.DecodeOut; path != "" {
 			if err := c.Env.Host.WriteFile(path, bytes.NewReader(raw), host.WriteOptions{FollowLinks: true}); err != nil {
 				return fun.Errorf("%s", host.OSError(err))
 			}
@@ -467,8 +467,8 @@ func answer(c *fun.Call, ret *value.Map, resp *nethttp.Response, raw []byte, lim
 
 // decoded reads the body as data. ok is false where there is no such type,
 // plain says that it stays text.
-func decoded(c *fun.Call, ret *value.Map, resp *nethttp.Response, text string) (ok, plain bool, err error) {
-	kind := c.Str("decode_type")
+func decoded(c *fun.Call, a *queryRowArgs, ret *value.Map, resp *nethttp.Response, text string) (ok, plain bool, err error) {
+	kind := a.DecodeType
 	if kind == "auto" {
 		content := resp.Header.Get("Content-Type")
 		if len(resp.Header["Content-Type"]) == 0 {

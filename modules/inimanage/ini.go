@@ -119,13 +119,19 @@ func Update(f *File, sections *value.Map) (*value.Map, error) {
 	return changes, nil
 }
 
-func setOption(_ context.Context, c *fun.Call) (fun.Result, error) {
-	sections := c.Map("sections")
+type setOptionArgs struct {
+	fileArg
+	Sections *value.Map `arg:"sections" doc:"options by section; an option outside of a section has its value"`
+	sepArg
+}
+
+func setOption(_ context.Context, c *fun.Call, a *setOptionArgs) (fun.Result, error) {
+	sections := a.Sections
 	if sections == nil {
 		sections = value.NewMap(0)
 	}
 	var changes *value.Map
-	err := Edit(c.Env, c.Str("file_name"), c.Str("separator"), func(f *File) (due bool, err error) {
+	err := Edit(c.Env, a.FileName, a.Separator, func(f *File) (due bool, err error) {
 		changes, err = Update(f, sections)
 		return err == nil && changes.Len() > 0, err
 	})
@@ -135,25 +141,33 @@ func setOption(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(changes)
 }
 
-func getOption(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := Read(c.Env, c.Str("file_name"), c.Str("separator"))
+// getOptionArgs are the arguments of getOption and removeOption.
+type getOptionArgs struct {
+	fileArg
+	sectionArg
+	optionArg
+	sepArg
+}
+
+func getOption(_ context.Context, c *fun.Call, a *getOptionArgs) (fun.Result, error) {
+	f, err := Read(c.Env, a.FileName, a.Separator)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if v, ok := f.Get(c.Str("section"), c.Str("option")); ok {
+	if v, ok := f.Get(a.Section, a.Option); ok {
 		return fun.Value(v)
 	}
 	return fun.Value(nil)
 }
 
-func removeOption(_ context.Context, c *fun.Call) (fun.Result, error) {
+func removeOption(_ context.Context, c *fun.Call, a *getOptionArgs) (fun.Result, error) {
 	var val value.Value
-	err := Edit(c.Env, c.Str("file_name"), c.Str("separator"), func(f *File) (bool, error) {
-		sect := c.Str("section")
+	err := Edit(c.Env, a.FileName, a.Separator, func(f *File) (bool, error) {
+		sect := a.Section
 		if !f.Has(sect) {
 			sect = ""
 		}
-		old, found := f.Remove(sect, c.Str("option"))
+		old, found := f.Remove(sect, a.Option)
 		if found {
 			val = old
 		}
@@ -162,22 +176,29 @@ func removeOption(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: val}, err
 }
 
-func getSection(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := Read(c.Env, c.Str("file_name"), c.Str("separator"))
+// getSectionArgs are the arguments of getSection and removeSection.
+type getSectionArgs struct {
+	fileArg
+	sectionArg
+	sepArg
+}
+
+func getSection(_ context.Context, c *fun.Call, a *getSectionArgs) (fun.Result, error) {
+	f, err := Read(c.Env, a.FileName, a.Separator)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Str("section") == "" {
+	if a.Section == "" {
 		return fun.Value(value.NewMap(0))
 	}
-	return fun.Value(f.Section(c.Str("section")))
+	return fun.Value(f.Section(a.Section))
 }
 
-func removeSection(_ context.Context, c *fun.Call) (fun.Result, error) {
+func removeSection(_ context.Context, c *fun.Call, a *getSectionArgs) (fun.Result, error) {
 	var val value.Value
-	err := Edit(c.Env, c.Str("file_name"), c.Str("separator"), func(f *File) (bool, error) {
-		old := f.Section(c.Str("section"))
-		if !f.RemoveSection(c.Str("section")) {
+	err := Edit(c.Env, a.FileName, a.Separator, func(f *File) (bool, error) {
+		old := f.Section(a.Section)
+		if !f.RemoveSection(a.Section) {
 			return false, nil
 		}
 		val = old
@@ -186,8 +207,13 @@ func removeSection(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: val}, err
 }
 
-func getINI(_ context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := Read(c.Env, c.Str("file_name"), c.Str("separator"))
+type getINIArgs struct {
+	fileArg
+	sepArg
+}
+
+func getINI(_ context.Context, c *fun.Call, a *getINIArgs) (fun.Result, error) {
+	f, err := Read(c.Env, a.FileName, a.Separator)
 	if err != nil {
 		return fun.Result{}, err
 	}

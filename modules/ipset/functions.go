@@ -26,8 +26,8 @@ func outcome(err error, ok value.Value, prefix string) (fun.Result, error) {
 }
 
 // find returns the set that the argument name names; what says why not.
-func find(ctx context.Context, c *fun.Call) (set *Set, what string, err error) {
-	name := c.Str("name")
+func find(ctx context.Context, c *fun.Call, argName string) (set *Set, what string, err error) {
+	name := argName
 	if name == "" {
 		return nil, "Error: Set needs to be specified", nil
 	}
@@ -43,10 +43,18 @@ func findFor(ctx context.Context, c *fun.Call) (set *Set, what string, err error
 	if c.Str("name") != "" && len(c.Strings("entry")) == 0 {
 		return nil, "Error: Entry needs to be specified", nil
 	}
-	return find(ctx, c)
+	return find(ctx, c, c.Str("name"))
 }
 
-func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type addArgs struct {
+	_     string `arg:"name" doc:"name of the set"`
+	Entry string `arg:"entry" doc:"address, network, port and so on, with options"`
+	_     string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+	AddArgs
+	_ fun.Kwargs
+}
+
+func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
 	set, what, err := findFor(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -54,14 +62,21 @@ func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if what != "" {
 		return refused("%s", what)
 	}
-	entry := c.Str("entry")
-	if set.Has(entry) && c.IsNone("comment") && c.IsNone("timeout") {
+	entry := a.Entry
+	if set.Has(entry) && (a.Comment == nil) && (a.Timeout == nil) {
 		return fun.Value("Warn: Entry " + entry + " already exists in set " + set.Name)
 	}
 	return outcome(Client{c.Env}.Add(ctx, set, entry, c.Args), "Success", "Error: ")
 }
 
-func check(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type checkArgs struct {
+	_     fun.Arguments
+	_     string   `arg:"name" doc:"name of the set"`
+	Entry []string `arg:"entry" doc:"address, range, network and so on, or a list of them"`
+	_     string   `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+}
+
+func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
 	set, what, err := findFor(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -69,18 +84,33 @@ func check(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if what != "" {
 		return refused("%s", what)
 	}
-	return fun.Value(slices.ContainsFunc(c.Strings("entry"), set.Has))
+	return fun.Value(slices.ContainsFunc(a.Entry, set.Has))
 }
 
-func checkSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("name") == "" {
+// checkSetArgs are the arguments of checkSet and deleteSet.
+type checkSetArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name" doc:"name of the set"`
+	_    string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+}
+
+func checkSet(ctx context.Context, c *fun.Call, a *checkSetArgs) (fun.Result, error) {
+	if a.Name == "" {
 		return refused("Error: Set needs to be specified")
 	}
-	set, _, err := find(ctx, c)
+	set, _, err := find(ctx, c, a.Name)
 	return fun.Result{Value: set != nil}, err
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// removeArgs are the arguments of remove and test.
+type removeArgs struct {
+	_     string `arg:"name" doc:"name of the set"`
+	Entry string `arg:"entry" doc:"address, network, port and so on"`
+	_     string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+	_     fun.Kwargs
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
 	set, what, err := findFor(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -88,18 +118,24 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if what != "" {
 		return refused("%s", what)
 	}
-	return outcome(Client{c.Env}.Delete(ctx, set.Name, c.Str("entry")), "Success", "Error: ")
+	return outcome(Client{c.Env}.Delete(ctx, set.Name, a.Entry), "Success", "Error: ")
 }
 
-func deleteSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("name") == "" {
+func deleteSet(ctx context.Context, c *fun.Call, a *checkSetArgs) (fun.Result, error) {
+	if a.Name == "" {
 		return refused("Error: Set needs to be specified")
 	}
-	return outcome(Client{c.Env}.Destroy(ctx, c.Str("name")), true, "")
+	return outcome(Client{c.Env}.Destroy(ctx, a.Name), true, "")
 }
 
-func flush(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	err := Client{c.Env}.Flush(ctx, c.Str("name"))
+type flushArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name" doc:"name of the set; without it, all sets"`
+	_    string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+}
+
+func flush(ctx context.Context, c *fun.Call, a *flushArgs) (fun.Result, error) {
+	err := Client{c.Env}.Flush(ctx, a.Name)
 	if _, is := errors.AsType[*fun.CommandError](err); is {
 		c.Env.Log().Error(err.Error())
 		return fun.Result{Value: false, Retcode: 1}, nil
@@ -107,7 +143,12 @@ func flush(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: true}, err
 }
 
-func listSets(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listSetsArgs struct {
+	_ fun.Arguments
+	_ string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: sets of all families are listed"`
+}
+
+func listSets(ctx context.Context, c *fun.Call, _ *listSetsArgs) (fun.Result, error) {
 	sets, err := Client{c.Env}.list(ctx, "-t")
 	if err != nil {
 		return fun.Result{}, err
@@ -124,40 +165,56 @@ func DefinitionOf(c *fun.Call) Definition {
 	return Definition{Name: c.Str("name"), Type: c.Str("set_type"), Family: c.Str("family"), Options: c.Args, Comment: c.Bool("comment")}
 }
 
-func newSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type newSetArgs struct {
+	Name    string `arg:"name" doc:"name of the set"`
+	SetType string `arg:"set_type" doc:"type of the set, such as hash:ip or list:set"`
+	_       string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
+	_       bool   `arg:"comment" default:"False" doc:"entries may have comments"`
+	SetArgs
+	_ fun.Kwargs
+}
+
+func newSet(ctx context.Context, c *fun.Call, a *newSetArgs) (fun.Result, error) {
 	switch {
-	case c.Str("name") == "":
+	case a.Name == "":
 		return refused("Error: Set Name needs to be specified")
-	case c.Str("set_type") == "":
+	case a.SetType == "":
 		return refused("Error: Set Type needs to be specified")
 	}
 	return outcome(Client{c.Env}.Create(ctx, DefinitionOf(c)), true, "")
 }
 
-func renameSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("name") != "" && c.Str("new_set") == "" {
+type renameSetArgs struct {
+	_      fun.Arguments
+	Name   string `arg:"name" doc:"name of the set"`
+	NewSet string `arg:"new_set" doc:"new name"`
+	_      string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+}
+
+func renameSet(ctx context.Context, c *fun.Call, a *renameSetArgs) (fun.Result, error) {
+	if a.Name != "" && a.NewSet == "" {
 		return refused("Error: New name for set needs to be specified")
 	}
-	set, what, err := find(ctx, c)
+	set, what, err := find(ctx, c, a.Name)
 	switch {
 	case err != nil:
 		return fun.Result{}, err
-	case set == nil && c.Str("name") != "":
+	case set == nil && a.Name != "":
 		return refused("Error: Set does not exist")
 	case what != "":
 		return refused("%s", what)
 	}
-	other, err := Client{c.Env}.Find(ctx, c.Str("new_set"))
+	other, err := Client{c.Env}.Find(ctx, a.NewSet)
 	switch {
 	case err != nil:
 		return fun.Result{}, err
 	case other != nil:
 		return refused("Error: New Set already exists")
 	}
-	return outcome(Client{c.Env}.run(ctx, "rename", set.Name, c.Str("new_set")), true, "")
+	return outcome(Client{c.Env}.run(ctx, "rename", set.Name, a.NewSet), true, "")
 }
 
-func test(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func test(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
 	set, what, err := findFor(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -165,7 +222,7 @@ func test(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if what != "" {
 		return refused("%s", what)
 	}
-	words := splitEntry(c.Str("entry"))
+	words := splitEntry(a.Entry)
 	if err := checkWords(words...); err != nil {
 		return fun.Result{}, err
 	}
@@ -173,7 +230,7 @@ func test(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: out.Status == 0}, err
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := tool.Look(ctx, c.Env.Host, "ipset", "--version")
 	if err != nil {
 		return fun.Result{}, err

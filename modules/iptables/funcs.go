@@ -11,8 +11,8 @@ import (
 
 // with calls do with the tables of the call's family. The status of the last
 // program is that of the function.
-func with(c *fun.Call, do func(*Tables) (value.Value, error)) (fun.Result, error) {
-	t, err := For(c.Env, c.Str("family"))
+func with(c *fun.Call, a *familyArg, do func(*Tables) (value.Value, error)) (fun.Result, error) {
+	t, err := For(c.Env, a.Family)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -39,8 +39,8 @@ func orTrue(fault string, err error) (value.Value, error) {
 	return fault, err
 }
 
-func showVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(c, func(t *Tables) (value.Value, error) {
+func showVersion(ctx context.Context, c *fun.Call, a *familyArg) (fun.Result, error) {
+	return with(c, a, func(t *Tables) (value.Value, error) {
 		out, err := t.run(ctx, t.path, "--version")
 		if err != nil {
 			return nil, err
@@ -52,119 +52,169 @@ func showVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func buildRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	r := ruleOf(c)
-	if !value.Truth(c.Value("full")) {
+type buildRuleArgs struct {
+	tableArg
+	chainArg
+	Command  string      `arg:"command" doc:"with full: option such as A, I, D or insert"`
+	Position value.Value `arg:"position,str|int" default:"''" doc:"with full: number of the rule in the chain"`
+	Full     value.Value `arg:"full,bool" doc:"return the whole command line, which needs table, chain and command"`
+	familyArg
+	_ fun.Kwargs
+}
+
+func buildRule(ctx context.Context, c *fun.Call, a *buildRuleArgs) (fun.Result, error) {
+	r := ruleOf(c, a)
+	if !value.Truth(a.Full) {
 		return fun.Value(r.Text())
 	}
-	return with(c, func(t *Tables) (value.Value, error) { return t.Command(ctx, r) })
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.Command(ctx, r) })
 }
 
-func getRules(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(c, func(t *Tables) (value.Value, error) { return t.Rules(ctx) })
+func getRules(ctx context.Context, c *fun.Call, a *familyArg) (fun.Result, error) {
+	return with(c, a, func(t *Tables) (value.Value, error) { return t.Rules(ctx) })
 }
 
-func getSavedRules(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(c, func(t *Tables) (value.Value, error) { return t.SavedRules(c.Str("conf_file")) })
+type getSavedRulesArgs struct {
+	fileArg
+	familyArg
 }
 
-func getPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getSavedRules(ctx context.Context, c *fun.Call, a *getSavedRulesArgs) (fun.Result, error) {
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.SavedRules(a.ConfFile) })
+}
+
+func getPolicy(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
 		rules, err := t.Rules(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return Policy(rules, c.Str("table"), c.Str("chain")), nil
+		return Policy(rules, a.Table, a.Chain), nil
 	})
 }
 
-func getSavedPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type getSavedPolicyArgs struct {
+	tableArg
+	chainArg
+	fileArg
+	familyArg
+}
+
+func getSavedPolicy(ctx context.Context, c *fun.Call, a *getSavedPolicyArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
-		rules, err := t.SavedRules(c.Str("conf_file"))
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
+		rules, err := t.SavedRules(a.ConfFile)
 		if err != nil {
 			return nil, err
 		}
-		return Policy(rules, c.Str("table"), c.Str("chain")), nil
+		return Policy(rules, a.Table, a.Chain), nil
 	})
 }
 
-func setPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setPolicyArgs struct {
+	tableArg
+	chainArg
+	Policy string `arg:"policy" doc:"ACCEPT or DROP; required"`
+	familyArg
+}
+
+func setPolicy(ctx context.Context, c *fun.Call, a *setPolicyArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain", "policy"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
-		return t.SetPolicy(ctx, c.Str("table"), c.Str("chain"), c.Str("policy"))
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
+		return t.SetPolicy(ctx, a.Table, a.Chain, a.Policy)
 	})
 }
 
-func save(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(c, func(t *Tables) (value.Value, error) { return t.Save(ctx, c.Str("filename")) })
+type saveArgs struct {
+	Filename string `arg:"filename,path" doc:"the file; default: the one that this system reads when it starts"`
+	familyArg
 }
 
-func check(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func save(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) {
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.Save(ctx, a.Filename) })
+}
+
+// checkArgs are the arguments of check and appendRule.
+type checkArgs struct {
+	tableArg
+	chainArg
+	ruleArg
+	familyArg
+}
+
+func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain", "rule"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
-		return t.Check(ctx, c.Str("table"), c.Str("chain"), c.Str("rule"))
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
+		return t.Check(ctx, a.Table, a.Chain, a.Rule)
 	})
 }
 
-func checkChain(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func checkChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) { return t.HasChain(ctx, c.Str("table"), c.Str("chain")) })
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.HasChain(ctx, a.Table, a.Chain) })
 }
 
-func newChain(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func newChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
-		return orTrue(t.Chain(ctx, "-N", c.Str("table"), c.Str("chain")))
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
+		return orTrue(t.Chain(ctx, "-N", a.Table, a.Chain))
 	})
 }
 
-func deleteChain(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func deleteChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
-		return orTrue(t.Chain(ctx, "-X", c.Str("table"), c.Str("chain")))
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
+		return orTrue(t.Chain(ctx, "-X", a.Table, a.Chain))
 	})
 }
 
-func appendRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func appendRule(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain", "rule"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
-		return t.Append(ctx, c.Str("table"), c.Str("chain"), c.Str("rule"))
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
+		return t.Append(ctx, a.Table, a.Chain, a.Rule)
 	})
 }
 
 // NoPosition is the failure of an insertion that says no position.
 const NoPosition = "Error: Position needs to be specified or use append (-A)"
 
-func insertRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type insertRuleArgs struct {
+	tableArg
+	chainArg
+	Position int64 `arg:"position" doc:"number that the rule gets in the chain; a negative one counts from the end; required"`
+	ruleArg
+	familyArg
+}
+
+func insertRule(ctx context.Context, c *fun.Call, a *insertRuleArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain"); ok {
 		return fun.Value(text)
 	}
-	if c.Int("position") == 0 {
+	if a.Position == 0 {
 		return fun.Value(NoPosition)
 	}
 	if text, ok := lacks(c, "rule"); ok {
 		return fun.Value(text)
 	}
-	return with(c, func(t *Tables) (value.Value, error) {
-		fault, there, err := t.Insert(ctx, c.Str("table"), c.Str("chain"), c.Int("position"), c.Str("rule"))
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
+		fault, there, err := t.Insert(ctx, a.Table, a.Chain, a.Position, a.Rule)
 		if there {
 			return false, err
 		}
@@ -172,11 +222,19 @@ func insertRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func deleteRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type deleteRuleArgs struct {
+	Table string `arg:"table,required" doc:"table that has the chain"`
+	chainArg
+	Position int64  `arg:"position" doc:"number of the rule in the chain, from 1"`
+	Rule     string `arg:"rule" doc:"the rule, unless position is given"`
+	familyArg
+}
+
+func deleteRule(ctx context.Context, c *fun.Call, a *deleteRuleArgs) (fun.Result, error) {
 	if text, ok := lacks(c, "chain"); ok {
 		return fun.Value(text)
 	}
-	rule, position := c.Str("rule"), c.Int("position")
+	rule, position := a.Rule, a.Position
 	switch {
 	case rule != "" && position != 0:
 		return fun.Value("Error: Only specify a position or a rule, not both")
@@ -185,9 +243,15 @@ func deleteRule(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case rule == "":
 		return fun.Value("Error: Rule needs to be specified")
 	}
-	return with(c, func(t *Tables) (value.Value, error) { return t.Delete(ctx, c.Str("table"), c.Str("chain"), rule) })
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.Delete(ctx, a.Table, a.Chain, rule) })
 }
 
-func flush(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return with(c, func(t *Tables) (value.Value, error) { return t.Chain(ctx, "-F", c.Str("table"), c.Str("chain")) })
+type flushArgs struct {
+	tableArg
+	Chain string `arg:"chain" default:"" doc:"the chain; empty is all chains of the table"`
+	familyArg
+}
+
+func flush(ctx context.Context, c *fun.Call, a *flushArgs) (fun.Result, error) {
+	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.Chain(ctx, "-F", a.Table, a.Chain) })
 }

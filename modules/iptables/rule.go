@@ -330,6 +330,6 @@ func (t *Tables) Command(ctx context.Context, r Rule) (string, error) {
 }
 
 // ruleOf returns the rule that the arguments of a call describe.
-func ruleOf(c *fun.Call) Rule {
-	return Rule{Table: c.Str("table"), Chain: c.Str("chain"), Command: c.Str("command"), Position: c.Value("position"), Options: c.Kw}
+func ruleOf(c *fun.Call, a *buildRuleArgs) Rule {
+	return Rule{Table: a.Table, Chain: a.Chain, Command: a.Command, Position: a.Position, Options: c.Kw}
 }

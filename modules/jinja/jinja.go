@@ -28,14 +28,20 @@ func run(ctx context.Context, c *fun.Call, text string) (fun.Result, error) {
 	return fun.Value(v)
 }
 
+type loadMapArgs struct {
+	_     fun.Arguments
+	Path  string `arg:"path,required,path" doc:"the template, relative to the file roots"`
+	Value string `arg:"value,required" doc:"the variable"`
+}
+
 // loadMap imports a variable with context. Salt: salt/modules/jinja.py
 // load_map.
-func loadMap(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("value")
+func loadMap(ctx context.Context, c *fun.Call, a *loadMapArgs) (fun.Result, error) {
+	name := a.Value
 	if !identifier(name) {
 		return fun.Result{}, fun.Errorf("%s is not the name of a variable", value.Repr(name))
 	}
-	return run(ctx, c, "{% from "+value.Repr(c.Str("path"))+" import "+name+" with context %}{{ "+name+" | tojson }}")
+	return run(ctx, c, "{% from "+value.Repr(a.Path)+" import "+name+" with context %}{{ "+name+" | tojson }}")
 }
 
 func identifier(s string) bool {
@@ -48,14 +54,14 @@ func identifier(s string) bool {
 	return s != ""
 }
 
-func importJSON(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return importAs(ctx, c, "json")
+func importJSON(ctx context.Context, c *fun.Call, a *fileArg) (fun.Result, error) {
+	return importAs(ctx, c, a, "json")
 }
 
-func importYAML(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return importAs(ctx, c, "yaml")
+func importYAML(ctx context.Context, c *fun.Call, a *fileArg) (fun.Result, error) {
+	return importAs(ctx, c, a, "yaml")
 }
 
-func importAs(ctx context.Context, c *fun.Call, kind string) (fun.Result, error) {
-	return run(ctx, c, "{% import_"+kind+" "+value.Repr(c.Str("path"))+" as data %}{{ data | tojson }}")
+func importAs(ctx context.Context, c *fun.Call, a *fileArg, kind string) (fun.Result, error) {
+	return run(ctx, c, "{% import_"+kind+" "+value.Repr(a.Path)+" as data %}{{ data | tojson }}")
 }

@@ -163,19 +163,19 @@ func text(s string, err error) (fun.Result, error) {
 	return fun.Value(s)
 }
 
-func active(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func active(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return text(activeRelease(ctx, c.Env))
 }
 
-func listInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listInstalled(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Strings(installed(ctx, c.Env))
 }
 
-func latestAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func latestAvailable(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return text(available(ctx, c.Env))
 }
 
-func latestInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func latestInstalled(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return text(last(ctx, c.Env))
 }
 
@@ -188,11 +188,11 @@ func reboots(ctx context.Context, env *fun.Env) (bool, error) {
 	return newest != "" && pkgversion.Loose(now, newest) < 0, err
 }
 
-func needsReboot(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func needsReboot(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Bool(reboots(ctx, c.Env))
 }
 
-func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func upgradeAvailable(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	can, err := available(ctx, c.Env)
 	if err != nil {
 		return fun.Result{}, err
@@ -201,9 +201,15 @@ func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return machine.Bool(can != "" && (have == "" || pkgversion.Loose(can, have) > 0), err)
 }
 
+type upgradeArgs struct {
+	_      fun.Arguments
+	Reboot bool        `arg:"reboot" default:"False" doc:"reboot if a newer kernel than the running one is installed"`
+	AtTime value.Value `arg:"at_time" doc:"when to reboot, as for system.reboot; default: now"`
+}
+
 // upgrade installs the newest kernel. Salt: salt/modules/kernelpkg_linux_apt.py
 // upgrade.
-func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
 	release, err := available(ctx, c.Env)
 	if err != nil {
 		return fun.Result{}, err
@@ -227,18 +233,23 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	ret := value.MapOf("upgrades", did, "active", now, "latest_installed", newest, "reboot_requested", c.Bool("reboot"), "reboot_required", due)
-	if c.Bool("reboot") && due {
+	ret := value.MapOf("upgrades", did, "active", now, "latest_installed", newest, "reboot_requested", a.Reboot, "reboot_required", due)
+	if a.Reboot && due {
 		c.Env.Log().Warn("Rebooting system due to kernel upgrade")
-		if _, err := pkg.Call(ctx, c.Env, "system.reboot", value.MapOf("at_time", c.Value("at_time"))); err != nil {
+		if _, err := pkg.Call(ctx, c.Env, "system.reboot", value.MapOf("at_time", a.AtTime)); err != nil {
 			return fun.Result{}, err
 		}
 	}
 	return fun.Value(ret)
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	release := c.Str("release")
+type removeArgs struct {
+	_       fun.Arguments
+	Release string `arg:"release,required" doc:"release of the kernel, as list_installed returns it"`
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	release := a.Release
 	list, err := installed(ctx, c.Env)
 	if err != nil {
 		return fun.Result{}, err
@@ -259,7 +270,12 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("removed", value.Strings(prefix+release)))
 }
 
-func cleanup(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type cleanupArgs struct {
+	_          fun.Arguments
+	KeepLatest bool `arg:"keep_latest" default:"True" doc:"keep the newest kernel, too"`
+}
+
+func cleanup(ctx context.Context, c *fun.Call, a *cleanupArgs) (fun.Result, error) {
 	list, err := installed(ctx, c.Env)
 	if err != nil {
 		return fun.Result{}, err
@@ -270,7 +286,7 @@ func cleanup(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	removed := value.NewList()
 	for i, release := range list {
-		if release == now || c.Bool("keep_latest") && i == len(list)-1 {
+		if release == now || a.KeepLatest && i == len(list)-1 {
 			continue
 		}
 		if _, err := pkg.Call(ctx, c.Env, "pkg.purge", nil, prefix+release); err != nil {

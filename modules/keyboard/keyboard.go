@@ -23,16 +23,17 @@ func available(env *fun.Env) (bool, string) {
 	return false, "only works on Redhat, Debian or Gentoo systems or if localectl binary in path."
 }
 
-var layoutArgs = []fun.Arg{
-	{Name: "layout", Type: fun.Str, Required: true, Doc: "keyboard layout, such as us or de-latin1"},
+type layoutArgs struct {
+	_      fun.Arguments
+	Layout value.Value `arg:"layout,required,str" doc:"keyboard layout, such as us or de-latin1"`
 }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "get_sys", Doc: "Return the keyboard layout of the console.", Src: "modules/keyboard.py get_sys", Fn: getSys},
-	{Name: "get_x", Doc: "Return the keyboard layout of X.", Src: "modules/keyboard.py get_x", Fn: getX},
-	{Name: "set_sys", Doc: "Set the keyboard layout of the console.", Src: "modules/keyboard.py set_sys", Args: layoutArgs, Fn: setSys},
-	{Name: "set_x", Doc: "Set the keyboard layout of X.", Src: "modules/keyboard.py set_x", Args: layoutArgs, Fn: setX},
+	{Name: "get_sys", Doc: "Return the keyboard layout of the console.", Src: "modules/keyboard.py get_sys", Do: getSys},
+	{Name: "get_x", Doc: "Return the keyboard layout of X.", Src: "modules/keyboard.py get_x", Do: getX},
+	{Name: "set_sys", Doc: "Set the keyboard layout of the console.", Src: "modules/keyboard.py set_sys", Do: setSys},
+	{Name: "set_x", Doc: "Set the keyboard layout of X.", Src: "modules/keyboard.py set_x", Do: setX},
 }
 
 // where returns the file that has the layout without systemd, and its variable.
@@ -65,7 +66,7 @@ func field(text, name string) (string, bool) {
 	return "", false
 }
 
-func getSys(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getSys(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if localectl(c.Env) {
 		out, err := machine.Look(ctx, c.Env.Host, "localectl", "--no-pager", "status")
 		if err == nil && out.Status != 0 {
@@ -97,21 +98,21 @@ func check(layout string) error {
 }
 
 // run runs a program and returns the layout.
-func run(ctx context.Context, c *fun.Call, argv ...string) (fun.Result, error) {
+func run(ctx context.Context, c *fun.Call, a *layoutArgs, argv ...string) (fun.Result, error) {
 	out, err := machine.Run(ctx, c.Env.Host, argv...)
 	if err == nil && out.Status != 0 {
 		err = fun.Errorf("%s failed: %s", argv[0], machine.Said(out))
 	}
-	return fun.Result{Value: c.Value("layout")}, err
+	return fun.Result{Value: a.Layout}, err
 }
 
-func setSys(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	layout := c.Str("layout")
+func setSys(ctx context.Context, c *fun.Call, a *layoutArgs) (fun.Result, error) {
+	layout := fun.TextOf(a.Layout)
 	if err := check(layout); err != nil {
 		return fun.Result{}, err
 	}
 	if localectl(c.Env) {
-		return run(ctx, c, "localectl", "--no-ask-password", "set-keymap", layout)
+		return run(ctx, c, a, "localectl", "--no-ask-password", "set-keymap", layout)
 	}
 	file, key := where(c.Env)
 	if file == "" {
@@ -120,7 +121,7 @@ func setSys(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: layout}, machine.Set(c.Env.Host, file, key, key+`="`+layout+`"`, true)
 }
 
-func getX(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getX(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := machine.Look(ctx, c.Env.Host, "setxkbmap", "-query")
 	if err != nil {
 		return fun.Result{}, err
@@ -132,9 +133,9 @@ func getX(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(v)
 }
 
-func setX(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := check(c.Str("layout")); err != nil {
+func setX(ctx context.Context, c *fun.Call, a *layoutArgs) (fun.Result, error) {
+	if err := check(fun.TextOf(a.Layout)); err != nil {
 		return fun.Result{}, err
 	}
-	return run(ctx, c, "setxkbmap", c.Str("layout"))
+	return run(ctx, c, a, "setxkbmap", fun.TextOf(a.Layout))
 }

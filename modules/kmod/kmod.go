@@ -98,13 +98,13 @@ func Builtin(env *fun.Env) []string {
 	return names
 }
 
-func available(_ context.Context, c *fun.Call) (fun.Result, error) {
+func available(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Strings(all(c))
 }
 
-func checkAvailable(_ context.Context, c *fun.Call) (fun.Result, error) {
+func checkAvailable(_ context.Context, c *fun.Call, a *modArgs) (fun.Result, error) {
 	names, err := all(c)
-	return machine.Bool(slices.Contains(names, Bare(c.Str("mod"))), err)
+	return machine.Bool(slices.Contains(names, Bare(a.Mod)), err)
 }
 
 // A loaded module is a line of /proc/modules.
@@ -143,7 +143,7 @@ func list(c *fun.Call) []loaded {
 	return parseModules(value.DecodeReplace(text))
 }
 
-func lsmod(_ context.Context, c *fun.Call) (fun.Result, error) {
+func lsmod(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	l := value.NewList()
 	for _, m := range list(c) {
 		l.Append(value.MapOf("size", m.size, "module", m.name, "depcount", m.used, "deps", value.Strings(m.deps...)))
@@ -190,15 +190,20 @@ func persistent(c *fun.Call) []string {
 	return slices.Compact(out)
 }
 
-func modList(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("only_persist") {
+type modListArgs struct {
+	_           fun.Arguments
+	OnlyPersist bool `arg:"only_persist" default:"False" doc:"those that are loaded at boot instead"`
+}
+
+func modList(_ context.Context, c *fun.Call, a *modListArgs) (fun.Result, error) {
+	if a.OnlyPersist {
 		return machine.Strings(persistent(c), nil)
 	}
 	return machine.Strings(slices.Compact(names(c)), nil)
 }
 
-func isLoaded(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(slices.Contains(names(c), Bare(c.Str("mod"))), nil)
+func isLoaded(_ context.Context, c *fun.Call, a *modArgs) (fun.Result, error) {
+	return machine.Bool(slices.Contains(names(c), Bare(a.Mod)), nil)
 }
 
 // has reports whether a list has a module, however it is written.
@@ -268,8 +273,13 @@ func changed(mods []string, mod string, too bool, err error) (fun.Result, error)
 	return machine.Strings(slices.Compact(mods), err)
 }
 
-func load(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	mod := c.Str("mod")
+type loadArgs struct {
+	modArg
+	Persist bool `arg:"persist" default:"False" doc:"load it at boot, too"`
+}
+
+func load(ctx context.Context, c *fun.Call, a *loadArgs) (fun.Result, error) {
+	mod := a.Mod
 	argv, err := check(mod)
 	if err != nil {
 		return fun.Result{}, err
@@ -283,20 +293,26 @@ func load(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{Value: "Error loading module " + mod + ": " + machine.Said(out), Retcode: out.Status}, nil
 	}
 	came, too := minus(names(c), before), false
-	if c.Bool("persist") {
+	if a.Persist {
 		too, err = persist(c, mod)
 	}
 	return changed(came, mod, too, err)
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	mod := c.Str("mod")
+type removeArgs struct {
+	modArg
+	Persist bool `arg:"persist" default:"False" doc:"do not load it at boot, either"`
+	Comment bool `arg:"comment" default:"True" doc:"with persist: keep its line as a comment"`
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	mod := a.Mod
 	argv, err := check(mod)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	before := names(c)
-	if has(before, mod) || !c.Bool("persist") {
+	if has(before, mod) || !a.Persist {
 		out, err := machine.Run(ctx, c.Env.Host, "rmmod", "--", argv[0])
 		if err != nil {
 			return fun.Result{}, err
@@ -306,8 +322,8 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	gone, too := minus(before, names(c)), false
-	if c.Bool("persist") {
-		too, err = forget(c, mod, c.Bool("comment"))
+	if a.Persist {
+		too, err = forget(c, mod, a.Comment)
 	}
 	return changed(gone, mod, too, err)
 }

@@ -317,7 +317,12 @@ func done(c *fun.Call, out tool.Out, err error) (fun.Result, error) {
 	return fun.Result{Value: err == nil, Retcode: out.Status}, err
 }
 
-func getfacl(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type getfaclArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func getfacl(ctx context.Context, c *fun.Call, _ *getfaclArgs) (fun.Result, error) {
 	a, files := of(c)
 	all, status, err := a.Get(ctx, files...)
 	if err != nil {
@@ -330,25 +335,48 @@ func getfacl(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m, Retcode: status}, nil
 }
 
-func wipefacls(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type wipefaclsArgs struct {
+	fun.SystemPath
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func wipefacls(ctx context.Context, c *fun.Call, _ *wipefaclsArgs) (fun.Result, error) {
 	a, files := of(c)
 	out, err := a.Wipe(ctx, files...)
 	return done(c, out, err)
 }
 
-func modfacl(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type modfaclArgs struct {
+	typeArg
+	nameArg
+	Perms string `arg:"perms" default:"" doc:"permissions as letters of rwxX"`
+	fun.SystemPath
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func modfacl(ctx context.Context, c *fun.Call, args *modfaclArgs) (fun.Result, error) {
 	a, files := of(c)
-	out, err := a.Set(ctx, c.Str("acl_type"), c.Str("acl_name"), c.Str("perms"), files...)
+	out, err := a.Set(ctx, args.AclType, args.AclName, args.Perms, files...)
 	return done(c, out, err)
 }
 
-func delfacl(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type delfaclArgs struct {
+	typeArg
+	nameArg
+	fun.SystemPath
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func delfacl(ctx context.Context, c *fun.Call, args *delfaclArgs) (fun.Result, error) {
 	a, files := of(c)
-	out, err := a.Remove(ctx, c.Str("acl_type"), c.Str("acl_name"), files...)
+	out, err := a.Remove(ctx, args.AclType, args.AclName, files...)
 	return done(c, out, err)
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := tool.Run(ctx, c.Env.Host, "getfacl", "--version")
 	if err != nil {
 		return fun.Result{}, err

@@ -37,7 +37,7 @@ func named(names ...string) error {
 	return nil
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m, err := versions(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -45,7 +45,7 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m.At("LVM version"))
 }
 
-func fullversion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fullversion(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m, err := versions(ctx, c)
 	return fun.Result{Value: m}, err
 }
@@ -124,9 +124,9 @@ func show(ctx context.Context, h host.Host, program, name string, columns []stri
 }
 
 // display is show as a return by the first column.
-func display(ctx context.Context, c *fun.Call, program, name string, columns []string) (fun.Result, error) {
+func display(ctx context.Context, c *fun.Call, a *quietArg, program, name string, columns []string) (fun.Result, error) {
 	all, status, err := show(ctx, c.Env.Host, program, name, columns)
-	if c.Bool("quiet") {
+	if a.Quiet {
 		status = 0
 	}
 	return fun.Result{Value: byName(all, columns[0]), Retcode: status}, err
@@ -140,12 +140,18 @@ func byName(all []*value.Map, column string) *value.Map {
 	return ret
 }
 
-func pvdisplay(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if !c.Bool("real") {
-		return display(ctx, c, "pvdisplay", c.Str("pvname"), pvColumns)
+type pvdisplayArgs struct {
+	Pvname string `arg:"pvname" default:"" doc:"device of the physical volume; empty is all"`
+	Real   bool   `arg:"real" default:"False" doc:"name devices by their path without links"`
+	quietArg
+}
+
+func pvdisplay(ctx context.Context, c *fun.Call, a *pvdisplayArgs) (fun.Result, error) {
+	if !a.Real {
+		return display(ctx, c, &a.quietArg, "pvdisplay", a.Pvname, pvColumns)
 	}
-	all, status, err := show(ctx, c.Env.Host, "pvdisplay", c.Str("pvname"), pvColumns)
-	if c.Bool("quiet") {
+	all, status, err := show(ctx, c.Env.Host, "pvdisplay", a.Pvname, pvColumns)
+	if a.Quiet {
 		status = 0
 	}
 	ret := value.NewMap(len(all))
@@ -160,12 +166,22 @@ func pvdisplay(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret, Retcode: status}, err
 }
 
-func vgdisplay(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return display(ctx, c, "vgdisplay", c.Str("vgname"), vgColumns)
+type vgdisplayArgs struct {
+	Vgname string `arg:"vgname" default:"" doc:"the volume group; empty is all"`
+	quietArg
 }
 
-func lvdisplay(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return display(ctx, c, "lvdisplay", c.Str("lvname"), lvColumns)
+func vgdisplay(ctx context.Context, c *fun.Call, a *vgdisplayArgs) (fun.Result, error) {
+	return display(ctx, c, &a.quietArg, "vgdisplay", a.Vgname, vgColumns)
+}
+
+type lvdisplayArgs struct {
+	Lvname string `arg:"lvname" default:"" doc:"path of the logical volume; empty is all"`
+	quietArg
+}
+
+func lvdisplay(ctx context.Context, c *fun.Call, a *lvdisplayArgs) (fun.Result, error) {
+	return display(ctx, c, &a.quietArg, "lvdisplay", a.Lvname, lvColumns)
 }
 
 // isPV reports whether a device is a physical volume.
@@ -215,8 +231,15 @@ var (
 	lvcreateFlags   = []string{"nosync", "noudevsync", "ignoremonitoring", "thin"}
 )
 
-func pvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	devices, h := c.Strings("devices"), c.Env.Host
+type pvcreateArgs struct {
+	devicesArg
+	overrideArg
+	forceArg
+	_ fun.Kwargs
+}
+
+func pvcreate(ctx context.Context, c *fun.Call, a *pvcreateArgs) (fun.Result, error) {
+	devices, h := a.Devices, c.Env.Host
 	if len(devices) == 0 {
 		return fun.Value("Error: at least one device is required")
 	}
@@ -234,7 +257,7 @@ func pvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Result{}, err
 		case !there:
 			fresh = append(fresh, d)
-		case !c.Bool("override"):
+		case !a.Override:
 			return fun.Value(`Device "` + d + `" is already an LVM physical volume.`)
 		}
 	}
@@ -245,7 +268,7 @@ func pvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	argv := append([]string{"pvcreate", consent(c.Bool("force"))}, fresh...)
+	argv := append([]string{"pvcreate", consent(a.Force)}, fresh...)
 	return changeDevices(ctx, c, append(argv, more...), devices, true)
 }
 
@@ -273,39 +296,33 @@ func changeDevices(ctx context.Context, c *fun.Call, argv, devices []string, sho
 
 // volumes returns the devices of a call that are physical volumes. text is Salt's
 // where one is not, and all have to be.
-func volumes(ctx context.Context, c *fun.Call) (devices []string, text string, err error) {
-	if err := named(c.Strings("devices")...); err != nil {
+func volumes(ctx context.Context, c *fun.Call, a *pvremoveArgs) (devices []string, text string, err error) {
+	if err := named(a.Devices...); err != nil {
 		return nil, "", err
 	}
-	for _, d := range c.Strings("devices") {
+	for _, d := range a.Devices {
 		is, err := isPV(ctx, c.Env.Host, d)
 		switch {
 		case err != nil:
 			return nil, "", err
 		case is:
 			devices = append(devices, d)
-		case !c.Bool("override"):
+		case !a.Override:
 			return nil, d + " is not a physical volume", nil
 		}
 	}
 	return devices, "", nil
 }
 
-func pvremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	devices, text, err := volumes(ctx, c)
-	switch {
-	case err != nil:
-		return fun.Result{}, err
-	case text != "":
-		return fun.Result{Value: text, Retcode: 1}, nil
-	case len(devices) == 0:
-		return fun.Value(true)
-	}
-	return changeDevices(ctx, c, append([]string{"pvremove", consent(c.Bool("force"))}, devices...), devices, false)
+// pvremoveArgs are the arguments of pvremove and pvresize.
+type pvremoveArgs struct {
+	devicesArg
+	overrideArg
+	forceArg
 }
 
-func pvresize(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	devices, text, err := volumes(ctx, c)
+func pvremove(ctx context.Context, c *fun.Call, a *pvremoveArgs) (fun.Result, error) {
+	devices, text, err := volumes(ctx, c, a)
 	switch {
 	case err != nil:
 		return fun.Result{}, err
@@ -314,7 +331,20 @@ func pvresize(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case len(devices) == 0:
 		return fun.Value(true)
 	}
-	return changeDevices(ctx, c, append([]string{"pvresize", consent(c.Bool("force"))}, devices...), devices, true)
+	return changeDevices(ctx, c, append([]string{"pvremove", consent(a.Force)}, devices...), devices, false)
+}
+
+func pvresize(ctx context.Context, c *fun.Call, a *pvremoveArgs) (fun.Result, error) {
+	devices, text, err := volumes(ctx, c, a)
+	switch {
+	case err != nil:
+		return fun.Result{}, err
+	case text != "":
+		return fun.Result{Value: text, Retcode: 1}, nil
+	case len(devices) == 0:
+		return fun.Value(true)
+	}
+	return changeDevices(ctx, c, append([]string{"pvresize", consent(a.Force)}, devices...), devices, true)
 }
 
 // change runs a program and returns its message, or success where it ended well.
@@ -329,8 +359,15 @@ func change(ctx context.Context, c *fun.Call, success string, argv ...string) (t
 	return success, 0, nil
 }
 
-func vgcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	vg, devices := c.Str("vgname"), c.Strings("devices")
+type vgcreateArgs struct {
+	vgArg
+	devicesArg
+	noForceArg
+	_ fun.Kwargs
+}
+
+func vgcreate(ctx context.Context, c *fun.Call, a *vgcreateArgs) (fun.Result, error) {
+	vg, devices := a.Vgname, a.Devices
 	if vg == "" || len(devices) == 0 {
 		return fun.Value("Error: vgname and device(s) are both required")
 	}
@@ -341,7 +378,7 @@ func vgcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	argv := append(append([]string{"vgcreate", vg}, devices...), consent(c.Bool("force")))
+	argv := append(append([]string{"vgcreate", vg}, devices...), consent(a.Force))
 	text, status, err := change(ctx, c, `Volume group "`+vg+`" successfully created`, append(argv, more...)...)
 	if err != nil {
 		return fun.Result{}, err
@@ -352,27 +389,33 @@ func vgcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret, Retcode: status}, err
 }
 
-func vgextend(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	vg, devices := c.Str("vgname"), c.Strings("devices")
+type vgextendArgs struct {
+	vgArg
+	devicesArg
+	noForceArg
+}
+
+func vgextend(ctx context.Context, c *fun.Call, a *vgextendArgs) (fun.Result, error) {
+	vg, devices := a.Vgname, a.Devices
 	if vg == "" || len(devices) == 0 {
 		return fun.Value("Error: vgname and device(s) are both required")
 	}
 	if err := named(append([]string{vg}, devices...)...); err != nil {
 		return fun.Result{}, err
 	}
-	argv := append([]string{"vgextend", vg, consent(c.Bool("force"))}, devices...)
+	argv := append([]string{"vgextend", vg, consent(a.Force)}, devices...)
 	text, status, err := change(ctx, c, `Volume group "`+vg+`" successfully extended`, argv...)
 	return fun.Result{Value: value.MapOf("Output from vgextend", text), Retcode: status}, err
 }
 
 // lvSize returns the options of lvcreate that say how large a volume is; text is
 // Salt's for what cannot be.
-func lvSize(c *fun.Call) (argv []string, text string) {
-	size, extents, thin := c.Str("size"), c.Str("extents"), c.Bool("thinvolume")
+func lvSize(c *fun.Call, a *lvcreateArgs) (argv []string, text string) {
+	size, extents, thin := a.Size, a.Extents, a.Thinvolume
 	switch {
 	case size != "" && extents != "":
 		return nil, "Error: Please specify only one of size or extents"
-	case thin && c.Bool("thinpool"):
+	case thin && a.Thinpool:
 		return nil, "Error: Please set only one of thinvolume or thinpool to True"
 	case size != "" && thin:
 		return []string{"-V", size}, ""
@@ -386,9 +429,22 @@ func lvSize(c *fun.Call) (argv []string, text string) {
 	return nil, "Error: Either size or extents must be specified"
 }
 
-func lvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	lv, vg, snapshot, pv := c.Str("lvname"), c.Str("vgname"), c.Str("snapshot"), c.Str("pv")
-	size, text := lvSize(c)
+type lvcreateArgs struct {
+	lvArg
+	vgArg
+	sizeArg
+	extentsArg
+	Snapshot   string `arg:"snapshot" doc:"logical volume that this one is a snapshot of"`
+	Pv         string `arg:"pv" doc:"physical volume on which it is placed"`
+	Thinvolume bool   `arg:"thinvolume" default:"False" doc:"a thin volume; vgname is GROUP/POOL"`
+	Thinpool   bool   `arg:"thinpool" default:"False" doc:"a thin pool"`
+	noForceArg
+	_ fun.Kwargs
+}
+
+func lvcreate(ctx context.Context, c *fun.Call, a *lvcreateArgs) (fun.Result, error) {
+	lv, vg, snapshot, pv := a.Lvname, a.Vgname, a.Snapshot, a.Pv
+	size, text := lvSize(c, a)
 	if text != "" {
 		return fun.Value(text)
 	}
@@ -401,9 +457,9 @@ func lvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	argv := []string{"lvcreate"}
 	switch {
-	case c.Bool("thinvolume"):
+	case a.Thinvolume:
 		argv = append(argv, "--thin", "-n", lv)
-	case c.Bool("thinpool"):
+	case a.Thinpool:
 		argv = append(argv, "--thinpool", lv)
 	default:
 		argv = append(argv, "-n", lv)
@@ -420,7 +476,7 @@ func lvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		argv = append(argv, pv)
 	}
-	argv = append(append(argv, more...), consent(c.Bool("force")))
+	argv = append(append(argv, more...), consent(a.Force))
 	text, status, err := change(ctx, c, `Logical volume "`+lv+`" created.`, argv...)
 	if err != nil {
 		return fun.Result{}, err
@@ -432,27 +488,38 @@ func lvcreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret, Retcode: status}, err
 }
 
-func vgremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	vg := c.Str("vgname")
+type vgremoveArgs struct {
+	vgArg
+	forceArg
+}
+
+func vgremove(ctx context.Context, c *fun.Call, a *vgremoveArgs) (fun.Result, error) {
+	vg := a.Vgname
 	if err := named(vg); err != nil {
 		return fun.Result{}, err
 	}
-	text, status, err := change(ctx, c, `Volume group "`+vg+`" successfully removed`, "vgremove", vg, consent(c.Bool("force")))
+	text, status, err := change(ctx, c, `Volume group "`+vg+`" successfully removed`, "vgremove", vg, consent(a.Force))
 	return fun.Result{Value: text, Retcode: status}, err
 }
 
-func lvremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	lv, vg := c.Str("lvname"), c.Str("vgname")
+type lvremoveArgs struct {
+	lvArg
+	vgArg
+	forceArg
+}
+
+func lvremove(ctx context.Context, c *fun.Call, a *lvremoveArgs) (fun.Result, error) {
+	lv, vg := a.Lvname, a.Vgname
 	if err := named(lv, vg); err != nil {
 		return fun.Result{}, err
 	}
-	text, status, err := change(ctx, c, `Logical volume "`+lv+`" successfully removed`, "lvremove", vg+"/"+lv, consent(c.Bool("force")))
+	text, status, err := change(ctx, c, `Logical volume "`+lv+`" successfully removed`, "lvremove", vg+"/"+lv, consent(a.Force))
 	return fun.Result{Value: text, Retcode: status}, err
 }
 
 // resize changes the size of a logical volume.
-func resize(ctx context.Context, c *fun.Call, program, force, success string) (fun.Result, error) {
-	lv, size, extents := c.Str("lvpath"), c.Str("size"), c.Str("extents")
+func resize(ctx context.Context, c *fun.Call, a *resizeArgs, program, force, success string) (fun.Result, error) {
+	lv, size, extents := a.Lvpath, a.Size, a.Extents
 	if size != "" && extents != "" {
 		c.Env.Log().Error("Error: Please specify only one of size or extents")
 		return fun.Value(value.NewMap(0))
@@ -465,10 +532,10 @@ func resize(ctx context.Context, c *fun.Call, program, force, success string) (f
 		return fun.Result{}, err
 	}
 	argv := []string{program, "-qq"}
-	if c.Bool("force") {
+	if a.Force {
 		argv[1] = force
 	}
-	if c.Bool("resizefs") {
+	if a.Resizefs {
 		argv = append(argv, "--resizefs")
 	}
 	if size != "" {
@@ -480,10 +547,10 @@ func resize(ctx context.Context, c *fun.Call, program, force, success string) (f
 	return fun.Result{Value: value.MapOf("Output from "+program, text), Retcode: status}, err
 }
 
-func lvresize(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return resize(ctx, c, "lvresize", "--force", "resized")
+func lvresize(ctx context.Context, c *fun.Call, a *resizeArgs) (fun.Result, error) {
+	return resize(ctx, c, a, "lvresize", "--force", "resized")
 }
 
-func lvextend(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return resize(ctx, c, "lvextend", "--yes", "extended")
+func lvextend(ctx context.Context, c *fun.Call, a *resizeArgs) (fun.Result, error) {
+	return resize(ctx, c, a, "lvextend", "--yes", "extended")
 }

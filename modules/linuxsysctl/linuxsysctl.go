@@ -57,13 +57,18 @@ func defaultFile(h host.Host) string {
 	return "/etc/sysctl.conf"
 }
 
-func defaultConfig(_ context.Context, c *fun.Call) (fun.Result, error) {
+func defaultConfig(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(defaultFile(c.Env.Host))
 }
 
-func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type showArgs struct {
+	_          fun.Arguments
+	ConfigFile value.Value `arg:"config_file,bool|path" default:"False" doc:"file of parameters; False is the running kernel"`
+}
+
+func show(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
 	m := value.NewMap(8)
-	config, _ := value.AsText(c.Value("config_file"))
+	config, _ := value.AsText(a.ConfigFile)
 	if config == "" {
 		out, err := tool.Run(ctx, c.Env.Host, "sysctl", "-a")
 		if err != nil {
@@ -113,8 +118,8 @@ func current(ctx context.Context, h host.Host, name string) (val string, status 
 	return out.Fault(), out.Status, nil
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	val, status, err := current(ctx, c.Env.Host, c.Str("name"))
+func get(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	val, status, err := current(ctx, c.Env.Host, a.Name)
 	return fun.Result{Value: val, Retcode: status}, err
 }
 
@@ -150,8 +155,13 @@ func set(ctx context.Context, h host.Host, name, val string) (*value.Map, error)
 	return value.MapOf(key, now), nil
 }
 
-func assign(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := set(ctx, c.Env.Host, c.Str("name"), c.Str("value"))
+type assignArgs struct {
+	nameArg
+	valueArg
+}
+
+func assign(ctx context.Context, c *fun.Call, a *assignArgs) (fun.Result, error) {
+	m, err := set(ctx, c.Env.Host, a.Name, a.Value)
 	return fun.Result{Value: m}, err
 }
 
@@ -198,11 +208,17 @@ func edit(text, name, val string) (string, bool) {
 	return textfile.Join(out), changed
 }
 
+type persistArgs struct {
+	nameArg
+	valueArg
+	Config string `arg:"config,path" doc:"file in which the parameter is kept; default: that of default_config"`
+}
+
 // persist keeps a parameter in a file and gives it to the running kernel.
 // Salt: salt/modules/linux_sysctl.py persist.
-func persist(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func persist(ctx context.Context, c *fun.Call, a *persistArgs) (fun.Result, error) {
 	h := c.Env.Host
-	name, val, config := c.Str("name"), c.Str("value"), c.Str("config")
+	name, val, config := a.Name, a.Value, a.Config
 	if config == "" {
 		config = defaultFile(h)
 	}

@@ -133,7 +133,7 @@ func where(env *fun.Env) (file, key string) {
 
 func gentoo(env *fun.Env) bool { return strings.Contains(machine.Grain(env, "os_family"), "Gentoo") }
 
-func getLocale(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getLocale(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if booted(c.Env) {
 		vars, err := status(ctx, c.Env)
 		if err != nil {
@@ -153,8 +153,8 @@ func getLocale(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(v)
 }
 
-func setLocale(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("locale")
+func setLocale(ctx context.Context, c *fun.Call, a *localeArgs) (fun.Result, error) {
+	name := a.Locale
 	if err := check(name); err != nil {
 		return fun.Result{}, err
 	}
@@ -208,13 +208,13 @@ func list(ctx context.Context, env *fun.Env) ([]string, error) {
 	})
 }
 
-func listAvail(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listAvail(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Strings(list(ctx, c.Env))
 }
 
-func avail(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func avail(ctx context.Context, c *fun.Call, a *localeArgs) (fun.Result, error) {
 	all, err := list(ctx, c.Env)
-	want := normal(c.Str("locale"))
+	want := normal(a.Locale)
 	return machine.Bool(slices.ContainsFunc(all, func(n string) bool { return normal(strings.TrimSpace(n)) == want }), err)
 }
 
@@ -309,8 +309,14 @@ func (r *request) maker(verbose bool) ([]string, error) {
 	return nil, fun.Errorf(`Command "locale-gen" or "localedef" was not found on this system.`)
 }
 
-func genLocale(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, verbose := c.Str("locale"), c.Bool("verbose")
+type genLocaleArgs struct {
+	Locale  string `arg:"locale,required" doc:"name of the locale; \"ca_ES.UTF-8@valencia UTF-8\" names its charmap, too"`
+	Verbose bool   `arg:"verbose" default:"False" doc:"return the output of the program that makes it"`
+	_       fun.Kwargs
+}
+
+func genLocale(ctx context.Context, c *fun.Call, a *genLocaleArgs) (fun.Result, error) {
+	name, verbose := a.Locale, a.Verbose
 	if err := check(name); err != nil {
 		return fun.Result{}, err
 	}

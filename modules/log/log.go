@@ -18,27 +18,29 @@ func Module() fun.Module {
 }
 
 // write logs the message at a level.
-func write(ctx context.Context, c *fun.Call, l slog.Level) (fun.Result, error) {
+func write(ctx context.Context, c *fun.Call, a *messageArg, l slog.Level) (fun.Result, error) {
 	if c.Env.Log().Enabled(ctx, l) {
-		c.Env.Log().Log(ctx, l, "message of a template", "text", value.Str(c.Value("message")))
+		c.Env.Log().Log(ctx, l, "message of a template", "text", value.Str(a.Message))
 	}
 	return fun.Value(true)
 }
 
-func debug(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return write(ctx, c, slog.LevelDebug)
+func debug(ctx context.Context, c *fun.Call, a *messageArg) (fun.Result, error) {
+	return write(ctx, c, a, slog.LevelDebug)
 }
 
-func info(ctx context.Context, c *fun.Call) (fun.Result, error) { return write(ctx, c, slog.LevelInfo) }
-
-func warning(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return write(ctx, c, slog.LevelWarn)
+func info(ctx context.Context, c *fun.Call, a *messageArg) (fun.Result, error) {
+	return write(ctx, c, a, slog.LevelInfo)
 }
 
-func logError(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return write(ctx, c, slog.LevelError)
+func warning(ctx context.Context, c *fun.Call, a *messageArg) (fun.Result, error) {
+	return write(ctx, c, a, slog.LevelWarn)
 }
 
-func critical(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return write(ctx, c, levelCritical)
+func logError(ctx context.Context, c *fun.Call, a *messageArg) (fun.Result, error) {
+	return write(ctx, c, a, slog.LevelError)
+}
+
+func critical(ctx context.Context, c *fun.Call, a *messageArg) (fun.Result, error) {
+	return write(ctx, c, a, levelCritical)
 }

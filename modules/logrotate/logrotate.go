@@ -78,20 +78,33 @@ func Set(env *fun.Env, key string, name, val value.Value, has bool, conf string)
 	return true, nil
 }
 
-func showConf(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, _, err := read(c.Env.Host, c.Str("conf_file"), 0)
+func showConf(_ context.Context, c *fun.Call, a *confArg) (fun.Result, error) {
+	m, _, err := read(c.Env.Host, a.ConfFile, 0)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(m)
 }
 
-func get(_ context.Context, c *fun.Call) (fun.Result, error) {
-	v, err := Get(c.Env, c.Str("key"), c.Str("value"), c.Str("conf_file"))
+type getArgs struct {
+	keyArg
+	Value string `arg:"value" doc:"setting of the block"`
+	confArg
+}
+
+func get(_ context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	v, err := Get(c.Env, a.Key, a.Value, a.ConfFile)
 	return fun.Result{Value: v}, err
 }
 
-func set(_ context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := Set(c.Env, c.Str("key"), c.Value("value"), c.Value("setting"), !c.IsNone("setting"), c.Str("conf_file"))
+type setArgs struct {
+	keyArg
+	Value   value.Value `arg:"value,required,str|bool|int" doc:"value of the directive, or name of the setting; False removes a directive"`
+	Setting value.Value `arg:"setting,str|bool|int" doc:"value of the setting of a block; False removes it"`
+	confArg
+}
+
+func set(_ context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
+	ok, err := Set(c.Env, a.Key, a.Value, a.Setting, !(a.Setting == nil), a.ConfFile)
 	return fun.Result{Value: ok}, err
 }

@@ -2,26 +2,23 @@ package logrotate
 
 import "brine/internal/fun"
 
-// Arguments that several functions have.
-var (
-	confArg = fun.Arg{Name: "conf_file", Type: fun.Path, Default: DefaultConf, Doc: "the configuration"}
-	keyArg  = fun.Arg{Name: "key", Type: fun.Str, Required: true, Doc: "directive, or log file of a block"}
-)
+type confArg struct {
+	_        fun.Arguments
+	ConfFile string `arg:"conf_file,path" default:"/etc/logrotate.conf" doc:"the configuration"`
+}
+
+type keyArg struct {
+	_   fun.Arguments
+	Key string `arg:"key,required" doc:"directive, or log file of a block"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "get", Doc: "Return a directive, or a setting of a block; False if there is none.", Src: "modules/logrotate.py get", Fn: get,
-		Args: []fun.Arg{keyArg, {Name: "value", Type: fun.Str, Doc: "setting of the block"}, confArg},
+		Name: "get", Doc: "Return a directive, or a setting of a block; False if there is none.", Src: "modules/logrotate.py get", Do: get,
 	},
 	{
-		Name: "set", Doc: "Set a directive, or a setting of a block.", Src: "modules/logrotate.py set", Fn: set,
-		Args: []fun.Arg{
-			keyArg,
-			{Name: "value", Type: fun.Str | fun.Int | fun.Bool, Required: true, Doc: "value of the directive, or name of the setting; False removes a directive"},
-			{Name: "setting", Type: fun.Str | fun.Int | fun.Bool, Doc: "value of the setting of a block; False removes it"},
-			confArg,
-		},
+		Name: "set", Doc: "Set a directive, or a setting of a block.", Src: "modules/logrotate.py set", Do: set,
 	},
-	{Name: "show_conf", Doc: "Return the parsed configuration.", Src: "modules/logrotate.py show_conf", Fn: showConf, Args: []fun.Arg{confArg}},
+	{Name: "show_conf", Doc: "Return the parsed configuration.", Src: "modules/logrotate.py show_conf", Do: showConf},
 }

@@ -61,28 +61,73 @@ func matches(c *fun.Call, tgtType string) (fun.Result, error) {
 	return fun.Value(ok)
 }
 
-func compound(_ context.Context, c *fun.Call) (fun.Result, error)   { return matches(c, "compound") }
-func data(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "data") }
-func glob(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "glob") }
-func grain(_ context.Context, c *fun.Call) (fun.Result, error)      { return matches(c, "grain") }
-func grainPCRE(_ context.Context, c *fun.Call) (fun.Result, error)  { return matches(c, "grain_pcre") }
-func list(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "list") }
-func pcre(_ context.Context, c *fun.Call) (fun.Result, error)       { return matches(c, "pcre") }
-func pillar(_ context.Context, c *fun.Call) (fun.Result, error)     { return matches(c, "pillar") }
-func pillarPCRE(_ context.Context, c *fun.Call) (fun.Result, error) { return matches(c, "pillar_pcre") }
-func ipcidr(_ context.Context, c *fun.Call) (fun.Result, error)     { return matches(c, "ipcidr") }
+// compoundArgs are the arguments of compound, glob, list and pcre.
+type compoundArgs struct {
+	tgtArg
+	idArg
+}
+
+func compound(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
+	return matches(c, "compound")
+}
+
+func data(_ context.Context, c *fun.Call, _ *tgtArg) (fun.Result, error) { return matches(c, "data") }
+
+func glob(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
+	return matches(c, "glob")
+}
+
+// grainArgs are the arguments of grain, grainPCRE, pillar and pillarPCRE.
+type grainArgs struct {
+	tgtArg
+	delimiterArgs
+}
+
+func grain(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
+	return matches(c, "grain")
+}
+
+func grainPCRE(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
+	return matches(c, "grain_pcre")
+}
+
+func list(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
+	return matches(c, "list")
+}
+
+func pcre(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
+	return matches(c, "pcre")
+}
+
+func pillar(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
+	return matches(c, "pillar")
+}
+
+func pillarPCRE(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
+	return matches(c, "pillar_pcre")
+}
+
+func ipcidr(_ context.Context, c *fun.Call, _ *tgtArg) (fun.Result, error) {
+	return matches(c, "ipcidr")
+}
+
+type searchByArgs struct {
+	Lookup  *value.Map `arg:"lookup,required" doc:"names to lists of targets"`
+	TgtType string     `arg:"tgt_type" default:"compound" doc:"type of the targets"`
+	idArg
+}
 
 // searchBy looks through lists of targets; a name is there once for each
 // target that means the machine. Salt: salt/modules/match.py search_by.
-func searchBy(_ context.Context, c *fun.Call) (fun.Result, error) {
+func searchBy(_ context.Context, c *fun.Call, a *searchByArgs) (fun.Result, error) {
 	names := value.NewList()
-	for k, v := range c.Map("lookup").All() {
+	for k, v := range a.Lookup.All() {
 		list, ok := v.(*value.List)
 		if !ok {
 			list = value.NewList(v)
 		}
 		for _, tgt := range list.Items {
-			is, _, err := match(c, tgt, c.Str("tgt_type"), "")
+			is, _, err := match(c, tgt, a.TgtType, "")
 			if err != nil {
 				return fun.Result{}, err
 			}
@@ -97,51 +142,68 @@ func searchBy(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(names)
 }
 
+type filterByArgs struct {
+	Lookup  *value.Map `arg:"lookup,required" doc:"targets to values"`
+	TgtType string     `arg:"tgt_type" default:"compound" doc:"type of the targets"`
+	idArg
+	Merge      value.Value `arg:"merge" doc:"a mapping merged over the value"`
+	MergeLists bool        `arg:"merge_lists" default:"False" doc:"append lists in the merge"`
+	Default    value.Value `arg:"default" default:"'default'" doc:"the key if none matches"`
+}
+
 // filterBy picks from a dict by target. Salt: salt/modules/match.py filter_by.
-func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
-	lookup := c.Map("lookup")
+func filterBy(_ context.Context, c *fun.Call, a *filterByArgs) (fun.Result, error) {
+	lookup := a.Lookup
 	for k, v := range lookup.All() {
-		ok, _, err := match(c, k, c.Str("tgt_type"), "")
+		ok, _, err := match(c, k, a.TgtType, "")
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if ok {
-			return merged(c, v)
+			return merged(c, a.Merge, a.MergeLists, v)
 		}
 	}
 	// What is taken for want of a match is not merged with anything.
-	return fun.Value(value.Clone(lookup.At(c.Value("default"))))
+	return fun.Value(value.Clone(lookup.At(a.Default)))
+}
+
+type ifElseArgs struct {
+	TgtType    string      `arg:"tgt_type,kw" default:"compound" doc:"type of the targets"`
+	_          string      `arg:"minion_id,kw" doc:"match this ID instead of that of this machine"`
+	Merge      value.Value `arg:"merge,kw" doc:"a mapping merged over the value"`
+	MergeLists bool        `arg:"merge_lists,kw" default:"False" doc:"append lists in the merge"`
+	More       fun.Varargs
 }
 
 // ifElse picks from pairs of a target and a value; the last argument is what is taken
 // where none matches. Salt: salt/modules/match.py ifelse.
-func ifElse(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if len(c.Pos)%2 == 0 {
+func ifElse(_ context.Context, c *fun.Call, a *ifElseArgs) (fun.Result, error) {
+	if len(a.More)%2 == 0 {
 		return fun.Result{}, value.Raise("salt.exceptions.SaltException", "The ifelse function must have an odd number of arguments!")
 	}
-	last := len(c.Pos) - 1
+	last := len(a.More) - 1
 	for i := 0; i < last; i += 2 {
-		tgt := c.Pos[i]
+		tgt := a.More[i]
 		switch tgt {
 		case true:
 			tgt = "*"
 		case false:
 			continue
 		}
-		ok, _, err := match(c, tgt, c.Str("tgt_type"), "")
+		ok, _, err := match(c, tgt, a.TgtType, "")
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if ok {
-			return merged(c, c.Pos[i+1])
+			return merged(c, a.Merge, a.MergeLists, a.More[i+1])
 		}
 	}
-	return fun.Value(value.Clone(c.Pos[last]))
+	return fun.Value(value.Clone(a.More[last]))
 }
 
 // merged is what was picked with the argument merge over it.
-func merged(c *fun.Call, picked value.Value) (fun.Result, error) {
-	merge := c.Value("merge")
+func merged(c *fun.Call, argMerge value.Value, mergeLists bool, picked value.Value) (fun.Result, error) {
+	merge := argMerge
 	if !value.Truth(merge) {
 		return fun.Value(value.Clone(picked))
 	}
@@ -153,5 +215,5 @@ func merged(c *fun.Call, picked value.Value) (fun.Result, error) {
 	if picked != nil && !ok {
 		return fun.Result{}, value.Raise("TypeError", "Cannot update using non-dict types in dictupdate.update()")
 	}
-	return fun.Value(value.MergeRecurse(base, over, c.Bool("merge_lists")))
+	return fun.Value(value.MergeRecurse(base, over, mergeLists))
 }

@@ -33,49 +33,49 @@ func available(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-var (
-	deviceArg   = fun.Arg{Name: "device", Type: fun.Path, Required: true, Doc: "the array"}
-	nameArg     = fun.Arg{Name: "name", Type: fun.Path, Required: true, Doc: "the array, such as /dev/md0"}
-	devicesArg  = fun.Arg{Name: "devices", Type: fun.Commas, Required: true, Doc: "its devices"}
-	testModeArg = fun.Arg{Name: "test_mode", Type: fun.Bool, Default: false, Doc: "return the command instead of running it"}
-)
+type deviceArg struct {
+	_      fun.Arguments
+	Device string `arg:"device,required,path" doc:"the array"`
+}
+
+type nameArg struct {
+	_    fun.Arguments
+	Name string `arg:"name,required,path" doc:"the array, such as /dev/md0"`
+}
+
+type devicesArg struct {
+	_       fun.Arguments
+	Devices []string `arg:"devices,required,comma[str]" doc:"its devices"`
+}
+
+type testModeArg struct {
+	_        fun.Arguments
+	TestMode bool `arg:"test_mode" default:"False" doc:"return the command instead of running it"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "add", Doc: "Add a device to an array. Return whether that worked.", Src: "modules/mdadm_raid.py add", Fn: add,
-		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Path, Required: true, Doc: "the device"}},
+		Name: "add", Doc: "Add a device to an array. Return whether that worked.", Src: "modules/mdadm_raid.py add", Do: add,
 	},
 	{
-		Name: "assemble", VarKw: true, Hands: true, Src: "modules/mdadm_raid.py assemble", Fn: assemble,
-		Doc: "Assemble an array, and return what mdadm says.\nFurther arguments are options of mdadm without their dashes; one without a value is True.", Args: []fun.Arg{nameArg, devicesArg, testModeArg},
+		Name: "assemble", Hands: true, Src: "modules/mdadm_raid.py assemble", Do: assemble,
+		Doc: "Assemble an array, and return what mdadm says.\nFurther arguments are options of mdadm without their dashes; one without a value is True.",
 	},
 	{
-		Name: "create", VarKw: true, Hands: true, Src: "modules/mdadm_raid.py create", Fn: create,
+		Name: "create", Hands: true, Src: "modules/mdadm_raid.py create", Do: create,
 		Doc: "Create an array, and return what mdadm says.\nWhat is on the devices is lost. Further arguments are options of mdadm without their dashes; one without a value is True.",
-		Args: []fun.Arg{
-			nameArg,
-			{Name: "level", Type: fun.Str, Required: true, Doc: "RAID level"},
-			devicesArg,
-			{Name: "metadata", Type: fun.Str, Default: "default", Doc: "version of the metadata"},
-			testModeArg,
-		},
 	},
-	{Name: "destroy", Doc: "Stop an array and clear its devices. Return whether it is gone.", Src: "modules/mdadm_raid.py destroy", Fn: destroy, Args: []fun.Arg{deviceArg}},
+	{Name: "destroy", Doc: "Stop an array and clear its devices. Return whether it is gone.", Src: "modules/mdadm_raid.py destroy", Do: destroy},
 	{
-		Name: "detail", Doc: "Return what mdadm tells about an array.", Src: "modules/mdadm_raid.py detail", Fn: detail,
-		Args: []fun.Arg{{Name: "device", Type: fun.Path, Default: "/dev/md0", Doc: "the array"}},
+		Name: "detail", Doc: "Return what mdadm tells about an array.", Src: "modules/mdadm_raid.py detail", Do: detail,
 	},
 	{
-		Name: "examine", Doc: "Return the metadata that a device of an array has.", Src: "modules/mdadm_raid.py examine", Fn: examine,
-		Args: []fun.Arg{
-			{Name: "device", Type: fun.Path, Required: true, Doc: "the device"},
-			{Name: "quiet", Type: fun.Bool, Default: false, Doc: "a failure of mdadm does not show in the exit status"},
-		},
+		Name: "examine", Doc: "Return the metadata that a device of an array has.", Src: "modules/mdadm_raid.py examine", Do: examine,
 	},
-	{Name: "list", Doc: "Return the arrays.", Src: "modules/mdadm_raid.py list_", Fn: list},
-	{Name: "save_config", Doc: "Write the arrays to the configuration of mdadm, and have the initial RAM disk know them. Return what the tool for that says.", Src: "modules/mdadm_raid.py save_config", Fn: saveConfig},
-	{Name: "stop", Doc: "Stop all arrays. Return False if that worked, True if mdadm failed, as Salt does.", Src: "modules/mdadm_raid.py stop", Fn: stop},
+	{Name: "list", Doc: "Return the arrays.", Src: "modules/mdadm_raid.py list_", Do: list},
+	{Name: "save_config", Doc: "Write the arrays to the configuration of mdadm, and have the initial RAM disk know them. Return what the tool for that says.", Src: "modules/mdadm_raid.py save_config", Do: saveConfig},
+	{Name: "stop", Doc: "Stop all arrays. Return False if that worked, True if mdadm failed, as Salt does.", Src: "modules/mdadm_raid.py stop", Do: stop},
 }
 
 // named refuses what mdadm would read as an option.
@@ -117,7 +117,7 @@ func arrays(ctx context.Context, h host.Host) (*value.Map, error) {
 	return ret, err
 }
 
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func list(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m, err := arrays(ctx, c.Env.Host)
 	return fun.Result{Value: m}, err
 }
@@ -154,8 +154,13 @@ func detailOf(ctx context.Context, h host.Host, device string) (m *value.Map, st
 	return parseDetail(out.Stdout, device), out.Status, err
 }
 
-func detail(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, status, err := detailOf(ctx, c.Env.Host, c.Str("device"))
+type detailArgs struct {
+	_      fun.Arguments
+	Device string `arg:"device,path" default:"/dev/md0" doc:"the array"`
+}
+
+func detail(ctx context.Context, c *fun.Call, a *detailArgs) (fun.Result, error) {
+	m, status, err := detailOf(ctx, c.Env.Host, a.Device)
 	return fun.Result{Value: m, Retcode: status}, err
 }
 
@@ -169,8 +174,8 @@ func configFile(env *fun.Env) string {
 
 // destroy stops an array. Salt: salt/modules/mdadm_raid.py destroy. Difference: devices
 // are cleared, and the configuration is changed, only when the array is stopped.
-func destroy(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	h, device := c.Env.Host, c.Str("device")
+func destroy(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
+	h, device := c.Env.Host, a.Device
 	details, _, err := detailOf(ctx, h, device)
 	if err != nil {
 		return fun.Value(false)
@@ -211,7 +216,7 @@ func destroy(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: !left.Has(device)}, err
 }
 
-func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func stop(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := tool.Run(ctx, c.Env.Host, "mdadm", "--stop", "--scan")
 	return fun.Result{Value: !out.OK(), Retcode: out.Status}, err
 }
@@ -244,18 +249,27 @@ func merged(ctx context.Context, c *fun.Call, argv []string) (fun.Result, error)
 	return fun.Result{Value: strings.TrimSpace(out.Stdout + out.Stderr), Retcode: out.Status}, err
 }
 
-func create(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, devices := c.Str("name"), c.Strings("devices")
+type createArgs struct {
+	nameArg
+	Level string `arg:"level,required" doc:"RAID level"`
+	devicesArg
+	Metadata string `arg:"metadata" default:"default" doc:"version of the metadata"`
+	testModeArg
+	Rest fun.Kwargs
+}
+
+func create(ctx context.Context, c *fun.Call, a *createArgs) (fun.Result, error) {
+	name, devices := a.Name, a.Devices
 	opts, err := options(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	level, metadata := c.Str("level"), c.Str("metadata")
+	level, metadata := a.Level, a.Metadata
 	if err := named(append([]string{name, level, metadata}, devices...)...); err != nil {
 		return fun.Result{}, err
 	}
 	n := len(devices)
-	if v, ok := c.Kw.Get("spare-devices"); ok {
+	if v, ok := a.Rest.Map.Get("spare-devices"); ok {
 		spares, err := strconv.Atoi(value.Str(v))
 		if err != nil {
 			return fun.Result{}, fun.Errorf("invalid spare-devices: %s", value.Repr(v))
@@ -264,14 +278,21 @@ func create(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	argv := append([]string{"mdadm", "-C", name, "-R", "-v", "-l", level}, opts...)
 	argv = append(append(argv, "-e", metadata, "-n", strconv.Itoa(n)), devices...)
-	if c.Bool("test_mode") {
+	if a.TestMode {
 		return fun.Value(strings.Join(argv, " "))
 	}
 	return merged(ctx, c, argv)
 }
 
-func assemble(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, devices := c.Str("name"), c.Strings("devices")
+type assembleArgs struct {
+	nameArg
+	devicesArg
+	testModeArg
+	_ fun.Kwargs
+}
+
+func assemble(ctx context.Context, c *fun.Call, a *assembleArgs) (fun.Result, error) {
+	name, devices := a.Name, a.Devices
 	opts, err := options(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -280,7 +301,7 @@ func assemble(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	argv := append(append([]string{"mdadm", "-A", name, "-v"}, opts...), devices...)
-	if c.Bool("test_mode") {
+	if a.TestMode {
 		return fun.Value(value.Strings(argv...))
 	}
 	return merged(ctx, c, argv)
@@ -291,7 +312,7 @@ var ubuntuTags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // saveConfig writes the arrays to the configuration of mdadm. Salt:
 // salt/modules/mdadm_raid.py save_config.
-func saveConfig(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func saveConfig(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	h := c.Env.Host
 	lines, err := scan(ctx, h)
 	if err != nil {
@@ -337,8 +358,14 @@ func put(lines []string, line string) []string {
 	return lines
 }
 
-func examine(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	device := c.Str("device")
+type examineArgs struct {
+	_      fun.Arguments
+	Device string `arg:"device,required,path" doc:"the device"`
+	Quiet  bool   `arg:"quiet" default:"False" doc:"a failure of mdadm does not show in the exit status"`
+}
+
+func examine(ctx context.Context, c *fun.Call, a *examineArgs) (fun.Result, error) {
+	device := a.Device
 	if err := named(device); err != nil {
 		return fun.Result{}, err
 	}
@@ -348,16 +375,21 @@ func examine(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		k, v, _ := strings.Cut(l, "=")
 		ret.Set(k, v)
 	}
-	if c.Bool("quiet") {
+	if a.Quiet {
 		out.Status = 0
 	}
 	return fun.Result{Value: ret, Retcode: out.Status}, err
 }
 
-func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := named(c.Str("name"), c.Str("device")); err != nil {
+type addArgs struct {
+	nameArg
+	Device string `arg:"device,required,path" doc:"the device"`
+}
+
+func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
+	if err := named(a.Name, a.Device); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := tool.Run(ctx, c.Env.Host, "mdadm", "--manage", c.Str("name"), "--add", c.Str("device"))
+	out, err := tool.Run(ctx, c.Env.Host, "mdadm", "--manage", a.Name, "--add", a.Device)
 	return fun.Result{Value: out.OK(), Retcode: out.Status}, err
 }

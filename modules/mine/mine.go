@@ -141,7 +141,13 @@ func ask(ctx context.Context, c *fun.Call, req fun.MineRequest) (*value.Map, err
 	return c.Env.Mine.Mine(ctx, req)
 }
 
-func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type updateArgs struct {
+	_     fun.Arguments
+	Clear bool        `arg:"clear" default:"False" doc:"remove data of other functions"`
+	_     value.Value `arg:"mine_functions,list|dict" doc:"functions to run instead of those of the configuration and pillar"`
+}
+
+func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
 	defs, all, err := definitions(ctx, c)
 	if err != nil || all.Len() == 0 {
 		return fun.Result{}, err
@@ -158,21 +164,27 @@ func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		data.Set(d.alias, wrap(res.Value, d.allow))
 	}
-	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineStore, Data: data, Clear: c.Bool("clear")}); err != nil {
+	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineStore, Data: data, Clear: a.Clear}); err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(true)
 }
 
-func send(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	kw := value.NewMap(c.Kw.Len())
-	for k, v := range c.Kw.All() {
+type sendArgs struct {
+	Name string `arg:"name,required" doc:"name of the data, and of the function unless mine_function names it"`
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
+func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
+	kw := value.NewMap(a.Rest.Map.Len())
+	for k, v := range a.Rest.Map.All() {
 		if !strings.HasPrefix(value.Str(k), "__") {
 			kw.Set(k, v)
 		}
 	}
-	name := c.Str("name")
-	d := definition{alias: name, function: taken(kw, "mine_function"), allow: acl(kw), args: fun.Args{Pos: c.Pos, Kw: kw}}
+	name := a.Name
+	d := definition{alias: name, function: taken(kw, "mine_function"), allow: acl(kw), args: fun.Args{Pos: a.More, Kw: kw}}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, d.name(), d.args)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -187,13 +199,21 @@ func send(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	names, byFunction := fun.MineFunctions(c.Value("fun"))
-	data, err := ask(ctx, c, fun.MineRequest{Op: fun.MineGet, Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Funs: names})
+type getArgs struct {
+	_             fun.Arguments
+	Tgt           value.Value `arg:"tgt,required,str|list" doc:"target expression"`
+	Fun           value.Value `arg:"fun,required,str|list" doc:"function to get the data of; several, as a list or separated by commas, return data by function"`
+	TgtType       string      `arg:"tgt_type" default:"glob" doc:"type of tgt; pillar values are compared exactly"`
+	ExcludeMinion bool        `arg:"exclude_minion" default:"False" doc:"leave out this machine"`
+}
+
+func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	names, byFunction := fun.MineFunctions(a.Fun)
+	data, err := ask(ctx, c, fun.MineRequest{Op: fun.MineGet, Tgt: a.Tgt, TgtType: a.TgtType, Funs: names})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("exclude_minion") {
+	if a.ExcludeMinion {
 		for _, v := range data.All() {
 			if m, ok := v.(*value.Map); ok {
 				m.Delete(c.Env.ID)
@@ -203,21 +223,26 @@ func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(fun.MineShape(data, names, byFunction))
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineDelete, Funs: []string{c.Str("fun")}}); err != nil {
+type removeArgs struct {
+	_   fun.Arguments
+	Fun string `arg:"fun,required" doc:"name of the function, or its alias"`
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineDelete, Funs: []string{a.Fun}}); err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(true)
 }
 
-func flush(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func flush(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineFlush}); err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(true)
 }
 
-func valid(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func valid(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	defs, all, err := definitions(ctx, c)
 	if err != nil || all.Len() == 0 {
 		return fun.Result{}, err

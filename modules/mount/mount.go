@@ -26,30 +26,55 @@ func available(e *fun.Env) (bool, string) {
 	return false, "brine manages mounts on Linux only"
 }
 
-func active(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := List(ctx, c.Env, c.Bool("extended"))
+type activeArgs struct {
+	_        fun.Arguments
+	Extended bool `arg:"extended" default:"False" doc:"return what mountinfo says too"`
+}
+
+func active(ctx context.Context, c *fun.Call, a *activeArgs) (fun.Result, error) {
+	m, err := List(ctx, c.Env, a.Extended)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(m.value(c.Bool("extended")))
+	return fun.Value(m.value(a.Extended))
 }
 
-func fstab(_ context.Context, c *fun.Call) (fun.Result, error) {
-	t, err := ReadFstab(c.Env, c.Str("config"))
+func fstab(_ context.Context, c *fun.Call, a *configArg) (fun.Result, error) {
+	t, err := ReadFstab(c.Env, a.Config)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(t.value())
 }
 
-func setFstab(_ context.Context, c *fun.Call) (fun.Result, error) {
-	e := Entry{c.Str("device"), c.Str("name"), c.Str("fstype"), strings.Join(c.Strings("opts"), ","), c.Str("dump"), c.Str("pass_num")}
-	did, err := SetFstab(c.Env, c.Str("config"), e, c.Strings("match_on"), c.Bool("not_change"), c.Bool("test"))
+type setFstabArgs struct {
+	nameArg
+	Device string `arg:"device,required" doc:"device, or remote or special file system"`
+	Fstype string `arg:"fstype,required" doc:"type of the file system"`
+	optsArg
+	Dump    string `arg:"dump,int" default:"0" doc:"field for dump(8)"`
+	PassNum string `arg:"pass_num,int" default:"0" doc:"order of the checks at boot"`
+	configArg
+	Test      bool     `arg:"test" default:"False" doc:"change nothing, return what would change"`
+	MatchOn   []string `arg:"match_on" default:"'auto'" doc:"fields by which an existing entry is found: device, name, fstype, opts, dump, pass_num; auto chooses by the type"`
+	NotChange bool     `arg:"not_change" default:"False" doc:"leave an existing entry as it is"`
+	_         fun.Kwargs
+}
+
+func setFstab(_ context.Context, c *fun.Call, a *setFstabArgs) (fun.Result, error) {
+	e := Entry{a.Device, a.Name, a.Fstype, strings.Join(a.Opts, ","), a.Dump, a.PassNum}
+	did, err := SetFstab(c.Env, a.Config, e, a.MatchOn, a.NotChange, a.Test)
 	return fun.Result{Value: did}, err
 }
 
-func rmFstab(_ context.Context, c *fun.Call) (fun.Result, error) {
-	err := RemoveFstab(c.Env, c.Str("config"), c.Str("name"), c.Str("device"))
+type rmFstabArgs struct {
+	nameArg
+	Device string `arg:"device,required,str|none" doc:"device of the entry; None is any"`
+	configArg
+}
+
+func rmFstab(_ context.Context, c *fun.Call, a *rmFstabArgs) (fun.Result, error) {
+	err := RemoveFstab(c.Env, a.Config, a.Name, a.Device)
 	return fun.Result{Value: err == nil}, err
 }
 
@@ -63,47 +88,73 @@ func done(fault string, err error) (fun.Result, error) {
 
 func request(c *fun.Call) Request {
 	return Request{
-		Name: c.Str("name"), Device: deviceOf(c), Make: c.Bool("mkmnt"), FSType: c.Str("fstype"),
+		Name: c.Str("name"), Device: deviceOf(c, c.Value("device")), Make: c.Bool("mkmnt"), FSType: c.Str("fstype"),
 		Opts: c.Strings("opts"), User: c.Str("user"),
 	}
 }
 
 // deviceOf returns the argument device; False is none.
-func deviceOf(c *fun.Call) string {
-	if v := c.Value("device"); value.Truth(v) {
+func deviceOf(c *fun.Call, device value.Value) string {
+	if v := device; value.Truth(v) {
 		return value.Str(v)
 	}
 	return ""
 }
 
 // checkUtil refuses the images of disks that Salt mounts by other tools.
-func checkUtil(c *fun.Call) error {
-	if u := c.Str("util"); u != "mount" {
+func checkUtil(c *fun.Call, a *utilArg) error {
+	if u := a.Util; u != "mount" {
 		return fun.Errorf("util must be mount: brine does not mount images by %s", u)
 	}
 	return nil
 }
 
-func mount(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := checkUtil(c); err != nil {
+type mountArgs struct {
+	nameArg
+	_ value.Value `arg:"device,str|bool" default:"False" doc:"device, or remote or special file system; without it, that of the fstab"`
+	mkmntArg
+	fstypeArg
+	optsArg
+	runAsArg
+	utilArg
+}
+
+func mount(ctx context.Context, c *fun.Call, a *mountArgs) (fun.Result, error) {
+	if err := checkUtil(c, &a.utilArg); err != nil {
 		return fun.Result{}, err
 	}
 	return done(Mount(ctx, c.Env, request(c)))
 }
 
-func remount(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type remountArgs struct {
+	nameArg
+	_ string `arg:"device,required" doc:"device, or remote or special file system"`
+	mkmntArg
+	fstypeArg
+	optsArg
+	runAsArg
+}
+
+func remount(ctx context.Context, c *fun.Call, _ *remountArgs) (fun.Result, error) {
 	return done(Remount(ctx, c.Env, request(c)))
 }
 
-func umount(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := checkUtil(c); err != nil {
+type umountArgs struct {
+	nameArg
+	Device value.Value `arg:"device,str" doc:"device to unmount instead of the mount point"`
+	runAsArg
+	utilArg
+}
+
+func umount(ctx context.Context, c *fun.Call, a *umountArgs) (fun.Result, error) {
+	if err := checkUtil(c, &a.utilArg); err != nil {
 		return fun.Result{}, err
 	}
-	what := deviceOf(c)
+	what := deviceOf(c, a.Device)
 	if what == "" {
-		what = c.Str("name")
+		what = a.Name
 	}
-	fault, err := Unmount(ctx, c.Env, c.Str("name"), what, c.Str("user"))
+	fault, err := Unmount(ctx, c.Env, a.Name, what, a.User)
 	res, err := done(fault, err)
 	if strings.HasSuffix(fault, " does not have anything mounted") {
 		res.Retcode = 0
@@ -111,16 +162,21 @@ func umount(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return res, err
 }
 
-func isMounted(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func isMounted(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
 	m, err := List(ctx, c.Env, false)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(m.Get(c.Str("name")) != nil)
+	return fun.Value(m.Get(a.Name) != nil)
 }
 
-func isFuseExec(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	path, err := c.Env.Host.LookPath(c.Str("cmd"), "")
+type isFuseExecArgs struct {
+	_   fun.Arguments
+	Cmd string `arg:"cmd,required" doc:"name of the program"`
+}
+
+func isFuseExec(ctx context.Context, c *fun.Call, a *isFuseExecArgs) (fun.Result, error) {
+	path, err := c.Env.Host.LookPath(a.Cmd, "")
 	if err != nil {
 		return fun.Value(false)
 	}
@@ -131,7 +187,7 @@ func isFuseExec(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: strings.Contains(out.Stdout, "libfuse")}, err
 }
 
-func swaps(_ context.Context, c *fun.Call) (fun.Result, error) {
+func swaps(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m, err := Swaps(c.Env.Host)
 	if err != nil {
 		return fun.Result{}, err
@@ -139,8 +195,13 @@ func swaps(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func swapOn(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	stats, fresh, err := SwapOn(ctx, c.Env, c.Str("name"), c.Value("priority"))
+type swapOnArgs struct {
+	swapArg
+	Priority value.Value `arg:"priority,int" doc:"priority of the swap area"`
+}
+
+func swapOn(ctx context.Context, c *fun.Call, a *swapOnArgs) (fun.Result, error) {
+	stats, fresh, err := SwapOn(ctx, c.Env, a.Name, a.Priority)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -150,8 +211,8 @@ func swapOn(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("stats", stats, "new", fresh))
 }
 
-func swapOff(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+func swapOff(ctx context.Context, c *fun.Call, a *swapArg) (fun.Result, error) {
+	name := a.Name
 	on, err := Swaps(c.Env.Host)
 	if err != nil {
 		return fun.Result{}, err
@@ -168,31 +229,39 @@ func swapOff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(!on.Has(name))
 }
 
-func readMountCache(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(Cached(c.Env, c.Str("name")))
+func readMountCache(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	return fun.Value(Cached(c.Env, a.Name))
 }
 
-func writeMountCache(_ context.Context, c *fun.Call) (fun.Result, error) {
-	entry := value.MapOf("device", c.Value("device"), "fstype", c.Value("fstype"), "mkmnt", c.Value("mkmnt"), "opts", c.Value("mount_opts"))
-	err := Cache(c.Env, c.Str("real_name"), entry)
+type writeMountCacheArgs struct {
+	cacheArg
+	Device    value.Value `arg:"device,required,str|none" doc:"device"`
+	Mkmnt     value.Value `arg:"mkmnt,required,bool|none" doc:"whether the mount point was created"`
+	Fstype    value.Value `arg:"fstype,required,str|none" doc:"type of the file system"`
+	MountOpts value.Value `arg:"mount_opts,required,str|list|none" doc:"mount options"`
+}
+
+func writeMountCache(_ context.Context, c *fun.Call, a *writeMountCacheArgs) (fun.Result, error) {
+	entry := value.MapOf("device", a.Device, "fstype", a.Fstype, "mkmnt", a.Mkmnt, "opts", a.MountOpts)
+	err := Cache(c.Env, a.RealName, entry)
 	return fun.Result{Value: err == nil}, err
 }
 
-func deleteMountCache(_ context.Context, c *fun.Call) (fun.Result, error) {
-	err := Cache(c.Env, c.Str("real_name"), nil)
+func deleteMountCache(_ context.Context, c *fun.Call, a *cacheArg) (fun.Result, error) {
+	err := Cache(c.Env, a.RealName, nil)
 	return fun.Result{Value: err == nil}, err
 }
 
-func mountFromPath(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(PointOf(c.Env.Host, file.New(c.Env, "", false).RealPath(c.Str("path"))))
+func mountFromPath(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	return fun.Value(PointOf(c.Env.Host, file.New(c.Env, "", false).RealPath(a.Path)))
 }
 
-func deviceFromPath(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func deviceFromPath(ctx context.Context, c *fun.Call, args *pathArg) (fun.Result, error) {
 	m, err := List(ctx, c.Env, false)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if a := m.Get(PointOf(c.Env.Host, file.New(c.Env, "", false).RealPath(c.Str("path")))); a != nil {
+	if a := m.Get(PointOf(c.Env.Host, file.New(c.Env, "", false).RealPath(args.Path))); a != nil {
 		return fun.Value(a.Device)
 	}
 	return fun.Value(nil)

@@ -2,82 +2,91 @@ package mount
 
 import "brine/internal/fun"
 
-// Arguments that several functions have.
-var (
-	nameArg   = fun.Arg{Name: "name", Type: fun.Path, Required: true, Doc: "mount point"}
-	configArg = fun.Arg{Name: "config", Type: fun.Path, Default: "/etc/fstab", Doc: "the fstab"}
-	deviceArg = fun.Arg{Name: "device", Type: fun.Str | fun.Bool, Default: false, Doc: "device, or remote or special file system; without it, that of the fstab"}
-	mkmntArg  = fun.Arg{Name: "mkmnt", Type: fun.Bool, Default: false, Doc: "create the mount point if it is missing"}
-	fstypeArg = fun.Arg{Name: "fstype", Type: fun.Str, Default: "", Doc: "type of the file system"}
-	optsArg   = fun.Arg{Name: "opts", Type: fun.Commas, Default: "defaults", Doc: "mount options, as a list or separated by commas"}
-	runAsArg  = fun.Arg{Name: "user", Type: fun.Str, Doc: "user who runs the command"}
-	utilArg   = fun.Arg{Name: "util", Type: fun.Str, Default: "mount", Doc: "tool that mounts; only mount is supported"}
-	swapArg   = fun.Arg{Name: "name", Type: fun.Path, Required: true, Doc: "swap file or device"}
-	cacheArg  = fun.Arg{Name: "real_name", Type: fun.Str, Required: true, Doc: "mount point, links resolved"}
-	pathArg   = fun.Arg{Name: "path", Type: fun.Path, Required: true, Doc: "file or directory"}
-)
+type nameArg struct {
+	_    fun.Arguments
+	Name string `arg:"name,required,path" doc:"mount point"`
+}
+
+type configArg struct {
+	_      fun.Arguments
+	Config string `arg:"config,path" default:"/etc/fstab" doc:"the fstab"`
+}
+
+type mkmntArg struct {
+	_ fun.Arguments
+	_ bool `arg:"mkmnt" default:"False" doc:"create the mount point if it is missing"`
+}
+
+type fstypeArg struct {
+	_ fun.Arguments
+	_ string `arg:"fstype" default:"" doc:"type of the file system"`
+}
+
+type optsArg struct {
+	_    fun.Arguments
+	Opts []string `arg:"opts,comma[str]" default:"'defaults'" doc:"mount options, as a list or separated by commas"`
+}
+
+type runAsArg struct {
+	_    fun.Arguments
+	User string `arg:"user" doc:"user who runs the command"`
+}
+
+type utilArg struct {
+	_    fun.Arguments
+	Util string `arg:"util" default:"mount" doc:"tool that mounts; only mount is supported"`
+}
+
+type swapArg struct {
+	_    fun.Arguments
+	Name string `arg:"name,required,path" doc:"swap file or device"`
+}
+
+type cacheArg struct {
+	_        fun.Arguments
+	RealName string `arg:"real_name,required" doc:"mount point, links resolved"`
+}
+
+type pathArg struct {
+	_    fun.Arguments
+	Path string `arg:"path,required,path" doc:"file or directory"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "active", Doc: "Return the mounted file systems.", Src: "modules/mount.py active", Fn: active,
-		Args: []fun.Arg{{Name: "extended", Type: fun.Bool, Default: false, Doc: "return what mountinfo says too"}},
+		Name: "active", Doc: "Return the mounted file systems.", Src: "modules/mount.py active", Do: active,
 	},
-	{Name: "delete_mount_cache", Doc: "Forget how a mount point was mounted.", Src: "modules/mount.py delete_mount_cache", Fn: deleteMountCache, Args: []fun.Arg{cacheArg}},
-	{Name: "fstab", Doc: "Return the entries of the fstab.", Src: "modules/mount.py fstab", Fn: fstab, Args: []fun.Arg{configArg}},
-	{Name: "get_device_from_path", Doc: "Return the device on which a file is.", Src: "modules/mount.py get_device_from_path", Fn: deviceFromPath, Args: []fun.Arg{pathArg}},
-	{Name: "get_mount_from_path", Doc: "Return the mount point above a file.", Src: "modules/mount.py get_mount_from_path", Fn: mountFromPath, Args: []fun.Arg{pathArg}},
+	{Name: "delete_mount_cache", Doc: "Forget how a mount point was mounted.", Src: "modules/mount.py delete_mount_cache", Do: deleteMountCache},
+	{Name: "fstab", Doc: "Return the entries of the fstab.", Src: "modules/mount.py fstab", Do: fstab},
+	{Name: "get_device_from_path", Doc: "Return the device on which a file is.", Src: "modules/mount.py get_device_from_path", Do: deviceFromPath},
+	{Name: "get_mount_from_path", Doc: "Return the mount point above a file.", Src: "modules/mount.py get_mount_from_path", Do: mountFromPath},
 	{
-		Name: "is_fuse_exec", Doc: "Return whether a program is linked with FUSE.", Src: "modules/mount.py is_fuse_exec", Fn: isFuseExec,
-		Args: []fun.Arg{{Name: "cmd", Type: fun.Str, Required: true, Doc: "name of the program"}},
+		Name: "is_fuse_exec", Doc: "Return whether a program is linked with FUSE.", Src: "modules/mount.py is_fuse_exec", Do: isFuseExec,
 	},
-	{Name: "is_mounted", Doc: "Return whether something is mounted at a mount point.", Src: "modules/mount.py is_mounted", Fn: isMounted, Args: []fun.Arg{nameArg}},
+	{Name: "is_mounted", Doc: "Return whether something is mounted at a mount point.", Src: "modules/mount.py is_mounted", Do: isMounted},
 	{
-		Name: "mount", Doc: "Mount a file system; return True or what mount said.", Src: "modules/mount.py mount", Fn: mount,
-		Args: []fun.Arg{nameArg, deviceArg, mkmntArg, fstypeArg, optsArg, runAsArg, utilArg},
+		Name: "mount", Doc: "Mount a file system; return True or what mount said.", Src: "modules/mount.py mount", Do: mount,
 	},
-	{Name: "read_mount_cache", Doc: "Return how a mount point was mounted.", Src: "modules/mount.py read_mount_cache", Fn: readMountCache, Args: []fun.Arg{nameArg}},
+	{Name: "read_mount_cache", Doc: "Return how a mount point was mounted.", Src: "modules/mount.py read_mount_cache", Do: readMountCache},
 	{
-		Name: "remount", Doc: "Mount a file system with new options; return True or what mount said.\nOne that is not mounted is mounted.", Src: "modules/mount.py remount", Fn: remount,
-		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Str, Required: true, Doc: "device, or remote or special file system"}, mkmntArg, fstypeArg, optsArg, runAsArg},
+		Name: "remount", Doc: "Mount a file system with new options; return True or what mount said.\nOne that is not mounted is mounted.", Src: "modules/mount.py remount", Do: remount,
 	},
 	{
-		Name: "rm_fstab", Doc: "Remove a mount point from the fstab.", Src: "modules/mount.py rm_fstab", Fn: rmFstab,
-		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Str | fun.None, Required: true, Doc: "device of the entry; None is any"}, configArg},
+		Name: "rm_fstab", Doc: "Remove a mount point from the fstab.", Src: "modules/mount.py rm_fstab", Do: rmFstab,
 	},
 	{
-		Name: "set_fstab", Doc: "Set an entry of the fstab; return new, change or present.", Src: "modules/mount.py set_fstab", Fn: setFstab, VarKw: true,
-		Args: []fun.Arg{
-			nameArg,
-			{Name: "device", Type: fun.Str, Required: true, Doc: "device, or remote or special file system"},
-			{Name: "fstype", Type: fun.Str, Required: true, Doc: "type of the file system"},
-			optsArg,
-			{Name: "dump", Type: fun.Int, Default: int64(0), Doc: "field for dump(8)"},
-			{Name: "pass_num", Type: fun.Int, Default: int64(0), Doc: "order of the checks at boot"},
-			configArg,
-			{Name: "test", Type: fun.Bool, Default: false, Doc: "change nothing, return what would change"},
-			{Name: "match_on", Type: fun.Strs, Default: "auto", Doc: "fields by which an existing entry is found: device, name, fstype, opts, dump, pass_num; auto chooses by the type"},
-			{Name: "not_change", Type: fun.Bool, Default: false, Doc: "leave an existing entry as it is"},
-		},
+		Name: "set_fstab", Doc: "Set an entry of the fstab; return new, change or present.", Src: "modules/mount.py set_fstab", Do: setFstab,
 	},
-	{Name: "swapoff", Doc: "Deactivate a swap area; None if it is not active.", Src: "modules/mount.py swapoff", Fn: swapOff, Args: []fun.Arg{swapArg}},
+	{Name: "swapoff", Doc: "Deactivate a swap area; None if it is not active.", Src: "modules/mount.py swapoff", Do: swapOff},
 	{
-		Name: "swapon", Doc: "Activate a swap area.", Src: "modules/mount.py swapon", Fn: swapOn,
-		Args: []fun.Arg{swapArg, {Name: "priority", Type: fun.Int, Doc: "priority of the swap area"}},
+		Name: "swapon", Doc: "Activate a swap area.", Src: "modules/mount.py swapon", Do: swapOn,
 	},
-	{Name: "swaps", Doc: "Return the active swap areas.", Src: "modules/mount.py swaps", Fn: swaps},
+	{Name: "swaps", Doc: "Return the active swap areas.", Src: "modules/mount.py swaps", Do: swaps},
 	{
-		Name: "umount", Doc: "Unmount a file system; return True or what umount said.", Src: "modules/mount.py umount", Fn: umount,
-		Args: []fun.Arg{nameArg, {Name: "device", Type: fun.Str, Doc: "device to unmount instead of the mount point"}, runAsArg, utilArg},
+		Name: "umount", Doc: "Unmount a file system; return True or what umount said.", Src: "modules/mount.py umount", Do: umount,
 	},
 	{
-		Name: "write_mount_cache", Doc: "Note how a mount point was mounted.", Src: "modules/mount.py write_mount_cache", Fn: writeMountCache,
-		Args: []fun.Arg{
-			cacheArg,
-			{Name: "device", Type: fun.Str | fun.None, Required: true, Doc: "device"},
-			{Name: "mkmnt", Type: fun.Bool | fun.None, Required: true, Doc: "whether the mount point was created"},
-			{Name: "fstype", Type: fun.Str | fun.None, Required: true, Doc: "type of the file system"},
-			{Name: "mount_opts", Type: fun.Str | fun.List | fun.None, Required: true, Doc: "mount options"},
-		},
+		Name: "write_mount_cache", Doc: "Note how a mount point was mounted.", Src: "modules/mount.py write_mount_cache", Do: writeMountCache,
 	},
 }

@@ -68,7 +68,7 @@ type Options struct {
 // OptionsOf returns the connection arguments of a call.
 func OptionsOf(c *fun.Call) Options {
 	o := Options{kw: c.Kw.Copy()}
-	for _, a := range ConnArgs {
+	for _, a := range fun.ArgsOf((*ConnArgs)(nil)) {
 		if c.Declares(a.Name) && !c.IsNone(a.Name) {
 			o.kw.Set(a.Name, c.Value(a.Name))
 		}

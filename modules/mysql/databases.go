@@ -79,26 +79,42 @@ func (c *Conn) Drop(ctx context.Context, name string) (bool, error) {
 
 func charsetOf(c *fun.Call) Charset { return Charset{c.Str("character_set"), c.Str("collate")} }
 
-func alterDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+// alterDBArgs are the arguments of alterDB and dbCreate.
+type alterDBArgs struct {
+	nameArg
+	charsetArg
+	collateArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func alterDB(ctx context.Context, c *fun.Call, a *alterDBArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.Alter(ctx, c.Str("name"), charsetOf(c))
 	})
 }
 
-func dbCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func dbCreate(ctx context.Context, c *fun.Call, a *alterDBArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.Create(ctx, c.Str("name"), charsetOf(c))
 	})
 }
 
-func dbExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+// dbExistsArgs are the arguments of dbExists, dbGet, dbRemove and dbTables.
+type dbExistsArgs struct {
+	nameArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func dbExists(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.DatabaseExists(ctx, c.Str("name"))
 	})
 }
 
-func dbGet(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, value.NewList(), func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func dbGet(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		cs, known, err := conn.Charset(ctx, c.Str("name"))
 		if !known {
 			return value.NewMap(0), err
@@ -107,8 +123,14 @@ func dbGet(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func dbList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+// dbListArgs are the arguments of dbList, status, version, slaveLag, freeSlave, processlist, masterStatus and others.
+type dbListArgs struct {
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func dbList(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		return first(conn.Query(ctx, "SHOW DATABASES"))
 	})
 }
@@ -120,8 +142,8 @@ func first(r *Rows, err error) (value.Value, error) {
 	return r.First(), nil
 }
 
-func dbRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func dbRemove(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.Drop(ctx, c.Str("name"))
 	})
 }
@@ -138,8 +160,8 @@ func (c *Conn) tables(ctx context.Context, name string) (l *value.List, known bo
 	return r.First(), true, nil
 }
 
-func dbTables(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func dbTables(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		l, known, err := conn.tables(ctx, c.Str("name"))
 		if !known {
 			return false, err
@@ -148,23 +170,33 @@ func dbTables(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func dbCheck(ctx context.Context, c *fun.Call) (fun.Result, error) { return maintain(ctx, c, "CHECK") }
-
-func dbOptimize(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return maintain(ctx, c, "OPTIMIZE")
+// dbCheckArgs are the arguments of dbCheck, dbOptimize and dbRepair.
+type dbCheckArgs struct {
+	nameArg
+	Table value.Value `arg:"table,str" doc:"only this table"`
+	ConnArgs
+	_ fun.Kwargs
 }
 
-func dbRepair(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return maintain(ctx, c, "REPAIR")
+func dbCheck(ctx context.Context, c *fun.Call, a *dbCheckArgs) (fun.Result, error) {
+	return maintain(ctx, c, a, "CHECK")
+}
+
+func dbOptimize(ctx context.Context, c *fun.Call, a *dbCheckArgs) (fun.Result, error) {
+	return maintain(ctx, c, a, "OPTIMIZE")
+}
+
+func dbRepair(ctx context.Context, c *fun.Call, a *dbCheckArgs) (fun.Result, error) {
+	return maintain(ctx, c, a, "REPAIR")
 }
 
 // maintain checks, optimizes or repairs one table or all of a database.
-func maintain(ctx context.Context, c *fun.Call, verb string) (fun.Result, error) {
+func maintain(ctx context.Context, c *fun.Call, a *dbCheckArgs, verb string) (fun.Result, error) {
 	none := value.Value(value.NewMap(0))
-	if c.IsNone("table") {
+	if a.Table == nil {
 		none = value.NewList()
 	}
-	return call(ctx, c, none, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, none, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		do := func(table string) (value.Value, error) {
 			return dicts(conn.Raw(ctx, verb+" TABLE "+Identifier(c.Str("name"))+"."+Identifier(table)))
 		}

@@ -426,28 +426,60 @@ func (c *Conn) RevokeAll(ctx context.Context, g Grant) error {
 	return nil
 }
 
-func grantAdd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+type grantAddArgs struct {
+	grantArg
+	_ string `arg:"database,required" doc:"database.* or database.table"`
+	userArg
+	hostArg
+	grantOptionArg
+	escapeArg
+	_ value.Value `arg:"ssl_option,bool|list" default:"False" doc:"requirements of the connection: a list of SSL, X509, SUBJECT, ISSUER and CIPHER mappings"`
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func grantAdd(ctx context.Context, c *fun.Call, a *grantAddArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		ok, err := conn.AddGrant(ctx, GrantOf(c))
 		return refused(c, ok, err)
 	})
 }
 
-func grantExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+// grantExistsArgs are the arguments of grantExists and grantRevoke.
+type grantExistsArgs struct {
+	grantArg
+	_ string `arg:"database,required" doc:"database.* or database.table"`
+	userArg
+	hostArg
+	grantOptionArg
+	escapeArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func grantExists(ctx context.Context, c *fun.Call, a *grantExistsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		ok, err := conn.GrantExists(ctx, GrantOf(c))
 		return refused(c, ok, err)
 	})
 }
 
-func grantRevoke(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func grantRevoke(ctx context.Context, c *fun.Call, a *grantExistsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.RevokeGrant(ctx, GrantOf(c))
 	})
 }
 
-func userGrants(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+// userGrantsArgs are the arguments of userGrants, userRemove and userInfo.
+type userGrantsArgs struct {
+	userArg
+	hostArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func userGrants(ctx context.Context, c *fun.Call, a *userGrantsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		grants, known, err := conn.UserGrants(ctx, UserOf(c))
 		if !known {
 			return false, err
@@ -456,14 +488,25 @@ func userGrants(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func tokenizeGrant(_ context.Context, c *fun.Call) (fun.Result, error) {
-	t, err := Tokenize(c.Str("grant"))
+type tokenizeGrantArgs struct {
+	_     fun.Arguments
+	Grant string `arg:"grant,required" doc:"the statement"`
+}
+
+func tokenizeGrant(_ context.Context, c *fun.Call, a *tokenizeGrantArgs) (fun.Result, error) {
+	t, err := Tokenize(a.Grant)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("%v: %s", err, c.Str("grant"))
+		return fun.Result{}, fun.Errorf("%v: %s", err, a.Grant)
 	}
 	return fun.Value(t.Value())
 }
 
-func quoteIdentifier(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(QuoteIdentifier(c.Str("identifier"), c.Bool("for_grants")))
+type quoteIdentifierArgs struct {
+	_          fun.Arguments
+	Identifier string `arg:"identifier,required" doc:"the name"`
+	ForGrants  bool   `arg:"for_grants" default:"False" doc:"escape _, which is a wildcard in the names of databases in GRANT"`
+}
+
+func quoteIdentifier(_ context.Context, c *fun.Call, a *quoteIdentifierArgs) (fun.Result, error) {
+	return fun.Value(QuoteIdentifier(a.Identifier, a.ForGrants))
 }

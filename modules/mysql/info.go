@@ -7,8 +7,8 @@ import (
 	"brine/internal/value"
 )
 
-func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, value.NewMap(0), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+func status(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewMap(0), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		r, err := conn.Query(ctx, "SHOW STATUS")
 		if err != nil {
 			return nil, err
@@ -21,8 +21,8 @@ func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, "", func(_ context.Context, conn *Conn, _ *fun.Call) (value.Value, error) { return conn.Version, nil })
+func version(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, "", func(_ context.Context, conn *Conn, _ *fun.Call) (value.Value, error) { return conn.Version, nil })
 }
 
 // slave returns the first row of the replication status; nil for a server that
@@ -35,8 +35,8 @@ func (c *Conn) slave(ctx context.Context) (*value.Map, error) {
 	return r.dict(r.Rows[0]), nil
 }
 
-func slaveLag(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, int64(-3), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+func slaveLag(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, int64(-3), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		m, err := conn.slave(ctx)
 		switch {
 		case err != nil:
@@ -50,8 +50,8 @@ func slaveLag(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func freeSlave(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, "", func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func freeSlave(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, "", func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		m, err := conn.slave(ctx)
 		if err != nil {
 			return nil, err
@@ -79,23 +79,23 @@ func freeSlave(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func processlist(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+func processlist(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		return dicts(conn.Query(ctx, "SHOW FULL PROCESSLIST"))
 	})
 }
 
-func masterStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return row(ctx, c, "SHOW MASTER STATUS")
+func masterStatus(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return row(ctx, c, a, "SHOW MASTER STATUS")
 }
 
-func slaveStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return row(ctx, c, "SHOW SLAVE STATUS")
+func slaveStatus(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return row(ctx, c, a, "SHOW SLAVE STATUS")
 }
 
 // row returns the first row of an answer; an empty list where there is none.
-func row(ctx context.Context, c *fun.Call, text string) (fun.Result, error) {
-	return call(ctx, c, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+func row(ctx context.Context, c *fun.Call, a *dbListArgs, text string) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		r, err := conn.Query(ctx, text)
 		if err != nil {
 			return nil, err
@@ -107,22 +107,22 @@ func row(ctx context.Context, c *fun.Call, text string) (fun.Result, error) {
 	})
 }
 
-func showVariables(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return table(ctx, c, "SHOW VARIABLES")
+func showVariables(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return table(ctx, c, a, "SHOW VARIABLES")
 }
 
-func showGlobal(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return table(ctx, c, "SHOW GLOBAL VARIABLES")
+func showGlobal(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return table(ctx, c, a, "SHOW GLOBAL VARIABLES")
 }
 
-func table(ctx context.Context, c *fun.Call, text string) (fun.Result, error) {
-	return call(ctx, c, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+func table(ctx context.Context, c *fun.Call, a *dbListArgs, text string) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		return dicts(conn.Query(ctx, text))
 	})
 }
 
-func pluginsList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+func pluginsList(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		r, err := conn.Query(ctx, "SHOW PLUGINS")
 		if err != nil {
 			return nil, err
@@ -144,14 +144,28 @@ func (c *Conn) pluginStatus(ctx context.Context, name string) (string, error) {
 	return value.Str(r.Rows[0][0]), nil
 }
 
-func pluginStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, "", func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+// pluginStatusArgs are the arguments of pluginStatus and pluginRemove.
+type pluginStatusArgs struct {
+	pluginArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func pluginStatus(ctx context.Context, c *fun.Call, a *pluginStatusArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, "", func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.pluginStatus(ctx, c.Str("name"))
 	})
 }
 
-func pluginAdd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+type pluginAddArgs struct {
+	pluginArg
+	_ string `arg:"soname" doc:"its library; default: the name and .so"`
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func pluginAdd(ctx context.Context, c *fun.Call, a *pluginAddArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		name, soname := c.Str("name"), c.Str("soname")
 		have, err := conn.pluginStatus(ctx, name)
 		if err != nil || have != "" {
@@ -165,8 +179,8 @@ func pluginAdd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func pluginRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func pluginRemove(ctx context.Context, c *fun.Call, a *pluginStatusArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		have, err := conn.pluginStatus(ctx, c.Str("name"))
 		if err != nil || have == "" {
 			return true, err

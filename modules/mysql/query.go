@@ -108,13 +108,20 @@ func rounded(f float64, digits int) float64 {
 	return out
 }
 
-func query(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c), c.Str("database"))
+type queryArgs struct {
+	Database string `arg:"database,required" doc:"database that the statements are about"`
+	Query    string `arg:"query,required" doc:"the statement"`
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func query(ctx context.Context, c *fun.Call, a *queryArgs) (fun.Result, error) {
+	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c), a.Database)
 	if err != nil {
 		return answer(c, nil, value.NewMap(0), err)
 	}
 	defer conn.Close()
-	r, err := conn.Run(ctx, c.Str("query"))
+	r, err := conn.Run(ctx, a.Query)
 	if err != nil {
 		return answer(c, nil, false, err)
 	}
@@ -268,8 +275,15 @@ func ReadSQL(ctx context.Context, env *fun.Env, name, saltenv string) (text, at 
 	return value.DecodeReplace(b), at, err
 }
 
-func fileQuery(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	text, at, err := ReadSQL(ctx, c.Env, c.Str("file_name"), c.Env.SaltEnv)
+type fileQueryArgs struct {
+	Database string `arg:"database,required" doc:"database that the statements are about"`
+	FileName string `arg:"file_name,required,path" doc:"path on this machine, or a salt://, http:// or https:// URL"`
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func fileQuery(ctx context.Context, c *fun.Call, a *fileQueryArgs) (fun.Result, error) {
+	text, at, err := ReadSQL(ctx, c.Env, a.FileName, c.Env.SaltEnv)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.Env.Log().Error(fmt.Sprintf("File %q does not exist", at))
 		return fun.Value(false)
@@ -277,7 +291,7 @@ func fileQuery(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
-	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c), c.Str("database"))
+	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c), a.Database)
 	if err != nil {
 		return answer(c, nil, false, err)
 	}

@@ -162,11 +162,11 @@ type connFn func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, err
 
 // call connects and calls f. Where the server does not do what it is asked, the
 // function logs why and returns none, as Salt's do.
-func call(ctx context.Context, c *fun.Call, none value.Value, f connFn) (fun.Result, error) {
-	return callAs(ctx, c, "", none, f)
+func call(ctx context.Context, c *fun.Call, a *ConnArgs, none value.Value, f connFn) (fun.Result, error) {
+	return callAs(ctx, c, a, "", none, f)
 }
 
-func callAs(ctx context.Context, c *fun.Call, password string, none value.Value, f connFn) (fun.Result, error) {
+func callAs(ctx context.Context, c *fun.Call, _ *ConnArgs, password string, none value.Value, f connFn) (fun.Result, error) {
 	conn, err := DialAs(ctx, c.Env, OptionsOf(c), password)
 	if err != nil {
 		return answer(c, nil, none, err)

@@ -276,34 +276,71 @@ func refused(c *fun.Call, ok bool, err error) (value.Value, error) {
 	return ok, err
 }
 
-func userCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return callAs(ctx, c, c.Str("password"), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+type userCreateArgs struct {
+	userArg
+	hostArg
+	passwordArg
+	hashArg
+	allowArg
+	socketArg
+	columnArg
+	_ string `arg:"auth_plugin" default:"mysql_native_password" doc:"authentication plugin on MySQL 8"`
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func userCreate(ctx context.Context, c *fun.Call, a *userCreateArgs) (fun.Result, error) {
+	return callAs(ctx, c, &a.ConnArgs, fun.TextOf(a.Password), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		ok, err := conn.CreateUser(ctx, UserOf(c))
 		return refused(c, ok, err)
 	})
 }
 
-func userChpass(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return callAs(ctx, c, c.Str("password"), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+type userChpassArgs struct {
+	userArg
+	hostArg
+	passwordArg
+	hashArg
+	allowArg
+	_ bool `arg:"unix_socket" doc:"with allow_passwordless, log in as the operating system user of that name"`
+	columnArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func userChpass(ctx context.Context, c *fun.Call, a *userChpassArgs) (fun.Result, error) {
+	return callAs(ctx, c, &a.ConnArgs, fun.TextOf(a.Password), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		ok, err := conn.Chpass(ctx, UserOf(c))
 		return refused(c, ok, err)
 	})
 }
 
-func userExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return callAs(ctx, c, c.Str("password"), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+type userExistsArgs struct {
+	userArg
+	hostArg
+	passwordArg
+	hashArg
+	_ bool `arg:"passwordless" default:"False" doc:"check for a login without a password"`
+	socketArg
+	columnArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func userExists(ctx context.Context, c *fun.Call, a *userExistsArgs) (fun.Result, error) {
+	return callAs(ctx, c, &a.ConnArgs, fun.TextOf(a.Password), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.UserExists(ctx, UserOf(c))
 	})
 }
 
-func userRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func userRemove(ctx context.Context, c *fun.Call, a *userGrantsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		return conn.RemoveUser(ctx, UserOf(c))
 	})
 }
 
-func userInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+func userInfo(ctx context.Context, c *fun.Call, a *userGrantsArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
 		r, err := conn.Query(ctx, "SELECT * FROM mysql.user WHERE User = ? AND Host = ?", c.Str("user"), c.Str("host"))
 		if err != nil || len(r.Rows) == 0 {
 			return nil, err
@@ -312,8 +349,8 @@ func userInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func userList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return call(ctx, c, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+func userList(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
 		return dicts(conn.Query(ctx, "SELECT User, Host FROM mysql.user"))
 	})
 }
@@ -325,8 +362,15 @@ func dicts(r *Rows, err error) (value.Value, error) {
 	return r.Dicts(), nil
 }
 
-func verifyLogin(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	o := OptionsOf(c).with("connection_user", c.Str("user")).with("connection_pass", c.Value("password"))
+type verifyLoginArgs struct {
+	userArg
+	passwordArg
+	ConnArgs
+	_ fun.Kwargs
+}
+
+func verifyLogin(ctx context.Context, c *fun.Call, a *verifyLoginArgs) (fun.Result, error) {
+	o := OptionsOf(c).with("connection_user", a.User).with("connection_pass", a.Password)
 	conn, err := Dial(ctx, c.Env, o)
 	if err != nil {
 		return fun.Value(false)

@@ -92,10 +92,16 @@ func last(n netip.Prefix) netip.Addr {
 	return a
 }
 
-func calcNet(_ context.Context, c *fun.Call) (fun.Result, error) {
-	s := c.Str("ip_addr")
-	if !c.IsNone("netmask") {
-		s += "/" + c.Str("netmask")
+type calcNetArgs struct {
+	_       fun.Arguments
+	IPAddr  string          `arg:"ip_addr,required" doc:"the address, with or without a prefix length"`
+	Netmask fun.Opt[string] `arg:"netmask" doc:"netmask or prefix length"`
+}
+
+func calcNet(_ context.Context, c *fun.Call, a *calcNetArgs) (fun.Result, error) {
+	s := a.IPAddr
+	if !!a.Netmask.Given {
+		s += "/" + a.Netmask.V
 	}
 	p, err := parseNetwork(s)
 	if err != nil {
@@ -104,16 +110,16 @@ func calcNet(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(p.Masked().String())
 }
 
-func convertCIDR(_ context.Context, c *fun.Call) (fun.Result, error) {
-	p, err := parseNetwork(c.Str("cidr"))
+func convertCIDR(_ context.Context, c *fun.Call, a *cidrArg) (fun.Result, error) {
+	p, err := parseNetwork(a.Cidr)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(value.MapOf("network", p.Masked().Addr().String(), "netmask", netmask(p), "broadcast", last(p).String()))
 }
 
-func inSubnet(_ context.Context, c *fun.Call) (fun.Result, error) {
-	n, ok := strictNetwork(c.Str("cidr"))
+func inSubnet(_ context.Context, c *fun.Call, a *cidrArg) (fun.Result, error) {
+	n, ok := strictNetwork(a.Cidr)
 	if !ok {
 		return fun.Value(false)
 	}
@@ -126,22 +132,27 @@ func inSubnet(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: false}, err
 }
 
-func ipInSubnet(_ context.Context, c *fun.Call) (fun.Result, error) {
-	n, ok := strictNetwork(c.Str("cidr"))
+type ipInSubnetArgs struct {
+	addressArg
+	cidrArg
+}
+
+func ipInSubnet(_ context.Context, c *fun.Call, args *ipInSubnetArgs) (fun.Result, error) {
+	n, ok := strictNetwork(args.Cidr)
 	if !ok {
 		return fun.Value(false)
 	}
-	a, err := parseAddr(c.Str("ip_addr"))
+	a, err := parseAddr(args.IPAddr)
 	return fun.Result{Value: err == nil && n.Contains(a)}, err
 }
 
-func isLoopback(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a, err := parseAddr(c.Str("ip_addr"))
+func isLoopback(_ context.Context, c *fun.Call, args *addressArg) (fun.Result, error) {
+	a, err := parseAddr(args.IPAddr)
 	return fun.Result{Value: err == nil && a.IsLoopback()}, err
 }
 
-func isPrivate(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a, err := parseAddr(c.Str("ip_addr"))
+func isPrivate(_ context.Context, c *fun.Call, args *addressArg) (fun.Result, error) {
+	a, err := parseAddr(args.IPAddr)
 	return fun.Result{Value: err == nil && private(a)}, err
 }
 
@@ -160,8 +171,8 @@ func private(a netip.Addr) bool {
 	return false
 }
 
-func reverseIP(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a, err := parseAddr(c.Str("ip_addr"))
+func reverseIP(_ context.Context, c *fun.Call, args *addressArg) (fun.Result, error) {
+	a, err := parseAddr(args.IPAddr)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -23,19 +23,19 @@ func Module() fun.Module {
 // Interfaces returns all interfaces with their addresses, as network.interfaces does.
 func Interfaces(h host.Host) (*value.Map, error) { return grains.Interfaces(h) }
 
-func interfaces(_ context.Context, c *fun.Call) (fun.Result, error) {
+func interfaces(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m, err := Interfaces(c.Env.Host)
 	return fun.Result{Value: m}, err
 }
 
 // oneInterface returns an interface, or the text by which Salt answers that
 // there is none of that name.
-func oneInterface(c *fun.Call) (m *value.Map, text string, err error) {
+func oneInterface(c *fun.Call, a *ifaceArg) (m *value.Map, text string, err error) {
 	all, err := grains.Interfaces(c.Env.Host)
 	if err != nil {
 		return nil, "", err
 	}
-	name := c.Str("iface")
+	name := a.Iface
 	if m = all.Map(name); m != nil {
 		return m, "", nil
 	}
@@ -46,16 +46,16 @@ func oneInterface(c *fun.Call) (m *value.Map, text string, err error) {
 	return nil, fmt.Sprintf(`Interface "%s" not in available interfaces: "%s"`, name, strings.Join(names, `", "`)), nil
 }
 
-func hwAddr(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, text, err := oneInterface(c)
+func hwAddr(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	m, text, err := oneInterface(c, a)
 	if m == nil {
 		return fun.Result{Value: text}, err
 	}
 	return fun.Value(m.Str("hwaddr"))
 }
 
-func interfaceFn(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, text, err := oneInterface(c)
+func interfaceFn(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	m, text, err := oneInterface(c, a)
 	if m == nil {
 		return fun.Result{Value: text}, err
 	}
@@ -65,8 +65,8 @@ func interfaceFn(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value("")
 }
 
-func interfaceIP(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, text, err := oneInterface(c)
+func interfaceIP(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	m, text, err := oneInterface(c, a)
 	if m == nil {
 		return fun.Result{Value: text}, err
 	}
@@ -110,8 +110,16 @@ func addrs(c *fun.Call, v6 bool) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func ipAddrs(_ context.Context, c *fun.Call) (fun.Result, error)  { return addrs(c, false) }
-func ipAddrs6(_ context.Context, c *fun.Call) (fun.Result, error) { return addrs(c, true) }
+type ipAddrsArgs struct {
+	addrArgs
+	_ string `arg:"type" oneof:"public|private" doc:"None is both"`
+}
+
+func ipAddrs(_ context.Context, c *fun.Call, _ *ipAddrsArgs) (fun.Result, error) {
+	return addrs(c, false)
+}
+
+func ipAddrs6(_ context.Context, c *fun.Call, _ *addrArgs) (fun.Result, error) { return addrs(c, true) }
 
 // sortedNetworks returns the networks of addresses, each once, sorted.
 func sortedNetworks(ps []netip.Prefix) []netip.Prefix {
@@ -130,13 +138,13 @@ func sortedNetworks(ps []netip.Prefix) []netip.Prefix {
 	return out
 }
 
-func networks(c *fun.Call, v6 bool) (fun.Result, error) {
-	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: c.Bool("include_loopback"), Ifaces: patterns(c)})
+func networks(c *fun.Call, a *netArgs, v6 bool) (fun.Result, error) {
+	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: a.IncludeLoopback, Ifaces: patterns(c)})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	ns := sortedNetworks(found)
-	if !c.Bool("verbose") {
+	if !a.Verbose {
 		return fun.Value(texts(ns))
 	}
 	m := value.NewMap(len(ns))
@@ -146,8 +154,13 @@ func networks(c *fun.Call, v6 bool) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func ipNetworks(_ context.Context, c *fun.Call) (fun.Result, error)  { return networks(c, false) }
-func ipNetworks6(_ context.Context, c *fun.Call) (fun.Result, error) { return networks(c, true) }
+func ipNetworks(_ context.Context, c *fun.Call, a *netArgs) (fun.Result, error) {
+	return networks(c, a, false)
+}
+
+func ipNetworks6(_ context.Context, c *fun.Call, a *netArgs) (fun.Result, error) {
+	return networks(c, a, true)
+}
 
 func texts(ns []netip.Prefix) *value.List {
 	l := value.NewList()
@@ -157,15 +170,20 @@ func texts(ns []netip.Prefix) *value.List {
 	return l
 }
 
-func subnets(_ context.Context, c *fun.Call) (fun.Result, error) {
+type subnetsArgs struct {
+	_          fun.Arguments
+	Interfaces fun.Opt[[]string] `arg:"interfaces" doc:"names of interfaces; None is all"`
+}
+
+func subnets(_ context.Context, c *fun.Call, a *subnetsArgs) (fun.Result, error) {
 	var names []string
-	if !c.IsNone("interfaces") {
-		names = c.Strings("interfaces")
+	if !!a.Interfaces.Given {
+		names = a.Interfaces.V
 	}
 	return subnetsOf(c, grains.IPFilter{Ifaces: names})
 }
 
-func subnets6(_ context.Context, c *fun.Call) (fun.Result, error) {
+func subnets6(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return subnetsOf(c, grains.IPFilter{V6: true})
 }
 
@@ -174,16 +192,16 @@ func subnetsOf(c *fun.Call, f grains.IPFilter) (fun.Result, error) {
 	return fun.Result{Value: texts(sortedNetworks(found))}, err
 }
 
-func fqdns(_ context.Context, c *fun.Call) (fun.Result, error) {
+func fqdns(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(value.MapOf("fqdns", grains.FQDNs(c.Env.Host)))
 }
 
-func getFQDN(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getFQDN(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	v, _ := c.Env.Grains.Get("fqdn")
 	return fun.Value(v)
 }
 
-func getHostname(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getHostname(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	name, err := c.Env.Host.Hostname()
 	return fun.Result{Value: name}, err
 }

@@ -24,47 +24,59 @@ func sanitize(s string) string {
 	}, s)
 }
 
-func ping(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type pingArgs struct {
+	hostArg
+	Timeout       value.Value `arg:"timeout,int|float" default:"False" unit:"s" doc:"how long to wait for a reply"`
+	ReturnBoolean bool        `arg:"return_boolean" default:"False" doc:"return True or False"`
+}
+
+func ping(ctx context.Context, c *fun.Call, a *pingArgs) (fun.Result, error) {
 	argv := []string{"ping"}
-	if t := c.Value("timeout"); value.Truth(t) {
+	if t := a.Timeout; value.Truth(t) {
 		argv = append(argv, "-W", value.Str(t))
 	}
-	target := sanitize(c.Str("host"))
+	target := sanitize(a.Host)
 	if target == "" || strings.HasPrefix(target, "-") {
-		return fun.Result{}, fun.Errorf("invalid host %q", c.Str("host"))
+		return fun.Result{}, fun.Errorf("invalid host %q", a.Host)
 	}
 	out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: append(argv, "-c", "4", target), Merge: true})
 	if err != nil {
 		return fun.Result{}, fun.Errorf("Unable to run ping: %s", host.Strerror(err))
 	}
-	if c.Bool("return_boolean") {
+	if a.ReturnBoolean {
 		return fun.Value(out.Status == 0)
 	}
 	return fun.Result{Value: strings.TrimRight(value.DecodeReplace(out.Stdout), "\n"), Retcode: out.Status}, ctx.Err()
 }
 
+type connectArgs struct {
+	hostArg
+	Port value.Value `arg:"port,int" doc:"the port"`
+	Rest fun.Kwargs
+}
+
 // connect opens a TCP connection and closes it.
 // Salt: salt/modules/network.py connect. Difference: UDP is not tried.
-func connect(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func connect(ctx context.Context, c *fun.Call, a *connectArgs) (fun.Result, error) {
 	answer := func(ok bool, format string, args ...any) (fun.Result, error) {
 		r := fun.Result{Value: value.MapOf("result", ok, "comment", fmt.Sprintf(format, args...))}
 		return r, nil
 	}
-	name := c.Str("host")
+	name := a.Host
 	if name == "" {
 		return answer(false, "Required argument, host, is missing.")
 	}
-	if !value.Truth(c.Value("port")) {
+	if !value.Truth(a.Port) {
 		return answer(false, "Required argument, port, is missing.")
 	}
-	if p := c.Kw.Str("proto"); p == "udp" {
+	if p := a.Rest.Map.Str("proto"); p == "udp" {
 		return fun.Result{}, fun.Errorf("proto udp is not supported: an answer could not be told from silence")
 	}
 	wait := 5 * time.Second
-	if t, err := strconv.ParseFloat(value.Str(c.Kw.At("timeout")), 64); err == nil && t > 0 {
+	if t, err := strconv.ParseFloat(value.Str(a.Rest.Map.At("timeout")), 64); err == nil && t > 0 {
 		wait = time.Duration(t * float64(time.Second))
 	}
-	port := int(c.Int("port"))
+	port := int(fun.IntOf(a.Port))
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	address := name
@@ -81,9 +93,15 @@ func connect(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return answer(true, "Successfully connected to %s (%s) on tcp port %d", name, address, port)
 }
 
-func ipHex(_ context.Context, c *fun.Call) (fun.Result, error) {
+// ipHexArgs are the arguments of ipHex and getRoute.
+type ipHexArgs struct {
+	_  fun.Arguments
+	IP string `arg:"ip,required" doc:"the address"`
+}
+
+func ipHex(_ context.Context, c *fun.Call, a *ipHexArgs) (fun.Result, error) {
 	var b strings.Builder
-	for part := range strings.SplitSeq(c.Str("ip"), ".") {
+	for part := range strings.SplitSeq(a.IP, ".") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil {
 			return fun.Result{}, value.Raise("ValueError", "invalid literal for int() with base 10: %s", value.Repr(part))
@@ -93,7 +111,12 @@ func ipHex(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(b.String())
 }
 
-func ifaceStartsWith(_ context.Context, c *fun.Call) (fun.Result, error) {
+type ifaceStartsWithArgs struct {
+	_    fun.Arguments
+	Cidr string `arg:"cidr,required" doc:"the start of the address"`
+}
+
+func ifaceStartsWith(_ context.Context, c *fun.Call, args *ifaceStartsWithArgs) (fun.Result, error) {
 	all, err := grains.Interfaces(c.Env.Host)
 	if err != nil {
 		return fun.Result{}, err
@@ -107,7 +130,7 @@ func ifaceStartsWith(_ context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		for _, x := range l.Items {
 			a, _ := x.(*value.Map)
-			if !strings.HasPrefix(a.Str("address"), c.Str("cidr")) {
+			if !strings.HasPrefix(a.Str("address"), args.Cidr) {
 				continue
 			}
 			if label := a.Str("label"); label != "" {

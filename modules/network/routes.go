@@ -20,11 +20,11 @@ func (r route) value() *value.Map {
 }
 
 // table reads the routing table by netstat(8), else by ip(8).
-func table(ctx context.Context, c *fun.Call) ([]route, error) {
+func table(ctx context.Context, c *fun.Call, a *familyArg) ([]route, error) {
 	if err := linux(c); err != nil {
 		return nil, err
 	}
-	family := c.Str("family")
+	family := a.Family
 	if family != "" && family != "inet" && family != "inet6" {
 		return nil, fun.Errorf("Invalid address family %s", family)
 	}
@@ -120,8 +120,8 @@ func list(rs []route) *value.List {
 	return l
 }
 
-func routes(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	rs, err := table(ctx, c)
+func routes(ctx context.Context, c *fun.Call, a *familyArg) (fun.Result, error) {
+	rs, err := table(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -131,8 +131,8 @@ func routes(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // defaultRoute lists the routes to everywhere. Salt: salt/modules/network.py
 // default_route. Difference: routes that refuse traffic, such as those of IPv6 that
 // the kernel keeps for the loopback interface, lead nowhere and are left out.
-func defaultRoute(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	rs, err := table(ctx, c)
+func defaultRoute(ctx context.Context, c *fun.Call, a *familyArg) (fun.Result, error) {
+	rs, err := table(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -149,11 +149,11 @@ func defaultRoute(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // getRoute asks ip(8) for the way to an address.
-func getRoute(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getRoute(ctx context.Context, c *fun.Call, a *ipHexArgs) (fun.Result, error) {
 	if err := linux(c); err != nil {
 		return fun.Result{}, err
 	}
-	ip := c.Str("ip")
+	ip := a.IP
 	if _, err := netip.ParseAddr(ip); err != nil {
 		if _, err := netip.ParsePrefix(ip); err != nil {
 			return fun.Result{}, fun.Errorf("%s does not appear to be an IPv4 or IPv6 address", value.Repr(ip))

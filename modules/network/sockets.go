@@ -32,7 +32,7 @@ func at(f []string, i int) string {
 // netstat lists the sockets of TCP and UDP by netstat(8), else by ss(8).
 // Salt: salt/modules/network.py _netstat_linux, _ss_linux. Difference: the state of
 // a connected UDP socket is not taken for its user.
-func netstat(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func netstat(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if err := linux(c); err != nil {
 		return fun.Result{}, err
 	}
@@ -108,7 +108,7 @@ func ssLine(line string) *value.Map {
 
 // activeTCP lists the established connections of /proc/net/tcp and tcp6.
 // Salt: salt/utils/network.py active_tcp.
-func activeTCP(_ context.Context, c *fun.Call) (fun.Result, error) {
+func activeTCP(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m := value.NewMap(8)
 	if linux(c) != nil {
 		return fun.Value(m)
@@ -151,7 +151,7 @@ func endpoint(s string) (addr string, port int64) {
 }
 
 // arp lists the hardware addresses that arp(8) knows, each with its IP address.
-func arp(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func arp(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if err := tool.Need(c.Env.Host, "arp"); err != nil {
 		return fun.Result{}, err
 	}

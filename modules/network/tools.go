@@ -16,16 +16,16 @@ import (
 )
 
 // target returns a host that a program takes for one.
-func target(c *fun.Call) (string, error) {
-	name := sanitize(c.Str("host"))
+func target(c *fun.Call, a *hostArg) (string, error) {
+	name := sanitize(a.Host)
 	if name == "" || strings.HasPrefix(name, "-") {
-		return "", fun.Errorf("invalid host %q", c.Str("host"))
+		return "", fun.Errorf("invalid host %q", a.Host)
 	}
 	return name, nil
 }
 
-func dig(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := target(c)
+func dig(ctx context.Context, c *fun.Call, a *hostArg) (fun.Result, error) {
+	name, err := target(c, a)
 	if err == nil {
 		err = tool.Need(c.Env.Host, "dig")
 	}
@@ -38,8 +38,8 @@ func dig(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // traceroute runs traceroute(8) and reads its table of hops.
 // Salt: salt/modules/network.py traceroute.
-func traceroute(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := target(c)
+func traceroute(ctx context.Context, c *fun.Call, a *hostArg) (fun.Result, error) {
+	name, err := target(c, a)
 	if err == nil {
 		err = tool.Need(c.Env.Host, "traceroute")
 	}
@@ -122,8 +122,8 @@ func oldHop(line string) *value.Map {
 const ethtool = "/sbin/ethtool"
 
 // iface returns the argument iface where ethtool(8) takes it for a name.
-func iface(c *fun.Call) (string, error) {
-	name := c.Str("iface")
+func iface(c *fun.Call, a *ifaceArg) (string, error) {
+	name := a.Iface
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\n/") {
 		return "", fun.Errorf("invalid interface name %q", name)
 	}
@@ -134,8 +134,8 @@ func iface(c *fun.Call) (string, error) {
 func hasEthtool(c *fun.Call) bool { return linux(c) == nil && machine.Exists(c.Env.Host, ethtool) }
 
 // getBufsize reads ethtool -g. Salt: salt/modules/network.py get_bufsize.
-func getBufsize(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := iface(c)
+func getBufsize(ctx context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	name, err := iface(c, a)
 	if err != nil || !hasEthtool(c) {
 		return fun.Result{Value: value.NewMap(0)}, err
 	}
@@ -164,9 +164,15 @@ func getBufsize(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m, Retcode: out.Status}, nil
 }
 
+type modBufsizeArgs struct {
+	ifaceArg
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
 // modBufsize runs ethtool -G. Salt: salt/modules/network.py mod_bufsize.
-func modBufsize(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := iface(c)
+func modBufsize(ctx context.Context, c *fun.Call, a *modBufsizeArgs) (fun.Result, error) {
+	name, err := iface(c, &a.ifaceArg)
 	if err != nil || !hasEthtool(c) {
 		return fun.Result{Value: false}, err
 	}
@@ -174,19 +180,19 @@ func modBufsize(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Value(value.MapOf("result", ok, "comment", comment))
 	}
 	const usage = "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>"
-	if c.Kw.Len() == 0 {
+	if a.Rest.Map.Len() == 0 {
 		return answer(false, usage)
 	}
-	if len(c.Pos) > 0 {
-		words := make([]string, len(c.Pos))
-		for i, v := range c.Pos {
+	if len(a.More) > 0 {
+		words := make([]string, len(a.More))
+		for i, v := range a.More {
 			words[i] = value.Str(v)
 		}
 		return answer(false, "Unknown arguments: "+strings.Join(words, " "))
 	}
 	var words []string
 	for _, key := range []string{"rx", "tx", "rx-mini", "rx-jumbo"} {
-		if v := c.Kw.At(key); v != nil {
+		if v := a.Rest.Map.At(key); v != nil {
 			n, ok := value.AsInt(v)
 			if !ok || n < 0 {
 				return fun.Result{}, fun.Errorf("%s: a number is needed, not %s", key, value.Repr(v))
@@ -207,9 +213,16 @@ func modBufsize(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return answer(true, strings.Join(words, " "))
 }
 
+type wolArgs struct {
+	_        fun.Arguments
+	MAC      string `arg:"mac,required" doc:"the hardware address, with or without separators"`
+	Bcast    string `arg:"bcast" default:"255.255.255.255" doc:"the address to send to"`
+	Destport int64  `arg:"destport" default:"9" doc:"the UDP port"`
+}
+
 // wol sends the packet that wakes a machine by its hardware address.
-func wol(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	mac := c.Str("mac")
+func wol(ctx context.Context, c *fun.Call, a *wolArgs) (fun.Result, error) {
+	mac := a.MAC
 	digits := mac
 	if len(mac) == 17 {
 		digits = strings.ReplaceAll(mac, mac[2:3], "")
@@ -219,19 +232,24 @@ func wol(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, value.Raise("ValueError", "Invalid MAC address")
 	}
 	packet := strings.Repeat("\xff", 6) + strings.Repeat(string(b), 16)
-	if err := c.Env.Host.SendUDP(ctx, c.Str("bcast"), int(c.Int("destport")), []byte(packet)); err != nil {
-		return fun.Result{}, fun.Errorf("send to %s: %v", c.Str("bcast"), err)
+	if err := c.Env.Host.SendUDP(ctx, a.Bcast, int(a.Destport), []byte(packet)); err != nil {
+		return fun.Result{}, fun.Errorf("send to %s: %v", a.Bcast, err)
 	}
 	return fun.Value(true)
+}
+
+type modHostnameArgs struct {
+	_        fun.Arguments
+	Hostname fun.Opt[string] `arg:"hostname,required,str|none" doc:"the name; None changes nothing"`
 }
 
 // modHostname sets the host name, now and at boot, and puts it in place of the
 // former one in /etc/hosts. Salt: salt/modules/network.py mod_hostname. Difference:
 // lines of /etc/hosts that do not have the former name stay as they are, and the
 // function does not fail at its end where the grain lsb_distrib_id is missing.
-func modHostname(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("hostname")
-	if c.IsNone("hostname") {
+func modHostname(ctx context.Context, c *fun.Call, a *modHostnameArgs) (fun.Result, error) {
+	name := a.Hostname.V
+	if !a.Hostname.Given {
 		return fun.Value(false)
 	}
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\n\x00/") {

@@ -17,25 +17,24 @@ func Module() fun.Module {
 	return fun.Module{Name: "nfs3", Kind: fun.Exec, Doc: "Exports of an NFS server.", Specs: specs}
 }
 
-// Arguments that several functions have.
-var (
-	exportsArg = fun.Arg{Name: "exports", Type: fun.Path, Default: "/etc/exports", Doc: "the file"}
-	pathArg    = fun.Arg{Name: "path", Type: fun.Path, Doc: "the directory"}
-)
+type exportsArg struct {
+	_       fun.Arguments
+	Exports string `arg:"exports,path" default:"/etc/exports" doc:"the file"`
+}
+
+type pathArg struct {
+	_    fun.Arguments
+	Path string `arg:"path,path" doc:"the directory"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "add_export", Doc: "Export a directory to hosts.", Src: "modules/nfs3.py add_export", Fn: addExport,
-		Args: []fun.Arg{
-			exportsArg, pathArg,
-			{Name: "hosts", Type: fun.Str, Doc: "the hosts, as exports(5) writes them"},
-			{Name: "options", Type: fun.Commas, Doc: "options of the export: rw, no_root_squash ..."},
-		},
+		Name: "add_export", Doc: "Export a directory to hosts.", Src: "modules/nfs3.py add_export", Do: addExport,
 	},
-	{Name: "del_export", Doc: "Remove the export of a directory; return those that are left.", Src: "modules/nfs3.py del_export", Fn: delExport, Args: []fun.Arg{exportsArg, pathArg}},
-	{Name: "list_exports", Doc: "Return the exports by directory.", Src: "modules/nfs3.py list_exports", Fn: listExports, Args: []fun.Arg{exportsArg}},
-	{Name: "reload_exports", Doc: "Have the server read its exports again.", Src: "modules/nfs3.py reload_exports", Fn: reload},
+	{Name: "del_export", Doc: "Remove the export of a directory; return those that are left.", Src: "modules/nfs3.py del_export", Do: delExport},
+	{Name: "list_exports", Doc: "Return the exports by directory.", Src: "modules/nfs3.py list_exports", Do: listExports},
+	{Name: "reload_exports", Doc: "Have the server read its exports again.", Src: "modules/nfs3.py reload_exports", Do: reload},
 }
 
 // A client is who may mount a directory, and how.
@@ -171,8 +170,8 @@ func read(h host.Host, file string) ([]entry, error) {
 	return parse(value.DecodeReplace(b)), nil
 }
 
-func listExports(_ context.Context, c *fun.Call) (fun.Result, error) {
-	entries, err := read(c.Env.Host, c.Str("exports"))
+func listExports(_ context.Context, c *fun.Call, a *exportsArg) (fun.Result, error) {
+	entries, err := read(c.Env.Host, a.Exports)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -201,10 +200,15 @@ func save(h host.Host, file string, entries []entry) error {
 	return nil
 }
 
+type delExportArgs struct {
+	exportsArg
+	pathArg
+}
+
 // delExport removes a directory. Salt: salt/modules/nfs3.py del_export. Difference:
 // comments and other lines stay as they are.
-func delExport(_ context.Context, c *fun.Call) (fun.Result, error) {
-	file, path := c.Str("exports"), c.Str("path")
+func delExport(_ context.Context, c *fun.Call, a *delExportArgs) (fun.Result, error) {
+	file, path := a.Exports, a.Path
 	defer textfile.Lock(c.Env, file)()
 	entries, err := read(c.Env.Host, file)
 	if err != nil {
@@ -235,14 +239,21 @@ func delExport(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: show(kept)}, save(c.Env.Host, file, kept)
 }
 
+type addExportArgs struct {
+	exportsArg
+	pathArg
+	Hosts   fun.Opt[string] `arg:"hosts" doc:"the hosts, as exports(5) writes them"`
+	Options []string        `arg:"options,comma[str]" doc:"options of the export: rw, no_root_squash ..."`
+}
+
 // addExport exports a directory. Salt: salt/modules/nfs3.py add_export. Difference: a
 // file that is not there is made.
-func addExport(_ context.Context, c *fun.Call) (fun.Result, error) {
-	file, path, hosts := c.Str("exports"), c.Str("path"), c.Str("hosts")
-	if c.IsNone("hosts") {
+func addExport(_ context.Context, c *fun.Call, a *addExportArgs) (fun.Result, error) {
+	file, path, hosts := a.Exports, a.Path, a.Hosts.V
+	if !a.Hosts.Given {
 		return fun.Result{}, value.Raise("TypeError", "hosts argument must be a string")
 	}
-	options := c.Strings("options")
+	options := a.Options
 	if err := Check(path, hosts, options); err != nil {
 		return fun.Result{}, err
 	}
@@ -276,7 +287,7 @@ func addExport(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 // reload runs the tool of the NFS server, whose status says little: what it prints on
 // stderr is an error. Salt: salt/modules/nfs3.py reload_exports.
-func reload(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func reload(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := tool.Run(ctx, c.Env.Host, "exportfs", "-r") //nolint:misspell // the name of a program
 	if err != nil {
 		return fun.Result{}, err

@@ -229,51 +229,101 @@ func (n *Client) CacheList(ctx context.Context, path string) (string, error) {
 	return out.Stdout, err
 }
 
-func client(c *fun.Call) *Client {
-	return &Client{Env: c.Env, User: c.Str("runas"), EnvVars: c.Map("env")}
+func client(c *fun.Call, env *value.Map, runas string) *Client {
+	return &Client{Env: c.Env, User: runas, EnvVars: env}
 }
 
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	pkgs := c.Strings("pkgs")
-	if c.Str("pkg") != "" {
-		pkgs = []string{c.Str("pkg")}
+type installArgs struct {
+	_        fun.Arguments
+	Pkg      string     `arg:"pkg" doc:"package, with name@version for a version"`
+	Pkgs     []string   `arg:"pkgs" doc:"packages, where no pkg is given"`
+	Dir      string     `arg:"dir,path" doc:"directory of the project; default: the global packages"`
+	Runas    string     `arg:"runas" doc:"account that runs npm"`
+	Registry string     `arg:"registry,secret" doc:"URL of the registry"`
+	Env      *value.Map `arg:"env" doc:"environment variables for npm"`
+	DryRun   bool       `arg:"dry_run" default:"False" doc:"only report what would be installed"`
+	Silent   bool       `arg:"silent" default:"True" doc:"do not let npm show messages"`
+}
+
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
+	pkgs := a.Pkgs
+	if a.Pkg != "" {
+		pkgs = []string{a.Pkg}
 	}
-	v, err := client(c).Install(ctx, Install{Pkgs: pkgs, Dir: c.Str("dir"), Registry: c.Str("registry"), DryRun: c.Bool("dry_run"), Loud: !c.Bool("silent")})
+	v, err := client(c, a.Env, a.Runas).Install(ctx, Install{Pkgs: pkgs, Dir: a.Dir, Registry: a.Registry, DryRun: a.DryRun, Loud: !a.Silent})
 	return fun.Result{Value: v}, err
 }
 
-func uninstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, said, err := client(c).Uninstall(ctx, c.Str("pkg"), c.Str("dir"))
+type uninstallArgs struct {
+	_     fun.Arguments
+	Pkg   string     `arg:"pkg,required" doc:"package, with name@version for a version"`
+	Dir   string     `arg:"dir,path" doc:"directory of the project; default: the global packages"`
+	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
+}
+
+func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
+	ok, said, err := client(c, a.Env, a.Runas).Uninstall(ctx, a.Pkg, a.Dir)
 	if !ok && said != "" {
 		c.Env.Log().Error("npm uninstall failed", "stderr", said)
 	}
 	return fun.Result{Value: ok}, err
 }
 
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listArgs struct {
+	_     fun.Arguments
+	Pkg   string         `arg:"pkg" doc:"package, with name@version for a version"`
+	Dir   string         `arg:"dir,path" doc:"directory of the project; default: the global packages"`
+	Runas string         `arg:"runas" doc:"account that runs npm"`
+	Env   *value.Map     `arg:"env" doc:"environment variables for npm"`
+	Depth fun.Opt[int64] `arg:"depth" doc:"how deep dependencies are shown"`
+}
+
+func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 	depth := -1
-	if !c.IsNone("depth") {
-		depth = int(max(0, c.Int("depth")))
+	if !!a.Depth.Given {
+		depth = int(max(0, a.Depth.V))
 	}
-	deps, err := client(c).List(ctx, c.Str("pkg"), c.Str("dir"), depth)
+	deps, err := client(c, a.Env, a.Runas).List(ctx, a.Pkg, a.Dir, depth)
 	return fun.Result{Value: deps}, err
 }
 
-func cacheClean(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, said, err := client(c).CacheClean(ctx, c.Str("path"), c.Bool("force"))
+type cacheCleanArgs struct {
+	_     fun.Arguments
+	Path  string     `arg:"path" doc:"package or path in the cache"`
+	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
+	Force bool       `arg:"force" default:"False" doc:"clean the cache although npm thinks that this is not needed; npm 5 and later want it"`
+}
+
+func cacheClean(ctx context.Context, c *fun.Call, a *cacheCleanArgs) (fun.Result, error) {
+	ok, said, err := client(c, a.Env, a.Runas).CacheClean(ctx, a.Path, a.Force)
 	if !ok && said != "" {
 		c.Env.Log().Error("npm cache clean failed", "stderr", said)
 	}
 	return fun.Result{Value: ok}, err
 }
 
-func cacheList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	text, err := client(c).CacheList(ctx, c.Str("path"))
+type cacheListArgs struct {
+	_     fun.Arguments
+	Path  string     `arg:"path" doc:"package or path in the cache"`
+	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
+}
+
+func cacheList(ctx context.Context, c *fun.Call, a *cacheListArgs) (fun.Result, error) {
+	text, err := client(c, a.Env, a.Runas).CacheList(ctx, a.Path)
 	return fun.Result{Value: text}, err
 }
 
-func cachePath(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := client(c).run(ctx, "", nil, "config", "get", "cache")
+type cachePathArgs struct {
+	_     fun.Arguments
+	Runas string     `arg:"runas" doc:"account that runs npm"`
+	Env   *value.Map `arg:"env" doc:"environment variables for npm"`
+}
+
+func cachePath(ctx context.Context, c *fun.Call, a *cachePathArgs) (fun.Result, error) {
+	out, err := client(c, a.Env, a.Runas).run(ctx, "", nil, "config", "get", "cache")
 	if out.Stdout == "" {
 		return fun.Result{Value: out.Stderr}, err
 	}

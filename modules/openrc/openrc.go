@@ -78,17 +78,17 @@ func (t table) dict(names []string) *value.Map {
 	return m
 }
 
-func getEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getEnabled(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
 	return fun.Result{Value: t.dict(t.names(true))}, err
 }
 
-func getDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getDisabled(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
 	return machine.Strings(t.names(false), err)
 }
 
-func getAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getAll(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
 	return fun.Result{Value: t.dict(slices.Sorted(maps.Keys(t)))}, err
 }
@@ -98,34 +98,53 @@ func listed(ctx context.Context, c *fun.Call) ([]string, error) {
 	return slices.Sorted(maps.Keys(t)), err
 }
 
-func isAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func isAvailable(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
-	_, ok := t[c.Str("name")]
+	_, ok := t[a.Name]
 	return machine.Bool(ok, err)
 }
 
-func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func missing(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
-	_, ok := t[c.Str("name")]
+	_, ok := t[a.Name]
 	return machine.Bool(!ok, err)
 }
 
 // do runs a command of a service's script.
-func do(ctx context.Context, c *fun.Call, command string) (fun.Result, error) {
-	name := c.Str("name")
+func do(ctx context.Context, c *fun.Call, a *nameArgs, command string) (fun.Result, error) {
+	name := a.Name
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
 	return machine.Succeeds(ctx, c.Env.Host, "rc-service", name, command)
 }
 
-func start(ctx context.Context, c *fun.Call) (fun.Result, error)   { return do(ctx, c, "start") }
-func stop(ctx context.Context, c *fun.Call) (fun.Result, error)    { return do(ctx, c, "stop") }
-func restart(ctx context.Context, c *fun.Call) (fun.Result, error) { return do(ctx, c, "restart") }
-func reload(ctx context.Context, c *fun.Call) (fun.Result, error)  { return do(ctx, c, "reload") }
-func zap(ctx context.Context, c *fun.Call) (fun.Result, error)     { return do(ctx, c, "zap") }
+func start(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return do(ctx, c, a, "start")
+}
 
-func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func stop(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return do(ctx, c, a, "stop")
+}
+
+func restart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return do(ctx, c, a, "restart")
+}
+
+func reload(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return do(ctx, c, a, "reload")
+}
+
+func zap(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return do(ctx, c, a, "zap")
+}
+
+type statusArgs struct {
+	service.NameArg
+	service.SigArg
+}
+
+func status(ctx context.Context, c *fun.Call, _ *statusArgs) (fun.Result, error) {
 	return service.Status(ctx, c, listed, runs)
 }
 
@@ -138,8 +157,8 @@ func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
 }
 
 // wanted returns the runlevels that a call names, sorted; nil is none.
-func wanted(c *fun.Call) []string {
-	levels := c.Strings("runlevels")
+func wanted(c *fun.Call, a *enableArgs) []string {
+	levels := a.Runlevels
 	if len(levels) == 0 {
 		return nil
 	}
@@ -153,8 +172,8 @@ func minus(a, b []string) []string {
 }
 
 // update adds a service to runlevels or takes it out; no levels are the current.
-func update(ctx context.Context, c *fun.Call, action string, levels []string) (bool, error) {
-	name := c.Str("name")
+func update(ctx context.Context, c *fun.Call, a *enableArgs, action string, levels []string) (bool, error) {
+	name := a.Name
 	if err := service.Check(name); err != nil {
 		return false, err
 	}
@@ -167,18 +186,24 @@ func update(ctx context.Context, c *fun.Call, action string, levels []string) (b
 	return out.Status == 0, err
 }
 
+// enableArgs are the arguments of enable, disable and enabled.
+type enableArgs struct {
+	levelArgs
+	_ fun.Kwargs
+}
+
 // enable puts a service into runlevels: those of the argument and no others, or
 // the current one.
-func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	levels := wanted(c)
+func enable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
+	levels := wanted(c, a)
 	if levels == nil {
-		return machine.Bool(update(ctx, c, "add", nil))
+		return machine.Bool(update(ctx, c, a, "add", nil))
 	}
 	t, err := services(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	has := t[c.Str("name")]
+	has := t[a.Name]
 	for _, step := range []struct {
 		action string
 		levels []string
@@ -186,35 +211,35 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if len(step.levels) == 0 {
 			continue
 		}
-		if ok, err := update(ctx, c, step.action, step.levels); err != nil || !ok {
+		if ok, err := update(ctx, c, a, step.action, step.levels); err != nil || !ok {
 			return machine.Bool(false, err)
 		}
 	}
 	return fun.Value(true)
 }
 
-func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	levels := wanted(c)
+func disable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
+	levels := wanted(c, a)
 	if levels != nil {
 		t, err := services(ctx, c)
 		if err != nil {
 			return fun.Result{}, err
 		}
-		if levels = minus(levels, minus(levels, t[c.Str("name")])); len(levels) == 0 {
+		if levels = minus(levels, minus(levels, t[a.Name])); len(levels) == 0 {
 			return fun.Value(true)
 		}
 	}
-	return machine.Bool(update(ctx, c, "delete", levels))
+	return machine.Bool(update(ctx, c, a, "delete", levels))
 }
 
-func enabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func enabled(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
-	has := t[c.Str("name")]
-	return machine.Bool(len(has) > 0 && len(minus(wanted(c), has)) == 0, err)
+	has := t[a.Name]
+	return machine.Bool(len(has) > 0 && len(minus(wanted(c, a), has)) == 0, err)
 }
 
-func disabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func disabled(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
-	has, ok := t[c.Str("name")]
+	has, ok := t[a.Name]
 	return machine.Bool(ok && len(has) == 0, err)
 }

@@ -15,14 +15,21 @@ func Module() fun.Module {
 	return fun.Module{Name: "out", Kind: fun.Exec, Doc: "Format data with outputters.", Specs: specs}
 }
 
+type formatGiven struct {
+	Data value.Value `arg:"data,required" doc:"the data"`
+	Out  string      `arg:"out" default:"nested" doc:"the outputter"`
+	Opts *value.Map  `arg:"opts" doc:"settings of the outputter"`
+	Rest fun.Kwargs
+}
+
 // format prints to text. Salt: salt/modules/out.py string_format.
-func format(_ context.Context, c *fun.Call) (fun.Result, error) {
+func format(_ context.Context, c *fun.Call, a *formatGiven) (fun.Result, error) {
 	opts := c.Env.Opts
-	if m := c.Map("opts"); m != nil {
+	if m := a.Opts; m != nil {
 		opts = m
 	}
 	// The option output, which --out sets, goes before what the caller names.
-	name := c.Str("out")
+	name := a.Out
 	if o := opts.Str("output"); o != "" && o != "highstate" {
 		name = o
 	}
@@ -31,12 +38,12 @@ func format(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	o := &outputter.Options{Opts: opts, StateOutput: opts.Str("state_output")}
-	if n, ok := value.AsInt(c.Kw.At("output_indent")); ok {
+	if n, ok := value.AsInt(a.Rest.Map.At("output_indent")); ok {
 		i := int(n)
 		o.Indent = &i
 	}
 	var b strings.Builder
-	if err := f(&b, c.Value("data"), o); err != nil {
+	if err := f(&b, a.Data, o); err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	return fun.Value(strings.TrimSuffix(b.String(), "\n"))

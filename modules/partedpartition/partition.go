@@ -46,8 +46,8 @@ func isDevice(c *fun.Call, path string) bool {
 }
 
 // device returns the argument device, which has to be a block device.
-func device(c *fun.Call) (string, error) {
-	dev := c.Str("device")
+func device(c *fun.Call, argDevice string) (string, error) {
+	dev := argDevice
 	if !strings.HasPrefix(dev, "/") || !isDevice(c, dev) {
 		return "", fun.Errorf("Invalid device passed to partition module.")
 	}
@@ -73,8 +73,8 @@ func among(c *fun.Call, arg string, words []string) (string, error) {
 }
 
 // onOff returns the argument state; YAML reads on and off as booleans.
-func onOff(c *fun.Call) (string, error) {
-	switch c.Str("state") {
+func onOff(c *fun.Call, argState string) (string, error) {
+	switch argState {
 	case "on", "True":
 		return "on", nil
 	case "off", "False":
@@ -107,8 +107,8 @@ func parted(ctx context.Context, c *fun.Call, dev string, args ...string) (fun.R
 
 // onPartition runs a command of parted whose first word is a partition that the
 // argument arg numbers.
-func onPartition(ctx context.Context, c *fun.Call, command, arg string, args ...string) (fun.Result, error) {
-	dev, err := device(c)
+func onPartition(ctx context.Context, c *fun.Call, a *dev, command, arg string, args ...string) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -119,8 +119,14 @@ func onPartition(ctx context.Context, c *fun.Call, command, arg string, args ...
 	return parted(ctx, c, dev, append([]string{command, n}, args...)...)
 }
 
-func alignCheck(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+type alignCheckArgs struct {
+	dev
+	PartType string `arg:"part_type,required" oneof:"minimal|optimal" doc:"alignment"`
+	part
+}
+
+func alignCheck(ctx context.Context, c *fun.Call, a *alignCheckArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -128,31 +134,54 @@ func alignCheck(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return parted(ctx, c, dev, "align-check", c.Str("part_type"), n)
+	return parted(ctx, c, dev, "align-check", a.PartType, n)
 }
 
-func check(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return onPartition(ctx, c, "check", "minor")
+// checkArgs are the arguments of check, getID and rm.
+type checkArgs struct {
+	dev
+	minor
 }
 
-func cp(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
+	return onPartition(ctx, c, &a.dev, "check", "minor")
+}
+
+type cpArgs struct {
+	dev
+	_ int64 `arg:"from_minor,required" doc:"number of the partition"`
+	_ int64 `arg:"to_minor,required" doc:"number of the partition that is overwritten"`
+}
+
+func cp(ctx context.Context, c *fun.Call, a *cpArgs) (fun.Result, error) {
 	to, err := number(c, "to_minor")
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, "cp", "from_minor", to)
+	return onPartition(ctx, c, &a.dev, "cp", "from_minor", to)
 }
 
-func diskSet(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type diskSetArgs struct {
+	dev
+	disk
+	state
+}
+
+func diskSet(ctx context.Context, c *fun.Call, _ *diskSetArgs) (fun.Result, error) {
 	return diskFlag(ctx, c, true)
 }
 
-func diskToggle(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type diskToggleArgs struct {
+	dev
+	disk
+}
+
+func diskToggle(ctx context.Context, c *fun.Call, _ *diskToggleArgs) (fun.Result, error) {
 	return diskFlag(ctx, c, false)
 }
 
 func diskFlag(ctx context.Context, c *fun.Call, set bool) (fun.Result, error) {
-	dev, err := device(c)
+	dev, err := device(c, c.Str("device"))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -163,24 +192,29 @@ func diskFlag(ctx context.Context, c *fun.Call, set bool) (fun.Result, error) {
 	if !set {
 		return parted(ctx, c, dev, "disk_toggle", flag)
 	}
-	state, err := onOff(c)
+	state, err := onOff(c, c.Str("state"))
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return parted(ctx, c, dev, "disk_set", flag, state)
 }
 
-func exists(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(isDevice(c, c.Str("device")), nil)
+type existsArgs struct {
+	_      fun.Arguments
+	Device string `arg:"device,path" default:"" doc:"path of the device"`
 }
 
-func getBlockDevice(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func exists(_ context.Context, c *fun.Call, a *existsArgs) (fun.Result, error) {
+	return machine.Bool(isDevice(c, a.Device), nil)
+}
+
+func getBlockDevice(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	said, err := tool.Look(ctx, c.Env.Host, "lsblk", "-n", "-io", "KNAME", "-d", "-e", "1,7,11", "-l")
 	return fun.Result{Value: value.Strings(said.Lines()...), Retcode: said.Status}, err
 }
 
-func getID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+func getID(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -192,14 +226,19 @@ func getID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: value.Strings(said.Lines()...), Retcode: said.Status}, err
 }
 
+type listArgs struct {
+	dev
+	Unit string `arg:"unit" doc:"unit of sizes, such as s, MiB or %"`
+}
+
 // list returns what parted prints of a device.
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	argv := []string{"parted", "-m", "-s", "--", dev}
-	unit := c.Str("unit")
+	unit := a.Unit
 	if unit != "" {
 		if _, err := among(c, "unit", units); err != nil {
 			return fun.Result{}, err
@@ -268,8 +307,13 @@ func zip(keys, vals []string) *value.Map {
 	return m
 }
 
-func mkfs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+type mkfsArgs struct {
+	dev
+	_ string `arg:"fs_type,required" doc:"file system, such as ext4"`
+}
+
+func mkfs(ctx context.Context, c *fun.Call, a *mkfsArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -287,32 +331,37 @@ func mkfs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return lines(ctx, c, program, dev)
 }
 
-func mklabel(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type mklabelArgs struct {
+	dev
+	_ string `arg:"label_type,required" doc:"kind of the table, such as gpt or msdos"`
+}
+
+func mklabel(ctx context.Context, c *fun.Call, a *mklabelArgs) (fun.Result, error) {
 	label, err := among(c, "label_type", labels)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dev, err := device(c)
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return parted(ctx, c, dev, "mklabel", label)
 }
 
-func mkpart(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+func mkpart(ctx context.Context, c *fun.Call, a *newPartition) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	args := []string{"mkpart", c.Str("part_type")}
-	if !c.IsNone("fs_type") {
+	args := []string{"mkpart", a.PartType}
+	if !(a.FSType == nil) {
 		kind, err := among(c, "fs_type", fileSystems)
 		if err != nil {
 			return fun.Result{}, err
 		}
 		args = append(args, kind)
 	}
-	if c.IsNone("start") != c.IsNone("end") {
+	if (a.Start == nil) != (a.End == nil) {
 		return fun.Result{}, fun.Errorf("partition.%s needs both start and end", c.Spec.Name)
 	}
 	for _, arg := range []string{"start", "end"} {
@@ -330,17 +379,27 @@ func mkpart(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 var nameRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9 _-]+$`) })
 
-func name(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if !nameRE().MatchString(c.Str("name")) {
+type nameArgs struct {
+	dev
+	part
+	Name string `arg:"name,required" doc:"letters, digits, blanks, _ and -"`
+}
+
+func name(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	if !nameRE().MatchString(a.Name) {
 		return fun.Result{}, fun.Errorf("Invalid characters passed to partition.name")
 	}
 	// parted splits its arguments at blanks once more.
-	return onPartition(ctx, c, "name", "partition", `"`+c.Str("name")+`"`)
+	return onPartition(ctx, c, &a.dev, "name", "partition", `"`+a.Name+`"`)
 }
 
-func probe(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type probeArgs struct {
+	More fun.Varargs
+}
+
+func probe(ctx context.Context, c *fun.Call, a *probeArgs) (fun.Result, error) {
 	argv := []string{"partprobe", "--"}
-	for _, v := range c.Pos {
+	for _, v := range a.More {
 		dev := value.Str(v)
 		if !strings.HasPrefix(dev, "/") || !isDevice(c, dev) {
 			return fun.Result{}, fun.Errorf("Invalid device passed to partition module.")
@@ -350,8 +409,14 @@ func probe(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return lines(ctx, c, argv...)
 }
 
-func rescue(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+type rescueArgs struct {
+	dev
+	start
+	end
+}
+
+func rescue(ctx context.Context, c *fun.Call, a *rescueArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -366,7 +431,14 @@ func rescue(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return parted(ctx, c, dev, "rescue", start, end)
 }
 
-func resize(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type resizeArgs struct {
+	dev
+	minor
+	start
+	end
+}
+
+func resize(ctx context.Context, c *fun.Call, a *resizeArgs) (fun.Result, error) {
 	start, err := boundary(c, "start")
 	if err != nil {
 		return fun.Result{}, err
@@ -375,27 +447,40 @@ func resize(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, "resize", "minor", start, end)
+	return onPartition(ctx, c, &a.dev, "resize", "minor", start, end)
 }
 
-func rm(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return onPartition(ctx, c, "rm", "minor")
+func rm(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
+	return onPartition(ctx, c, &a.dev, "rm", "minor")
 }
 
-func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setArgs struct {
+	dev
+	minor
+	flag
+	state
+}
+
+func set(ctx context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
 	flag, err := among(c, "flag", flags)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	state, err := onOff(c)
+	state, err := onOff(c, a.State)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, "set", "minor", flag, state)
+	return onPartition(ctx, c, &a.dev, "set", "minor", flag, state)
 }
 
-func setID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	dev, err := device(c)
+type setIDArgs struct {
+	dev
+	minor
+	SystemID string `arg:"system_id,required" doc:"type as system_types lists it, such as 83"`
+}
+
+func setID(ctx context.Context, c *fun.Call, a *setIDArgs) (fun.Result, error) {
+	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -407,14 +492,14 @@ func setID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	id := c.Str("system_id")
+	id := a.SystemID
 	if !types.Has(id) {
 		return fun.Result{}, fun.Errorf("Invalid system_id passed to partition.set_id")
 	}
 	return lines(ctx, c, "sfdisk", "--part-type", dev, n, id)
 }
 
-func systemTypes(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func systemTypes(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m, err := types(ctx, c)
 	return fun.Result{Value: m}, err
 }
@@ -431,10 +516,16 @@ func types(ctx context.Context, c *fun.Call) (*value.Map, error) {
 	return m, err
 }
 
-func toggle(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type toggleArgs struct {
+	dev
+	part
+	flag
+}
+
+func toggle(ctx context.Context, c *fun.Call, a *toggleArgs) (fun.Result, error) {
 	flag, err := among(c, "flag", flags)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, "toggle", "partition", flag)
+	return onPartition(ctx, c, &a.dev, "toggle", "partition", flag)
 }

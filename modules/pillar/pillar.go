@@ -155,33 +155,39 @@ func has(items []value.Value, x value.Value) bool {
 	return false
 }
 
-func items(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if len(c.Pos) > 0 {
-		return item(ctx, c)
+// itemsArgs are the arguments of items, item, ls and obfuscate.
+type itemsArgs struct {
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
+func items(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
+	if len(a.More) > 0 {
+		return item(ctx, c, a)
 	}
-	m, err := fresh(ctx, c, c.Kw)
+	m, err := fresh(ctx, c, a.Rest.Map)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return answer(m, m, true)
 }
 
-func item(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, err := current(ctx, c, c.Kw.At("pillarenv"), c.Kw.At("saltenv"))
+func item(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
+	p, err := current(ctx, c, a.Rest.Map.At("pillarenv"), a.Rest.Map.At("saltenv"))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	def, ok := c.Kw.Get("default")
+	def, ok := a.Rest.Map.Get("default")
 	if !ok {
 		def = ""
 	}
-	delim := c.Kw.Str("delimiter")
+	delim := a.Rest.Map.Str("delimiter")
 	if delim == "" {
 		delim = c.Env.Opts.Str("pillar_delimiter")
 	}
-	m := value.NewMap(len(c.Pos))
+	m := value.NewMap(len(a.More))
 	missing := false
-	for _, key := range c.Pos {
+	for _, key := range a.More {
 		v, ok := value.TraverseKey(p, key, delim)
 		if !ok {
 			v, missing = def, true
@@ -191,47 +197,58 @@ func item(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return answer(p, m, missing)
 }
 
-func raw(_ context.Context, c *fun.Call) (fun.Result, error) {
+type rawArgs struct {
+	_   fun.Arguments
+	Key value.Value `arg:"key,str|int" doc:"a key; default: all"`
+}
+
+func raw(_ context.Context, c *fun.Call, a *rawArgs) (fun.Result, error) {
 	p := c.Env.Pillar
 	if p == nil {
 		p = value.NewMap(0)
 	}
-	if !value.Truth(c.Value("key")) {
+	if !value.Truth(a.Key) {
 		return fun.Value(value.ToMap(p).Copy())
 	}
-	v, ok := p.Get(c.Value("key"))
+	v, ok := p.Get(a.Key)
 	if !ok {
 		v = value.NewMap(0)
 	}
 	return fun.Value(v)
 }
 
-func keys(_ context.Context, c *fun.Call) (fun.Result, error) {
+type keysArgs struct {
+	_         fun.Arguments
+	Key       value.Value `arg:"key,required,str|int|list" doc:"keys and list indices, separated by colons"`
+	Delimiter string      `arg:"delimiter" default:":" doc:"separates the parts of the key"`
+}
+
+func keys(_ context.Context, c *fun.Call, a *keysArgs) (fun.Result, error) {
 	var p value.Value = value.NewMap(0)
 	if c.Env.Pillar != nil {
 		p = c.Env.Pillar
 	}
-	v, ok := value.TraverseKey(p, c.Value("key"), c.Str("delimiter"))
+	v, ok := value.TraverseKey(p, a.Key, a.Delimiter)
 	if !ok {
-		return fun.Result{}, value.Raise("KeyError", "'Pillar key not found: %s'", value.Str(c.Value("key")))
+		return fun.Result{}, value.Raise("KeyError", "'Pillar key not found: %s'", value.Str(a.Key))
 	}
 	m, ok := v.(value.Mapping)
 	if !ok {
-		return fun.Result{}, value.Raise("ValueError", "Pillar value in key %s is not a dict", value.Str(c.Value("key")))
+		return fun.Result{}, value.Raise("ValueError", "Pillar value in key %s is not a dict", value.Str(a.Key))
 	}
 	return fun.Value(value.NewList(m.Keys()...))
 }
 
-func ls(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	r, err := items(ctx, c)
+func ls(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
+	r, err := items(ctx, c, a)
 	if err != nil {
 		return r, err
 	}
 	return fun.Value(value.NewList(r.Value.(*value.Map).Keys()...))
 }
 
-func obfuscate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	r, err := items(ctx, c)
+func obfuscate(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
+	r, err := items(ctx, c, a)
 	if err != nil {
 		return r, err
 	}
@@ -264,8 +281,14 @@ func types(v value.Value) value.Value {
 	return "<" + value.TypeName(v) + ">"
 }
 
-func ext(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	e := c.Value("external")
+type extArgs struct {
+	_        fun.Arguments
+	External value.Value `arg:"external,required,str|dict" doc:"a mapping of the interface and its arguments, also as YAML text"`
+	Pillar   *value.Map  `arg:"pillar" doc:"merged over the pillar"`
+}
+
+func ext(ctx context.Context, c *fun.Call, a *extArgs) (fun.Result, error) {
+	e := a.External
 	if s, ok := e.(string); ok {
 		v, err := yamlsalt.LoadString(s)
 		if err != nil {
@@ -273,34 +296,49 @@ func ext(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		e = v
 	}
-	m, err := c.Env.Up.Pillar(ctx, fun.PillarRequest{Ext: e, Override: c.Map("pillar"), Base: c.Env.Pillar})
+	m, err := c.Env.Up.Pillar(ctx, fun.PillarRequest{Ext: e, Override: a.Pillar, Base: c.Env.Pillar})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(m)
 }
 
-func filterBy(_ context.Context, c *fun.Call) (fun.Result, error) {
+type filterByArgs struct {
+	_          fun.Arguments
+	LookupDict *value.Map  `arg:"lookup_dict,required" doc:"the entries, by a glob that the pillar value matches"`
+	Pillar     string      `arg:"pillar,required" doc:"key of the value in the pillar"`
+	Merge      value.Value `arg:"merge" doc:"a mapping merged over the result"`
+	Default    value.Value `arg:"default" default:"'default'" doc:"the key if nothing matches"`
+	Base       value.Value `arg:"base" doc:"a key whose mapping is merged under the result"`
+}
+
+func filterBy(_ context.Context, c *fun.Call, a *filterByArgs) (fun.Result, error) {
 	var p value.Value = value.NewMap(0)
 	if c.Env.Pillar != nil {
 		p = c.Env.Pillar
 	}
-	v, err := value.FilterBy(c.Map("lookup_dict"), p, c.Str("pillar"), c.Value("merge"), c.Value("default"), c.Value("base"))
+	v, err := value.FilterBy(a.LookupDict, p, a.Pillar, a.Merge, a.Default, a.Base)
 	return fun.Result{Value: v}, err
 }
 
-func fileExists(_ context.Context, c *fun.Call) (fun.Result, error) {
+type fileExistsArgs struct {
+	_       fun.Arguments
+	Path    string `arg:"path,required,path" doc:"path relative to the roots"`
+	Saltenv string `arg:"saltenv" doc:"look only in this environment"`
+}
+
+func fileExists(_ context.Context, c *fun.Call, a *fileExistsArgs) (fun.Result, error) {
 	roots := c.Env.Opts.Map("pillar_roots")
 	if roots.Len() == 0 {
 		return fun.Result{}, fun.Errorf("No pillar_roots found. Are you running this on the master?")
 	}
 	for env, dirs := range roots.All() {
-		if only := c.Str("saltenv"); only != "" && value.Str(env) != only {
+		if only := a.Saltenv; only != "" && value.Str(env) != only {
 			continue
 		}
 		l, _ := dirs.(*value.List)
 		for i := range l.Len() {
-			st, err := c.Env.Host.Stat(filepath.Join(value.Str(l.Items[i]), c.Str("path")))
+			st, err := c.Env.Host.Stat(filepath.Join(value.Str(l.Items[i]), a.Path))
 			if err == nil && st.Mode.IsRegular() {
 				return fun.Value(true)
 			}

@@ -33,17 +33,75 @@ func ClientOf(c *fun.Call) *Client {
 	return p
 }
 
-func freeze(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type freezeArgs struct {
+	_ string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	_ string      `arg:"user" doc:"account that runs pip"`
+	_ string      `arg:"cwd,path" doc:"working directory"`
+	_ bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_ value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
+	_ fun.Kwargs
+}
+
+func freeze(ctx context.Context, c *fun.Call, _ *freezeArgs) (fun.Result, error) {
 	lines, err := ClientOf(c).Freeze(ctx)
 	return fun.Result{Value: value.Strings(lines...)}, err
 }
 
 var rangeRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`;\s*([<>=!~])`) })
 
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type installArgs struct {
+	Pkgs                []string    `arg:"pkgs,comma[str]" doc:"packages, with versions as for pip"`
+	_                   value.Value `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
+	_                   string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	_                   bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
+	_                   bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
+	_                   string      `arg:"log,path" doc:"file to which pip writes its log"`
+	_                   value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
+	_                   value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
+	_                   value.Value `arg:"editable,comma[str]" doc:"source trees or version control URLs to install in editable mode"`
+	_                   value.Value `arg:"find_links,comma[str]" doc:"URLs or directories with packages"`
+	_                   string      `arg:"index_url" doc:"URL of the package index"`
+	_                   string      `arg:"extra_index_url" doc:"URL of a further package index"`
+	_                   bool        `arg:"no_index" default:"False" doc:"do not use a package index"`
+	_                   value.Value `arg:"mirrors,comma[str]" doc:"refused by pip 7 and later"`
+	_                   string      `arg:"build,path" doc:"directory for building"`
+	_                   string      `arg:"target,path" doc:"directory to install to"`
+	_                   string      `arg:"download,path" doc:"download to this directory instead of installing; old pip only"`
+	_                   string      `arg:"download_cache,path" doc:"directory for pip's cache"`
+	_                   string      `arg:"source,path" doc:"directory for editable checkouts"`
+	_                   bool        `arg:"upgrade" default:"False" doc:"upgrade packages that are installed"`
+	_                   bool        `arg:"force_reinstall" default:"False" doc:"reinstall packages that are installed"`
+	_                   bool        `arg:"ignore_installed" default:"False" doc:"install whatever is installed"`
+	_                   string      `arg:"exists_action" doc:"what to do where a path exists: s (switch), i (ignore), w (wipe) or b (backup)"`
+	_                   bool        `arg:"no_deps" default:"False" doc:"do not install dependencies"`
+	_                   bool        `arg:"no_install" default:"False" doc:"download only; old pip only"`
+	_                   bool        `arg:"no_download" default:"False" doc:"install what was downloaded; old pip only"`
+	_                   value.Value `arg:"global_options,comma[str]" doc:"options for setup.py, before its command"`
+	_                   value.Value `arg:"install_options,comma[str]" doc:"options for setup.py install"`
+	_                   string      `arg:"user" doc:"account that runs pip"`
+	_                   string      `arg:"cwd,path" doc:"working directory"`
+	_                   bool        `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
+	_                   string      `arg:"cert,path" doc:"CA bundle"`
+	_                   bool        `arg:"allow_all_external" default:"False" doc:"take packages that are hosted elsewhere; old pip only"`
+	_                   value.Value `arg:"allow_external,comma[str]" doc:"packages that may be hosted elsewhere; old pip only"`
+	_                   value.Value `arg:"allow_unverified,comma[str]" doc:"packages that need no checksum; old pip only"`
+	_                   bool        `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
+	Saltenv             string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// requirements files"`
+	_                   value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
+	_                   bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_                   value.Value `arg:"trusted_host,comma[str]" doc:"hosts that need no valid certificate"`
+	_                   bool        `arg:"no_cache_dir" default:"False" doc:"do not use pip's cache"`
+	_                   value.Value `arg:"extra_args,list" doc:"further arguments: words, or mappings of an option and its value"`
+	_                   string      `arg:"cache_dir,path" doc:"directory for pip's cache"`
+	_                   value.Value `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
+	DisableVersionCheck bool        `arg:"disable_version_check" default:"False" doc:"do not look for a newer pip"`
+	_                   fun.Kwargs
+}
+
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	in := InstallOf(c)
-	in.SaltEnv, in.NoVersionCheck = c.Str("saltenv"), c.Bool("disable_version_check")
-	for _, pkg := range c.Strings("pkgs") {
+	in.SaltEnv, in.NoVersionCheck = a.Saltenv, a.DisableVersionCheck
+	for _, pkg := range a.Pkgs {
 		// A semicolon before an operator stands for the comma of a version range.
 		in.Pkgs = append(in.Pkgs, rangeRE().ReplaceAllString(pkg, ",$1"))
 	}
@@ -64,19 +122,34 @@ func all(out cmd.Out, err error) (fun.Result, error) {
 	return fun.Result{Value: out.Value(), Retcode: out.Retcode}, nil
 }
 
-func isInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type isInstalledArgs struct {
+	Pkgname string `arg:"pkgname,required" doc:"name of the package"`
+	whereArgs
+}
+
+func isInstalled(ctx context.Context, c *fun.Call, a *isInstalledArgs) (fun.Result, error) {
 	ps, err := ClientOf(c).List(ctx)
-	_, ok := ps.Find(c.Str("pkgname"))
+	_, ok := ps.Find(a.Pkgname)
 	return fun.Result{Value: ok}, err
 }
 
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listArgs are the arguments of list and listFreezeParse.
+type listArgs struct {
+	Prefix string      `arg:"prefix" doc:"only packages whose name starts with this"`
+	_      string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	_      string      `arg:"user" doc:"account that runs pip"`
+	_      string      `arg:"cwd,path" doc:"working directory"`
+	_      value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
+	_      fun.Kwargs
+}
+
+func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 	ps, err := ClientOf(c).List(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	m := value.NewMap(len(ps))
-	prefix := strings.ToLower(c.Str("prefix"))
+	prefix := strings.ToLower(a.Prefix)
 	for _, p := range ps {
 		if strings.HasPrefix(strings.ToLower(p.Name), prefix) {
 			m.Set(p.Name, p.Version)
@@ -85,10 +158,23 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func listAllVersions(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	versions, err := ClientOf(c).Versions(ctx, c.Str("pkg"), Index{
-		URL: c.Str("index_url"), Extra: c.Str("extra_index_url"),
-		Alpha: c.Bool("include_alpha"), Beta: c.Bool("include_beta"), RC: c.Bool("include_rc"),
+type listAllVersionsArgs struct {
+	_             fun.Arguments
+	Pkg           string `arg:"pkg,required" doc:"name of the package"`
+	_             string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	IncludeAlpha  bool   `arg:"include_alpha" default:"False" doc:"take alpha versions"`
+	IncludeBeta   bool   `arg:"include_beta" default:"False" doc:"take beta versions"`
+	IncludeRc     bool   `arg:"include_rc" default:"False" doc:"take release candidates"`
+	_             string `arg:"user" doc:"account that runs pip"`
+	_             string `arg:"cwd,path" doc:"working directory"`
+	IndexURL      string `arg:"index_url" doc:"URL of the package index"`
+	ExtraIndexURL string `arg:"extra_index_url" doc:"URL of a further package index"`
+}
+
+func listAllVersions(ctx context.Context, c *fun.Call, a *listAllVersionsArgs) (fun.Result, error) {
+	versions, err := ClientOf(c).Versions(ctx, a.Pkg, Index{
+		URL: a.IndexURL, Extra: a.ExtraIndexURL,
+		Alpha: a.IncludeAlpha, Beta: a.IncludeBeta, RC: a.IncludeRc,
 	})
 	if err != nil || len(versions) == 0 {
 		return fun.Result{}, err
@@ -115,10 +201,10 @@ func frozen(line string) (Package, bool) {
 	return Package{}, false
 }
 
-func listFreezeParse(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listFreezeParse(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 	p := ClientOf(c)
 	m := value.NewMap(8)
-	prefix := strings.ToLower(c.Str("prefix"))
+	prefix := strings.ToLower(a.Prefix)
 	if strings.HasPrefix("pip", prefix) {
 		v, err := p.Version(ctx)
 		if err != nil {
@@ -138,7 +224,7 @@ func listFreezeParse(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listUpgrades(ctx context.Context, c *fun.Call, _ *whereArgs) (fun.Result, error) {
 	ups, err := ClientOf(c).Upgrades(ctx)
 	if err != nil {
 		return fun.Result{}, err
@@ -150,10 +236,24 @@ func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func uninstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type uninstallArgs struct {
+	_            fun.Arguments
+	Pkgs         []string    `arg:"pkgs,comma[str]" doc:"packages, with versions as for pip"`
+	Requirements []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
+	_            string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	Log          string      `arg:"log,path" doc:"file to which pip writes its log"`
+	Proxy        value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
+	Timeout      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
+	_            string      `arg:"user" doc:"account that runs pip"`
+	_            string      `arg:"cwd,path" doc:"working directory"`
+	Saltenv      string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// requirements files"`
+	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+}
+
+func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
 	out, err := ClientOf(c).Uninstall(ctx, Uninstall{
-		Pkgs: c.Strings("pkgs"), Requirements: c.Strings("requirements"), SaltEnv: c.Str("saltenv"), Log: c.Str("log"),
-		Proxy: c.Value("proxy"), Timeout: c.Value("timeout"),
+		Pkgs: a.Pkgs, Requirements: a.Requirements, SaltEnv: a.Saltenv, Log: a.Log,
+		Proxy: a.Proxy, Timeout: a.Timeout,
 	})
 	if missing, ok := errors.AsType[*MissingError](err); ok {
 		return fun.Value(value.MapOf("result", false, "comment", missing.Error()))
@@ -209,7 +309,15 @@ func Changes(old, now Packages) *value.Map {
 	return m
 }
 
-func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type upgradeArgs struct {
+	_ fun.Arguments
+	_ string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	_ string `arg:"user" doc:"account that runs pip"`
+	_ string `arg:"cwd,path" doc:"working directory"`
+	_ bool   `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+}
+
+func upgrade(ctx context.Context, c *fun.Call, _ *upgradeArgs) (fun.Result, error) {
 	changes, said, ok, err := ClientOf(c).UpgradeAll(ctx)
 	if err != nil {
 		return fun.Result{}, err
@@ -217,9 +325,14 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("changes", changes, "result", ok, "comment", said))
 }
 
-func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type upgradeAvailableArgs struct {
+	Pkg string `arg:"pkg,required" doc:"name of the package"`
+	whereArgs
+}
+
+func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs) (fun.Result, error) {
 	ups, err := ClientOf(c).Upgrades(ctx)
-	name := Normal(c.Str("pkg"))
+	name := Normal(a.Pkg)
 	for _, u := range ups {
 		if Normal(u.Name) == name {
 			return fun.Result{Value: true}, err
@@ -228,7 +341,14 @@ func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: false}, err
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type versionArgs struct {
+	_ fun.Arguments
+	_ string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	_ string `arg:"cwd,path" doc:"working directory"`
+	_ string `arg:"user" doc:"account that runs pip"`
+}
+
+func version(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	v, err := ClientOf(c).Version(ctx)
 	if v == "" {
 		return fun.Result{}, err

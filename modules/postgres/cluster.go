@@ -106,7 +106,19 @@ func RemoveCluster(ctx context.Context, env *fun.Env, version, name string, stop
 	return debian(ctx, env, append(argv, version, name)...)
 }
 
-func clusterCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type clusterCreateArgs struct {
+	versionArg
+	clusterArg
+	_ int64  `arg:"port" doc:"port"`
+	_ string `arg:"locale" doc:"locale"`
+	_ string `arg:"encoding" doc:"character encoding"`
+	_ string `arg:"datadir,path" doc:"data directory"`
+	_ bool   `arg:"allow_group_access" doc:"let the group read the data directory"`
+	_ bool   `arg:"data_checksums" doc:"with checksums of data pages"`
+	_ string `arg:"wal_segsize" doc:"size of the segments of the write-ahead log in megabytes"`
+}
+
+func clusterCreate(ctx context.Context, c *fun.Call, _ *clusterCreateArgs) (fun.Result, error) {
 	out, err := CreateCluster(ctx, c.Env, ClusterOf(c))
 	if err != nil || !out.OK() {
 		return fun.Result{Value: false}, err
@@ -114,27 +126,43 @@ func clusterCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out.All())
 }
 
-func clusterExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	all, err := Clusters(ctx, c.Env)
-	return fun.Result{Value: all.Has(c.Str("version") + "/" + c.Str("name"))}, err
+type clusterExistsArgs struct {
+	versionArg
+	clusterArg
 }
 
-func clusterList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func clusterExists(ctx context.Context, c *fun.Call, a *clusterExistsArgs) (fun.Result, error) {
 	all, err := Clusters(ctx, c.Env)
-	if err != nil || c.Bool("verbose") {
+	return fun.Result{Value: all.Has(a.Version + "/" + a.Name)}, err
+}
+
+type clusterListArgs struct {
+	_       fun.Arguments
+	Verbose bool `arg:"verbose" default:"False" doc:"return what is known of each"`
+}
+
+func clusterList(ctx context.Context, c *fun.Call, a *clusterListArgs) (fun.Result, error) {
+	all, err := Clusters(ctx, c.Env)
+	if err != nil || a.Verbose {
 		return fun.Result{Value: all}, err
 	}
 	return fun.Value(value.NewList(all.Keys()...))
 }
 
-func clusterRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := RemoveCluster(ctx, c.Env, c.Str("version"), c.Str("name"), c.Bool("stop"))
+type clusterRemoveArgs struct {
+	versionArg
+	clusterArg
+	Stop bool `arg:"stop" default:"False" doc:"stop the server first"`
+}
+
+func clusterRemove(ctx context.Context, c *fun.Call, a *clusterRemoveArgs) (fun.Result, error) {
+	out, err := RemoveCluster(ctx, c.Env, a.Version, a.Name, a.Stop)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	m := out.All()
 	if out.OK() {
-		m.Set("changes", "Successfully removed cluster "+c.Str("version")+"/"+c.Str("name"))
+		m.Set("changes", "Successfully removed cluster "+a.Version+"/"+a.Name)
 	}
 	return fun.Value(m)
 }
@@ -232,12 +260,30 @@ func passwordFile(h host.Host, as *host.Account, password string) (name string, 
 	return name, clean, nil
 }
 
-func datadirExists(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(DataDirExists(c.Env.Host, c.Str("name")))
+type datadirExistsArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required,path" doc:"the data directory"`
 }
 
-func datadirInit(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if DataDirExists(c.Env.Host, c.Str("name")) {
+func datadirExists(_ context.Context, c *fun.Call, a *datadirExistsArgs) (fun.Result, error) {
+	return fun.Value(DataDirExists(c.Env.Host, a.Name))
+}
+
+type datadirInitArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required,path" doc:"the data directory"`
+	_    string `arg:"auth" default:"password" doc:"authentication method of local connections"`
+	_    string `arg:"user" doc:"superuser of the cluster; default: the account"`
+	_    string `arg:"password,secret" doc:"password of the superuser"`
+	_    string `arg:"encoding" default:"UTF8" doc:"character encoding"`
+	_    string `arg:"locale" doc:"locale"`
+	_    string `arg:"waldir,path" doc:"directory of the write-ahead log"`
+	_    bool   `arg:"checksums" default:"False" doc:"with checksums of data pages"`
+	_    string `arg:"runas" doc:"account that runs initdb; default: postgres"`
+}
+
+func datadirInit(ctx context.Context, c *fun.Call, a *datadirInitArgs) (fun.Result, error) {
+	if DataDirExists(c.Env.Host, a.Name) {
 		return fun.Value(false)
 	}
 	ok, err := InitDataDir(ctx, c.Env, DataDirOf(c))

@@ -10,16 +10,37 @@ import (
 	"brine/internal/value"
 )
 
+// versionArgs are the arguments of version, dbList, tablespaceList, availableExtensions and installedExtensions.
+type versionArgs struct {
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
 // version returns the version of the server; "" where psql fails.
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	out, err := of(c).psql(ctx, "", "--command=SELECT setting FROM pg_catalog.pg_settings WHERE name = 'server_version'", "--tuples-only")
 	line, _, _ := strings.Cut(out.Stdout, "\n")
 	return fun.Result{Value: line}, err
 }
 
-func psqlQuery(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type psqlQueryArgs struct {
+	Query string `arg:"query,required" doc:"the SELECT"`
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+	Write bool `arg:"write" default:"False" doc:"allow the query to write: WITH x AS (UPDATE ... RETURNING ...) SELECT ..."`
+}
+
+func psqlQuery(ctx context.Context, c *fun.Call, a *psqlQueryArgs) (fun.Result, error) {
 	s := of(c)
-	rows, err := s.query(ctx, c.Str("query"), c.Bool("write"))
+	rows, err := s.query(ctx, a.Query, a.Write)
 	l := value.NewList()
 	for _, r := range rows {
 		l.Append(r)
@@ -135,32 +156,72 @@ func (s *Server) DropDatabase(ctx context.Context, name string) error {
 	return nil
 }
 
-func dbAlter(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type dbAlterArgs struct {
+	databaseArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	_ string `arg:"tablespace" doc:"tablespace of the database"`
+	ownerArg
+	_ bool `arg:"owner_recurse" default:"False" doc:"own what is in the database, too"`
+	runasArg
+}
+
+func dbAlter(ctx context.Context, c *fun.Call, _ *dbAlterArgs) (fun.Result, error) {
 	s := of(c)
 	ok, err := s.AlterDatabase(ctx, DatabaseOf(c))
 	return s.answer(ok, false, err)
 }
 
-func dbCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type dbCreateArgs struct {
+	databaseArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	_ string `arg:"tablespace" doc:"tablespace of the database"`
+	_ string `arg:"encoding" doc:"character encoding"`
+	_ string `arg:"lc_collate" doc:"collation order"`
+	_ string `arg:"lc_ctype" doc:"character classification"`
+	ownerArg
+	_ string `arg:"template" doc:"database to copy"`
+	runasArg
+}
+
+func dbCreate(ctx context.Context, c *fun.Call, _ *dbCreateArgs) (fun.Result, error) {
 	s := of(c)
 	ok, err := s.CreateDatabase(ctx, DatabaseOf(c))
 	return s.answer(ok, false, err)
 }
 
-func dbExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s := of(c)
-	all, err := s.Databases(ctx)
-	return s.answer(all.Has(c.Str("name")), false, err)
+// dbExistsArgs are the arguments of dbExists and dbRemove.
+type dbExistsArgs struct {
+	databaseArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
 }
 
-func dbList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func dbExists(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
+	s := of(c)
+	all, err := s.Databases(ctx)
+	return s.answer(all.Has(a.Name), false, err)
+}
+
+func dbList(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Databases(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
-func dbRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := of(c).DropDatabase(ctx, c.Str("name")); err != nil {
+func dbRemove(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
+	if err := of(c).DropDatabase(ctx, a.Name); err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	return fun.Value(true)
@@ -230,33 +291,71 @@ func (s *Server) DropTablespace(ctx context.Context, name string) (bool, error) 
 	return s.Exec(ctx, "DROP TABLESPACE "+Ident(name))
 }
 
-func tablespaceAlter(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type tablespaceAlterArgs struct {
+	tablespaceNameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	NewName     string     `arg:"new_name" doc:"new name"`
+	NewOwner    string     `arg:"new_owner" doc:"new owner"`
+	SetOption   *value.Map `arg:"set_option" doc:"options to set"`
+	ResetOption string     `arg:"reset_option" doc:"option to reset"`
+	runasArg
+}
+
+func tablespaceAlter(ctx context.Context, c *fun.Call, a *tablespaceAlterArgs) (fun.Result, error) {
 	s := of(c)
-	ok, err := s.AlterTablespace(ctx, c.Str("name"), TablespaceChange{c.Str("new_name"), c.Str("new_owner"), c.Map("set_option"), c.Str("reset_option")})
+	ok, err := s.AlterTablespace(ctx, a.Name, TablespaceChange{a.NewName, a.NewOwner, a.SetOption, a.ResetOption})
 	return s.answer(ok, false, err)
 }
 
-func tablespaceCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type tablespaceCreateArgs struct {
+	tablespaceNameArg
+	Location string     `arg:"location,required,path" doc:"directory"`
+	Options  *value.Map `arg:"options" doc:"options such as seq_page_cost"`
+	ownerArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func tablespaceCreate(ctx context.Context, c *fun.Call, a *tablespaceCreateArgs) (fun.Result, error) {
 	s := of(c)
-	ok, err := s.CreateTablespace(ctx, c.Str("name"), c.Str("location"), c.Str("owner"), c.Map("options"))
+	ok, err := s.CreateTablespace(ctx, a.Name, a.Location, a.Owner, a.Options)
 	return s.answer(ok, false, err)
 }
 
-func tablespaceExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// tablespaceExistsArgs are the arguments of tablespaceExists and tablespaceRemove.
+type tablespaceExistsArgs struct {
+	tablespaceNameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func tablespaceExists(ctx context.Context, c *fun.Call, a *tablespaceExistsArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Tablespaces(ctx)
-	return s.answer(all.Has(c.Str("name")), false, err)
+	return s.answer(all.Has(a.Name), false, err)
 }
 
-func tablespaceList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func tablespaceList(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Tablespaces(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
-func tablespaceRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func tablespaceRemove(ctx context.Context, c *fun.Call, a *tablespaceExistsArgs) (fun.Result, error) {
 	s := of(c)
-	ok, err := s.DropTablespace(ctx, c.Str("name"))
+	ok, err := s.DropTablespace(ctx, a.Name)
 	return s.answer(ok, false, err)
 }
 
@@ -288,46 +387,77 @@ func (s *Server) DropSchema(ctx context.Context, name string) (bool, error) {
 	return s.Exec(ctx, "DROP SCHEMA "+Ident(name))
 }
 
-func inDB(c *fun.Call) *Server { return New(c.Env, OptionsOf(c).In(c.Str("dbname"))) }
+func inDB(c *fun.Call, a *dbnameArg) *Server { return New(c.Env, OptionsOf(c).In(a.Dbname)) }
 
-func schemaCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s := inDB(c)
+type schemaCreateArgs struct {
+	dbnameArg
+	schemaNameArg
+	ownerArg
+	accountArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+}
+
+func schemaCreate(ctx context.Context, c *fun.Call, a *schemaCreateArgs) (fun.Result, error) {
+	s := inDB(c, &a.dbnameArg)
 	all, err := s.Schemas(ctx)
-	if err != nil || all.Has(c.Str("name")) {
+	if err != nil || all.Has(a.Name) {
 		return s.answer(false, false, err)
 	}
-	ok, err := s.CreateSchema(ctx, c.Str("name"), c.Str("owner"))
+	ok, err := s.CreateSchema(ctx, a.Name, a.Owner)
 	return s.answer(ok, false, err)
 }
 
-func schemaExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s := inDB(c)
-	all, err := s.Schemas(ctx)
-	return s.answer(all.Has(c.Str("name")), false, err)
+// schemaExistsArgs are the arguments of schemaExists, schemaGet and schemaRemove.
+type schemaExistsArgs struct {
+	dbnameArg
+	schemaNameArg
+	accountArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
 }
 
-func schemaGet(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s := inDB(c)
+func schemaExists(ctx context.Context, c *fun.Call, a *schemaExistsArgs) (fun.Result, error) {
+	s := inDB(c, &a.dbnameArg)
 	all, err := s.Schemas(ctx)
-	if m := all.Map(c.Str("name")); m != nil {
+	return s.answer(all.Has(a.Name), false, err)
+}
+
+func schemaGet(ctx context.Context, c *fun.Call, a *schemaExistsArgs) (fun.Result, error) {
+	s := inDB(c, &a.dbnameArg)
+	all, err := s.Schemas(ctx)
+	if m := all.Map(a.Name); m != nil {
 		return fun.Value(m)
 	}
 	return s.answer(nil, nil, err)
 }
 
-func schemaList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s := inDB(c)
+type schemaListArgs struct {
+	dbnameArg
+	accountArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+}
+
+func schemaList(ctx context.Context, c *fun.Call, a *schemaListArgs) (fun.Result, error) {
+	s := inDB(c, &a.dbnameArg)
 	all, err := s.Schemas(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
-func schemaRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s := inDB(c)
+func schemaRemove(ctx context.Context, c *fun.Call, a *schemaExistsArgs) (fun.Result, error) {
+	s := inDB(c, &a.dbnameArg)
 	all, err := s.Schemas(ctx)
-	if err != nil || !all.Has(c.Str("name")) {
+	if err != nil || !all.Has(a.Name) {
 		return s.answer(false, false, err)
 	}
-	ok, err := s.DropSchema(ctx, c.Str("name"))
+	ok, err := s.DropSchema(ctx, a.Name)
 	return s.answer(ok, false, err)
 }
 
@@ -354,35 +484,55 @@ func (s *Server) DropLanguage(ctx context.Context, name string) (bool, error) {
 	return s.Exec(ctx, "DROP LANGUAGE "+loose(name))
 }
 
-func languageCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// languageCreateArgs are the arguments of languageCreate, languageExists and languageRemove.
+type languageCreateArgs struct {
+	languageArg
+	inDBArg
+	userArg
+	hostArg
+	portArg
+	passwordArg
+	runasArg
+}
+
+func languageCreate(ctx context.Context, c *fun.Call, a *languageCreateArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Languages(ctx)
-	if err != nil || all.Has(c.Str("name")) {
+	if err != nil || all.Has(a.Name) {
 		return s.answer(false, false, err)
 	}
-	ok, err := s.CreateLanguage(ctx, c.Str("name"))
+	ok, err := s.CreateLanguage(ctx, a.Name)
 	return s.answer(ok, false, err)
 }
 
-func languageExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func languageExists(ctx context.Context, c *fun.Call, a *languageCreateArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Languages(ctx)
-	return s.answer(all.Has(c.Str("name")), false, err)
+	return s.answer(all.Has(a.Name), false, err)
 }
 
-func languageList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type languageListArgs struct {
+	inDBArg
+	userArg
+	hostArg
+	portArg
+	passwordArg
+	runasArg
+}
+
+func languageList(ctx context.Context, c *fun.Call, _ *languageListArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Languages(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
-func languageRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func languageRemove(ctx context.Context, c *fun.Call, a *languageCreateArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Languages(ctx)
-	if err != nil || !all.Has(c.Str("name")) {
+	if err != nil || !all.Has(a.Name) {
 		return s.answer(false, false, err)
 	}
-	ok, err := s.DropLanguage(ctx, c.Str("name"))
+	ok, err := s.DropLanguage(ctx, a.Name)
 	return s.answer(ok, false, err)
 }
 
@@ -525,13 +675,13 @@ func extensionOf(c *fun.Call) Extension {
 	return e
 }
 
-func availableExtensions(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func availableExtensions(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.available(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
-func installedExtensions(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func installedExtensions(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Extensions(ctx)
 	return s.answer(all, value.NewMap(0), err)
@@ -544,50 +694,100 @@ func (s *Server) one(all *value.Map, name string, err error) (fun.Result, error)
 	return s.answer(nil, nil, err)
 }
 
-func getAvailableExtension(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// getAvailableExtensionArgs are the arguments of getAvailableExtension, getInstalledExtension, isAvailableExtension and isInstalledExtension.
+type getAvailableExtensionArgs struct {
+	extensionArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func getAvailableExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.available(ctx)
-	return s.one(all, c.Str("name"), err)
+	return s.one(all, a.Name, err)
 }
 
-func getInstalledExtension(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getInstalledExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Extensions(ctx)
-	return s.one(all, c.Str("name"), err)
+	return s.one(all, a.Name, err)
 }
 
-func isAvailableExtension(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func isAvailableExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.available(ctx)
 	for k := range all.All() {
-		if strings.EqualFold(value.Str(k), c.Str("name")) {
+		if strings.EqualFold(value.Str(k), a.Name) {
 			return fun.Value(true)
 		}
 	}
 	return s.answer(false, false, err)
 }
 
-func isInstalledExtension(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func isInstalledExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
 	s := of(c)
 	all, err := s.Extensions(ctx)
-	return s.answer(all.Has(c.Str("name")), false, err)
+	return s.answer(all.Has(a.Name), false, err)
 }
 
-func createMetadata(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createMetadataArgs struct {
+	extensionArg
+	_ string `arg:"ext_version" doc:"version of the extension"`
+	_ string `arg:"schema" doc:"schema for its objects"`
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func createMetadata(ctx context.Context, c *fun.Call, _ *createMetadataArgs) (fun.Result, error) {
 	s := of(c)
 	data, err := s.Metadata(ctx, extensionOf(c))
 	return s.answer(value.Strings(data...), value.Strings(NotInstalled), err)
 }
 
-func createExtension(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createExtensionArgs struct {
+	extensionArg
+	_ bool   `arg:"if_not_exists" doc:"no error if it exists; default: True"`
+	_ string `arg:"schema" doc:"schema for its objects"`
+	_ string `arg:"ext_version" doc:"version of the extension"`
+	_ string `arg:"from_version" doc:"version that is installed outside of extensions"`
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func createExtension(ctx context.Context, c *fun.Call, _ *createExtensionArgs) (fun.Result, error) {
 	s := of(c)
 	ok, err := s.CreateExtension(ctx, extensionOf(c), OrTrue(c, "if_not_exists"))
 	return s.answer(ok, false, err)
 }
 
-func dropExtension(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type dropExtensionArgs struct {
+	extensionArg
+	IfExists bool `arg:"if_exists" doc:"no error if it does not exist"`
+	Restrict bool `arg:"restrict" doc:"refuse if other objects depend on it"`
+	_        bool `arg:"cascade" doc:"drop what depends on it, too; default: True"`
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func dropExtension(ctx context.Context, c *fun.Call, a *dropExtensionArgs) (fun.Result, error) {
 	s := of(c)
-	ok, err := s.DropExtension(ctx, c.Str("name"), c.Bool("if_exists"), c.Bool("restrict"), OrTrue(c, "cascade"))
+	ok, err := s.DropExtension(ctx, a.Name, a.IfExists, a.Restrict, OrTrue(c, "cascade"))
 	return s.answer(ok, false, err)
 }
 

@@ -298,7 +298,23 @@ func privilegeOf(c *fun.Call) (*Privilege, error) {
 	return NewPrivilege(c.Str("name"), c.Str("object_name"), c.Str("object_type"), c.Str("prepend"), c.Str("privileges"), option)
 }
 
-func hasPrivileges(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// hasPrivilegesArgs are the arguments of hasPrivileges and privilegesGrant.
+type hasPrivilegesArgs struct {
+	roleArg
+	objectNameArg
+	objectTypeArg
+	privilegesArg
+	_ bool `arg:"grant_option" doc:"with the right to pass them on"`
+	prependArg
+	maintenanceDBArg
+	userArg
+	hostArg
+	portArg
+	passwordArg
+	runasArg
+}
+
+func hasPrivileges(ctx context.Context, c *fun.Call, _ *hasPrivilegesArgs) (fun.Result, error) {
 	p, err := privilegeOf(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -308,7 +324,7 @@ func hasPrivileges(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return s.answer(ok, false, err)
 }
 
-func privilegesGrant(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func privilegesGrant(ctx context.Context, c *fun.Call, _ *hasPrivilegesArgs) (fun.Result, error) {
 	p, err := privilegeOf(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -321,7 +337,21 @@ func privilegesGrant(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return s.answer(ok, false, err)
 }
 
-func privilegesRevoke(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type privilegesRevokeArgs struct {
+	roleArg
+	objectNameArg
+	objectTypeArg
+	privilegesArg
+	prependArg
+	maintenanceDBArg
+	userArg
+	hostArg
+	portArg
+	passwordArg
+	runasArg
+}
+
+func privilegesRevoke(ctx context.Context, c *fun.Call, _ *privilegesRevokeArgs) (fun.Result, error) {
 	p, err := privilegeOf(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -334,8 +364,20 @@ func privilegesRevoke(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return s.answer(ok, false, err)
 }
 
-func privilegesList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, err := NewPrivilege("", c.Str("name"), c.Str("object_type"), c.Str("prepend"), listed(c.Str("object_type")), false)
+type privilegesListArgs struct {
+	Name string `arg:"name,required" doc:"name of the object"`
+	objectTypeArg
+	prependArg
+	maintenanceDBArg
+	userArg
+	hostArg
+	portArg
+	passwordArg
+	runasArg
+}
+
+func privilegesList(ctx context.Context, c *fun.Call, a *privilegesListArgs) (fun.Result, error) {
+	p, err := NewPrivilege("", a.Name, a.ObjectType, a.Prepend, listed(a.ObjectType), false)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -378,8 +420,18 @@ func (s *Server) OwnerTo(ctx context.Context, db, owner string) (tool.Out, error
 	return s.Script(ctx, script.String())
 }
 
-func ownerTo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := inDB(c).OwnerTo(ctx, c.Str("dbname"), c.Str("ownername"))
+type ownerToArgs struct {
+	dbnameArg
+	Ownername string `arg:"ownername,required" doc:"the new owner"`
+	userArg
+	hostArg
+	portArg
+	passwordArg
+	runasArg
+}
+
+func ownerTo(ctx context.Context, c *fun.Call, a *ownerToArgs) (fun.Result, error) {
+	out, err := inDB(c, &a.dbnameArg).OwnerTo(ctx, a.Dbname, a.Ownername)
 	if err != nil {
 		if why := failed(err); why != "" {
 			return fun.Result{}, fun.Errorf("%s", why)

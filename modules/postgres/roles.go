@@ -330,19 +330,99 @@ func (s *Server) answer(v, none value.Value, err error) (fun.Result, error) {
 	return fun.Result{Value: v, Retcode: s.status}, err
 }
 
-func groupCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type groupCreateArgs struct {
+	groupnameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	createdbArg
+	createrolesArg
+	encryptedArg
+	loginArg
+	inheritArg
+	superuserArg
+	replicationArg
+	rolepasswordArg
+	groupsArg
+	runasArg
+}
+
+func groupCreate(ctx context.Context, c *fun.Call, _ *groupCreateArgs) (fun.Result, error) {
 	return create(ctx, c, "groupname", "group")
 }
 
-func userCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type userCreateArgs struct {
+	usernameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	createdbArg
+	createrolesArg
+	inheritArg
+	loginArg
+	_ int64 `arg:"connlimit" doc:"how many connections it may have; -1 removes the limit"`
+	encryptedArg
+	superuserArg
+	replicationArg
+	rolepasswordArg
+	_ string `arg:"valid_until" doc:"time until which the password is valid"`
+	groupsArg
+	runasArg
+}
+
+func userCreate(ctx context.Context, c *fun.Call, _ *userCreateArgs) (fun.Result, error) {
 	return create(ctx, c, "username", "user")
 }
 
-func groupUpdate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type groupUpdateArgs struct {
+	groupnameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	createdbArg
+	createrolesArg
+	encryptedArg
+	inheritArg
+	loginArg
+	superuserArg
+	replicationArg
+	rolepasswordArg
+	groupsArg
+	runasArg
+}
+
+func groupUpdate(ctx context.Context, c *fun.Call, _ *groupUpdateArgs) (fun.Result, error) {
 	return update(ctx, c, "groupname")
 }
 
-func userUpdate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type userUpdateArgs struct {
+	usernameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	createdbArg
+	createrolesArg
+	encryptedArg
+	superuserArg
+	inheritArg
+	loginArg
+	_ int64 `arg:"connlimit" doc:"how many connections it may have; -1 removes the limit"`
+	replicationArg
+	rolepasswordArg
+	_ string `arg:"valid_until" doc:"time until which the password is valid"`
+	groupsArg
+	runasArg
+}
+
+func userUpdate(ctx context.Context, c *fun.Call, _ *userUpdateArgs) (fun.Result, error) {
 	return update(ctx, c, "username")
 }
 
@@ -366,35 +446,86 @@ func update(ctx context.Context, c *fun.Call, nameArg string) (fun.Result, error
 	return s.answer(ok, false, err)
 }
 
-func groupRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type groupRemoveArgs struct {
+	groupnameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func groupRemove(ctx context.Context, c *fun.Call, a *groupRemoveArgs) (fun.Result, error) {
 	s := of(c)
-	ok, err := s.RemoveRole(ctx, c.Str("groupname"))
+	ok, err := s.RemoveRole(ctx, a.Groupname)
 	return s.answer(ok, false, err)
 }
 
-func userRemove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type userRemoveArgs struct {
+	usernameArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func userRemove(ctx context.Context, c *fun.Call, a *userRemoveArgs) (fun.Result, error) {
 	s := of(c)
-	ok, err := s.RemoveRole(ctx, c.Str("username"))
+	ok, err := s.RemoveRole(ctx, a.Username)
 	return s.answer(ok, false, err)
 }
 
-func userList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type userListArgs struct {
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+	ReturnPassword bool `arg:"return_password" default:"False" doc:"return the passwords as the server keeps them"`
+}
+
+func userList(ctx context.Context, c *fun.Call, a *userListArgs) (fun.Result, error) {
 	s := of(c)
-	m, err := s.Roles(ctx, c.Bool("return_password"))
+	m, err := s.Roles(ctx, a.ReturnPassword)
 	return s.answer(m, false, err)
 }
 
-func roleGet(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type roleGetArgs struct {
+	roleArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+	ReturnPassword bool `arg:"return_password" default:"False" doc:"return the passwords as the server keeps them"`
+}
+
+func roleGet(ctx context.Context, c *fun.Call, a *roleGetArgs) (fun.Result, error) {
 	s := of(c)
-	m, err := s.Role(ctx, c.Str("name"), c.Bool("return_password"))
+	m, err := s.Role(ctx, a.Name, a.ReturnPassword)
 	if m == nil {
 		return s.answer(nil, nil, err)
 	}
 	return s.answer(m, nil, err)
 }
 
-func userExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type userExistsArgs struct {
+	roleArg
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+	runasArg
+}
+
+func userExists(ctx context.Context, c *fun.Call, a *userExistsArgs) (fun.Result, error) {
 	s := of(c)
-	m, err := s.Role(ctx, c.Str("name"), false)
+	m, err := s.Role(ctx, a.Name, false)
 	return s.answer(m != nil, false, err)
 }

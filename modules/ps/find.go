@@ -23,9 +23,9 @@ func line(p *Process, full bool) string {
 }
 
 // search returns the processes that a call of pkill or pgrep means.
-func search(c *fun.Call, re *pyre.Regexp) ([]*Process, error) {
-	full, pattern := c.Bool("full"), c.Str("pattern")
-	return find(c.Env.Host, full, wanted{user: c.Value("user"), fits: func(p *Process) (bool, error) {
+func search(c *fun.Call, argFull bool, argPattern string, argUser value.Value, re *pyre.Regexp) ([]*Process, error) {
+	full, pattern := argFull, argPattern
+	return find(c.Env.Host, full, wanted{user: argUser, fits: func(p *Process) (bool, error) {
 		if re != nil {
 			return re.Has(line(p, full))
 		}
@@ -38,24 +38,31 @@ func isGone(err error) bool {
 	return errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "process already finished")
 }
 
+type pkillArgs struct {
+	Pattern string `arg:"pattern,required" doc:"text in the name"`
+	userArg
+	signalArg
+	fullArg
+}
+
 // pkill sends a signal. Salt: salt/modules/ps.py pkill. Differences: brine does not
 // signal itself, and an empty pattern, which every process has, is refused.
-func pkill(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("pattern") == "" {
+func pkill(_ context.Context, c *fun.Call, a *pkillArgs) (fun.Result, error) {
+	if a.Pattern == "" {
 		return fun.Result{}, fun.Errorf("the pattern is empty: every process would match")
 	}
-	found, err := search(c, nil)
+	found, err := search(c, a.Full, a.Pattern, a.User, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	killed := value.NewList()
 	for _, p := range found {
-		err := c.Env.Host.Signal(p.PID, int(c.Int("signal")))
+		err := c.Env.Host.Signal(p.PID, int(a.Signal))
 		switch {
 		case err == nil:
 			killed.Append(int64(p.PID))
 		case !isGone(err):
-			return fun.Result{}, fun.Errorf("signal %d to process %d (%s): %s", c.Int("signal"), p.PID, p.Name(), host.Strerror(err))
+			return fun.Result{}, fun.Errorf("signal %d to process %d (%s): %s", a.Signal, p.PID, p.Name(), host.Strerror(err))
 		}
 	}
 	if killed.Len() == 0 {
@@ -64,15 +71,22 @@ func pkill(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("killed", killed))
 }
 
-func pgrep(_ context.Context, c *fun.Call) (fun.Result, error) {
+type pgrepArgs struct {
+	Pattern string `arg:"pattern,required" doc:"text in the name"`
+	userArg
+	fullArg
+	PatternIsRegex bool `arg:"pattern_is_regex" default:"False" doc:"the pattern is a regular expression"`
+}
+
+func pgrep(_ context.Context, c *fun.Call, a *pgrepArgs) (fun.Result, error) {
 	var re *pyre.Regexp
-	if c.Bool("pattern_is_regex") {
+	if a.PatternIsRegex {
 		var err error
-		if re, err = pyre.Compile(c.Str("pattern"), 0); err != nil {
+		if re, err = pyre.Compile(a.Pattern, 0); err != nil {
 			return fun.Result{}, fun.Errorf("%v", err)
 		}
 	}
-	found, err := search(c, re)
+	found, err := search(c, a.Full, a.Pattern, a.User, re)
 	if err != nil || len(found) == 0 {
 		return fun.Result{}, err
 	}
@@ -83,25 +97,35 @@ func pgrep(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func killPID(_ context.Context, c *fun.Call) (fun.Result, error) {
-	pid := int(c.Int("pid"))
+type killPIDArgs struct {
+	Pid int64 `arg:"pid,required" doc:"number of the process"`
+	signalArg
+}
+
+func killPID(_ context.Context, c *fun.Call, a *killPIDArgs) (fun.Result, error) {
+	pid := int(a.Pid)
 	if _, ok := Open(c.Env.Host, pid); pid <= 0 || !ok {
 		return fun.Value(false)
 	}
-	if err := c.Env.Host.Signal(pid, int(c.Int("signal"))); err != nil {
+	if err := c.Env.Host.Signal(pid, int(a.Signal)); err != nil {
 		if isGone(err) {
 			return fun.Value(false)
 		}
-		return fun.Result{}, fun.Errorf("signal %d to process %d: %s", c.Int("signal"), pid, host.Strerror(err))
+		return fun.Result{}, fun.Errorf("signal %d to process %d: %s", a.Signal, pid, host.Strerror(err))
 	}
 	return fun.Value(true)
+}
+
+type statusOfArgs struct {
+	_      fun.Arguments
+	Status string `arg:"status,required" doc:"running, sleeping, disk_sleep, stopped, tracing_stop, zombie, dead, wake_kill, waking, parked, idle"`
 }
 
 // statusOf lists the other processes in a state. Salt: salt/modules/ps.py status.
 // Difference: both ways of writing a state are known, disk_sleep of the documentation
 // and disk-sleep.
-func statusOf(_ context.Context, c *fun.Call) (fun.Result, error) {
-	want := strings.ReplaceAll(c.Str("status"), "_", "-")
+func statusOf(_ context.Context, c *fun.Call, a *statusOfArgs) (fun.Result, error) {
+	want := strings.ReplaceAll(a.Status, "_", "-")
 	if want == "" {
 		return fun.Result{}, &fun.InvocationError{Msg: "Filter is required for ps.status"}
 	}
@@ -116,18 +140,18 @@ func statusOf(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // lsof runs lsof(8) for a program.
-func lsof(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := tool.Look(ctx, c.Env.Host, "lsof", "-c", c.Str("name"))
-	return fun.Result{Value: value.NewList(c.Str("name"), out.Text), Retcode: out.Status}, err
+func lsof(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	out, err := tool.Look(ctx, c.Env.Host, "lsof", "-c", a.Name)
+	return fun.Result{Value: value.NewList(a.Name, out.Text), Retcode: out.Status}, err
 }
 
 // grep returns the lines of a program's output that have a name.
-func grep(ctx context.Context, c *fun.Call, argv ...string) (fun.Result, error) {
+func grep(ctx context.Context, c *fun.Call, a *nameArg, argv ...string) (fun.Result, error) {
 	if err := tool.Need(c.Env.Host, argv[0]); err != nil {
 		return fun.Result{}, err
 	}
 	out, err := tool.Look(ctx, c.Env.Host, argv...)
-	l, name := value.NewList(), c.Str("name")
+	l, name := value.NewList(), a.Name
 	for _, line := range out.Lines() {
 		if strings.Contains(line, name) {
 			l.Append(line)
@@ -136,15 +160,22 @@ func grep(ctx context.Context, c *fun.Call, argv ...string) (fun.Result, error) 
 	return fun.Result{Value: value.NewList(name, l), Retcode: out.Status}, err
 }
 
-func netstat(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return grep(ctx, c, "netstat", "-nap")
+func netstat(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	return grep(ctx, c, a, "netstat", "-nap")
 }
 
-func ss(ctx context.Context, c *fun.Call) (fun.Result, error) { return grep(ctx, c, "ss", "-neap") }
+func ss(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	return grep(ctx, c, a, "ss", "-neap")
+}
+
+type psauxArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"a regular expression"`
+}
 
 // psaux returns the lines of ps aux that match, but that of this call.
-func psaux(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+func psaux(ctx context.Context, c *fun.Call, a *psauxArgs) (fun.Result, error) {
+	name := a.Name
 	re, err := pyre.Compile(name, 0)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)

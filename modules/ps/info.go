@@ -271,14 +271,20 @@ func (p *Process) terminal() value.Value {
 	return nil
 }
 
+type procInfoArgs struct {
+	_     fun.Arguments
+	Pid   int64             `arg:"pid,required" doc:"number of the process"`
+	Attrs fun.Opt[[]string] `arg:"attrs" doc:"names of attributes; None is all"`
+}
+
 // procInfo returns attributes of a process. Salt: salt/modules/ps.py proc_info.
-func procInfo(_ context.Context, c *fun.Call) (fun.Result, error) {
-	pid := c.Int("pid")
+func procInfo(_ context.Context, c *fun.Call, args *procInfoArgs) (fun.Result, error) {
+	pid := args.Pid
 	want := attributes[:]
-	if !c.IsNone("attrs") {
+	if !!args.Attrs.Given {
 		want = nil
 		var bad []string
-		for _, name := range c.Strings("attrs") {
+		for _, name := range args.Attrs.V {
 			i, ok := slices.BinarySearchFunc(attributes[:], name, func(a attribute, n string) int { return cmp.Compare(a.name, n) })
 			if !ok {
 				bad = append(bad, value.Repr(name))
@@ -307,14 +313,20 @@ func procInfo(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
+type topArgs struct {
+	_            fun.Arguments
+	NumProcesses int64   `arg:"num_processes" default:"5" doc:"how many"`
+	Interval     float64 `arg:"interval,duration" default:"3" unit:"s" doc:"how long to look"`
+}
+
 // top returns the processes that used most time on processors while it waited.
-func top(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func top(ctx context.Context, c *fun.Call, args *topArgs) (fun.Result, error) {
 	h := c.Env.Host
 	before, err := List(h)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := h.Sleep(ctx, time.Duration(c.Float("interval")*float64(time.Second))); err != nil {
+	if err := h.Sleep(ctx, time.Duration(args.Interval*float64(time.Second))); err != nil {
 		return fun.Result{}, err
 	}
 	type use struct {
@@ -330,7 +342,7 @@ func top(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.time, a.time) })
 	l := value.NewList()
-	for _, u := range uses[:min(len(uses), max(int(c.Int("num_processes")), 1))] {
+	for _, u := range uses[:min(len(uses), max(int(args.NumProcesses), 1))] {
 		var cmdline, user value.Value = u.p.Name(), nil
 		if words := u.p.Cmdline(); len(words) > 0 {
 			cmdline = value.Strings(words...)

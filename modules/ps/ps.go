@@ -270,7 +270,7 @@ func find(h host.Host, full bool, w wanted) ([]*Process, error) {
 	return found, nil
 }
 
-func getPIDList(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getPIDList(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	ids, err := pids(c.Env.Host)
 	l := value.NewList()
 	for _, id := range ids {

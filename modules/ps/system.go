@@ -76,15 +76,15 @@ func memory(h host.Host) *value.Map {
 		"active", m["Active"], "inactive", m["Inactive"], "buffers", buffers, "cached", cached, "shared", m["Shmem"], "slab", m["Slab"])
 }
 
-func virtualMemory(_ context.Context, c *fun.Call) (fun.Result, error) {
+func virtualMemory(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(memory(c.Env.Host))
 }
 
-func totalMemory(_ context.Context, c *fun.Call) (fun.Result, error) {
+func totalMemory(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(meminfo(c.Env.Host)["MemTotal"])
 }
 
-func swapMemory(_ context.Context, c *fun.Call) (fun.Result, error) {
+func swapMemory(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m := meminfo(c.Env.Host)
 	total, free := m["SwapTotal"], m["SwapFree"]
 	in, out := int64(0), int64(0)
@@ -153,9 +153,9 @@ func (t cpu) busy(before cpu) value.Value {
 	return percent(total-idle, total)
 }
 
-func cpuTimes(_ context.Context, c *fun.Call) (fun.Result, error) {
+func cpuTimes(_ context.Context, c *fun.Call, a *perCPUArg) (fun.Result, error) {
 	all, each := cpus(c.Env.Host)
-	if !c.Bool("per_cpu") {
+	if !a.PerCPU {
 		return fun.Value(all.value())
 	}
 	l := value.NewList()
@@ -165,14 +165,19 @@ func cpuTimes(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func cpuPercent(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type cpuPercentArgs struct {
+	Interval float64 `arg:"interval,duration" default:"0.1" unit:"s" doc:"how long to look"`
+	perCPUArg
+}
+
+func cpuPercent(ctx context.Context, c *fun.Call, a *cpuPercentArgs) (fun.Result, error) {
 	h := c.Env.Host
 	before, beforeEach := cpus(h)
-	if err := h.Sleep(ctx, time.Duration(c.Float("interval")*float64(time.Second))); err != nil {
+	if err := h.Sleep(ctx, time.Duration(a.Interval*float64(time.Second))); err != nil {
 		return fun.Result{}, err
 	}
 	after, each := cpus(h)
-	if !c.Bool("per_cpu") {
+	if !a.PerCPU {
 		return fun.Value(after.busy(before))
 	}
 	l := value.NewList()
@@ -184,17 +189,22 @@ func cpuPercent(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func numCPUs(_ context.Context, c *fun.Call) (fun.Result, error) {
+func numCPUs(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	_, each := cpus(c.Env.Host)
 	return fun.Value(int64(len(each)))
 }
 
-func bootTimeFn(_ context.Context, c *fun.Call) (fun.Result, error) {
+type bootTimeFnArgs struct {
+	_          fun.Arguments
+	TimeFormat string `arg:"time_format" doc:"format for strftime(3); the return is text then"`
+}
+
+func bootTimeFn(_ context.Context, c *fun.Call, a *bootTimeFnArgs) (fun.Result, error) {
 	boot, err := bootTime(c.Env.Host)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if format := c.Str("time_format"); format != "" {
+	if format := a.TimeFormat; format != "" {
 		return fun.Value(pyformat.Strftime(time.Unix(int64(boot), 0).In(c.Env.Host.Now().Location()), format))
 	}
 	return fun.Value(int64(boot))
@@ -230,17 +240,27 @@ func netCounters(h host.Host, name string) (m *value.Map, ok bool) {
 	return m, ok
 }
 
-func networkIO(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, ok := netCounters(c.Env.Host, c.Str("interface"))
-	if !ok && c.Str("interface") != "" {
+type networkIOArgs struct {
+	_         fun.Arguments
+	Interface string `arg:"interface" doc:"name of the interface; None is all"`
+}
+
+func networkIO(_ context.Context, c *fun.Call, a *networkIOArgs) (fun.Result, error) {
+	m, ok := netCounters(c.Env.Host, a.Interface)
+	if !ok && a.Interface != "" {
 		return fun.Value(false)
 	}
 	return fun.Value(m)
 }
 
+type diskIOArgs struct {
+	_      fun.Arguments
+	Device string `arg:"device" doc:"name of the device; None is all disks"`
+}
+
 // diskIO adds the counters of one device, or of all that are whole disks.
-func diskIO(_ context.Context, c *fun.Call) (fun.Result, error) {
-	h, device := c.Env.Host, c.Str("device")
+func diskIO(_ context.Context, c *fun.Call, a *diskIOArgs) (fun.Result, error) {
+	h, device := c.Env.Host, a.Device
 	var sum [9]int64
 	found := false
 	for _, f := range lines(h, "/proc/diskstats") {
@@ -299,9 +319,9 @@ func mounts(h host.Host, all bool) []*value.Map {
 	return out
 }
 
-func diskPartitions(_ context.Context, c *fun.Call) (fun.Result, error) {
+func diskPartitions(_ context.Context, c *fun.Call, a *allArg) (fun.Result, error) {
 	l := value.NewList()
-	for _, m := range mounts(c.Env.Host, c.Bool("all")) {
+	for _, m := range mounts(c.Env.Host, a.All) {
 		l.Append(m)
 	}
 	return fun.Value(l)
@@ -317,19 +337,24 @@ func space(h host.Host, path string) (*value.Map, error) {
 	return value.MapOf("total", total, "used", used, "free", free, "percent", percent(float64(used), float64(used+free))), nil
 }
 
-func diskUsage(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := space(c.Env.Host, c.Str("path"))
+type diskUsageArgs struct {
+	_    fun.Arguments
+	Path string `arg:"path,required,path" doc:"a path on it"`
+}
+
+func diskUsage(_ context.Context, c *fun.Call, a *diskUsageArgs) (fun.Result, error) {
+	m, err := space(c.Env.Host, a.Path)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("%s: %s", c.Str("path"), host.Strerror(err))
+		return fun.Result{}, fun.Errorf("%s: %s", a.Path, host.Strerror(err))
 	}
 	return fun.Value(m)
 }
 
 // partitionUsage joins disk_partitions and disk_usage. A mount that this account may
 // not look into has no numbers.
-func partitionUsage(_ context.Context, c *fun.Call) (fun.Result, error) {
+func partitionUsage(_ context.Context, c *fun.Call, a *allArg) (fun.Result, error) {
 	l := value.NewList()
-	for _, m := range mounts(c.Env.Host, c.Bool("all")) {
+	for _, m := range mounts(c.Env.Host, a.All) {
 		if use, err := space(c.Env.Host, m.Str("mountpoint")); err == nil {
 			m.Update(use)
 		}
@@ -354,7 +379,7 @@ const (
 )
 
 // getUsers reads who is logged in.
-func getUsers(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getUsers(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	b, _ := c.Env.Host.ReadFile(utmpFile)
 	text := func(b []byte) string {
 		s, _, _ := strings.Cut(string(b), "\x00")

@@ -37,15 +37,15 @@ func words(v value.Value) []value.Value {
 	return []value.Value{v}
 }
 
-func ask(ctx context.Context, c *fun.Call, req fun.PublishRequest) (fun.Result, error) {
+func ask(ctx context.Context, c *fun.Call, arg value.Value, argFun string, timeout value.Value, req fun.PublishRequest) (fun.Result, error) {
 	if c.Env.Publisher == nil {
 		return fun.Result{}, fun.Errorf("there are no other machines here: publish works in a run of a controller, as 'brine ssh' is one")
 	}
-	seconds := c.Value("timeout")
+	seconds := timeout
 	if s, err := value.ToFloat(seconds); err == nil && s > 0 {
 		req.Timeout = time.Duration(math.Min(s, 86400) * float64(time.Second))
 	}
-	req.ID, req.JID, req.Fun, req.Args = c.Env.ID, c.Env.JID, c.Str("fun"), words(c.Value("arg"))
+	req.ID, req.JID, req.Fun, req.Args = c.Env.ID, c.Env.JID, argFun, words(arg)
 	v, err := c.Env.Publisher.Publish(ctx, req)
 	if err != nil && ctx.Err() == nil {
 		err = fun.Errorf("%v", err) // also what the controller of an agent says
@@ -53,14 +53,21 @@ func ask(ctx context.Context, c *fun.Call, req fun.PublishRequest) (fun.Result, 
 	return fun.Result{Value: v}, err
 }
 
-func publish(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return ask(ctx, c, fun.PublishRequest{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Returner: c.Str("returner")})
+func publish(ctx context.Context, c *fun.Call, a *called) (fun.Result, error) {
+	return ask(ctx, c, a.Arg, a.Fun, a.Timeout, fun.PublishRequest{Tgt: a.Tgt, TgtType: a.TgtType, Returner: a.Returner})
 }
 
-func fullData(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return ask(ctx, c, fun.PublishRequest{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Returner: c.Str("returner"), Full: true})
+func fullData(ctx context.Context, c *fun.Call, a *called) (fun.Result, error) {
+	return ask(ctx, c, a.Arg, a.Fun, a.Timeout, fun.PublishRequest{Tgt: a.Tgt, TgtType: a.TgtType, Returner: a.Returner, Full: true})
 }
 
-func runner(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return ask(ctx, c, fun.PublishRequest{Runner: true})
+type runnerArgs struct {
+	_       fun.Arguments
+	Fun     string      `arg:"fun,required" doc:"runner function"`
+	Arg     value.Value `arg:"arg" doc:"its argument, or a list of them; key=value is one by name"`
+	Timeout value.Value `arg:"timeout,str|int|float" default:"5" unit:"s" doc:"not used: the call is waited for"`
+}
+
+func runner(ctx context.Context, c *fun.Call, a *runnerArgs) (fun.Result, error) {
+	return ask(ctx, c, a.Arg, a.Fun, a.Timeout, fun.PublishRequest{Runner: true})
 }

@@ -23,24 +23,25 @@ func available(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-var (
-	deviceArg = fun.Arg{Name: "device", Type: fun.Path, Required: true, Doc: "device or mount point of the file system"}
-	limitDoc  = "limit; 0 is none"
-)
+var limitDoc = "limit; 0 is none"
+
+type deviceArg struct {
+	_      fun.Arguments
+	Device string `arg:"device,required,path" doc:"device or mount point of the file system"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "get_mode", Doc: "Return whether quotas of users and groups are on.", Src: "modules/quota.py get_mode", Fn: getMode, Args: []fun.Arg{deviceArg}},
-	{Name: "off", Doc: "Turn quotas off. Return whether that worked.", Src: "modules/quota.py off", Fn: off, Args: []fun.Arg{deviceArg}},
-	{Name: "on", Doc: "Turn quotas on. Return whether that worked.", Src: "modules/quota.py on", Fn: on, Args: []fun.Arg{deviceArg}},
+	{Name: "get_mode", Doc: "Return whether quotas of users and groups are on.", Src: "modules/quota.py get_mode", Do: getMode},
+	{Name: "off", Doc: "Turn quotas off. Return whether that worked.", Src: "modules/quota.py off", Do: off},
+	{Name: "on", Doc: "Turn quotas on. Return whether that worked.", Src: "modules/quota.py on", Do: on},
 	{
-		Name: "report", Doc: "Return the quotas of a file system and how much is used.", Src: "modules/quota.py report", Fn: report,
-		Args: []fun.Arg{{Name: "mount", Type: fun.Path, Required: true, Doc: "device or mount point of the file system"}},
+		Name: "report", Doc: "Return the quotas of a file system and how much is used.", Src: "modules/quota.py report", Do: report,
 	},
 	{
 		Name: "set", VarKw: true, Doc: "Set the quota of a user or group. Limits that are not given stay.", Src: "modules/quota.py set_", Fn: set,
 		Args: []fun.Arg{
-			deviceArg,
+			fun.ArgsOf((*deviceArg)(nil))[0],
 			{Name: "user", Type: fun.Str, KwOnly: true, Doc: "the user"},
 			{Name: "group", Type: fun.Str, KwOnly: true, Doc: "the group, instead of a user"},
 			{Name: "block-soft-limit", Type: fun.Int, KwOnly: true, Unit: "KiB", Doc: limitDoc},
@@ -49,8 +50,8 @@ var specs = []fun.Spec{
 			{Name: "file-hard-limit", Type: fun.Int, KwOnly: true, Unit: "inodes", Doc: limitDoc},
 		},
 	},
-	{Name: "stats", Doc: "Return the statistics of the kernel about quotas.", Src: "modules/quota.py stats", Fn: stats},
-	{Name: "warn", Doc: "Send mail to users who are over their quota.", Src: "modules/quota.py warn", Fn: warn},
+	{Name: "stats", Doc: "Return the statistics of the kernel about quotas.", Src: "modules/quota.py stats", Do: stats},
+	{Name: "warn", Doc: "Send mail to users who are over their quota.", Src: "modules/quota.py warn", Do: warn},
 }
 
 // run runs a tool for a file system.
@@ -113,8 +114,13 @@ func quotas(ctx context.Context, c *fun.Call, device string, k kind) (*value.Map
 	return parse(out.Stdout, k.title), out.Status, err
 }
 
-func report(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	mount := c.Str("mount")
+type reportArgs struct {
+	_     fun.Arguments
+	Mount string `arg:"mount,required,path" doc:"device or mount point of the file system"`
+}
+
+func report(ctx context.Context, c *fun.Call, a *reportArgs) (fun.Result, error) {
+	mount := a.Mount
 	u, _, err := quotas(ctx, c, mount, users)
 	if err != nil {
 		return fun.Result{}, err
@@ -164,12 +170,12 @@ func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf(k.word+": "+name, ret))
 }
 
-func warn(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func warn(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := tool.Run(ctx, c.Env.Host, "warnquota")
 	return fun.Result{Retcode: out.Status}, err
 }
 
-func stats(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func stats(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := tool.Run(ctx, c.Env.Host, "quotastats")
 	ret := value.NewMap(8)
 	for _, l := range value.SplitLines(out.Stdout, false) {
@@ -180,20 +186,20 @@ func stats(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret, Retcode: out.Status}, err
 }
 
-func on(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := run(ctx, c, c.Str("device"), "quotaon")
+func on(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
+	out, err := run(ctx, c, a.Device, "quotaon")
 	return fun.Result{Value: out.OK(), Retcode: out.Status}, err
 }
 
-func off(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := run(ctx, c, c.Str("device"), "quotaoff")
+func off(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
+	out, err := run(ctx, c, a.Device, "quotaoff")
 	return fun.Result{Value: out.OK(), Retcode: out.Status}, err
 }
 
 // getMode reads lines such as "group quota on / (/dev/sda1) is off"; new versions add
 // "(enforced)" and the like.
-func getMode(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	device := c.Str("device")
+func getMode(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
+	device := a.Device
 	out, err := run(ctx, c, device, "quotaon", "-p")
 	if err != nil {
 		return fun.Result{}, err

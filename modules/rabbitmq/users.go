@@ -146,10 +146,10 @@ func (b *Client) DeleteVHost(ctx context.Context, name string) (string, error) {
 }
 
 // password returns the argument password; nil where it was not given.
-func password(c *fun.Call) *string {
-	if c.IsNone("password") {
+func password(c *fun.Call, a *addUserArgs) *string {
+	if !a.Password.Given {
 		return nil
 	}
-	s := c.Str("password")
+	s := a.Password.V
 	return &s
 }

@@ -33,19 +33,26 @@ const (
 	printable   = digits + lowercase + uppercase + punctuation + whitespace
 )
 
+type shadowHashArgs struct {
+	_         fun.Arguments
+	CryptSalt value.Value `arg:"crypt_salt,str" doc:"at most sixteen characters; default: random"`
+	Password  value.Value `arg:"password,secret,str" doc:"the password; default: random"`
+	Algorithm string      `arg:"algorithm" default:"sha512" doc:"sha512, sha256 or md5, which is insecure"`
+}
+
 // shadowHash hashes a password. Salt: salt/modules/mod_random.py shadow_hash.
 // Difference: there are sha512, sha256 and md5 only.
-func shadowHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+func shadowHash(_ context.Context, c *fun.Call, a *shadowHashArgs) (fun.Result, error) {
 	salt, password := shacrypt.Salt(), shacrypt.Salt()
-	if v := c.Value("crypt_salt"); value.Truth(v) {
+	if v := a.CryptSalt; value.Truth(v) {
 		salt = value.Str(v)
 	}
-	if v := c.Value("password"); v != nil {
+	if v := a.Password; v != nil {
 		password = value.Str(v)
 	}
-	h, err := shacrypt.Hash(c.Str("algorithm"), password, salt)
+	h, err := shacrypt.Hash(a.Algorithm, password, salt)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("Algorithm '%s' is not supported; supported are sha512, sha256 and md5", c.Str("algorithm"))
+		return fun.Result{}, fun.Errorf("Algorithm '%s' is not supported; supported are sha512, sha256 and md5", a.Algorithm)
 	}
 	return fun.Value(h)
 }
@@ -53,12 +60,24 @@ func shadowHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 // maxLength bounds random text, in characters.
 const maxLength = 1 << 24
 
-func getStr(_ context.Context, c *fun.Call) (fun.Result, error) {
-	length := c.Int("length")
+type getStrArgs struct {
+	_         fun.Arguments
+	Length    int64  `arg:"length" default:"20" unit:"characters" doc:"length of the text"`
+	Chars     string `arg:"chars" doc:"the characters to choose from, instead of the classes below"`
+	_         bool   `arg:"lowercase" default:"True" doc:"use a to z"`
+	_         bool   `arg:"uppercase" default:"True" doc:"use A to Z"`
+	_         bool   `arg:"digits" default:"True" doc:"use 0 to 9"`
+	_         bool   `arg:"punctuation" default:"True" doc:"use ASCII punctuation"`
+	_         bool   `arg:"whitespace" default:"False" doc:"use ASCII white space"`
+	Printable bool   `arg:"printable" default:"False" doc:"use all of these classes"`
+}
+
+func getStr(_ context.Context, c *fun.Call, a *getStrArgs) (fun.Result, error) {
+	length := a.Length
 	if length > maxLength {
 		return fun.Result{}, fun.Errorf("length %d is too large: at most %d", length, maxLength)
 	}
-	from := []rune(alphabet(c))
+	from := []rune(alphabet(c, a))
 	if len(from) == 0 {
 		return fun.Result{}, fun.Errorf("no characters to pick from: every class is off")
 	}
@@ -73,11 +92,11 @@ func getStr(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(b.String())
 }
 
-func alphabet(c *fun.Call) string {
-	if s := c.Str("chars"); s != "" {
+func alphabet(c *fun.Call, a *getStrArgs) string {
+	if s := a.Chars; s != "" {
 		return s
 	}
-	if c.Bool("printable") {
+	if a.Printable {
 		return printable
 	}
 	var s strings.Builder
@@ -106,8 +125,13 @@ func bytesOf(v value.Value) ([]byte, bool) {
 	return nil, false
 }
 
-func digestOf(_ context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := hexDigest(c.Value("value"), c.Str("algorithm"))
+type digestOfArgs struct {
+	valueArg
+	Algorithm string `arg:"algorithm" default:"sha512" doc:"md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384 or sha3_512"`
+}
+
+func digestOf(_ context.Context, c *fun.Call, a *digestOfArgs) (fun.Result, error) {
+	s, err := hexDigest(a.Value, a.Algorithm)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -129,34 +153,51 @@ func hexDigest(v value.Value, algorithm string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func strEncode(_ context.Context, c *fun.Call) (fun.Result, error) {
-	b, ok := bytesOf(c.Value("value"))
+type strEncodeArgs struct {
+	valueArg
+	Encoder string `arg:"encoder" default:"base64" doc:"base64; Salt supports no other"`
+}
+
+func strEncode(_ context.Context, c *fun.Call, a *strEncodeArgs) (fun.Result, error) {
+	b, ok := bytesOf(a.Value)
 	// Salt encodes the text to bytes before it asks for another encoder, which
 	// bytes do not have.
-	if !ok || c.Str("encoder") != "base64" {
+	if !ok || a.Encoder != "base64" {
 		return fun.Result{}, fun.Errorf("Value must be an encode-able string")
 	}
 	return fun.Value(base64.StdEncoding.EncodeToString(b))
 }
 
-func randInt(_ context.Context, c *fun.Call) (fun.Result, error) {
-	r, err := value.NewRandom(c.Value("seed"))
+type randIntArgs struct {
+	Start int64 `arg:"start" default:"1" doc:"the smallest"`
+	End   int64 `arg:"end" default:"10" doc:"the largest"`
+	seedArg
+}
+
+func randInt(_ context.Context, c *fun.Call, a *randIntArgs) (fun.Result, error) {
+	r, err := value.NewRandom(a.Seed)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	n, err := r.RandRange(c.Int("start"), c.Int("end")+1)
+	n, err := r.RandRange(a.Start, a.End+1)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(n)
 }
 
-func seeded(_ context.Context, c *fun.Call) (fun.Result, error) {
-	n := c.Int("range")
+type seededArgs struct {
+	_     fun.Arguments
+	Range int64       `arg:"range" default:"10" doc:"how many numbers there are"`
+	Hash  value.Value `arg:"hash" doc:"what to derive it from; default: the minion ID"`
+}
+
+func seeded(_ context.Context, c *fun.Call, a *seededArgs) (fun.Result, error) {
+	n := a.Range
 	if n <= 0 {
 		return fun.Result{}, value.Raise("ValueError", "empty range for randrange()")
 	}
-	by := c.Value("hash")
+	by := a.Hash
 	if by == nil {
 		by = c.Env.ID
 	}
@@ -167,19 +208,30 @@ func seeded(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(r.Below(n))
 }
 
-func sample(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return pick(c, func(int) int { return int(c.Int("size")) })
+type sampleArgs struct {
+	listArg
+	Size int64 `arg:"size,required" doc:"how many"`
+	seedArg
 }
 
-func shuffle(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return pick(c, func(all int) int { return all })
+func sample(_ context.Context, c *fun.Call, a *sampleArgs) (fun.Result, error) {
+	return pick(c, a.Seed, a.Value, func(int) int { return int(a.Size) })
+}
+
+type shuffleArgs struct {
+	listArg
+	seedArg
+}
+
+func shuffle(_ context.Context, c *fun.Call, a *shuffleArgs) (fun.Result, error) {
+	return pick(c, a.Seed, a.Value, func(all int) int { return all })
 }
 
 // pick takes some of the list. A seed counts by its SHA-512.
 // Salt: salt/utils/data.py sample, shuffle.
-func pick(c *fun.Call, size func(all int) int) (fun.Result, error) {
+func pick(c *fun.Call, seed value.Value, argValue value.Value, size func(all int) int) (fun.Result, error) {
 	var items []value.Value
-	switch v := c.Value("value").(type) {
+	switch v := argValue.(type) {
 	case *value.List:
 		items = v.Items
 	case value.Tuple:
@@ -192,7 +244,7 @@ func pick(c *fun.Call, size func(all int) int) (fun.Result, error) {
 		return fun.Result{}, value.Raise("TypeError", "Population must be a sequence.  For dicts or sets, use sorted(d).")
 	}
 	var by value.Value
-	if s := c.Value("seed"); s != nil {
+	if s := seed; s != nil {
 		d, err := hexDigest(s, "sha512")
 		if err != nil {
 			return fun.Result{}, err

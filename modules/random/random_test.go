@@ -13,7 +13,7 @@ import (
 // call runs a function with the arguments that its row says.
 func call(t *testing.T, name string, kw *value.Map) (value.Value, error) {
 	t.Helper()
-	mod := Module()
+	mod := Module().Loaded()
 	for i := range mod.Specs {
 		spec := &mod.Specs[i]
 		if spec.Name != name {

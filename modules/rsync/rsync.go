@@ -30,28 +30,13 @@ func avail(env *fun.Env) (bool, string) {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "config", Doc: "Return the configuration of the rsync daemon.", Src: "modules/rsync.py config", Fn: config,
-		Args: []fun.Arg{{Name: "conf_path", Type: fun.Path, Default: "/etc/rsyncd.conf", Doc: "the file"}},
+		Name: "config", Doc: "Return the configuration of the rsync daemon.", Src: "modules/rsync.py config", Do: config,
 	},
 	{
-		Name: "rsync", Shared: [][]fun.Arg{fun.SystemPath}, Src: "modules/rsync.py rsync", Fn: rsync,
+		Name: "rsync", Src: "modules/rsync.py rsync", Do: rsync,
 		Doc: "Copy a directory; return the output and status of rsync(1).\n\nWhat is not given is taken from the options rsync.src, rsync.dst and so on.",
-		Args: []fun.Arg{
-			{Name: "src", Type: fun.Str, Required: true, Doc: "what to copy: a path, host:path, or salt://path"},
-			{Name: "dst", Type: fun.Str, Required: true, Doc: "where to"},
-			{Name: "delete", Type: fun.Bool, Default: false, Doc: "remove what the source does not have"},
-			{Name: "force", Type: fun.Bool, Default: false, Doc: "also remove directories that are not empty"},
-			{Name: "update", Type: fun.Bool, Default: false, Doc: "leave files that are newer alone"},
-			{Name: "passwordfile", Type: fun.Path, Doc: "file with the password of a daemon"},
-			{Name: "exclude", Type: fun.Strs, Doc: "patterns of what to leave out"},
-			{Name: "excludefrom", Type: fun.Path, Doc: "file with such patterns; exclude does not count then"},
-			{Name: "dryrun", Type: fun.Bool, Default: false, Doc: "change nothing, tell what would be done"},
-			{Name: "rsh", Type: fun.Str, Doc: "the remote shell"},
-			{Name: "additional_opts", Type: fun.Strs, Doc: "further options of rsync(1)"},
-			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// source"},
-		},
 	},
-	{Name: "version", Doc: "Return the version of rsync(1).", Src: "modules/rsync.py version", Fn: version},
+	{Name: "version", Doc: "Return the version of rsync(1).", Src: "modules/rsync.py version", Do: version},
 }
 
 // option returns an argument, or the option rsync.NAME of configuration and pillar.
@@ -77,8 +62,24 @@ func texts(v value.Value) []string {
 	return []string{value.Str(v)}
 }
 
+type rsyncArgs struct {
+	_              string      `arg:"src,required" doc:"what to copy: a path, host:path, or salt://path"`
+	_              string      `arg:"dst,required" doc:"where to"`
+	_              bool        `arg:"delete" default:"False" doc:"remove what the source does not have"`
+	_              bool        `arg:"force" default:"False" doc:"also remove directories that are not empty"`
+	_              bool        `arg:"update" default:"False" doc:"leave files that are newer alone"`
+	_              string      `arg:"passwordfile,path" doc:"file with the password of a daemon"`
+	_              value.Value `arg:"exclude,list[str]" doc:"patterns of what to leave out"`
+	_              string      `arg:"excludefrom,path" doc:"file with such patterns; exclude does not count then"`
+	_              bool        `arg:"dryrun" default:"False" doc:"change nothing, tell what would be done"`
+	_              string      `arg:"rsh" doc:"the remote shell"`
+	AdditionalOpts []string    `arg:"additional_opts" doc:"further options of rsync(1)"`
+	Saltenv        string      `arg:"saltenv" default:"base" doc:"environment of a salt:// source"`
+	fun.SystemPath
+}
+
 // rsync copies. Salt: salt/modules/rsync.py rsync.
-func rsync(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func rsync(ctx context.Context, c *fun.Call, a *rsyncArgs) (fun.Result, error) {
 	text := func(name string) string {
 		if v := option(ctx, c, name); v != nil {
 			return value.Str(v)
@@ -92,7 +93,7 @@ func rsync(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := c.Env.Host.CheckSystem(dst, true); err != nil && option(ctx, c, "delete") != nil {
 		return fun.Result{}, fun.Errorf("%s", err)
 	}
-	src, done, err := fetch(ctx, c, src)
+	src, done, err := fetch(ctx, c, a, src)
 	defer done()
 	if err != nil {
 		return fun.Result{}, err
@@ -119,7 +120,7 @@ func rsync(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if option(ctx, c, "dryrun") != nil {
 		argv = append(argv, "--dry-run")
 	}
-	argv = append(slices.Concat(argv, c.Strings("additional_opts")), "--", src, dst)
+	argv = append(slices.Concat(argv, a.AdditionalOpts), "--", src, dst)
 	out, err := tool.Run(ctx, c.Env.Host, argv...)
 	if err != nil {
 		return fun.Result{}, err
@@ -129,13 +130,13 @@ func rsync(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // fetch returns the source as a path; of a salt:// one that of a copy, which done
 // removes.
-func fetch(ctx context.Context, c *fun.Call, src string) (path string, done func(), err error) {
+func fetch(ctx context.Context, c *fun.Call, a *rsyncArgs, src string) (path string, done func(), err error) {
 	done = func() {}
 	rest, ok := strings.CutPrefix(src, "salt://")
 	if !ok {
 		return src, done, nil
 	}
-	h, saltenv := c.Env.Host, c.Str("saltenv")
+	h, saltenv := c.Env.Host, a.Saltenv
 	dirs, err := c.Env.Up.Dirs(ctx, saltenv, "")
 	if err != nil {
 		return "", done, err
@@ -160,7 +161,7 @@ func fetch(ctx context.Context, c *fun.Call, src string) (path string, done func
 	return path, done, nil
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := tool.Look(ctx, c.Env.Host, "rsync", "--version")
 	if err != nil {
 		return fun.Result{}, err
@@ -173,8 +174,13 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(f[2])
 }
 
-func config(_ context.Context, c *fun.Call) (fun.Result, error) {
-	path := c.Str("conf_path")
+type configArgs struct {
+	_        fun.Arguments
+	ConfPath string `arg:"conf_path,path" default:"/etc/rsyncd.conf" doc:"the file"`
+}
+
+func config(_ context.Context, c *fun.Call, a *configArgs) (fun.Result, error) {
+	path := a.ConfPath
 	if st, err := c.Env.Host.Stat(path); err == nil && st.Mode.IsDir() {
 		return fun.Result{}, fun.Errorf("Unable to read %s, path is a directory", path)
 	}

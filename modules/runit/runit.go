@@ -81,8 +81,8 @@ func of(c *fun.Call) (*place, error) {
 }
 
 // named returns the place, and the name of the service that a call is about.
-func named(c *fun.Call) (*place, string, error) {
-	name := c.Str("name")
+func named(c *fun.Call, argName string) (*place, string, error) {
+	name := argName
 	if err := service.Check(name); err != nil {
 		return nil, "", err
 	}
@@ -169,19 +169,31 @@ func find(paths []string, name string) (string, bool) {
 
 // sv runs sv for a service.
 func sv(ctx context.Context, c *fun.Call, command string) (fun.Result, error) {
-	p, name, err := named(c)
+	p, name, err := named(c, c.Str("name"))
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return machine.Succeeds(ctx, c.Env.Host, "sv", command, p.at(name))
 }
 
-func start(ctx context.Context, c *fun.Call) (fun.Result, error)   { return sv(ctx, c, "start") }
-func stop(ctx context.Context, c *fun.Call) (fun.Result, error)    { return sv(ctx, c, "stop") }
-func reload(ctx context.Context, c *fun.Call) (fun.Result, error)  { return sv(ctx, c, "reload") }
-func restart(ctx context.Context, c *fun.Call) (fun.Result, error) { return sv(ctx, c, "restart") }
+func start(ctx context.Context, c *fun.Call, _ *nameArgs) (fun.Result, error) {
+	return sv(ctx, c, "start")
+}
+func stop(ctx context.Context, c *fun.Call) (fun.Result, error) { return sv(ctx, c, "stop") }
+func reload(ctx context.Context, c *fun.Call, _ *nameArgs) (fun.Result, error) {
+	return sv(ctx, c, "reload")
+}
 
-func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func restart(ctx context.Context, c *fun.Call, _ *nameArgs) (fun.Result, error) {
+	return sv(ctx, c, "restart")
+}
+
+type statusArgs struct {
+	service.NameArg
+	service.SigArg
+}
+
+func status(ctx context.Context, c *fun.Call, _ *statusArgs) (fun.Result, error) {
 	return service.Status(ctx, c, listed, runs)
 }
 
@@ -206,31 +218,41 @@ func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	return strings.HasPrefix(string(out.Stdout), "run: "), err
 }
 
-func statusAutostart(_ context.Context, c *fun.Call) (fun.Result, error) {
-	p, name, err := named(c)
+func statusAutostart(_ context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	p, name, err := named(c, a.Name)
 	return machine.Bool(err == nil && !machine.Exists(p.h, p.at(name)+"/down"), err)
 }
 
-func brokenPath(_ context.Context, c *fun.Call) (fun.Result, error) {
+type brokenPathArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name" default:"*" doc:"pattern of names"`
+}
+
+func brokenPath(_ context.Context, c *fun.Call, a *brokenPathArgs) (fun.Result, error) {
 	p, err := of(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var broken []string
 	for _, at := range p.in(p.dir) {
-		if !p.isService(at) && value.Fnmatch(c.Str("name"), path.Base(at)) {
+		if !p.isService(at) && value.Fnmatch(a.Name, path.Base(at)) {
 			broken = append(broken, at)
 		}
 	}
 	return machine.Strings(broken, nil)
 }
 
-func availPath(_ context.Context, c *fun.Call) (fun.Result, error) {
+func availPath(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Strings(availDirs(c.Env), nil)
 }
 
-func addAvailPath(_ context.Context, c *fun.Call) (fun.Result, error) {
-	dir := c.Str("path")
+type addAvailPathArgs struct {
+	_    fun.Arguments
+	Path string `arg:"path,required,path" doc:"directory of services"`
+}
+
+func addAvailPath(_ context.Context, c *fun.Call, a *addAvailPathArgs) (fun.Result, error) {
+	dir := a.Path
 	if !machine.Exists(c.Env.Host, dir) {
 		return fun.Value(false)
 	}
@@ -264,7 +286,7 @@ func (p *place) aliases() *value.Map {
 	return out
 }
 
-func alias(_ context.Context, c *fun.Call) (fun.Result, error) {
+func alias(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	p, err := of(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -272,25 +294,25 @@ func alias(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(p.aliases())
 }
 
-func available(_ context.Context, c *fun.Call) (fun.Result, error) {
+func available(_ context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	p, err := of(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	_, ok := find(p.available(), c.Str("name"))
+	_, ok := find(p.available(), a.Name)
 	return fun.Value(ok)
 }
 
-func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := available(ctx, c)
+func missing(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	res, err := available(ctx, c, a)
 	return machine.Bool(!value.Truth(res.Value), err)
 }
 
-func getAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getAll(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Strings(listed(ctx, c))
 }
 
-func getEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getEnabled(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	p, err := of(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -298,7 +320,7 @@ func getEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return machine.Strings(names(p.enabled()), nil)
 }
 
-func getDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getDisabled(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	p, err := of(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -306,22 +328,22 @@ func getDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return machine.Strings(names(p.disabled()), nil)
 }
 
-func isEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+func isEnabled(_ context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	p, err := of(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	_, ok := find(p.enabled(), c.Str("name"))
+	_, ok := find(p.enabled(), a.Name)
 	return fun.Value(ok)
 }
 
-func isDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := isEnabled(ctx, c)
+func isDisabled(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	res, err := isEnabled(ctx, c, a)
 	return machine.Bool(!value.Truth(res.Value), err)
 }
 
-func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, name, err := named(c)
+func show(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	p, name, err := named(c, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -349,10 +371,16 @@ const (
 	noticedStep = 500 * time.Millisecond
 )
 
+type enableArgs struct {
+	service.NameArg
+	Start bool `arg:"start" default:"False" doc:"start the service, too"`
+	_     fun.Kwargs
+}
+
 // enable links a service. A file "down" keeps it from starting at once, unless
 // the call says so; it is taken away when runsvdir has seen the service.
-func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, name, err := named(c)
+func enable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
+	p, name, err := named(c, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -370,7 +398,7 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return machine.Bool(err == nil, err)
 	}
-	if err := p.link(ctx, at, name, !c.Bool("start")); err != nil {
+	if err := p.link(ctx, at, name, !a.Start); err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	return fun.Value(true)
@@ -407,9 +435,15 @@ func (p *place) link(ctx context.Context, to, name string, held bool) (err error
 	return err
 }
 
+type disableArgs struct {
+	service.NameArg
+	Stop bool `arg:"stop" default:"False" doc:"stop the service, too"`
+	_    fun.Kwargs
+}
+
 // disable keeps a service from starting at boot.
-func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, name, err := named(c)
+func disable(ctx context.Context, c *fun.Call, a *disableArgs) (fun.Result, error) {
+	p, name, err := named(c, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -417,7 +451,7 @@ func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !on {
 		return fun.Value(false)
 	}
-	if c.Bool("stop") {
+	if a.Stop {
 		if res, err := stop(ctx, c); err != nil || !value.Truth(res.Value) {
 			return res, err
 		}
@@ -429,8 +463,8 @@ func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // remove stops a service and takes its link away.
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, name, err := named(c)
+func remove(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	p, name, err := named(c, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}

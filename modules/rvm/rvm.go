@@ -191,7 +191,7 @@ func (r *Client) CreateGemset(ctx context.Context, ruby, name string) (said stri
 	return r.in(ctx, options{}, ruby, "rvm", "gemset", "create", name)
 }
 
-func client(ctx context.Context, c *fun.Call) *Client { return New(ctx, c.Env, c.Str("runas")) }
+func client(ctx context.Context, c *fun.Call, a *runas) *Client { return New(ctx, c.Env, a.Runas) }
 
 // result returns what rvm said, or false where it failed.
 func result(said string, ok bool, err error) (fun.Result, error) {
@@ -201,51 +201,70 @@ func result(said string, ok bool, err error) (fun.Result, error) {
 	return fun.Result{Value: said}, err
 }
 
-func do(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	words, err := proc.Split(c.Str("command"))
+type doArgs struct {
+	ruby
+	Command string `arg:"command,required" doc:"command line; no shell sees it"`
+	runas
+	Cwd string `arg:"cwd,path" doc:"directory; default: the home directory"`
+	vars
+}
+
+func do(ctx context.Context, c *fun.Call, a *doArgs) (fun.Result, error) {
+	words, err := proc.Split(a.Command)
 	if err != nil || len(words) == 0 {
-		return fun.Result{}, fun.Errorf("invalid command %s", value.Repr(c.Str("command")))
+		return fun.Result{}, fun.Errorf("invalid command %s", value.Repr(a.Command))
 	}
-	env, slip := cmd.ParseEnv(c.Value("env"))
+	env, slip := cmd.ParseEnv(a.Env)
 	if slip != "" {
 		return fun.Result{}, fun.Errorf("%s", slip)
 	}
-	return result(client(ctx, c).in(ctx, options{cwd: c.Str("cwd"), env: env}, c.Str("ruby"), words...))
+	return result(client(ctx, c, &a.runas).in(ctx, options{cwd: a.Cwd, env: env}, a.Ruby, words...))
 }
 
-func gemsetCopy(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	from, to := c.Str("source"), c.Str("destination")
+type gemsetCopyArgs struct {
+	Source      string `arg:"source,required" doc:"set of gems, with its version of Ruby: 3.2.2@name"`
+	Destination string `arg:"destination,required" doc:"set of gems that gets them"`
+	runas
+}
+
+func gemsetCopy(ctx context.Context, c *fun.Call, a *gemsetCopyArgs) (fun.Result, error) {
+	from, to := a.Source, a.Destination
 	if err := plain("source", from, "destination", to); err != nil {
 		return fun.Result{}, err
 	}
-	return result(client(ctx, c).run(ctx, options{}, "gemset", "copy", from, to))
+	return result(client(ctx, c, &a.runas).run(ctx, options{}, "gemset", "copy", from, to))
 }
 
-func gemsetCreate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return result(client(ctx, c).CreateGemset(ctx, c.Str("ruby"), c.Str("gemset")))
+func gemsetCreate(ctx context.Context, c *fun.Call, a *gemsOf) (fun.Result, error) {
+	return result(client(ctx, c, &a.runas).CreateGemset(ctx, a.Ruby, a.Gemset))
 }
 
-func forced(ctx context.Context, c *fun.Call, verb string) (fun.Result, error) {
-	if err := plain("gemset", c.Str("gemset")); err != nil {
+func forced(ctx context.Context, c *fun.Call, a *gemsOf, verb string) (fun.Result, error) {
+	if err := plain("gemset", a.Gemset); err != nil {
 		return fun.Result{}, err
 	}
-	return result(client(ctx, c).in(ctx, options{}, c.Str("ruby"), "rvm", "--force", "gemset", verb, c.Str("gemset")))
+	return result(client(ctx, c, &a.runas).in(ctx, options{}, a.Ruby, "rvm", "--force", "gemset", verb, a.Gemset))
 }
 
-func gemsetDelete(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return forced(ctx, c, "delete")
+func gemsetDelete(ctx context.Context, c *fun.Call, a *gemsOf) (fun.Result, error) {
+	return forced(ctx, c, a, "delete")
 }
 
-func gemsetEmpty(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return forced(ctx, c, "empty")
+func gemsetEmpty(ctx context.Context, c *fun.Call, a *gemsOf) (fun.Result, error) {
+	return forced(ctx, c, a, "empty")
 }
 
-func gemsetList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(client(ctx, c).Gemsets(ctx, c.Str("ruby")))
+type gemsetListArgs struct {
+	Ruby string `arg:"ruby" default:"default" doc:"version of Ruby"`
+	runas
 }
 
-func gemsetListAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	said, _, err := client(ctx, c).in(ctx, options{looks: true}, "default", "rvm", "gemset", "list_all")
+func gemsetList(ctx context.Context, c *fun.Call, a *gemsetListArgs) (fun.Result, error) {
+	return machine.Strings(client(ctx, c, &a.runas).Gemsets(ctx, a.Ruby))
+}
+
+func gemsetListAll(ctx context.Context, c *fun.Call, a *runas) (fun.Result, error) {
+	said, _, err := client(ctx, c, a).in(ctx, options{looks: true}, "default", "rvm", "gemset", "list_all")
 	all := value.NewMap(2)
 	var sets *value.List
 	for _, l := range value.SplitLines(said, false) {
@@ -260,32 +279,44 @@ func gemsetListAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: all}, err
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := plain("version", c.Str("version")); err != nil {
-		return fun.Result{}, err
-	}
-	return result(client(ctx, c).run(ctx, options{}, "get", c.Str("version")))
+type getArgs struct {
+	Version string `arg:"version" default:"stable" doc:"version of RVM, such as stable or head"`
+	runas
 }
 
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	err := client(ctx, c).Install(ctx)
+func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	if err := plain("version", a.Version); err != nil {
+		return fun.Result{}, err
+	}
+	return result(client(ctx, c, &a.runas).run(ctx, options{}, "get", a.Version))
+}
+
+func install(ctx context.Context, c *fun.Call, a *runas) (fun.Result, error) {
+	err := client(ctx, c, a).Install(ctx)
 	return fun.Result{Value: err == nil}, err
 }
 
-func installRuby(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	env, slip := cmd.ParseEnv(c.Value("env"))
+type installRubyArgs struct {
+	ruby
+	runas
+	Opts []string `arg:"opts" doc:"options for rvm install"`
+	vars
+}
+
+func installRuby(ctx context.Context, c *fun.Call, a *installRubyArgs) (fun.Result, error) {
+	env, slip := cmd.ParseEnv(a.Env)
 	if slip != "" {
 		return fun.Result{}, fun.Errorf("%s", slip)
 	}
-	return result(client(ctx, c).InstallRuby(ctx, c.Str("ruby"), c.Strings("opts"), env))
+	return result(client(ctx, c, &a.runas).InstallRuby(ctx, a.Ruby, a.Opts, env))
 }
 
-func isInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(client(ctx, c).Installed(), nil)
+func isInstalled(ctx context.Context, c *fun.Call, a *runas) (fun.Result, error) {
+	return machine.Bool(client(ctx, c, a).Installed(), nil)
 }
 
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	rubies, err := client(ctx, c).List(ctx)
+func list(ctx context.Context, c *fun.Call, a *runas) (fun.Result, error) {
+	rubies, err := client(ctx, c, a).List(ctx)
 	l := &value.List{}
 	for _, r := range rubies {
 		l.Items = append(l.Items, value.NewList(r.Kind, r.Version, r.Default))
@@ -293,31 +324,55 @@ func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: l}, err
 }
 
-func reinstallRuby(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	env, slip := cmd.ParseEnv(c.Value("env"))
+type reinstallRubyArgs struct {
+	ruby
+	runas
+	vars
+}
+
+func reinstallRuby(ctx context.Context, c *fun.Call, a *reinstallRubyArgs) (fun.Result, error) {
+	env, slip := cmd.ParseEnv(a.Env)
 	if slip != "" {
 		return fun.Result{}, fun.Errorf("%s", slip)
 	}
-	if err := plain("ruby", c.Str("ruby")); err != nil {
+	if err := plain("ruby", a.Ruby); err != nil {
 		return fun.Result{}, err
 	}
-	return result(client(ctx, c).run(ctx, options{env: env}, "reinstall", c.Str("ruby")))
+	return result(client(ctx, c, &a.runas).run(ctx, options{env: env}, "reinstall", a.Ruby))
 }
 
-func rubygems(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if err := plain("version", c.Str("version")); err != nil {
+type rubygemsArgs struct {
+	ruby
+	Version string `arg:"version,required" doc:"version of RubyGems, or remove for the one that Ruby brings"`
+	runas
+}
+
+func rubygems(ctx context.Context, c *fun.Call, a *rubygemsArgs) (fun.Result, error) {
+	if err := plain("version", a.Version); err != nil {
 		return fun.Result{}, err
 	}
-	return result(client(ctx, c).in(ctx, options{}, c.Str("ruby"), "rubygems", c.Str("version")))
+	return result(client(ctx, c, &a.runas).in(ctx, options{}, a.Ruby, "rubygems", a.Version))
 }
 
-func setDefault(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return result(client(ctx, c).SetDefault(ctx, c.Str("ruby")))
+type setDefaultArgs struct {
+	ruby
+	runas
 }
 
-func wrapper(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	args := []string{"wrapper", c.Str("ruby_string"), c.Str("wrapper_prefix")}
-	for _, v := range c.Pos {
+func setDefault(ctx context.Context, c *fun.Call, a *setDefaultArgs) (fun.Result, error) {
+	return result(client(ctx, c, &a.runas).SetDefault(ctx, a.Ruby))
+}
+
+type wrapperArgs struct {
+	RubyString    string `arg:"ruby_string,required" doc:"version of Ruby, with @NAME for a set of gems"`
+	WrapperPrefix string `arg:"wrapper_prefix,required" doc:"start of the names of the new programs"`
+	runas
+	More fun.Varargs
+}
+
+func wrapper(ctx context.Context, c *fun.Call, given *wrapperArgs) (fun.Result, error) {
+	args := []string{"wrapper", given.RubyString, given.WrapperPrefix}
+	for _, v := range given.More {
 		args = append(args, value.Str(v))
 	}
 	for _, a := range args[1:] {
@@ -325,5 +380,5 @@ func wrapper(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Result{}, err
 		}
 	}
-	return result(client(ctx, c).run(ctx, options{}, args...))
+	return result(client(ctx, c, &given.runas).run(ctx, options{}, args...))
 }

@@ -21,8 +21,8 @@ func Module() fun.Module {
 }
 
 // environment returns the environment of a call: the argument, the option, base.
-func environment(c *fun.Call) string {
-	if env := c.Str("saltenv"); env != "" {
+func environment(c *fun.Call, a *envArg) string {
+	if env := a.Saltenv; env != "" {
 		return env
 	}
 	if c.Env.Opts != nil {
@@ -42,8 +42,13 @@ func option(ctx context.Context, env *fun.Env, name string, def value.Value) val
 	return v
 }
 
-func runTest(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	test, ok := c.Value("test").(*value.Map)
+type runTestArgs struct {
+	Test value.Value `arg:"test,kw" doc:"the test, a mapping"`
+	_    fun.Kwargs
+}
+
+func runTest(ctx context.Context, c *fun.Call, a *runTestArgs) (fun.Result, error) {
+	test, ok := a.Test.(*value.Map)
 	if !ok || test.Len() == 0 {
 		return fun.Value("Test argument must be a dictionary")
 	}
@@ -51,9 +56,14 @@ func runTest(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret}, err
 }
 
+type parallelScheckArgs struct {
+	_    fun.Arguments
+	Data []value.Value `arg:"data,required" doc:"list of the name and the test"`
+}
+
 // parallelScheck runs a test that has a name: the pair of both.
-func parallelScheck(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	pair := c.List("data")
+func parallelScheck(ctx context.Context, c *fun.Call, a *parallelScheckArgs) (fun.Result, error) {
+	pair := a.Data
 	if len(pair) == 2 {
 		if test, ok := pair[1].(*value.Map); ok {
 			ret, err := newChecker(ctx, c.Env).run(ctx, test)
@@ -63,21 +73,38 @@ func parallelScheck(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{}, &fun.InvocationError{Msg: "data must be a list of a name and a test", Arg: "data"}
 }
 
-func stateApply(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return c.Env.Invoker.Invoke(ctx, fun.Exec, "state.apply", fun.Args{Pos: []value.Value{c.Str("state_name")}, Kw: c.Kw.Copy()})
+type stateApplyArgs struct {
+	StateName string `arg:"state_name,required" doc:"names of states, with commas between them"`
+	Rest      fun.Kwargs
 }
 
-func runStateTests(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return runTests(ctx, c, environment(c), c.Strings("state"), c.Bool("check_all"))
+func stateApply(ctx context.Context, c *fun.Call, a *stateApplyArgs) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "state.apply", fun.Args{Pos: []value.Value{a.StateName}, Kw: a.Rest.Map.Copy()})
 }
 
-func runHighstateTests(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	env := environment(c)
+type runStateTestsArgs struct {
+	State []string `arg:"state,required,comma[str]" doc:"names of states, or of tests without a state"`
+	envArg
+	CheckAll bool `arg:"check_all" default:"False" doc:"run all tests of the directories"`
+	failsArg
+}
+
+func runStateTests(ctx context.Context, c *fun.Call, a *runStateTestsArgs) (fun.Result, error) {
+	return runTests(ctx, c, &a.failsArg, environment(c, &a.envArg), a.State, a.CheckAll)
+}
+
+type runHighstateTestsArgs struct {
+	envArg
+	failsArg
+}
+
+func runHighstateTests(ctx context.Context, c *fun.Call, a *runHighstateTestsArgs) (fun.Result, error) {
+	env := environment(c, &a.envArg)
 	states, err := topStates(ctx, c, env)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return runTests(ctx, c, env, states, false)
+	return runTests(ctx, c, &a.failsArg, env, states, false)
 }
 
 // topStates returns the states that the top file assigns to this machine.
@@ -101,8 +128,8 @@ func topStates(ctx context.Context, c *fun.Call, env string) ([]string, error) {
 
 // reportHighstateTests lists the states of the top file that have no tests.
 // Salt: salt/modules/saltcheck.py report_highstate_tests.
-func reportHighstateTests(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	env := environment(c)
+func reportHighstateTests(ctx context.Context, c *fun.Call, a *envArg) (fun.Result, error) {
+	env := environment(c, a)
 	states, err := topStates(ctx, c, env)
 	if err != nil {
 		return fun.Result{}, err
@@ -149,7 +176,7 @@ func (s *summary) count(results *value.Map) {
 
 // runTests runs the tests of states, and of those that they include.
 // Salt: salt/modules/saltcheck.py run_state_tests. Difference: one after the other.
-func runTests(ctx context.Context, c *fun.Call, env string, states []string, all bool) (fun.Result, error) {
+func runTests(ctx context.Context, c *fun.Call, a *failsArg, env string, states []string, all bool) (fun.Result, error) {
 	check, l := newChecker(ctx, c.Env), newLoader(ctx, c.Env, env)
 	results := value.NewMap(len(states))
 	for _, state := range states {
@@ -177,7 +204,7 @@ func runTests(ctx context.Context, c *fun.Call, env string, states []string, all
 			results.Set(state, done)
 		}
 	}
-	return report(results, c.Bool("only_fails"))
+	return report(results, a.OnlyFails)
 }
 
 // report returns the results by state, in the order of their names, and the counts.

@@ -9,6 +9,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"time"
 
 	"brine/internal/dispatch"
 	"brine/internal/fun"
@@ -61,7 +62,7 @@ func returners(ctx context.Context, c *fun.Call) *value.List {
 	return value.Strings(found...)
 }
 
-func listExtmods(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listExtmods(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out := value.NewMap(2)
 	for _, d := range []string{"_modules", "_runners", "_states"} {
 		l, err := names(ctx, c, d)
@@ -75,18 +76,36 @@ func listExtmods(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
+type cmdArgs struct {
+	Tgt              value.Value   `arg:"tgt,required,str|list" doc:"the targets"`
+	Fun              string        `arg:"fun,required" doc:"the function"`
+	Arg              []value.Value `arg:"arg" doc:"its positional arguments"`
+	Timeout          time.Duration `arg:"timeout" unit:"s" doc:"ask silent targets after this time"`
+	TgtType          string        `arg:"tgt_type" default:"glob" doc:"type of tgt"`
+	Ret              string        `arg:"ret" default:"" doc:"returner"`
+	Kwarg            *value.Map    `arg:"kwarg" doc:"its keyword arguments"`
+	_                bool          `arg:"ssh" default:"False" doc:"accepted"`
+	Batch            string        `arg:"batch,str|int" doc:"how many targets run at a time: a number or a percentage"`
+	Subset           int64         `arg:"subset" doc:"run on this many randomly chosen targets"`
+	Failhard         bool          `arg:"failhard" default:"False" doc:"start no further batch after a failure"`
+	_                bool          `arg:"expect_minions" default:"False" doc:"accepted; targets that do not return are reported"`
+	GatherJobTimeout time.Duration `arg:"gather_job_timeout" unit:"s" doc:"how long a silent target has to reply"`
+	Metadata         value.Value   `arg:"metadata" doc:"data to store with the job"`
+	Rest             fun.Kwargs
+}
+
 // cmd runs a function on targets. Salt: salt/modules/saltutil.py cmd.
-func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func cmd(ctx context.Context, c *fun.Call, a *cmdArgs) (fun.Result, error) {
 	if c.Env.Fleet == nil {
 		return fun.Result{}, fun.Errorf("this machine reaches no targets")
 	}
 	job := fun.Job{
-		Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: c.Map("kwarg").Copy()},
-		Returner: c.Str("ret"), Batch: c.Str("batch"), FailHard: c.Bool("failhard"), Metadata: c.Value("metadata"),
+		Tgt: a.Tgt, TgtType: a.TgtType, Fun: a.Fun, Args: fun.Args{Pos: a.Arg, Kw: a.Kwarg.Copy()},
+		Returner: a.Ret, Batch: a.Batch, FailHard: a.Failhard, Metadata: a.Metadata,
 	}
-	job.Timeout, job.Gather, job.Subset = c.Seconds("timeout"), c.Seconds("gather_job_timeout"), int(c.Int("subset"))
+	job.Timeout, job.Gather, job.Subset = a.Timeout, a.GatherJobTimeout, int(a.Subset)
 	// Salt takes other keywords for its client's, in silence.
-	for _, k := range c.Kw.Keys() {
+	for _, k := range a.Rest.Map.Keys() {
 		if s := value.Str(k); !strings.HasPrefix(s, "__") {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("saltutil.cmd has no argument %q: what %s takes by name goes into kwarg", s, job.Fun)})
 		}
@@ -117,9 +136,28 @@ func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
-func runner(ctx context.Context, c *fun.Call) (fun.Result, error) { return master(ctx, c, fun.Runner) }
+type runnerArgs struct {
+	Name string      `arg:"name,required" doc:"the function"`
+	_    value.Value `arg:"arg,list" doc:"its positional arguments"`
+	_    value.Value `arg:"kwarg,dict" doc:"its keyword arguments"`
+	_    bool        `arg:"full_return" default:"False" doc:"return a mapping of fun, fun_args, jid, return and success"`
+	_    fun.Varargs
+	_    fun.Kwargs
+}
 
-func wheel(ctx context.Context, c *fun.Call) (fun.Result, error) { return master(ctx, c, fun.Wheel) }
+func runner(ctx context.Context, c *fun.Call, a *runnerArgs) (fun.Result, error) {
+	return master(ctx, c, a.Name, fun.Runner)
+}
+
+type wheelArgs struct {
+	Name string `arg:"name,required" doc:"the function"`
+	_    fun.Varargs
+	_    fun.Kwargs
+}
+
+func wheel(ctx context.Context, c *fun.Call, a *wheelArgs) (fun.Result, error) {
+	return master(ctx, c, a.Name, fun.Wheel)
+}
 
 // masterArgs returns the arguments of the function that saltutil.runner or
 // saltutil.wheel calls, and whether its full return is wanted. saltutil.wheel takes
@@ -155,9 +193,9 @@ func masterArgs(c *fun.Call) (args fun.Args, full bool) {
 
 // master calls a runner or wheel function. Salt: salt/modules/saltutil.py
 // runner, wheel.
-func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error) {
+func master(ctx context.Context, c *fun.Call, argName string, kind fun.Kind) (fun.Result, error) {
 	args, full := masterArgs(c)
-	name, jid := c.Str("name"), c.Env.JID
+	name, jid := argName, c.Env.JID
 	if spec := c.Env.Table.Spec(kind, name); spec != nil {
 		var err error
 		if args, err = dispatch.Published(spec, dispatch.Typed(args)); err != nil {
@@ -189,7 +227,7 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind) (fun.Result, error)
 
 // running lists the jobs of this machine. Salt: salt/modules/saltutil.py
 // running.
-func running(_ context.Context, c *fun.Call) (fun.Result, error) {
+func running(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	l := value.NewList()
 	for _, m := range proc(c).List() {
 		if m.Str("jid") != c.Env.JID {
@@ -202,17 +240,22 @@ func running(_ context.Context, c *fun.Call) (fun.Result, error) {
 // proc is where the jobs of this machine are noted while they run.
 func proc(c *fun.Call) *jobs.Proc { return jobs.ProcOf(c.Env) }
 
-func findJob(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if m := proc(c).Find(c.Str("jid")); m != nil {
+func findJob(_ context.Context, c *fun.Call, a *jidArg) (fun.Result, error) {
+	if m := proc(c).Find(a.JID); m != nil {
 		return fun.Value(m)
 	}
 	return fun.Value(value.NewMap(0))
 }
 
-func isRunning(_ context.Context, c *fun.Call) (fun.Result, error) {
+type isRunningArgs struct {
+	_   fun.Arguments
+	Fun string `arg:"fun,required" doc:"glob of functions"`
+}
+
+func isRunning(_ context.Context, c *fun.Call, a *isRunningArgs) (fun.Result, error) {
 	l := value.NewList()
 	for _, m := range proc(c).List() {
-		if m.Str("jid") != c.Env.JID && value.Fnmatch(c.Str("fun"), m.Str("fun")) {
+		if m.Str("jid") != c.Env.JID && value.Fnmatch(a.Fun, m.Str("fun")) {
 			l.Append(m)
 		}
 	}
@@ -221,8 +264,8 @@ func isRunning(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 // signal sends a signal to the process of a job.
 // Salt: salt/modules/saltutil.py signal_job, term_job, kill_job.
-func signal(ctx context.Context, c *fun.Call, n int) (fun.Result, error) {
-	jid := c.Str("jid")
+func signal(ctx context.Context, c *fun.Call, a *jidArg, n int) (fun.Result, error) {
+	jid := a.JID
 	if jid == c.Env.JID {
 		return fun.Value("")
 	}
@@ -240,13 +283,23 @@ func signal(ctx context.Context, c *fun.Call, n int) (fun.Result, error) {
 	return fun.Value(fmt.Sprintf("Signal %d sent to job %s at pid %d", n, jid, pid))
 }
 
-func killJob(ctx context.Context, c *fun.Call) (fun.Result, error) { return signal(ctx, c, 9) }
-func termJob(ctx context.Context, c *fun.Call) (fun.Result, error) { return signal(ctx, c, 15) }
+func killJob(ctx context.Context, c *fun.Call, a *jidArg) (fun.Result, error) {
+	return signal(ctx, c, a, 9)
+}
 
-func signalJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	n := c.Int("sig")
+func termJob(ctx context.Context, c *fun.Call, a *jidArg) (fun.Result, error) {
+	return signal(ctx, c, a, 15)
+}
+
+type signalJobArgs struct {
+	jidArg
+	Sig int64 `arg:"sig,required" doc:"number of the signal"`
+}
+
+func signalJob(ctx context.Context, c *fun.Call, a *signalJobArgs) (fun.Result, error) {
+	n := a.Sig
 	if n < 0 || n > 64 {
 		return fun.Result{}, fun.Errorf("sig must be the number of a signal, not %d", n)
 	}
-	return signal(ctx, c, int(n))
+	return signal(ctx, c, &a.jidArg, int(n))
 }

@@ -6,11 +6,15 @@ import (
 
 // Arguments that several functions have.
 var (
-	jidArg       = fun.Arg{Name: "jid", Type: fun.Str, Required: true, Doc: "the job ID"}
 	saltenvArg   = fun.Arg{Name: "saltenv", Type: fun.Str, Doc: "environment to search"}
 	whitelistArg = fun.Arg{Name: "extmod_whitelist", Type: fun.Str | fun.List | fun.Dict, Doc: "accepted"}
 	blacklistArg = fun.Arg{Name: "extmod_blacklist", Type: fun.Str | fun.List | fun.Dict, Doc: "accepted"}
 )
+
+type jidArg struct {
+	_   fun.Arguments
+	JID string `arg:"jid,required" doc:"the job ID"`
+}
 
 var syncArgs = []fun.Arg{
 	saltenvArg,
@@ -29,34 +33,15 @@ var plainSyncArgs = []fun.Arg{
 var specs = []fun.Spec{
 	{
 		Name: "cmd", Doc: "Run a function on targets and return the results by ID.", Src: "modules/saltutil.py cmd",
-		VarKw: true, Fn: cmd,
-		Args: []fun.Arg{
-			{Name: "tgt", Type: fun.Str | fun.List, Required: true, Doc: "the targets"},
-			{Name: "fun", Type: fun.Str, Required: true, Doc: "the function"},
-			{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
-			{Name: "timeout", Type: fun.Duration, Unit: "s", Doc: "ask silent targets after this time"},
-			{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "type of tgt"},
-			{Name: "ret", Type: fun.Str, Default: "", Doc: "returner"},
-			{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
-			{Name: "ssh", Type: fun.Bool, Default: false, Doc: "accepted"},
-			{Name: "batch", Type: fun.Str | fun.Int, Doc: "how many targets run at a time: a number or a percentage"},
-			{Name: "subset", Type: fun.Int, Doc: "run on this many randomly chosen targets"},
-			{Name: "failhard", Type: fun.Bool, Default: false, Doc: "start no further batch after a failure"},
-			{Name: "expect_minions", Type: fun.Bool, Default: false, Doc: "accepted; targets that do not return are reported"},
-			{Name: "gather_job_timeout", Type: fun.Duration, Unit: "s", Doc: "how long a silent target has to reply"},
-			{Name: "metadata", Doc: "data to store with the job"},
-		},
+		Do: cmd,
 	},
-	{Name: "find_job", Doc: "Return the data of a job that runs on this machine.", Src: "modules/saltutil.py find_job", Args: []fun.Arg{jidArg}, Fn: findJob},
+	{Name: "find_job", Doc: "Return the data of a job that runs on this machine.", Src: "modules/saltutil.py find_job", Do: findJob},
 	{
 		Name: "is_running", Doc: "Return the jobs on this machine whose function matches a glob.", Src: "modules/saltutil.py is_running",
-		Fn: isRunning,
-		Args: []fun.Arg{
-			{Name: "fun", Type: fun.Str, Required: true, Doc: "glob of functions"},
-		},
+		Do: isRunning,
 	},
-	{Name: "kill_job", Doc: "Send SIGKILL to the process of a job.", Src: "modules/saltutil.py kill_job", Args: []fun.Arg{jidArg}, Fn: killJob},
-	{Name: "list_extmods", Doc: "List the custom modules by kind.", Src: "modules/saltutil.py list_extmods", Fn: listExtmods},
+	{Name: "kill_job", Doc: "Send SIGKILL to the process of a job.", Src: "modules/saltutil.py kill_job", Do: killJob},
+	{Name: "list_extmods", Doc: "List the custom modules by kind.", Src: "modules/saltutil.py list_extmods", Do: listExtmods},
 	{
 		Name: "pillar_refresh", Doc: "Return True: every job renders the pillar, so there is nothing to refresh.\nThe same as refresh_pillar.", Src: "modules/saltutil.py pillar_refresh",
 		Fn: refreshed,
@@ -91,22 +76,12 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "runner", Doc: "Run a runner function.", Src: "modules/saltutil.py runner",
-		VarArg: true, VarKw: true, Hands: true, Fn: runner,
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "the function"},
-			{Name: "arg", Type: fun.List, Doc: "its positional arguments"},
-			{Name: "kwarg", Type: fun.Dict, Doc: "its keyword arguments"},
-			{Name: "full_return", Type: fun.Bool, Default: false, Doc: "return a mapping of fun, fun_args, jid, return and success"},
-		},
+		Hands: true, Do: runner,
 	},
-	{Name: "running", Doc: "Return the jobs that run on this machine.", Src: "modules/saltutil.py running", Fn: running},
+	{Name: "running", Doc: "Return the jobs that run on this machine.", Src: "modules/saltutil.py running", Do: running},
 	{
 		Name: "signal_job", Doc: "Send a signal to the process of a job.", Src: "modules/saltutil.py signal_job",
-		Fn: signalJob,
-		Args: []fun.Arg{
-			jidArg,
-			{Name: "sig", Type: fun.Int, Required: true, Doc: "number of the signal"},
-		},
+		Do: signalJob,
 	},
 	{Name: "sync_all", Doc: "List all custom modules that are in use, by kind.", Src: "modules/saltutil.py sync_all", Args: syncArgs, Fn: syncAll},
 	{Name: "sync_beacons", Doc: "List the custom beacons that are in use.", Src: "modules/saltutil.py sync_beacons", Args: syncArgs, Fn: sync},
@@ -129,12 +104,9 @@ var specs = []fun.Spec{
 	{Name: "sync_states", Doc: "List the custom states that are in use.", Src: "modules/saltutil.py sync_states", Args: syncArgs, Fn: sync},
 	{Name: "sync_thorium", Doc: "List the custom thorium modules that are in use.", Src: "modules/saltutil.py sync_thorium", Args: syncArgs, Fn: sync},
 	{Name: "sync_utils", Doc: "List the custom utility modules that are in use.", Src: "modules/saltutil.py sync_utils", Args: syncArgs, Fn: sync},
-	{Name: "term_job", Doc: "Send SIGTERM to the process of a job.", Src: "modules/saltutil.py term_job", Args: []fun.Arg{jidArg}, Fn: termJob},
+	{Name: "term_job", Doc: "Send SIGTERM to the process of a job.", Src: "modules/saltutil.py term_job", Do: termJob},
 	{
 		Name: "wheel", Doc: "Run a wheel function. Keywords arg, kwarg and full_return are those of saltutil.runner.", Src: "modules/saltutil.py wheel",
-		VarArg: true, VarKw: true, Hands: true, Fn: wheel,
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "the function"},
-		},
+		Hands: true, Do: wheel,
 	},
 }

@@ -36,7 +36,7 @@ func TestSync(t *testing.T) {
 		UI:       fun.UI{OnWarn: func(w fun.Warning) { warned = append(warned, w.Text) }},
 	}
 	got := map[string]string{}
-	mod := Module()
+	mod := Module().Loaded()
 	for i := range mod.Specs {
 		s := &mod.Specs[i]
 		if !strings.HasPrefix(s.Name, "sync_") {

@@ -84,13 +84,19 @@ func item(c *fun.Call, function string) (job *value.Map, fault string) {
 	return job, ""
 }
 
-func build(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if f := named(c); f != nil {
+type buildArgs struct {
+	nameArg
+	functionArg
+	jobArgs
+}
+
+func build(_ context.Context, c *fun.Call, a *buildArgs) (fun.Result, error) {
+	if f := named(c, &a.nameArg); f != nil {
 		return fun.Value(f)
 	}
-	job, fault := item(c, c.Str("function"))
+	job, fault := item(c, a.Function)
 	if fault == "" {
-		fault = check(c, c.Str("name"), job)
+		fault = check(c, a.Name, job)
 	}
 	if fault != "" {
 		return fun.Value(value.MapOf("comment", fault, "result", false))
@@ -98,19 +104,26 @@ func build(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(job)
 }
 
-func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if f := named(c); f != nil {
+type addGiven struct {
+	nameArg
+	functionArg
+	jobArgs
+	saveArgs
+}
+
+func add(ctx context.Context, c *fun.Call, a *addGiven) (fun.Result, error) {
+	if f := named(c, &a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name := c.Str("name")
+	name := a.Name
 	if b.jobs(c, "").Has(name) {
 		return result(false, nil, "Job %s already exists in schedule.", name)
 	}
-	job, fault := item(c, c.Str("function"))
+	job, fault := item(c, a.Function)
 	if fault != "" {
 		return result(false, nil, "Error: %s", fault)
 	}
@@ -120,26 +133,33 @@ func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if dryRun(c) {
 		return result(true, nil, "Job: %s would be added to schedule.", name)
 	}
-	if err := b.set(ctx, c, name, job, persist(c)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to add job %s to schedule. %v", name, err)
 	}
 	return result(true, value.MapOf(name, "added"), "Added job: %s to schedule.", name)
 }
 
-func modify(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if f := named(c); f != nil {
+type modifyArgs struct {
+	nameArg
+	Function string `arg:"function" doc:"function to run (default: that of the job)"`
+	jobArgs
+	saveArgs
+}
+
+func modify(ctx context.Context, c *fun.Call, a *modifyArgs) (fun.Result, error) {
+	if f := named(c, &a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name := c.Str("name")
+	name := a.Name
 	current, _ := b.jobs(c, "").At(name).(*value.Map)
 	if current == nil {
 		return result(false, nil, "Job %s does not exist in schedule.", name)
 	}
-	function := c.Str("function")
+	function := a.Function
 	if function == "" {
 		function = current.Str("function")
 	}
@@ -157,21 +177,27 @@ func modify(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if dryRun(c) {
 		return result(true, changes, "Job: %s would be modified in schedule.", name)
 	}
-	if err := b.set(ctx, c, name, job, persist(c)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to modify job %s in schedule. %v", name, err)
 	}
 	return result(true, changes, "Modified job: %s in schedule.", name)
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if f := named(c); f != nil {
+// removeArgs are the arguments of remove, enableJob and disableJob.
+type removeArgs struct {
+	nameArg
+	saveArgs
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	if f := named(c, &a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name := c.Str("name")
+	name := a.Name
 	switch {
 	case !b.jobs(c, "").Has(name):
 		return result(false, nil, "Job %s does not exist.", name)
@@ -181,13 +207,13 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !b.conf.Has(name) {
 		return result(false, nil, "Failed to delete job %s from schedule. It is in the pillar", name)
 	}
-	if err := b.remove(ctx, c, []string{name}, persist(c)); err != nil {
+	if err := b.remove(ctx, c, []string{name}, persist(c, &a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to delete job %s from schedule. %v", name, err)
 	}
 	return result(true, value.MapOf(name, "removed"), "Deleted Job %s from schedule.", name)
 }
 
-func purge(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func purge(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) {
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -213,7 +239,7 @@ func purge(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		changes.Set(name, "removed")
 	}
 	if len(names) > 0 {
-		if err := b.remove(ctx, c, names, persist(c)); err != nil {
+		if err := b.remove(ctx, c, names, persist(c, a)); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -222,23 +248,23 @@ func purge(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 func isHidden(name string) bool { return slices.Contains(hidden, name) }
 
-func enableJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return switchJob(ctx, c, true, "enable", "Enabled", "enabled")
+func enableJob(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	return switchJob(ctx, c, a, true, "enable", "Enabled", "enabled")
 }
 
-func disableJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return switchJob(ctx, c, false, "disable", "Disabled", "disabled")
+func disableJob(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	return switchJob(ctx, c, a, false, "disable", "Disabled", "disabled")
 }
 
-func switchJob(ctx context.Context, c *fun.Call, on bool, verb, done, state string) (fun.Result, error) {
-	if f := named(c); f != nil {
+func switchJob(ctx context.Context, c *fun.Call, a *removeArgs, on bool, verb, done, state string) (fun.Result, error) {
+	if f := named(c, &a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name := c.Str("name")
+	name := a.Name
 	job, _ := b.jobs(c, "").At(name).(*value.Map)
 	switch {
 	case job == nil:
@@ -247,21 +273,21 @@ func switchJob(ctx context.Context, c *fun.Call, on bool, verb, done, state stri
 		return result(true, nil, "Job: %s would be %s in schedule.", name, state)
 	}
 	job.Set("enabled", on)
-	if err := b.set(ctx, c, name, job, persist(c)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to %s job %s in schedule. %v", verb, name, err)
 	}
 	return result(true, value.MapOf(name, state), "%s Job %s in schedule.", done, name)
 }
 
-func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return switchAll(ctx, c, true, "enable", "Enabled", "enabled")
+func enable(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) {
+	return switchAll(ctx, c, a, true, "enable", "Enabled", "enabled")
 }
 
-func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return switchAll(ctx, c, false, "disable", "Disabled", "disabled")
+func disable(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) {
+	return switchAll(ctx, c, a, false, "disable", "Disabled", "disabled")
 }
 
-func switchAll(ctx context.Context, c *fun.Call, on bool, verb, done, state string) (fun.Result, error) {
+func switchAll(ctx context.Context, c *fun.Call, a *saveArgs, on bool, verb, done, state string) (fun.Result, error) {
 	if dryRun(c) {
 		return result(true, nil, "Schedule would be %s.", state)
 	}
@@ -269,13 +295,18 @@ func switchAll(ctx context.Context, c *fun.Call, on bool, verb, done, state stri
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := b.set(ctx, c, "enabled", on, persist(c)); err != nil {
+	if err := b.set(ctx, c, "enabled", on, persist(c, a)); err != nil {
 		return result(false, nil, "Failed to %s schedule on minion. %v", verb, err)
 	}
 	return result(true, value.MapOf("schedule", state), "%s schedule on minion.", done)
 }
 
-func save(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type saveGiven struct {
+	_ fun.Arguments
+	_ bool `arg:"test" default:"False" doc:"only say what would be done"`
+}
+
+func save(ctx context.Context, c *fun.Call, _ *saveGiven) (fun.Result, error) {
 	if dryRun(c) {
 		return fun.Value(value.MapOf("comment", "Schedule would be saved.", "result", true))
 	}
@@ -292,7 +323,7 @@ func save(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("comment", "Schedule (non-pillar items) saved.", "result", true))
 }
 
-func reload(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func reload(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	c.Env.Memo.Delete(bookKey{})
 	b, err := open(c)
 	if err != nil {
@@ -311,13 +342,22 @@ func reload(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("comment", said, "result", true))
 }
 
-func list(_ context.Context, c *fun.Call) (fun.Result, error) {
+type listArgs struct {
+	_            fun.Arguments
+	ShowAll      bool   `arg:"show_all" default:"False" doc:"include jobs whose names begin with __"`
+	ShowDisabled bool   `arg:"show_disabled" default:"True" doc:"include disabled jobs"`
+	Where        string `arg:"where" oneof:"opts|pillar" doc:"only the jobs of the configuration, or of the pillar"`
+	ReturnYaml   bool   `arg:"return_yaml" default:"True" doc:"return YAML text"`
+	Offline      bool   `arg:"offline" default:"False" doc:"only what schedule.add and the like saved"`
+}
+
+func list(_ context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	all := b.jobs(c, c.Str("where"))
-	if c.Bool("offline") {
+	all := b.jobs(c, a.Where)
+	if a.Offline {
 		all = b.saved.Copy()
 	}
 	out := value.NewMap(all.Len())
@@ -327,16 +367,16 @@ func list(_ context.Context, c *fun.Call) (fun.Result, error) {
 			out.Set(k, v)
 			continue
 		}
-		if strings.HasPrefix(value.Str(k), "__") && !c.Bool("show_all") || !value.Truth(job.At("enabled")) && !c.Bool("show_disabled") {
+		if strings.HasPrefix(value.Str(k), "__") && !a.ShowAll || !value.Truth(job.At("enabled")) && !a.ShowDisabled {
 			continue
 		}
-		if c.Bool("return_yaml") {
+		if a.ReturnYaml {
 			job = job.Copy()
 			job.Set("saved", b.saved.Has(k))
 		}
 		out.Set(k, job)
 	}
-	if !c.Bool("return_yaml") {
+	if !a.ReturnYaml {
 		return fun.Value(out)
 	}
 	text, err := yamlsalt.Dump(value.MapOf("schedule", out), yamlsalt.SafeOptions())
@@ -346,13 +386,18 @@ func list(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(text)
 }
 
-func isEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+type isEnabledArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name" doc:"name of a job"`
+}
+
+func isEnabled(_ context.Context, c *fun.Call, a *isEnabledArgs) (fun.Result, error) {
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	all := b.jobs(c, "")
-	if name := c.Str("name"); name != "" {
+	if name := a.Name; name != "" {
 		if job, ok := all.Get(name); ok {
 			return fun.Value(job)
 		}
@@ -365,12 +410,12 @@ func isEnabled(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // job returns a job that can be run; fault says why there is none.
-func job(c *fun.Call) (j *schedule.Job, fault string, err error) {
+func job(c *fun.Call, a *nameArg) (j *schedule.Job, fault string, err error) {
 	b, err := open(c)
 	if err != nil {
 		return nil, "", err
 	}
-	name := c.Str("name")
+	name := a.Name
 	raw, ok := schedule.Merge(b.conf, pillarJobs(c)).Get(name)
 	if !ok || isHidden(name) {
 		return nil, fmt.Sprintf("Job %s does not exist.", name), nil
@@ -382,17 +427,22 @@ func job(c *fun.Call) (j *schedule.Job, fault string, err error) {
 	return s.Jobs[0], "", nil
 }
 
-func runJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("name") == "" {
+type runJobArgs struct {
+	nameArg
+	Force bool `arg:"force" default:"False" doc:"run a disabled job, too"`
+}
+
+func runJob(ctx context.Context, c *fun.Call, a *runJobArgs) (fun.Result, error) {
+	if a.Name == "" {
 		return fun.Value(value.MapOf("comment", "Job name is required.", "result", false))
 	}
-	j, fault, err := job(c)
+	j, fault, err := job(c, &a.nameArg)
 	switch {
 	case err != nil:
 		return fun.Result{}, err
 	case fault != "":
 		return fun.Value(value.MapOf("comment", fault, "result", false))
-	case !j.Enabled && !c.Bool("force"):
+	case !j.Enabled && !a.Force:
 		return fun.Value(value.MapOf("comment", fmt.Sprintf("Job %s is disabled.", j.Name), "result", true))
 	}
 	ok, why := true, ""
@@ -420,8 +470,8 @@ func start(ctx context.Context, c *fun.Call, in *schedule.Installer, j *schedule
 	return err
 }
 
-func nextFire(_ context.Context, c *fun.Call) (fun.Result, error) {
-	j, fault, err := job(c)
+func nextFire(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	j, fault, err := job(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -440,16 +490,21 @@ func nextFire(_ context.Context, c *fun.Call) (fun.Result, error) {
 // stamp is Salt's format of times of jobs.
 const stamp = "2006-01-02T15:04:05"
 
-func jobStatus(_ context.Context, c *fun.Call) (fun.Result, error) {
+type jobStatusArgs struct {
+	nameArg
+	TimeFmt string `arg:"time_fmt" default:"%Y-%m-%dT%H:%M:%S" doc:"format of times"`
+}
+
+func jobStatus(_ context.Context, c *fun.Call, a *jobStatusArgs) (fun.Result, error) {
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	raw, ok := b.jobs(c, "").At(c.Str("name")).(*value.Map)
+	raw, ok := b.jobs(c, "").At(a.Name).(*value.Map)
 	if !ok {
 		return fun.Value(value.NewMap(0))
 	}
-	j, fault, err := job(c)
+	j, fault, err := job(c, &a.nameArg)
 	switch {
 	case err != nil:
 		return fun.Result{}, err
@@ -457,7 +512,7 @@ func jobStatus(_ context.Context, c *fun.Call) (fun.Result, error) {
 		raw.Set("_error", fault)
 		return fun.Value(raw)
 	}
-	layout, err := schedule.Layout(c.Str("time_fmt"))
+	layout, err := schedule.Layout(a.TimeFmt)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("time_fmt: %v", err)
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 // singleTimes reads the times that a call names; fault says why one is none.
-func singleTimes(c *fun.Call, names ...string) (out []time.Time, fault string) {
+func singleTimes(c *fun.Call, a *formatArg, names ...string) (out []time.Time, fault string) {
 	for _, n := range names {
-		t, err := schedule.ReaderOf(c.Env).ParseTime(c.Str(n), c.Str("time_fmt"))
+		t, err := schedule.ReaderOf(c.Env).ParseTime(c.Str(n), a.TimeFmt)
 		if err != nil {
 			return nil, "Date string could not be parsed: " + err.Error()
 		}
@@ -27,7 +27,7 @@ func singleTimes(c *fun.Call, names ...string) (out []time.Time, fault string) {
 
 // noted adds a time to the single times of a job under a key. Those of the day
 // before yesterday and older go.
-func noted(c *fun.Call, job *value.Map, key, text string) {
+func noted(c *fun.Call, a *formatArg, job *value.Map, key, text string) {
 	const keep = 48 * time.Hour
 	l := value.NewList()
 	if old := job.List(key); old != nil {
@@ -39,7 +39,7 @@ func noted(c *fun.Call, job *value.Map, key, text string) {
 			}
 		}
 	}
-	l.Append(value.MapOf("time", text, "time_fmt", c.Str("time_fmt")))
+	l.Append(value.MapOf("time", text, "time_fmt", a.TimeFmt))
 	job.Set(key, l)
 }
 
@@ -73,49 +73,62 @@ func single(ctx context.Context, c *fun.Call, verb, state, done string, change f
 	return result(true, nil, "%s Job %s in schedule.", done, name)
 }
 
+type skipJobArgs struct {
+	nameArg
+	currentArg
+	formatArg
+}
+
 // skipJob. Salt: salt/modules/schedule.py skip_job.
-func skipJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if f := named(c); f != nil {
+func skipJob(ctx context.Context, c *fun.Call, a *skipJobArgs) (fun.Result, error) {
+	if f := named(c, &a.nameArg); f != nil {
 		return fun.Value(f)
 	}
-	if _, fault := singleTimes(c, "current_time"); fault != "" {
+	if _, fault := singleTimes(c, &a.formatArg, "current_time"); fault != "" {
 		return result(false, nil, "%s", fault)
 	}
-	return single(ctx, c, "skip", "skipped", "Added Skip", func(job *value.Map) { noted(c, job, "skip_explicit", c.Str("current_time")) })
+	return single(ctx, c, "skip", "skipped", "Added Skip", func(job *value.Map) { noted(c, &a.formatArg, job, "skip_explicit", a.CurrentTime) })
+}
+
+type postponeJobArgs struct {
+	nameArg
+	currentArg
+	NewTime string `arg:"new_time,required" doc:"when it runs instead"`
+	formatArg
 }
 
 // postponeJob. Salt: salt/modules/schedule.py postpone_job.
-func postponeJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if f := named(c); f != nil {
+func postponeJob(ctx context.Context, c *fun.Call, a *postponeJobArgs) (fun.Result, error) {
+	if f := named(c, &a.nameArg); f != nil {
 		return fun.Value(f)
 	}
-	times, fault := singleTimes(c, "current_time", "new_time")
+	times, fault := singleTimes(c, &a.formatArg, "current_time", "new_time")
 	if fault == "" && !times[1].After(c.Env.Host.Now()) {
-		fault = fmt.Sprintf("new_time, %s, has passed.", c.Str("new_time"))
+		fault = fmt.Sprintf("new_time, %s, has passed.", a.NewTime)
 	}
 	if fault != "" {
 		return result(false, nil, "%s", fault)
 	}
 	if in, err := installer(c); err == nil {
 		if kind, _ := in.Kind(); kind == schedule.Crontab {
-			return result(false, nil, "Failed to postpone job %s in schedule. A crontab has no years: use schedule.skip_job, and 'at' for the new time", c.Str("name"))
+			return result(false, nil, "Failed to postpone job %s in schedule. A crontab has no years: use schedule.skip_job, and 'at' for the new time", a.Name)
 		}
 	}
 	return single(ctx, c, "postpone", "postponed", "Postponed", func(job *value.Map) {
-		noted(c, job, "skip_explicit", c.Str("current_time"))
-		noted(c, job, "run_explicit", c.Str("new_time"))
+		noted(c, &a.formatArg, job, "skip_explicit", a.CurrentTime)
+		noted(c, &a.formatArg, job, "run_explicit", a.NewTime)
 	})
 }
 
 // copyJob. Salt: salt/modules/schedule.py copy.
-func copyJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, _, err := send(ctx, c, "copied", "Copied Job %s from schedule to minion(s).")
+func copyJob(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
+	res, _, err := send(ctx, c, a, "copied", "Copied Job %s from schedule to minion(s).")
 	return res, err
 }
 
 // moveJob. Salt: salt/modules/schedule.py move.
-func moveJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, sent, err := send(ctx, c, "moved", "Moved Job %s from schedule.")
+func moveJob(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
+	res, sent, err := send(ctx, c, a, "moved", "Moved Job %s from schedule.")
 	if err != nil || !sent {
 		return res, err
 	}
@@ -123,16 +136,16 @@ func moveJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := b.remove(ctx, c, []string{c.Str("name")}, true); err != nil {
-		return result(false, nil, "The job %s was added to the targets, but stays here: %v", c.Str("name"), err)
+	if err := b.remove(ctx, c, []string{a.Name}, true); err != nil {
+		return result(false, nil, "The job %s was added to the targets, but stays here: %v", a.Name, err)
 	}
 	return res, nil
 }
 
 // send adds a job to the schedule of other machines, which are those of the fleet
 // that the run has.
-func send(ctx context.Context, c *fun.Call, state, done string) (res fun.Result, sent bool, err error) {
-	if f := named(c); f != nil {
+func send(ctx context.Context, c *fun.Call, a *sendArgs, state, done string) (res fun.Result, sent bool, err error) {
+	if f := named(c, &a.nameArg); f != nil {
 		res, err = fun.Value(f)
 		return res, false, err
 	}
@@ -140,7 +153,7 @@ func send(ctx context.Context, c *fun.Call, state, done string) (res fun.Result,
 	if err != nil {
 		return res, false, err
 	}
-	name := c.Str("name")
+	name := a.Name
 	job, _ := b.jobs(c, "").At(name).(*value.Map)
 	failed := func(format string, args ...any) (fun.Result, bool, error) {
 		res, err := result(false, nil, format, args...)
@@ -156,12 +169,12 @@ func send(ctx context.Context, c *fun.Call, state, done string) (res fun.Result,
 	args := addArgs(name, job)
 	var ids []string
 	if c.Env.Fleet != nil {
-		if ids, err = c.Env.Fleet.Match(ctx, c.Str("target"), "glob"); err != nil {
+		if ids, err = c.Env.Fleet.Match(ctx, a.Target, "glob"); err != nil {
 			return res, false, err
 		}
 	}
 	if len(ids) == 0 || len(ids) == 1 && ids[0] == c.Env.ID {
-		return failed("This run reaches no machine %q. On the controller, run: brine ssh %s schedule.add%s", c.Str("target"), proc.Quote(c.Str("target")), words(c, args))
+		return failed("This run reaches no machine %q. On the controller, run: brine ssh %s schedule.add%s", a.Target, proc.Quote(a.Target), words(c, args))
 	}
 	var bad []string
 	minions := value.NewList()

@@ -234,8 +234,8 @@ func lastRun(c *fun.Call, name string) time.Time {
 }
 
 // named returns the failure of a call without the name of a job.
-func named(c *fun.Call) *value.Map {
-	if c.Str("name") != "" {
+func named(c *fun.Call, a *nameArg) *value.Map {
+	if a.Name != "" {
 		return nil
 	}
 	return value.MapOf("comment", "Job name is required.", "result", false, "changes", value.NewMap(0))
@@ -249,7 +249,7 @@ func result(ok bool, changes *value.Map, format string, args ...any) (fun.Result
 }
 
 // persist reports whether a change is to be saved.
-func persist(c *fun.Call) bool { return c.IsNone("persist") || c.Bool("persist") }
+func persist(c *fun.Call, a *saveArgs) bool { return !a.Persist.Given || a.Persist.V }
 
 // dryRun reports whether a call only says what it would do.
 func dryRun(c *fun.Call) bool {

@@ -2,125 +2,117 @@ package schedule
 
 import (
 	"brine/internal/fun"
-	"brine/internal/schedule"
+	"brine/internal/value"
 )
 
 // jobArgs are what a job can have.
-var jobArgs = []fun.Arg{
-	{Name: "job_args", Type: fun.Any, Doc: "positional arguments of the function, a list"},
-	{Name: "job_kwargs", Type: fun.Any, Doc: "keyword arguments of the function, a mapping"},
-	{Name: "seconds", Type: fun.Int, Doc: "run every so many seconds; added to minutes, hours and days"},
-	{Name: "minutes", Type: fun.Int, Doc: "run every so many minutes"},
-	{Name: "hours", Type: fun.Int, Doc: "run every so many hours"},
-	{Name: "days", Type: fun.Int, Doc: "run every so many days"},
-	{Name: "when", Type: fun.Str | fun.List, Doc: "dates or times to run at, such as 'Monday 5:00pm'"},
-	{Name: "cron", Type: fun.Str, Doc: "times to run at, as in a crontab"},
-	{Name: "once", Type: fun.Str, Doc: "date to run at once"},
-	{Name: "once_fmt", Type: fun.Str, Doc: "format of once"},
-	{Name: "run_on_start", Type: fun.Bool, Doc: "also run when the machine starts and when the job is installed"},
-	{Name: "maxrunning", Type: fun.Int, Doc: "how many runs of the job may overlap"},
-	{Name: "jid_include", Type: fun.Bool, Doc: "include the job in the list of running jobs"},
-	{Name: "splay", Type: fun.Any, Doc: "longest random delay of a run in seconds, or a mapping of start and end"},
-	{Name: "range", Type: fun.Dict, Doc: "run only between start and end, or outside of them with invert"},
-	{Name: "skip_during_range", Type: fun.Any, Doc: "do not run between start and end"},
-	{Name: "run_after_skip_range", Type: fun.Bool, Doc: "refused: no process waits for the end of the range"},
-	{Name: "after", Type: fun.Str, Doc: "do not run before this date"},
-	{Name: "until", Type: fun.Str, Doc: "do not run from this date on"},
-	{Name: "enabled", Type: fun.Bool, Doc: "whether the job runs"},
-	{Name: "return_job", Type: fun.Any, Doc: "keep the return in the job cache"},
-	{Name: "metadata", Type: fun.Any, Doc: "data to keep with the job, a mapping"},
-	{Name: "returner", Type: fun.Any, Doc: "returners that get the return"},
-	{Name: "return_config", Type: fun.Str, Doc: "alternative configuration of the returners"},
-	{Name: "return_kwargs", Type: fun.Dict, Secret: true, Doc: "settings of the returners"},
+type jobArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"job_args" doc:"positional arguments of the function, a list"`
+	_ value.Value `arg:"job_kwargs" doc:"keyword arguments of the function, a mapping"`
+	_ int64       `arg:"seconds" doc:"run every so many seconds; added to minutes, hours and days"`
+	_ int64       `arg:"minutes" doc:"run every so many minutes"`
+	_ int64       `arg:"hours" doc:"run every so many hours"`
+	_ int64       `arg:"days" doc:"run every so many days"`
+	_ value.Value `arg:"when,str|list" doc:"dates or times to run at, such as 'Monday 5:00pm'"`
+	_ string      `arg:"cron" doc:"times to run at, as in a crontab"`
+	_ string      `arg:"once" doc:"date to run at once"`
+	_ string      `arg:"once_fmt" doc:"format of once"`
+	_ bool        `arg:"run_on_start" doc:"also run when the machine starts and when the job is installed"`
+	_ int64       `arg:"maxrunning" doc:"how many runs of the job may overlap"`
+	_ bool        `arg:"jid_include" doc:"include the job in the list of running jobs"`
+	_ value.Value `arg:"splay" doc:"longest random delay of a run in seconds, or a mapping of start and end"`
+	_ value.Value `arg:"range,dict" doc:"run only between start and end, or outside of them with invert"`
+	_ value.Value `arg:"skip_during_range" doc:"do not run between start and end"`
+	_ bool        `arg:"run_after_skip_range" doc:"refused: no process waits for the end of the range"`
+	_ string      `arg:"after" doc:"do not run before this date"`
+	_ string      `arg:"until" doc:"do not run from this date on"`
+	_ bool        `arg:"enabled" doc:"whether the job runs"`
+	_ value.Value `arg:"return_job" doc:"keep the return in the job cache"`
+	_ value.Value `arg:"metadata" doc:"data to keep with the job, a mapping"`
+	_ value.Value `arg:"returner" doc:"returners that get the return"`
+	_ string      `arg:"return_config" doc:"alternative configuration of the returners"`
+	_ value.Value `arg:"return_kwargs,secret,dict" doc:"settings of the returners"`
 }
 
 // saveArgs say how a change is made.
-var saveArgs = []fun.Arg{
-	{Name: "persist", Type: fun.Bool, Doc: "save the change (default); a change that is not saved has no timer"},
-	{Name: "offline", Type: fun.Bool, Default: false, Doc: "accepted without effect"},
-	{Name: "test", Type: fun.Bool, Default: false, Doc: "only say what would be done"},
+type saveArgs struct {
+	_       fun.Arguments
+	Persist fun.Opt[bool] `arg:"persist" doc:"save the change (default); a change that is not saved has no timer"`
+	_       bool          `arg:"offline" default:"False" doc:"accepted without effect"`
+	_       bool          `arg:"test" default:"False" doc:"only say what would be done"`
 }
 
-var nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the job"}
+type nameArg struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the job"`
+}
 
-var functionArg = fun.Arg{Name: "function", Type: fun.Str, Required: true, Doc: "function to run"}
+type functionArg struct {
+	_        fun.Arguments
+	Function string `arg:"function,required" doc:"function to run"`
+}
 
-var currentArg = fun.Arg{Name: "current_time", Type: fun.Str, Required: true, Doc: "a time at which the job is due"}
+type currentArg struct {
+	_           fun.Arguments
+	CurrentTime string `arg:"current_time,required" doc:"a time at which the job is due"`
+}
 
-var formatArg = fun.Arg{Name: "time_fmt", Type: fun.Str, Default: schedule.TimeFormat, Doc: "format of times"}
+type formatArg struct {
+	_       fun.Arguments
+	TimeFmt string `arg:"time_fmt" default:"%Y-%m-%dT%H:%M:%S" doc:"format of times"`
+}
 
-var sendArgs = []fun.Arg{
-	nameArg,
-	{Name: "target", Type: fun.Str, Required: true, Doc: "glob of machine IDs"},
-	{Name: "test", Type: fun.Bool, Default: false, Doc: "only say what would be done"},
+type sendArgs struct {
+	nameArg
+	Target string `arg:"target,required" doc:"glob of machine IDs"`
+	_      bool   `arg:"test" default:"False" doc:"only say what would be done"`
 }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "add", Doc: "Add a job to the schedule.", Src: "modules/schedule.py add", Fn: add,
-		Args: []fun.Arg{nameArg, functionArg}, Shared: [][]fun.Arg{jobArgs, saveArgs},
+		Name: "add", Doc: "Add a job to the schedule.", Src: "modules/schedule.py add", Do: add,
 	},
 	{
-		Name: "build_schedule_item", Doc: "Return a job as the schedule would have it.", Src: "modules/schedule.py build_schedule_item", Fn: build,
-		Args: []fun.Arg{nameArg, functionArg}, Shared: [][]fun.Arg{jobArgs},
+		Name: "build_schedule_item", Doc: "Return a job as the schedule would have it.", Src: "modules/schedule.py build_schedule_item", Do: build,
 	},
 	{
-		Name: "copy", Doc: "Add a job of this machine to the schedule of other machines.", Src: "modules/schedule.py copy", Fn: copyJob,
-		Args: sendArgs,
+		Name: "copy", Doc: "Add a job of this machine to the schedule of other machines.", Src: "modules/schedule.py copy", Do: copyJob,
 	},
-	{Name: "delete", Doc: "Remove a job from the schedule.", Src: "modules/schedule.py delete", Fn: remove, Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{saveArgs}},
-	{Name: "disable", Doc: "Disable all jobs of the schedule.", Src: "modules/schedule.py disable", Fn: disable, Shared: [][]fun.Arg{saveArgs}},
-	{Name: "disable_job", Doc: "Disable a job of the schedule.", Src: "modules/schedule.py disable_job", Fn: disableJob, Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{saveArgs}},
-	{Name: "enable", Doc: "Enable the schedule.", Src: "modules/schedule.py enable", Fn: enable, Shared: [][]fun.Arg{saveArgs}},
-	{Name: "enable_job", Doc: "Enable a job of the schedule.", Src: "modules/schedule.py enable_job", Fn: enableJob, Args: []fun.Arg{nameArg}, Shared: [][]fun.Arg{saveArgs}},
+	{Name: "delete", Doc: "Remove a job from the schedule.", Src: "modules/schedule.py delete", Do: remove},
+	{Name: "disable", Doc: "Disable all jobs of the schedule.", Src: "modules/schedule.py disable", Do: disable},
+	{Name: "disable_job", Doc: "Disable a job of the schedule.", Src: "modules/schedule.py disable_job", Do: disableJob},
+	{Name: "enable", Doc: "Enable the schedule.", Src: "modules/schedule.py enable", Do: enable},
+	{Name: "enable_job", Doc: "Enable a job of the schedule.", Src: "modules/schedule.py enable_job", Do: enableJob},
 	{
-		Name: "is_enabled", Doc: "Return a job, or whether the schedule is enabled.", Src: "modules/schedule.py is_enabled", Fn: isEnabled,
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Doc: "name of a job"}},
+		Name: "is_enabled", Doc: "Return a job, or whether the schedule is enabled.", Src: "modules/schedule.py is_enabled", Do: isEnabled,
 	},
 	{
-		Name: "job_status", Doc: "Return a job with its last and next run.", Src: "modules/schedule.py job_status", Fn: jobStatus,
-		Args: []fun.Arg{nameArg, {Name: "time_fmt", Type: fun.Str, Default: "%Y-%m-%dT%H:%M:%S", Doc: "format of times"}},
+		Name: "job_status", Doc: "Return a job with its last and next run.", Src: "modules/schedule.py job_status", Do: jobStatus,
 	},
 	{
-		Name: "list", Doc: "Return the jobs of the schedule.", Src: "modules/schedule.py list_", Fn: list,
-		Args: []fun.Arg{
-			{Name: "show_all", Type: fun.Bool, Default: false, Doc: "include jobs whose names begin with __"},
-			{Name: "show_disabled", Type: fun.Bool, Default: true, Doc: "include disabled jobs"},
-			{Name: "where", Type: fun.Str, OneOf: []string{"opts", "pillar"}, Doc: "only the jobs of the configuration, or of the pillar"},
-			{Name: "return_yaml", Type: fun.Bool, Default: true, Doc: "return YAML text"},
-			{Name: "offline", Type: fun.Bool, Default: false, Doc: "only what schedule.add and the like saved"},
-		},
+		Name: "list", Doc: "Return the jobs of the schedule.", Src: "modules/schedule.py list_", Do: list,
 	},
 	{
-		Name: "modify", Doc: "Replace a job of the schedule.", Src: "modules/schedule.py modify", Fn: modify,
-		Args: []fun.Arg{nameArg, {Name: "function", Type: fun.Str, Doc: "function to run (default: that of the job)"}}, Shared: [][]fun.Arg{jobArgs, saveArgs},
+		Name: "modify", Doc: "Replace a job of the schedule.", Src: "modules/schedule.py modify", Do: modify,
 	},
 	{
-		Name: "move", Doc: "Add a job of this machine to the schedule of other machines, and remove it here.", Src: "modules/schedule.py move", Fn: moveJob,
-		Args: sendArgs,
+		Name: "move", Doc: "Add a job of this machine to the schedule of other machines, and remove it here.", Src: "modules/schedule.py move", Do: moveJob,
 	},
 	{
-		Name: "postpone_job", Doc: "Run a job at another time, once.", Src: "modules/schedule.py postpone_job", Fn: postponeJob,
-		Args: []fun.Arg{
-			nameArg, currentArg,
-			{Name: "new_time", Type: fun.Str, Required: true, Doc: "when it runs instead"},
-			formatArg,
-		},
+		Name: "postpone_job", Doc: "Run a job at another time, once.", Src: "modules/schedule.py postpone_job", Do: postponeJob,
 	},
-	{Name: "purge", Doc: "Remove all jobs from the schedule.", Src: "modules/schedule.py purge", Fn: purge, Shared: [][]fun.Arg{saveArgs}},
-	{Name: "reload", Doc: "Read the saved schedule again and install it.", Src: "modules/schedule.py reload_", Fn: reload},
+	{Name: "purge", Doc: "Remove all jobs from the schedule.", Src: "modules/schedule.py purge", Do: purge},
+	{Name: "reload", Doc: "Read the saved schedule again and install it.", Src: "modules/schedule.py reload_", Do: reload},
 	{
-		Name: "run_job", Doc: "Run a job of the schedule now.", Src: "modules/schedule.py run_job", Fn: runJob,
-		Args: []fun.Arg{nameArg, {Name: "force", Type: fun.Bool, Default: false, Doc: "run a disabled job, too"}},
+		Name: "run_job", Doc: "Run a job of the schedule now.", Src: "modules/schedule.py run_job", Do: runJob,
 	},
 	{
-		Name: "save", Doc: "Save the jobs of the configuration.", Src: "modules/schedule.py save", Fn: save,
-		Args: []fun.Arg{{Name: "test", Type: fun.Bool, Default: false, Doc: "only say what would be done"}},
+		Name: "save", Doc: "Save the jobs of the configuration.", Src: "modules/schedule.py save", Do: save,
 	},
-	{Name: "show_next_fire_time", Doc: "Return when a job runs next.", Src: "modules/schedule.py show_next_fire_time", Fn: nextFire, Args: []fun.Arg{nameArg}},
+	{Name: "show_next_fire_time", Doc: "Return when a job runs next.", Src: "modules/schedule.py show_next_fire_time", Do: nextFire},
 	{
-		Name: "skip_job", Doc: "Do not run a job at a time at which it is due.", Src: "modules/schedule.py skip_job", Fn: skipJob,
-		Args: []fun.Arg{nameArg, currentArg, formatArg},
+		Name: "skip_job", Doc: "Do not run a job at a time at which it is due.", Src: "modules/schedule.py skip_job", Do: skipJob,
 	},
 }

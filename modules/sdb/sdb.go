@@ -27,24 +27,24 @@ func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(v)
 }
 
-func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := sdb.Set(ctx, c.Env, c.Value("uri"), c.Value("value"))
+func set(ctx context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
+	ok, err := sdb.Set(ctx, c.Env, a.URI, a.Value)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	return fun.Value(ok)
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := sdb.Delete(ctx, c.Env, c.Value("uri"))
+func remove(ctx context.Context, c *fun.Call, a *uriArg) (fun.Result, error) {
+	ok, err := sdb.Delete(ctx, c.Env, a.URI)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	return fun.Value(ok)
 }
 
-func getOrSetHash(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	v, err := sdb.GetOrSetHash(ctx, c.Env, c.Value("uri"), c.Int("length"), c.Str("chars"))
+func getOrSetHash(ctx context.Context, c *fun.Call, a *hashArgs) (fun.Result, error) {
+	v, err := sdb.GetOrSetHash(ctx, c.Env, a.URI, a.Length, a.Chars)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}

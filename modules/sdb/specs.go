@@ -1,38 +1,47 @@
 package sdb
 
-import "brine/internal/fun"
+import (
+	"brine/internal/fun"
+	"brine/internal/value"
+)
 
-var uriArg = fun.Arg{Name: "uri", Required: true, Doc: "sdb://PROFILE/KEY"}
+type uriArg struct {
+	_   fun.Arguments
+	URI value.Value `arg:"uri,required" doc:"sdb://PROFILE/KEY"`
+}
 
-var setArgs = []fun.Arg{uriArg, {Name: "value", Required: true, Secret: true, Doc: "what is stored"}}
+type setArgs struct {
+	uriArg
+	Value value.Value `arg:"value,required,secret" doc:"what is stored"`
+}
 
-var hashArgs = []fun.Arg{
-	uriArg,
-	{Name: "length", Type: fun.Int, Default: int64(8), Doc: "number of characters"},
-	{Name: "chars", Type: fun.Str, Default: "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)", Doc: "characters to choose from"},
+type hashArgs struct {
+	uriArg
+	Length int64  `arg:"length" default:"8" doc:"number of characters"`
+	Chars  string `arg:"chars" default:"abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)" doc:"characters to choose from"`
 }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "delete", Doc: "Delete a value.", Src: "modules/sdb.py delete", Args: []fun.Arg{uriArg}, Fn: remove},
+	{Name: "delete", Doc: "Delete a value.", Src: "modules/sdb.py delete", Do: remove},
 	{
 		Name: "get", Doc: "Return a value, or the argument itself if it does not name a profile.", Src: "modules/sdb.py get", Fn: get,
-		Args: []fun.Arg{uriArg, {Name: "strict", Type: fun.Bool, Default: false, Doc: "a URI that does not name a profile is an error"}},
+		Args: []fun.Arg{fun.ArgsOf((*uriArg)(nil))[0], {Name: "strict", Type: fun.Bool, Default: false, Doc: "a URI that does not name a profile is an error"}},
 	},
 	{
 		Name: "get_or_set_hash", Doc: "Return a value; if there is none, store a random string and return it.", Src: "modules/sdb.py get_or_set_hash",
-		Args: hashArgs, Fn: getOrSetHash,
+		Do: getOrSetHash,
 	},
-	{Name: "set", Doc: "Store a value.", Src: "modules/sdb.py set_", Args: setArgs, Fn: set},
+	{Name: "set", Doc: "Store a value.", Src: "modules/sdb.py set_", Do: set},
 }
 
 // runnerSpecs are the functions of the runner, alphabetically.
 var runnerSpecs = []fun.Spec{
-	{Name: "delete", Doc: "Delete a value.", Src: "runners/sdb.py delete", Args: []fun.Arg{uriArg}, Fn: remove},
-	{Name: "get", Doc: "Return a value, or the argument itself if it does not name a profile.", Src: "runners/sdb.py get", Args: []fun.Arg{uriArg}, Fn: get},
+	{Name: "delete", Doc: "Delete a value.", Src: "runners/sdb.py delete", Do: remove},
+	{Name: "get", Doc: "Return a value, or the argument itself if it does not name a profile.", Src: "runners/sdb.py get", Args: []fun.Arg{fun.ArgsOf((*uriArg)(nil))[0]}, Fn: get},
 	{
 		Name: "get_or_set_hash", Doc: "Return a value; if there is none, store a random string and return it.", Src: "runners/sdb.py get_or_set_hash",
-		Args: hashArgs, Fn: getOrSetHash,
+		Do: getOrSetHash,
 	},
-	{Name: "set", Doc: "Store a value.", Src: "runners/sdb.py set_", Args: setArgs, Fn: set},
+	{Name: "set", Doc: "Store a value.", Src: "runners/sdb.py set_", Do: set},
 }

@@ -33,8 +33,13 @@ func FileType(letter string) (string, error) {
 	return "", fun.Errorf("Invalid filetype given: %s", letter)
 }
 
-func filetypeIDToString(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := FileType(c.Str("filetype"))
+type filetypeIDToStringArgs struct {
+	_        fun.Arguments
+	Filetype string `arg:"filetype" default:"a" doc:"letter of the type"`
+}
+
+func filetypeIDToString(_ context.Context, c *fun.Call, a *filetypeIDToStringArgs) (fun.Result, error) {
+	name, err := FileType(a.Filetype)
 	return fun.Result{Value: name}, err
 }
 
@@ -116,12 +121,12 @@ func (f *FContext) Value() *value.Map {
 }
 
 // fcontextOf returns what the arguments of a call say about files.
-func fcontextOf(c *fun.Call) FContext {
-	return FContext{Spec: c.Str("name"), FileType: c.Str("filetype"), Context: Context{User: c.Str("sel_user"), Type: c.Str("sel_type"), Level: c.Str("sel_level")}}
+func fcontextOf(c *fun.Call, a *fcontextArgs) FContext {
+	return FContext{Spec: a.Name, FileType: a.Filetype, Context: Context{User: a.SelUser, Type: a.SelType, Level: a.SelLevel}}
 }
 
-func fcontextGetPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := FindFContext(ctx, c.Env, fcontextOf(c))
+func fcontextGetPolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
+	f, err := FindFContext(ctx, c.Env, fcontextOf(c, a))
 	if f == nil {
 		return fun.Result{}, err
 	}
@@ -158,12 +163,12 @@ func all(out tool.Out, err error) (fun.Result, error) {
 	return fun.Result{Value: out.All(), Retcode: out.Status}, nil
 }
 
-func fcontextAddPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return all(ChangeFContext(ctx, c.Env, "add", fcontextOf(c)))
+func fcontextAddPolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
+	return all(ChangeFContext(ctx, c.Env, "add", fcontextOf(c, a)))
 }
 
-func fcontextDeletePolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return all(ChangeFContext(ctx, c.Env, "delete", fcontextOf(c)))
+func fcontextDeletePolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
+	return all(ChangeFContext(ctx, c.Env, "delete", fcontextOf(c, a)))
 }
 
 // restorecon runs restorecon for a path.
@@ -187,8 +192,8 @@ func Unapplied(ctx context.Context, env *fun.Env, path string, recursive bool) (
 	return out.Text(), err
 }
 
-func fcontextPolicyIsApplied(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	text, err := Unapplied(ctx, c.Env, c.Str("name"), c.Bool("recursive"))
+func fcontextPolicyIsApplied(ctx context.Context, c *fun.Call, a *pathArgs) (fun.Result, error) {
+	text, err := Unapplied(ctx, c.Env, a.Name, a.Recursive)
 	return fun.Result{Value: text}, err
 }
 
@@ -247,8 +252,8 @@ func Apply(ctx context.Context, env *fun.Env, path string, recursive bool) (out 
 	return out, changes, err
 }
 
-func fcontextApplyPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, changes, err := Apply(ctx, c.Env, c.Str("name"), c.Bool("recursive"))
+func fcontextApplyPolicy(ctx context.Context, c *fun.Call, a *pathArgs) (fun.Result, error) {
+	out, changes, err := Apply(ctx, c.Env, a.Name, a.Recursive)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -321,7 +326,14 @@ func PortOf(c *fun.Call) (Port, error) {
 	return p, err
 }
 
-func portGetPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type portGetPolicyArgs struct {
+	portNameArg
+	_ string `arg:"sel_type" doc:"only a policy with this type"`
+	protocolArg
+	portArg
+}
+
+func portGetPolicy(ctx context.Context, c *fun.Call, _ *portGetPolicyArgs) (fun.Result, error) {
 	p, err := PortOf(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -347,7 +359,15 @@ func ChangePort(ctx context.Context, env *fun.Env, action string, p Port) (tool.
 	return run(ctx, env, append(argv, p.Port)...)
 }
 
-func portAddPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type portAddPolicyArgs struct {
+	portNameArg
+	_ string `arg:"sel_type" doc:"type of the port; needed"`
+	protocolArg
+	portArg
+	_ string `arg:"sel_range" doc:"range of levels"`
+}
+
+func portAddPolicy(ctx context.Context, c *fun.Call, _ *portAddPolicyArgs) (fun.Result, error) {
 	p, err := PortOf(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -358,7 +378,13 @@ func portAddPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return all(ChangePort(ctx, c.Env, "add", p))
 }
 
-func portDeletePolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type portDeletePolicyArgs struct {
+	portNameArg
+	protocolArg
+	portArg
+}
+
+func portDeletePolicy(ctx context.Context, c *fun.Call, _ *portDeletePolicyArgs) (fun.Result, error) {
 	p, err := PortOf(c)
 	if err != nil {
 		return fun.Result{}, err

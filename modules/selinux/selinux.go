@@ -59,7 +59,7 @@ func mountPoint(h host.Host) string {
 	return ""
 }
 
-func selinuxFSPath(_ context.Context, c *fun.Call) (fun.Result, error) {
+func selinuxFSPath(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if dir := mountPoint(c.Env.Host); dir != "" {
 		return fun.Value(dir)
 	}
@@ -83,7 +83,7 @@ func Enforce(h host.Host) string {
 	return "Enforcing"
 }
 
-func getenforce(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getenforce(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(Enforce(c.Env.Host))
 }
 
@@ -108,7 +108,7 @@ func capitalized(s string) string {
 	return strings.ToUpper(s[:1]) + strings.ToLower(s[1:])
 }
 
-func getconfig(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getconfig(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if mode := Config(c.Env.Host); mode != "" {
 		return fun.Value(mode)
 	}
@@ -155,8 +155,13 @@ func SetMode(ctx context.Context, env *fun.Env, mode string) error {
 	return nil
 }
 
-func setenforce(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	given := c.Value("mode")
+type setenforceArgs struct {
+	_    fun.Arguments
+	Mode value.Value `arg:"mode,required,str|bool|int" doc:"enforcing, permissive or disabled; 1 is enforcing, 0 permissive"`
+}
+
+func setenforce(ctx context.Context, c *fun.Call, a *setenforceArgs) (fun.Result, error) {
+	given := a.Mode
 	mode := ""
 	if n, ok := value.AsInt(given); ok {
 		mode = "Permissive"
@@ -205,7 +210,7 @@ func Bools(ctx context.Context, env *fun.Env) (map[string]Bool, []string, error)
 	return bools, names, nil
 }
 
-func listSebool(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listSebool(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	bools, names, err := Bools(ctx, c.Env)
 	ret := value.NewMap(len(names))
 	for _, n := range names {
@@ -214,9 +219,9 @@ func listSebool(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret}, err
 }
 
-func getsebool(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getsebool(ctx context.Context, c *fun.Call, a *booleanArg) (fun.Result, error) {
 	bools, _, err := Bools(ctx, c.Env)
-	if b, ok := bools[c.Str("boolean")]; ok {
+	if b, ok := bools[a.Boolean]; ok {
 		return fun.Value(b.value())
 	}
 	return fun.Result{Value: value.NewMap(0)}, err
@@ -249,19 +254,30 @@ func succeeded(out tool.Out, err error) (fun.Result, error) {
 	return fun.Result{Value: out.OK(), Retcode: out.Status}, err
 }
 
-func setsebool(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return succeeded(SetBools(ctx, c.Env, c.Bool("persist"), c.Str("boolean"), c.Str("value")))
+type setseboolArgs struct {
+	booleanArg
+	Value string `arg:"value,required" doc:"on or off"`
+	persistArg
 }
 
-func setsebools(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func setsebool(ctx context.Context, c *fun.Call, a *setseboolArgs) (fun.Result, error) {
+	return succeeded(SetBools(ctx, c.Env, a.Persist, a.Boolean, a.Value))
+}
+
+type setseboolsArgs struct {
+	Pairs *value.Map `arg:"pairs,required" doc:"values by the names of booleans"`
+	persistArg
+}
+
+func setsebools(ctx context.Context, c *fun.Call, a *setseboolsArgs) (fun.Result, error) {
 	var words []string
-	for k, v := range c.Map("pairs").All() {
+	for k, v := range a.Pairs.All() {
 		words = append(words, value.Str(k)+"="+value.Str(v))
 	}
 	if len(words) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	return succeeded(SetBools(ctx, c.Env, c.Bool("persist"), words...))
+	return succeeded(SetBools(ctx, c.Env, a.Persist, words...))
 }
 
 // A Semod is a module of the policy; its Version is "" where semodule shows none.
@@ -324,7 +340,7 @@ func readSemod(f []string, full bool) (name string, m Semod, ok bool) {
 	return "", Semod{}, false
 }
 
-func listSemod(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listSemod(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	mods, names, err := Semods(ctx, c.Env)
 	ret := value.NewMap(len(names))
 	for _, n := range names {
@@ -333,9 +349,9 @@ func listSemod(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: ret}, err
 }
 
-func getsemod(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getsemod(ctx context.Context, c *fun.Call, a *moduleArg) (fun.Result, error) {
 	mods, _, err := Semods(ctx, c.Env)
-	if m, ok := mods[c.Str("module")]; ok {
+	if m, ok := mods[a.Module]; ok {
 		return fun.Value(m.value())
 	}
 	return fun.Result{Value: value.NewMap(0)}, err
@@ -353,8 +369,13 @@ func SetSemod(ctx context.Context, env *fun.Env, module, state string) (tool.Out
 	return logged(ctx, env, "semodule", option, module)
 }
 
-func setsemod(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return succeeded(SetSemod(ctx, c.Env, c.Str("module"), c.Str("state")))
+type setsemodArgs struct {
+	moduleArg
+	State string `arg:"state,required" doc:"Enabled or Disabled"`
+}
+
+func setsemod(ctx context.Context, c *fun.Call, a *setsemodArgs) (fun.Result, error) {
+	return succeeded(SetSemod(ctx, c.Env, a.Module, a.State))
 }
 
 // InstallSemod installs a module from a file, which may be a salt:// URL.
@@ -376,8 +397,13 @@ func InstallSemod(ctx context.Context, env *fun.Env, file string) (tool.Out, err
 	return logged(ctx, env, "semodule", "-i", file)
 }
 
-func installSemod(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return succeeded(InstallSemod(ctx, c.Env, c.Str("module_path")))
+type installSemodArgs struct {
+	_          fun.Arguments
+	ModulePath string `arg:"module_path,required,path" doc:"path or salt:// URL of the module"`
+}
+
+func installSemod(ctx context.Context, c *fun.Call, a *installSemodArgs) (fun.Result, error) {
+	return succeeded(InstallSemod(ctx, c.Env, a.ModulePath))
 }
 
 // RemoveSemod removes a module.
@@ -388,6 +414,6 @@ func RemoveSemod(ctx context.Context, env *fun.Env, module string) (tool.Out, er
 	return logged(ctx, env, "semodule", "-r", module)
 }
 
-func removeSemod(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return succeeded(RemoveSemod(ctx, c.Env, c.Str("module")))
+func removeSemod(ctx context.Context, c *fun.Call, a *moduleArg) (fun.Result, error) {
+	return succeeded(RemoveSemod(ctx, c.Env, a.Module))
 }

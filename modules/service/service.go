@@ -13,11 +13,15 @@ import (
 	"brine/internal/value"
 )
 
-// Arguments that the functions of all providers have.
-var (
-	NameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the service"}
-	SigArg  = fun.Arg{Name: "sig", Type: fun.Str, Doc: "regular expression that finds the service's process in ps"}
-)
+type NameArg struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the service"`
+}
+
+type SigArg struct {
+	_ fun.Arguments
+	_ string `arg:"sig" doc:"regular expression that finds the service's process in ps"`
+}
 
 // Check refuses a name that a tool without "--" would take for an option or that
 // names a file elsewhere.

@@ -50,8 +50,8 @@ type Admin struct {
 	Status int
 }
 
-func of(c *fun.Call) *Admin {
-	return &Admin{Host: c.Env.Host, Root: c.Str("root"), Log: c.Env.Log()}
+func of(c *fun.Call, root string) *Admin {
+	return &Admin{Host: c.Env.Host, Root: root, Log: c.Env.Log()}
 }
 
 // done is the return of a change; one that failed has the exit status of the
@@ -244,8 +244,14 @@ func (a *Admin) SetAge(ctx context.Context, name, arg string, v value.Value) (bo
 	return e != nil && e.Map().At(f.key) == days, err
 }
 
-func info(_ context.Context, c *fun.Call) (fun.Result, error) {
-	e, err := of(c).Info(c.Str("name"))
+// infoArgs are the arguments of info, delPassword, lockPassword and unlockPassword.
+type infoArgs struct {
+	nameArg
+	rootArg
+}
+
+func info(_ context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
+	e, err := of(c, a.Root).Info(a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -255,8 +261,8 @@ func info(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(e.Map())
 }
 
-func listUsers(_ context.Context, c *fun.Call) (fun.Result, error) {
-	es, err := of(c).entries()
+func listUsers(_ context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	es, err := of(c, a.Root).entries()
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -268,50 +274,93 @@ func listUsers(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Strings(names...))
 }
 
-func setPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	a := of(c)
-	name := c.Str("name")
+type setPasswordArgs struct {
+	nameArg
+	Password string `arg:"password,required,secret" doc:"the hash"`
+	_        bool   `arg:"use_usermod" default:"False" doc:"accepted; the hash is set by chpasswd, which no list of processes shows"`
+	rootArg
+}
+
+func setPassword(ctx context.Context, c *fun.Call, args *setPasswordArgs) (fun.Result, error) {
+	a := of(c, args.Root)
+	name := args.Name
 	if _, err := a.Host.LookupUser(name); a.Root == "" && errors.Is(err, host.ErrNoAccount) {
 		return fun.Value(false)
 	}
-	return a.done(a.SetPassword(ctx, name, c.Str("password")))
+	return a.done(a.SetPassword(ctx, name, args.Password))
 }
 
 // setAge sets the limit of a user's password that is the argument of that name.
 func setAge(ctx context.Context, c *fun.Call, arg string) (fun.Result, error) {
-	a := of(c)
+	a := of(c, c.Str("root"))
 	return a.done(a.SetAge(ctx, c.Str("name"), arg, c.Value(arg)))
 }
 
-func setDate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setDateArgs struct {
+	nameArg
+	_ value.Value `arg:"date,required,str|int" unit:"days since 1970-01-01, or a date" doc:"the date"`
+	rootArg
+}
+
+func setDate(ctx context.Context, c *fun.Call, _ *setDateArgs) (fun.Result, error) {
 	return setAge(ctx, c, "date")
 }
 
-func setExpire(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setExpireArgs struct {
+	nameArg
+	_ value.Value `arg:"expire,required,str|int" unit:"days since 1970-01-01, or a date" doc:"the date"`
+	rootArg
+}
+
+func setExpire(ctx context.Context, c *fun.Call, _ *setExpireArgs) (fun.Result, error) {
 	return setAge(ctx, c, "expire")
 }
 
-func setInactDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setInactDaysArgs struct {
+	nameArg
+	_ int64 `arg:"inactdays,required" unit:"days" doc:"how long"`
+	rootArg
+}
+
+func setInactDays(ctx context.Context, c *fun.Call, _ *setInactDaysArgs) (fun.Result, error) {
 	return setAge(ctx, c, "inactdays")
 }
 
-func setMaxDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setMaxDaysArgs struct {
+	nameArg
+	_ int64 `arg:"maxdays,required" unit:"days" doc:"the maximum age"`
+	rootArg
+}
+
+func setMaxDays(ctx context.Context, c *fun.Call, _ *setMaxDaysArgs) (fun.Result, error) {
 	return setAge(ctx, c, "maxdays")
 }
 
-func setMinDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setMinDaysArgs struct {
+	nameArg
+	_ int64 `arg:"mindays,required" unit:"days" doc:"the minimum time"`
+	rootArg
+}
+
+func setMinDays(ctx context.Context, c *fun.Call, _ *setMinDaysArgs) (fun.Result, error) {
 	return setAge(ctx, c, "mindays")
 }
 
-func setWarnDays(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setWarnDaysArgs struct {
+	nameArg
+	_ int64 `arg:"warndays,required" unit:"days" doc:"how long"`
+	rootArg
+}
+
+func setWarnDays(ctx context.Context, c *fun.Call, _ *setWarnDaysArgs) (fun.Result, error) {
 	return setAge(ctx, c, "warndays")
 }
 
 // change does something to a password and returns whether it took effect; nothing is done
 // where the entry is so already.
-func change(ctx context.Context, c *fun.Call, do func(*Admin, context.Context, string) error, is func(*Entry) bool) (fun.Result, error) {
-	a := of(c)
-	e, err := a.Info(c.Str("name"))
+func change(ctx context.Context, c *fun.Call, args *infoArgs, do func(*Admin, context.Context, string) error, is func(*Entry) bool) (fun.Result, error) {
+	a := of(c, args.Root)
+	e, err := a.Info(args.Name)
 	if err != nil || e == nil {
 		return fun.Result{Value: false}, err
 	}
@@ -329,23 +378,25 @@ func empty(e *Entry) bool    { return e.Passwd == "" }
 func locked(e *Entry) bool   { return strings.HasPrefix(e.Passwd, "!") }
 func unlocked(e *Entry) bool { return !locked(e) }
 
-func delPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := change(ctx, c, (*Admin).Delete, empty)
+func delPassword(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
+	res, err := change(ctx, c, a, (*Admin).Delete, empty)
 	if res.Value == false && res.Retcode == 0 {
 		res.Retcode = 1 // also of a user who does not exist, as Salt asks passwd(1)
 	}
 	return res, err
 }
 
-func lockPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return change(ctx, c, (*Admin).Lock, locked)
+func lockPassword(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
+	return change(ctx, c, a, (*Admin).Lock, locked)
 }
 
-func unlockPassword(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return change(ctx, c, (*Admin).Unlock, unlocked)
+func unlockPassword(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
+	return change(ctx, c, a, (*Admin).Unlock, unlocked)
 }
 
-func defaultHash(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(NoPassword) }
+func defaultHash(context.Context, *fun.Call, *fun.NoArgs) (fun.Result, error) {
+	return fun.Value(NoPassword)
+}
 
 // GenPassword returns the hash of a password; a salt that is None is random.
 func GenPassword(password string, salt value.Value, algorithm string) (string, error) {
@@ -362,7 +413,14 @@ func GenPassword(password string, salt value.Value, algorithm string) (string, e
 	return h, nil
 }
 
-func genPassword(_ context.Context, c *fun.Call) (fun.Result, error) {
-	h, err := GenPassword(c.Str("password"), c.Value("crypt_salt"), c.Str("algorithm"))
+type genPasswordArgs struct {
+	_         fun.Arguments
+	Password  string      `arg:"password,required,secret" doc:"the password"`
+	CryptSalt value.Value `arg:"crypt_salt,str" doc:"at most sixteen characters; default: random"`
+	Algorithm string      `arg:"algorithm" default:"sha512" doc:"sha512, sha256 or md5, which is insecure"`
+}
+
+func genPassword(_ context.Context, c *fun.Call, a *genPasswordArgs) (fun.Result, error) {
+	h, err := GenPassword(a.Password, a.CryptSalt, a.Algorithm)
 	return fun.Result{Value: h}, err
 }

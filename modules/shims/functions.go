@@ -18,31 +18,31 @@ func PyenvModule() fun.Module {
 	return fun.Module{Name: "pyenv", Kind: fun.Exec, Doc: "Manage versions of Python with pyenv.", Specs: pyenvSpecs}
 }
 
-func client(c *fun.Call) *Client {
+func client(c *fun.Call, runas string) *Client {
 	t := Rbenv
 	if c.Mod.Name == Pyenv.Name {
 		t = Pyenv
 	}
-	return &Client{Tool: t, Env: c.Env, User: c.Str("runas")}
+	return &Client{Tool: t, Env: c.Env, User: runas}
 }
 
 func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(client(c).Install(ctx, c.Str("path")))
+	return machine.Bool(client(c, c.Str("runas")).Install(ctx, c.Str("path")))
 }
 
 func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(client(c).Update(ctx, c.Str("path")))
+	return machine.Bool(client(c, c.Str("runas")).Update(ctx, c.Str("path")))
 }
 
 func isInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(client(c).Installed(ctx), nil)
+	return machine.Bool(client(c, c.Str("runas")).Installed(ctx), nil)
 }
 
 // version returns the argument that is named after the language.
-func version(c *fun.Call) string { return c.Str(client(c).Language) }
+func version(c *fun.Call) string { return c.Str(client(c, c.Str("runas")).Language) }
 
 func installVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	said, ok, err := client(c).InstallVersion(ctx, version(c))
+	said, ok, err := client(c, c.Str("runas")).InstallVersion(ctx, version(c))
 	if !ok {
 		return fun.Result{Value: false}, err
 	}
@@ -50,40 +50,40 @@ func installVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func uninstallVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(client(c).UninstallVersion(ctx, version(c)))
+	return machine.Bool(client(c, c.Str("runas")).UninstallVersion(ctx, version(c)))
 }
 
 func versions(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(client(c).Versions(ctx))
+	return machine.Strings(client(c, c.Str("runas")).Versions(ctx))
 }
 
 func defaultVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if v := version(c); v != "" {
-		return machine.Bool(client(c).SetDefault(ctx, v))
+		return machine.Bool(client(c, c.Str("runas")).SetDefault(ctx, v))
 	}
-	v, err := client(c).Default(ctx)
+	v, err := client(c, c.Str("runas")).Default(ctx)
 	return fun.Result{Value: v}, err
 }
 
 func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(client(c).List(ctx))
+	return machine.Strings(client(c, c.Str("runas")).List(ctx))
 }
 
 func rehash(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(true, client(c).Rehash(ctx))
+	return machine.Bool(true, client(c, c.Str("runas")).Rehash(ctx))
 }
 
 func do(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !c.Declares("env") {
-		return client(c).Do(ctx, c.Str("cmdline"), "", nil)
+		return client(c, c.Str("runas")).Do(ctx, c.Str("cmdline"), "", nil)
 	}
 	env, slip := cmd.ParseEnv(c.Value("env"))
 	if slip != "" {
 		return fun.Result{}, fun.Errorf("%s", slip)
 	}
-	return client(c).Do(ctx, c.Str("cmdline"), "", env)
+	return client(c, c.Str("runas")).Do(ctx, c.Str("cmdline"), "", env)
 }
 
 func doWith(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return client(c).Do(ctx, c.Str("cmdline"), version(c), nil)
+	return client(c, c.Str("runas")).Do(ctx, c.Str("cmdline"), version(c), nil)
 }

@@ -18,18 +18,30 @@ const (
 // maxBanner bounds the width of a banner in columns.
 const maxBanner = 100000
 
-func banner(_ context.Context, c *fun.Call) (fun.Result, error) {
-	w := c.Int("width")
+type bannerArgs struct {
+	_           fun.Arguments
+	Width       value.Value     `arg:"width,int" default:"72" unit:"columns" doc:"width of the box"`
+	Commentchar string          `arg:"commentchar" default:"#" doc:"start of a comment line"`
+	Borderchar  string          `arg:"borderchar" default:"#" doc:"character of the first and last line"`
+	Blockstart  fun.Opt[string] `arg:"blockstart" doc:"start of a comment block"`
+	Blockend    fun.Opt[string] `arg:"blockend" doc:"end of a comment block"`
+	Title       fun.Opt[string] `arg:"title" doc:"the first text, centred"`
+	Text        fun.Opt[string] `arg:"text" doc:"the second text"`
+	Newline     bool            `arg:"newline" default:"False" doc:"end with a newline"`
+}
+
+func banner(_ context.Context, c *fun.Call, a *bannerArgs) (fun.Result, error) {
+	w := fun.IntOf(a.Width)
 	if w > maxBanner {
-		return fun.Result{}, fun.Errorf("width must be an integer up to %d, not %s", maxBanner, value.Repr(c.Value("width")))
+		return fun.Result{}, fun.Errorf("width must be an integer up to %d, not %s", maxBanner, value.Repr(a.Width))
 	}
-	width, comment, border := int(w), c.Str("commentchar"), c.Str("borderchar")
+	width, comment, border := int(w), a.Commentchar, a.Borderchar
 	title, text := bannerTitle, bannerText
-	if !c.IsNone("title") {
-		title = c.Str("title")
+	if !!a.Title.Given {
+		title = a.Title.V
 	}
-	if !c.IsNone("text") {
-		text = c.Str("text")
+	if !!a.Text.Given {
+		text = a.Text.V
 	}
 	left, right := strings.TrimRight(comment, " \t\n"), strings.TrimSpace(comment)
 	gutterL, gutterR := left+" ", " "+right
@@ -43,8 +55,8 @@ func banner(_ context.Context, c *fun.Call) (fun.Result, error) {
 	edge := comment + repeat(border, width-utf8.RuneCountInString(left)-utf8.RuneCountInString(right)) + right
 	spacer := comment + repeat(" ", width-2*utf8.RuneCountInString(comment)) + comment
 	var lines []string
-	if !c.IsNone("blockstart") {
-		lines = append(lines, c.Str("blockstart"))
+	if !!a.Blockstart.Given {
+		lines = append(lines, a.Blockstart.V)
 	}
 	lines = append(lines, edge, spacer)
 	for _, l := range wrap(title, inner) {
@@ -55,11 +67,11 @@ func banner(_ context.Context, c *fun.Call) (fun.Result, error) {
 		lines = append(lines, gutterL+l+repeat(" ", inner-utf8.RuneCountInString(l))+gutterR)
 	}
 	lines = append(lines, edge)
-	if !c.IsNone("blockend") {
-		lines = append(lines, c.Str("blockend"))
+	if !!a.Blockend.Given {
+		lines = append(lines, a.Blockend.V)
 	}
 	s := strings.Join(lines, "\n")
-	if c.Bool("newline") {
+	if a.Newline {
 		s += "\n"
 	}
 	return fun.Value(s)

@@ -28,25 +28,37 @@ func noFormat(name string) error {
 // formatError keeps the message of a serializer's error alone.
 func formatError(err error) error { return fun.Errorf("%v", err) }
 
-func serialize(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("serializer")
+type serializeArgs struct {
+	serializerArg
+	Obj  value.Value `arg:"obj,required" doc:"the data"`
+	Rest fun.Kwargs
+}
+
+func serialize(_ context.Context, c *fun.Call, a *serializeArgs) (fun.Result, error) {
+	name := a.Serializer
 	f, ok := serial.Of(name)
 	if !ok {
 		return fun.Result{}, noFormat(name)
 	}
-	out, err := f.Write(c.Value("obj"), options(c.Kw))
+	out, err := f.Write(a.Obj, options(a.Rest.Map))
 	if err != nil {
 		return fun.Result{}, formatError(err)
 	}
 	return fun.Value(out)
 }
 
-func deserialize(_ context.Context, c *fun.Call) (fun.Result, error) {
-	text := c.Str("stream_or_string")
-	if b, ok := c.Value("stream_or_string").(value.Bytes); ok {
+type deserializeArgs struct {
+	serializerArg
+	StreamOrString value.Value `arg:"stream_or_string,required,str" doc:"the text"`
+	Rest           fun.Kwargs
+}
+
+func deserialize(_ context.Context, c *fun.Call, a *deserializeArgs) (fun.Result, error) {
+	text := fun.TextOf(a.StreamOrString)
+	if b, ok := a.StreamOrString.(value.Bytes); ok {
 		text = string(b)
 	}
-	name := c.Str("serializer")
+	name := a.Serializer
 	f, ok := serial.Of(name)
 	switch {
 	case !ok:
@@ -54,7 +66,7 @@ func deserialize(_ context.Context, c *fun.Call) (fun.Result, error) {
 	case f.Read == nil:
 		return fun.Result{}, fun.Errorf("Serializer '%s' does not implement deserialize.", name)
 	}
-	v, err := f.Read(text, "", options(c.Kw))
+	v, err := f.Read(text, "", options(a.Rest.Map))
 	if err != nil {
 		return fun.Result{}, formatError(err)
 	}

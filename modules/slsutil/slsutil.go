@@ -30,30 +30,50 @@ func mappings(a, b value.Value) (x, y value.Mapping, err error) {
 	return x, y, nil
 }
 
-func update(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a, b, err := mappings(c.Value("dest"), c.Value("upd"))
+type updateArgs struct {
+	Dest            value.Value `arg:"dest,required" doc:"the mapping that is changed"`
+	Upd             value.Value `arg:"upd,required" doc:"the mapping that is merged over it"`
+	RecursiveUpdate bool        `arg:"recursive_update" default:"True" doc:"merge nested mappings"`
+	listsArgs
+}
+
+func update(_ context.Context, c *fun.Call, args *updateArgs) (fun.Result, error) {
+	a, b, err := mappings(args.Dest, args.Upd)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(value.Update(value.ToMap(a), b, c.Bool("recursive_update"), c.Bool("merge_lists")))
+	return fun.Value(value.Update(value.ToMap(a), b, args.RecursiveUpdate, args.MergeLists))
 }
 
-func merge(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return mergeTwo(c, c.Value("obj_a"), c.Value("obj_b"))
+type mergeArgs struct {
+	ObjA value.Value `arg:"obj_a,required" doc:"the lower mapping"`
+	ObjB value.Value `arg:"obj_b,required" doc:"the upper mapping"`
+	strategyArgs
+	listsArgs
 }
 
-func mergeTwo(c *fun.Call, x, y value.Value) (fun.Result, error) {
+func merge(_ context.Context, c *fun.Call, a *mergeArgs) (fun.Result, error) {
+	return mergeTwo(c, a.MergeLists, a.Renderer, a.Strategy, a.ObjA, a.ObjB)
+}
+
+func mergeTwo(c *fun.Call, mergeLists bool, argRenderer string, strategy string, x, y value.Value) (fun.Result, error) {
 	a, b, err := mappings(x, y)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(value.Merge(a, b, value.Strategy(c.Str("strategy")), c.Str("renderer"), c.Bool("merge_lists")))
+	return fun.Value(value.Merge(a, b, value.Strategy(strategy), argRenderer, mergeLists))
 }
 
-func mergeAll(_ context.Context, c *fun.Call) (fun.Result, error) {
+type mergeAllArgs struct {
+	Lst []value.Value `arg:"lst,required" doc:"the mappings"`
+	strategyArgs
+	listsArgs
+}
+
+func mergeAll(_ context.Context, c *fun.Call, a *mergeAllArgs) (fun.Result, error) {
 	var ret value.Value = value.NewMap(0)
-	for _, x := range c.List("lst") {
-		r, err := mergeTwo(c, ret, x)
+	for _, x := range a.Lst {
+		r, err := mergeTwo(c, a.MergeLists, a.Renderer, a.Strategy, ret, x)
 		if err != nil {
 			return r, err
 		}
@@ -62,14 +82,21 @@ func mergeAll(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func boolstr(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if err := value.Fault(c.Value("value"), "bool"); err != nil {
+type boolstrArgs struct {
+	_     fun.Arguments
+	Value value.Value `arg:"value,required" doc:"the condition"`
+	True  value.Value `arg:"true" default:"'true'" doc:"returned if true"`
+	False value.Value `arg:"false" default:"'false'" doc:"returned if false"`
+}
+
+func boolstr(_ context.Context, c *fun.Call, a *boolstrArgs) (fun.Result, error) {
+	if err := value.Fault(a.Value, "bool"); err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("value") {
-		return fun.Value(c.Value("true"))
+	if value.Truth(a.Value) {
+		return fun.Value(a.True)
 	}
-	return fun.Value(c.Value("false"))
+	return fun.Value(a.False)
 }
 
 // isA reports whether a path below file_roots is a directory or a file.
@@ -95,23 +122,35 @@ func is(ctx context.Context, c *fun.Call, p, saltenv string) (bool, error) {
 	return isA(ctx, c, p, saltenv, true)
 }
 
-func fileExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := isA(ctx, c, c.Str("path"), c.Str("saltenv"), false)
+// fileExistsArgs are the arguments of fileExists, dirExists and pathExists.
+type fileExistsArgs struct {
+	pathArg
+	treeArgs
+}
+
+func fileExists(ctx context.Context, c *fun.Call, a *fileExistsArgs) (fun.Result, error) {
+	ok, err := isA(ctx, c, a.Path, a.Saltenv, false)
 	return fun.Result{Value: ok}, err
 }
 
-func dirExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := isA(ctx, c, c.Str("path"), c.Str("saltenv"), true)
+func dirExists(ctx context.Context, c *fun.Call, a *fileExistsArgs) (fun.Result, error) {
+	ok, err := isA(ctx, c, a.Path, a.Saltenv, true)
 	return fun.Result{Value: ok}, err
 }
 
-func pathExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := is(ctx, c, c.Str("path"), c.Str("saltenv"))
+func pathExists(ctx context.Context, c *fun.Call, a *fileExistsArgs) (fun.Result, error) {
+	ok, err := is(ctx, c, a.Path, a.Saltenv)
 	return fun.Result{Value: ok}, err
 }
 
-func findup(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	saltenv, start := c.Str("saltenv"), c.Str("startpath")
+type findupArgs struct {
+	Startpath string      `arg:"startpath,required,path" doc:"where to start; '' is the root"`
+	Filenames value.Value `arg:"filenames,required" doc:"a name, or a list of which the first that exists counts"`
+	treeArgs
+}
+
+func findup(ctx context.Context, c *fun.Call, a *findupArgs) (fun.Result, error) {
+	saltenv, start := a.Saltenv, a.Startpath
 	if start != "" {
 		start = path.Clean(start)
 		ok, err := is(ctx, c, start, saltenv)
@@ -122,13 +161,13 @@ func findup(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Result{}, fun.Errorf("Starting path not found in the state tree: %s", start)
 		}
 	}
-	switch c.Value("filenames").(type) {
+	switch a.Filenames.(type) {
 	case string, *value.List:
 	default:
 		return fun.Result{}, fun.Errorf("Filenames argument must be a string or list of strings")
 	}
 	for {
-		for _, name := range c.Strings("filenames") {
+		for _, name := range fun.StringsOf(a.Filenames) {
 			full := path.Join(start, name)
 			ok, err := is(ctx, c, full, saltenv)
 			if err != nil {
@@ -147,16 +186,23 @@ func findup(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 }
 
-func renderer(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	file, text := value.Truth(c.Value("path")), value.Truth(c.Value("string"))
+type rendererArgs struct {
+	Path            value.Value `arg:"path,path" doc:"salt:// URL or absolute path of a file"`
+	String          value.Value `arg:"string" doc:"text to render instead of a file"`
+	DefaultRenderer string      `arg:"default_renderer" default:"jinja|yaml" doc:"the renderers if the first line names none"`
+	Rest            fun.Kwargs
+}
+
+func renderer(ctx context.Context, c *fun.Call, a *rendererArgs) (fun.Result, error) {
+	file, text := value.Truth(a.Path), value.Truth(a.String)
 	switch {
 	case !file && !text:
 		return fun.Result{}, fun.Errorf("Must pass either path or string")
 	case file && text:
 		return fun.Result{}, fun.Errorf("Must not pass both path and string")
 	}
-	in := render.Input{Path: ":string:", SaltEnv: c.Kw.Str("saltenv"), SLS: c.Kw.Str("sls"), Pipeline: c.Str("default_renderer"), Vars: value.NewMap(c.Kw.Len())}
-	for k, v := range c.Kw.All() {
+	in := render.Input{Path: ":string:", SaltEnv: a.Rest.Map.Str("saltenv"), SLS: a.Rest.Map.Str("sls"), Pipeline: a.DefaultRenderer, Vars: value.NewMap(a.Rest.Map.Len())}
+	for k, v := range a.Rest.Map.All() {
 		if name, _ := k.(string); name == "context" {
 			if m, ok := v.(value.Mapping); ok {
 				in.Vars.Update(m)
@@ -166,8 +212,8 @@ func renderer(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	if text {
-		in.Text = []byte(c.Str("string"))
-	} else if err := readFile(ctx, c, &in); err != nil {
+		in.Text = []byte(fun.TextOf(a.String))
+	} else if err := readFile(ctx, c, a, &in); err != nil {
 		return fun.Result{}, err
 	}
 	v, err := render.For(c.Env).SLS(ctx, in)
@@ -181,8 +227,8 @@ func notThere(c *fun.Call, name string) error {
 }
 
 // readFile reads the file that path names into in.
-func readFile(ctx context.Context, c *fun.Call, in *render.Input) error {
-	name := c.Str("path")
+func readFile(ctx context.Context, c *fun.Call, a *rendererArgs, in *render.Input) error {
+	name := fun.TextOf(a.Path)
 	p, env, isURL := fun.SplitURL(name)
 	if !isURL {
 		if strings.Contains(name, "://") {

@@ -36,21 +36,18 @@ func program(env *fun.Env) string {
 	return ""
 }
 
-var cleanArg = fun.Arg{Name: "clean", Type: fun.Bool, Default: true, Doc: "leave out values that say nothing, such as 'To Be Filled By O.E.M.'"}
+type cleanArg struct {
+	_     fun.Arguments
+	Clean bool `arg:"clean" default:"True" doc:"leave out values that say nothing, such as 'To Be Filled By O.E.M.'"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "get", Doc: "Return a string, None where it says nothing.", Src: "modules/smbios.py get", Fn: get,
-		Args: []fun.Arg{{Name: "string", Type: fun.Str, Required: true, Doc: "a keyword of dmidecode(8): bios-vendor, system-serial-number, chassis-asset-tag ..."}, cleanArg},
+		Name: "get", Doc: "Return a string, None where it says nothing.", Src: "modules/smbios.py get", Do: get,
 	},
 	{
-		Name: "records", Doc: "Return the records.", Src: "modules/smbios.py records", Fn: records,
-		Args: []fun.Arg{
-			{Name: "rec_type", Type: fun.Str, Doc: "type of the records, by number or name; None is all"},
-			{Name: "fields", Type: fun.Strs, Doc: "names of the fields to return; None is all"},
-			cleanArg,
-		},
+		Name: "records", Doc: "Return the records.", Src: "modules/smbios.py records", Do: records,
 	},
 }
 
@@ -65,14 +62,19 @@ func ask(ctx context.Context, c *fun.Call, args ...string) (string, error) {
 	return out.Text, err
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	text, err := ask(ctx, c, "-s", c.Str("string"))
+type getArgs struct {
+	String string `arg:"string,required" doc:"a keyword of dmidecode(8): bios-vendor, system-serial-number, chassis-asset-tag ..."`
+	cleanArg
+}
+
+func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	text, err := ask(ctx, c, "-s", a.String)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(s string) bool { return strings.HasPrefix(s, "#") })
 	v := strings.Join(lines, "\n")
-	if strings.HasPrefix(v, "/dev/mem") || c.Bool("clean") && !isClean(c.Str("string"), v) {
+	if strings.HasPrefix(v, "/dev/mem") || a.Clean && !isClean(a.String, v) {
 		return fun.Value(nil)
 	}
 	return fun.Value(v)
@@ -84,16 +86,22 @@ type filter struct {
 	fields []string
 }
 
-func records(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type recordsArgs struct {
+	RecType fun.Opt[string] `arg:"rec_type" doc:"type of the records, by number or name; None is all"`
+	Fields  []string        `arg:"fields" doc:"names of the fields to return; None is all"`
+	cleanArg
+}
+
+func records(ctx context.Context, c *fun.Call, a *recordsArgs) (fun.Result, error) {
 	var args []string
-	if !c.IsNone("rec_type") {
-		args = []string{"-t", c.Str("rec_type")}
+	if !!a.RecType.Given {
+		args = []string{"-t", a.RecType.V}
 	}
 	text, err := ask(ctx, c, args...)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(parse(text, filter{c.Bool("clean"), c.Strings("fields")}))
+	return fun.Value(parse(text, filter{a.Clean, a.Fields}))
 }
 
 // parse reads the records of dmidecode(8). Salt: salt/modules/smbios.py _dmi_parse.

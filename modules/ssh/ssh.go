@@ -27,18 +27,24 @@ func available(e *fun.Env) (bool, string) {
 	return true, ""
 }
 
-func auth(c *fun.Call) Auth {
-	return Auth{Env: c.Env, User: c.Str("user"), Config: c.Str("config"), Hash: c.Str("fingerprint_hash_type")}
+func auth(c *fun.Call, config string, fingerprintHashType string, user string) Auth {
+	return Auth{Env: c.Env, User: user, Config: config, Hash: fingerprintHashType}
 }
 
-func authKeys(_ context.Context, c *fun.Call) (fun.Result, error) {
+type authKeysArgs struct {
+	User value.Value `arg:"user,str|list[str]" doc:"user, or a list of users; default: all users"`
+	configArg
+	hashTypeArg
+}
+
+func authKeys(_ context.Context, c *fun.Call, args *authKeysArgs) (fun.Result, error) {
 	users, err := usersOf(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	all := value.NewMap(len(users))
 	for _, u := range users {
-		a := auth(c)
+		a := auth(c, args.Config, args.FingerprintHashType, fun.TextOf(args.User))
 		a.User = u
 		_, path, err := a.path()
 		if err != nil {
@@ -61,7 +67,7 @@ func authKeys(_ context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		all.Set(u, keys)
 	}
-	if one, ok := value.AsText(c.Value("user")); ok && one != "" {
+	if one, ok := value.AsText(args.User); ok && one != "" {
 		if m := all.Map(one); m != nil {
 			return fun.Value(m)
 		}
@@ -87,8 +93,19 @@ func keyOf(c *fun.Call) Key {
 	return Key{Enc: c.Str("enc"), Key: c.Str("key"), Comment: c.Str("comment"), Options: c.Strings("options")}
 }
 
-func checkKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a := auth(c)
+type checkKeyArgs struct {
+	userArg
+	keyArg
+	_ string      `arg:"enc,required" doc:"type of the key"`
+	_ value.Value `arg:"comment,required,str|none" doc:"comment behind the key"`
+	_ value.Value `arg:"options,required,str|list[str]|none" doc:"options in front of the key"`
+	configArg
+	cacheArg
+	hashTypeArg
+}
+
+func checkKey(_ context.Context, c *fun.Call, args *checkKeyArgs) (fun.Result, error) {
+	a := auth(c, args.Config, args.FingerprintHashType, args.User)
 	k, _, err := a.Prepare(keyOf(c))
 	if err != nil {
 		return fun.Result{}, err
@@ -98,20 +115,29 @@ func checkKey(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // sourceKeys returns the keys of the argument source.
-func sourceKeys(ctx context.Context, c *fun.Call) (keys []Key, found bool, err error) {
-	f, found, err := Source(ctx, c.Env, c.Str("source"), c.Str("saltenv"))
+func sourceKeys(ctx context.Context, c *fun.Call, a *checkKeyFileArgs) (keys []Key, found bool, err error) {
+	f, found, err := Source(ctx, c.Env, a.Source, a.Saltenv)
 	return f.Keys(), found, err
 }
 
-func checkKeyFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	keys, found, err := sourceKeys(ctx, c)
+// checkKeyFileArgs are the arguments of checkKeyFile, setAuthKeyFromFile and rmAuthKeyFromFile.
+type checkKeyFileArgs struct {
+	userArg
+	sourceArg
+	configArg
+	saltenvArg
+	hashTypeArg
+}
+
+func checkKeyFile(ctx context.Context, c *fun.Call, args *checkKeyFileArgs) (fun.Result, error) {
+	keys, found, err := sourceKeys(ctx, c, args)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if found && len(keys) == 0 {
-		c.Env.Log().Error(NoKeys(c.Str("source")))
+		c.Env.Log().Error(NoKeys(args.Source))
 	}
-	a := auth(c)
+	a := auth(c, args.Config, args.FingerprintHashType, args.User)
 	have, err := a.Read()
 	if err != nil {
 		return fun.Result{}, err
@@ -123,23 +149,34 @@ func checkKeyFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func setAuthKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	did, err := auth(c).Set(keyOf(c))
+type setAuthKeyArgs struct {
+	userArg
+	keyArg
+	_ string      `arg:"enc" default:"ssh-rsa" doc:"type of the key"`
+	_ string      `arg:"comment" default:"" doc:"comment behind the key"`
+	_ value.Value `arg:"options,list[str]" doc:"options in front of the key"`
+	configArg
+	cacheArg
+	hashTypeArg
+}
+
+func setAuthKey(_ context.Context, c *fun.Call, a *setAuthKeyArgs) (fun.Result, error) {
+	did, err := auth(c, a.Config, a.FingerprintHashType, a.User).Set(keyOf(c))
 	return fun.Result{Value: did}, err
 }
 
-func setAuthKeyFromFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	keys, found, err := sourceKeys(ctx, c)
+func setAuthKeyFromFile(ctx context.Context, c *fun.Call, a *checkKeyFileArgs) (fun.Result, error) {
+	keys, found, err := sourceKeys(ctx, c, a)
 	if err != nil || !found {
 		return fun.Result{}, fun.Errorf("Failed to pull key file from salt file server")
 	}
 	if len(keys) == 0 {
-		c.Env.Log().Error(NoKeys(c.Str("source")))
+		c.Env.Log().Error(NoKeys(a.Source))
 		return fun.Value("fail")
 	}
 	var all []string
 	for _, k := range keys {
-		did, err := auth(c).Set(k)
+		did, err := auth(c, a.Config, a.FingerprintHashType, a.User).Set(k)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -148,23 +185,30 @@ func setAuthKeyFromFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(Worst(all))
 }
 
-func rmAuthKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	did, err := auth(c).Remove(c.Str("key"))
+type rmAuthKeyArgs struct {
+	userArg
+	keyArg
+	configArg
+	hashTypeArg
+}
+
+func rmAuthKey(_ context.Context, c *fun.Call, a *rmAuthKeyArgs) (fun.Result, error) {
+	did, err := auth(c, a.Config, a.FingerprintHashType, a.User).Remove(a.Key)
 	return fun.Result{Value: did}, err
 }
 
-func rmAuthKeyFromFile(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	keys, found, err := sourceKeys(ctx, c)
+func rmAuthKeyFromFile(ctx context.Context, c *fun.Call, a *checkKeyFileArgs) (fun.Result, error) {
+	keys, found, err := sourceKeys(ctx, c, a)
 	if err != nil || !found {
 		return fun.Result{}, fun.Errorf("Failed to pull key file from salt file server")
 	}
 	if len(keys) == 0 {
-		c.Env.Log().Error(NoKeys(c.Str("source")))
+		c.Env.Log().Error(NoKeys(a.Source))
 		return fun.Value("fail")
 	}
 	var all []string
 	for _, k := range keys {
-		did, err := auth(c).Remove(k.Key)
+		did, err := auth(c, a.Config, a.FingerprintHashType, a.User).Remove(k.Key)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -189,31 +233,70 @@ func answer(v value.Value, err error) (fun.Result, error) {
 	return fun.Result{Value: v}, err
 }
 
-func getKnownHostEntries(_ context.Context, c *fun.Call) (fun.Result, error) {
-	keys, err := known(c).Keys(c.Str("hostname"), c.Int("port"))
+type getKnownHostEntriesArgs struct {
+	_        value.Value `arg:"user,required,str|none" doc:"user whose known hosts they are; None are those of the system"`
+	Hostname string      `arg:"hostname,required" doc:"name or address of the host"`
+	knownConfig
+	portArg
+	hashTypeArg
+}
+
+func getKnownHostEntries(_ context.Context, c *fun.Call, a *getKnownHostEntriesArgs) (fun.Result, error) {
+	keys, err := known(c).Keys(a.Hostname, a.Port.V)
 	return answer(Values(keys), err)
 }
 
-func recvKnownHostEntries(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	k := Known{Env: c.Env, Hash: c.Str("fingerprint_hash_type")}
-	keys, err := k.Scan(ctx, Want{Host: c.Str("hostname"), Enc: c.Str("enc"), Port: c.Int("port"), HashNames: c.Bool("hash_known_hosts"), Timeout: int64(c.Float("timeout"))})
+type recvKnownHostEntriesArgs struct {
+	Hostname string `arg:"hostname,required" doc:"name or address of the host"`
+	Enc      string `arg:"enc" doc:"type of the key to ask for"`
+	portArg
+	hashArg
+	timeoutArg
+	hashTypeArg
+}
+
+func recvKnownHostEntries(ctx context.Context, c *fun.Call, a *recvKnownHostEntriesArgs) (fun.Result, error) {
+	k := Known{Env: c.Env, Hash: a.FingerprintHashType}
+	keys, err := k.Scan(ctx, Want{Host: a.Hostname, Enc: a.Enc, Port: a.Port.V, HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout)})
 	return answer(Values(keys), err)
 }
 
-func checkKnownHost(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("hostname") == "" {
+type checkKnownHostArgs struct {
+	knownUser
+	hostArg
+	Key         string `arg:"key" doc:"key of the host in base64"`
+	Fingerprint string `arg:"fingerprint" doc:"fingerprint of the host, as pairs of hexadecimal digits"`
+	knownConfig
+	portArg
+	hashTypeArg
+}
+
+func checkKnownHost(_ context.Context, c *fun.Call, a *checkKnownHostArgs) (fun.Result, error) {
+	if a.Hostname == "" {
 		return answer(nil, &KnownError{"hostname argument required"})
 	}
-	status, _, err := known(c).Status(Want{Host: c.Str("hostname"), Key: c.Str("key"), Fingerprint: c.Str("fingerprint"), Port: c.Int("port")})
+	status, _, err := known(c).Status(Want{Host: a.Hostname, Key: a.Key, Fingerprint: a.Fingerprint, Port: a.Port.V})
 	return answer(status, err)
 }
 
-func rmKnownHost(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := known(c).Forget(ctx, c.Str("hostname"), c.Int("port"))
+type rmKnownHostArgs struct {
+	knownUser
+	hostArg
+	knownConfig
+	portArg
+}
+
+func rmKnownHost(ctx context.Context, c *fun.Call, a *rmKnownHostArgs) (fun.Result, error) {
+	out, err := known(c).Forget(ctx, a.Hostname, a.Port.V)
 	return said("removed", out, err)
 }
 
-func hashKnownHosts(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type hashKnownHostsArgs struct {
+	knownUser
+	knownConfig
+}
+
+func hashKnownHosts(ctx context.Context, c *fun.Call, _ *hashKnownHostsArgs) (fun.Result, error) {
 	out, err := known(c).HashNames(ctx)
 	return said("updated", out, err)
 }
@@ -230,10 +313,23 @@ func Said(out tool.Out) string {
 	return strings.TrimRight(out.Stdout+out.Stderr, " \t\r\n")
 }
 
-func setKnownHost(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setKnownHostArgs struct {
+	knownUser
+	hostArg
+	Fingerprint string `arg:"fingerprint" doc:"fingerprint that one of the keys has to have, as pairs of hexadecimal digits"`
+	Key         string `arg:"key" doc:"key of the host in base64"`
+	portArg
+	Enc string `arg:"enc" doc:"type of the key"`
+	knownConfig
+	hashArg
+	timeoutArg
+	hashTypeArg
+}
+
+func setKnownHost(ctx context.Context, c *fun.Call, a *setKnownHostArgs) (fun.Result, error) {
 	s, err := known(c).Set(ctx, Want{
-		Host: c.Str("hostname"), Key: c.Str("key"), Fingerprint: c.Str("fingerprint"), Enc: c.Str("enc"),
-		Port: c.Int("port"), HasPort: !c.IsNone("port"), HashNames: c.Bool("hash_known_hosts"), Timeout: int64(c.Float("timeout")),
+		Host: a.Hostname, Key: a.Key, Fingerprint: a.Fingerprint, Enc: a.Enc,
+		Port: a.Port.V, HasPort: !!a.Port.Given, HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout),
 	})
 	if err != nil {
 		return answer(nil, err)
@@ -244,8 +340,15 @@ func setKnownHost(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("status", "updated", "old", Values(s.Old), "new", s.NewValue))
 }
 
-func hostKeys(_ context.Context, c *fun.Call) (fun.Result, error) {
-	dir := c.Str("keydir")
+type hostKeysArgs struct {
+	_       fun.Arguments
+	Keydir  string `arg:"keydir,path" doc:"directory of the keys; default: /etc/ssh"`
+	Private bool   `arg:"private" default:"True" doc:"return private keys too"`
+	Certs   bool   `arg:"certs" default:"True" doc:"return certificates too"`
+}
+
+func hostKeys(_ context.Context, c *fun.Call, a *hostKeysArgs) (fun.Result, error) {
+	dir := a.Keydir
 	if dir == "" {
 		dir = "/etc/ssh"
 	}
@@ -257,7 +360,7 @@ func hostKeys(_ context.Context, c *fun.Call) (fun.Result, error) {
 	keys := value.NewMap(4)
 	for _, n := range names {
 		m := re.FindStringSubmatch(n)
-		if m == nil || m[2] == "" && !c.Bool("private") || m[3] != "" && !c.Bool("certs") {
+		if m == nil || m[2] == "" && !a.Private || m[3] != "" && !a.Certs {
 			continue
 		}
 		text, err := c.Env.Host.ReadFile(filepath.Join(dir, n))
@@ -274,8 +377,13 @@ func hostKeys(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(keys)
 }
 
-func keyIsEncrypted(_ context.Context, c *fun.Call) (fun.Result, error) {
-	path := c.Str("key")
+type keyIsEncryptedArgs struct {
+	_   fun.Arguments
+	Key string `arg:"key,required,path" doc:"file of the key"`
+}
+
+func keyIsEncrypted(_ context.Context, c *fun.Call, a *keyIsEncryptedArgs) (fun.Result, error) {
+	path := a.Key
 	b, err := c.Env.Host.ReadFile(path)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
@@ -286,7 +394,14 @@ func keyIsEncrypted(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(strings.Contains(string(b), "ENCRYPTED"))
 }
 
-func userKeys(_ context.Context, c *fun.Call) (fun.Result, error) {
+type userKeysArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"user,str|list[str]" doc:"user, or a list of users; default: all users"`
+	_ value.Value `arg:"pubfile,str|bool" doc:"file of the public key; False is none; default: all usual ones"`
+	_ value.Value `arg:"prvfile,str|bool" doc:"file of the private key; False is none; default: all usual ones"`
+}
+
+func userKeys(_ context.Context, c *fun.Call, _ *userKeysArgs) (fun.Result, error) {
 	users, err := usersOf(c)
 	if err != nil {
 		return fun.Result{}, err

@@ -86,7 +86,7 @@ func netstats(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 // allStatus is what the functions for a machine as a whole return, by name;
 // what this machine does not have is left out.
-func allStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func allStatus(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m := value.NewMap(12)
 	for _, f := range []struct {
 		name string

@@ -6,10 +6,10 @@ import (
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "all_status", Doc: "Return the results of the other functions for this machine by name.", Src: "modules/status.py all_status", Fn: allStatus},
+	{Name: "all_status", Doc: "Return the results of the other functions for this machine by name.", Src: "modules/status.py all_status", Do: allStatus},
 	{Name: "cpuinfo", Doc: "Return /proc/cpuinfo of the last processor.", Src: "modules/status.py cpuinfo", Fn: cpuinfo},
 	{Name: "cpustats", Doc: "Return the counters of /proc/stat.", Src: "modules/status.py cpustats", Fn: cpustats},
-	{Name: "custom", Doc: "Return what the options status.FUNCTION.custom list.\n\nstatus.cpustats.custom: [cpu, ctxt] gives these two of status.cpustats.", Src: "modules/status.py custom", Fn: custom},
+	{Name: "custom", Doc: "Return what the options status.FUNCTION.custom list.\n\nstatus.cpustats.custom: [cpu, ctxt] gives these two of status.cpustats.", Src: "modules/status.py custom", Do: custom},
 	{Name: "diskstats", Doc: "Return the counters of /proc/diskstats by device.", Src: "modules/status.py diskstats", Fn: diskstats},
 	{
 		Name: "diskusage", Doc: "Return the size and free space of file systems in bytes.\n\nArguments are mount points (with a leading slash) or types of file systems (globs); none is all.", Src: "modules/status.py diskusage",
@@ -19,24 +19,18 @@ var specs = []fun.Spec{
 	{Name: "meminfo", Doc: "Return /proc/meminfo.", Src: "modules/status.py meminfo", Fn: meminfo},
 	{Name: "netdev", Doc: "Return the counters of /proc/net/dev by interface.", Src: "modules/status.py netdev", Fn: netdev},
 	{Name: "netstats", Doc: "Return the counters of /proc/net/netstat.", Src: "modules/status.py netstats", Fn: netstats},
-	{Name: "nproc", Doc: "Return the number of processors.", Src: "modules/status.py nproc", Fn: nproc},
+	{Name: "nproc", Doc: "Return the number of processors.", Src: "modules/status.py nproc", Do: nproc},
 	{
 		Name: "pid", Doc: "Return the IDs of the processes whose line in ps matches a regular expression, one per line.", Src: "modules/status.py pid",
-		Fn: pid,
-		Args: []fun.Arg{
-			{Name: "sig", Type: fun.Str, Required: true, Doc: "the regular expression"},
-		},
+		Do: pid,
 	},
-	{Name: "procs", Doc: "Return the user and command of processes by ID.", Src: "modules/status.py procs", Fn: procs},
+	{Name: "procs", Doc: "Return the user and command of processes by ID.", Src: "modules/status.py procs", Do: procs},
 	{
 		Name: "time", Doc: "Return the local time.", Src: "modules/status.py time_",
-		Fn: timeFn,
-		Args: []fun.Arg{
-			{Name: "format", Type: fun.Str, Default: "%A, %d. %B %Y %I:%M%p", Doc: "format for strftime(3)"},
-		},
+		Do: timeFn,
 	},
 	{Name: "uptime", Doc: "Return how long the machine has been running.", Src: "modules/status.py uptime", Fn: uptime},
-	{Name: "version", Doc: "Return /proc/version.", Src: "modules/status.py version", Fn: version},
+	{Name: "version", Doc: "Return /proc/version.", Src: "modules/status.py version", Do: version},
 	{Name: "vmstats", Doc: "Return the counters of /proc/vmstat.", Src: "modules/status.py vmstats", Fn: vmstats},
 	{Name: "w", Doc: "Return the users who are logged in, as w(1) shows them.", Src: "modules/status.py w", Fn: who},
 }

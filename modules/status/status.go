@@ -179,12 +179,12 @@ func vmstats(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func version(_ context.Context, c *fun.Call) (fun.Result, error) {
+func version(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/version")
 	return fun.Result{Value: strings.TrimSpace(text)}, err
 }
 
-func nproc(_ context.Context, c *fun.Call) (fun.Result, error) {
+func nproc(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	v, ok := c.Env.Grains.Get("num_cpus")
 	if !ok {
 		v = int64(0)
@@ -244,7 +244,7 @@ func psLines(ctx context.Context, c *fun.Call) ([]string, error) {
 	return output(ctx, c, "/bin/sh", "-c", cmd)
 }
 
-func procs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func procs(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := psLines(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -268,8 +268,13 @@ func procs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func pid(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	re, err := pyre.Compile(c.Str("sig"), 0)
+type pidArgs struct {
+	_   fun.Arguments
+	Sig string `arg:"sig,required" doc:"the regular expression"`
+}
+
+func pid(ctx context.Context, c *fun.Call, a *pidArgs) (fun.Result, error) {
+	re, err := pyre.Compile(a.Sig, 0)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("status.pid: %v", err)
 	}
@@ -308,13 +313,18 @@ func who(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func timeFn(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(pyformat.Strftime(c.Env.Host.Now(), c.Str("format")))
+type timeFnArgs struct {
+	_      fun.Arguments
+	Format string `arg:"format" default:"%A, %d. %B %Y %I:%M%p" doc:"format for strftime(3)"`
+}
+
+func timeFn(_ context.Context, c *fun.Call, a *timeFnArgs) (fun.Result, error) {
+	return fun.Value(pyformat.Strftime(c.Env.Host.Now(), a.Format))
 }
 
 // custom returns what the options status.FUNCTION.custom list of what the functions
 // return. Salt: salt/modules/status.py custom.
-func custom(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func custom(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m := value.NewMap(8)
 	for k, v := range c.Env.Opts.All() {
 		name := value.Str(k)

@@ -93,9 +93,15 @@ func expand(text string, get func(string) (string, bool), depth int) string {
 	}
 }
 
+type optionsArgs struct {
+	_        fun.Arguments
+	Name     string `arg:"name,required" doc:"the process"`
+	ConfFile string `arg:"conf_file,path" doc:"configuration file; default: /etc/supervisor/supervisord.conf or /etc/supervisord.conf"`
+}
+
 // options returns the settings of a process in the configuration file.
-func options(_ context.Context, c *fun.Call) (fun.Result, error) {
-	h, file := c.Env.Host, c.Str("conf_file")
+func options(_ context.Context, c *fun.Call, a *optionsArgs) (fun.Result, error) {
+	h, file := c.Env.Host, a.ConfFile
 	if file == "" {
 		for _, p := range []string{"/etc/supervisor/supervisord.conf", "/etc/supervisord.conf"} {
 			if _, err := h.Stat(p); err == nil {
@@ -112,9 +118,9 @@ func options(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("Unable to read from %s: %s", file, host.OSError(err))
 	}
 	all := parseConfig(value.DecodeReplace(text))
-	sec := all["program:"+c.Str("name")]
+	sec := all["program:"+a.Name]
 	if sec == nil {
-		return fun.Result{}, fun.Errorf("Process '%s' not found", c.Str("name"))
+		return fun.Result{}, fun.Errorf("Process '%s' not found", a.Name)
 	}
 	def := all["DEFAULT"]
 	get := func(key string) (string, bool) {

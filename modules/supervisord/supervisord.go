@@ -175,40 +175,70 @@ func parse(text string) []Process {
 
 func said(text string, err error) (fun.Result, error) { return fun.Result{Value: text}, err }
 
-func add(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).Add(ctx, c.Str("name")))
+// addArgs are the arguments of add and remove.
+type addArgs struct {
+	nameArg
+	CtlArgs
 }
 
-func custom(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).run(ctx, c.Str("command"), ""))
+func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
+	return said(CtlOf(c).Add(ctx, a.Name))
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).run(ctx, "remove", bare(c.Str("name"))))
+type customArgs struct {
+	Command string `arg:"command,required" doc:"the command with its arguments"`
+	CtlArgs
 }
 
-func reread(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func custom(ctx context.Context, c *fun.Call, a *customArgs) (fun.Result, error) {
+	return said(CtlOf(c).run(ctx, a.Command, ""))
+}
+
+func remove(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
+	return said(CtlOf(c).run(ctx, "remove", bare(a.Name)))
+}
+
+func reread(ctx context.Context, c *fun.Call, _ *CtlArgs) (fun.Result, error) {
 	return said(CtlOf(c).Reread(ctx))
 }
 
-func restart(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).Restart(ctx, c.Str("name")))
+// restartArgs are the arguments of restart, start and stop.
+type restartArgs struct {
+	allArg
+	CtlArgs
 }
 
-func start(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).Start(ctx, c.Str("name")))
+func restart(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
+	return said(CtlOf(c).Restart(ctx, a.Name))
 }
 
-func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).Stop(ctx, c.Str("name")))
+func start(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
+	return said(CtlOf(c).Start(ctx, a.Name))
 }
 
-func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).Update(ctx, c.Str("name")))
+func stop(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
+	return said(CtlOf(c).Stop(ctx, a.Name))
 }
 
-func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	all, err := CtlOf(c).Status(ctx, c.Str("name"))
+type updateArgs struct {
+	userArg
+	confArg
+	binArg
+	Name string `arg:"name" doc:"only this group"`
+}
+
+func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
+	return said(CtlOf(c).Update(ctx, a.Name))
+}
+
+// statusArgs are the arguments of status and statusRaw.
+type statusArgs struct {
+	someArg
+	CtlArgs
+}
+
+func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
+	all, err := CtlOf(c).Status(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -219,19 +249,25 @@ func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
-func statusRaw(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return said(CtlOf(c).run(ctx, "status", c.Str("name")))
+func statusRaw(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
+	return said(CtlOf(c).run(ctx, "status", a.Name))
+}
+
+type statusBoolArgs struct {
+	Name          string `arg:"name,required" doc:"the process"`
+	ExpectedState string `arg:"expected_state" doc:"state that it has to be in, such as RUNNING"`
+	CtlArgs
 }
 
 // statusBool reports whether a process is there, in a state where one is named.
-func statusBool(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	all, err := CtlOf(c).Status(ctx, c.Str("name"))
+func statusBool(ctx context.Context, c *fun.Call, a *statusBoolArgs) (fun.Result, error) {
+	all, err := CtlOf(c).Status(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	want := c.Str("expected_state")
+	want := a.ExpectedState
 	for _, p := range all {
-		if p.Name == c.Str("name") && p.Reason != "(no such process)" {
+		if p.Name == a.Name && p.Reason != "(no such process)" {
 			return fun.Value(want == "" || p.State == want)
 		}
 	}

@@ -107,9 +107,9 @@ func docOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 
 // argspecOf returns Salt's shape: args, defaults of the last of them, varargs,
 // kwargs. Salt: salt/utils/args.py argspec_report.
-func argspecOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
+func argspecOf(c *fun.Call, given *argspecArgs, k fun.Kind) (fun.Result, error) {
 	patterns := c.Pos
-	if name := c.Str("module"); name != "" {
+	if name := given.Module; name != "" {
 		patterns = append([]value.Value{name}, patterns...)
 	}
 	m := value.NewMap(16)
@@ -137,55 +137,74 @@ func argspecOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func functions(_ context.Context, c *fun.Call) (fun.Result, error) {
+// functionsArgs are the arguments of functions, runnerFunctions and stateFunctions.
+type functionsArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func functions(_ context.Context, c *fun.Call, _ *functionsArgs) (fun.Result, error) {
 	return functionsOf(c, fun.Exec)
 }
 
-func runnerFunctions(_ context.Context, c *fun.Call) (fun.Result, error) {
+func runnerFunctions(_ context.Context, c *fun.Call, _ *functionsArgs) (fun.Result, error) {
 	return functionsOf(c, fun.Runner)
 }
 
-func stateFunctions(_ context.Context, c *fun.Call) (fun.Result, error) {
+func stateFunctions(_ context.Context, c *fun.Call, _ *functionsArgs) (fun.Result, error) {
 	return functionsOf(c, fun.State)
 }
 
-func modules(_ context.Context, c *fun.Call) (fun.Result, error) {
+// modulesArgs are the arguments of modules, runners, stateModules, doc, runnerDoc, stateDoc and listRenderers.
+type modulesArgs struct {
+	More fun.Varargs
+}
+
+func modules(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
 	return modulesOf(c, fun.Exec)
 }
 
-func runners(_ context.Context, c *fun.Call) (fun.Result, error) {
+func runners(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
 	return modulesOf(c, fun.Runner)
 }
 
-func stateModules(_ context.Context, c *fun.Call) (fun.Result, error) {
+func stateModules(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
 	return modulesOf(c, fun.State)
 }
 
-func doc(_ context.Context, c *fun.Call) (fun.Result, error) {
+func doc(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
 	return docOf(c, fun.Exec)
 }
 
-func runnerDoc(_ context.Context, c *fun.Call) (fun.Result, error) {
+func runnerDoc(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
 	return docOf(c, fun.Runner)
 }
 
-func stateDoc(_ context.Context, c *fun.Call) (fun.Result, error) {
+func stateDoc(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
 	return docOf(c, fun.State)
 }
 
-func argspec(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return argspecOf(c, fun.Exec)
+// argspecArgs are the arguments of argspec, runnerArgspec and stateArgspec.
+type argspecArgs struct {
+	moduleArgs
+	_ fun.Varargs
 }
 
-func runnerArgspec(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return argspecOf(c, fun.Runner)
+func argspec(_ context.Context, c *fun.Call, a *argspecArgs) (fun.Result, error) {
+	return argspecOf(c, a, fun.Exec)
 }
 
-func stateArgspec(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return argspecOf(c, fun.State)
+func runnerArgspec(_ context.Context, c *fun.Call, a *argspecArgs) (fun.Result, error) {
+	return argspecOf(c, a, fun.Runner)
 }
 
-func reloadModules(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }
+func stateArgspec(_ context.Context, c *fun.Call, a *argspecArgs) (fun.Result, error) {
+	return argspecOf(c, a, fun.State)
+}
+
+func reloadModules(context.Context, *fun.Call, *fun.NoArgs) (fun.Result, error) {
+	return fun.Value(true)
+}
 
 func flag(b bool) value.Value {
 	if b {
@@ -194,11 +213,11 @@ func flag(b bool) value.Value {
 	return nil
 }
 
-func listRenderers(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listRenderers(_ context.Context, c *fun.Call, a *modulesArgs) (fun.Result, error) {
 	l := value.NewList()
 	for _, n := range render.Renderers() {
-		ok := len(c.Pos) == 0
-		for _, p := range c.Pos {
+		ok := len(a.More) == 0
+		for _, p := range a.More {
 			ok = ok || value.Fnmatch(value.Str(p), n)
 		}
 		if ok {

@@ -27,12 +27,12 @@ func write(h host.Host, path, text string) error {
 
 // now returns the time in the zone that utc_offset names; the machine's own
 // where it names none.
-func now(c *fun.Call) (time.Time, error) {
+func now(c *fun.Call, a *offsetArg) (time.Time, error) {
 	t := c.Env.Host.Now()
-	if c.IsNone("utc_offset") {
+	if !a.UtcOffset.Given {
 		return t, nil
 	}
-	s := c.Str("utc_offset")
+	s := a.UtcOffset.V
 	digits := strings.TrimLeft(s, "+-")
 	if len(s)-len(digits) > 1 || len(digits) != 4 || strings.Trim(digits, "0123456789") != "" {
 		return t, &fun.InvocationError{Msg: "Invalid UTC offset"}
@@ -46,18 +46,24 @@ func now(c *fun.Call) (time.Time, error) {
 }
 
 // show returns the time in a format.
-func show(c *fun.Call, format string) (fun.Result, error) {
-	t, err := now(c)
+func show(c *fun.Call, a *offsetArg, format string) (fun.Result, error) {
+	t, err := now(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(pyformat.Strftime(t, format))
 }
 
-func getDate(_ context.Context, c *fun.Call) (fun.Result, error) { return show(c, "%a %m/%d/%Y") }
-func getTime(_ context.Context, c *fun.Call) (fun.Result, error) { return show(c, "%I:%M:%S %p") }
-func getDateTime(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return show(c, "%Y-%m-%d %H:%M:%S")
+func getDate(_ context.Context, c *fun.Call, a *offsetArg) (fun.Result, error) {
+	return show(c, a, "%a %m/%d/%Y")
+}
+
+func getTime(_ context.Context, c *fun.Call, a *offsetArg) (fun.Result, error) {
+	return show(c, a, "%I:%M:%S %p")
+}
+
+func getDateTime(_ context.Context, c *fun.Call, a *offsetArg) (fun.Result, error) {
+	return show(c, a, "%Y-%m-%d %H:%M:%S")
 }
 
 // parse reads text by the first layout that fits.
@@ -70,24 +76,44 @@ func parse(text string, layouts ...string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func setTime(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	t, ok := parse(c.Str("newtime"), "3:4:5 PM", "3:4 PM", "15:4:5", "15:4")
+type setTimeArgs struct {
+	Newtime string `arg:"newtime,required" doc:"HH:MM or HH:MM:SS, optionally with AM or PM; quote it twice, since 11:20 is a number in YAML"`
+	offsetArg
+}
+
+func setTime(ctx context.Context, c *fun.Call, a *setTimeArgs) (fun.Result, error) {
+	t, ok := parse(a.Newtime, "3:4:5 PM", "3:4 PM", "15:4:5", "15:4")
 	if !ok {
 		return fun.Value(false)
 	}
-	return set(ctx, c, func(at *parts) { at.hour, at.min, at.sec = t.Hour(), t.Minute(), t.Second() })
+	return set(ctx, c, &a.offsetArg, func(at *parts) { at.hour, at.min, at.sec = t.Hour(), t.Minute(), t.Second() })
 }
 
-func setDate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	t, ok := parse(c.Str("newdate"), "2006-1-2", "1-2-2006", "1-2-06", "1/2/2006", "1/2/06", "2006/1/2")
+type setDateArgs struct {
+	Newdate string `arg:"newdate,required" doc:"YYYY-MM-DD, MM-DD-YYYY or MM-DD-YY, also with slashes"`
+	offsetArg
+}
+
+func setDate(ctx context.Context, c *fun.Call, a *setDateArgs) (fun.Result, error) {
+	t, ok := parse(a.Newdate, "2006-1-2", "1-2-2006", "1-2-06", "1/2/2006", "1/2/06", "2006/1/2")
 	if !ok {
 		return fun.Result{}, &fun.InvocationError{Msg: "Invalid date format"}
 	}
-	return set(ctx, c, func(at *parts) { at.year, at.month, at.day = t.Year(), int(t.Month()), t.Day() })
+	return set(ctx, c, &a.offsetArg, func(at *parts) { at.year, at.month, at.day = t.Year(), int(t.Month()), t.Day() })
 }
 
-func setDateTime(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return set(ctx, c, func(at *parts) {
+type setDateTimeArgs struct {
+	_ int64 `arg:"years" doc:"the year, four digits; default: unchanged"`
+	_ int64 `arg:"months" doc:"1 to 12; default: unchanged"`
+	_ int64 `arg:"days" doc:"1 to 31; default: unchanged"`
+	_ int64 `arg:"hours" doc:"0 to 23; default: unchanged"`
+	_ int64 `arg:"minutes" doc:"0 to 59; default: unchanged"`
+	_ int64 `arg:"seconds" doc:"0 to 59; default: unchanged"`
+	offsetArg
+}
+
+func setDateTime(ctx context.Context, c *fun.Call, a *setDateTimeArgs) (fun.Result, error) {
+	return set(ctx, c, &a.offsetArg, func(at *parts) {
 		for name, p := range map[string]*int{
 			"years": &at.year, "months": &at.month, "days": &at.day, "hours": &at.hour, "minutes": &at.min, "seconds": &at.sec,
 		} {
@@ -104,8 +130,8 @@ type parts struct{ year, month, day, hour, min, sec int }
 // set changes parts of the machine's time by date(1), which may know no
 // seconds, and hands it to the hardware clock.
 // Salt: salt/modules/system.py set_system_date_time, _date_bin_set_datetime.
-func set(ctx context.Context, c *fun.Call, change func(*parts)) (fun.Result, error) {
-	t, err := now(c)
+func set(ctx context.Context, c *fun.Call, a *offsetArg, change func(*parts)) (fun.Result, error) {
+	t, err := now(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -116,7 +142,7 @@ func set(ctx context.Context, c *fun.Call, change func(*parts)) (fun.Result, err
 		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("%d-%d-%d %d:%d:%d is not a date and time", at.year, at.month, at.day, at.hour, at.min, at.sec)}
 	}
 	argv := []string{"date"}
-	if !c.IsNone("utc_offset") {
+	if !!a.UtcOffset.Given {
 		d, argv = d.UTC(), append(argv, "-u")
 	}
 	out, err := run(ctx, c, append(argv, pyformat.Strftime(d, "%m%d%H%M%Y.%S"))...)
@@ -154,7 +180,7 @@ func hwclock(ctx context.Context, c *fun.Call) (bool, error) {
 	return err == nil && out.Retcode == 0, err
 }
 
-func hasHWClock(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func hasHWClock(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	has, err := hwclock(ctx, c)
 	return fun.Result{Value: has}, err
 }

@@ -52,34 +52,53 @@ func output(ctx context.Context, c *fun.Call, argv ...string) (fun.Result, error
 	return fun.Result{Value: out.Stdout, Retcode: out.Retcode}, err
 }
 
-func halt(ctx context.Context, c *fun.Call) (fun.Result, error) { return output(ctx, c, "halt") }
-func poweroff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func halt(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return output(ctx, c, "halt")
+}
+
+func poweroff(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return output(ctx, c, "poweroff")
 }
-func reboot(ctx context.Context, c *fun.Call) (fun.Result, error)   { return down(ctx, c, "-r") }
-func shutdown(ctx context.Context, c *fun.Call) (fun.Result, error) { return down(ctx, c, "-h") }
+
+func reboot(ctx context.Context, c *fun.Call, a *whenArg) (fun.Result, error) {
+	return down(ctx, c, a, "-r")
+}
+
+func shutdown(ctx context.Context, c *fun.Call, a *whenArg) (fun.Result, error) {
+	return down(ctx, c, a, "-h")
+}
 
 // down calls shutdown(8). Salt: salt/modules/system.py reboot, shutdown.
-func down(ctx context.Context, c *fun.Call, flag string) (fun.Result, error) {
+func down(ctx context.Context, c *fun.Call, a *whenArg, flag string) (fun.Result, error) {
 	at := "now"
-	if v := c.Value("at_time"); value.Truth(v) {
+	if v := a.AtTime; value.Truth(v) {
 		at = value.Str(v)
 	}
 	return output(ctx, c, "shutdown", flag, at)
 }
 
-func initLevel(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return output(ctx, c, "init", c.Str("runlevel"))
+type initLevelArgs struct {
+	_        fun.Arguments
+	Runlevel string `arg:"runlevel,required" doc:"the runlevel; 0 halts, 6 reboots"`
 }
 
-func getName(_ context.Context, c *fun.Call) (fun.Result, error) {
+func initLevel(ctx context.Context, c *fun.Call, a *initLevelArgs) (fun.Result, error) {
+	return output(ctx, c, "init", a.Runlevel)
+}
+
+func getName(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	name, err := c.Env.Host.Hostname()
 	return fun.Result{Value: name}, err
 }
 
+type setNameArgs struct {
+	_        fun.Arguments
+	Hostname value.Value `arg:"hostname,required,str" doc:"the name"`
+}
+
 // setName calls network.mod_hostname.
-func setName(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return c.Env.Invoker.Invoke(ctx, fun.Exec, "network.mod_hostname", fun.Args{Pos: []value.Value{c.Value("hostname")}})
+func setName(ctx context.Context, c *fun.Call, a *setNameArgs) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "network.mod_hostname", fun.Args{Pos: []value.Value{a.Hostname}})
 }
 
 // rebootWitness is on a file system that a reboot empties.
@@ -88,7 +107,7 @@ const rebootWitness = "/var/volatile/tmp/salt/reboot_witnessed"
 // setRebootWitnessed notes that a reboot is needed.
 // Salt: salt/modules/system.py set_reboot_required_witnessed. Difference: it also
 // notes it where the directory is there already.
-func setRebootWitnessed(_ context.Context, c *fun.Call) (fun.Result, error) {
+func setRebootWitnessed(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	h := c.Env.Host
 	if err := h.MkdirAll(path.Dir(rebootWitness), 0o755); err != nil {
 		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("Error creating %s: %s", path.Dir(rebootWitness), host.Strerror(err))}
@@ -96,7 +115,7 @@ func setRebootWitnessed(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(h.WriteFile(rebootWitness, strings.NewReader(""), host.WriteOptions{}) == nil)
 }
 
-func getRebootWitnessed(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getRebootWitnessed(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(exists(c.Env.Host, rebootWitness))
 }
 
@@ -104,7 +123,7 @@ const machineInfo = "/etc/machine-info"
 
 // getDesc asks hostnamectl, else reads PRETTY_HOSTNAME.
 // Salt: salt/modules/system.py get_computer_desc.
-func getDesc(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getDesc(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if p := cmd.Which(c.Env, "hostnamectl"); p != "" {
 		out, err := run(ctx, c, p, "status", "--pretty")
 		return fun.Result{Value: unescape(out.Stdout), Retcode: out.Retcode}, err
@@ -136,11 +155,16 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\"`, `"`, `\n`, "\n", `\t`, "\t").Replace(s)
 }
 
+type setDescArgs struct {
+	_    fun.Arguments
+	Desc string `arg:"desc,required" doc:"the name"`
+}
+
 // setDesc tells hostnamectl, else writes PRETTY_HOSTNAME.
 // Salt: salt/modules/system.py set_computer_desc. Difference: the line that is
 // there keeps its line end.
-func setDesc(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	desc := strings.NewReplacer(`"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(c.Str("desc"))
+func setDesc(ctx context.Context, c *fun.Call, a *setDescArgs) (fun.Result, error) {
+	desc := strings.NewReplacer(`"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(a.Desc)
 	if p := cmd.Which(c.Env, "hostnamectl"); p != "" {
 		out, err := run(ctx, c, p, "set-hostname", "--pretty", desc)
 		return fun.Result{Value: err == nil && out.Retcode == 0, Retcode: out.Retcode}, err

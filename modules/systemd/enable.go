@@ -39,9 +39,17 @@ func (m *manager) ready(ctx context.Context, name, root string) error {
 	return m.fresh(ctx, name)
 }
 
-func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type enableArgs struct {
+	service.NameArg
+	noBlockArg
+	unmaskArgs
+	rootArgs
+	_ fun.Kwargs
+}
+
+func enable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
 	m := newManager(c.Env)
-	name, root := c.Str("name"), c.Str("root")
+	name, root := a.Name, a.Root
 	if err := m.ready(ctx, name, root); err != nil {
 		return fun.Result{}, err
 	}
@@ -58,9 +66,16 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return machine.Bool(true, err)
 }
 
-func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type disableArgs struct {
+	service.NameArg
+	noBlockArg
+	rootArg
+	_ fun.Kwargs
+}
+
+func disable(ctx context.Context, c *fun.Call, a *disableArgs) (fun.Result, error) {
 	m := newManager(c.Env)
-	name, root := c.Str("name"), c.Str("root")
+	name, root := a.Name, a.Root
 	if err := m.ready(ctx, name, root); err != nil {
 		return fun.Result{}, err
 	}
@@ -71,12 +86,24 @@ func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return machine.Bool(out.Status == 0, err)
 }
 
-func enabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(newManager(c.Env).enabled(ctx, c.Str("name"), c.Str("root")))
+type enabledArgs struct {
+	service.NameArg
+	rootArg
+	_ fun.Kwargs
 }
 
-func disabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	on, err := newManager(c.Env).enabled(ctx, c.Str("name"), c.Str("root"))
+func enabled(ctx context.Context, c *fun.Call, a *enabledArgs) (fun.Result, error) {
+	return machine.Bool(newManager(c.Env).enabled(ctx, a.Name, a.Root))
+}
+
+// disabledArgs are the arguments of disabled and show.
+type disabledArgs struct {
+	service.NameArg
+	rootArg
+}
+
+func disabled(ctx context.Context, c *fun.Call, a *disabledArgs) (fun.Result, error) {
+	on, err := newManager(c.Env).enabled(ctx, a.Name, a.Root)
 	return machine.Bool(!on, err)
 }
 
@@ -133,8 +160,15 @@ func (m *manager) masked(name string, runtime bool, root string) bool {
 	return err == nil && target == "/dev/null"
 }
 
-func isMasked(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(newManager(c.Env).masked(c.Str("name"), c.Bool("runtime"), c.Str("root")))
+// isMaskedArgs are the arguments of isMasked, mask and unmask.
+type isMaskedArgs struct {
+	service.NameArg
+	runtimeArg
+	rootArg
+}
+
+func isMasked(_ context.Context, c *fun.Call, a *isMaskedArgs) (fun.Result, error) {
+	return fun.Value(newManager(c.Env).masked(a.Name, a.Runtime, a.Root))
 }
 
 // setMask masks or unmasks a unit.
@@ -146,13 +180,13 @@ func (m *manager) setMask(ctx context.Context, action, name string, runtime bool
 	return m.act(ctx, rooted(root, append(argv, "--", canonical(name))...)...)
 }
 
-func mask(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func mask(ctx context.Context, c *fun.Call, a *isMaskedArgs) (fun.Result, error) {
 	m := newManager(c.Env)
-	name, root := c.Str("name"), c.Str("root")
+	name, root := a.Name, a.Root
 	if err := m.ready(ctx, name, root); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := m.setMask(ctx, "mask", name, c.Bool("runtime"), root)
+	out, err := m.setMask(ctx, "mask", name, a.Runtime, root)
 	if err == nil && out.Status != 0 {
 		err = fun.Errorf("Failed to mask service '%s'%s", name, info(out))
 	}
@@ -168,8 +202,8 @@ func info(out host.Output) string {
 	return ". Additional info follows:\n\n" + text
 }
 
-func unmask(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(true, newManager(c.Env).unmask(ctx, c.Str("name"), c.Bool("runtime"), c.Str("root")))
+func unmask(ctx context.Context, c *fun.Call, a *isMaskedArgs) (fun.Result, error) {
+	return machine.Bool(true, newManager(c.Env).unmask(ctx, a.Name, a.Runtime, a.Root))
 }
 
 // unmask takes a mask away, if there is one.

@@ -79,8 +79,8 @@ func allUnits(h host.Host, root string) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(scripts, maps.Keys(units))))), nil
 }
 
-func getAll(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(allUnits(c.Env.Host, c.Str("root")))
+func getAll(_ context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	return machine.Strings(allUnits(c.Env.Host, a.Root))
 }
 
 // byState returns the units of whose files systemctl says state.
@@ -101,8 +101,8 @@ func byState(ctx context.Context, m *manager, root, state string) (map[string]bo
 }
 
 // withScripts adds the init scripts that are enabled, or are not.
-func withScripts(ctx context.Context, c *fun.Call, state string, on bool) ([]string, error) {
-	m, root := newManager(c.Env), c.Str("root")
+func withScripts(ctx context.Context, c *fun.Call, a *rootArg, state string, on bool) ([]string, error) {
+	m, root := newManager(c.Env), a.Root
 	names, err := byState(ctx, m, root, state)
 	if err != nil {
 		return nil, err
@@ -123,20 +123,20 @@ func withScripts(ctx context.Context, c *fun.Call, state string, on bool) ([]str
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-func getEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(withScripts(ctx, c, "enabled", true))
+func getEnabled(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	return machine.Strings(withScripts(ctx, c, a, "enabled", true))
 }
 
-func getDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Strings(withScripts(ctx, c, "disabled", false))
+func getDisabled(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	return machine.Strings(withScripts(ctx, c, a, "disabled", false))
 }
 
-func getStatic(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	names, err := byState(ctx, newManager(c.Env), c.Str("root"), "static")
+func getStatic(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	names, err := byState(ctx, newManager(c.Env), a.Root, "static")
 	return machine.Strings(slices.Sorted(maps.Keys(names)), err)
 }
 
-func getRunning(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getRunning(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out, err := newManager(c.Env).look(ctx, "--full", "--no-legend", "--plain", "list-units")
 	if err != nil {
 		return fun.Result{}, err
@@ -179,8 +179,8 @@ func parseShow(text string) *value.Map {
 	return out
 }
 
-func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := newManager(c.Env).look(ctx, rooted(c.Str("root"), "show", "--", canonical(c.Str("name")))...)
+func show(ctx context.Context, c *fun.Call, a *disabledArgs) (fun.Result, error) {
+	out, err := newManager(c.Env).look(ctx, rooted(a.Root, "show", "--", canonical(a.Name))...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -188,8 +188,8 @@ func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // execs asks systemctl for many units at once.
-func execs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, root := newManager(c.Env), c.Str("root")
+func execs(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	m, root := newManager(c.Env), a.Root
 	all, err := allUnits(m.h, root)
 	if err != nil {
 		return fun.Result{}, err

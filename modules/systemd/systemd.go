@@ -50,7 +50,7 @@ func systemctlAlone(env *fun.Env) bool {
 	return err == nil
 }
 
-func offline(_ context.Context, c *fun.Call) (fun.Result, error) {
+func offline(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(systemctlAlone(c.Env))
 }
 
@@ -59,8 +59,8 @@ func offline(_ context.Context, c *fun.Call) (fun.Result, error) {
 //
 // Salt: salt/modules/systemd_service.py _check_available. Difference: it refuses to
 // answer there, unless another provider does.
-func known(ctx context.Context, c *fun.Call) (*Unit, error) {
-	name := c.Str("name")
+func known(ctx context.Context, c *fun.Call, a *service.NameArg) (*Unit, error) {
+	name := a.Name
 	if systemctlAlone(c.Env) {
 		all, err := allUnits(c.Env.Host, "")
 		if err != nil {
@@ -87,19 +87,24 @@ func known(ctx context.Context, c *fun.Call) (*Unit, error) {
 	return m.unit(ctx, name)
 }
 
-func isAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	u, err := known(ctx, c)
+func isAvailable(ctx context.Context, c *fun.Call, a *service.NameArg) (fun.Result, error) {
+	u, err := known(ctx, c, a)
 	return machine.Bool(err == nil && u.Available(), err)
 }
 
-func missing(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	u, err := known(ctx, c)
+func missing(ctx context.Context, c *fun.Call, a *service.NameArg) (fun.Result, error) {
+	u, err := known(ctx, c, a)
 	return machine.Bool(err == nil && !u.Available(), err)
 }
 
+type statusArgs struct {
+	service.NameArg
+	_ string `arg:"sig" doc:"accepted; systemd knows the processes of a unit"`
+}
+
 // status ignores sig, as Salt's does: systemd knows what runs.
-func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
+	name := a.Name
 	m := newManager(c.Env)
 	if systemctlAlone(c.Env) { // nothing runs
 		if !service.HasGlob(name) {
@@ -190,17 +195,43 @@ func blocking(c *fun.Call, argv ...string) []string {
 	return argv
 }
 
-func start(ctx context.Context, c *fun.Call) (fun.Result, error)   { return verb(ctx, c, "start") }
-func restart(ctx context.Context, c *fun.Call) (fun.Result, error) { return verb(ctx, c, "restart") }
-func reload(ctx context.Context, c *fun.Call) (fun.Result, error)  { return verb(ctx, c, "reload") }
+// startArgs are the arguments of start, restart and reload.
+type startArgs struct {
+	service.NameArg
+	noBlockArg
+	unmaskArgs
+}
 
-func forceReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func start(ctx context.Context, c *fun.Call, _ *startArgs) (fun.Result, error) {
+	return verb(ctx, c, "start")
+}
+
+func restart(ctx context.Context, c *fun.Call, _ *startArgs) (fun.Result, error) {
+	return verb(ctx, c, "restart")
+}
+
+func reload(ctx context.Context, c *fun.Call, _ *startArgs) (fun.Result, error) {
+	return verb(ctx, c, "reload")
+}
+
+type forceReloadArgs struct {
+	service.NameArg
+	_ bool `arg:"no_block" default:"True" doc:"do not wait until it is done"`
+	unmaskArgs
+}
+
+func forceReload(ctx context.Context, c *fun.Call, _ *forceReloadArgs) (fun.Result, error) {
 	return verb(ctx, c, "force-reload")
 }
 
-func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type stopArgs struct {
+	service.NameArg
+	noBlockArg
+}
+
+func stop(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
 	m := newManager(c.Env)
-	name := c.Str("name")
+	name := a.Name
 	if err := m.fresh(ctx, name); err != nil {
 		return fun.Result{}, err
 	}
@@ -211,11 +242,21 @@ func stop(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: out.Status == 0, Retcode: out.Status}, err
 }
 
-func systemctlReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func systemctlReload(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Bool(true, newManager(c.Env).reload(ctx))
 }
 
-func firstboot(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type firstbootArgs struct {
+	_ string `arg:"locale" doc:"locale (LANG)"`
+	_ string `arg:"locale_message" doc:"locale of messages (LC_MESSAGES)"`
+	_ string `arg:"keymap" doc:"key map of the console"`
+	_ string `arg:"timezone" doc:"time zone"`
+	_ string `arg:"hostname" doc:"host name"`
+	_ string `arg:"machine_id" doc:"machine ID, 32 hexadecimal digits"`
+	rootArg
+}
+
+func firstboot(ctx context.Context, c *fun.Call, _ *firstbootArgs) (fun.Result, error) {
 	argv := []string{"systemd-firstboot"}
 	for _, o := range []struct{ option, arg string }{
 		{"--locale", "locale"},

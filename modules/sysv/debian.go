@@ -94,11 +94,11 @@ func debianAll(ctx context.Context, c *fun.Call) ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-func debianGetAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func debianGetAll(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Strings(debianAll(ctx, c))
 }
 
-func debianGetEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func debianGetEnabled(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	on, err := debianEnabled(ctx, c)
 	return machine.Strings(slices.Sorted(maps.Keys(on)), err)
 }
@@ -112,55 +112,63 @@ func debianOff(ctx context.Context, c *fun.Call) ([]string, error) {
 	return slices.DeleteFunc(all, func(n string) bool { return on[n] }), err
 }
 
-func debianGetDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func debianGetDisabled(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return machine.Strings(debianOff(ctx, c))
 }
 
-func debianAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func debianAvailable(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	all, err := debianAll(ctx, c)
-	return machine.Bool(slices.Contains(all, c.Str("name")), err)
+	return machine.Bool(slices.Contains(all, a.Name), err)
 }
 
-func debianMissing(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func debianMissing(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	all, err := debianAll(ctx, c)
-	return machine.Bool(!slices.Contains(all, c.Str("name")), err)
+	return machine.Bool(!slices.Contains(all, a.Name), err)
 }
 
-func debianIsEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// debianIsEnabledArgs are the arguments of debianIsEnabled, debianEnable, debianDisable, redhatIsEnabled, redhatEnable, redhatDisable and redhatDelete.
+type debianIsEnabledArgs struct {
+	nameArgs
+	_ fun.Kwargs
+}
+
+func debianIsEnabled(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
 	on, err := debianEnabled(ctx, c)
-	return machine.Bool(on[c.Str("name")], err)
+	return machine.Bool(on[a.Name], err)
 }
 
-func debianIsDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func debianIsDisabled(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	off, err := debianOff(ctx, c)
-	return machine.Bool(slices.Contains(off, c.Str("name")), err)
+	return machine.Bool(slices.Contains(off, a.Name), err)
 }
 
 // script runs a command of an init script.
-func script(ctx context.Context, c *fun.Call, command string) (fun.Result, error) {
-	name := c.Str("name")
+func script(ctx context.Context, c *fun.Call, a *nameArgs, command string) (fun.Result, error) {
+	name := a.Name
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
 	return machine.Succeeds(ctx, c.Env.Host, "service", name, command)
 }
 
-func scriptStart(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return script(ctx, c, "start")
+func scriptStart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return script(ctx, c, a, "start")
 }
 
-func scriptStop(ctx context.Context, c *fun.Call) (fun.Result, error) { return script(ctx, c, "stop") }
-
-func scriptRestart(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return script(ctx, c, "restart")
+func scriptStop(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return script(ctx, c, a, "stop")
 }
 
-func scriptReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return script(ctx, c, "reload")
+func scriptRestart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return script(ctx, c, a, "restart")
 }
 
-func scriptForceReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return script(ctx, c, "force-reload")
+func scriptReload(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return script(ctx, c, a, "reload")
+}
+
+func scriptForceReload(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return script(ctx, c, a, "force-reload")
 }
 
 // scriptRuns asks an init script for its status.
@@ -172,14 +180,20 @@ func scriptRuns(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	return out.Status == 0, err
 }
 
-func debianStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// debianStatusArgs are the arguments of debianStatus and redhatStatus.
+type debianStatusArgs struct {
+	service.NameArg
+	service.SigArg
+}
+
+func debianStatus(ctx context.Context, c *fun.Call, _ *debianStatusArgs) (fun.Result, error) {
 	return service.Status(ctx, c, debianAll, scriptRuns)
 }
 
 // debianEnable makes the links of a script. insserv does that where it is there:
 // later versions of update-rc.d order the links themselves.
-func debianEnable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	h, name := c.Env.Host, c.Str("name")
+func debianEnable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
+	h, name := c.Env.Host, a.Name
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
@@ -193,8 +207,8 @@ func debianEnable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return machine.Succeeds(ctx, h, "update-rc.d", name, "enable")
 }
 
-func debianDisable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+func debianDisable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
+	name := a.Name
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}

@@ -173,19 +173,19 @@ func scriptOn(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	return l.on(name, level) || starting(c.Env.Host, "/etc/rc.d/rc"+level+".d")[name], nil
 }
 
-func redhatOn(ctx context.Context, c *fun.Call) (bool, error) {
-	if name := c.Str("name"); !isUpstart(c.Env.Host, name) {
+func redhatOn(ctx context.Context, c *fun.Call, a *nameArgs) (bool, error) {
+	if name := a.Name; !isUpstart(c.Env.Host, name) {
 		return scriptOn(ctx, c, name)
 	}
-	return jobEnabled(c.Env.Host, c.Str("name")), nil
+	return jobEnabled(c.Env.Host, a.Name), nil
 }
 
-func redhatIsEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(redhatOn(ctx, c))
+func redhatIsEnabled(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
+	return machine.Bool(redhatOn(ctx, c, &a.nameArgs))
 }
 
-func redhatIsDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	on, err := redhatOn(ctx, c)
+func redhatIsDisabled(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	on, err := redhatOn(ctx, c, a)
 	return machine.Bool(!on, err)
 }
 
@@ -246,22 +246,22 @@ func redhatAll(ctx context.Context, c *fun.Call) ([]string, error) {
 	return redhatList(ctx, c, false, anyOf)
 }
 
-func redhatGetAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func redhatGetAll(ctx context.Context, c *fun.Call, _ *limitArg) (fun.Result, error) {
 	return machine.Strings(redhatAll(ctx, c))
 }
 
-func redhatGetEnabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func redhatGetEnabled(ctx context.Context, c *fun.Call, _ *limitArg) (fun.Result, error) {
 	return machine.Strings(redhatList(ctx, c, true, isOn))
 }
 
-func redhatGetDisabled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func redhatGetDisabled(ctx context.Context, c *fun.Call, _ *limitArg) (fun.Result, error) {
 	return machine.Strings(redhatList(ctx, c, true, isOff))
 }
 
 // there reports whether there is a service of the kind that limit names.
-func there(ctx context.Context, c *fun.Call) (bool, error) {
-	h, name := c.Env.Host, c.Str("name")
-	switch c.Str("limit") {
+func there(ctx context.Context, c *fun.Call, a *redhatAvailableArgs) (bool, error) {
+	h, name := c.Env.Host, a.Name
+	switch a.Limit {
 	case "upstart":
 		return isUpstart(h, name), nil
 	case "sysvinit":
@@ -274,18 +274,24 @@ func there(ctx context.Context, c *fun.Call) (bool, error) {
 	return l[name] != "", err
 }
 
-func redhatAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return machine.Bool(there(ctx, c))
+// redhatAvailableArgs are the arguments of redhatAvailable and redhatMissing.
+type redhatAvailableArgs struct {
+	service.NameArg
+	limitArg
 }
 
-func redhatMissing(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	is, err := there(ctx, c)
+func redhatAvailable(ctx context.Context, c *fun.Call, a *redhatAvailableArgs) (fun.Result, error) {
+	return machine.Bool(there(ctx, c, a))
+}
+
+func redhatMissing(ctx context.Context, c *fun.Call, a *redhatAvailableArgs) (fun.Result, error) {
+	is, err := there(ctx, c, a)
 	return machine.Bool(!is, err)
 }
 
 // redhatDo runs a command of a service.
-func redhatDo(ctx context.Context, c *fun.Call, command string) (fun.Result, error) {
-	name := c.Str("name")
+func redhatDo(ctx context.Context, c *fun.Call, a *nameArgs, command string) (fun.Result, error) {
+	name := a.Name
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
@@ -295,23 +301,23 @@ func redhatDo(ctx context.Context, c *fun.Call, command string) (fun.Result, err
 	return machine.Succeeds(ctx, c.Env.Host, "/sbin/service", name, command)
 }
 
-func redhatStart(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return redhatDo(ctx, c, "start")
+func redhatStart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return redhatDo(ctx, c, a, "start")
 }
 
-func redhatStop(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return redhatDo(ctx, c, "stop")
+func redhatStop(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return redhatDo(ctx, c, a, "stop")
 }
 
-func redhatRestart(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return redhatDo(ctx, c, "restart")
+func redhatRestart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return redhatDo(ctx, c, a, "restart")
 }
 
-func redhatReload(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return redhatDo(ctx, c, "reload")
+func redhatReload(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return redhatDo(ctx, c, a, "reload")
 }
 
-func redhatStatus(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func redhatStatus(ctx context.Context, c *fun.Call, _ *debianStatusArgs) (fun.Result, error) {
 	return service.Status(ctx, c, redhatAll, redhatRuns)
 }
 
@@ -329,8 +335,8 @@ func redhatRuns(ctx context.Context, c *fun.Call, name string) (bool, error) {
 
 // redhatSwitch has a service started at boot or not. A script that chkconfig does
 // not know is made known to it.
-func redhatSwitch(ctx context.Context, c *fun.Call, on bool) (fun.Result, error) {
-	h, name := c.Env.Host, c.Str("name")
+func redhatSwitch(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs, on bool) (fun.Result, error) {
+	h, name := c.Env.Host, a.Name
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
@@ -353,17 +359,17 @@ func redhatSwitch(ctx context.Context, c *fun.Call, on bool) (fun.Result, error)
 	return machine.Succeeds(ctx, h, "/sbin/chkconfig", name, word)
 }
 
-func redhatEnable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return redhatSwitch(ctx, c, true)
+func redhatEnable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
+	return redhatSwitch(ctx, c, a, true)
 }
 
-func redhatDisable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return redhatSwitch(ctx, c, false)
+func redhatDisable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
+	return redhatSwitch(ctx, c, a, false)
 }
 
 // redhatDelete takes a service out of chkconfig's hands, or a job out of upstart's.
-func redhatDelete(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	h, name := c.Env.Host, c.Str("name")
+func redhatDelete(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
+	h, name := c.Env.Host, a.Name
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}

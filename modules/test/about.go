@@ -24,11 +24,16 @@ func providerOf(env *fun.Env, module string) string {
 	return module // functions of the user's own
 }
 
-func provider(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(providerOf(c.Env, c.Str("module")))
+type providerArgs struct {
+	_      fun.Arguments
+	Module string `arg:"module,required" doc:"the module"`
 }
 
-func providers(_ context.Context, c *fun.Call) (fun.Result, error) {
+func provider(_ context.Context, c *fun.Call, a *providerArgs) (fun.Result, error) {
+	return fun.Value(providerOf(c.Env, a.Module))
+}
+
+func providers(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	names := c.Env.Table.Modules(fun.Exec)
 	m := value.NewMap(len(names))
 	for _, n := range names {
@@ -62,13 +67,13 @@ func versions(c *fun.Call) *value.Map {
 	)
 }
 
-func versionsInformation(_ context.Context, c *fun.Call) (fun.Result, error) {
+func versionsInformation(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(versions(c))
 }
 
 // versionsReport prints versions as salt --versions-report does: names to the
 // right, at the width of the longest.
-func versionsReport(_ context.Context, c *fun.Call) (fun.Result, error) {
+func versionsReport(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	info := versions(c)
 	width := 0
 	for _, v := range info.All() {

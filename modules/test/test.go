@@ -22,22 +22,46 @@ func Module() fun.Module {
 	return fun.Module{Name: "test", Kind: fun.Exec, Doc: "Functions for testing.", Specs: specs}
 }
 
-func yes(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(true) }
+func yes(context.Context, *fun.Call, *fun.NoArgs) (fun.Result, error) { return fun.Value(true) }
 
-func no(context.Context, *fun.Call) (fun.Result, error) { return fun.Value(false) }
+func no(context.Context, *fun.Call, *fun.NoArgs) (fun.Result, error) { return fun.Value(false) }
 
-func echo(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("text")) }
-
-func outputter(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("data")) }
-
-func kwarg(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Kw) }
-
-func arg(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(value.MapOf("args", value.Tuple(c.Pos), "kwargs", c.Kw))
+type echoArgs struct {
+	_    fun.Arguments
+	Text value.Value `arg:"text,required" doc:"what to return"`
 }
 
-func argClean(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(value.MapOf("args", value.Tuple(c.Pos), "kwargs", clean(c.Kw)))
+func echo(_ context.Context, c *fun.Call, a *echoArgs) (fun.Result, error) { return fun.Value(a.Text) }
+
+type outputterArgs struct {
+	_    fun.Arguments
+	Data value.Value `arg:"data,required" doc:"what to return"`
+}
+
+func outputter(_ context.Context, c *fun.Call, a *outputterArgs) (fun.Result, error) {
+	return fun.Value(a.Data)
+}
+
+type kwargArgs struct {
+	Rest fun.Kwargs
+}
+
+func kwarg(_ context.Context, c *fun.Call, a *kwargArgs) (fun.Result, error) {
+	return fun.Value(a.Rest.Map)
+}
+
+// argArgs are the arguments of arg, argClean, argRepr and argType.
+type argArgs struct {
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
+func arg(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
+	return fun.Value(value.MapOf("args", value.Tuple(a.More), "kwargs", a.Rest.Map))
+}
+
+func argClean(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
+	return fun.Value(value.MapOf("args", value.Tuple(a.More), "kwargs", clean(a.Rest.Map)))
 }
 
 // clean returns kw without the arguments that Salt adds to a call.
@@ -51,81 +75,109 @@ func clean(kw *value.Map) *value.Map {
 	return out
 }
 
-func argRepr(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(value.MapOf("args", value.Repr(value.Tuple(c.Pos)), "kwargs", value.Repr(c.Kw)))
+func argRepr(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
+	return fun.Value(value.MapOf("args", value.Repr(value.Tuple(a.More)), "kwargs", value.Repr(a.Rest.Map)))
 }
 
-func argType(_ context.Context, c *fun.Call) (fun.Result, error) {
+func argType(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
 	class := func(v value.Value) string { return "<class '" + value.TypeName(v) + "'>" }
-	args, kwargs := value.NewList(), value.NewMap(c.Kw.Len())
-	for _, v := range c.Pos {
+	args, kwargs := value.NewList(), value.NewMap(a.Rest.Map.Len())
+	for _, v := range a.More {
 		args.Append(class(v))
 	}
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.Map.All() {
 		kwargs.Set(k, class(v))
 	}
 	return fun.Value(value.MapOf("args", args, "kwargs", kwargs))
 }
 
+type assertionArgs struct {
+	_         fun.Arguments
+	Assertion bool `arg:"assertion,required,any" doc:"what must be true"`
+}
+
 // assertion returns None, or raises an AssertionError without a message.
-func assertion(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if !c.Bool("assertion") {
+func assertion(_ context.Context, c *fun.Call, a *assertionArgs) (fun.Result, error) {
+	if !a.Assertion {
 		return fun.Result{}, value.Raise("AssertionError", "")
 	}
 	return fun.Value(nil)
 }
 
-func attrCall(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func attrCall(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "grains.items", fun.Args{})
 }
 
-func confTest(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func confTest(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{"test.foo"}})
 }
 
+type crossTestArgs struct {
+	_    fun.Arguments
+	Func string        `arg:"func,required" doc:"the function, such as test.ping"`
+	Args []value.Value `arg:"args" doc:"its arguments"`
+}
+
 // crossTest calls func with args by position.
-func crossTest(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("func"), fun.Args{Pos: c.List("args")})
+func crossTest(ctx context.Context, c *fun.Call, a *crossTestArgs) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, a.Func, fun.Args{Pos: a.Args})
+}
+
+type tryArgs struct {
+	Module             string `arg:"module,required" doc:"the function, such as pkg.version"`
+	ReturnTryException bool   `arg:"return_try_exception" default:"False" doc:"return the error instead of None"`
+	Rest               fun.Kwargs
 }
 
 // try calls module with the other keyword arguments. Its return code does not
 // count; a call that is cut off by the end of ctx is an error all the same.
-func try(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("module"), fun.Args{Kw: clean(c.Kw)})
+func try(ctx context.Context, c *fun.Call, a *tryArgs) (fun.Result, error) {
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, a.Module, fun.Args{Kw: clean(a.Rest.Map)})
 	switch {
 	case err == nil:
 		return fun.Value(res.Value)
 	case ctx.Err() != nil:
 		return fun.Result{}, ctx.Err()
-	case c.Bool("return_try_exception"):
+	case a.ReturnTryException:
 		return fun.Value(err.Error())
 	}
 	return fun.Value(nil)
 }
 
-func exception(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Result{}, value.Raise("Exception", "%s", c.Str("message"))
+type exceptionArgs struct {
+	_       fun.Arguments
+	Message string `arg:"message,any" default:"'Test Exception'" doc:"its message"`
+}
+
+func exception(_ context.Context, c *fun.Call, a *exceptionArgs) (fun.Result, error) {
+	return fun.Result{}, value.Raise("Exception", "%s", a.Message)
+}
+
+type raiseExceptionArgs struct {
+	Name string `arg:"name,required" doc:"its name, such as TypeError"`
+	More fun.Varargs
+	_    fun.Kwargs
 }
 
 // raiseException raises the exception that name names, with the further
 // positional arguments. It returns False where there is none of that name.
-func raiseException(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+func raiseException(_ context.Context, c *fun.Call, a *raiseExceptionArgs) (fun.Result, error) {
+	name := a.Name
 	if !isException(name) {
 		return fun.Value(false)
 	}
 	var text string
-	switch len(c.Pos) {
+	switch len(a.More) {
 	case 0:
 	case 1:
-		text = value.Str(c.Pos[0])
+		text = value.Str(a.More[0])
 		if name == "KeyError" {
-			text = value.Repr(c.Pos[0])
+			text = value.Repr(a.More[0])
 		}
 	default:
-		text = value.Repr(value.Tuple(c.Pos))
-		if n, ok := value.AsInt(c.Pos[0]); ok && name == "OSError" {
-			text = fmt.Sprintf("[Errno %d] %s", n, value.Str(c.Pos[1]))
+		text = value.Repr(value.Tuple(a.More))
+		if n, ok := value.AsInt(a.More[0]); ok && name == "OSError" {
+			text = fmt.Sprintf("[Errno %d] %s", n, value.Str(a.More[1]))
 		}
 	}
 	if name == "salt.exceptions.CommandExecutionError" {
@@ -168,8 +220,13 @@ func integer(c *fun.Call, name string) (*big.Int, error) {
 // maxWork bounds the steps of fib and collatz, which would else fill memory.
 const maxWork = 1_000_000
 
+type fibArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"num,required" doc:"which one, from 0"`
+}
+
 // fib returns the num-th Fibonacci number and the seconds it took.
-func fib(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fib(ctx context.Context, c *fun.Call, _ *fibArgs) (fun.Result, error) {
 	n, err := integer(c, "num")
 	if err != nil {
 		return fun.Result{}, err
@@ -193,10 +250,15 @@ func fib(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 func seconds(c *fun.Call, start time.Time) float64 { return c.Env.Host.Now().Sub(start).Seconds() }
 
+type collatzArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"start,required" doc:"the first number, at least 1"`
+}
+
 // collatz returns the Collatz sequence from start down to, and without, 1, and
 // the seconds it took. As in Salt, a number that was halved is a float, and so
 // are those after it.
-func collatz(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func collatz(ctx context.Context, c *fun.Call, _ *collatzArgs) (fun.Result, error) {
 	n, err := integer(c, "start")
 	if err != nil {
 		return fun.Result{}, err
@@ -229,10 +291,12 @@ func collatz(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Tuple{steps, seconds(c, begin)})
 }
 
-func getOpts(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Env.Opts) }
+func getOpts(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return fun.Value(c.Env.Opts)
+}
 
 // optsPkg returns a copy of the configuration with the grains at "grains".
-func optsPkg(_ context.Context, c *fun.Call) (fun.Result, error) {
+func optsPkg(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	m := c.Env.Opts.Copy()
 	m.Set("grains", c.Env.SubjectGrains())
 	return fun.Value(m)
@@ -240,7 +304,7 @@ func optsPkg(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 // moduleReport lists what is there under the keys that Salt has: every function
 // can be reached by both of Salt's ways, so none is missing by either.
-func moduleReport(_ context.Context, c *fun.Call) (fun.Result, error) {
+func moduleReport(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	fns, mods := c.Env.Table.Names(fun.Exec), c.Env.Table.Modules(fun.Exec)
 	return fun.Value(value.MapOf(
 		"functions", value.Strings(fns...), "function_attrs", value.Strings(fns...), "function_subs", value.Strings(fns...),
@@ -249,7 +313,7 @@ func moduleReport(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // randomHash returns the hex digest of a random number from 0 to size.
-func randomHash(_ context.Context, c *fun.Call) (fun.Result, error) {
+func randomHash(_ context.Context, c *fun.Call, a *hashArgs) (fun.Result, error) {
 	size, err := integer(c, "size")
 	if err != nil {
 		return fun.Result{}, err
@@ -257,7 +321,7 @@ func randomHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if size.Sign() < 0 || !size.IsInt64() {
 		return fun.Result{}, value.Raise("ValueError", "size is out of range: %s", size)
 	}
-	name := c.Str("hash_type")
+	name := a.HashType
 	if name == "" {
 		if name = c.Env.Opts.Str("hash_type"); name == "" {
 			name = "md5"
@@ -271,7 +335,12 @@ func randomHash(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func retcode(_ context.Context, c *fun.Call) (fun.Result, error) {
+type retcodeArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"code,int|float" default:"42" doc:"the code"`
+}
+
+func retcode(_ context.Context, c *fun.Call, _ *retcodeArgs) (fun.Result, error) {
 	n, err := integer(c, "code")
 	if err != nil {
 		return fun.Result{}, err
@@ -282,7 +351,12 @@ func retcode(_ context.Context, c *fun.Call) (fun.Result, error) {
 // maxSleep is what time.Duration can hold, in seconds.
 const maxSleep = int64(1<<63-1) / int64(time.Second)
 
-func sleep(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type sleepArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"length,required,int|float" unit:"s" doc:"how long"`
+}
+
+func sleep(ctx context.Context, c *fun.Call, _ *sleepArgs) (fun.Result, error) {
 	n, err := integer(c, "length")
 	if err != nil {
 		return fun.Result{}, err
@@ -304,8 +378,13 @@ func nap(ctx context.Context, c *fun.Call, n *big.Int) (fun.Result, error) {
 	return fun.Value(true)
 }
 
+type randSleepArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"max,int|float" default:"60" unit:"s" doc:"the longest time"`
+}
+
 // randSleep sleeps a random whole number of seconds up to max.
-func randSleep(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func randSleep(ctx context.Context, c *fun.Call, _ *randSleepArgs) (fun.Result, error) {
 	n, err := integer(c, "max")
 	if err != nil {
 		return fun.Result{}, err
@@ -320,7 +399,7 @@ func randSleep(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // version returns the grain saltversion.
-func version(_ context.Context, c *fun.Call) (fun.Result, error) {
+func version(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if c.Env.Grains == nil {
 		return fun.Value(nil)
 	}

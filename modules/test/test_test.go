@@ -191,7 +191,7 @@ func TestMore(t *testing.T) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	last := ""
-	for _, s := range moduletest.Module().Specs {
+	for _, s := range moduletest.Module().Loaded().Specs {
 		if s.Name <= last || s.Doc == "" || s.Src == "" || s.Fn == nil {
 			t.Errorf("row %q: order, doc, source or function", s.Name)
 		}

@@ -148,7 +148,7 @@ func (k clock) zone() (string, error) {
 	return k.linked()
 }
 
-func getZone(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getZone(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	zone, err := of(c).zone()
 	return fun.Result{Value: zone}, err
 }
@@ -159,9 +159,13 @@ func date(ctx context.Context, c *fun.Call, format string) (fun.Result, error) {
 	return fun.Result{Value: strings.TrimSpace(value.DecodeReplace(out.Stdout))}, err
 }
 
-func getZonecode(ctx context.Context, c *fun.Call) (fun.Result, error) { return date(ctx, c, "+%Z") }
+func getZonecode(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return date(ctx, c, "+%Z")
+}
 
-func getOffset(ctx context.Context, c *fun.Call) (fun.Result, error) { return date(ctx, c, "+%z") }
+func getOffset(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return date(ctx, c, "+%z")
+}
 
 // zoneFile returns the file of a zone.
 func zoneFile(zone string) (string, error) {
@@ -172,8 +176,8 @@ func zoneFile(zone string) (string, error) {
 }
 
 // setZone sets the zone. It returns text, as Salt does, for one that there is not.
-func setZone(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	k, zone := of(c), c.Str("timezone")
+func setZone(ctx context.Context, c *fun.Call, a *zoneArgs) (fun.Result, error) {
+	k, zone := of(c), a.Timezone
 	file, err := zoneFile(zone)
 	if err != nil {
 		return fun.Result{}, err
@@ -229,8 +233,8 @@ func (k clock) note(zone string) error {
 }
 
 // zoneCompare reports whether the local time is that of a zone, under whatever name.
-func zoneCompare(_ context.Context, c *fun.Call) (fun.Result, error) {
-	k, zone := of(c), c.Str("timezone")
+func zoneCompare(_ context.Context, c *fun.Call, a *zoneArgs) (fun.Result, error) {
+	k, zone := of(c), a.Timezone
 	file, err := zoneFile(zone)
 	if err != nil {
 		return fun.Result{}, err
@@ -306,13 +310,18 @@ func (k clock) adjusted() string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-func getHwclock(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getHwclock(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	word, err := of(c).hwclock()
 	return fun.Result{Value: word}, err
 }
 
-func setHwclock(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	k, word := of(c), c.Str("clock")
+type setHwclockArgs struct {
+	_     fun.Arguments
+	Clock string `arg:"clock,required" doc:"UTC or localtime"`
+}
+
+func setHwclock(ctx context.Context, c *fun.Call, a *setHwclockArgs) (fun.Result, error) {
+	k, word := of(c), a.Clock
 	if k.systemd() {
 		truth := "false"
 		if word == local {

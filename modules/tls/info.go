@@ -55,12 +55,18 @@ func Load(h host.Host, cert string) (*x509.Certificate, error) {
 	return c, nil
 }
 
-func certInfo(_ context.Context, c *fun.Call) (fun.Result, error) {
-	cert, err := Load(c.Env.Host, c.Str("cert"))
+type certInfoArgs struct {
+	_      fun.Arguments
+	Cert   string `arg:"cert,required" doc:"file of a certificate, or PEM text"`
+	Digest string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+}
+
+func certInfo(_ context.Context, c *fun.Call, a *certInfoArgs) (fun.Result, error) {
+	cert, err := Load(c.Env.Host, a.Cert)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
-	d, err := newDigest(c.Str("digest"))
+	d, err := newDigest(a.Digest)
 	if err != nil {
 		return fun.Result{}, err
 	}

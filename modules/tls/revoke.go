@@ -28,12 +28,21 @@ func (s *store) crl(ca *x509.Certificate, key *pki.Key, revoked []pki.Revoked) (
 	return pki.EncodePEM("X509 CRL", der), nil
 }
 
-func createEmptyCRL(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createEmptyCRLArgs struct {
+	_      fun.Arguments
+	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_      string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	_      string `arg:"crl_file,path" doc:"file of the revocation list; default: crl.pem of the authority"`
+	_      string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+}
+
+func createEmptyCRL(ctx context.Context, c *fun.Call, a *createEmptyCRLArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	file := or(c, "crl_file", s.base+"/"+c.Str("ca_name")+"/crl.pem")
+	file := or(c, "crl_file", s.base+"/"+a.CAName+"/crl.pem")
 	if s.exists(file) {
 		return fun.Value(fmt.Sprintf("CRL %q already exists", file))
 	}
@@ -42,7 +51,7 @@ func createEmptyCRL(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case err != nil:
 		return fun.Result{}, err
 	case missing:
-		return fun.Value(fmt.Sprintf("There is no CA named %q", c.Str("ca_name")))
+		return fun.Value(fmt.Sprintf("There is no CA named %q", a.CAName))
 	}
 	text, err := s.crl(ca, key, nil)
 	if err != nil {
@@ -54,34 +63,46 @@ func createEmptyCRL(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(fmt.Sprintf("Created an empty CRL: %q", file))
 }
 
+type revokeCertArgs struct {
+	_      fun.Arguments
+	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN     string `arg:"CN,required" doc:"common name"`
+	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_      string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	_      string `arg:"cert_path,path" doc:"directory of the certificate; default: certs of the authority"`
+	_      string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
+	_      string `arg:"crl_file,path" doc:"file of the revocation list; default: crl.pem of the authority"`
+	_      string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+}
+
 // revokeCert notes in the index that a certificate is revoked, and makes the
 // revocation list of it.
-func revokeCert(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func revokeCert(ctx context.Context, c *fun.Call, a *revokeCertArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dir := or(c, "cert_path", s.base+"/"+c.Str("ca_name")+"/certs")
-	file := dir + "/" + or(c, "cert_filename", c.Str("CN")) + ".crt"
+	dir := or(c, "cert_path", s.base+"/"+a.CAName+"/certs")
+	file := dir + "/" + or(c, "cert_filename", a.CN) + ".crt"
 	ca, key, missing, err := s.authority()
 	switch {
 	case err != nil:
 		return fun.Result{}, err
 	case missing:
-		return fun.Value(fmt.Sprintf("There is no CA named %q", c.Str("ca_name")))
+		return fun.Value(fmt.Sprintf("There is no CA named %q", a.CAName))
 	}
 	cert, err := s.cert(file)
 	if err != nil {
-		return fun.Value(fmt.Sprintf("There is no client certificate named %q", c.Str("CN")))
+		return fun.Value(fmt.Sprintf("There is no client certificate named %q", a.CN))
 	}
-	list := or(c, "crl_file", s.base+"/"+c.Str("ca_name")+"/crl.pem")
+	list := or(c, "crl_file", s.base+"/"+a.CAName+"/crl.pem")
 	if st, err := s.h.Stat(list); err == nil && st.Mode.IsDir() {
 		return failed(fmt.Sprintf("crl_file %q is an existing directory", list))
 	}
 	serial := strings.ToUpper(cert.SerialNumber.Text(16))
 	already := false
 	var entries []pki.Revoked
-	_, err = textfile.Edit(c.Env, s.base+"/"+c.Str("ca_name")+"/index.txt", func(text string) (string, error) {
+	_, err = textfile.Edit(c.Env, s.base+"/"+a.CAName+"/index.txt", func(text string) (string, error) {
 		var now string
 		now, entries, already = revokeIn(text, serial, cert, s.h.Now().UTC())
 		return now, nil
@@ -137,22 +158,29 @@ func revokeIn(text, serial string, cert *x509.Certificate, now time.Time) (out s
 	return textfile.Join(lines), revoked, already
 }
 
+type validateArgs struct {
+	_       fun.Arguments
+	Cert    string `arg:"cert,required" doc:"file of a certificate, or PEM text"`
+	CAName  string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CrlFile string `arg:"crl_file,required,path" doc:"file of the revocation list; default: crl.pem of the authority"`
+}
+
 // validate checks a certificate against its authority and a revocation list.
-func validate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func validate(ctx context.Context, c *fun.Call, a *validateArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	cert, err := s.cert(c.Str("cert"))
+	cert, err := s.cert(a.Cert)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", c.Str("cert"))
+		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", a.Cert)
 	}
-	ca, err := s.cert(s.base + "/" + c.Str("ca_name") + "/" + c.Str("ca_name") + "_ca_cert.crt")
+	ca, err := s.cert(s.base + "/" + a.CAName + "/" + a.CAName + "_ca_cert.crt")
 	if err != nil {
-		return fun.Result{}, fun.Errorf("Failed to read the certificate of CA %s", c.Str("ca_name"))
+		return fun.Result{}, fun.Errorf("Failed to read the certificate of CA %s", a.CAName)
 	}
 	var crl *pki.CRL
-	if file := c.Str("crl_file"); file != "" {
+	if file := a.CrlFile; file != "" {
 		data, err := s.h.ReadFile(file)
 		if err != nil {
 			return fun.Result{}, fun.Errorf("%s", host.OSError(err))

@@ -89,15 +89,25 @@ func currentBase(ctx context.Context, env *fun.Env) (string, error) {
 	return "/etc/pki", nil
 }
 
-func certBasePath(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if p := c.Str("cacert_path"); p != "" {
+type certBasePathArgs struct {
+	_          fun.Arguments
+	CacertPath string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+}
+
+func certBasePath(ctx context.Context, c *fun.Call, a *certBasePathArgs) (fun.Result, error) {
+	if p := a.CacertPath; p != "" {
 		return fun.Value(p)
 	}
 	p, err := currentBase(ctx, c.Env)
 	return fun.Result{Value: p}, err
 }
 
-func setCAPath(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type setCAPathArgs struct {
+	_ fun.Arguments
+	_ string `arg:"cacert_path,required,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+}
+
+func setCAPath(ctx context.Context, c *fun.Call, _ *setCAPathArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -208,8 +218,8 @@ func subject(c *fun.Call) ([]byte, error) {
 	return der, nil
 }
 
-func generate(c *fun.Call) (*pki.Key, string, error) {
-	bits := c.Int("bits")
+func generate(c *fun.Call, argBits int64) (*pki.Key, string, error) {
+	bits := argBits
 	if bits < 1024 || bits > 16384 {
 		return nil, "", fun.Errorf("bits must be a number from 1024 to 16384")
 	}
@@ -267,7 +277,14 @@ func indexed(c *x509.Certificate) string {
 	return strings.ToUpper(c.SerialNumber.Text(16)) + "\tunknown\t" + parts.String()
 }
 
-func caExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type caExistsArgs struct {
+	_ fun.Arguments
+	_ string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	_ string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_ string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+}
+
+func caExists(ctx context.Context, c *fun.Call, _ *caExistsArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -290,33 +307,58 @@ func (s *store) pathOrText(path, missing string) (fun.Result, error) {
 	return fun.Value(value.DecodeReplace(data))
 }
 
-func getCA(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type getCAArgs struct {
+	_      fun.Arguments
+	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	_      bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
+	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+}
+
+func getCA(ctx context.Context, c *fun.Call, a *getCAArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name := c.Str("ca_name")
+	name := a.CAName
 	return s.pathOrText(s.base+"/"+name+"/"+name+"_ca_cert.crt", "Certificate does not exist for "+name)
 }
 
-func getCASignedCert(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := open(ctx, c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return s.pathOrText(s.base+"/"+c.Str("ca_name")+"/certs/"+or(c, "cert_filename", c.Str("CN"))+".crt", "Certificate does not exists for "+c.Str("CN"))
+type getCASignedCertArgs struct {
+	_      fun.Arguments
+	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN     string `arg:"CN" default:"localhost" doc:"common name"`
+	_      bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
+	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_      string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
 }
 
-func getCASignedKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getCASignedCert(ctx context.Context, c *fun.Call, a *getCASignedCertArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return s.pathOrText(s.base+"/"+c.Str("ca_name")+"/certs/"+or(c, "key_filename", c.Str("CN"))+".key", "Certificate does not exists for "+c.Str("CN"))
+	return s.pathOrText(s.base+"/"+a.CAName+"/certs/"+or(c, "cert_filename", a.CN)+".crt", "Certificate does not exists for "+a.CN)
+}
+
+type getCASignedKeyArgs struct {
+	_      fun.Arguments
+	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN     string `arg:"CN" default:"localhost" doc:"common name"`
+	_      bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
+	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_      string `arg:"key_filename" doc:"file name of the key; default: the common name"`
+}
+
+func getCASignedKey(ctx context.Context, c *fun.Call, a *getCASignedKeyArgs) (fun.Result, error) {
+	s, err := open(ctx, c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return s.pathOrText(s.base+"/"+a.CAName+"/certs/"+or(c, "key_filename", a.CN)+".key", "Certificate does not exists for "+a.CN)
 }
 
 // skipped reports whether onlyif or unless keeps a function from its work.
-func skipped(ctx context.Context, c *fun.Call) (bool, error) {
+func skipped(ctx context.Context, c *fun.Call, a *createCAArgs) (bool, error) {
 	check := func(v value.Value) (bool, error) {
 		cmd, ok := v.(string)
 		if !ok {
@@ -325,31 +367,52 @@ func skipped(ctx context.Context, c *fun.Call) (bool, error) {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.retcode", fun.Args{Pos: []value.Value{cmd}})
 		return res.Value == int64(0), err
 	}
-	if v := c.Value("onlyif"); v != nil {
+	if v := a.Onlyif; v != nil {
 		if ok, err := check(v); err != nil || !ok {
 			return true, err
 		}
 	}
-	if v := c.Value("unless"); v != nil {
+	if v := a.Unless; v != nil {
 		return check(v)
 	}
 	return false, nil
 }
 
+type createCAArgs struct {
+	_       fun.Arguments
+	CAName  string      `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	_       int64       `arg:"bits" default:"2048" doc:"size of the RSA key"`
+	_       int64       `arg:"days" default:"365" unit:"days" doc:"days of validity"`
+	_       string      `arg:"CN" default:"localhost" doc:"common name"`
+	_       string      `arg:"C" default:"US" doc:"country"`
+	_       string      `arg:"ST" default:"Utah" doc:"state or province"`
+	_       string      `arg:"L" default:"Salt Lake City" doc:"locality"`
+	_       string      `arg:"O" default:"SaltStack" doc:"organization"`
+	_       string      `arg:"OU" doc:"organizational unit"`
+	_       string      `arg:"emailAddress" doc:"email address"`
+	Fixmode bool        `arg:"fixmode" default:"False" doc:"make the certificate again, with the existing key"`
+	_       string      `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_       string      `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	_       string      `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	Onlyif  value.Value `arg:"onlyif,str|bool" doc:"only if this command succeeds, or this is true"`
+	Unless  value.Value `arg:"unless,str|bool" doc:"only if this command fails, or this is false"`
+	Replace bool        `arg:"replace" default:"False" doc:"replace existing files"`
+}
+
 // createCA makes an authority. A key that is there stays.
-func createCA(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func createCA(ctx context.Context, c *fun.Call, a *createCAArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if skip, err := skipped(ctx, c); err != nil || skip {
+	if skip, err := skipped(ctx, c, a); err != nil || skip {
 		return fun.Result{}, err
 	}
-	name, certFile, keyFile := c.Str("ca_name"), s.caFile(".crt"), s.caFile(".key")
+	name, certFile, keyFile := a.CAName, s.caFile(".crt"), s.caFile(".key")
 	switch {
-	case !c.Bool("replace") && !c.Bool("fixmode") && s.exists(certFile):
+	case !a.Replace && !a.Fixmode && s.exists(certFile):
 		return fun.Value(fmt.Sprintf("Certificate for CA named %q already exists", name))
-	case c.Bool("fixmode") && !s.exists(certFile):
+	case a.Fixmode && !s.exists(certFile):
 		return fun.Result{}, fun.Errorf("%s does not exists, can't fix", certFile)
 	}
 	if err := s.mkdir(s.base + "/" + name); err != nil {
@@ -392,7 +455,7 @@ func (s *store) caKey(file string) (*pki.Key, error) {
 			return nil, fun.Errorf("%s", host.OSError(err))
 		}
 	}
-	key, text, err := generate(s.c)
+	key, text, err := generate(s.c, s.c.Int("bits"))
 	if err != nil {
 		return nil, err
 	}
@@ -463,33 +526,60 @@ func extensions(ctx context.Context, c *fun.Call, kind string) (*value.Map, erro
 	return out, nil
 }
 
-func getExtensions(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := extensions(ctx, c, c.Str("cert_type"))
+type getExtensionsArgs struct {
+	_        fun.Arguments
+	CertType string `arg:"cert_type,required" doc:"kind of certificate: server, client, or one of tls.extensions in the pillar"`
+}
+
+func getExtensions(ctx context.Context, c *fun.Call, a *getExtensionsArgs) (fun.Result, error) {
+	m, err := extensions(ctx, c, a.CertType)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(m)
 }
 
+type createCSRArgs struct {
+	_              fun.Arguments
+	CAName         string   `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	Bits           int64    `arg:"bits" default:"2048" doc:"size of the RSA key"`
+	CN             string   `arg:"CN" default:"localhost" doc:"common name"`
+	_              string   `arg:"C" default:"US" doc:"country"`
+	_              string   `arg:"ST" default:"Utah" doc:"state or province"`
+	_              string   `arg:"L" default:"Salt Lake City" doc:"locality"`
+	_              string   `arg:"O" default:"SaltStack" doc:"organization"`
+	_              string   `arg:"OU" doc:"organizational unit"`
+	_              string   `arg:"emailAddress" doc:"email address"`
+	SubjectAltName []string `arg:"subjectAltName" doc:"other names, such as DNS:www.example.com"`
+	_              string   `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_              string   `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	_              string   `arg:"csr_path,path" doc:"directory of the request; default: certs of the authority"`
+	_              string   `arg:"csr_filename" doc:"file name of the request; default: the common name"`
+	Digest         string   `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	TypeExt        bool     `arg:"type_ext" default:"False" doc:"add the kind to the file name"`
+	CertType       string   `arg:"cert_type" default:"server" doc:"kind of certificate: server, client, or one of tls.extensions in the pillar"`
+	Replace        bool     `arg:"replace" default:"False" doc:"replace existing files"`
+}
+
 // createCSR makes a key and a request for the authority.
-func createCSR(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func createCSR(ctx context.Context, c *fun.Call, a *createCSRArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if !s.exists(s.caFile(".crt")) {
-		return fun.Value(fmt.Sprintf("Certificate for CA named %q does not exist, please create it first.", c.Str("ca_name")))
+		return fun.Value(fmt.Sprintf("Certificate for CA named %q does not exist, please create it first.", a.CAName))
 	}
-	dir := or(c, "csr_path", s.base+"/"+c.Str("ca_name")+"/certs/")
-	name := c.Str("CN")
-	if c.Bool("type_ext") {
-		name += "_" + c.Str("cert_type")
+	dir := or(c, "csr_path", s.base+"/"+a.CAName+"/certs/")
+	name := a.CN
+	if a.TypeExt {
+		name += "_" + a.CertType
 	}
 	file := strings.TrimSuffix(dir, "/") + "/" + or(c, "csr_filename", name)
-	if !c.Bool("replace") && s.exists(file+".csr") {
+	if !a.Replace && s.exists(file+".csr") {
 		return fun.Value(fmt.Sprintf("Certificate Request %q already exists", file+".csr"))
 	}
-	exts, err := csrExts(ctx, c)
+	exts, err := csrExts(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -497,12 +587,12 @@ func createCSR(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	key, keyText, err := generate(c)
+	key, keyText, err := generate(c, a.Bits)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	req := &pki.Request{Subject: der, Exts: exts}
-	csr, err := req.Sign(key, nil, c.Str("digest"))
+	csr, err := req.Sign(key, nil, a.Digest)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
@@ -515,11 +605,11 @@ func createCSR(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := s.write(file+".csr", pki.EncodePEM("CERTIFICATE REQUEST", csr), false); err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(fmt.Sprintf("Created Private Key: %q Created CSR for %q: %q", file+".key", c.Str("CN"), file+".csr"))
+	return fun.Value(fmt.Sprintf("Created Private Key: %q Created CSR for %q: %q", file+".key", a.CN, file+".csr"))
 }
 
-func csrExts(ctx context.Context, c *fun.Call) ([]pki.Extension, error) {
-	m, err := extensions(ctx, c, c.Str("cert_type"))
+func csrExts(ctx context.Context, c *fun.Call, a *createCSRArgs) ([]pki.Extension, error) {
+	m, err := extensions(ctx, c, a.CertType)
 	if err != nil {
 		return nil, err
 	}
@@ -527,7 +617,7 @@ func csrExts(ctx context.Context, c *fun.Call) ([]pki.Extension, error) {
 	if csr := m.Map("csr"); csr != nil {
 		want.Update(csr)
 	}
-	if names := c.Strings("subjectAltName"); len(names) > 0 {
+	if names := a.SubjectAltName; len(names) > 0 {
 		want.Set("subjectAltName", strings.Join(names, ", "))
 	}
 	var out []pki.Extension
@@ -541,22 +631,40 @@ func csrExts(ctx context.Context, c *fun.Call) ([]pki.Extension, error) {
 	return out, nil
 }
 
+type createSelfSignedArgs struct {
+	_       fun.Arguments
+	TLSDir  string `arg:"tls_dir" default:"tls" doc:"directory under the base path"`
+	Bits    int64  `arg:"bits" default:"2048" doc:"size of the RSA key"`
+	_       int64  `arg:"days" default:"365" unit:"days" doc:"days of validity"`
+	CN      string `arg:"CN" default:"localhost" doc:"common name"`
+	_       string `arg:"C" default:"US" doc:"country"`
+	_       string `arg:"ST" default:"Utah" doc:"state or province"`
+	_       string `arg:"L" default:"Salt Lake City" doc:"locality"`
+	_       string `arg:"O" default:"SaltStack" doc:"organization"`
+	_       string `arg:"OU" doc:"organizational unit"`
+	_       string `arg:"emailAddress" doc:"email address"`
+	_       string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_       string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
+	_       string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	Replace bool   `arg:"replace" default:"False" doc:"replace existing files"`
+}
+
 // createSelfSigned makes a key and a certificate that signs itself.
-func createSelfSigned(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func createSelfSigned(ctx context.Context, c *fun.Call, a *createSelfSignedArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dir, name := s.base+"/"+c.Str("tls_dir")+"/certs", or(c, "cert_filename", c.Str("CN"))
+	dir, name := s.base+"/"+a.TLSDir+"/certs", or(c, "cert_filename", a.CN)
 	file := dir + "/" + name
-	if !c.Bool("replace") && s.exists(file+".crt") {
+	if !a.Replace && s.exists(file+".crt") {
 		return fun.Value(fmt.Sprintf("Certificate %q already exists", name))
 	}
 	der, err := subject(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	key, keyText, err := generate(c)
+	key, keyText, err := generate(c, a.Bits)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -567,7 +675,7 @@ func createSelfSigned(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err := s.mkdir(dir); err != nil {
 		return fun.Result{}, err
 	}
-	text, err := s.sign(t, key, c.Str("tls_dir"))
+	text, err := s.sign(t, key, a.TLSDir)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -584,22 +692,37 @@ func failed(text string) (fun.Result, error) {
 	return fun.Value(value.MapOf("retcode", int64(1), "comment", text))
 }
 
+type createCASignedArgs struct {
+	_        fun.Arguments
+	CAName   string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN       string `arg:"CN,required" doc:"common name"`
+	_        int64  `arg:"days" default:"365" unit:"days" doc:"days of validity"`
+	_        string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_        string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	_        string `arg:"cert_path,path" doc:"directory of the certificate; default: certs of the authority"`
+	_        string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
+	_        string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	CertType string `arg:"cert_type" doc:"kind of certificate: server, client, or one of tls.extensions in the pillar"`
+	TypeExt  bool   `arg:"type_ext" default:"False" doc:"add the kind to the file name"`
+	Replace  bool   `arg:"replace" default:"False" doc:"replace existing files"`
+}
+
 // createCASigned signs a request by the authority.
-func createCASigned(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func createCASigned(ctx context.Context, c *fun.Call, a *createCASignedArgs) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dir := or(c, "cert_path", s.base+"/"+c.Str("ca_name")+"/certs")
-	name := c.Str("CN")
-	if c.Bool("type_ext") {
-		if c.Str("cert_type") == "" {
+	dir := or(c, "cert_path", s.base+"/"+a.CAName+"/certs")
+	name := a.CN
+	if a.TypeExt {
+		if a.CertType == "" {
 			return fun.Result{}, fun.Errorf("type_ext needs cert_type")
 		}
-		name += "_" + c.Str("cert_type")
+		name += "_" + a.CertType
 	}
 	file := or(c, "cert_filename", name)
-	if !c.Bool("replace") && s.exists(dir+"/"+file+".crt") {
+	if !a.Replace && s.exists(dir+"/"+file+".crt") {
 		return fun.Value(fmt.Sprintf("Certificate %q already exists", file))
 	}
 	ca, key, missing, err := s.authority()
@@ -607,7 +730,7 @@ func createCASigned(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	case err != nil:
 		return fun.Result{}, err
 	case missing:
-		return failed(fmt.Sprintf("There is no CA named %q", c.Str("ca_name")))
+		return failed(fmt.Sprintf("There is no CA named %q", a.CAName))
 	}
 	data, err := s.h.ReadFile(dir + "/" + name + ".csr")
 	if err != nil {
@@ -622,24 +745,33 @@ func createCASigned(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	t.Issuer, t.Exts = ca.RawSubject, pki.RequestExtensions(req)
-	text, err := s.sign(t, key, c.Str("ca_name"))
+	text, err := s.sign(t, key, a.CAName)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if err := s.write(dir+"/"+file+".crt", text, false); err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(fmt.Sprintf("Created Certificate for %q: %q", c.Str("CN"), dir+"/"+file+".crt"))
+	return fun.Value(fmt.Sprintf("Created Certificate for %q: %q", a.CN, dir+"/"+file+".crt"))
 }
 
-func createPKCS12(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createPKCS12Args struct {
+	_          fun.Arguments
+	CAName     string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN         string `arg:"CN,required" doc:"common name"`
+	Passphrase string `arg:"passphrase,secret" default:"" doc:"passphrase of the archive"`
+	_          string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	Replace    bool   `arg:"replace" default:"False" doc:"replace existing files"`
+}
+
+func createPKCS12(ctx context.Context, c *fun.Call, a *createPKCS12Args) (fun.Result, error) {
 	s, err := open(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name, cn := c.Str("ca_name"), c.Str("CN")
+	name, cn := a.CAName, a.CN
 	file := s.base + "/" + name + "/certs/" + cn
-	if !c.Bool("replace") && s.exists(file+".p12") {
+	if !a.Replace && s.exists(file+".p12") {
 		return fun.Value(fmt.Sprintf("Certificate %q already exists", cn))
 	}
 	ca, err := s.cert(s.base + "/" + name + "/" + name + "_ca_cert.crt")
@@ -654,7 +786,7 @@ func createPKCS12(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Value(fmt.Sprintf("There is no certificate that matches the CN %q", cn))
 	}
-	pass := c.Str("passphrase")
+	pass := a.Passphrase
 	der, err := (&pki.PKCS12{Key: key, Cert: cert, Chain: []*x509.Certificate{ca}}).Encode(&pass, false)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
@@ -665,11 +797,17 @@ func createPKCS12(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(fmt.Sprintf("Created PKCS#12 Certificate for %q: %q", cn, file+".p12"))
 }
 
-func expirationDate(_ context.Context, c *fun.Call) (fun.Result, error) {
+type expirationDateArgs struct {
+	_          fun.Arguments
+	Cert       string `arg:"cert,required" doc:"file of a certificate, or PEM text"`
+	DateFormat string `arg:"date_format" default:"%Y-%m-%d" doc:"format of strftime"`
+}
+
+func expirationDate(_ context.Context, c *fun.Call, a *expirationDateArgs) (fun.Result, error) {
 	s := &store{c: c, h: c.Env.Host}
-	cert, err := s.cert(c.Str("cert"))
+	cert, err := s.cert(a.Cert)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", c.Str("cert"))
+		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", a.Cert)
 	}
-	return fun.Value(pyformat.Strftime(cert.NotAfter.UTC(), c.Str("date_format")))
+	return fun.Value(pyformat.Strftime(cert.NotAfter.UTC(), a.DateFormat))
 }

@@ -25,7 +25,7 @@ type accounts struct {
 	root string
 }
 
-func of(c *fun.Call) accounts { return accounts{c.Env.Host, c.Str("root")} }
+func of(c *fun.Call, a *rootArg) accounts { return accounts{c.Env.Host, a.Root} }
 
 func (a accounts) users() ([]host.Account, error) {
 	if a.root == "" {
@@ -108,9 +108,14 @@ func (a accounts) info(u host.Account) (*value.Map, error) {
 	), nil
 }
 
-func info(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a := of(c)
-	u, err := a.user(c.Str("name"))
+type infoArgs struct {
+	nameArg
+	rootArg
+}
+
+func info(_ context.Context, c *fun.Call, args *infoArgs) (fun.Result, error) {
+	a := of(c, &args.rootArg)
+	u, err := a.user(args.Name)
 	if errors.Is(err, host.ErrNoAccount) {
 		return fun.Value(value.NewMap(0))
 	}
@@ -121,8 +126,13 @@ func info(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m}, err
 }
 
-func getent(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a := of(c)
+type getentArgs struct {
+	_ bool `arg:"refresh" default:"False" doc:"accepted; accounts are read each time"`
+	rootArg
+}
+
+func getent(_ context.Context, c *fun.Call, args *getentArgs) (fun.Result, error) {
+	a := of(c, &args.rootArg)
 	all, err := a.users()
 	if err != nil {
 		return fun.Result{}, err
@@ -138,8 +148,8 @@ func getent(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func listUsers(_ context.Context, c *fun.Call) (fun.Result, error) {
-	all, err := of(c).users()
+func listUsers(_ context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	all, err := of(c, a).users()
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -151,9 +161,9 @@ func listUsers(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Strings(names...))
 }
 
-func listGroups(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listGroups(_ context.Context, c *fun.Call, args *nameArg) (fun.Result, error) {
 	a := accounts{h: c.Env.Host}
-	u, err := a.user(c.Str("name"))
+	u, err := a.user(args.Name)
 	if errors.Is(err, host.ErrNoAccount) {
 		return fun.Value(value.NewList())
 	}
@@ -164,10 +174,10 @@ func listGroups(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: value.Strings(names...)}, err
 }
 
-func primaryGroup(_ context.Context, c *fun.Call) (fun.Result, error) {
-	u, err := c.Env.Host.LookupUser(c.Str("name"))
+func primaryGroup(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
+	u, err := c.Env.Host.LookupUser(a.Name)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("User '%s' does not exist", c.Str("name"))
+		return fun.Result{}, fun.Errorf("User '%s' does not exist", a.Name)
 	}
 	if g, err := c.Env.Host.LookupGID(u.GID); err == nil {
 		return fun.Value(g.Name)

@@ -247,9 +247,29 @@ func (w Want) installPip(ctx context.Context, e *fun.Env) (cmd.Out, error) {
 		cmd.Options{RunAs: w.User, Cwd: w.Path, Env: value.MapOf("VIRTUAL_ENV", w.Path)})
 }
 
-func create(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	w := WantOf(c, c.Str("path"))
-	w.Pip, w.Symlinks, w.Upgrade, w.SaltEnv = c.Bool("pip"), c.Value("symlinks"), c.Value("upgrade"), c.Str("saltenv")
+type createArgs struct {
+	Path     string      `arg:"path,required,path" doc:"directory of the environment"`
+	_        string      `arg:"venv_bin" doc:"virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"`
+	_        bool        `arg:"system_site_packages" default:"False" doc:"let the environment see the packages of the system"`
+	_        bool        `arg:"distribute" default:"False" doc:"accepted; it is used by virtualenv before 1.10 only"`
+	_        bool        `arg:"clear" default:"False" doc:"delete what is in the environment first"`
+	_        string      `arg:"python" doc:"Python of the environment"`
+	_        value.Value `arg:"extra_search_dir,comma[str]" doc:"directories with wheels for virtualenv"`
+	_        bool        `arg:"never_download" doc:"virtualenv downloads nothing"`
+	_        string      `arg:"prompt" doc:"text that the shell shows before its prompt"`
+	Pip      bool        `arg:"pip" default:"False" doc:"install pip where the environment has none"`
+	Symlinks value.Value `arg:"symlinks,bool" doc:"link the Python instead of copying it; python3 -m venv only"`
+	Upgrade  value.Value `arg:"upgrade,bool" doc:"update an environment after an update of Python; python3 -m venv only"`
+	_        string      `arg:"user" doc:"account that creates the environment"`
+	_        bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
+	Saltenv  string      `arg:"saltenv" default:"base" doc:"accepted for compatibility"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
+func create(ctx context.Context, c *fun.Call, a *createArgs) (fun.Result, error) {
+	w := WantOf(c, a.Path)
+	w.Pip, w.Symlinks, w.Upgrade, w.SaltEnv = a.Pip, a.Symlinks, a.Upgrade, a.Saltenv
 	out, err := Create(ctx, c.Env, w)
 	if err != nil {
 		return fun.Result{}, err
@@ -258,8 +278,8 @@ func create(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // python runs Python code in an environment; args are its sys.argv[1:].
-func python(ctx context.Context, c *fun.Call, code string, args ...string) (fun.Result, error) {
-	venv := c.Str("venv")
+func python(ctx context.Context, c *fun.Call, argVenv string, code string, args ...string) (fun.Result, error) {
+	venv := argVenv
 	bin := filepath.Join(venv, "bin/python")
 	if !machine.Exists(c.Env.Host, bin) {
 		return fun.Result{}, fun.Errorf("Path '%s' does not appear to be a virtualenv: bin/python not found.", venv)
@@ -274,28 +294,53 @@ func python(ctx context.Context, c *fun.Call, code string, args ...string) (fun.
 	return fun.Value(out.Stdout)
 }
 
-func getSitePackages(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return python(ctx, c, `import sysconfig; print(sysconfig.get_path("purelib"))`)
+type getSitePackagesArgs struct {
+	_    fun.Arguments
+	Venv string `arg:"venv,required,path" doc:"directory of the environment"`
 }
 
-func getDistributionPath(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return python(ctx, c, `import sys, pkg_resources; print(pkg_resources.get_distribution(sys.argv[1]).location)`, c.Str("distribution"))
+func getSitePackages(ctx context.Context, c *fun.Call, a *getSitePackagesArgs) (fun.Result, error) {
+	return python(ctx, c, a.Venv, `import sysconfig; print(sysconfig.get_path("purelib"))`)
 }
 
-func getResourcePath(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return python(ctx, c, `import sys, pkg_resources; print(pkg_resources.resource_filename(sys.argv[1], sys.argv[2]))`, c.Str("package"), c.Str("resource"))
+type getDistributionPathArgs struct {
+	_            fun.Arguments
+	Venv         string `arg:"venv,required,path" doc:"directory of the environment"`
+	Distribution string `arg:"distribution,required" doc:"name of a package"`
 }
 
-func getResourceContent(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return python(ctx, c, `import sys, pkg_resources; print(pkg_resources.resource_string(sys.argv[1], sys.argv[2]))`, c.Str("package"), c.Str("resource"))
+func getDistributionPath(ctx context.Context, c *fun.Call, a *getDistributionPathArgs) (fun.Result, error) {
+	return python(ctx, c, a.Venv, `import sys, pkg_resources; print(pkg_resources.get_distribution(sys.argv[1]).location)`, a.Distribution)
 }
 
-func virtualenvVer(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	words, err := program(c.Env, c.Str("venv_bin"))
+// getResourcePathArgs are the arguments of getResourcePath and getResourceContent.
+type getResourcePathArgs struct {
+	_        fun.Arguments
+	Venv     string `arg:"venv,required,path" doc:"directory of the environment"`
+	Package  string `arg:"package" doc:"name of a package"`
+	Resource string `arg:"resource" doc:"path in the package"`
+}
+
+func getResourcePath(ctx context.Context, c *fun.Call, a *getResourcePathArgs) (fun.Result, error) {
+	return python(ctx, c, a.Venv, `import sys, pkg_resources; print(pkg_resources.resource_filename(sys.argv[1], sys.argv[2]))`, a.Package, a.Resource)
+}
+
+func getResourceContent(ctx context.Context, c *fun.Call, a *getResourcePathArgs) (fun.Result, error) {
+	return python(ctx, c, a.Venv, `import sys, pkg_resources; print(pkg_resources.resource_string(sys.argv[1], sys.argv[2]))`, a.Package, a.Resource)
+}
+
+type virtualenvVerArgs struct {
+	VenvBin string `arg:"venv_bin,required" doc:"virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"`
+	User    string `arg:"user" doc:"account that creates the environment"`
+	_       fun.Kwargs
+}
+
+func virtualenvVer(ctx context.Context, c *fun.Call, a *virtualenvVerArgs) (fun.Result, error) {
+	words, err := program(c.Env, a.VenvBin)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	v, err := version(ctx, c.Env, words, c.Str("user"))
+	v, err := version(ctx, c.Env, words, a.User)
 	if err != nil {
 		return fun.Result{}, err
 	}

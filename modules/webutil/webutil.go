@@ -28,23 +28,38 @@ func Module() fun.Module {
 	return fun.Module{Name: "webutil", Kind: fun.Exec, Doc: "Password files of web servers.", Specs: specs}
 }
 
-// Arguments that several functions have.
-var (
-	fileArg  = fun.Arg{Name: "pwfile", Type: fun.Path, Required: true, Doc: "the file"}
-	userArg  = fun.Arg{Name: "user", Type: fun.Str, Required: true, Doc: "name of the user"}
-	passArg  = fun.Arg{Name: "password", Type: fun.Str, Required: true, Secret: true, Doc: "the password"}
-	optsArg  = fun.Arg{Name: "opts", Type: fun.Str, Default: "", Doc: "letters of options of htpasswd(1): B is bcrypt, 2 and 5 are SHA-256 and SHA-512, s is SHA-1, m is MD5 (default), p is plain"}
-	runasArg = fun.Arg{Name: "runas", Type: fun.Str, Doc: "account that a new file belongs to"}
-)
+type fileArg struct {
+	_      fun.Arguments
+	Pwfile string `arg:"pwfile,required,path" doc:"the file"`
+}
+
+type userArg struct {
+	_    fun.Arguments
+	User string `arg:"user,required" doc:"name of the user"`
+}
+
+type passArg struct {
+	_        fun.Arguments
+	Password fun.Opt[string] `arg:"password,required,secret" doc:"the password"`
+}
+
+type optsArg struct {
+	_    fun.Arguments
+	Opts string `arg:"opts" default:"" doc:"letters of options of htpasswd(1): B is bcrypt, 2 and 5 are SHA-256 and SHA-512, s is SHA-1, m is MD5 (default), p is plain"`
+}
+
+type runasArg struct {
+	_     fun.Arguments
+	Runas string `arg:"runas" doc:"account that a new file belongs to"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "useradd", Doc: "Add a user, or change the password of one.", Src: "modules/webutil.py useradd", Fn: useradd, Args: []fun.Arg{fileArg, userArg, passArg, optsArg, runasArg}},
+	{Name: "useradd", Doc: "Add a user, or change the password of one.", Src: "modules/webutil.py useradd", Do: useradd},
 	{
-		Name: "userdel", Doc: "Remove a user.", Src: "modules/webutil.py userdel", Fn: userdel,
-		Args: []fun.Arg{fileArg, userArg, runasArg, {Name: "all_results", Type: fun.Bool, Default: false, Doc: "return retcode, stdout and stderr, not the lines"}},
+		Name: "userdel", Doc: "Remove a user.", Src: "modules/webutil.py userdel", Do: userdel,
 	},
-	{Name: "verify", Doc: "Return whether a user has a password.", Src: "modules/webutil.py verify", Fn: verify, Args: []fun.Arg{fileArg, userArg, passArg, optsArg, runasArg}},
+	{Name: "verify", Doc: "Return whether a user has a password.", Src: "modules/webutil.py verify", Do: verify},
 }
 
 // A method is a way to keep a password.
@@ -130,15 +145,24 @@ func find(lines []string, user string) int {
 	return -1
 }
 
-func useradd(_ context.Context, c *fun.Call) (fun.Result, error) {
-	h, file, user, password := c.Env.Host, c.Str("pwfile"), c.Str("user"), c.Str("password")
+// useraddArgs are the arguments of useradd and verify.
+type useraddArgs struct {
+	fileArg
+	userArg
+	passArg
+	optsArg
+	runasArg
+}
+
+func useradd(_ context.Context, c *fun.Call, args *useraddArgs) (fun.Result, error) {
+	h, file, user, password := c.Env.Host, args.Pwfile, args.User, args.Password.V
 	if err := checkUser(user); err != nil {
 		return fun.Result{}, err
 	}
 	if strings.ContainsAny(password, "\r\n\x00") {
 		return fun.Result{}, fun.Errorf("the password of %s has a line end", user)
 	}
-	if c.IsNone("password") {
+	if !args.Password.Given {
 		return fun.Result{}, fun.Errorf("a password is needed for user %s", user)
 	}
 	defer textfile.Lock(c.Env, file)()
@@ -147,7 +171,7 @@ func useradd(_ context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("%s: %s", file, host.Strerror(err))
 	}
 	isNew := err != nil
-	text, err := hash(c.Str("opts"), password)
+	text, err := hash(args.Opts, password)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -158,7 +182,7 @@ func useradd(_ context.Context, c *fun.Call) (fun.Result, error) {
 		lines = append(lines, user+":"+text)
 	}
 	opts := host.WriteOptions{FollowLinks: true}
-	if name := c.Str("runas"); name != "" && isNew {
+	if name := args.Runas; name != "" && isNew {
 		a, err := h.LookupUser(name)
 		if err != nil {
 			return fun.Result{}, fun.Errorf("User '%s' is not available", name)
@@ -171,8 +195,15 @@ func useradd(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(done(c, 0, said))
 }
 
-func userdel(_ context.Context, c *fun.Call) (fun.Result, error) {
-	h, file, user := c.Env.Host, c.Str("pwfile"), c.Str("user")
+type userdelArgs struct {
+	fileArg
+	userArg
+	runasArg
+	AllResults bool `arg:"all_results" default:"False" doc:"return retcode, stdout and stderr, not the lines"`
+}
+
+func userdel(_ context.Context, c *fun.Call, a *userdelArgs) (fun.Result, error) {
+	h, file, user := c.Env.Host, a.Pwfile, a.User
 	if err := checkUser(user); err != nil {
 		return fun.Result{}, err
 	}
@@ -190,7 +221,7 @@ func userdel(_ context.Context, c *fun.Call) (fun.Result, error) {
 	} else if err := textfile.Write(h, file, textfile.Join(append(lines[:i:i], lines[i+1:]...))); err != nil {
 		said, retcode = fmt.Sprintf("htpasswd: unable to update file %s: %s", file, host.Strerror(err)), 1
 	}
-	if c.Bool("all_results") {
+	if a.AllResults {
 		return fun.Result{Value: done(c, retcode, said), Retcode: int(retcode)}, nil
 	}
 	return fun.Result{Value: value.Strings(said), Retcode: int(retcode)}, nil
@@ -217,16 +248,16 @@ func tooDear(kept string) bool {
 	return strings.HasPrefix(f[1], "2") && (err != nil || n > maxCost)
 }
 
-func verify(_ context.Context, c *fun.Call) (fun.Result, error) {
-	b, err := c.Env.Host.ReadFile(c.Str("pwfile"))
+func verify(_ context.Context, c *fun.Call, a *useraddArgs) (fun.Result, error) {
+	b, err := c.Env.Host.ReadFile(a.Pwfile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fun.Value(false)
 	}
 	if err != nil {
-		return fun.Result{}, fun.Errorf("%s: %s", c.Str("pwfile"), host.Strerror(err))
+		return fun.Result{}, fun.Errorf("%s: %s", a.Pwfile, host.Strerror(err))
 	}
 	lines := textfile.Lines(string(b))
-	i := find(lines, c.Str("user"))
+	i := find(lines, a.User)
 	if i < 0 {
 		return fun.Value(false)
 	}
@@ -235,5 +266,5 @@ func verify(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if tooDear(kept) {
 		return fun.Value(false)
 	}
-	return fun.Value(matches(c.Str("password"), kept, strings.Contains(c.Str("opts"), "p")))
+	return fun.Value(matches(a.Password.V, kept, strings.Contains(a.Opts, "p")))
 }

@@ -345,8 +345,8 @@ func serialV1(t *pki.Template, kw *value.Map) error {
 	return nil
 }
 
-func eitherPathOrText(c *fun.Call) error {
-	path, asText := c.Str("path") != "", c.Bool("text")
+func eitherPathOrText(c *fun.Call, argPath string, argText bool) error {
+	path, asText := argPath != "", argText
 	switch {
 	case !path && !asText:
 		return invalidf("Either path or text must be specified.")
@@ -373,7 +373,20 @@ func given(c *fun.Call) *value.Map {
 	return out
 }
 
-func createCertificate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createCertificateArgs struct {
+	Path      string `arg:"path,path" doc:"file to write; default: return the result"`
+	Text      bool   `arg:"text" default:"False" doc:"return PEM text instead of writing a file"`
+	Overwrite bool   `arg:"overwrite" default:"True" doc:"replace the whole file; False keeps a private key and DH parameters in it"`
+	_         string `arg:"ca_server" doc:"machine that signs, by publish.publish"`
+	CertArgs
+	SignArgs
+	SubjectArgs
+	OlderSubjectArgs
+	ExtArgs
+	_ fun.Kwargs
+}
+
+func createCertificate(ctx context.Context, c *fun.Call, a *createCertificateArgs) (fun.Result, error) {
 	kw := given(c)
 	if value.Truth(kw.At("testrun")) {
 		m, err := TestCertV1(ctx, c.Env, kw)
@@ -382,15 +395,15 @@ func createCertificate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return fun.Value(m)
 	}
-	if err := eitherPathOrText(c); err != nil {
+	if err := eitherPathOrText(c, a.Path, a.Text); err != nil {
 		return fun.Result{}, err
 	}
 	pemText, err := CertTextV1(ctx, c.Env, kw)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if file := c.Str("path"); file != "" {
-		said, err := writePEM(c.Env.Host, pemText, file, c.Bool("overwrite"), "CERTIFICATE")
+	if file := a.Path; file != "" {
+		said, err := writePEM(c.Env.Host, pemText, file, a.Overwrite, "CERTIFICATE")
 		return fun.Result{Value: said}, err
 	}
 	return fun.Value(pemText)
@@ -534,15 +547,26 @@ func CreateCSRV1(h host.Host, kw *value.Map) (string, error) {
 	return pki.EncodePEM("CERTIFICATE REQUEST", der), invalid(err)
 }
 
-func createCSR(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if err := eitherPathOrText(c); err != nil {
+type createCSRArgs struct {
+	Path string `arg:"path,path" doc:"file to write; default: return the result"`
+	Text bool   `arg:"text" default:"False" doc:"return PEM text instead of writing a file"`
+	RequestArgs
+	SignArgs
+	SubjectArgs
+	OlderSubjectArgs
+	ExtArgs
+	_ fun.Kwargs
+}
+
+func createCSR(_ context.Context, c *fun.Call, a *createCSRArgs) (fun.Result, error) {
+	if err := eitherPathOrText(c, a.Path, a.Text); err != nil {
 		return fun.Result{}, err
 	}
 	csr, err := CreateCSRV1(c.Env.Host, given(c))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if file := c.Str("path"); file != "" {
+	if file := a.Path; file != "" {
 		said, err := writePEM(c.Env.Host, csr, file, true, "CERTIFICATE REQUEST")
 		return fun.Result{Value: said}, err
 	}
@@ -573,15 +597,25 @@ func CreateKeyV1(bits int64, pass *string, cipher string) (string, error) {
 	return s, nil
 }
 
-func createPrivateKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if err := eitherPathOrText(c); err != nil {
+type createPrivateKeyArgs struct {
+	_          fun.Arguments
+	Path       string      `arg:"path,path" doc:"file to write; default: return the result"`
+	Text       bool        `arg:"text" default:"False" doc:"return PEM text instead of writing a file"`
+	Bits       int64       `arg:"bits" default:"2048" doc:"size of the key"`
+	Passphrase value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+	Cipher     string      `arg:"cipher" default:"aes_128_cbc" doc:"cipher of an encrypted key: aes_128_cbc, aes_192_cbc, aes_256_cbc, des_ede3_cbc or des_cbc"`
+	_          bool        `arg:"verbose" default:"True" doc:"accepted; nothing is printed while the key is made"`
+}
+
+func createPrivateKey(_ context.Context, c *fun.Call, a *createPrivateKeyArgs) (fun.Result, error) {
+	if err := eitherPathOrText(c, a.Path, a.Text); err != nil {
 		return fun.Result{}, err
 	}
-	key, err := CreateKeyV1(c.Int("bits"), Pass(c.Value("passphrase")), c.Str("cipher"))
+	key, err := CreateKeyV1(a.Bits, Pass(a.Passphrase), a.Cipher)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if file := c.Str("path"); file != "" {
+	if file := a.Path; file != "" {
 		said, err := writePEM(c.Env.Host, key, file, true, pki.KeyPEM)
 		return fun.Result{Value: said}, err
 	}
@@ -632,17 +666,30 @@ func CreateCRLV1(h host.Host, kw *value.Map) (string, error) {
 	return pki.EncodePEM("X509 CRL", der), invalid(err)
 }
 
-func createCRL(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Str("path") == "" && !c.Bool("text") {
+type createCRLArgs struct {
+	_    fun.Arguments
+	Path string      `arg:"path,path" doc:"file to write; default: return the result"`
+	Text bool        `arg:"text" default:"False" doc:"return PEM text instead of writing a file"`
+	_    value.Value `arg:"signing_private_key,secret" doc:"private key that signs: a file, PEM text or bytes"`
+	_    string      `arg:"signing_private_key_passphrase,secret" doc:"passphrase of the key that signs"`
+	_    value.Value `arg:"signing_cert" doc:"certificate of the key that signs; default: the result signs itself"`
+	_    value.Value `arg:"revoked,list" doc:"revoked certificates: mappings with certificate or serial_number, and revocation_date, not_after, reason or extensions"`
+	_    bool        `arg:"include_expired" default:"False" doc:"list certificates that have expired"`
+	_    int64       `arg:"days_valid" default:"100" unit:"days" doc:"days for which the result is valid"`
+	_    string      `arg:"digest" default:"" doc:"digest of the signature"`
+}
+
+func createCRL(_ context.Context, c *fun.Call, a *createCRLArgs) (fun.Result, error) {
+	if a.Path == "" && !a.Text {
 		return fun.Result{}, invalidf("Either path or text must be specified.")
 	}
 	crl, err := CreateCRLV1(c.Env.Host, given(c))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("text") {
+	if a.Text {
 		return fun.Value(value.Bytes(crl))
 	}
-	said, err := writePEM(c.Env.Host, crl, c.Str("path"), true, "X509 CRL")
+	said, err := writePEM(c.Env.Host, crl, a.Path, true, "X509 CRL")
 	return fun.Result{Value: said}, err
 }

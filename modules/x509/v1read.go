@@ -76,8 +76,14 @@ func certInfoV1(env *fun.Env, c *x509.Certificate) (*value.Map, error) {
 	return out, nil
 }
 
-func readCertificate(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := InfoV1(c.Env, c.Value("certificate"))
+// readCertificateArgs are the arguments of readCertificate, expired, readCertificateV2 and expiredV2.
+type readCertificateArgs struct {
+	_           fun.Arguments
+	Certificate value.Value `arg:"certificate,required" doc:"certificate: a file, PEM text or bytes"`
+}
+
+func readCertificate(_ context.Context, c *fun.Call, a *readCertificateArgs) (fun.Result, error) {
+	m, err := InfoV1(c.Env, a.Certificate)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -111,8 +117,14 @@ func CSRInfoV1(h host.Host, v value.Value) (*value.Map, error) {
 	return value.MapOf("Version", int64(csr.Version+1), "Subject", subject, "Subject Hash", hash, "Public Key Hash", keyHash, "X509v3 Extensions", exts), nil
 }
 
-func readCSR(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := CSRInfoV1(c.Env.Host, c.Value("csr"))
+// readCSRArgs are the arguments of readCSR and readCSRV2.
+type readCSRArgs struct {
+	_   fun.Arguments
+	Csr value.Value `arg:"csr,required" doc:"certificate signing request: a file, PEM text or bytes"`
+}
+
+func readCSR(_ context.Context, c *fun.Call, a *readCSRArgs) (fun.Result, error) {
+	m, err := CSRInfoV1(c.Env.Host, a.Csr)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -170,16 +182,29 @@ func serialBytes(r pki.Revoked) []byte {
 	return []byte{0}
 }
 
-func readCRL(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := CRLInfoV1(c.Env.Host, c.Value("crl"))
+// readCRLArgs are the arguments of readCRL and readCRLV2.
+type readCRLArgs struct {
+	_   fun.Arguments
+	Crl value.Value `arg:"crl,required" doc:"revocation list: a file, PEM text or bytes"`
+}
+
+func readCRL(_ context.Context, c *fun.Call, a *readCRLArgs) (fun.Result, error) {
+	m, err := CRLInfoV1(c.Env.Host, a.Crl)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(m)
 }
 
-func getPublicKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	pub, err := publicV1(c.Env.Host, c.Value("key"), Pass(c.Value("passphrase")))
+type getPublicKeyArgs struct {
+	_          fun.Arguments
+	Key        value.Value `arg:"key,required" doc:"public key, certificate, private key or request: a file, PEM text or bytes"`
+	Passphrase value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+	_          bool        `arg:"asObj" default:"False" doc:"accepted; a text is returned"`
+}
+
+func getPublicKey(_ context.Context, c *fun.Call, a *getPublicKeyArgs) (fun.Result, error) {
+	pub, err := publicV1(c.Env.Host, a.Key, Pass(a.Passphrase))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -197,17 +222,32 @@ func KeySizeV1(h host.Host, v value.Value, pass *string) (int64, error) {
 	return int64(n), nil
 }
 
-func getPrivateKeySize(_ context.Context, c *fun.Call) (fun.Result, error) {
-	n, err := KeySizeV1(c.Env.Host, c.Value("private_key"), Pass(c.Value("passphrase")))
+// getPrivateKeySizeArgs are the arguments of getPrivateKeySize and privateKeySize.
+type getPrivateKeySizeArgs struct {
+	_          fun.Arguments
+	PrivateKey value.Value `arg:"private_key,required,secret" doc:"private key: a file, PEM text or bytes"`
+	Passphrase value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+}
+
+func getPrivateKeySize(_ context.Context, c *fun.Call, a *getPrivateKeySizeArgs) (fun.Result, error) {
+	n, err := KeySizeV1(c.Env.Host, a.PrivateKey, Pass(a.Passphrase))
 	return fun.Result{Value: n}, err
 }
 
-func verifyPrivateKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	private, err := publicV1(c.Env.Host, c.Value("private_key"), Pass(c.Value("passphrase")))
+// verifyPrivateKeyArgs are the arguments of verifyPrivateKey and verifyPrivateKeyV2.
+type verifyPrivateKeyArgs struct {
+	_          fun.Arguments
+	PrivateKey value.Value `arg:"private_key,required,secret" doc:"private key: a file, PEM text or bytes"`
+	PublicKey  value.Value `arg:"public_key,required" doc:"public key: a file, PEM text or bytes of a key, certificate or request"`
+	Passphrase value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+}
+
+func verifyPrivateKey(_ context.Context, c *fun.Call, a *verifyPrivateKeyArgs) (fun.Result, error) {
+	private, err := publicV1(c.Env.Host, a.PrivateKey, Pass(a.Passphrase))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	public, err := publicV1(c.Env.Host, c.Value("public_key"), nil)
+	public, err := publicV1(c.Env.Host, a.PublicKey, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -230,8 +270,16 @@ func VerifyV1(h host.Host, certificate, key value.Value, pass *string) (bool, er
 	return Verified(cert, pub), nil
 }
 
-func verifySignature(_ context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := VerifyV1(c.Env.Host, c.Value("certificate"), c.Value("signing_pub_key"), Pass(c.Value("signing_pub_key_passphrase")))
+// verifySignatureArgs are the arguments of verifySignature and verifySignatureV2.
+type verifySignatureArgs struct {
+	_                       fun.Arguments
+	Certificate             value.Value `arg:"certificate,required" doc:"certificate: a file, PEM text or bytes"`
+	SigningPubKey           value.Value `arg:"signing_pub_key" doc:"public key, certificate or private key of the signer; default: the key of the certificate itself"`
+	SigningPubKeyPassphrase value.Value `arg:"signing_pub_key_passphrase,secret,str" doc:"passphrase of a private key in signing_pub_key"`
+}
+
+func verifySignature(_ context.Context, c *fun.Call, a *verifySignatureArgs) (fun.Result, error) {
+	ok, err := VerifyV1(c.Env.Host, a.Certificate, a.SigningPubKey, Pass(a.SigningPubKeyPassphrase))
 	return fun.Result{Value: ok}, err
 }
 
@@ -249,24 +297,31 @@ func VerifyCRLV1(h host.Host, list, certificate value.Value) (bool, error) {
 	return crl.Signed.VerifiedBy(cert.PublicKey), nil
 }
 
-func verifyCRL(_ context.Context, c *fun.Call) (fun.Result, error) {
-	ok, err := VerifyCRLV1(c.Env.Host, c.Value("crl"), c.Value("cert"))
+// verifyCRLArgs are the arguments of verifyCRL and verifyCRLV2.
+type verifyCRLArgs struct {
+	_    fun.Arguments
+	Crl  value.Value `arg:"crl,required" doc:"revocation list: a file, PEM text or bytes"`
+	Cert value.Value `arg:"cert,required" doc:"certificate of the issuer: a file, PEM text or bytes"`
+}
+
+func verifyCRL(_ context.Context, c *fun.Call, a *verifyCRLArgs) (fun.Result, error) {
+	ok, err := VerifyCRLV1(c.Env.Host, a.Crl, a.Cert)
 	return fun.Result{Value: ok}, err
 }
 
 // expiryV1 tells of a certificate in a file; of others it tells nothing.
-func expiryV1(c *fun.Call, key string, days value.Value) (fun.Result, error) {
+func expiryV1(c *fun.Call, certificate value.Value, key string, days value.Value) (fun.Result, error) {
 	out := value.NewMap(4)
-	if !IsFile(c.Env.Host, c.Value("certificate")) {
+	if !IsFile(c.Env.Host, certificate) {
 		return fun.Value(out)
 	}
-	out.Set("path", c.Value("certificate"))
+	out.Set("path", certificate)
 	if days != nil {
 		out.Set("check_days", days)
 	} else {
 		days = int64(0)
 	}
-	cert, err := certV1(c.Env.Host, c.Value("certificate"))
+	cert, err := certV1(c.Env.Host, certificate)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -276,16 +331,30 @@ func expiryV1(c *fun.Call, key string, days value.Value) (fun.Result, error) {
 	return fun.Result{Value: out}, err
 }
 
-func expired(_ context.Context, c *fun.Call) (fun.Result, error) { return expiryV1(c, "expired", nil) }
+func expired(_ context.Context, c *fun.Call, a *readCertificateArgs) (fun.Result, error) {
+	return expiryV1(c, a.Certificate, "expired", nil)
+}
 
-func willExpire(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return expiryV1(c, "will_expire", c.Value("days"))
+// willExpireArgs are the arguments of willExpire and willExpireV2.
+type willExpireArgs struct {
+	_           fun.Arguments
+	Certificate value.Value `arg:"certificate,required" doc:"certificate: a file, PEM text or bytes"`
+	Days        value.Value `arg:"days,required,int" unit:"days" doc:"days from now"`
+}
+
+func willExpire(_ context.Context, c *fun.Call, a *willExpireArgs) (fun.Result, error) {
+	return expiryV1(c, a.Certificate, "will_expire", a.Days)
+}
+
+type getSigningPolicyArgs struct {
+	_                 fun.Arguments
+	SigningPolicyName string `arg:"signing_policy_name,required" doc:"name of the policy"`
 }
 
 // getSigningPolicy returns a policy without its private key, and with the text of
 // its certificate.
-func getSigningPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("signing_policy_name")
+func getSigningPolicy(ctx context.Context, c *fun.Call, a *getSigningPolicyArgs) (fun.Result, error) {
+	name := a.SigningPolicyName
 	p, err := Policy(ctx, c.Env, name)
 	if err != nil {
 		return fun.Result{}, err
@@ -305,9 +374,14 @@ func getSigningPolicy(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(p)
 }
 
+type signRemoteArgs struct {
+	Argdic *value.Map `arg:"argdic,required" doc:"arguments of create_certificate, with signing_policy"`
+	Rest   fun.Kwargs
+}
+
 // signRemote signs a certificate that another machine asks for.
-func signRemote(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	args := c.Map("argdic")
+func signRemote(ctx context.Context, c *fun.Call, a *signRemoteArgs) (fun.Result, error) {
+	args := a.Argdic
 	if args == nil || !args.Has("signing_policy") {
 		return fun.Value("signing_policy must be specified")
 	}
@@ -320,7 +394,7 @@ func signRemote(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Value("Signing policy " + name + " does not exist.")
 	}
 	if pattern, ok := policy.Get("minions"); ok {
-		id, known := c.Kw.Get("__pub_id")
+		id, known := a.Rest.Map.Get("__pub_id")
 		if !known {
 			return fun.Value("minion sending this request could not be identified")
 		}

@@ -184,7 +184,25 @@ func PolicyFor(ctx context.Context, env *fun.Env, name value.Value, server strin
 	return policy, nil
 }
 
-func createCertificateV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type createCertificateV2Args struct {
+	CAServer      string      `arg:"ca_server" doc:"machine that signs, by publish.publish"`
+	SigningPolicy value.Value `arg:"signing_policy,str" doc:"signing policy that overrides arguments: see docs/modules/x509.md"`
+	Encoding      string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	AppendCerts   value.Value `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
+	_             string      `arg:"pkcs12_passphrase,secret" doc:"passphrase of PKCS #12; default: nothing is encrypted"`
+	_             bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	_             string      `arg:"pkcs12_friendlyname" doc:"name of the certificate within PKCS #12"`
+	Path          string      `arg:"path,path" doc:"file to write; default: return the result"`
+	Overwrite     bool        `arg:"overwrite" default:"True" doc:"replace the whole file; False keeps a private key and DH parameters in it"`
+	_             bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	LocalArgs
+	SubjectArgs
+	OlderSubjectArgs
+	ExtArgs
+	_ fun.Kwargs
+}
+
+func createCertificateV2(ctx context.Context, c *fun.Call, a *createCertificateV2Args) (fun.Result, error) {
 	kw := Given(c)
 	if alg, ok := kw.Get("algorithm"); ok {
 		kw.Set("digest", alg)
@@ -193,7 +211,7 @@ func createCertificateV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !kw.Has("days_valid") && !kw.Has("not_after") {
 		kw.Set("days_valid", int64(365))
 	}
-	encoding, file := c.Str("encoding"), c.Str("path")
+	encoding, file := a.Encoding, a.Path
 	if err := checkEncoding(encoding, certEncodings...); err != nil {
 		return fun.Result{}, err
 	}
@@ -201,13 +219,13 @@ func createCertificateV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	switch {
-	case encoding == "der" && value.Truth(c.Value("append_certs")):
+	case encoding == "der" && value.Truth(a.AppendCerts):
 		return fun.Result{}, invalidf("Cannot encode a certificate chain in DER")
 	case encoding == "pkcs12" && !kw.Has("private_key"):
 		return fun.Result{}, invalidf("Creating a PKCS12-encoded certificate without embedded private key is unsupported")
-	case !kw.Has("signing_private_key") && c.Str("ca_server") == "" && c.IsNone("signing_policy"):
+	case !kw.Has("signing_private_key") && a.CAServer == "" && (a.SigningPolicy == nil):
 		return fun.Result{}, invalidf("Creating a certificate locally at least requires a signing private key.")
-	case file != "" && !c.Bool("overwrite") && exists(c.Env.Host, file):
+	case file != "" && !a.Overwrite && exists(c.Env.Host, file):
 		return fun.Value("The file at " + file + " exists and overwrite was set to false")
 	}
 	cert, key, err := CreateCert(ctx, c.Env, kw)
@@ -218,7 +236,7 @@ func createCertificateV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if encoding == "pem" && file != "" && value.Truth(c.Value("append_certs")) {
+	if encoding == "pem" && file != "" && value.Truth(a.AppendCerts) {
 		// writing one PEM block would lose the others
 		if err := writeSecret(c.Env.Host, file, data, false); err != nil {
 			return fun.Result{}, err
@@ -242,27 +260,40 @@ func certOut(c *fun.Call) CertOut {
 	}
 }
 
-func encodeCertificate(_ context.Context, c *fun.Call) (fun.Result, error) {
-	encoding := c.Str("encoding")
+type encodeCertificateArgs struct {
+	_                    fun.Arguments
+	Certificate          value.Value `arg:"certificate,required" doc:"certificate: a file, PEM text or bytes"`
+	Encoding             string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	AppendCerts          value.Value `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
+	PrivateKey           value.Value `arg:"private_key,secret" doc:"private key: a file, PEM text or bytes"`
+	PrivateKeyPassphrase value.Value `arg:"private_key_passphrase,secret,str" doc:"passphrase of the private key"`
+	_                    string      `arg:"pkcs12_passphrase,secret" doc:"passphrase of PKCS #12; default: nothing is encrypted"`
+	_                    bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	_                    string      `arg:"pkcs12_friendlyname" doc:"name of the certificate within PKCS #12"`
+	Raw                  bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+}
+
+func encodeCertificate(_ context.Context, c *fun.Call, a *encodeCertificateArgs) (fun.Result, error) {
+	encoding := a.Encoding
 	if err := checkEncoding(encoding, certEncodings...); err != nil {
 		return fun.Result{}, err
 	}
-	has := value.Truth(c.Value("private_key"))
+	has := value.Truth(a.PrivateKey)
 	switch {
-	case encoding == "der" && value.Truth(c.Value("append_certs")):
+	case encoding == "der" && value.Truth(a.AppendCerts):
 		return fun.Result{}, invalidf("Cannot encode a certificate chain in DER")
 	case encoding != "pkcs12" && has:
 		return fun.Result{}, invalidf("Embedding private keys is only supported for pkcs12 encoding")
 	case encoding == "pkcs12" && !has:
 		return fun.Result{}, invalidf("Creating a PKCS12-encoded certificate without embedded private key is unsupported")
 	}
-	cert, err := LoadCert(c.Env.Host, c.Value("certificate"), nil)
+	cert, err := LoadCert(c.Env.Host, a.Certificate, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var key *pki.Key
 	if has {
-		if key, err = LoadKey(c.Env.Host, c.Value("private_key"), Pass(c.Value("private_key_passphrase"))); err != nil {
+		if key, err = LoadKey(c.Env.Host, a.PrivateKey, Pass(a.PrivateKeyPassphrase)); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -270,7 +301,7 @@ func encodeCertificate(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(output(data, isText(encoding), c.Bool("raw")))
+	return fun.Value(output(data, isText(encoding), a.Raw))
 }
 
 // noMore refuses arguments that are not known, but those that the older module had.
@@ -307,15 +338,30 @@ func CreateCRL(h host.Host, kw *value.Map) ([]byte, error) {
 	return der, invalid(err)
 }
 
-func createCRLV2(_ context.Context, c *fun.Call) (fun.Result, error) {
+type createCRLV2Args struct {
+	_        value.Value `arg:"signing_private_key,required,secret" doc:"private key that signs: a file, PEM text or bytes"`
+	_        value.Value `arg:"revoked,required,list" doc:"revoked certificates: mappings with certificate or serial_number, and revocation_date, not_after, reason or extensions"`
+	_        value.Value `arg:"signing_cert" doc:"certificate of the key that signs; default: the result signs itself"`
+	_        string      `arg:"signing_private_key_passphrase,secret" doc:"passphrase of the key that signs"`
+	_        bool        `arg:"include_expired" default:"False" doc:"list certificates that have expired"`
+	_        int64       `arg:"days_valid" unit:"days" doc:"days for which the result is valid"`
+	Digest   string      `arg:"digest" default:"sha256" doc:"digest of the signature"`
+	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	_        value.Value `arg:"extensions,dict" doc:"extensions of the list: authorityKeyIdentifier, cRLNumber, issuingDistributionPoint ..."`
+	_        string      `arg:"path,path" doc:"file to write; default: return the result"`
+	_        bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	_        fun.Kwargs
+}
+
+func createCRLV2(_ context.Context, c *fun.Call, a *createCRLV2Args) (fun.Result, error) {
 	if err := noMore(c, "text"); err != nil {
 		return fun.Result{}, err
 	}
-	encoding := c.Str("encoding")
+	encoding := a.Encoding
 	if err := checkEncoding(encoding, "der", "pem"); err != nil {
 		return fun.Result{}, err
 	}
-	if err := checkDigest(c.Str("digest")); err != nil {
+	if err := checkDigest(a.Digest); err != nil {
 		return fun.Result{}, err
 	}
 	der, err := CreateCRL(c.Env.Host, Given(c))
@@ -325,16 +371,23 @@ func createCRLV2(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return deliver(c, EncodeCRL(der, encoding), encoding == "pem", "X509 CRL", "CRL")
 }
 
-func encodeCRL(_ context.Context, c *fun.Call) (fun.Result, error) {
-	encoding := c.Str("encoding")
+type encodeCRLArgs struct {
+	_        fun.Arguments
+	Crl      value.Value `arg:"crl,required" doc:"revocation list: a file, PEM text or bytes"`
+	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	Raw      bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+}
+
+func encodeCRL(_ context.Context, c *fun.Call, a *encodeCRLArgs) (fun.Result, error) {
+	encoding := a.Encoding
 	if err := checkEncoding(encoding, "der", "pem"); err != nil {
 		return fun.Result{}, err
 	}
-	crl, err := loadCRL(c.Env.Host, c.Value("crl"))
+	crl, err := loadCRL(c.Env.Host, a.Crl)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(output(EncodeCRL(crl.Raw, encoding), encoding == "pem", c.Bool("raw")))
+	return fun.Value(output(EncodeCRL(crl.Raw, encoding), encoding == "pem", a.Raw))
 }
 
 // EncodeCSR returns a request in PEM or DER.
@@ -355,12 +408,27 @@ func CreateCSR(h host.Host, kw *value.Map) ([]byte, error) {
 	return der, invalid(err)
 }
 
-func createCSRV2(_ context.Context, c *fun.Call) (fun.Result, error) {
+type createCSRV2Args struct {
+	_        value.Value `arg:"private_key,required,secret" doc:"private key: a file, PEM text or bytes"`
+	_        string      `arg:"private_key_passphrase,secret" doc:"passphrase of the private key"`
+	_        string      `arg:"digest" default:"sha256" doc:"digest of the signature"`
+	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	_        string      `arg:"path,path" doc:"file to write; default: return the result"`
+	_        bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	_        value.Value `arg:"subject,kw,str|list|dict" doc:"subject, as text of RFC 4514, a list of its parts or a mapping; default: the arguments CN, O, C ..."`
+	MoreRequestArgs
+	SubjectArgs
+	OlderSubjectArgs
+	ExtArgs
+	_ fun.Kwargs
+}
+
+func createCSRV2(_ context.Context, c *fun.Call, a *createCSRV2Args) (fun.Result, error) {
 	kw := Given(c)
 	if alg, ok := kw.Get("algorithm"); ok {
 		kw.Set("digest", alg)
 	}
-	encoding := c.Str("encoding")
+	encoding := a.Encoding
 	if err := checkEncoding(encoding, "der", "pem"); err != nil {
 		return fun.Result{}, err
 	}
@@ -374,16 +442,23 @@ func createCSRV2(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return deliver(c, EncodeCSR(der, encoding), encoding == "pem", "CERTIFICATE REQUEST", "CSR")
 }
 
-func encodeCSR(_ context.Context, c *fun.Call) (fun.Result, error) {
-	encoding := c.Str("encoding")
+type encodeCSRArgs struct {
+	_        fun.Arguments
+	Csr      value.Value `arg:"csr,required" doc:"certificate signing request: a file, PEM text or bytes"`
+	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	Raw      bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+}
+
+func encodeCSR(_ context.Context, c *fun.Call, a *encodeCSRArgs) (fun.Result, error) {
+	encoding := a.Encoding
 	if err := checkEncoding(encoding, "der", "pem"); err != nil {
 		return fun.Result{}, err
 	}
-	csr, err := loadCSR(c.Env.Host, c.Value("csr"))
+	csr, err := loadCSR(c.Env.Host, a.Csr)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(output(EncodeCSR(csr.Raw, encoding), encoding == "pem", c.Bool("raw")))
+	return fun.Value(output(EncodeCSR(csr.Raw, encoding), encoding == "pem", a.Raw))
 }
 
 // GenerateKey makes a private key: rsa, ec or ed25519. keysize is None for the
@@ -432,18 +507,29 @@ func EncodeKey(k *pki.Key, encoding string, pass *string, compat bool) ([]byte, 
 	return data, invalid(err)
 }
 
-func createPrivateKeyV2(_ context.Context, c *fun.Call) (fun.Result, error) {
+type createPrivateKeyV2Args struct {
+	Algo     string      `arg:"algo" default:"rsa" doc:"kind of the key: rsa, ec or ed25519"`
+	Keysize  value.Value `arg:"keysize,int" doc:"size of the key: 2048, 3072 or 4096 (rsa), 256, 384 or 521 (ec); default: 2048 and 256"`
+	_        string      `arg:"passphrase,secret" doc:"passphrase of the private key"`
+	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	_        bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	_        string      `arg:"path,path" doc:"file to write; default: return the result"`
+	_        bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	Rest     fun.Kwargs
+}
+
+func createPrivateKeyV2(_ context.Context, c *fun.Call, a *createPrivateKeyV2Args) (fun.Result, error) {
 	if err := noMore(c, "bits", "cipher", "verbose", "text"); err != nil {
 		return fun.Result{}, err
 	}
-	size := c.Value("keysize")
-	if bits := c.Kw.At("bits"); bits != nil {
+	size := a.Keysize
+	if bits := a.Rest.Map.At("bits"); bits != nil {
 		size = bits
 	}
-	if err := checkEncoding(c.Str("encoding"), "der", "pem", "pkcs12"); err != nil {
+	if err := checkEncoding(a.Encoding, "der", "pem", "pkcs12"); err != nil {
 		return fun.Result{}, err
 	}
-	k, err := GenerateKey(c.Str("algo"), size)
+	k, err := GenerateKey(a.Algo, size)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -468,11 +554,21 @@ func deliverKey(c *fun.Call, k *pki.Key) (fun.Result, error) {
 	return deliver(c, data, encoding == "pem", pki.KeyPEM, "")
 }
 
-func encodePrivateKey(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if err := checkEncoding(c.Str("encoding"), "der", "pem", "pkcs12"); err != nil {
+type encodePrivateKeyArgs struct {
+	_                    fun.Arguments
+	PrivateKey           value.Value `arg:"private_key,required,secret" doc:"private key: a file, PEM text or bytes"`
+	Encoding             string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	_                    string      `arg:"passphrase,secret" doc:"passphrase of the private key"`
+	_                    bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	_                    bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	PrivateKeyPassphrase value.Value `arg:"private_key_passphrase,secret,str" doc:"passphrase of the private key"`
+}
+
+func encodePrivateKey(_ context.Context, c *fun.Call, a *encodePrivateKeyArgs) (fun.Result, error) {
+	if err := checkEncoding(a.Encoding, "der", "pem", "pkcs12"); err != nil {
 		return fun.Result{}, err
 	}
-	k, err := LoadKey(c.Env.Host, c.Value("private_key"), Pass(c.Value("private_key_passphrase")))
+	k, err := LoadKey(c.Env.Host, a.PrivateKey, Pass(a.PrivateKeyPassphrase))
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -68,16 +68,16 @@ func infoV2(env *fun.Env, v value.Value) (*value.Map, error) {
 	), nil
 }
 
-func readCertificateV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := infoV2(c.Env, c.Value("certificate"))
+func readCertificateV2(_ context.Context, c *fun.Call, a *readCertificateArgs) (fun.Result, error) {
+	m, err := infoV2(c.Env, a.Certificate)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(m)
 }
 
-func readCRLV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	crl, err := loadCRL(c.Env.Host, c.Value("crl"))
+func readCRLV2(_ context.Context, c *fun.Call, a *readCRLArgs) (fun.Result, error) {
+	crl, err := loadCRL(c.Env.Host, a.Crl)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -97,8 +97,8 @@ func readCRLV2(_ context.Context, c *fun.Call) (fun.Result, error) {
 		"extensions", pki.Render(crl.Exts), "signature_algorithm", crl.Signed.AlgorithmName()))
 }
 
-func readCSRV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	csr, err := loadCSR(c.Env.Host, c.Value("csr"))
+func readCSRV2(_ context.Context, c *fun.Call, a *readCSRArgs) (fun.Result, error) {
+	csr, err := loadCSR(c.Env.Host, a.Csr)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -121,21 +121,27 @@ func expiresIn(c *fun.Call, cert *x509.Certificate, days value.Value) (bool, err
 	return !cert.NotAfter.After(at), err
 }
 
-func expires(_ context.Context, c *fun.Call) (fun.Result, error) {
-	cert, err := LoadCert(c.Env.Host, c.Value("certificate"), nil)
+type expiresArgs struct {
+	_           fun.Arguments
+	Certificate value.Value `arg:"certificate,required" doc:"certificate: a file, PEM text or bytes"`
+	Days        value.Value `arg:"days,int" default:"0" unit:"days" doc:"days from now"`
+}
+
+func expires(_ context.Context, c *fun.Call, a *expiresArgs) (fun.Result, error) {
+	cert, err := LoadCert(c.Env.Host, a.Certificate, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	yes, err := expiresIn(c, cert, c.Value("days"))
+	yes, err := expiresIn(c, cert, a.Days)
 	return fun.Result{Value: yes}, err
 }
 
 // expiry returns what expired and will_expire tell of a certificate.
-func expiry(c *fun.Call, out *value.Map, key string, days value.Value) (fun.Result, error) {
-	if IsFile(c.Env.Host, c.Value("certificate")) {
-		out.Set("path", c.Value("certificate"))
+func expiry(c *fun.Call, certificate value.Value, out *value.Map, key string, days value.Value) (fun.Result, error) {
+	if IsFile(c.Env.Host, certificate) {
+		out.Set("path", certificate)
 	}
-	cert, err := LoadCert(c.Env.Host, c.Value("certificate"), nil)
+	cert, err := LoadCert(c.Env.Host, certificate, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -153,16 +159,23 @@ func setCN(out *value.Map, cert *x509.Certificate) {
 	}
 }
 
-func expiredV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return expiry(c, value.NewMap(3), "expired", int64(0))
+func expiredV2(_ context.Context, c *fun.Call, a *readCertificateArgs) (fun.Result, error) {
+	return expiry(c, a.Certificate, value.NewMap(3), "expired", int64(0))
 }
 
-func willExpireV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return expiry(c, value.MapOf("check_days", c.Value("days")), "will_expire", c.Value("days"))
+func willExpireV2(_ context.Context, c *fun.Call, a *willExpireArgs) (fun.Result, error) {
+	return expiry(c, a.Certificate, value.MapOf("check_days", a.Days), "will_expire", a.Days)
 }
 
-func getPublicKeyV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	pub, err := PublicOf(c.Env.Host, c.Value("key"), Pass(c.Value("passphrase")))
+type getPublicKeyV2Args struct {
+	_          fun.Arguments
+	Key        value.Value `arg:"key,required" doc:"public key, certificate, private key or request: a file, PEM text or bytes"`
+	Passphrase value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+	_          bool        `arg:"asObj" doc:"accepted; a text is returned"`
+}
+
+func getPublicKeyV2(_ context.Context, c *fun.Call, a *getPublicKeyV2Args) (fun.Result, error) {
+	pub, err := PublicOf(c.Env.Host, a.Key, Pass(a.Passphrase))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -170,9 +183,15 @@ func getPublicKeyV2(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: s}, err
 }
 
+type getSigningPolicyV2Args struct {
+	_             fun.Arguments
+	SigningPolicy value.Value `arg:"signing_policy,required,str" doc:"signing policy that overrides arguments: see docs/modules/x509.md"`
+	CAServer      string      `arg:"ca_server" doc:"machine that signs, by publish.publish"`
+}
+
 // getSigningPolicyV2 returns a policy. A private key in it is not shown.
-func getSigningPolicyV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, err := PolicyFor(ctx, c.Env, c.Value("signing_policy"), c.Str("ca_server"))
+func getSigningPolicyV2(ctx context.Context, c *fun.Call, a *getSigningPolicyV2Args) (fun.Result, error) {
+	p, err := PolicyFor(ctx, c.Env, a.SigningPolicy, a.CAServer)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -183,24 +202,24 @@ func getSigningPolicyV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(p)
 }
 
-func verifyCRLV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	crl, err := loadCRL(c.Env.Host, c.Value("crl"))
+func verifyCRLV2(_ context.Context, c *fun.Call, a *verifyCRLArgs) (fun.Result, error) {
+	crl, err := loadCRL(c.Env.Host, a.Crl)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	pub, err := PublicOf(c.Env.Host, c.Value("cert"), nil)
+	pub, err := PublicOf(c.Env.Host, a.Cert, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(crl.Signed.VerifiedBy(pub))
 }
 
-func verifyPrivateKeyV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	k, err := LoadKey(c.Env.Host, c.Value("private_key"), Pass(c.Value("passphrase")))
+func verifyPrivateKeyV2(_ context.Context, c *fun.Call, a *verifyPrivateKeyArgs) (fun.Result, error) {
+	k, err := LoadKey(c.Env.Host, a.PrivateKey, Pass(a.Passphrase))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	pub, err := PublicOf(c.Env.Host, c.Value("public_key"), nil)
+	pub, err := PublicOf(c.Env.Host, a.PublicKey, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -213,16 +232,16 @@ func Verified(cert *x509.Certificate, pub any) bool {
 	return err == nil && s.VerifiedBy(pub)
 }
 
-func verifySignatureV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	cert, err := LoadCert(c.Env.Host, c.Value("certificate"), nil)
+func verifySignatureV2(_ context.Context, c *fun.Call, a *verifySignatureArgs) (fun.Result, error) {
+	cert, err := LoadCert(c.Env.Host, a.Certificate, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	signer := c.Value("signing_pub_key")
+	signer := a.SigningPubKey
 	if !value.Truth(signer) {
-		signer = c.Value("certificate")
+		signer = a.Certificate
 	}
-	pub, err := PublicOf(c.Env.Host, signer, Pass(c.Value("signing_pub_key_passphrase")))
+	pub, err := PublicOf(c.Env.Host, signer, Pass(a.SigningPubKeyPassphrase))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -246,12 +265,19 @@ func permitted(ctx context.Context, env *fun.Env, pattern, minion string) (bool,
 	return value.Fnmatch(pattern, minion), nil
 }
 
+type signRemoteV2Args struct {
+	SigningPolicy        value.Value `arg:"signing_policy,required,str" doc:"signing policy that overrides arguments: see docs/modules/x509.md"`
+	Kwargs               *value.Map  `arg:"kwargs,required" doc:"arguments of create_certificate"`
+	GetSigningPolicyOnly bool        `arg:"get_signing_policy_only" default:"False" doc:"return the policy instead of signing"`
+	Rest                 fun.Kwargs
+}
+
 // signRemoteV2 signs a certificate that another machine asks for, by a policy.
-func signRemoteV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func signRemoteV2(ctx context.Context, c *fun.Call, a *signRemoteV2Args) (fun.Result, error) {
 	answer := func(data value.Value, faults ...string) (fun.Result, error) {
 		return fun.Value(value.MapOf("data", data, "errors", value.Strings(faults...)))
 	}
-	policy, err := Policy(ctx, c.Env, c.Value("signing_policy"))
+	policy, err := Policy(ctx, c.Env, a.SigningPolicy)
 	if err != nil {
 		return answer(nil, "Failed building the signing policy. See CA server log for details.")
 	}
@@ -260,7 +286,7 @@ func signRemoteV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	if pattern, ok := policy.Get("minions"); ok {
 		policy.Delete("minions")
-		id, known := c.Kw.Get("__pub_id")
+		id, known := a.Rest.Map.Get("__pub_id")
 		if !known {
 			return answer(nil, "minion sending this request could not be identified")
 		}
@@ -272,7 +298,7 @@ func signRemoteV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return answer(nil, "minion not permitted to use specified signing policy")
 		}
 	}
-	if c.Bool("get_signing_policy_only") {
+	if a.GetSigningPolicyOnly {
 		policy.Delete("signing_private_key")
 		policy.Delete("signing_private_key_passphrase")
 		if v := policy.At("signing_cert"); v != nil {
@@ -285,7 +311,7 @@ func signRemoteV2(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return answer(policy)
 	}
 	kw := value.NewMap(8)
-	if m := c.Map("kwargs"); m != nil {
+	if m := a.Kwargs; m != nil {
 		kw = m.Copy()
 	}
 	for _, k := range []string{"ca_server", "copypath", "prepend_cn", "signing_private_key", "signing_private_key_passphrase"} {

@@ -102,9 +102,9 @@ func writePEM(h host.Host, text, path string, overwrite bool, kind string) (stri
 // matching returns what read returns for each file that a glob matches. A file that
 // it refuses fails the call, as in Salt, and is named: who asks for all certificates
 // would not notice that one is missing.
-func matching(c *fun.Call, read func(path string) (value.Value, error)) (fun.Result, error) {
+func matching(c *fun.Call, a *getPEMEntriesArgs, read func(path string) (value.Value, error)) (fun.Result, error) {
 	out := value.NewMap(4)
-	for _, path := range files.New(c.Env, "base", false).Glob(c.Str("glob_path")) {
+	for _, path := range files.New(c.Env, "base", false).Glob(a.GlobPath) {
 		if !IsFile(c.Env.Host, path) {
 			continue
 		}
@@ -121,23 +121,36 @@ func matching(c *fun.Call, read func(path string) (value.Value, error)) (fun.Res
 	return fun.Value(out)
 }
 
-func getPEMEntries(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return matching(c, func(path string) (value.Value, error) {
+// getPEMEntriesArgs are the arguments of getPEMEntries, readCertificates and readCertificatesV2.
+type getPEMEntriesArgs struct {
+	_        fun.Arguments
+	GlobPath string `arg:"glob_path,required,path" doc:"files, as a glob"`
+}
+
+func getPEMEntries(_ context.Context, c *fun.Call, a *getPEMEntriesArgs) (fun.Result, error) {
+	return matching(c, a, func(path string) (value.Value, error) {
 		entry, err := PEMEntry(c.Env.Host, path, "")
 		return value.Bytes(entry), err
 	})
 }
 
-func readCertificates(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return matching(c, func(path string) (value.Value, error) { return InfoV1(c.Env, path) })
+func readCertificates(_ context.Context, c *fun.Call, a *getPEMEntriesArgs) (fun.Result, error) {
+	return matching(c, a, func(path string) (value.Value, error) { return InfoV1(c.Env, path) })
 }
 
-func readCertificatesV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return matching(c, func(path string) (value.Value, error) { return infoV2(c.Env, path) })
+func readCertificatesV2(_ context.Context, c *fun.Call, a *getPEMEntriesArgs) (fun.Result, error) {
+	return matching(c, a, func(path string) (value.Value, error) { return infoV2(c.Env, path) })
 }
 
-func getPEMEntry(_ context.Context, c *fun.Call) (fun.Result, error) {
-	entry, err := PEMEntry(c.Env.Host, c.Value("text"), c.Str("pem_type"))
+// getPEMEntryArgs are the arguments of getPEMEntry and getPEMEntryV2.
+type getPEMEntryArgs struct {
+	_       fun.Arguments
+	Text    value.Value `arg:"text,required,secret" doc:"PEM text, or a file that has it"`
+	PemType string      `arg:"pem_type" doc:"type of the PEM block, a regular expression such as CERTIFICATE; default: any"`
+}
+
+func getPEMEntry(_ context.Context, c *fun.Call, a *getPEMEntryArgs) (fun.Result, error) {
+	entry, err := PEMEntry(c.Env.Host, a.Text, a.PemType)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -154,26 +167,34 @@ func PEMEntryV2(h host.Host, v value.Value, kind string) (string, error) {
 	return entry, invalid(err)
 }
 
-func getPEMEntryV2(_ context.Context, c *fun.Call) (fun.Result, error) {
-	entry, err := PEMEntryV2(c.Env.Host, c.Value("text"), c.Str("pem_type"))
+func getPEMEntryV2(_ context.Context, c *fun.Call, a *getPEMEntryArgs) (fun.Result, error) {
+	entry, err := PEMEntryV2(c.Env.Host, a.Text, a.PemType)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(value.Bytes(entry))
 }
 
-func writePEMFn(_ context.Context, c *fun.Call) (fun.Result, error) {
-	text, err := textOrFile(c.Env.Host, c.Value("text"))
+type writePEMFnArgs struct {
+	_         fun.Arguments
+	Text      value.Value `arg:"text,required,secret" doc:"PEM text, or a file that has it"`
+	Path      string      `arg:"path,required,path" doc:"file to write; default: return the result"`
+	Overwrite bool        `arg:"overwrite" default:"True" doc:"replace the whole file; False keeps a private key and DH parameters in it"`
+	PemType   string      `arg:"pem_type" doc:"type of the PEM block, a regular expression such as CERTIFICATE; default: any"`
+}
+
+func writePEMFn(_ context.Context, c *fun.Call, a *writePEMFnArgs) (fun.Result, error) {
+	text, err := textOrFile(c.Env.Host, a.Text)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	said, err := writePEM(c.Env.Host, text, c.Str("path"), c.Bool("overwrite"), c.Str("pem_type"))
+	said, err := writePEM(c.Env.Host, text, a.Path, a.Overwrite, a.PemType)
 	return fun.Result{Value: said}, err
 }
 
 // privateKeySize returns the size of a private key, None for kinds that have one.
-func privateKeySize(_ context.Context, c *fun.Call) (fun.Result, error) {
-	k, err := LoadKey(c.Env.Host, c.Value("private_key"), Pass(c.Value("passphrase")))
+func privateKeySize(_ context.Context, c *fun.Call, a *getPrivateKeySizeArgs) (fun.Result, error) {
+	k, err := LoadKey(c.Env.Host, a.PrivateKey, Pass(a.Passphrase))
 	if err != nil {
 		return fun.Result{}, err
 	}

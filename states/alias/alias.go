@@ -16,17 +16,12 @@ func States() fun.Module {
 
 var specs = []fun.Spec{
 	{
-		Name: "absent", State: absent, Src: "states/alias.py absent",
-		Doc:  "Remove a mail alias.",
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the alias"}},
+		Name: "absent", Do: absent, Src: "states/alias.py absent",
+		Doc: "Remove a mail alias.",
 	},
 	{
-		Name: "present", State: present, Src: "states/alias.py present",
+		Name: "present", Do: present, Src: "states/alias.py present",
 		Doc: "Set the target of a mail alias.\nThe file is /etc/aliases, or that of the option aliases.file.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the alias"},
-			{Name: "target", Type: fun.Str | fun.Strs, Required: true, Doc: "address that mail goes to, or a list"},
-		},
 	},
 }
 
@@ -34,9 +29,15 @@ func change(c *fun.Call, comment string) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: comment, Changes: value.MapOf("alias", c.Name)}
 }
 
+type presentArgs struct {
+	_      fun.Arguments
+	_      string      `arg:"name,required" doc:"name of the alias"`
+	Target value.Value `arg:"target,required,str|list[str]" doc:"address that mail goes to, or a list"`
+}
+
 // present sets the target of an alias. Salt: salt/states/alias.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	target := c.Value("target")
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	target := a.Target
 	has, err := pkg.Call(ctx, c.Env, "aliases.has_target", nil, c.Name, target)
 	to := c.Name + " -> " + value.Str(target)
 	switch {
@@ -57,8 +58,13 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	return change(c, "Set email alias "+to)
 }
 
+type absentArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the alias"`
+}
+
 // absent removes an alias. Salt: salt/states/alias.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	has, err := pkg.Call(ctx, c.Env, "aliases.get_target", nil, c.Name)
 	switch {
 	case err != nil:

@@ -23,32 +23,29 @@ func provided(env *fun.Env) (bool, string) {
 	return mod != nil, why
 }
 
-var nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the alternative, such as editor"}
+type nameArg struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the alternative, such as editor"`
+}
 
-var pathArg = fun.Arg{Name: "path", Type: fun.Path, Required: true, Doc: "path that serves under the name"}
+type pathArg struct {
+	_    fun.Arguments
+	Path string `arg:"path,required,path" doc:"path that serves under the name"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "auto", Doc: "Let the path with the highest priority serve.", Src: "states/alternatives.py auto", State: auto,
-		Args: []fun.Arg{nameArg},
+		Name: "auto", Doc: "Let the path with the highest priority serve.", Src: "states/alternatives.py auto", Do: auto,
 	},
 	{
-		Name: "install", Doc: "Register a path for a name.", Src: "states/alternatives.py install", State: install,
-		Args: []fun.Arg{
-			nameArg,
-			{Name: "link", Type: fun.Path, Required: true, Doc: "link by which the name is used"},
-			pathArg,
-			{Name: "priority", Type: fun.Int, Required: true, Doc: "in automatic mode the path with the highest priority serves"},
-		},
+		Name: "install", Doc: "Register a path for a name.", Src: "states/alternatives.py install", Do: install,
 	},
 	{
-		Name: "remove", Doc: "Remove a path from those of a name.", Src: "states/alternatives.py remove", State: remove,
-		Args: []fun.Arg{nameArg, pathArg},
+		Name: "remove", Doc: "Remove a path from those of a name.", Src: "states/alternatives.py remove", Do: remove,
 	},
 	{
-		Name: "set", Doc: "Choose the path that serves under a name.", Src: "states/alternatives.py set_", State: set,
-		Args: []fun.Arg{nameArg, pathArg},
+		Name: "set", Doc: "Choose the path that serves under a name.", Src: "states/alternatives.py set_", Do: set,
 	},
 }
 
@@ -74,8 +71,15 @@ func ret(c *fun.Call, result fun.Outcome, format string, a ...any) fun.Ret {
 // fail is the return for an error of an execution function.
 func fail(c *fun.Call, err error) fun.Ret { return ret(c, fun.Failed, "%v", err) }
 
-func install(ctx context.Context, c *fun.Call) fun.Ret {
-	name, link, path, priority := c.Name, c.Str("link"), c.Str("path"), c.Int("priority")
+type installArgs struct {
+	nameArg
+	Link string `arg:"link,required,path" doc:"link by which the name is used"`
+	pathArg
+	Priority int64 `arg:"priority,required" doc:"in automatic mode the path with the highest priority serves"`
+}
+
+func install(ctx context.Context, c *fun.Call, a *installArgs) fun.Ret {
+	name, link, path, priority := c.Name, a.Link, a.Path, a.Priority
 	has, there, err := alts.Registered(ctx, c.Env, name, path)
 	if err != nil {
 		return fail(c, err)
@@ -113,8 +117,14 @@ func install(ctx context.Context, c *fun.Call) fun.Ret {
 	return r
 }
 
-func remove(ctx context.Context, c *fun.Call) fun.Ret {
-	name, path := c.Name, c.Str("path")
+// removeArgs are the arguments of remove and set.
+type removeArgs struct {
+	nameArg
+	pathArg
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
+	name, path := c.Name, a.Path
 	_, there, err := alts.Registered(ctx, c.Env, name, path)
 	if err != nil {
 		return fail(c, err)
@@ -151,7 +161,7 @@ func remove(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret(c, fun.Failed, "Alternative for %s doesn't exist", name)
 }
 
-func auto(ctx context.Context, c *fun.Call) fun.Ret {
+func auto(ctx context.Context, c *fun.Call, _ *nameArg) fun.Ret {
 	shown, err := call(ctx, c, "display", c.Name)
 	if err != nil {
 		return fail(c, err)
@@ -178,8 +188,8 @@ func auto(ctx context.Context, c *fun.Call) fun.Ret {
 	return r
 }
 
-func set(ctx context.Context, c *fun.Call) fun.Ret {
-	name, path := c.Name, c.Str("path")
+func set(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
+	name, path := c.Name, a.Path
 	now, err := call(ctx, c, "show_current", name)
 	if err != nil {
 		return fail(c, err)

@@ -43,38 +43,43 @@ func onDebian(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "its name"}}
+type nameArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"its name"`
+}
 
 // specs are the functions of "apache".
 var specs = []fun.Spec{
 	{
-		Name: "configfile", State: configfile, Src: "states/apache.py configfile",
+		Name: "configfile", Do: configfile, Src: "states/apache.py configfile",
 		Doc: "Write a configuration file of directives and sections.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Path, Required: true, Doc: "the file"},
-			{Name: "config", Type: fun.List, Required: true, Doc: "directives and sections, a mapping each; the key this is the argument of a section"},
-		},
 	},
 }
 
 var confSpecs = []fun.Spec{
-	{Name: "disabled", State: confDisabled, Src: "states/apache_conf.py disabled", Doc: "Disable a configuration.", Args: nameArgs},
-	{Name: "enabled", State: confEnabled, Src: "states/apache_conf.py enabled", Doc: "Enable a configuration.", Args: nameArgs},
+	{Name: "disabled", Do: confDisabled, Src: "states/apache_conf.py disabled", Doc: "Disable a configuration."},
+	{Name: "enabled", Do: confEnabled, Src: "states/apache_conf.py enabled", Doc: "Enable a configuration."},
 }
 
 var moduleSpecs = []fun.Spec{
-	{Name: "disabled", State: moduleDisabled, Src: "states/apache_module.py disabled", Doc: "Disable a module.", Args: nameArgs},
-	{Name: "enabled", State: moduleEnabled, Src: "states/apache_module.py enabled", Doc: "Enable a module.", Args: nameArgs},
+	{Name: "disabled", Do: moduleDisabled, Src: "states/apache_module.py disabled", Doc: "Disable a module."},
+	{Name: "enabled", Do: moduleEnabled, Src: "states/apache_module.py enabled", Doc: "Enable a module."},
 }
 
 var siteSpecs = []fun.Spec{
-	{Name: "disabled", State: siteDisabled, Src: "states/apache_site.py disabled", Doc: "Disable a site.", Args: nameArgs},
-	{Name: "enabled", State: siteEnabled, Src: "states/apache_site.py enabled", Doc: "Enable a site.", Args: nameArgs},
+	{Name: "disabled", Do: siteDisabled, Src: "states/apache_site.py disabled", Doc: "Disable a site."},
+	{Name: "enabled", Do: siteEnabled, Src: "states/apache_site.py enabled", Doc: "Enable a site."},
+}
+
+type configfileArgs struct {
+	_      fun.Arguments
+	_      string        `arg:"name,required,path" doc:"the file"`
+	Config []value.Value `arg:"config,required" doc:"directives and sections, a mapping each; the key this is the argument of a section"`
 }
 
 // configfile writes a configuration file. Salt: states/apache.py configfile.
-func configfile(_ context.Context, c *fun.Call) fun.Ret {
-	text, err := apache.Config(c.List("config"))
+func configfile(_ context.Context, c *fun.Call, a *configfileArgs) fun.Ret {
+	text, err := apache.Config(a.Config)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -110,17 +115,29 @@ var (
 	site   = thing{"site", "apache.check_site_enabled", "apache.a2ensite", "apache.a2dissite"}
 )
 
-func confEnabled(ctx context.Context, c *fun.Call) fun.Ret { return conf.set(ctx, c, true) }
+func confEnabled(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
+	return conf.set(ctx, c, true)
+}
 
-func confDisabled(ctx context.Context, c *fun.Call) fun.Ret { return conf.set(ctx, c, false) }
+func confDisabled(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
+	return conf.set(ctx, c, false)
+}
 
-func moduleEnabled(ctx context.Context, c *fun.Call) fun.Ret { return module.set(ctx, c, true) }
+func moduleEnabled(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
+	return module.set(ctx, c, true)
+}
 
-func moduleDisabled(ctx context.Context, c *fun.Call) fun.Ret { return module.set(ctx, c, false) }
+func moduleDisabled(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
+	return module.set(ctx, c, false)
+}
 
-func siteEnabled(ctx context.Context, c *fun.Call) fun.Ret { return site.set(ctx, c, true) }
+func siteEnabled(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
+	return site.set(ctx, c, true)
+}
 
-func siteDisabled(ctx context.Context, c *fun.Call) fun.Ret { return site.set(ctx, c, false) }
+func siteDisabled(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
+	return site.set(ctx, c, false)
+}
 
 // set enables or disables a thing.
 func (t thing) set(ctx context.Context, c *fun.Call, on bool) fun.Ret {

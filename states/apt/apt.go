@@ -23,13 +23,17 @@ func avail(env *fun.Env) (bool, string) {
 }
 
 var specs = []fun.Spec{{
-	Name: "held", State: held, Src: "states/aptpkg.py held",
-	Doc:  "Keep a package from being upgraded.\npkg.held does the same for several packages.",
-	Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+	Name: "held", Do: held, Src: "states/aptpkg.py held",
+	Doc: "Keep a package from being upgraded.\npkg.held does the same for several packages.",
 }}
 
+type heldArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the package"`
+}
+
 // held holds a package. Salt: salt/states/aptpkg.py held.
-func held(ctx context.Context, c *fun.Call) fun.Ret {
+func held(ctx context.Context, c *fun.Call, _ *heldArgs) fun.Ret {
 	if strings.ContainsAny(c.Name, "*?[") {
 		return fun.Fail("Package %s does not have a state", c.Name)
 	}

@@ -28,6 +28,7 @@ func States() fun.Module {
 
 // A job is one archive to unpack.
 type job struct {
+	a       *extractedArgs
 	c       *fun.Call
 	fs      *files.FS
 	ret     *files.Return
@@ -44,6 +45,36 @@ type job struct {
 	unzip   bool // unzip(1) unpacks
 }
 
+type extractedArgs struct {
+	_                  string        `arg:"name,required,path" doc:"absolute path of the directory to extract to"`
+	_                  value.Value   `arg:"source,required,str|list" doc:"URL or path of the archive; the first of a list that exists"`
+	_                  string        `arg:"source_hash" doc:"digest of the archive, or a file of digests"`
+	_                  string        `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	_                  bool          `arg:"source_hash_update" default:"False" doc:"extract again if the digest changed"`
+	_                  bool          `arg:"skip_files_list_verify" default:"False" doc:"do nothing while the digest is the one that source_hash_update noted"`
+	KeepSource         bool          `arg:"keep_source" default:"True" doc:"keep a downloaded archive in the cache"`
+	_                  bool          `arg:"skip_verify" default:"False" doc:"accept a remote archive without a digest"`
+	Password           value.Value   `arg:"password,secret,str" doc:"accepted; encrypted archives are not supported"`
+	Options            value.Value   `arg:"options,str" doc:"options of tar(1) or unzip(1), which then extracts the archive"`
+	ListOptions        string        `arg:"list_options" doc:"command that writes the decompressed archive to standard output, for other compressions"`
+	Force              bool          `arg:"force" default:"False" doc:"replace files of another type that have the same names"`
+	Overwrite          bool          `arg:"overwrite" default:"False" doc:"always extract"`
+	Clean              bool          `arg:"clean" default:"False" doc:"first remove the top-level entries of the archive"`
+	CleanParent        bool          `arg:"clean_parent" default:"False" doc:"first remove the directory and its contents"`
+	User               value.Value   `arg:"user,str|int" doc:"owner of extracted files, by name or ID"`
+	Group              value.Value   `arg:"group,str|int" doc:"group of extracted files, by name or ID"`
+	IfMissing          value.Value   `arg:"if_missing,path" doc:"do nothing if this path exists"`
+	TrimOutput         value.Value   `arg:"trim_output,bool|int" default:"False" doc:"report at most this many files; True is 100"`
+	UseCmdUnzip        fun.Opt[bool] `arg:"use_cmd_unzip" doc:"extract a zip archive with unzip(1); default: if options are given"`
+	_                  bool          `arg:"extract_perms" default:"True" doc:"keep the permissions in a zip archive"`
+	EnforceToplevel    bool          `arg:"enforce_toplevel" default:"True" doc:"refuse an archive without a single top-level directory"`
+	EnforceOwnershipOn value.Value   `arg:"enforce_ownership_on,path" doc:"path whose owner is managed instead of that of all files"`
+	_                  string        `arg:"archive_format" doc:"tar or zip; default: by the name of the source"`
+	_                  bool          `arg:"use_etag" default:"False" doc:"use ETag headers to check whether a web source changed"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // extracted unpacks an archive.
 //
 // It fails where the archive cannot be had or read, has no single directory at
@@ -51,16 +82,16 @@ type job struct {
 // way (unless force is set). Salt: states/archive.py extracted. Differences:
 // rar and encrypted zip are not read; members that would leave the directory
 // are refused.
-func extracted(ctx context.Context, c *fun.Call) fun.Ret {
+func extracted(ctx context.Context, c *fun.Call, a *extractedArgs) fun.Ret {
 	saltenv := ""
 	if c.Low != nil {
 		saltenv = c.Low.SaltEnv
 	}
-	j := &job{c: c, fs: files.New(c.Env, saltenv, c.Test), ret: files.NewReturn(c.Name)}
+	j := &job{c: c, a: a, fs: files.New(c.Env, saltenv, c.Test), ret: files.NewReturn(c.Name)}
 	if fault := j.check(); fault != "" {
 		return j.ret.Fail("%s", fault).Ret()
 	}
-	if p := c.Str("if_missing"); p != "" && j.fs.Exists(p) {
+	if p := fun.TextOf(a.IfMissing); p != "" && j.fs.Exists(p) {
 		j.ret.Comment = fmt.Sprintf("Path %s exists", p)
 		return j.ret.Ret()
 	}
@@ -73,7 +104,7 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 	if fault := j.read(ctx); fault != "" {
 		return j.ret.Fail("%s", fault).Ret()
 	}
-	if c.Bool("clean") && c.Bool("clean_parent") {
+	if a.Clean && a.CleanParent {
 		return j.ret.Fail("Only one of 'clean' and 'clean_parent' can be set to True").Ret()
 	}
 	if err := j.checkSystem(); err != nil {
@@ -92,7 +123,7 @@ func extracted(ctx context.Context, c *fun.Call) fun.Ret {
 	if due && c.Test {
 		j.ret.Result = fun.WouldChange
 		j.ret.Comment = fmt.Sprintf("Archive %s would be extracted to %s", cp.Redact(j.source), j.dir)
-		if c.Bool("clean") {
+		if a.Clean {
 			j.ret.Comment += ", after cleaning destination path(s)"
 		}
 		j.explain()
@@ -231,12 +262,12 @@ func (j *job) zipArgs() string {
 	if j.format != "zip" {
 		return ""
 	}
-	use := j.c.Bool("use_cmd_unzip")
-	if j.c.Str("options") == "" {
+	use := j.a.UseCmdUnzip.V
+	if fun.TextOf(j.a.Options) == "" {
 		j.unzip = use
 		return ""
 	}
-	if !use && !j.c.IsNone("use_cmd_unzip") {
+	if !use && !!j.a.UseCmdUnzip.Given {
 		return "'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the 'options' argument). Either remove 'use_cmd_unzip', or set it to True."
 	}
 	if _, err := j.fs.LookPath("unzip", ""); err != nil {
@@ -308,10 +339,10 @@ func (j *job) noteSum() {
 // list.
 func (j *job) workaround() string {
 	var todo []string
-	if !j.c.Bool("if_missing") {
+	if !value.Truth(j.a.IfMissing) {
 		todo = append(todo, "'if_missing' must be set")
 	}
-	if !j.c.Bool("enforce_ownership_on") && (value.Truth(j.c.Value("user")) || value.Truth(j.c.Value("group"))) {
+	if !value.Truth(j.a.EnforceOwnershipOn) && (value.Truth(j.a.User) || value.Truth(j.a.Group)) {
 		todo = append(todo, "Ownership cannot be managed without setting 'enforce_ownership_on'.")
 	}
 	if len(todo) == 0 {
@@ -328,9 +359,9 @@ func (j *job) workaround() string {
 
 // read lists the archive and checks its top level.
 func (j *job) read(ctx context.Context) string {
-	l, err := archives.List(ctx, j.fs.Host, j.cached, j.format, archives.LimitsOf(j.c.Env.Opts), j.strip, strings.Fields(j.c.Str("list_options"))...)
+	l, err := archives.List(ctx, j.fs.Host, j.cached, j.format, archives.LimitsOf(j.c.Env.Opts), j.strip, strings.Fields(j.a.ListOptions)...)
 	var encrypted *fun.CommandError
-	if errors.As(err, &encrypted) && j.format == "zip" && !j.c.Bool("password") {
+	if errors.As(err, &encrypted) && j.format == "zip" && !value.Truth(j.a.Password) {
 		return fmt.Sprintf("Archive %s is password-protected, but no password was specified. Please set the 'password' argument.", cp.Redact(j.source))
 	}
 	if errors.Is(err, archives.ErrFormat) {
@@ -344,7 +375,7 @@ func (j *job) read(ctx context.Context) string {
 		return fmt.Sprintf("Failed to extract %s: the archive holds %q, which is not below the directory", cp.Redact(j.source), l.Outside)
 	}
 	j.list = l
-	if j.c.Bool("enforce_toplevel") && (len(l.TopDirs) > 1 || len(l.TopFiles) > 0) {
+	if j.a.EnforceToplevel && (len(l.TopDirs) > 1 || len(l.TopFiles) > 0) {
 		return fmt.Sprintf("Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. "+
 			"To avoid a '%s-bomb' it may also be advisable to set a top-level directory by adding it to the 'name' value (for example, setting 'name' to %s instead of %s).",
 			j.format, filepath.Join(j.dir, "some_dir"), j.dir)
@@ -354,7 +385,7 @@ func (j *job) read(ctx context.Context) string {
 
 // compare tells whether unpacking is due, and which paths are of another kind.
 func (j *job) compare() (due bool, wrong []string) {
-	due = j.c.Bool("overwrite")
+	due = j.a.Overwrite
 	for _, kind := range []struct {
 		names []string
 		is    string
@@ -403,17 +434,17 @@ func (j *job) clearWay(wrong []string) (fun.Ret, bool) {
 	say := fmt.Sprintf("The below paths (relative to %s) exist, but are the incorrect type (file instead of directory, symlink instead of file, etc.).", j.dir)
 	names := "\n\n- " + strings.Join(wrong, "\n- ")
 	switch {
-	case j.c.Bool("clean") && j.c.Test:
+	case j.a.Clean && j.c.Test:
 		j.ret.Result = fun.WouldChange
 		j.ret.Comment = say + " Since the 'clean' option is enabled, the destination paths would be cleared and the archive would be extracted." + names
 		return j.ret.Ret(), true
-	case j.c.Bool("clean_parent") && j.c.Test:
+	case j.a.CleanParent && j.c.Test:
 		j.ret.Result = fun.WouldChange
 		j.ret.Comment = say + " Since the 'clean_parent' option is enabled, the destination parent directory would be removed first and then re-created and the archive would be extracted"
 		return j.ret.Ret(), true
-	case j.c.Bool("clean"):
+	case j.a.Clean:
 		return fun.Ret{}, false
-	case !j.c.Bool("force"):
+	case !j.a.Force:
 		return j.ret.Fail("%s", say+" To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting."+names).Ret(), true
 	case j.c.Test:
 		return fun.Ret{}, false
@@ -518,8 +549,8 @@ func (j *job) extract(ctx context.Context) (ret fun.Ret, ok bool) {
 
 // cmdUnzip unpacks with unzip(1) and its options; it returns what unzip says.
 func (j *job) cmdUnzip(ctx context.Context) ([]string, error) {
-	kw := value.MapOf("options", j.c.Value("options"), "trim_output", j.c.Value("trim_output"))
-	if p := j.c.Str("password"); p != "" {
+	kw := value.MapOf("options", j.a.Options, "trim_output", j.a.TrimOutput)
+	if p := fun.TextOf(j.a.Password); p != "" {
 		kw.Set("password", p)
 	}
 	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "archive.cmd_unzip", fun.Args{Pos: []value.Value{j.cached, j.dir}, Kw: kw})
@@ -540,7 +571,7 @@ func (j *job) cmdUnzip(ctx context.Context) ([]string, error) {
 // dropCached removes the cached archive where keep_source, or its older name
 // keep, is False.
 func (j *job) dropCached() {
-	keep := j.c.Bool("keep_source")
+	keep := j.a.KeepSource
 	if v, ok := j.c.Kw.Get("keep"); ok && keep {
 		keep = value.Truth(v)
 	}
@@ -559,7 +590,7 @@ func (j *job) tar(ctx context.Context) (names []string, failed *value.Map, err e
 	short.WriteString("xv")
 	argv := []string{"tar"}
 	var long []string
-	for i, o := range strings.Fields(j.c.Str("options")) {
+	for i, o := range strings.Fields(fun.TextOf(j.a.Options)) {
 		if i == 0 && !strings.HasPrefix(o, "-") {
 			short.WriteString(strings.Trim(strings.NewReplacer("x", "", "f", "", "v", "").Replace(o), "-"))
 			continue
@@ -591,12 +622,12 @@ func (j *job) explain() {
 // own gives what was unpacked, and what is in its directories, the owner that is
 // asked for.
 func (j *job) own(ctx context.Context) {
-	user, group := j.c.Value("user"), j.c.Value("group")
+	user, group := j.a.User, j.a.Group
 	if !value.Truth(user) && !value.Truth(group) {
 		return
 	}
 	tops := slices.Concat(j.list.TopDirs, j.list.TopFiles, j.list.TopLinks)
-	if p := j.c.Str("enforce_ownership_on"); p != "" {
+	if p := fun.TextOf(j.a.EnforceOwnershipOn); p != "" {
 		rel, err := filepath.Rel(j.dir, p)
 		if err != nil {
 			rel = p
@@ -634,7 +665,7 @@ func (j *job) own(ctx context.Context) {
 		}
 	}
 	if len(missing) > 0 {
-		if j.c.Str("if_missing") == "" {
+		if fun.TextOf(j.a.IfMissing) == "" {
 			j.ret.Result = fun.Failed
 		}
 		j.ret.Comment += "\n\nWhile trying to enforce user/group ownership, the following paths were missing:\n\n- " + strings.Join(missing, "\n- ")

@@ -62,7 +62,7 @@ func pack(t *testing.T, names ...string) string {
 
 func (r *rig) run(test bool, kv ...value.Value) string {
 	r.t.Helper()
-	mod := archive.States()
+	mod := archive.States().Loaded()
 	low := value.MapOf(kv...)
 	c, err := dispatch.New(r.env).Bind(&mod, &mod.Specs[0], fun.Args{Kw: low})
 	if err != nil {

@@ -20,32 +20,28 @@ func States() fun.Module {
 func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "at") }
 
 // jobArgs describe a job.
-var jobArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "the command, unless job gives it"},
-	{Name: "timespec", Type: fun.Str, Required: true, Doc: "when, as at(1) takes it: '9:09 11/09/26', 'now + 1 min', 'noon tomorrow'"},
-	{Name: "tag", Type: fun.Str, Doc: "a name for the job: letters, digits and _"},
-	{Name: "user", Type: fun.Str, Doc: "account that it runs as"},
-	{Name: "job", Type: fun.Str, Doc: "the command"},
-	{Name: "unique_tag", Type: fun.Bool, Default: false, Doc: "queue nothing while a job with the tag waits"},
+type jobArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"the command, unless job gives it"`
+	_ string `arg:"timespec,required" doc:"when, as at(1) takes it: '9:09 11/09/26', 'now + 1 min', 'noon tomorrow'"`
+	_ string `arg:"tag" doc:"a name for the job: letters, digits and _"`
+	_ string `arg:"user" doc:"account that it runs as"`
+	_ string `arg:"job" doc:"the command"`
+	_ bool   `arg:"unique_tag" default:"False" doc:"queue nothing while a job with the tag waits"`
 }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", Src: "states/at.py absent", State: absent, VarKw: true, Hands: true,
+		Name: "absent", Src: "states/at.py absent", Do: absent, Hands: true,
 		Doc: "Remove jobs: the one of a number, those that fit, or all.\n\nFurther arguments choose jobs: tag, runas, hour, minute, day, month, year.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "any text"},
-			{Name: "jobid", Type: fun.Str, Doc: "number of the one job to remove"},
-		},
 	},
 	{
 		Name: "present", Doc: "Queue a job.", Src: "states/at.py present", State: present, Always: true,
-		Shared: [][]fun.Arg{jobArgs},
+		Shared: [][]fun.Arg{fun.ArgsOf((*jobArgs)(nil))},
 	},
 	{
-		Name: "watch", Doc: "Queue a job when a state that is watched has changes.", Src: "states/at.py watch", State: watch,
-		Shared: [][]fun.Arg{jobArgs},
+		Name: "watch", Doc: "Queue a job when a state that is watched has changes.", Src: "states/at.py watch", Do: watch,
 	},
 }
 
@@ -62,7 +58,7 @@ func call(ctx context.Context, c *fun.Call, name string, pos []value.Value, kw *
 	return m, nil
 }
 
-func watch(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
+func watch(context.Context, *fun.Call, *jobArgs) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
 
 // watched is mod_watch: only at.watch acts.
 func watched(ctx context.Context, c *fun.Call) fun.Ret {
@@ -116,13 +112,19 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type absentArgs struct {
+	_     string `arg:"name,required" doc:"any text"`
+	Jobid string `arg:"jobid" doc:"number of the one job to remove"`
+	Rest  fun.Kwargs
+}
+
 // absent removes jobs. Salt: salt/states/at.py absent. Difference: in test mode it
 // looks which jobs there are.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	if c.Kw.Has("limit") {
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	if a.Rest.Map.Has("limit") {
 		return fun.Fail("limit parameter not supported %s", c.Name)
 	}
-	id := c.Str("jobid")
+	id := a.Jobid
 	ids, err := chosen(ctx, c, id)
 	if err != nil {
 		return fun.Raise(err)

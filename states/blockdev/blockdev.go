@@ -28,24 +28,12 @@ func available(env *fun.Env) (bool, string) {
 
 var specs = []fun.Spec{
 	{
-		Name: "formatted", State: formatted, VarKw: true, Hands: true, Src: "states/blockdev.py formatted",
+		Name: "formatted", Do: formatted, Hands: true, Src: "states/blockdev.py formatted",
 		Doc: "Make a file system on a device, unless it has one of that type.\nAnother file system is lost. Further arguments are those of disk.format.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Path, Required: true, Doc: "the device"},
-			{Name: "fs_type", Type: fun.Str, Default: "ext4", Doc: "type of the file system"},
-			{Name: "force", Type: fun.Bool, Default: false, Doc: "of ext and xfs: also where there is one, or the device is a whole disk"},
-		},
 	},
 	{
-		Name: "tuned", State: tuned, VarKw: true, Src: "states/blockdev.py tuned",
+		Name: "tuned", Do: tuned, Src: "states/blockdev.py tuned",
 		Doc: "Set properties of a block device.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Path, Required: true, Doc: "the device"},
-			{Name: "read-ahead", Type: fun.Int, KwOnly: true, Unit: "sectors", Doc: "read-ahead of the device, in sectors of 512 bytes"},
-			{Name: "filesystem-read-ahead", Type: fun.Int, KwOnly: true, Unit: "sectors", Doc: "read-ahead of the file system, in sectors of 512 bytes"},
-			{Name: "read-only", Type: fun.Bool, KwOnly: true, Doc: "make the device read-only"},
-			{Name: "read-write", Type: fun.Bool, KwOnly: true, Doc: "make the device writable"},
-		},
 	},
 }
 
@@ -86,9 +74,18 @@ func show(p property, text string) string {
 	return text
 }
 
+type tunedArgs struct {
+	_ string `arg:"name,required,path" doc:"the device"`
+	_ int64  `arg:"read-ahead,kw" unit:"sectors" doc:"read-ahead of the device, in sectors of 512 bytes"`
+	_ int64  `arg:"filesystem-read-ahead,kw" unit:"sectors" doc:"read-ahead of the file system, in sectors of 512 bytes"`
+	_ bool   `arg:"read-only,kw" doc:"make the device read-only"`
+	_ bool   `arg:"read-write,kw" doc:"make the device writable"`
+	_ fun.Kwargs
+}
+
 // tuned sets properties of a device. Salt: salt/states/blockdev.py tuned. Differences:
 // what is no block device is a failure, and a dry run says what would change.
-func tuned(ctx context.Context, c *fun.Call) fun.Ret {
+func tuned(ctx context.Context, c *fun.Call, _ *tunedArgs) fun.Ret {
 	st, err := c.Env.Host.Stat(c.Name)
 	if err != nil && c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
@@ -161,11 +158,18 @@ const (
 	pause    = 3 * time.Second
 )
 
+type formattedArgs struct {
+	_      string `arg:"name,required,path" doc:"the device"`
+	FSType string `arg:"fs_type" default:"ext4" doc:"type of the file system"`
+	Force  bool   `arg:"force" default:"False" doc:"of ext and xfs: also where there is one, or the device is a whole disk"`
+	Rest   fun.Kwargs
+}
+
 // formatted makes a file system. Salt: salt/states/blockdev.py formatted.
 // Differences: changes name the file system that was there; a failure of mkfs is
 // reported at once.
-func formatted(ctx context.Context, c *fun.Call) fun.Ret {
-	want := c.Str("fs_type")
+func formatted(ctx context.Context, c *fun.Call, a *formattedArgs) fun.Ret {
+	want := a.FSType
 	if c.Name == "" || c.Name[0] == '-' {
 		return fun.Fail("%s does not exist", c.Name)
 	}
@@ -183,8 +187,8 @@ func formatted(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
 	}
-	kw := value.MapOf("fs_type", want, "force", c.Bool("force"))
-	for k, v := range c.Kw.All() {
+	kw := value.MapOf("fs_type", want, "force", a.Force)
+	for k, v := range a.Rest.Map.All() {
 		kw.Set(k, v)
 	}
 	made, err := call(ctx, c, "format", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})

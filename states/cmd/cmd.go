@@ -57,8 +57,8 @@ func again(ctx context.Context, c *fun.Call, name string, fn fun.StateFn) fun.Re
 // mode: True, or a list with test_name, ask for it. Salt takes anything else
 // for False in silence; a warning says so.
 // Salt: salt/states/cmd.py run.
-func statefulOf(c *fun.Call) (on bool, testName string) {
-	switch v := c.Value("stateful").(type) {
+func statefulOf(c *fun.Call, stateful value.Value) (on bool, testName string) {
+	switch v := stateful.(type) {
 	case nil:
 	case bool:
 		return v, ""
@@ -78,8 +78,8 @@ func statefulOf(c *fun.Call) (on bool, testName string) {
 }
 
 // envFault reports an env that is neither a dict nor a list.
-func envFault(c *fun.Call) (bool, fun.Ret) {
-	switch c.Value("env").(type) {
+func envFault(c *fun.Call, env value.Value) (bool, fun.Ret) {
+	switch env.(type) {
 	case nil, *value.Map, *value.List:
 		return false, fun.Ret{}
 	}
@@ -88,10 +88,10 @@ func envFault(c *fun.Call) (bool, fun.Ret) {
 
 // run runs a command. Salt: salt/states/cmd.py run.
 func run(ctx context.Context, c *fun.Call) fun.Ret {
-	if bad, ret := envFault(c); bad {
+	if bad, ret := envFault(c, c.Value("env")); bad {
 		return ret
 	}
-	stateful, testName := statefulOf(c)
+	stateful, testName := statefulOf(c, c.Value("stateful"))
 	command := c.Name
 	if c.Test {
 		if testName == "" {
@@ -274,7 +274,7 @@ func isTrue(data *value.Map) (bool, error) {
 
 // script runs a script. Salt: salt/states/cmd.py script.
 func script(ctx context.Context, c *fun.Call) fun.Ret {
-	if bad, ret := envFault(c); bad {
+	if bad, ret := envFault(c, c.Value("env")); bad {
 		return ret
 	}
 	for _, n := range []string{"context", "defaults"} {
@@ -282,7 +282,7 @@ func script(ctx context.Context, c *fun.Call) fun.Ret {
 			return fun.Fail("Invalidly-formatted '%s' parameter. Must be formed as a dict.", n)
 		}
 	}
-	stateful, testName := statefulOf(c)
+	stateful, testName := statefulOf(c, c.Value("stateful"))
 	name := c.Name
 	if c.Test {
 		if testName == "" {

@@ -25,31 +25,42 @@ func done(result fun.Outcome, changes *value.Map, comment ...string) fun.Ret {
 	return ret
 }
 
+type installedArgs struct {
+	of
+	AlwaysCheck bool `arg:"always_check" default:"True" doc:"run composer; if false, only where nothing was installed yet"`
+	env
+}
+
 // installed makes sure that the dependencies of a project are installed.
 // Salt: salt/states/composer.py installed.
-func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	did := composer.Installed(c.Env, c.Str("name"))
-	if did && !c.Bool("always_check") {
+func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
+	did := composer.Installed(c.Env, a.Name)
+	if did && !a.AlwaysCheck {
 		return done(fun.OK, nil, "Composer already installed this directory")
 	}
 	not := ""
 	if !did {
 		not = "not "
 	}
-	return apply(ctx, c, action{
+	return apply(ctx, c, &a.of, action{
 		name: "install", idle: did, old: "composer install has " + not + "been run in ", due: "composer install will be run in ",
 	})
+}
+
+type updateArgs struct {
+	of
+	env
 }
 
 // update makes sure that the dependencies of a project are at their newest
 // versions.
 // Salt: salt/states/composer.py update.
-func update(ctx context.Context, c *fun.Call) fun.Ret {
-	did, old := composer.Installed(c.Env, c.Str("name")), "composer install has not yet been run in "
+func update(ctx context.Context, c *fun.Call, a *updateArgs) fun.Ret {
+	did, old := composer.Installed(c.Env, a.Name), "composer install has not yet been run in "
 	if did {
 		old = "composer install has been run in "
 	}
-	return apply(ctx, c, action{
+	return apply(ctx, c, &a.of, action{
 		name: "update", extra: []string{"--no-progress"}, idle: did, old: old, due: "composer install/update will be run in ",
 	})
 }
@@ -62,8 +73,8 @@ type action struct {
 	old, due string // of the changes of a dry run, before the directory
 }
 
-func apply(ctx context.Context, c *fun.Call, a action) fun.Ret {
-	name := c.Str("name")
+func apply(ctx context.Context, c *fun.Call, args *of, a action) fun.Ret {
+	name := args.Name
 	p, err := composer.ClientOf(c, "user")
 	if err != nil {
 		return failed(name, err)

@@ -25,8 +25,8 @@ func available(e *fun.Env) (bool, string) {
 
 // identifier returns the identifier of a job: the argument, or the command where
 // it was not given. None is no identifier.
-func identifier(c *fun.Call, name string) (id string, has bool) {
-	switch v := c.Value("identifier"); v {
+func identifier(c *fun.Call, a *identifierArg, name string) (id string, has bool) {
+	switch v := a.Identifier; v {
 	case nil:
 		return "", false
 	case false:
@@ -41,11 +41,11 @@ func identifier(c *fun.Call, name string) (id string, has bool) {
 // A job that this state made before it had an identifier has its command as
 // identifier. Unless another state of the run describes that job, it is the same
 // job under a new identifier.
-func find(t *cron.Tab, c *fun.Call, w *cron.Want) *cron.Job {
+func find(t *cron.Tab, c *fun.Call, a *presentArgs, w *cron.Want) *cron.Job {
 	if j := t.Find(w.Cmd, w.Identifier); j != nil {
 		return j
 	}
-	if w.Identifier == w.Cmd || !w.HasIdentifier || othersWant(c, w.Cmd) {
+	if w.Identifier == w.Cmd || !w.HasIdentifier || othersWant(c, a, w.Cmd) {
 		return nil
 	}
 	return t.FindFunc(func(j *cron.Job) bool { return j.Cmd == w.Cmd && j.Identifier == w.Cmd })
@@ -53,7 +53,7 @@ func find(t *cron.Tab, c *fun.Call, w *cron.Want) *cron.Job {
 
 // othersWant reports whether a state of the run describes the job of a command
 // without an identifier, for the same user.
-func othersWant(c *fun.Call, cmd string) bool {
+func othersWant(c *fun.Call, a *presentArgs, cmd string) bool {
 	if c.Env.Run == nil {
 		return false
 	}
@@ -65,31 +65,45 @@ func othersWant(c *fun.Call, cmd string) bool {
 		if o.Low.Has("user") {
 			user = o.Low.Str("user")
 		}
-		if user == c.Str("user") {
+		if user == a.User {
 			return true
 		}
 	}
 	return false
 }
 
+type presentArgs struct {
+	Name string `arg:"name,required" doc:"the command"`
+	userArg
+	Minute    string          `arg:"minute" default:"*" doc:"minute field"`
+	Hour      string          `arg:"hour" default:"*" doc:"hour field"`
+	Daymonth  string          `arg:"daymonth" default:"*" doc:"day of month field"`
+	Month     string          `arg:"month" default:"*" doc:"month field"`
+	Dayweek   string          `arg:"dayweek" default:"*" doc:"day of week field"`
+	Comment   fun.Opt[string] `arg:"comment" doc:"comment above the job; default: that of the existing job"`
+	Commented bool            `arg:"commented" default:"False" doc:"disable the job: its line starts with #DISABLED#"`
+	identifierArg
+	Special string `arg:"special" doc:"time such as @reboot or @daily, instead of the five fields"`
+}
+
 // present puts a job into a crontab. The job is known by its identifier, else by
 // its command. Salt: salt/states/cron.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	name := strings.TrimSpace(c.Str("name"))
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	name := strings.TrimSpace(a.Name)
 	w := &cron.Want{}
-	w.Cmd, w.Commented, w.Special = name, c.Bool("commented"), c.Str("special")
-	w.Minute, w.Hour, w.DayMonth, w.Month, w.DayWeek = c.Str("minute"), c.Str("hour"), c.Str("daymonth"), c.Str("month"), c.Str("dayweek")
-	w.Comment, w.HasComment = c.Str("comment"), !c.IsNone("comment")
-	w.Identifier, w.HasIdentifier = identifier(c, name)
+	w.Cmd, w.Commented, w.Special = name, a.Commented, a.Special
+	w.Minute, w.Hour, w.DayMonth, w.Month, w.DayWeek = a.Minute, a.Hour, a.Daymonth, a.Month, a.Dayweek
+	w.Comment, w.HasComment = a.Comment.V, !!a.Comment.Given
+	w.Identifier, w.HasIdentifier = identifier(c, &a.identifierArg, name)
 	ret := fun.Ret{Name: name}
 	if err := w.Check(); err != nil {
 		ret.Comment = "Cron " + name + " is not valid: " + err.Error()
 		return ret
 	}
 	did := " already present"
-	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	admin := cron.NewAdmin(c.Env, a.User)
 	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
-		have := find(t, c, w)
+		have := find(t, c, a, w)
 		switch {
 		case have == nil && c.Test:
 			did = " is set to be added"
@@ -107,13 +121,13 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		return !c.Test, nil
 	})
-	return report(c, ret, out, err, "Cron "+name, did, "error \n")
+	return report(c, &a.userArg, ret, out, err, "Cron "+name, did, "error \n")
 }
 
 // report returns what a change of a crontab did. The words of did that end the
 // comment say whether something was due.
-func report(c *fun.Call, ret fun.Ret, out tool.Out, err error, what, did, fault string) fun.Ret {
-	user := c.Str("user")
+func report(c *fun.Call, a *userArg, ret fun.Ret, out tool.Out, err error, what, did, fault string) fun.Ret {
+	user := a.User
 	switch {
 	case err != nil:
 		return fun.Raise(err)
@@ -139,17 +153,25 @@ func gone(c *fun.Call) string {
 	return " already absent"
 }
 
+type absentArgs struct {
+	Name string `arg:"name,required" doc:"the command"`
+	userArg
+	identifierArg
+	Special string `arg:"special" doc:"only a job with this time, such as @daily"`
+	_       fun.Kwargs
+}
+
 // absent takes a job out of a crontab, whether it has a special time or not;
 // with special it takes only a job with that time.
 // Salt: salt/states/cron.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	name := strings.TrimSpace(c.Str("name"))
-	id, _ := identifier(c, name)
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	name := strings.TrimSpace(a.Name)
+	id, _ := identifier(c, &a.identifierArg, name)
 	ret := fun.Ret{Name: name}
 	did := gone(c)
-	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	admin := cron.NewAdmin(c.Env, a.User)
 	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
-		j := t.FindMatch(name, id, c.Str("special"))
+		j := t.FindMatch(name, id, a.Special)
 		switch {
 		case j == nil:
 			return false, nil
@@ -161,20 +183,26 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 		t.Remove(j)
 		return true, nil
 	})
-	return report(c, ret, out, err, "Cron "+name, did, "error ")
+	return report(c, &a.userArg, ret, out, err, "Cron "+name, did, "error ")
+}
+
+type envPresentArgs struct {
+	Name  string `arg:"name,required" doc:"name of the variable"`
+	Value string `arg:"value" doc:"its value"`
+	userArg
 }
 
 // envPresent sets a variable in a crontab.
 // Salt: salt/states/cron.py env_present.
-func envPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	name, val := c.Str("name"), c.Str("value")
+func envPresent(ctx context.Context, c *fun.Call, a *envPresentArgs) fun.Ret {
+	name, val := a.Name, a.Value
 	ret := fun.Ret{Name: name}
 	if err := cron.CheckEnv(name, val); err != nil {
 		ret.Comment = "Cron env " + name + " is not valid: " + err.Error()
 		return ret
 	}
 	did := " already present"
-	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	admin := cron.NewAdmin(c.Env, a.User)
 	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
 		e, ok := t.Env(name)
 		switch {
@@ -194,16 +222,21 @@ func envPresent(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		return !c.Test, nil
 	})
-	return report(c, ret, out, err, "Cron env "+name, did, "error \n")
+	return report(c, &a.userArg, ret, out, err, "Cron env "+name, did, "error \n")
+}
+
+type envAbsentArgs struct {
+	Name string `arg:"name,required" doc:"name of the variable"`
+	userArg
 }
 
 // envAbsent takes a variable out of a crontab.
 // Salt: salt/states/cron.py env_absent.
-func envAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	name := strings.TrimSpace(c.Str("name"))
+func envAbsent(ctx context.Context, c *fun.Call, a *envAbsentArgs) fun.Ret {
+	name := strings.TrimSpace(a.Name)
 	ret := fun.Ret{Name: name}
 	did := gone(c)
-	admin := cron.NewAdmin(c.Env, c.Str("user"))
+	admin := cron.NewAdmin(c.Env, a.User)
 	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
 		_, ok := t.Env(name)
 		switch {
@@ -216,5 +249,5 @@ func envAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 		did = " removed from " + admin.User + "'s crontab"
 		return t.DropEnv(name), nil
 	})
-	return report(c, ret, out, err, "Cron env "+name, did, "error ")
+	return report(c, &a.userArg, ret, out, err, "Cron env "+name, did, "error ")
 }

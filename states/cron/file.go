@@ -12,11 +12,24 @@ import (
 	files "brine/modules/file"
 )
 
+type fileArgs struct {
+	Name           value.Value `arg:"name,required,str|list" doc:"salt://, http://, https:// or file:// URL or a path; the first of a list that exists"`
+	SourceHash     value.Value `arg:"source_hash,str" default:"" doc:"digest of a source that is not on the file server, as TYPE=DIGEST, or a file of digests"`
+	SourceHashName string      `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	userArg
+	Template string     `arg:"template" doc:"template engine that renders the file: jinja or pongo2"`
+	Context  *value.Map `arg:"context" doc:"template variables; they override defaults"`
+	Replace  bool       `arg:"replace" default:"True" doc:"replace an existing crontab"`
+	Defaults *value.Map `arg:"defaults" doc:"default template variables"`
+	Backup   string     `arg:"backup" default:"" doc:"minion: keep a copy of the replaced crontab"`
+	_        fun.Kwargs
+}
+
 // file makes a file the crontab of a user.
 // Salt: salt/states/cron.py file. Difference: with backup, a copy of the old
 // crontab is kept, where Salt keeps one of a temporary file.
-func file(ctx context.Context, c *fun.Call) fun.Ret {
-	user := c.Str("user")
+func file(ctx context.Context, c *fun.Call, a *fileArgs) fun.Ret {
+	user := a.User
 	acc, err := c.Env.Host.LookupUser(user)
 	if err != nil {
 		return fun.Fail("Could not identify group for user %s", user)
@@ -29,11 +42,11 @@ func file(ctx context.Context, c *fun.Call) fun.Ret {
 	if fault != "" {
 		return fun.Fail("Unable to update user %s crontab. Error: %s", user, fault)
 	}
-	if !c.Bool("replace") && old != "" {
+	if !a.Replace && old != "" {
 		return fun.Ret{Result: fun.OK, Comment: "User " + user + " already has a crontab. No changes made"}
 	}
 	fs := files.New(c.Env, c.Low.SaltEnv, c.Test)
-	want, comment, err := source(ctx, c, fs)
+	want, comment, err := source(ctx, c, a, fs)
 	if err != nil {
 		return fun.Fail("Unable to manage file: %s", host.OSError(err))
 	}
@@ -53,7 +66,7 @@ func file(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following values are set to be changed:\ndiff: " + diff + "\n"}
 	}
-	if mode := fs.BackupMode(c.Str("backup")); mode == "minion" || mode == "both" {
+	if mode := fs.BackupMode(a.Backup); mode == "minion" || mode == "both" {
 		if spool := admin.File(); spool != "" {
 			if err := fs.Backup(spool); err != nil {
 				return fun.Fail("Unable to manage file: %s", host.OSError(err))
@@ -65,7 +78,7 @@ func file(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Raise(err)
 	}
 	if !out.OK() {
-		return fun.Fail("Unable to update user %s crontab %s. Error: %s", user, c.Str("name"), out.Fault())
+		return fun.Fail("Unable to update user %s crontab %s. Error: %s", user, fun.TextOf(a.Name), out.Fault())
 	}
 	changes := value.MapOf("diff", diff)
 	if acc.UID != c.Env.Host.Geteuid() {
@@ -79,19 +92,19 @@ func file(ctx context.Context, c *fun.Call) fun.Ret {
 
 // source returns the text that the crontab is to have, or what there is to say
 // where it cannot be had.
-func source(ctx context.Context, c *fun.Call, fs *files.FS) ([]byte, string, error) {
-	src, hash, err := fs.SourceList(ctx, c.Value("name"), c.Value("source_hash"))
+func source(ctx context.Context, c *fun.Call, a *fileArgs, fs *files.FS) ([]byte, string, error) {
+	src, hash, err := fs.SourceList(ctx, a.Name, a.SourceHash)
 	if err != nil {
 		return nil, "", err
 	}
 	if src == "" {
 		return nil, "The name of the source file is empty", nil
 	}
-	further := value.MapOf("name", src, "source", src, "user", c.Str("user"), "mode", "0600")
+	further := value.MapOf("name", src, "source", src, "user", a.User, "mode", "0600")
 	further.Update(c.Kw)
 	q := files.Request{
-		Source: src, HashName: c.Str("source_hash_name"), Template: c.Str("template"),
-		Vars: cp.Vars(further, orEmpty(c.Map("defaults")), orEmpty(c.Map("context"))),
+		Source: src, HashName: a.SourceHashName, Template: a.Template,
+		Vars: cp.Vars(further, orEmpty(a.Defaults), orEmpty(a.Context)),
 	}
 	if value.Truth(hash) {
 		q.Hash = value.Str(hash)

@@ -79,9 +79,15 @@ func has(current value.Value, a *answer) bool {
 	return false
 }
 
+type setArgs struct {
+	_    string     `arg:"name,required" doc:"name of the package"`
+	Data *value.Map `arg:"data,required,secret" doc:"mapping of a question to a mapping with its type and the value; a multiselect may have a list"`
+	_    fun.Kwargs
+}
+
 // set answers questions of a package. Salt: salt/states/debconfmod.py set.
-func set(ctx context.Context, c *fun.Call) fun.Ret {
-	data := c.Map("data")
+func set(ctx context.Context, c *fun.Call, args *setArgs) fun.Ret {
+	data := args.Data
 	asked := make([]answer, 0, data.Len())
 	for k, v := range data.All() {
 		a, err := readAnswer(value.Str(k), v)
@@ -130,14 +136,23 @@ func set(ctx context.Context, c *fun.Call) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: same.String(), Changes: changes}
 }
 
+type setFileArgs struct {
+	_        string      `arg:"name,required" doc:"any text"`
+	Source   string      `arg:"source,required" doc:"path or URL of the file"`
+	Template string      `arg:"template" doc:"template engine that renders the file, such as jinja; default: none"`
+	_        value.Value `arg:"context" doc:"mapping of variables of the template"`
+	_        value.Value `arg:"defaults" doc:"mapping of variables that context does not set"`
+	Rest     fun.Kwargs
+}
+
 // setFile sets the answers of a file. Salt: salt/states/debconfmod.py set_file.
-func setFile(ctx context.Context, c *fun.Call) fun.Ret {
-	kw := c.Kw.Copy()
+func setFile(ctx context.Context, c *fun.Call, a *setFileArgs) fun.Ret {
+	kw := a.Rest.Map.Copy()
 	if !kw.Has("saltenv") {
 		kw.Set("saltenv", c.Env.SaltEnv)
 	}
 	name := "debconf.set_file"
-	kw.Set("path", c.Str("source"))
+	kw.Set("path", a.Source)
 	vars := value.NewMap(2)
 	for _, arg := range []string{"context", "defaults"} {
 		v := c.Value(arg)
@@ -152,9 +167,9 @@ func setFile(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Debconf selections would have been set."}
 	}
-	if c.Str("template") != "" {
+	if a.Template != "" {
 		name = "debconf.set_template"
-		kw.Set("template", c.Str("template"))
+		kw.Set("template", a.Template)
 		kw.Update(vars)
 	}
 	done, err := pkg.Call(ctx, c.Env, name, kw)

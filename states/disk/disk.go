@@ -19,18 +19,12 @@ func States() fun.Module {
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
-	Name: "status", Doc: "Check how full a file system is.", Src: "states/disk.py status", State: status,
-	Args: []fun.Arg{
-		{Name: "name", Type: fun.Str, Required: true, Doc: "the mount point, or a directory"},
-		{Name: "maximum", Type: fun.Int | fun.Str | fun.None, Unit: "% or KB", Doc: "how much may be used"},
-		{Name: "minimum", Type: fun.Int | fun.Str | fun.None, Unit: "% or KB", Doc: "how much has to be used"},
-		{Name: "absolute", Type: fun.Bool, Default: false, Doc: "the limits are in kilobytes, not in percent"},
-		{Name: "free", Type: fun.Bool, Default: false, Doc: "the limits are about the space that is free"},
-	},
+	Name: "status", Doc: "Check how full a file system is.", Src: "states/disk.py status", Do: status,
 }}
 
 // A check is one state in progress.
 type check struct {
+	a        *statusArgs
 	c        *fun.Call
 	max, min value.Value // int64, or nil
 	used     value.Value
@@ -39,31 +33,40 @@ type check struct {
 }
 
 // limit reads an argument; text is what is wrong with it.
-func limit(c *fun.Call, name string) (v value.Value, text string) {
+func limit(c *fun.Call, a *statusArgs, name string) (v value.Value, text string) {
 	if c.IsNone(name) {
 		return nil, ""
 	}
 	strip := " %"
-	if c.Bool("absolute") {
+	if a.Absolute {
 		strip = " KB"
 	}
 	n, err := strconv.ParseInt(strings.Trim(c.Str(name), strip), 10, 64)
 	if err != nil {
 		return nil, name + " must be an integer "
 	}
-	if !c.Bool("absolute") && (n < 0 || n > 100) {
+	if !a.Absolute && (n < 0 || n > 100) {
 		return n, name + " must be in the range [0, 100] "
 	}
 	return n, ""
 }
 
+type statusArgs struct {
+	_        fun.Arguments
+	_        string      `arg:"name,required" doc:"the mount point, or a directory"`
+	_        value.Value `arg:"maximum,str|int|none" unit:"% or KB" doc:"how much may be used"`
+	_        value.Value `arg:"minimum,str|int|none" unit:"% or KB" doc:"how much has to be used"`
+	Absolute bool        `arg:"absolute" default:"False" doc:"the limits are in kilobytes, not in percent"`
+	Free     bool        `arg:"free" default:"False" doc:"the limits are about the space that is free"`
+}
+
 // status compares. Salt: salt/states/disk.py status. Difference: the limits for a
 // directory are in kilobytes as well; Salt takes them for bytes.
-func status(ctx context.Context, c *fun.Call) fun.Ret {
-	k := &check{c: c, data: value.NewMap(0)}
+func status(ctx context.Context, c *fun.Call, a *statusArgs) fun.Ret {
+	k := &check{c: c, a: a, data: value.NewMap(0)}
 	var maxText, minText string
-	k.max, maxText = limit(c, "maximum")
-	k.min, minText = limit(c, "minimum")
+	k.max, maxText = limit(c, a, "maximum")
+	k.min, minText = limit(c, a, "minimum")
 	text := maxText + minText
 	if low, ok := k.min.(int64); ok {
 		if high, ok := k.max.(int64); ok && low >= high {
@@ -102,7 +105,7 @@ func (k *check) mount(m *value.Map) fun.Ret {
 		n, _ := strconv.ParseInt(strings.Trim(m.Str(key), "%"), 10, 64)
 		return n
 	}
-	if k.c.Bool("absolute") {
+	if k.a.Absolute {
 		k.used, k.free = number("used"), number("available")
 	} else {
 		k.used, k.free = number("capacity"), 100-number("capacity")
@@ -143,10 +146,10 @@ func (k *check) directory() fun.Ret {
 
 func (k *check) compare() fun.Ret {
 	what, have, unit := "used", k.used, "%"
-	if k.c.Bool("free") {
+	if k.a.Free {
 		what, have = "available", k.free
 	}
-	if k.c.Bool("absolute") {
+	if k.a.Absolute {
 		unit = "KB"
 	}
 	for _, l := range []struct {

@@ -121,12 +121,28 @@ func resolveImage(ctx context.Context, c *fun.Call, e *docker.Engine, r *report,
 	return "", fmt.Errorf("Image '%s' not present despite a docker pull raising no errors", image)
 }
 
+type runningGiven struct {
+	containerArg
+	imageArg
+	translateArgs
+	Force bool   `arg:"force" default:"False" doc:"replace the container although it is as described"`
+	_     string `arg:"watch_action" default:"force" doc:"what a watched change does: force, which replaces the container, or the signal to send"`
+	_     bool   `arg:"start" default:"True" doc:"start an existing container that does not run; a new one is always started"`
+	_     int64  `arg:"shutdown_timeout" unit:"s" doc:"how long a container that is replaced may take to stop; default: its own"`
+	timeoutArg
+	networksArg
+	docker.ContainerArgs
+	_ fun.Kwargs
+}
+
 // running makes a container that is as described and runs.
 // Salt: salt/states/docker_container.py running.
-func running(ctx context.Context, c *fun.Call) fun.Ret { return ensure(ctx, c, c.Bool("force"), "") }
+func running(ctx context.Context, c *fun.Call, a *runningGiven) fun.Ret {
+	return ensure(ctx, c, (a.Image == nil), a.Force, "")
+}
 
-func ensure(ctx context.Context, c *fun.Call, force bool, signal string) fun.Ret {
-	if c.IsNone("image") {
+func ensure(ctx context.Context, c *fun.Call, argImage bool, force bool, signal string) fun.Ret {
+	if argImage {
 		return fun.Fail("The 'image' argument is required")
 	}
 	t := &target{c: c, r: newReport(), name: c.Name, force: force, signal: signal}
@@ -581,17 +597,17 @@ func stopped(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following container(s) will be stopped: " + strings.Join(todo, ", ")}
 	}
-	return stop(ctx, c, e, todo)
+	return stop(ctx, c, c.Int("shutdown_timeout"), c.Bool("unpause"), e, todo)
 }
 
-func stop(ctx context.Context, c *fun.Call, e *docker.Engine, todo []string) fun.Ret {
+func stop(ctx context.Context, c *fun.Call, shutdownTimeout int64, unpause bool, e *docker.Engine, todo []string) fun.Ret {
 	var timeout *int64
-	if n := c.Int("shutdown_timeout"); n != 0 {
+	if n := shutdownTimeout; n != 0 {
 		timeout = &n
 	}
 	changes, errs := value.NewMap(len(todo)), []string(nil)
 	for _, t := range todo {
-		m, err := e.Stop(ctx, t, timeout, c.Bool("unpause"))
+		m, err := e.Stop(ctx, t, timeout, unpause)
 		switch {
 		case err != nil:
 			errs = append(errs, err.Error())
@@ -609,15 +625,20 @@ func stop(ctx context.Context, c *fun.Call, e *docker.Engine, todo []string) fun
 	return fun.Ret{Result: fun.OK, Comment: "The following container(s) were stopped: " + strings.Join(todo, ", "), Changes: changes}
 }
 
+type containerAbsentArgs struct {
+	containerArg
+	Force bool `arg:"force" default:"False" doc:"remove it although it runs"`
+}
+
 // containerAbsent removes a container.
 // Salt: salt/states/docker_container.py absent.
-func containerAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func containerAbsent(ctx context.Context, c *fun.Call, a *containerAbsentArgs) fun.Ret {
 	e, err := engine(ctx, c)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
 	state, err := e.State(ctx, c.Name)
-	force := c.Bool("force")
+	force := a.Force
 	switch {
 	case docker.Missing(err):
 		return fun.Ret{Result: fun.OK, Comment: "Container '" + c.Name + "' does not exist"}
@@ -649,9 +670,9 @@ func containerWatch(ctx context.Context, c *fun.Call) fun.Ret {
 	switch sfun := c.Low.Low.Str("sfun"); sfun {
 	case "running":
 		if action := c.Str("watch_action"); action != "force" {
-			return ensure(ctx, c, false, action)
+			return ensure(ctx, c, c.IsNone("image"), false, action)
 		}
-		return ensure(ctx, c, true, "")
+		return ensure(ctx, c, c.IsNone("image"), true, "")
 	case "stopped":
 		return stopped(ctx, c)
 	case "run":

@@ -104,27 +104,34 @@ func volume(ctx context.Context, e *docker.Engine, name string) (*value.Map, err
 	return nil, nil
 }
 
+type volumePresentArgs struct {
+	volumeArg
+	Driver     string      `arg:"driver" doc:"driver of the volume"`
+	DriverOpts value.Value `arg:"driver_opts" doc:"options of the driver, as a mapping"`
+	Force      bool        `arg:"force" default:"False" doc:"replace a volume with another driver; its data is lost"`
+}
+
 // volumePresent creates a volume, or replaces one with another driver.
 // Salt: salt/states/docker_volume.py present.
-func volumePresent(ctx context.Context, c *fun.Call) fun.Ret {
+func volumePresent(ctx context.Context, c *fun.Call, a *volumePresentArgs) fun.Ret {
 	e, err := engine(ctx, c)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	opts, _ := docker.Repack(c.Value("driver_opts")).(value.Mapping)
+	opts, _ := docker.Repack(a.DriverOpts).(value.Mapping)
 	have, err := volume(ctx, e, c.Name)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
 	changes := value.NewMap(2)
-	driver := c.Str("driver")
+	driver := a.Driver
 	switch {
 	case have == nil && c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The volume '" + c.Name + "' will be created"}
 	case have == nil:
 	case driver == "" || have.Str("Driver") == driver:
 		return fun.Ret{Result: fun.OK, Comment: "Volume '" + c.Name + "' already exists."}
-	case !c.Bool("force"):
+	case !a.Force:
 		ret := fun.Fail("Driver for existing volume '%s' ('%s') does not match specified driver ('%s') and force is False", c.Name, have.Str("Driver"), driver)
 		if c.Test {
 			ret.Result = fun.WouldChange
@@ -146,8 +153,13 @@ func volumePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: "", Changes: changes}
 }
 
+type volumeAbsentArgs struct {
+	volumeArg
+	_ string `arg:"driver" doc:"accepted; the name is enough"`
+}
+
 // volumeAbsent removes a volume. Salt: salt/states/docker_volume.py absent.
-func volumeAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func volumeAbsent(ctx context.Context, c *fun.Call, _ *volumeAbsentArgs) fun.Ret {
 	e, err := engine(ctx, c)
 	if err != nil {
 		return fun.Fail("%v", err)

@@ -10,9 +10,28 @@ import (
 	"brine/modules/docker"
 )
 
+type imagePresentArgs struct {
+	_     string `arg:"name,required" doc:"name of the image"`
+	_     string `arg:"tag" doc:"tag of the image; needed with build and load"`
+	_     string `arg:"build" doc:"directory with a Dockerfile, or a URL"`
+	_     string `arg:"load" doc:"archive: a path of this machine, or a salt://, http:// or https:// URL"`
+	Force bool   `arg:"force" default:"False" doc:"pull, build or load it although it is there"`
+	_     bool   `arg:"insecure_registry" default:"False" doc:"accepted; the engine's own configuration says which registries are insecure"`
+	timeoutArg
+	_ string      `arg:"dockerfile" doc:"path of the Dockerfile in the directory"`
+	_ value.Value `arg:"sls" doc:"refused: images are not built from SLS, which takes Salt in the image"`
+	_ string      `arg:"base" default:"opensuse/python" doc:"accepted; only with sls"`
+	_ string      `arg:"saltenv" default:"base" doc:"accepted; only with sls"`
+	_ string      `arg:"pillarenv" doc:"accepted; only with sls"`
+	_ value.Value `arg:"pillar,dict" doc:"accepted; only with sls"`
+	_ fun.Kwargs
+}
+
 // imagePresent pulls, builds or loads an image.
 // Salt: salt/states/docker_image.py present.
-func imagePresent(ctx context.Context, c *fun.Call) fun.Ret { return image(ctx, c, c.Bool("force")) }
+func imagePresent(ctx context.Context, c *fun.Call, a *imagePresentArgs) fun.Ret {
+	return image(ctx, c, a.Force)
+}
 
 func image(ctx context.Context, c *fun.Call, force bool) fun.Ret {
 	build, load, tag := c.Str("build"), c.Str("load"), c.Str("tag")
@@ -112,11 +131,18 @@ func obtain(ctx context.Context, c *fun.Call, e *docker.Engine, name, full strin
 	return none, nil
 }
 
+type imageAbsentArgs struct {
+	_      fun.Arguments
+	_      string            `arg:"name" doc:"name of the image"`
+	Images fun.Opt[[]string] `arg:"images" doc:"list of images, instead of the name"`
+	Force  bool              `arg:"force" default:"False" doc:"remove them although they are used"`
+}
+
 // imageAbsent removes images. Salt: salt/states/docker_image.py absent.
-func imageAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func imageAbsent(ctx context.Context, c *fun.Call, a *imageAbsentArgs) fun.Ret {
 	targets := []string{c.Name}
-	if !c.IsNone("images") {
-		targets = c.Strings("images")
+	if !!a.Images.Given {
+		targets = a.Images.V
 	}
 	e, err := engine(ctx, c)
 	if err != nil {
@@ -146,11 +172,11 @@ func imageAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following images will be removed: " + strings.Join(todo, ", ")}
 	}
-	return removeImages(ctx, c, e, todo)
+	return removeImages(ctx, c, a, e, todo)
 }
 
-func removeImages(ctx context.Context, c *fun.Call, e *docker.Engine, todo []string) fun.Ret {
-	result, err := e.RemoveImages(ctx, todo, c.Bool("force"), true)
+func removeImages(ctx context.Context, c *fun.Call, a *imageAbsentArgs, e *docker.Engine, todo []string) fun.Ret {
+	result, err := e.RemoveImages(ctx, todo, a.Force, true)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}

@@ -18,9 +18,18 @@ type member struct {
 	config   *value.Map // how to connect it again
 }
 
+type networkPresentArgs struct {
+	networkArg
+	translateArgs
+	Containers fun.Opt[[]string] `arg:"containers,comma[str]" doc:"running containers to connect"`
+	Reconnect  bool              `arg:"reconnect" default:"True" doc:"connect the containers of a network that is replaced again"`
+	docker.NetworkArgs
+	_ fun.Kwargs
+}
+
 // networkPresent creates a network, or replaces one that is another.
 // Salt: salt/states/docker_network.py present.
-func networkPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func networkPresent(ctx context.Context, c *fun.Call, a *networkPresentArgs) fun.Ret {
 	r := newReport()
 	e, err := engine(ctx, c)
 	if err != nil {
@@ -30,7 +39,7 @@ func networkPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil && !docker.Missing(err) {
 		return r.fail(err)
 	}
-	wanted, err := members(ctx, c, e, r)
+	wanted, err := members(ctx, c, a, e, r)
 	if err != nil {
 		return r.fail(err)
 	}
@@ -63,15 +72,15 @@ func networkPresent(ctx context.Context, c *fun.Call) fun.Ret {
 		r.say("Network would be recreated with new config")
 		return r.ret(fun.WouldChange)
 	}
-	return recreate(ctx, c, e, r, have, spec, wanted)
+	return recreate(ctx, c, a, e, r, have, spec, wanted)
 }
 
 // members returns the containers that the argument names, as far as they run;
 // what is wrong with the others is a warning.
-func members(ctx context.Context, c *fun.Call, e *docker.Engine, r *report) ([]member, error) {
+func members(ctx context.Context, c *fun.Call, a *networkPresentArgs, e *docker.Engine, r *report) ([]member, error) {
 	var out []member
 	var missing, stopped []string
-	for _, name := range c.Strings("containers") {
+	for _, name := range a.Containers.V {
 		m, err := e.Inspect(ctx, name)
 		switch {
 		case docker.Missing(err):
@@ -180,12 +189,12 @@ func given(pool *value.Map, want *value.List) *value.Map {
 }
 
 // recreate replaces a network; what was connected is connected again.
-func recreate(ctx context.Context, c *fun.Call, e *docker.Engine, r *report, have *value.Map, spec *docker.NetworkSpec, wanted []member) fun.Ret {
+func recreate(ctx context.Context, c *fun.Call, a *networkPresentArgs, e *docker.Engine, r *report, have *value.Map, spec *docker.NetworkSpec, wanted []member) fun.Ret {
 	var former []member
 	for k, v := range have.Map("Containers").All() {
 		info, _ := v.(*value.Map)
 		m := member{id: value.Str(k), name: info.Str("Name"), config: value.NewMap(2)}
-		if len(wanted) == 0 && c.Bool("reconnect") {
+		if len(wanted) == 0 && a.Reconnect {
 			m.config = again(ctx, e, m.id, c.Name, info)
 		}
 		former = append(former, m)
@@ -198,7 +207,7 @@ func recreate(ctx context.Context, c *fun.Call, e *docker.Engine, r *report, hav
 	}
 	r.changes.Set("recreated", true)
 	r.say("Network '" + c.Name + "' was replaced with updated config")
-	if c.IsNone("containers") && c.Bool("reconnect") {
+	if !a.Containers.Given && a.Reconnect {
 		wanted = former
 	}
 	return attach(ctx, c, e, r, wanted, former, value.NewMap(0))
@@ -280,7 +289,7 @@ func attach(ctx context.Context, c *fun.Call, e *docker.Engine, r *report, wante
 
 // networkAbsent removes a network and disconnects its containers.
 // Salt: salt/states/docker_network.py absent.
-func networkAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func networkAbsent(ctx context.Context, c *fun.Call, _ *networkArg) fun.Ret {
 	e, err := engine(ctx, c)
 	if err != nil {
 		return fun.Fail("%v", err)

@@ -15,15 +15,25 @@ func States() fun.Module {
 	return fun.Module{Name: "environ", Kind: fun.State, Doc: "Set environment variables for programs of the run.", Specs: specs}
 }
 
+type setenvArgs struct {
+	_            fun.Arguments
+	_            string      `arg:"name,required" doc:"name of the variable, unless value is a mapping"`
+	Value        value.Value `arg:"value,required" doc:"text, False, or a mapping of names to such values"`
+	FalseUnsets  value.Value `arg:"false_unsets,bool" default:"False" doc:"unset a variable whose value is False instead of emptying it"`
+	ClearAll     value.Value `arg:"clear_all,bool" default:"False" doc:"treat all other variables as False"`
+	UpdateMinion bool        `arg:"update_minion" default:"False" doc:"send an event environ_setenv"`
+	Permanent    value.Value `arg:"permanent,str|bool" default:"False" doc:"Windows only"`
+}
+
 // setenv sets variables in the environment of the programs that the run starts
 // from now on.
 //
 // As in Salt the result under test is True, changes or not.
 //
 // Salt: salt/states/environ.py setenv.
-func setenv(ctx context.Context, c *fun.Call) fun.Ret {
+func setenv(ctx context.Context, c *fun.Call, a *setenvArgs) fun.Ret {
 	var want value.Mapping
-	switch v := c.Value("value").(type) {
+	switch v := a.Value.(type) {
 	case string:
 		want = value.MapOf(c.Name, v)
 	case value.Mapping:
@@ -34,7 +44,7 @@ func setenv(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		want = value.MapOf(c.Name, v)
 	}
-	unsets, clearAll := c.Bool("false_unsets"), c.Bool("clear_all")
+	unsets, clearAll := value.Truth(a.FalseUnsets), value.Truth(a.ClearAll)
 	due := changes(environ.All(c.Env.Host), want, unsets, clearAll)
 	ret := fun.Ret{Result: fun.OK, Changes: due}
 	switch {
@@ -60,8 +70,8 @@ func setenv(ctx context.Context, c *fun.Call) fun.Ret {
 			return ret
 		}
 	}
-	if c.Bool("update_minion") {
-		environ.Announce(ctx, c.Env, value.MapOf("environ", want, "false_unsets", c.Value("false_unsets"), "clear_all", c.Value("clear_all"), "permanent", c.Value("permanent")))
+	if a.UpdateMinion {
+		environ.Announce(ctx, c.Env, value.MapOf("environ", want, "false_unsets", a.FalseUnsets, "clear_all", a.ClearAll, "permanent", a.Permanent))
 	}
 	ret.Changes, ret.Comment = set, "Environ values were set"
 	return ret

@@ -25,9 +25,16 @@ func (c *call) accumulators() *accumulators {
 	}).(*accumulators)
 }
 
+type accumulatedArgs struct {
+	_ string      `arg:"name,required" doc:"name of the accumulator"`
+	_ string      `arg:"filename,required" doc:"name of the state that uses it"`
+	_ value.Value `arg:"text,required" doc:"text, or a list of texts"`
+	_ fun.Kwargs
+}
+
 // accumulated collects text. It needs require_in or watch_in a file state.
 // Salt: states/file.py accumulated.
-func accumulated(ctx context.Context, fc *fun.Call) fun.Ret {
+func accumulated(ctx context.Context, fc *fun.Call, _ *accumulatedArgs) fun.Ret {
 	c := begin(fc)
 	c.ret.Name = c.Name
 	if c.Name == "" {

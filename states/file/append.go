@@ -179,11 +179,16 @@ type added struct {
 	refusalIsNothing bool
 }
 
+type appendTextArgs struct {
+	textArgs
+	_ bool `arg:"ignore_whitespace" default:"True" doc:"ignore differences in whitespace when looking for the text"`
+}
+
 // appendText adds text at the end of a file.
 //
 // It fails where the directory is missing and makedirs is not set, or where
 // there is no text. Salt: states/file.py append.
-func appendText(ctx context.Context, fc *fun.Call) fun.Ret {
+func appendText(ctx context.Context, fc *fun.Call, _ *appendTextArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.append")
@@ -210,8 +215,13 @@ func appendText(ctx context.Context, fc *fun.Call) fun.Ret {
 	})
 }
 
+type prependTextArgs struct {
+	textArgs
+	_ bool `arg:"header" doc:"require the text at the very beginning of the file"`
+}
+
 // prependText puts text before that of a file. Salt: states/file.py prepend.
-func prependText(ctx context.Context, fc *fun.Call) fun.Ret {
+func prependText(ctx context.Context, fc *fun.Call, _ *prependTextArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.prepend")

@@ -10,12 +10,22 @@ import (
 	"brine/modules/cp"
 )
 
+type cachedArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"source: a salt:// or web URL, or a path"`
+	_ string `arg:"source_hash" default:"" doc:"digest of the source, or a file of digests"`
+	_ string `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	_ bool   `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
+	_ string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	_ bool   `arg:"use_etag" default:"False" doc:"use ETag headers to check whether the copy is current"`
+}
+
 // cached brings a source into the cache. One that is a path on this machine is
 // only looked at.
 //
 // It fails where a web source has no digest, where the digest is another one,
 // and where the source cannot be had. Salt: states/file.py cached.
-func cached(ctx context.Context, fc *fun.Call) fun.Ret {
+func cached(ctx context.Context, fc *fun.Call, _ *cachedArgs) fun.Ret {
 	c := begin(fc)
 	c.ret.Name = c.Name
 	c.SaltEnv = c.Str("saltenv")

@@ -12,8 +12,17 @@ import (
 	files "brine/modules/file"
 )
 
+type decodeArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required,path" doc:"absolute path of the file"`
+	_ string `arg:"encoded_data" doc:"Base64 text"`
+	_ string `arg:"contents_pillar" doc:"pillar key of the Base64 text"`
+	_ string `arg:"encoding_type" default:"base64" doc:"encoding of the text"`
+	_ string `arg:"checksum" default:"md5" doc:"digest that shows what changed"`
+}
+
 // decode writes a file from Base64 text. Salt: states/file.py decode.
-func decode(ctx context.Context, fc *fun.Call) fun.Ret {
+func decode(ctx context.Context, fc *fun.Call, _ *decodeArgs) fun.Ret {
 	c := begin(fc)
 	text, key := c.Value("encoded_data"), c.Value("contents_pillar")
 	switch {

@@ -67,12 +67,36 @@ type dirPlan struct {
 	allowLink, onlySub bool
 }
 
+type directoryArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the directory"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	_ value.Value `arg:"recurse" doc:"what to manage recursively: a list of user, group, mode, ignore_files or ignore_dirs, silent"`
+	_ int64       `arg:"max_depth" doc:"levels that recurse descends; not together with clean"`
+	_ string      `arg:"dir_mode,mode" doc:"permissions, such as '0644'"`
+	_ string      `arg:"mode,mode" doc:"same as dir_mode"`
+	_ string      `arg:"file_mode,mode" doc:"permissions of the files in it; default: dir_mode"`
+	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_ bool        `arg:"clean" default:"False" doc:"remove files that belong to no file state that this one requires"`
+	_ value.Value `arg:"require,list" doc:"requisites; clean keeps their files"`
+	_ value.Value `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files that clean keeps"`
+	_ bool        `arg:"follow_symlinks" default:"False" doc:"manage the targets of symbolic links"`
+	_ bool        `arg:"force" default:"False" doc:"replace a file that has this name"`
+	_ string      `arg:"backupname,path" doc:"rename a file that has this name to backupname"`
+	_ bool        `arg:"allow_symlink" default:"True" doc:"accept a symbolic link to a directory"`
+	_ bool        `arg:"children_only" default:"False" doc:"manage the contents but not the directory itself"`
+	windowsArgs
+	windowsResetArgs
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // directory manages a directory.
 //
 // It fails where something else is in the way and force is not set, where the
 // directory above is missing and makedirs is not set, or where user or group
 // are not known. Salt: states/file.py directory. Difference: none known.
-func directory(ctx context.Context, fc *fun.Call) fun.Ret {
+func directory(ctx context.Context, fc *fun.Call, _ *directoryArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.directory")

@@ -13,10 +13,27 @@ import (
 	files "brine/modules/file"
 )
 
+type replaceArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
+	_ value.Value `arg:"pattern,required" doc:"regular expression in Python's syntax"`
+	_ string      `arg:"repl,required" doc:"replacement; \\1 and \\g<name> refer to groups"`
+	_ int64       `arg:"count" default:"0" doc:"maximum number of replacements; 0 replaces all"`
+	_ value.Value `arg:"flags,str|int|list" default:"8" doc:"flags of the expression: names such as IGNORECASE, or Python's number"`
+	_ value.Value `arg:"bufsize,str|int" default:"1" doc:"accepted without effect; the whole file is searched at once"`
+	_ bool        `arg:"append_if_not_found" default:"False" doc:"append the replacement if nothing matches"`
+	_ bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the replacement if nothing matches"`
+	_ string      `arg:"not_found_content" doc:"text to append or prepend; default: repl"`
+	_ value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
+	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	_ bool        `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
+	_ bool        `arg:"backslash_literal" default:"False" doc:"take backslashes in repl literally"`
+}
+
 // replace replaces what a pattern matches in a file.
 // Salt: states/file.py replace. Difference: the file is replaced atomically, so
 // that further hard links keep the old content.
-func replace(ctx context.Context, fc *fun.Call) fun.Ret {
+func replace(ctx context.Context, fc *fun.Call, _ *replaceArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.replace")
@@ -65,9 +82,31 @@ func (c *call) edited(before, after []string, would string) fun.Ret {
 	return c.done(fun.OK, "Changes were made")
 }
 
+type blockreplaceArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
+	_ string      `arg:"marker_start" default:"#-- start managed zone --" doc:"text of the line before the block"`
+	_ string      `arg:"marker_end" default:"#-- end managed zone --" doc:"text of the line after the block"`
+	_ value.Value `arg:"source,str|list" doc:"file to read further content from; it is rendered"`
+	_ string      `arg:"source_hash" doc:"digest of a source that is not on the file server"`
+	_ string      `arg:"template" default:"jinja" doc:"template engine of the sources"`
+	_ value.Value `arg:"sources,list[str]" doc:"list of such files"`
+	_ value.Value `arg:"source_hashes,list[str]" doc:"digests of the sources"`
+	_ value.Value `arg:"defaults,dict" doc:"default template variables"`
+	_ value.Value `arg:"context,dict" doc:"template variables; they override defaults"`
+	_ value.Value `arg:"content" default:"''" doc:"lines of the block"`
+	_ bool        `arg:"append_if_not_found" default:"False" doc:"append the block if the markers are missing"`
+	_ bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the block if the markers are missing"`
+	_ value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
+	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	_ bool        `arg:"append_newline" doc:"end the content with a newline; default: if it has none"`
+	_ string      `arg:"insert_before_match" doc:"without markers, insert the block before the first line that matches"`
+	_ string      `arg:"insert_after_match" doc:"without markers, insert the block after the first line that matches"`
+}
+
 // blockreplace replaces the lines between two markers.
 // Salt: states/file.py blockreplace.
-func blockreplace(ctx context.Context, fc *fun.Call) fun.Ret {
+func blockreplace(ctx context.Context, fc *fun.Call, _ *blockreplaceArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.blockreplace")
@@ -118,8 +157,13 @@ func unanchored(pattern string) string {
 	return m[1]
 }
 
+type commentGiven struct {
+	commentArgs
+	_ bool `arg:"ignore_missing" default:"False" doc:"succeed if no line matches"`
+}
+
 // comment comments lines out. Salt: states/file.py comment.
-func comment(ctx context.Context, fc *fun.Call) fun.Ret {
+func comment(ctx context.Context, fc *fun.Call, _ *commentGiven) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.comment")
@@ -149,7 +193,7 @@ func comment(ctx context.Context, fc *fun.Call) fun.Ret {
 }
 
 // uncomment takes comment characters off. Salt: states/file.py uncomment.
-func uncomment(ctx context.Context, fc *fun.Call) fun.Ret {
+func uncomment(ctx context.Context, fc *fun.Call, _ *commentArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.uncomment")
@@ -216,10 +260,29 @@ func (c *call) commentLines(on bool, expect string) fun.Ret {
 	return c.done(fun.OK, did+" lines successfully")
 }
 
+type lineArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
+	_ value.Value `arg:"content,str|bool" doc:"the line"`
+	_ value.Value `arg:"match,str|bool" doc:"text or regular expression of the line to replace or delete; default: content"`
+	_ string      `arg:"mode" doc:"insert, ensure, replace or delete"`
+	_ string      `arg:"location" doc:"where to insert: start or end"`
+	_ string      `arg:"before" doc:"text or regular expression of the line to insert before"`
+	_ string      `arg:"after" doc:"text or regular expression of the line to insert after"`
+	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	_ bool        `arg:"backup" default:"False" doc:"keep a copy of the file with the time in its name"`
+	_ bool        `arg:"quiet" default:"False" doc:"do not fail if the file does not exist"`
+	_ bool        `arg:"indent" default:"True" doc:"indent the line like its neighbour"`
+	_ bool        `arg:"create" default:"False" doc:"create an empty file if it is missing"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	_ string      `arg:"file_mode,mode" doc:"permissions, such as '0644'"`
+}
+
 // line edits one line of a file.
 // Salt: states/file.py line. As in Salt, location end adds a line at each run,
 // after an empty one where the file ends in a newline.
-func line(ctx context.Context, fc *fun.Call) fun.Ret {
+func line(ctx context.Context, fc *fun.Call, _ *lineArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.line")
@@ -249,8 +312,26 @@ func line(ctx context.Context, fc *fun.Call) fun.Ret {
 	return c.edited(before, after, "Changes would be made")
 }
 
+type keyvalueArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required,path" doc:"path of the file"`
+	_ string      `arg:"key" doc:"key to set"`
+	_ value.Value `arg:"value" doc:"value of key"`
+	_ value.Value `arg:"key_values" doc:"mapping of keys to values"`
+	_ string      `arg:"separator" default:"=" doc:"text between key and value"`
+	_ bool        `arg:"append_if_not_found" default:"False" doc:"append missing keys"`
+	_ bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend missing keys"`
+	_ bool        `arg:"search_only" default:"False" doc:"accepted without effect"`
+	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	_ bool        `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
+	_ int64       `arg:"count" default:"1" doc:"lines of a key to keep; -1 keeps all that are not commented out"`
+	_ string      `arg:"uncomment" doc:"comment characters; a commented line is used if its key is missing"`
+	_ bool        `arg:"key_ignore_case" default:"False" doc:"ignore the case of keys"`
+	_ bool        `arg:"value_ignore_case" default:"False" doc:"ignore the case of values"`
+}
+
 // keyvalue sets keys to values. Salt: states/file.py keyvalue.
-func keyvalue(ctx context.Context, fc *fun.Call) fun.Ret {
+func keyvalue(ctx context.Context, fc *fun.Call, _ *keyvalueArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if name == "" {

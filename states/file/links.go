@@ -23,12 +23,32 @@ type linkPlan struct {
 	mode            string
 }
 
+type symlinkArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the link"`
+	_ string      `arg:"target,required,path" doc:"path that the link points to"`
+	_ bool        `arg:"force" default:"False" doc:"replace a file or directory that has this name"`
+	_ string      `arg:"backupname,path" doc:"rename a file or directory that has this name to backupname"`
+	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID; default: the user that brine runs as"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID; default: the primary group of user"`
+	_ string      `arg:"mode,mode" doc:"permissions of created parent directories"`
+	_ string      `arg:"win_owner" doc:"Windows only"`
+	_ value.Value `arg:"win_perms,dict" doc:"Windows only"`
+	_ value.Value `arg:"win_deny_perms,dict" doc:"Windows only"`
+	_ bool        `arg:"win_inheritance" doc:"Windows only"`
+	_ bool        `arg:"atomic" default:"False" doc:"replace an existing file in one step"`
+	_ bool        `arg:"disallow_copy_and_unlink" default:"False" doc:"fail if backupname is on another file system"`
+	_ bool        `arg:"inherit_user_and_group" default:"False" doc:"keep the owner of an existing link"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // symlink makes a symbolic link.
 //
 // It fails where something that is no link is in the way and neither force nor
 // backupname is given, where another link is there and force is not given, or
 // where the directory is missing. Salt: states/file.py symlink.
-func symlink(ctx context.Context, fc *fun.Call) fun.Ret {
+func symlink(ctx context.Context, fc *fun.Call, _ *symlinkArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.symlink")
@@ -250,8 +270,19 @@ func (c *call) wouldLink(p linkPlan) fun.Ret {
 	return c.done(o, comment)
 }
 
+type hardlinkArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the link"`
+	_ string      `arg:"target,required,path" doc:"absolute path of the file"`
+	_ bool        `arg:"force" default:"False" doc:"replace another file that has this name"`
+	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID, of created parent directories"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID, of created parent directories"`
+	_ string      `arg:"dir_mode,mode" doc:"permissions of created parent directories"`
+	_ fun.Kwargs
+}
+
 // hardlink makes a further name of a file. Salt: states/file.py hardlink.
-func hardlink(ctx context.Context, fc *fun.Call) fun.Ret {
+func hardlink(ctx context.Context, fc *fun.Call, _ *hardlinkArgs) fun.Ret {
 	c := begin(fc)
 	name, target := c.path(), c.Str("target")
 	if name == "" {

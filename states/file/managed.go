@@ -15,13 +15,53 @@ import (
 	files "brine/modules/file"
 )
 
+type managedGiven struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
+	_ value.Value `arg:"source,str|list" doc:"salt://, http://, https:// or file:// URL or a path; the first of a list that exists"`
+	_ string      `arg:"source_hash" default:"" doc:"digest of a source that is not on the file server, as TYPE=DIGEST, or a file of digests"`
+	_ string      `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	_ bool        `arg:"keep_source" default:"True" doc:"keep the copy of the source in the cache"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	_ string      `arg:"mode,mode" oneof:"keep" doc:"permissions, such as '0644'; keep copies those of the source"`
+	_ string      `arg:"attrs" doc:"chattr(1) attributes"`
+	_ string      `arg:"template" doc:"template engine that renders the content: jinja or pongo2"`
+	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_ string      `arg:"dir_mode,mode" doc:"permissions of created parent directories; default: mode with search permission"`
+	_ value.Value `arg:"context" doc:"template variables; they override defaults"`
+	_ bool        `arg:"replace" default:"True" doc:"replace the content of an existing file"`
+	_ value.Value `arg:"defaults" doc:"default template variables"`
+	_ string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
+	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	_ bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
+	_ value.Value `arg:"contents" doc:"content, as text or a list of lines"`
+	_ string      `arg:"tmp_dir,path" default:"" doc:"directory of the temporary file for check_cmd"`
+	_ string      `arg:"tmp_ext" default:"" doc:"suffix of the temporary file for check_cmd"`
+	_ value.Value `arg:"contents_pillar,str|list" doc:"pillar key of the content, or a list of keys"`
+	_ value.Value `arg:"contents_grains,str|list" doc:"grain that is the content, or a list of grains"`
+	_ bool        `arg:"contents_newline" default:"True" doc:"end the content with a newline"`
+	_ string      `arg:"contents_delimiter" default:":" doc:"separator in contents_pillar and contents_grains"`
+	_ string      `arg:"encoding" doc:"encoding of the content, by Python's name; default: UTF-8"`
+	_ string      `arg:"encoding_errors" default:"strict" doc:"handling of characters that the encoding lacks: strict, ignore, replace, xmlcharrefreplace or backslashreplace"`
+	_ bool        `arg:"allow_empty" default:"True" doc:"accept empty contents"`
+	_ bool        `arg:"follow_symlinks" default:"True" doc:"write to the target of a symbolic link instead of replacing the link"`
+	_ string      `arg:"check_cmd" doc:"command that checks the new content, whose path it gets; it must succeed"`
+	_ bool        `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
+	_ value.Value `arg:"selinux,dict" doc:"SELinux context; not managed"`
+	windowsArgs
+	windowsResetArgs
+	_ bool `arg:"verify_ssl" default:"True" doc:"verify the certificates of https:// sources"`
+	_ bool `arg:"use_etag" default:"False" doc:"use ETag headers to check whether a web source changed"`
+	_ fun.Kwargs
+}
+
 // managed manages a file.
 //
 // It fails where the source cannot be had, the directory is missing and
 // makedirs is not set, the name is not absolute or is a directory, or user or
 // group are not known. Salt: states/file.py managed. Differences: selinux is
 // not managed.
-func managed(ctx context.Context, fc *fun.Call) fun.Ret {
+func managed(ctx context.Context, fc *fun.Call, _ *managedGiven) fun.Ret {
 	c := begin(fc)
 	if c.Kw.Has("file_mode") {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.")

@@ -15,9 +15,24 @@ import (
 	files "brine/modules/file"
 )
 
+type copyFileArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the copy"`
+	_ string      `arg:"source,required,path" doc:"file or directory to copy"`
+	_ bool        `arg:"force" default:"False" doc:"replace an existing target"`
+	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_ bool        `arg:"preserve" default:"False" doc:"keep owner and mode"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID; default: the user that brine runs as"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID; default: the primary group of user"`
+	_ string      `arg:"mode,mode" doc:"permissions, such as '0644'; default: those of the source"`
+	_ string      `arg:"dir_mode,mode" doc:"permissions of created parent directories"`
+	_ bool        `arg:"subdir" default:"False" doc:"copy into an existing target directory"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // copyFile copies a file or directory of this machine.
 // Salt: states/file.py copy_.
-func copyFile(ctx context.Context, fc *fun.Call) fun.Ret {
+func copyFile(ctx context.Context, fc *fun.Call, _ *copyFileArgs) fun.Ret {
 	c := begin(fc)
 	name, source := c.path(), c.Expand(c.Str("source"))
 	switch {
@@ -131,9 +146,18 @@ func (c *call) isSelf(p files.Perms) bool {
 	return ok && ok2 && uid == c.Geteuid() && gid == c.Getegid()
 }
 
+type renameArgs struct {
+	_ string `arg:"name,required,path" doc:"absolute path of the target"`
+	_ string `arg:"source,required,path" doc:"file or directory to move"`
+	_ bool   `arg:"force" default:"False" doc:"replace an existing target"`
+	_ bool   `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // rename moves a file or directory of this machine.
 // Salt: states/file.py rename.
-func rename(ctx context.Context, fc *fun.Call) fun.Ret {
+func rename(ctx context.Context, fc *fun.Call, _ *renameArgs) fun.Ret {
 	c := begin(fc)
 	name, source := c.expandVars(c.path()), c.expandVars(c.Expand(c.Str("source")))
 	c.ret.Name = name
@@ -217,9 +241,26 @@ type tidy struct {
 	matches, exclusions []*pyre.Regexp
 }
 
+type tidiedArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the directory"`
+	_ int64       `arg:"age" default:"0" unit:"days" doc:"remove files that are at least this old"`
+	_ value.Value `arg:"matches,list[str]" doc:"regular expressions of the names to remove; default: all"`
+	_ bool        `arg:"rmdirs" default:"False" doc:"remove directories too"`
+	_ int64       `arg:"size,size" default:"0" unit:"bytes" doc:"remove files of at least this size, such as 10M"`
+	_ value.Value `arg:"exclude,list[str]" doc:"regular expressions of the names to keep"`
+	_ bool        `arg:"full_path_match" default:"False" doc:"match whole paths instead of names"`
+	_ bool        `arg:"followlinks" default:"False" doc:"descend into targets of symbolic links"`
+	_ string      `arg:"time_comparison" default:"atime" doc:"time that is the age: atime, mtime or ctime"`
+	_ string      `arg:"age_size_logical_operator" default:"OR" doc:"AND requires age and size, OR one of them"`
+	_ string      `arg:"age_size_only" doc:"age or size: compare only that"`
+	_ bool        `arg:"rmlinks" default:"True" doc:"remove symbolic links too"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // tidied removes files that are old, large or match.
 // Salt: states/file.py tidied.
-func tidied(ctx context.Context, fc *fun.Call) fun.Ret {
+func tidied(ctx context.Context, fc *fun.Call, _ *tidiedArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if !filepath.IsAbs(name) {

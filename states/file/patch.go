@@ -15,12 +15,30 @@ import (
 	"brine/outputter"
 )
 
+type patchArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the file or directory"`
+	_ value.Value `arg:"source,str|list" doc:"patch: a salt:// or web URL, or a path"`
+	_ string      `arg:"source_hash" default:"" doc:"digest of a source that is not on the file server"`
+	_ string      `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	_ bool        `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
+	_ string      `arg:"template" doc:"template engine that renders the patch"`
+	_ value.Value `arg:"context" doc:"template variables; they override defaults"`
+	_ value.Value `arg:"defaults" doc:"default template variables"`
+	_ value.Value `arg:"options,str|list[str]" default:"''" doc:"further options of patch(1)"`
+	_ string      `arg:"reject_file,path" doc:"file for the parts of the patch that do not apply"`
+	_ int64       `arg:"strip" doc:"number of leading directories to strip from paths in the patch of a directory"`
+	_ string      `arg:"saltenv" doc:"environment of a salt:// URL; default: that of the state"`
+	_ string      `arg:"hash" doc:"obsolete, without effect"`
+	_ bool        `arg:"dry_run_first" doc:"obsolete, without effect"`
+	_ fun.Kwargs
+}
+
 // patch applies a patch by patch(1).
 //
 // It tries the patch on copies first: where it does not fit, it looks whether
 // it is applied already. Nothing is changed unless all of it fits.
 // Salt: states/file.py patch.
-func patch(ctx context.Context, fc *fun.Call) fun.Ret {
+func patch(ctx context.Context, fc *fun.Call, _ *patchArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if _, err := c.LookPath("patch", ""); err != nil {

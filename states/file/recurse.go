@@ -146,12 +146,39 @@ func (c *call) findSource(ctx context.Context, p *recursePlan) error {
 	return nil
 }
 
+type recurseArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the directory to fill"`
+	_ value.Value `arg:"source,required,str|list" doc:"salt:// URL of a directory; the first of a list that exists"`
+	_ bool        `arg:"keep_source" default:"True" doc:"keep the copies of the sources in the cache"`
+	_ bool        `arg:"clean" default:"False" doc:"remove files that are not in the source"`
+	_ value.Value `arg:"require,list" doc:"requisites; clean keeps their files"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	_ string      `arg:"dir_mode,mode" doc:"permissions of directories"`
+	_ string      `arg:"file_mode,mode" oneof:"keep" doc:"permissions of files; keep copies those of the sources"`
+	_ string      `arg:"sym_mode,mode" doc:"permissions of directories that are created for symbolic links"`
+	_ string      `arg:"template" doc:"template engine that renders the files: jinja or pongo2"`
+	_ value.Value `arg:"context" doc:"template variables; they override defaults"`
+	_ bool        `arg:"replace" default:"True" doc:"replace the content of existing files"`
+	_ value.Value `arg:"defaults" doc:"default template variables"`
+	_ bool        `arg:"include_empty" default:"False" doc:"create empty directories too"`
+	_ string      `arg:"backup" default:"" doc:"minion: keep copies of replaced files"`
+	_ value.Value `arg:"include_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files to copy"`
+	_ value.Value `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files not to copy and not to clean"`
+	_ int64       `arg:"maxdepth" doc:"levels of directories to copy; 0 copies only files directly in the source"`
+	_ bool        `arg:"keep_symlinks" default:"False" doc:"create symbolic links for those in the source instead of copying their targets"`
+	_ bool        `arg:"force_symlinks" default:"False" doc:"replace files that have the names of such links"`
+	windowsArgs
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // recurse copies a directory of the file server.
 //
 // It fails where the source is no directory there, where something else than a
 // directory is at the name, or where one of the files fails.
 // Salt: states/file.py recurse. Difference: files are in order of their names.
-func recurse(ctx context.Context, fc *fun.Call) fun.Ret {
+func recurse(ctx context.Context, fc *fun.Call, _ *recurseArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if c.Kw.Has("mode") {

@@ -25,12 +25,20 @@ type backup struct {
 // day, hour.
 var retentionDepth = map[string]int{"first_of_year": 1, "first_of_month": 2, "first_of_day": 3, "first_of_hour": 4, "most_recent": 5}
 
+type retentionScheduleArgs struct {
+	_ string      `arg:"name,required,path" doc:"path of the directory"`
+	_ value.Value `arg:"retain,required,dict" doc:"number to keep, or all, by rule: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year"`
+	_ string      `arg:"strptime_format" doc:"strptime format of the names, other files are kept; default: all files by modification time"`
+	_ string      `arg:"timezone" doc:"time zone of modification times; default: that of this machine"`
+	fun.SystemPath
+}
+
 // retentionSchedule removes the backups that no rule keeps. Of the last N
 // hours, days and so on that have backups, the first one each is kept.
 //
 // Salt: states/file.py retention_schedule. Difference: of backups of the very
 // same time most_recent counts each; Salt counts one and removes the others.
-func retentionSchedule(ctx context.Context, fc *fun.Call) fun.Ret {
+func retentionSchedule(ctx context.Context, fc *fun.Call, _ *retentionScheduleArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	switch {

@@ -66,7 +66,7 @@ func examples() map[string]example {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	ex := examples()
-	for _, spec := range file.States().Specs {
+	for _, spec := range file.States().Loaded().Specs {
 		e, ok := ex[spec.Name]
 		if !ok {
 			t.Errorf("%s has no example", spec.Name)
@@ -131,7 +131,7 @@ func changes(ret fun.Ret) int {
 // TestRowsDocumented checks that each argument says what it is.
 func TestRowsDocumented(t *testing.T) {
 	t.Parallel()
-	for _, s := range file.States().Specs {
+	for _, s := range file.States().Loaded().Specs {
 		if s.Doc == "" || s.Src == "" {
 			t.Errorf("%s lacks a doc or a source", s.Name)
 		}

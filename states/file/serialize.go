@@ -12,11 +12,32 @@ import (
 	files "brine/modules/file"
 )
 
+type serializeArgs struct {
+	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
+	_ value.Value `arg:"dataset" doc:"the data"`
+	_ string      `arg:"dataset_pillar" doc:"pillar key of the data"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	_ string      `arg:"mode,mode" doc:"permissions, such as '0644'"`
+	_ string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
+	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	_ bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
+	_ bool        `arg:"merge_if_exists" default:"False" doc:"merge the data into the data of an existing file"`
+	_ string      `arg:"encoding" doc:"encoding of the file, by Python's name; default: UTF-8"`
+	_ string      `arg:"encoding_errors" default:"strict" doc:"handling of characters that the encoding lacks"`
+	_ string      `arg:"serializer" doc:"configparser, json, keyvalue, msgpack, plist, python, toml, yaml (default) or yamlex"`
+	_ string      `arg:"formatter" doc:"same as serializer"`
+	_ value.Value `arg:"serializer_opts,list|dict" doc:"options of the serializer, such as indent"`
+	_ value.Value `arg:"deserializer_opts,list|dict" doc:"options for reading the file with merge_if_exists, such as defaults for configparser"`
+	_ fun.Kwargs
+}
+
 // serialize writes data to a file.
 //
 // It fails where there are no data, for a format that is not known, and where
 // managed fails. Salt: states/file.py serialize.
-func serialize(ctx context.Context, fc *fun.Call) fun.Ret {
+func serialize(ctx context.Context, fc *fun.Call, _ *serializeArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if name == "" {

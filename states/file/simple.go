@@ -13,11 +13,17 @@ import (
 	files "brine/modules/file"
 )
 
+type absentArgs struct {
+	_ string `arg:"name,required,path" doc:"absolute path to remove"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // absent removes a path.
 //
 // Salt: states/file.py absent. Difference: other kinds than files, links and
 // directories (sockets, devices) are removed too.
-func absent(ctx context.Context, fc *fun.Call) fun.Ret {
+func absent(ctx context.Context, fc *fun.Call, _ *absentArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	switch {
@@ -50,8 +56,14 @@ func absent(ctx context.Context, fc *fun.Call) fun.Ret {
 	return c.done(fun.OK, fmt.Sprintf("Removed %s %s", lower, name))
 }
 
+// existsArgs are the arguments of exists and missing.
+type existsArgs struct {
+	_ string `arg:"name,required,path" doc:"path to check"`
+	_ fun.Kwargs
+}
+
 // exists checks that a path is there. Salt: states/file.py exists.
-func exists(ctx context.Context, fc *fun.Call) fun.Ret {
+func exists(ctx context.Context, fc *fun.Call, _ *existsArgs) fun.Ret {
 	c := begin(fc)
 	switch name := c.path(); {
 	case name == "":
@@ -64,7 +76,7 @@ func exists(ctx context.Context, fc *fun.Call) fun.Ret {
 }
 
 // missing checks that a path is not there. Salt: states/file.py missing.
-func missing(ctx context.Context, fc *fun.Call) fun.Ret {
+func missing(ctx context.Context, fc *fun.Call, _ *existsArgs) fun.Ret {
 	c := begin(fc)
 	switch name := c.path(); {
 	case name == "":
@@ -76,9 +88,17 @@ func missing(ctx context.Context, fc *fun.Call) fun.Ret {
 	}
 }
 
+type touchArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
+	_ value.Value `arg:"atime,int|float" unit:"s" doc:"access time, in seconds since 1970; default: now"`
+	_ value.Value `arg:"mtime,int|float" unit:"s" doc:"modification time, in seconds since 1970; default: now"`
+	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+}
+
 // touch makes an empty file or sets the times of one that is there. It acts on
 // every run. Salt: states/file.py touch.
-func touch(ctx context.Context, fc *fun.Call) fun.Ret {
+func touch(ctx context.Context, fc *fun.Call, _ *touchArgs) fun.Ret {
 	c := begin(fc)
 	return c.touch(ctx, c.Value("atime"), c.Value("mtime"), c.Bool("makedirs"))
 }
@@ -138,10 +158,16 @@ func (c *call) wouldTouch(there bool, atime, mtime value.Value) fun.Ret {
 	return c.done(fun.OK, fmt.Sprintf("File %s exists and has the correct times", name))
 }
 
+type notCachedArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"source: a salt:// or web URL, or a path"`
+	_ string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+}
+
 // notCached removes the copy of a source from the cache.
 //
 // Salt: states/file.py not_cached. Difference: in test mode the copy stays.
-func notCached(ctx context.Context, fc *fun.Call) fun.Ret {
+func notCached(ctx context.Context, fc *fun.Call, _ *notCachedArgs) fun.Ret {
 	c := begin(fc)
 	c.SaltEnv = c.Str("saltenv")
 	c.ret.Name = c.Name

@@ -10,9 +10,20 @@ import (
 	files "brine/modules/file"
 )
 
+type mknodArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required,path" doc:"path of the device or pipe"`
+	_ string      `arg:"ntype,required" doc:"c for a character device, b for a block device, p for a named pipe"`
+	_ int64       `arg:"major" default:"0" doc:"major device number"`
+	_ int64       `arg:"minor" default:"0" doc:"minor device number"`
+	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	_ string      `arg:"mode,mode" default:"0600" doc:"permissions, such as '0644'"`
+}
+
 // mknod makes a device or a named pipe; one that is there gets owner and mode,
 // and one of other numbers stays and is a failure. Salt: states/file.py mknod.
-func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
+func mknod(ctx context.Context, fc *fun.Call, _ *mknodArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if name == "" {
@@ -64,8 +75,16 @@ func mknod(ctx context.Context, fc *fun.Call) fun.Ret {
 	return c.ret.Ret()
 }
 
+type prunedArgs struct {
+	_ string `arg:"name,required,path" doc:"absolute path of the directory"`
+	_ bool   `arg:"recurse" default:"False" doc:"first remove the empty directories in it"`
+	_ bool   `arg:"ignore_errors" default:"False" doc:"remove empty directories and leave the rest; implies recurse"`
+	_ int64  `arg:"older_than" unit:"days" doc:"only remove directories that were not modified for this long"`
+	fun.SystemPath
+}
+
 // pruned removes empty directories. Salt: states/file.py pruned.
-func pruned(ctx context.Context, fc *fun.Call) fun.Ret {
+func pruned(ctx context.Context, fc *fun.Call, _ *prunedArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if !c.IsDir(name) {

@@ -363,9 +363,30 @@ func (w *work) reload(ctx context.Context) error {
 	return err
 }
 
+type presentArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required" doc:"the zone"`
+	_ value.Value `arg:"block_icmp,list[str]" doc:"ICMP types to block; those that firewalld does not know are left out"`
+	_ bool        `arg:"prune_block_icmp" default:"False" doc:"block no other ICMP types"`
+	_ bool        `arg:"default" doc:"make this the default zone"`
+	_ bool        `arg:"masquerade" default:"False" doc:"masquerade; False turns it off"`
+	_ value.Value `arg:"ports,list[str]" doc:"ports or ranges with a protocol, such as 80/tcp"`
+	_ bool        `arg:"prune_ports" default:"False" doc:"close other ports"`
+	_ value.Value `arg:"port_fwd,list[str]" doc:"forwarded ports, as PORT:TOPORT:PROTOCOL or PORT:TOPORT:PROTOCOL:ADDRESS"`
+	_ bool        `arg:"prune_port_fwd" default:"False" doc:"forward no other ports"`
+	_ value.Value `arg:"services,list[str]" doc:"services to allow"`
+	_ bool        `arg:"prune_services" default:"False" doc:"allow no other services"`
+	_ value.Value `arg:"interfaces,list[str]" doc:"interfaces to bind to the zone"`
+	_ bool        `arg:"prune_interfaces" default:"False" doc:"remove other interfaces"`
+	_ value.Value `arg:"sources,list[str]" doc:"addresses, networks, MAC addresses or ipset:NAME to bind to the zone"`
+	_ bool        `arg:"prune_sources" default:"False" doc:"remove other sources"`
+	_ value.Value `arg:"rich_rules,list[str]" doc:"rich rules, in the order of words that firewall-cmd --list-rich-rules shows"`
+	_ bool        `arg:"prune_rich_rules" default:"False" doc:"remove other rich rules"`
+}
+
 // present creates or updates a zone. Salt: salt/states/firewalld.py present.
 // Difference: a dry run of a new zone says what it would have.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
+func present(ctx context.Context, c *fun.Call, _ *presentArgs) fun.Ret {
 	w := &work{c: c, changes: value.NewMap(4), scope: "--zone=" + c.Name}
 	err := w.zone(ctx)
 	if e := w.reload(ctx); err == nil {
@@ -423,9 +444,16 @@ func (w *work) make(ctx context.Context) error {
 	return nil
 }
 
+type serviceArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required" doc:"the service"`
+	_ value.Value `arg:"ports,list[str]" doc:"ports or ranges with a protocol, such as 80/tcp"`
+	_ value.Value `arg:"protocols,list[str]" doc:"protocols"`
+}
+
 // service creates or updates a service. Salt: salt/states/firewalld.py service.
 // Difference: a dry run creates nothing; a new service without ports is a change.
-func service(ctx context.Context, c *fun.Call) fun.Ret {
+func service(ctx context.Context, c *fun.Call, _ *serviceArgs) fun.Ret {
 	w := &work{c: c, changes: value.NewMap(2), scope: "--service=" + c.Name}
 	err := w.make(ctx)
 	if e := w.reload(ctx); err == nil {

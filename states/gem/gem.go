@@ -34,10 +34,24 @@ func changed(name, what, comment string) fun.Ret {
 	return ret
 }
 
+type installedArgs struct {
+	_           fun.Arguments
+	Name        string `arg:"name,required" doc:"name of the gem"`
+	_           string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_           string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	_           string `arg:"user" doc:"account that runs gem"`
+	Version     string `arg:"version" doc:"version, or a condition such as >= 1.0"`
+	Rdoc        bool   `arg:"rdoc" default:"False" doc:"generate RDoc documentation"`
+	Ri          bool   `arg:"ri" default:"False" doc:"generate RI documentation"`
+	PreReleases bool   `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
+	Proxy       string `arg:"proxy,secret" doc:"HTTP proxy"`
+	Source      string `arg:"source" doc:"URL of a source of gems to use"`
+}
+
 // installed makes sure that a gem is installed.
 // Salt: salt/states/gem.py installed.
-func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	name, version := c.Str("name"), c.Str("version")
+func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
+	name, version := a.Name, a.Version
 	g := gem.ClientOf(c, "user")
 	all, err := g.List(ctx, name)
 	if err != nil {
@@ -58,18 +72,26 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 		return done(fun.WouldChange, "The gem "+name+" would have been installed")
 	}
 	if _, err := g.Install(ctx, gem.Install{
-		Gems: []string{name}, Version: version, RDoc: c.Bool("rdoc"), RI: c.Bool("ri"), PreReleases: c.Bool("pre_releases"),
-		Proxy: c.Str("proxy"), Source: c.Str("source"),
+		Gems: []string{name}, Version: version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
+		Proxy: a.Proxy, Source: a.Source,
 	}); err != nil {
 		return failed(err, "Could not install gem.")
 	}
 	return changed(name, "Installed", "Gem was successfully installed")
 }
 
+type removedArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the gem"`
+	_    string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_    string `arg:"user" doc:"account that runs gem"`
+	_    string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+}
+
 // removed makes sure that a gem is not installed.
 // Salt: salt/states/gem.py removed.
-func removed(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
+func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
+	name := a.Name
 	g := gem.ClientOf(c, "user")
 	all, err := g.List(ctx, name)
 	switch {
@@ -86,10 +108,18 @@ func removed(ctx context.Context, c *fun.Call) fun.Ret {
 	return changed(name, "Removed", "Gem was successfully removed.")
 }
 
+// sourcesAddArgs are the arguments of sourcesAdd and sourcesRemove.
+type sourcesAddArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"URL of the source"`
+	_    string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	_    string `arg:"user" doc:"account that runs gem"`
+}
+
 // sourcesAdd makes sure that a source of gems is configured.
 // Salt: salt/states/gem.py sources_add.
-func sourcesAdd(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
+func sourcesAdd(ctx context.Context, c *fun.Call, a *sourcesAddArgs) fun.Ret {
+	name := a.Name
 	g := gem.ClientOf(c, "user")
 	have, err := g.Sources(ctx)
 	switch {
@@ -108,8 +138,8 @@ func sourcesAdd(ctx context.Context, c *fun.Call) fun.Ret {
 
 // sourcesRemove makes sure that a source of gems is not configured.
 // Salt: salt/states/gem.py sources_remove.
-func sourcesRemove(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
+func sourcesRemove(ctx context.Context, c *fun.Call, a *sourcesAddArgs) fun.Ret {
+	name := a.Name
 	g := gem.ClientOf(c, "user")
 	have, err := g.Sources(ctx)
 	switch {

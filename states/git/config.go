@@ -21,12 +21,24 @@ func (r *report) where() (git.Config, *fun.Ret) {
 	return f, nil
 }
 
+type configSetArgs struct {
+	Name     string            `arg:"name,required" doc:"name of the setting"`
+	Value    fun.Opt[string]   `arg:"value" doc:"the value"`
+	Multivar fun.Opt[[]string] `arg:"multivar,comma[str]" doc:"values of a setting that has several"`
+	_        string            `arg:"repo,path" doc:"the repository; not needed with global"`
+	User     string            `arg:"user" doc:"account that runs git"`
+	_        string            `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_        string            `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_        bool              `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	_        fun.Kwargs
+}
+
 // configSet makes sure that a setting has a value, or with multivar its values.
 // Salt: salt/states/git.py config_set.
-func configSet(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newReport(c)
-	name := c.Str("name")
-	if !c.IsNone("value") && !c.IsNone("multivar") {
+func configSet(ctx context.Context, c *fun.Call, a *configSetArgs) fun.Ret {
+	r := newReport(c, a.User)
+	name := a.Name
+	if !!a.Value.Given && !!a.Multivar.Given {
 		return *r.fail("Only one of 'value' and 'multivar' is permitted")
 	}
 	if stop := r.unknown(); stop != nil {
@@ -42,10 +54,10 @@ func configSet(ctx context.Context, c *fun.Call) fun.Ret {
 	var want []string
 	var shown string
 	switch {
-	case !c.IsNone("value"):
-		want, shown = []string{c.Str("value")}, "'"+c.Str("value")+"'"
-	case !c.IsNone("multivar"):
-		want = c.Strings("multivar")
+	case !!a.Value.Given:
+		want, shown = []string{a.Value.V}, "'"+a.Value.V+"'"
+	case !!a.Multivar.Given:
+		want = a.Multivar.V
 		shown = value.Repr(value.Strings(want...))
 	default:
 		return *r.fail("One of 'value' and 'multivar' is required")
@@ -87,17 +99,29 @@ func configSet(ctx context.Context, c *fun.Call) fun.Ret {
 	return *r.ret(fun.OK, key+" was "+did+" "+shown)
 }
 
+type configUnsetArgs struct {
+	Name       string      `arg:"name,required" doc:"regular expression for the names of the settings"`
+	ValueRegex value.Value `arg:"value_regex,str" doc:"only values that match this regular expression"`
+	_          string      `arg:"repo,path" doc:"the repository; not needed with global"`
+	User       string      `arg:"user" doc:"account that runs git"`
+	_          string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_          string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_          bool        `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	All        bool        `arg:"all,kw" default:"False" doc:"remove all values of a setting that has several"`
+	_          fun.Kwargs
+}
+
 // configUnset makes sure that the settings whose names match a regular expression
 // have no values, or none that match value_regex.
 // Salt: salt/states/git.py config_unset.
-func configUnset(ctx context.Context, c *fun.Call) fun.Ret {
-	ret := unset(ctx, c)
+func configUnset(ctx context.Context, c *fun.Call, a *configUnsetArgs) fun.Ret {
+	ret := unset(ctx, c, a)
 	ret.Order = nil
 	return *ret
 }
 
-func unset(ctx context.Context, c *fun.Call) *fun.Ret {
-	r := newReport(c)
+func unset(ctx context.Context, c *fun.Call, a *configUnsetArgs) *fun.Ret {
+	r := newReport(c, a.User)
 	if stop := r.unknown(); stop != nil {
 		return stop
 	}
@@ -105,7 +129,7 @@ func unset(ctx context.Context, c *fun.Call) *fun.Ret {
 	if stop != nil {
 		return stop
 	}
-	key, valueRE := "^"+strings.TrimRight(strings.TrimLeft(c.Str("name"), "^"), "$")+"$", c.Value("value_regex")
+	key, valueRE := "^"+strings.TrimRight(strings.TrimLeft(a.Name, "^"), "$")+"$", a.ValueRegex
 	matches, _, err := r.g.ConfigMatch(ctx, f, key, valueRE)
 	if err != nil {
 		return r.failed("", err)
@@ -113,7 +137,7 @@ func unset(ctx context.Context, c *fun.Call) *fun.Ret {
 	if matches.Len() == 0 {
 		return r.ret(fun.OK, "No matching keys are set")
 	}
-	if !c.Bool("all") {
+	if !a.All {
 		if many := shown(matches, 2); len(many) > 0 {
 			what := "Multivar(s) matched by the key expression (set 'all' to True to force removal): "
 			if valueRE != nil {

@@ -23,11 +23,31 @@ type detachedRun struct {
 	local          string
 }
 
+type detachedArgs struct {
+	Name   string      `arg:"name,required" doc:"URL of the repository"`
+	Rev    string      `arg:"rev,required" doc:"branch, tag or commit"`
+	Target string      `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
+	Remote string      `arg:"remote" default:"origin" doc:"name of the remote"`
+	User   string      `arg:"user" doc:"account that runs git"`
+	_      string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_      bool        `arg:"force_clone" default:"False" doc:"delete the content of the target if it is not a repository"`
+	_      bool        `arg:"force_checkout" default:"False" doc:"discard uncommitted changes when another branch or commit is checked out"`
+	_      bool        `arg:"fetch_remote" default:"True" doc:"fetch from the remote"`
+	_      bool        `arg:"hard_reset" default:"False" doc:"discard uncommitted changes first"`
+	_      bool        `arg:"submodules" default:"False" doc:"update submodules"`
+	_      value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_      string      `arg:"https_user" doc:"user for HTTPS"`
+	_      string      `arg:"https_pass,secret" doc:"password for HTTPS"`
+	_      string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // detached makes sure that a commit, branch or tag is checked out without a
 // branch.
 // Salt: salt/states/git.py detached.
-func detached(ctx context.Context, c *fun.Call) fun.Ret {
-	d := &detachedRun{report: newReport(c), target: c.Str("target"), remote: c.Str("remote"), rev: c.Str("rev"), shown: git.Redact(c.Str("name"))}
+func detached(ctx context.Context, c *fun.Call, a *detachedArgs) fun.Ret {
+	d := &detachedRun{report: newReport(c, a.User), target: a.Target, remote: a.Remote, rev: a.Rev, shown: git.Redact(a.Name)}
 	for _, step := range []func(context.Context) *fun.Ret{d.check, d.prepare, d.fetch, d.checkout} {
 		if stop := step(ctx); stop != nil {
 			return *stop

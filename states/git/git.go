@@ -40,8 +40,8 @@ type report struct {
 	extra    *value.Map
 }
 
-func newReport(c *fun.Call) *report {
-	return &report{c: c, g: &git.Client{Env: c.Env, User: c.Str("user"), SaltEnv: saltenv(c)}, changes: value.NewMap(2)}
+func newReport(c *fun.Call, user string) *report {
+	return &report{c: c, g: &git.Client{Env: c.Env, User: user, SaltEnv: saltenv(c)}, changes: value.NewMap(2)}
 }
 
 func saltenv(c *fun.Call) string {
@@ -229,11 +229,24 @@ func (r *report) head(ctx context.Context, target string) (rev, branch string, e
 	return rev, branch, nil
 }
 
+type presentArgs struct {
+	Name           string      `arg:"name,required,path" doc:"directory of the repository"`
+	_              bool        `arg:"force" default:"False" doc:"delete the content of the directory if it is not a repository"`
+	Bare           bool        `arg:"bare" default:"True" doc:"make a repository without working tree"`
+	Template       value.Value `arg:"template,path" doc:"template directory"`
+	SeparateGitDir value.Value `arg:"separate_git_dir,path" doc:"directory for the repository's data"`
+	Shared         value.Value `arg:"shared,str|bool|int" doc:"who may write: group, all, or permissions in octal digits"`
+	User           string      `arg:"user" doc:"account that runs git"`
+	_              string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_              string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	fun.SystemPath
+}
+
 // present makes sure that a repository exists.
 // Salt: salt/states/git.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newReport(c)
-	name, bare := c.Str("name"), c.Bool("bare")
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	r := newReport(c, a.User)
+	name, bare := a.Name, a.Bare
 	if stop := r.option("name"); stop != nil {
 		return *stop
 	}
@@ -250,21 +263,21 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 	}
 	if c.Test {
-		r.changes.Set("new", c.Str("name"))
+		r.changes.Set("new", a.Name)
 		return *r.would("New ", kind, "repository would be created")
 	}
-	_, err := r.g.Init(ctx, name, git.Init{Bare: bare, Template: c.Value("template"), SeparateGitDir: c.Value("separate_git_dir"), Shared: c.Value("shared")})
+	_, err := r.g.Init(ctx, name, git.Init{Bare: bare, Template: a.Template, SeparateGitDir: a.SeparateGitDir, Shared: a.Shared})
 	if err != nil {
 		return *r.failed("", err)
 	}
-	r.say("Initialized ", kind, "repository in ", c.Str("name"))
-	if t := c.Str("template"); t != "" {
+	r.say("Initialized ", kind, "repository in ", a.Name)
+	if t := fun.TextOf(a.Template); t != "" {
 		r.say("Template directory set to ", t)
 	}
-	if d := c.Str("separate_git_dir"); d != "" {
+	if d := fun.TextOf(a.SeparateGitDir); d != "" {
 		r.say("Gitdir set to ", d)
 	}
-	r.changes.Set("new", c.Str("name"))
+	r.changes.Set("new", a.Name)
 	return *r.ret(fun.OK, sentences(r.comments))
 }
 
@@ -308,17 +321,30 @@ func (r *report) initRoom(ctx context.Context, dir, kind string) *fun.Ret {
 	return nil
 }
 
+type clonedArgs struct {
+	_      fun.Arguments
+	_      string          `arg:"name,required" doc:"URL of the repository"`
+	Target fun.Opt[string] `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
+	Branch fun.Opt[string] `arg:"branch" doc:"name of the local branch; default: the one that is checked out"`
+	User   string          `arg:"user" doc:"account that runs git"`
+	_      string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_      value.Value     `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_      string          `arg:"https_user" doc:"user for HTTPS"`
+	_      string          `arg:"https_pass,secret" doc:"password for HTTPS"`
+	_      string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+}
+
 // cloned makes sure that a repository is cloned, and that a branch is checked out.
 // Salt: salt/states/git.py cloned.
-func cloned(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newReport(c)
-	target, branch := c.Str("target"), c.Str("branch")
+func cloned(ctx context.Context, c *fun.Call, a *clonedArgs) fun.Ret {
+	r := newReport(c, a.User)
+	target, branch := a.Target.V, a.Branch.V
 	switch {
-	case c.IsNone("target"):
+	case !a.Target.Given:
 		return *r.fail("'target' argument is required")
 	case !filepath.IsAbs(target):
 		return *r.fail("'target' path must be absolute")
-	case !c.IsNone("branch") && branch == "":
+	case !!a.Branch.Given && branch == "":
 		return *r.fail("Invalid 'branch' argument")
 	}
 	if stop := r.option("name", "branch"); stop != nil {

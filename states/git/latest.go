@@ -75,12 +75,41 @@ func ffOf(is bool) fastForward {
 	return noFF
 }
 
+type latestArgs struct {
+	Name       string      `arg:"name,required" doc:"URL of the repository"`
+	Target     string      `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
+	Rev        string      `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
+	Branch     string      `arg:"branch" doc:"name of the local branch; default: the one that is checked out"`
+	User       string      `arg:"user" doc:"account that runs git"`
+	_          string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	UpdateHead bool        `arg:"update_head" default:"True" doc:"update the working tree; otherwise only fetch"`
+	_          bool        `arg:"force_checkout" default:"False" doc:"discard uncommitted changes when another branch or commit is checked out"`
+	_          bool        `arg:"force_clone" default:"False" doc:"delete the content of the target if it is not a repository"`
+	_          bool        `arg:"force_fetch" default:"False" doc:"let a fetch overwrite refs that cannot be fast-forwarded"`
+	_          value.Value `arg:"force_reset,str|bool" default:"False" doc:"reset the branch if it cannot be fast-forwarded or has uncommitted changes; remote-changes: only when the remote has changed"`
+	_          bool        `arg:"submodules" default:"False" doc:"update submodules"`
+	Bare       bool        `arg:"bare" default:"False" doc:"make a repository without working tree"`
+	Mirror     bool        `arg:"mirror" default:"False" doc:"mirror the remote; implies bare"`
+	Remote     string      `arg:"remote" default:"origin" doc:"name of the remote"`
+	_          bool        `arg:"fetch_tags" default:"True" doc:"fetch tags, and the branches of refspec_branch"`
+	_          bool        `arg:"sync_tags" default:"True" doc:"delete local tags that the remote does not have"`
+	_          int64       `arg:"depth" doc:"clone only this many commits of the history; rev must be a branch or tag"`
+	_          value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_          string      `arg:"https_user" doc:"user for HTTPS"`
+	_          string      `arg:"https_pass,secret" doc:"password for HTTPS"`
+	_          string      `arg:"refspec_branch" default:"*" doc:"branches to fetch"`
+	_          string      `arg:"refspec_tag" default:"*" doc:"tags to fetch"`
+	_          string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // latest makes sure that a clone exists and is at the newest commit of a branch,
 // or at a tag or commit. Salt: salt/states/git.py latest.
-func latest(ctx context.Context, c *fun.Call) fun.Ret {
+func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 	l := &latestRun{
-		report: newReport(c), target: c.Str("target"), rev: c.Str("rev"), branch: c.Str("branch"), remote: c.Str("remote"),
-		bare: c.Bool("bare") || c.Bool("mirror"), mirror: c.Bool("mirror"), updateHead: c.Bool("update_head"), shown: git.Redact(c.Str("name")),
+		report: newReport(c, a.User), target: a.Target, rev: a.Rev, branch: a.Branch, remote: a.Remote,
+		bare: a.Bare || a.Mirror, mirror: a.Mirror, updateHead: a.UpdateHead, shown: git.Redact(a.Name),
 	}
 	for _, step := range []func(context.Context) *fun.Ret{l.check, l.askRemote, l.findRev, l.checkRev} {
 		if stop := step(ctx); stop != nil {

@@ -20,12 +20,12 @@ func States() fun.Module {
 }
 
 // grainName returns the state's name with colons as delimiters.
-func grainName(c *fun.Call) string {
+func grainName(c *fun.Call, delimiter string, argName string) string {
 	name := c.Name
-	if n := c.Str("name"); n != "" {
+	if n := argName; n != "" {
 		name = n
 	}
-	if d := c.Str("delimiter"); d != "" && d != value.DefaultDelim {
+	if d := delimiter; d != "" && d != value.DefaultDelim {
 		name = strings.ReplaceAll(name, d, value.DefaultDelim)
 	}
 	return name
@@ -33,22 +33,34 @@ func grainName(c *fun.Call) string {
 
 func changes(kv ...value.Value) *value.Map { return value.MapOf(kv...) }
 
+type existsArgs struct {
+	Name string `arg:"name,required" doc:"name of the grain; a path of nested grains is split at delimiter"`
+	delimArgs
+}
+
 // exists is true where a grain is there.
 //
 // Salt: salt/states/grains.py exists.
-func exists(_ context.Context, c *fun.Call) fun.Ret {
-	name := grainName(c)
+func exists(_ context.Context, c *fun.Call, a *existsArgs) fun.Ret {
+	name := grainName(c, a.Delimiter, a.Name)
 	if _, ok := grains.Get(c.Env, name, ""); !ok {
 		return fun.Ret{Name: name, Comment: "Grain does not exist"}
 	}
 	return fun.Ret{Name: name, Result: fun.OK, Comment: "Grain exists"}
 }
 
+type presentArgs struct {
+	Name  string      `arg:"name,required" doc:"name of the grain; a path of nested grains is split at delimiter"`
+	Value value.Value `arg:"value,required" doc:"value to set"`
+	delimArgs
+	forceArgs
+}
+
 // present sets a grain. A dict or list is only replaced with force.
 //
 // Salt: salt/states/grains.py present.
-func present(_ context.Context, c *fun.Call) fun.Ret {
-	name, v := grainName(c), c.Value("value")
+func present(_ context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	name, v := grainName(c, a.Delimiter, a.Name), a.Value
 	old, there := grains.Get(c.Env, name, "")
 	if there && value.Equal(old, v) {
 		return fun.Ret{Name: name, Result: fun.OK, Comment: "Grain is already set"}
@@ -59,7 +71,7 @@ func present(_ context.Context, c *fun.Call) fun.Ret {
 		}
 		return fun.Ret{Name: name, Result: fun.WouldChange, Comment: fmt.Sprintf("Grain %s is set to be changed", name), Changes: changes("changed", changes(name, v))}
 	}
-	ret := set(c, name, v, c.Bool("force"), false)
+	ret := set(c, name, v, a.Force, false)
 	if m, ok := ret.Changes.(*value.Map); ok && ret.Result == fun.OK && m.Len() > 0 {
 		ret.Comment = fmt.Sprintf("Set grain %s to %s", name, value.Str(v))
 	}
@@ -79,11 +91,18 @@ func set(c *fun.Call, name string, v value.Value, force, destructive bool) fun.R
 	return ret
 }
 
+type absentArgs struct {
+	Name        string `arg:"name,required" doc:"name of the grain; a path of nested grains is split at delimiter"`
+	Destructive bool   `arg:"destructive" default:"False" doc:"delete the grain instead of setting it to None"`
+	delimArgs
+	forceArgs
+}
+
 // absent sets a grain to None; with destructive it takes it out.
 //
 // Salt: salt/states/grains.py absent.
-func absent(_ context.Context, c *fun.Call) fun.Ret {
-	name, destructive := grainName(c), c.Bool("destructive")
+func absent(_ context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	name, destructive := grainName(c, a.Delimiter, a.Name), a.Destructive
 	old, there := grains.Get(c.Env, name, "")
 	switch {
 	case !there:
@@ -91,7 +110,7 @@ func absent(_ context.Context, c *fun.Call) fun.Ret {
 	case old == nil && !destructive && c.Test:
 		return fun.Ret{Name: name, Result: fun.WouldChange, Comment: ""}
 	case old == nil && !destructive:
-		return set(c, name, nil, c.Bool("force"), false)
+		return set(c, name, nil, a.Force, false)
 	}
 	done := changes("grain", name, "value", nil)
 	if destructive {
@@ -104,7 +123,7 @@ func absent(_ context.Context, c *fun.Call) fun.Ret {
 		}
 		return ret
 	}
-	ret := set(c, name, nil, c.Bool("force"), destructive)
+	ret := set(c, name, nil, a.Force, destructive)
 	if ret.Result != fun.OK {
 		return ret
 	}
@@ -116,11 +135,18 @@ func absent(_ context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type appendStateArgs struct {
+	Name    string      `arg:"name,required" doc:"name of the grain; a path of nested grains is split at delimiter"`
+	Value   value.Value `arg:"value,required" doc:"value to append"`
+	Convert bool        `arg:"convert" default:"False" doc:"turn a grain that is not a list into one"`
+	delimArgs
+}
+
 // appendState adds a value to a grain that is a list; the grain must be there.
 //
 // Salt: salt/states/grains.py append.
-func appendState(_ context.Context, c *fun.Call) fun.Ret {
-	name, v := grainName(c), c.Value("value")
+func appendState(_ context.Context, c *fun.Call, a *appendStateArgs) fun.Ret {
+	name, v := grainName(c, a.Delimiter, a.Name), a.Value
 	shown := value.Str(v)
 	ret := fun.Ret{Name: name}
 	old, there := grains.Get(c.Env, name, "")
@@ -132,7 +158,7 @@ func appendState(_ context.Context, c *fun.Call) fun.Ret {
 	case !there:
 		ret.Comment = fmt.Sprintf("Grain %s does not exist", name)
 		return ret
-	case !isList && !c.Bool("convert"):
+	case !isList && !a.Convert:
 		ret.Comment = fmt.Sprintf("Grain %s is not a valid list", name)
 		return ret
 	case isList && contains(list, v):
@@ -147,7 +173,7 @@ func appendState(_ context.Context, c *fun.Call) fun.Ret {
 		}
 		return ret
 	}
-	w, err := grains.Append(c.Env, name, v, c.Bool("convert"), value.DefaultDelim)
+	w, err := grains.Append(c.Env, name, v, a.Convert, value.DefaultDelim)
 	if err != nil || w.Text != "" {
 		return failed(name, w, err)
 	}
@@ -208,13 +234,19 @@ func ask(c *fun.Call, name string, vals *value.List) *value.List {
 	return vals
 }
 
+type listPresentArgs struct {
+	Name  string      `arg:"name,required" doc:"name of the grain; a path of nested grains is split at delimiter"`
+	Value value.Value `arg:"value,required" doc:"value or list of values to add"`
+	delimArgs
+}
+
 // listPresent adds values to a grain that is a list, which is made where it is
 // missing. A list of which the grain lacks an item is added whole, as in Salt,
 // less what an earlier state of the run asked for.
 //
 // Salt: salt/states/grains.py list_present.
-func listPresent(_ context.Context, c *fun.Call) fun.Ret {
-	name, v := grainName(c), c.Value("value")
+func listPresent(_ context.Context, c *fun.Call, a *listPresentArgs) fun.Ret {
+	name, v := grainName(c, a.Delimiter, a.Name), a.Value
 	ret := fun.Ret{Name: name}
 	old, _ := grains.Get(c.Env, name, "")
 	if value.Truth(old) {
@@ -255,11 +287,17 @@ func listPresent(_ context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type listAbsentArgs struct {
+	Name  string        `arg:"name,required" doc:"name of the grain; a path of nested grains is split at delimiter"`
+	Value []value.Value `arg:"value,required,any" doc:"value or list of values to remove"`
+	delimArgs
+}
+
 // listAbsent takes values out of a grain that is a list.
 //
 // Salt: salt/states/grains.py list_absent.
-func listAbsent(_ context.Context, c *fun.Call) fun.Ret {
-	name := grainName(c)
+func listAbsent(_ context.Context, c *fun.Call, a *listAbsentArgs) fun.Ret {
+	name := grainName(c, a.Delimiter, a.Name)
 	ret := fun.Ret{Name: name, Result: fun.OK}
 	old, _ := grains.Get(c.Env, name, "")
 	if !value.Truth(old) {
@@ -272,7 +310,7 @@ func listAbsent(_ context.Context, c *fun.Call) fun.Ret {
 	}
 	var comments []string
 	deleted := value.NewList()
-	for _, v := range c.List("value") {
+	for _, v := range a.Value {
 		shown := value.Str(v)
 		switch {
 		case !contains(list, v):

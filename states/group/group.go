@@ -21,11 +21,23 @@ func States() fun.Module {
 
 // want holds the desired state of a group, from the arguments of present.
 type want struct {
+	a      *presentArgs
 	c      *fun.Call
 	admin  *groups.Admin
 	gid    int64
 	hasGID bool
 	raced  bool // somebody else made the group meanwhile
+}
+
+type presentArgs struct {
+	_         fun.Arguments
+	_         string            `arg:"name,required" doc:"name of the group"`
+	_         value.Value       `arg:"gid,str|int" doc:"group ID"`
+	_         bool              `arg:"system" default:"False" doc:"create a system group"`
+	_         value.Value       `arg:"addusers,list[str]" doc:"members to add"`
+	_         value.Value       `arg:"delusers,list[str]" doc:"members to remove"`
+	Members   fun.Opt[[]string] `arg:"members" doc:"all members; not together with addusers and delusers"`
+	NonUnique bool              `arg:"non_unique" default:"False" doc:"allow a group ID that is already in use"`
 }
 
 // present creates a group, or changes one that exists.
@@ -34,11 +46,11 @@ type want struct {
 // where a change had no effect. Salt: salt/states/group.py present. Differences:
 // contradicting arguments fail, an ID of 0 counts, addusers may be a string, and
 // no group is created for users who do not exist.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	w := &want{c: c, admin: groups.NewAdmin(c)}
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	w := &want{c: c, a: a, admin: groups.NewAdmin(c)}
 	ret := w.present(ctx)
 	if w.raced { // by another target of the run that is this machine, or by anybody
-		ret = (&want{c: c, admin: groups.NewAdmin(c)}).present(ctx)
+		ret = (&want{c: c, a: a, admin: groups.NewAdmin(c)}).present(ctx)
 	}
 	return ret
 }
@@ -103,7 +115,7 @@ func (w *want) present(ctx context.Context) fun.Ret {
 // shown is a change as Salt prints it: where all members leave they are a set.
 func (w *want) shown(key string, v value.Value) string {
 	text := value.Str(v)
-	if key == "delusers" && !w.c.IsNone("members") {
+	if key == "delusers" && !!w.a.Members.Given {
 		return "{" + text[1:len(text)-1] + "}"
 	}
 	return text
@@ -165,7 +177,7 @@ func (w *want) left() (*value.Map, error) {
 func (w *want) apply(ctx context.Context, due *value.Map) error {
 	name := w.c.Name
 	if due.Has("gid") {
-		if _, err := w.admin.SetGID(ctx, name, w.gid, w.c.Bool("non_unique")); err != nil {
+		if _, err := w.admin.SetGID(ctx, name, w.gid, w.a.NonUnique); err != nil {
 			return err
 		}
 	}
@@ -180,7 +192,7 @@ func (w *want) apply(ctx context.Context, due *value.Map) error {
 		}
 	}
 	if due.Has("members") {
-		if _, err := w.admin.SetMembers(ctx, name, w.c.Strings("members")); err != nil {
+		if _, err := w.admin.SetMembers(ctx, name, w.a.Members.V); err != nil {
 			return err
 		}
 	}
@@ -250,8 +262,13 @@ func (w *want) create(ctx context.Context) fun.Ret {
 	return fun.Ret{Result: fun.OK, Changes: groups.Info(*g), Comment: "New group " + c.Name + " created"}
 }
 
+type absentArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the group"`
+}
+
 // absent removes a group. Salt: salt/states/group.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	a := groups.NewAdmin(c)
 	g, err := a.Lookup(c.Name)
 	if err != nil {

@@ -28,16 +28,28 @@ func failed(err error, prefix string) fun.Ret {
 	return fun.Raise(err)
 }
 
+type repoManagedArgs struct {
+	_          fun.Arguments
+	_          string      `arg:"name,required" doc:"any text"`
+	_          value.Value `arg:"present,list[dict]" doc:"wanted repositories: mappings of name and url"`
+	_          value.Value `arg:"absent,list[str]" doc:"names of unwanted repositories"`
+	Prune      bool        `arg:"prune" default:"False" doc:"remove repositories that are not in present"`
+	RepoUpdate bool        `arg:"repo_update" default:"False" doc:"read what the repositories have after a change"`
+	_          string      `arg:"namespace" doc:"namespace of Kubernetes"`
+	_          value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
+	_          value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+}
+
 // repoManaged makes sure that repositories are configured or not. Salt:
 // salt/states/helm.py repo_managed. Difference: test mode knows whether anything is due.
-func repoManaged(ctx context.Context, c *fun.Call) fun.Ret {
+func repoManaged(ctx context.Context, c *fun.Call, a *repoManagedArgs) fun.Ret {
 	const start = "Failed to add some repositories: "
 	w, err := helm.WishOf(c)
 	if err != nil {
 		return failed(err, start)
 	}
 	h, f := helm.Client{Env: c.Env}, helm.FlagsOf(c)
-	p, err := h.Plan(ctx, f, w, c.Bool("prune"))
+	p, err := h.Plan(ctx, f, w, a.Prune)
 	switch {
 	case err != nil:
 		return failed(err, start)
@@ -53,7 +65,7 @@ func repoManaged(ctx context.Context, c *fun.Call) fun.Ret {
 	if len(said) > 0 {
 		return fun.Ret{Result: fun.Failed, Comment: "Failed to add or remove some repositories.\n" + strings.Join(said, "\n"), Changes: changes}
 	}
-	if c.Bool("repo_update") {
+	if a.RepoUpdate {
 		var updated value.Value = true
 		if _, err := h.Run(ctx, f, "repo", "update"); err != nil {
 			updated = err.Error()
@@ -63,8 +75,16 @@ func repoManaged(ctx context.Context, c *fun.Call) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: "Repositories were added or removed.", Changes: changes}
 }
 
+type repoUpdatedArgs struct {
+	_ fun.Arguments
+	_ string      `arg:"name,required" doc:"any text"`
+	_ string      `arg:"namespace" doc:"namespace of Kubernetes"`
+	_ value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
+	_ value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+}
+
 // repoUpdated reads what the repositories have. Salt: salt/states/helm.py repo_updated.
-func repoUpdated(ctx context.Context, c *fun.Call) fun.Ret {
+func repoUpdated(ctx context.Context, c *fun.Call, _ *repoUpdatedArgs) fun.Ret {
 	if c.Test {
 		return done(fun.WouldChange, "Helm repo would have been updated.")
 	}
@@ -74,13 +94,25 @@ func repoUpdated(ctx context.Context, c *fun.Call) fun.Ret {
 	return done(fun.OK, "Helm repo is updated.")
 }
 
+type releasePresentArgs struct {
+	_     fun.Arguments
+	Name  string      `arg:"name,required" doc:"name of the release"`
+	Chart string      `arg:"chart,required" doc:"name or path of the chart"`
+	_     string      `arg:"values,path" doc:"file of values"`
+	_     string      `arg:"version" doc:"version of the chart; without it, the latest"`
+	_     string      `arg:"namespace" doc:"namespace of Kubernetes"`
+	_     value.Value `arg:"set,list[str]" doc:"value, or list of values, as name=value"`
+	_     value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
+	_     value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+}
+
 // releasePresent installs a release or upgrades it. Salt: salt/states/helm.py
 // release_present.
-func releasePresent(ctx context.Context, c *fun.Call) fun.Ret {
+func releasePresent(ctx context.Context, c *fun.Call, a *releasePresentArgs) fun.Ret {
 	if c.Test {
 		return done(fun.WouldChange, "Helm release would have been installed or updated.")
 	}
-	name := c.Str("name")
+	name := a.Name
 	h, f := helm.Client{Env: c.Env}, helm.FlagsOf(c)
 	have, err := h.Release(ctx, f, name)
 	if err != nil {
@@ -90,7 +122,7 @@ func releasePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	if have != nil {
 		verb = "upgrade"
 	}
-	if _, err := h.Run(ctx, f, verb, name, c.Str("chart")); err != nil {
+	if _, err := h.Run(ctx, f, verb, name, a.Chart); err != nil {
 		return failed(err, "")
 	}
 	changes, err := h.Release(ctx, f, name)
@@ -101,11 +133,19 @@ func releasePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: "Helm release " + name + " is present", Changes: changes}
 }
 
+type releaseAbsentArgs struct {
+	_    fun.Arguments
+	Name string      `arg:"name,required" doc:"name of the release"`
+	_    string      `arg:"namespace" doc:"namespace of Kubernetes"`
+	_    value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
+	_    value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+}
+
 // releaseAbsent makes sure that a release is not installed. Salt: salt/states/helm.py
 // release_absent. Differences: test mode knows whether anything is due, and a cluster
 // that does not answer is a failure.
-func releaseAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
+func releaseAbsent(ctx context.Context, c *fun.Call, a *releaseAbsentArgs) fun.Ret {
+	name := a.Name
 	h, f := helm.Client{Env: c.Env}, helm.FlagsOf(c)
 	have, err := h.Release(ctx, f, name)
 	switch {

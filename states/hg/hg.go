@@ -44,48 +44,61 @@ func failed(err error) fun.Ret {
 	return fun.Raise(err)
 }
 
+type latestArgs struct {
+	Name       string `arg:"name,required" doc:"URL or path of the repository"`
+	Rev        string `arg:"rev" doc:"revision to check out: a hash, tag, bookmark or branch; default: the newest"`
+	Target     string `arg:"target,path" doc:"directory of the clone"`
+	Clean      bool   `arg:"clean" default:"False" doc:"discard changes of files"`
+	User       string `arg:"user" doc:"account that runs hg"`
+	Identity   string `arg:"identity,path" doc:"SSH private key"`
+	Force      bool   `arg:"force" default:"False" doc:"delete the content of the target if it is not a repository"`
+	Opts       string `arg:"opts" doc:"further options for hg clone and hg pull"`
+	UpdateHead bool   `arg:"update_head" default:"True" doc:"check new revisions out; if false, they are only pulled"`
+	fun.SystemPath
+}
+
 // latest makes sure that a clone is at the newest revision, or at a given one.
 // Salt: salt/states/hg.py latest.
-func latest(ctx context.Context, c *fun.Call) fun.Ret {
-	target := c.Str("target")
+func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
+	target := a.Target
 	if target == "" {
 		return done(fun.Failed, nil, `"target option is required`)
 	}
 	if !filepath.IsAbs(target) {
 		return done(fun.Failed, nil, "target '", target, "' is not an absolute path")
 	}
-	client := &hg.Client{Env: c.Env, User: c.Str("user"), Identity: c.Str("identity")}
+	client := &hg.Client{Env: c.Env, User: a.User, Identity: a.Identity}
 	if st, err := c.Env.Host.Stat(filepath.Join(target, ".hg")); err == nil && st.Mode.IsDir() {
-		return update(ctx, c, client, target)
+		return update(ctx, c, a, client, target)
 	}
-	return clone(ctx, c, client, target)
+	return clone(ctx, c, a, client, target)
 }
 
 // update brings a repository that is there up to date.
-func update(ctx context.Context, c *fun.Call, client *hg.Client, target string) fun.Ret {
-	name, rev := c.Str("name"), c.Str("rev")
+func update(ctx context.Context, c *fun.Call, a *latestArgs, client *hg.Client, target string) fun.Ret {
+	name, rev := a.Name, a.Rev
 	before, err := client.Revision(ctx, target, ".", false)
 	switch {
 	case err != nil:
 		return failed(err)
 	case before == "":
 		return done(fun.Failed, nil, "Seems that ", target, " is not a valid hg repo")
-	case c.Test && !c.Bool("update_head"):
+	case c.Test && !a.UpdateHead:
 		return done(fun.OK, nil, "The head would not be updated because update_head=False.")
 	case c.Test:
 		// A changed working directory has a + behind its hash.
 		if due, err := client.Remote(ctx, target, name, rev); err != nil {
 			return failed(err)
-		} else if due == strings.TrimSuffix(before, "+") && (due == before || !c.Bool("clean")) {
+		} else if due == strings.TrimSuffix(before, "+") && (due == before || !a.Clean) {
 			return done(fun.OK, nil, "Repository ", target, " is up to date (current revision is ", before, ")")
 		}
 		return done(fun.WouldChange, nil, "Repository ", target, " update is probably required (current revision is ", before, ")")
 	}
-	said, err := client.Pull(ctx, target, c.Str("opts"), name)
+	said, err := client.Pull(ctx, target, a.Opts, name)
 	if err != nil {
 		return failed(err)
 	}
-	if !c.Bool("update_head") {
+	if !a.UpdateHead {
 		if strings.Contains(said, "no changes found") {
 			return done(fun.OK, nil, "No changes found and update_head=False so will skip updating.")
 		}
@@ -94,7 +107,7 @@ func update(ctx context.Context, c *fun.Call, client *hg.Client, target string) 
 	if rev == "" {
 		rev = "tip"
 	}
-	if _, err := client.Update(ctx, target, rev, c.Bool("clean")); err != nil {
+	if _, err := client.Update(ctx, target, rev, a.Clean); err != nil {
 		return failed(err)
 	}
 	after, err := client.Revision(ctx, target, ".", false)
@@ -111,15 +124,15 @@ func update(ctx context.Context, c *fun.Call, client *hg.Client, target string) 
 }
 
 // clone makes the repository.
-func clone(ctx context.Context, c *fun.Call, client *hg.Client, target string) fun.Ret {
-	h, name := c.Env.Host, c.Str("name")
+func clone(ctx context.Context, c *fun.Call, a *latestArgs, client *hg.Client, target string) fun.Ret {
+	h, name := c.Env.Host, a.Name
 	var names []string
 	if machine.Exists(h, target) {
 		var err error
 		if names, err = h.ReadDir(target); err != nil {
 			return done(fun.Failed, nil, "target '", target, "' is not a directory")
 		}
-		if len(names) > 0 && !c.Bool("force") {
+		if len(names) > 0 && !a.Force {
 			return done(fun.Failed, nil, "Directory exists, and is not empty")
 		}
 		if err := h.CheckSystem(target, true); err != nil {
@@ -134,7 +147,7 @@ func clone(ctx context.Context, c *fun.Call, client *hg.Client, target string) f
 			return fun.Raise(err)
 		}
 	}
-	said, err := client.Clone(ctx, target, name, c.Str("opts"))
+	said, err := client.Clone(ctx, target, name, a.Opts)
 	if err != nil {
 		return failed(err)
 	}
@@ -142,7 +155,7 @@ func clone(ctx context.Context, c *fun.Call, client *hg.Client, target string) f
 		return done(fun.Failed, nil, said)
 	}
 	at := "tip"
-	if rev := c.Str("rev"); rev != "" {
+	if rev := a.Rev; rev != "" {
 		if _, err := client.Update(ctx, target, rev, false); err != nil {
 			return failed(err)
 		}

@@ -18,6 +18,7 @@ func States() fun.Module {
 
 // work is what present has to do, and what it says.
 type work struct {
+	a        *presentArgs
 	c        *fun.Call
 	admin    hosts.Admin
 	comments []string
@@ -60,22 +61,29 @@ func (w *work) do(kind, addr, what, would, did, failed string, act func() error)
 	w.note(kind, addr, what)
 }
 
+type presentArgs struct {
+	nameArg
+	IP      []string `arg:"ip,required" doc:"IP address, or a list of them"`
+	Comment string   `arg:"comment" default:"" doc:"comment behind the host names of the address"`
+	Clean   bool     `arg:"clean" default:"False" doc:"remove the host name from other addresses"`
+}
+
 // present gives addresses a host name. An address that is none is a failure.
 // Salt: salt/states/host.py present.
-func present(_ context.Context, c *fun.Call) fun.Ret {
-	name, comment := c.Str("name"), c.Str("comment")
+func present(_ context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	name, comment := a.Name, a.Comment
 	if err := hosts.CheckName(name); err != nil {
 		return fun.Fail("%s", err)
 	}
 	if strings.ContainsAny(comment, "\r\n\x00") {
 		return fun.Fail("comment must be a single line")
 	}
-	w := &work{c: c, admin: hosts.Admin{Env: c.Env}, changes: value.NewMap(0), result: fun.OK}
+	w := &work{c: c, a: a, admin: hosts.Admin{Env: c.Env}, changes: value.NewMap(0), result: fun.OK}
 	file, err := w.admin.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
-	ips := slices.Compact(slices.Clone(c.Strings("ip")))
+	ips := slices.Compact(slices.Clone(a.IP))
 	var add, update, remove, warnings []string
 	for _, addr := range ips {
 		e := file.Find(addr)
@@ -96,7 +104,7 @@ func present(_ context.Context, c *fun.Call) fun.Ret {
 	for _, e := range file {
 		switch {
 		case e.Addr == "" || slices.Contains(ips, e.Addr) || !slices.Contains(e.Aliases, name):
-		case c.Bool("clean"):
+		case a.Clean:
 			remove = append(remove, e.Addr)
 		default:
 			warnings = append(warnings, "Host "+name+" present for IP address "+e.Addr+". To get rid of this warning, either run this state with 'clean' set to True to remove "+
@@ -125,8 +133,13 @@ func present(_ context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type absentArgs struct {
+	nameArg
+	IP []string `arg:"ip,required" doc:"IP address, or a list of them"`
+}
+
 // absent takes a host name from addresses. Salt: salt/states/host.py absent.
-func absent(_ context.Context, c *fun.Call) fun.Ret {
+func absent(_ context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	admin := hosts.Admin{Env: c.Env}
 	file, err := admin.Read()
 	if err != nil {
@@ -134,7 +147,7 @@ func absent(_ context.Context, c *fun.Call) fun.Ret {
 	}
 	ret := fun.Ret{Result: fun.OK}
 	var comments []string
-	for _, addr := range c.Strings("ip") {
+	for _, addr := range a.IP {
 		of := c.Name + " (" + addr + ")"
 		switch {
 		case !file.Has(addr, c.Name):
@@ -156,9 +169,15 @@ func absent(_ context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type onlyArgs struct {
+	_         fun.Arguments
+	_         string   `arg:"name,required" doc:"IP address"`
+	Hostnames []string `arg:"hostnames,required,str|list[str]|none" doc:"host name, or a list of them in their order; without any the address is removed"`
+}
+
 // only gives an address the given host names and no others.
 // Salt: salt/states/host.py only.
-func only(_ context.Context, c *fun.Call) fun.Ret {
+func only(_ context.Context, c *fun.Call, a *onlyArgs) fun.Ret {
 	admin := hosts.Admin{Env: c.Env}
 	file, err := admin.Read()
 	if err != nil {
@@ -173,7 +192,7 @@ func only(_ context.Context, c *fun.Call) fun.Ret {
 		before = strings.Join(e.Aliases, " ")
 	}
 	var names []string
-	for _, n := range c.Strings("hostnames") {
+	for _, n := range a.Hostnames {
 		if n = strings.TrimSpace(n); n != "" {
 			names = append(names, n)
 		}

@@ -4,6 +4,7 @@ package http
 import (
 	"context"
 	"strings"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/pyre"
@@ -16,19 +17,32 @@ func States() fun.Module {
 	return fun.Module{Name: "http", Kind: fun.State, Doc: "Check responses of web servers.", Specs: specs}
 }
 
-func query(ctx context.Context, c *fun.Call) fun.Ret {
-	ret, err := ask(ctx, c, c.Value("wait_for"))
+type queryGiven struct {
+	wantArgs
+	WaitFor value.Value `arg:"wait_for,duration" unit:"s" doc:"how long to retry until the server responds with success"`
+	_       fun.Kwargs
+}
+
+func query(ctx context.Context, c *fun.Call, a *queryGiven) fun.Ret {
+	ret, err := ask(ctx, c, &a.wantArgs, a.WaitFor)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	return ret
 }
 
-func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
+type waitForArgs struct {
+	wantArgs
+	_ time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to retry until the response matches"`
+	_ time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
+	_ fun.Kwargs
+}
+
+func waitFor(ctx context.Context, c *fun.Call, a *waitForArgs) fun.Ret {
 	wait, interval := web.Waits(c)
 	end := c.Env.Host.Now().Add(wait)
 	for {
-		ret, err := ask(ctx, c, nil)
+		ret, err := ask(ctx, c, &a.wantArgs, nil)
 		switch {
 		case ctx.Err() != nil:
 			return fun.Raise(ctx.Err())
@@ -51,9 +65,9 @@ func waitFor(ctx context.Context, c *fun.Call) fun.Ret {
 // ask sends one request, or with wait as many as the server needs to answer
 // with success, and looks at the answer.
 // Salt: salt/states/http.py query.
-func ask(ctx context.Context, c *fun.Call, wait value.Value) (fun.Ret, error) {
+func ask(ctx context.Context, c *fun.Call, a *wantArgs, wait value.Value) (fun.Ret, error) {
 	ret := fun.Ret{Extra: value.MapOf("data", value.NewMap(0)), Order: []string{"name", "result", "comment", "changes", "data"}}
-	match, status := c.Value("match"), c.Value("status")
+	match, status := a.Match, a.Status
 	if match == nil && status == nil {
 		ret.Comment = " Either match text (match) or a status code (status) is required."
 		return ret, nil
@@ -81,12 +95,12 @@ func ask(ctx context.Context, c *fun.Call, wait value.Value) (fun.Ret, error) {
 	}
 	j := &judge{}
 	if match != nil {
-		if err := j.match(c, value.Str(match), text(data, "text")); err != nil {
+		if err := j.match(c, a, value.Str(match), text(data, "text")); err != nil {
 			return fun.Ret{}, err
 		}
 	}
 	if status != nil {
-		if err := j.status(c, status, text(data, "status")); err != nil {
+		if err := j.status(c, a, status, text(data, "status")); err != nil {
 			return fun.Ret{}, err
 		}
 	}
@@ -145,8 +159,8 @@ func (j *judge) says(ok bool, found, not string) {
 	}
 }
 
-func (j *judge) match(c *fun.Call, want, have string) error {
-	switch c.Str("match_type") {
+func (j *judge) match(c *fun.Call, a *wantArgs, want, have string) error {
+	switch a.MatchType {
 	case "string":
 		j.says(strings.Contains(have, want), ` Match text "`+want+`" was found.`, ` Match text "`+want+`" was not found.`)
 	case "pcre":
@@ -159,9 +173,9 @@ func (j *judge) match(c *fun.Call, want, have string) error {
 	return nil
 }
 
-func (j *judge) status(c *fun.Call, status value.Value, have string) error {
+func (j *judge) status(c *fun.Call, a *wantArgs, status value.Value, have string) error {
 	want := value.Str(status)
-	switch c.Str("status_type") {
+	switch a.StatusType {
 	case "list":
 		items, err := value.Items(status)
 		if err != nil {

@@ -24,9 +24,9 @@ type work struct {
 }
 
 // do reads the file, lets act do its work on it and writes it, unless in test mode.
-func do(c *fun.Call, act func(w *work) error) fun.Ret {
+func do(c *fun.Call, a *sepArg, act func(w *work) error) fun.Ret {
 	w := &work{c: c, changes: value.NewMap(2)}
-	err := inimanage.Edit(c.Env, c.Name, c.Str("separator"), func(f *inimanage.File) (bool, error) {
+	err := inimanage.Edit(c.Env, c.Name, a.Separator, func(f *inimanage.File) (bool, error) {
 		w.f = f
 		err := act(w)
 		return !c.Test && w.due, err
@@ -65,10 +65,17 @@ func in(sect string) string {
 	return " in section " + sect
 }
 
+type optionsPresentArgs struct {
+	nameArg
+	Sections *value.Map `arg:"sections" doc:"options by section; an option outside of a section has its value"`
+	sepArg
+	Strict bool `arg:"strict" default:"False" doc:"remove other options from these sections"`
+}
+
 // optionsPresent sets options. Salt: salt/states/ini_manage.py options_present.
-func optionsPresent(_ context.Context, c *fun.Call) fun.Ret {
-	sections := c.Map("sections")
-	return do(c, func(w *work) error {
+func optionsPresent(_ context.Context, c *fun.Call, a *optionsPresentArgs) fun.Ret {
+	sections := a.Sections
+	return do(c, &a.sepArg, func(w *work) error {
 		if sections == nil {
 			return nil
 		}
@@ -81,7 +88,7 @@ func optionsPresent(_ context.Context, c *fun.Call) fun.Ret {
 		if err := w.options("", top); err != nil {
 			return err
 		}
-		if c.Bool("strict") {
+		if a.Strict {
 			w.strict("", top, "Removed key ")
 		}
 		for k, v := range sections.All() {
@@ -91,7 +98,7 @@ func optionsPresent(_ context.Context, c *fun.Call) fun.Ret {
 			}
 			m := value.NewMap(body.Len())
 			m.Update(body)
-			if c.Bool("strict") {
+			if a.Strict {
 				w.strict(value.Str(k), m, "Deleted key ")
 			}
 			if err := w.options(value.Str(k), m); err != nil {
@@ -169,12 +176,18 @@ func (w *work) options(sect string, body *value.Map) error {
 	return nil
 }
 
+type optionsAbsentArgs struct {
+	nameArg
+	Sections *value.Map `arg:"sections" doc:"lists of options by section"`
+	sepArg
+}
+
 // optionsAbsent removes options. Salt: salt/states/ini_manage.py options_absent.
 // Difference: a single option may be written as text; without a section of that
 // name it is an option above the first section.
-func optionsAbsent(_ context.Context, c *fun.Call) fun.Ret {
-	sections := c.Map("sections")
-	return do(c, func(w *work) error {
+func optionsAbsent(_ context.Context, c *fun.Call, a *optionsAbsentArgs) fun.Ret {
+	sections := a.Sections
+	return do(c, &a.sepArg, func(w *work) error {
 		if sections == nil {
 			return nil
 		}
@@ -217,21 +230,28 @@ func (w *work) one(sect string, v value.Value) {
 }
 
 // names returns the argument sections, a list or the keys of a mapping.
-func names(c *fun.Call) []string {
-	if m := c.Map("sections"); m != nil {
+func names(c *fun.Call, a *sectionsPresentArgs) []string {
+	if m := fun.MapOf(a.Sections); m != nil {
 		var ss []string
 		for k := range m.All() {
 			ss = append(ss, value.Str(k))
 		}
 		return ss
 	}
-	return c.Strings("sections")
+	return fun.StringsOf(a.Sections)
+}
+
+// sectionsPresentArgs are the arguments of sectionsPresent and sectionsAbsent.
+type sectionsPresentArgs struct {
+	nameArg
+	Sections value.Value `arg:"sections,list|dict" doc:"sections, as a list or as the keys of a mapping"`
+	sepArg
 }
 
 // sectionsPresent makes sections. Salt: salt/states/ini_manage.py sections_present.
-func sectionsPresent(_ context.Context, c *fun.Call) fun.Ret {
-	return do(c, func(w *work) error {
-		for _, n := range names(c) {
+func sectionsPresent(_ context.Context, c *fun.Call, a *sectionsPresentArgs) fun.Ret {
+	return do(c, &a.sepArg, func(w *work) error {
+		for _, n := range names(c, a) {
 			if w.f.Has(n) {
 				w.say(false, "Section unchanged ", n)
 				continue
@@ -248,9 +268,9 @@ func sectionsPresent(_ context.Context, c *fun.Call) fun.Ret {
 }
 
 // sectionsAbsent removes sections. Salt: salt/states/ini_manage.py sections_absent.
-func sectionsAbsent(_ context.Context, c *fun.Call) fun.Ret {
-	return do(c, func(w *work) error {
-		for _, n := range names(c) {
+func sectionsAbsent(_ context.Context, c *fun.Call, a *sectionsPresentArgs) fun.Ret {
+	return do(c, &a.sepArg, func(w *work) error {
+		for _, n := range names(c, a) {
 			old := w.f.Section(n)
 			if !w.f.RemoveSection(n) {
 				w.say(false, "Section ", n, " does not exist")

@@ -38,9 +38,18 @@ func failed(err error, prefix string) fun.Ret {
 	return fun.Raise(err)
 }
 
+type setPresentArgs struct {
+	Name   string `arg:"name,required" doc:"name of the set"`
+	_      string `arg:"set_type,required" doc:"type of the set, such as hash:ip or list:set"`
+	Family string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
+	_      bool   `arg:"comment" default:"False" doc:"entries may have comments"`
+	ipset.SetArgs
+	_ fun.Kwargs
+}
+
 // setPresent makes sure that a set is there. Salt: salt/states/ipset.py set_present.
-func setPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	s, name, family := ipset.Client{Env: c.Env}, c.Str("name"), c.Str("family")
+func setPresent(ctx context.Context, c *fun.Call, a *setPresentArgs) fun.Ret {
+	s, name, family := ipset.Client{Env: c.Env}, a.Name, a.Family
 	have, err := s.Find(ctx, name)
 	switch {
 	case err != nil:
@@ -56,10 +65,17 @@ func setPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return changed(name, "ipset set %s created successfully for %s", name, family)
 }
 
+// setAbsentArgs are the arguments of setAbsent and flush.
+type setAbsentArgs struct {
+	Name   string `arg:"name,required" doc:"name of the set"`
+	Family string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family, as comments name it"`
+	_      fun.Kwargs
+}
+
 // setAbsent makes sure that a set is not there. Salt: salt/states/ipset.py set_absent.
 // Difference: a set that a rule uses keeps its entries.
-func setAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	s, name, family := ipset.Client{Env: c.Env}, c.Str("name"), c.Str("family")
+func setAbsent(ctx context.Context, c *fun.Call, a *setAbsentArgs) fun.Ret {
+	s, name, family := ipset.Client{Env: c.Env}, a.Name, a.Family
 	have, err := s.Find(ctx, name)
 	switch {
 	case err != nil:
@@ -77,8 +93,8 @@ func setAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 
 // flush makes sure that a set has no entries. Salt: salt/states/ipset.py flush.
 // Difference: an empty set is not flushed.
-func flush(ctx context.Context, c *fun.Call) fun.Ret {
-	s, name, family := ipset.Client{Env: c.Env}, c.Str("name"), c.Str("family")
+func flush(ctx context.Context, c *fun.Call, a *setAbsentArgs) fun.Ret {
+	s, name, family := ipset.Client{Env: c.Env}, a.Name, a.Family
 	have, err := s.Find(ctx, name)
 	switch {
 	case err != nil:
@@ -169,8 +185,17 @@ func first(entry string) string {
 	return word
 }
 
+type presentArgs struct {
+	_ string      `arg:"name,required" doc:"any text"`
+	_ value.Value `arg:"entry,list[str]" doc:"entry, or a list of entries: address, network, port and so on, with options"`
+	_ string      `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family, as comments name it"`
+	setArg
+	ipset.AddArgs
+	_ fun.Kwargs
+}
+
 // present makes sure that a set has entries. Salt: salt/states/ipset.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
+func present(ctx context.Context, c *fun.Call, _ *presentArgs) fun.Ret {
 	j, list, refused := begin(ctx, c)
 	if refused != nil {
 		return *refused
@@ -195,9 +220,19 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	return j.ret()
 }
 
+type absentArgs struct {
+	_ string      `arg:"name,required" doc:"any text"`
+	_ value.Value `arg:"entry,list[str]" doc:"entry, or a list of entries"`
+	_ value.Value `arg:"entries,list[str]" doc:"further entries"`
+	_ string      `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family, as comments name it"`
+	setArg
+	ipset.AddArgs
+	_ fun.Kwargs
+}
+
 // absent makes sure that a set does not have entries. Salt: salt/states/ipset.py
 // absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	j, list, refused := begin(ctx, c)
 	if refused != nil {
 		return *refused

@@ -35,9 +35,16 @@ func same(comment string) fun.Ret { return fun.Ret{Result: fun.OK, Comment: comm
 
 func due(comment string) fun.Ret { return fun.Ret{Result: fun.WouldChange, Comment: comment} }
 
+// chainPresentArgs are the arguments of chainPresent and chainAbsent.
+type chainPresentArgs struct {
+	_ string `arg:"name,required" doc:"the chain"`
+	tableArg
+	familyArg
+}
+
 // chainPresent creates a chain. Salt: salt/states/iptables.py chain_present.
-func chainPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	table, family := c.Str("table"), c.Str("family")
+func chainPresent(ctx context.Context, c *fun.Call, a *chainPresentArgs) fun.Ret {
+	table, family := a.Table, a.Family
 	t, err := iptables.For(c.Env, family)
 	if err != nil {
 		return fun.Raise(err)
@@ -62,8 +69,8 @@ func chainPresent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // chainAbsent deletes a chain with its rules. Salt: salt/states/iptables.py chain_absent.
-func chainAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	table, family := c.Str("table"), c.Str("family")
+func chainAbsent(ctx context.Context, c *fun.Call, a *chainPresentArgs) fun.Ret {
+	table, family := a.Table, a.Family
 	t, err := iptables.For(c.Env, family)
 	if err != nil {
 		return fun.Raise(err)
@@ -296,21 +303,60 @@ func (j *job) delete(ctx context.Context, env *fun.Env) fun.Ret {
 	return j.finish(ctx, fmt.Sprintf("Delete iptables rule for %s %s", j.name, j.line), "Deleted and saved")
 }
 
-func appended(ctx context.Context, c *fun.Call) fun.Ret {
+type appendedArgs struct {
+	ruleNameArg
+	tableArg
+	familyArg
+	chainArg
+	saveArg
+	_ fun.Kwargs
+}
+
+func appended(ctx context.Context, c *fun.Call, _ *appendedArgs) fun.Ret {
 	return each(ctx, c, "A", (*job).append)
 }
 
-func inserted(ctx context.Context, c *fun.Call) fun.Ret {
+type insertedArgs struct {
+	ruleNameArg
+	tableArg
+	familyArg
+	chainArg
+	saveArg
+	_ int64 `arg:"position,kw" doc:"number that the rule gets in the chain; a negative one counts from the end; needed"`
+	_ fun.Kwargs
+}
+
+func inserted(ctx context.Context, c *fun.Call, _ *insertedArgs) fun.Ret {
 	return each(ctx, c, "I", (*job).insert)
 }
 
-func deleted(ctx context.Context, c *fun.Call) fun.Ret {
+type deletedArgs struct {
+	ruleNameArg
+	tableArg
+	familyArg
+	chainArg
+	saveArg
+	_ int64 `arg:"position,kw" doc:"number of the rule in the chain, instead of its options"`
+	_ fun.Kwargs
+}
+
+func deleted(ctx context.Context, c *fun.Call, _ *deletedArgs) fun.Ret {
 	return each(ctx, c, "D", (*job).delete)
 }
 
+type policySetArgs struct {
+	ruleNameArg
+	tableArg
+	familyArg
+	chainArg
+	Policy string `arg:"policy,required,kw" doc:"ACCEPT or DROP"`
+	saveArg
+	_ fun.Kwargs
+}
+
 // policySet sets the policy of a chain. Salt: salt/states/iptables.py set_policy.
-func policySet(ctx context.Context, c *fun.Call) fun.Ret {
-	table, chain, policy, family := c.Str("table"), c.Str("chain"), c.Str("policy"), c.Str("family")
+func policySet(ctx context.Context, c *fun.Call, a *policySetArgs) fun.Ret {
+	table, chain, policy, family := a.Table, a.Chain, a.Policy, a.Family
 	t, err := iptables.For(c.Env, family)
 	if err != nil {
 		return fun.Raise(err)
@@ -333,7 +379,7 @@ func policySet(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("Failed to set iptables default policy")
 	}
 	ret := done(c.Name, fmt.Sprintf("Set default policy for %s to %s family %s", chain, policy, family))
-	if saves, file := saveArgs(c.Value("save")); saves {
+	if saves, file := saveArgs(a.Save); saves {
 		if _, err := t.Save(ctx, file); err != nil {
 			ret.Result, ret.Comment = fun.Failed, ret.Comment.(string)+"\n"+err.Error()
 			return ret
@@ -343,9 +389,17 @@ func policySet(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type flushedArgs struct {
+	ruleNameArg
+	tableArg
+	familyArg
+	Chain string `arg:"chain,kw" default:"" doc:"the chain; empty is all chains of the table"`
+	_     fun.Kwargs
+}
+
 // flushed deletes all rules of a chain or table. Salt: salt/states/iptables.py flush.
-func flushed(ctx context.Context, c *fun.Call) fun.Ret {
-	table, chain, family := c.Str("table"), c.Str("chain"), c.Str("family")
+func flushed(ctx context.Context, c *fun.Call, a *flushedArgs) fun.Ret {
+	table, chain, family := a.Table, a.Chain, a.Family
 	if c.Test {
 		return due(fmt.Sprintf("iptables rules in %s table %s chain %s family needs to be flushed", c.Name, table, family))
 	}

@@ -19,26 +19,27 @@ func States() fun.Module {
 
 func avail(env *fun.Env) (bool, string) { return machine.Provided(env, "kernelpkg") }
 
-var (
-	nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}
-	timeArg = fun.Arg{Name: "at_time", Type: fun.Any, Doc: "when to reboot, as for system.reboot: minutes from now; default: now"}
-)
+type nameArg struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"any text"`
+}
+
+type timeArg struct {
+	_ fun.Arguments
+	_ value.Value `arg:"at_time" doc:"when to reboot, as for system.reboot: minutes from now; default: now"`
+}
 
 var specs = []fun.Spec{
 	{
 		Name: "latest_active", State: latestActive, Src: "states/kernelpkg.py latest_active", VarKw: true,
 		Doc:  "Reboot if the newest installed kernel is not the running one.",
-		Args: []fun.Arg{nameArg, timeArg},
+		Args: []fun.Arg{fun.ArgsOf((*nameArg)(nil))[0], fun.ArgsOf((*timeArg)(nil))[0]},
 	},
 	{
-		Name: "latest_installed", State: latestInstalled, Src: "states/kernelpkg.py latest_installed", VarKw: true,
-		Doc:  "Install the newest kernel of the repositories.\nIt runs after the next reboot.",
-		Args: []fun.Arg{nameArg},
+		Name: "latest_installed", Do: latestInstalled, Src: "states/kernelpkg.py latest_installed", Doc: "Install the newest kernel of the repositories.\nIt runs after the next reboot.",
 	},
 	{
-		Name: "latest_wait", State: latestWait, Src: "states/kernelpkg.py latest_wait", VarKw: true,
-		Doc:  "Do what latest_active does if a state that this one watches or listens to has changes.",
-		Args: []fun.Arg{nameArg, timeArg},
+		Name: "latest_wait", Do: latestWait, Src: "states/kernelpkg.py latest_wait", Doc: "Do what latest_active does if a state that this one watches or listens to has changes.",
 	},
 }
 
@@ -46,9 +47,14 @@ func call(ctx context.Context, c *fun.Call, name string) (value.Value, error) {
 	return pkg.Call(ctx, c.Env, "kernelpkg."+name, nil)
 }
 
+type latestInstalledArgs struct {
+	nameArg
+	_ fun.Kwargs
+}
+
 // latestInstalled installs the newest kernel. Salt: salt/states/kernelpkg.py
 // latest_installed.
-func latestInstalled(ctx context.Context, c *fun.Call) fun.Ret {
+func latestInstalled(ctx context.Context, c *fun.Call, _ *latestInstalledArgs) fun.Ret {
 	v, err := call(ctx, c, "list_installed")
 	if err != nil {
 		return fun.Raise(err)
@@ -106,7 +112,13 @@ func latestActive(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
-func latestWait(context.Context, *fun.Call) fun.Ret {
+type latestWaitArgs struct {
+	nameArg
+	timeArg
+	_ fun.Kwargs
+}
+
+func latestWait(context.Context, *fun.Call, *latestWaitArgs) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: ""}
 }
 

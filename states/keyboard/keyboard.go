@@ -16,25 +16,28 @@ func States() fun.Module {
 
 func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "keyboard") }
 
-var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "keyboard layout, such as us or de-latin1"}}
+type nameArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"keyboard layout, such as us or de-latin1"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "system", Doc: "Set the keyboard layout of the console.", Src: "states/keyboard.py system", State: system,
-		Args: nameArgs,
+		Name: "system", Doc: "Set the keyboard layout of the console.", Src: "states/keyboard.py system", Do: system,
 	},
 	{
-		Name: "xorg", Doc: "Set the keyboard layout of X.", Src: "states/keyboard.py xorg", State: xorg,
-		Args: nameArgs,
+		Name: "xorg", Doc: "Set the keyboard layout of X.", Src: "states/keyboard.py xorg", Do: xorg,
 	},
 }
 
-func system(ctx context.Context, c *fun.Call) fun.Ret {
+func system(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
 	return layout(ctx, c, "sys", "System", "system")
 }
 
-func xorg(ctx context.Context, c *fun.Call) fun.Ret { return layout(ctx, c, "x", "XOrg", "XOrg") }
+func xorg(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
+	return layout(ctx, c, "x", "XOrg", "XOrg")
+}
 
 // layout sets the layout that get_KIND and set_KIND are for.
 func layout(ctx context.Context, c *fun.Call, kind, title, what string) fun.Ret {

@@ -20,21 +20,23 @@ func States() fun.Module {
 
 func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "kmod") }
 
-var (
-	nameArg    = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the module"}
-	modsArg    = fun.Arg{Name: "mods", Type: fun.Strs, Doc: "names of several modules instead"}
-	commentArg = fun.Arg{Name: "comment", Type: fun.Bool, Default: true, Doc: "with persist: keep the module's line as a comment"}
-)
+type nameArg struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the module"`
+}
+
+type modsArg struct {
+	_    fun.Arguments
+	Mods []string `arg:"mods" doc:"names of several modules instead"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", Doc: "Unload modules of the kernel.", Src: "states/kmod.py absent", State: absent,
-		Args: []fun.Arg{nameArg, {Name: "persist", Type: fun.Bool, Default: false, Doc: "do not load them at boot, either"}, commentArg, modsArg},
+		Name: "absent", Doc: "Unload modules of the kernel.", Src: "states/kmod.py absent", Do: absent,
 	},
 	{
-		Name: "present", Doc: "Load modules of the kernel.", Src: "states/kmod.py present", State: present,
-		Args: []fun.Arg{nameArg, {Name: "persist", Type: fun.Bool, Default: false, Doc: "load them at boot, too"}, modsArg},
+		Name: "present", Doc: "Load modules of the kernel.", Src: "states/kmod.py present", Do: present,
 	},
 }
 
@@ -46,8 +48,8 @@ type job struct {
 	changes *value.Map
 }
 
-func newJob(c *fun.Call) *job {
-	j := &job{c: c, mods: c.Strings("mods"), changes: value.NewMap(2)}
+func newJob(c *fun.Call, a *modsArg) *job {
+	j := &job{c: c, mods: a.Mods, changes: value.NewMap(2)}
 	if len(j.mods) == 0 {
 		j.mods = []string{c.Name}
 	}
@@ -106,15 +108,21 @@ func (j *job) now(ctx context.Context) (loaded, atBoot []string, err error) {
 	return loaded, atBoot, err
 }
 
+type presentArgs struct {
+	nameArg
+	Persist bool `arg:"persist" default:"False" doc:"load them at boot, too"`
+	modsArg
+}
+
 // present loads modules. Salt: salt/states/kmod.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	j := newJob(c)
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	j := newJob(c, &a.modsArg)
 	loaded, atBoot, err := j.now(ctx)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
 	loaded = append(loaded, kernel.Builtin(c.Env)...)
-	there, missing := split(j.mods, func(m string) bool { return has(loaded, m) && (!c.Bool("persist") || has(atBoot, m)) })
+	there, missing := split(j.mods, func(m string) bool { return has(loaded, m) && (!a.Persist || has(atBoot, m)) })
 	j.say(there, "K", "already present")
 	if len(missing) == 0 {
 		return j.ret(fun.OK)
@@ -138,15 +146,22 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return j.ret(ret)
 	}
-	if !j.each(ctx, can, "load", "loaded", []value.Value{c.Bool("persist")}) {
+	if !j.each(ctx, can, "load", "loaded", []value.Value{a.Persist}) {
 		ret = fun.Failed
 	}
 	return j.ret(ret)
 }
 
+type absentArgs struct {
+	nameArg
+	Persist bool `arg:"persist" default:"False" doc:"do not load them at boot, either"`
+	Comment bool `arg:"comment" default:"True" doc:"with persist: keep the module's line as a comment"`
+	modsArg
+}
+
 // absent unloads modules. Salt: salt/states/kmod.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	j := newJob(c)
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	j := newJob(c, &a.modsArg)
 	loaded, atBoot, err := j.now(ctx)
 	if err != nil {
 		return fun.Fail("%v", err)
@@ -160,7 +175,7 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 		j.say(there, "K", "set to be removed")
 		return j.ret(fun.WouldChange)
 	}
-	if !j.each(ctx, there, "remove", "removed", []value.Value{c.Bool("persist"), c.Bool("comment")}) {
+	if !j.each(ctx, there, "remove", "removed", []value.Value{a.Persist, a.Comment}) {
 		return j.ret(fun.Failed)
 	}
 	return j.ret(fun.OK)

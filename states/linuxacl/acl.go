@@ -35,8 +35,8 @@ type work struct {
 }
 
 // begin reads the lists. fault says why nothing can be done.
-func begin(ctx context.Context, c *fun.Call) (w *work, fault string, err error) {
-	w = &work{c: c, admin: linuxacl.Admin{Env: c.Env, Recursive: c.Bool("recurse")}}
+func begin(ctx context.Context, c *fun.Call, aclType string, recurse bool) (w *work, fault string, err error) {
+	w = &work{c: c, admin: linuxacl.Admin{Env: c.Env, Recursive: recurse}}
 	if _, err := c.Env.Host.Stat(c.Name); err != nil {
 		return nil, c.Name + " does not exist", nil
 	}
@@ -45,7 +45,7 @@ func begin(ctx context.Context, c *fun.Call) (w *work, fault string, err error) 
 	}
 	var ok bool
 	var status int
-	if w.def, w.kind, ok = linuxacl.ParseType(c.Str("acl_type")); !ok {
+	if w.def, w.kind, ok = linuxacl.ParseType(aclType); !ok {
 		return nil, "ACL Type does not exist", nil
 	}
 	if w.lists, status, err = w.admin.Get(ctx, c.Name); err != nil {
@@ -165,33 +165,53 @@ func (w *work) change(ctx context.Context, names []string, list string) fun.Ret 
 	return fun.Ret{Result: fun.OK, Comment: did, Changes: changes}
 }
 
+type presentArgs struct {
+	fileArg
+	typeArg
+	nameArg
+	permsArg
+	recurseArg
+	forceArg
+	fun.SystemPath
+}
+
 // present gives a user or group permissions.
 //
 // Salt: salt/states/linux_acl.py present. Differences: the type other works, and X
 // is compared.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	w, fault, err := begin(ctx, c)
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	name := c.Str("acl_name")
+	name := a.AclName
 	return w.change(ctx, []string{name}, name)
+}
+
+type listPresentArgs struct {
+	fileArg
+	typeArg
+	namesArg
+	permsArg
+	recurseArg
+	forceArg
+	fun.SystemPath
 }
 
 // listPresent gives several users or groups permissions.
 // Salt: salt/states/linux_acl.py list_present.
-func listPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	w, fault, err := begin(ctx, c)
+func listPresent(ctx context.Context, c *fun.Call, a *listPresentArgs) fun.Ret {
+	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	names := c.Strings("acl_names")
+	names := a.AclNames
 	if len(names) == 0 {
 		names = []string{""}
 	}
@@ -232,29 +252,46 @@ func (w *work) remove(ctx context.Context, names []string) fun.Ret {
 	return ret
 }
 
+type absentArgs struct {
+	fileArg
+	typeArg
+	nameArg
+	_ string `arg:"perms" default:"" doc:"accepted; the whole entry is removed"`
+	recurseArg
+	fun.SystemPath
+}
+
 // absent takes the entry of a user or group out. The entries of the owner, the
 // owning group and others cannot be removed.
 // Salt: salt/states/linux_acl.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	w, fault, err := begin(ctx, c)
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	return w.remove(ctx, []string{c.Str("acl_name")})
+	return w.remove(ctx, []string{a.AclName})
+}
+
+type listAbsentArgs struct {
+	fileArg
+	typeArg
+	namesArg
+	recurseArg
+	fun.SystemPath
 }
 
 // listAbsent takes the entries of several users or groups out.
 // Salt: salt/states/linux_acl.py list_absent.
-func listAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	w, fault, err := begin(ctx, c)
+func listAbsent(ctx context.Context, c *fun.Call, a *listAbsentArgs) fun.Ret {
+	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	return w.remove(ctx, c.Strings("acl_names"))
+	return w.remove(ctx, a.AclNames)
 }

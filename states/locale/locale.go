@@ -18,17 +18,18 @@ func States() fun.Module {
 
 func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "locale") }
 
-var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the locale, such as en_US.UTF-8"}}
+type nameArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the locale, such as en_US.UTF-8"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "present", Doc: "Generate a locale that is missing.", Src: "states/locale.py present", State: present,
-		Args: nameArgs,
+		Name: "present", Doc: "Generate a locale that is missing.", Src: "states/locale.py present", Do: present,
 	},
 	{
-		Name: "system", Doc: "Set the locale of the system.", Src: "states/locale.py system", State: system,
-		Args: nameArgs,
+		Name: "system", Doc: "Set the locale of the system.", Src: "states/locale.py system", Do: system,
 	},
 }
 
@@ -42,7 +43,7 @@ func done(name, comment string) fun.Ret {
 	return fun.Ret{Result: fun.OK, Changes: value.MapOf("locale", name), Comment: comment + name}
 }
 
-func system(ctx context.Context, c *fun.Call) fun.Ret {
+func system(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
 	has, err := call(ctx, c, "get_locale")
 	switch {
 	case err != nil:
@@ -62,7 +63,7 @@ func system(ctx context.Context, c *fun.Call) fun.Ret {
 	return done(c.Name, "Set system locale ")
 }
 
-func present(ctx context.Context, c *fun.Call) fun.Ret {
+func present(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
 	is, err := call(ctx, c, "avail", c.Name)
 	switch {
 	case err != nil:

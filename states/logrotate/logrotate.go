@@ -17,26 +17,28 @@ func States() fun.Module {
 // specs are the functions.
 var specs = []fun.Spec{
 	{
-		Name: "set", State: set, Src: "states/logrotate.py set_",
+		Name: "set", Do: set, Src: "states/logrotate.py set_",
 		Doc: "Set a directive, or a setting of a block.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "accepted; key says what is set"},
-			{Name: "key", Type: fun.Str, Required: true, Doc: "directive, or log file of a block"},
-			{Name: "value", Type: fun.Str | fun.Int | fun.Bool, Required: true, Doc: "value of the directive, or name of the setting; False removes a directive"},
-			{Name: "setting", Type: fun.Str | fun.Int | fun.Bool, Doc: "value of the setting of a block; False removes it"},
-			{Name: "conf_file", Type: fun.Path, Default: logrotate.DefaultConf, Doc: "the configuration"},
-		},
 	},
 }
 
+type setArgs struct {
+	_        fun.Arguments
+	_        string      `arg:"name,required" doc:"accepted; key says what is set"`
+	Key      string      `arg:"key,required" doc:"directive, or log file of a block"`
+	Value    value.Value `arg:"value,required,str|bool|int" doc:"value of the directive, or name of the setting; False removes a directive"`
+	Setting  value.Value `arg:"setting,str|bool|int" doc:"value of the setting of a block; False removes it"`
+	ConfFile string      `arg:"conf_file,path" default:"/etc/logrotate.conf" doc:"the configuration"`
+}
+
 // set sets a directive or a setting. Salt: salt/states/logrotate.py set_.
-func set(_ context.Context, c *fun.Call) fun.Ret {
-	key, conf := c.Str("key"), c.Str("conf_file")
-	name, want, has := value.Value(""), logrotate.Number(c.Value("value")), !c.IsNone("setting")
+func set(_ context.Context, c *fun.Call, a *setArgs) fun.Ret {
+	key, conf := a.Key, a.ConfFile
+	name, want, has := value.Value(""), logrotate.Number(a.Value), !(a.Setting == nil)
 	what, set := "ommand '"+key+"'", "Set c"
 	if has {
-		name, want = c.Str("value"), logrotate.Number(c.Value("setting"))
-		what, set = "lock '"+key+"' command '"+c.Str("value")+"'", "Set b"
+		name, want = fun.TextOf(a.Value), logrotate.Number(a.Setting)
+		what, set = "lock '"+key+"' command '"+fun.TextOf(a.Value)+"'", "Set b"
 	}
 	first := map[bool]string{false: "C", true: "B"}[has]
 	have, err := logrotate.Get(c.Env, key, value.Str(name), conf)

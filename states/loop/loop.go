@@ -20,37 +20,29 @@ func States() fun.Module {
 	return fun.Module{Name: "loop", Kind: fun.State, Doc: "Call a function until its answer is as expected.", Specs: specs}
 }
 
-// Arguments that both functions have.
-var (
-	nameArg    = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "the execution function"}
-	periodArg  = fun.Arg{Name: "period", Type: fun.Any, Default: int64(1), Unit: "s", Doc: "how long to wait between two calls"}
-	timeoutArg = fun.Arg{Name: "timeout", Type: fun.Any, Default: int64(60), Unit: "s", Doc: "how long to go on"}
-)
+type nameArg struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"the execution function"`
+}
+
+type periodArg struct {
+	_ fun.Arguments
+	_ value.Value `arg:"period" default:"1" unit:"s" doc:"how long to wait between two calls"`
+}
+
+type timeoutArg struct {
+	_ fun.Arguments
+	_ value.Value `arg:"timeout" default:"60" unit:"s" doc:"how long to go on"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "until", Src: "states/loop.py until", State: until, Always: true,
+		Name: "until", Src: "states/loop.py until", Do: until, Always: true,
 		Doc: "Call a function until a condition holds.\n\nThe condition is an expression of Jinja, in which m_ret is what the function\nreturned.",
-		Args: []fun.Arg{
-			nameArg,
-			{Name: "m_args", Type: fun.List, Doc: "its arguments by position"},
-			{Name: "m_kwargs", Type: fun.Dict, Doc: "its arguments by name"},
-			{Name: "condition", Type: fun.Str, Doc: "the condition: m_ret['state'] == 'up', 'ready' in m_ret"},
-			periodArg, timeoutArg,
-		},
 	},
 	{
-		Name: "until_no_eval", Doc: "Call a function until its answer compares with the expected one.", Src: "states/loop.py until_no_eval", State: untilNoEval, Always: true,
-		Args: []fun.Arg{
-			nameArg,
-			{Name: "expected", Type: fun.Any, Required: true, Doc: "the answer"},
-			{Name: "compare_operator", Type: fun.Str, Default: "eq", Doc: "eq, ne, lt, le, gt, ge, contains, is_, is_not; or an execution function that takes the answer and the expected one"},
-			timeoutArg, periodArg,
-			{Name: "init_wait", Type: fun.Duration, Default: int64(0), Unit: "s", Doc: "how long to wait before the first call"},
-			{Name: "args", Type: fun.List, Doc: "its arguments by position"},
-			{Name: "kwargs", Type: fun.Dict, Doc: "its arguments by name"},
-		},
+		Name: "until_no_eval", Doc: "Call a function until its answer compares with the expected one.", Src: "states/loop.py until_no_eval", Do: untilNoEval, Always: true,
 	},
 }
 
@@ -93,23 +85,32 @@ func repeat(ctx context.Context, c *fun.Call, period, timeout time.Duration, try
 	return n, false, nil
 }
 
+type untilArgs struct {
+	nameArg
+	MArgs     []value.Value   `arg:"m_args" doc:"its arguments by position"`
+	MKwargs   *value.Map      `arg:"m_kwargs" doc:"its arguments by name"`
+	Condition fun.Opt[string] `arg:"condition" doc:"the condition: m_ret['state'] == 'up', 'ready' in m_ret"`
+	periodArg
+	timeoutArg
+}
+
 // until waits for a condition. Salt: salt/states/loop.py until. Difference: the
 // condition is an expression of Jinja, not of Python.
-func until(ctx context.Context, c *fun.Call) fun.Ret {
+func until(ctx context.Context, c *fun.Call, a *untilArgs) fun.Ret {
 	period, timeout, text := times(c)
 	switch {
 	case !isThere(c, c.Name):
 		return fun.Fail("Cannot find module %s", c.Name)
-	case c.IsNone("condition"):
+	case !a.Condition.Given:
 		return fun.Fail("An exit condition must be specified")
 	case text != "":
 		return fun.Fail("%s", text)
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("The execution module %s will be run", c.Name)}
 	}
-	condition := c.Str("condition")
+	condition := a.Condition.V
 	_, done, err := repeat(ctx, c, period, timeout, func() (bool, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Name, fun.Args{Pos: c.List("m_args"), Kw: c.Map("m_kwargs")})
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Name, fun.Args{Pos: a.MArgs, Kw: a.MKwargs})
 		if err != nil {
 			return false, err
 		}
@@ -180,9 +181,20 @@ func compare(name string, a, b value.Value) (holds, ok bool, err error) {
 	return false, false, nil
 }
 
+type untilNoEvalArgs struct {
+	nameArg
+	Expected        value.Value `arg:"expected,required" doc:"the answer"`
+	CompareOperator string      `arg:"compare_operator" default:"eq" doc:"eq, ne, lt, le, gt, ge, contains, is_, is_not; or an execution function that takes the answer and the expected one"`
+	timeoutArg
+	periodArg
+	InitWait time.Duration `arg:"init_wait" default:"0" unit:"s" doc:"how long to wait before the first call"`
+	Args     []value.Value `arg:"args" doc:"its arguments by position"`
+	Kwargs   *value.Map    `arg:"kwargs" doc:"its arguments by name"`
+}
+
 // untilNoEval waits for an answer. Salt: salt/states/loop.py until_no_eval.
-func untilNoEval(ctx context.Context, c *fun.Call) fun.Ret {
-	op, expected := c.Str("compare_operator"), c.Value("expected")
+func untilNoEval(ctx context.Context, c *fun.Call, a *untilNoEvalArgs) fun.Ret {
+	op, expected := a.CompareOperator, a.Expected
 	byFunction := strings.Contains(op, ".") && isThere(c, op)
 	_, known, _ := compare(op, int64(0), int64(0))
 	period, timeout, text := times(c)
@@ -196,14 +208,14 @@ func untilNoEval(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Would have waited for \"%s\" to produce \"%s\".", c.Name, value.Str(expected))}
 	}
-	if wait := c.Seconds("init_wait"); wait > 0 {
+	if wait := a.InitWait; wait > 0 {
 		if err := c.Env.Host.Sleep(ctx, wait); err != nil {
 			return fun.Raise(err)
 		}
 	}
 	var failed error
 	n, done, err := repeat(ctx, c, period, timeout, func() (bool, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Name, fun.Args{Pos: c.List("args"), Kw: c.Map("kwargs")})
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Name, fun.Args{Pos: a.Args, Kw: a.Kwargs})
 		if err != nil {
 			failed = err
 			return true, nil

@@ -72,8 +72,13 @@ func log(c *fun.Call, what value.Value) {
 	c.Env.Log().Error("lvm failed", "name", c.Name, "err", value.Str(what))
 }
 
+type pvPresentArgs struct {
+	deviceArg
+	_ fun.Kwargs
+}
+
 // pvPresent makes a device a physical volume. Salt: salt/states/lvm.py pv_present.
-func pvPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func pvPresent(ctx context.Context, c *fun.Call, _ *pvPresentArgs) fun.Ret {
 	there, err := display(ctx, c, "pvdisplay", "pvname", c.Name)
 	switch {
 	case err != nil:
@@ -98,7 +103,7 @@ func pvPresent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // pvAbsent makes a device no physical volume. Salt: salt/states/lvm.py pv_absent.
-func pvAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func pvAbsent(ctx context.Context, c *fun.Call, _ *deviceArg) fun.Ret {
 	there, err := display(ctx, c, "pvdisplay", "pvname", c.Name)
 	switch {
 	case err != nil:
@@ -192,9 +197,15 @@ func extend(ctx context.Context, c *fun.Call, devices []string) fun.Ret {
 	return fun.Ret{Result: result, Comment: comment, Changes: changes}
 }
 
+type vgPresentArgs struct {
+	groupArg
+	Devices []string `arg:"devices,comma[str]" doc:"physical volumes, as a list or separated by commas"`
+	_       fun.Kwargs
+}
+
 // vgPresent creates a volume group. Salt: salt/states/lvm.py vg_present.
-func vgPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	devices := c.Strings("devices")
+func vgPresent(ctx context.Context, c *fun.Call, a *vgPresentArgs) fun.Ret {
+	devices := a.Devices
 	there, err := display(ctx, c, "vgdisplay", "vgname", c.Name)
 	switch {
 	case err != nil:
@@ -221,7 +232,7 @@ func vgPresent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // vgAbsent removes a volume group. Salt: salt/states/lvm.py vg_absent.
-func vgAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func vgAbsent(ctx context.Context, c *fun.Call, _ *groupArg) fun.Ret {
 	there, err := display(ctx, c, "vgdisplay", "vgname", c.Name)
 	switch {
 	case err != nil:
@@ -310,8 +321,8 @@ func (v *volume) wants() (float64, error) {
 }
 
 // volumeOf reads the arguments of lv_present.
-func volumeOf(c *fun.Call) (*volume, error) {
-	v := &volume{name: c.Name, group: c.Str("vgname"), size: c.Str("size"), extents: c.Str("extents")}
+func volumeOf(c *fun.Call, a *lvPresentArgs) (*volume, error) {
+	v := &volume{name: c.Name, group: a.Vgname, size: a.Size, extents: a.Extents}
 	if v.group == "" {
 		return nil, fun.Errorf("vgname is needed")
 	}
@@ -325,11 +336,11 @@ func volumeOf(c *fun.Call) (*volume, error) {
 		}
 		v.sectors = n
 	}
-	if s := c.Str("snapshot"); s != "" {
+	if s := a.Snapshot; s != "" {
 		v.origin, v.name = c.Name, s
 	}
 	group := v.group
-	if c.Bool("thinvolume") {
+	if a.Thinvolume {
 		group, _, _ = strings.Cut(group, "/")
 	}
 	v.path = "/dev/" + group + "/" + v.name
@@ -344,11 +355,25 @@ func output(what value.Value, program string) string {
 	return value.Str(what)
 }
 
+type lvPresentArgs struct {
+	volumeArg
+	vgnameArg
+	Size       string `arg:"size" doc:"size with a unit S (sectors), M, G, T or P; without one megabytes"`
+	Extents    string `arg:"extents" doc:"number of extents instead of size, or a percentage such as 100%FREE for a new volume"`
+	Snapshot   string `arg:"snapshot" doc:"name of a snapshot to create of the volume"`
+	Pv         string `arg:"pv" default:"" doc:"physical volume on which it is placed"`
+	Thinvolume bool   `arg:"thinvolume" default:"False" doc:"a thin volume; vgname is GROUP/POOL"`
+	Thinpool   bool   `arg:"thinpool" default:"False" doc:"a thin pool"`
+	Force      bool   `arg:"force" default:"False" doc:"answer all questions with yes; needed to make a volume smaller"`
+	Resizefs   bool   `arg:"resizefs" default:"False" doc:"resize the file system, too"`
+	_          fun.Kwargs
+}
+
 // lvPresent creates or resizes a logical volume. Salt: salt/states/lvm.py lv_present.
 // Differences: a size is rounded up to whole extents before it is compared, and may
 // have decimals.
-func lvPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	v, err := volumeOf(c)
+func lvPresent(ctx context.Context, c *fun.Call, args *lvPresentArgs) fun.Ret {
+	v, err := volumeOf(c, args)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -357,12 +382,12 @@ func lvPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case there:
-		return v.resize(ctx, c)
+		return v.resize(ctx, c, args)
 	case c.Test:
 		return due("Logical Volume %s is set to be created", v.name)
 	}
-	kw := with(c, "lvname", v.name, "vgname", v.group, "thinvolume", c.Bool("thinvolume"), "thinpool", c.Bool("thinpool"), "force", c.Bool("force"))
-	for _, a := range [...][2]string{{"size", v.size}, {"extents", v.extents}, {"snapshot", v.origin}, {"pv", c.Str("pv")}} {
+	kw := with(c, "lvname", v.name, "vgname", v.group, "thinvolume", args.Thinvolume, "thinpool", args.Thinpool, "force", args.Force)
+	for _, a := range [...][2]string{{"size", v.size}, {"extents", v.extents}, {"snapshot", v.origin}, {"pv", args.Pv}} {
 		if a[1] != "" {
 			kw.Set(a[0], a[1])
 		}
@@ -381,7 +406,7 @@ func lvPresent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // resize gives a volume that is there its size.
-func (v *volume) resize(ctx context.Context, c *fun.Call) fun.Ret {
+func (v *volume) resize(ctx context.Context, c *fun.Call, a *lvPresentArgs) fun.Ret {
 	if v.size == "" && v.extents == "" {
 		return same("Logical Volume %s already present", v.name)
 	}
@@ -394,12 +419,12 @@ func (v *volume) resize(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("%v", err)
 	case want == v.haveExts:
 		return same("Logical Volume %s already present", v.name)
-	case want < v.haveExts && !c.Bool("force"):
+	case want < v.haveExts && !a.Force:
 		return fun.Fail("To reduce a Logical Volume option 'force' must be True.")
 	case c.Test:
 		return due("Logical Volume %s is set to be resized", v.name)
 	}
-	kw := value.MapOf("lvpath", v.path, "resizefs", c.Bool("resizefs"), "force", c.Bool("force"))
+	kw := value.MapOf("lvpath", v.path, "resizefs", a.Resizefs, "force", a.Force)
 	if v.size != "" {
 		kw.Set("size", v.size)
 	} else {
@@ -420,9 +445,14 @@ func (v *volume) resize(ctx context.Context, c *fun.Call) fun.Ret {
 	return done("resized", what, "Resized Logical Volume %s", v.name)
 }
 
+type lvAbsentArgs struct {
+	volumeArg
+	vgnameArg
+}
+
 // lvAbsent removes a logical volume. Salt: salt/states/lvm.py lv_absent.
-func lvAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	group := c.Str("vgname")
+func lvAbsent(ctx context.Context, c *fun.Call, a *lvAbsentArgs) fun.Ret {
+	group := a.Vgname
 	if group == "" {
 		return fun.Fail("vgname is needed")
 	}

@@ -19,8 +19,13 @@ func States() fun.Module {
 	return fun.Module{Name: "module", Kind: fun.State, Doc: "Call execution functions as states.", Watch: run, Specs: specs}
 }
 
+type idleArgs struct {
+	nameArgs
+	_ fun.Kwargs
+}
+
 // idle is what wait does while nothing changed.
-func idle(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
+func idle(context.Context, *fun.Call, *idleArgs) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
 
 // run calls execution functions, in the style that the arguments are in.
 // Salt: salt/states/module.py run.

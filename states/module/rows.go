@@ -2,24 +2,23 @@ package module
 
 import "brine/internal/fun"
 
-var nameArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "execution function; a label in the new style"},
+type nameArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"execution function; a label in the new style"`
 }
 
 var specs = []fun.Spec{
 	{
-		Name: "run", Always: true, VarKw: true, Hands: true, State: run, Src: "states/module.py run", Args: nameArgs,
+		Name: "run", Always: true, VarKw: true, Hands: true, State: run, Src: "states/module.py run", Args: fun.ArgsOf((*nameArgs)(nil)),
 		Doc: "Call execution functions.\n" +
 			"Old style: name is the function and the other arguments are passed to it; args and kwargs are for those that it does not declare,\n" +
 			"m_name, m_names, m_fun, m_state and m_saltenv for those that the state system uses itself.\n" +
 			"New style: each argument is a function with a list of arguments.",
 	},
 	{
-		Name: "wait", VarKw: true, Hands: true, State: idle, Src: "states/module.py wait", Args: nameArgs,
-		Doc: "Call an execution function only if a watched state changed.",
+		Name: "wait", Hands: true, Do: idle, Src: "states/module.py wait", Doc: "Call an execution function only if a watched state changed.",
 	},
 	{
-		Name: "watch", VarKw: true, Hands: true, State: idle, Src: "states/module.py watch", Args: nameArgs,
-		Doc: "Call an execution function only if a watched state changed; same as wait.",
+		Name: "watch", Hands: true, Do: idle, Src: "states/module.py watch", Doc: "Call an execution function only if a watched state changed; same as wait.",
 	},
 }

@@ -33,9 +33,15 @@ func trim(name string) string {
 	return name[:min(1, len(name))]
 }
 
+type swapArgs struct {
+	_       string `arg:"name,required,path" doc:"swap file or device"`
+	Persist bool   `arg:"persist" default:"True" doc:"keep the swap area in the fstab"`
+	configArg
+}
+
 // swap activates a swap area and keeps it in the fstab.
 // Salt: salt/states/mount.py swap.
-func swap(ctx context.Context, c *fun.Call) fun.Ret {
+func swap(ctx context.Context, c *fun.Call, a *swapArgs) fun.Ret {
 	name, h := c.Name, c.Env.Host
 	on, err := mount.Swaps(h)
 	if err != nil {
@@ -66,10 +72,10 @@ func swap(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 	}
 	ret.Comment, ret.Changes = comment, changes
-	if !c.Bool("persist") {
+	if !a.Persist {
 		return ret
 	}
-	config := c.Str("config")
+	config := a.Config
 	table, err := mount.ReadFstab(c.Env, config)
 	if err != nil {
 		return fun.Raise(err)
@@ -124,15 +130,24 @@ func persist(c *fun.Call, ret fun.Ret, changes *value.Map, e mount.Entry, matchO
 	return ret
 }
 
+type unmountedArgs struct {
+	nameArg
+	Device string `arg:"device" doc:"device of the entry of the fstab"`
+	configArg
+	Persist bool `arg:"persist" default:"False" doc:"remove the entry from the fstab too"`
+	userArg
+	_ fun.Kwargs
+}
+
 // unmounted unmounts a file system and, with persist, takes it out of the fstab.
 //
 // Salt: salt/states/mount.py unmounted. Difference: what could not be unmounted
 // stays in the fstab.
-func unmounted(ctx context.Context, c *fun.Call) fun.Ret {
+func unmounted(ctx context.Context, c *fun.Call, a *unmountedArgs) fun.Ret {
 	if c.Name == "" {
 		return fun.Fail("Must provide name to mount.unmounted")
 	}
-	name, device, config := trim(c.Name), c.Str("device"), c.Str("config")
+	name, device, config := trim(c.Name), a.Device, a.Config
 	active, err := mount.List(ctx, c.Env, true)
 	if err != nil {
 		return fun.Raise(err)
@@ -144,7 +159,7 @@ func unmounted(ctx context.Context, c *fun.Call) fun.Ret {
 		if c.Test {
 			return fun.Ret{Result: fun.WouldChange, Comment: "Mount point " + c.Name + " is mounted but should not be"}
 		}
-		fault, err := mount.Unmount(ctx, c.Env, name, name, c.Str("user"))
+		fault, err := mount.Unmount(ctx, c.Env, name, name, fun.TextOf(a.User))
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -157,7 +172,7 @@ func unmounted(ctx context.Context, c *fun.Call) fun.Ret {
 		comment = "Target was successfully unmounted"
 		changes.Set("umount", true)
 	}
-	if !c.Bool("persist") {
+	if !a.Persist {
 		ret.Comment = comment
 		return ret
 	}
@@ -239,22 +254,37 @@ func spec(ctx context.Context, c *fun.Call, device, by string) (string, error) {
 
 func lines(ss ...string) value.Value { return value.Strings(ss...) }
 
+type fstabPresentArgs struct {
+	specArg
+	fsFileArg
+	FSVfstype string   `arg:"fs_vfstype,required" doc:"type of the file system"`
+	FSMntops  []string `arg:"fs_mntops,comma[str]" default:"'defaults'" doc:"mount options, as a list or separated by commas"`
+	FSFreq    string   `arg:"fs_freq,int" default:"0" doc:"field for dump(8)"`
+	FSPassno  string   `arg:"fs_passno,int" default:"0" doc:"order of the checks at boot"`
+	mountByArg
+	configArg
+	Mount bool `arg:"mount" default:"True" doc:"mount a new entry"`
+	matchOnArg
+	NotChange bool `arg:"not_change" default:"False" doc:"leave an existing entry as it is"`
+	_         bool `arg:"fs_mount" default:"True" doc:"AIX only"`
+}
+
 // fstabPresent puts an entry into the fstab and, where it is new, mounts it.
 // Salt: salt/states/mount.py fstab_present.
-func fstabPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	config, target := c.Str("config"), trim(c.Str("fs_file"))
-	device, err := spec(ctx, c, c.Name, c.Str("mount_by"))
+func fstabPresent(ctx context.Context, c *fun.Call, a *fstabPresentArgs) fun.Ret {
+	config, target := a.Config, trim(a.FSFile)
+	device, err := spec(ctx, c, c.Name, a.MountBy)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if device == "" {
-		return fun.Ret{Comment: lines("Device " + c.Name + " cannot be converted to " + c.Str("mount_by"))}
+		return fun.Ret{Comment: lines("Device " + c.Name + " cannot be converted to " + a.MountBy)}
 	}
 	e := mount.Entry{
-		Device: device, Name: target, FSType: c.Str("fs_vfstype"), Opts: strings.Join(c.Strings("fs_mntops"), ","),
-		Dump: c.Str("fs_freq"), Pass: c.Str("fs_passno"),
+		Device: device, Name: target, FSType: a.FSVfstype, Opts: strings.Join(a.FSMntops, ","),
+		Dump: a.FSFreq, Pass: a.FSPassno,
 	}
-	did, err := mount.SetFstab(c.Env, config, e, c.Strings("match_on"), c.Bool("not_change"), c.Test)
+	did, err := mount.SetFstab(c.Env, config, e, a.MatchOn, a.NotChange, c.Test)
 	if err != nil {
 		verb := " entry cannot be changed in "
 		if c.Test {
@@ -271,7 +301,7 @@ func fstabPresent(ctx context.Context, c *fun.Call) fun.Ret {
 			ret.Comment = lines(target + " entry will be updated in " + config + ".")
 		default:
 			say := []string{target + " entry will be written in " + config + "."}
-			if c.Bool("mount") {
+			if a.Mount {
 				say = append(say, "Will mount "+c.Name+" on "+target)
 			}
 			ret.Comment = lines(say...)
@@ -286,7 +316,7 @@ func fstabPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	ret := fun.Ret{Result: fun.OK, Changes: value.MapOf("persist", did)}
 	say := []string{target + " entry added in " + config + "."}
-	if c.Bool("mount") {
+	if a.Mount {
 		fault, err := mount.Mount(ctx, c.Env, mount.Request{Name: target})
 		if err != nil {
 			return fun.Raise(err)
@@ -305,11 +335,18 @@ func fstabPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type fstabAbsentArgs struct {
+	specArg
+	fsFileArg
+	mountByArg
+	configArg
+}
+
 // fstabAbsent takes an entry out of the fstab. Salt: salt/states/mount.py
 // fstab_absent. Difference: a dry run that has nothing to do says True.
-func fstabAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	config, target := c.Str("config"), trim(c.Str("fs_file"))
-	device, err := spec(ctx, c, c.Name, c.Str("mount_by"))
+func fstabAbsent(ctx context.Context, c *fun.Call, a *fstabAbsentArgs) fun.Ret {
+	config, target := a.Config, trim(a.FSFile)
+	device, err := spec(ctx, c, c.Name, a.MountBy)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -334,6 +371,6 @@ func fstabAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // makeDir makes a mount point.
-func makeDir(ctx context.Context, c *fun.Call, name string) error {
-	return file.New(c.Env, "", false).Mkdir(ctx, name, file.Perms{User: c.Value("user")})
+func makeDir(ctx context.Context, c *fun.Call, a *mountedArgs, name string) error {
+	return file.New(c.Env, "", false).Mkdir(ctx, name, file.Perms{User: a.User})
 }

@@ -18,6 +18,7 @@ import (
 
 // A work is one call of mounted.
 type work struct {
+	a      *mountedArgs
 	c      *fun.Call
 	name   string // without a slash at its end
 	real   string // with links resolved
@@ -71,17 +72,40 @@ func (w *work) end(r fun.Outcome, comment string) {
 	w.result, w.comment, w.done = r, comment, true
 }
 
+type mountedArgs struct {
+	nameArg
+	Device string   `arg:"device,required" doc:"device, tag such as UUID=..., or remote or special file system"`
+	Fstype string   `arg:"fstype,required" doc:"type of the file system"`
+	Mkmnt  bool     `arg:"mkmnt" default:"False" doc:"create the mount point if it is missing"`
+	Opts   []string `arg:"opts,comma[str]" default:"'defaults'" doc:"mount options, as a list or separated by commas"`
+	_      int64    `arg:"dump" default:"0" doc:"field for dump(8)"`
+	_      int64    `arg:"pass_num" default:"0" doc:"order of the checks at boot"`
+	configArg
+	Persist bool `arg:"persist" default:"True" doc:"keep the file system in the fstab"`
+	Mount   bool `arg:"mount" default:"True" doc:"mount the file system"`
+	userArg
+	matchOnArg
+	DeviceNameRegex            []string   `arg:"device_name_regex" doc:"regular expressions; a mounted device that matches one is not unmounted"`
+	ExtraMountInvisibleOptions []string   `arg:"extra_mount_invisible_options" doc:"further options that a mounted file system does not show"`
+	ExtraMountInvisibleKeys    []string   `arg:"extra_mount_invisible_keys" doc:"further keys of options that a mounted file system does not show"`
+	ExtraMountIgnoreFSKeys     *value.Map `arg:"extra_mount_ignore_fs_keys" doc:"keys of options that cause no remount, by type of file system"`
+	ExtraMountTranslateOptions *value.Map `arg:"extra_mount_translate_options,dict[str]" doc:"options that a mounted file system shows in another way"`
+	HiddenOpts                 []string   `arg:"hidden_opts,comma[str]" doc:"options that are not compared"`
+	BindMountCopyActiveOpts    bool       `arg:"bind_mount_copy_active_opts" default:"True" doc:"a bind mount has the options of the bound file system"`
+	_                          fun.Kwargs
+}
+
 // mounted mounts a file system, with the given options, and keeps it in the fstab.
 //
 // Salt: salt/states/mount.py mounted. Differences: a failing remount is a failure;
 // changed options of a tmpfs that somebody else mounted are seen.
-func mounted(ctx context.Context, c *fun.Call) fun.Ret {
+func mounted(ctx context.Context, c *fun.Call, args *mountedArgs) fun.Ret {
 	for _, a := range []string{"name", "device", "fstype"} {
 		if c.Str(a) == "" {
 			return fun.Fail("Must provide %s to mount.mounted", a)
 		}
 	}
-	w := &work{c: c, name: trim(c.Name), device: c.Str("device"), fstype: c.Str("fstype"), opts: c.Strings("opts"), result: fun.OK, changes: value.NewMap(3)}
+	w := &work{c: c, a: args, name: trim(c.Name), device: args.Device, fstype: args.Fstype, opts: args.Opts, result: fun.OK, changes: value.NewMap(3)}
 	f := file.New(c.Env, "", c.Test)
 	w.real = f.RealPath(w.name)
 	_, err := f.Target(w.name)
@@ -94,7 +118,7 @@ func mounted(ctx context.Context, c *fun.Call) fun.Ret {
 	if err := w.findLabel(ctx); err != nil || w.done {
 		return w.retOr(err)
 	}
-	if a := w.active.Get(w.real); a != nil && c.Bool("mount") {
+	if a := w.active.Get(w.real); a != nil && args.Mount {
 		err = w.check(ctx, f, a)
 	} else if a == nil {
 		err = w.mount(ctx)
@@ -102,7 +126,7 @@ func mounted(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	if w.done || !c.Bool("persist") {
+	if w.done || !args.Persist {
 		return w.ret()
 	}
 	return w.persist()
@@ -158,7 +182,7 @@ func (w *work) bound(a *mount.Active) string {
 		under = w.active.Get(w.device)
 	}
 	if under != nil {
-		if w.c.Bool("bind_mount_copy_active_opts") {
+		if w.a.BindMountCopyActiveOpts {
 			w.opts = slices.Concat(w.opts, under.Opts, under.SuperOpts)
 			slices.Sort(w.opts)
 			w.opts = slices.Compact(w.opts)
@@ -187,7 +211,7 @@ func (w *work) check(ctx context.Context, f *file.FS, a *mount.Active) error {
 		w.comment = "Target was already mounted"
 		return nil
 	}
-	for _, re := range w.c.Strings("device_name_regex") {
+	for _, re := range w.a.DeviceNameRegex {
 		r, err := regexp.Compile(`^(?:` + re + `)`)
 		if err != nil {
 			return fun.Errorf("device_name_regex %q: %v", re, err)
@@ -208,7 +232,7 @@ func (w *work) check(ctx context.Context, f *file.FS, a *mount.Active) error {
 		text += " (" + real + ")"
 	}
 	w.changes.Set("umount", text+", current: "+strings.Join(devices, ", "))
-	if _, err := mount.Unmount(ctx, w.c.Env, w.real, w.real, w.c.Str("user")); err != nil {
+	if _, err := mount.Unmount(ctx, w.c.Env, w.real, w.real, fun.TextOf(w.a.User)); err != nil {
 		return err
 	}
 	active, err := mount.List(ctx, w.c.Env, true)
@@ -275,11 +299,11 @@ func (w *work) visible(opt string) string {
 	case "tcp", "udp":
 		opt = "proto=" + opt
 	}
-	if v := w.c.Map("extra_mount_translate_options"); v != nil && v.Has(opt) {
+	if v := w.a.ExtraMountTranslateOptions; v != nil && v.Has(opt) {
 		opt = v.Str(opt)
 	}
 	key, val, has := strings.Cut(opt, "=")
-	if slices.Contains(invisibleKeys, key) || slices.Contains(w.c.Strings("extra_mount_invisible_keys"), key) {
+	if slices.Contains(invisibleKeys, key) || slices.Contains(w.a.ExtraMountInvisibleKeys, key) {
 		return key
 	}
 	if s, ok := sizeKB(opt); ok {
@@ -298,7 +322,7 @@ func (w *work) ignored() []string {
 	if w.fstype == "ramfs" {
 		keys = append(keys, "size")
 	}
-	if m := w.c.Map("extra_mount_ignore_fs_keys"); m != nil {
+	if m := w.a.ExtraMountIgnoreFSKeys; m != nil {
 		if l := m.List(w.fstype); l != nil {
 			for _, k := range l.Items {
 				keys = append(keys, value.Str(k))
@@ -311,8 +335,8 @@ func (w *work) ignored() []string {
 // due returns the options that the mounted file system does not have.
 func (w *work) due(a *mount.Active) (opts, sizes []string) {
 	ignored := w.ignored()
-	hidden := slices.Concat(invisible, w.c.Strings("extra_mount_invisible_options"), w.c.Strings("hidden_opts"),
-		invisibleKeys, w.c.Strings("extra_mount_invisible_keys"), ignored)
+	hidden := slices.Concat(invisible, w.a.ExtraMountInvisibleOptions, w.a.HiddenOpts,
+		invisibleKeys, w.a.ExtraMountInvisibleKeys, ignored)
 	hasSize := slices.ContainsFunc(a.SuperOpts, func(o string) bool { _, ok := sizeKB(o); return ok })
 	for _, o := range w.opts {
 		opt := w.visible(o)
@@ -385,7 +409,7 @@ func (w *work) remount(ctx context.Context, would, because string) error {
 		return nil
 	}
 	w.cache = true
-	r := mount.Request{Name: w.real, Device: w.device, Make: w.c.Bool("mkmnt"), FSType: w.fstype, Opts: w.opts}
+	r := mount.Request{Name: w.real, Device: w.device, Make: w.a.Mkmnt, FSType: w.fstype, Opts: w.opts}
 	var fault string
 	var err error
 	if w.fstype == "nfs" || w.fstype == "cvfs" || strings.HasPrefix(w.fstype, "fuse") {
@@ -412,9 +436,9 @@ func (w *work) remount(ctx context.Context, would, because string) error {
 // mount mounts what is not mounted.
 func (w *work) mount(ctx context.Context) error {
 	_, err := w.c.Env.Host.Stat(w.name)
-	exists, mkmnt := err == nil, w.c.Bool("mkmnt")
+	exists, mkmnt := err == nil, w.a.Mkmnt
 	switch {
-	case w.c.Bool("mount") && w.c.Test:
+	case w.a.Mount && w.c.Test:
 		switch {
 		case exists:
 			w.end(fun.WouldChange, w.name+" would be mounted")
@@ -424,10 +448,10 @@ func (w *work) mount(ctx context.Context) error {
 			w.end(fun.WouldChange, w.name+" does not exist and would not be created")
 		}
 		return nil
-	case w.c.Bool("mount") && !exists && !mkmnt:
+	case w.a.Mount && !exists && !mkmnt:
 		w.end(fun.Failed, "Mount directory is not present")
 		return nil
-	case w.c.Bool("mount"):
+	case w.a.Mount:
 		return w.mountNow(ctx)
 	case exists && w.c.Test:
 		w.comment = w.name + " would not be mounted"
@@ -438,7 +462,7 @@ func (w *work) mount(ctx context.Context) error {
 	case w.c.Test:
 		w.result, w.comment = fun.WouldChange, w.name+" does not exist and would neither be created nor mounted"
 	case mkmnt:
-		if err := makeDir(ctx, w.c, w.name); err != nil {
+		if err := makeDir(ctx, w.c, w.a, w.name); err != nil {
 			return err
 		}
 		w.comment = w.name + " was created, not mounted"
@@ -450,7 +474,7 @@ func (w *work) mount(ctx context.Context) error {
 
 func (w *work) mountNow(ctx context.Context) error {
 	fault, err := mount.Mount(ctx, w.c.Env, mount.Request{
-		Name: w.name, Device: w.device, Make: w.c.Bool("mkmnt"), FSType: w.fstype, Opts: w.opts, User: w.c.Str("user"),
+		Name: w.name, Device: w.device, Make: w.a.Mkmnt, FSType: w.fstype, Opts: w.opts, User: fun.TextOf(w.a.User),
 	})
 	if err != nil {
 		return err

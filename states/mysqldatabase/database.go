@@ -34,10 +34,18 @@ func same(want, have string) bool {
 	return ok && (rest == "" || rest[0] == '_') && strings.EqualFold("utf8mb3"+rest, have)
 }
 
+type presentArgs struct {
+	nameArg
+	CharacterSet string `arg:"character_set" doc:"default character set"`
+	Collate      string `arg:"collate" doc:"default collation"`
+	mysql.ConnArgs
+	_ fun.Kwargs
+}
+
 // present creates a database or sets its defaults.
 // Salt: salt/states/mysql_database.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	want := mysql.Charset{Set: c.Str("character_set"), Collate: c.Str("collate")}
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	want := mysql.Charset{Set: a.CharacterSet, Collate: a.Collate}
 	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
 	if err != nil {
 		return fun.Fail("%v", err)
@@ -97,8 +105,14 @@ func alter(ctx context.Context, c *fun.Call, conn *mysql.Conn, want, have mysql.
 	return fun.Ret{Result: fun.OK, Comment: comment, Changes: changes}
 }
 
+type absentArgs struct {
+	nameArg
+	mysql.ConnArgs
+	_ fun.Kwargs
+}
+
 // absent removes a database. Salt: salt/states/mysql_database.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
 	if err != nil {
 		return fun.Fail("%v", err)

@@ -47,8 +47,16 @@ func lacks(c *fun.Call) string {
 	return ""
 }
 
+type presentGiven struct {
+	grantArgs
+	RevokeFirst bool        `arg:"revoke_first" default:"False" doc:"first revoke what the user has of that database or table"`
+	_           value.Value `arg:"ssl_option,bool|list" default:"False" doc:"requirements of the connection: a list of SSL, X509, SUBJECT, ISSUER and CIPHER mappings"`
+	mysql.ConnArgs
+	_ fun.Kwargs
+}
+
 // present grants privileges. Salt: salt/states/mysql_grants.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
+func present(ctx context.Context, c *fun.Call, a *presentGiven) fun.Ret {
 	if arg := lacks(c); arg != "" {
 		return fun.Fail("mysql_grants.present needs the argument %s", arg)
 	}
@@ -70,7 +78,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "MySQL grant " + c.Name + " is set to be created"}
 	}
-	if c.Bool("revoke_first") {
+	if a.RevokeFirst {
 		if msg := fault(c, conn.RevokeAll(ctx, g)); msg != "" {
 			return fun.Fail("Failed to revoke the grants on %s from %s (%s)", g.Database, to, msg)
 		}
@@ -86,8 +94,14 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	return fun.Ret{Comment: comment}
 }
 
+type absentArgs struct {
+	grantArgs
+	mysql.ConnArgs
+	_ fun.Kwargs
+}
+
 // absent revokes privileges. Salt: salt/states/mysql_grants.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	if arg := lacks(c); arg != "" {
 		return fun.Fail("mysql_grants.absent needs the argument %s", arg)
 	}

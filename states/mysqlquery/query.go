@@ -28,40 +28,61 @@ func available(e *fun.Env) (bool, string) {
 	return true, ""
 }
 
+type runArgs struct {
+	_        string `arg:"name,required" doc:"name of the state"`
+	Database string `arg:"database,required" doc:"database that the statement is about"`
+	Query    string `arg:"query,required" doc:"the statement"`
+	outputArgs
+	checkArg
+	mysql.ConnArgs
+	_ fun.Kwargs
+}
+
 // run runs a statement. Salt: salt/states/mysql_query.py run.
-func run(ctx context.Context, c *fun.Call) fun.Ret {
+func run(ctx context.Context, c *fun.Call, a *runArgs) fun.Ret {
 	if ret, stop := look(ctx, c, c.Name); stop {
 		return ret
 	}
-	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), c.Str("database"))
+	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), a.Database)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
 	defer conn.Close()
-	r, err := conn.Run(ctx, c.Str("query"))
+	r, err := conn.Run(ctx, a.Query)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	return keep(c, r.Value(true))
+	return keep(c, &a.outputArgs, r.Value(true))
+}
+
+type runFileArgs struct {
+	_         string `arg:"name,required" doc:"name of the state"`
+	Database  string `arg:"database,required" doc:"database that the statements are about"`
+	QueryFile string `arg:"query_file,required,path" doc:"path on this machine, or a salt://, http:// or https:// URL"`
+	outputArgs
+	Saltenv string `arg:"saltenv" doc:"environment of a salt:// URL; default: that of the state"`
+	checkArg
+	mysql.ConnArgs
+	_ fun.Kwargs
 }
 
 // runFile runs the statements of a file. Salt: salt/states/mysql_query.py run_file.
-func runFile(ctx context.Context, c *fun.Call) fun.Ret {
-	saltenv := c.Str("saltenv")
+func runFile(ctx context.Context, c *fun.Call, a *runFileArgs) fun.Ret {
+	saltenv := a.Saltenv
 	if saltenv == "" {
 		saltenv = c.Env.SaltEnv
 	}
-	text, at, err := mysql.ReadSQL(ctx, c.Env, c.Str("query_file"), saltenv)
+	text, at, err := mysql.ReadSQL(ctx, c.Env, a.QueryFile, saltenv)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fun.Fail("File %s does not exist", at)
 	case err != nil:
 		return fun.Fail("%v", err)
 	}
-	if ret, stop := look(ctx, c, c.Str("database")); stop {
+	if ret, stop := look(ctx, c, a.Database); stop {
 		return ret
 	}
-	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), c.Str("database"))
+	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), a.Database)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -70,7 +91,7 @@ func runFile(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	return keep(c, b.Value(true))
+	return keep(c, &a.outputArgs, b.Value(true))
 }
 
 // look finds out whether there is something to do; stop where there is not, or
@@ -120,7 +141,7 @@ func stored(c *fun.Call) (where string, have bool, err error) {
 	case c.IsNone("key"):
 		return "grain: " + grain, c.Env.Grains != nil && has(c.Env.Grains, grain), nil
 	}
-	return "grain: " + grain + ":" + c.Str("key"), grainDict(c).Has(c.Str("key")), nil
+	return "grain: " + grain + ":" + c.Str("key"), grainDict(c, c.Str("grain")).Has(c.Str("key")), nil
 }
 
 func has(m value.Mapping, key string) bool {
@@ -129,8 +150,8 @@ func has(m value.Mapping, key string) bool {
 }
 
 // grainDict returns the grain that holds results by key.
-func grainDict(c *fun.Call) *value.Map {
-	v, _ := grains.Get(c.Env, c.Str("grain"), value.DefaultDelim)
+func grainDict(c *fun.Call, grain string) *value.Map {
+	v, _ := grains.Get(c.Env, grain, value.DefaultDelim)
 	if m, ok := v.(value.Mapping); ok {
 		return value.ToMap(m).Copy()
 	}
@@ -138,23 +159,23 @@ func grainDict(c *fun.Call) *value.Map {
 }
 
 // keep stores the result of a query and reports it.
-func keep(c *fun.Call, result *value.Map) fun.Ret {
+func keep(c *fun.Call, a *outputArgs, result *value.Map) fun.Ret {
 	ret := fun.Ret{Result: fun.OK, Comment: value.Str(result), Changes: value.MapOf("query", "Executed")}
-	output, grain := c.Str("output"), c.Str("grain")
+	output, grain := a.Output.V, a.Grain
 	var err error
 	switch {
-	case c.IsNone("output"):
+	case !a.Output.Given:
 		return ret
 	case output != "grain":
 		ret.Changes = value.MapOf("query", "Executed. Output into "+output)
 		err = c.Env.Host.WriteFile(output, strings.NewReader(lines(result)), host.WriteOptions{FollowLinks: true})
-	case c.IsNone("key"):
+	case !a.Key.Given:
 		ret.Changes = value.MapOf("query", "Executed. Output into grain: "+grain)
 		_, err = grains.SetVal(c.Env, grain, result, false)
 	default:
-		ret.Changes = value.MapOf("query", "Executed. Output into grain: "+grain+":"+c.Str("key"))
-		m := grainDict(c)
-		m.Set(c.Str("key"), result)
+		ret.Changes = value.MapOf("query", "Executed. Output into grain: "+grain+":"+a.Key.V)
+		m := grainDict(c, a.Grain)
+		m.Set(a.Key.V, result)
 		_, err = grains.SetVal(c.Env, grain, m, true)
 	}
 	if err != nil {

@@ -38,20 +38,33 @@ func fault(c *fun.Call, err error) string {
 }
 
 // want returns the user that a state describes.
-func want(c *fun.Call) mysql.User {
+func want(c *fun.Call, a *presentArgs) mysql.User {
 	return mysql.User{
-		Name: c.Str("name"), Host: c.Str("host"),
-		Password: c.Str("password"), HasPassword: !c.IsNone("password"),
-		Hash: c.Str("password_hash"), HasHash: !c.IsNone("password_hash"),
-		Passwordless: c.Bool("allow_passwordless"), Socket: c.Bool("unix_socket"),
-		Column: c.Str("password_column"), Plugin: c.Str("auth_plugin"),
+		Name: a.Name, Host: a.Host,
+		Password: a.Password.V, HasPassword: !!a.Password.Given,
+		Hash: a.PasswordHash.V, HasHash: !!a.PasswordHash.Given,
+		Passwordless: a.AllowPasswordless, Socket: a.UnixSocket,
+		Column: a.PasswordColumn, Plugin: a.AuthPlugin,
 	}
+}
+
+type presentArgs struct {
+	nameArg
+	hostArg
+	Password          fun.Opt[string] `arg:"password,secret" doc:"the password"`
+	PasswordHash      fun.Opt[string] `arg:"password_hash,secret" doc:"the password as the server keeps it, instead of password"`
+	AllowPasswordless bool            `arg:"allow_passwordless" default:"False" doc:"allow a login without a password"`
+	UnixSocket        bool            `arg:"unix_socket" default:"False" doc:"log in as the operating system user of that name"`
+	PasswordColumn    string          `arg:"password_column" doc:"column of mysql.user with the password; default: that of the server"`
+	AuthPlugin        string          `arg:"auth_plugin" default:"mysql_native_password" doc:"authentication plugin of a new user on MySQL 8"`
+	mysql.ConnArgs
+	_ fun.Kwargs
 }
 
 // present creates a user or sets how it logs in.
 // Salt: salt/states/mysql_user.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	u := want(c)
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	u := want(c, a)
 	at := u.Name + "@" + u.Host
 	none := u.Password == "" && u.Hash == ""
 	if none && !u.Passwordless && !u.Socket {
@@ -146,9 +159,16 @@ func create(ctx context.Context, c *fun.Call, conn *mysql.Conn, u mysql.User) fu
 	return fun.Ret{Comment: comment}
 }
 
+type absentArgs struct {
+	nameArg
+	hostArg
+	mysql.ConnArgs
+	_ fun.Kwargs
+}
+
 // absent removes a user. Salt: salt/states/mysql_user.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	u := mysql.User{Name: c.Str("name"), Host: c.Str("host")}
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	u := mysql.User{Name: a.Name, Host: a.Host}
 	at := u.Name + "@" + u.Host
 	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
 	if err != nil {

@@ -26,22 +26,16 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ip") 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "managed", Src: "states/network.py managed", State: managed, VarKw: true, Hands: true,
+		Name: "managed", Src: "states/network.py managed", Do: managed, Hands: true,
 		Doc: "Describe an interface, and bring it up or take it down.\n\nFurther arguments are the settings of the interface: type, proto, ipaddr,\nnetmask, gateway, dns, mtu, hwaddr, enable_ipv6, ipv6addr, slaves, mode,\nports ... With noifupdown the interface is left as it is until the next boot.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the interface"},
-			{Name: "enabled", Type: fun.Bool, Default: true, Doc: "it is up, now and after a boot"},
-		},
 	},
 	{
-		Name: "routes", Src: "states/network.py routes", State: routes, VarKw: true, Hands: true,
-		Doc:  "Describe the static routes of an interface.\n\nThe further argument routes is a list of mappings: name, ipaddr, netmask,\ngateway, metric.",
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the interface"}},
+		Name: "routes", Src: "states/network.py routes", Do: routes, Hands: true,
+		Doc: "Describe the static routes of an interface.\n\nThe further argument routes is a list of mappings: name, ipaddr, netmask,\ngateway, metric.",
 	},
 	{
-		Name: "system", Src: "states/network.py system", State: system, VarKw: true, Hands: true,
-		Doc:  "Describe the network settings of the machine.\n\nFurther arguments are the settings: enabled, hostname, search, apply_hostname,\nrequire_reboot ...",
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}},
+		Name: "system", Src: "states/network.py system", Do: system, Hands: true,
+		Doc: "Describe the network settings of the machine.\n\nFurther arguments are the settings: enabled, hostname, search, apply_hostname,\nrequire_reboot ...",
 	},
 }
 
@@ -119,9 +113,15 @@ func (j *job) compare(before, after []string, w words) bool {
 	return true
 }
 
+type managedArgs struct {
+	_       string `arg:"name,required" doc:"name of the interface"`
+	Enabled bool   `arg:"enabled" default:"True" doc:"it is up, now and after a boot"`
+	_       fun.Kwargs
+}
+
 // managed describes an interface. Salt: salt/states/network.py managed. Difference: a
 // failure of ifup or ifdown is one of the state.
-func managed(ctx context.Context, c *fun.Call) fun.Ret {
+func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	name := c.Name
 	j := &job{c: c, changes: value.NewMap(2), result: fun.OK, comment: fmt.Sprintf("Interface %s is up to date.", name)}
 	kw := j.settings()
@@ -137,7 +137,7 @@ func managed(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return j.fail(err)
 	}
-	after, err := j.lines(ctx, "build_interface", kw, name, typ, c.Bool("enabled"))
+	after, err := j.lines(ctx, "build_interface", kw, name, typ, a.Enabled)
 	if err != nil {
 		return j.fail(err)
 	}
@@ -170,7 +170,7 @@ func managed(ctx context.Context, c *fun.Call) fun.Ret {
 			return j.fail(err)
 		}
 	}
-	if !c.Bool("enabled") || !wasUp {
+	if !a.Enabled || !wasUp {
 		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil.refresh_grains", fun.Args{}); err != nil {
 			return j.fail(err)
 		}
@@ -329,8 +329,13 @@ func (j *job) apply(ctx context.Context, kw *value.Map) fun.Ret {
 	return j.ret()
 }
 
+type routesArgs struct {
+	_ string `arg:"name,required" doc:"name of the interface"`
+	_ fun.Kwargs
+}
+
 // routes describes the routes of an interface. Salt: salt/states/network.py routes.
-func routes(ctx context.Context, c *fun.Call) fun.Ret {
+func routes(ctx context.Context, c *fun.Call, _ *routesArgs) fun.Ret {
 	name := c.Name
 	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: fmt.Sprintf("Interface %s routes are up to date.", name)}
 	kw := j.settings()
@@ -349,9 +354,14 @@ func routes(ctx context.Context, c *fun.Call) fun.Ret {
 	return j.apply(ctx, kw)
 }
 
+type systemArgs struct {
+	_ string `arg:"name,required" doc:"any text"`
+	_ fun.Kwargs
+}
+
 // system describes the network settings. Salt: salt/states/network.py system, whose
 // comment does not tell of changes.
-func system(ctx context.Context, c *fun.Call) fun.Ret {
+func system(ctx context.Context, c *fun.Call, _ *systemArgs) fun.Ret {
 	const same = "Global network settings are up to date."
 	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: same}
 	kw := j.settings()

@@ -25,33 +25,30 @@ func avail(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// Arguments that both functions have.
-var (
-	nameArg    = fun.Arg{Name: "name", Type: fun.Path, Required: true, Doc: "the directory"}
-	exportsArg = fun.Arg{Name: "exports", Type: fun.Path, Default: "/etc/exports", Doc: "the file"}
-)
+type nameArg struct {
+	_ fun.Arguments
+	_ string `arg:"name,required,path" doc:"the directory"`
+}
+
+type exportsArg struct {
+	_       fun.Arguments
+	Exports value.Value `arg:"exports,path" default:"/etc/exports" doc:"the file"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "absent", Doc: "Remove the export of a directory.", Src: "states/nfs_export.py absent", State: absent, Args: []fun.Arg{nameArg, exportsArg}},
+	{Name: "absent", Doc: "Remove the export of a directory.", Src: "states/nfs_export.py absent", Do: absent},
 	{
-		Name: "present", Doc: "Export a directory.", Src: "states/nfs_export.py present", State: present,
-		Args: []fun.Arg{
-			nameArg,
-			{Name: "clients", Type: fun.Dicts, Doc: "mappings of hosts and options"},
-			{Name: "hosts", Type: fun.Str, Doc: "the only hosts, without clients"},
-			{Name: "options", Type: fun.Commas, Doc: "their options"},
-			exportsArg,
-		},
+		Name: "present", Doc: "Export a directory.", Src: "states/nfs_export.py present", Do: present,
 	},
 }
 
 // list returns who may mount the directory; nil where it is not exported.
-func list(ctx context.Context, c *fun.Call) (*value.List, error) {
-	if _, err := c.Env.Host.Stat(c.Str("exports")); err != nil {
+func list(ctx context.Context, c *fun.Call, a *exportsArg) (*value.List, error) {
+	if _, err := c.Env.Host.Stat(fun.TextOf(a.Exports)); err != nil {
 		return nil, nil // no file, no exports
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.list_exports", fun.Args{Pos: []value.Value{c.Value("exports")}})
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.list_exports", fun.Args{Pos: []value.Value{a.Exports}})
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +57,13 @@ func list(ctx context.Context, c *fun.Call) (*value.List, error) {
 }
 
 // wanted returns who is to mount the directory.
-func wanted(c *fun.Call) (*value.List, error) {
-	clients := c.List("clients")
+func wanted(c *fun.Call, a *presentArgs) (*value.List, error) {
+	clients := a.Clients
 	if len(clients) == 0 {
-		if c.Str("hosts") == "" {
+		if fun.TextOf(a.Hosts) == "" {
 			return nil, fun.Errorf("Either 'clients' or 'hosts' must be defined")
 		}
-		clients = []value.Value{value.MapOf("hosts", c.Value("hosts"), "options", c.Value("options"))}
+		clients = []value.Value{value.MapOf("hosts", a.Hosts, "options", a.Options)}
 	}
 	l := value.NewList()
 	for _, v := range clients {
@@ -105,14 +102,22 @@ func reload(ctx context.Context, c *fun.Call) (ok bool, said string, err error) 
 	return value.Truth(m.At("result")), m.Str("stderr"), nil
 }
 
+type presentArgs struct {
+	nameArg
+	Clients []value.Value `arg:"clients,list[dict]" doc:"mappings of hosts and options"`
+	Hosts   value.Value   `arg:"hosts,str" doc:"the only hosts, without clients"`
+	Options value.Value   `arg:"options,comma[str]" doc:"their options"`
+	exportsArg
+}
+
 // present exports a directory. Salt: salt/states/nfs_export.py present. Difference:
 // without options the second run finds nothing to do.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	clients, err := wanted(c)
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	clients, err := wanted(c, a)
 	if err != nil {
 		return fun.Fail("%s", err)
 	}
-	old, err := list(ctx, c)
+	old, err := list(ctx, c, &a.exportsArg)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -127,13 +132,13 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Export %s would be %s", c.Name, verb), Changes: changes}
 	}
 	if old != nil {
-		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{c.Value("exports"), c.Name}}); err != nil {
+		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{a.Exports, c.Name}}); err != nil {
 			return fun.Raise(err)
 		}
 	}
 	for _, v := range clients.Items {
 		m := v.(*value.Map)
-		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.add_export", fun.Args{Pos: []value.Value{c.Value("exports"), c.Name, m.At("hosts"), m.At("options")}}); err != nil {
+		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.add_export", fun.Args{Pos: []value.Value{a.Exports, c.Name, m.At("hosts"), m.At("options")}}); err != nil {
 			return fun.Raise(err)
 		}
 	}
@@ -148,8 +153,13 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	old, err := list(ctx, c)
+type absentArgs struct {
+	nameArg
+	exportsArg
+}
+
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	old, err := list(ctx, c, &a.exportsArg)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -160,7 +170,7 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Export %s would be removed", c.Name), Changes: changes}
 	}
-	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{c.Value("exports"), c.Name}}); err != nil {
+	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{a.Exports, c.Name}}); err != nil {
 		return fun.Raise(err)
 	}
 	ok, said, err := reload(ctx, c)

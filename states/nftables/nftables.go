@@ -38,9 +38,18 @@ func due(format string, args ...any) fun.Ret {
 	return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf(format, args...)}
 }
 
+type chainPresentArgs struct {
+	chainName
+	tableArg
+	TableType string `arg:"table_type" doc:"type of a base chain: filter, nat or route"`
+	Hook      string `arg:"hook" doc:"hook of a base chain, such as input"`
+	Priority  string `arg:"priority" doc:"priority of a base chain, such as 0"`
+	familyArg
+}
+
 // chainPresent creates a chain. Salt: salt/states/nftables.py chain_present.
-func chainPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	table, family := c.Str("table"), c.Str("family")
+func chainPresent(ctx context.Context, c *fun.Call, a *chainPresentArgs) fun.Ret {
+	table, family := a.Table, a.Family
 	r := nftables.For(c.Env, family)
 	there, err := r.HasChain(ctx, table, c.Name)
 	switch {
@@ -51,7 +60,7 @@ func chainPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return due("nftables chain %s would be created in table %s for family %s", c.Name, table, family)
 	}
-	made, err := r.NewChain(ctx, table, c.Name, nftables.Hook{Type: c.Str("table_type"), Hook: c.Str("hook"), Priority: c.Str("priority")})
+	made, err := r.NewChain(ctx, table, c.Name, nftables.Hook{Type: a.TableType, Hook: a.Hook, Priority: a.Priority})
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -61,11 +70,17 @@ func chainPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return done(c, "nftables %s chain in %s table create success for %s", c.Name, table, family)
 }
 
+type chainAbsentArgs struct {
+	chainName
+	tableArg
+	familyArg
+}
+
 // chainAbsent deletes a chain with its rules. Salt: salt/states/nftables.py
 // chain_absent. Differences: a chain that is absent is no failure, and a dry run
 // does not act.
-func chainAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	table, family := c.Str("table"), c.Str("family")
+func chainAbsent(ctx context.Context, c *fun.Call, args *chainAbsentArgs) fun.Ret {
+	table, family := args.Table, args.Family
 	r := nftables.For(c.Env, family)
 	there, err := r.HasChain(ctx, table, c.Name)
 	switch {
@@ -97,9 +112,9 @@ type job struct {
 	r                          *nftables.Ruleset
 }
 
-func jobOf(c *fun.Call) job {
-	family := c.Str("family")
-	return job{table: c.Str("table"), chain: c.Str("chain"), family: family, rule: nftables.RuleOf(c), r: nftables.For(c.Env, family)}
+func jobOf(c *fun.Call, argChain string, argFamily string, argTable string) job {
+	family := argFamily
+	return job{table: argTable, chain: argChain, family: family, rule: nftables.RuleOf(c), r: nftables.For(c.Env, family)}
 }
 
 // save writes the rules to their file where that is wished, and replaces the comment.
@@ -119,10 +134,20 @@ func save(ctx context.Context, c *fun.Call, ret fun.Ret, comment string) fun.Ret
 	return ret
 }
 
+type appendedArgs struct {
+	ruleNameArg
+	familyArg
+	inTable
+	chainArg
+	saveArg
+	nftables.RuleArgs
+	_ fun.Kwargs
+}
+
 // appended adds a rule to the end of its chain. Salt: salt/states/nftables.py append.
 // Difference: a rule that the kernel shows in other words is there.
-func appended(ctx context.Context, c *fun.Call) fun.Ret {
-	j := jobOf(c)
+func appended(ctx context.Context, c *fun.Call, args *appendedArgs) fun.Ret {
+	j := jobOf(c, args.Chain, args.Family, args.Table)
 	there, err := j.r.Check(ctx, j.table, j.chain, j.rule)
 	switch {
 	case err != nil:
@@ -143,10 +168,21 @@ func appended(ctx context.Context, c *fun.Call) fun.Ret {
 	return save(ctx, c, ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
 }
 
+type insertedArgs struct {
+	ruleNameArg
+	familyArg
+	inTable
+	chainArg
+	saveArg
+	Position int64 `arg:"position,kw" doc:"handle of the rule in front of which it goes; default: the first place"`
+	nftables.RuleArgs
+	_ fun.Kwargs
+}
+
 // inserted puts a rule in front of others. Salt: salt/states/nftables.py insert.
 // Difference: position may be left out.
-func inserted(ctx context.Context, c *fun.Call) fun.Ret {
-	j := jobOf(c)
+func inserted(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
+	j := jobOf(c, args.Chain, args.Family, args.Table)
 	there, err := j.r.Check(ctx, j.table, j.chain, j.rule)
 	switch {
 	case err != nil:
@@ -156,7 +192,7 @@ func inserted(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return due("nftables rule for %s needs to be set for %s (%s)", c.Name, j.family, j.rule)
 	}
-	a, err := j.r.Add(ctx, "insert", j.table, j.chain, c.Int("position"), j.rule)
+	a, err := j.r.Add(ctx, "insert", j.table, j.chain, args.Position, j.rule)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -167,10 +203,21 @@ func inserted(ctx context.Context, c *fun.Call) fun.Ret {
 	return save(ctx, c, ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
 }
 
+type deletedArgs struct {
+	ruleNameArg
+	familyArg
+	inTable
+	chainArg
+	saveArg
+	Position int64 `arg:"position,kw" doc:"handle of a rule"`
+	nftables.RuleArgs
+	_ fun.Kwargs
+}
+
 // deleted removes a rule. Salt: salt/states/nftables.py delete.
-func deleted(ctx context.Context, c *fun.Call) fun.Ret {
-	j := jobOf(c)
-	position, rule := c.Int("position"), j.rule
+func deleted(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {
+	j := jobOf(c, args.Chain, args.Family, args.Table)
+	position, rule := args.Position, j.rule
 	var there bool
 	var err error
 	if position != 0 {
@@ -200,12 +247,21 @@ func deleted(ctx context.Context, c *fun.Call) fun.Ret {
 	return save(ctx, c, ret, fmt.Sprintf("Deleted and Saved nftables rule for %s for %s%s", c.Name, j.rule, j.family))
 }
 
+type flushedArgs struct {
+	ruleNameArg
+	familyArg
+	IgnoreAbsence bool   `arg:"ignore_absence" default:"False" doc:"succeed if the table or chain does not exist"`
+	Table         string `arg:"table,kw" default:"filter" doc:"the table"`
+	Chain         string `arg:"chain,kw" default:"" doc:"the chain; empty is all chains of the table"`
+	_             fun.Kwargs
+}
+
 // flushed deletes all rules of a chain or table. Salt: salt/states/nftables.py flush.
-func flushed(ctx context.Context, c *fun.Call) fun.Ret {
+func flushed(ctx context.Context, c *fun.Call, args *flushedArgs) fun.Ret {
 	if c.Test {
 		return due("nftables flush not performed in test mode.")
 	}
-	table, chain, family := c.Str("table"), c.Str("chain"), c.Str("family")
+	table, chain, family := args.Table, args.Chain, args.Family
 	r := nftables.For(c.Env, family)
 	there, err := r.HasTable(ctx, table)
 	if err != nil {
@@ -226,7 +282,7 @@ func flushed(ctx context.Context, c *fun.Call) fun.Ret {
 		if !a.OK {
 			return fun.Fail("Failed to flush nftables rules")
 		}
-	} else if !c.Bool("ignore_absence") {
+	} else if !args.IgnoreAbsence {
 		return fun.Fail("%s", absent)
 	}
 	ret := done(c, "Flush nftables rules in %s table %s chain %s family", table, chain, family)
@@ -236,9 +292,20 @@ func flushed(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type policySetArgs struct {
+	ruleNameArg
+	tableArg
+	familyArg
+	chainArg
+	Policy string `arg:"policy,required,kw" doc:"accept or drop"`
+	saveArg
+	_ string `arg:"save_filename,kw,path" doc:"with save: file, or directory, which gets a file salt-all-in-one.nft"`
+	_ fun.Kwargs
+}
+
 // policySet sets the policy of a chain. Salt: salt/states/nftables.py set_policy.
-func policySet(ctx context.Context, c *fun.Call) fun.Ret {
-	table, chain, policy, family := c.Str("table"), c.Str("chain"), c.Str("policy"), c.Str("family")
+func policySet(ctx context.Context, c *fun.Call, a *policySetArgs) fun.Ret {
+	table, chain, policy, family := a.Table, a.Chain, a.Policy, a.Family
 	r := nftables.For(c.Env, family)
 	have, err := r.Policy(ctx, table, chain)
 	switch {
@@ -260,9 +327,16 @@ func policySet(ctx context.Context, c *fun.Call) fun.Ret {
 	return save(ctx, c, ret, fmt.Sprintf("Set and saved default policy for %s to %s family %s", chain, policy, family))
 }
 
+// tablePresentArgs are the arguments of tablePresent and tableAbsent.
+type tablePresentArgs struct {
+	tableName
+	familyArg
+	_ fun.Kwargs
+}
+
 // tablePresent creates a table. Salt: salt/states/nftables.py table_present.
-func tablePresent(ctx context.Context, c *fun.Call) fun.Ret {
-	family := c.Str("family")
+func tablePresent(ctx context.Context, c *fun.Call, a *tablePresentArgs) fun.Ret {
+	family := a.Family
 	r := nftables.For(c.Env, family)
 	there, err := r.HasTable(ctx, c.Name)
 	switch {
@@ -284,8 +358,8 @@ func tablePresent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // tableAbsent deletes a table. Salt: salt/states/nftables.py table_absent.
-func tableAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	family := c.Str("family")
+func tableAbsent(ctx context.Context, c *fun.Call, a *tablePresentArgs) fun.Ret {
+	family := a.Family
 	r := nftables.For(c.Env, family)
 	there, err := r.HasTable(ctx, c.Name)
 	switch {

@@ -93,23 +93,34 @@ func version(have *value.Map, name string) (v string, ok bool) {
 	return "", false
 }
 
+type installedArgs struct {
+	_              fun.Arguments
+	Name           string      `arg:"name,required" doc:"package, with name@version for a version"`
+	Pkgs           []string    `arg:"pkgs" doc:"packages, instead of the name"`
+	Dir            string      `arg:"dir,path" doc:"directory of the project; default: the global packages"`
+	_              string      `arg:"user" doc:"account that runs npm"`
+	ForceReinstall bool        `arg:"force_reinstall" default:"False" doc:"install packages that are installed, too"`
+	Registry       string      `arg:"registry,secret" doc:"URL of the registry"`
+	_              value.Value `arg:"env,dict" doc:"environment variables for npm"`
+}
+
 // installed makes sure that packages are installed.
 // Salt: salt/states/npm.py installed.
-func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	pkgs := c.Strings("pkgs")
+func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
+	pkgs := a.Pkgs
 	if len(pkgs) == 0 {
-		pkgs = []string{c.Str("name")}
+		pkgs = []string{a.Name}
 	}
 	n := client(c)
-	have, err := n.List(ctx, "", c.Str("dir"), 0)
+	have, err := n.List(ctx, "", a.Dir, 0)
 	if err != nil {
-		return failed(err, "Error looking up '", c.Str("name"), "': ")
+		return failed(err, "Error looking up '", a.Name, "': ")
 	}
 	var missing, satisfied []string
 	for _, pkg := range pkgs {
 		name, want := split(pkg)
 		now, ok := version(have, name)
-		if !ok || c.Bool("force_reinstall") || want != "" && want != now {
+		if !ok || a.ForceReinstall || want != "" && want != now {
 			missing = append(missing, pkg)
 			continue
 		}
@@ -128,18 +139,25 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		return done(fun.WouldChange, changes, comment)
 	}
-	if _, err := n.Install(ctx, npm.Install{Pkgs: missing, Dir: c.Str("dir"), Registry: c.Str("registry")}); err != nil {
+	if _, err := n.Install(ctx, npm.Install{Pkgs: missing, Dir: a.Dir, Registry: a.Registry}); err != nil {
 		return failed(err, "Error installing '", all, "': ")
 	}
 	return done(fun.OK, changes, "Package(s) '", strings.Join(missing, ", "), "' successfully installed")
 }
 
+type removedArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the package"`
+	Dir  string `arg:"dir,path" doc:"directory of the project; default: the global packages"`
+	_    string `arg:"user" doc:"account that runs npm"`
+}
+
 // removed makes sure that a package is not installed.
 // Salt: salt/states/npm.py removed.
-func removed(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
+func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
+	name := a.Name
 	n := client(c)
-	have, err := n.List(ctx, "", c.Str("dir"), 0)
+	have, err := n.List(ctx, "", a.Dir, 0)
 	if err != nil {
 		return failed(err, "Error uninstalling '", name, "': ")
 	}
@@ -149,7 +167,7 @@ func removed(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return done(fun.WouldChange, nil, "Package '", name, "' is set to be removed")
 	}
-	ok, said, err := n.Uninstall(ctx, name, c.Str("dir"))
+	ok, said, err := n.Uninstall(ctx, name, a.Dir)
 	switch {
 	case err != nil:
 		return failed(err, "Error removing package '", name, "': ")
@@ -189,11 +207,18 @@ func nothing(v value.Value) bool {
 	return known
 }
 
+type bootstrapArgs struct {
+	_      fun.Arguments
+	Name   string `arg:"name,required,path" doc:"directory of the project"`
+	_      string `arg:"user" doc:"account that runs npm"`
+	Silent bool   `arg:"silent" default:"True" doc:"do not let npm show messages"`
+}
+
 // bootstrap makes sure that the packages that package.json of a directory names
 // are installed. Salt: salt/states/npm.py bootstrap.
-func bootstrap(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
-	got, err := client(c).Install(ctx, npm.Install{Dir: name, DryRun: c.Test, Loud: !c.Bool("silent")})
+func bootstrap(ctx context.Context, c *fun.Call, a *bootstrapArgs) fun.Ret {
+	name := a.Name
+	got, err := client(c).Install(ctx, npm.Install{Dir: name, DryRun: c.Test, Loud: !a.Silent})
 	switch {
 	case err != nil:
 		return failed(err, "Error Bootstrapping '", name, "': ")
@@ -210,10 +235,17 @@ func bootstrap(ctx context.Context, c *fun.Call) fun.Ret {
 	return done(fun.OK, value.MapOf(name, "Bootstrapped"), "Directory was successfully bootstrapped")
 }
 
+type cacheCleanedArgs struct {
+	_     fun.Arguments
+	Name  string `arg:"name,str|none" doc:"package; None is the whole cache"`
+	_     string `arg:"user" doc:"account that runs npm"`
+	Force bool   `arg:"force" default:"False" doc:"clean the cache although npm thinks that this is not needed; npm 5 and later want it"`
+}
+
 // cacheCleaned cleans the cache of npm, or removes a package from it.
 // Salt: salt/states/npm.py cache_cleaned.
-func cacheCleaned(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
+func cacheCleaned(ctx context.Context, c *fun.Call, a *cacheCleanedArgs) fun.Ret {
+	name := a.Name
 	what, key := "packages", "cache"
 	if name != "" {
 		what, key = name, name
@@ -229,7 +261,7 @@ func cacheCleaned(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return done(fun.WouldChange, nil, "Cached ", what, " set to be removed")
 	}
-	ok, said, err := n.CacheClean(ctx, name, c.Bool("force"))
+	ok, said, err := n.CacheClean(ctx, name, a.Force)
 	switch {
 	case err != nil:
 		return failed(err, "Error cleaning cached ", what, ": ")

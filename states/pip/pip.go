@@ -33,6 +33,7 @@ func message(err error) (msg string, ok bool) {
 
 // An installing is one run of pip.installed.
 type installing struct {
+	a       *installedArgs
 	c       *fun.Call
 	p       *pip.Client
 	in      pip.Install
@@ -56,13 +57,63 @@ func (s *installing) failed(prefix string, err error) *fun.Ret {
 	return s.ret(fun.Failed, prefix+msg)
 }
 
+type installedArgs struct {
+	Name   string      `arg:"name,required" doc:"package, with versions as for pip"`
+	Pkgs   value.Value `arg:"pkgs" doc:"packages, instead of the name"`
+	PipBin string      `arg:"pip_bin,path" doc:"the old name of bin_env"`
+	_      value.Value `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
+	_      string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	_      bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
+	_      bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
+	_      string      `arg:"log,path" doc:"file to which pip writes its log"`
+	_      value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
+	_      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
+	_      string      `arg:"repo" doc:"accepted for compatibility"`
+	_      value.Value `arg:"editable,comma[str]" doc:"source trees or version control URLs to install in editable mode"`
+	_      value.Value `arg:"find_links,comma[str]" doc:"URLs or directories with packages"`
+	_      string      `arg:"index_url" doc:"URL of the package index"`
+	_      string      `arg:"extra_index_url" doc:"URL of a further package index"`
+	_      bool        `arg:"no_index" default:"False" doc:"do not use a package index"`
+	_      value.Value `arg:"mirrors,comma[str]" doc:"refused by pip 7 and later"`
+	_      string      `arg:"build,path" doc:"directory for building"`
+	_      string      `arg:"target,path" doc:"directory to install to"`
+	_      string      `arg:"download,path" doc:"download to this directory instead of installing; old pip only"`
+	_      string      `arg:"download_cache,path" doc:"directory for pip's cache"`
+	_      string      `arg:"source,path" doc:"directory for editable checkouts"`
+	_      bool        `arg:"upgrade" default:"False" doc:"upgrade packages that are installed"`
+	_      bool        `arg:"force_reinstall" default:"False" doc:"reinstall packages that are installed"`
+	_      bool        `arg:"ignore_installed" default:"False" doc:"install whatever is installed"`
+	_      string      `arg:"exists_action" doc:"what to do where a path exists: s (switch), i (ignore), w (wipe) or b (backup)"`
+	_      bool        `arg:"no_deps" default:"False" doc:"do not install dependencies"`
+	_      bool        `arg:"no_install" default:"False" doc:"download only; old pip only"`
+	_      bool        `arg:"no_download" default:"False" doc:"install what was downloaded; old pip only"`
+	_      value.Value `arg:"install_options,comma[str]" doc:"options for setup.py install"`
+	_      value.Value `arg:"global_options,comma[str]" doc:"options for setup.py, before its command"`
+	_      string      `arg:"user" doc:"account that runs pip"`
+	_      string      `arg:"cwd,path" doc:"working directory"`
+	_      bool        `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
+	_      string      `arg:"cert,path" doc:"CA bundle"`
+	_      bool        `arg:"allow_all_external" default:"False" doc:"take packages that are hosted elsewhere; old pip only"`
+	_      value.Value `arg:"allow_external,comma[str]" doc:"packages that may be hosted elsewhere; old pip only"`
+	_      value.Value `arg:"allow_unverified,comma[str]" doc:"packages that need no checksum; old pip only"`
+	_      bool        `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
+	_      value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
+	_      bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_      value.Value `arg:"trusted_host,comma[str]" doc:"hosts that need no valid certificate"`
+	_      bool        `arg:"no_cache_dir" default:"False" doc:"do not use pip's cache"`
+	_      string      `arg:"cache_dir,path" doc:"directory for pip's cache"`
+	_      value.Value `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
+	_      value.Value `arg:"extra_args,list" doc:"further arguments: words, or mappings of an option and its value"`
+	_      fun.Kwargs
+}
+
 // installed makes sure that packages are installed: those of name or pkgs, those
 // of requirements files, or an editable source tree.
 // Salt: salt/states/pip_state.py installed.
-func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	s := &installing{c: c, p: pip.ClientOf(c), in: pip.InstallOf(c), changes: value.NewMap(1), name: c.Str("name")}
+func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
+	s := &installing{c: c, a: a, p: pip.ClientOf(c), in: pip.InstallOf(c), changes: value.NewMap(1), name: a.Name}
 	if s.p.BinEnv == "" {
-		s.p.BinEnv = c.Str("pip_bin")
+		s.p.BinEnv = a.PipBin
 	}
 	s.in.SaltEnv, s.in.NoVersionCheck = c.Env.SaltEnv, true
 	if c.Low != nil && c.Low.SaltEnv != "" {
@@ -83,8 +134,8 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 
 // read reads the packages.
 func (s *installing) read(context.Context) *fun.Ret {
-	texts := []string{s.c.Str("name")}
-	if v := s.c.Value("pkgs"); value.Truth(v) {
+	texts := []string{s.a.Name}
+	if v := s.a.Pkgs; value.Truth(v) {
 		l, ok := v.(*value.List)
 		if !ok {
 			return s.ret(fun.Failed, "pkgs argument must be formatted as a list")
@@ -112,7 +163,7 @@ func (s *installing) read(context.Context) *fun.Ret {
 func (s *installing) checkPip(ctx context.Context) *fun.Ret {
 	have, err := (&pip.Client{Env: s.c.Env, BinEnv: s.p.BinEnv}).Version(ctx)
 	if err != nil {
-		return s.failed("Error installing '"+s.c.Str("name")+"': ", err)
+		return s.failed("Error installing '"+s.a.Name+"': ", err)
 	}
 	for _, o := range [...]struct {
 		on   bool
@@ -145,12 +196,12 @@ func (s *installing) parse(context.Context) *fun.Ret {
 func (s *installing) look(ctx context.Context) *fun.Ret {
 	have, err := s.p.List(ctx)
 	if err != nil {
-		return s.failed("Error installing '"+s.c.Str("name")+"': ", err)
+		return s.failed("Error installing '"+s.a.Name+"': ", err)
 	}
 	for _, w := range s.wanted {
 		there, comment, err := s.isThere(ctx, w, have)
 		if err != nil {
-			return s.failed("Error installing '"+s.c.Str("name")+"': ", err)
+			return s.failed("Error installing '"+s.a.Name+"': ", err)
 		}
 		if there {
 			s.present = append(s.present, comment)
@@ -340,10 +391,23 @@ func (s *installing) changed(out cmd.Out) bool {
 	return false
 }
 
+type removedArgs struct {
+	_            fun.Arguments
+	Name         string      `arg:"name,required" doc:"name of the package"`
+	Requirements []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
+	_            string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	Log          string      `arg:"log,path" doc:"file to which pip writes its log"`
+	Proxy        value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
+	Timeout      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
+	_            string      `arg:"user" doc:"account that runs pip"`
+	_            string      `arg:"cwd,path" doc:"working directory"`
+	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+}
+
 // removed makes sure that a package is not installed.
 // Salt: salt/states/pip_state.py removed.
-func removed(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
+func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
+	name := a.Name
 	ret := fun.Ret{Order: order}
 	p := pip.ClientOf(c)
 	have, err := p.List(ctx)
@@ -369,7 +433,7 @@ func removed(ctx context.Context, c *fun.Call) fun.Ret {
 		saltenv = c.Low.SaltEnv
 	}
 	out, err := p.Uninstall(ctx, pip.Uninstall{
-		Pkgs: []string{pkg.Name}, Requirements: c.Strings("requirements"), SaltEnv: saltenv, Log: c.Str("log"), Proxy: c.Value("proxy"), Timeout: c.Value("timeout"),
+		Pkgs: []string{pkg.Name}, Requirements: a.Requirements, SaltEnv: saltenv, Log: a.Log, Proxy: a.Proxy, Timeout: a.Timeout,
 	})
 	if err != nil {
 		msg, ok := message(err)
@@ -387,9 +451,18 @@ func removed(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type uptodateArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the state"`
+	_ string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	_ string `arg:"user" doc:"account that runs pip"`
+	_ string `arg:"cwd,path" doc:"working directory"`
+	_ bool   `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+}
+
 // uptodate upgrades all packages.
 // Salt: salt/states/pip_state.py uptodate.
-func uptodate(ctx context.Context, c *fun.Call) fun.Ret {
+func uptodate(ctx context.Context, c *fun.Call, _ *uptodateArgs) fun.Ret {
 	p := pip.ClientOf(c)
 	ret := fun.Ret{}
 	ups, err := p.Upgrades(ctx)

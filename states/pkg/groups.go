@@ -9,9 +9,17 @@ import (
 	"brine/internal/value"
 )
 
+type groupInstalledArgs struct {
+	_       string   `arg:"name,required" doc:"name of the group"`
+	Skip    []string `arg:"skip" doc:"default packages not to install"`
+	Include []string `arg:"include" doc:"optional packages to install"`
+	providerArgs
+	_ fun.Kwargs
+}
+
 // groupInstalled installs a group of packages. Salt: salt/states/pkg.py
 // group_installed.
-func groupInstalled(ctx context.Context, c *fun.Call) fun.Ret {
+func groupInstalled(ctx context.Context, c *fun.Call, a *groupInstalledArgs) fun.Ret {
 	j := newJob(ctx, c)
 	if !j.has("pkg.group_diff") {
 		return fun.Fail("pkg.group_install not available for this platform")
@@ -22,7 +30,7 @@ func groupInstalled(ctx context.Context, c *fun.Call) fun.Ret {
 		return j.fail(what, err)
 	}
 	part := func(kind, state string) []string { return stringsOf(diff.Map(kind).List(state)) }
-	skip := c.Strings("skip")
+	skip := a.Skip
 	var invalid []string
 	for _, n := range slices.Concat(part("mandatory", "installed"), part("mandatory", "not installed")) {
 		if slices.Contains(skip, n) {
@@ -42,7 +50,7 @@ func groupInstalled(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return j.failPlain(err)
 	}
-	for _, n := range c.Strings("include") {
+	for _, n := range a.Include {
 		if !have.Has(n) && !slices.Contains(targets, n) {
 			targets = append(targets, n)
 		}
@@ -75,11 +83,26 @@ func groupInstalled(ctx context.Context, c *fun.Call) fun.Ret {
 	return fun.Ret{Result: fun.OK, Changes: changes, Comment: "Group '" + c.Name + "' was " + word}
 }
 
-func patchInstalled(ctx context.Context, c *fun.Call) fun.Ret {
-	return patch(ctx, c, "patch_installed", c.Bool("downloadonly"))
+type patchInstalledArgs struct {
+	_            string      `arg:"name,required" doc:"the advisory; ignored where advisory_ids is given"`
+	_            value.Value `arg:"advisory_ids,list[str]" doc:"several advisories"`
+	Downloadonly bool        `arg:"downloadonly" doc:"only download the packages"`
+	providerArgs
+	_ fun.Kwargs
 }
 
-func patchDownloaded(ctx context.Context, c *fun.Call) fun.Ret {
+func patchInstalled(ctx context.Context, c *fun.Call, a *patchInstalledArgs) fun.Ret {
+	return patch(ctx, c, "patch_installed", a.Downloadonly)
+}
+
+type patchDownloadedArgs struct {
+	_ string      `arg:"name,required" doc:"the advisory; ignored where advisory_ids is given"`
+	_ value.Value `arg:"advisory_ids,list[str]" doc:"several advisories"`
+	providerArgs
+	_ fun.Kwargs
+}
+
+func patchDownloaded(ctx context.Context, c *fun.Call, _ *patchDownloadedArgs) fun.Ret {
 	return patch(ctx, c, "patch_downloaded", true)
 }
 

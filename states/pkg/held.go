@@ -114,10 +114,18 @@ func ofVersion(version string) string {
 	return " (version = " + version + ")"
 }
 
+type heldArgs struct {
+	_       string      `arg:"name,required" doc:"name of the package; ignored where pkgs is given"`
+	_       string      `arg:"version" doc:"version to hold (zypper)"`
+	_       value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	Replace bool        `arg:"replace" default:"False" doc:"release all other packages that are held"`
+	_       fun.Kwargs
+}
+
 // held keeps packages from being changed. Salt: salt/states/pkg.py held.
-func held(ctx context.Context, c *fun.Call) fun.Ret {
+func held(ctx context.Context, c *fun.Call, a *heldArgs) fun.Ret {
 	j := newJob(ctx, c)
-	if j.noneGiven() && !c.Bool("replace") {
+	if j.noneGiven() && !a.Replace {
 		return fun.Ret{Result: fun.OK, Comment: "No packages to be held provided"}
 	}
 	var list []pkg.Target
@@ -157,7 +165,7 @@ func held(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		comments = append(comments, "Package "+t.Name+word)
 	}
-	if c.Bool("replace") {
+	if a.Replace {
 		if err := j.release(&ret, have, changes, &comments, func(l lock) bool { return !has(list, l.name) }, nil); err != nil {
 			return j.failPlain(err)
 		}
@@ -228,10 +236,18 @@ func told(ret fun.Ret, changes *value.Map, comments []string) fun.Ret {
 	return ret
 }
 
+type unheldArgs struct {
+	_   string      `arg:"name,required" doc:"name of the package; ignored where pkgs is given"`
+	_   string      `arg:"version" doc:"version that is held (zypper)"`
+	_   value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	All bool        `arg:"all" default:"False" doc:"release all packages"`
+	_   fun.Kwargs
+}
+
 // unheld lets packages be changed again. Salt: salt/states/pkg.py unheld.
-func unheld(ctx context.Context, c *fun.Call) fun.Ret {
+func unheld(ctx context.Context, c *fun.Call, a *unheldArgs) fun.Ret {
 	j := newJob(ctx, c)
-	all := c.Bool("all")
+	all := a.All
 	if j.noneGiven() && !all {
 		return fun.Ret{Result: fun.OK, Comment: "No packages to be unheld provided"}
 	}

@@ -11,15 +11,35 @@ import (
 	"brine/modules/pkg"
 )
 
+type installedArgs struct {
+	nameArg
+	_ string `arg:"version" doc:"version to install: a version, a pattern such as 1.2*, comparisons such as >=1.2,<2, or latest"`
+	onceArg
+	repoArg
+	verifyArg
+	_    bool        `arg:"skip_suggestions" default:"False" doc:"do not look for similar names where a package is not known"`
+	Pkgs value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	_    value.Value `arg:"sources,list" doc:"package files: mappings of a name to a path or URL"`
+	_    bool        `arg:"allow_updates" default:"False" doc:"accept a later version than the one given"`
+	_    value.Value `arg:"pkg_verify,bool|list" default:"False" doc:"install packages again whose files were changed; a list may have ignore_types and verify_options (rpm)"`
+	normArg
+	epochArg
+	_ bool `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
+	_ bool `arg:"update_holds" default:"False" doc:"change packages that are held, and hold them again"`
+	_ bool `arg:"hold" doc:"hold the packages (True) or release them (False)"`
+	providerArgs
+	_ fun.Kwargs
+}
+
 // installed sees to it that packages are installed, in the versions wanted.
 // Salt: salt/states/pkg.py installed.
-func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	if _, ok := c.Value("pkgs").(*value.List); ok && len(c.List("pkgs")) == 0 {
+func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
+	if _, ok := a.Pkgs.(*value.List); ok && len(fun.ItemsOf(a.Pkgs)) == 0 {
 		return fun.Ret{Result: fun.OK, Comment: "No packages to install provided"}
 	}
 	j := newJob(ctx, c)
 	sources := j.List("sources")
-	refresh := pkg.ShouldRefresh(c.Env, c.Value("refresh"))
+	refresh := pkg.ShouldRefresh(c.Env, a.Refresh)
 	var pkgs []value.Value
 	if len(sources) == 0 || len(j.List("pkgs")) > 0 {
 		var err error

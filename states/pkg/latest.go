@@ -15,10 +15,21 @@ import (
 // manyNames is how many packages comments of latest name.
 const manyNames = 10
 
+type latestArgs struct {
+	nameArg
+	onceArg
+	repoArg
+	verifyArg
+	_ value.Value `arg:"pkgs,list" doc:"names of several packages"`
+	_ bool        `arg:"watch_flags" default:"True" doc:"Gentoo only"`
+	providerArgs
+	Rest fun.Kwargs
+}
+
 // latest sees to it that packages are installed in the newest version there is.
 // Salt: salt/states/pkg.py latest.
-func latest(ctx context.Context, c *fun.Call) fun.Ret {
-	if v, ok := c.Kw.Get("sources"); ok && value.Truth(v) {
+func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
+	if v, ok := a.Rest.Map.Get("sources"); ok && value.Truth(v) {
 		return fun.Fail(`The "sources" parameter is not supported.`)
 	}
 	j := newJob(ctx, c)
@@ -36,7 +47,7 @@ func latest(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		names = namesOf(list)
 	}
-	refresh := pkg.ShouldRefresh(c.Env, c.Value("refresh"))
+	refresh := pkg.ShouldRefresh(c.Env, a.Refresh)
 	wanted := make([]value.Value, len(names))
 	for i, n := range names {
 		wanted[i] = n
@@ -177,14 +188,25 @@ func notUpdated(targets, current []string) fun.Ret {
 	return fun.Ret{Comment: comment}
 }
 
+type uptodateArgs struct {
+	_       string      `arg:"name,required" doc:"a name for the state"`
+	Refresh bool        `arg:"refresh" default:"False" doc:"refresh the package database first"`
+	Pkgs    value.Value `arg:"pkgs,list" doc:"upgrade only these packages"`
+	_       bool        `arg:"dist_upgrade" doc:"also install and remove packages where that is needed (apt)"`
+	_       string      `arg:"fromrepo" doc:"release to take packages from (apt)"`
+	verifyArg
+	providerArgs
+	_ fun.Kwargs
+}
+
 // uptodate upgrades all packages, or those of pkgs.
 // Salt: salt/states/pkg.py uptodate.
-func uptodate(ctx context.Context, c *fun.Call) fun.Ret {
+func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
 	j := newJob(ctx, c)
 	if !j.has("pkg.list_upgrades") {
 		return fun.Fail("State pkg.uptodate is not available")
 	}
-	refresh := c.Bool("refresh")
+	refresh := a.Refresh
 	for _, name := range []string{"dist_upgrade", "fromrepo"} {
 		if v := j.given(name); v != nil {
 			j.kw.Set(name, v)
@@ -198,7 +220,7 @@ func uptodate(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return j.failPlain(err)
 	}
-	only := !c.IsNone("pkgs")
+	only := !(a.Pkgs == nil)
 	list, err := pkg.Repack(pkgs, j.normalizer())
 	if err != nil {
 		return fun.Raise(err)
@@ -220,7 +242,7 @@ func uptodate(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Changes: expected, Comment: "System update will be performed"}
 	}
 	// The lists were refreshed above.
-	kw := j.with("refresh", false, "skip_verify", c.Bool("skip_verify"))
+	kw := j.with("refresh", false, "skip_verify", a.SkipVerify)
 	if only {
 		kw.Set("pkgs", value.NewList(pkgs...))
 	}
@@ -250,9 +272,19 @@ func uptodate(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type downloadedArgs struct {
+	nameArg
+	_ string      `arg:"version" doc:"version to download"`
+	_ value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	repoArg
+	epochArg
+	providerArgs
+	_ fun.Kwargs
+}
+
 // downloaded sees to it that package files are in the cache of the package
 // manager. Salt: salt/states/pkg.py downloaded.
-func downloaded(ctx context.Context, c *fun.Call) fun.Ret {
+func downloaded(ctx context.Context, c *fun.Call, _ *downloadedArgs) fun.Ret {
 	j := newJob(ctx, c)
 	if !j.has("pkg.list_downloaded") {
 		return fun.Fail("The pkg.downloaded state is not available on this platform")

@@ -61,8 +61,8 @@ type job struct {
 
 func newJob(ctx context.Context, c *fun.Call) *job {
 	j := &job{Call: c, ctx: ctx, kw: value.NewMap(8), cmp: resource.Comparison(ctx, c.Env)}
-	for i := range providerArgs {
-		if a := &providerArgs[i]; c.Declares(a.Name) && !c.IsNone(a.Name) {
+	for i := range fun.ArgsOf((*providerArgs)(nil)) {
+		if a := &fun.ArgsOf((*providerArgs)(nil))[i]; c.Declares(a.Name) && !c.IsNone(a.Name) {
 			j.kw.Set(a.Name, c.Value(a.Name))
 		}
 	}

@@ -10,11 +10,20 @@ import (
 	"brine/modules/pkg"
 )
 
-func removed(ctx context.Context, c *fun.Call) fun.Ret {
+// removedArgs are the arguments of removed and purged.
+type removedArgs struct {
+	removeArgs
+	providerArgs
+	_ fun.Kwargs
+}
+
+func removed(ctx context.Context, c *fun.Call, _ *removedArgs) fun.Ret {
 	return uninstall(ctx, c, "remove", "removing")
 }
 
-func purged(ctx context.Context, c *fun.Call) fun.Ret { return uninstall(ctx, c, "purge", "purging") }
+func purged(ctx context.Context, c *fun.Call, _ *removedArgs) fun.Ret {
+	return uninstall(ctx, c, "purge", "purging")
+}
 
 // uninstall removes or purges packages. Salt: salt/states/pkg.py _uninstall.
 func uninstall(ctx context.Context, c *fun.Call, action, doing string) fun.Ret {

@@ -50,12 +50,12 @@ type removal struct {
 	kw   *value.Map
 }
 
-func newRemoval(c *fun.Call) *removal {
+func newRemoval(c *fun.Call, argCopr string, argPPA string) *removal {
 	r := &removal{c: c, f: familyOf(c.Env), name: c.Name, kw: given(c, "ppa", "copr")}
-	if ppa := c.Str("ppa"); ppa != "" && r.f.debian && (r.f.hasPPA() || !strings.Contains(strings.TrimSpace(r.name), " ")) {
+	if ppa := argPPA; ppa != "" && r.f.debian && (r.f.hasPPA() || !strings.Contains(strings.TrimSpace(r.name), " ")) {
 		r.name = "ppa:" + strings.TrimPrefix(ppa, "ppa:")
 	}
-	if copr := c.Str("copr"); copr != "" && r.f.name == "RedHat" {
+	if copr := argCopr; copr != "" && r.f.name == "RedHat" {
 		r.name = "copr:" + strings.TrimPrefix(copr, "copr:")
 	}
 	return r
@@ -85,7 +85,7 @@ func (r *removal) find(ctx context.Context) (string, error) {
 
 // absent removes a repository. Salt: salt/states/pkgrepo.py absent.
 func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRemoval(c)
+	r := newRemoval(c, c.Str("copr"), c.Str("ppa"))
 	withKey := !c.IsNone("keyid") || !c.IsNone("keyid_ppa")
 	if withKey && !pkg.Has(c.Env, "pkg.del_repo_key") {
 		return fun.Fail("Repo key management is not implemented for this platform")

@@ -99,16 +99,16 @@ func (j *job) expand(ctx context.Context) error {
 		return fun.Errorf("pkg.expand_repo_def did not return a repository")
 	}
 	j.want = want.Copy()
-	keys := !j.c.IsNone("keyid") || !j.c.IsNone("key_url") || !j.c.IsNone("key_text")
+	keys := !(j.a.Keyid == nil) || !!j.a.KeyURL.Given || !(j.a.KeyText == nil)
 	if want.Str("signedby") == "" && !strings.HasPrefix(j.repo, "ppa:") &&
-		(!j.c.Bool("aptkey") || keys && !machine.Has(j.c.Env.Host, "apt-key")) {
+		(!j.a.Aptkey || keys && !machine.Has(j.c.Env.Host, "apt-key")) {
 		return fun.Errorf("missing 'signedby' option when apt-key is missing")
 	}
 	e, ok := aptsources.Parse(want.Str("line"))
 	if !ok || j.pre.Len() == 0 {
 		return nil
 	}
-	file := j.c.Str("file")
+	file := j.a.File
 	inPlace := file == "" || file == j.file
 	if was, ok := aptsources.Parse(j.pre.Str("line")); ok && inPlace {
 		for _, o := range was.Options {
@@ -152,7 +152,7 @@ func (j *job) dueDebian() bool {
 		}
 	}
 	// Comments are not part of an entry of a deb822 file.
-	if !j.c.IsNone("comments") && !strings.HasSuffix(j.file, ".sources") && strings.TrimSpace(was.Comment) != strings.TrimSpace(strings.Join(j.c.Strings("comments"), " ")) {
+	if !!j.a.Comments.Given && !strings.HasSuffix(j.file, ".sources") && strings.TrimSpace(was.Comment) != strings.TrimSpace(strings.Join(j.a.Comments.V, " ")) {
 		return true
 	}
 	return j.keyringMissing()
@@ -165,7 +165,7 @@ func (j *job) keyringMissing() bool {
 	if !strings.HasPrefix(file, "/") || strings.ContainsAny(file, " ,\n") {
 		return false
 	}
-	if j.c.IsNone("keyid") && j.c.IsNone("key_url") && j.c.IsNone("key_text") {
+	if (j.a.Keyid == nil) && !j.a.KeyURL.Given && (j.a.KeyText == nil) {
 		return false
 	}
 	return !machine.Exists(j.c.Env.Host, file)

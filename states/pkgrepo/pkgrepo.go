@@ -76,8 +76,8 @@ func isTrue(v value.Value) bool {
 
 // contradiction returns what is wrong with the arguments of managed, "" for
 // nothing.
-func contradiction(c *fun.Call) string {
-	url, text, server := !c.IsNone("key_url"), !c.IsNone("key_text"), !c.IsNone("keyid") || !c.IsNone("keyserver")
+func contradiction(c *fun.Call, a *managedArgs) string {
+	url, text, server := !!a.KeyURL.Given, !(a.KeyText == nil), !(a.Keyid == nil) || !(a.Keyserver == nil)
 	switch {
 	case c.Kw.Has("repo"):
 		return "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended."
@@ -87,11 +87,11 @@ func contradiction(c *fun.Call) string {
 		return "You may not use both \"keyid\"/\"keyserver\" and \"key_text\" argument."
 	case url && server:
 		return "You may not use both \"keyid\"/\"keyserver\" and \"key_url\" argument."
-	case !c.IsNone("enabled") && !c.IsNone("disabled"):
+	case !(a.Enabled == nil) && !(a.Disabled == nil):
 		return "Only one of enabled/disabled is allowed"
-	case strings.HasPrefix(strings.TrimSpace(c.Str("key_url")), "http:") && !c.Bool("allow_insecure_key"):
+	case strings.HasPrefix(strings.TrimSpace(a.KeyURL.V), "http:") && !a.AllowInsecureKey:
 		return "Cannot have 'key_url' using http with 'allow_insecure_key' set to True"
-	case c.Bool("clean_file") && c.Str("file") == "":
+	case a.CleanFile && a.File == "":
 		return "clean_file needs the argument file"
 	}
 	return ""
@@ -99,6 +99,7 @@ func contradiction(c *fun.Call) string {
 
 // A job is one call of managed.
 type job struct {
+	a    *managedArgs
 	c    *fun.Call
 	f    family
 	repo string     // how the provider names the repository
@@ -108,21 +109,21 @@ type job struct {
 	file string     // where that is
 }
 
-func newJob(c *fun.Call) *job {
-	j := &job{c: c, f: familyOf(c.Env), repo: c.Name}
+func newJob(c *fun.Call, a *managedArgs) *job {
+	j := &job{c: c, a: a, f: familyOf(c.Env), repo: c.Name}
 	j.kw = given(c, "ppa", "copr", "aptkey", "allow_insecure_key", "enabled", "disabled")
-	off := c.Value("disabled")
-	if e := c.Value("enabled"); e != nil {
+	off := a.Disabled
+	if e := a.Enabled; e != nil {
 		off = !isTrue(e)
 	}
 	switch {
 	case j.f.debian:
-		if ppa := c.Str("ppa"); ppa != "" && j.f.hasPPA() {
+		if ppa := a.PPA; ppa != "" && j.f.hasPPA() {
 			j.repo = "ppa:" + strings.TrimPrefix(ppa, "ppa:")
 		}
 		j.kw.Set("disabled", isTrue(off))
 	case j.f.name == "RedHat" || j.f.name == "Suse":
-		if copr := c.Str("copr"); copr != "" && j.f.name == "RedHat" {
+		if copr := a.Copr; copr != "" && j.f.name == "RedHat" {
 			j.repo = "copr:" + copr
 			j.kw.Set("name", c.Name)
 		}
@@ -159,12 +160,45 @@ func (j *job) failed(err error) fun.Ret {
 	return fun.Fail("Failed to configure repo '%s': %s", j.c.Name, err)
 }
 
+type managedArgs struct {
+	_ string `arg:"name,required" doc:"the repository: an entry in one line (apt), or its ID"`
+	ppaArg
+	coprArg
+	Aptkey           bool              `arg:"aptkey" default:"True" doc:"use apt-key for keys where it is there, and the entry names no keyring by signed-by (apt)"`
+	AllowInsecureKey bool              `arg:"allow_insecure_key,kw" default:"True" doc:"allow a key_url with http"`
+	_                value.Value       `arg:"architectures,kw,comma[str]" doc:"architectures of the entry (apt)"`
+	_                value.Value       `arg:"baseurl,kw" doc:"address of the repository (yum, zypper)"`
+	CleanFile        bool              `arg:"clean_file,kw" doc:"remove all else from file; default: False"`
+	Comments         fun.Opt[[]string] `arg:"comments,kw" doc:"comments of the entry"`
+	_                value.Value       `arg:"comps,kw,comma[str]" doc:"components, instead of those of the name (apt)"`
+	_                bool              `arg:"consolidate,kw" doc:"join the entries of all one-line files in /etc/apt/sources.list if something is to be changed; default: False (apt)"`
+	Disabled         value.Value       `arg:"disabled,kw" doc:"whether the repository is disabled; default: False"`
+	_                string            `arg:"dist,kw" doc:"suite, instead of that of the name (apt)"`
+	Enabled          value.Value       `arg:"enabled,kw" doc:"whether the repository is enabled; default: True"`
+	File             string            `arg:"file,kw,path" doc:"file that a new entry is put in, .list or .sources; default: /etc/apt/sources.list (apt)"`
+	_                value.Value       `arg:"gpgautoimport,kw" doc:"trust the key of a new repository (zypper)"`
+	_                value.Value       `arg:"gpgcheck,kw" doc:"whether packages have to be signed (yum, zypper)"`
+	_                value.Value       `arg:"gpgkey,kw" doc:"addresses of keys (yum, zypper)"`
+	_                value.Value       `arg:"humanname,kw" doc:"name of the repository for people (yum, zypper)"`
+	KeyText          value.Value       `arg:"key_text,kw,str" doc:"a key to import, as text (apt)"`
+	KeyURL           fun.Opt[string]   `arg:"key_url,kw,any" doc:"path or URL of a key to import (apt)"`
+	Keyid            value.Value       `arg:"keyid,kw" doc:"IDs of keys to import from keyserver (apt)"`
+	Keyserver        value.Value       `arg:"keyserver,kw,str" doc:"server that has the keys (apt)"`
+	_                value.Value       `arg:"mirrorlist,kw" doc:"address of a list of mirrors (yum, zypper)"`
+	ppaAuthArg
+	_ value.Value `arg:"priority,kw" doc:"priority of the repository (yum, zypper)"`
+	_ value.Value `arg:"refresh,kw" doc:"refresh the lists of packages after a change; default: True"`
+	_ value.Value `arg:"refresh_db,kw" doc:"the same as refresh, which it overrides"`
+	_ string      `arg:"signedby,kw" doc:"path of a keyring, where the name has no signed-by (apt)"`
+	_ fun.Kwargs
+}
+
 // managed configures a repository. Salt: salt/states/pkgrepo.py managed.
-func managed(ctx context.Context, c *fun.Call) fun.Ret {
-	if msg := contradiction(c); msg != "" {
+func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
+	if msg := contradiction(c, a); msg != "" {
 		return fun.Fail("%s", msg)
 	}
-	j := newJob(c)
+	j := newJob(c, a)
 	if j.f.debian {
 		warnUnknown(c)
 	}
@@ -239,7 +273,7 @@ func (j *job) changes(now *value.Map) *value.Map {
 func (j *job) configure(ctx context.Context) error {
 	kw := j.kw.Copy()
 	if j.f.debian {
-		kw.Set("aptkey", j.c.Bool("aptkey"))
+		kw.Set("aptkey", j.a.Aptkey)
 		if !kw.Has("saltenv") {
 			kw.Set("saltenv", j.c.Env.SaltEnv)
 		}
@@ -259,10 +293,10 @@ func (j *job) configure(ctx context.Context) error {
 // clean empties the file of the repository where clean_file asks for that. apt's
 // provider does so itself. restore undoes it.
 func (j *job) clean() (restore func(), err error) {
-	if !j.c.Bool("clean_file") {
+	if !j.a.CleanFile {
 		return func() {}, nil
 	}
-	h, file := j.c.Env.Host, j.c.Str("file")
+	h, file := j.c.Env.Host, j.a.File
 	was, err := h.ReadFile(file)
 	if err != nil {
 		return func() {}, nil // a file that is not there has nothing to remove

@@ -119,9 +119,26 @@ func acted(ok bool, err error, failed string, ret fun.Ret) fun.Ret {
 	return ret
 }
 
+type databasePresentArgs struct {
+	databaseNameArg
+	_ string `arg:"tablespace" doc:"tablespace of the database"`
+	encodingArg
+	_ string `arg:"lc_collate" doc:"collation order"`
+	_ string `arg:"lc_ctype" doc:"character classification"`
+	ownerArg
+	_ bool   `arg:"owner_recurse" default:"False" doc:"own what is in the database, too"`
+	_ string `arg:"template" doc:"database to copy"`
+	userArg
+	maintenanceDBArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
+}
+
 // databasePresent creates a database, or sets its owner and tablespace.
 // Salt: salt/states/postgres_database.py present.
-func databasePresent(ctx context.Context, c *fun.Call) fun.Ret {
+func databasePresent(ctx context.Context, c *fun.Call, _ *databasePresentArgs) fun.Ret {
 	d, s := postgres.DatabaseOf(c), server(c)
 	all, err := s.Databases(ctx)
 	if err != nil {
@@ -148,8 +165,18 @@ func databasePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return acted(ok, err, "Failed to change parameters for database "+d.Name, done("Parameters for database "+d.Name+" have been changed", d.Name, "Parameters changed"))
 }
 
+type databaseAbsentArgs struct {
+	databaseNameArg
+	userArg
+	maintenanceDBArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
+}
+
 // databaseAbsent removes a database. Salt: salt/states/postgres_database.py absent.
-func databaseAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func databaseAbsent(ctx context.Context, c *fun.Call, _ *databaseAbsentArgs) fun.Ret {
 	s := server(c)
 	all, err := s.Databases(ctx)
 	switch {
@@ -164,11 +191,25 @@ func databaseAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	return acted(true, err, "Failed to remove database "+c.Name, done("Database "+c.Name+" has been removed", c.Name, "Absent"))
 }
 
+type extensionPresentArgs struct {
+	extensionNameArg
+	_           bool   `arg:"if_not_exists" doc:"no error if it exists; default: True"`
+	Schema      string `arg:"schema" doc:"schema for its objects"`
+	ExtVersion  string `arg:"ext_version" doc:"version of the extension"`
+	FromVersion string `arg:"from_version" doc:"version that is installed outside of extensions"`
+	userArg
+	maintenanceDBArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+}
+
 // extensionPresent installs an extension, or brings one to its version and schema.
 // Salt: salt/states/postgres_extension.py present.
-func extensionPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func extensionPresent(ctx context.Context, c *fun.Call, a *extensionPresentArgs) fun.Ret {
 	s := server(c)
-	e := postgres.Extension{Name: c.Name, Schema: c.Str("schema"), Version: c.Str("ext_version"), From: c.Str("from_version")}
+	e := postgres.Extension{Name: c.Name, Schema: a.Schema, Version: a.ExtVersion, From: a.FromVersion}
 	data, err := s.Metadata(ctx, e)
 	if err != nil {
 		return unasked(c, err, "Failed to install extension "+e.Name, "Extension "+e.Name+" is set to be installed")
@@ -187,8 +228,21 @@ func extensionPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return acted(ok, err, "Failed to "+mode+" extension "+e.Name, done("The extension "+e.Name+" has been "+past, e.Name, title))
 }
 
+type extensionAbsentArgs struct {
+	extensionNameArg
+	IfExists bool `arg:"if_exists" doc:"no error if it does not exist"`
+	Restrict bool `arg:"restrict" doc:"refuse if other objects depend on it"`
+	_        bool `arg:"cascade" doc:"drop what depends on it, too; default: True"`
+	userArg
+	maintenanceDBArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+}
+
 // extensionAbsent removes an extension. Salt: salt/states/postgres_extension.py absent.
-func extensionAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func extensionAbsent(ctx context.Context, c *fun.Call, a *extensionAbsentArgs) fun.Ret {
 	s := server(c)
 	all, err := s.Extensions(ctx)
 	switch {
@@ -199,12 +253,23 @@ func extensionAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return would("Extension " + c.Name + " is set to be removed")
 	}
-	ok, err := s.DropExtension(ctx, c.Name, c.Bool("if_exists"), c.Bool("restrict"), postgres.OrTrue(c, "cascade"))
+	ok, err := s.DropExtension(ctx, c.Name, a.IfExists, a.Restrict, postgres.OrTrue(c, "cascade"))
 	return acted(ok, err, "Extension "+c.Name+" failed to be removed", done("Extension "+c.Name+" has been removed", c.Name, "Absent"))
 }
 
+// languagePresentArgs are the arguments of languagePresent and languageAbsent.
+type languagePresentArgs struct {
+	languageNameArg
+	inDBArg
+	userArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
+}
+
 // languagePresent installs a language. Salt: salt/states/postgres_language.py present.
-func languagePresent(ctx context.Context, c *fun.Call) fun.Ret {
+func languagePresent(ctx context.Context, c *fun.Call, _ *languagePresentArgs) fun.Ret {
 	s := in(c, "maintenance_db")
 	all, err := s.Languages(ctx)
 	switch {
@@ -220,7 +285,7 @@ func languagePresent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // languageAbsent removes a language. Salt: salt/states/postgres_language.py absent.
-func languageAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func languageAbsent(ctx context.Context, c *fun.Call, _ *languagePresentArgs) fun.Ret {
 	s := in(c, "maintenance_db")
 	all, err := s.Languages(ctx)
 	switch {

@@ -13,15 +13,57 @@ import (
 
 func sameFold(a, b string) bool { return strings.EqualFold(a, b) }
 
+type groupPresentArgs struct {
+	roleNameArg
+	createdbArg
+	createrolesArg
+	encryptedArg
+	superuserArg
+	inheritArg
+	loginArg
+	replicationArg
+	passwordArg
+	refreshPasswordArg
+	groupsArg
+	userArg
+	maintenanceDBArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
+}
+
 // groupPresent creates or changes a role that cannot log in.
 // Salt: salt/states/postgres_group.py present.
-func groupPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func groupPresent(ctx context.Context, c *fun.Call, _ *groupPresentArgs) fun.Ret {
 	return rolePresent(ctx, c, "Group", "group")
+}
+
+type userPresentArgs struct {
+	roleNameArg
+	createdbArg
+	createrolesArg
+	encryptedArg
+	superuserArg
+	replicationArg
+	inheritArg
+	loginArg
+	passwordArg
+	_ string `arg:"default_password,secret" doc:"password for a new role, where password is not given"`
+	refreshPasswordArg
+	_ string `arg:"valid_until" doc:"time until which the password is valid"`
+	groupsArg
+	userArg
+	maintenanceDBArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
 }
 
 // userPresent creates or changes a role that can log in.
 // Salt: salt/states/postgres_user.py present.
-func userPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func userPresent(ctx context.Context, c *fun.Call, _ *userPresentArgs) fun.Ret {
 	return rolePresent(ctx, c, "User", "user")
 }
 
@@ -136,11 +178,26 @@ func sameTime(ctx context.Context, s *postgres.Server, text string, have value.V
 	return ok && t.Equal(want), nil
 }
 
+// groupAbsentArgs are the arguments of groupAbsent and userAbsent.
+type groupAbsentArgs struct {
+	roleNameArg
+	userArg
+	maintenanceDBArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
+}
+
 // groupAbsent removes a role. Salt: salt/states/postgres_group.py absent.
-func groupAbsent(ctx context.Context, c *fun.Call) fun.Ret { return roleAbsent(ctx, c, "Group") }
+func groupAbsent(ctx context.Context, c *fun.Call, _ *groupAbsentArgs) fun.Ret {
+	return roleAbsent(ctx, c, "Group")
+}
 
 // userAbsent removes a role. Salt: salt/states/postgres_user.py absent.
-func userAbsent(ctx context.Context, c *fun.Call) fun.Ret { return roleAbsent(ctx, c, "User") }
+func userAbsent(ctx context.Context, c *fun.Call, _ *groupAbsentArgs) fun.Ret {
+	return roleAbsent(ctx, c, "User")
+}
 
 func roleAbsent(ctx context.Context, c *fun.Call, title string) fun.Ret {
 	s := server(c)
@@ -171,9 +228,24 @@ func privilege(c *fun.Call) (p *postgres.Privilege, shown string, err error) {
 	return p, list, nil
 }
 
+type privilegesPresentArgs struct {
+	roleNameArg
+	objectNameArg
+	objectTypeArg
+	privilegesArg
+	_ bool `arg:"grant_option" doc:"with the right to pass them on"`
+	prependArg
+	maintenanceDBArg
+	userArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
+}
+
 // privilegesPresent grants privileges.
 // Salt: salt/states/postgres_privileges.py present.
-func privilegesPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func privilegesPresent(ctx context.Context, c *fun.Call, _ *privilegesPresentArgs) fun.Ret {
 	p, shown, err := privilege(c)
 	if err != nil {
 		return fun.Fail("%v", err)
@@ -194,9 +266,23 @@ func privilegesPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return acted(ok, err, failed, done("The privilege(s): "+shown+" have been granted to "+c.Name, c.Name, "Present"))
 }
 
+type privilegesAbsentArgs struct {
+	roleNameArg
+	objectNameArg
+	objectTypeArg
+	privilegesArg
+	prependArg
+	maintenanceDBArg
+	userArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
+}
+
 // privilegesAbsent revokes privileges.
 // Salt: salt/states/postgres_privileges.py absent.
-func privilegesAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func privilegesAbsent(ctx context.Context, c *fun.Call, _ *privilegesAbsentArgs) fun.Ret {
 	p, shown, err := privilege(c)
 	if err != nil {
 		return fun.Fail("%v", err)

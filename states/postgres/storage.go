@@ -11,58 +11,92 @@ import (
 )
 
 // of adds the name of the database to a return about a schema.
-func of(c *fun.Call, ret fun.Ret) fun.Ret {
-	ret.Extra = value.MapOf("dbname", c.Str("dbname"))
+func of(c *fun.Call, a *dbnameArg, ret fun.Ret) fun.Ret {
+	ret.Extra = value.MapOf("dbname", a.Dbname)
 	return ret
+}
+
+type schemaPresentArgs struct {
+	dbnameArg
+	schemaNameArg
+	ownerArg
+	userArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
 }
 
 // schemaPresent creates a schema, or gives it its owner.
 // Salt: salt/states/postgres_schema.py present.
-func schemaPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	s, db, owner := in(c, "dbname"), c.Str("dbname"), c.Str("owner")
+func schemaPresent(ctx context.Context, c *fun.Call, a *schemaPresentArgs) fun.Ret {
+	s, db, owner := in(c, "dbname"), a.Dbname, a.Owner
 	failed := "Failed to create schema " + c.Name + " in database " + db
 	due := "Schema " + c.Name + " is set to be created in database " + db + "."
 	all, err := s.Schemas(ctx)
 	if err != nil {
-		return of(c, unasked(c, err, failed, due))
+		return of(c, &a.dbnameArg, unasked(c, err, failed, due))
 	}
 	have := all.Map(c.Name)
 	switch {
 	case have == nil && c.Test:
-		return of(c, would(due))
+		return of(c, &a.dbnameArg, would(due))
 	case have == nil:
 		ok, err := s.CreateSchema(ctx, c.Name, owner)
-		return of(c, acted(ok, err, failed, done("Schema "+c.Name+" has been created in database "+db, c.Name, "Present")))
+		return of(c, &a.dbnameArg, acted(ok, err, failed, done("Schema "+c.Name+" has been created in database "+db, c.Name, "Present")))
 	case owner == "" || have.Str("owner") == owner:
-		return of(c, is("Schema "+c.Name+" already exists in database "+db))
+		return of(c, &a.dbnameArg, is("Schema "+c.Name+" already exists in database "+db))
 	case c.Test:
-		return of(c, would("Schema "+c.Name+" in database "+db+" is set to be owned by "+owner))
+		return of(c, &a.dbnameArg, would("Schema "+c.Name+" in database "+db+" is set to be owned by "+owner))
 	}
 	ok, err := s.OwnSchema(ctx, c.Name, owner)
-	return of(c, acted(ok, err, "Failed to change the owner of schema "+c.Name+" in database "+db,
+	return of(c, &a.dbnameArg, acted(ok, err, "Failed to change the owner of schema "+c.Name+" in database "+db,
 		done("The owner of schema "+c.Name+" in database "+db+" has been changed", c.Name, value.MapOf("owner", owner))))
 }
 
+type schemaAbsentArgs struct {
+	dbnameArg
+	schemaNameArg
+	userArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+}
+
 // schemaAbsent removes a schema. Salt: salt/states/postgres_schema.py absent.
-func schemaAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	s, db := in(c, "dbname"), c.Str("dbname")
+func schemaAbsent(ctx context.Context, c *fun.Call, a *schemaAbsentArgs) fun.Ret {
+	s, db := in(c, "dbname"), a.Dbname
 	all, err := s.Schemas(ctx)
 	switch {
 	case err != nil && !noDatabase(err, db):
-		return of(c, fun.Fail("Failed to look for schema %s: %v", c.Name, err))
+		return of(c, &a.dbnameArg, fun.Fail("Failed to look for schema %s: %v", c.Name, err))
 	case !all.Has(c.Name):
-		return of(c, is("Schema "+c.Name+" is not present in database "+db+", so it cannot be removed"))
+		return of(c, &a.dbnameArg, is("Schema "+c.Name+" is not present in database "+db+", so it cannot be removed"))
 	case c.Test:
-		return of(c, would("Schema "+c.Name+" is set to be removed from database "+db))
+		return of(c, &a.dbnameArg, would("Schema "+c.Name+" is set to be removed from database "+db))
 	}
 	ok, err := s.DropSchema(ctx, c.Name)
-	return of(c, acted(ok, err, "Schema "+c.Name+" failed to be removed", done("Schema "+c.Name+" has been removed from database "+db, c.Name, "Absent")))
+	return of(c, &a.dbnameArg, acted(ok, err, "Schema "+c.Name+" failed to be removed", done("Schema "+c.Name+" has been removed from database "+db, c.Name, "Absent")))
+}
+
+type tablespacePresentArgs struct {
+	tablespaceNameArg
+	Directory string     `arg:"directory,required,path" doc:"directory; it has to exist and belong to the server"`
+	Options   *value.Map `arg:"options" doc:"options such as seq_page_cost"`
+	ownerArg
+	userArg
+	maintenanceDBArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+	dbUserArg
 }
 
 // tablespacePresent creates a tablespace, or sets its owner and options.
 // Salt: salt/states/postgres_tablespace.py present.
-func tablespacePresent(ctx context.Context, c *fun.Call) fun.Ret {
-	s, owner, options := server(c), c.Str("owner"), c.Map("options")
+func tablespacePresent(ctx context.Context, c *fun.Call, a *tablespacePresentArgs) fun.Ret {
+	s, owner, options := server(c), a.Owner, a.Options
 	all, err := s.Tablespaces(ctx)
 	if err != nil {
 		return unasked(c, err, "Failed to create tablespace "+c.Name, "Tablespace "+c.Name+" is set to be created")
@@ -72,9 +106,9 @@ func tablespacePresent(ctx context.Context, c *fun.Call) fun.Ret {
 	case have == nil && c.Test:
 		return would("Tablespace " + c.Name + " is set to be created")
 	case have == nil:
-		ok, err := s.CreateTablespace(ctx, c.Name, c.Str("directory"), owner, options)
+		ok, err := s.CreateTablespace(ctx, c.Name, a.Directory, owner, options)
 		return acted(ok, err, "Failed to create tablespace "+c.Name, done("The tablespace "+c.Name+" has been created", c.Name, "Present"))
-	case have.Str("Location") != c.Str("directory"):
+	case have.Str("Location") != a.Directory:
 		return fun.Fail("Tablespace %s is not at the right location. This is\n            unfixable without dropping and recreating the tablespace.", c.Name)
 	}
 	if owner == have.Str("Owner") {
@@ -121,9 +155,19 @@ func optionsDue(want *value.Map, have string) *value.Map {
 	return out
 }
 
+type tablespaceAbsentArgs struct {
+	tablespaceNameArg
+	userArg
+	maintenanceDBArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+}
+
 // tablespaceAbsent removes a tablespace.
 // Salt: salt/states/postgres_tablespace.py absent.
-func tablespaceAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func tablespaceAbsent(ctx context.Context, c *fun.Call, _ *tablespaceAbsentArgs) fun.Ret {
 	s := server(c)
 	all, err := s.Tablespaces(ctx)
 	switch {
@@ -138,9 +182,21 @@ func tablespaceAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	return acted(ok, err, "Failed to remove tablespace "+c.Name, done("Tablespace "+c.Name+" has been removed", c.Name, "Absent"))
 }
 
+type clusterPresentArgs struct {
+	versionArg
+	clusterNameArg
+	_ int64 `arg:"port" doc:"port"`
+	encodingArg
+	localeArg
+	_ string `arg:"datadir,path" doc:"data directory"`
+	_ bool   `arg:"allow_group_access" doc:"let the group read the data directory"`
+	_ bool   `arg:"data_checksums" doc:"with checksums of data pages"`
+	_ string `arg:"wal_segsize" doc:"size of the segments of the write-ahead log in megabytes"`
+}
+
 // clusterPresent creates a cluster with Debian's tools.
 // Salt: salt/states/postgres_cluster.py present.
-func clusterPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func clusterPresent(ctx context.Context, c *fun.Call, _ *clusterPresentArgs) fun.Ret {
 	cl := postgres.ClusterOf(c)
 	id := cl.Version + "/" + cl.Name
 	all, err := postgres.Clusters(ctx, c.Env)
@@ -161,10 +217,15 @@ func clusterPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return acted(out.OK(), err, "Failed to create cluster "+id, done("The cluster "+id+" has been created", id, "Present"))
 }
 
+type clusterAbsentArgs struct {
+	versionArg
+	clusterNameArg
+}
+
 // clusterAbsent removes a cluster of Debian's tools and its data.
 // Salt: salt/states/postgres_cluster.py absent.
-func clusterAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	version := c.Str("version")
+func clusterAbsent(ctx context.Context, c *fun.Call, a *clusterAbsentArgs) fun.Ret {
+	version := a.Version
 	id := version + "/" + c.Name
 	all, err := postgres.Clusters(ctx, c.Env)
 	switch {
@@ -182,9 +243,21 @@ func clusterAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	return acted(true, err, "Failed to remove cluster "+id, done("Cluster "+id+" has been removed", c.Name, "Absent"))
 }
 
+type initdbPresentArgs struct {
+	_ string `arg:"name,required,path" doc:"the data directory"`
+	_ string `arg:"user" doc:"superuser of the cluster; default: the account"`
+	_ string `arg:"password,secret" doc:"password of the superuser"`
+	_ string `arg:"auth" default:"password" doc:"authentication method of local connections"`
+	_ string `arg:"encoding" default:"UTF8" doc:"character encoding"`
+	localeArg
+	_ string `arg:"runas" doc:"account that runs initdb; default: postgres"`
+	_ string `arg:"waldir,path" doc:"directory of the write-ahead log"`
+	_ bool   `arg:"checksums" default:"False" doc:"with checksums of data pages"`
+}
+
 // initdbPresent makes a data directory.
 // Salt: salt/states/postgres_initdb.py present.
-func initdbPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func initdbPresent(ctx context.Context, c *fun.Call, _ *initdbPresentArgs) fun.Ret {
 	what := "Postgres data directory " + c.Name
 	switch {
 	case postgres.DataDirExists(c.Env.Host, c.Name):

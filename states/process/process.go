@@ -19,21 +19,23 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ps") 
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
-	Name: "absent", Doc: "End the processes whose command line has a text.", Src: "states/process.py absent", State: absent,
-	Args: []fun.Arg{
-		{Name: "name", Type: fun.Str, Required: true, Doc: "the text"},
-		{Name: "user", Type: fun.Str, Doc: "only processes of this account"},
-		{Name: "signal", Type: fun.Int, Doc: "number of the signal; default 15 (SIGTERM)"},
-	},
+	Name: "absent", Doc: "End the processes whose command line has a text.", Src: "states/process.py absent", Do: absent,
 }}
+
+type absentArgs struct {
+	_      fun.Arguments
+	_      string      `arg:"name,required" doc:"the text"`
+	User   value.Value `arg:"user,str" doc:"only processes of this account"`
+	Signal value.Value `arg:"signal,int" doc:"number of the signal; default 15 (SIGTERM)"`
+}
 
 // absent ends processes. Salt: salt/states/process.py absent. Difference: test mode
 // looks at command lines too, as the run does, and is True where nothing runs.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	if c.Name == "" {
 		return fun.Fail("the name is empty: every process would match")
 	}
-	kw := value.MapOf("user", c.Value("user"), "full", true)
+	kw := value.MapOf("user", a.User, "full", true)
 	none := fun.Ret{Result: fun.OK, Comment: "No matching processes running"}
 	if c.Test {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "ps.pgrep", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
@@ -45,8 +47,8 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		return none
 	}
-	if value.Truth(c.Value("signal")) {
-		kw.Set("signal", c.Int("signal"))
+	if value.Truth(a.Signal) {
+		kw.Set("signal", fun.IntOf(a.Signal))
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "ps.pkill", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
 	if err != nil {

@@ -24,40 +24,42 @@ func available(env *fun.Env) (bool, string) {
 
 var specs = []fun.Spec{
 	{
-		Name: "mode", State: mode, Src: "states/quota.py mode",
+		Name: "mode", Do: mode, Src: "states/quota.py mode",
 		Doc: "Turn the quotas of a file system on or off.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Path, Required: true, Doc: "mount point of the file system"},
-			{Name: "mode", Type: fun.Bool, Required: true, Doc: "whether quotas are on"},
-			{Name: "quotatype", Type: fun.Str, Required: true, Doc: "user, group or project: whose quotas are looked at"},
-		},
 	},
 }
 
 // current returns whether the quotas of the file system are "on" or "off".
-func current(ctx context.Context, c *fun.Call) (string, error) {
+func current(ctx context.Context, c *fun.Call, a *modeArgs) (string, error) {
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "quota.get_mode", fun.Args{Pos: []value.Value{c.Name}})
 	if err != nil {
 		return "", err
 	}
 	m, _ := res.Value.(*value.Map)
-	if m == nil || m.Map(c.Name) == nil || !m.Map(c.Name).Has(c.Str("quotatype")) {
+	if m == nil || m.Map(c.Name) == nil || !m.Map(c.Name).Has(a.Quotatype) {
 		said := "no quotas are known"
 		if m != nil && m.Str(c.Name) != "" && m.Map(c.Name) == nil {
 			said = m.Str(c.Name)
 		}
-		return "", fun.Errorf("%s quota of %s: %s", c.Str("quotatype"), c.Name, said)
+		return "", fun.Errorf("%s quota of %s: %s", a.Quotatype, c.Name, said)
 	}
-	return m.Map(c.Name).Str(c.Str("quotatype")), nil
+	return m.Map(c.Name).Str(a.Quotatype), nil
+}
+
+type modeArgs struct {
+	_         fun.Arguments
+	_         string `arg:"name,required,path" doc:"mount point of the file system"`
+	Mode      bool   `arg:"mode,required" doc:"whether quotas are on"`
+	Quotatype string `arg:"quotatype,required" doc:"user, group or project: whose quotas are looked at"`
 }
 
 // mode turns quotas on or off. Salt: salt/states/quota.py mode.
-func mode(ctx context.Context, c *fun.Call) fun.Ret {
+func mode(ctx context.Context, c *fun.Call, a *modeArgs) fun.Ret {
 	want := "off"
-	if c.Bool("mode") {
+	if a.Mode {
 		want = "on"
 	}
-	now, err := current(ctx, c)
+	now, err := current(ctx, c, a)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to set quota for %s to %s: %v", c.Name, want, err)

@@ -73,11 +73,20 @@ func planned(oldValue, newValue value.Value, comment string) fun.Ret {
 	return ret
 }
 
+type joinedArgs struct {
+	_       fun.Arguments
+	_       string `arg:"name,required" doc:"any text"`
+	Host    string `arg:"host,required" doc:"host of a node of the cluster"`
+	User    string `arg:"user" default:"rabbit" doc:"user part of the name of that node"`
+	RamNode bool   `arg:"ram_node" doc:"keep the state of the node in memory only"`
+	_       string `arg:"runas" default:"root" doc:"account that runs the program"`
+}
+
 // joined makes sure that this node is a member of a cluster.
 // Salt: salt/states/rabbitmq_cluster.py joined.
-func joined(ctx context.Context, c *fun.Call) fun.Ret {
+func joined(ctx context.Context, c *fun.Call, a *joinedArgs) fun.Ret {
 	b := rabbitmq.ClientOf(c)
-	node := c.Str("user") + "@" + c.Str("host")
+	node := a.User + "@" + a.Host
 	status, err := b.ClusterStatus(ctx)
 	switch {
 	case err != nil:
@@ -87,7 +96,7 @@ func joined(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return planned("", node, "Node is set to join cluster "+node)
 	}
-	out, err := b.Join(ctx, node, c.Bool("ram_node"))
+	out, err := b.Join(ctx, node, a.RamNode)
 	if err != nil {
 		return failed(err)
 	}
@@ -101,8 +110,8 @@ func isMember(status, node string) bool {
 }
 
 // plugin makes sure that a plugin is enabled or not.
-func plugin(ctx context.Context, c *fun.Call, enable bool, verb string) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), c.Str("name")
+func plugin(ctx context.Context, c *fun.Call, a *pluginEnabledArgs, enable bool, verb string) fun.Ret {
+	b, name := rabbitmq.ClientOf(c), a.Name
 	list, err := b.Plugins(ctx, true)
 	if err != nil {
 		return failed(err)
@@ -123,27 +132,47 @@ func plugin(ctx context.Context, c *fun.Call, enable bool, verb string) fun.Ret 
 	return changed(oldValue, newValue, "Plugin '"+name+"' was "+verb+".")
 }
 
+// pluginEnabledArgs are the arguments of pluginEnabled and pluginDisabled.
+type pluginEnabledArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the plugin"`
+	_    string `arg:"runas" doc:"account that runs the program"`
+}
+
 // pluginEnabled makes sure that a plugin is enabled.
 // Salt: salt/states/rabbitmq_plugin.py enabled.
-func pluginEnabled(ctx context.Context, c *fun.Call) fun.Ret { return plugin(ctx, c, true, "enabled") }
+func pluginEnabled(ctx context.Context, c *fun.Call, a *pluginEnabledArgs) fun.Ret {
+	return plugin(ctx, c, a, true, "enabled")
+}
 
 // pluginDisabled makes sure that a plugin is disabled.
 // Salt: salt/states/rabbitmq_plugin.py disabled.
-func pluginDisabled(ctx context.Context, c *fun.Call) fun.Ret {
-	return plugin(ctx, c, false, "disabled")
+func pluginDisabled(ctx context.Context, c *fun.Call, a *pluginEnabledArgs) fun.Ret {
+	return plugin(ctx, c, a, false, "disabled")
+}
+
+type policyPresentArgs struct {
+	_        fun.Arguments
+	Name     string      `arg:"name,required" doc:"name of the policy"`
+	Pattern  string      `arg:"pattern,required" doc:"regular expression of the names of queues and exchanges"`
+	_        value.Value `arg:"definition,required,str|dict" doc:"settings, as a mapping or as JSON"`
+	Priority string      `arg:"priority,int" default:"0" doc:"the policy of the highest priority counts"`
+	Vhost    string      `arg:"vhost" default:"/" doc:"name of the virtual host"`
+	_        string      `arg:"runas" doc:"account that runs the program"`
+	ApplyTo  string      `arg:"apply_to" oneof:"queues|exchanges|all" doc:"queues, exchanges or all"`
 }
 
 // policyPresent makes sure that a policy is there, as described.
 // Salt: salt/states/rabbitmq_policy.py present.
-func policyPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func policyPresent(ctx context.Context, c *fun.Call, a *policyPresentArgs) fun.Ret {
 	b := rabbitmq.ClientOf(c)
 	definition, err := rabbitmq.Definition(c)
 	if err != nil {
 		return failed(err)
 	}
 	want := rabbitmq.Policy{
-		VHost: c.Str("vhost"), Name: c.Str("name"), Pattern: c.Str("pattern"), Definition: definition,
-		Priority: c.Str("priority"), ApplyTo: c.Str("apply_to"),
+		VHost: a.Vhost, Name: a.Name, Pattern: a.Pattern, Definition: definition,
+		Priority: a.Priority, ApplyTo: a.ApplyTo,
 	}
 	list, err := b.Policies(ctx, want.VHost)
 	if err != nil {
@@ -193,10 +222,17 @@ func sameJSON(a, b string) bool {
 	return errA == nil && errB == nil && value.Equal(x, y)
 }
 
+type policyAbsentArgs struct {
+	_     fun.Arguments
+	Name  string `arg:"name,required" doc:"name of the policy"`
+	Vhost string `arg:"vhost" default:"/" doc:"name of the virtual host"`
+	_     string `arg:"runas" doc:"account that runs the program"`
+}
+
 // policyAbsent makes sure that a policy is not there.
 // Salt: salt/states/rabbitmq_policy.py absent.
-func policyAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	b, name, vhost := rabbitmq.ClientOf(c), c.Str("name"), c.Str("vhost")
+func policyAbsent(ctx context.Context, c *fun.Call, a *policyAbsentArgs) fun.Ret {
+	b, name, vhost := rabbitmq.ClientOf(c), a.Name, a.Vhost
 	list, err := b.Policies(ctx, vhost)
 	title := "Policy '" + vhost + " " + name + "'"
 	switch {
@@ -213,10 +249,27 @@ func policyAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	return changed(name, "", "Deleted")
 }
 
+type upstreamPresentArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the upstream"`
+	_    string `arg:"uri,required,secret" doc:"URI of the broker to receive from; several are separated by spaces"`
+	_    int64  `arg:"prefetch_count" doc:"how many messages may wait for confirmation"`
+	_    int64  `arg:"reconnect_delay" unit:"seconds" doc:"time before a lost connection is opened again"`
+	_    string `arg:"ack_mode" oneof:"on-confirm|on-publish|no-ack" doc:"when messages are confirmed"`
+	_    bool   `arg:"trust_user_id" doc:"pass on the user ids of messages"`
+	_    string `arg:"exchange" doc:"name of the exchange there; without it, the same name as here"`
+	_    int64  `arg:"max_hops" doc:"how many links a message may pass"`
+	_    int64  `arg:"expires" unit:"milliseconds" doc:"how long a queue there outlives a lost connection"`
+	_    int64  `arg:"message_ttl" unit:"milliseconds" doc:"how long messages there wait"`
+	_    string `arg:"ha_policy" doc:"argument x-ha-policy of the queue there"`
+	_    string `arg:"queue" doc:"name of the queue there; without it, the same name as here"`
+	_    string `arg:"runas" doc:"account that runs the program"`
+}
+
 // upstreamPresent makes sure that an upstream is there, as described.
 // Salt: salt/states/rabbitmq_upstream.py present.
-func upstreamPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), c.Str("name")
+func upstreamPresent(ctx context.Context, c *fun.Call, a *upstreamPresentArgs) fun.Ret {
+	b, name := rabbitmq.ClientOf(c), a.Name
 	all, err := b.Upstreams(ctx)
 	if err != nil {
 		return failed(err)
@@ -289,10 +342,16 @@ func withoutPasswords(changes *value.Map) *value.Map {
 	return out
 }
 
+type upstreamAbsentArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the upstream"`
+	_    string `arg:"runas" doc:"account that runs the program"`
+}
+
 // upstreamAbsent makes sure that an upstream is not there.
 // Salt: salt/states/rabbitmq_upstream.py absent.
-func upstreamAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), c.Str("name")
+func upstreamAbsent(ctx context.Context, c *fun.Call, a *upstreamAbsentArgs) fun.Ret {
+	b, name := rabbitmq.ClientOf(c), a.Name
 	all, err := b.Upstreams(ctx)
 	switch {
 	case err != nil:
@@ -309,8 +368,8 @@ func upstreamAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // vhost makes sure that a virtual host is there or not.
-func vhost(ctx context.Context, c *fun.Call, there bool) fun.Ret {
-	b, name := &rabbitmq.Client{Env: c.Env}, c.Str("name")
+func vhost(ctx context.Context, c *fun.Call, a *vhostPresentArgs, there bool) fun.Ret {
+	b, name := &rabbitmq.Client{Env: c.Env}, a.Name
 	list, err := b.VHosts(ctx)
 	if err != nil {
 		return failed(err)
@@ -333,10 +392,20 @@ func vhost(ctx context.Context, c *fun.Call, there bool) fun.Ret {
 	return changed(oldValue, newValue, out)
 }
 
+// vhostPresentArgs are the arguments of vhostPresent and vhostAbsent.
+type vhostPresentArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the virtual host"`
+}
+
 // vhostPresent makes sure that a virtual host is there.
 // Salt: salt/states/rabbitmq_vhost.py present.
-func vhostPresent(ctx context.Context, c *fun.Call) fun.Ret { return vhost(ctx, c, true) }
+func vhostPresent(ctx context.Context, c *fun.Call, a *vhostPresentArgs) fun.Ret {
+	return vhost(ctx, c, a, true)
+}
 
 // vhostAbsent makes sure that a virtual host is not there.
 // Salt: salt/states/rabbitmq_vhost.py absent.
-func vhostAbsent(ctx context.Context, c *fun.Call) fun.Ret { return vhost(ctx, c, false) }
+func vhostAbsent(ctx context.Context, c *fun.Call, a *vhostPresentArgs) fun.Ret {
+	return vhost(ctx, c, a, false)
+}

@@ -18,9 +18,9 @@ func (g *grant) value() *value.Map {
 }
 
 // grants reads the argument perms: mappings of a virtual host to three patterns.
-func grants(c *fun.Call) ([]grant, error) {
+func grants(c *fun.Call, a *userPresentArgs) ([]grant, error) {
 	var out []grant
-	for _, item := range c.List("perms") {
+	for _, item := range a.Perms {
 		m, ok := item.(*value.Map)
 		if !ok {
 			continue
@@ -53,11 +53,21 @@ func (p *plan) add(key string, change *value.Map, act func(context.Context) (str
 	p.acts = append(p.acts, act)
 }
 
+type userPresentArgs struct {
+	_        fun.Arguments
+	Name     string          `arg:"name,required" doc:"name of the user"`
+	Password fun.Opt[string] `arg:"password,secret" doc:"password"`
+	Force    bool            `arg:"force" default:"False" doc:"set the password without looking whether it is right"`
+	Tags     value.Value     `arg:"tags,list[str]" doc:"tags; text is split at blanks"`
+	Perms    []value.Value   `arg:"perms,list[dict]" doc:"mappings of a virtual host to three patterns: configure, write and read"`
+	_        string          `arg:"runas" doc:"account that runs the program"`
+}
+
 // userPresent makes sure that a user is there, with a password, tags and
 // permissions. Salt: salt/states/rabbitmq_user.py present.
-func userPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), c.Str("name")
-	perms, err := grants(c)
+func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
+	b, name := rabbitmq.ClientOf(c), a.Name
+	perms, err := grants(c, a)
 	if err != nil {
 		return failed(err)
 	}
@@ -72,17 +82,17 @@ func userPresent(ctx context.Context, c *fun.Call) fun.Ret {
 		if c.Test {
 			return fun.Ret{Result: fun.WouldChange, Comment: "User '" + name + "' is set to be created.", Changes: p.changes}
 		}
-		if _, err := b.AddUser(ctx, name, password(c)); err != nil {
+		if _, err := b.AddUser(ctx, name, password(c, a)); err != nil {
 			return failed(err)
 		}
 		current = value.NewList()
-	} else if err := planPassword(ctx, c, b, p); err != nil {
+	} else if err := planPassword(ctx, c, a, b, p); err != nil {
 		return failed(err)
 	}
-	if there && !c.Bool("force") && len(perms) == 0 && len(c.List("tags")) == 0 && len(p.acts) == 0 {
+	if there && !a.Force && len(perms) == 0 && len(fun.ItemsOf(a.Tags)) == 0 && len(p.acts) == 0 {
 		return done(fun.OK, "User '"+name+"' is already present.")
 	}
-	if err := planRights(ctx, c, b, p, current, perms); err != nil {
+	if err := planRights(ctx, c, a, b, p, current, perms); err != nil {
 		return partly(p, there, err)
 	}
 	switch {
@@ -108,25 +118,25 @@ func partly(p *plan, there bool, err error) fun.Ret {
 	return ret
 }
 
-func password(c *fun.Call) *string {
-	if c.IsNone("password") {
+func password(c *fun.Call, a *userPresentArgs) *string {
+	if !a.Password.Given {
 		return nil
 	}
-	s := c.Str("password")
+	s := a.Password.V
 	return &s
 }
 
 // planPassword notes the change of the password of a user who is there.
-func planPassword(ctx context.Context, c *fun.Call, b *rabbitmq.Client, p *plan) error {
-	name, want := c.Str("name"), password(c)
+func planPassword(ctx context.Context, c *fun.Call, a *userPresentArgs, b *rabbitmq.Client, p *plan) error {
+	name, want := a.Name, password(c, a)
 	if want == nil {
-		if c.Bool("force") {
+		if a.Force {
 			p.add("password", value.MapOf("old", "Removed password.", "new", ""),
 				func(ctx context.Context) (string, error) { return b.ClearPassword(ctx, name) })
 		}
 		return nil
 	}
-	if !c.Bool("force") {
+	if !a.Force {
 		if ok, err := b.CheckPassword(ctx, name, *want); ok || err != nil {
 			return err
 		}
@@ -137,10 +147,10 @@ func planPassword(ctx context.Context, c *fun.Call, b *rabbitmq.Client, p *plan)
 }
 
 // planRights notes the changes of tags and permissions.
-func planRights(ctx context.Context, c *fun.Call, b *rabbitmq.Client, p *plan, current value.Value, perms []grant) error {
-	name := c.Str("name")
-	if !c.IsNone("tags") {
-		tags := strings.Fields(strings.Join(c.Strings("tags"), " "))
+func planRights(ctx context.Context, c *fun.Call, a *userPresentArgs, b *rabbitmq.Client, p *plan, current value.Value, perms []grant) error {
+	name := a.Name
+	if !(a.Tags == nil) {
+		tags := strings.Fields(strings.Join(fun.StringsOf(a.Tags), " "))
 		l, _ := current.(*value.List)
 		if have := l.Strs(); !sameSet(have, tags) {
 			p.add("tags", value.MapOf("old", value.Strings(have...), "new", value.Strings(tags...)),
@@ -187,10 +197,16 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
+type userAbsentArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the user"`
+	_    string `arg:"runas" doc:"account that runs the program"`
+}
+
 // userAbsent makes sure that a user is not there.
 // Salt: salt/states/rabbitmq_user.py absent.
-func userAbsent(ctx context.Context, c *fun.Call) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), c.Str("name")
+func userAbsent(ctx context.Context, c *fun.Call, a *userAbsentArgs) fun.Ret {
+	b, name := rabbitmq.ClientOf(c), a.Name
 	all, err := b.Users(ctx)
 	changes := value.MapOf("name", value.MapOf("old", name, "new", ""))
 	switch {

@@ -30,17 +30,11 @@ func available(env *fun.Env) (bool, string) {
 
 var specs = []fun.Spec{
 	{
-		Name: "absent", State: absent, Src: "states/mdadm_raid.py absent", Doc: "Stop an array and clear its devices.",
-		Args: []fun.Arg{{Name: "name", Type: fun.Path, Required: true, Doc: "the array"}},
+		Name: "absent", Do: absent, Src: "states/mdadm_raid.py absent", Doc: "Stop an array and clear its devices.",
 	},
 	{
-		Name: "present", State: present, VarKw: true, Hands: true, Src: "states/mdadm_raid.py present",
+		Name: "present", Do: present, Hands: true, Src: "states/mdadm_raid.py present",
 		Doc: "Create or assemble an array, and add devices to it.\nWhat is on new devices is lost. Further arguments are options of mdadm without their dashes; one without a value is True.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Path, Required: true, Doc: "the array"},
-			{Name: "level", Type: fun.Str, Required: true, Doc: "RAID level"},
-			{Name: "devices", Type: fun.Commas, Required: true, Doc: "its devices; \"missing\" is one that comes later"},
-		},
 	},
 }
 
@@ -67,8 +61,8 @@ type parts struct {
 }
 
 // look looks at the devices.
-func look(ctx context.Context, c *fun.Call) (p parts, err error) {
-	for _, d := range c.Strings("devices") {
+func look(ctx context.Context, c *fun.Call, a *presentArgs) (p parts, err error) {
+	for _, d := range a.Devices {
 		if _, err := c.Env.Host.Stat(d); d == "missing" || err != nil {
 			p.missing = append(p.missing, d)
 			continue
@@ -122,10 +116,10 @@ func planOf(p parts, have *value.Map) (pl plan, fault string) {
 }
 
 // run creates or assembles the array, or returns the command for that.
-func (pl *plan) run(ctx context.Context, c *fun.Call, test bool) (value.Value, error) {
+func (pl *plan) run(ctx context.Context, c *fun.Call, a *presentArgs, test bool) (value.Value, error) {
 	kw := value.MapOf("devices", value.Strings(pl.devices...), "test_mode", test)
 	if pl.fn == "create" {
-		kw.Set("level", c.Str("level"))
+		kw.Set("level", a.Level)
 	}
 	for k, v := range c.Kw.All() {
 		kw.Set(k, v)
@@ -137,10 +131,10 @@ func (pl *plan) run(ctx context.Context, c *fun.Call, test bool) (value.Value, e
 func (pl *plan) adds() bool { return pl.fn != "create" && len(pl.fresh) > 0 }
 
 // predict says what present would do.
-func (pl *plan) predict(ctx context.Context, c *fun.Call) fun.Ret {
+func (pl *plan) predict(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	ret, comment := fun.Ret{Result: fun.OK}, fmt.Sprintf("Raid %s already present.", c.Name)
 	if pl.verb != "" {
-		command, err := pl.run(ctx, c, true)
+		command, err := pl.run(ctx, c, a, true)
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -157,13 +151,20 @@ func (pl *plan) predict(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
+type presentArgs struct {
+	_       string   `arg:"name,required,path" doc:"the array"`
+	Level   string   `arg:"level,required" doc:"RAID level"`
+	Devices []string `arg:"devices,required,comma[str]" doc:"its devices; \"missing\" is one that comes later"`
+	_       fun.Kwargs
+}
+
 // present creates or assembles an array. Salt: salt/states/mdadm_raid.py present.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	have, err := array(ctx, c)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	p, err := look(ctx, c)
+	p, err := look(ctx, c, a)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -172,11 +173,11 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("%s", fault)
 	}
 	if c.Test {
-		return pl.predict(ctx, c)
+		return pl.predict(ctx, c, a)
 	}
 	comment, changes, ok := fmt.Sprintf("Raid %s already present.", c.Name), value.NewMap(0), true
 	if pl.verb != "" {
-		said, err := pl.run(ctx, c, false)
+		said, err := pl.run(ctx, c, a, false)
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -225,8 +226,13 @@ func (pl *plan) add(ctx context.Context, c *fun.Call) (comment string, all bool)
 	return b.String(), all
 }
 
+type absentArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required,path" doc:"the array"`
+}
+
 // absent stops an array and clears its devices. Salt: salt/states/mdadm_raid.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	have, err := array(ctx, c)
 	switch {
 	case err != nil:

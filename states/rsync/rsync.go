@@ -25,20 +25,7 @@ func avail(env *fun.Env) (bool, string) {
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
-	Name: "synchronized", Shared: [][]fun.Arg{fun.SystemPath}, Doc: "Make a directory a copy of another.", Src: "states/rsync.py synchronized", State: synchronized,
-	Args: []fun.Arg{
-		{Name: "name", Type: fun.Path, Required: true, Doc: "the directory"},
-		{Name: "source", Type: fun.Str, Required: true, Doc: "what it is a copy of: a path, host:path or salt://path"},
-		{Name: "delete", Type: fun.Bool, Default: false, Doc: "remove what the source does not have"},
-		{Name: "force", Type: fun.Bool, Default: false, Doc: "also remove directories that are not empty; the directory may be missing"},
-		{Name: "update", Type: fun.Bool, Default: false, Doc: "leave files that are newer alone"},
-		{Name: "passwordfile", Type: fun.Path, Doc: "file with the password of a daemon"},
-		{Name: "exclude", Type: fun.Strs, Doc: "patterns of what to leave out"},
-		{Name: "excludefrom", Type: fun.Path, Doc: "file with such patterns"},
-		{Name: "prepare", Type: fun.Bool, Default: false, Doc: "make the directory where it is missing"},
-		{Name: "dryrun", Type: fun.Bool, Default: false, Doc: "change nothing, tell what would be done"},
-		{Name: "additional_opts", Type: fun.Strs, Doc: "further options of rsync(1)"},
-	},
+	Name: "synchronized", Doc: "Make a directory a copy of another.", Src: "states/rsync.py synchronized", Do: synchronized,
 }}
 
 // summary returns the last paragraph of the output, one line for each number.
@@ -74,27 +61,42 @@ func changed(out string) *value.Map {
 	return m
 }
 
+type synchronizedArgs struct {
+	_       string      `arg:"name,required,path" doc:"the directory"`
+	Source  value.Value `arg:"source,required,str" doc:"what it is a copy of: a path, host:path or salt://path"`
+	Delete  bool        `arg:"delete" default:"False" doc:"remove what the source does not have"`
+	Force   bool        `arg:"force" default:"False" doc:"also remove directories that are not empty; the directory may be missing"`
+	_       bool        `arg:"update" default:"False" doc:"leave files that are newer alone"`
+	_       string      `arg:"passwordfile,path" doc:"file with the password of a daemon"`
+	_       value.Value `arg:"exclude,list[str]" doc:"patterns of what to leave out"`
+	_       string      `arg:"excludefrom,path" doc:"file with such patterns"`
+	Prepare bool        `arg:"prepare" default:"False" doc:"make the directory where it is missing"`
+	Dryrun  bool        `arg:"dryrun" default:"False" doc:"change nothing, tell what would be done"`
+	_       value.Value `arg:"additional_opts,list[str]" doc:"further options of rsync(1)"`
+	fun.SystemPath
+}
+
 // synchronized copies. Salt: salt/states/rsync.py synchronized. Differences: test mode
 // makes no directory, and is True where nothing is to be copied.
-func synchronized(ctx context.Context, c *fun.Call) fun.Ret {
+func synchronized(ctx context.Context, c *fun.Call, a *synchronizedArgs) fun.Ret {
 	h := c.Env.Host
 	_, err := h.Stat(c.Name)
-	if err != nil && !c.Bool("force") && !c.Bool("prepare") {
+	if err != nil && !a.Force && !a.Prepare {
 		return fun.Fail("Destination directory %s was not found.", c.Name)
 	}
-	if err != nil && c.Bool("prepare") && !c.Test {
+	if err != nil && a.Prepare && !c.Test {
 		if err := h.MkdirAll(c.Name, 0o777); err != nil {
 			return fun.Raise(fun.Errorf("%v", err))
 		}
 	}
-	if err := h.CheckSystem(c.Name, true); err != nil && c.Bool("delete") {
+	if err := h.CheckSystem(c.Name, true); err != nil && a.Delete {
 		return fun.Fail("%s", err)
 	}
-	kw := value.MapOf("dryrun", c.Test || c.Bool("dryrun"))
-	for _, name := range []string{"delete", "force", "update", "passwordfile", "exclude", "excludefrom", "additional_opts", fun.SystemPath[0].Name} {
+	kw := value.MapOf("dryrun", c.Test || a.Dryrun)
+	for _, name := range []string{"delete", "force", "update", "passwordfile", "exclude", "excludefrom", "additional_opts", fun.ArgsOf((*fun.SystemPath)(nil))[0].Name} {
 		kw.Set(name, c.Value(name))
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "rsync.rsync", fun.Args{Pos: []value.Value{c.Value("source"), c.Name}, Kw: kw})
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "rsync.rsync", fun.Args{Pos: []value.Value{a.Source, c.Name}, Kw: kw})
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -107,7 +109,7 @@ func synchronized(ctx context.Context, c *fun.Call) fun.Ret {
 	changes := changed(out)
 	switch {
 	case c.Test && changes == nil:
-	case c.Test || c.Bool("dryrun"):
+	case c.Test || a.Dryrun:
 		ret.Result = fun.WouldChange
 	case changes != nil:
 		ret.Changes = changes

@@ -63,12 +63,21 @@ func withDefault(ret fun.Ret, is bool) fun.Ret {
 	return ret
 }
 
+type installedArgs struct {
+	_       fun.Arguments
+	Name    string      `arg:"name,required" doc:"version of Ruby, such as 3.2.2 or jruby-9.4"`
+	Default bool        `arg:"default" default:"False" doc:"make it the default version"`
+	User    string      `arg:"user" doc:"account that runs rvm"`
+	Opts    []string    `arg:"opts" doc:"options for rvm install"`
+	Env     value.Value `arg:"env,list|dict" doc:"environment variables for rvm install"`
+}
+
 // installed makes sure that a version of Ruby is installed, and RVM with it.
 // Salt: salt/states/rvm.py installed.
-func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("name")
-	r := rvm.New(ctx, c.Env, c.Str("user"))
-	env, slip := cmd.ParseEnv(c.Value("env"))
+func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
+	name := a.Name
+	r := rvm.New(ctx, c.Env, a.User)
+	env, slip := cmd.ParseEnv(a.Env)
 	if slip != "" {
 		return done(fun.Failed, nil, slip)
 	}
@@ -76,7 +85,7 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	due := c.Bool("default") && (have == nil || !have.Default)
+	due := a.Default && (have == nil || !have.Default)
 	if c.Test {
 		switch {
 		case have == nil:
@@ -98,7 +107,7 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 				return fun.Raise(err)
 			}
 		}
-		if _, ok, err := r.InstallRuby(ctx, name, c.Strings("opts"), env); err != nil {
+		if _, ok, err := r.InstallRuby(ctx, name, a.Opts, env); err != nil {
 			return fun.Raise(err)
 		} else if !ok {
 			return done(fun.Failed, nil, "Could not install ruby.")
@@ -119,11 +128,18 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 	return withDefault(done(fun.OK, changes, comment), isDefault)
 }
 
+type gemsetPresentArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the set, with RUBY@ before it for a version of Ruby"`
+	Ruby string `arg:"ruby" default:"default" doc:"version of Ruby"`
+	User string `arg:"user" doc:"account that runs rvm"`
+}
+
 // gemsetPresent makes sure that a set of gems exists.
 // Salt: salt/states/rvm.py gemset_present.
-func gemsetPresent(ctx context.Context, c *fun.Call) fun.Ret {
-	name, ruby := c.Str("name"), c.Str("ruby")
-	r := rvm.New(ctx, c.Env, c.Str("user"))
+func gemsetPresent(ctx context.Context, c *fun.Call, a *gemsetPresentArgs) fun.Ret {
+	name, ruby := a.Name, a.Ruby
+	r := rvm.New(ctx, c.Env, a.User)
 	if !r.Installed() {
 		return done(fun.Failed, nil, "RVM is not installed.")
 	}

@@ -25,13 +25,13 @@ func conflicts(c *fun.Call) error {
 // submitted makes the return of a step that nobody waits for: what is "State" or
 // "Function". Targets on which it could not be started make it fail.
 // Salt: salt/states/saltmod.py state, function (asynchronous).
-func submitted(c *fun.Call, what string, rets *returns, extra *value.Map) fun.Ret {
+func submitted(c *fun.Call, a *jobArgs, what string, rets *returns, extra *value.Map) fun.Ret {
 	if rets.sum.JID == "" {
 		return fun.Ret{Comment: what + " failed to run.", Extra: extra}
 	}
 	extra.Set("__jid__", rets.sum.JID)
 	ret := fun.Ret{Result: fun.OK, Changes: value.MapOf("jid", rets.sum.JID), Comment: what + " submitted successfully.", Extra: extra, Order: retOrder()}
-	tolerated, _ := failMinions(c)
+	tolerated, _ := failMinions(c, a.FailMinions)
 	warnSilent(c, rets.all)
 	var failed []string
 	for _, r := range rets.all {

@@ -9,19 +9,29 @@ import (
 	"brine/internal/value"
 )
 
+type functionGiven struct {
+	targetArgs
+	ExpectMinions bool        `arg:"expect_minions" default:"False" doc:"an explicit False ignores targets that do not return"`
+	FailFunction  string      `arg:"fail_function" doc:"execution function on the controller that checks each return; False marks the target as failed"`
+	Arg           value.Value `arg:"arg" doc:"list of positional arguments"`
+	Kwarg         value.Value `arg:"kwarg" doc:"mapping of keyword arguments"`
+	jobArgs
+	_ fun.Kwargs
+}
+
 // function runs an execution function on targets.
 //
 // Salt: salt/states/saltmod.py function. Difference: fail_minions tolerates
 // every kind of failure, as its documentation says.
-func function(ctx context.Context, c *fun.Call) fun.Ret {
-	if ret, none := noTargets(c); none {
+func function(ctx context.Context, c *fun.Call, a *functionGiven) fun.Ret {
+	if ret, none := noTargets(c, &a.targetArgs); none {
 		return ret
 	}
 	name := c.Name
 	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
 	var warnings []string
-	pos := c.List("arg")
-	if s, ok := c.Value("arg").(string); ok {
+	pos := fun.ItemsOf(a.Arg)
+	if s, ok := a.Arg.(string); ok {
 		warnings = append(warnings, "Please specify 'arg' as a list of arguments.")
 		ret.Extra.Set("warnings", value.Strings(warnings...))
 		pos = nil
@@ -30,19 +40,19 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 	}
 	if c.Test {
-		ret.Result, ret.Comment = fun.WouldChange, fmt.Sprintf("Function %s would be executed on target %s", name, value.Str(c.Value("tgt")))
+		ret.Result, ret.Comment = fun.WouldChange, fmt.Sprintf("Function %s would be executed on target %s", name, value.Str(a.Tgt))
 		return ret
 	}
-	kw, ok := c.Value("kwarg").(*value.Map)
+	kw, ok := a.Kwarg.(*value.Map)
 	if !ok {
 		// Salt hands over nothing of what is no dict (salt/utils/args.py
 		// condition_input).
-		if v := c.Value("kwarg"); value.Truth(v) {
+		if v := a.Kwarg; value.Truth(v) {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: kwarg must be a mapping, not %s: the function gets none of it", c.Low.ID, value.Kind(v))})
 		}
 		kw = value.NewMap(0)
 	}
-	tolerated, bad := failMinions(c)
+	tolerated, bad := failMinions(c, a.FailMinions)
 	if bad {
 		warnings = append(warnings, badFailMinions)
 	}
@@ -50,21 +60,21 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		ret.Extra.Set("warnings", value.Strings(warnings...))
 	}
 	judged := &judging{judge: func(ctx context.Context, r fun.Return) verdict {
-		v, good, err := judge(ctx, c, r, c.Str("fail_function"))
+		v, good, err := judge(ctx, c, r, a.FailFunction)
 		return verdict{v: v, good: good, err: err}
 	}}
 	rets, err := run(ctx, c, fun.Job{Fun: name, Args: fun.Args{Pos: pos, Kw: kw}}, judged)
 	if err != nil {
-		return fun.Ret{Comment: fault(c, err, "No minions responded"), Extra: ret.Extra}
+		return fun.Ret{Comment: fault(c, &a.targetArgs, err, "No minions responded"), Extra: ret.Extra}
 	}
-	if c.Bool("asynchronous") {
-		return submitted(c, "Function", rets, ret.Extra)
+	if a.Asynchronous {
+		return submitted(c, &a.jobArgs, "Function", rets, ret.Extra)
 	}
 	if rets.nobody() {
-		warnNone(ctx, c)
+		warnNone(ctx, c, &a.targetArgs)
 		return fun.Ret{Comment: "No minions responded", Extra: ret.Extra}
 	}
-	if rets.sum.JID != "" && c.IsNone("batch") {
+	if rets.sum.JID != "" && (a.Batch == nil) {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}
 	warnSilent(c, rets.all)
@@ -76,7 +86,7 @@ func function(ctx context.Context, c *fun.Call) fun.Ret {
 		if judged.err != nil {
 			return fun.Ret{Comment: judged.err.Error(), Extra: ret.Extra}
 		}
-		if !judged.good && !tolerated[r.ID] && !unexpected(c, r) {
+		if !judged.good && !tolerated[r.ID] && !unexpected(c, a.ExpectMinions, r) {
 			failed = append(failed, r.ID)
 		}
 		changes.Set(r.ID, judged.v)

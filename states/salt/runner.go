@@ -167,20 +167,32 @@ func stepArgs(kw *value.Map) fun.Args {
 	return args
 }
 
+type runnerArgs struct {
+	_ string `arg:"name,required" doc:"runner function"`
+	fleetArg
+	_ fun.Kwargs
+}
+
 // runner runs a runner function. Salt: salt/states/saltmod.py runner.
-func runner(ctx context.Context, c *fun.Call) fun.Ret {
-	return master(ctx, c, fun.Runner, "Runner")
+func runner(ctx context.Context, c *fun.Call, a *runnerArgs) fun.Ret {
+	return master(ctx, c, &a.fleetArg, fun.Runner, "Runner")
+}
+
+type wheelArgs struct {
+	_ string `arg:"name,required" doc:"wheel function"`
+	fleetArg
+	_ fun.Kwargs
 }
 
 // wheel runs a wheel function. Salt: salt/states/saltmod.py wheel.
 // Difference: test mode gives None, as salt.runner does.
-func wheel(ctx context.Context, c *fun.Call) fun.Ret {
-	return master(ctx, c, fun.Wheel, "Wheel")
+func wheel(ctx context.Context, c *fun.Call, a *wheelArgs) fun.Ret {
+	return master(ctx, c, &a.fleetArg, fun.Wheel, "Wheel")
 }
 
-func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.Ret {
+func master(ctx context.Context, c *fun.Call, a *fleetArg, kind fun.Kind, label string) fun.Ret {
 	if c.Test {
-		if kind == fun.Runner && c.Str("fleet") == "" {
+		if kind == fun.Runner && a.Fleet == "" {
 			if err := rehearse(ctx, c, runnerJob{id: c.Low.ID, name: c.Name, args: stepArgs(c.Kw)}); err != nil {
 				return fun.Ret{Err: err}
 			}
@@ -193,7 +205,7 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.R
 		ok  bool
 		err error
 	)
-	if fleet := c.Str("fleet"); fleet != "" {
+	if fleet := a.Fleet; fleet != "" {
 		if v, jid, ok, err = callMaster(ctx, c, kind, fleet); err != nil {
 			return fun.Ret{Comment: fmt.Sprintf("%s function '%s' failed: %v", label, c.Name, err)}
 		}
@@ -210,10 +222,16 @@ func master(ctx context.Context, c *fun.Call, kind fun.Kind, label string) fun.R
 	return ret
 }
 
+type parallelRunnersArgs struct {
+	_       string      `arg:"name,required" doc:"name of the step"`
+	Runners value.Value `arg:"runners,required" doc:"mapping of IDs to name, arg and kwarg of a runner function"`
+	_       fun.Kwargs
+}
+
 // parallelRunners runs several runner functions at once.
 // Salt: salt/states/saltmod.py parallel_runners.
-func parallelRunners(ctx context.Context, c *fun.Call) fun.Ret {
-	calls, err := runnerJobs(c.Value("runners"))
+func parallelRunners(ctx context.Context, c *fun.Call, a *parallelRunnersArgs) fun.Ret {
+	calls, err := runnerJobs(a.Runners)
 	if err != nil {
 		return fun.Ret{Comment: err.Error()}
 	}

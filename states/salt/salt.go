@@ -25,7 +25,7 @@ func States() fun.Module {
 func retOrder() []string { return []string{"name", "changes", "comment", "result"} }
 
 // testMode reports whether the step only says what it would do.
-func testMode(c *fun.Call) bool { return c.Test || c.Bool("test") }
+func testMode(c *fun.Call, a *stateGiven) bool { return c.Test || a.Test.V }
 
 // returns are what the targets of a step answered.
 type returns struct {
@@ -111,13 +111,13 @@ func (r *returns) leftOut(failed []string, allowed int) []string {
 // makes no sense matches nothing in Salt (none is Salt's text for that); what
 // is wrong with it goes to stderr.
 // Salt: salt/utils/minions.py CkMinions.check_minions.
-func fault(c *fun.Call, err error, none string) string {
+func fault(c *fun.Call, a *targetArgs, err error, none string) string {
 	var bad *fun.TargetError
 	if !errors.As(err, &bad) {
 		return err.Error()
 	}
 	c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: %v", c.Low.ID, bad)})
-	if text := noGroup(c); text != "" {
+	if text := noGroup(c, a); text != "" {
 		return text
 	}
 	return none
@@ -125,9 +125,9 @@ func fault(c *fun.Call, err error, none string) string {
 
 // noGroup says that the nodegroup of a step is none; "" where that is not so.
 // Salt: salt/client/__init__.py _prep_pub.
-func noGroup(c *fun.Call) string {
-	tgt := value.Str(c.Value("tgt"))
-	if c.Str("tgt_type") != "nodegroup" || c.Env.Opts.Map("nodegroups").Has(tgt) {
+func noGroup(c *fun.Call, a *targetArgs) string {
+	tgt := value.Str(a.Tgt)
+	if a.TgtType != "nodegroup" || c.Env.Opts.Map("nodegroups").Has(tgt) {
 		return ""
 	}
 	return fmt.Sprintf("Node group %s unavailable in %s", tgt, cmp.Or(c.Env.Opts.Str("conf_file"), "the master config file"))
@@ -162,9 +162,9 @@ func withoutPillar(kw *value.Map) *value.Map {
 
 // failMinions reads the argument fail_minions; bad says that it is neither a
 // list nor text.
-func failMinions(c *fun.Call) (set map[string]bool, bad bool) {
+func failMinions(c *fun.Call, argFailMinions value.Value) (set map[string]bool, bad bool) {
 	set = map[string]bool{}
-	switch v := c.Value("fail_minions").(type) {
+	switch v := argFailMinions.(type) {
 	case nil:
 	case string:
 		for s := range strings.SplitSeq(v, ",") {
@@ -184,8 +184,8 @@ func failMinions(c *fun.Call) (set map[string]bool, bad bool) {
 // does not expect one of all: expect_minions: False. Where the step says
 // nothing, a target without a return failed; Salt's salt.function then passes it
 // over.
-func unexpected(c *fun.Call, r fun.Return) bool {
-	return r.Stage != fun.Returned && c.Low.Low.Has("expect_minions") && !c.Bool("expect_minions")
+func unexpected(c *fun.Call, expectMinions bool, r fun.Return) bool {
+	return r.Stage != fun.Returned && c.Low.Low.Has("expect_minions") && !expectMinions
 }
 
 const badFailMinions = "'fail_minions' needs to be a list or a comma separated string. Ignored."
@@ -224,9 +224,9 @@ func noteSilent(extra *value.Map, all []fun.Return) {
 }
 
 // warnNone says that a target means nobody, and which id is nearest.
-func warnNone(ctx context.Context, c *fun.Call) {
-	tgt := value.Str(c.Value("tgt"))
-	text := fmt.Sprintf("%s: no target matches %q (%s)", c.Low.ID, tgt, c.Str("tgt_type"))
+func warnNone(ctx context.Context, c *fun.Call, a *targetArgs) {
+	tgt := value.Str(a.Tgt)
+	text := fmt.Sprintf("%s: no target matches %q (%s)", c.Low.ID, tgt, a.TgtType)
 	if ids, err := c.Env.Fleet.Match(ctx, "*", "glob"); err == nil {
 		switch {
 		case len(ids) == 0:
@@ -242,8 +242,8 @@ func warnNone(ctx context.Context, c *fun.Call) {
 // configuration has such steps succeed (orchestrate_no_targets), as executions of
 // templates do: a template has steps for targets of each kind, and a person may
 // choose none of one kind.
-func noTargets(c *fun.Call) (fun.Ret, bool) {
-	l, ok := c.Value("tgt").(*value.List)
+func noTargets(c *fun.Call, a *targetArgs) (fun.Ret, bool) {
+	l, ok := a.Tgt.(*value.List)
 	if !ok || l.Len() > 0 || !value.Truth(c.Env.Opts.At("orchestrate_no_targets")) {
 		return fun.Ret{}, false
 	}

@@ -389,7 +389,7 @@ func TestRunnerEnvironment(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Name, c.Env, c.Low = kw.Str("name"), env, &fun.Chunk{ID: "step", SaltEnv: "dev", Low: kw.Copy()}
-		if got := runner(t.Context(), c).Changes.(*value.Map).Map("return").Str("Error"); got != want {
+		if got := spec.State(t.Context(), c).Changes.(*value.Map).Map("return").Str("Error"); got != want {
 			t.Errorf("%s: in %q, want %q", text, got, want)
 		}
 	}

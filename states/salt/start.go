@@ -31,6 +31,7 @@ func startData(id string, at time.Time) *value.Map {
 
 // starts watches the machines whose start a step waits for.
 type starts struct {
+	a *waitForEventArgs
 	c *fun.Call
 
 	mu    sync.Mutex
@@ -45,19 +46,19 @@ type starts struct {
 //
 // A tag that names the start takes a new connection to a machine that is not
 // about to reboot for its start; one that other events have, too, does not.
-func watchStarts(ctx context.Context, c *fun.Call, waiting []value.Value) *starts {
+func watchStarts(ctx context.Context, c *fun.Call, a *waitForEventArgs, waiting []value.Value) *starts {
 	fleet, ok := c.Env.Fleet.(fun.Starter)
 	if !ok {
 		return nil
 	}
-	w := fun.StartWait{IDs: startIDs(c, waiting), Fresh: strings.HasSuffix(c.Name, "start"), Step: c.Low.ID}
+	w := fun.StartWait{IDs: startIDs(c, a, waiting), Fresh: strings.HasSuffix(c.Name, "start"), Step: c.Low.ID}
 	if len(w.IDs) > 0 {
 		w.IDs = fleet.Watched(ctx, w)
 	}
 	if len(w.IDs) == 0 {
 		return nil
 	}
-	s := &starts{c: c, late: map[string]string{}, done: make(chan struct{})}
+	s := &starts{c: c, a: a, late: map[string]string{}, done: make(chan struct{})}
 	ctx, s.stop = context.WithCancel(ctx)
 	go func() {
 		defer close(s.done)
@@ -80,7 +81,7 @@ func watchStarts(ctx context.Context, c *fun.Call, waiting []value.Value) *start
 
 // startIDs returns the machines whose start event the step waits for, whatever
 // of its data is the id that it looks at.
-func startIDs(c *fun.Call, waiting []value.Value) []string {
+func startIDs(c *fun.Call, a *waitForEventArgs, waiting []value.Value) []string {
 	wanted := map[string]bool{}
 	for _, w := range waiting {
 		if s, ok := w.(string); ok {
@@ -88,7 +89,7 @@ func startIDs(c *fun.Call, waiting []value.Value) []string {
 		}
 	}
 	all := make([]string, 0, len(waiting))
-	key := c.Str("event_id")
+	key := a.EventID
 	if key == "id" {
 		for s := range wanted {
 			all = append(all, s)
@@ -145,7 +146,7 @@ func (s *starts) lateText(missing []value.Value) string {
 // warnStrangers says which ids no machine of the fleet has: nobody posts their
 // start.
 func (s *starts) warnStrangers(ctx context.Context, waiting []value.Value) {
-	if s == nil || s.c.Str("event_id") != "id" {
+	if s == nil || s.a.EventID != "id" {
 		return
 	}
 	ids, err := s.c.Env.Fleet.Match(ctx, "*", "glob")

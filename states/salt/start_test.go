@@ -141,7 +141,7 @@ func TestWaitForStarts(t *testing.T) {
 				timeout = 0.3
 			}
 			c, _, warned := waiter(t, &boxes{ids: fleet}, tt.tag, tt.key, timeout, tt.ids...)
-			ret := waitForEvent(t.Context(), c)
+			ret := fun.StateFunc(waitForEvent).State(t.Context(), c)
 			seen := 0
 			if m, ok := ret.Changes.(*value.Map); ok {
 				seen = m.List("minions_seen").Len()
@@ -165,7 +165,7 @@ func TestWaitAsksForFreshConnections(t *testing.T) {
 	for tag, want := range map[string]bool{"salt/minion/*/start": true, "salt/minion/back1/start": true, "*/start": true, "salt/minion/*": false, "*": false} {
 		b := &boxes{ids: []string{"back1"}}
 		c, _, _ := waiter(t, b, tag, "id", 60, "back1")
-		if ret := waitForEvent(t.Context(), c); ret.Result != fun.OK || b.fresh != want {
+		if ret := fun.StateFunc(waitForEvent).State(t.Context(), c); ret.Result != fun.OK || b.fresh != want {
 			t.Errorf("%s: %v, fresh %v, want %v", tag, ret.Comment, b.fresh, want)
 		}
 	}
@@ -176,7 +176,7 @@ func TestWaitAsksForFreshConnections(t *testing.T) {
 func TestStartEvent(t *testing.T) {
 	t.Parallel()
 	c, bus, _ := waiter(t, &boxes{ids: []string{"back1"}}, "salt/minion/*/start", "id", 60, "back1")
-	if ret := waitForEvent(t.Context(), c); ret.Result != fun.OK {
+	if ret := fun.StateFunc(waitForEvent).State(t.Context(), c); ret.Result != fun.OK {
 		t.Fatal(ret.Comment)
 	}
 	e, _, err := bus.Next(t.Context(), 0, nil)
@@ -209,7 +209,7 @@ func TestWaitForEventsOfOthers(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	if ret := waitForEvent(t.Context(), c); ret.Result != fun.OK {
+	if ret := fun.StateFunc(waitForEvent).State(t.Context(), c); ret.Result != fun.OK {
 		t.Errorf("%v", ret.Comment)
 	}
 }
@@ -244,7 +244,7 @@ func TestWaitEndsWithTheRun(t *testing.T) {
 		defer fleet.mu.Unlock()
 		return len(fleet.asked) == 0
 	}
-	ret := waitForEvent(t.Context(), c)
+	ret := fun.StateFunc(waitForEvent).State(t.Context(), c)
 	if ret.Result != fun.Failed || ret.Comment != "Interrupted while waiting for event 'salt/minion/*/start'. Missing: late1 (it is in bed)." || len(*warned) != 0 {
 		t.Errorf("%v, %v", ret.Comment, *warned)
 	}
@@ -258,13 +258,13 @@ func TestWaitEndsWithTheRun(t *testing.T) {
 			return ctx.Err() == nil
 		}
 	}
-	if ret := waitForEvent(t.Context(), c); ret.Comment != "Timeout value reached." {
+	if ret := fun.StateFunc(waitForEvent).State(t.Context(), c); ret.Comment != "Timeout value reached." {
 		t.Errorf("%v", ret.Comment)
 	}
 	c, _, _ = waiter(t, nil, "own/tag", "id", 600, "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if ret := waitForEvent(ctx, c); ret.Comment != "Interrupted while waiting for event 'own/tag'" {
+	if ret := fun.StateFunc(waitForEvent).State(ctx, c); ret.Comment != "Interrupted while waiting for event 'own/tag'" {
 		t.Errorf("%v", ret.Comment)
 	}
 }

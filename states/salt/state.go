@@ -9,32 +9,51 @@ import (
 	"brine/internal/value"
 )
 
+type stateGiven struct {
+	targetArgs
+	Highstate     bool            `arg:"highstate" doc:"apply the highstate of the targets"`
+	SLS           value.Value     `arg:"sls,str|list[str]" doc:"SLS files to apply, as a comma-separated string or a list"`
+	Top           value.Value     `arg:"top,str" doc:"top file to apply"`
+	Saltenv       fun.Opt[string] `arg:"saltenv" doc:"environment of the SLS files"`
+	Test          fun.Opt[bool]   `arg:"test" doc:"run in test mode; False changes targets even if the orchestration runs in test mode"`
+	_             value.Value     `arg:"pillar" doc:"pillar to merge over that of the targets"`
+	_             string          `arg:"pillarenv" doc:"environment of the pillar"`
+	ExpectMinions bool            `arg:"expect_minions" default:"True" doc:"fail if targets do not return"`
+	_             value.Value     `arg:"exclude,str|list" doc:"SLS files or IDs to exclude"`
+	AllowFail     value.Value     `arg:"allow_fail" default:"0" doc:"number of targets that may fail"`
+	Concurrent    value.Value     `arg:"concurrent" default:"False" doc:"run beside other state runs on the target"`
+	Queue         value.Value     `arg:"queue,bool|int" default:"False" doc:"wait for other state runs on the target instead of failing"`
+	_             string          `arg:"orchestration_jid" doc:"job that this step belongs to"`
+	jobArgs
+	_ fun.Kwargs
+}
+
 // state applies SLS files, a top file or the highstate to targets.
 // Salt: salt/states/saltmod.py state.
-func state(ctx context.Context, c *fun.Call) fun.Ret {
-	allowFail, ok := allowed(c.Value("allow_fail"))
+func state(ctx context.Context, c *fun.Call, a *stateGiven) fun.Ret {
+	allowFail, ok := allowed(a.AllowFail)
 	if !ok {
 		return fun.Fail("Passed invalid value for 'allow_fail', must be an int")
 	}
-	if ret, none := noTargets(c); none {
+	if ret, none := noTargets(c, &a.targetArgs); none {
 		return ret
 	}
 	job := fun.Job{Args: fun.Args{Kw: value.NewMap(8)}}
 	switch {
-	case c.Bool("highstate"):
+	case a.Highstate:
 		job.Fun = "state.highstate"
-	case c.Bool("top"):
+	case value.Truth(a.Top):
 		job.Fun = "state.top"
-		job.Args.Pos = []value.Value{c.Value("top")}
-	case c.Bool("sls"):
+		job.Args.Pos = []value.Value{a.Top}
+	case value.Truth(a.SLS):
 		job.Fun = "state.sls"
-		job.Args.Pos = []value.Value{strings.Join(c.Strings("sls"), ",")}
+		job.Args.Pos = []value.Value{strings.Join(fun.StringsOf(a.SLS), ",")}
 	default:
 		return fun.Fail("No highstate or sls specified, no execution made")
 	}
 	kw := job.Args.Kw
-	if !c.IsNone("test") {
-		kw.Set("test", c.Bool("test")) // false, too: it stands against the targets' own setting
+	if !!a.Test.Given {
+		kw.Set("test", a.Test.V) // false, too: it stands against the targets' own setting
 	} else if c.Test {
 		kw.Set("test", true)
 	}
@@ -43,8 +62,8 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 			kw.Set(name, v)
 		}
 	}
-	if !c.IsNone("saltenv") {
-		kw.Set("saltenv", c.Str("saltenv"))
+	if !!a.Saltenv.Given {
+		kw.Set("saltenv", a.Saltenv.V)
 	}
 	// Targets have environments of their own, whatever those of the
 	// orchestration, but for one that is this machine itself.
@@ -56,10 +75,10 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 			kw.Set("pillarenv", v)
 		}
 	}
-	if v := c.Value("queue"); value.Truth(v) {
+	if v := a.Queue; value.Truth(v) {
 		kw.Set("queue", v)
 	}
-	concurrent, ok := c.Value("concurrent").(bool)
+	concurrent, ok := a.Concurrent.(bool)
 	if !ok {
 		return fun.Fail("Must pass in boolean for value of 'concurrent'")
 	}
@@ -72,19 +91,19 @@ func state(ctx context.Context, c *fun.Call) fun.Ret {
 	}}
 	rets, err := run(ctx, c, job, judged)
 	if err != nil {
-		comment := fault(c, err, "No minions returned")
-		if group := noGroup(c); group != "" && comment == group {
+		comment := fault(c, &a.targetArgs, err, "No minions returned")
+		if group := noGroup(c, &a.targetArgs); group != "" && comment == group {
 			return fun.Raise(&value.PyError{Type: "salt.exceptions.SaltClientError", Msg: group})
 		}
 		return fun.Ret{Comment: comment}
 	}
-	if c.Bool("asynchronous") {
-		return submitted(c, "State", rets, value.NewMap(1))
+	if a.Asynchronous {
+		return submitted(c, &a.jobArgs, "State", rets, value.NewMap(1))
 	}
 	if rets.nobody() {
-		warnNone(ctx, c)
+		warnNone(ctx, c, &a.targetArgs)
 	}
-	return judgeStates(ctx, c, rets, allowFail, judged)
+	return judgeStates(ctx, c, a, rets, allowFail, judged)
 }
 
 // masterless reports whether the target is this machine itself, whatever the
@@ -105,16 +124,16 @@ func allowed(v value.Value) (int, bool) {
 }
 
 // judgeStates makes the step's return of what the targets returned.
-func judgeStates(ctx context.Context, c *fun.Call, rets *returns, allowFail int, judged *judging) fun.Ret {
+func judgeStates(ctx context.Context, c *fun.Call, a *stateGiven, rets *returns, allowFail int, judged *judging) fun.Ret {
 	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
-	if rets.sum.JID != "" && c.IsNone("batch") && !masterless(c) {
+	if rets.sum.JID != "" && (a.Batch == nil) && !masterless(c) {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}
-	tolerated, bad := failMinions(c)
+	tolerated, bad := failMinions(c, a.FailMinions)
 	if bad {
 		ret.Extra.Set("warnings", value.Strings(badFailMinions))
 	}
-	if rets.nobody() && c.Bool("expect_minions") {
+	if rets.nobody() && a.ExpectMinions {
 		return fun.Ret{Comment: "No minions returned", Extra: ret.Extra}
 	}
 	warnSilent(c, rets.all)
@@ -128,7 +147,7 @@ func judgeStates(ctx context.Context, c *fun.Call, rets *returns, allowFail int,
 			lost = append(lost, r.ID+" "+r.Stage.String()+" "+r.Progress())
 		}
 		if !good {
-			if !tolerated[r.ID] && !unexpected(c, r) {
+			if !tolerated[r.ID] && !unexpected(c, a.ExpectMinions, r) {
 				failed = append(failed, r.ID)
 			}
 			changes.Set(r.ID, mret)
@@ -161,7 +180,7 @@ func judgeStates(ctx context.Context, c *fun.Call, rets *returns, allowFail int,
 	if len(lost) > 0 {
 		ret.Comment = value.Str(ret.Comment) + "\n" + strings.Join(lost, "\n")
 	}
-	if testMode(c) && ret.Result == fun.OK && changes.Len() > 0 {
+	if testMode(c, a) && ret.Result == fun.OK && changes.Len() > 0 {
 		ret.Result = fun.WouldChange
 	}
 	return ret

@@ -26,12 +26,21 @@ connection and agent count as the start, and the comment says so.
 Past the timeout the step fails; the ids that are missing are named, in the
 comment where brine looked at machines, else on stderr.`
 
+type waitForEventArgs struct {
+	_       fun.Arguments
+	_       string                 `arg:"name,required" doc:"glob for the tag of the event"`
+	IDList  fun.Opt[[]value.Value] `arg:"id_list,required,list|none" doc:"IDs to wait for"`
+	EventID string                 `arg:"event_id" default:"id" doc:"key of the event data that holds the ID"`
+	Timeout time.Duration          `arg:"timeout" default:"300" unit:"s" doc:"fail after this time"`
+	_       string                 `arg:"node" default:"master" doc:"accepted without effect; there is one event bus"`
+}
+
 // waitForEvent waits until an event that matches came for every id.
 //
 // Events count from the start of the step; those of machines that start are
 // posted here: see starts. Salt: salt/states/saltmod.py wait_for_event.
-func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
-	if c.IsNone("id_list") { // what a template's loop over no ids leaves
+func waitForEvent(ctx context.Context, c *fun.Call, a *waitForEventArgs) fun.Ret {
+	if !a.IDList.Given { // what a template's loop over no ids leaves
 		if !value.Truth(c.Env.Opts.At("orchestrate_no_targets")) {
 			return fun.Fail("id_list must be a list, not None: the SLS names no ids")
 		}
@@ -43,8 +52,8 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Env.Bus == nil {
 		return fun.Fail("There is no event bus in this run")
 	}
-	timeout := c.Seconds("timeout")
-	waiting := append([]value.Value(nil), c.List("id_list")...)
+	timeout := a.Timeout
+	waiting := append([]value.Value(nil), a.IDList.V...)
 	seen := value.NewList()
 	start := c.Env.Host.Now()
 	stoppable, stop := context.WithCancelCause(ctx)
@@ -56,7 +65,7 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 	if m, ok := c.Env.Fleet.(fun.Masters); ok {
 		m.Listen(waits)
 	}
-	watch := watchStarts(waits, c, waiting)
+	watch := watchStarts(waits, c, a, waiting)
 	defer watch.end()
 	watch.warnStrangers(ctx, waiting)
 	changes := func() value.Value {
@@ -80,7 +89,7 @@ func waitForEvent(ctx context.Context, c *fun.Call) fun.Ret {
 			return fun.Ret{Changes: changes(), Comment: "Timeout value reached." + watch.lateText(waiting)}
 		}
 		after = e.Seq
-		id, ok := eventID(e.Data, c.Str("event_id"))
+		id, ok := eventID(e.Data, a.EventID)
 		if !ok {
 			continue
 		}

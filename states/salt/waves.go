@@ -40,7 +40,7 @@ func waves(ctx context.Context, c *fun.Call, job *fun.Job, j *judging) error {
 			return err
 		}
 	}
-	k, err := readCheck(c)
+	k, err := readCheck(c, c.Value("wave_check"))
 	if err != nil {
 		return err
 	}
@@ -59,13 +59,13 @@ func waves(ctx context.Context, c *fun.Call, job *fun.Job, j *judging) error {
 	if len(job.Waves) > 0 && c.Env.Targets != nil {
 		job.Passed = c.Env.Targets.Passed(c.Low.Tag())
 	}
-	tolerated, _ := failMinions(c)
+	tolerated, _ := failMinions(c, c.Value("fail_minions"))
 	job.Judge = func(r fun.Return) (failed, good bool) {
 		good = j.early(ctx, r).good
 		if good && len(job.Waves) > 0 && c.Env.Targets != nil {
 			c.Env.Targets.Pass(c.Low.Tag(), r.ID)
 		}
-		return !good && !tolerated[r.ID] && !unexpected(c, r), good
+		return !good && !tolerated[r.ID] && !unexpected(c, c.Bool("expect_minions"), r), good
 	}
 	return nil
 }
@@ -82,9 +82,9 @@ type check struct {
 }
 
 // readCheck reads the argument wave_check; nil is none.
-func readCheck(c *fun.Call) (*check, error) {
+func readCheck(c *fun.Call, waveCheck value.Value) (*check, error) {
 	var m *value.Map
-	switch v := c.Value("wave_check").(type) {
+	switch v := waveCheck.(type) {
 	case nil:
 		return nil, nil
 	case string:

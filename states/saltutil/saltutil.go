@@ -18,37 +18,46 @@ func States() fun.Module {
 }
 
 // nameArgs are the arguments of all functions.
-var nameArgs = []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "any text"}}
+type nameArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"any text"`
+}
 
 // specs are the functions, alphabetically. Further arguments are those of the
 // execution function of the same name: saltenv, refresh, extmod_whitelist ...
 var specs = []fun.Spec{
-	{Name: "sync_all", Doc: "Make all custom modules known.", Src: "states/saltutil.py sync_all", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: syncAll},
-	{Name: "sync_beacons", Doc: "Make custom beacons known.", Src: "states/saltutil.py sync_beacons", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_clouds", Doc: "Make custom clouds known.", Src: "states/saltutil.py sync_clouds", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_engines", Doc: "Make custom engines known.", Src: "states/saltutil.py sync_engines", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_executors", Doc: "Make custom executors known.", Src: "states/saltutil.py sync_executors", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_grains", Doc: "Make custom grains known.", Src: "states/saltutil.py sync_grains", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_log_handlers", Doc: "Make custom log handlers known.", Src: "states/saltutil.py sync_log_handlers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_matchers", Doc: "Make custom matchers known.", Src: "states/saltutil.py sync_matchers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_modules", Doc: "Make custom execution modules known.", Src: "states/saltutil.py sync_modules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_output", Doc: "Make custom outputters known.", Src: "states/saltutil.py sync_output", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_outputters", Doc: "Make custom outputters known.\nThe same as sync_output.", Src: "states/saltutil.py sync_outputters", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_pillar", Doc: "Make custom pillar modules known.", Src: "states/saltutil.py sync_pillar", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_proxymodules", Doc: "Make custom proxy modules known.", Src: "states/saltutil.py sync_proxymodules", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_renderers", Doc: "Make custom renderers known.", Src: "states/saltutil.py sync_renderers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_returners", Doc: "Make custom returners known.", Src: "states/saltutil.py sync_returners", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_sdb", Doc: "Make custom sdb modules known.", Src: "states/saltutil.py sync_sdb", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_serializers", Doc: "Make custom serializers known.", Src: "states/saltutil.py sync_serializers", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_states", Doc: "Make custom state modules known.", Src: "states/saltutil.py sync_states", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_thorium", Doc: "Make custom thorium modules known.", Src: "states/saltutil.py sync_thorium", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
-	{Name: "sync_utils", Doc: "Make custom utility modules known.", Src: "states/saltutil.py sync_utils", Args: nameArgs, VarKw: true, Hands: true, Always: true, State: sync},
+	{Name: "sync_all", Doc: "Make all custom modules known.", Src: "states/saltutil.py sync_all", Hands: true, Always: true, Do: syncAll},
+	{Name: "sync_beacons", Doc: "Make custom beacons known.", Src: "states/saltutil.py sync_beacons", Hands: true, Always: true, Do: sync},
+	{Name: "sync_clouds", Doc: "Make custom clouds known.", Src: "states/saltutil.py sync_clouds", Hands: true, Always: true, Do: sync},
+	{Name: "sync_engines", Doc: "Make custom engines known.", Src: "states/saltutil.py sync_engines", Hands: true, Always: true, Do: sync},
+	{Name: "sync_executors", Doc: "Make custom executors known.", Src: "states/saltutil.py sync_executors", Hands: true, Always: true, Do: sync},
+	{Name: "sync_grains", Doc: "Make custom grains known.", Src: "states/saltutil.py sync_grains", Hands: true, Always: true, Do: sync},
+	{Name: "sync_log_handlers", Doc: "Make custom log handlers known.", Src: "states/saltutil.py sync_log_handlers", Hands: true, Always: true, Do: sync},
+	{Name: "sync_matchers", Doc: "Make custom matchers known.", Src: "states/saltutil.py sync_matchers", Hands: true, Always: true, Do: sync},
+	{Name: "sync_modules", Doc: "Make custom execution modules known.", Src: "states/saltutil.py sync_modules", Hands: true, Always: true, Do: sync},
+	{Name: "sync_output", Doc: "Make custom outputters known.", Src: "states/saltutil.py sync_output", Hands: true, Always: true, Do: sync},
+	{Name: "sync_outputters", Doc: "Make custom outputters known.\nThe same as sync_output.", Src: "states/saltutil.py sync_outputters", Hands: true, Always: true, Do: sync},
+	{Name: "sync_pillar", Doc: "Make custom pillar modules known.", Src: "states/saltutil.py sync_pillar", Hands: true, Always: true, Do: sync},
+	{Name: "sync_proxymodules", Doc: "Make custom proxy modules known.", Src: "states/saltutil.py sync_proxymodules", Hands: true, Always: true, Do: sync},
+	{Name: "sync_renderers", Doc: "Make custom renderers known.", Src: "states/saltutil.py sync_renderers", Hands: true, Always: true, Do: sync},
+	{Name: "sync_returners", Doc: "Make custom returners known.", Src: "states/saltutil.py sync_returners", Hands: true, Always: true, Do: sync},
+	{Name: "sync_sdb", Doc: "Make custom sdb modules known.", Src: "states/saltutil.py sync_sdb", Hands: true, Always: true, Do: sync},
+	{Name: "sync_serializers", Doc: "Make custom serializers known.", Src: "states/saltutil.py sync_serializers", Hands: true, Always: true, Do: sync},
+	{Name: "sync_states", Doc: "Make custom state modules known.", Src: "states/saltutil.py sync_states", Hands: true, Always: true, Do: sync},
+	{Name: "sync_thorium", Doc: "Make custom thorium modules known.", Src: "states/saltutil.py sync_thorium", Hands: true, Always: true, Do: sync},
+	{Name: "sync_utils", Doc: "Make custom utility modules known.", Src: "states/saltutil.py sync_utils", Hands: true, Always: true, Do: sync},
+}
+
+// syncArgs are the arguments of sync and syncAll.
+type syncArgs struct {
+	nameArgs
+	_ fun.Kwargs
 }
 
 // sync makes the modules of one kind known. Salt: salt/states/saltutil.py
 // _sync_single. Difference: brine uses custom modules where they are and copies
 // nothing, so only those that came since the run began are changes.
-func sync(ctx context.Context, c *fun.Call) fun.Ret {
+func sync(ctx context.Context, c *fun.Call, _ *syncArgs) fun.Ret {
 	kind := strings.TrimPrefix(c.Spec.Name, "sync_")
 	changes, ret := run(ctx, c)
 	if changes == nil {
@@ -61,7 +70,7 @@ func sync(ctx context.Context, c *fun.Call) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Updated %s.", kind), Changes: value.MapOf(kind, l)}
 }
 
-func syncAll(ctx context.Context, c *fun.Call) fun.Ret {
+func syncAll(ctx context.Context, c *fun.Call, _ *syncArgs) fun.Ret {
 	changes, ret := run(ctx, c)
 	if changes == nil {
 		return ret

@@ -1,47 +1,56 @@
 package schedule
 
-import "brine/internal/fun"
+import (
+	"brine/internal/fun"
+	"brine/internal/value"
+)
 
 // jobArgs are what a job can have.
-var jobArgs = []fun.Arg{
-	{Name: "job_args", Type: fun.Any, Doc: "positional arguments of the function, a list"},
-	{Name: "job_kwargs", Type: fun.Any, Doc: "keyword arguments of the function, a mapping"},
-	{Name: "seconds", Type: fun.Int, Doc: "run every so many seconds; added to minutes, hours and days"},
-	{Name: "minutes", Type: fun.Int, Doc: "run every so many minutes"},
-	{Name: "hours", Type: fun.Int, Doc: "run every so many hours"},
-	{Name: "days", Type: fun.Int, Doc: "run every so many days"},
-	{Name: "when", Type: fun.Str | fun.List, Doc: "dates or times to run at, such as 'Monday 5:00pm'"},
-	{Name: "cron", Type: fun.Str, Doc: "times to run at, as in a crontab"},
-	{Name: "once", Type: fun.Str, Doc: "date to run at once"},
-	{Name: "once_fmt", Type: fun.Str, Doc: "format of once"},
-	{Name: "run_on_start", Type: fun.Bool, Doc: "also run when the machine starts and when the job is installed"},
-	{Name: "maxrunning", Type: fun.Int, Doc: "how many runs of the job may overlap"},
-	{Name: "jid_include", Type: fun.Bool, Doc: "include the job in the list of running jobs"},
-	{Name: "splay", Type: fun.Any, Doc: "longest random delay of a run in seconds, or a mapping of start and end"},
-	{Name: "range", Type: fun.Dict, Doc: "run only between start and end, or outside of them with invert"},
-	{Name: "skip_during_range", Type: fun.Any, Doc: "do not run between start and end"},
-	{Name: "run_after_skip_range", Type: fun.Bool, Doc: "refused: no process waits for the end of the range"},
-	{Name: "after", Type: fun.Str, Doc: "do not run before this date"},
-	{Name: "until", Type: fun.Str, Doc: "do not run from this date on"},
-	{Name: "enabled", Type: fun.Bool, Doc: "whether the job runs"},
-	{Name: "return_job", Type: fun.Any, Doc: "keep the return in the job cache"},
-	{Name: "metadata", Type: fun.Any, Doc: "data to keep with the job, a mapping"},
-	{Name: "returner", Type: fun.Any, Doc: "returners that get the return"},
-	{Name: "return_config", Type: fun.Str, Doc: "alternative configuration of the returners"},
-	{Name: "return_kwargs", Type: fun.Dict, Secret: true, Doc: "settings of the returners"},
+type jobArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"job_args" doc:"positional arguments of the function, a list"`
+	_ value.Value `arg:"job_kwargs" doc:"keyword arguments of the function, a mapping"`
+	_ int64       `arg:"seconds" doc:"run every so many seconds; added to minutes, hours and days"`
+	_ int64       `arg:"minutes" doc:"run every so many minutes"`
+	_ int64       `arg:"hours" doc:"run every so many hours"`
+	_ int64       `arg:"days" doc:"run every so many days"`
+	_ value.Value `arg:"when,str|list" doc:"dates or times to run at, such as 'Monday 5:00pm'"`
+	_ string      `arg:"cron" doc:"times to run at, as in a crontab"`
+	_ string      `arg:"once" doc:"date to run at once"`
+	_ string      `arg:"once_fmt" doc:"format of once"`
+	_ bool        `arg:"run_on_start" doc:"also run when the machine starts and when the job is installed"`
+	_ int64       `arg:"maxrunning" doc:"how many runs of the job may overlap"`
+	_ bool        `arg:"jid_include" doc:"include the job in the list of running jobs"`
+	_ value.Value `arg:"splay" doc:"longest random delay of a run in seconds, or a mapping of start and end"`
+	_ value.Value `arg:"range,dict" doc:"run only between start and end, or outside of them with invert"`
+	_ value.Value `arg:"skip_during_range" doc:"do not run between start and end"`
+	_ bool        `arg:"run_after_skip_range" doc:"refused: no process waits for the end of the range"`
+	_ string      `arg:"after" doc:"do not run before this date"`
+	_ string      `arg:"until" doc:"do not run from this date on"`
+	_ bool        `arg:"enabled" doc:"whether the job runs"`
+	_ value.Value `arg:"return_job" doc:"keep the return in the job cache"`
+	_ value.Value `arg:"metadata" doc:"data to keep with the job, a mapping"`
+	_ value.Value `arg:"returner" doc:"returners that get the return"`
+	_ string      `arg:"return_config" doc:"alternative configuration of the returners"`
+	_ value.Value `arg:"return_kwargs,secret,dict" doc:"settings of the returners"`
 }
 
-var nameArg = fun.Arg{Name: "name", Type: fun.Str, Required: true, Doc: "name of the job"}
+type nameArg struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"name of the job"`
+}
 
-var persistArg = fun.Arg{Name: "persist", Type: fun.Bool, Doc: "save the change (default); a change that is not saved has no timer"}
+type persistArg struct {
+	_       fun.Arguments
+	Persist value.Value `arg:"persist,bool" doc:"save the change (default); a change that is not saved has no timer"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "absent", Doc: "Remove a job from the schedule.", Src: "states/schedule.py absent", State: absent, Args: []fun.Arg{nameArg, persistArg}},
-	{Name: "disabled", Doc: "Disable a job of the schedule.", Src: "states/schedule.py disabled", State: disabled, Args: []fun.Arg{nameArg, persistArg}},
-	{Name: "enabled", Doc: "Enable a job of the schedule.", Src: "states/schedule.py enabled", State: enabled, Args: []fun.Arg{nameArg, persistArg}},
+	{Name: "absent", Doc: "Remove a job from the schedule.", Src: "states/schedule.py absent", Do: absent},
+	{Name: "disabled", Doc: "Disable a job of the schedule.", Src: "states/schedule.py disabled", Do: disabled},
+	{Name: "enabled", Doc: "Enable a job of the schedule.", Src: "states/schedule.py enabled", Do: enabled},
 	{
-		Name: "present", Doc: "Add a job to the schedule, or change it.", Src: "states/schedule.py present", State: present,
-		Args: []fun.Arg{nameArg, {Name: "function", Type: fun.Str, Doc: "function to run; required for a new job"}, persistArg}, Shared: [][]fun.Arg{jobArgs},
+		Name: "present", Doc: "Add a job to the schedule, or change it.", Src: "states/schedule.py present", Do: present,
 	},
 }

@@ -47,7 +47,7 @@ func scheduled(ctx context.Context, c *fun.Call) (*value.Map, error) {
 // given returns the arguments of the state that have a value.
 func given(c *fun.Call, without string) *value.Map {
 	kw := value.NewMap(8)
-	for _, a := range append(slices.Clip(jobArgs), fun.Arg{Name: "function"}, persistArg) {
+	for _, a := range append(slices.Clip(fun.ArgsOf((*jobArgs)(nil))), fun.Arg{Name: "function"}, fun.ArgsOf((*persistArg)(nil))[0]) {
 		if a.Name != without && !c.IsNone(a.Name) {
 			kw.Set(a.Name, c.Value(a.Name))
 		}
@@ -68,13 +68,20 @@ func done(c *fun.Call, ret *value.Map, err error, text string) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(text, c.Name), Changes: ret.At("changes")}
 }
 
-func present(ctx context.Context, c *fun.Call) fun.Ret {
+type presentArgs struct {
+	nameArg
+	Function value.Value `arg:"function,str" doc:"function to run; required for a new job"`
+	persistArg
+	jobArgs
+}
+
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	current, err := scheduled(ctx, c)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
 	if current == nil {
-		if c.IsNone("function") {
+		if a.Function == nil {
 			return fun.Fail("Job %s has no function", c.Name)
 		}
 		ret, err := call(ctx, c, "add", given(c, ""))
@@ -98,7 +105,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // change calls fn for a job unless it is as it should be, which right says.
-func change(ctx context.Context, c *fun.Call, fn, text string, right func(job *value.Map) bool) fun.Ret {
+func change(ctx context.Context, c *fun.Call, a *absentArgs, fn, text string, right func(job *value.Map) bool) fun.Ret {
 	job, err := scheduled(ctx, c)
 	switch {
 	case err != nil:
@@ -109,21 +116,27 @@ func change(ctx context.Context, c *fun.Call, fn, text string, right func(job *v
 		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(text, c.Name)}
 	}
 	kw := value.NewMap(2)
-	if !c.IsNone("persist") {
-		kw.Set("persist", c.Value("persist"))
+	if !(a.Persist == nil) {
+		kw.Set("persist", a.Persist)
 	}
 	ret, err := call(ctx, c, fn, kw)
 	return done(c, ret, err, text)
 }
 
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	return change(ctx, c, "delete", "Removed job %s from schedule", func(*value.Map) bool { return false })
+// absentArgs are the arguments of absent, enabled and disabled.
+type absentArgs struct {
+	nameArg
+	persistArg
 }
 
-func enabled(ctx context.Context, c *fun.Call) fun.Ret {
-	return change(ctx, c, "enable_job", "Enabled job %s from schedule", func(job *value.Map) bool { return value.Truth(job.At("enabled")) })
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	return change(ctx, c, a, "delete", "Removed job %s from schedule", func(*value.Map) bool { return false })
 }
 
-func disabled(ctx context.Context, c *fun.Call) fun.Ret {
-	return change(ctx, c, "disable_job", "Disabled job %s from schedule", func(job *value.Map) bool { return !value.Truth(job.At("enabled")) })
+func enabled(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	return change(ctx, c, a, "enable_job", "Enabled job %s from schedule", func(job *value.Map) bool { return value.Truth(job.At("enabled")) })
+}
+
+func disabled(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	return change(ctx, c, a, "disable_job", "Disabled job %s from schedule", func(job *value.Map) bool { return !value.Truth(job.At("enabled")) })
 }

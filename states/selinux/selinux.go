@@ -62,9 +62,14 @@ func modeOf(word string) string {
 	return ""
 }
 
+type modeArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"enforcing, permissive or disabled"`
+}
+
 // mode sets the mode of SELinux. Salt: salt/states/selinux.py mode. Difference: a mode
 // that needs a boot is set when the configuration has it.
-func mode(ctx context.Context, c *fun.Call) fun.Ret {
+func mode(ctx context.Context, c *fun.Call, _ *modeArgs) fun.Ret {
 	h := c.Env.Host
 	want := modeOf(c.Name)
 	if want == "" {
@@ -107,14 +112,21 @@ func onOff(word string) string {
 	return ""
 }
 
+type booleanArgs struct {
+	_       fun.Arguments
+	_       string `arg:"name,required" doc:"the boolean"`
+	Value   string `arg:"value,required" doc:"on or off, or another word for that"`
+	Persist bool   `arg:"persist" default:"False" doc:"keep the value over a boot"`
+}
+
 // boolean sets a boolean. Salt: salt/states/selinux.py boolean.
-func boolean(ctx context.Context, c *fun.Call) fun.Ret {
+func boolean(ctx context.Context, c *fun.Call, a *booleanArgs) fun.Ret {
 	bools, _, err := selinux.Bools(ctx, c.Env)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	have, ok := bools[c.Name]
-	want, persist := onOff(c.Str("value")), c.Bool("persist")
+	want, persist := onOff(a.Value), a.Persist
 	changes := value.NewMap(2)
 	if have.State != want {
 		changes.Set("State", oldNew(have.State, want))
@@ -126,7 +138,7 @@ func boolean(ctx context.Context, c *fun.Call) fun.Ret {
 	case !ok:
 		return fun.Fail("Boolean %s is not available", c.Name)
 	case want == "":
-		return fun.Fail("%s is not a valid value for the boolean", c.Str("value"))
+		return fun.Fail("%s is not a valid value for the boolean", a.Value)
 	case changes.Len() == 0:
 		return same("Boolean is in the correct state")
 	case c.Test:
@@ -152,20 +164,30 @@ func enabledOf(word string) string {
 	}
 }
 
+type moduleArgs struct {
+	_           string `arg:"name,required" doc:"the module"`
+	ModuleState string `arg:"module_state,str|bool" default:"'Enabled'" doc:"Enabled or Disabled"`
+	Version     string `arg:"version" default:"any" doc:"fail for another version; new versions of semodule show none"`
+	Install     bool   `arg:"install,kw" default:"False" doc:"install the module from source, on every run"`
+	Source      string `arg:"source,kw,path" doc:"with install: path or salt:// URL of the module; default: its name"`
+	Remove      bool   `arg:"remove,kw" default:"False" doc:"remove the module instead"`
+	_           fun.Kwargs
+}
+
 // module enables or disables a module. Salt: salt/states/selinux.py module.
 // Differences: changes say what changed, and a dry run installs and removes
 // nothing.
-func module(ctx context.Context, c *fun.Call) fun.Ret {
-	install := c.Bool("install")
-	if install && c.Bool("remove") {
+func module(ctx context.Context, c *fun.Call, a *moduleArgs) fun.Ret {
+	install := a.Install
+	if install && a.Remove {
 		return fun.Fail("Cannot install and remove at the same time")
 	}
-	if c.Bool("remove") {
+	if a.Remove {
 		return moduleRemove(ctx, c)
 	}
 	changes := value.NewMap(1)
 	if install {
-		source := c.Str("source")
+		source := a.Source
 		if source == "" {
 			source = c.Name
 		}
@@ -177,7 +199,7 @@ func module(ctx context.Context, c *fun.Call) fun.Ret {
 			changes.Update(m)
 		}
 	}
-	word, version := c.Str("module_state"), c.Str("version")
+	word, version := a.ModuleState, a.Version
 	mods, _, err := selinux.Semods(ctx, c.Env)
 	if err != nil {
 		return fun.Raise(err)
@@ -244,8 +266,15 @@ func installFrom(ctx context.Context, c *fun.Call, source string) fun.Ret {
 	return done(changes, "Module %s has been installed", source)
 }
 
+type moduleInstallArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required,path" doc:"path or salt:// URL of the module"`
+}
+
 // moduleInstall installs a module. Salt: salt/states/selinux.py module_install.
-func moduleInstall(ctx context.Context, c *fun.Call) fun.Ret { return installFrom(ctx, c, c.Name) }
+func moduleInstall(ctx context.Context, c *fun.Call, _ *moduleInstallArgs) fun.Ret {
+	return installFrom(ctx, c, c.Name)
+}
 
 // moduleRemove removes a module. Salt: salt/states/selinux.py module_remove.
 // Difference: a module that is not there is no failure.
@@ -276,10 +305,18 @@ func wanted(c *fun.Call) selinux.FContext {
 	return selinux.FContext{Spec: c.Name, FileType: c.Str("filetype"), Context: selinux.Context{User: c.Str("sel_user"), Type: c.Str("sel_type"), Level: c.Str("sel_level")}}
 }
 
+type fcontextPresentArgs struct {
+	specArg
+	_ string `arg:"sel_type,required" doc:"type of the context"`
+	filetypeArg
+	userArg
+	levelArg
+}
+
 // fcontextPresent adds a policy for files. Salt: salt/states/selinux.py
 // fcontext_policy_present. Difference: the policy in effect is compared, where
 // several are about the same files.
-func fcontextPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func fcontextPresent(ctx context.Context, c *fun.Call, _ *fcontextPresentArgs) fun.Ret {
 	want := wanted(c)
 	kind, err := selinux.FileType(want.FileType)
 	if err != nil {
@@ -324,9 +361,17 @@ func orNone(s string) string {
 	return s
 }
 
+type fcontextAbsentArgs struct {
+	specArg
+	filetypeArg
+	typeArg
+	userArg
+	levelArg
+}
+
 // fcontextAbsent deletes a policy for files. Salt: salt/states/selinux.py
 // fcontext_policy_absent.
-func fcontextAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func fcontextAbsent(ctx context.Context, c *fun.Call, _ *fcontextAbsentArgs) fun.Ret {
 	want := wanted(c)
 	have, err := selinux.FindFContext(ctx, c.Env, want)
 	if err != nil {
@@ -352,10 +397,16 @@ func fcontextAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 	return done(changes, "")
 }
 
+type fcontextAppliedArgs struct {
+	_         fun.Arguments
+	_         string `arg:"name,required,path" doc:"path of a file or directory"`
+	Recursive bool   `arg:"recursive" default:"False" doc:"with all below a directory"`
+}
+
 // fcontextApplied gives files the contexts of the policy. Salt:
 // salt/states/selinux.py fcontext_policy_applied.
-func fcontextApplied(ctx context.Context, c *fun.Call) fun.Ret {
-	recursive := c.Bool("recursive")
+func fcontextApplied(ctx context.Context, c *fun.Call, a *fcontextAppliedArgs) fun.Ret {
+	recursive := a.Recursive
 	text, err := selinux.Unapplied(ctx, c.Env, c.Name, recursive)
 	if err != nil {
 		return fun.Fail("%v", err)
@@ -381,8 +432,8 @@ func fcontextApplied(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // port returns what is said of a port in a comment.
-func port(c *fun.Call) string {
-	return fmt.Sprintf(`sel_type "%s", protocol "%s" and port "%s".`, orNone(c.Str("sel_type")), orNone(c.Str("protocol")), orNone(c.Str("port")))
+func port(c *fun.Call, argPort string, protocol string, selType string) string {
+	return fmt.Sprintf(`sel_type "%s", protocol "%s" and port "%s".`, orNone(selType), orNone(protocol), orNone(argPort))
 }
 
 // portValue is a policy of ports as changes show it.
@@ -393,8 +444,16 @@ func portValue(p *selinux.Port) value.Value {
 	return p.Value()
 }
 
+type portPresentArgs struct {
+	portNameArg
+	SelType string `arg:"sel_type,required" doc:"type of the port"`
+	protocolArg
+	portArg
+	_ string `arg:"sel_range" doc:"range of levels"`
+}
+
 // portPresent gives a port a type. Salt: salt/states/selinux.py port_policy_present.
-func portPresent(ctx context.Context, c *fun.Call) fun.Ret {
+func portPresent(ctx context.Context, c *fun.Call, a *portPresentArgs) fun.Ret {
 	want, err := selinux.PortOf(c)
 	if err != nil {
 		return fun.Raise(err)
@@ -404,7 +463,7 @@ func portPresent(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Raise(err)
 	}
 	if have != nil {
-		return same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(c))
+		return same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(c, a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(nil, want.Value()), "")
@@ -423,9 +482,16 @@ func portPresent(ctx context.Context, c *fun.Call) fun.Ret {
 	return done(oldNew(nil, portValue(now)), "")
 }
 
+type portAbsentArgs struct {
+	portNameArg
+	typeArg
+	protocolArg
+	portArg
+}
+
 // portAbsent deletes the policy of a port. Salt: salt/states/selinux.py
 // port_policy_absent.
-func portAbsent(ctx context.Context, c *fun.Call) fun.Ret {
+func portAbsent(ctx context.Context, c *fun.Call, a *portAbsentArgs) fun.Ret {
 	want, err := selinux.PortOf(c)
 	if err != nil {
 		return fun.Raise(err)
@@ -435,7 +501,7 @@ func portAbsent(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Raise(err)
 	}
 	if have == nil {
-		return same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(c))
+		return same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(c, a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(have.Value(), nil), "")

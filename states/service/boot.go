@@ -116,8 +116,16 @@ func (j *job) cannotEnable(ctx context.Context, on bool) string {
 
 func title(word string) string { return string(word[0]-'a'+'A') + word[1:] }
 
+type enabledArgs struct {
+	nameArg
+	bootOnlyArgs
+	unmaskArgs
+	enableArgs
+	_ fun.Kwargs
+}
+
 // enabled makes the service start at boot.
-func enabled(ctx context.Context, c *fun.Call) fun.Ret {
+func enabled(ctx context.Context, c *fun.Call, _ *enabledArgs) fun.Ret {
 	j := newJob(c)
 	if ret, absent := j.absentInTest(ctx, fun.Failed, "enabled"); absent {
 		return ret
@@ -125,8 +133,15 @@ func enabled(ctx context.Context, c *fun.Call) fun.Ret {
 	return j.toggle(ctx, true, steady, fun.OK)
 }
 
+type disabledArgs struct {
+	nameArg
+	bootOnlyArgs
+	enableArgs
+	_ fun.Kwargs
+}
+
 // disabled keeps the service from starting at boot.
-func disabled(ctx context.Context, c *fun.Call) fun.Ret {
+func disabled(ctx context.Context, c *fun.Call, _ *disabledArgs) fun.Ret {
 	return newJob(c).toggle(ctx, false, steady, fun.OK)
 }
 
@@ -142,18 +157,24 @@ func (j *job) absentInTest(ctx context.Context, without fun.Outcome, done string
 	return j.notThere(without, done), true
 }
 
+// maskedArgs are the arguments of masked and unmasked.
+type maskedArgs struct {
+	nameArg
+	runtimeArgs
+}
+
 // masked masks the unit.
-func masked(ctx context.Context, c *fun.Call) fun.Ret {
+func masked(ctx context.Context, c *fun.Call, a *maskedArgs) fun.Ret {
 	j := newJob(c)
 	if u := j.unit(ctx); u != nil && !u.Available() {
 		c.Env.Warnf(j.pos(), "there is no unit %s yet; a mask keeps one that comes from being started", c.Name)
 	}
-	return j.mask(ctx, true, c.Bool("runtime"))
+	return j.mask(ctx, true, a.Runtime)
 }
 
 // unmasked removes the unit's mask.
-func unmasked(ctx context.Context, c *fun.Call) fun.Ret {
-	return newJob(c).mask(ctx, false, c.Bool("runtime"))
+func unmasked(ctx context.Context, c *fun.Call, a *maskedArgs) fun.Ret {
+	return newJob(c).mask(ctx, false, a.Runtime)
 }
 
 // mask masks the unit, or removes its mask. Salt: salt/states/service.py masked,

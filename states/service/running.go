@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -15,8 +16,8 @@ import (
 //
 // Difference: for Salt all text but true and numbers is False, so that 'yes' and None,
 // which is text in YAML, disable the service.
-func readEnable(c *fun.Call) (fault string) {
-	text, ok := c.Value("enable").(string)
+func readEnable(c *fun.Call, a *bootArgs) (fault string) {
+	text, ok := a.Enable.(string)
 	if !ok {
 		return ""
 	}
@@ -33,13 +34,26 @@ func readEnable(c *fun.Call) (fault string) {
 	return ""
 }
 
+type runningArgs struct {
+	nameArg
+	bootArgs
+	timeoutArgs
+	unmaskArgs
+	_ time.Duration `arg:"wait" default:"3" unit:"s" doc:"systemd, with no_block: wait this long for the service to start"`
+	enableArgs
+	_    bool `arg:"reload" default:"False" doc:"with watch: reload the service instead of restarting it"`
+	_    bool `arg:"full_restart" default:"False" doc:"with watch: stop and start the service, where its provider can"`
+	_    bool `arg:"force" default:"False" doc:"with watch and reload: restart the service if it cannot reload"`
+	Rest fun.Kwargs
+}
+
 // running starts the service. Salt: salt/states/service.py running.
-func running(ctx context.Context, c *fun.Call) fun.Ret {
+func running(ctx context.Context, c *fun.Call, a *runningArgs) fun.Ret {
 	j := newJob(c)
-	if c.Kw.Has("enabled") {
+	if a.Rest.Map.Has("enabled") {
 		return j.misnamed()
 	}
-	if fault := readEnable(c); fault != "" {
+	if fault := readEnable(c, &a.bootArgs); fault != "" {
 		return fun.Fail("%s", fault)
 	}
 	if ret, is := j.offline(ctx); is {
@@ -58,8 +72,8 @@ func running(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	var bare fun.Ret // of unmasking
 	unmasking := ""
-	if c.Bool("unmask") {
-		bare = newJob(c).mask(ctx, false, c.Bool("unmask_runtime"))
+	if a.Unmask {
+		bare = newJob(c).mask(ctx, false, a.UnmaskRuntime)
 		if bare.Err != nil || bare.Result == fun.Failed {
 			return bare
 		}
@@ -194,13 +208,21 @@ func (j *job) withBoot(ctx context.Context, ret fun.Ret, ph phase) fun.Ret {
 	return j.toggle(ctx, j.c.Bool("enable"), ph, ret.Result)
 }
 
+type deadArgs struct {
+	nameArg
+	bootArgs
+	timeoutArgs
+	enableArgs
+	Rest fun.Kwargs
+}
+
 // dead stops the service. Salt: salt/states/service.py dead.
-func dead(ctx context.Context, c *fun.Call) fun.Ret {
+func dead(ctx context.Context, c *fun.Call, a *deadArgs) fun.Ret {
 	j := newJob(c)
-	if c.Kw.Has("enabled") {
+	if a.Rest.Map.Has("enabled") {
 		return j.misnamed()
 	}
-	if fault := readEnable(c); fault != "" {
+	if fault := readEnable(c, &a.bootArgs); fault != "" {
 		return fun.Fail("%s", fault)
 	}
 	if ret, is := j.offline(ctx); is {

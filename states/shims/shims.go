@@ -44,12 +44,12 @@ type run struct {
 	have, isDefault bool
 }
 
-func newRun(c *fun.Call) *run {
+func newRun(c *fun.Call, name string, user string) *run {
 	t := shims.Rbenv
 	if c.Mod.Name == shims.Pyenv.Name {
 		t = shims.Pyenv
 	}
-	return &run{Client: &shims.Client{Tool: t, Env: c.Env, User: c.Str("user")}, words: sayings[t.Name], version: t.Plain(c.Str("name"))}
+	return &run{Client: &shims.Client{Tool: t, Env: c.Env, User: user}, words: sayings[t.Name], version: t.Plain(name)}
 }
 
 // look learns whether the version is installed, and the default one.
@@ -80,7 +80,7 @@ func (r *run) done(result fun.Outcome, changes *value.Map, comment ...string) fu
 // installed makes sure that a version is installed, and the tool with it.
 // Salt: salt/states/rbenv.py installed, salt/states/pyenv.py installed.
 func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRun(c)
+	r := newRun(c, c.Str("name"), c.Str("user"))
 	if err := r.look(ctx); err != nil {
 		return fun.Raise(err)
 	}
@@ -128,7 +128,7 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 // absent makes sure that a version is not installed.
 // Salt: salt/states/rbenv.py absent, salt/states/pyenv.py absent.
 func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRun(c)
+	r := newRun(c, c.Str("name"), c.Str("user"))
 	if !r.Installed(ctx) {
 		return r.done(fun.OK, nil, r.title, " not installed, ", r.version, " not either")
 	}
@@ -159,7 +159,7 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 // installTool makes sure that the tool is installed.
 // Salt: salt/states/rbenv.py install_rbenv.
 func installTool(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRun(c)
+	r := newRun(c, c.Str("name"), c.Str("user"))
 	switch {
 	case r.Installed(ctx):
 		return r.done(fun.OK, nil, r.title, " is already installed")

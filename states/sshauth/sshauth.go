@@ -18,14 +18,14 @@ func States() fun.Module {
 
 const invalid = "Invalid public ssh key, most likely has spaces or invalid syntax"
 
-func auth(c *fun.Call) ssh.Auth {
-	return ssh.Auth{Env: c.Env, User: c.Str("user"), Config: c.Str("config"), Hash: c.Str("fingerprint_hash_type")}
+func auth(c *fun.Call, config string, fingerprintHashType string, user string) ssh.Auth {
+	return ssh.Auth{Env: c.Env, User: user, Config: config, Hash: fingerprintHashType}
 }
 
 // keyOf returns the key that text and the arguments describe: [OPTIONS] TYPE KEY
 // [COMMENT], or KEY [COMMENT].
-func keyOf(c *fun.Call, text string) ssh.Key {
-	k := ssh.Key{Enc: c.Str("enc"), Comment: c.Str("comment"), Options: c.Strings("options")}
+func keyOf(c *fun.Call, comment string, enc string, options []string, text string) ssh.Key {
+	k := ssh.Key{Enc: enc, Comment: comment, Options: options}
 	if given, ok := ssh.ParseKey(text); ok {
 		k.Enc, k.Key = given.Enc, given.Key
 		if len(given.Options) > 0 {
@@ -47,8 +47,8 @@ func keyOf(c *fun.Call, text string) ssh.Key {
 }
 
 // source returns the keys of the argument source; fault says why there are none.
-func source(ctx context.Context, c *fun.Call, what string) (keys []ssh.Key, fault string, err error) {
-	src := c.Str("source")
+func source(ctx context.Context, c *fun.Call, options []string, argSource string, what string) (keys []ssh.Key, fault string, err error) {
+	src := argSource
 	f, found, err := ssh.Source(ctx, c.Env, src, c.Low.SaltEnv)
 	if err != nil {
 		return nil, "", err
@@ -62,7 +62,7 @@ func source(ctx context.Context, c *fun.Call, what string) (keys []ssh.Key, faul
 	}
 	for i := range keys {
 		if len(keys[i].Options) == 0 {
-			keys[i].Options = c.Strings("options")
+			keys[i].Options = options
 		}
 	}
 	return keys, "", nil
@@ -74,7 +74,7 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Str("source") == "" {
 		return presentKey(c, c.Str("name"))
 	}
-	keys, fault, err := source(ctx, c, "add")
+	keys, fault, err := source(ctx, c, c.Strings("options"), c.Str("source"), "add")
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -86,17 +86,17 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	var all []string
 	for _, k := range keys {
-		did, err := auth(c).Set(k)
+		did, err := auth(c, c.Str("config"), c.Str("fingerprint_hash_type"), c.Str("user")).Set(k)
 		if err != nil {
 			return fun.Raise(err)
 		}
 		all = append(all, did)
 	}
-	return report(c, c.Name, ssh.Worst(all))
+	return report(c, c.Str("user"), c.Name, ssh.Worst(all))
 }
 
 func predictSource(c *fun.Call, keys []ssh.Key) fun.Ret {
-	a := auth(c)
+	a := auth(c, c.Str("config"), c.Str("fingerprint_hash_type"), c.Str("user"))
 	have, err := a.Read()
 	if err != nil {
 		return fun.Raise(err)
@@ -119,8 +119,8 @@ func predictSource(c *fun.Call, keys []ssh.Key) fun.Ret {
 
 // presentKey adds one key.
 func presentKey(c *fun.Call, text string) fun.Ret {
-	a := auth(c)
-	k, bad, err := a.Prepare(keyOf(c, text))
+	a := auth(c, c.Str("config"), c.Str("fingerprint_hash_type"), c.Str("user"))
+	k, bad, err := a.Prepare(keyOf(c, c.Str("comment"), c.Str("enc"), c.Strings("options"), text))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -132,7 +132,7 @@ func presentKey(c *fun.Call, text string) fun.Ret {
 		if err != nil {
 			return fun.Raise(err)
 		}
-		return report(c, k.Key, did)
+		return report(c, c.Str("user"), k.Key, did)
 	}
 	have, err := a.Read()
 	if err != nil {
@@ -148,9 +148,9 @@ func presentKey(c *fun.Call, text string) fun.Ret {
 }
 
 // report returns what Set did, in Salt's words.
-func report(c *fun.Call, key, did string) fun.Ret {
+func report(c *fun.Call, argUser string, key, did string) fun.Ret {
 	what := "The authorized host key " + key
-	switch user := c.Str("user"); did {
+	switch user := argUser; did {
 	case "replace":
 		return fun.Ret{Result: fun.OK, Comment: what + " for user " + user + " was updated", Changes: value.MapOf(key, "Updated")}
 	case "new":
@@ -163,15 +163,21 @@ func report(c *fun.Call, key, did string) fun.Ret {
 	return fun.Fail("%s", invalid)
 }
 
+type absentArgs struct {
+	nameArg
+	userArg
+	keyArgs
+}
+
 // absent removes keys. Salt: salt/states/ssh_auth.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	a := auth(c)
-	keys := []ssh.Key{keyOf(c, c.Str("name"))}
-	src := c.Str("source")
+func absent(ctx context.Context, c *fun.Call, args *absentArgs) fun.Ret {
+	a := auth(c, args.Config, args.FingerprintHashType, args.User)
+	keys := []ssh.Key{keyOf(c, args.Comment, args.Enc, args.Options, args.Name)}
+	src := args.Source
 	if src != "" {
 		var fault string
 		var err error
-		if keys, fault, err = source(ctx, c, "remove"); err != nil {
+		if keys, fault, err = source(ctx, c, args.Options, args.Source, "remove"); err != nil {
 			return fun.Raise(err)
 		}
 		if fault != "" {
@@ -179,7 +185,7 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 	}
 	if c.Test {
-		return predictAbsent(c, a, keys)
+		return predictAbsent(c, args, a, keys)
 	}
 	var all []string
 	for _, k := range keys {
@@ -200,12 +206,12 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
-func predictAbsent(c *fun.Call, a ssh.Auth, keys []ssh.Key) fun.Ret {
+func predictAbsent(c *fun.Call, args *absentArgs, a ssh.Auth, keys []ssh.Key) fun.Ret {
 	have, err := a.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
-	src := c.Str("source")
+	src := args.Source
 	comment := ""
 	for _, k := range keys {
 		if _, ok := have.Find(k.Key); !ok {
@@ -226,21 +232,29 @@ func predictAbsent(c *fun.Call, a ssh.Auth, keys []ssh.Key) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: "Key is already absent"}
 }
 
+type manageArgs struct {
+	_       string   `arg:"name,required" doc:"accepted; the keys are in ssh_keys"`
+	SSHKeys []string `arg:"ssh_keys,required" doc:"list of keys"`
+	userArg
+	keyArgs
+	_ fun.Kwargs
+}
+
 // manage gives a user the listed keys and no others.
 // Salt: salt/states/ssh_auth.py manage. Difference: other keys are removed from
 // the file that config names, and a dry run lists all of them.
-func manage(ctx context.Context, c *fun.Call) fun.Ret {
-	a := auth(c)
+func manage(ctx context.Context, c *fun.Call, args *manageArgs) fun.Ret {
+	a := auth(c, args.Config, args.FingerprintHashType, args.User)
 	have, err := a.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
 	var wanted []string
-	for _, text := range c.Strings("ssh_keys") {
-		wanted = append(wanted, keyOf(c, text).Key)
+	for _, text := range args.SSHKeys {
+		wanted = append(wanted, keyOf(c, args.Comment, args.Enc, args.Options, text).Key)
 	}
-	if c.Str("source") != "" {
-		keys, fault, err := source(ctx, c, "add")
+	if args.Source != "" {
+		keys, fault, err := source(ctx, c, args.Options, args.Source, "add")
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -270,10 +284,10 @@ func manage(ctx context.Context, c *fun.Call) fun.Ret {
 		changes.Set(k.Key, did)
 	}
 	rets := []fun.Ret{}
-	for _, text := range c.Strings("ssh_keys") {
+	for _, text := range args.SSHKeys {
 		rets = append(rets, presentKey(c, text))
 	}
-	if c.Str("source") != "" {
+	if args.Source != "" {
 		rets = append(rets, present(ctx, c))
 	}
 	for _, one := range rets {

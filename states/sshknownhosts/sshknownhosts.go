@@ -17,8 +17,8 @@ func States() fun.Module {
 }
 
 // known returns the known hosts of a call, or what is wrong with the arguments.
-func known(c *fun.Call) (ssh.Known, string) {
-	k := ssh.Known{Env: c.Env, User: c.Str("user"), Config: c.Str("config")}
+func known(c *fun.Call, config string, user string) (ssh.Known, string) {
+	k := ssh.Known{Env: c.Env, User: user, Config: config}
 	switch {
 	case k.Config == "" && k.User == "":
 		k.Config = "/etc/ssh/ssh_known_hosts"
@@ -38,17 +38,30 @@ func failed(err error) fun.Ret {
 	return fun.Raise(err)
 }
 
+type presentArgs struct {
+	nameArg
+	userArg
+	Fingerprint string         `arg:"fingerprint" doc:"fingerprint that one of the keys has to have, as pairs of hexadecimal digits"`
+	Key         string         `arg:"key" doc:"key of the host in base64"`
+	Port        fun.Opt[int64] `arg:"port" doc:"port of the host; it needs hash_known_hosts: False"`
+	Enc         string         `arg:"enc" doc:"type of the key"`
+	configArg
+	HashKnownHosts      bool    `arg:"hash_known_hosts" default:"True" doc:"write the name of the host as a hash"`
+	Timeout             float64 `arg:"timeout,duration" default:"5" unit:"s" doc:"time to wait for the host"`
+	FingerprintHashType string  `arg:"fingerprint_hash_type" doc:"hash of fingerprints: md5, sha1, sha224, sha256, sha384 or sha512; default: sha256"`
+}
+
 // present makes a host known. Salt: salt/states/ssh_known_hosts.py present.
 // Difference: wrong arguments are refused outside of test mode too.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	k, fault := known(c)
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	k, fault := known(c, a.Config, a.User)
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	k.Hash = c.Str("fingerprint_hash_type")
+	k.Hash = a.FingerprintHashType
 	w := ssh.Want{
-		Host: c.Name, Key: c.Str("key"), Fingerprint: c.Str("fingerprint"), Enc: c.Str("enc"), Port: c.Int("port"), HasPort: !c.IsNone("port"),
-		HashNames: c.Bool("hash_known_hosts"), Timeout: int64(c.Float("timeout")),
+		Host: c.Name, Key: a.Key, Fingerprint: a.Fingerprint, Enc: a.Enc, Port: a.Port.V, HasPort: !!a.Port.Given,
+		HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout),
 	}
 	if err := k.Check(&w); err != nil {
 		return failed(err)
@@ -92,9 +105,15 @@ func predict(c *fun.Call, k ssh.Known, w ssh.Want) fun.Ret {
 	return fun.Ret{Result: fun.WouldChange, Comment: "Key for " + c.Name + " is set to be updated in " + k.Config}
 }
 
+type absentArgs struct {
+	nameArg
+	userArg
+	configArg
+}
+
 // absent makes a host unknown. Salt: salt/states/ssh_known_hosts.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	k, fault := known(c)
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	k, fault := known(c, a.Config, a.User)
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}

@@ -4,11 +4,11 @@ import "brine/internal/fun"
 
 var specs = []fun.Spec{
 	{
-		Name: "context", State: set, VarKw: true, Hands: true, Src: "states/stateconf.py context",
+		Name: "context", Do: set, Hands: true, Src: "states/stateconf.py context",
 		Doc: "Do nothing, successfully; same as set.",
 	},
 	{
-		Name: "set", State: set, VarKw: true, Hands: true, Src: "states/stateconf.py set",
+		Name: "set", Do: set, Hands: true, Src: "states/stateconf.py set",
 		Doc: "Hold template variables; does nothing, successfully. Any arguments are accepted.",
 	},
 }

@@ -13,5 +13,9 @@ func States() fun.Module {
 	return fun.Module{Name: "stateconf", Kind: fun.State, Doc: "Hold variables of SLS files for the renderer stateconf.", Specs: specs}
 }
 
+type setArgs struct {
+	_ fun.Kwargs
+}
+
 // set does nothing. Its arguments are for the renderer.
-func set(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
+func set(context.Context, *fun.Call, *setArgs) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }

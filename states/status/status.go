@@ -18,16 +18,10 @@ func States() fun.Module {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "loadavg", Doc: "Check a load average.", Src: "states/status.py loadavg", State: loadavg,
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "1-min, 5-min or 15-min"},
-			{Name: "maximum", Type: fun.Float, Doc: "what it may be at most"},
-			{Name: "minimum", Type: fun.Float, Doc: "what it has to be at least"},
-		},
+		Name: "loadavg", Doc: "Check a load average.", Src: "states/status.py loadavg", Do: loadavg,
 	},
 	{
-		Name: "process", Doc: "Check that a process runs.", Src: "states/status.py process", State: process,
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "a regular expression for its line in ps"}},
+		Name: "process", Doc: "Check that a process runs.", Src: "states/status.py process", Do: process,
 	},
 }
 
@@ -39,7 +33,14 @@ func ret(result fun.Outcome, comment string, data value.Value) fun.Ret {
 	}
 }
 
-func loadavg(ctx context.Context, c *fun.Call) fun.Ret {
+type loadavgArgs struct {
+	_       fun.Arguments
+	_       string      `arg:"name,required" doc:"1-min, 5-min or 15-min"`
+	Maximum value.Value `arg:"maximum,float" doc:"what it may be at most"`
+	Minimum value.Value `arg:"minimum,float" doc:"what it has to be at least"`
+}
+
+func loadavg(ctx context.Context, c *fun.Call, a *loadavgArgs) fun.Ret {
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.loadavg", fun.Args{})
 	if err != nil {
 		return fun.Raise(err)
@@ -49,8 +50,8 @@ func loadavg(ctx context.Context, c *fun.Call) fun.Ret {
 	if m == nil || !m.Has(c.Name) {
 		return ret(fun.Failed, fmt.Sprintf("Requested load average %s not available ", c.Name), none)
 	}
-	low, high := c.Value("minimum"), c.Value("maximum")
-	if value.Truth(low) && value.Truth(high) && c.Float("minimum") >= c.Float("maximum") {
+	low, high := a.Minimum, a.Maximum
+	if value.Truth(low) && value.Truth(high) && fun.FloatOf(a.Minimum) >= fun.FloatOf(a.Maximum) {
 		return ret(fun.Failed, "Min must be less than max", none)
 	}
 	data := m.At(c.Name)
@@ -59,15 +60,20 @@ func loadavg(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Raise(err)
 	}
 	switch {
-	case value.Truth(low) && now < c.Float("minimum"):
+	case value.Truth(low) && now < fun.FloatOf(a.Minimum):
 		return ret(fun.Failed, fmt.Sprintf("Load avg is below minimum of %s at %s", value.Str(low), value.Str(now)), data)
-	case value.Truth(high) && now > c.Float("maximum"):
+	case value.Truth(high) && now > fun.FloatOf(a.Maximum):
 		return ret(fun.Failed, fmt.Sprintf("Load avg above maximum of %s at %s", value.Str(high), value.Str(now)), data)
 	}
 	return ret(fun.OK, "Load avg in acceptable range", data)
 }
 
-func process(ctx context.Context, c *fun.Call) fun.Ret {
+type processArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"a regular expression for its line in ps"`
+}
+
+func process(ctx context.Context, c *fun.Call, _ *processArgs) fun.Ret {
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.pid", fun.Args{Pos: []value.Value{c.Name}})
 	if err != nil {
 		return fun.Raise(err)

@@ -19,19 +19,12 @@ func States() fun.Module {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "dead", State: dead, VarKw: true, Src: "states/supervisord.py dead",
-		Doc:  "Stop a process or group.",
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "process, or group as group:"}}, Shared: [][]fun.Arg{supervisord.CtlArgs},
+		Name: "dead", Do: dead, Src: "states/supervisord.py dead",
+		Doc: "Stop a process or group.",
 	},
 	{
-		Name: "running", State: running, VarKw: true, Src: "states/supervisord.py running",
+		Name: "running", Do: running, Src: "states/supervisord.py running",
 		Doc: "Keep a process or group running.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "process, or group as group:"},
-			{Name: "restart", Type: fun.Bool, Default: false, Doc: "restart a process that runs; True where a watched state changed"},
-			{Name: "update", Type: fun.Bool, Default: false, Doc: "read the configuration again and restart what changed"},
-		},
-		Shared: [][]fun.Arg{supervisord.CtlArgs},
 	},
 }
 
@@ -99,11 +92,19 @@ func mayCome(c *fun.Call) bool {
 	return c.Test && c.Env.Run != nil && !dryrun.Certain(c)
 }
 
+type runningArgs struct {
+	_       string `arg:"name,required" doc:"process, or group as group:"`
+	Restart bool   `arg:"restart" default:"False" doc:"restart a process that runs; True where a watched state changed"`
+	_       bool   `arg:"update" default:"False" doc:"read the configuration again and restart what changed"`
+	supervisord.CtlArgs
+	_ fun.Kwargs
+}
+
 // running keeps a process running. Salt: states/supervisord.py running. Difference:
 // where supervisord does not answer, a dry run fails as well, unless a state before
 // this one may install or start it.
-func running(ctx context.Context, c *fun.Call) fun.Ret {
-	return run(ctx, c, c.Bool("restart"))
+func running(ctx context.Context, c *fun.Call, a *runningArgs) fun.Ret {
+	return run(ctx, c, a.Restart)
 }
 
 // watch restarts a process where a watched state changed. Salt: states/supervisord.py mod_watch.
@@ -252,9 +253,15 @@ func (r *runner) act(ctx context.Context, do func(context.Context, string) (stri
 	return nil
 }
 
+type deadArgs struct {
+	_ string `arg:"name,required" doc:"process, or group as group:"`
+	supervisord.CtlArgs
+	_ fun.Kwargs
+}
+
 // dead stops a process. Salt: states/supervisord.py dead. Differences: a dry run looks
 // at the process, and a failure to stop it is a failure.
-func dead(ctx context.Context, c *fun.Call) fun.Ret {
+func dead(ctx context.Context, c *fun.Call, _ *deadArgs) fun.Ret {
 	ctl := supervisord.CtlOf(c)
 	f, err := find(ctx, ctl, c.Name)
 	switch {

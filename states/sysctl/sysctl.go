@@ -27,11 +27,18 @@ func call(ctx context.Context, c *fun.Call, name string, kw ...value.Value) (val
 	return res.Value, err
 }
 
+type presentArgs struct {
+	_      fun.Arguments
+	_      string      `arg:"name,required" doc:"name of the parameter"`
+	Value  value.Value `arg:"value,required,str|bool|int|float" doc:"its value"`
+	Config string      `arg:"config,path" doc:"file in which the parameter is kept; default: /etc/sysctl.d/99-salt.conf with systemd, else /etc/sysctl.conf"`
+}
+
 // present sets a parameter and keeps it. Salt: salt/states/sysctl.py present.
 // Difference: a dry run sees that the file has another value than the kernel.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	name, val := c.Name, c.Value("value")
-	config := c.Str("config")
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	name, val := c.Name, a.Value
+	config := a.Config
 	if config == "" {
 		v, err := call(ctx, c, "default_config")
 		if err != nil {

@@ -26,60 +26,84 @@ func invalid(text string) fun.Ret {
 	return fun.Raise(value.Raise("salt.exceptions.SaltInvocationError", "%s", text))
 }
 
+type nopArgs struct {
+	_ fun.Kwargs
+}
+
 // nop does nothing. Any argument is accepted and none is read.
-func nop(context.Context, *fun.Call) fun.Ret {
+func nop(context.Context, *fun.Call, *nopArgs) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: "Success!"}
 }
 
+// succeedWithoutChangesArgs are the arguments of succeedWithoutChanges and succeedWithChanges.
+type succeedWithoutChangesArgs struct {
+	successArgs
+	_ fun.Kwargs
+}
+
 // succeedWithoutChanges succeeds with a comment of the caller's choice.
-func succeedWithoutChanges(_ context.Context, c *fun.Call) fun.Ret {
-	return fun.Ret{Result: fun.OK, Comment: c.Value("comment")}
+func succeedWithoutChanges(_ context.Context, c *fun.Call, a *succeedWithoutChangesArgs) fun.Ret {
+	return fun.Ret{Result: fun.OK, Comment: a.Comment}
+}
+
+// failWithoutChangesArgs are the arguments of failWithoutChanges and failWithChanges.
+type failWithoutChangesArgs struct {
+	failureArgs
+	_ fun.Kwargs
 }
 
 // failWithoutChanges fails, in test mode too.
-func failWithoutChanges(_ context.Context, c *fun.Call) fun.Ret {
+func failWithoutChanges(_ context.Context, c *fun.Call, a *failWithoutChangesArgs) fun.Ret {
 	if c.Test {
 		return fun.Ret{Comment: "If we weren't testing, this would be a failure!"}
 	}
-	return fun.Ret{Comment: c.Value("comment")}
+	return fun.Ret{Comment: a.Comment}
 }
 
 // succeedWithChanges reports changes that it did not make.
-func succeedWithChanges(_ context.Context, c *fun.Call) fun.Ret {
+func succeedWithChanges(_ context.Context, c *fun.Call, a *succeedWithoutChangesArgs) fun.Ret {
 	if c.Test {
 		return fun.Ret{Changes: pretended(), Result: fun.WouldChange, Comment: "If we weren't testing, this would be successful with changes"}
 	}
-	return fun.Ret{Changes: pretended(), Result: fun.OK, Comment: c.Value("comment")}
+	return fun.Ret{Changes: pretended(), Result: fun.OK, Comment: a.Comment}
 }
 
 // failWithChanges reports changes that it did not make, and failure. In test
 // mode the result is None, as in Salt.
-func failWithChanges(_ context.Context, c *fun.Call) fun.Ret {
+func failWithChanges(_ context.Context, c *fun.Call, a *failWithoutChangesArgs) fun.Ret {
 	if c.Test {
 		return fun.Ret{Changes: pretended(), Result: fun.WouldChange, Comment: "If we weren't testing, this would be failed with changes"}
 	}
-	return fun.Ret{Changes: pretended(), Comment: c.Value("comment")}
+	return fun.Ret{Changes: pretended(), Comment: a.Comment}
+}
+
+type configurableArgs struct {
+	_        fun.Arguments
+	Changes  value.Value `arg:"changes" default:"True" doc:"whether to report changes: True, False or Random"`
+	Result   value.Value `arg:"result" default:"True" doc:"result: True, False or Random"`
+	Comment  value.Value `arg:"comment" default:"''" doc:"comment of the return"`
+	Warnings value.Value `arg:"warnings" doc:"warning or list of warnings of the return"`
 }
 
 // configurable returns the changes, result, comment and warnings that its
 // arguments name; "Random" tosses a coin.
-func configurable(_ context.Context, c *fun.Call) fun.Ret {
-	ret := fun.Ret{Comment: c.Value("comment")}
-	changes, ok := choice(c.Value("changes"))
+func configurable(_ context.Context, c *fun.Call, a *configurableArgs) fun.Ret {
+	ret := fun.Ret{Comment: a.Comment}
+	changes, ok := choice(a.Changes)
 	if !ok {
 		return invalid("You have specified the state option 'changes' with invalid arguments. It must be either True, False, or 'Random'")
 	}
 	if changes {
 		ret.Changes = pretended()
 	}
-	result, ok := choice(c.Value("result"))
+	result, ok := choice(a.Result)
 	if !ok {
 		return invalid("You have specified the state option 'result' with invalid arguments. It must be either True, False, or 'Random'")
 	}
 	if result {
 		ret.Result = fun.OK
 	}
-	switch w := c.Value("warnings").(type) {
+	switch w := a.Warnings.(type) {
 	case nil:
 	case string:
 		ret.Extra = value.MapOf("warnings", value.Strings(w))
@@ -90,7 +114,7 @@ func configurable(_ context.Context, c *fun.Call) fun.Ret {
 	}
 	if c.Test {
 		ret.Result = fun.WouldChange
-		if c.Value("changes") == false {
+		if a.Changes == false {
 			ret.Result = fun.OK
 		}
 		if !value.Truth(ret.Comment) {
@@ -111,9 +135,14 @@ func choice(v value.Value) (yes, ok bool) {
 	return false, false
 }
 
+type showNotificationArgs struct {
+	Text value.Value `arg:"text" doc:"text to show; required"`
+	_    fun.Kwargs
+}
+
 // showNotification shows its text as the comment.
-func showNotification(_ context.Context, c *fun.Call) fun.Ret {
-	text := c.Value("text")
+func showNotification(_ context.Context, c *fun.Call, a *showNotificationArgs) fun.Ret {
+	text := a.Text
 	if !value.Truth(text) {
 		return invalid("Missing required argument text.")
 	}
@@ -162,8 +191,19 @@ type check struct {
 	is         func(value.Value) bool
 }
 
+type checkPillarArgs struct {
+	_       fun.Arguments
+	_       value.Value `arg:"present,str|list" doc:"pillar key or keys that must exist; a:b is b in a"`
+	_       value.Value `arg:"boolean,str|list" doc:"pillar key or keys whose value must be True or False"`
+	_       value.Value `arg:"integer,str|list" doc:"pillar key or keys whose value must be an integer"`
+	_       value.Value `arg:"string,str|list" doc:"pillar key or keys whose value must be text"`
+	_       value.Value `arg:"listing,str|list" doc:"pillar key or keys whose value must be a list"`
+	_       value.Value `arg:"dictionary,str|list" doc:"pillar key or keys whose value must be a mapping"`
+	Verbose bool        `arg:"verbose" default:"False" doc:"list the keys that passed too"`
+}
+
 // checkPillar checks that keys of the pillar are there and of a type.
-func checkPillar(_ context.Context, c *fun.Call) fun.Ret {
+func checkPillar(_ context.Context, c *fun.Call, a *checkPillarArgs) fun.Ret {
 	checks := []check{
 		{"present", "None", func(value.Value) bool { return true }},
 		{"boolean", "<class 'bool'>", func(v value.Value) bool { return value.TypeName(v) == "bool" }},
@@ -206,7 +246,7 @@ func checkPillar(_ context.Context, c *fun.Call) fun.Ret {
 	for key, why := range failed.All() {
 		b.WriteString(`Pillar key "` + value.Str(key) + `" ` + why.(string))
 	}
-	if c.Bool("verbose") && fine.Len() > 0 {
+	if a.Verbose && fine.Len() > 0 {
 		b.WriteString("Those keys passed the check:\n")
 		for key, class := range fine.All() {
 			b.WriteString("- " + value.Str(key) + " (" + class.(string) + ")\n")

@@ -16,7 +16,7 @@ import (
 // call calls a state function the way a run does, and shows its return.
 func call(t *testing.T, env *fun.Env, fn string, test bool, kv ...value.Value) (string, fun.Ret) {
 	t.Helper()
-	mod := statestest.States()
+	mod := statestest.States().Loaded()
 	for i := range mod.Specs {
 		if mod.Specs[i].Name != fn {
 			continue
@@ -156,7 +156,7 @@ func TestModWatch(t *testing.T) {
 		{value.MapOf("changes", false, "result", nil), "None Watch statement fired. False"},
 	} {
 		c := &fun.Call{Env: &fun.Env{Jobs: fun.Jobs{Run: view{}}}, Low: &fun.Chunk{Low: tt.low}}
-		if got := show(statestest.States().Watch(context.Background(), c)); got != tt.want {
+		if got := show(statestest.States().Loaded().Watch(context.Background(), c)); got != tt.want {
 			t.Errorf("mod_watch(%s) = %q, want %q", value.Repr(tt.low), got, tt.want)
 		}
 	}
@@ -166,7 +166,7 @@ func TestModWatch(t *testing.T) {
 func TestRows(t *testing.T) {
 	t.Parallel()
 	last := ""
-	for _, s := range statestest.States().Specs {
+	for _, s := range statestest.States().Loaded().Specs {
 		if s.Name <= last || s.Doc == "" || s.Src == "" || s.State == nil {
 			t.Errorf("row %q: order, doc, source or function", s.Name)
 		}

@@ -21,11 +21,7 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "timez
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "system", Doc: "Set the time zone of the system.", Src: "states/timezone.py system", State: system,
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the zone"},
-			{Name: "utc", Type: fun.Bool, Default: true, Doc: "the hardware clock shows UTC; False leaves it as it is"},
-		},
+		Name: "system", Doc: "Set the time zone of the system.", Src: "states/timezone.py system", Do: system,
 	},
 }
 
@@ -35,9 +31,15 @@ func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (val
 	return res.Value, err
 }
 
+type systemArgs struct {
+	_   fun.Arguments
+	_   string `arg:"name,required" doc:"name of the zone"`
+	Utc bool   `arg:"utc" default:"True" doc:"the hardware clock shows UTC; False leaves it as it is"`
+}
+
 // system sets the zone and has the hardware clock show UTC.
 // Salt: salt/states/timezone.py system.
-func system(ctx context.Context, c *fun.Call) fun.Ret {
+func system(ctx context.Context, c *fun.Call, a *systemArgs) fun.Ret {
 	name := c.Name
 	same, err := call(ctx, c, "zone_compare", name)
 	if err != nil {
@@ -47,11 +49,11 @@ func system(ctx context.Context, c *fun.Call) fun.Ret {
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	doZone, doUTC := same != true, c.Bool("utc") && (shows == "localtime" || shows == "LOCAL")
+	doZone, doUTC := same != true, a.Utc && (shows == "localtime" || shows == "LOCAL")
 	switch {
 	case !doZone && !doUTC:
 		text := fmt.Sprintf("Timezone %s already set", name)
-		if c.Bool("utc") {
+		if a.Utc {
 			text += ", UTC already set to " + name
 		}
 		return fun.Ret{Result: fun.OK, Comment: text}

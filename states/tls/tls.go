@@ -19,21 +19,23 @@ func States() fun.Module {
 // specs are the functions.
 var specs = []fun.Spec{
 	{
-		Name: "valid_certificate", State: validCertificate, Src: "states/tls.py valid_certificate",
+		Name: "valid_certificate", Do: validCertificate, Src: "states/tls.py valid_certificate",
 		Doc: "Check that a certificate is valid now, and stays so for some time.",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Required: true, Doc: "file of the certificate, or PEM text"},
-			{Name: "weeks", Type: fun.Float, Default: int64(0), Unit: "weeks", Doc: "weeks that it has to stay valid"},
-			{Name: "days", Type: fun.Float, Default: int64(0), Unit: "days", Doc: "and days"},
-			{Name: "hours", Type: fun.Float, Default: int64(0), Unit: "hours", Doc: "and hours"},
-			{Name: "minutes", Type: fun.Float, Default: int64(0), Unit: "minutes", Doc: "and minutes"},
-			{Name: "seconds", Type: fun.Float, Default: int64(0), Unit: "s", Doc: "and seconds"},
-		},
 	},
 }
 
+type validCertificateArgs struct {
+	_ fun.Arguments
+	_ string  `arg:"name,required" doc:"file of the certificate, or PEM text"`
+	_ float64 `arg:"weeks" default:"0" unit:"weeks" doc:"weeks that it has to stay valid"`
+	_ float64 `arg:"days" default:"0" unit:"days" doc:"and days"`
+	_ float64 `arg:"hours" default:"0" unit:"hours" doc:"and hours"`
+	_ float64 `arg:"minutes" default:"0" unit:"minutes" doc:"and minutes"`
+	_ float64 `arg:"seconds" default:"0" unit:"s" doc:"and seconds"`
+}
+
 // validCertificate checks a certificate. Salt: states/tls.py valid_certificate.
-func validCertificate(_ context.Context, c *fun.Call) fun.Ret {
+func validCertificate(_ context.Context, c *fun.Call, _ *validCertificateArgs) fun.Ret {
 	cert, err := tls.Load(c.Env.Host, c.Name)
 	if err != nil {
 		return fun.Ret{Comment: host.OSError(err)}

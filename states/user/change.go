@@ -100,7 +100,7 @@ func (w *want) apply(ctx context.Context, due, before *value.Map) error {
 		return err
 	}
 	if due.Has("groups") {
-		if _, err := w.admin.SetGroups(ctx, name, due.List("groups").Strs(), !w.c.Bool("remove_groups")); err != nil {
+		if _, err := w.admin.SetGroups(ctx, name, due.List("groups").Strs(), !w.a.RemoveGroups); err != nil {
 			return err
 		}
 	}

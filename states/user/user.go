@@ -23,6 +23,7 @@ func States() fun.Module {
 
 // want holds the desired state of a user, from the arguments of present.
 type want struct {
+	a      *presentArgs
 	c      *fun.Call
 	admin  *users.Admin
 	shadow *shadow.Admin
@@ -43,6 +44,46 @@ type want struct {
 // gecos are the personal data that Salt compares, in its order.
 var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"}
 
+type presentArgs struct {
+	_               fun.Arguments
+	_               string      `arg:"name,required" doc:"name of the user"`
+	UID             value.Value `arg:"uid,int" doc:"user ID"`
+	GID             value.Value `arg:"gid,str|int" doc:"primary group, by name or ID"`
+	_               bool        `arg:"usergroup" doc:"whether to create a group with the name of the user; default: that of the system"`
+	_               value.Value `arg:"groups,list[str]" doc:"supplementary groups, which must exist; [] is none, None leaves them unchanged"`
+	_               value.Value `arg:"optional_groups,list[str]" doc:"supplementary groups that are skipped if they do not exist"`
+	RemoveGroups    bool        `arg:"remove_groups" default:"True" doc:"remove the user from all other groups"`
+	_               string      `arg:"home,path" doc:"home directory"`
+	_               bool        `arg:"createhome" default:"True" doc:"create the home directory if it is missing"`
+	Password        string      `arg:"password,secret" doc:"hash of the password; with hash_password the password"`
+	HashPassword    bool        `arg:"hash_password" default:"False" doc:"password is plain text, which is hashed"`
+	EnforcePassword bool        `arg:"enforce_password" default:"True" doc:"replace a different password"`
+	EmptyPassword   bool        `arg:"empty_password" default:"False" doc:"allow an empty password"`
+	_               string      `arg:"shell,path" doc:"login shell"`
+	_               bool        `arg:"unique" default:"True" doc:"refuse a user ID that is already in use"`
+	_               bool        `arg:"system" default:"False" doc:"create a system account"`
+	_               string      `arg:"fullname" doc:"full name"`
+	_               string      `arg:"roomnumber" doc:"room number"`
+	_               string      `arg:"workphone" doc:"work phone number"`
+	_               string      `arg:"homephone" doc:"home phone number"`
+	_               string      `arg:"other" doc:"other personal data"`
+	_               string      `arg:"loginclass" doc:"login class, on OpenBSD only"`
+	_               value.Value `arg:"date,str|int" unit:"days since 1970-01-01" doc:"date of the last password change, also as YYYY-MM-DD"`
+	_               int64       `arg:"mindays" unit:"days" doc:"minimum age of a password before it may be changed"`
+	_               int64       `arg:"maxdays" unit:"days" doc:"maximum age of a password"`
+	_               int64       `arg:"inactdays" unit:"days" doc:"time between expiry of the password and locking of the account"`
+	_               int64       `arg:"warndays" unit:"days" doc:"time before expiry of the password when the user is warned"`
+	_               value.Value `arg:"expire,str|int" unit:"days since 1970-01-01" doc:"expiry date of the account, also as YYYY-MM-DD; -1 removes it"`
+	_               string      `arg:"win_homedrive" doc:"Windows only"`
+	_               string      `arg:"win_profile" doc:"Windows only"`
+	_               string      `arg:"win_logonscript" doc:"Windows only"`
+	_               string      `arg:"win_description" doc:"Windows only"`
+	_               bool        `arg:"nologinit" default:"False" doc:"do not add the user to lastlog and faillog"`
+	AllowUIDChange  bool        `arg:"allow_uid_change" default:"False" doc:"allow the user ID of an existing user to change"`
+	AllowGIDChange  bool        `arg:"allow_gid_change" default:"False" doc:"allow the primary group of an existing user to change"`
+	PasswordLock    value.Value `arg:"password_lock,bool" doc:"lock or unlock the password; default: unchanged"`
+}
+
 // present creates a user, or changes one that exists.
 //
 // It fails where a group is missing, where uid or gid differ and may not be
@@ -50,11 +91,11 @@ var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"
 // Differences: a password in plain text is refused, password and password_lock
 // can be used together, dates are dates, a comma in homephone is refused, and
 // warnings say what Salt accepts in silence.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	w := newWant(c)
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	w := newWant(c, a)
 	ret := w.present(ctx)
 	if w.raced { // by another target of the run that is this machine, or by anybody
-		w = newWant(c)
+		w = newWant(c, a)
 		ret = w.present(ctx)
 	}
 	if len(w.warnings) > 0 {
@@ -63,11 +104,11 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 	return ret
 }
 
-func newWant(c *fun.Call) *want {
+func newWant(c *fun.Call, a *presentArgs) *want {
 	return &want{
-		c: c, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host, Log: c.Env.Log()}, groups: group.NewAdmin(c), name: c.Name,
-		password: c.Str("password"), lock: c.Value("password_lock"),
-		uid: c.Value("uid"), gid: c.Value("gid"), allowUID: c.Bool("allow_uid_change"), allowGID: c.Bool("allow_gid_change"),
+		c: c, a: a, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host, Log: c.Env.Log()}, groups: group.NewAdmin(c), name: c.Name,
+		password: a.Password, lock: a.PasswordLock,
+		uid: a.UID, gid: a.GID, allowUID: a.AllowUIDChange, allowGID: a.AllowGIDChange,
 	}
 }
 
@@ -192,7 +233,7 @@ func (w *want) check() string {
 // hash turns a password into its hash where that is asked for: with the salt
 // of the present one, so that the same password is the same hash.
 func (w *want) hash() error {
-	if w.password == "" || !w.c.Bool("hash_password") {
+	if w.password == "" || !w.a.HashPassword {
 		return nil
 	}
 	var salt value.Value
@@ -333,7 +374,7 @@ func (w *want) groupName(gid int64) value.Value {
 // the user has them. The primary groups and the user's own count as given.
 func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *value.List {
 	has := have.List("groups").Strs()
-	remove := w.c.Bool("remove_groups")
+	remove := w.a.RemoveGroups
 	wanted := slices.Concat(w.list, w.optional)
 	if !remove || !w.given && len(w.optional) == 0 {
 		wanted = append(wanted, has...)
@@ -371,12 +412,12 @@ func (w *want) shadowChanges(due *value.Map) error {
 		e = &shadow.Entry{}
 	}
 	have := e.Map()
-	empty := w.c.Bool("empty_password")
+	empty := w.a.EmptyPassword
 	same := e.Passwd == w.password
 	if w.lock != nil {
 		same = strings.TrimPrefix(e.Passwd, "!") == strings.TrimPrefix(w.password, "!")
 	}
-	if w.password != "" && !empty && !same && (e.Passwd == shadow.NoPassword || w.c.Bool("enforce_password")) {
+	if w.password != "" && !empty && !same && (e.Passwd == shadow.NoPassword || w.a.EnforcePassword) {
 		due.Set("passwd", w.password)
 	}
 	if empty && e.Passwd != "" {
@@ -403,8 +444,15 @@ func (w *want) field() string {
 	return w.password
 }
 
+type absentArgs struct {
+	_     string `arg:"name,required" doc:"name of the user"`
+	Purge bool   `arg:"purge" default:"False" doc:"remove the home directory and mail spool too"`
+	Force bool   `arg:"force" default:"False" doc:"remove a user who is logged in"`
+	fun.SystemPath
+}
+
 // absent removes a user. Salt: salt/states/user.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
+func absent(ctx context.Context, c *fun.Call, args *absentArgs) fun.Ret {
 	a := users.NewAdmin(c)
 	info, err := a.Info(c.Name)
 	if err != nil {
@@ -413,13 +461,13 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 	if info == nil {
 		return fun.Ret{Result: fun.OK, Comment: "User " + c.Name + " is not present"}
 	}
-	if err := a.CheckHome(c.Name); err != nil && c.Bool("purge") {
+	if err := a.CheckHome(c.Name); err != nil && args.Purge {
 		return fun.Fail("%s", err)
 	}
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "User " + c.Name + " set for removal"}
 	}
-	ok, err := a.Delete(ctx, c.Name, c.Bool("purge"), c.Bool("force"))
+	ok, err := a.Delete(ctx, c.Name, args.Purge, args.Force)
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -24,6 +24,7 @@ func States() fun.Module {
 
 // A managing is one run of virtualenv.managed.
 type managing struct {
+	a       *managedArgs
 	c       *fun.Call
 	name    string
 	python  string
@@ -47,11 +48,47 @@ func (m *managing) failed(err error) *fun.Ret {
 	return &ret
 }
 
+type managedArgs struct {
+	Name         string      `arg:"name,required,path" doc:"directory of the environment"`
+	_            string      `arg:"venv_bin" doc:"virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"`
+	Requirements []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
+	_            bool        `arg:"system_site_packages" default:"False" doc:"let the environment see the packages of the system"`
+	_            bool        `arg:"distribute" default:"False" doc:"accepted; it is used by virtualenv before 1.10 only"`
+	_            bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
+	Clear        bool        `arg:"clear" default:"False" doc:"delete what is in the environment first"`
+	_            string      `arg:"python" doc:"Python of the environment"`
+	_            value.Value `arg:"extra_search_dir,comma[str]" doc:"directories with wheels for virtualenv"`
+	_            bool        `arg:"never_download" doc:"virtualenv downloads nothing"`
+	_            string      `arg:"prompt" doc:"text that the shell shows before its prompt"`
+	_            string      `arg:"user" doc:"account that creates the environment"`
+	_            string      `arg:"cwd,path" doc:"working directory of pip"`
+	_            string      `arg:"index_url" doc:"URL of the package index"`
+	_            string      `arg:"extra_index_url" doc:"URL of a further package index"`
+	_            bool        `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
+	_            bool        `arg:"no_deps" default:"False" doc:"do not install dependencies"`
+	_            string      `arg:"pip_download,path" doc:"download to this directory instead of installing; old pip only"`
+	_            string      `arg:"pip_download_cache,path" doc:"directory for pip's cache"`
+	_            string      `arg:"pip_exists_action" doc:"what to do where a path exists: s, i, w or b"`
+	_            bool        `arg:"pip_ignore_installed" default:"False" doc:"install whatever is installed"`
+	_            value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration"`
+	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
+	_            value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
+	_            bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
+	_            bool        `arg:"pip_upgrade" default:"False" doc:"upgrade packages that are installed"`
+	_            value.Value `arg:"pip_pkgs,comma[str]" doc:"packages to install"`
+	_            bool        `arg:"pip_no_cache_dir" default:"False" doc:"do not use pip's cache"`
+	_            string      `arg:"pip_cache_dir,path" doc:"directory for pip's cache"`
+	_            bool        `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
+	_            value.Value `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
+	fun.SystemPath
+	_ fun.Kwargs
+}
+
 // managed makes sure that an environment exists, and with requirements or
 // pip_pkgs that packages are installed in it.
 // Salt: salt/states/virtualenv_mod.py managed.
-func managed(ctx context.Context, c *fun.Call) fun.Ret {
-	m := &managing{c: c, name: c.Str("name"), saltenv: c.Env.SaltEnv, changes: value.NewMap(2)}
+func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
+	m := &managing{c: c, a: a, name: a.Name, saltenv: c.Env.SaltEnv, changes: value.NewMap(2)}
 	if c.Low != nil && c.Low.SaltEnv != "" {
 		m.saltenv = c.Low.SaltEnv
 	}
@@ -68,7 +105,7 @@ func managed(ctx context.Context, c *fun.Call) fun.Ret {
 
 // checkFiles checks that requirements files of the file server exist.
 func (m *managing) checkFiles(ctx context.Context) *fun.Ret {
-	for _, r := range m.c.Strings("requirements") {
+	for _, r := range m.a.Requirements {
 		if cp.Scheme(r) != "salt" {
 			continue
 		}
@@ -91,7 +128,7 @@ func (m *managing) pythonVersion(ctx context.Context) (string, error) {
 }
 
 func (m *managing) cleared(ctx context.Context) *fun.Ret {
-	if !m.exists || !m.c.Bool("clear") {
+	if !m.exists || !m.a.Clear {
 		return nil
 	}
 	if err := m.c.Env.Host.CheckSystem(m.name, true); err != nil {
@@ -115,7 +152,7 @@ func (m *managing) test(context.Context) *fun.Ret {
 		return nil
 	}
 	switch {
-	case m.exists && m.c.Bool("clear"):
+	case m.exists && m.a.Clear:
 		m.ret.Result, m.ret.Comment = fun.WouldChange, "Virtualenv "+m.name+" is set to be cleared"
 	case m.exists:
 		m.ret.Comment = "Virtualenv " + m.name + " is already created"
@@ -126,7 +163,7 @@ func (m *managing) test(context.Context) *fun.Ret {
 }
 
 func (m *managing) create(ctx context.Context) *fun.Ret {
-	if m.exists && !m.c.Bool("clear") {
+	if m.exists && !m.a.Clear {
 		m.ret.Comment = "virtualenv exists"
 		return nil
 	}
@@ -146,7 +183,7 @@ func (m *managing) create(ctx context.Context) *fun.Ret {
 	}
 	m.changes.Set("new", now)
 	m.ret.Comment = "Created new virtualenv"
-	if m.c.Bool("clear") {
+	if m.a.Clear {
 		m.ret.Comment = "Cleared existing virtualenv"
 	}
 	return nil

@@ -13,24 +13,42 @@ import (
 	"brine/modules/x509/pki"
 )
 
+type crlManagedV2Args struct {
+	_             string         `arg:"name,required,path" doc:"file to manage"`
+	_             value.Value    `arg:"signing_private_key,required,secret" doc:"private key that signs: a file, PEM text or bytes"`
+	_             value.Value    `arg:"revoked,required,list" doc:"revoked certificates: mappings with certificate or serial_number, and revocation_date, not_after, reason or extensions"`
+	DaysRemaining fun.Opt[int64] `arg:"days_remaining" doc:"make it again where fewer days are left; 0: never for that reason"`
+	_             value.Value    `arg:"signing_cert" doc:"certificate of the key that signs; default: the result signs itself"`
+	_             string         `arg:"signing_private_key_passphrase,secret" doc:"passphrase of the key that signs"`
+	_             bool           `arg:"include_expired" default:"False" doc:"list certificates that have expired"`
+	DaysValid     value.Value    `arg:"days_valid,int" unit:"days" doc:"days for which the result is valid"`
+	Digest        string         `arg:"digest" default:"sha256" doc:"digest of the signature"`
+	Encoding      string         `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	Extensions    *value.Map     `arg:"extensions" doc:"extensions of the list: authorityKeyIdentifier, cRLNumber, issuingDistributionPoint ..."`
+	fileManagedArgs
+	moreFileArgs
+	_    bool `arg:"text,kw" doc:"accepted, has no effect"`
+	Rest fun.Kwargs
+}
+
 // crlManagedV2 manages a revocation list. Salt: states/x509_v2.py crl_managed.
 // Difference: an issuer without signing_cert is refused, where Salt fails with an
 // exception.
-func crlManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
+func crlManagedV2(ctx context.Context, c *fun.Call, a *crlManagedV2Args) fun.Ret {
 	s, rest := begin(c)
-	if c.Kw.Len() > 0 {
-		return fun.Raise(unrecognized(c.Kw))
+	if a.Rest.Map.Len() > 0 {
+		return fun.Raise(unrecognized(a.Rest.Map))
 	}
 	kw := certKwargs(rest)
-	if c.IsNone("days_valid") {
+	if a.DaysValid == nil {
 		kw.Set("days_valid", int64(100))
 	}
-	remaining := c.Int("days_remaining")
-	if c.IsNone("days_remaining") {
+	remaining := a.DaysRemaining.V
+	if !a.DaysRemaining.Given {
 		remaining = 30
 	}
 	exts := value.NewMap(0)
-	if m := c.Map("extensions"); m != nil {
+	if m := a.Extensions; m != nil {
 		exts = m.Copy()
 	}
 	auto := exts.At("cRLNumber") == "auto"
@@ -38,7 +56,7 @@ func crlManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
 		exts.Delete("cRLNumber")
 	}
 	kw.Set("extensions", exts)
-	encoding := c.Str("encoding")
+	encoding := a.Encoding
 	var current *pki.CRL
 	look := func(data []byte) error {
 		crl, have, err := pki.LoadCRL(data)
@@ -47,7 +65,7 @@ func crlManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
 			return nil
 		}
 		current = crl
-		s.noteDigest(crl.Raw, c.Str("digest"))
+		s.noteDigest(crl.Raw, a.Digest)
 		if have != encoding {
 			s.changes.Set("encoding", encoding)
 		}

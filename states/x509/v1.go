@@ -18,20 +18,32 @@ import (
 // fileArgsV1 are the arguments of file.managed that the older module takes.
 var fileArgsV1 = fileArgs[:9]
 
+type privateKeyManagedArgs struct {
+	_          string      `arg:"name,required,path" doc:"file to manage"`
+	Bits       int64       `arg:"bits" default:"2048" doc:"size of the key"`
+	Passphrase value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+	Cipher     string      `arg:"cipher" default:"aes_128_cbc" doc:"cipher of an encrypted key: aes_128_cbc, aes_192_cbc, aes_256_cbc, des_ede3_cbc or des_cbc"`
+	New        bool        `arg:"new" default:"False" doc:"always make a new key"`
+	Overwrite  bool        `arg:"overwrite" default:"False" doc:"replace a file that cannot be read as a private key"`
+	_          bool        `arg:"verbose" default:"True" doc:"accepted; nothing is printed while the key is made"`
+	fileManagedArgs
+	_ fun.Kwargs
+}
+
 // privateKeyManaged manages a private key. In test mode none is made. Salt:
 // states/x509.py private_key_managed. Differences: a key is never part of the
 // changes; a file that is no RSA key is replaced only with overwrite.
-func privateKeyManaged(ctx context.Context, c *fun.Call) fun.Ret {
+func privateKeyManaged(ctx context.Context, c *fun.Call, a *privateKeyManagedArgs) fun.Ret {
 	file, _ := split(c, fileArgsV1)
 	h := c.Env.Host
-	pass := mod.Pass(c.Value("passphrase"))
+	pass := mod.Pass(a.Passphrase)
 	keep := false
 	if mod.IsFile(h, c.Name) {
-		bits, err := keyBits(c, pass)
+		bits, err := keyBits(c, a, pass)
 		if err != nil {
 			return fun.Raise(err)
 		}
-		keep = bits == c.Int("bits") && !c.Bool("new")
+		keep = bits == a.Bits && !a.New
 	}
 	contents := ""
 	var err error
@@ -41,7 +53,7 @@ func privateKeyManaged(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		contents = "-----BEGIN RSA PRIVATE KEY-----" // only to differ from what is there
 	default:
-		contents, err = mod.CreateKeyV1(c.Int("bits"), pass, c.Str("cipher"))
+		contents, err = mod.CreateKeyV1(a.Bits, pass, a.Cipher)
 	}
 	if err != nil {
 		return fun.Raise(err)
@@ -70,7 +82,7 @@ func newKeyMode(h host.Host, path string) string {
 // keyBits returns the size of the RSA key in the file, 0 where there is none. It
 // fails for a key that the passphrase does not open, or of another kind, unless
 // overwrite says that it may go.
-func keyBits(c *fun.Call, pass *string) (int64, error) {
+func keyBits(c *fun.Call, a *privateKeyManagedArgs, pass *string) (int64, error) {
 	data, err := c.Env.Host.ReadFile(c.Name)
 	if err != nil {
 		return 0, fun.Errorf("%v", err)
@@ -83,7 +95,7 @@ func keyBits(c *fun.Call, pass *string) (int64, error) {
 		n, _ := pki.KeySize(k.Public())
 		return int64(n), nil
 	}
-	if !pki.HasPrivate(string(data)) || c.Bool("overwrite") {
+	if !pki.HasPrivate(string(data)) || a.Overwrite {
 		return 0, nil
 	}
 	if err == nil {
@@ -92,10 +104,21 @@ func keyBits(c *fun.Call, pass *string) (int64, error) {
 	return 0, fun.Errorf("The provided passphrase cannot decrypt the private key.")
 }
 
+type csrManagedArgs struct {
+	_ string `arg:"name,required,path" doc:"file to manage"`
+	mod.RequestArgs
+	mod.SignArgs
+	mod.SubjectArgs
+	mod.OlderSubjectArgs
+	mod.ExtArgs
+	fileManagedArgs
+	_ fun.Kwargs
+}
+
 // csrManaged manages a certificate signing request. Salt: states/x509.py
 // csr_managed. Difference: a request that is as it would be made stays, whatever
 // the signature, which is another each time for some kinds of keys.
-func csrManaged(ctx context.Context, c *fun.Call) fun.Ret {
+func csrManaged(ctx context.Context, c *fun.Call, _ *csrManagedArgs) fun.Ret {
 	file, rest := split(c, fileArgsV1)
 	h := c.Env.Host
 	old := value.Value(c.Name + " is not a valid csr.")
@@ -155,12 +178,27 @@ type certState struct {
 	file *value.Map
 }
 
+type certificateManagedArgs struct {
+	_    string      `arg:"name,required,path" doc:"file to manage"`
+	_    int64       `arg:"days_remaining" default:"90" doc:"make it again where fewer days are left; 0: never for that reason"`
+	_    value.Value `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
+	_    string      `arg:"ca_server,kw" doc:"machine that signs, by publish.publish"`
+	Path string      `arg:"path,kw,path" doc:"file to manage, instead of name"`
+	mod.CertArgs
+	mod.SignArgs
+	mod.SubjectArgs
+	mod.OlderSubjectArgs
+	mod.ExtArgs
+	fileManagedArgs
+	_ fun.Kwargs
+}
+
 // certificateManaged manages a certificate. Salt: states/x509.py certificate_managed.
 // Difference: test mode tells what would be done, where Salt fails.
-func certificateManaged(ctx context.Context, c *fun.Call) fun.Ret {
+func certificateManaged(ctx context.Context, c *fun.Call, a *certificateManagedArgs) fun.Ret {
 	file, rest := split(c, fileArgsV1)
 	s := &certState{c: c, name: c.Name, kw: rest, file: file}
-	if p := c.Str("path"); p != "" {
+	if p := a.Path; p != "" {
 		s.name, s.c = p, named(c, p)
 	}
 	for _, k := range []string{"path", "days_remaining", "append_certs"} {
@@ -358,12 +396,26 @@ func comparable(exts *value.Map, serial bool) *value.Map {
 	return out
 }
 
+type crlManagedArgs struct {
+	_                           string        `arg:"name,required,path" doc:"file to manage"`
+	SigningPrivateKey           value.Value   `arg:"signing_private_key,required,secret" doc:"private key that signs: a file, PEM text or bytes"`
+	SigningPrivateKeyPassphrase value.Value   `arg:"signing_private_key_passphrase,secret,str" doc:"passphrase of the key that signs"`
+	SigningCert                 value.Value   `arg:"signing_cert" doc:"certificate of the key that signs; default: the result signs itself"`
+	Revoked                     []value.Value `arg:"revoked" doc:"revoked certificates: mappings with certificate or serial_number, and revocation_date, not_after, reason or extensions"`
+	DaysValid                   value.Value   `arg:"days_valid,int" default:"100" unit:"days" doc:"days for which the result is valid"`
+	Digest                      value.Value   `arg:"digest,str" default:"" doc:"digest of the signature"`
+	DaysRemaining               int64         `arg:"days_remaining" default:"30" doc:"make it again where fewer days are left; 0: never for that reason"`
+	IncludeExpired              value.Value   `arg:"include_expired,bool" default:"False" doc:"list certificates that have expired"`
+	fileManagedArgs
+	_ fun.Kwargs
+}
+
 // crlManaged manages a revocation list. Salt: states/x509.py crl_managed.
 // Difference: an entry without revocation_date keeps the date that it has.
-func crlManaged(ctx context.Context, c *fun.Call) fun.Ret {
+func crlManaged(ctx context.Context, c *fun.Call, a *crlManagedArgs) fun.Ret {
 	file, _ := split(c, fileArgsV1)
 	h := c.Env.Host
-	remaining := c.Int("days_remaining")
+	remaining := a.DaysRemaining
 	old := value.Value(c.Name + " does not exist.")
 	var current *value.Map
 	keep := false
@@ -373,12 +425,12 @@ func crlManaged(ctx context.Context, c *fun.Call) fun.Ret {
 			old, current = m, m
 		}
 	}
-	revoked, err := datesOf(c, current)
+	revoked, err := datesOf(c, a, current)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	kw := value.MapOf("signing_private_key", c.Value("signing_private_key"), "signing_private_key_passphrase", c.Value("signing_private_key_passphrase"),
-		"signing_cert", c.Value("signing_cert"), "revoked", revoked, "days_valid", c.Value("days_valid"), "digest", c.Value("digest"), "include_expired", c.Value("include_expired"))
+	kw := value.MapOf("signing_private_key", a.SigningPrivateKey, "signing_private_key_passphrase", a.SigningPrivateKeyPassphrase,
+		"signing_cert", a.SigningCert, "revoked", revoked, "days_valid", a.DaysValid, "digest", a.Digest, "include_expired", a.IncludeExpired)
 	text, err := mod.CreateCRLV1(h, kw)
 	if err != nil {
 		return fun.Raise(err)
@@ -393,7 +445,7 @@ func crlManaged(ctx context.Context, c *fun.Call) fun.Ret {
 			left = t.Sub(h.Now()).Hours() / 24
 		}
 		if left > 0 && (remaining == 0 || int64(left) > remaining) {
-			if keep, err = mod.VerifyCRLV1(h, c.Name, c.Value("signing_cert")); err != nil {
+			if keep, err = mod.VerifyCRLV1(h, c.Name, a.SigningCert); err != nil {
 				return fun.Raise(err)
 			}
 		}
@@ -420,7 +472,7 @@ func undated(m *value.Map) *value.Map {
 
 // datesOf returns the entries of revoked; one without revocation_date gets that of
 // the list in the file.
-func datesOf(c *fun.Call, current *value.Map) (*value.List, error) {
+func datesOf(c *fun.Call, a *crlManagedArgs, current *value.Map) (*value.List, error) {
 	dates := map[string]value.Value{}
 	if current != nil {
 		if l := current.List("Revoked Certificates"); l != nil {
@@ -435,7 +487,7 @@ func datesOf(c *fun.Call, current *value.Map) (*value.List, error) {
 		}
 	}
 	out := value.NewList()
-	for _, x := range c.List("revoked") {
+	for _, x := range a.Revoked {
 		m, serial, err := mod.RevokedSerial(c.Env.Host, x)
 		if err != nil {
 			return nil, err

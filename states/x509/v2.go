@@ -245,17 +245,51 @@ func certKwargs(rest *value.Map) *value.Map {
 	return kw
 }
 
+type certificateManagedV2Args struct {
+	_                      string         `arg:"name,required,path" doc:"file to manage"`
+	DaysRemaining          fun.Opt[int64] `arg:"days_remaining" doc:"make it again where fewer days are left; 0: never for that reason"`
+	_                      string         `arg:"ca_server" doc:"machine that signs, by publish.publish"`
+	_                      string         `arg:"signing_policy" doc:"signing policy that overrides arguments: see docs/modules/x509.md"`
+	Encoding               string         `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	AppendCerts            value.Value    `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
+	_                      string         `arg:"copypath,path" doc:"directory for a copy of the certificate, named by its serial number"`
+	_                      bool           `arg:"prepend_cn" default:"False" doc:"begin the name of the copy with the common name"`
+	_                      string         `arg:"digest" default:"sha256" doc:"digest of the signature"`
+	_                      value.Value    `arg:"signing_private_key,secret" doc:"private key that signs: a file, PEM text or bytes"`
+	_                      string         `arg:"signing_private_key_passphrase,secret" doc:"passphrase of the key that signs"`
+	_                      value.Value    `arg:"signing_cert" doc:"certificate of the key that signs; default: the result signs itself"`
+	_                      value.Value    `arg:"public_key" doc:"public key: a file, PEM text or bytes of a key, certificate or request"`
+	_                      value.Value    `arg:"private_key,secret" doc:"private key: a file, PEM text or bytes"`
+	_                      string         `arg:"private_key_passphrase,secret" doc:"passphrase of the private key"`
+	_                      value.Value    `arg:"csr" doc:"certificate signing request: a file, PEM text or bytes"`
+	_                      value.Value    `arg:"subject,str|list|dict" doc:"subject, as text of RFC 4514, a list of its parts or a mapping; default: the arguments CN, O, C ..."`
+	_                      value.Value    `arg:"serial_number,str|int" doc:"serial number; default: random"`
+	_                      value.Value    `arg:"not_before" doc:"begin of validity, as 2024-01-31 12:00:00 in UTC; default: now"`
+	_                      value.Value    `arg:"not_after" doc:"end of validity; default: after days_valid"`
+	_                      int64          `arg:"days_valid" unit:"days" doc:"days for which the result is valid"`
+	Pkcs12Passphrase       value.Value    `arg:"pkcs12_passphrase,secret,str" doc:"passphrase of PKCS #12; default: nothing is encrypted"`
+	Pkcs12EncryptionCompat bool           `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	Pkcs12Friendlyname     value.Value    `arg:"pkcs12_friendlyname,str" doc:"name of the certificate within PKCS #12"`
+	_                      string         `arg:"algorithm,kw" doc:"same as digest"`
+	mod.SubjectArgs
+	mod.OlderSubjectArgs
+	mod.ExtArgs
+	fileManagedArgs
+	moreFileArgs
+	_ fun.Kwargs
+}
+
 // certificateManagedV2 manages a certificate. Salt: states/x509_v2.py certificate_managed.
-func certificateManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
+func certificateManagedV2(ctx context.Context, c *fun.Call, a *certificateManagedV2Args) fun.Ret {
 	s, rest := begin(c)
 	kw := certKwargs(rest)
 	h := c.Env.Host
-	remaining := c.Int("days_remaining")
-	if c.IsNone("days_remaining") {
+	remaining := a.DaysRemaining.V
+	if !a.DaysRemaining.Given {
 		remaining = 90
 	}
-	encoding := c.Str("encoding")
-	out := mod.CertOut{Encoding: encoding, Append: c.Value("append_certs"), Pass: mod.Pass(c.Value("pkcs12_passphrase")), Compat: c.Bool("pkcs12_encryption_compat"), FriendlyName: c.Str("pkcs12_friendlyname")}
+	encoding := a.Encoding
+	out := mod.CertOut{Encoding: encoding, Append: a.AppendCerts, Pass: mod.Pass(a.Pkcs12Passphrase), Compat: a.Pkcs12EncryptionCompat, FriendlyName: fun.TextOf(a.Pkcs12Friendlyname)}
 	var current *pki.Loaded
 	var private *pki.Key
 	look := func(data []byte) error {
@@ -274,12 +308,12 @@ func certificateManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
 		if encoding != l.Encoding {
 			s.changes.Set("encoding", encoding)
 		} else if encoding == "pkcs12" && l.Bag.FriendlyName != out.FriendlyName {
-			s.changes.Set("pkcs12_friendlyname", c.Value("pkcs12_friendlyname"))
+			s.changes.Set("pkcs12_friendlyname", a.Pkcs12Friendlyname)
 		}
 		if l.Cert.NotAfter.Before(h.Now().Add(time.Duration(remaining) * 24 * time.Hour)) {
 			s.changes.Set("expiration", true)
 		}
-		same, err := sameChain(h, l.Chain, c.List("append_certs"))
+		same, err := sameChain(h, l.Chain, fun.ItemsOf(a.AppendCerts))
 		if err != nil {
 			return err
 		}
@@ -365,11 +399,27 @@ func (s *state) compareCert(ctx context.Context, cert *x509.Certificate, kw *val
 	return b.Private, nil
 }
 
+type csrManagedV2Args struct {
+	_        string      `arg:"name,required,path" doc:"file to manage"`
+	_        value.Value `arg:"private_key,required,secret" doc:"private key: a file, PEM text or bytes"`
+	_        string      `arg:"private_key_passphrase,secret" doc:"passphrase of the private key"`
+	_        string      `arg:"digest" default:"sha256" doc:"digest of the signature"`
+	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	_        value.Value `arg:"subject,str|list|dict" doc:"subject, as text of RFC 4514, a list of its parts or a mapping; default: the arguments CN, O, C ..."`
+	mod.MoreRequestArgs
+	mod.SubjectArgs
+	mod.OlderSubjectArgs
+	mod.ExtArgs
+	fileManagedArgs
+	moreFileArgs
+	_ fun.Kwargs
+}
+
 // csrManagedV2 manages a certificate signing request. Salt: states/x509_v2.py csr_managed.
-func csrManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
+func csrManagedV2(ctx context.Context, c *fun.Call, a *csrManagedV2Args) fun.Ret {
 	s, rest := begin(c)
 	kw := certKwargs(rest)
-	encoding := c.Str("encoding")
+	encoding := a.Encoding
 	digest := value.Str(kw.At("digest"))
 	var current *x509.CertificateRequest
 	look := func(data []byte) error {
@@ -412,13 +462,21 @@ func csrManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
 	})
 }
 
+type pemManagedV2Args struct {
+	_    string      `arg:"name,required,path" doc:"file to manage"`
+	Text value.Value `arg:"text,required,secret" doc:"PEM text, or a file that has it"`
+	fileManagedArgs
+	moreFileArgs
+	Rest fun.Kwargs
+}
+
 // pemManagedV2 manages a PEM block. Salt: states/x509_v2.py pem_managed.
-func pemManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
+func pemManagedV2(ctx context.Context, c *fun.Call, a *pemManagedV2Args) fun.Ret {
 	file, _ := split(c, fileArgs)
-	if c.Kw.Len() > 0 {
-		return fun.Raise(unrecognized(c.Kw))
+	if a.Rest.Map.Len() > 0 {
+		return fun.Raise(unrecognized(a.Rest.Map))
 	}
-	entry, err := mod.PEMEntryV2(c.Env.Host, c.Value("text"), "")
+	entry, err := mod.PEMEntryV2(c.Env.Host, a.Text, "")
 	if err != nil {
 		return fun.Ret{Name: c.Name, Comment: err.Error()}
 	}
@@ -441,24 +499,42 @@ func unrecognized(rest *value.Map) error {
 	return value.Raise("salt.exceptions.SaltInvocationError", "Unrecognized keyword arguments: %s", value.Repr(value.NewList(rest.Keys()...)))
 }
 
+type privateKeyManagedV2Args struct {
+	_                      string      `arg:"name,required,path" doc:"file to manage"`
+	Algo                   string      `arg:"algo" default:"rsa" doc:"kind of the key: rsa, ec or ed25519"`
+	Keysize                value.Value `arg:"keysize,int" doc:"size of the key: 2048, 3072 or 4096 (rsa), 256, 384 or 521 (ec); default: 2048 and 256"`
+	Passphrase             value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+	Encoding               string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	New                    bool        `arg:"new" default:"False" doc:"always make a new key"`
+	Overwrite              bool        `arg:"overwrite" default:"False" doc:"replace a file that cannot be read as a private key"`
+	Pkcs12EncryptionCompat bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	fileManagedArgs
+	moreFileArgs
+	Bits value.Value `arg:"bits,kw,int" doc:"same as keysize"`
+	_    string      `arg:"cipher,kw" doc:"accepted, has no effect"`
+	_    bool        `arg:"verbose,kw" doc:"accepted, has no effect"`
+	_    bool        `arg:"text,kw" doc:"accepted, has no effect"`
+	Rest fun.Kwargs
+}
+
 // privateKeyManagedV2 manages a private key. Salt: states/x509_v2.py private_key_managed.
-func privateKeyManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
+func privateKeyManagedV2(ctx context.Context, c *fun.Call, a *privateKeyManagedV2Args) fun.Ret {
 	s, _ := begin(c)
-	size := c.Value("keysize")
-	if bits := c.Value("bits"); bits != nil {
+	size := a.Keysize
+	if bits := a.Bits; bits != nil {
 		size = bits
 	}
-	if c.Kw.Len() > 0 {
-		return fun.Raise(unrecognized(c.Kw))
+	if a.Rest.Map.Len() > 0 {
+		return fun.Raise(unrecognized(a.Rest.Map))
 	}
 	if !value.Truth(s.file.At("mode")) {
 		s.file.Set("mode", "0400")
 	}
-	algo, encoding, pass := c.Str("algo"), c.Str("encoding"), mod.Pass(c.Value("passphrase"))
+	algo, encoding, pass := a.Algo, a.Encoding, mod.Pass(a.Passphrase)
 	if value.Truth(size) && (algo == "ed25519" || algo == "ed448") {
 		return s.fail(fun.Errorf("keysize is an invalid parameter for %s", algo))
 	}
-	k := &keyState{state: s, algo: algo, encoding: encoding, pass: pass, size: size, overwrite: c.Bool("overwrite")}
+	k := &keyState{state: s, algo: algo, encoding: encoding, pass: pass, size: size, overwrite: a.Overwrite}
 	create := func() ([]byte, error) {
 		key := k.current
 		if key == nil || !s.only("encoding", "passphrase") {
@@ -467,11 +543,11 @@ func privateKeyManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
 				return nil, err
 			}
 		}
-		return mod.EncodeKey(key, encoding, pass, c.Bool("pkcs12_encryption_compat"))
+		return mod.EncodeKey(key, encoding, pass, a.Pkcs12EncryptionCompat)
 	}
 	return s.run(ctx, work{
 		what: "private key", correct: "The private key is in the correct state", look: k.look, make: create,
-		text: encoding == "pem", current: func() bool { return s.exists }, force: c.Bool("new"),
+		text: encoding == "pem", current: func() bool { return s.exists }, force: a.New,
 	})
 }
 

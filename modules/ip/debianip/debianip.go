@@ -32,8 +32,8 @@ func avail(env *fun.Env) (bool, string) {
 
 // interfaceName returns the argument iface where it may be part of the name of a file
 // and an argument of a program.
-func interfaceName(c *fun.Call) (string, error) {
-	name := c.Str("iface")
+func interfaceName(c *fun.Call, a *ifaceArg) (string, error) {
+	name := a.Iface
 	if name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ \t\r\n\x00") {
 		return "", fun.Errorf("invalid interface name %s", value.Repr(name))
 	}
@@ -70,12 +70,12 @@ func splitLines(text string) []string { return slices.Collect(strings.Lines(text
 
 func result(ls []string) (fun.Result, error) { return fun.Value(value.Strings(ls...)) }
 
-func getInterface(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getInterface(_ context.Context, c *fun.Call, args *ifaceArg) (fun.Result, error) {
 	all, err := load(c.Env.Host)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	a := all.find(c.Str("iface"))
+	a := all.find(args.Iface)
 	if a == nil {
 		return result(nil)
 	}
@@ -117,16 +117,23 @@ func install(ctx context.Context, c *fun.Call, name string) error {
 	return err
 }
 
+type buildInterfaceArgs struct {
+	ifaceArg
+	typeArg
+	Enabled bool `arg:"enabled,required" doc:"bring it up at boot"`
+	_       fun.Kwargs
+}
+
 // buildInterface writes an interface and returns its lines. Salt: salt/modules/debian_ip.py
 // build_interface. Differences: nothing is installed in test mode; what the files say of
 // other interfaces stays where it is, also "source" lines and options that Salt does not
 // know; numbers among the options of bonds, bridges and ethtool are written as well.
-func buildInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) (fun.Result, error) {
+	name, err := interfaceName(c, &args.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	typ := strings.ToLower(c.Str("iface_type"))
+	typ := strings.ToLower(args.IfaceType)
 	if !slices.Contains(types, typ) {
 		return fun.Result{}, bad(name, typ, strings.Join(types, "|"))
 	}
@@ -138,7 +145,7 @@ func buildInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	var a *adapter
 	switch typ {
 	case "eth", "bond", "bridge", "slave", "vlan", "pppoe":
-		a, err = settle(c, o, typ, c.Bool("enabled"), name)
+		a, err = settle(c, o, typ, args.Enabled, name)
 	case "source":
 		a = &adapter{name: name, sources: words(o.At("source"))}
 	default:
@@ -258,16 +265,22 @@ func savePPP(h host.Host, m *value.Map) error {
 
 func bondFile(name string) string { return "/etc/modprobe.d/" + name + ".conf" }
 
-func getBond(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+func getBond(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	name, err := interfaceName(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return result(fileLines(c.Env.Host, bondFile(name)))
 }
 
-func buildBond(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+// buildBondArgs are the arguments of buildBond and buildRoutes.
+type buildBondArgs struct {
+	ifaceArg
+	_ fun.Kwargs
+}
+
+func buildBond(ctx context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, error) {
+	name, err := interfaceName(c, &a.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -304,8 +317,8 @@ func routeFiles(name string) (up, down string) {
 	return "/etc/network/if-up.d/route-" + name, "/etc/network/if-down.d/route-" + name
 }
 
-func getRoutes(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+func getRoutes(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	name, err := interfaceName(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -314,8 +327,8 @@ func getRoutes(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // buildRoutes writes the scripts. Salt: salt/modules/debian_ip.py build_routes.
-func buildRoutes(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+func buildRoutes(_ context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, error) {
+	name, err := interfaceName(c, &a.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -392,31 +405,47 @@ func script(verb, iface string, routes []value.Value) (string, error) {
 
 // bring runs ifup(8) or ifdown(8); a slave is its master's, and what is only a source
 // is not an interface.
-func bring(ctx context.Context, c *fun.Call, program string) (fun.Result, error) {
-	name, err := interfaceName(c)
+func bring(ctx context.Context, c *fun.Call, a *upArgs, program string) (fun.Result, error) {
+	name, err := interfaceName(c, &a.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if t := c.Str("iface_type"); t == "slave" || t == "source" {
+	if t := a.IfaceType; t == "slave" || t == "source" {
 		return fun.Value(nil)
 	}
 	out, err := tool.Merged(ctx, c.Env.Host, program, name)
 	return out.Result(), err
 }
 
-func up(ctx context.Context, c *fun.Call) (fun.Result, error)   { return bring(ctx, c, "ifup") }
-func down(ctx context.Context, c *fun.Call) (fun.Result, error) { return bring(ctx, c, "ifdown") }
+// upArgs are the arguments of up and down.
+type upArgs struct {
+	ifaceArg
+	typeArg
+}
+
+func up(ctx context.Context, c *fun.Call, a *upArgs) (fun.Result, error) {
+	return bring(ctx, c, a, "ifup")
+}
+
+func down(ctx context.Context, c *fun.Call, a *upArgs) (fun.Result, error) {
+	return bring(ctx, c, a, "ifdown")
+}
+
+// applySettingsArgs are the arguments of applySettings and buildSettings.
+type applySettingsArgs struct {
+	Rest fun.Kwargs
+}
 
 // applySettings sets the host name where that is asked for, and restarts networking.
 // Salt: salt/modules/debian_ip.py apply_network_settings.
-func applySettings(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.Result, error) {
 	named := true
 	call := func(name, arg string) (bool, error) {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
 		return value.Truth(res.Value), err
 	}
-	if on, _ := onOff(c.Kw.At("apply_hostname")); on {
-		if name := c.Kw.Str("hostname"); name != "" {
+	if on, _ := onOff(a.Rest.Map.At("apply_hostname")); on {
+		if name := a.Rest.Map.Str("hostname"); name != "" {
 			var err error
 			if named, err = call("network.mod_hostname", name); err != nil {
 				return fun.Result{}, err
@@ -426,7 +455,7 @@ func applySettings(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			named = false
 		}
 	}
-	if on, _ := onOff(c.Kw.At("require_reboot")); on {
+	if on, _ := onOff(a.Rest.Map.At("require_reboot")); on {
 		return fun.Value(named)
 	}
 	stopped, err := call("service.stop", "networking")

@@ -72,7 +72,7 @@ func serviceIs(ctx context.Context, c *fun.Call, question, name string) bool {
 // getSettings returns the settings. Salt: salt/modules/debian_ip.py
 // get_network_settings. Difference: the search list is shown on Ubuntu, too, so that
 // it does not change on each run.
-func getSettings(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func getSettings(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	g := current(c.Env.Host)
 	if ubuntuFrom(c, 12) {
 		g.networking = "no"
@@ -134,7 +134,7 @@ func wished(o *value.Map, now global) (global, error) {
 // Salt: salt/modules/debian_ip.py build_network_settings. Differences: in test mode it
 // returns the settings where nothing is to be written, so that nothing shows as a change
 // then; /etc/resolv.conf keeps its line ends.
-func buildSettings(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func buildSettings(ctx context.Context, c *fun.Call, _ *applySettingsArgs) (fun.Result, error) {
 	h := c.Env.Host
 	o, test := settings(c)
 	now := current(h)

@@ -2,24 +2,27 @@ package debianip
 
 import "brine/internal/fun"
 
-// Arguments that several functions have.
-var (
-	ifaceArg   = fun.Arg{Name: "iface", Type: fun.Str, Required: true, Doc: "name of the interface"}
-	typeArg    = fun.Arg{Name: "iface_type", Type: fun.Str, Required: true, Doc: "type of the interface: eth, bond, bridge, slave, vlan, pppoe, source"}
-	enabledArg = fun.Arg{Name: "enabled", Type: fun.Bool, Required: true, Doc: "bring it up at boot"}
-)
+type ifaceArg struct {
+	_     fun.Arguments
+	Iface string `arg:"iface,required" doc:"name of the interface"`
+}
+
+type typeArg struct {
+	_         fun.Arguments
+	IfaceType string `arg:"iface_type,required" doc:"type of the interface: eth, bond, bridge, slave, vlan, pppoe, source"`
+}
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "apply_network_settings", Doc: "Restart networking, with apply_hostname also set the host name.", Src: "modules/debian_ip.py apply_network_settings", VarKw: true, Hands: true, Fn: applySettings},
-	{Name: "build_bond", Doc: "Write the options of a bond for the kernel.", Src: "modules/debian_ip.py build_bond", Args: []fun.Arg{ifaceArg}, VarKw: true, Hands: true, Fn: buildBond},
-	{Name: "build_interface", Doc: "Write an interface; return its lines.", Src: "modules/debian_ip.py build_interface", Args: []fun.Arg{ifaceArg, typeArg, enabledArg}, VarKw: true, Hands: true, Fn: buildInterface},
-	{Name: "build_network_settings", Doc: "Write the global settings: enabled, hostname, search.", Src: "modules/debian_ip.py build_network_settings", VarKw: true, Hands: true, Fn: buildSettings},
-	{Name: "build_routes", Doc: "Write the routes of an interface; return the lines.", Src: "modules/debian_ip.py build_routes", Args: []fun.Arg{ifaceArg}, VarKw: true, Hands: true, Fn: buildRoutes},
-	{Name: "down", Doc: "Take an interface down.", Src: "modules/debian_ip.py down", Args: []fun.Arg{ifaceArg, typeArg}, Fn: down},
-	{Name: "get_bond", Doc: "Return the options of a bond for the kernel.", Src: "modules/debian_ip.py get_bond", Args: []fun.Arg{ifaceArg}, Fn: getBond},
-	{Name: "get_interface", Doc: "Return the lines of an interface.", Src: "modules/debian_ip.py get_interface", Args: []fun.Arg{ifaceArg}, Fn: getInterface},
-	{Name: "get_network_settings", Doc: "Return the global settings.", Src: "modules/debian_ip.py get_network_settings", Fn: getSettings},
-	{Name: "get_routes", Doc: "Return the routes of an interface.", Src: "modules/debian_ip.py get_routes", Args: []fun.Arg{ifaceArg}, Fn: getRoutes},
-	{Name: "up", Doc: "Bring an interface up.", Src: "modules/debian_ip.py up", Args: []fun.Arg{ifaceArg, typeArg}, Fn: up},
+	{Name: "apply_network_settings", Doc: "Restart networking, with apply_hostname also set the host name.", Src: "modules/debian_ip.py apply_network_settings", Hands: true, Do: applySettings},
+	{Name: "build_bond", Doc: "Write the options of a bond for the kernel.", Src: "modules/debian_ip.py build_bond", Hands: true, Do: buildBond},
+	{Name: "build_interface", Doc: "Write an interface; return its lines.", Src: "modules/debian_ip.py build_interface", Hands: true, Do: buildInterface},
+	{Name: "build_network_settings", Doc: "Write the global settings: enabled, hostname, search.", Src: "modules/debian_ip.py build_network_settings", Hands: true, Do: buildSettings},
+	{Name: "build_routes", Doc: "Write the routes of an interface; return the lines.", Src: "modules/debian_ip.py build_routes", Hands: true, Do: buildRoutes},
+	{Name: "down", Doc: "Take an interface down.", Src: "modules/debian_ip.py down", Do: down},
+	{Name: "get_bond", Doc: "Return the options of a bond for the kernel.", Src: "modules/debian_ip.py get_bond", Do: getBond},
+	{Name: "get_interface", Doc: "Return the lines of an interface.", Src: "modules/debian_ip.py get_interface", Do: getInterface},
+	{Name: "get_network_settings", Doc: "Return the global settings.", Src: "modules/debian_ip.py get_network_settings", Do: getSettings},
+	{Name: "get_routes", Doc: "Return the routes of an interface.", Src: "modules/debian_ip.py get_routes", Do: getRoutes},
+	{Name: "up", Doc: "Bring an interface up.", Src: "modules/debian_ip.py up", Do: up},
 }

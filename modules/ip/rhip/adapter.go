@@ -48,6 +48,7 @@ func word(on bool) string {
 // An adapter is an interface that is to be described: o are the settings given, out
 // what is written.
 type adapter struct {
+	a         *buildInterfaceArgs
 	c         *fun.Call
 	name, typ string
 	o, out    *value.Map
@@ -376,7 +377,7 @@ func (a *adapter) switches() error {
 		}
 		a.out.Set(key, word(on))
 	}
-	a.out.Set("onboot", word(a.c.Bool("enabled")))
+	a.out.Set("onboot", word(a.a.Enabled))
 	for _, key := range []string{"userctl", "nm_controlled"} {
 		if !a.out.Has(key) {
 			a.out.Set(key, "no")

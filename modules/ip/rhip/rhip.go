@@ -39,8 +39,8 @@ func avail(env *fun.Env) (bool, string) {
 
 // interfaceName returns the argument iface where it may be part of the name of a file
 // and an argument of a program.
-func interfaceName(c *fun.Call) (string, error) {
-	name := c.Str("iface")
+func interfaceName(c *fun.Call, iface string) (string, error) {
+	name := iface
 	if name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\"'`$\\ \t\r\n\x00") {
 		return "", fun.Errorf("invalid interface name %s", value.Repr(name))
 	}
@@ -86,7 +86,7 @@ func write(h host.Host, file, text string) error {
 func result(ls []string) (fun.Result, error) { return fun.Value(value.Strings(ls...)) }
 
 func getInterface(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+	name, err := interfaceName(c, c.Str("iface"))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -94,14 +94,14 @@ func getInterface(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 func getRoutes(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+	name, err := interfaceName(c, c.Str("iface"))
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return result(append(read(c.Env.Host, scripts+"/route-"+name), read(c.Env.Host, scripts+"/route6-"+name)...))
 }
 
-func getSettings(_ context.Context, c *fun.Call) (fun.Result, error) {
+func getSettings(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return result(read(c.Env.Host, networkFile))
 }
 
@@ -139,19 +139,26 @@ func prepare(typ string, o *value.Map) (pkg string, err error) {
 	return "", nil
 }
 
+type buildInterfaceArgs struct {
+	ifaceArg
+	typeArg
+	Enabled bool `arg:"enabled,required" doc:"bring it up at boot"`
+	Rest    fun.Kwargs
+}
+
 // buildInterface writes an interface and returns its lines. Salt: salt/modules/rh_ip.py
 // build_interface. Differences: nothing is installed and no sysctl set in test mode,
 // releases before 7 and after 8 are written as well, lists may be words of a text.
-func buildInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) (fun.Result, error) {
+	name, err := interfaceName(c, args.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	typ := strings.ToLower(c.Str("iface_type"))
+	typ := strings.ToLower(args.IfaceType)
 	if !slices.Contains(types, typ) {
 		return fun.Result{}, bad(name, typ, strings.Join(types, "|"))
 	}
-	o := c.Kw.Copy()
+	o := args.Rest.Map.Copy()
 	pkg, err := prepare(typ, o)
 	if err != nil {
 		return fun.Result{}, err
@@ -159,7 +166,7 @@ func buildInterface(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if slices.Contains([]string{"clone", "ipsec", "dialup"}, typ) {
 		return fun.Result{}, fun.Errorf("interfaces of type %s cannot be written", typ)
 	}
-	a := &adapter{c: c, name: name, typ: typ, o: o, out: value.NewMap(16)}
+	a := &adapter{c: c, a: args, name: name, typ: typ, o: o, out: value.NewMap(16)}
 	if err := a.settle(); err != nil {
 		return fun.Result{}, err
 	}
@@ -207,16 +214,21 @@ func (a *adapter) ready(ctx context.Context, pkg string) error {
 	return nil
 }
 
+type buildRoutesArgs struct {
+	ifaceArg
+	Rest fun.Kwargs
+}
+
 // buildRoutes writes the routes of an interface and returns the lines. Salt:
 // salt/modules/rh_ip.py build_routes. Difference: every release gets the lines of
 // ip-route(8), which all since 6 read.
-func buildRoutes(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c)
+func buildRoutes(ctx context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Result, error) {
+	name, err := interfaceName(c, a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var list *value.List
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.Map.All() {
 		if strings.EqualFold(value.Str(k), "routes") {
 			list, _ = v.(*value.List)
 		}
@@ -236,7 +248,7 @@ func buildRoutes(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			v4.WriteString(text)
 		}
 	}
-	if value.Truth(c.Kw.At("test")) {
+	if value.Truth(a.Rest.Map.At("test")) {
 		return result(append(lines(v4.String()), lines(v6.String())...))
 	}
 	if err := write(c.Env.Host, scripts+"/route-"+name, v4.String()); err != nil {
@@ -289,12 +301,12 @@ func route(iface string, item value.Value) (text string, is6 bool, err error) {
 
 // bring runs ifup(8) or ifdown(8), or NetworkManager where these are not installed. A
 // slave is brought up by its master.
-func bring(ctx context.Context, c *fun.Call, program, verb string) (fun.Result, error) {
-	name, err := interfaceName(c)
+func bring(ctx context.Context, c *fun.Call, a *upArgs, program, verb string) (fun.Result, error) {
+	name, err := interfaceName(c, a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if t := strings.ToLower(c.Str("iface_type")); t == "slave" || t == "teamport" {
+	if t := strings.ToLower(a.IfaceType); t == "slave" || t == "teamport" {
 		return fun.Value(nil)
 	}
 	h := c.Env.Host
@@ -309,10 +321,16 @@ func bring(ctx context.Context, c *fun.Call, program, verb string) (fun.Result, 
 	return out.Result(), err
 }
 
-func up(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return bring(ctx, c, "ifup", "connect")
+// upArgs are the arguments of up and down.
+type upArgs struct {
+	ifaceArg
+	typeArg
 }
 
-func down(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return bring(ctx, c, "ifdown", "disconnect")
+func up(ctx context.Context, c *fun.Call, a *upArgs) (fun.Result, error) {
+	return bring(ctx, c, a, "ifup", "connect")
+}
+
+func down(ctx context.Context, c *fun.Call, a *upArgs) (fun.Result, error) {
+	return bring(ctx, c, a, "ifdown", "disconnect")
 }

@@ -160,19 +160,24 @@ func (g *global) text(retain bool) string {
 	return b.String()
 }
 
+// buildSettingsArgs are the arguments of buildSettings and applySettings.
+type buildSettingsArgs struct {
+	Rest fun.Kwargs
+}
+
 // buildSettings writes the global settings and returns the lines. Salt:
 // salt/modules/rh_ip.py build_network_settings. Difference: retain_settings keeps what
 // Salt does not know, too.
-func buildSettings(_ context.Context, c *fun.Call) (fun.Result, error) {
-	g := &global{o: value.NewMap(c.Kw.Len()), have: current(c.Env.Host)}
-	for k, v := range c.Kw.All() {
+func buildSettings(_ context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Result, error) {
+	g := &global{o: value.NewMap(a.Rest.Map.Len()), have: current(c.Env.Host)}
+	for k, v := range a.Rest.Map.All() {
 		g.o.Set(strings.ToLower(value.Str(k)), v)
 	}
 	if err := g.build(); err != nil {
 		return fun.Result{}, err
 	}
 	text := g.text(value.Truth(g.o.At("retain_settings")))
-	if value.Truth(c.Kw.At("test")) {
+	if value.Truth(a.Rest.Map.At("test")) {
 		return result(lines(text))
 	}
 	if err := write(c.Env.Host, networkFile, text); err != nil {
@@ -183,15 +188,15 @@ func buildSettings(_ context.Context, c *fun.Call) (fun.Result, error) {
 
 // applySettings sets the host name where that is asked for, and restarts networking.
 // Salt: salt/modules/rh_ip.py apply_network_settings.
-func applySettings(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func applySettings(ctx context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Result, error) {
 	call := func(name, arg string) (bool, error) {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
 		return value.Truth(res.Value), err
 	}
 	named := true
-	if on, _ := onOff(c.Kw.At("apply_hostname")); on {
-		name := value.Str(c.Kw.At("hostname"))
-		if named = c.Kw.Has("hostname"); named {
+	if on, _ := onOff(a.Rest.Map.At("apply_hostname")); on {
+		name := value.Str(a.Rest.Map.At("hostname"))
+		if named = a.Rest.Map.Has("hostname"); named {
 			var err error
 			if named, err = call("network.mod_hostname", name); err != nil {
 				return fun.Result{}, err
@@ -200,7 +205,7 @@ func applySettings(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			c.Env.Log().Warn("apply_hostname is set, but there is no hostname")
 		}
 	}
-	if on, _ := onOff(c.Kw.At("require_reboot")); on {
+	if on, _ := onOff(a.Rest.Map.At("require_reboot")); on {
 		return fun.Value(named)
 	}
 	service := "NetworkManager"

@@ -101,18 +101,31 @@ func (a apk) texts(ctx context.Context) (*value.Map, error) {
 	return m, err
 }
 
-func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("removed") || c.Bool("purge_desired") { // apk knows neither
+type listPkgsArgs struct {
+	VersionsAsList bool `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
+	Removed        bool `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which apk knows none"`
+	PurgeDesired   bool `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which apk knows none"`
+	_              fun.Kwargs
+}
+
+func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
+	if a.Removed || a.PurgeDesired { // apk knows neither
 		return fun.Value(value.NewMap(0))
 	}
 	m, err := apk{c.Env}.installed(ctx)
-	if err == nil && !c.Bool("versions_as_list") {
+	if err == nil && !a.VersionsAsList {
 		pkg.Stringify(m)
 	}
 	return fun.Result{Value: m}, err
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type versionArgs struct {
+	VersionsAsList bool `arg:"versions_as_list,kw" default:"False" doc:"return lists of versions rather than text"`
+	_              fun.Varargs
+	_              fun.Kwargs
+}
+
+func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Value(value.NewMap(0))
@@ -121,14 +134,25 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(pkg.Versions(m, wanted, c.Bool("versions_as_list")))
+	return fun.Value(pkg.Versions(m, wanted, a.VersionsAsList))
 }
 
-func versionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(int64(pkgversion.APK(c.Str("pkg1"), c.Str("pkg2"))))
+type versionCmpArgs struct {
+	Pkg1 string `arg:"pkg1,required,str|none" doc:"a version"`
+	Pkg2 string `arg:"pkg2,required,str|none" doc:"another version"`
+	_    bool   `arg:"ignore_epoch" default:"False" doc:"has no effect: versions of apk have no epoch"`
+	_    fun.Kwargs
 }
 
-func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func versionCmp(_ context.Context, c *fun.Call, a *versionCmpArgs) (fun.Result, error) {
+	return fun.Value(int64(pkgversion.APK(a.Pkg1, a.Pkg2)))
+}
+
+type refreshDBArgs struct {
+	_ fun.Kwargs
+}
+
+func refreshDB(ctx context.Context, c *fun.Call, _ *refreshDBArgs) (fun.Result, error) {
 	return fun.Result{Value: true}, apk{c.Env}.refresh(ctx)
 }
 
@@ -168,7 +192,13 @@ func upgrading(text string) *value.Map {
 	return m
 }
 
-func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type latestVersionArgs struct {
+	Refresh bool `arg:"refresh,kw" default:"True" doc:"update the index of packages first"`
+	_       fun.Varargs
+	_       fun.Kwargs
+}
+
+func latestVersion(ctx context.Context, c *fun.Call, args *latestVersionArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Value("")
@@ -181,7 +211,7 @@ func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("refresh") {
+	if args.Refresh {
 		if err := a.refresh(ctx); err != nil {
 			return fun.Result{}, err
 		}
@@ -223,9 +253,14 @@ func (a apk) candidate(ctx context.Context, name string, have *value.List) (stri
 	return best, nil
 }
 
-func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listUpgradesArgs struct {
+	refreshArg
+	_ fun.Kwargs
+}
+
+func listUpgrades(ctx context.Context, c *fun.Call, args *listUpgradesArgs) (fun.Result, error) {
 	a := apk{c.Env}
-	if c.Bool("refresh") {
+	if args.Refresh {
 		if err := a.refresh(ctx); err != nil {
 			return fun.Result{}, err
 		}
@@ -234,11 +269,22 @@ func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m}, err
 }
 
+type installArgs struct {
+	nameArg
+	Refresh bool `arg:"refresh" default:"False" doc:"update the index of packages first"`
+	pkgsArg
+	Sources    []value.Value `arg:"sources" doc:"package files: mappings of a name to a path or URL; name is ignored"`
+	Version    string        `arg:"version,kw" doc:"version to install, or comparisons such as >=1.2; apk keeps to it in upgrades"`
+	SkipVerify bool          `arg:"skip_verify,kw" default:"False" doc:"do not check signatures"`
+	Saltenv    string        `arg:"saltenv,kw" default:"base" doc:"environment of salt:// URLs"`
+	_          fun.Kwargs
+}
+
 // install installs packages. Salt: salt/modules/apkpkg.py install, which knows no
 // versions and no files.
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func install(ctx context.Context, c *fun.Call, given *installArgs) (fun.Result, error) {
 	a := apk{c.Env}
-	req := pkg.Request{Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
+	req := pkg.Request{Name: given.Name, Version: given.Version, Pkgs: given.Pkgs, Sources: given.Sources, SaltEnv: given.Saltenv}
 	if len(req.Pkgs) > 0 && len(req.Sources) > 0 {
 		return fun.Result{}, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
 	}
@@ -247,7 +293,7 @@ func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	args := []string{"add"}
-	if c.Bool("skip_verify") {
+	if given.SkipVerify {
 		args = append(args, "--allow-untrusted")
 	}
 	targets, update, err := words(ctx, c, &req, old)
@@ -257,7 +303,7 @@ func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if update {
 		args = append(args, "-u")
 	}
-	if c.Bool("refresh") {
+	if given.Refresh {
 		if err := a.refresh(ctx); err != nil {
 			return fun.Result{}, err
 		}
@@ -318,15 +364,30 @@ func (a apk) act(ctx context.Context, old *value.Map, failed string, args []stri
 	return fun.Value(ret)
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return uninstall(ctx, c, c.Bool("purge"))
+type removeArgs struct {
+	nameArg
+	pkgsArg
+	Purge bool `arg:"purge" default:"False" doc:"remove their configuration files, too"`
+	_     fun.Kwargs
 }
 
-func purge(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, true) }
+func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	return uninstall(ctx, c, a.Name, a.Pkgs, a.Purge)
+}
 
-func uninstall(ctx context.Context, c *fun.Call, purge bool) (fun.Result, error) {
+type purgeArgs struct {
+	nameArg
+	pkgsArg
+	_ fun.Kwargs
+}
+
+func purge(ctx context.Context, c *fun.Call, a *purgeArgs) (fun.Result, error) {
+	return uninstall(ctx, c, a.Name, a.Pkgs, true)
+}
+
+func uninstall(ctx context.Context, c *fun.Call, name string, pkgs []value.Value, purge bool) (fun.Result, error) {
 	a := apk{c.Env}
-	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
+	req := pkg.Request{Name: name, Pkgs: pkgs}
 	list, err := req.ToRemove(c.Env)
 	if err != nil {
 		return fun.Result{}, err
@@ -354,10 +415,17 @@ func uninstall(ctx context.Context, c *fun.Call, purge bool) (fun.Result, error)
 	return a.act(ctx, old, "Problem encountered removing package(s)", args)
 }
 
+type upgradeArgs struct {
+	nameArg
+	pkgsArg
+	refreshArg
+	_ fun.Kwargs
+}
+
 // upgrade upgrades all packages, or some. It returns changes, result and comment.
-func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func upgrade(ctx context.Context, c *fun.Call, given *upgradeArgs) (fun.Result, error) {
 	a := apk{c.Env}
-	if c.Bool("refresh") {
+	if given.Refresh {
 		if err := a.refresh(ctx); err != nil {
 			return fun.Result{}, err
 		}
@@ -367,8 +435,8 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	args := []string{"upgrade"}
-	if c.Str("name") != "" || len(c.List("pkgs")) > 0 {
-		req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
+	if given.Name != "" || len(given.Pkgs) > 0 {
+		req := pkg.Request{Name: given.Name, Pkgs: given.Pkgs}
 		targets, _, err := words(ctx, c, &req, old)
 		if err != nil {
 			return fun.Result{}, err
@@ -390,7 +458,13 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("changes", pkg.CompareDicts(old, now), "result", out.Status == 0, "comment", comment))
 }
 
-func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// fileDictArgs are the arguments of fileDict and owner.
+type fileDictArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func fileDict(ctx context.Context, c *fun.Call, _ *fileDictArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Value("Package name should be provided")
@@ -421,7 +495,7 @@ func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: value.MapOf("errors", faults, "packages", pkgs), Retcode: status}, nil
 }
 
-func owner(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func owner(ctx context.Context, c *fun.Call, _ *fileDictArgs) (fun.Result, error) {
 	paths := pkg.Names(c)
 	if len(paths) == 0 {
 		return fun.Value("You must provide a path")

@@ -17,6 +17,7 @@ import (
 // An installation is a call of pkg.install.
 type installation struct {
 	*apt
+	a       *installArgs
 	c       *fun.Call
 	old     *value.Map // versions of what was installed
 	files   bool       // package files are installed, not packages of repositories
@@ -29,11 +30,34 @@ type installation struct {
 	said    []string // what dpkg said of errors
 }
 
+type installArgs struct {
+	_            string      `arg:"name" doc:"name of the package, or several with commas between them"`
+	_            bool        `arg:"refresh" default:"False" doc:"refresh the lists of apt first, unless they have all versions that are asked for"`
+	_            string      `arg:"fromrepo" doc:"release to take packages from, such as stable or bookworm-backports"`
+	_            bool        `arg:"skip_verify" default:"False" doc:"install packages of repositories that are not signed"`
+	Debconf      string      `arg:"debconf" doc:"path or URL of a file with answers for debconf, which are set first"`
+	_            value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
+	_            value.Value `arg:"sources,list" doc:"package files: mappings of a name to a path or URL; name is ignored"`
+	Reinstall    bool        `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
+	Downloadonly bool        `arg:"downloadonly" default:"False" doc:"only download the packages"`
+	IgnoreEpoch  bool        `arg:"ignore_epoch" default:"False" doc:"ignore the epoch when versions are compared"`
+	_            string      `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"`
+	_            bool        `arg:"install_recommends,kw" doc:"whether to install recommended packages; default: what apt is configured to do"`
+	_            bool        `arg:"only_upgrade,kw" default:"False" doc:"only upgrade packages that are installed"`
+	UpdateHolds  bool        `arg:"update_holds,kw" default:"False" doc:"do not log that held packages are changed; they are held again afterwards in any case"`
+	_            bool        `arg:"normalize,kw" default:"True" doc:"strip the architecture of the machine from names"`
+	_            string      `arg:"saltenv,kw" doc:"environment of salt:// URLs"`
+	_            string      `arg:"repo,kw" doc:"old name of fromrepo"`
+	changeArgs
+	envArgs
+	_ fun.Kwargs
+}
+
 // install installs packages. Salt: salt/modules/aptpkg.py install.
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	i := &installation{apt: newApt(c), c: c}
-	i.more = environment(c.Value("env"))
-	if file := c.Str("debconf"); file != "" {
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
+	i := &installation{apt: newApt(c), c: c, a: a}
+	i.more = environment(a.Env)
+	if file := a.Debconf; file != "" {
 		if _, err := pkg.Call(ctx, c.Env, "debconf.set_file", nil, file); err != nil {
 			return fun.Result{}, err
 		}
@@ -116,7 +140,7 @@ func (i *installation) find(ctx context.Context) error {
 // before notes what is installed.
 func (i *installation) before(ctx context.Context, refresh bool) (err error) {
 	if refresh {
-		if err := i.refreshFor(ctx, i.c); err != nil {
+		if err := i.refreshFor(ctx, i.c, &i.a.changeArgs); err != nil {
 			return err
 		}
 	}
@@ -170,7 +194,7 @@ func (i *installation) findNamed(ctx context.Context, list []pkg.Target) error {
 	for _, t := range list {
 		if t.Any {
 			i.named = append(i.named, t.Name)
-			if i.c.Bool("reinstall") && i.old.Has(t.Name) {
+			if i.a.Reinstall && i.old.Has(t.Name) {
 				i.again, i.againBy = append(i.again, t.Name), append(i.againBy, t.Name)
 			} else {
 				i.targets = append(i.targets, t.Name)
@@ -199,7 +223,7 @@ func choice(version string) bool { return strings.ContainsAny(version, "<>*?[,!"
 // returns false, and notes an error, where there is none.
 func (i *installation) pick(t pkg.Target, versions *value.List) (string, bool) {
 	conditions := pkg.Conditions(t.Version)
-	ignore := i.c.Bool("ignore_epoch")
+	ignore := i.a.IgnoreEpoch
 	var all []string
 	if versions != nil {
 		for _, v := range versions.Items {
@@ -226,7 +250,7 @@ func (i *installation) add(name, version, word string) {
 	i.named = append(i.named, name)
 	have := i.old.Str(name)
 	switch {
-	case i.c.Bool("reinstall") && have != "" && pkgversion.Deb(version, have) == 0:
+	case i.a.Reinstall && have != "" && pkgversion.Deb(version, have) == 0:
 		i.again, i.againBy = append(i.again, word), append(i.againBy, name)
 	case have == "" || pkgversion.Deb(version, have) >= 0:
 		i.targets = append(i.targets, word)
@@ -374,10 +398,10 @@ func (i *installation) release(ctx context.Context) (free func(), err error) {
 			on = append(on, n)
 		}
 	}
-	if len(on) == 0 || i.c.Bool("downloadonly") {
+	if len(on) == 0 || i.a.Downloadonly {
 		return func() {}, nil
 	}
-	if !i.c.Bool("update_holds") {
+	if !i.a.UpdateHolds {
 		i.env.Log().Warn("held packages are changed, and held again", "packages", strings.Join(on, ", "))
 	}
 	set := func(ctx context.Context, want string) error {

@@ -389,8 +389,8 @@ func (a *apt) keyFiles(dir string) ([]string, error) {
 
 // keyDir returns the directory that an argument names. ok is false where it is
 // needed and not there.
-func (a *apt) keyDir(c *fun.Call, aptKey bool) (dir string, ok bool) {
-	if dir = c.Str("keydir"); dir == "" {
+func (a *apt) keyDir(c *fun.Call, args *keyDirArg, aptKey bool) (dir string, ok bool) {
+	if dir = args.Keydir; dir == "" {
 		dir = keyringDir
 	}
 	if aptKey {
@@ -403,10 +403,16 @@ func (a *apt) keyDir(c *fun.Call, aptKey bool) (dir string, ok bool) {
 	return dir, true
 }
 
-func getRepoKeys(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type getRepoKeysArgs struct {
+	aptKeyArg
+	keyDirArg
+	_ fun.Kwargs
+}
+
+func getRepoKeys(ctx context.Context, c *fun.Call, args *getRepoKeysArgs) (fun.Result, error) {
 	a := newApt(c)
 	k := keysOf(c)
-	dir, ok := a.keyDir(c, k.aptKey)
+	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}
@@ -436,19 +442,31 @@ func (a *apt) repoKeys(ctx context.Context, aptKey bool, dir string) (*value.Map
 	return ParseKeys(out.Stdout), nil
 }
 
+type addRepoKeyArgs struct {
+	Path string      `arg:"path" doc:"path or URL of a file with the key"`
+	Text string      `arg:"text" doc:"the key as text"`
+	_    string      `arg:"keyserver" doc:"server that has the key"`
+	_    value.Value `arg:"keyid" doc:"ID or fingerprint of the key"`
+	_    string      `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	aptKeyArg
+	keyDirArg
+	Keyfile string `arg:"keyfile,path" doc:"name of the keyring; needed for a key of a keyserver"`
+	_       fun.Kwargs
+}
+
 // addRepoKey imports a key. Salt: salt/modules/aptpkg.py add_repo_key.
-func addRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func addRepoKey(ctx context.Context, c *fun.Call, args *addRepoKeyArgs) (fun.Result, error) {
 	a := newApt(c)
 	k := keysOf(c)
-	dir, ok := a.keyDir(c, k.aptKey)
+	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}
-	file := c.Str("keyfile")
+	file := args.Keyfile
 	if file != "" && !path.IsAbs(file) {
 		file = path.Join(dir, path.Base(file))
 	}
-	source, text := c.Str("path"), c.Str("text")
+	source, text := args.Path, args.Text
 	k.url, k.text = source, text
 	switch {
 	case source == "" && text == "" && k.server == "" && len(k.ids) == 0:
@@ -487,19 +505,28 @@ func addRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return a.result(true)
 }
 
+type delRepoKeyArgs struct {
+	Name string `arg:"name" doc:"ppa:OWNER/NAME, for keyid_ppa"`
+	aptKeyArg
+	keyDirArg
+	Keyid    value.Value `arg:"keyid,kw" doc:"ID of the key: at least its last 8 digits"`
+	KeyidPPA bool        `arg:"keyid_ppa,kw" default:"False" doc:"ask Launchpad which key the archive has"`
+	_        fun.Kwargs
+}
+
 // delRepoKey removes a key. Salt: salt/modules/aptpkg.py del_repo_key.
-func delRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func delRepoKey(ctx context.Context, c *fun.Call, args *delRepoKeyArgs) (fun.Result, error) {
 	a := newApt(c)
 	k := keysOf(c)
-	dir, ok := a.keyDir(c, k.aptKey)
+	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}
-	asked := c.Value("keyid")
+	asked := args.Keyid
 	id := strings.TrimPrefix(value.Str(asked), "0x")
 	switch {
-	case c.Bool("keyid_ppa"):
-		p, err := parsePPA(c.Env, c.Str("name"), "")
+	case args.KeyidPPA:
+		p, err := parsePPA(c.Env, args.Name, "")
 		if err != nil {
 			return fun.Result{}, err
 		}

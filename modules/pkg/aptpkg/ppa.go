@@ -74,7 +74,7 @@ func (p *ppa) keyring() string { return keyringDir + "/" + p.owner + "-" + p.nam
 
 // addPPA adds a public archive by apt-add-repository. done is false where that is
 // missing or cannot be used.
-func (a *apt) addPPA(ctx context.Context, c *fun.Call, d *definition) (res fun.Result, done bool, err error) {
+func (a *apt) addPPA(ctx context.Context, c *fun.Call, args *modRepoArgs, d *definition) (res fun.Result, done bool, err error) {
 	repo := "ppa:" + d.ppa.owner + "/" + d.ppa.name
 	if d.ppa.auth != "" || !machine.Has(a.env.Host, "apt-add-repository") {
 		return fun.Result{}, false, nil
@@ -83,7 +83,7 @@ func (a *apt) addPPA(ctx context.Context, c *fun.Call, d *definition) (res fun.R
 	if err != nil {
 		return fun.Result{}, true, err
 	}
-	if e := d.find(s.Entries, d.entry.Comps, "", exactly); e != nil && c.IsNone("disabled") && c.IsNone("enabled") {
+	if e := d.find(s.Entries, d.entry.Comps, "", exactly); e != nil && !args.Disabled.Given && !args.Enabled.Given {
 		return fun.Result{Value: value.MapOf(repo, repoMap(e))}, true, nil
 	} else if e != nil {
 		return fun.Result{}, false, nil
@@ -99,7 +99,7 @@ func (a *apt) addPPA(ctx context.Context, c *fun.Call, d *definition) (res fun.R
 		return fun.Result{}, true, fun.Errorf("Unable to add PPA '%s'. '%s' exited with status %d: '%s' ",
 			repo[4:], value.Repr(value.Strings("apt-add-repository", "-y", repo)), out.Status, out.Stderr)
 	}
-	if c.Bool("refresh") && (c.IsNone("refresh_db") || c.Bool("refresh_db")) {
+	if args.Refresh && (!args.RefreshDB.Given || args.RefreshDB.V) {
 		if _, err := a.refresh(ctx, 0, false); err != nil {
 			return fun.Result{}, true, err
 		}

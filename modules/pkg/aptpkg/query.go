@@ -16,21 +16,34 @@ import (
 	"brine/modules/pkg/dpkg"
 )
 
-func normalizeName(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(normalize(c.Env, c.Str("name")))
+// normalizeNameArgs are the arguments of normalizeName and parseArch.
+type normalizeNameArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the package"`
 }
 
-func parseArch(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+func normalizeName(_ context.Context, c *fun.Call, a *normalizeNameArgs) (fun.Result, error) {
+	return fun.Value(normalize(c.Env, a.Name))
+}
+
+func parseArch(_ context.Context, c *fun.Call, a *normalizeNameArgs) (fun.Result, error) {
+	name := a.Name
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		return fun.Value(value.MapOf("name", name[:i], "arch", name[i+1:]))
 	}
 	return fun.Value(value.MapOf("name", name, "arch", nil))
 }
 
-func versionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a, b := c.Str("pkg1"), c.Str("pkg2")
-	if c.Bool("ignore_epoch") {
+type versionCmpArgs struct {
+	Pkg1        string `arg:"pkg1,required,str|none" doc:"a version"`
+	Pkg2        string `arg:"pkg2,required,str|none" doc:"another version"`
+	IgnoreEpoch bool   `arg:"ignore_epoch" default:"False" doc:"ignore the epochs"`
+	_           fun.Kwargs
+}
+
+func versionCmp(_ context.Context, c *fun.Call, args *versionCmpArgs) (fun.Result, error) {
+	a, b := args.Pkg1, args.Pkg2
+	if args.IgnoreEpoch {
 		a, b = pkgversion.IgnoreEpoch(a), pkgversion.IgnoreEpoch(b)
 	}
 	for _, v := range []string{a, b} {
@@ -42,36 +55,55 @@ func versionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(int64(pkgversion.Deb(a, b)))
 }
 
-func listPkgs(_ context.Context, c *fun.Call) (fun.Result, error) {
+type listPkgsArgs struct {
+	VersionsAsList bool `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
+	Removed        bool `arg:"removed" default:"False" doc:"list packages instead that were removed and not purged"`
+	PurgeDesired   bool `arg:"purge_desired" default:"False" doc:"list packages instead that are to be purged and still needed"`
+	_              fun.Kwargs
+}
+
+func listPkgs(_ context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
 	db, err := dpkg.Read(c.Env)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	which := dpkg.Installed
 	switch {
-	case c.Bool("removed"):
+	case a.Removed:
 		which = dpkg.Removed
-	case c.Bool("purge_desired"):
+	case a.PurgeDesired:
 		which = dpkg.PurgeDesired
 	}
 	m := db.List(which)
-	if !c.Bool("versions_as_list") {
+	if !a.VersionsAsList {
 		pkg.Stringify(m)
 	}
 	return fun.Value(m)
 }
 
+type versionArgs struct {
+	VersionsAsList bool `arg:"versions_as_list,kw" default:"False" doc:"return lists of versions rather than text"`
+	_              fun.Varargs
+	_              fun.Kwargs
+}
+
 // version returns the installed versions of packages. Salt: pkg_resource.version.
-func version(_ context.Context, c *fun.Call) (fun.Result, error) {
+func version(_ context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
 	db, err := dpkg.Read(c.Env)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(pkg.Versions(db.List(dpkg.Installed), names(c), c.Bool("versions_as_list")))
+	return fun.Value(pkg.Versions(db.List(dpkg.Installed), names(c), a.VersionsAsList))
 }
 
-func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Kw.Has("repo") {
+type latestVersionArgs struct {
+	latestArgs
+	_    fun.Varargs
+	Rest fun.Kwargs
+}
+
+func latestVersion(ctx context.Context, c *fun.Call, args *latestVersionArgs) (fun.Result, error) {
+	if args.Rest.Map.Has("repo") {
 		return fun.Result{}, &fun.InvocationError{Msg: "The 'repo' argument is invalid, use 'fromrepo' instead"}
 	}
 	wanted := names(c)
@@ -79,12 +111,12 @@ func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Value("")
 	}
 	a := newApt(c)
-	if c.Bool("refresh") {
-		if _, err := a.refresh(ctx, c.Float("cache_valid_time"), false); err != nil {
+	if args.Refresh {
+		if _, err := a.refresh(ctx, args.CacheValidTime, false); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	m, err := a.latest(ctx, wanted, c.Str("fromrepo"), c.Bool("show_installed"))
+	m, err := a.latest(ctx, wanted, args.Fromrepo.V, args.ShowInstalled)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -180,28 +212,41 @@ func policies(text string) [][2]string {
 	return list
 }
 
-func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type upgradeAvailableArgs struct {
+	Name string `arg:"name,required" doc:"name of the package"`
+	_    fun.Kwargs
+}
+
+func upgradeAvailable(ctx context.Context, c *fun.Call, args *upgradeAvailableArgs) (fun.Result, error) {
 	a := newApt(c)
 	if _, err := a.refresh(ctx, 0, false); err != nil {
 		return fun.Result{}, err
 	}
-	m, err := a.latest(ctx, []string{c.Str("name")}, "", false)
+	m, err := a.latest(ctx, []string{args.Name}, "", false)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return a.result(m.Str(c.Str("name")) != "")
+	return a.result(m.Str(args.Name) != "")
 }
 
-func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listUpgradesArgs struct {
+	Refresh     bool `arg:"refresh" default:"True" doc:"refresh the lists of apt first"`
+	DistUpgrade bool `arg:"dist_upgrade" default:"True" doc:"list what apt-get dist-upgrade would do rather than apt-get upgrade"`
+	cacheArg
+	repoArg
+	_ fun.Kwargs
+}
+
+func listUpgrades(ctx context.Context, c *fun.Call, args *listUpgradesArgs) (fun.Result, error) {
 	a := newApt(c)
-	if c.Bool("refresh") {
-		if _, err := a.refresh(ctx, c.Float("cache_valid_time"), false); err != nil {
+	if args.Refresh {
+		if _, err := a.refresh(ctx, args.CacheValidTime, false); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	argv := []string{"apt-get", "--just-print", upgradeCommand(c)}
-	if !c.IsNone("fromrepo") {
-		argv = append(argv, "-o", "APT::Default-Release="+c.Str("fromrepo"))
+	argv := []string{"apt-get", "--just-print", upgradeCommand(c, args.DistUpgrade)}
+	if !!args.Fromrepo.Given {
+		argv = append(argv, "-o", "APT::Default-Release="+args.Fromrepo.V)
 	}
 	out, err := a.query(ctx, argv...)
 	if err != nil {
@@ -226,14 +271,20 @@ func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return a.result(ret)
 }
 
-func upgradeCommand(c *fun.Call) string {
-	if c.Bool("dist_upgrade") {
+func upgradeCommand(c *fun.Call, distUpgrade bool) string {
+	if distUpgrade {
 		return "dist-upgrade"
 	}
 	return "upgrade"
 }
 
-func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listRepoPkgsArgs are the arguments of listRepoPkgs, owner, fileList and fileDict.
+type listRepoPkgsArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func listRepoPkgs(ctx context.Context, c *fun.Call, _ *listRepoPkgsArgs) (fun.Result, error) {
 	m, err := newApt(c).available(ctx, names(c))
 	return fun.Result{Value: m}, err
 }
@@ -269,10 +320,17 @@ func (a *apt) available(ctx context.Context, names []string) (*value.Map, error)
 	return ret, nil
 }
 
-func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type showArgs struct {
+	Filter  []string `arg:"filter,kw,comma[str]" doc:"keys to return; default: all"`
+	Refresh bool     `arg:"refresh,kw" default:"False" doc:"refresh the lists of apt first"`
+	_       fun.Varargs
+	_       fun.Kwargs
+}
+
+func show(ctx context.Context, c *fun.Call, args *showArgs) (fun.Result, error) {
 	wanted := names(c)
 	a := newApt(c)
-	if c.Bool("refresh") {
+	if args.Refresh {
 		if _, err := a.refresh(ctx, 0, false); err != nil {
 			return fun.Result{}, err
 		}
@@ -285,7 +343,7 @@ func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	only := c.Strings("filter")
+	only := args.Filter
 	for i := range only {
 		only[i] = strings.ToLower(only[i])
 	}
@@ -331,16 +389,25 @@ func show(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // commonKeys are the keys of dpkg that pkg.info_installed has under another name.
 var commonKeys = [...][2]string{{"package", "name"}, {"origin", "vendor"}, {"section", "group"}, {"maintainer", "packager"}, {"homepage", "url"}}
 
-func infoInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type infoInstalledArgs struct {
+	Failhard    bool        `arg:"failhard,kw" default:"True" doc:"fail if a package is not known, rather than return nothing"`
+	_           value.Value `arg:"errors,kw" doc:"RPM only"`
+	Attr        string      `arg:"attr,kw" doc:"names of what to return, with commas between them; default: all"`
+	AllVersions bool        `arg:"all_versions,kw" default:"False" doc:"return a list for each package"`
+	_           fun.Varargs
+	_           fun.Kwargs
+}
+
+func infoInstalled(ctx context.Context, c *fun.Call, a *infoInstalledArgs) (fun.Result, error) {
 	wanted := names(c)
 	if err := checkNames(wanted); err != nil {
 		return fun.Result{}, err
 	}
 	var attr []string
-	if c.Str("attr") != "" {
-		attr = append(strings.Split(c.Str("attr"), ","), "status")
+	if a.Attr != "" {
+		attr = append(strings.Split(a.Attr, ","), "status")
 	}
-	res, err := dpkg.Info(ctx, c.Env, wanted, attr, c.Bool("failhard"))
+	res, err := dpkg.Info(ctx, c.Env, wanted, attr, a.Failhard)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -362,7 +429,7 @@ func infoInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 			m.Set(k, v)
 		}
-		if c.Bool("all_versions") {
+		if a.AllVersions {
 			ret.Set(name, value.NewList(m))
 		} else {
 			ret.Set(name, m)
@@ -373,7 +440,7 @@ func infoInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // owner finds the packages that paths belong to; those that are no patterns with
 // one question.
-func owner(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func owner(ctx context.Context, c *fun.Call, _ *listRepoPkgsArgs) (fun.Result, error) {
 	paths := names(c)
 	if len(paths) == 0 {
 		return fun.Value("")
@@ -435,11 +502,11 @@ func fromLowpkg(ctx context.Context, c *fun.Call, name string) (fun.Result, erro
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: c.Pos, Kw: value.NewMap(0)})
 }
 
-func fileList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fileList(ctx context.Context, c *fun.Call, _ *listRepoPkgsArgs) (fun.Result, error) {
 	return fromLowpkg(ctx, c, "lowpkg.file_list")
 }
 
-func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fileDict(ctx context.Context, c *fun.Call, _ *listRepoPkgsArgs) (fun.Result, error) {
 	return fromLowpkg(ctx, c, "lowpkg.file_dict")
 }
 
@@ -448,9 +515,14 @@ const archiveDir = "/var/cache/apt"
 // maxDepth bounds how deep apt's cache is searched.
 const maxDepth = 16
 
-func listDownloaded(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listDownloadedArgs struct {
+	Root string `arg:"root,path" doc:"directory of another system"`
+	_    fun.Kwargs
+}
+
+func listDownloaded(ctx context.Context, c *fun.Call, a *listDownloadedArgs) (fun.Result, error) {
 	dir := archiveDir
-	if root := c.Str("root"); root != "" {
+	if root := a.Root; root != "" {
 		dir = path.Join(root, archiveDir)
 	}
 	files, err := debFiles(c.Env, dir, 0)
@@ -506,7 +578,12 @@ func debFiles(env *fun.Env, dir string, depth int) ([]string, error) {
 	return files, nil
 }
 
-func servicesNeedRestart(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// servicesNeedRestartArgs are the arguments of servicesNeedRestart and listRepos.
+type servicesNeedRestartArgs struct {
+	_ fun.Kwargs
+}
+
+func servicesNeedRestart(ctx context.Context, c *fun.Call, _ *servicesNeedRestartArgs) (fun.Result, error) {
 	if _, err := c.Env.Host.LookPath("checkrestart", ""); err != nil {
 		return fun.Result{}, fun.Errorf("'checkrestart' is needed. It is part of the 'debian-goodies' package which can be installed from official repositories.")
 	}

@@ -14,9 +14,15 @@ import (
 
 const listsDir = "/var/lib/apt/lists"
 
-func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type refreshDBArgs struct {
+	CacheValidTime float64 `arg:"cache_valid_time,duration" default:"0" unit:"s" doc:"do nothing if the lists are younger than this"`
+	Failhard       bool    `arg:"failhard" default:"False" doc:"fail if a repository cannot be fetched"`
+	_              fun.Kwargs
+}
+
+func refreshDB(ctx context.Context, c *fun.Call, args *refreshDBArgs) (fun.Result, error) {
 	a := newApt(c)
-	m, err := a.refresh(ctx, c.Float("cache_valid_time"), c.Bool("failhard"))
+	m, err := a.refresh(ctx, args.CacheValidTime, args.Failhard)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -100,7 +106,7 @@ func (a *apt) update(ctx context.Context) (out dpkg.Output, ret *value.Map, fail
 
 // refreshFor refreshes for a function that installs or upgrades, by its argument
 // cache_valid_time.
-func (a *apt) refreshFor(ctx context.Context, c *fun.Call) error {
-	_, err := a.refresh(ctx, c.Float("cache_valid_time"), false)
+func (a *apt) refreshFor(ctx context.Context, c *fun.Call, args *changeArgs) error {
+	_, err := a.refresh(ctx, args.CacheValidTime, false)
 	return err
 }

@@ -11,15 +11,26 @@ import (
 	"brine/modules/pkg/dpkg"
 )
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "remove") }
+// removeGiven are the arguments of remove and purge.
+type removeGiven struct {
+	removeArgs
+	envArgs
+	_ fun.Kwargs
+}
 
-func purge(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "purge") }
+func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
+	return uninstall(ctx, c, a, "remove")
+}
+
+func purge(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
+	return uninstall(ctx, c, a, "purge")
+}
 
 // uninstall removes or purges packages. Salt: salt/modules/aptpkg.py _uninstall.
-func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, error) {
+func uninstall(ctx context.Context, c *fun.Call, args *removeGiven, action string) (fun.Result, error) {
 	a := newApt(c)
-	a.more = environment(c.Value("env"))
-	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return normalize(c.Env, n) }}
+	a.more = environment(args.Env)
+	req := pkg.Request{Name: args.Name, Pkgs: args.Pkgs, Normalize: func(n string) string { return normalize(c.Env, n) }}
 	list, err := req.ToRemove(c.Env)
 	if err != nil {
 		return fun.Result{}, err
@@ -41,7 +52,7 @@ func uninstall(ctx context.Context, c *fun.Call, action string) (fun.Result, err
 	if len(targets) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	if c.Bool("test") {
+	if args.Test {
 		return a.simulate(ctx, action, targets)
 	}
 	out, err := a.run(ctx, slices.Concat([]string{"apt-get", "-q", "-y", action, "--"}, targets)...)
@@ -90,17 +101,23 @@ func simulated(text string) *value.Map {
 	return ret
 }
 
-func autoremove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type autoremoveArgs struct {
+	_        fun.Arguments
+	ListOnly bool `arg:"list_only" default:"False" doc:"only list the packages"`
+	Purge    bool `arg:"purge" default:"False" doc:"remove their configuration files, too"`
+}
+
+func autoremove(ctx context.Context, c *fun.Call, args *autoremoveArgs) (fun.Result, error) {
 	a := newApt(c)
 	argv := []string{"apt-get", "--assume-yes"}
-	if c.Bool("list_only") {
+	if args.ListOnly {
 		argv[1] = "--assume-no"
 	}
-	if c.Bool("purge") {
+	if args.Purge {
 		argv = append(argv, "--purge")
 	}
 	argv = append(argv, "autoremove")
-	if c.Bool("list_only") {
+	if args.ListOnly {
 		out, err := dpkg.Run(ctx, c.Env.Host, nil, "", argv...)
 		if err != nil {
 			return fun.Result{}, err
@@ -144,12 +161,25 @@ func removable(text string) []string {
 	return names
 }
 
+type upgradeArgs struct {
+	Refresh     bool                   `arg:"refresh" default:"True" doc:"refresh the lists of apt first"`
+	DistUpgrade bool                   `arg:"dist_upgrade" default:"False" doc:"also install and remove packages where that is needed"`
+	Pkgs        fun.Opt[[]value.Value] `arg:"pkgs,kw" doc:"upgrade only these packages"`
+	repoArg
+	SkipVerify      bool `arg:"skip_verify,kw" default:"False" doc:"install packages of repositories that are not signed"`
+	DownloadOnly    bool `arg:"download_only,kw" default:"False" doc:"only download the packages"`
+	Downloadonly    bool `arg:"downloadonly,kw" default:"False" doc:"the same as download_only"`
+	AllowDowngrades bool `arg:"allow_downgrades,kw" default:"False" doc:"allow older versions to be installed"`
+	changeArgs
+	_ fun.Kwargs
+}
+
 // upgrade upgrades all packages, or those of pkgs.
 // Salt: salt/modules/aptpkg.py upgrade.
-func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, error) {
 	a := newApt(c)
-	if c.Bool("refresh") {
-		if err := a.refreshFor(ctx, c); err != nil {
+	if args.Refresh {
+		if err := a.refreshFor(ctx, c, &args.changeArgs); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -162,25 +192,25 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	argv := append([]string{"apt-get", "-q", "-y"}, confOptions(c)...)
-	if c.Bool("force_yes") {
+	if args.ForceYes {
 		argv = append(argv, forceYes...)
 	}
-	if c.Bool("skip_verify") {
+	if args.SkipVerify {
 		argv = append(argv, "--allow-unauthenticated")
 	}
-	if c.Bool("download_only") || c.Bool("downloadonly") {
+	if args.DownloadOnly || args.Downloadonly {
 		argv = append(argv, "--download-only")
 	}
-	if c.Bool("allow_downgrades") {
+	if args.AllowDowngrades {
 		argv = append(argv, "--allow-downgrades")
 	}
-	if repo := c.Str("fromrepo"); repo != "" {
+	if repo := args.Fromrepo.V; repo != "" {
 		argv = append(argv, "-t", repo)
 	}
-	if c.IsNone("pkgs") {
-		argv = append(argv, upgradeCommand(c))
+	if !args.Pkgs.Given {
+		argv = append(argv, upgradeCommand(c, args.DistUpgrade))
 	} else {
-		list, err := pkg.Repack(c.List("pkgs"), func(n string) string { return normalize(c.Env, n) })
+		list, err := pkg.Repack(args.Pkgs.V, func(n string) string { return normalize(c.Env, n) })
 		if err != nil {
 			return fun.Result{}, err
 		}

@@ -109,7 +109,7 @@ func repoMap(e *aptsources.Entry) *value.Map {
 
 // listRepos lists repositories by their address.
 // Salt: salt/modules/aptpkg.py list_repos. Difference: with those of deb822 files.
-func listRepos(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listRepos(_ context.Context, c *fun.Call, _ *servicesNeedRestartArgs) (fun.Result, error) {
 	s, err := aptsources.Read(c.Env.Host, "")
 	if err != nil {
 		return fun.Result{}, err
@@ -125,32 +125,46 @@ func listRepos(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func getRepo(_ context.Context, c *fun.Call) (fun.Result, error) {
-	d, err := define(c.Env, c.Str("repo"), c.Str("ppa_auth"))
+type getRepoArgs struct {
+	definitionArg
+	ppaAuthArg
+	Dist string `arg:"dist,kw" doc:"suite, instead of that of the definition"`
+	File string `arg:"file,kw,path" doc:"prefer the entry of this file where there are several"`
+	_    fun.Kwargs
+}
+
+func getRepo(_ context.Context, c *fun.Call, a *getRepoArgs) (fun.Result, error) {
+	d, err := define(c.Env, a.Repo, a.PPAAuth)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if d.ok {
-		if dist := c.Str("dist"); dist != "" {
+		if dist := a.Dist; dist != "" {
 			d.entry.Dist = dist
 		}
-		s, err := aptsources.Read(c.Env.Host, c.Str("file"))
+		s, err := aptsources.Read(c.Env.Host, a.File)
 		if err != nil {
 			return fun.Result{}, err
 		}
-		if e := d.find(s.Entries, d.entry.Comps, c.Str("file"), exactly); e != nil {
+		if e := d.find(s.Entries, d.entry.Comps, a.File, exactly); e != nil {
 			return fun.Value(repoMap(e))
 		}
 	}
 	return fun.Value(value.NewMap(0))
 }
 
+type delRepoArgs struct {
+	definitionArg
+	ppaAuthArg
+	_ fun.Kwargs
+}
+
 // delRepo removes components of a repository, and the entry with the last of them.
 // Salt: salt/modules/aptpkg.py del_repo. Difference: an entry without components is
 // removed, too, and a definition without them is the whole entry; a refresh that
 // fails is a warning, since the repository is removed.
-func delRepo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	d, err := need(c.Env, c.Str("repo"), c.Str("ppa_auth"))
+func delRepo(ctx context.Context, c *fun.Call, args *delRepoArgs) (fun.Result, error) {
+	d, err := need(c.Env, args.Repo, args.PPAAuth)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -211,19 +225,26 @@ func (d *definition) deletes(e *aptsources.Entry) bool {
 	return len(d.entry.Comps) == 0 || e.Shares(d.entry.Comps)
 }
 
+type expandRepoDefArgs struct {
+	Repo fun.Opt[string] `arg:"repo,kw" doc:"the repository: an entry in one line, or ppa:OWNER/NAME on Ubuntu"`
+	ppaAuthArg
+	entryArgs
+	_ fun.Kwargs
+}
+
 // expandRepoDef returns the entry that a definition and the arguments of mod_repo
 // describe.
-func expandRepoDef(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.IsNone("repo") {
+func expandRepoDef(_ context.Context, c *fun.Call, a *expandRepoDefArgs) (fun.Result, error) {
+	if !a.Repo.Given {
 		return fun.Result{}, &fun.InvocationError{Msg: "missing 'repo' argument", Arg: "repo"}
 	}
-	d, err := need(c.Env, c.Str("repo"), c.Str("ppa_auth"))
+	d, err := need(c.Env, a.Repo.V, a.PPAAuth)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	e := d.entry
 	e.File, e.Comment = aptsources.Main, ""
-	applyArgs(c, &e)
+	applyArgs(c, &a.entryArgs, &e)
 	m := repoMap(&e)
 	m.Delete("enabled")
 	m.Set("line", e.String())
@@ -231,27 +252,27 @@ func expandRepoDef(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // applyArgs sets what the arguments of mod_repo say of an entry.
-func applyArgs(c *fun.Call, e *aptsources.Entry) {
-	if !c.IsNone("comps") {
-		e.Comps = stripped(c.Strings("comps"))
+func applyArgs(c *fun.Call, a *entryArgs, e *aptsources.Entry) {
+	if !!a.Comps.Given {
+		e.Comps = stripped(a.Comps.V)
 	}
-	if !c.IsNone("architectures") {
-		e.Archs = stripped(c.Strings("architectures"))
+	if !!a.Architectures.Given {
+		e.Archs = stripped(a.Architectures.V)
 	}
-	if dist := c.Str("dist"); dist != "" {
+	if dist := a.Dist; dist != "" {
 		e.Dist = dist
 	}
-	if uri := c.Str("uri"); uri != "" {
+	if uri := a.URI; uri != "" {
 		e.URI = uri
 	}
 	if e.SignedBy == "" {
-		e.SignedBy = c.Str("signedby")
+		e.SignedBy = a.Signedby
 	}
 	switch {
-	case !c.IsNone("disabled"):
-		e.Disabled = c.Bool("disabled")
-	case !c.IsNone("enabled"):
-		e.Disabled = !c.Bool("enabled")
+	case !!a.Disabled.Given:
+		e.Disabled = a.Disabled.V
+	case !!a.Enabled.Given:
+		e.Disabled = !a.Enabled.V
 	}
 }
 
@@ -265,22 +286,41 @@ func stripped(words []string) []string {
 	return list
 }
 
+type modRepoArgs struct {
+	definitionArg
+	_ string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	aptKeyArg
+	ppaAuthArg
+	File        string            `arg:"file,kw,path" doc:"file that the entry is to be in; default: where it is, else /etc/apt/sources.list"`
+	CleanFile   bool              `arg:"clean_file,kw" default:"False" doc:"remove all else from the file"`
+	Consolidate bool              `arg:"consolidate,kw" default:"False" doc:"join the entries of all one-line files in /etc/apt/sources.list"`
+	Comments    fun.Opt[[]string] `arg:"comments,kw" doc:"comments at the end of the entry"`
+	_           value.Value       `arg:"keyid,kw" doc:"IDs of keys to import from keyserver"`
+	_           string            `arg:"keyserver,kw" doc:"server that has the keys"`
+	_           string            `arg:"key_url,kw" doc:"path or URL of a key to import"`
+	_           string            `arg:"key_text,kw" doc:"a key to import, as text"`
+	Refresh     bool              `arg:"refresh,kw" default:"True" doc:"refresh the lists of packages"`
+	RefreshDB   fun.Opt[bool]     `arg:"refresh_db,kw" doc:"the same as refresh, which it overrides"`
+	entryArgs
+	_ fun.Kwargs
+}
+
 // modRepo adds a repository or changes it.
 // Salt: salt/modules/aptpkg.py mod_repo. Differences: other entries and unknown
 // options stay as they are; if the lists cannot be refreshed, all is as before.
-func modRepo(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func modRepo(ctx context.Context, c *fun.Call, args *modRepoArgs) (fun.Result, error) {
 	a := newApt(c)
-	repo := c.Str("repo")
-	d, err := need(c.Env, repo, c.Str("ppa_auth"))
+	repo := args.Repo
+	d, err := need(c.Env, repo, args.PPAAuth)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := checkRepoArgs(c); err != nil {
+	if err := checkRepoArgs(c, args); err != nil {
 		return fun.Result{}, err
 	}
-	keys, file := keysOf(c), c.Str("file")
+	keys, file := keysOf(c), args.File
 	if d.ppa != nil {
-		if res, done, err := a.addPPA(ctx, c, d); done || err != nil {
+		if res, done, err := a.addPPA(ctx, c, args, d); done || err != nil {
 			return res, err
 		}
 		if err := d.ppa.describe(ctx, c, keys); err != nil {
@@ -294,12 +334,12 @@ func modRepo(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	if d.entry.SignedBy == "" {
-		d.entry.SignedBy = c.Str("signedby")
+		d.entry.SignedBy = args.Signedby
 	}
 	if err := a.importKeys(ctx, keys, d.entry.SignedBy); err != nil {
 		return fun.Result{}, err
 	}
-	e, err := a.edit(ctx, c, d, file)
+	e, err := a.edit(ctx, c, args, d, file)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -317,7 +357,7 @@ func (d *definition) name(repo string) string {
 
 // checkRepoArgs refuses text that would end the line of an entry, or become
 // another part of it.
-func checkRepoArgs(c *fun.Call) error {
+func checkRepoArgs(c *fun.Call, a *modRepoArgs) error {
 	for _, name := range []string{"dist", "uri", "signedby", "comps", "architectures"} {
 		for _, s := range c.Strings(name) {
 			if strings.ContainsAny(s, " \t\r\n\x00#[]") && strings.TrimSpace(s) != "" {
@@ -325,10 +365,10 @@ func checkRepoArgs(c *fun.Call) error {
 			}
 		}
 	}
-	file := c.Str("file")
+	file := a.File
 	switch {
 	case file == "":
-		if c.Bool("clean_file") {
+		if a.CleanFile {
 			return &fun.InvocationError{Msg: "clean_file needs the argument file", Arg: "clean_file"}
 		}
 	case !path.IsAbs(file) || strings.ContainsAny(file, "\x00\n"):
@@ -340,27 +380,27 @@ func checkRepoArgs(c *fun.Call) error {
 }
 
 // comment joins the argument comments. Salt: salt/utils/pkg/deb.py combine_comments.
-func comment(c *fun.Call) string {
-	words := c.Strings("comments")
+func comment(c *fun.Call, a *modRepoArgs) string {
+	words := a.Comments.V
 	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ").Replace(strings.Join(words, " ")))
 }
 
 // edit changes the lists as mod_repo is asked to, and refreshes them. It returns
 // the entry, whose Line is the one before the change.
-func (a *apt) edit(ctx context.Context, c *fun.Call, d *definition, file string) (*aptsources.Entry, error) {
+func (a *apt) edit(ctx context.Context, c *fun.Call, args *modRepoArgs, d *definition, file string) (*aptsources.Entry, error) {
 	defer textfile.Lock(a.env, aptsources.Main)()
 	s, err := aptsources.Read(a.env.Host, file)
 	if err != nil {
 		return nil, err
 	}
-	if c.Bool("clean_file") {
+	if args.CleanFile {
 		s.Clear(file)
 	}
-	if c.Bool("consolidate") {
+	if args.Consolidate {
 		s.Consolidate()
 	}
 	want := d.entry
-	applyArgs(c, &want)
+	applyArgs(c, &args.entryArgs, &want)
 	e := d.target(s.Entries, &want, file)
 	if e == nil {
 		e = &want
@@ -371,21 +411,21 @@ func (a *apt) edit(ctx context.Context, c *fun.Call, d *definition, file string)
 		inherit(s.Entries, e)
 		s.Add(e)
 	} else {
-		change(c, e, &want, d.ppa != nil)
+		change(c, args, e, &want, d.ppa != nil)
 	}
 	if want.SignedBy != "" && !e.Disabled {
 		agree(s.Entries, e)
 	}
-	if !c.IsNone("comments") {
-		e.Comment = comment(c)
+	if !!args.Comments.Given {
+		e.Comment = comment(c, args)
 	}
 	done, err := s.Save(a.env.Host)
 	if err != nil {
 		return nil, err
 	}
-	refresh := c.Bool("refresh")
-	if !c.IsNone("refresh_db") {
-		refresh = c.Bool("refresh_db")
+	refresh := args.Refresh
+	if !!args.RefreshDB.Given {
+		refresh = args.RefreshDB.V
 	}
 	if refresh {
 		if err := a.refreshEntry(ctx, e); err != nil {
@@ -413,8 +453,8 @@ func (d *definition) target(list []*aptsources.Entry, want *aptsources.Entry, fi
 }
 
 // change makes an entry what is wanted. What is not named stays.
-func change(c *fun.Call, e, want *aptsources.Entry, isPPA bool) {
-	if !isPPA || c.Str("uri") != "" {
+func change(c *fun.Call, a *modRepoArgs, e, want *aptsources.Entry, isPPA bool) {
+	if !isPPA || a.URI != "" {
 		e.URI = want.URI
 	}
 	e.Dist, e.Archs = want.Dist, want.Archs
@@ -424,7 +464,7 @@ func change(c *fun.Call, e, want *aptsources.Entry, isPPA bool) {
 	if want.SignedBy != "" {
 		e.SignedBy = want.SignedBy
 	}
-	if !c.IsNone("disabled") || !c.IsNone("enabled") {
+	if !!a.Disabled.Given || !!a.Enabled.Given {
 		e.Disabled = want.Disabled
 	}
 	for _, o := range want.Options {

@@ -12,13 +12,19 @@ import (
 	"brine/modules/pkg/dpkg"
 )
 
-func getSelections(_ context.Context, c *fun.Call) (fun.Result, error) {
+type getSelectionsArgs struct {
+	_       fun.Arguments
+	Pattern string `arg:"pattern" doc:"pattern of names; default: all"`
+	State   string `arg:"state" doc:"return only the packages with this state"`
+}
+
+func getSelections(_ context.Context, c *fun.Call, a *getSelectionsArgs) (fun.Result, error) {
 	db, err := dpkg.Read(c.Env)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	all := db.Selections(c.Str("pattern"))
-	if state := c.Str("state"); state != "" {
+	all := db.Selections(a.Pattern)
+	if state := a.State; state != "" {
 		list := all.List(state)
 		if list == nil {
 			list = value.NewList()
@@ -31,10 +37,18 @@ func getSelections(_ context.Context, c *fun.Call) (fun.Result, error) {
 // wants are what may be selected for a package.
 var wants = []string{"install", "hold", "deinstall", "purge"}
 
-func setSelections(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	file := c.Str("path")
-	selection, _ := c.Value("selection").(*value.Map)
-	if text, ok := c.Value("selection").(string); ok && text != "" {
+type setSelectionsArgs struct {
+	_         fun.Arguments
+	Path      string      `arg:"path,path" doc:"path or URL of a file with selections, as dpkg --get-selections prints them"`
+	Selection value.Value `arg:"selection,str|dict" doc:"mapping of a state to a list of names"`
+	Clear     bool        `arg:"clear" default:"False" doc:"first mark all packages but essential ones to be removed"`
+	Saltenv   string      `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+}
+
+func setSelections(ctx context.Context, c *fun.Call, args *setSelectionsArgs) (fun.Result, error) {
+	file := args.Path
+	selection, _ := args.Selection.(*value.Map)
+	if text, ok := args.Selection.(string); ok && text != "" {
 		v, err := yamlsalt.LoadString(text)
 		if err != nil {
 			return fun.Result{}, &fun.InvocationError{Msg: "Improperly-formatted selection: " + err.Error()}
@@ -48,7 +62,7 @@ func setSelections(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	if file != "" {
 		var err error
-		if selection, err = readSelections(ctx, c.Env, file, c.Str("saltenv")); err != nil {
+		if selection, err = readSelections(ctx, c.Env, file, args.Saltenv); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -75,7 +89,7 @@ func setSelections(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if bad != nil {
 		return fun.Result{}, &fun.InvocationError{Msg: "Invalid state(s): " + strings.Join(bad, ", ")}
 	}
-	if selection.Len() > 0 && c.Bool("clear") && !test {
+	if selection.Len() > 0 && args.Clear && !test {
 		out, err := a.run(ctx, "dpkg", "--clear-selections")
 		if err != nil {
 			return fun.Result{}, err
@@ -201,14 +215,20 @@ func held(env *fun.Env) ([]string, error) {
 	return list, nil
 }
 
-func hold(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// holdGiven are the arguments of hold and unhold.
+type holdGiven struct {
+	holdArgs
+	_ fun.Kwargs
+}
+
+func hold(ctx context.Context, c *fun.Call, _ *holdGiven) (fun.Result, error) {
 	return changeHolds(ctx, c, holdWords{
 		want: "hold", same: "Package %s is already set to be held.",
 		test: "Package %s is set to be held.", done: "Package %s is now being held.", unknown: "Package %s is not known to dpkg, which cannot hold it.",
 	})
 }
 
-func unhold(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func unhold(ctx context.Context, c *fun.Call, _ *holdGiven) (fun.Result, error) {
 	return changeHolds(ctx, c, holdWords{
 		want: "install", same: "Package %s is already set not to be held.",
 		test: "Package %s is set not to be held.", done: "Package %s is no longer being held.", unknown: "Package %s does not have a state.",

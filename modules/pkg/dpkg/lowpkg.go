@@ -69,7 +69,13 @@ func query(ctx context.Context, c *fun.Call, format string, names []string) (lin
 
 func failed(text string) (fun.Result, error) { return fun.Result{Value: text, Retcode: 1}, nil }
 
-func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listPkgsArgs are the arguments of listPkgs, fileList and fileDict.
+type listPkgsArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func listPkgs(ctx context.Context, c *fun.Call, _ *listPkgsArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -127,7 +133,7 @@ func filesOf(ctx context.Context, c *fun.Call) (pkgs []string, files [][]string,
 	return pkgs, files, "", nil
 }
 
-func fileList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fileList(ctx context.Context, c *fun.Call, _ *listPkgsArgs) (fun.Result, error) {
 	_, files, fault, err := filesOf(ctx, c)
 	if err != nil || fault != "" {
 		return orFault(fault, err)
@@ -137,7 +143,7 @@ func fileList(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("errors", value.NewList(), "files", value.Strings(slices.Compact(all)...)))
 }
 
-func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fileDict(ctx context.Context, c *fun.Call, _ *listPkgsArgs) (fun.Result, error) {
 	pkgs, files, fault, err := filesOf(ctx, c)
 	if err != nil || fault != "" {
 		return orFault(fault, err)
@@ -149,15 +155,21 @@ func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("errors", value.NewList(), "packages", out))
 }
 
-func binPkgInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	file := c.Str("path")
-	local, err := pkg.Fetch(ctx, c.Env, file, c.Str("saltenv"))
+type binPkgInfoArgs struct {
+	_       fun.Arguments
+	Path    string `arg:"path,required,path" doc:"path or URL of the file; salt:// is a file of the file server"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+}
+
+func binPkgInfo(ctx context.Context, c *fun.Call, a *binPkgInfoArgs) (fun.Result, error) {
+	file := a.Path
+	local, err := pkg.Fetch(ctx, c.Env, file, a.Saltenv)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if local == "" {
 		if strings.Contains(file, "://") {
-			return fun.Result{}, fun.Errorf("Unable to retrieve %s from saltenv '%s'", file, c.Str("saltenv"))
+			return fun.Result{}, fun.Errorf("Unable to retrieve %s from saltenv '%s'", file, a.Saltenv)
 		}
 		return fun.Result{}, fun.Errorf("%s does not exist on minion", file)
 	}
@@ -205,7 +217,11 @@ func ReadFile(ctx context.Context, env *fun.Env, file string) (Package, error) {
 	return p, nil
 }
 
-func unpurge(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type unpurgeArgs struct {
+	_ fun.Varargs
+}
+
+func unpurge(ctx context.Context, c *fun.Call, _ *unpurgeArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil || len(wanted) == 0 {
 		return fun.Result{Value: value.NewMap(0)}, err
@@ -264,16 +280,23 @@ var infoFields = [...][2]string{
 // endOfInfo ends an entry in the answer: no description has it.
 const endOfInfo = "*/~^\\*"
 
-func info(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type infoArgs struct {
+	Failhard bool   `arg:"failhard,kw" default:"True" doc:"fail if a package is not known, rather than return nothing"`
+	Attr     string `arg:"attr,kw" doc:"names of what to return, with commas between them; default: all"`
+	_        fun.Varargs
+	_        fun.Kwargs
+}
+
+func info(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var attr []string
-	if c.Str("attr") != "" {
-		attr = strings.Split(c.Str("attr"), ",")
+	if a.Attr != "" {
+		attr = strings.Split(a.Attr, ",")
 	}
-	out, err := Info(ctx, c.Env, wanted, attr, c.Bool("failhard"))
+	out, err := Info(ctx, c.Env, wanted, attr, a.Failhard)
 	return fun.Result{Value: out.Packages, Retcode: out.Retcode}, err
 }
 

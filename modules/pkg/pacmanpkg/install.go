@@ -13,14 +13,27 @@ import (
 	"brine/modules/pkg"
 )
 
+type installArgs struct {
+	Name string `arg:"name" doc:"name of the package, or several with commas between them"`
+	onceArg
+	Sysupgrade   fun.Opt[bool] `arg:"sysupgrade" doc:"upgrade all packages, too; default: only with refresh"`
+	Pkgs         []value.Value `arg:"pkgs" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
+	Sources      []value.Value `arg:"sources" doc:"package files: mappings of a name to a path or URL; name is ignored"`
+	Version      string        `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2"`
+	Downloadonly bool          `arg:"downloadonly,kw" default:"False" doc:"only download the packages"`
+	Saltenv      string        `arg:"saltenv,kw" default:"base" doc:"environment of salt:// URLs"`
+	rootArg
+	_ fun.Kwargs
+}
+
 // install installs packages. Salt: salt/modules/pacmanpkg.py install.
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	p := newPacman(c)
-	req := pkg.Request{Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
+	req := pkg.Request{Name: a.Name, Version: a.Version, Pkgs: a.Pkgs, Sources: a.Sources, SaltEnv: a.Saltenv}
 	if len(req.Pkgs) > 0 && len(req.Sources) > 0 {
 		return fun.Result{}, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
 	}
-	args, targets, errs, err := p.plan(ctx, c, &req)
+	args, targets, errs, err := p.plan(ctx, c, a, &req)
 	if err != nil || len(targets)+len(errs) == 0 {
 		return fun.Result{Value: value.NewMap(0)}, err
 	}
@@ -84,7 +97,7 @@ func fault(out *pkg.Output) string {
 
 // plan returns the arguments of pacman and what to install, or why that cannot be
 // done.
-func (p *pacman) plan(ctx context.Context, c *fun.Call, req *pkg.Request) (args, targets, errs []string, err error) {
+func (p *pacman) plan(ctx context.Context, c *fun.Call, given *installArgs, req *pkg.Request) (args, targets, errs []string, err error) {
 	if len(req.Sources) > 0 {
 		files, err := req.Files(ctx, c.Env)
 		if err != nil {
@@ -99,16 +112,16 @@ func (p *pacman) plan(ctx context.Context, c *fun.Call, req *pkg.Request) (args,
 	if err != nil {
 		return nil, nil, nil, pkg.AsCommandError(err)
 	}
-	refresh := c.Bool("refresh")
+	refresh := given.Refresh
 	args = []string{"-S"}
 	if refresh {
 		pkg.Refreshed(c.Env)
 		args = append(args, "-y")
 	}
-	if c.Bool("sysupgrade") || c.IsNone("sysupgrade") && refresh {
+	if given.Sysupgrade.V || !given.Sysupgrade.Given && refresh {
 		args = append(args, "-u")
 	}
-	if c.Bool("downloadonly") {
+	if given.Downloadonly {
 		args = append(args, "-w")
 	}
 	args = append(args, "--noprogressbar", "--noconfirm", "--needed")
@@ -197,10 +210,17 @@ func known(versions *value.List) string {
 	return strings.Join(list, ", ")
 }
 
-func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// upgradeArgs are the arguments of upgrade and listUpgrades.
+type upgradeArgs struct {
+	onceArg
+	dirArg
+	_ fun.Kwargs
+}
+
+func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
 	p := newPacman(c)
 	args := []string{"-Su", "--noprogressbar", "--noconfirm"}
-	if c.Bool("refresh") {
+	if a.Refresh {
 		pkg.Refreshed(c.Env)
 		args = append(args, "-y")
 	}
@@ -223,13 +243,23 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "-R") }
+// removeGiven are the arguments of remove and purge.
+type removeGiven struct {
+	removeArgs
+	_ fun.Kwargs
+}
 
-func purge(ctx context.Context, c *fun.Call) (fun.Result, error) { return uninstall(ctx, c, "-Rsc") }
+func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
+	return uninstall(ctx, c, a, "-R")
+}
 
-func uninstall(ctx context.Context, c *fun.Call, how string) (fun.Result, error) {
+func purge(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
+	return uninstall(ctx, c, a, "-Rsc")
+}
+
+func uninstall(ctx context.Context, c *fun.Call, a *removeGiven, how string) (fun.Result, error) {
 	p := newPacman(c)
-	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
+	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs}
 	list, err := req.ToRemove(c.Env)
 	if err != nil {
 		return fun.Result{}, err

@@ -117,18 +117,32 @@ func (p *pacman) texts(ctx context.Context) (*value.Map, error) {
 	return m, err
 }
 
-func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("removed") || c.Bool("purge_desired") { // pacman knows neither
+type listPkgsArgs struct {
+	VersionsAsList bool `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
+	Removed        bool `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which pacman knows none"`
+	PurgeDesired   bool `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which pacman knows none"`
+	rootArg
+	_ fun.Kwargs
+}
+
+func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
+	if a.Removed || a.PurgeDesired { // pacman knows neither
 		return fun.Value(value.NewMap(0))
 	}
 	m, err := newPacman(c).installed(ctx)
-	if err == nil && !c.Bool("versions_as_list") {
+	if err == nil && !a.VersionsAsList {
 		pkg.Stringify(m)
 	}
 	return fun.Result{Value: m}, err
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type versionArgs struct {
+	VersionsAsList bool `arg:"versions_as_list,kw" default:"False" doc:"return lists of versions rather than text"`
+	_              fun.Varargs
+	_              fun.Kwargs
+}
+
+func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Value(value.NewMap(0))
@@ -137,23 +151,37 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(pkg.Versions(m, wanted, c.Bool("versions_as_list")))
+	return fun.Value(pkg.Versions(m, wanted, a.VersionsAsList))
 }
 
-func versionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
-	a, b := c.Str("pkg1"), c.Str("pkg2")
-	if c.Bool("ignore_epoch") {
+type versionCmpArgs struct {
+	Pkg1        string `arg:"pkg1,required,str|none" doc:"a version"`
+	Pkg2        string `arg:"pkg2,required,str|none" doc:"another version"`
+	IgnoreEpoch bool   `arg:"ignore_epoch" default:"False" doc:"ignore the epochs"`
+	_           fun.Kwargs
+}
+
+func versionCmp(_ context.Context, c *fun.Call, args *versionCmpArgs) (fun.Result, error) {
+	a, b := args.Pkg1, args.Pkg2
+	if args.IgnoreEpoch {
 		a, b = pkgversion.IgnoreEpoch(a), pkgversion.IgnoreEpoch(b)
 	}
 	return fun.Value(int64(pkgversion.Pacman(a, b)))
 }
 
-func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type latestVersionArgs struct {
+	onceKw
+	rootArg
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func latestVersion(ctx context.Context, c *fun.Call, a *latestVersionArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Value("")
 	}
-	m, err := newPacman(c).latest(ctx, wanted, c.Bool("refresh"))
+	m, err := newPacman(c).latest(ctx, wanted, a.Refresh)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -200,17 +228,23 @@ func (p *pacman) latest(ctx context.Context, wanted []string, refresh bool) (*va
 	return ret, nil
 }
 
-func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := newPacman(c).latest(ctx, []string{c.Str("name")}, c.Bool("refresh"))
+type upgradeAvailableArgs struct {
+	Name string `arg:"name,required" doc:"name of the package"`
+	onceKw
+	_ fun.Kwargs
+}
+
+func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs) (fun.Result, error) {
+	m, err := newPacman(c).latest(ctx, []string{a.Name}, a.Refresh)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(m.Str(c.Str("name")) != "")
+	return fun.Value(m.Str(a.Name) != "")
 }
 
-func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listUpgrades(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
 	p := newPacman(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := p.refresh(ctx); err != nil {
 			return fun.Result{}, err
 		}
@@ -233,7 +267,12 @@ func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type refreshDBArgs struct {
+	dirArg
+	_ fun.Kwargs
+}
+
+func refreshDB(ctx context.Context, c *fun.Call, _ *refreshDBArgs) (fun.Result, error) {
 	m, err := newPacman(c).refresh(ctx)
 	return fun.Result{Value: m}, err
 }
@@ -266,14 +305,22 @@ func (p *pacman) refresh(ctx context.Context) (*value.Map, error) {
 	return m, nil
 }
 
-func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listRepoPkgsArgs struct {
+	Fromrepo []string `arg:"fromrepo,kw,comma[str]" doc:"use only these repositories"`
+	Byrepo   bool     `arg:"byrepo,kw" default:"False" doc:"return a mapping for each repository"`
+	onceKw
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func listRepoPkgs(ctx context.Context, c *fun.Call, a *listRepoPkgsArgs) (fun.Result, error) {
 	p := newPacman(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := p.refresh(ctx); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	m, err := p.available(ctx, pkg.Names(c), c.Strings("fromrepo"), c.Bool("byrepo"))
+	m, err := p.available(ctx, pkg.Names(c), a.Fromrepo, a.Byrepo)
 	return fun.Result{Value: m}, err
 }
 
@@ -321,7 +368,7 @@ func groups(text string) *value.Map {
 	return m
 }
 
-func groupList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func groupList(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	p := newPacman(c)
 	all, err := p.query(ctx, "-Sgg")
 	if err != nil {
@@ -373,17 +420,17 @@ func (p *pacman) group(ctx context.Context, name string) ([]string, error) {
 	return slices.Compact(members), nil
 }
 
-func groupInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	members, err := newPacman(c).group(ctx, c.Str("name"))
+func groupInfo(ctx context.Context, c *fun.Call, a *groupArg) (fun.Result, error) {
+	members, err := newPacman(c).group(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(value.MapOf("mandatory", value.NewList(), "optional", value.NewList(), "default", value.Strings(members...), "conditional", value.NewList()))
 }
 
-func groupDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func groupDiff(ctx context.Context, c *fun.Call, a *groupArg) (fun.Result, error) {
 	p := newPacman(c)
-	members, err := p.group(ctx, c.Str("name"))
+	members, err := p.group(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -408,7 +455,13 @@ func groupDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func fileList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// fileListArgs are the arguments of fileList, fileDict and owner.
+type fileListArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func fileList(ctx context.Context, c *fun.Call, _ *fileListArgs) (fun.Result, error) {
 	pkgs, faults, err := newPacman(c).files(ctx, pkg.Names(c))
 	if err != nil {
 		return fun.Result{}, err
@@ -420,7 +473,7 @@ func fileList(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.MapOf("errors", faults, "files", all))
 }
 
-func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fileDict(ctx context.Context, c *fun.Call, _ *fileListArgs) (fun.Result, error) {
 	pkgs, faults, err := newPacman(c).files(ctx, pkg.Names(c))
 	if err != nil {
 		return fun.Result{}, err
@@ -461,7 +514,7 @@ func (p *pacman) files(ctx context.Context, names []string) (pkgs *value.Map, fa
 	return pkgs, faults, nil
 }
 
-func owner(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func owner(ctx context.Context, c *fun.Call, _ *fileListArgs) (fun.Result, error) {
 	paths := pkg.Names(c)
 	if len(paths) == 0 {
 		return fun.Value("")

@@ -19,8 +19,8 @@ func Module() fun.Module {
 
 // normalizer returns the provider's way to strip architectures from names; nil if
 // the provider has none or it is not wished.
-func normalizer(ctx context.Context, c *fun.Call) func(string) string {
-	if !c.Bool("normalize") || !pkg.Has(c.Env, "pkg.normalize_name") {
+func normalizer(ctx context.Context, c *fun.Call, a *normalizeArg) func(string) string {
+	if !a.Normalize || !pkg.Has(c.Env, "pkg.normalize_name") {
 		return nil
 	}
 	return func(name string) string {
@@ -31,9 +31,15 @@ func normalizer(ctx context.Context, c *fun.Call) func(string) string {
 	}
 }
 
-func addPkg(_ context.Context, c *fun.Call) (fun.Result, error) {
-	pkgs := c.Map("pkgs")
-	name, version := c.Value("name"), c.Value("pkgver")
+type addPkgArgs struct {
+	pkgsArg
+	Name   value.Value `arg:"name,required,str" doc:"name of the package"`
+	Pkgver value.Value `arg:"pkgver,required,str|none" doc:"version to add"`
+}
+
+func addPkg(_ context.Context, c *fun.Call, a *addPkgArgs) (fun.Result, error) {
+	pkgs := a.Pkgs
+	name, version := a.Name, a.Pkgver
 	if !value.Hashable(name) {
 		return fun.Result{}, &fun.InvocationError{Msg: "name must be a string", Arg: "name"}
 	}
@@ -45,40 +51,55 @@ func addPkg(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(nil)
 }
 
-func sortPkglist(_ context.Context, c *fun.Call) (fun.Result, error) {
-	pkg.SortVersions(c.Map("pkgs"))
+func sortPkglist(_ context.Context, c *fun.Call, a *pkgsArg) (fun.Result, error) {
+	pkg.SortVersions(a.Pkgs)
 	return fun.Value(nil)
 }
 
-func stringify(_ context.Context, c *fun.Call) (fun.Result, error) {
-	pkg.Stringify(c.Map("pkgs"))
+func stringify(_ context.Context, c *fun.Call, a *pkgsArg) (fun.Result, error) {
+	pkg.Stringify(a.Pkgs)
 	return fun.Value(nil)
 }
 
-func packSources(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type packSourcesArgs struct {
+	Sources []value.Value `arg:"sources,required" doc:"the list, or text that is one"`
+	normalizeArg
+}
+
+func packSources(ctx context.Context, c *fun.Call, a *packSourcesArgs) (fun.Result, error) {
 	m := value.NewMap(0)
-	for _, s := range pkg.PackSources(c.List("sources"), normalizer(ctx, c)) {
+	for _, s := range pkg.PackSources(a.Sources, normalizer(ctx, c, &a.normalizeArg)) {
 		m.Set(s.Name, s.Path)
 	}
 	return fun.Value(m)
 }
 
+type parseTargetsArgs struct {
+	Name    value.Value   `arg:"name,str" doc:"name of the package, or several with commas between them"`
+	Pkgs    []value.Value `arg:"pkgs" doc:"names, or mappings of a name to a version"`
+	Sources []value.Value `arg:"sources" doc:"mappings of a name to a package file"`
+	Saltenv string        `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
+	normalizeArg
+	Version string `arg:"version,kw" doc:"version of name"`
+	Rest    fun.Kwargs
+}
+
 // parseTargets returns a tuple of what is to be installed and where it comes from:
 // repository, file or advisory.
-func parseTargets(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func parseTargets(ctx context.Context, c *fun.Call, a *parseTargetsArgs) (fun.Result, error) {
 	req := pkg.Request{
-		Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv"),
-		Normalize: normalizer(ctx, c),
+		Name: fun.TextOf(a.Name), Version: a.Version, Pkgs: a.Pkgs, Sources: a.Sources, SaltEnv: a.Saltenv,
+		Normalize: normalizer(ctx, c, &a.normalizeArg),
 	}
 	nothing := value.Tuple{nil, nil}
-	ids, advisory := c.Kw.Get("advisory_ids")
+	ids, advisory := a.Rest.Map.Get("advisory_ids")
 	switch {
 	case len(req.Pkgs) > 0 && (len(req.Sources) > 0 || advisory):
 		return fun.Value(nothing)
 	case advisory && value.Truth(ids):
 		return fun.Value(value.Tuple{ids, "advisory"})
 	case advisory:
-		return fun.Value(value.Tuple{value.NewList(c.Value("name")), "advisory"})
+		return fun.Value(value.Tuple{value.NewList(a.Name), "advisory"})
 	case len(req.Pkgs) == 0 && len(req.Sources) > 0:
 		sources, err := req.Files(ctx, c.Env)
 		if err != nil || len(sources) == 0 {
@@ -105,15 +126,21 @@ func parseTargets(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Tuple{m, "repository"})
 }
 
-func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type versionArgs struct {
+	VersionsAsList bool `arg:"versions_as_list,kw" default:"False" doc:"return lists of versions rather than text"`
+	More           fun.Varargs
+	Rest           fun.Kwargs
+}
+
+func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
 	var names []string
-	for _, p := range c.Pos {
+	for _, p := range a.More {
 		names = append(names, value.Str(p))
 	}
 	if len(names) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	kw := c.Kw.Copy()
+	kw := a.Rest.Map.Copy()
 	kw.Set("versions_as_list", true)
 	v, err := pkg.Call(ctx, c.Env, "pkg.list_pkgs", kw)
 	if err != nil {
@@ -123,28 +150,47 @@ func version(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if !ok {
 		return fun.Result{}, fun.Errorf("pkg.list_pkgs returned no mapping")
 	}
-	return fun.Value(pkg.Versions(installed, names, c.Bool("versions_as_list")))
+	return fun.Value(pkg.Versions(installed, names, a.VersionsAsList))
 }
 
-func versionClean(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	v := c.Value("verstr")
+type versionCleanArgs struct {
+	_      fun.Arguments
+	Verstr value.Value `arg:"verstr,required" doc:"the version"`
+}
+
+func versionClean(ctx context.Context, c *fun.Call, a *versionCleanArgs) (fun.Result, error) {
+	v := a.Verstr
 	if value.Truth(v) && pkg.Has(c.Env, "pkg.version_clean") {
 		return c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.version_clean", fun.Args{Pos: []value.Value{v}, Kw: value.NewMap(0)})
 	}
 	return fun.Value(v)
 }
 
-func checkExtraRequirements(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	v := c.Value("pkgver")
+type checkExtraRequirementsArgs struct {
+	_       fun.Arguments
+	Pkgname value.Value `arg:"pkgname,required,str" doc:"name of the package"`
+	Pkgver  value.Value `arg:"pkgver,required,str|none" doc:"version with the requirements"`
+}
+
+func checkExtraRequirements(ctx context.Context, c *fun.Call, a *checkExtraRequirementsArgs) (fun.Result, error) {
+	v := a.Pkgver
 	if value.Truth(v) && pkg.Has(c.Env, "pkg.check_extra_requirements") {
-		return c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.check_extra_requirements", fun.Args{Pos: []value.Value{c.Value("pkgname"), v}, Kw: value.NewMap(0)})
+		return c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.check_extra_requirements", fun.Args{Pos: []value.Value{a.Pkgname, v}, Kw: value.NewMap(0)})
 	}
 	return fun.Value(true)
 }
 
+type versionCompareArgs struct {
+	_           fun.Arguments
+	Ver1        string `arg:"ver1,required,str|none" doc:"a version"`
+	Oper        string `arg:"oper,required" doc:"one of ==, !=, >=, <=, > and <"`
+	Ver2        string `arg:"ver2,required,str|none" doc:"another version"`
+	IgnoreEpoch bool   `arg:"ignore_epoch" default:"False" doc:"ignore the epochs"`
+}
+
 // versionCompare compares as the provider of pkg does, else loosely.
-func versionCompare(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(Comparison(ctx, c.Env).Holds(c.Str("ver1"), c.Str("oper"), c.Str("ver2"), c.Bool("ignore_epoch")))
+func versionCompare(ctx context.Context, c *fun.Call, a *versionCompareArgs) (fun.Result, error) {
+	return fun.Value(Comparison(ctx, c.Env).Holds(a.Ver1, a.Oper, a.Ver2, a.IgnoreEpoch))
 }
 
 // Comparison returns the comparison of versions of the provider of pkg, a loose
@@ -166,8 +212,15 @@ func Comparison(ctx context.Context, env *fun.Env) pkg.Comparison {
 // formatKeys are the attributes that format_pkg_list returns.
 var formatKeys = []string{"epoch", "version", "release", "arch", "install_date", "install_date_time_t"}
 
-func formatPkgList(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := Format(c.Map("packages"), c.Bool("versions_as_list"), c.Strings("attr"), func(name string) (string, value.Value) { return splitArch(ctx, c, name) })
+type formatPkgListArgs struct {
+	_              fun.Arguments
+	Packages       *value.Map `arg:"packages,required" doc:"mapping of names to lists of mappings with epoch, version, release and more"`
+	VersionsAsList bool       `arg:"versions_as_list,required,bool|none" doc:"return lists of versions rather than text"`
+	Attr           []string   `arg:"attr,required,comma[str]|none" doc:"attributes to return in place of versions, or all"`
+}
+
+func formatPkgList(ctx context.Context, c *fun.Call, a *formatPkgListArgs) (fun.Result, error) {
+	m, err := Format(a.Packages, a.VersionsAsList, a.Attr, func(name string) (string, value.Value) { return splitArch(ctx, c, name) })
 	return fun.Result{Value: m}, err
 }
 
@@ -252,6 +305,13 @@ func text(v value.Value) string {
 	return value.Str(v)
 }
 
-func formatVersion(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(pkg.FormatVersion(c.Str("epoch"), c.Str("version"), c.Str("release")))
+type formatVersionArgs struct {
+	_       fun.Arguments
+	Epoch   string `arg:"epoch,required,str|none" doc:"the epoch, or an empty string"`
+	Version string `arg:"version,required,str|none" doc:"the version"`
+	Release string `arg:"release,required,str|none" doc:"the release, or an empty string"`
+}
+
+func formatVersion(_ context.Context, c *fun.Call, a *formatVersionArgs) (fun.Result, error) {
+	return fun.Value(pkg.FormatVersion(a.Epoch, a.Version, a.Release))
 }

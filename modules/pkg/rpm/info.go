@@ -42,12 +42,21 @@ var infoFields = [...][2]string{
 	{"description", `description:\n%{DESCRIPTION}\n`},
 }
 
-func info(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// infoArgs are the arguments of info and infoInstalled.
+type infoArgs struct {
+	Attr        string `arg:"attr,kw" doc:"names of what to return, with commas between them; default: all"`
+	AllVersions bool   `arg:"all_versions,kw" default:"False" doc:"return a list of all installed versions of each package"`
+	rootArg
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func info(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, err := Info(ctx, c.Env, InfoQuery{Names: wanted, Attr: c.Str("attr"), All: c.Bool("all_versions"), Root: root(c)})
+	m, err := Info(ctx, c.Env, InfoQuery{Names: wanted, Attr: a.Attr, All: a.AllVersions, Root: root(c, a.Root)})
 	return fun.Result{Value: m}, err
 }
 
@@ -136,8 +145,13 @@ func describe(entry string) *value.Map {
 	return m
 }
 
-func listGPGKeys(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return Keys(ctx, c.Env, c.Bool("info"), root(c))
+type listGPGKeysArgs struct {
+	Info bool `arg:"info" default:"False" doc:"return a mapping of the keys to their descriptions"`
+	dirArg
+}
+
+func listGPGKeys(ctx context.Context, c *fun.Call, a *listGPGKeysArgs) (fun.Result, error) {
+	return Keys(ctx, c.Env, a.Info, root(c, a.Root))
 }
 
 // Keys lists the keys that rpm trusts; with their descriptions if info.
@@ -162,8 +176,14 @@ func Keys(ctx context.Context, env *fun.Env, info bool, root string) (fun.Result
 	return fun.Result{Value: m, Retcode: out.Status}, nil
 }
 
-func infoGPGKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := describeKey(ctx, c.Env, c.Str("key"), root(c))
+// infoGPGKeyArgs are the arguments of infoGPGKey and removeGPGKey.
+type infoGPGKeyArgs struct {
+	keyArg
+	dirArg
+}
+
+func infoGPGKey(ctx context.Context, c *fun.Call, a *infoGPGKeyArgs) (fun.Result, error) {
+	m, err := describeKey(ctx, c.Env, a.Key, root(c, a.Root))
 	return fun.Result{Value: m}, err
 }
 
@@ -208,8 +228,13 @@ func describeKey(ctx context.Context, env *fun.Env, key, root string) (*value.Ma
 	return m, nil
 }
 
-func importGPGKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return ImportKey(ctx, c.Env, c.Str("key"), root(c))
+type importGPGKeyArgs struct {
+	Key string `arg:"key,required" doc:"the public key, armored"`
+	dirArg
+}
+
+func importGPGKey(ctx context.Context, c *fun.Call, a *importGPGKeyArgs) (fun.Result, error) {
+	return ImportKey(ctx, c.Env, a.Key, root(c, a.Root))
 }
 
 // ImportKey has rpm trust a key, and returns whether it does.
@@ -226,8 +251,8 @@ func ImportKey(ctx context.Context, env *fun.Env, key, root string) (fun.Result,
 	return done(ctx, env, root, "--import", file)
 }
 
-func removeGPGKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return RemoveKey(ctx, c.Env, c.Str("key"), root(c))
+func removeGPGKey(ctx context.Context, c *fun.Call, a *infoGPGKeyArgs) (fun.Result, error) {
+	return RemoveKey(ctx, c.Env, a.Key, root(c, a.Root))
 }
 
 // RemoveKey has rpm no longer trust a key, and returns whether that was done.

@@ -50,7 +50,7 @@ func names(c *fun.Call) ([]string, error) {
 }
 
 // root returns the argument root.
-func root(c *fun.Call) string { return c.Str("root") }
+func root(c *fun.Call, argRoot string) string { return argRoot }
 
 // asking are the options that query packages: all of them where none is named.
 func asking(wanted []string, short string) []string {
@@ -60,16 +60,22 @@ func asking(wanted []string, short string) []string {
 	return []string{short}
 }
 
-func binPkgInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	file := c.Str("path")
+type binPkgInfoArgs struct {
+	_       fun.Arguments
+	Path    string `arg:"path,required,path" doc:"path or URL of the file; salt:// is a file of the file server"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+}
+
+func binPkgInfo(ctx context.Context, c *fun.Call, a *binPkgInfoArgs) (fun.Result, error) {
+	file := a.Path
 	local := file
 	if cp.Scheme(file) != "" {
 		var err error
-		if local, err = pkg.Fetch(ctx, c.Env, file, c.Str("saltenv")); err != nil {
+		if local, err = pkg.Fetch(ctx, c.Env, file, a.Saltenv); err != nil {
 			return fun.Result{}, err
 		}
 		if local == "" {
-			return fun.Result{}, fun.Errorf("Unable to retrieve %s from saltenv '%s'", cp.Redact(file), c.Str("saltenv"))
+			return fun.Result{}, fun.Errorf("Unable to retrieve %s from saltenv '%s'", cp.Redact(file), a.Saltenv)
 		}
 	} else if _, err := c.Env.Host.Stat(file); !path.IsAbs(file) || errors.Is(err, fs.ErrNotExist) {
 		return fun.Result{}, fun.Errorf("%s does not exist on minion", file)
@@ -87,14 +93,21 @@ func binPkgInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		"install_date", date, "install_date_time_t", seconds))
 }
 
-func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listPkgsArgs are the arguments of listPkgs, fileList, fileDict, owner and checksum.
+type listPkgsArgs struct {
+	rootArg
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	m := value.NewMap(0)
 	if len(wanted) == 0 {
-		db, err := Read(ctx, c.Env, root(c))
+		db, err := Read(ctx, c.Env, root(c, a.Root))
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -103,7 +116,7 @@ func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		return fun.Value(m)
 	}
-	out, err := Query(ctx, c.Env.Host, root(c), slices.Concat([]string{"-q", "--queryformat", `%{NAME} %{VERSION}\n`}, wanted)...)
+	out, err := Query(ctx, c.Env.Host, root(c, a.Root), slices.Concat([]string{"-q", "--queryformat", `%{NAME} %{VERSION}\n`}, wanted)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -120,12 +133,12 @@ func missing(line string) bool {
 	return strings.HasPrefix(line, "package ") && strings.HasSuffix(line, " is not installed")
 }
 
-func fileList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fileList(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	out, err := Query(ctx, c.Env.Host, root(c), slices.Concat(asking(wanted, "-ql"), wanted)...)
+	out, err := Query(ctx, c.Env.Host, root(c, a.Root), slices.Concat(asking(wanted, "-ql"), wanted)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -141,12 +154,12 @@ func fileList(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: value.MapOf("errors", faults, "files", files), Retcode: out.Status}, nil
 }
 
-func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func fileDict(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	out, err := Query(ctx, c.Env.Host, root(c), slices.Concat(asking(wanted, "-q"), []string{"--queryformat", `%{NAME}\n[\t%{FILENAMES}\n]`}, wanted)...)
+	out, err := Query(ctx, c.Env.Host, root(c, a.Root), slices.Concat(asking(wanted, "-q"), []string{"--queryformat", `%{NAME}\n[\t%{FILENAMES}\n]`}, wanted)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -172,12 +185,12 @@ func fileDict(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: value.MapOf("errors", faults, "packages", pkgs), Retcode: out.Status}, nil
 }
 
-func owner(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func owner(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
 	paths := pkg.Names(c)
 	if len(paths) == 0 {
 		return fun.Value("")
 	}
-	m, status, err := Owners(ctx, c.Env, root(c), paths)
+	m, status, err := Owners(ctx, c.Env, root(c, a.Root), paths)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -223,9 +236,15 @@ func Owners(ctx context.Context, env *fun.Env, root string, paths []string) (*va
 	return m, status, nil
 }
 
+type diffArgs struct {
+	_           fun.Arguments
+	PackagePath string `arg:"package_path,required,path" doc:"path of the package file"`
+	Path        string `arg:"path,required,path" doc:"path of the installed file"`
+}
+
 // diff compares a file with the one in a package.
-func diff(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	text, err := Diff(ctx, c.Env, c.Str("package_path"), c.Str("path"))
+func diff(ctx context.Context, c *fun.Call, a *diffArgs) (fun.Result, error) {
+	text, err := Diff(ctx, c.Env, a.PackagePath, a.Path)
 	return fun.Result{Value: text}, err
 }
 
@@ -272,14 +291,14 @@ func Compare(a, b string, ignoreEpoch bool) int {
 	return pkgversion.RPM(a, b)
 }
 
-func checksum(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func checksum(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
 	files := pkg.Names(c)
 	if len(files) == 0 {
 		return fun.Result{}, fun.Errorf("No package files has been specified.")
 	}
 	m := value.NewMap(len(files))
 	for _, f := range files {
-		good, err := Valid(ctx, c.Env, root(c), f)
+		good, err := Valid(ctx, c.Env, root(c, a.Root), f)
 		if err != nil {
 			return fun.Result{}, err
 		}

@@ -30,7 +30,13 @@ func List(ctx context.Context, env *fun.Env, root string, asList bool, attr []st
 	})
 }
 
-func providerVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type providerVersionArgs struct {
+	VersionsAsList bool `arg:"versions_as_list,kw" default:"False" doc:"return lists of versions rather than text"`
+	_              fun.Varargs
+	_              fun.Kwargs
+}
+
+func providerVersion(ctx context.Context, c *fun.Call, a *providerVersionArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Value(value.NewMap(0))
@@ -39,27 +45,40 @@ func providerVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(pkg.Versions(db.Versions(), wanted, c.Bool("versions_as_list")))
+	return fun.Value(pkg.Versions(db.Versions(), wanted, a.VersionsAsList))
 }
 
-func providerVersionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(int64(Compare(c.Str("pkg1"), c.Str("pkg2"), c.Bool("ignore_epoch"))))
+type providerVersionCmpArgs struct {
+	Pkg1        string `arg:"pkg1,required,str|none" doc:"a version"`
+	Pkg2        string `arg:"pkg2,required,str|none" doc:"another version"`
+	IgnoreEpoch bool   `arg:"ignore_epoch" default:"False" doc:"ignore the epochs"`
+	_           fun.Kwargs
 }
 
-func normalizeName(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(NormalizeName(c.Env, c.Str("name")))
+func providerVersionCmp(_ context.Context, c *fun.Call, a *providerVersionCmpArgs) (fun.Result, error) {
+	return fun.Value(int64(Compare(a.Pkg1, a.Pkg2, a.IgnoreEpoch)))
 }
 
-func parseArch(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(ParseArch(c.Str("name")))
+// normalizeNameArgs are the arguments of normalizeName and parseArch.
+type normalizeNameArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the package"`
 }
 
-func infoInstalled(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func normalizeName(_ context.Context, c *fun.Call, a *normalizeNameArgs) (fun.Result, error) {
+	return fun.Value(NormalizeName(c.Env, a.Name))
+}
+
+func parseArch(_ context.Context, c *fun.Call, a *normalizeNameArgs) (fun.Result, error) {
+	return fun.Value(ParseArch(a.Name))
+}
+
+func infoInstalled(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	q := InfoQuery{Names: wanted, Attr: c.Str("attr"), All: c.Bool("all_versions"), Root: root(c)}
+	q := InfoQuery{Names: wanted, Attr: a.Attr, All: a.AllVersions, Root: root(c, a.Root)}
 	m, err := Info(ctx, c.Env, q)
 	if err != nil {
 		return fun.Result{}, err
@@ -142,9 +161,14 @@ func findFiles(env *fun.Env, dir string, depth int) []string {
 	return files
 }
 
+type providerDiffArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
 // providerDiff compares installed files with those of the packages that they belong
 // to, which are downloaded.
-func providerDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func providerDiff(ctx context.Context, c *fun.Call, _ *providerDiffArgs) (fun.Result, error) {
 	paths := pkg.Names(c)
 	ret := value.NewMap(len(paths))
 	if len(paths) == 0 {
@@ -200,19 +224,33 @@ func providerDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func getRepoKeys(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return Keys(ctx, c.Env, c.Bool("info"), root(c))
+type getRepoKeysArgs struct {
+	Info bool   `arg:"info" default:"False" doc:"return a mapping of the keys to their descriptions"`
+	Root string `arg:"root,path" doc:"directory of another system"`
+	_    fun.Kwargs
 }
 
-func addRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	file, text := c.Str("path"), c.Str("text")
+func getRepoKeys(ctx context.Context, c *fun.Call, a *getRepoKeysArgs) (fun.Result, error) {
+	return Keys(ctx, c.Env, a.Info, root(c, a.Root))
+}
+
+type addRepoKeyArgs struct {
+	Path    string `arg:"path" doc:"path or URL of the key"`
+	Text    string `arg:"text" doc:"the key itself, armored"`
+	Root    string `arg:"root,path" doc:"directory of another system"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	_       fun.Kwargs
+}
+
+func addRepoKey(ctx context.Context, c *fun.Call, a *addRepoKeyArgs) (fun.Result, error) {
+	file, text := a.Path, a.Text
 	switch {
 	case file == "" && text == "":
 		return fun.Result{}, &fun.InvocationError{Msg: "Provide a key to add"}
 	case file != "" && text != "":
 		return fun.Result{}, &fun.InvocationError{Msg: "Add a key via path or key"}
 	case file != "":
-		local, err := pkg.Fetch(ctx, c.Env, file, c.Str("saltenv"))
+		local, err := pkg.Fetch(ctx, c.Env, file, a.Saltenv)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -223,100 +261,62 @@ func addRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		text = value.DecodeReplace(data)
 	}
-	return ImportKey(ctx, c.Env, text, root(c))
+	return ImportKey(ctx, c.Env, text, root(c, a.Root))
 }
 
-func delRepoKey(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return RemoveKey(ctx, c.Env, c.Str("keyid"), root(c))
+type delRepoKeyArgs struct {
+	Keyid string `arg:"keyid,required" doc:"name of the key, as get_repo_keys returns it"`
+	Root  string `arg:"root,path" doc:"directory of another system"`
+	_     fun.Kwargs
+}
+
+func delRepoKey(ctx context.Context, c *fun.Call, a *delRepoKeyArgs) (fun.Result, error) {
+	return RemoveKey(ctx, c.Env, a.Keyid, root(c, a.Root))
 }
 
 // ProviderSpecs are the rows of the functions that providers of pkg on systems with
 // rpm have in common.
 var ProviderSpecs = []fun.Spec{
 	{
-		Name: "add_repo_key", Doc: "Have rpm trust a key that signs repositories.", Src: "modules/yumpkg.py add_repo_key", Fn: addRepoKey,
-		VarKw: true,
-		Args: []fun.Arg{
-			{Name: "path", Type: fun.Str, Doc: "path or URL of the key"},
-			{Name: "text", Type: fun.Str, Doc: "the key itself, armored"},
-			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
-			{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment of a salt:// URL"},
-		},
+		Name: "add_repo_key", Doc: "Have rpm trust a key that signs repositories.", Src: "modules/yumpkg.py add_repo_key", Do: addRepoKey,
 	},
 	{
-		Name: "del_repo_key", Doc: "Have rpm no longer trust a key that signs repositories.", Src: "modules/yumpkg.py del_repo_key", Fn: delRepoKey,
-		VarKw: true,
-		Args: []fun.Arg{
-			{Name: "keyid", Type: fun.Str, Required: true, Doc: "name of the key, as get_repo_keys returns it"},
-			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
-		},
+		Name: "del_repo_key", Doc: "Have rpm no longer trust a key that signs repositories.", Src: "modules/yumpkg.py del_repo_key", Do: delRepoKey,
 	},
 	{
-		Name: "diff", Doc: "Compare installed files with those of their packages, which are downloaded.\nReturns a unified diff, Unchanged, Not managed for a file of no package, or N/A for a file that is not there.", Src: "modules/yumpkg.py diff", Fn: providerDiff,
-		VarArg: true, VarKw: true,
+		Name: "diff", Doc: "Compare installed files with those of their packages, which are downloaded.\nReturns a unified diff, Unchanged, Not managed for a file of no package, or N/A for a file that is not there.", Src: "modules/yumpkg.py diff", Do: providerDiff,
 	},
 	{
-		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/yumpkg.py file_dict", Fn: fileDict,
-		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg},
+		Name: "file_dict", Doc: "List the files of packages, by package.\nWithout a name, all packages are listed.", Src: "modules/yumpkg.py file_dict", Do: fileDict,
 	},
 	{
-		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/yumpkg.py file_list", Fn: fileList,
-		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg},
+		Name: "file_list", Doc: "List the files of packages.\nWithout a name, the files of all packages are listed.", Src: "modules/yumpkg.py file_list", Do: fileList,
 	},
 	{
-		Name: "get_repo_keys", Doc: "List the keys that rpm trusts.", Src: "modules/yumpkg.py get_repo_keys", Fn: getRepoKeys,
-		VarKw: true,
-		Args: []fun.Arg{
-			{Name: "info", Type: fun.Bool, Default: false, Doc: "return a mapping of the keys to their descriptions"},
-			{Name: "root", Type: fun.Path, Doc: "directory of another system"},
-		},
+		Name: "get_repo_keys", Doc: "List the keys that rpm trusts.", Src: "modules/yumpkg.py get_repo_keys", Do: getRepoKeys,
 	},
 	{
-		Name: "info_installed", Doc: "Describe installed packages.\nWithout a name, all are described.", Src: "modules/yumpkg.py info_installed", Fn: infoInstalled,
-		VarArg: true, VarKw: true,
-		Args: []fun.Arg{
-			{Name: "attr", Type: fun.Str, KwOnly: true, Doc: "names of what to return, with commas between them; default: all"},
-			{Name: "all_versions", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return a list of all installed versions of each package"},
-			rootArg,
-		},
+		Name: "info_installed", Doc: "Describe installed packages.\nWithout a name, all are described.", Src: "modules/yumpkg.py info_installed", Do: infoInstalled,
 	},
 	{
-		Name: "modified", Doc: "List installed files that were changed, and which of their attributes differ.\nWithout a name, the files of all packages are compared.", Src: "modules/yumpkg.py modified", Fn: modified,
-		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg}, Shared: [][]fun.Arg{modifiedArgs},
+		Name: "modified", Doc: "List installed files that were changed, and which of their attributes differ.\nWithout a name, the files of all packages are compared.", Src: "modules/yumpkg.py modified", Do: modified,
 	},
 	{
-		Name: "normalize_name", Doc: "Strip the architecture from a name where it is that of the machine.", Src: "modules/yumpkg.py normalize_name", Fn: normalizeName,
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		Name: "normalize_name", Doc: "Strip the architecture from a name where it is that of the machine.", Src: "modules/yumpkg.py normalize_name", Do: normalizeName,
 	},
 	{
-		Name: "owner", Doc: "Return the package that a file belongs to, or an empty string.\nFor several files, a mapping is returned.", Src: "modules/yumpkg.py owner", Fn: owner,
-		VarArg: true, VarKw: true, Args: []fun.Arg{rootArg},
+		Name: "owner", Doc: "Return the package that a file belongs to, or an empty string.\nFor several files, a mapping is returned.", Src: "modules/yumpkg.py owner", Do: owner,
 	},
 	{
-		Name: "parse_arch", Doc: "Divide a name into the package and its architecture.", Src: "modules/yumpkg.py parse_arch", Fn: parseArch,
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "name of the package"}},
+		Name: "parse_arch", Doc: "Divide a name into the package and its architecture.", Src: "modules/yumpkg.py parse_arch", Do: parseArch,
 	},
 	{
-		Name: "verify", Doc: "Compare installed files with rpm's database.\nReturns by path what differs. Without a name, the files of all packages are compared.", Src: "modules/yumpkg.py verify", Fn: verify,
-		VarArg: true, VarKw: true,
-		Args: []fun.Arg{
-			{Name: "ignore_types", Type: fun.Commas, KwOnly: true, Doc: "types of files to leave out: config, doc, ghost, license, readme"},
-			{Name: "verify_options", Type: fun.Commas, KwOnly: true, Doc: "options of rpm -V without the dashes, such as nomtime"},
-			rootArg,
-		},
+		Name: "verify", Doc: "Compare installed files with rpm's database.\nReturns by path what differs. Without a name, the files of all packages are compared.", Src: "modules/yumpkg.py verify", Do: verify,
 	},
 	{
-		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/yumpkg.py version", Fn: providerVersion,
-		VarArg: true, VarKw: true,
-		Args: []fun.Arg{{Name: "versions_as_list", Type: fun.Bool, Default: false, KwOnly: true, Doc: "return lists of versions rather than text"}},
+		Name: "version", Doc: "Return the installed version of a package, or an empty string.\nFor several packages, or a name with *, a mapping is returned.", Src: "modules/yumpkg.py version", Do: providerVersion,
 	},
 	{
-		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/yumpkg.py version_cmp", Fn: providerVersionCmp,
-		VarKw: true,
-		Args: []fun.Arg{
-			{Name: "pkg1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
-			{Name: "pkg2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},
-			{Name: "ignore_epoch", Type: fun.Bool, Default: false, Doc: "ignore the epochs"},
-		},
+		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/yumpkg.py version_cmp", Do: providerVersionCmp,
 	},
 }

@@ -73,12 +73,20 @@ func (d *difference) changed(names []string, unknown bool) []string {
 	return list
 }
 
-func verify(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type verifyArgs struct {
+	IgnoreTypes   value.Value `arg:"ignore_types,kw,comma[str]" doc:"types of files to leave out: config, doc, ghost, license, readme"`
+	VerifyOptions value.Value `arg:"verify_options,kw,comma[str]" doc:"options of rpm -V without the dashes, such as nomtime"`
+	rootArg
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func verify(ctx context.Context, c *fun.Call, a *verifyArgs) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, err := Verify(ctx, c.Env, Verification{Names: wanted, Root: root(c), Ignore: pkg.Words(c.Value("ignore_types")), Options: pkg.Words(c.Value("verify_options"))})
+	m, err := Verify(ctx, c.Env, Verification{Names: wanted, Root: root(c, a.Root), Ignore: pkg.Words(a.IgnoreTypes), Options: pkg.Words(a.VerifyOptions)})
 	return fun.Result{Value: m}, err
 }
 
@@ -134,7 +142,22 @@ func Verify(ctx context.Context, env *fun.Env, v Verification) (*value.Map, erro
 	return m, nil
 }
 
-func modified(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type modifiedGiven struct {
+	rootArg
+	_    bool `arg:"size,kw" doc:"return only files whose size differs (True) or not (False)"`
+	_    bool `arg:"mode,kw" doc:"the same for the mode"`
+	_    bool `arg:"checksum,kw" doc:"the same for the content"`
+	_    bool `arg:"device,kw" doc:"the same for the number of a device"`
+	_    bool `arg:"symlink,kw" doc:"the same for the target of a symbolic link"`
+	_    bool `arg:"owner,kw" doc:"the same for the owner"`
+	_    bool `arg:"group,kw" doc:"the same for the group"`
+	_    bool `arg:"time,kw" doc:"the same for the time of the last change"`
+	_    bool `arg:"capabilities,kw" doc:"the same for the capabilities"`
+	_    fun.Varargs
+	Rest fun.Kwargs
+}
+
+func modified(ctx context.Context, c *fun.Call, a *modifiedGiven) (fun.Result, error) {
 	wanted, err := names(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -145,12 +168,12 @@ func modified(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			want.Set(f, c.Value(f))
 		}
 	}
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.Map.All() {
 		if s, _ := k.(string); !strings.HasPrefix(s, "_") {
 			want.Set(k, v)
 		}
 	}
-	return Modified(ctx, c.Env, root(c), wanted, want)
+	return Modified(ctx, c.Env, root(c, a.Root), wanted, want)
 }
 
 // Modified returns by path which attributes of installed files differ from rpm's

@@ -23,7 +23,7 @@ var groupSections = map[string]string{
 // languageGroup is a group for a language: "Dutch Support [nl]".
 var languageGroup = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+) \[(.+)\]`) })
 
-func groupList(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func groupList(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -68,12 +68,18 @@ func readGroupList(text string) *value.Map {
 // packageKinds are the parts of a group.
 var packageKinds = [...]string{"mandatory", "optional", "default", "conditional"}
 
-func groupInfo(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type groupInfoArgs struct {
+	groupArg
+	Expand       bool     `arg:"expand" default:"False" doc:"return the packages of the groups of an environment rather than the groups"`
+	IgnoreGroups []string `arg:"ignore_groups" doc:"groups not to expand"`
+}
+
+func groupInfo(ctx context.Context, c *fun.Call, a *groupInfoArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, err := y.group(ctx, c.Str("name"), &expansion{on: c.Bool("expand"), done: c.Strings("ignore_groups")})
+	m, err := y.group(ctx, a.Name, &expansion{on: a.Expand, done: a.IgnoreGroups})
 	return fun.Result{Value: m}, err
 }
 
@@ -197,7 +203,7 @@ func heading(line string) (kind string, ok bool) {
 	return "", false
 }
 
-func groupDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func groupDiff(ctx context.Context, c *fun.Call, a *groupArg) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -206,7 +212,7 @@ func groupDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, err := y.group(ctx, c.Str("name"), &expansion{on: true})
+	m, err := y.group(ctx, a.Name, &expansion{on: true})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -225,16 +231,23 @@ func groupDiff(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func groupInstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type groupInstallGiven struct {
+	Name    []string `arg:"name,required,comma[str]" doc:"names of groups"`
+	Skip    []string `arg:"skip,comma[str]" doc:"default packages not to install"`
+	Include []string `arg:"include,comma[str]" doc:"further packages to install, such as optional ones"`
+	Rest    fun.Kwargs
+}
+
+func groupInstall(ctx context.Context, c *fun.Call, a *groupInstallGiven) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	groups := c.Strings("name")
+	groups := a.Name
 	if len(groups) == 0 {
 		return fun.Result{}, &fun.InvocationError{Msg: "no groups specified"}
 	}
-	skip := c.Strings("skip")
+	skip := a.Skip
 	var targets []string
 	for _, g := range groups {
 		m, err := y.group(ctx, g, &expansion{on: true})
@@ -244,7 +257,7 @@ func groupInstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		targets = append(targets, m.List("mandatory").Strs()...)
 		targets = append(targets, slices.DeleteFunc(m.List("default").Strs(), func(n string) bool { return slices.Contains(skip, n) })...)
 	}
-	targets = append(targets, c.Strings("include")...)
+	targets = append(targets, a.Include...)
 	have, err := y.installed(ctx, nil)
 	if err != nil {
 		return fun.Result{}, err
@@ -258,7 +271,7 @@ func groupInstall(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if len(due) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	kw := c.Kw.Copy()
+	kw := a.Rest.Map.Copy()
 	kw.Set("pkgs", value.Strings(due...))
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.install", fun.Args{Kw: kw})
 }

@@ -52,12 +52,12 @@ func (y *yum) canLock(ctx context.Context) error {
 // defaultPattern is that of names of packages.
 const defaultPattern = `[\w+]+(?:[.-][^-]+)*`
 
-func listHolds(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listHolds(ctx context.Context, c *fun.Call, a *holdsArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	list, err := y.holds(ctx, c.Str("pattern"), c.Bool("full"))
+	list, err := y.holds(ctx, a.Pattern, a.Full)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -156,9 +156,24 @@ func (y *yum) holdsOrNone(ctx context.Context) ([]string, error) {
 	return y.holds(ctx, defaultPattern, false)
 }
 
-func hold(ctx context.Context, c *fun.Call) (fun.Result, error) { return changeHolds(ctx, c, true) }
+type holdGiven struct {
+	holdArgs
+	_ bool `arg:"normalize" default:"True" doc:"has no effect"`
+	_ fun.Kwargs
+}
 
-func unhold(ctx context.Context, c *fun.Call) (fun.Result, error) { return changeHolds(ctx, c, false) }
+func hold(ctx context.Context, c *fun.Call, _ *holdGiven) (fun.Result, error) {
+	return changeHolds(ctx, c, true)
+}
+
+type unholdArgs struct {
+	holdArgs
+	_ fun.Kwargs
+}
+
+func unhold(ctx context.Context, c *fun.Call, _ *unholdArgs) (fun.Result, error) {
+	return changeHolds(ctx, c, false)
+}
 
 func changeHolds(ctx context.Context, c *fun.Call, on bool) (fun.Result, error) {
 	y, err := newYum(c)

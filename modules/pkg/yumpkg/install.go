@@ -22,6 +22,7 @@ type word struct{ name, text string }
 // An installation is a call of pkg.install.
 type installation struct {
 	*yum
+	a          *installArgs
 	c          *fun.Call
 	downloads  bool       // packages are only downloaded
 	advisories bool       // the words are advisories
@@ -34,14 +35,34 @@ type installation struct {
 	errors     []string
 }
 
+type installArgs struct {
+	Name         string      `arg:"name" doc:"name of the package, or several with commas between them"`
+	Refresh      bool        `arg:"refresh" default:"False" doc:"fetch the metadata of repositories first"`
+	SkipVerify   bool        `arg:"skip_verify" default:"False" doc:"do not check signatures"`
+	_            value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
+	_            value.Value `arg:"sources,list" doc:"package files: mappings of a name to a path or URL; name is ignored"`
+	Downloadonly bool        `arg:"downloadonly" default:"False" doc:"only download the packages"`
+	Reinstall    bool        `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
+	_            bool        `arg:"normalize" default:"True" doc:"strip the architecture of the machine from names"`
+	UpdateHolds  bool        `arg:"update_holds" default:"False" doc:"change packages that are held, and hold them again"`
+	_            string      `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
+	IgnoreEpoch  bool        `arg:"ignore_epoch" default:"False" doc:"ignore the epoch when versions are compared"`
+	_            string      `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"`
+	SplitArch    bool        `arg:"split_arch,kw" default:"True" doc:"take an architecture at the end of a name for that of the package"`
+	AdvisoryIds  []string    `arg:"advisory_ids,kw" doc:"install the packages of these advisories; an empty list means name"`
+	attrArg
+	repoArgs
+	_ fun.Kwargs
+}
+
 // install installs packages. Salt: salt/modules/yumpkg.py install.
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	i := &installation{yum: y, c: c, downloads: c.Bool("downloadonly")}
-	if c.Bool("refresh") {
+	i := &installation{yum: y, c: c, a: a, downloads: a.Downloadonly}
+	if a.Refresh {
 		if _, err := y.refresh(ctx, options(c), true); err != nil {
 			return fun.Result{}, err
 		}
@@ -99,7 +120,7 @@ func (i *installation) find(ctx context.Context) (due bool, err error) {
 
 // before notes what is there.
 func (i *installation) before(ctx context.Context) (err error) {
-	if i.old, err = i.installedOr(ctx, i.downloads, diffAttr(i.c)); err != nil {
+	if i.old, err = i.installedOr(ctx, i.downloads, diffAttr(i.c, i.a.DiffAttr)); err != nil {
 		return err
 	}
 	if i.downloads {
@@ -114,9 +135,9 @@ func (i *installation) before(ctx context.Context) (err error) {
 }
 
 func (i *installation) findAdvisories(ctx context.Context) (bool, error) {
-	ids := i.c.Strings("advisory_ids")
+	ids := i.a.AdvisoryIds
 	if len(ids) == 0 {
-		ids = []string{i.c.Str("name")}
+		ids = []string{i.a.Name}
 	}
 	known, err := i.patches(ctx, false)
 	if err != nil {
@@ -173,13 +194,13 @@ func (i *installation) findNamed(ctx context.Context, list []pkg.Target) error {
 	available := value.NewMap(0)
 	if len(open) > 0 {
 		var err error
-		if available, err = i.available(ctx, i.c, repoQuery{patterns: open, strict: true}); err != nil {
+		if available, err = i.available(ctx, i.c, &i.a.repoArgs, repoQuery{patterns: open, strict: true}); err != nil {
 			return err
 		}
 	}
 	for _, t := range list {
 		switch {
-		case t.Any && i.c.Bool("reinstall") && i.old.Has(t.Name):
+		case t.Any && i.a.Reinstall && i.old.Has(t.Name):
 			i.again = append(i.again, word{t.Name, t.Name})
 		case t.Any:
 			i.targets = append(i.targets, word{t.Name, t.Name})
@@ -194,17 +215,17 @@ func (i *installation) findNamed(ctx context.Context, list []pkg.Target) error {
 // version, a pattern, or comparisons.
 func (i *installation) addVersion(t pkg.Target, available *value.Map) {
 	version := strings.TrimLeft(t.Version, "=")
-	if i.name == yum3 && i.c.Bool("ignore_epoch") {
+	if i.name == yum3 && i.a.IgnoreEpoch {
 		version = pkgversion.IgnoreEpoch(version)
 	}
 	name, arch := t.Name, ""
-	if base, a := rpm.SplitArch(t.Name); rpm.IsArch(a) && (a != i.osarch || i.c.Bool("split_arch")) {
+	if base, a := rpm.SplitArch(t.Name); rpm.IsArch(a) && (a != i.osarch || i.a.SplitArch) {
 		name, arch = base, "."+a
 	}
 	candidates := available.List(t.Name).Strs()
 	switch {
 	case compares(version):
-		found, ok := match(candidates, version, i.c.Bool("ignore_epoch"))
+		found, ok := match(candidates, version, i.a.IgnoreEpoch)
 		if !ok {
 			i.errors = append(i.errors, fmt.Sprintf("No version matching '%s%s' could be found (available: %s)", t.Name, version, listOr(candidates, "None")))
 			return
@@ -225,7 +246,7 @@ func (i *installation) addVersion(t pkg.Target, available *value.Map) {
 	}
 	// The program takes a version without its epoch, too.
 	plain := version
-	if !i.c.Bool("ignore_epoch") {
+	if !i.a.IgnoreEpoch {
 		plain = pkgversion.IgnoreEpoch(version)
 	}
 	i.add(word{name, name + "-" + plain + arch}, version)
@@ -258,13 +279,13 @@ var kernels = []string{"kernel", "kernel-devel"}
 // add puts a package of a version where it belongs.
 func (i *installation) add(w word, version string) {
 	have := i.oldLists.List(w.name).Strs()
-	ignore := i.c.Bool("ignore_epoch")
+	ignore := i.a.IgnoreEpoch
 	// Without an epoch, that of what is installed is meant.
 	differ := func(v string) int {
 		return rpm.Compare(version, v, ignore || !strings.Contains(version, ":"))
 	}
 	switch {
-	case i.c.Bool("reinstall") && len(have) > 0 && slices.ContainsFunc(have, func(v string) bool { return differ(v) == 0 }):
+	case i.a.Reinstall && len(have) > 0 && slices.ContainsFunc(have, func(v string) bool { return differ(v) == 0 }):
 		i.again = append(i.again, w)
 	case len(have) == 0 || slices.ContainsFunc(have, func(v string) bool { return differ(v) >= 0 }) || slices.Contains(kernels, w.name):
 		i.targets = append(i.targets, w)
@@ -281,7 +302,7 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 	}
 	var common []string
 	common = append(common, options(i.c)...)
-	if i.c.Bool("skip_verify") {
+	if i.a.SkipVerify {
 		common = append(common, "--nogpgcheck")
 	}
 	if i.downloads {
@@ -322,7 +343,7 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 		}
 		restore()
 	}
-	now, err := i.installedOr(ctx, i.downloads, diffAttr(i.c))
+	now, err := i.installedOr(ctx, i.downloads, diffAttr(i.c, i.a.DiffAttr))
 	if err != nil {
 		return nil, err
 	}
@@ -357,7 +378,7 @@ func (i *installation) release(ctx context.Context, words []word, holds []string
 		switch {
 		case !slices.Contains(holds, w.name):
 			free = append(free, w.text)
-		case i.c.Bool("update_holds"):
+		case i.a.UpdateHolds:
 			held = append(held, w.name)
 			byName[w.name] = w.text
 		default:
@@ -404,7 +425,7 @@ func (i *installation) hint(ctx context.Context) string {
 			continue
 		}
 		w := slices.Concat(i.targets, i.down)[n]
-		all, err := i.available(ctx, i.c, repoQuery{patterns: []string{w.name}, strict: true})
+		all, err := i.available(ctx, i.c, &i.a.repoArgs, repoQuery{patterns: []string{w.name}, strict: true})
 		if err != nil || w.name == w.text {
 			return ""
 		}
@@ -414,13 +435,20 @@ func (i *installation) hint(ctx context.Context) string {
 	return ""
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type removeGiven struct {
+	Name      string        `arg:"name" doc:"name of the package, or several with commas between them; * stands for any text"`
+	Pkgs      []value.Value `arg:"pkgs" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
+	SplitArch bool          `arg:"split_arch,kw" default:"True" doc:"strip the architecture of the machine from names"`
+	_         fun.Kwargs
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
-	if !c.Bool("split_arch") {
+	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs, Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
+	if !a.SplitArch {
 		req.Normalize = nil
 	}
 	list, err := req.ToRemove(c.Env)
@@ -443,7 +471,7 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 		for _, n := range names {
-			if w := y.removable(c, old, n, t.Version); w != "" {
+			if w := y.removable(c, a, old, n, t.Version); w != "" {
 				targets = append(targets, w)
 			}
 		}
@@ -471,7 +499,7 @@ func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // removable returns the word by which an installed package is removed; "" where it is
 // not installed, or not in the version that is asked for.
-func (y *yum) removable(c *fun.Call, old *value.Map, name, version string) string {
+func (y *yum) removable(c *fun.Call, args *removeGiven, old *value.Map, name, version string) string {
 	switch {
 	case !old.Has(name):
 		return ""
@@ -481,7 +509,7 @@ func (y *yum) removable(c *fun.Call, old *value.Map, name, version string) strin
 		return ""
 	}
 	base, arch := name, ""
-	if b, a := rpm.SplitArch(name); rpm.IsArch(a) && (a != y.osarch || c.Bool("split_arch")) {
+	if b, a := rpm.SplitArch(name); rpm.IsArch(a) && (a != y.osarch || args.SplitArch) {
 		base, arch = b, "."+a
 	}
 	return base + "-" + pkgversion.IgnoreEpoch(version) + arch
@@ -506,7 +534,7 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	attr := diffAttr(c)
+	attr := diffAttr(c, c.Value("diff_attr"))
 	old, err := y.installed(ctx, attr)
 	if err != nil {
 		return fun.Result{}, err

@@ -13,11 +13,19 @@ import (
 	"brine/modules/pkg/rpm"
 )
 
-func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("removed") || c.Bool("purge_desired") { // rpm knows neither
+type listPkgsArgs struct {
+	VersionsAsList bool        `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
+	Attr           value.Value `arg:"attr,kw,comma[str]" doc:"attributes to return in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"`
+	Removed        bool        `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which rpm knows none"`
+	PurgeDesired   bool        `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which rpm knows none"`
+	_              fun.Kwargs
+}
+
+func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
+	if a.Removed || a.PurgeDesired { // rpm knows neither
 		return fun.Value(value.NewMap(0))
 	}
-	m, err := rpm.List(ctx, c.Env, "", c.Bool("versions_as_list"), pkg.Words(c.Value("attr")))
+	m, err := rpm.List(ctx, c.Env, "", a.VersionsAsList, pkg.Words(a.Attr))
 	return fun.Result{Value: m}, err
 }
 
@@ -36,7 +44,12 @@ func (y *yum) cacheDir() string {
 	return "/var/cache/" + y.name
 }
 
-func listDownloaded(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listDownloadedArgs are the arguments of listDownloaded, listInstalledPatches and servicesNeedRestart.
+type listDownloadedArgs struct {
+	_ fun.Kwargs
+}
+
+func listDownloaded(ctx context.Context, c *fun.Call, _ *listDownloadedArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -45,12 +58,19 @@ func listDownloaded(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m}, err
 }
 
-func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type latestVersionArgs struct {
+	latestArgs
+	repoArgs
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func latestVersion(ctx context.Context, c *fun.Call, a *latestVersionArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Value("")
 	}
-	y, m, err := latest(ctx, c, wanted, c.Bool("refresh"))
+	y, m, err := latest(ctx, c, &a.repoArgs, wanted, a.Refresh)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -60,7 +80,7 @@ func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // latest returns the versions that packages can be installed in or upgraded to, ""
 // for one that is up to date.
 // Salt: salt/modules/yumpkg.py latest_version.
-func latest(ctx context.Context, c *fun.Call, wanted []string, refresh bool) (*yum, *value.Map, error) {
+func latest(ctx context.Context, c *fun.Call, _ *repoArgs, wanted []string, refresh bool) (*yum, *value.Map, error) {
 	if err := pkg.CheckNames(wanted); err != nil {
 		return nil, nil, err
 	}
@@ -128,21 +148,34 @@ func (y *yum) candidate(name string, found []listed, have *value.Map) string {
 	return ""
 }
 
-func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
-	y, m, err := latest(ctx, c, []string{name}, c.Bool("refresh"))
+type upgradeAvailableArgs struct {
+	Name string `arg:"name,required" doc:"name of the package"`
+	refreshArg
+	repoArgs
+	_ fun.Kwargs
+}
+
+func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs) (fun.Result, error) {
+	name := a.Name
+	y, m, err := latest(ctx, c, &a.repoArgs, []string{name}, a.Refresh)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return y.result(m.Str(name) != "")
 }
 
-func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listUpgradesArgs struct {
+	Refresh bool `arg:"refresh" default:"True" doc:"fetch the metadata of repositories first"`
+	repoArgs
+	_ fun.Kwargs
+}
+
+func listUpgrades(ctx context.Context, c *fun.Call, a *listUpgradesArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := y.refresh(ctx, options(c), false); err != nil {
 			return fun.Result{}, err
 		}
@@ -163,12 +196,18 @@ func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return y.result(m)
 }
 
-func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type refreshDBArgs struct {
+	CheckUpdate bool `arg:"check_update,kw" default:"True" doc:"fetch the metadata now, and see whether there are updates"`
+	repoArgs
+	_ fun.Kwargs
+}
+
+func refreshDB(ctx context.Context, c *fun.Call, a *refreshDBArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	v, err := y.refresh(ctx, options(c), c.Bool("check_update"))
+	v, err := y.refresh(ctx, options(c), a.CheckUpdate)
 	return fun.Result{Value: v}, err
 }
 
@@ -217,13 +256,22 @@ func ignored(stderr string) []string {
 	return lines
 }
 
-func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listRepoPkgsArgs struct {
+	Byrepo    bool `arg:"byrepo,kw" default:"False" doc:"return a mapping for each repository"`
+	Cacheonly bool `arg:"cacheonly,kw" default:"False" doc:"use only metadata that was fetched before"`
+	strictArg
+	repoArgs
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func listRepoPkgs(ctx context.Context, c *fun.Call, a *listRepoPkgsArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	q := repoQuery{patterns: pkg.Names(c), byRepo: c.Bool("byrepo"), cacheOnly: c.Bool("cacheonly"), strict: c.Bool("strict_config")}
-	m, err := y.available(ctx, c, q)
+	q := repoQuery{patterns: pkg.Names(c), byRepo: a.Byrepo, cacheOnly: a.Cacheonly, strict: a.StrictConfig}
+	m, err := y.available(ctx, c, &a.repoArgs, q)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -239,11 +287,11 @@ type repoQuery struct {
 // available returns the versions that repositories have of packages, newest first;
 // by repository if q.byRepo.
 // Salt: salt/modules/yumpkg.py list_repo_pkgs.
-func (y *yum) available(ctx context.Context, c *fun.Call, q repoQuery) (*value.Map, error) {
+func (y *yum) available(ctx context.Context, c *fun.Call, a *repoArgs, q repoQuery) (*value.Map, error) {
 	if err := pkg.CheckNames(q.patterns); err != nil {
 		return nil, err
 	}
-	repos, err := y.enabledRepos(c, q.strict)
+	repos, err := y.enabledRepos(c, a, q.strict)
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +299,7 @@ func (y *yum) available(ctx context.Context, c *fun.Call, q repoQuery) (*value.M
 	if q.cacheOnly {
 		args = append(args, "-C")
 	}
-	for _, s := range c.Strings("setopt") {
+	for _, s := range a.Setopt {
 		args = append(args, "--setopt", s)
 	}
 	if len(repos) == 0 {
@@ -293,15 +341,15 @@ func (y *yum) available(ctx context.Context, c *fun.Call, q repoQuery) (*value.M
 
 // enabledRepos returns the repositories that a call means: those of fromrepo, or all
 // that are enabled.
-func (y *yum) enabledRepos(c *fun.Call, strict bool) ([]string, error) {
-	if from := c.Strings("fromrepo"); len(from) > 0 {
+func (y *yum) enabledRepos(c *fun.Call, a *repoArgs, strict bool) ([]string, error) {
+	if from := a.Fromrepo; len(from) > 0 {
 		return from, nil
 	}
 	repos, err := y.repositories(nil, strict)
 	if err != nil {
 		return nil, err
 	}
-	enable, disable := c.Strings("enablerepo"), c.Strings("disablerepo")
+	enable, disable := a.Enablerepo, a.Disablerepo
 	var list []string
 	for name, v := range repos.All() {
 		id := value.Str(name)
@@ -325,7 +373,12 @@ func enabled(s string) bool {
 // cacheOfDownloads is where pkg.download puts packages.
 const cacheOfDownloads = "/var/cache/yum/packages"
 
-func download(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type downloadArgs struct {
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func download(ctx context.Context, c *fun.Call, _ *downloadArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Result{}, &fun.InvocationError{Msg: "No packages were specified"}
@@ -397,12 +450,17 @@ func (y *yum) notDNF5(what string) error {
 	return nil
 }
 
-func listPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listPatchesArgs struct {
+	Refresh bool `arg:"refresh" default:"False" doc:"fetch the metadata of repositories first"`
+	_       fun.Kwargs
+}
+
+func listPatches(ctx context.Context, c *fun.Call, a *listPatchesArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := y.refresh(ctx, nil, true); err != nil {
 			return fun.Result{}, err
 		}
@@ -410,7 +468,7 @@ func listPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return y.patches(ctx, false)
 }
 
-func listInstalledPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listInstalledPatches(ctx context.Context, c *fun.Call, _ *listDownloadedArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -460,7 +518,7 @@ func advisories(text string, installedOnly bool) *value.Map {
 	return m
 }
 
-func servicesNeedRestart(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func servicesNeedRestart(ctx context.Context, c *fun.Call, _ *listDownloadedArgs) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err

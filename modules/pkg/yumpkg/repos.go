@@ -72,17 +72,31 @@ func repoID(repo string) string {
 	return repo
 }
 
-func listRepos(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := (&yum{env: c.Env}).repositories(c.Strings("basedir"), c.Bool("strict_config"))
+type listReposArgs struct {
+	basedirArg
+	strictArg
+	_ fun.Kwargs
+}
+
+func listRepos(_ context.Context, c *fun.Call, a *listReposArgs) (fun.Result, error) {
+	m, err := (&yum{env: c.Env}).repositories(a.Basedir, a.StrictConfig)
 	return fun.Result{Value: m}, err
 }
 
-func getRepo(_ context.Context, c *fun.Call) (fun.Result, error) {
-	repos, err := (&yum{env: c.Env}).repositories(c.Strings("basedir"), c.Bool("strict_config"))
+// getRepoArgs are the arguments of getRepo, delRepo and modRepo.
+type getRepoArgs struct {
+	repoArg
+	basedirArg
+	strictArg
+	_ fun.Kwargs
+}
+
+func getRepo(_ context.Context, c *fun.Call, a *getRepoArgs) (fun.Result, error) {
+	repos, err := (&yum{env: c.Env}).repositories(a.Basedir, a.StrictConfig)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m := repos.Map(repoID(c.Str("repo")))
+	m := repos.Map(repoID(a.Repo))
 	if m == nil {
 		m = value.NewMap(0)
 	}
@@ -90,10 +104,10 @@ func getRepo(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func delRepo(_ context.Context, c *fun.Call) (fun.Result, error) {
+func delRepo(_ context.Context, c *fun.Call, a *getRepoArgs) (fun.Result, error) {
 	y := &yum{env: c.Env}
-	repo, strict := repoID(c.Str("repo")), c.Bool("strict_config")
-	dirs, err := y.repoDirs(c.Strings("basedir"), strict)
+	repo, strict := repoID(a.Repo), a.StrictConfig
+	dirs, err := y.repoDirs(a.Basedir, strict)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -125,6 +139,7 @@ func delRepo(_ context.Context, c *fun.Call) (fun.Result, error) {
 // A modification is a call of pkg.mod_repo.
 type modification struct {
 	*yum
+	a      *getRepoArgs
 	c      *fun.Call
 	repo   string
 	opts   *value.Map // options to set
@@ -133,8 +148,8 @@ type modification struct {
 }
 
 // modRepo changes a repository, or adds it. Salt: salt/modules/yumpkg.py mod_repo.
-func modRepo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m := &modification{yum: &yum{env: c.Env, name: program(c.Env.Host)}, c: c, repo: c.Str("repo"), strict: c.Bool("strict_config")}
+func modRepo(ctx context.Context, c *fun.Call, a *getRepoArgs) (fun.Result, error) {
+	m := &modification{yum: &yum{env: c.Env, name: program(c.Env.Host)}, c: c, a: a, repo: a.Repo, strict: a.StrictConfig}
 	if err := m.read(); err != nil {
 		return fun.Result{}, err
 	}
@@ -197,7 +212,7 @@ func (m *modification) open(ctx context.Context) (string, *repofile.File, error)
 	project := m.repo
 	m.repo = repoID(m.repo)
 	h := m.env.Host
-	dirs, err := m.repoDirs(m.c.Strings("basedir"), m.strict)
+	dirs, err := m.repoDirs(m.a.Basedir, m.strict)
 	if err != nil {
 		return "", nil, err
 	}

@@ -238,4 +238,4 @@ func (y *yum) versions(ctx context.Context) (*value.Map, error) {
 }
 
 // diffAttr returns an argument that names attributes of packages.
-func diffAttr(c *fun.Call) []string { return pkg.Words(c.Value("diff_attr")) }
+func diffAttr(c *fun.Call, argDiffAttr value.Value) []string { return pkg.Words(argDiffAttr) }

@@ -37,13 +37,20 @@ func (z *zypper) locks() *value.Map {
 	return m
 }
 
-func listLocks(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listLocks(_ context.Context, c *fun.Call, _ *rootArg) (fun.Result, error) {
 	return fun.Value(newZypper(c).locks())
 }
 
+type listHoldsArgs struct {
+	Pattern string `arg:"pattern" doc:"regular expression for the names of packages"`
+	Full    bool   `arg:"full" default:"True" doc:"return versions, too"`
+	rootArg
+	_ fun.Kwargs
+}
+
 // listHolds returns the installed packages that locks are for.
-func listHolds(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	re, err := pattern(c.Str("pattern"))
+func listHolds(ctx context.Context, c *fun.Call, a *listHoldsArgs) (fun.Result, error) {
+	re, err := pattern(a.Pattern)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -60,7 +67,7 @@ func listHolds(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	for k, v := range info.All() {
 		for _, x := range v.(*value.List).Items {
 			hold := value.Str(k)
-			if c.Bool("full") {
+			if a.Full {
 				hold += edition(x.(*value.Map))
 			}
 			if re != nil {
@@ -118,7 +125,7 @@ func (z *zypper) lockedNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-func cleanLocks(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func cleanLocks(ctx context.Context, c *fun.Call, _ *rootArg) (fun.Result, error) {
 	z := newZypper(c)
 	ret := value.MapOf("removed", int64(0))
 	if _, err := c.Env.Host.Stat(z.root + locksFile); err != nil {
@@ -138,13 +145,13 @@ func cleanLocks(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // held are the packages that a call of hold or unhold means.
-func held(c *fun.Call) ([]pkg.Target, error) {
-	pkgs := c.List("pkgs")
+func held(c *fun.Call, a *holdGiven) ([]pkg.Target, error) {
+	pkgs := a.Pkgs
 	if len(pkgs) == 0 {
-		if c.Str("name") == "" {
+		if a.Name == "" {
 			return nil, fun.Errorf("Name or packages must be specified.")
 		}
-		for n := range strings.SplitSeq(c.Str("name"), ",") {
+		for n := range strings.SplitSeq(a.Name, ",") {
 			pkgs = append(pkgs, strings.TrimSpace(n))
 		}
 	}
@@ -170,8 +177,14 @@ func outcome(name string, result value.Value, comment string, changes *value.Map
 	return value.MapOf("name", name, "changes", changes, "result", result, "comment", comment)
 }
 
-func hold(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	list, err := held(c)
+// holdGiven are the arguments of hold and unhold.
+type holdGiven struct {
+	holdArgs
+	_ fun.Kwargs
+}
+
+func hold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
+	list, err := held(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -202,8 +215,8 @@ func hold(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func unhold(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	list, err := held(c)
+func unhold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
+	list, err := held(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}

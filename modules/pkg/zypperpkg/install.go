@@ -22,20 +22,42 @@ var lowerVersion = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^The selected package '([^']+)'.+has lower version`)
 })
 
+type installArgs struct {
+	Name              string        `arg:"name" doc:"name of the package, or several with commas between them"`
+	Refresh           bool          `arg:"refresh" default:"False" doc:"refresh the repositories first"`
+	Fromrepo          string        `arg:"fromrepo" doc:"repository to take packages from"`
+	Pkgs              []value.Value `arg:"pkgs" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
+	Sources           []value.Value `arg:"sources" doc:"package files: mappings of a name to a path or URL; name is ignored"`
+	Downloadonly      bool          `arg:"downloadonly" default:"False" doc:"only download the packages"`
+	SkipVerify        bool          `arg:"skip_verify" default:"False" doc:"do not check signatures"`
+	Version           string        `arg:"version" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2"`
+	IgnoreRepoFailure bool          `arg:"ignore_repo_failure" default:"False" doc:"go on where a repository fails"`
+	NoRecommends      bool          `arg:"no_recommends" default:"False" doc:"do not install recommended packages"`
+	rootArg
+	InclusionDetection  bool              `arg:"inclusion_detection" default:"False" doc:"take what is before a colon for a kind: patch, pattern or product"`
+	Novendorchange      bool              `arg:"novendorchange" default:"True" doc:"do not let packages change their vendor"`
+	Allowvendorchange   bool              `arg:"allowvendorchange" default:"False" doc:"let packages change their vendor, whatever novendorchange is"`
+	ResolveCapabilities bool              `arg:"resolve_capabilities,kw" default:"False" doc:"names may be those of capabilities"`
+	AdvisoryIds         fun.Opt[[]string] `arg:"advisory_ids,kw" doc:"install these patches; an empty list means name"`
+	Saltenv             string            `arg:"saltenv,kw" default:"base" doc:"environment of salt:// URLs"`
+	DiffAttr            value.Value       `arg:"diff_attr,kw,comma[str]" doc:"attributes to return of changed packages in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"`
+	_                   fun.Kwargs
+}
+
 // install installs packages. Salt: salt/modules/zypperpkg.py install.
-func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	targets, kinds, err := z.targets(ctx, c)
+	targets, kinds, err := z.targets(ctx, c, a)
 	if err != nil || len(targets) == 0 {
 		return fun.Result{Value: value.NewMap(0)}, err
 	}
-	downloadOnly := c.Bool("downloadonly")
-	attr := pkg.Words(c.Value("diff_attr"))
+	downloadOnly := a.Downloadonly
+	attr := pkg.Words(a.DiffAttr)
 	now := func() (*value.Map, error) {
 		if downloadOnly {
 			return z.downloaded(ctx)
@@ -46,7 +68,7 @@ func install(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	failed := z.installAll(ctx, c, targets)
+	failed := z.installAll(ctx, c, a, targets)
 	found, err := now()
 	if err != nil {
 		return fun.Result{}, err
@@ -92,9 +114,9 @@ func (z *zypper) hint(ctx context.Context, targets []string, failed error) strin
 }
 
 // installAll runs zypper for packages, and again for those that are downgraded.
-func (z *zypper) installAll(ctx context.Context, c *fun.Call, targets []string) error {
-	args := installArguments(c)
-	h := how{vendor: c.Bool("allowvendorchange") || !c.Bool("novendorchange"), faults: c.Bool("ignore_repo_failure")}
+func (z *zypper) installAll(ctx context.Context, c *fun.Call, a *installArgs, targets []string) error {
+	args := installArguments(c, a)
+	h := how{vendor: a.Allowvendorchange || !a.Novendorchange, faults: a.IgnoreRepoFailure}
 	var down []string
 	for part := range slices.Chunk(targets, chunk) {
 		out, err := z.run(ctx, h, slices.Concat(args, part)...)
@@ -114,27 +136,27 @@ func (z *zypper) installAll(ctx context.Context, c *fun.Call, targets []string) 
 }
 
 // installArguments are those of zypper before the names of packages.
-func installArguments(c *fun.Call) []string {
+func installArguments(c *fun.Call, a *installArgs) []string {
 	var args []string
-	if c.Bool("skip_verify") {
+	if a.SkipVerify {
 		args = append(args, "--no-gpg-checks")
 	}
-	if !c.Bool("refresh") {
+	if !a.Refresh {
 		args = append(args, "--no-refresh")
 	}
 	args = append(args, "install", "--auto-agree-with-licenses")
-	if c.Bool("resolve_capabilities") {
+	if a.ResolveCapabilities {
 		args = append(args, "--capability")
 	} else {
 		args = append(args, "--name")
 	}
-	if c.Bool("downloadonly") {
+	if a.Downloadonly {
 		args = append(args, "--download-only")
 	}
-	if from := c.Str("fromrepo"); from != "" {
+	if from := a.Fromrepo; from != "" {
 		args = append(args, "--force", "--force-resolution", "--from", from)
 	}
-	if c.Bool("no_recommends") {
+	if a.NoRecommends {
 		args = append(args, "--no-recommends")
 	}
 	return args
@@ -142,14 +164,14 @@ func installArguments(c *fun.Call) []string {
 
 // targets returns the words for zypper, and the kinds of what is installed beside
 // packages.
-func (z *zypper) targets(ctx context.Context, c *fun.Call) (targets, kinds []string, err error) {
-	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
+func (z *zypper) targets(ctx context.Context, c *fun.Call, a *installArgs) (targets, kinds []string, err error) {
+	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs, Sources: a.Sources, SaltEnv: a.Saltenv}
 	req.Normalize = func(n string) string { return rpm.NormalizeName(c.Env, n) }
 	switch {
 	case len(req.Pkgs) > 0 && len(req.Sources) > 0:
 		return nil, nil, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
-	case !c.IsNone("advisory_ids"):
-		targets, err = z.advisories(ctx, c)
+	case !!a.AdvisoryIds.Given:
+		targets, err = z.advisories(ctx, c, a)
 		return targets, nil, err
 	case len(req.Sources) > 0:
 		files, err := req.Files(ctx, c.Env)
@@ -162,7 +184,7 @@ func (z *zypper) targets(ctx context.Context, c *fun.Call) (targets, kinds []str
 	if err != nil {
 		return nil, nil, pkg.AsCommandError(err)
 	}
-	if version := c.Str("version"); version != "" && len(req.Pkgs) == 0 && len(list) == 1 {
+	if version := a.Version; version != "" && len(req.Pkgs) == 0 && len(list) == 1 {
 		list[0].Version = version
 		if strings.ContainsAny(version, "*?[") { // which zypper does not have
 			if list[0].Version, err = z.wildcard(ctx, list[0].Name, version); err != nil {
@@ -174,7 +196,7 @@ func (z *zypper) targets(ctx context.Context, c *fun.Call) (targets, kinds []str
 		if err := pkg.CheckName(t.Name); err != nil {
 			return nil, nil, err
 		}
-		if kind, _, ok := strings.Cut(t.Name, ":"); ok && c.Bool("inclusion_detection") && !slices.Contains(kinds, kind) {
+		if kind, _, ok := strings.Cut(t.Name, ":"); ok && a.InclusionDetection && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 		conditions := pkg.Conditions(t.Version)
@@ -197,10 +219,10 @@ func (z *zypper) targets(ctx context.Context, c *fun.Call) (targets, kinds []str
 // operators are those that zypper knows.
 var operators = []string{"<", "<=", "=", ">=", ">"}
 
-func (z *zypper) advisories(ctx context.Context, c *fun.Call) ([]string, error) {
-	ids := c.Strings("advisory_ids")
+func (z *zypper) advisories(ctx context.Context, c *fun.Call, a *installArgs) ([]string, error) {
+	ids := a.AdvisoryIds.V
 	if len(ids) == 0 {
-		ids = []string{c.Str("name")}
+		ids = []string{a.Name}
 	}
 	known, err := z.patches(ctx, false)
 	if err != nil {
@@ -250,18 +272,34 @@ func (z *zypper) wildcard(ctx context.Context, name, version string) (string, er
 	return oper + newest, nil
 }
 
-func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type upgradeArgs struct {
+	Name              string        `arg:"name" doc:"upgrade only this package, or several with commas between them"`
+	Pkgs              []value.Value `arg:"pkgs" doc:"upgrade only these packages; name is ignored"`
+	Refresh           bool          `arg:"refresh" default:"True" doc:"refresh the repositories first"`
+	Dryrun            bool          `arg:"dryrun" default:"False" doc:"only return what zypper says that it would do"`
+	DistUpgrade       bool          `arg:"dist_upgrade" default:"False" doc:"upgrade the distribution: also install and remove packages where that is needed"`
+	Fromrepo          []string      `arg:"fromrepo,comma[str]" doc:"use only these repositories"`
+	Novendorchange    bool          `arg:"novendorchange" default:"True" doc:"do not let packages change their vendor"`
+	Allowvendorchange bool          `arg:"allowvendorchange" default:"False" doc:"let packages change their vendor, whatever novendorchange is"`
+	SkipVerify        bool          `arg:"skip_verify" default:"False" doc:"do not check signatures"`
+	NoRecommends      bool          `arg:"no_recommends" default:"False" doc:"do not install recommended packages"`
+	rootArg
+	DiffAttr value.Value `arg:"diff_attr,comma[str]" doc:"attributes to return of changed packages in place of versions"`
+	_        fun.Kwargs
+}
+
+func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
 	z := newZypper(c)
 	var args []string
-	if c.Bool("skip_verify") {
+	if a.SkipVerify {
 		args = append(args, "--no-gpg-checks")
 	}
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	dist, dryrun := c.Bool("dist_upgrade"), c.Bool("dryrun")
+	dist, dryrun := a.DistUpgrade, a.Dryrun
 	command, from := "update", "--repo"
 	if dist {
 		command, from = "dist-upgrade", "--from"
@@ -270,20 +308,20 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if dryrun {
 		args = append(args, "--dry-run")
 	}
-	for _, r := range c.Strings("fromrepo") {
+	for _, r := range a.Fromrepo {
 		args = append(args, from, r)
 	}
-	if c.Bool("no_recommends") {
+	if a.NoRecommends {
 		args = append(args, "--no-recommends")
 	}
-	h := how{faults: true, vendor: c.Bool("allowvendorchange") || !c.Bool("novendorchange")}
+	h := how{faults: true, vendor: a.Allowvendorchange || !a.Novendorchange}
 	if dryrun { // this also writes a case for the solver's makers
 		if _, err := z.run(ctx, h, append(slices.Clone(args), "--debug-solver")...); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	if !dist && (c.Str("name") != "" || len(c.List("pkgs")) > 0) {
-		req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
+	if !dist && (a.Name != "" || len(a.Pkgs) > 0) {
+		req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs, Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
 		list, err := req.Named(c.Env)
 		if err != nil {
 			return fun.Result{}, pkg.AsCommandError(err)
@@ -295,7 +333,7 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			args = append(args, t.Name)
 		}
 	}
-	attr := pkg.Words(c.Value("diff_attr"))
+	attr := pkg.Words(a.DiffAttr)
 	old, err := z.installed(ctx, nil, attr)
 	if err != nil {
 		return fun.Result{}, err
@@ -318,16 +356,21 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
-func remove(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type removeGiven struct {
+	removeArgs
+	_ fun.Kwargs
+}
+
+func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
 	z := newZypper(c)
-	req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs"), Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
+	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs, Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
 	list, err := req.ToRemove(c.Env)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var kinds []string
 	for _, t := range list {
-		if kind, _, ok := strings.Cut(t.Name, ":"); ok && c.Bool("inclusion_detection") && !slices.Contains(kinds, kind) {
+		if kind, _, ok := strings.Cut(t.Name, ":"); ok && a.InclusionDetection && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}

@@ -15,11 +15,21 @@ import (
 	"brine/modules/pkg/rpm"
 )
 
-func listPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("removed") || c.Bool("purge_desired") { // rpm knows neither
+type listPkgsArgs struct {
+	VersionsAsList bool `arg:"versions_as_list" default:"False" doc:"return lists of versions rather than text"`
+	rootArg
+	Includes     []string    `arg:"includes,comma[str]" doc:"also list what is installed of these kinds: patch, pattern, product"`
+	Attr         value.Value `arg:"attr,kw,comma[str]" doc:"attributes to return in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"`
+	Removed      bool        `arg:"removed,kw" default:"False" doc:"list removed packages instead, of which rpm knows none"`
+	PurgeDesired bool        `arg:"purge_desired,kw" default:"False" doc:"list packages to be purged instead, of which rpm knows none"`
+	_            fun.Kwargs
+}
+
+func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error) {
+	if a.Removed || a.PurgeDesired { // rpm knows neither
 		return fun.Value(value.NewMap(0))
 	}
-	m, err := newZypper(c).list(ctx, c.Strings("includes"), c.Bool("versions_as_list"), pkg.Words(c.Value("attr")))
+	m, err := newZypper(c).list(ctx, a.Includes, a.VersionsAsList, pkg.Words(a.Attr))
 	return fun.Result{Value: m}, err
 }
 
@@ -83,15 +93,20 @@ func (z *zypper) include(ctx context.Context, kind string, into *value.Map) erro
 	return nil
 }
 
-func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listUpgradesArgs struct {
+	upgradeList
+	_ fun.Kwargs
+}
+
+func listUpgrades(ctx context.Context, c *fun.Call, a *listUpgradesArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
 	}
 	args := []string{"list-updates"}
-	for _, r := range c.Strings("fromrepo") {
+	for _, r := range a.Fromrepo {
 		args = append(args, "--repo", r)
 	}
 	e, err := z.ask(ctx, how{}, args...)
@@ -107,7 +122,14 @@ func listUpgrades(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func infoAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// infoAvailableArgs are the arguments of infoAvailable and latestVersion.
+type infoAvailableArgs struct {
+	latestArgs
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func infoAvailable(ctx context.Context, c *fun.Call, _ *infoAvailableArgs) (fun.Result, error) {
 	m, err := available(ctx, c, pkg.Names(c))
 	return fun.Result{Value: m}, err
 }
@@ -162,7 +184,7 @@ func (z *zypper) info(ctx context.Context, names []string) (*value.Map, error) {
 	return ret, nil
 }
 
-func latestVersion(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func latestVersion(ctx context.Context, c *fun.Call, _ *infoAvailableArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	m, err := latest(ctx, c, wanted)
 	if err != nil || len(wanted) == 0 {
@@ -191,8 +213,15 @@ func latest(ctx context.Context, c *fun.Call, wanted []string) (*value.Map, erro
 	return ret, nil
 }
 
-func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("name")
+type upgradeAvailableArgs struct {
+	Name string `arg:"name,required" doc:"name of the package"`
+	refreshArg
+	rootKw
+	_ fun.Kwargs
+}
+
+func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs) (fun.Result, error) {
+	name := a.Name
 	m, err := latest(ctx, c, []string{name})
 	if err != nil {
 		return fun.Result{}, err
@@ -200,8 +229,16 @@ func upgradeAvailable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m.Str(name) != "")
 }
 
-func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	patterns, from := pkg.Names(c), c.Strings("fromrepo")
+type listRepoPkgsArgs struct {
+	Byrepo   bool     `arg:"byrepo,kw" default:"False" doc:"return a mapping for each repository"`
+	Fromrepo []string `arg:"fromrepo,kw,comma[str]" doc:"use only these repositories"`
+	rootKw
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func listRepoPkgs(ctx context.Context, c *fun.Call, a *listRepoPkgsArgs) (fun.Result, error) {
+	patterns, from := pkg.Names(c), a.Fromrepo
 	if err := pkg.CheckNames(patterns); err != nil {
 		return fun.Result{}, err
 	}
@@ -209,7 +246,7 @@ func listRepoPkgs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(repoVersions(found, patterns, from, c.Bool("byrepo")))
+	return fun.Value(repoVersions(found, patterns, from, a.Byrepo))
 }
 
 // repoPackages are the packages of repositories that patterns match, newest first.
@@ -275,12 +312,20 @@ func refreshOf(c *fun.Call) refreshing {
 	return r
 }
 
-func refreshDB(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type refreshDBArgs struct {
+	Force fun.Opt[bool] `arg:"force" doc:"refresh repositories that are up to date, too; default: the pillar zypper:refreshdb_force, else true"`
+	rootArg
+	Gpgautoimport bool     `arg:"gpgautoimport,kw" default:"False" doc:"trust the keys of the repositories"`
+	Repos         []string `arg:"repos,kw,comma[str]" doc:"refresh only these repositories"`
+	_             fun.Kwargs
+}
+
+func refreshDB(ctx context.Context, c *fun.Call, a *refreshDBArgs) (fun.Result, error) {
 	r := refreshOf(c)
-	if !c.IsNone("force") {
-		r.force = c.Bool("force")
+	if !!a.Force.Given {
+		r.force = a.Force.V
 	}
-	r.importKeys, r.repos = c.Bool("gpgautoimport"), c.Strings("repos")
+	r.importKeys, r.repos = a.Gpgautoimport, a.Repos
 	m, err := newZypper(c).refresh(ctx, r)
 	return fun.Result{Value: m}, err
 }
@@ -321,9 +366,15 @@ func (z *zypper) refresh(ctx context.Context, r refreshing) (*value.Map, error) 
 	return ret, nil
 }
 
-func listPatterns(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listPatternsArgs are the arguments of listPatterns and listPatches.
+type listPatternsArgs struct {
+	patternsArgs
+	_ fun.Kwargs
+}
+
+func listPatterns(ctx context.Context, c *fun.Call, a *listPatternsArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
@@ -332,7 +383,7 @@ func listPatterns(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m}, err
 }
 
-func listInstalledPatterns(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listInstalledPatterns(ctx context.Context, c *fun.Call, _ *rootArg) (fun.Result, error) {
 	m, err := newZypper(c).patterns(ctx, true)
 	return fun.Result{Value: m}, err
 }
@@ -378,9 +429,9 @@ func (z *zypper) patches(ctx context.Context, installedOnly bool) (*value.Map, e
 	return z.visible(ctx, "patch", installedOnly)
 }
 
-func listPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listPatches(ctx context.Context, c *fun.Call, a *listPatternsArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
@@ -389,7 +440,13 @@ func listPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: m}, err
 }
 
-func listInstalledPatches(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// listInstalledPatchesArgs are the arguments of listInstalledPatches, listProvides, servicesNeedRestart, listDownloaded and listRepos.
+type listInstalledPatchesArgs struct {
+	rootArg
+	_ fun.Kwargs
+}
+
+func listInstalledPatches(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
 	m, err := newZypper(c).patches(ctx, true)
 	return fun.Result{Value: m}, err
 }
@@ -410,9 +467,29 @@ var searchOptions = [...][2]string{
 	{"details", "--details"},
 }
 
-func search(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type searchArgs struct {
+	Criteria string `arg:"criteria,required" doc:"what to search for"`
+	onceArg
+	Match string `arg:"match,kw" oneof:"exact|words|substrings" doc:"how names are compared; default: substrings"`
+	_     bool   `arg:"provides,kw" default:"False" doc:"search what packages provide"`
+	_     bool   `arg:"recommends,kw" default:"False" doc:"search what packages recommend"`
+	_     bool   `arg:"requires,kw" default:"False" doc:"search what packages require"`
+	_     bool   `arg:"suggests,kw" default:"False" doc:"search what packages suggest"`
+	_     bool   `arg:"conflicts,kw" default:"False" doc:"search what packages conflict with"`
+	_     bool   `arg:"obsoletes,kw" default:"False" doc:"search what packages make obsolete"`
+	_     bool   `arg:"file_list,kw" default:"False" doc:"search the files of packages"`
+	_     bool   `arg:"search_descriptions,kw" default:"False" doc:"search summaries and descriptions, too"`
+	_     bool   `arg:"case_sensitive,kw" default:"False" doc:"respect case"`
+	_     bool   `arg:"installed_only,kw" default:"False" doc:"return only installed packages"`
+	_     bool   `arg:"not_installed_only,kw" default:"False" doc:"return only packages that are not installed"`
+	_     bool   `arg:"details,kw" default:"False" doc:"return versions and repositories, too"`
+	rootKw
+	_ fun.Kwargs
+}
+
+func search(ctx context.Context, c *fun.Call, a *searchArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
@@ -423,9 +500,9 @@ func search(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			opts = append(opts, o[1])
 		}
 	}
-	m, err := z.search(ctx, c.Str("criteria"), c.Str("match"), opts...)
+	m, err := z.search(ctx, a.Criteria, a.Match, opts...)
 	if err == nil && m.Len() == 0 {
-		err = fun.Errorf("No packages found matching '%s'", c.Str("criteria"))
+		err = fun.Errorf("No packages found matching '%s'", a.Criteria)
 	}
 	if err != nil {
 		return fun.Result{}, err
@@ -455,14 +532,21 @@ func (z *zypper) search(ctx context.Context, criteria, match string, opts ...str
 	return m, nil
 }
 
-func listProducts(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listProductsArgs struct {
+	All bool `arg:"all" default:"False" doc:"list all products rather than those that are installed"`
+	onceArg
+	rootArg
+	_ fun.Kwargs
+}
+
+func listProducts(ctx context.Context, c *fun.Call, a *listProductsArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	l, err := z.products(ctx, c.Bool("all"))
+	l, err := z.products(ctx, a.All)
 	return fun.Result{Value: l}, err
 }
 
@@ -511,7 +595,7 @@ func (z *zypper) products(ctx context.Context, all bool) (*value.List, error) {
 	return list, nil
 }
 
-func listProvides(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listProvides(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
 	z := newZypper(c)
 	out, err := rpm.Query(ctx, c.Env.Host, z.root, "-qa", "--queryformat", `[%{PROVIDES}_|-%{=NAME}\n]`)
 	if err != nil {
@@ -532,22 +616,30 @@ func listProvides(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
+type resolveCapabilitiesArgs struct {
+	Pkgs []value.Value `arg:"pkgs,required" doc:"names, or mappings of a name to a version"`
+	onceArg
+	rootArg
+	ResolveCapabilities bool `arg:"resolve_capabilities,kw" default:"False" doc:"do so; default: return the names as they are"`
+	_                   fun.Kwargs
+}
+
 // resolveCapabilities replaces names that no package has by those of the package
 // that provides them.
-func resolveCapabilities(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func resolveCapabilities(ctx context.Context, c *fun.Call, a *resolveCapabilitiesArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
 	}
 	ret := value.NewList()
-	for _, p := range c.List("pkgs") {
+	for _, p := range a.Pkgs {
 		name, version := p, value.Value(nil)
 		if m, ok := p.(*value.Map); ok && m.Len() > 0 {
 			name, version = m.Entry(0)
 		}
-		if c.Bool("resolve_capabilities") {
+		if a.ResolveCapabilities {
 			found, err := z.provider(ctx, value.Str(name))
 			if err != nil {
 				return fun.Result{}, err
@@ -581,7 +673,7 @@ func (z *zypper) provider(ctx context.Context, name string) (string, error) {
 	return value.Str(found), nil
 }
 
-func servicesNeedRestart(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func servicesNeedRestart(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
 	out, err := newZypper(c).run(ctx, how{query: true}, "ps", "-sss")
 	if err != nil {
 		return fun.Result{}, err
@@ -589,7 +681,14 @@ func servicesNeedRestart(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(value.Strings(strings.Fields(out.Stdout)...))
 }
 
-func download(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type downloadArgs struct {
+	Refresh bool `arg:"refresh,kw" default:"False" doc:"refresh the repositories first"`
+	rootKw
+	_ fun.Varargs
+	_ fun.Kwargs
+}
+
+func download(ctx context.Context, c *fun.Call, a *downloadArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
 	if len(wanted) == 0 {
 		return fun.Result{}, &fun.InvocationError{Msg: "No packages specified"}
@@ -598,7 +697,7 @@ func download(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	z := newZypper(c)
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
@@ -632,7 +731,7 @@ func (z *zypper) downloaded(ctx context.Context) (*value.Map, error) {
 	return rpm.DownloadedFiles(ctx, z.env, z.root+cacheDir)
 }
 
-func listDownloaded(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listDownloaded(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
 	m, err := newZypper(c).downloaded(ctx)
 	return fun.Result{Value: m}, err
 }

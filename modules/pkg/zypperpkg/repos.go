@@ -44,7 +44,7 @@ func describeRepo(alias string, section *value.Map) *value.Map {
 	return out
 }
 
-func listRepos(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listRepos(_ context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
 	m, err := newZypper(c).repos()
 	return fun.Result{Value: m}, err
 }
@@ -60,13 +60,24 @@ func (z *zypper) repo(alias string) (*value.Map, error) {
 	return value.NewMap(0), nil
 }
 
-func getRepo(_ context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := newZypper(c).repo(c.Str("repo"))
+type getRepoArgs struct {
+	repoArg
+	rootArg
+	_ fun.Kwargs
+}
+
+func getRepo(_ context.Context, c *fun.Call, a *getRepoArgs) (fun.Result, error) {
+	m, err := newZypper(c).repo(a.Repo)
 	return fun.Result{Value: m}, err
 }
 
-func delRepo(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	m, err := newZypper(c).remove(ctx, c.Str("repo"))
+type delRepoArgs struct {
+	repoArg
+	rootArg
+}
+
+func delRepo(ctx context.Context, c *fun.Call, a *delRepoArgs) (fun.Result, error) {
+	m, err := newZypper(c).remove(ctx, a.Repo)
 	return fun.Result{Value: m}, err
 }
 
@@ -100,13 +111,19 @@ func checkAlias(alias string) error {
 	return nil
 }
 
+type modRepoArgs struct {
+	repoArg
+	rootKw
+	Rest fun.Kwargs
+}
+
 // modRepo changes a repository, or adds it. Salt: salt/modules/zypperpkg.py mod_repo.
-func modRepo(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func modRepo(ctx context.Context, c *fun.Call, a *modRepoArgs) (fun.Result, error) {
 	z := newZypper(c)
-	if err := checkAlias(c.Str("repo")); err != nil {
+	if err := checkAlias(a.Repo); err != nil {
 		return fun.Result{}, err
 	}
-	m, err := z.modify(ctx, c.Str("repo"), c.Kw.Copy())
+	m, err := z.modify(ctx, a.Repo, a.Rest.Map.Copy())
 	return fun.Result{Value: m}, err
 }
 

@@ -23,17 +23,23 @@ func Runners() fun.Module {
 	return fun.Module{Name: "event", Kind: fun.Runner, Doc: "Send events.", Specs: eventSpecs}
 }
 
+type sendArgs struct {
+	Tag  string      `arg:"tag,required" doc:"tag of the event"`
+	Data value.Value `arg:"data" doc:"data of the event, usually a mapping"`
+	Rest fun.Kwargs
+}
+
 // send fires an event as it is. Salt: salt/runners/event.py send.
-func send(_ context.Context, c *fun.Call) (fun.Result, error) {
+func send(_ context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 	data := value.NewMap(4)
-	switch v := c.Value("data").(type) {
+	switch v := a.Data.(type) {
 	case nil:
 	case *value.Map:
 		data = v.Copy()
 	default:
 		data.Set("data", v)
 	}
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.Map.All() {
 		if s := value.Str(k); len(s) < 2 || s[:2] != "__" {
 			data.Set(k, v)
 		}
@@ -41,9 +47,9 @@ func send(_ context.Context, c *fun.Call) (fun.Result, error) {
 	if c.Env.Bus == nil {
 		return fun.Value(false)
 	}
-	c.Env.Bus.Fire(c.Str("tag"), data)
+	c.Env.Bus.Fire(a.Tag, data)
 	if c.Env.Peers != nil {
-		c.Env.Note("event %s: taken by %s", c.Str("tag"), c.Env.Peers.Send(c.Str("tag"), data))
+		c.Env.Note("event %s: taken by %s", a.Tag, c.Env.Peers.Send(a.Tag, data))
 	}
 	return fun.Value(true)
 }
@@ -54,8 +60,19 @@ type source interface {
 	Runs() int
 }
 
+type watchArgs struct {
+	_        fun.Arguments
+	Tagmatch string        `arg:"tagmatch" default:"*" doc:"glob or regular expression of the tags to print"`
+	Count    int64         `arg:"count" default:"-1" doc:"stop after this many events; -1 continues until Ctrl-C"`
+	Quiet    bool          `arg:"quiet" default:"False" doc:"wait without printing anything"`
+	_        string        `arg:"sock_dir,path" doc:"accepted without effect; every user has their own sockets"`
+	Pretty   bool          `arg:"pretty" default:"False" doc:"print indented data with sorted keys"`
+	_        string        `arg:"node" default:"master" doc:"accepted without effect; there is one event bus"`
+	Timeout  time.Duration `arg:"timeout" unit:"s" doc:"fail if the events do not arrive within this time"`
+}
+
 // watch prints events. Salt: salt/modules/state.py event.
-func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
 	from, ok := c.Env.Peers.(source)
 	if !ok {
 		return fun.Result{}, fun.Errorf("the events of other processes cannot be seen here")
@@ -63,15 +80,15 @@ func watch(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timedOut := errors.New("timed out")
-	limit := c.Seconds("timeout")
-	left := c.Int("count")
+	limit := a.Timeout
+	left := a.Count
 	if limit > 0 {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeoutCause(ctx, limit, timedOut)
 		defer done()
 	}
 	go until(ctx, c.Env.OnStart, cancel)
-	pretty, quiet, pat := c.Bool("pretty"), c.Bool("quiet"), c.Str("tagmatch")
+	pretty, quiet, pat := a.Pretty, a.Quiet, a.Tagmatch
 	var mu sync.Mutex // events of this machine and those of others come at once
 	show := func(e event.Event) bool {
 		mu.Lock()

@@ -29,16 +29,16 @@ func pauseAnywhere(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return tellAway(ctx, c, "pause", res)
 }
 
-func resumeAnywhere(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := resume(ctx, c)
+func resumeAnywhere(ctx context.Context, c *fun.Call, a *resumeArgs) (fun.Result, error) {
+	res, err := resume(ctx, c, a)
 	if err != nil {
 		return res, err
 	}
 	return tellAway(ctx, c, "resume", res)
 }
 
-func softKillAnywhere(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := softKill(ctx, c)
+func softKillAnywhere(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
+	res, err := softKill(ctx, c, a)
 	if err != nil {
 		return res, err
 	}
@@ -98,8 +98,8 @@ func why(r fun.Return) string {
 	return value.Str(v)
 }
 
-func stateID(c *fun.Call) string {
-	if id := c.Str("state_id"); id != "" {
+func stateID(c *fun.Call, argStateID string) string {
+	if id := argStateID; id != "" {
 		return id
 	}
 	return jobs.AllStates
@@ -107,8 +107,8 @@ func stateID(c *fun.Call) string {
 
 // noStates warns that a wish for the states of a job does nothing, because what the job
 // calls has none.
-func noStates(ctx context.Context, c *fun.Call, name string) {
-	jid := c.Str("jid")
+func noStates(ctx context.Context, c *fun.Call, argJID string, name string) {
+	jid := argJID
 	var load *value.Map
 	if j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid); err == nil && j != nil {
 		if load = j.Load; j.State == jobs.Complete {
@@ -144,16 +144,16 @@ func noStates(ctx context.Context, c *fun.Call, name string) {
 }
 
 func pause(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	noStates(ctx, c, "pause")
+	noStates(ctx, c, c.Str("jid"), "pause")
 	var until time.Time
 	if d := c.Seconds("duration"); d > 0 {
 		until = c.Env.Host.Now().Add(d)
 	}
-	return done(jobs.NewPauses(c.Env.CacheDir).Pause(c.Str("jid"), stateID(c), until))
+	return done(jobs.NewPauses(c.Env.CacheDir).Pause(c.Str("jid"), stateID(c, c.Str("state_id")), until))
 }
 
-func resume(_ context.Context, c *fun.Call) (fun.Result, error) {
-	p, jid, id := jobs.NewPauses(c.Env.CacheDir), c.Str("jid"), stateID(c)
+func resume(_ context.Context, c *fun.Call, a *resumeArgs) (fun.Result, error) {
+	p, jid, id := jobs.NewPauses(c.Env.CacheDir), a.JID, stateID(c, a.StateID)
 	if err := p.Resume(jid, id); err != nil || id != jobs.AllStates {
 		return done(err)
 	}
@@ -161,9 +161,9 @@ func resume(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return done(nil)
 }
 
-func softKill(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	noStates(ctx, c, "soft_kill")
-	return done(jobs.NewPauses(c.Env.CacheDir).Kill(c.Str("jid"), stateID(c)))
+func softKill(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
+	noStates(ctx, c, a.JID, "soft_kill")
+	return done(jobs.NewPauses(c.Env.CacheDir).Kill(a.JID, stateID(c, a.StateID)))
 }
 
 func done(err error) (fun.Result, error) {

@@ -103,12 +103,17 @@ func emptyDirs(ctx context.Context, s *fileserver.Server, saltenv string) ([]str
 	return slices.DeleteFunc(slices.Clone(all), func(d string) bool { return full[d] }), nil
 }
 
-func links(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type linksArgs struct {
+	saltenv
+	backend
+}
+
+func links(ctx context.Context, c *fun.Call, a *linksArgs) (fun.Result, error) {
 	s, err := server(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	fis, err := s.List(ctx, c.Str("saltenv"), "")
+	fis, err := s.List(ctx, a.Saltenv, "")
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -121,8 +126,13 @@ func links(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
+type envsArgs struct {
+	backend
+	Sources bool `arg:"sources" default:"False" doc:"return them by backend"`
+}
+
 // envs lists the saltenvs. Salt: salt/runners/fileserver.py envs.
-func envs(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func envs(ctx context.Context, c *fun.Call, a *envsArgs) (fun.Result, error) {
 	s, err := server(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -132,7 +142,7 @@ func envs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		slices.Sort(e)
 		return value.Strings(e...), err
 	}
-	if !c.Bool("sources") {
+	if !a.Sources {
 		l, err := sorted(s)
 		if err != nil {
 			return fun.Result{}, err
@@ -155,7 +165,7 @@ func envs(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // update fetches what remote backends have now.
-func update(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func update(ctx context.Context, c *fun.Call, _ *backend) (fun.Result, error) {
 	s, err := server(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -178,7 +188,7 @@ func forget(c *fun.Call) {
 }
 
 // clearCache removes what was fetched. Salt: salt/runners/fileserver.py clear_cache.
-func clearCache(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func clearCache(ctx context.Context, c *fun.Call, _ *backend) (fun.Result, error) {
 	s, err := server(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -202,9 +212,14 @@ func clearCache(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(ret)
 }
 
+type clearListsArgs struct {
+	Saltenv string `arg:"saltenv" doc:"environment, all if not given"`
+	backend
+}
+
 // clearLists drops the listings of files. A run makes its own, so there is
 // nothing more to remove. Salt: salt/runners/fileserver.py clear_file_list_cache.
-func clearLists(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func clearLists(ctx context.Context, c *fun.Call, a *clearListsArgs) (fun.Result, error) {
 	s, err := server(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -220,7 +235,7 @@ func clearLists(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if err != nil {
 			return fun.Result{}, err
 		}
-		if env := c.Str("saltenv"); env != "" {
+		if env := a.Saltenv; env != "" {
 			all = slices.DeleteFunc(all, func(e string) bool { return e != env })
 		}
 		if len(all) > 0 {
@@ -230,9 +245,14 @@ func clearLists(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(out)
 }
 
+type clearLockArgs struct {
+	backend
+	Remote string `arg:"remote" doc:"glob of the URLs or names of remotes"`
+}
+
 // clearLock reports the locks of remotes. Salt: salt/runners/fileserver.py
 // clear_lock.
-func clearLock(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func clearLock(ctx context.Context, c *fun.Call, a *clearLockArgs) (fun.Result, error) {
 	s, err := server(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -240,7 +260,7 @@ func clearLock(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	ret := value.NewMap(0)
 	var cleared, failed []string
 	for _, r := range s.Remotes() {
-		ok, bad := r.ClearLock(ctx, c.Str("remote"))
+		ok, bad := r.ClearLock(ctx, a.Remote)
 		cleared, failed = append(cleared, ok...), append(failed, bad...)
 	}
 	if len(cleared) > 0 {

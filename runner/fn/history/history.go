@@ -24,8 +24,8 @@ type Opener func(ctx context.Context, env *fun.Env, source string) (*history.Sto
 type module struct{ open Opener }
 
 // with calls do with the history.
-func (m *module) with(ctx context.Context, c *fun.Call, do func(*history.Store) (value.Value, error)) (fun.Result, error) {
-	s, err := m.open(ctx, c.Env, c.Str("ext_source"))
+func (m *module) with(ctx context.Context, c *fun.Call, extSource string, do func(*history.Store) (value.Value, error)) (fun.Result, error) {
+	s, err := m.open(ctx, c.Env, extSource)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("the history cannot be read: %v", err)
 	}
@@ -71,7 +71,7 @@ func (m *module) searching(ctx context.Context, c *fun.Call, do func(*history.St
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return m.with(ctx, c, func(s *history.Store) (value.Value, error) { return do(s, q) })
+	return m.with(ctx, c, c.Str("ext_source"), func(s *history.Store) (value.Value, error) { return do(s, q) })
 }
 
 // named returns the execution that an argument of a call names.
@@ -98,8 +98,14 @@ func (m *module) list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func (m *module) show(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.with(ctx, c, func(s *history.Store) (value.Value, error) {
+// showArgs are the arguments of show and steps.
+type showArgs struct {
+	jidArgs
+	sourceArgs
+}
+
+func (m *module) show(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	return m.with(ctx, c, a.ExtSource, func(s *history.Store) (value.Value, error) {
 		e, err := named(ctx, c, s, "jid")
 		if err != nil {
 			return nil, err
@@ -118,8 +124,8 @@ func (m *module) show(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func (m *module) steps(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.with(ctx, c, func(s *history.Store) (value.Value, error) {
+func (m *module) steps(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	return m.with(ctx, c, a.ExtSource, func(s *history.Store) (value.Value, error) {
 		e, err := named(ctx, c, s, "jid")
 		if err != nil {
 			return nil, err
@@ -180,8 +186,14 @@ func (m *module) action(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func (m *module) diff(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.with(ctx, c, func(s *history.Store) (value.Value, error) {
+type diffGiven struct {
+	_ string `arg:"jid1,required" doc:"jid of the execution to compare with"`
+	_ string `arg:"jid2,required" doc:"jid of the other execution"`
+	sourceArgs
+}
+
+func (m *module) diff(ctx context.Context, c *fun.Call, a *diffGiven) (fun.Result, error) {
+	return m.with(ctx, c, a.ExtSource, func(s *history.Store) (value.Value, error) {
 		then, err := named(ctx, c, s, "jid1")
 		if err != nil {
 			return nil, err

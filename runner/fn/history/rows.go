@@ -3,16 +3,6 @@ package historyrun
 import "brine/internal/fun"
 
 var (
-	sourceArgs = []fun.Arg{
-		{Name: "ext_source", Type: fun.Str, Doc: "returner to read instead of where the history is kept; local_cache is the file of this machine"},
-	}
-	jidArgs = []fun.Arg{
-		{Name: "jid", Type: fun.Str, Required: true, Doc: "jid of the execution"},
-	}
-	diffArgs = []fun.Arg{
-		{Name: "jid1", Type: fun.Str, Required: true, Doc: "jid of the execution to compare with"},
-		{Name: "jid2", Type: fun.Str, Required: true, Doc: "jid of the other execution"},
-	}
 	hostArgs = []fun.Arg{
 		{Name: "host", Type: fun.Str, Required: true, Doc: "ID of the target"},
 	}
@@ -32,18 +22,28 @@ var (
 	}
 )
 
+type sourceArgs struct {
+	_         fun.Arguments
+	ExtSource string `arg:"ext_source" doc:"returner to read instead of where the history is kept; local_cache is the file of this machine"`
+}
+
+type jidArgs struct {
+	_ fun.Arguments
+	_ string `arg:"jid,required" doc:"jid of the execution"`
+}
+
 // Runners returns the rows of the runner module "history". open opens the history.
 func Runners(open Opener) fun.Module {
 	m := &module{open}
 	const src = "none: brine's own"
-	search := [][]fun.Arg{nameArgs, searchArgs, sourceArgs}
+	search := [][]fun.Arg{nameArgs, searchArgs, fun.ArgsOf((*sourceArgs)(nil))}
 	return fun.Module{Name: "history", Kind: fun.Runner, Doc: "Search executions of orchestrations, chains and templates.", Specs: []fun.Spec{
 		{
 			Name: "action", Lookup: true, Src: src, Args: actionArgs, Shared: search, Fn: m.action,
 			Doc: "Return the newest executions of an action.",
 		},
 		{
-			Name: "diff", Lookup: true, Src: src, Args: diffArgs, Shared: [][]fun.Arg{sourceArgs}, Fn: m.diff,
+			Name: "diff", Lookup: true, Src: src, Do: m.diff,
 			Doc: "Return how two executions differ: in their definitions, targets and results.",
 		},
 		{
@@ -55,7 +55,7 @@ func Runners(open Opener) fun.Module {
 			Doc: "Return the newest executions.",
 		},
 		{
-			Name: "show", Lookup: true, Src: src, Args: jidArgs, Shared: [][]fun.Arg{sourceArgs}, Fn: m.show,
+			Name: "show", Lookup: true, Src: src, Do: m.show,
 			Doc: "Return an execution with its definition.",
 		},
 		{
@@ -63,7 +63,7 @@ func Runners(open Opener) fun.Module {
 			Doc: "Return success rates, durations and flaky targets of executions.\nExecutions in test mode do not count.",
 		},
 		{
-			Name: "steps", Lookup: true, Src: src, Args: jidArgs, Shared: [][]fun.Arg{sourceArgs}, Fn: m.steps,
+			Name: "steps", Lookup: true, Src: src, Do: m.steps,
 			Doc: "Return the steps of an execution with the results of their targets.",
 		},
 	}}

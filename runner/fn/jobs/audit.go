@@ -11,13 +11,13 @@ import (
 )
 
 // report sums up the jobs of a time.
-func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(nil, c.Value("function"), c.Value("target"), span{c.Value("since"), c.Value("until"), "since", "until"})
+func (m *module) report(ctx context.Context, c *fun.Call, a *reportArgs) (fun.Result, error) {
+	f, err := newFilter(nil, a.Function, a.Target, span{a.Since, a.Until, "since", "until"})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	f.noFindJob = true
-	users := globs(c.Value("user"))
+	users := globs(a.User)
 	s, done, err := m.store(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -27,7 +27,7 @@ func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if _, local := s.(*jobs.Files); !local && c.Str("ext_source") == "" {
+	if _, local := s.(*jobs.Files); !local && a.ExtSource == "" {
 		if list, err = withLocal(ctx, c, f, list); err != nil {
 			return fun.Result{}, err
 		}
@@ -37,7 +37,7 @@ func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		if x.lookup() || users != nil && !anyGlob(users, []string{x.brief().Load.Str("user")}) {
 			continue
 		}
-		if x, good, err := m.judge(ctx, c, s, x); err != nil {
+		if x, good, err := m.judge(ctx, c, a, s, x); err != nil {
 			return fun.Result{}, err
 		} else if x.jid == "" {
 			continue // removed meanwhile
@@ -49,7 +49,7 @@ func (m *module) report(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	bad := rows(failed, func(x found) *value.Map { return x.auditRow() })
 	out := value.MapOf("failed", value.NewList(bad...))
-	if !c.Bool("failed") {
+	if !a.Failed {
 		out.Set("succeeded", value.NewList(rows(ok, func(x found) *value.Map { return x.auditRow() })...))
 	}
 	out.Set("summary", value.MapOf("failed", int64(len(failed)), "succeeded", int64(len(ok))))
@@ -88,7 +88,7 @@ func (x found) lookup() bool {
 
 // judge finds out whether a job went well. Of one that may not be complete, the
 // targets are asked.
-func (m *module) judge(ctx context.Context, c *fun.Call, s jobs.Store, x found) (_ found, good bool, err error) {
+func (m *module) judge(ctx context.Context, c *fun.Call, a *reportArgs, s jobs.Store, x found) (_ found, good bool, err error) {
 	if x.row != nil && !x.row.Open() {
 		return x, x.row.Good(), nil
 	}
@@ -99,7 +99,7 @@ func (m *module) judge(ctx context.Context, c *fun.Call, s jobs.Store, x found) 
 	if err != nil || j == nil {
 		return found{}, false, err
 	}
-	if _, local := s.(*jobs.Files); !local && c.Str("ext_source") == "" {
+	if _, local := s.(*jobs.Files); !local && a.ExtSource == "" {
 		if mine, err := files(c.Env).Job(ctx, x.jid); err == nil && mine != nil {
 			adopt(j, mine)
 		}

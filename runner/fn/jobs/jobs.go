@@ -95,7 +95,7 @@ func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, e
 	if _, local := s.(*jobs.Files); local {
 		return j, nil
 	}
-	return joined(ctx, c, jid, j, mine)
+	return joined(ctx, c, c.Str("ext_source"), jid, j, mine)
 }
 
 // A settler asks targets for what a detached job left with them.
@@ -170,7 +170,7 @@ func (m *module) listJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return coded(ret, j, c.Str("outputter"))
 }
 
-func (m *module) printJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func (m *module) printJob(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
 	jid, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -180,7 +180,7 @@ func (m *module) printJob(ctx context.Context, c *fun.Call) (fun.Result, error) 
 	return coded(value.MapOf(jid, inst), j, "")
 }
 
-func (m *module) getJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func (m *module) getJID(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
 	_, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err
@@ -188,7 +188,7 @@ func (m *module) getJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return coded(results(j), j, "")
 }
 
-func (m *module) exitSuccess(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func (m *module) exitSuccess(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
 	_, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err

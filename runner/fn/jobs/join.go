@@ -15,9 +15,9 @@ import (
 // knows of it: how it ended, which targets gave no return, and returns that the
 // store has not. mine is what the cache has where it was read already. A source
 // that was asked for by name stands for itself.
-func joined(ctx context.Context, c *fun.Call, jid string, j, mine *jobs.Job) (*jobs.Job, error) {
+func joined(ctx context.Context, c *fun.Call, extSource string, jid string, j, mine *jobs.Job) (*jobs.Job, error) {
 	switch {
-	case c.Str("ext_source") != "":
+	case extSource != "":
 		mine = nil
 	case mine == nil:
 		var err error

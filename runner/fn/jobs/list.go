@@ -187,8 +187,8 @@ func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // check reports the damaged records of this machine, and repairs them.
-func (m *module) check(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	n, found, err := files(c.Env).Check(ctx, c.Bool("repair"))
+func (m *module) check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
+	n, found, err := files(c.Env).Check(ctx, a.Repair)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // jobReport returns a job as reports need it: what ran, when, and the returns of
 // its targets as the command itself had them.
-func (m *module) jobReport(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func (m *module) jobReport(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
 	jid, j, err := m.named(ctx, c)
 	if err != nil {
 		return fun.Result{}, err

@@ -19,9 +19,10 @@ type Opener func(ctx context.Context, env *fun.Env) (*shared.Store, error)
 
 type module struct{ open Opener }
 
-var nameArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "name of the lock: the SLS files of the orchestration, with @SALTENV where that is not base"},
-	{Name: "jid", Type: fun.Str, Doc: "only the lock of this run; without it all locks with the name"},
+type nameArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the lock: the SLS files of the orchestration, with @SALTENV where that is not base"`
+	JID  string `arg:"jid" doc:"only the lock of this run; without it all locks with the name"`
 }
 
 // Runners returns the rows of the runner module "lock". open opens the locks.
@@ -30,12 +31,12 @@ func Runners(open Opener) fun.Module {
 	const src = "none: brine's own"
 	return fun.Module{Name: "lock", Kind: fun.Runner, Doc: "Show and break the locks of orchestrations.", Specs: []fun.Spec{
 		{
-			Name: "break", Src: src, Args: nameArgs, Fn: m.breakLock,
+			Name: "break", Src: src, Do: m.breakLock,
 			Doc: "Remove a lock, and return whose it was.\n" +
 				"A run that still goes on notices it at its next heartbeat and begins no new step.",
 		},
 		{
-			Name: "list", Lookup: true, Src: src, Fn: m.list,
+			Name: "list", Lookup: true, Src: src, Do: m.list,
 			Doc: "Return the locks of orchestrations with their owners.",
 		},
 	}}
@@ -58,7 +59,7 @@ func (m *module) with(ctx context.Context, c *fun.Call, do func(s *shared.Store,
 	return fun.Value(v)
 }
 
-func (m *module) list(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func (m *module) list(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return m.with(ctx, c, func(_ *shared.Store, all []shared.Lock) (value.Value, error) { return shown(all), nil })
 }
 
@@ -84,8 +85,8 @@ func shown(all []shared.Lock) *value.Map {
 	return out
 }
 
-func (m *module) breakLock(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name, jid := c.Str("name"), c.Str("jid")
+func (m *module) breakLock(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	name, jid := a.Name, a.JID
 	return m.with(ctx, c, func(s *shared.Store, all []shared.Lock) (value.Value, error) {
 		var broken []shared.Lock
 		var names, runs []string

@@ -15,13 +15,13 @@ func Runners() fun.Module {
 }
 
 // ask pings the targets. Salt: salt/runners/manage.py _ping.
-func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
+func ask(ctx context.Context, c *fun.Call, a *pingArgs) (yes, no *value.List, err error) {
 	if c.Env.Fleet == nil {
 		return nil, nil, fun.Errorf("there is no roster to ask: use 'brine run'")
 	}
 	var answered []string
-	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}}
-	job.Timeout, job.Gather = c.Seconds("timeout"), c.Seconds("gather_job_timeout")
+	job := fun.Job{Tgt: a.Tgt, TgtType: a.TgtType, Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}}
+	job.Timeout, job.Gather = a.Timeout, a.GatherJobTimeout
 	sum, err := c.Env.Fleet.Run(ctx, job,
 		func(r fun.Return) error {
 			if r.Stage == fun.Returned {
@@ -36,24 +36,34 @@ func ask(ctx context.Context, c *fun.Call) (yes, no *value.List, err error) {
 	return value.Strings(answered...), value.Strings(sum.Missing...), nil
 }
 
-func status(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	yes, no, err := ask(ctx, c)
+type statusArgs struct {
+	_ bool `arg:"output" default:"True" doc:"accepted without effect; the return is printed"`
+	pingArgs
+}
+
+func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
+	yes, no, err := ask(ctx, c, &a.pingArgs)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(value.MapOf("up", yes, "down", no))
 }
 
-func up(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	yes, _, err := ask(ctx, c)
+func up(ctx context.Context, c *fun.Call, a *pingArgs) (fun.Result, error) {
+	yes, _, err := ask(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(yes)
 }
 
-func down(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	_, no, err := ask(ctx, c)
+type downArgs struct {
+	_ bool `arg:"removekeys" default:"False" doc:"accepted without effect; targets have no keys"`
+	pingArgs
+}
+
+func down(ctx context.Context, c *fun.Call, a *downArgs) (fun.Result, error) {
+	_, no, err := ask(ctx, c, &a.pingArgs)
 	if err != nil {
 		return fun.Result{}, err
 	}

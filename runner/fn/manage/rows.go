@@ -1,31 +1,31 @@
 package manage
 
-import "brine/internal/fun"
+import (
+	"time"
 
-var pingArgs = []fun.Arg{
-	{Name: "tgt", Type: fun.Str | fun.List, Default: "*", Doc: "target expression"},
-	{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "type of tgt"},
-	{Name: "timeout", Type: fun.Duration, Unit: "s", Doc: "ask a silent target after this time whether it is still working"},
-	{Name: "gather_job_timeout", Type: fun.Duration, Unit: "s", Doc: "how long a silent target may take to respond"},
+	"brine/internal/fun"
+	"brine/internal/value"
+)
+
+type pingArgs struct {
+	_                fun.Arguments
+	Tgt              value.Value   `arg:"tgt,str|list" default:"'*'" doc:"target expression"`
+	TgtType          string        `arg:"tgt_type" default:"glob" doc:"type of tgt"`
+	Timeout          time.Duration `arg:"timeout" unit:"s" doc:"ask a silent target after this time whether it is still working"`
+	GatherJobTimeout time.Duration `arg:"gather_job_timeout" unit:"s" doc:"how long a silent target may take to respond"`
 }
 
 var specs = []fun.Spec{
 	{
-		Name: "down", Src: "runners/manage.py down", Fn: down,
+		Name: "down", Src: "runners/manage.py down", Do: down,
 		Doc: "List the targets that do not respond to test.ping.",
-		Shared: [][]fun.Arg{{
-			{Name: "removekeys", Type: fun.Bool, Default: false, Doc: "accepted without effect; targets have no keys"},
-		}, pingArgs},
 	},
 	{
-		Name: "status", Src: "runners/manage.py status", Fn: status,
+		Name: "status", Src: "runners/manage.py status", Do: status,
 		Doc: "List the targets that respond to test.ping, and those that do not.",
-		Shared: [][]fun.Arg{{
-			{Name: "output", Type: fun.Bool, Default: true, Doc: "accepted without effect; the return is printed"},
-		}, pingArgs},
 	},
 	{
-		Name: "up", Src: "runners/manage.py up", Args: pingArgs, Fn: up,
+		Name: "up", Src: "runners/manage.py up", Do: up,
 		Doc: "List the targets that respond to test.ping.",
 	},
 }

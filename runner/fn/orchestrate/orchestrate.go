@@ -26,7 +26,7 @@ func Runners() fun.Module {
 //
 // It returns a *fun.CommandError for a pillar that is no dict.
 // Salt: salt/runners/state.py orchestrate.
-func Orchestrate(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func Orchestrate(ctx context.Context, c *fun.Call, _ *orchestrateArgs) (fun.Result, error) {
 	a, err := stateArgs(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -95,17 +95,30 @@ func some(res fun.Result) bool {
 	return ok && m.Len() > 0
 }
 
+type singleArgs struct {
+	Fun  value.Value `arg:"fun,required,str" doc:"state function, such as salt.function"`
+	Name value.Value `arg:"name,required,str" doc:"name of the step"`
+	stepArgs
+	_ fun.Kwargs
+}
+
 // single runs one step. Salt: salt/runners/state.py orchestrate_single.
-func single(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return states(ctx, c, "state.single", c.Value("fun"), c.Value("name"))
+func single(ctx context.Context, c *fun.Call, a *singleArgs) (fun.Result, error) {
+	return states(ctx, c, "state.single", a.Fun, a.Name)
+}
+
+type highArgs struct {
+	Data value.Value `arg:"data,required,dict" doc:"high data"`
+	stepArgs
+	_ fun.Kwargs
 }
 
 // high runs high data. Salt: salt/runners/state.py orchestrate_high.
-func high(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if p := c.Value("pillar"); p != nil && c.Map("pillar") == nil {
+func high(ctx context.Context, c *fun.Call, a *highArgs) (fun.Result, error) {
+	if p := a.Pillar; p != nil && fun.MapOf(a.Pillar) == nil {
 		return fun.Result{}, fun.Errorf("Pillar data must be formatted as a dictionary, not %s", value.TypeName(p))
 	}
-	return states(ctx, c, "state.high", c.Value("data"))
+	return states(ctx, c, "state.high", a.Data)
 }
 
 // states runs an execution function whose return is that of states.
@@ -129,7 +142,7 @@ func states(ctx context.Context, c *fun.Call, name string, pos ...value.Value) (
 }
 
 // showSLS shows high data. Salt: salt/runners/state.py orchestrate_show_sls.
-func showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func showSLS(ctx context.Context, c *fun.Call, _ *showArgs) (fun.Result, error) {
 	a, err := stateArgs(c)
 	if err != nil {
 		return fun.Result{}, err

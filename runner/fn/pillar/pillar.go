@@ -96,10 +96,15 @@ func (o over) Keys() []value.Value {
 // Len returns the number of keys.
 func (o over) Len() int { return len(o.Keys()) }
 
-func showPillar(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type showPillarArgs struct {
+	Minion string `arg:"minion" default:"*" doc:"ID of the minion"`
+	Rest   fun.Kwargs
+}
+
+func showPillar(ctx context.Context, c *fun.Call, a *showPillarArgs) (fun.Result, error) {
 	req := fun.PillarRequest{SaltEnv: "base"}
 	grains := value.NewMap(0)
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.Map.All() {
 		switch k {
 		case "saltenv":
 			req.SaltEnv = value.Str(v)
@@ -109,7 +114,7 @@ func showPillar(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			grains.Set(k, v)
 		}
 	}
-	env, err := minionEnv(ctx, c, c.Str("minion"), grains)
+	env, err := minionEnv(ctx, c, a.Minion, grains)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -120,12 +125,18 @@ func showPillar(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	env, err := minionEnv(ctx, c, c.Str("minion"), value.NewMap(0))
+type showTopArgs struct {
+	_       fun.Arguments
+	Minion  string `arg:"minion" doc:"ID of the minion whose grains the top files use"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment"`
+}
+
+func showTop(ctx context.Context, c *fun.Call, a *showTopArgs) (fun.Result, error) {
+	env, err := minionEnv(ctx, c, a.Minion, value.NewMap(0))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	top, errs := pillar.New(env).Tops(ctx, fun.PillarRequest{SaltEnv: c.Str("saltenv")})
+	top, errs := pillar.New(env).Tops(ctx, fun.PillarRequest{SaltEnv: a.Saltenv})
 	if len(errs) > 0 {
 		return fun.Result{Value: value.Strings(errs...), Retcode: 1}, nil
 	}

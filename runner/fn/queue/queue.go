@@ -39,8 +39,8 @@ func (m *module) with(ctx context.Context, c *fun.Call, do func(*queue.Store) (v
 }
 
 // of calls do with the queue and the jid of a call.
-func (m *module) of(ctx context.Context, c *fun.Call, do func(*queue.Store, string) (value.Value, error)) (fun.Result, error) {
-	jid := c.Str("jid")
+func (m *module) of(ctx context.Context, c *fun.Call, a *jidArgs, do func(*queue.Store, string) (value.Value, error)) (fun.Result, error) {
+	jid := a.JID
 	if !jobs.IsJID(jid) {
 		return fun.Result{}, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; queue.list lists the entries", jid)
 	}
@@ -60,15 +60,15 @@ func named(name string) error {
 	return nil
 }
 
-func (m *module) list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	q := queue.Query{Queue: c.Str("queue"), State: c.Str("state")}
+func (m *module) list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
+	q := queue.Query{Queue: a.Queue, State: a.State}
 	if err := named(q.Queue); err != nil {
 		return fun.Result{}, err
 	}
 	if q.State != "" && !slices.Contains(queue.States(), q.State) {
 		return fun.Result{}, fun.Errorf("state %q is none of %s%s", q.State, strings.Join(queue.States(), ", "), source.DidYouMean(q.State, queue.States()))
 	}
-	n := c.Int("limit")
+	n := a.Limit
 	if n < 0 || n > math.MaxInt32 {
 		return fun.Result{}, fun.Errorf("limit %d is not a number of entries: 0 is all of them", n)
 	}
@@ -83,8 +83,8 @@ func (m *module) list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func (m *module) show(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.of(ctx, c, func(s *queue.Store, jid string) (value.Value, error) {
+func (m *module) show(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result, error) {
+	return m.of(ctx, c, a, func(s *queue.Store, jid string) (value.Value, error) {
 		e, err := s.Entry(ctx, jid)
 		if err != nil {
 			return nil, err
@@ -152,8 +152,8 @@ func stamp(t time.Time) string {
 	return t.Format(event.StampFormat)
 }
 
-func (m *module) cancel(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.of(ctx, c, func(s *queue.Store, jid string) (value.Value, error) {
+func (m *module) cancel(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result, error) {
+	return m.of(ctx, c, a, func(s *queue.Store, jid string) (value.Value, error) {
 		state, err := s.Cancel(ctx, jid)
 		switch {
 		case err != nil:
@@ -167,9 +167,14 @@ func (m *module) cancel(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func (m *module) retry(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.of(ctx, c, func(s *queue.Store, jid string) (value.Value, error) {
-		state, err := s.Retry(ctx, jid, c.Bool("fresh"))
+type retryGiven struct {
+	jidArgs
+	Fresh bool `arg:"fresh" default:"False" doc:"begin again with the first step, instead of after the steps that succeeded"`
+}
+
+func (m *module) retry(ctx context.Context, c *fun.Call, a *retryGiven) (fun.Result, error) {
+	return m.of(ctx, c, &a.jidArgs, func(s *queue.Store, jid string) (value.Value, error) {
+		state, err := s.Retry(ctx, jid, a.Fresh)
 		switch {
 		case err != nil:
 			return nil, err
@@ -180,8 +185,8 @@ func (m *module) retry(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func (m *module) stats(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	name := c.Str("queue")
+func (m *module) stats(ctx context.Context, c *fun.Call, a *statsArgs) (fun.Result, error) {
+	name := a.Queue
 	if err := named(name); err != nil {
 		return fun.Result{}, err
 	}

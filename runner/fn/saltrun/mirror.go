@@ -22,11 +22,18 @@ func HTTP() fun.Module {
 	return fun.Module{Name: "http", Kind: fun.Runner, Doc: "Send requests to web servers from this controller.", Specs: httpSpecs}
 }
 
+type optionArgs struct {
+	_         fun.Arguments
+	Key       string      `arg:"key,required" doc:"name of the option; delimiter separates nested keys"`
+	Default   value.Value `arg:"default" default:"''" doc:"value to return if the option does not exist"`
+	Delimiter string      `arg:"delimiter" default:":" doc:"separator of nested keys"`
+}
+
 // option looks an option up. Salt: salt/runners/config.py get.
-func option(_ context.Context, c *fun.Call) (fun.Result, error) {
-	v, ok := value.Traverse(c.Env.Opts, c.Str("key"), c.Str("delimiter"))
+func option(_ context.Context, c *fun.Call, a *optionArgs) (fun.Result, error) {
+	v, ok := value.Traverse(c.Env.Opts, a.Key, a.Delimiter)
 	if !ok {
-		v = c.Value("default")
+		v = a.Default
 	}
 	return fun.Value(v)
 }
@@ -40,7 +47,13 @@ func Fail(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{}, fun.Errorf("%s", c.Str("message"))
 }
 
+type queryArgs struct {
+	URL  string `arg:"url,required" doc:"URL"`
+	_    bool   `arg:"output" default:"True" doc:"accepted without effect; the return is printed"`
+	Rest fun.Kwargs
+}
+
 // query sends a request. Salt: salt/runners/http.py query.
-func query(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{c.Str("url")}, Kw: without(c.Kw)})
+func query(ctx context.Context, c *fun.Call, a *queryArgs) (fun.Result, error) {
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{a.URL}, Kw: without(a.Rest.Map)})
 }

@@ -4,34 +4,19 @@ import "brine/internal/fun"
 
 var saltSpecs = []fun.Spec{
 	{
-		Name: "cmd", Src: "runners/salt.py cmd", VarArg: true, VarKw: true, Fn: cmd,
-		Doc:  "Run an execution function on this controller.",
-		Args: []fun.Arg{{Name: "fun", Type: fun.Str, Required: true, Doc: "function to run"}},
+		Name: "cmd", Src: "runners/salt.py cmd", Do: cmd,
+		Doc: "Run an execution function on this controller.",
 	},
 	{
-		Name: "execute", Src: "runners/salt.py execute", VarKw: true, Fn: execute,
+		Name: "execute", Src: "runners/salt.py execute", Do: execute,
 		Doc: "Run an execution function on targets and return their results by ID.",
-		Args: []fun.Arg{
-			{Name: "tgt", Type: fun.Str | fun.List, Required: true, Doc: "target expression"},
-			{Name: "fun", Type: fun.Str, Required: true, Doc: "function to run"},
-			{Name: "arg", Type: fun.List, Doc: "positional arguments of the function"},
-			{Name: "timeout", Type: fun.Duration, Unit: "s", Doc: "ask a silent target after this time whether it is still working"},
-			{Name: "tgt_type", Type: fun.Str, Default: "glob", Doc: "type of tgt"},
-			{Name: "ret", Type: fun.Str, Default: "", Doc: "returner"},
-			{Name: "kwarg", Type: fun.Dict, Doc: "keyword arguments of the function"},
-		},
 	},
 }
 
 var configSpecs = []fun.Spec{
 	{
-		Name: "get", Src: "runners/config.py get", Fn: option,
+		Name: "get", Src: "runners/config.py get", Do: option,
 		Doc: "Return a configuration option.",
-		Args: []fun.Arg{
-			{Name: "key", Type: fun.Str, Required: true, Doc: "name of the option; delimiter separates nested keys"},
-			{Name: "default", Default: "", Doc: "value to return if the option does not exist"},
-			{Name: "delimiter", Type: fun.Str, Default: ":", Doc: "separator of nested keys"},
-		},
 	},
 }
 
@@ -51,11 +36,7 @@ var errorSpecs = []fun.Spec{
 
 var httpSpecs = []fun.Spec{
 	{
-		Name: "query", Src: "runners/http.py query", VarKw: true, Hands: true, Fn: query,
+		Name: "query", Src: "runners/http.py query", Hands: true, Do: query,
 		Doc: "Send a request and return the response; further arguments are passed to the function http.query.",
-		Args: []fun.Arg{
-			{Name: "url", Type: fun.Str, Required: true, Doc: "URL"},
-			{Name: "output", Type: fun.Bool, Default: true, Doc: "accepted without effect; the return is printed"},
-		},
 	},
 }

@@ -5,6 +5,7 @@ package saltrun
 import (
 	"context"
 	"strings"
+	"time"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -26,27 +27,44 @@ func without(kw *value.Map) *value.Map {
 	return m
 }
 
+type cmdArgs struct {
+	Fun  string `arg:"fun,required" doc:"function to run"`
+	More fun.Varargs
+	Rest fun.Kwargs
+}
+
 // cmd follows salt/runners/salt.py cmd. The pillar is always there, so
 // with_pillar, which has it compiled, is no argument of the function.
-func cmd(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	kw := without(c.Kw)
+func cmd(ctx context.Context, c *fun.Call, a *cmdArgs) (fun.Result, error) {
+	kw := without(a.Rest.Map)
 	kw.Delete("with_pillar")
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Str("fun"), fun.Args{Pos: c.Pos, Kw: kw})
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, a.Fun, fun.Args{Pos: a.More, Kw: kw})
 	res.Out = "" // a function's outputter is for returns by target
 	return res, err
 }
 
+type executeArgs struct {
+	Tgt     value.Value   `arg:"tgt,required,str|list" doc:"target expression"`
+	Fun     string        `arg:"fun,required" doc:"function to run"`
+	Arg     []value.Value `arg:"arg" doc:"positional arguments of the function"`
+	Timeout time.Duration `arg:"timeout" unit:"s" doc:"ask a silent target after this time whether it is still working"`
+	TgtType string        `arg:"tgt_type" default:"glob" doc:"type of tgt"`
+	Ret     string        `arg:"ret" default:"" doc:"returner"`
+	Kwarg   *value.Map    `arg:"kwarg" doc:"keyword arguments of the function"`
+	Rest    fun.Kwargs
+}
+
 // execute follows salt/runners/salt.py execute.
-func execute(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func execute(ctx context.Context, c *fun.Call, a *executeArgs) (fun.Result, error) {
 	if c.Env.Fleet == nil {
 		return fun.Result{}, fun.Errorf("there is no roster to run on: use 'brine run'")
 	}
-	kw := without(c.Kw)
-	if m := c.Map("kwarg"); m != nil {
+	kw := without(a.Rest.Map)
+	if m := a.Kwarg; m != nil {
 		kw.Update(m)
 	}
-	job := fun.Job{Tgt: c.Value("tgt"), TgtType: c.Str("tgt_type"), Fun: c.Str("fun"), Args: fun.Args{Pos: c.List("arg"), Kw: kw}, Returner: c.Str("ret")}
-	job.Timeout = c.Seconds("timeout")
+	job := fun.Job{Tgt: a.Tgt, TgtType: a.TgtType, Fun: a.Fun, Args: fun.Args{Pos: a.Arg, Kw: kw}, Returner: a.Ret}
+	job.Timeout = a.Timeout
 	out := value.NewMap(8)
 	retcode := 0
 	_, err := c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {

@@ -97,7 +97,7 @@ func (s *session) keep(h *high.High) error {
 
 // clearCache removes kept high data and returns the names of the files.
 // Salt: clear_cache.
-func clearCache(_ context.Context, c *fun.Call) (fun.Result, error) {
+func clearCache(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	out := &value.List{}
 	if c.Env.CacheDir == "" {
 		return fun.Value(out)
@@ -142,12 +142,12 @@ func request(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if all == nil {
 		all = value.NewMap(1)
 	}
-	all.Set(nameOfRequest(c), value.MapOf("test_run", res.Value, "mods", c.Value("mods"), "kwargs", kwargs))
+	all.Set(nameOfRequest(c, c.Str("name")), value.MapOf("test_run", res.Value, "mods", c.Value("mods"), "kwargs", kwargs))
 	return res, writeJSON(c.Env, requestFile, all)
 }
 
-func nameOfRequest(c *fun.Call) string {
-	if n := c.Str("name"); n != "" {
+func nameOfRequest(c *fun.Call, name string) string {
+	if n := name; n != "" {
 		return n
 	}
 	return "default"
@@ -155,12 +155,12 @@ func nameOfRequest(c *fun.Call) string {
 
 // checkRequest returns what request has kept.
 // Salt: check_request.
-func checkRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
+func checkRequest(_ context.Context, c *fun.Call, a *requestArgs) (fun.Result, error) {
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
 		return fun.Result{Value: value.NewMap(0), Out: highstateOut}, err
 	}
-	if name := c.Str("name"); name != "" {
+	if name := a.Name; name != "" {
 		one, ok := all.Get(name)
 		if !ok {
 			return fun.Result{}, fun.Errorf("there is no requested state run %q", name)
@@ -173,12 +173,12 @@ func checkRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
 // clearRequest forgets one requested run, or all; it returns False where there
 // is none of that name.
 // Salt: clear_request.
-func clearRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
+func clearRequest(_ context.Context, c *fun.Call, a *requestArgs) (fun.Result, error) {
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
 		return fun.Result{Value: true}, err
 	}
-	name := c.Str("name")
+	name := a.Name
 	if name == "" {
 		return fun.Result{Value: true}, c.Env.Host.Remove(filepath.Join(c.Env.CacheDir, requestFile))
 	}
@@ -188,21 +188,26 @@ func clearRequest(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: true}, writeJSON(c.Env, requestFile, all)
 }
 
+type runRequestArgs struct {
+	Name string `arg:"name" default:"default" doc:"name of the request"`
+	Rest fun.Kwargs
+}
+
 // runRequest runs what request has kept, and forgets it.
 // Salt: run_request.
-func runRequest(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func runRequest(ctx context.Context, c *fun.Call, a *runRequestArgs) (fun.Result, error) {
 	empty := fun.Result{Value: value.NewMap(0), Out: highstateOut}
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
 		return empty, err
 	}
-	one := all.Map(nameOfRequest(c))
+	one := all.Map(nameOfRequest(c, a.Name))
 	kwargs := one.Map("kwargs")
 	if kwargs == nil {
 		return empty, nil
 	}
 	kwargs = kwargs.Copy()
-	kwargs.Update(c.Kw)
+	kwargs.Update(a.Rest.Map)
 	kwargs.Delete("test")
 	kwargs.Delete("name") // of the request
 	kwargs.Set("mods", one.At("mods"))
@@ -215,8 +220,8 @@ func runRequest(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // disable forbids SLS files to run; the list is a grain.
 // Salt: disable.
-func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return setDisabled(ctx, c, func(rules []string, name string) ([]string, string) {
+func disable(ctx context.Context, c *fun.Call, a *statesArgs) (fun.Result, error) {
+	return setDisabled(ctx, c, a, func(rules []string, name string) ([]string, string) {
 		if slices.Contains(rules, name) {
 			return rules, "Info: " + name + " state already disabled."
 		}
@@ -226,8 +231,8 @@ func disable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // enable allows what disable has forbidden.
 // Salt: enable.
-func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return setDisabled(ctx, c, func(rules []string, name string) ([]string, string) {
+func enable(ctx context.Context, c *fun.Call, a *statesArgs) (fun.Result, error) {
+	return setDisabled(ctx, c, a, func(rules []string, name string) ([]string, string) {
 		for i, r := range rules {
 			if r == name {
 				return append(rules[:i:i], rules[i+1:]...), "Info: " + name + " state enabled."
@@ -237,11 +242,11 @@ func enable(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func setDisabled(ctx context.Context, c *fun.Call, change func([]string, string) ([]string, string)) (fun.Result, error) {
+func setDisabled(ctx context.Context, c *fun.Call, a *statesArgs, change func([]string, string) ([]string, string)) (fun.Result, error) {
 	before := disabledRules(c.Env)
 	rules := before
 	var msgs []string
-	for _, name := range splitText(c.Value("states")) {
+	for _, name := range splitText(a.States) {
 		var msg string
 		rules, msg = change(rules, name)
 		msgs = append(msgs, msg)
@@ -257,18 +262,23 @@ func setDisabled(ctx context.Context, c *fun.Call, change func([]string, string)
 
 // listDisabled returns what disable has forbidden.
 // Salt: list_disabled.
-func listDisabled(_ context.Context, c *fun.Call) (fun.Result, error) {
+func listDisabled(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if rules := disabledRules(c.Env); rules != nil {
 		return fun.Value(value.Strings(rules...))
 	}
 	return fun.Value("")
 }
 
+type runningArgs struct {
+	_          fun.Arguments
+	Concurrent bool `arg:"concurrent" default:"False" doc:"return an empty list"`
+}
+
 // running returns a sentence for each state function that another process runs
 // on this machine.
 // Salt: running.
-func running(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("concurrent") {
+func running(ctx context.Context, c *fun.Call, a *runningArgs) (fun.Result, error) {
+	if a.Concurrent {
 		return fun.Value(&value.List{})
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil.is_running", fun.Args{Pos: []value.Value{"state.*"}})

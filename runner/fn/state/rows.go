@@ -1,6 +1,9 @@
 package statefn
 
-import "brine/internal/fun"
+import (
+	"brine/internal/fun"
+	"brine/internal/value"
+)
 
 // names is a list of names, or text with commas.
 const names = fun.Str | fun.Strs
@@ -48,23 +51,24 @@ var (
 	whitelistArgs = []fun.Arg{
 		{Name: "whitelist", Type: names, Doc: "the only SLS names of the top file to apply, as a list or a comma-separated string"},
 	}
-	requestArgs = []fun.Arg{
-		{Name: "name", Type: fun.Str, Doc: "name of the request"},
-	}
-	defaultRequestArgs = []fun.Arg{
-		{Name: "name", Type: fun.Str, Default: "default", Doc: "name of the request"},
-	}
-	statesArgs = []fun.Arg{
-		{Name: "states", Type: names, Required: true, Doc: `names of SLS files or "highstate", as a list or a comma-separated string`},
-	}
 
 	applyGroups     = [][]fun.Arg{optionalModsArgs, testArgs, excludeArgs, queueArgs, syncArgs, eventArgs, pillarArgs, forceArgs, runArgs, whitelistArgs}
-	requestGroups   = [][]fun.Arg{optionalModsArgs, testArgs, excludeArgs, queueArgs, syncArgs, eventArgs, pillarArgs, forceArgs, runArgs, whitelistArgs, requestArgs}
+	requestGroups   = [][]fun.Arg{optionalModsArgs, testArgs, excludeArgs, queueArgs, syncArgs, eventArgs, pillarArgs, forceArgs, runArgs, whitelistArgs, fun.ArgsOf((*requestArgs)(nil))}
 	slsGroups       = [][]fun.Arg{modsArgs, testArgs, excludeArgs, queueArgs, syncArgs, eventArgs, pillarArgs, forceArgs, runArgs}
 	highstateGroups = [][]fun.Arg{testArgs, queueArgs, eventArgs, pillarArgs, forceArgs, runArgs, excludeArgs, whitelistArgs}
 	showGroups      = [][]fun.Arg{queueArgs, pillarArgs, forceArgs}
 	showSLSGroups   = [][]fun.Arg{modsArgs, testArgs, queueArgs, pillarArgs, forceArgs}
 )
+
+type requestArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name" doc:"name of the request"`
+}
+
+type statesArgs struct {
+	_      fun.Arguments
+	States value.Value `arg:"states,required,str|list[str]" doc:"names of SLS files or \"highstate\", as a list or a comma-separated string"`
+}
 
 var specs = []fun.Spec{
 	{
@@ -72,23 +76,23 @@ var specs = []fun.Spec{
 		Doc: "Apply SLS files, or the top file if none are given.\nWith mods this is state.sls, without it state.highstate.",
 	},
 	{
-		Name: "check_request", Src: "modules/state.py check_request", Args: requestArgs, Fn: checkRequest,
+		Name: "check_request", Src: "modules/state.py check_request", Do: checkRequest,
 		Doc: "Return the state runs that state.request saved.",
 	},
 	{
-		Name: "clear_cache", Src: "modules/state.py clear_cache", Fn: clearCache,
+		Name: "clear_cache", Src: "modules/state.py clear_cache", Do: clearCache,
 		Doc: "Remove the high data that runs with cache=True saved; return the file names.",
 	},
 	{
-		Name: "clear_request", Src: "modules/state.py clear_request", Args: requestArgs, Fn: clearRequest,
+		Name: "clear_request", Src: "modules/state.py clear_request", Do: clearRequest,
 		Doc: "Remove a requested state run without running it.",
 	},
 	{
-		Name: "disable", Src: "modules/state.py disable", Args: statesArgs, Fn: disable,
+		Name: "disable", Src: "modules/state.py disable", Do: disable,
 		Doc: "Forbid SLS files, or highstate, to run on this machine.",
 	},
 	{
-		Name: "enable", Src: "modules/state.py enable", Args: statesArgs, Fn: enable,
+		Name: "enable", Src: "modules/state.py enable", Do: enable,
 		Doc: "Allow what state.disable forbade.",
 	},
 	{
@@ -108,7 +112,7 @@ var specs = []fun.Spec{
 		Shared: showSLSGroups,
 	},
 	{
-		Name: "list_disabled", Src: "modules/state.py list_disabled", Fn: listDisabled,
+		Name: "list_disabled", Src: "modules/state.py list_disabled", Do: listDisabled,
 		Doc: "List what state.disable forbids.",
 	},
 	{
@@ -122,13 +126,12 @@ var specs = []fun.Spec{
 		Doc: "Run in test mode and save the call for state.run_request.",
 	},
 	{
-		Name: "run_request", Src: "modules/state.py run_request", Args: defaultRequestArgs, VarKw: true, Fn: runRequest,
+		Name: "run_request", Src: "modules/state.py run_request", Do: runRequest,
 		Doc: "Run what state.request saved.",
 	},
 	{
-		Name: "running", Src: "modules/state.py running", Fn: running,
-		Doc:  "List the state functions that are running on this machine.",
-		Args: []fun.Arg{{Name: "concurrent", Type: fun.Bool, Default: false, Doc: "return an empty list"}},
+		Name: "running", Src: "modules/state.py running", Do: running,
+		Doc: "List the state functions that are running on this machine.",
 	},
 	{
 		Name: "show_highstate", Src: "modules/state.py show_highstate", Shared: showGroups, VarKw: true, NearMiss: true, Fn: showHighstate,

@@ -30,7 +30,7 @@ func single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := refuseMisspelt(c); err != nil {
+	if err := refuseMisspelt(c, c.Str("fun")); err != nil {
 		return fun.Result{}, err
 	}
 	name := c.Str("name")
@@ -59,8 +59,8 @@ func single(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // refuseMisspelt returns an error for a keyword argument that the state function
 // does not have and whose name is close to one of state.single's own: tset=True
 // must not change anything.
-func refuseMisspelt(c *fun.Call) error {
-	spec := c.Env.Table.Spec(fun.State, c.Str("fun"))
+func refuseMisspelt(c *fun.Call, argFun string) error {
+	spec := c.Env.Table.Spec(fun.State, argFun)
 	if spec == nil || spec.Hands {
 		return nil
 	}

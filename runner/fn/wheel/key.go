@@ -30,9 +30,11 @@ func Minions() fun.Module {
 	return fun.Module{Name: "minions", Kind: fun.Wheel, Doc: "Show the targets of the roster as Salt's minions.", Specs: minionsSpecs}
 }
 
-func configValues(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Env.Opts) }
+func configValues(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	return fun.Value(c.Env.Opts)
+}
 
-func connected(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func connected(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	l, err := ids(ctx, c, "*")
 	return fun.Result{Value: l}, err
 }
@@ -48,9 +50,14 @@ func ids(ctx context.Context, c *fun.Call, glob string) (*value.List, error) {
 	return value.Strings(found...), nil
 }
 
+type listArgs struct {
+	_     fun.Arguments
+	Match string `arg:"match,required" doc:"accepted, unaccepted (pre, un), rejected, denied or all"`
+}
+
 // list follows salt/key.py list_status.
-func list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	switch m := c.Str("match"); m {
+func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
+	switch m := a.Match; m {
 	case "accepted", "acc":
 		l, err := ids(ctx, c, "*")
 		if err != nil {
@@ -79,8 +86,13 @@ func listAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		"minions_denied", value.NewList(), "minions_rejected", value.NewList()))
 }
 
-func nameMatch(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	l, err := ids(ctx, c, c.Str("match"))
+type nameMatchArgs struct {
+	_     fun.Arguments
+	Match string `arg:"match,required" doc:"glob"`
+}
+
+func nameMatch(ctx context.Context, c *fun.Call, a *nameMatchArgs) (fun.Result, error) {
+	l, err := ids(ctx, c, a.Match)
 	if err != nil {
 		return fun.Result{}, err
 	}

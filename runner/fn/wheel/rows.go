@@ -7,24 +7,22 @@ import (
 
 var keySpecs = []fun.Spec{
 	{
-		Name: "list", Src: "wheel/key.py list_", Fn: list,
-		Doc:  "List the keys with a status; the targets of the roster are the accepted keys.",
-		Args: []fun.Arg{{Name: "match", Type: fun.Str, Required: true, Doc: "accepted, unaccepted (pre, un), rejected, denied or all"}},
+		Name: "list", Src: "wheel/key.py list_", Do: list,
+		Doc: "List the keys with a status; the targets of the roster are the accepted keys.",
 	},
 	{
 		Name: "list_all", Src: "wheel/key.py list_all", Fn: listAll,
 		Doc: "List all keys by status.",
 	},
 	{
-		Name: "name_match", Src: "wheel/key.py name_match", Fn: nameMatch,
-		Doc:  "List the keys whose ID matches a glob.",
-		Args: []fun.Arg{{Name: "match", Type: fun.Str, Required: true, Doc: "glob"}},
+		Name: "name_match", Src: "wheel/key.py name_match", Do: nameMatch,
+		Doc: "List the keys whose ID matches a glob.",
 	},
 }
 
 var configSpecs = []fun.Spec{
 	{
-		Name: "values", Src: "wheel/config.py values", Fn: configValues,
+		Name: "values", Src: "wheel/config.py values", Do: configValues,
 		Doc: "Return the configuration.",
 	},
 }
@@ -42,7 +40,7 @@ var errorSpecs = []fun.Spec{
 
 var minionsSpecs = []fun.Spec{
 	{
-		Name: "connected", Src: "wheel/minions.py connected", Fn: connected,
+		Name: "connected", Src: "wheel/minions.py connected", Do: connected,
 		Doc: "List the targets of the roster.",
 	},
 }

@@ -1,0 +1,94 @@
+package fun
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+)
+
+// A Func is what a row does: a Go function that takes its arguments as a struct,
+// which is their declaration (see [layout.add] for its tags).
+type Func struct {
+	f any // func(context.Context, *Call, *A) Ret, or (Result, error)
+}
+
+// StateFunc is a state function over a struct of arguments. Each call has an A of its
+// own. Rows do not need it: see [Spec.Do].
+func StateFunc[A any](f func(context.Context, *Call, *A) Ret) Func { return Func{f} }
+
+// ExecFunc is an execution, runner or wheel function over a struct of arguments.
+func ExecFunc[A any](f func(context.Context, *Call, *A) (Result, error)) Func { return Func{f} }
+
+// NoArgs are the arguments of a function that has none.
+type NoArgs struct{}
+
+// ArgsOf returns the arguments that a struct declares; a is a pointer to one.
+func ArgsOf(a any) []Arg { return layoutOf(reflect.TypeOf(a).Elem()).args }
+
+// args returns the struct of arguments.
+func (b Func) args() reflect.Type { return reflect.TypeOf(b.f).In(2).Elem() }
+
+// call runs the function with the arguments of c.
+func (b Func) call(ctx context.Context, c *Call) []reflect.Value {
+	t := b.args()
+	a := reflect.New(t)
+	layoutOf(t).read(c, a.Elem())
+	return reflect.ValueOf(b.f).Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(c), a})
+}
+
+// State calls a state function with the arguments of c.
+func (b Func) State(ctx context.Context, c *Call) Ret {
+	ret, _ := b.call(ctx, c)[0].Interface().(Ret)
+	return ret
+}
+
+// Exec calls an execution, runner or wheel function with the arguments of c.
+func (b Func) Exec(ctx context.Context, c *Call) (Result, error) {
+	out := b.call(ctx, c)
+	res, _ := out[0].Interface().(Result)
+	err, _ := out[1].Interface().(error)
+	return res, err
+}
+
+// bind sets what the rest of the program reads of a row: its arguments and the
+// function to call. It panics for a Do that is not what [Spec.Do] says; the tests of
+// the table load every row.
+func (s *Spec) bind(k Kind) {
+	if s.Do == nil {
+		return
+	}
+	want := execType
+	if k == State {
+		want = stateType
+	}
+	f := Func{s.Do}
+	if t := reflect.TypeOf(s.Do); !takes(t, want) {
+		panic(fmt.Sprintf("the row %s does %s, not %s with a pointer to a struct of arguments", s.Name, t, want))
+	}
+	l := layoutOf(f.args())
+	s.Args, s.VarArg, s.VarKw = l.args, l.varArg, l.varKw
+	if k == State {
+		s.State = f.State
+	} else {
+		s.Fn = f.Exec
+	}
+}
+
+var (
+	stateType = reflect.TypeFor[func(context.Context, *Call, *NoArgs) Ret]()
+	execType  = reflect.TypeFor[func(context.Context, *Call, *NoArgs) (Result, error)]()
+)
+
+// takes reports whether t is a function as want is, over any struct.
+func takes(t, want reflect.Type) bool {
+	if t.Kind() != reflect.Func || t.NumIn() != want.NumIn() || t.NumOut() != want.NumOut() || t.In(0) != want.In(0) || t.In(1) != want.In(1) {
+		return false
+	}
+	for i := range t.NumOut() {
+		if t.Out(i) != want.Out(i) {
+			return false
+		}
+	}
+	a := t.In(2)
+	return a.Kind() == reflect.Pointer && a.Elem().Kind() == reflect.Struct
+}
