@@ -388,12 +388,7 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 func (pl *planner) required(served map[string]bool) func(string) ([]string, bool) {
 	return func(name string) (args []string, known bool) {
 		if spec := pl.s.table.Spec(fun.State, name); spec != nil {
-			for i := range spec.Args {
-				if a := &spec.Args[i]; a.Required && a.Name != "name" {
-					args = append(args, a.Name)
-				}
-			}
-			return args, true
+			return spec.Lacks(value.NewMap(0)), true
 		}
 		return nil, served["_states"]
 	}

@@ -31,7 +31,41 @@ type binding struct {
 	args fun.Args
 	call *fun.Call
 
-	positional int // how many of the declared arguments may be given by position
+	positional int     // how many of the declared arguments may be given by position
+	faults     []error // what is wrong with the arguments: *fun.InvocationError and *fun.ArgError
+}
+
+// fault returns all that is wrong with the arguments as one error, which is the first
+// with what the others say after it.
+func (b *binding) fault() error {
+	switch len(b.faults) {
+	case 0:
+		return nil
+	case 1:
+		return b.faults[0]
+	}
+	var others []string
+	for _, err := range b.faults[1:] {
+		text := err.Error()
+		if a, ok := err.(*fun.ArgError); ok { //nolint:errorlint // they are made here
+			if text = a.Msg; a.Nearest != "" {
+				text += fmt.Sprintf(" (did you mean %q?)", a.Nearest)
+			}
+		}
+		others = append(others, text)
+	}
+	more := "; " + strings.Join(others, "; ")
+	switch first := b.faults[0].(type) { //nolint:errorlint // they are made here
+	case *fun.InvocationError:
+		all := *first
+		all.Msg += more
+		return &all
+	case *fun.ArgError:
+		all := *first
+		all.Msg += more
+		return &all
+	}
+	return b.faults[0]
 }
 
 func (b *binding) bind() (*fun.Call, error) {
@@ -52,11 +86,17 @@ func (b *binding) bind() (*fun.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.further(missing); err != nil {
+	if len(missing) > 0 && b.mod.Kind != fun.State {
+		b.faults = append(b.faults, b.wrong("%s", value.MissingArguments(missing)))
+	}
+	if err := b.further(); err != nil {
 		return nil, err
 	}
-	if len(missing) > 0 {
-		return nil, b.wrong("%s", value.MissingArguments(missing))
+	if len(missing) > 0 && b.mod.Kind == fun.State {
+		b.faults = append(b.faults, b.wrong("%s", value.MissingArguments(missing)))
+	}
+	if err := b.fault(); err != nil {
+		return nil, err
 	}
 	if b.mod.Kind == fun.State {
 		if n, ok := b.args.Kw.Get("name"); ok {
@@ -96,7 +136,10 @@ func (b *binding) declared() (missing []string, err error) {
 			continue
 		}
 		known.AddArg(a.Name, a.Secret, v)
-		if v, err = b.convert(a, v); err != nil {
+		v, err = b.convert(a, v)
+		if _, is := err.(*fun.InvocationError); is { //nolint:errorlint // Convert returns it unwrapped
+			b.faults = append(b.faults, err) // the others may be wrong, too
+		} else if err != nil {
 			return nil, err
 		}
 		b.call.Args.Set(a.Name, v)
@@ -126,7 +169,7 @@ func (b *binding) convert(a *fun.Arg, v value.Value) (value.Value, error) {
 }
 
 // further binds the keyword arguments that the function does not declare.
-func (b *binding) further(missing []string) error {
+func (b *binding) further() error {
 	var unknown []string
 	for k, v := range b.args.Kw.All() {
 		name, _ := k.(string)
@@ -148,13 +191,11 @@ func (b *binding) further(missing []string) error {
 			b.slip(name)
 		} else {
 			if !b.spec.VarKw {
-				if len(missing) > 0 {
-					return nil // which is what Python complains of
-				}
-				return &fun.ArgError{
+				b.faults = append(b.faults, &fun.ArgError{
 					Name: b.name(), Spec: b.spec, Nearest: b.nearest(name),
 					Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name),
-				}
+				})
+				continue
 			}
 			if err := b.miss(name); err != nil {
 				return err
@@ -164,7 +205,7 @@ func (b *binding) further(missing []string) error {
 		b.call.Kw.Set(k, v)
 	}
 	if len(unknown) > 0 {
-		return &fun.InvocationError{Msg: InvalidKeywords(unknown, b.name()), Arg: unknown[0], Pos: b.args.Kw.Pos(unknown[0])}
+		b.faults = append(b.faults, &fun.InvocationError{Msg: InvalidKeywords(unknown, b.name()), Arg: unknown[0], Pos: b.args.Kw.Pos(unknown[0])})
 	}
 	return nil
 }
@@ -283,12 +324,7 @@ func (b *binding) warn(name, text string) {
 }
 
 func tooMany(spec *fun.Spec, given int) string {
-	n, required := spec.Positional(), 0
-	for i := range spec.Args {
-		if spec.Args[i].Required {
-			required++
-		}
-	}
+	n, required := spec.Positional(), len(spec.Required())
 	takes := fmt.Sprintf("takes %d positional argument%s", n, value.Plural(n))
 	if required < n {
 		takes = fmt.Sprintf("takes from %d to %d positional arguments", required, n)

@@ -130,3 +130,27 @@ func TestBindKwOnly(t *testing.T) {
 		t.Errorf("too many: %v, want %s", err, want)
 	}
 }
+
+// TestBindAll: all that is wrong with the arguments of a call is said at once, first
+// what Salt says.
+func TestBindAll(t *testing.T) {
+	t.Parallel()
+	args := []fun.Arg{{Name: "text", Type: fun.Str, Required: true}, {Name: "count", Type: fun.Int}, {Name: "wait", Type: fun.Duration}}
+	for _, tt := range []struct {
+		kind fun.Kind
+		kw   []value.Value
+		want string
+	}{
+		{fun.Exec, []value.Value{"text", "x", "count", "many"}, "count must be an integer, not 'many'"},
+		{fun.Exec, []value.Value{"text", "x", "count", "many", "wait", "soon"}, "count must be an integer, not 'many'; wait must be a number of seconds, not 'soon'"},
+		{fun.Exec, []value.Value{"wait", "soon"}, "wait must be a number of seconds, not 'soon'; missing 1 required positional argument: 'text'"},
+		{fun.Exec, []value.Value{"tetx", "x", "conut", 1}, "f() missing 1 required positional argument: 'text'; got an unexpected keyword argument 'tetx' (did you mean \"text\"?); got an unexpected keyword argument 'conut' (did you mean \"count\"?)"},
+		{fun.State, []value.Value{"tetx", "x", "count", "many"}, "count must be an integer, not 'many'; 'tetx' is an invalid keyword argument for 'm.f'; missing 1 required positional argument: 'text'"},
+	} {
+		var warnings []fun.Warning
+		_, err := bindEnv(&warnings).Bind(&fun.Module{Name: "m", Kind: tt.kind}, &fun.Spec{Name: "f", Args: args}, fun.Args{Kw: value.MapOf(tt.kw...)})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%v: %v", tt.kw, err)
+		}
+	}
+}

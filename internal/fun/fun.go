@@ -9,6 +9,7 @@ package fun
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -147,6 +148,23 @@ func (s *Spec) Positional() int {
 		n--
 	}
 	return n
+}
+
+// Required returns the names of the arguments that have to be given.
+func (s *Spec) Required() []string {
+	var names []string
+	for i := range s.Args {
+		if s.Args[i].Required {
+			names = append(names, s.Args[i].Name)
+		}
+	}
+	return names
+}
+
+// Lacks returns the names of the required arguments that the low data of a state does
+// not give. Each state has a name.
+func (s *Spec) Lacks(low *value.Map) []string {
+	return slices.DeleteFunc(s.Required(), func(name string) bool { return name == "name" || low.Has(name) })
 }
 
 // A Result is what an execution, runner or wheel function returns.

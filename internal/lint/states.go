@@ -75,10 +75,8 @@ func (r *run) arguments(c *fun.Chunk) {
 			r.add(Finding{Rule: unknownArgument, Pos: posOf(c, name), Message: fmt.Sprintf("%s.%s has no argument %q", c.State, c.Fun, name), Hint: fmt.Sprintf("did you mean %q?", near)})
 		}
 	}
-	for _, a := range spec.Args {
-		if a.Required && a.Name != "name" && !c.Low.Has(a.Name) {
-			r.add(Finding{Rule: missingArgument, Pos: c.Pos, Message: fmt.Sprintf("%s.%s needs the argument %s", c.State, c.Fun, a.Name), Hint: fmt.Sprintf("'brine doc %s.%s' lists its arguments", c.State, c.Fun)})
-		}
+	for _, name := range spec.Lacks(c.Low) {
+		r.add(Finding{Rule: missingArgument, Pos: c.Pos, Message: fmt.Sprintf("%s.%s needs the argument %s", c.State, c.Fun, name), Hint: fmt.Sprintf("'brine doc %s.%s' lists its arguments", c.State, c.Fun)})
 	}
 }
 

@@ -71,10 +71,8 @@ func (r *run) verify(c *fun.Chunk) (*fun.Module, *fun.Spec, []string) {
 	if c.Fun == modWatch {
 		return mod, spec, nil
 	}
-	for i := range spec.Args {
-		if a := &spec.Args[i]; a.Required && a.Name != "name" && !c.Low.Has(a.Name) {
-			errs = append(errs, "Missing parameter "+a.Name+" for state "+full)
-		}
+	for _, name := range spec.Lacks(c.Low) {
+		errs = append(errs, "Missing parameter "+name+" for state "+full)
 	}
 	return mod, spec, errs
 }

@@ -347,10 +347,8 @@ func callNew(ctx context.Context, c *fun.Call, name string, v value.Value) (valu
 func newArgs(spec *fun.Spec, v value.Value) (fun.Args, error) {
 	args := fun.Args{Kw: value.NewMap(4)}
 	required := value.NewMap(4)
-	for i := range spec.Args {
-		if spec.Args[i].Required {
-			required.Set(spec.Args[i].Name, true)
-		}
+	for _, name := range spec.Required() {
+		required.Set(name, true)
 	}
 	byName := value.NewMap(4)
 	named := func(m *value.Map) {
