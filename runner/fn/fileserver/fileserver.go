@@ -230,8 +230,8 @@ func clearLists(ctx context.Context, c *fun.Call, a *clearListsArgs) (fun.Result
 		if err != nil {
 			return fun.Result{}, err
 		}
-		if env := a.Saltenv; env != "" {
-			all = slices.DeleteFunc(all, func(e string) bool { return e != env })
+		if a.Saltenv != "" {
+			all = slices.DeleteFunc(all, func(e string) bool { return e != a.Saltenv })
 		}
 		if len(all) > 0 {
 			out.Set(name, value.Strings(all...))

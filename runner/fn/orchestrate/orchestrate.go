@@ -121,8 +121,8 @@ type highArgs struct {
 
 // high runs high data. Salt: salt/runners/state.py orchestrate_high.
 func high(ctx context.Context, c *fun.Call, a *highArgs) (fun.Result, error) {
-	if p := a.Pillar; p != nil && fun.MapOf(a.Pillar) == nil {
-		return fun.Result{}, fun.Errorf("Pillar data must be formatted as a dictionary, not %s", value.TypeName(p))
+	if a.Pillar != nil && fun.MapOf(a.Pillar) == nil {
+		return fun.Result{}, fun.Errorf("Pillar data must be formatted as a dictionary, not %s", value.TypeName(a.Pillar))
 	}
 	return states(ctx, c, "state.high", &a.stepArgs, a.Rest, a.Data)
 }

@@ -171,10 +171,10 @@ func checkRequest(_ context.Context, c *fun.Call, a *keptArgs) (fun.Result, erro
 	if err != nil || !ok {
 		return fun.Result{Value: value.NewMap(0), Out: highstateOut}, err
 	}
-	if name := a.Name; name != "" {
-		one, ok := all.Get(name)
+	if a.Name != "" {
+		one, ok := all.Get(a.Name)
 		if !ok {
-			return fun.Result{}, fun.Errorf("there is no requested state run %q", name)
+			return fun.Result{}, fun.Errorf("there is no requested state run %q", a.Name)
 		}
 		return fun.Result{Value: one, Out: highstateOut}, nil
 	}
@@ -189,11 +189,10 @@ func clearRequest(_ context.Context, c *fun.Call, a *keptArgs) (fun.Result, erro
 	if err != nil || !ok {
 		return fun.Result{Value: true}, err
 	}
-	name := a.Name
-	if name == "" {
+	if a.Name == "" {
 		return fun.Result{Value: true}, c.Env.Host.Remove(filepath.Join(c.Env.CacheDir, requestFile))
 	}
-	if !all.Delete(name) {
+	if !all.Delete(a.Name) {
 		return fun.Value(false)
 	}
 	return fun.Result{Value: true}, writeJSON(c.Env, requestFile, all)
