@@ -1,11 +1,13 @@
 package jobsrun
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +64,12 @@ func TestFilter(t *testing.T) {
 // call calls a function of the module on a cache.
 func call(t *testing.T, dir, name string, args *value.Map) fun.Result {
 	t.Helper()
+	return logged(t, slog.DiscardHandler, dir, name, args)
+}
+
+// logged is call with a log.
+func logged(t *testing.T, log slog.Handler, dir, name string, args *value.Map) fun.Result {
+	t.Helper()
 	mod := Runners(func(context.Context, *fun.Env, string) (jobs.Store, func(), error) {
 		return nil, nil, fun.Errorf("none")
 	})
@@ -69,7 +77,7 @@ func call(t *testing.T, dir, name string, args *value.Map) fun.Result {
 		Identity:  fun.Identity{JID: "20261121100000000000"},
 		Machine:   fun.Machine{CacheDir: dir, Host: host.NewFake()},
 		Data:      fun.Data{Opts: value.MapOf("master_job_cache", "local_cache")},
-		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(fun.Warning) {}},
+		UI:        fun.UI{Logger: slog.New(log), OnWarn: func(fun.Warning) {}},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Runner, Name: "jobs", Load: func() fun.Module { return mod }}})},
 	}
 	res, err := dispatch.New(env).Invoke(t.Context(), fun.Runner, "jobs."+name, fun.Args{Kw: args})
@@ -125,6 +133,33 @@ func TestShapes(t *testing.T) {
 		res := call(t, dir, tt.name, tt.args)
 		if d := cmp.Diff(tt.want, value.Repr(res.Value)); d != "" || res.Out != tt.out || res.Retcode != tt.code {
 			t.Errorf("%s %s: out %q, retcode %d (-want +got):\n%s", tt.name, value.Repr(tt.args), res.Out, res.Retcode, d)
+		}
+	}
+}
+
+// A call tells of its progress where that is wished, and only there.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const jid = "20261121090807123456"
+	r, err := jobs.NewFiles(dir, 0, time.Now).Begin(jobs.Load{JID: jid, Fun: "test.ping", Tgt: "*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]*value.Map{
+		"active": value.NewMap(1), "last_run": value.NewMap(1), "list_jobs": value.NewMap(1),
+		"list_jobs_filter": value.MapOf("count", int64(1)), "list_job": value.MapOf("jid", jid), "lookup_jid": value.MapOf("jid", jid),
+	} {
+		for _, wished := range []bool{false, true} {
+			var log bytes.Buffer
+			args.Set("display_progress", wished)
+			logged(t, slog.NewTextHandler(&log, nil), dir, name, args)
+			if strings.Contains(log.String(), "Querying returner: local_cache") != wished {
+				t.Errorf("%s display_progress=%t: the log is %q", name, wished, log.String())
+			}
 		}
 	}
 }

@@ -40,3 +40,24 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%d functions open a session", n)
 	}
 }
+
+// A run goes beside others where that is a declared argument and where it is a further
+// keyword.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	further := pillarArgs{Rest: fun.Kwargs{Map: value.MapOf("concurrent", true)}}
+	for _, tt := range []struct {
+		name string
+		args asker
+		want bool
+	}{
+		{"no", &applyArgs{}, false},
+		{"declared", &applyArgs{fullArgs: fullArgs{runArgs: runArgs{Concurrent: true}}}, true},
+		{"not declared", &singleArgs{}, false},
+		{"further", &singleArgs{pillarArgs: further}, true},
+	} {
+		if o := tt.args.options(); o.beside() != tt.want {
+			t.Errorf("%s: beside is %t", tt.name, !tt.want)
+		}
+	}
+}
