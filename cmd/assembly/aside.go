@@ -9,16 +9,17 @@ import (
 	"brine/internal/value"
 )
 
-var asideArgs = []fun.Arg{
-	{Name: "action", Type: fun.Str, Default: "list", Doc: "list, retry (send them again now) or drop (forget them)"},
-	{Name: "row", Type: fun.Str, Doc: "glob of rows: JID/ID of a return, JID of a load, the tag of an event; drop needs one"},
-	{Name: "name", Type: fun.Str, Default: "*", Doc: "glob of returners"},
+type asideArgs struct {
+	_      fun.Arguments
+	Action string `arg:"action" default:"list" doc:"list, retry (send them again now) or drop (forget them)"`
+	Row    string `arg:"row" doc:"glob of rows: JID/ID of a return, JID of a load, the tag of an event; drop needs one"`
+	Name   string `arg:"name" default:"*" doc:"glob of returners"`
 }
 
 // aside is the runner function returner.aside.
-func aside(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	action, row, name := c.Str("action"), c.Str("row"), c.Str("name")
-	switch action {
+func aside(ctx context.Context, c *fun.Call, a *asideArgs) (fun.Result, error) {
+	row := a.Row
+	switch a.Action {
 	case "list", "retry":
 		if row == "" {
 			row = "*"
@@ -28,16 +29,16 @@ func aside(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Result{}, fun.Errorf("drop forgets rows for good: name them, as row='20261121093205123456/web1'; row='*' is all of them")
 		}
 	default:
-		return fun.Result{}, fun.Errorf("action %q is none of list, retry and drop", action)
+		return fun.Result{}, fun.Errorf("action %q is none of list, retry and drop", a.Action)
 	}
 	pick := func(r jobs.AsideRow) bool { return value.Fnmatch(row, r.Name) }
 	out := value.NewMap(2)
 	code := 0
 	for _, o := range SpoolOwners(c.Env.CacheDir) {
-		if !value.Fnmatch(name, o.Name) {
+		if !value.Fnmatch(a.Name, o.Name) {
 			continue
 		}
-		rows, err := asideRows(ctx, c, o, action, pick)
+		rows, err := asideRows(ctx, c, o, a.Action, pick)
 		if err != nil {
 			return fun.Result{}, fun.Errorf("%s: %v", o.Dir, err)
 		}
@@ -45,7 +46,7 @@ func aside(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			continue
 		}
 		for _, v := range rows.All() {
-			if m, ok := v.(*value.Map); ok && action == "retry" && m.At("stored") != true {
+			if m, ok := v.(*value.Map); ok && a.Action == "retry" && m.At("stored") != true {
 				code = 1
 			}
 		}
@@ -55,7 +56,7 @@ func aside(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 		out.Set(key, rows)
 	}
-	if action != "list" && out.Len() == 0 {
+	if a.Action != "list" && out.Len() == 0 {
 		return fun.Result{}, fun.Errorf("no row that was put aside matches %s; 'brine run returner.aside' lists the rows", row)
 	}
 	return fun.Result{Value: out, Retcode: code}, nil

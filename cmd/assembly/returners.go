@@ -189,35 +189,36 @@ func returnerRunner() fun.Module {
 	return fun.Module{Name: "returner", Kind: fun.Runner, Doc: "Show what returners need.", Specs: returnerSpecs}
 }
 
-var returnerArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "name of the returner"},
+type returnerArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the returner"`
 }
 
 var returnerSpecs = []fun.Spec{
 	{
-		Name: "aside", Src: "none: brine's own", Args: asideArgs, Fn: aside,
+		Name: "aside", Src: "none: brine's own", Do: aside,
 		Doc: "List, send again or drop the rows that returners did not take and that were put aside.",
 	},
 	{
-		Name: "schema", Src: "the documentation of Salt's returners", Args: returnerArgs, Fn: schema,
+		Name: "schema", Src: "the documentation of Salt's returners", Do: schema,
 		Doc: "Print the SQL that creates the tables of a returner.",
 	},
 	{
-		Name: "settings", Src: "the documentation of Salt's returners", Args: returnerArgs, Fn: settings,
+		Name: "settings", Src: "the documentation of Salt's returners", Do: settings,
 		Doc: "Return the settings of a returner with their defaults.",
 	},
 }
 
-func findReturner(ctx context.Context, c *fun.Call) (*returner.Spec, error) {
-	if err := CheckReturner(c.Env, c.Str("name")); err != nil {
+func findReturner(ctx context.Context, c *fun.Call, name string) (*returner.Spec, error) {
+	if err := CheckReturner(c.Env, name); err != nil {
 		return nil, fun.Errorf("%v", err)
 	}
-	spec, _ := returner.Find(allReturners(ctx, c.Env), c.Str("name"))
+	spec, _ := returner.Find(allReturners(ctx, c.Env), name)
 	return spec, nil
 }
 
-func schema(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	spec, err := findReturner(ctx, c)
+func schema(ctx context.Context, c *fun.Call, a *returnerArgs) (fun.Result, error) {
+	spec, err := findReturner(ctx, c, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -227,8 +228,8 @@ func schema(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Result{Value: strings.TrimSuffix(spec.Schema, "\n")}, nil
 }
 
-func settings(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	spec, err := findReturner(ctx, c)
+func settings(ctx context.Context, c *fun.Call, a *returnerArgs) (fun.Result, error) {
+	spec, err := findReturner(ctx, c, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -252,17 +253,21 @@ func sysModule() fun.Module {
 
 var listReturnersSpecs = []fun.Spec{
 	{
-		Name: "list_returners", Src: "modules/sysmod.py list_returners", VarArg: true, Fn: listReturners,
+		Name: "list_returners", Src: "modules/sysmod.py list_returners", Do: listReturners,
 		Doc: "List available returners.",
 	},
 }
 
-func listReturners(ctx context.Context, c *fun.Call) (fun.Result, error) {
+type listReturnersArgs struct {
+	Globs fun.Varargs
+}
+
+func listReturners(ctx context.Context, c *fun.Call, a *listReturnersArgs) (fun.Result, error) {
 	names := returner.Names(allReturners(ctx, c.Env))
 	sort.Strings(names)
 	l := value.NewList()
 	for i, n := range names {
-		if (i == 0 || names[i-1] != n) && wanted(n, c.Pos) {
+		if (i == 0 || names[i-1] != n) && wanted(n, a.Globs) {
 			l.Append(n)
 		}
 	}

@@ -21,12 +21,12 @@ func PauseRunners() []fun.Spec { return pauseRunnerSpecs }
 
 // pauseAnywhere, resumeAnywhere and softKillAnywhere also reach the targets of a
 // job that nobody waits for: no process here could tell them.
-func pauseAnywhere(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := pause(ctx, c)
+func pauseAnywhere(ctx context.Context, c *fun.Call, a *pauseArgs) (fun.Result, error) {
+	res, err := pause(ctx, c, a)
 	if err != nil {
 		return res, err
 	}
-	return tellAway(ctx, c, "pause", res)
+	return tellAway(ctx, c, wish{"pause", a.JID, a.StateID, a.Duration}, res)
 }
 
 func resumeAnywhere(ctx context.Context, c *fun.Call, a *resumeArgs) (fun.Result, error) {
@@ -34,7 +34,7 @@ func resumeAnywhere(ctx context.Context, c *fun.Call, a *resumeArgs) (fun.Result
 	if err != nil {
 		return res, err
 	}
-	return tellAway(ctx, c, "resume", res)
+	return tellAway(ctx, c, wish{name: "resume", jid: a.JID, stateID: a.StateID}, res)
 }
 
 func softKillAnywhere(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
@@ -42,21 +42,27 @@ func softKillAnywhere(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result
 	if err != nil {
 		return res, err
 	}
-	return tellAway(ctx, c, "soft_kill", res)
+	return tellAway(ctx, c, wish{name: "soft_kill", jid: a.JID, stateID: a.StateID}, res)
 }
 
-// tellAway calls a function of the module "state" on the targets of the job that
-// work without a process of this machine.
-func tellAway(ctx context.Context, c *fun.Call, name string, res fun.Result) (fun.Result, error) {
+// A wish is a call of a function of the module "state" for a job.
+type wish struct {
+	name, jid, stateID string
+	duration           value.Value
+}
+
+// tellAway makes a call on the targets of the job that work without a process of
+// this machine.
+func tellAway(ctx context.Context, c *fun.Call, w wish, res fun.Result) (fun.Result, error) {
 	warn := func(format string, args ...any) { c.Env.Warn(fun.Warning{Text: fmt.Sprintf(format, args...)}) }
-	jid := c.Str("jid")
+	jid := w.jid
 	j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid)
 	switch {
 	case err != nil:
 		return res, err
 	case j == nil:
 		then := "a run that begins with this jid will follow it"
-		if name == "resume" {
+		if w.name == "resume" {
 			then = "what was wished for this jid is taken back"
 		}
 		warn("there is no job %s in the job cache; %s", jid, then)
@@ -71,12 +77,13 @@ func tellAway(ctx context.Context, c *fun.Call, name string, res fun.Result) (fu
 		return res, nil
 	}
 	args := fun.Args{Pos: []value.Value{jid}, Kw: value.NewMap(2)}
-	for _, k := range []string{"state_id", "duration"} {
-		if c.Declares(k) && !c.IsNone(k) {
-			args.Kw.Set(k, c.Value(k))
-		}
+	if w.stateID != "" {
+		args.Kw.Set("state_id", w.stateID)
 	}
-	_, err = c.Env.Fleet.Run(ctx, fun.Job{Tgt: value.Strings(open...), TgtType: "list", Fun: "state." + name, Args: args}, func(r fun.Return) error {
+	if w.duration != nil {
+		args.Kw.Set("duration", w.duration)
+	}
+	_, err = c.Env.Fleet.Run(ctx, fun.Job{Tgt: value.Strings(open...), TgtType: "list", Fun: "state." + w.name, Args: args}, func(r fun.Return) error {
 		if r.Stage != fun.Returned || r.Retcode != 0 {
 			res.Retcode = 1
 			warn("target %s was not told: %s", r.ID, why(r))
@@ -98,8 +105,9 @@ func why(r fun.Return) string {
 	return value.Str(v)
 }
 
-func stateID(c *fun.Call, argStateID string) string {
-	if id := argStateID; id != "" {
+// stateID returns the ID of a state, or what stands for all of them where none is given.
+func stateID(id string) string {
+	if id != "" {
 		return id
 	}
 	return jobs.AllStates
@@ -107,8 +115,7 @@ func stateID(c *fun.Call, argStateID string) string {
 
 // noStates warns that a wish for the states of a job does nothing, because what the job
 // calls has none.
-func noStates(ctx context.Context, c *fun.Call, argJID string, name string) {
-	jid := argJID
+func noStates(ctx context.Context, c *fun.Call, jid, name string) {
 	var load *value.Map
 	if j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid); err == nil && j != nil {
 		if load = j.Load; j.State == jobs.Complete {
@@ -143,17 +150,17 @@ func noStates(ctx context.Context, c *fun.Call, argJID string, name string) {
 	}
 }
 
-func pause(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	noStates(ctx, c, c.Str("jid"), "pause")
+func pause(ctx context.Context, c *fun.Call, a *pauseArgs) (fun.Result, error) {
+	noStates(ctx, c, a.JID, "pause")
 	var until time.Time
-	if d := c.Seconds("duration"); d > 0 {
+	if d := fun.SecondsOf(a.Duration); d > 0 {
 		until = c.Env.Host.Now().Add(d)
 	}
-	return done(jobs.NewPauses(c.Env.CacheDir).Pause(c.Str("jid"), stateID(c, c.Str("state_id")), until))
+	return done(jobs.NewPauses(c.Env.CacheDir).Pause(a.JID, stateID(a.StateID), until))
 }
 
 func resume(_ context.Context, c *fun.Call, a *resumeArgs) (fun.Result, error) {
-	p, jid, id := jobs.NewPauses(c.Env.CacheDir), a.JID, stateID(c, a.StateID)
+	p, jid, id := jobs.NewPauses(c.Env.CacheDir), a.JID, stateID(a.StateID)
 	if err := p.Resume(jid, id); err != nil || id != jobs.AllStates {
 		return done(err)
 	}
@@ -163,7 +170,7 @@ func resume(_ context.Context, c *fun.Call, a *resumeArgs) (fun.Result, error) {
 
 func softKill(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
 	noStates(ctx, c, a.JID, "soft_kill")
-	return done(jobs.NewPauses(c.Env.CacheDir).Kill(a.JID, stateID(c, a.StateID)))
+	return done(jobs.NewPauses(c.Env.CacheDir).Kill(a.JID, stateID(a.StateID)))
 }
 
 func done(err error) (fun.Result, error) {

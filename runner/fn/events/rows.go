@@ -1,6 +1,9 @@
 package events
 
-import "brine/internal/fun"
+import (
+	"brine/internal/fun"
+	"brine/internal/value"
+)
 
 var stateSpecs = []fun.Spec{
 	{
@@ -16,14 +19,15 @@ var eventSpecs = []fun.Spec{
 	},
 }
 
-var pauseGroups = [][]fun.Arg{fun.ArgsOf((*stopArgs)(nil)), {
-	{Name: "duration", Type: fun.Duration, Unit: "s", Doc: "resume after this time; default: wait for state.resume"},
-}}
-
 type stopArgs struct {
 	_       fun.Arguments
 	JID     string `arg:"jid,required" doc:"jid of the job"`
 	StateID string `arg:"state_id" doc:"ID of the state; default: the next state"`
+}
+
+type pauseArgs struct {
+	stopArgs
+	Duration value.Value `arg:"duration,duration" unit:"s" doc:"resume after this time; default: wait for state.resume"`
 }
 
 type resumeArgs struct {
@@ -39,15 +43,15 @@ const (
 )
 
 var pauseSpecs = []fun.Spec{
-	{Name: "pause", Doc: pauseDoc, Src: "modules/state.py pause", Shared: pauseGroups, Fn: pause},
+	{Name: "pause", Doc: pauseDoc, Src: "modules/state.py pause", Do: pause},
 	{Name: "resume", Doc: resumeDoc, Src: "modules/state.py resume", Do: resume},
 	{Name: "soft_kill", Doc: softKillDoc, Src: "modules/state.py soft_kill", Do: softKill},
 }
 
 var pauseRunnerSpecs = []fun.Spec{
-	{Name: "pause", Doc: pauseDoc, Src: "runners/state.py pause", Shared: pauseGroups, Fn: pauseAnywhere},
+	{Name: "pause", Doc: pauseDoc, Src: "runners/state.py pause", Do: pauseAnywhere},
 	{Name: "resume", Doc: resumeDoc, Src: "runners/state.py resume", Do: resumeAnywhere},
 	{Name: "rm_pause", Doc: resumeDoc, Src: "runners/state.py resume", Do: resumeAnywhere},
-	{Name: "set_pause", Doc: pauseDoc, Src: "runners/state.py pause", Shared: pauseGroups, Fn: pauseAnywhere},
+	{Name: "set_pause", Doc: pauseDoc, Src: "runners/state.py pause", Do: pauseAnywhere},
 	{Name: "soft_kill", Doc: softKillDoc, Src: "runners/state.py soft_kill", Do: softKillAnywhere},
 }

@@ -19,15 +19,15 @@ func Runners() fun.Module {
 	return fun.Module{Name: "fileserver", Kind: fun.Runner, Doc: "List and update the files of the file server.", Specs: specs}
 }
 
-// server returns the file server of this controller with the backends that the
-// call names; those with a minus in front are left out.
-func server(c *fun.Call) (*fileserver.Server, error) {
+// server returns the file server of this controller with the backends that a call
+// names; those with a minus in front are left out.
+func server(c *fun.Call, a *backend) (*fileserver.Server, error) {
 	up, ok := c.Env.Up.(*fileserver.Local)
 	if !ok {
 		return nil, fun.Errorf("the files of this run come from elsewhere")
 	}
 	var with, without []string
-	for _, b := range c.Strings("backend") {
+	for _, b := range a.Backend {
 		if name, minus := strings.CutPrefix(b, "-"); minus {
 			without = append(without, name)
 		} else if b != "" {
@@ -50,13 +50,13 @@ func server(c *fun.Call) (*fileserver.Server, error) {
 }
 
 // list makes a function that lists paths.
-func list(of func(ctx context.Context, s *fileserver.Server, saltenv string) ([]string, error)) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-		s, err := server(c)
+func list(of func(ctx context.Context, s *fileserver.Server, saltenv string) ([]string, error)) func(context.Context, *fun.Call, *listArgs) (fun.Result, error) {
+	return func(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
+		s, err := server(c, &a.backend)
 		if err != nil {
 			return fun.Result{}, err
 		}
-		out, err := of(ctx, s, c.Str("saltenv"))
+		out, err := of(ctx, s, a.Saltenv)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -103,13 +103,8 @@ func emptyDirs(ctx context.Context, s *fileserver.Server, saltenv string) ([]str
 	return slices.DeleteFunc(slices.Clone(all), func(d string) bool { return full[d] }), nil
 }
 
-type linksArgs struct {
-	saltenv
-	backend
-}
-
-func links(ctx context.Context, c *fun.Call, a *linksArgs) (fun.Result, error) {
-	s, err := server(c)
+func links(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
+	s, err := server(c, &a.backend)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -133,7 +128,7 @@ type envsArgs struct {
 
 // envs lists the saltenvs. Salt: salt/runners/fileserver.py envs.
 func envs(ctx context.Context, c *fun.Call, a *envsArgs) (fun.Result, error) {
-	s, err := server(c)
+	s, err := server(c, &a.backend)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -165,8 +160,8 @@ func envs(ctx context.Context, c *fun.Call, a *envsArgs) (fun.Result, error) {
 }
 
 // update fetches what remote backends have now.
-func update(ctx context.Context, c *fun.Call, _ *backend) (fun.Result, error) {
-	s, err := server(c)
+func update(ctx context.Context, c *fun.Call, a *backend) (fun.Result, error) {
+	s, err := server(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -188,8 +183,8 @@ func forget(c *fun.Call) {
 }
 
 // clearCache removes what was fetched. Salt: salt/runners/fileserver.py clear_cache.
-func clearCache(ctx context.Context, c *fun.Call, _ *backend) (fun.Result, error) {
-	s, err := server(c)
+func clearCache(ctx context.Context, c *fun.Call, a *backend) (fun.Result, error) {
+	s, err := server(c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -220,7 +215,7 @@ type clearListsArgs struct {
 // clearLists drops the listings of files. A run makes its own, so there is
 // nothing more to remove. Salt: salt/runners/fileserver.py clear_file_list_cache.
 func clearLists(ctx context.Context, c *fun.Call, a *clearListsArgs) (fun.Result, error) {
-	s, err := server(c)
+	s, err := server(c, &a.backend)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -235,8 +230,8 @@ func clearLists(ctx context.Context, c *fun.Call, a *clearListsArgs) (fun.Result
 		if err != nil {
 			return fun.Result{}, err
 		}
-		if env := a.Saltenv; env != "" {
-			all = slices.DeleteFunc(all, func(e string) bool { return e != env })
+		if a.Saltenv != "" {
+			all = slices.DeleteFunc(all, func(e string) bool { return e != a.Saltenv })
 		}
 		if len(all) > 0 {
 			out.Set(name, value.Strings(all...))
@@ -253,7 +248,7 @@ type clearLockArgs struct {
 // clearLock reports the locks of remotes. Salt: salt/runners/fileserver.py
 // clear_lock.
 func clearLock(ctx context.Context, c *fun.Call, a *clearLockArgs) (fun.Result, error) {
-	s, err := server(c)
+	s, err := server(c, &a.backend)
 	if err != nil {
 		return fun.Result{}, err
 	}

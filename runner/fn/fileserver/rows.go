@@ -1,18 +1,15 @@
 package fileserver
 
-import (
-	"brine/internal/fun"
-	"brine/internal/value"
-)
+import "brine/internal/fun"
 
 type backend struct {
-	_ fun.Arguments
-	_ value.Value `arg:"backend,comma[str]" doc:"backends, all if not given; -NAME leaves one out"`
+	_       fun.Arguments
+	Backend []string `arg:"backend,comma[str]" doc:"backends, all if not given; -NAME leaves one out"`
 }
 
-type saltenv struct {
-	_       fun.Arguments
+type listArgs struct {
 	Saltenv string `arg:"saltenv" default:"base" doc:"environment"`
+	backend
 }
 
 var specs = []fun.Spec{
@@ -29,20 +26,20 @@ var specs = []fun.Spec{
 		Doc: "Report locks of remotes.\nA lock is released when its process ends; the lock of a running process is not removed.",
 	},
 	{
-		Name: "dir_list", Src: "runners/fileserver.py dir_list", Fn: list(dirs),
-		Doc: "List the directories of an environment.", Args: []fun.Arg{fun.ArgsOf((*saltenv)(nil))[0], fun.ArgsOf((*backend)(nil))[0]},
+		Name: "dir_list", Src: "runners/fileserver.py dir_list", Do: list(dirs),
+		Doc: "List the directories of an environment.",
 	},
 	{
-		Name: "empty_dir_list", Src: "runners/fileserver.py empty_dir_list", Fn: list(emptyDirs),
-		Doc: "List the empty directories of an environment.", Args: []fun.Arg{fun.ArgsOf((*saltenv)(nil))[0], fun.ArgsOf((*backend)(nil))[0]},
+		Name: "empty_dir_list", Src: "runners/fileserver.py empty_dir_list", Do: list(emptyDirs),
+		Doc: "List the empty directories of an environment.",
 	},
 	{
 		Name: "envs", Src: "runners/fileserver.py envs", Do: envs,
 		Doc: "List the environments.",
 	},
 	{
-		Name: "file_list", Src: "runners/fileserver.py file_list", Fn: list(files),
-		Doc: "List the files of an environment.", Args: []fun.Arg{fun.ArgsOf((*saltenv)(nil))[0], fun.ArgsOf((*backend)(nil))[0]},
+		Name: "file_list", Src: "runners/fileserver.py file_list", Do: list(files),
+		Doc: "List the files of an environment.",
 	},
 	{
 		Name: "symlink_list", Src: "runners/fileserver.py symlink_list", Do: links,

@@ -36,9 +36,9 @@ func (m *module) with(ctx context.Context, c *fun.Call, extSource string, do fun
 	return fun.Value(v)
 }
 
-// query reads what a call searches for.
-func query(c *fun.Call) (history.Query, error) {
-	q := history.Query{Name: c.Str("name"), Status: c.Str("status"), Kind: c.Str("kind"), User: c.Str("user")}
+// query returns what the arguments search for.
+func (a *findArgs) query() (history.Query, error) {
+	q := history.Query{Name: a.Name, Status: a.Status, Kind: a.Kind, User: a.User}
 	for _, x := range []struct {
 		name, text string
 		known      []string
@@ -48,35 +48,33 @@ func query(c *fun.Call) (history.Query, error) {
 		}
 	}
 	for _, x := range []struct {
-		name string
-		to   *time.Time
-	}{{"since", &q.Since}, {"until", &q.Until}} {
-		jid, err := jobsrun.Bound(c.Value(x.name), x.name)
+		name, text string
+		to         *time.Time
+	}{{"since", a.Since, &q.Since}, {"until", a.Until, &q.Until}} {
+		jid, err := jobsrun.Bound(x.text, x.name)
 		if err != nil {
 			return q, err
 		}
 		*x.to, _ = jobs.Time(jid)
 	}
-	n := c.Int("limit")
-	if n < 0 || n > math.MaxInt32 {
-		return q, fun.Errorf("limit %d is not a number of executions: 0 is all of them", n)
+	if a.Limit < 0 || a.Limit > math.MaxInt32 {
+		return q, fun.Errorf("limit %d is not a number of executions: 0 is all of them", a.Limit)
 	}
-	q.Limit = int(n)
+	q.Limit = int(a.Limit)
 	return q, nil
 }
 
 // searching calls do with the history and what a call searches for.
-func (m *module) searching(ctx context.Context, c *fun.Call, do func(*history.Store, history.Query) (value.Value, error)) (fun.Result, error) {
-	q, err := query(c)
+func (m *module) searching(ctx context.Context, c *fun.Call, a *findArgs, do func(*history.Store, history.Query) (value.Value, error)) (fun.Result, error) {
+	q, err := a.query()
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return m.with(ctx, c, c.Str("ext_source"), func(s *history.Store) (value.Value, error) { return do(s, q) })
+	return m.with(ctx, c, a.ExtSource, func(s *history.Store) (value.Value, error) { return do(s, q) })
 }
 
-// named returns the execution that an argument of a call names.
-func named(ctx context.Context, c *fun.Call, s *history.Store, arg string) (*history.Execution, error) {
-	jid := c.Str(arg)
+// named returns the execution that a call names.
+func named(ctx context.Context, s *history.Store, jid string) (*history.Execution, error) {
 	if !jobs.IsJID(jid) {
 		return nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; history.list lists the executions", jid)
 	}
@@ -87,8 +85,8 @@ func named(ctx context.Context, c *fun.Call, s *history.Store, arg string) (*his
 	return e, err
 }
 
-func (m *module) list(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
+func (m *module) list(ctx context.Context, c *fun.Call, a *findArgs) (fun.Result, error) {
+	return m.searching(ctx, c, a, func(s *history.Store, q history.Query) (value.Value, error) {
 		all, err := s.Executions(ctx, q)
 		out := value.NewMap(len(all))
 		for i := range all {
@@ -100,13 +98,13 @@ func (m *module) list(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // showArgs are the arguments of show and steps.
 type showArgs struct {
-	jidArgs
+	JID string `arg:"jid,required" doc:"jid of the execution"`
 	sourceArgs
 }
 
 func (m *module) show(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
 	return m.with(ctx, c, a.ExtSource, func(s *history.Store) (value.Value, error) {
-		e, err := named(ctx, c, s, "jid")
+		e, err := named(ctx, s, a.JID)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +124,7 @@ func (m *module) show(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result
 
 func (m *module) steps(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
 	return m.with(ctx, c, a.ExtSource, func(s *history.Store) (value.Value, error) {
-		e, err := named(ctx, c, s, "jid")
+		e, err := named(ctx, s, a.JID)
 		if err != nil {
 			return nil, err
 		}
@@ -139,9 +137,14 @@ func (m *module) steps(ctx context.Context, c *fun.Call, a *showArgs) (fun.Resul
 	})
 }
 
-func (m *module) host(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
-		all, err := s.Host(ctx, c.Str("host"), q)
+type hostArgs struct {
+	Host string `arg:"host,required" doc:"ID of the target"`
+	findArgs
+}
+
+func (m *module) host(ctx context.Context, c *fun.Call, a *hostArgs) (fun.Result, error) {
+	return m.searching(ctx, c, &a.findArgs, func(s *history.Store, q history.Query) (value.Value, error) {
+		all, err := s.Host(ctx, a.Host, q)
 		out := value.NewMap(len(all))
 		type part struct {
 			jid   string
@@ -169,9 +172,14 @@ func (m *module) host(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-func (m *module) action(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
-		all, err := s.Action(ctx, c.Str("action"), q)
+type actionArgs struct {
+	Action string `arg:"action,required" doc:"ID of the action, as the metadata of the step has it"`
+	findArgs
+}
+
+func (m *module) action(ctx context.Context, c *fun.Call, a *actionArgs) (fun.Result, error) {
+	return m.searching(ctx, c, &a.findArgs, func(s *history.Store, q history.Query) (value.Value, error) {
+		all, err := s.Action(ctx, a.Action, q)
 		out := value.NewMap(len(all))
 		for i := range all {
 			x := &all[i]
@@ -186,19 +194,19 @@ func (m *module) action(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	})
 }
 
-type diffGiven struct {
-	_ string `arg:"jid1,required" doc:"jid of the execution to compare with"`
-	_ string `arg:"jid2,required" doc:"jid of the other execution"`
+type diffArgs struct {
+	JID1 string `arg:"jid1,required" doc:"jid of the execution to compare with"`
+	JID2 string `arg:"jid2,required" doc:"jid of the other execution"`
 	sourceArgs
 }
 
-func (m *module) diff(ctx context.Context, c *fun.Call, a *diffGiven) (fun.Result, error) {
+func (m *module) diff(ctx context.Context, c *fun.Call, a *diffArgs) (fun.Result, error) {
 	return m.with(ctx, c, a.ExtSource, func(s *history.Store) (value.Value, error) {
-		then, err := named(ctx, c, s, "jid1")
+		then, err := named(ctx, s, a.JID1)
 		if err != nil {
 			return nil, err
 		}
-		now, err := named(ctx, c, s, "jid2")
+		now, err := named(ctx, s, a.JID2)
 		if err != nil {
 			return nil, err
 		}
@@ -210,8 +218,8 @@ func (m *module) diff(ctx context.Context, c *fun.Call, a *diffGiven) (fun.Resul
 	})
 }
 
-func (m *module) stats(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return m.searching(ctx, c, func(s *history.Store, q history.Query) (value.Value, error) {
+func (m *module) stats(ctx context.Context, c *fun.Call, a *findArgs) (fun.Result, error) {
+	return m.searching(ctx, c, a, func(s *history.Store, q history.Query) (value.Value, error) {
 		st, err := s.Stats(ctx, q)
 		if err != nil {
 			return nil, err

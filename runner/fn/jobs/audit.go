@@ -18,7 +18,7 @@ func (m *module) report(ctx context.Context, c *fun.Call, a *reportArgs) (fun.Re
 	}
 	f.noFindJob = true
 	users := globs(a.User)
-	s, done, err := m.store(ctx, c)
+	s, done, err := m.store(ctx, c, origin{source: a.ExtSource})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -105,7 +105,7 @@ func (m *module) judge(ctx context.Context, c *fun.Call, a *reportArgs, s jobs.S
 		}
 	}
 	if j.State != jobs.Complete {
-		if err := settle(ctx, c, j); err != nil {
+		if err := settle(ctx, c, j, false); err != nil {
 			return found{}, false, err
 		}
 	}

@@ -20,7 +20,7 @@ type filter struct {
 
 // A span is a time to search, with the names of its arguments.
 type span struct {
-	start, end         value.Value
+	start, end         string
 	startName, endName string
 }
 
@@ -65,12 +65,12 @@ var layouts = [...]string{
 	"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006",
 }
 
-// Bound returns the job id of a moment; "" for None.
-func Bound(v value.Value, name string) (string, error) {
-	if !value.Truth(v) {
+// Bound returns the job id of the moment that the argument name gives; "" for none.
+func Bound(text, name string) (string, error) {
+	if text == "" {
 		return "", nil
 	}
-	s := strings.TrimSpace(value.Str(v))
+	s := strings.TrimSpace(text)
 	if jobs.IsJID(s) {
 		return s, nil
 	}

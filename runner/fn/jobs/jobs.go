@@ -22,21 +22,24 @@ type module struct{ open Opener }
 // local is the name of the job cache of this machine.
 const local = "local_cache"
 
-// store opens the store that a call reads from: ext_job_cache, ext_source, or
-// master_job_cache. Salt: runners/jobs.py _get_returner.
-func (m *module) store(ctx context.Context, c *fun.Call) (jobs.Store, func(), error) {
-	return m.from(ctx, c, c.Str("ext_source"))
+// An origin says where a call reads jobs from.
+type origin struct {
+	source   string // the returner that the call names; "" is none
+	progress bool   // tell of progress
 }
 
-// from is store for a call that may have a source of its own.
-func (m *module) from(ctx context.Context, c *fun.Call, source string) (jobs.Store, func(), error) {
+// store opens the store that a call reads from: ext_job_cache, ext_source, or
+// master_job_cache. Salt: runners/jobs.py _get_returner.
+func (m *module) store(ctx context.Context, c *fun.Call, from origin) (jobs.Store, func(), error) {
 	name := ""
-	for _, n := range []string{source, c.Env.Opts.Str("ext_job_cache"), c.Env.Opts.Str("master_job_cache")} {
+	for _, n := range []string{from.source, c.Env.Opts.Str("ext_job_cache"), c.Env.Opts.Str("master_job_cache")} {
 		if name == "" && n != "None" {
 			name = n
 		}
 	}
-	say(c, "Querying returner: "+name)
+	if from.progress {
+		say(c, "Querying returner: "+name)
+	}
 	if name == "" || name == local {
 		return files(c.Env), func() {}, nil
 	}
@@ -49,38 +52,33 @@ func (m *module) from(ctx context.Context, c *fun.Call, source string) (jobs.Sto
 
 func files(env *fun.Env) *jobs.Files { return jobs.NewFiles(env.CacheDir, 0, env.Host.Now) }
 
-// say tells of progress where that is wished.
+// say tells of progress.
 func say(c *fun.Call, text string) {
-	if !c.Declares("display_progress") || !c.Bool("display_progress") {
-		return
-	}
 	if c.Env.Bus != nil {
 		c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/progress", value.MapOf("message", text))
 	}
 	c.Env.Log().Info("progress", "message", text)
 }
 
-// named returns the jid that a call gives, and the job; nil where there is none.
-func (m *module) named(ctx context.Context, c *fun.Call) (jid string, j *jobs.Job, err error) {
-	jid = c.Str("jid")
+// named returns the job that a call names; nil where there is none.
+func (m *module) named(ctx context.Context, c *fun.Call, jid string, from origin) (*jobs.Job, error) {
 	if !jobs.IsJID(jid) {
-		return jid, nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists the jobs", jid)
+		return nil, fun.Errorf("%q is not a jid: a jid is 20 digits, such as 20261121093205123456; jobs.list_jobs lists the jobs", jid)
 	}
-	j, err = m.job(ctx, c, jid)
-	return jid, j, err
+	return m.job(ctx, c, jid, from)
 }
 
 // job returns a job; nil where there is none.
-func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, error) {
+func (m *module) job(ctx context.Context, c *fun.Call, jid string, from origin) (*jobs.Job, error) {
 	// What targets left is fetched into the cache of this machine first. That has
 	// all of a detached job.
 	mine, err := files(c.Env).Job(ctx, jid)
 	if err == nil && mine != nil && len(mine.Owed()) > 0 {
-		if err := settle(ctx, c, mine); err != nil || mine.Detached() {
+		if err := settle(ctx, c, mine, from.progress); err != nil || mine.Detached() {
 			return mine, err
 		}
 	}
-	s, done, err := m.store(ctx, c)
+	s, done, err := m.store(ctx, c, from)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +93,7 @@ func (m *module) job(ctx context.Context, c *fun.Call, jid string) (*jobs.Job, e
 	if _, local := s.(*jobs.Files); local {
 		return j, nil
 	}
-	return joined(ctx, c, c.Str("ext_source"), jid, j, mine)
+	return joined(ctx, c, from.source, jid, j, mine)
 }
 
 // A settler asks targets for what a detached job left with them.
@@ -105,12 +103,12 @@ type settler interface {
 
 // settle brings a job that goes on without its process, or whose targets were
 // lost while they worked, up to date.
-func settle(ctx context.Context, c *fun.Call, j *jobs.Job) error {
+func settle(ctx context.Context, c *fun.Call, j *jobs.Job, progress bool) error {
 	f, ok := c.Env.Fleet.(settler)
 	if !ok {
 		return nil
 	}
-	if n := len(j.Owed()); n > 0 {
+	if n := len(j.Owed()); progress && n > 0 {
 		say(c, fmt.Sprintf("Asking %d targets", n))
 	}
 	return f.Settle(ctx, j)
@@ -159,37 +157,43 @@ func coded(v value.Value, j *jobs.Job, out string) (fun.Result, error) {
 	return r, nil
 }
 
-func (m *module) listJob(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid, j, err := m.named(ctx, c)
+type listJobArgs struct {
+	jidArgs
+	outArgs
+	progressArgs
+}
+
+func (m *module) listJob(ctx context.Context, c *fun.Call, a *listJobArgs) (fun.Result, error) {
+	j, err := m.named(ctx, c, a.JID, origin{a.ExtSource, a.DisplayProgress})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	ret := value.MapOf("jid", jid)
-	ret.Update(instance(c, jid, j))
+	ret := value.MapOf("jid", a.JID)
+	ret.Update(instance(c, a.JID, j))
 	ret.Set("Result", results(j))
-	return coded(ret, j, c.Str("outputter"))
+	return coded(ret, j, a.Outputter)
 }
 
-func (m *module) printJob(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
-	jid, j, err := m.named(ctx, c)
+func (m *module) printJob(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result, error) {
+	j, err := m.named(ctx, c, a.JID, origin{source: a.ExtSource})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	inst := instance(c, jid, j)
+	inst := instance(c, a.JID, j)
 	inst.Set("Result", results(j))
-	return coded(value.MapOf(jid, inst), j, "")
+	return coded(value.MapOf(a.JID, inst), j, "")
 }
 
-func (m *module) getJID(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
-	_, j, err := m.named(ctx, c)
+func (m *module) getJID(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result, error) {
+	j, err := m.named(ctx, c, a.JID, origin{source: a.ExtSource})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return coded(results(j), j, "")
 }
 
-func (m *module) exitSuccess(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
-	_, j, err := m.named(ctx, c)
+func (m *module) exitSuccess(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result, error) {
+	j, err := m.named(ctx, c, a.JID, origin{source: a.ExtSource})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -213,30 +217,40 @@ func (m *module) exitSuccess(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.
 	return res, err
 }
 
+type lookupArgs struct {
+	jidArgs
+	Returned bool `arg:"returned" default:"True" doc:"show targets that returned"`
+	Missing  bool `arg:"missing" default:"False" doc:"show targets that did not return"`
+	progressArgs
+	outArgs
+}
+
 // lookupJID shows what a job returned. Salt: runners/jobs.py lookup_jid.
-func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	jid, j, err := m.named(ctx, c)
+func (m *module) lookupJID(ctx context.Context, c *fun.Call, a *lookupArgs) (fun.Result, error) {
+	j, err := m.named(ctx, c, a.JID, origin{a.ExtSource, a.DisplayProgress})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if j == nil {
-		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("no job %s: %s", jid, unknown)})
+		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("no job %s: %s", a.JID, unknown)})
 		return coded(value.NewMap(0), nil, "")
 	}
 	m.tell(c, j)
-	if r, ok := orchestration(j); ok && c.Bool("returned") {
-		out := c.Str("outputter")
+	if r, ok := orchestration(j); ok && a.Returned {
+		out := a.Outputter
 		if out == "" {
 			out = r.Str("outputter")
 		}
 		return fun.Result{Value: r, Out: out}, nil
 	}
 	ret := value.NewMap(j.Returns.Len())
-	out := c.Str("outputter")
+	out := a.Outputter
 	for k, v := range j.Returns.All() {
-		say(c, value.Str(k))
+		if a.DisplayProgress {
+			say(c, value.Str(k))
+		}
 		r, _ := v.(*value.Map)
-		if c.Bool("returned") {
+		if a.Returned {
 			ret.Set(k, r.At("return"))
 		}
 		if out == "" {
@@ -245,14 +259,14 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call) (fun.Result, error)
 	}
 	for k, v := range j.Partial.All() {
 		// A run that was lost is shown as far as it came.
-		if c.Bool("returned") && !j.Returns.Has(k) {
+		if a.Returned && !j.Returns.Has(k) {
 			ret.Set(k, v)
 		}
 		if out == "" {
 			out = "highstate"
 		}
 	}
-	if c.Bool("missing") {
+	if a.Missing {
 		for _, id := range missing(j) {
 			if ret.Has(id) {
 				continue
@@ -424,14 +438,14 @@ func orchestration(j *jobs.Job) (*value.Map, bool) {
 // active shows the jobs under way: those that other processes of this machine
 // work on, and those that go on without one on their targets, which are asked.
 // Salt: runners/jobs.py active, which asks all minions.
-func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func (m *module) active(ctx context.Context, c *fun.Call, a *progressArgs) (fun.Result, error) {
 	cache := files(c.Env)
 	list, away, err := cache.UnderWay(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	for _, j := range away {
-		if err := settle(ctx, c, j); err != nil {
+		if err := settle(ctx, c, j, a.DisplayProgress); err != nil {
 			return fun.Result{}, err
 		}
 		known := func(x *jobs.Job) bool { return x.JID == j.JID }
@@ -445,7 +459,7 @@ func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
 			}
 		}
 	}
-	list = m.elsewhere(ctx, c, list)
+	list = m.elsewhere(ctx, c, list, a.DisplayProgress)
 	slices.SortFunc(list, func(a, b *jobs.Job) int { return strings.Compare(a.JID, b.JID) })
 	ret := value.NewMap(len(list))
 	for _, j := range list {
@@ -458,8 +472,8 @@ func (m *module) active(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // elsewhere adds the jobs that other controllers work on, and tells of those whose
 // controller died.
-func (m *module) elsewhere(ctx context.Context, c *fun.Call, list []*jobs.Job) []*jobs.Job {
-	s, done, err := m.from(ctx, c, "")
+func (m *module) elsewhere(ctx context.Context, c *fun.Call, list []*jobs.Job, progress bool) []*jobs.Job {
+	s, done, err := m.store(ctx, c, origin{progress: progress})
 	if err != nil {
 		warn(c, fmt.Sprintf("what other controllers work on is not known: %v", err))
 		return list

@@ -1,11 +1,13 @@
 package jobsrun
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,11 +27,12 @@ func TestFilter(t *testing.T) {
 		"arg", value.NewList("web", value.MapOf("__kwarg__", true, "metadata", value.MapOf("action", int64(7)))),
 	)}
 	for _, tt := range []struct {
-		name                         string
-		metadata                     *value.Map
-		function, target, start, end value.Value
-		match                        bool
-		from, to                     string
+		name             string
+		metadata         *value.Map
+		function, target value.Value
+		start, end       string
+		match            bool
+		from, to         string
 	}{
 		{name: "all", match: true},
 		{name: "function", function: "state.*", match: true},
@@ -51,15 +54,21 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%s: match %t, from %q to %q", tt.name, f.match(e.JID, e.Load), f.from, f.to)
 		}
 	}
-	for _, bad := range []value.Value{"yesterday", "2026-13-01", int64(5)} {
+	for _, bad := range []string{"yesterday", "2026-13-01", "5"} {
 		if _, err := newFilter(nil, nil, nil, span{start: bad}); err == nil {
-			t.Errorf("start_time %v is taken", bad)
+			t.Errorf("start_time %s is taken", bad)
 		}
 	}
 }
 
 // call calls a function of the module on a cache.
 func call(t *testing.T, dir, name string, args *value.Map) fun.Result {
+	t.Helper()
+	return logged(t, slog.DiscardHandler, dir, name, args)
+}
+
+// logged is call with a log.
+func logged(t *testing.T, log slog.Handler, dir, name string, args *value.Map) fun.Result {
 	t.Helper()
 	mod := Runners(func(context.Context, *fun.Env, string) (jobs.Store, func(), error) {
 		return nil, nil, fun.Errorf("none")
@@ -68,7 +77,7 @@ func call(t *testing.T, dir, name string, args *value.Map) fun.Result {
 		Identity:  fun.Identity{JID: "20261121100000000000"},
 		Machine:   fun.Machine{CacheDir: dir, Host: host.NewFake()},
 		Data:      fun.Data{Opts: value.MapOf("master_job_cache", "local_cache")},
-		UI:        fun.UI{Logger: slog.New(slog.DiscardHandler), OnWarn: func(fun.Warning) {}},
+		UI:        fun.UI{Logger: slog.New(log), OnWarn: func(fun.Warning) {}},
 		Functions: fun.Functions{Table: fun.NewTable([]fun.Entry{{Kind: fun.Runner, Name: "jobs", Load: func() fun.Module { return mod }}})},
 	}
 	res, err := dispatch.New(env).Invoke(t.Context(), fun.Runner, "jobs."+name, fun.Args{Kw: args})
@@ -124,6 +133,33 @@ func TestShapes(t *testing.T) {
 		res := call(t, dir, tt.name, tt.args)
 		if d := cmp.Diff(tt.want, value.Repr(res.Value)); d != "" || res.Out != tt.out || res.Retcode != tt.code {
 			t.Errorf("%s %s: out %q, retcode %d (-want +got):\n%s", tt.name, value.Repr(tt.args), res.Out, res.Retcode, d)
+		}
+	}
+}
+
+// A call tells of its progress where that is wished, and only there.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const jid = "20261121090807123456"
+	r, err := jobs.NewFiles(dir, 0, time.Now).Begin(jobs.Load{JID: jid, Fun: "test.ping", Tgt: "*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]*value.Map{
+		"active": value.NewMap(1), "last_run": value.NewMap(1), "list_jobs": value.NewMap(1),
+		"list_jobs_filter": value.MapOf("count", int64(1)), "list_job": value.MapOf("jid", jid), "lookup_jid": value.MapOf("jid", jid),
+	} {
+		for _, wished := range []bool{false, true} {
+			var log bytes.Buffer
+			args.Set("display_progress", wished)
+			logged(t, slog.NewTextHandler(&log, nil), dir, name, args)
+			if strings.Contains(log.String(), "Querying returner: local_cache") != wished {
+				t.Errorf("%s display_progress=%t: the log is %q", name, wished, log.String())
+			}
 		}
 	}
 }

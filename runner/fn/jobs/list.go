@@ -69,14 +69,14 @@ func search(ctx context.Context, c *fun.Call, s jobs.Store, f filter, most int) 
 }
 
 // list searches the store of a call.
-func (m *module) list(ctx context.Context, c *fun.Call, f filter, most int) ([]found, error) {
-	s, done, err := m.store(ctx, c)
+func (m *module) list(ctx context.Context, c *fun.Call, from origin, f filter, most int) ([]found, error) {
+	s, done, err := m.store(ctx, c, from)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	out, err := search(ctx, c, s, f, most)
-	if err != nil || c.Str("ext_source") != "" {
+	if err != nil || from.source != "" {
 		return out, err
 	}
 	for i, x := range out {
@@ -118,12 +118,23 @@ func rows[T any](items []T, show func(T) *value.Map) []value.Value {
 	return out
 }
 
-func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
+// filter is what the arguments search for.
+func (a *searchArgs) filter() (filter, error) {
+	return newFilter(a.SearchMetadata, a.SearchFunction, a.SearchTarget, span{a.StartTime, a.EndTime, "start_time", "end_time"})
+}
+
+type listJobsArgs struct {
+	sourceArgs
+	searchArgs
+	progressArgs
+}
+
+func (m *module) listJobs(ctx context.Context, c *fun.Call, a *listJobsArgs) (fun.Result, error) {
+	f, err := a.filter()
 	if err != nil {
 		return fun.Result{}, err
 	}
-	list, err := m.list(ctx, c, f, -1)
+	list, err := m.list(ctx, c, origin{a.ExtSource, a.DisplayProgress}, f, -1)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -132,20 +143,27 @@ func (m *module) listJobs(ctx context.Context, c *fun.Call) (fun.Result, error) 
 	for i, row := range rows(list, found.listed) {
 		ret.Set(list[i].jid, row)
 	}
-	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
+	return fun.Result{Value: ret, Out: a.Outputter}, nil
 }
 
-func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	f, err := newFilter(c.Map("search_metadata"), c.Value("search_function"), c.Value("search_target"), span{c.Value("start_time"), c.Value("end_time"), "start_time", "end_time"})
+type listFilterArgs struct {
+	Count         int64 `arg:"count,required" doc:"maximum number of jobs"`
+	FilterFindJob bool  `arg:"filter_find_job" default:"True" doc:"leave out saltutil.find_job"`
+	sourceArgs
+	progressArgs
+	searchArgs
+}
+
+func (m *module) listFilter(ctx context.Context, c *fun.Call, a *listFilterArgs) (fun.Result, error) {
+	f, err := a.filter()
 	if err != nil {
 		return fun.Result{}, err
 	}
-	f.noFindJob = c.Bool("filter_find_job")
-	n := c.Int("count")
-	if n < 0 {
-		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %d", n)
+	f.noFindJob = a.FilterFindJob
+	if a.Count < 0 {
+		return fun.Result{}, fun.Errorf("count must be a number of jobs, not %d", a.Count)
 	}
-	list, err := m.list(ctx, c, f, int(n))
+	list, err := m.list(ctx, c, origin{a.ExtSource, a.DisplayProgress}, f, int(a.Count))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -158,18 +176,28 @@ func (m *module) listFilter(ctx context.Context, c *fun.Call) (fun.Result, error
 		m.Set("StartTime", start)
 		return m
 	})...)
-	return fun.Result{Value: ret, Out: c.Str("outputter")}, nil
+	return fun.Result{Value: ret, Out: a.Outputter}, nil
 }
 
-func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("metadata") && c.Map("metadata") == nil {
+type lastRunArgs struct {
+	sourceArgs
+	Metadata value.Value `arg:"metadata" doc:"only jobs whose metadata has one of these items"`
+	Function value.Value `arg:"function,str|list[str]" doc:"only jobs whose function matches one of these globs"`
+	Target   value.Value `arg:"target,str|list[str]" doc:"only jobs whose target or one of its IDs matches one of these globs"`
+	progressArgs
+}
+
+func (m *module) lastRun(ctx context.Context, c *fun.Call, a *lastRunArgs) (fun.Result, error) {
+	metadata := fun.MapOf(a.Metadata)
+	if metadata == nil && value.Truth(a.Metadata) {
 		return fun.Result{}, fun.Errorf("The metadata parameter must be specified as a dictionary")
 	}
-	f, err := newFilter(c.Map("metadata"), c.Value("function"), c.Value("target"), span{})
+	f, err := newFilter(metadata, a.Function, a.Target, span{})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	list, err := m.list(ctx, c, f, 1)
+	from := origin{a.ExtSource, a.DisplayProgress}
+	list, err := m.list(ctx, c, from, f, 1)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -177,13 +205,13 @@ func (m *module) lastRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		return fun.Result{Value: false, Retcode: 1}, nil
 	}
 	jid := list[0].jid
-	j, err := m.job(ctx, c, jid)
+	j, err := m.job(ctx, c, jid, from)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	inst := instance(c, jid, j)
 	inst.Set("Result", results(j))
-	return fun.Result{Value: value.MapOf(jid, inst), Out: c.Str("outputter")}, nil
+	return fun.Result{Value: value.MapOf(jid, inst), Out: a.Outputter}, nil
 }
 
 // check reports the damaged records of this machine, and repairs them.

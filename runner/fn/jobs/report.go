@@ -10,17 +10,17 @@ import (
 
 // jobReport returns a job as reports need it: what ran, when, and the returns of
 // its targets as the command itself had them.
-func (m *module) jobReport(ctx context.Context, c *fun.Call, _ *jidArgs) (fun.Result, error) {
-	jid, j, err := m.named(ctx, c)
+func (m *module) jobReport(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result, error) {
+	j, err := m.named(ctx, c, a.JID, origin{source: a.ExtSource})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if j == nil {
-		return fun.Result{}, fun.Errorf("no job %s: %s", jid, unknown)
+		return fun.Result{}, fun.Errorf("no job %s: %s", a.JID, unknown)
 	}
 	m.tell(c, j)
 	ret := value.MapOf(
-		"jid", jid, "fun", j.Load.At("fun"), "arg", j.Load.At("arg"), "tgt", "", "end", j.EndTime,
+		"jid", a.JID, "fun", j.Load.At("fun"), "arg", j.Load.At("arg"), "tgt", "", "end", j.EndTime,
 		"missing", value.NewMap(0), "data", value.NewMap(0),
 	)
 	lost := value.NewMap(0)

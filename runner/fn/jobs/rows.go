@@ -5,54 +5,36 @@ import (
 	"brine/internal/value"
 )
 
-// globType is one glob or a list of them.
-const globType = fun.Str | fun.Strs
-
-var (
-	outArgs = []fun.Arg{
-		{Name: "outputter", Type: fun.Str, Doc: "outputter of the report"},
-	}
-	progressArgs = []fun.Arg{
-		{Name: "display_progress", Type: fun.Bool, Default: false, Doc: "report progress on the event bus and in the log"},
-	}
-	sourceArgs = []fun.Arg{
-		{Name: "ext_source", Type: fun.Str, Doc: "returner to read instead of the job cache"},
-		{Name: "outputter", Type: fun.Str, Doc: "outputter of the report"},
-	}
-	searchArgs = []fun.Arg{
-		{Name: "search_metadata", Type: fun.Dict, Doc: "only jobs whose metadata has one of these items"},
-		{Name: "search_function", Type: globType, Doc: "only jobs whose function matches one of these globs"},
-		{Name: "search_target", Type: globType, Doc: "only jobs whose target or one of its IDs matches one of these globs"},
-		{Name: "start_time", Type: fun.Str, Doc: "only jobs since this time, UTC, such as '2026, Nov 20 14:00' or 2026-11-20"},
-		{Name: "end_time", Type: fun.Str, Doc: "only jobs until this time, UTC"},
-	}
-	lastArgs = []fun.Arg{
-		{Name: "metadata", Doc: "only jobs whose metadata has one of these items"},
-		{Name: "function", Type: globType, Doc: "only jobs whose function matches one of these globs"},
-		{Name: "target", Type: globType, Doc: "only jobs whose target or one of its IDs matches one of these globs"},
-	}
-	countArgs = []fun.Arg{
-		{Name: "count", Type: fun.Int, Required: true, Doc: "maximum number of jobs"},
-		{Name: "filter_find_job", Type: fun.Bool, Default: true, Doc: "leave out saltutil.find_job"},
-	}
-
-	lookupArgs = []fun.Arg{
-		{Name: "returned", Type: fun.Bool, Default: true, Doc: "show targets that returned"},
-		{Name: "missing", Type: fun.Bool, Default: false, Doc: "show targets that did not return"},
-	}
-
-	progressGroups = [][]fun.Arg{progressArgs}
-	jobGroups      = [][]fun.Arg{fun.ArgsOf((*jidArgs)(nil)), outArgs, progressArgs}
-	listGroups     = [][]fun.Arg{sourceArgs, searchArgs, progressArgs}
-	filterGroups   = [][]fun.Arg{countArgs, sourceArgs, progressArgs, searchArgs}
-	lastGroups     = [][]fun.Arg{sourceArgs, lastArgs, progressArgs}
-	lookupGroups   = [][]fun.Arg{fun.ArgsOf((*jidArgs)(nil)), lookupArgs, progressArgs, outArgs}
-)
-
+// jidArgs are the arguments of functions that show one job.
 type jidArgs struct {
-	_ fun.Arguments
-	_ string `arg:"jid,required" doc:"jid of the job"`
-	_ string `arg:"ext_source" doc:"returner to read instead of the job cache"`
+	_         fun.Arguments
+	JID       string `arg:"jid,required" doc:"jid of the job"`
+	ExtSource string `arg:"ext_source" doc:"returner to read instead of the job cache"`
+}
+
+type outArgs struct {
+	_         fun.Arguments
+	Outputter string `arg:"outputter" doc:"outputter of the report"`
+}
+
+type progressArgs struct {
+	_               fun.Arguments
+	DisplayProgress bool `arg:"display_progress" default:"False" doc:"report progress on the event bus and in the log"`
+}
+
+type sourceArgs struct {
+	_         fun.Arguments
+	ExtSource string `arg:"ext_source" doc:"returner to read instead of the job cache"`
+	Outputter string `arg:"outputter" doc:"outputter of the report"`
+}
+
+type searchArgs struct {
+	_              fun.Arguments
+	SearchMetadata *value.Map  `arg:"search_metadata" doc:"only jobs whose metadata has one of these items"`
+	SearchFunction value.Value `arg:"search_function,str|list[str]" doc:"only jobs whose function matches one of these globs"`
+	SearchTarget   value.Value `arg:"search_target,str|list[str]" doc:"only jobs whose target or one of its IDs matches one of these globs"`
+	StartTime      string      `arg:"start_time" doc:"only jobs since this time, UTC, such as '2026, Nov 20 14:00' or 2026-11-20"`
+	EndTime        string      `arg:"end_time" doc:"only jobs until this time, UTC"`
 }
 
 type checkArgs struct {
@@ -62,8 +44,8 @@ type checkArgs struct {
 
 type reportArgs struct {
 	_         fun.Arguments
-	Since     value.Value `arg:"since,str" doc:"only jobs since this time, UTC, such as 2026-11-20"`
-	Until     value.Value `arg:"until,str" doc:"only jobs until this time, UTC"`
+	Since     string      `arg:"since" doc:"only jobs since this time, UTC, such as 2026-11-20"`
+	Until     string      `arg:"until" doc:"only jobs until this time, UTC"`
 	Function  value.Value `arg:"function,str|list[str]" doc:"only jobs whose function matches one of these globs"`
 	Target    value.Value `arg:"target,str|list[str]" doc:"only jobs whose target or one of its IDs matches one of these globs"`
 	User      value.Value `arg:"user,str|list[str]" doc:"only jobs whose user matches one of these globs"`
@@ -77,7 +59,7 @@ func Runners(open Opener) fun.Module {
 	m := &module{open}
 	return fun.Module{Name: "jobs", Kind: fun.Runner, Doc: "Show past and running jobs.", Specs: []fun.Spec{
 		{
-			Name: "active", Lookup: true, Src: "runners/jobs.py active", Shared: progressGroups, Fn: m.active,
+			Name: "active", Lookup: true, Src: "runners/jobs.py active", Do: m.active,
 			Doc: "Return the jobs that brine processes of this machine are working on.\n" +
 				"With a job cache in a database, those of other controllers are among them.",
 		},
@@ -95,23 +77,23 @@ func Runners(open Opener) fun.Module {
 			Doc: "Return the returns of a job, with return codes.",
 		},
 		{
-			Name: "last_run", Lookup: true, Src: "runners/jobs.py last_run", Shared: lastGroups, Fn: m.lastRun,
+			Name: "last_run", Lookup: true, Src: "runners/jobs.py last_run", Do: m.lastRun,
 			Doc: "Return the newest job that matches, with its returns.",
 		},
 		{
-			Name: "list_job", Lookup: true, Src: "runners/jobs.py list_job", Shared: jobGroups, Fn: m.listJob,
+			Name: "list_job", Lookup: true, Src: "runners/jobs.py list_job", Do: m.listJob,
 			Doc: "Return a job with its returns.",
 		},
 		{
-			Name: "list_jobs", Lookup: true, Src: "runners/jobs.py list_jobs", Shared: listGroups, Fn: m.listJobs,
+			Name: "list_jobs", Lookup: true, Src: "runners/jobs.py list_jobs", Do: m.listJobs,
 			Doc: "Return the jobs in the cache by jid.",
 		},
 		{
-			Name: "list_jobs_filter", Lookup: true, Src: "runners/jobs.py list_jobs_filter", Shared: filterGroups, Fn: m.listFilter,
+			Name: "list_jobs_filter", Lookup: true, Src: "runners/jobs.py list_jobs_filter", Do: m.listFilter,
 			Doc: "Return the newest jobs, oldest first.",
 		},
 		{
-			Name: "lookup_jid", Lookup: true, Src: "runners/jobs.py lookup_jid", Shared: lookupGroups, Fn: m.lookupJID,
+			Name: "lookup_jid", Lookup: true, Src: "runners/jobs.py lookup_jid", Do: m.lookupJID,
 			Doc: "Return the returns of a job, printed as the job itself was.\nAn interrupted job and targets that did not return are named on stderr.",
 		},
 		{

@@ -54,7 +54,7 @@ type updateArgs struct {
 // update follows salt/runners/mine.py update.
 func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
 	kw := value.MapOf("clear", a.Clear)
-	if !(a.MineFunctions == nil) {
+	if a.MineFunctions != nil {
 		kw.Set("mine_functions", a.MineFunctions)
 	}
 	args := fun.Args{Pos: []value.Value{a.Tgt, "mine.update"}, Kw: value.MapOf("tgt_type", a.TgtType, "kwarg", kw)}

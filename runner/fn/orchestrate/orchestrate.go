@@ -26,30 +26,36 @@ func Runners() fun.Module {
 //
 // It returns a *fun.CommandError for a pillar that is no dict.
 // Salt: salt/runners/state.py orchestrate.
-func Orchestrate(ctx context.Context, c *fun.Call, _ *orchestrateArgs) (fun.Result, error) {
-	a, err := stateArgs(c)
-	if err != nil {
+func Orchestrate(ctx context.Context, c *fun.Call, a *orchestrateArgs) (fun.Result, error) {
+	if err := checkPillar(c, a.Pillar); err != nil {
 		return fun.Result{}, err
 	}
-	return wrap(ctx, c, "state.sls", a)
+	return wrap(ctx, c, "state.sls", fun.Args{Pos: []value.Value{a.Mods}, Kw: given(
+		"test", a.Test, "exclude", a.Exclude, "pillar", a.Pillar, "pillarenv", a.PillarEnv, "pillar_enc", a.PillarEnc, "saltenv", a.Saltenv,
+	)})
 }
 
-// stateArgs are the arguments for the execution module "state".
-func stateArgs(c *fun.Call) (fun.Args, error) {
-	a := fun.Args{Pos: []value.Value{c.Value("mods")}, Kw: value.NewMap(8)}
-	p := c.Value("pillar")
-	if _, ok := p.(*value.Map); p != nil && !ok {
-		if slip := pillar.Slip(p); slip != nil {
-			c.Env.Fault(slip)
-		}
-		return a, fun.Errorf("Pillar data must be formatted as a dictionary, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))
+// checkPillar returns an error for a pillar that is no mapping.
+func checkPillar(c *fun.Call, p value.Value) error {
+	if _, ok := p.(*value.Map); p == nil || ok {
+		return nil
 	}
-	for _, n := range []string{"test", "exclude", "pillar", "pillarenv", "pillar_enc", "saltenv"} {
-		if c.Declares(n) && !c.IsNone(n) {
-			a.Kw.Set(n, c.Value(n))
+	if slip := pillar.Slip(p); slip != nil {
+		c.Env.Fault(slip)
+	}
+	return fun.Errorf("Pillar data must be formatted as a dictionary, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))
+}
+
+// given returns those of names and values that are not None, as keyword arguments for
+// the execution module "state".
+func given(args ...value.Value) *value.Map {
+	kw := value.MapOf(args...)
+	for _, name := range kw.Keys() {
+		if kw.At(value.Str(name)) == nil {
+			kw.Delete(name)
 		}
 	}
-	return a, nil
+	return kw
 }
 
 // invoke calls a function of the execution module "state". What pillar= gave to
@@ -99,37 +105,33 @@ type singleArgs struct {
 	Fun  value.Value `arg:"fun,required,str" doc:"state function, such as salt.function"`
 	Name value.Value `arg:"name,required,str" doc:"name of the step"`
 	stepArgs
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // single runs one step. Salt: salt/runners/state.py orchestrate_single.
 func single(ctx context.Context, c *fun.Call, a *singleArgs) (fun.Result, error) {
-	return states(ctx, c, "state.single", a.Fun, a.Name)
+	return states(ctx, c, "state.single", &a.stepArgs, a.Rest, a.Fun, a.Name)
 }
 
 type highArgs struct {
 	Data value.Value `arg:"data,required,dict" doc:"high data"`
 	stepArgs
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // high runs high data. Salt: salt/runners/state.py orchestrate_high.
 func high(ctx context.Context, c *fun.Call, a *highArgs) (fun.Result, error) {
-	if p := a.Pillar; p != nil && fun.MapOf(a.Pillar) == nil {
-		return fun.Result{}, fun.Errorf("Pillar data must be formatted as a dictionary, not %s", value.TypeName(p))
+	if a.Pillar != nil && fun.MapOf(a.Pillar) == nil {
+		return fun.Result{}, fun.Errorf("Pillar data must be formatted as a dictionary, not %s", value.TypeName(a.Pillar))
 	}
-	return states(ctx, c, "state.high", a.Data)
+	return states(ctx, c, "state.high", &a.stepArgs, a.Rest, a.Data)
 }
 
 // states runs an execution function whose return is that of states.
-func states(ctx context.Context, c *fun.Call, name string, pos ...value.Value) (fun.Result, error) {
-	a := fun.Args{Pos: pos, Kw: c.Kw.Copy()}
-	for _, n := range []string{"test", "pillar"} {
-		if c.Declares(n) && !c.IsNone(n) {
-			a.Kw.Set(n, c.Value(n))
-		}
-	}
-	res, err := invoke(ctx, c, name, a)
+func states(ctx context.Context, c *fun.Call, name string, a *stepArgs, rest fun.Kwargs, pos ...value.Value) (fun.Result, error) {
+	kw := rest.Copy()
+	kw.Update(given("test", a.Test, "pillar", a.Pillar))
+	res, err := invoke(ctx, c, name, fun.Args{Pos: pos, Kw: kw})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -142,12 +144,13 @@ func states(ctx context.Context, c *fun.Call, name string, pos ...value.Value) (
 }
 
 // showSLS shows high data. Salt: salt/runners/state.py orchestrate_show_sls.
-func showSLS(ctx context.Context, c *fun.Call, _ *showArgs) (fun.Result, error) {
-	a, err := stateArgs(c)
-	if err != nil {
+func showSLS(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	if err := checkPillar(c, a.Pillar); err != nil {
 		return fun.Result{}, err
 	}
-	res, err := invoke(ctx, c, "state.show_sls", a)
+	res, err := invoke(ctx, c, "state.show_sls", fun.Args{Pos: []value.Value{a.Mods}, Kw: given(
+		"test", a.Test, "pillar", a.Pillar, "pillarenv", a.PillarEnv, "pillar_enc", a.PillarEnc, "saltenv", a.Saltenv,
+	)})
 	if err != nil {
 		return fun.Result{}, err
 	}

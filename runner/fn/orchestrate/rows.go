@@ -8,32 +8,32 @@ import (
 const doc = "Run an orchestration: compile SLS files and run them on this controller."
 
 type orchestrateArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"mods,required,str|list[str]" doc:"SLS files to run, as a list or a comma-separated string"`
-	_ string      `arg:"saltenv" default:"base" doc:"environment of the SLS files"`
-	_ bool        `arg:"test" doc:"run in test mode; default: as configured"`
-	_ value.Value `arg:"exclude,str|list|dict" doc:"SLS files or IDs to exclude"`
-	_ value.Value `arg:"pillar" doc:"mapping that is merged over the pillar of the controller"`
-	_ string      `arg:"pillarenv" doc:"environment of the pillar"`
-	_ string      `arg:"pillar_enc" doc:"renderer that decrypts pillar"`
-	_ string      `arg:"orchestration_jid" doc:"job that this orchestration belongs to"`
+	_         fun.Arguments
+	Mods      value.Value `arg:"mods,required,str|list[str]" doc:"SLS files to run, as a list or a comma-separated string"`
+	Saltenv   value.Value `arg:"saltenv,str" default:"base" doc:"environment of the SLS files"`
+	Test      value.Value `arg:"test,bool" doc:"run in test mode; default: as configured"`
+	Exclude   value.Value `arg:"exclude,str|list|dict" doc:"SLS files or IDs to exclude"`
+	Pillar    value.Value `arg:"pillar" doc:"mapping that is merged over the pillar of the controller"`
+	PillarEnv value.Value `arg:"pillarenv,str" doc:"environment of the pillar"`
+	PillarEnc value.Value `arg:"pillar_enc,str" doc:"renderer that decrypts pillar"`
+	_         string      `arg:"orchestration_jid" doc:"job that this orchestration belongs to"`
 }
 
 type showArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"mods,required,str|list[str]" doc:"SLS files to show, as a list or a comma-separated string"`
-	_ string      `arg:"saltenv" default:"base" doc:"environment of the SLS files"`
-	_ bool        `arg:"test" doc:"run in test mode; default: as configured"`
-	_ value.Value `arg:"queue,bool|int" default:"False" doc:"accepted without effect; orchestrations run concurrently"`
-	_ value.Value `arg:"pillar" doc:"mapping that is merged over the pillar of the controller"`
-	_ string      `arg:"pillarenv" doc:"environment of the pillar"`
-	_ string      `arg:"pillar_enc" doc:"renderer that decrypts pillar"`
+	_         fun.Arguments
+	Mods      value.Value `arg:"mods,required,str|list[str]" doc:"SLS files to show, as a list or a comma-separated string"`
+	Saltenv   value.Value `arg:"saltenv,str" default:"base" doc:"environment of the SLS files"`
+	Test      value.Value `arg:"test,bool" doc:"run in test mode; default: as configured"`
+	_         value.Value `arg:"queue,bool|int" default:"False" doc:"accepted without effect; orchestrations run concurrently"`
+	Pillar    value.Value `arg:"pillar" doc:"mapping that is merged over the pillar of the controller"`
+	PillarEnv value.Value `arg:"pillarenv,str" doc:"environment of the pillar"`
+	PillarEnc value.Value `arg:"pillar_enc,str" doc:"renderer that decrypts pillar"`
 }
 
 // stepArgs are the last arguments of functions that run what they are given.
 type stepArgs struct {
 	_      fun.Arguments
-	_      bool        `arg:"test" doc:"run in test mode; default: as configured"`
+	Test   value.Value `arg:"test,bool" doc:"run in test mode; default: as configured"`
 	_      value.Value `arg:"queue,bool|int" default:"False" doc:"accepted without effect; orchestrations run concurrently"`
 	Pillar value.Value `arg:"pillar" doc:"mapping that is merged over the pillar of the controller"`
 }

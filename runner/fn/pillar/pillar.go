@@ -104,7 +104,7 @@ type showPillarArgs struct {
 func showPillar(ctx context.Context, c *fun.Call, a *showPillarArgs) (fun.Result, error) {
 	req := fun.PillarRequest{SaltEnv: "base"}
 	grains := value.NewMap(0)
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		switch k {
 		case "saltenv":
 			req.SaltEnv = value.Str(v)

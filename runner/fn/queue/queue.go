@@ -167,12 +167,12 @@ func (m *module) cancel(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Resul
 	})
 }
 
-type retryGiven struct {
+type retryArgs struct {
 	jidArgs
 	Fresh bool `arg:"fresh" default:"False" doc:"begin again with the first step, instead of after the steps that succeeded"`
 }
 
-func (m *module) retry(ctx context.Context, c *fun.Call, a *retryGiven) (fun.Result, error) {
+func (m *module) retry(ctx context.Context, c *fun.Call, a *retryArgs) (fun.Result, error) {
 	return m.of(ctx, c, &a.jidArgs, func(s *queue.Store, jid string) (value.Value, error) {
 		state, err := s.Retry(ctx, jid, a.Fresh)
 		switch {

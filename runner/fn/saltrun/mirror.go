@@ -38,13 +38,20 @@ func option(_ context.Context, c *fun.Call, a *optionArgs) (fun.Result, error) {
 	return fun.Value(v)
 }
 
+// FailArgs are the arguments of [Fail].
+type FailArgs struct {
+	_       fun.Arguments
+	Name    fun.Opt[string] `arg:"name" doc:"Python exception such as Exception; only the message is shown"`
+	Message string          `arg:"message" default:"" doc:"error message"`
+}
+
 // Fail fails with the message that it is given; without a name it returns {}.
 // Salt: salt/runners/error.py error.
-func Fail(_ context.Context, c *fun.Call) (fun.Result, error) {
-	if c.IsNone("name") {
+func Fail(_ context.Context, _ *fun.Call, a *FailArgs) (fun.Result, error) {
+	if !a.Name.Given {
 		return fun.Value(value.NewMap(0))
 	}
-	return fun.Result{}, fun.Errorf("%s", c.Str("message"))
+	return fun.Result{}, fun.Errorf("%s", a.Message)
 }
 
 type queryArgs struct {

@@ -25,12 +25,8 @@ const ErrorDoc = "Fail with a message; without a name return {}."
 
 var errorSpecs = []fun.Spec{
 	{
-		Name: "error", Src: "runners/error.py error", Fn: Fail,
+		Name: "error", Src: "runners/error.py error", Do: Fail,
 		Doc: ErrorDoc,
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Doc: "Python exception such as Exception; only the message is shown"},
-			{Name: "message", Type: fun.Str, Default: "", Doc: "error message"},
-		},
 	},
 }
 

@@ -60,8 +60,8 @@ func execute(ctx context.Context, c *fun.Call, a *executeArgs) (fun.Result, erro
 		return fun.Result{}, fun.Errorf("there is no roster to run on: use 'brine run'")
 	}
 	kw := without(a.Rest.Map)
-	if m := a.Kwarg; m != nil {
-		kw.Update(m)
+	if a.Kwarg != nil {
+		kw.Update(a.Kwarg)
 	}
 	job := fun.Job{Tgt: a.Tgt, TgtType: a.TgtType, Fun: a.Fun, Args: fun.Args{Pos: a.Arg, Kw: kw}, Returner: a.Ret}
 	job.Timeout = a.Timeout

@@ -58,7 +58,7 @@ func writeJSON(env *fun.Env, name string, m *value.Map) error {
 
 // cacheFile returns the file that keeps the high data of a call.
 func (s *session) cacheFile() (string, error) {
-	name := s.c.Str("cache_name")
+	name := s.a.CacheName
 	if name == "" || strings.ContainsAny(name, "/\\") || strings.HasPrefix(name, ".") {
 		return "", fun.Errorf("cache_name: %q is not a file name", name)
 	}
@@ -68,7 +68,7 @@ func (s *session) cacheFile() (string, error) {
 // cached returns the high data that an earlier run kept, where cache asks for
 // it.
 func (s *session) cached() (*high.High, bool, error) {
-	if !s.c.Bool("cache") {
+	if !s.a.Cache {
 		return nil, false, nil
 	}
 	name, err := s.cacheFile()
@@ -85,7 +85,7 @@ func (s *session) cached() (*high.High, bool, error) {
 // keep keeps high data for later runs with cache. Salt keeps that of every run;
 // it may hold secrets, so it is kept here only where cache is given.
 func (s *session) keep(h *high.High) error {
-	if !s.c.Bool("cache") {
+	if !s.a.Cache {
 		return nil
 	}
 	name, err := s.cacheFile()
@@ -119,19 +119,24 @@ func clearCache(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, erro
 	return fun.Value(out)
 }
 
+type requestArgs struct {
+	applyArgs
+	Name string `arg:"name" doc:"name of the request"`
+}
+
 // request runs in test mode and keeps the call for run_request.
 // Salt: request.
-func request(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func request(ctx context.Context, c *fun.Call, a *requestArgs) (fun.Result, error) {
 	kwargs := value.NewMap(0)
-	for _, a := range c.Spec.Args {
-		v := c.Value(a.Name)
-		if a.Name != "mods" && !value.Equal(v, a.Default) {
-			kwargs.Set(a.Name, v)
+	for _, arg := range c.Spec.Args {
+		v := c.Args.At(arg.Name)
+		if arg.Name != "mods" && !value.Equal(v, arg.Default) {
+			kwargs.Set(arg.Name, v)
 		}
 	}
-	kwargs.Update(c.Kw)
+	kwargs.Update(a.Rest.Map)
 	kwargs.Set("test", true)
-	res, err := testRun(ctx, c)
+	res, err := testRun(ctx, c, &a.applyArgs)
 	if err != nil {
 		return res, err
 	}
@@ -142,28 +147,34 @@ func request(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if all == nil {
 		all = value.NewMap(1)
 	}
-	all.Set(nameOfRequest(c, c.Str("name")), value.MapOf("test_run", res.Value, "mods", c.Value("mods"), "kwargs", kwargs))
+	all.Set(nameOfRequest(a.Name), value.MapOf("test_run", res.Value, "mods", a.Mods, "kwargs", kwargs))
 	return res, writeJSON(c.Env, requestFile, all)
 }
 
-func nameOfRequest(c *fun.Call, name string) string {
-	if n := name; n != "" {
-		return n
+func nameOfRequest(name string) string {
+	if name != "" {
+		return name
 	}
 	return "default"
 }
 
+// keptArgs are the arguments of functions of what request has kept.
+type keptArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name" doc:"name of the request"`
+}
+
 // checkRequest returns what request has kept.
 // Salt: check_request.
-func checkRequest(_ context.Context, c *fun.Call, a *requestArgs) (fun.Result, error) {
+func checkRequest(_ context.Context, c *fun.Call, a *keptArgs) (fun.Result, error) {
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
 		return fun.Result{Value: value.NewMap(0), Out: highstateOut}, err
 	}
-	if name := a.Name; name != "" {
-		one, ok := all.Get(name)
+	if a.Name != "" {
+		one, ok := all.Get(a.Name)
 		if !ok {
-			return fun.Result{}, fun.Errorf("there is no requested state run %q", name)
+			return fun.Result{}, fun.Errorf("there is no requested state run %q", a.Name)
 		}
 		return fun.Result{Value: one, Out: highstateOut}, nil
 	}
@@ -173,16 +184,15 @@ func checkRequest(_ context.Context, c *fun.Call, a *requestArgs) (fun.Result, e
 // clearRequest forgets one requested run, or all; it returns False where there
 // is none of that name.
 // Salt: clear_request.
-func clearRequest(_ context.Context, c *fun.Call, a *requestArgs) (fun.Result, error) {
+func clearRequest(_ context.Context, c *fun.Call, a *keptArgs) (fun.Result, error) {
 	all, ok, err := readJSON(c.Env, requestFile)
 	if err != nil || !ok {
 		return fun.Result{Value: true}, err
 	}
-	name := a.Name
-	if name == "" {
+	if a.Name == "" {
 		return fun.Result{Value: true}, c.Env.Host.Remove(filepath.Join(c.Env.CacheDir, requestFile))
 	}
-	if !all.Delete(name) {
+	if !all.Delete(a.Name) {
 		return fun.Value(false)
 	}
 	return fun.Result{Value: true}, writeJSON(c.Env, requestFile, all)
@@ -201,7 +211,7 @@ func runRequest(ctx context.Context, c *fun.Call, a *runRequestArgs) (fun.Result
 	if err != nil || !ok {
 		return empty, err
 	}
-	one := all.Map(nameOfRequest(c, a.Name))
+	one := all.Map(nameOfRequest(a.Name))
 	kwargs := one.Map("kwargs")
 	if kwargs == nil {
 		return empty, nil

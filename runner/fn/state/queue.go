@@ -14,6 +14,9 @@ import (
 // again.
 const turnPause = 250 * time.Millisecond
 
+// A runFunc runs states. A is a pointer to a struct of arguments.
+type runFunc[A asker] func(context.Context, *fun.Call, A) (fun.Result, error)
+
 // inTurn has a function that runs states take turns with the state runs of other
 // jobs on this machine. With queue, or the option state_queue, it waits for those
 // that are there; without, it is refused with a sentence for each; with
@@ -23,23 +26,24 @@ const turnPause = 250 * time.Millisecond
 // directory is read-only or full.
 // Salt: salt/modules/state.py _check_queue, running. Difference: two that begin
 // at the same moment do not refuse each other.
-func inTurn(fn fun.ExecFn) fun.ExecFn {
-	return func(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func inTurn[A asker](fn runFunc[A]) runFunc[A] {
+	return func(ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
 		if !jobs.TakesTurn(ctx, c.Env.JID, c.Env.ID) {
-			return fn(ctx, c)
+			return fn(ctx, c, a)
 		}
-		queue := c.Value("queue")
+		o := a.options()
+		queue := o.Queue
 		if queue == nil {
 			queue = c.Env.Opts.At("state_queue")
 		}
 		most, limited := queue.(int64)
 		turn, others, err := jobs.RunsOf(c.Env).Enter(jobs.TurnRequest{
-			JID: c.Env.JID, Fun: "state." + c.Spec.Name, Beside: beside(c), Queue: value.Truth(queue) && most >= 0, Max: int(max(most, 0)),
+			JID: c.Env.JID, Fun: "state." + c.Spec.Name, Beside: o.beside(), Queue: value.Truth(queue) && most >= 0, Max: int(max(most, 0)),
 		})
 		switch {
 		case err != nil:
 			c.Env.Log().Info("the state run does not take turns with others", "err", err)
-			return fn(ctx, c)
+			return fn(ctx, c, a)
 		case turn == nil:
 			res := fun.Result{Value: runningTexts(others), Retcode: retCompile, Out: highstateOut}
 			hint := "queue=True waits for it, concurrent=True runs beside it"
@@ -53,17 +57,8 @@ func inTurn(fn fun.ExecFn) fun.ExecFn {
 		if err := await(ctx, c, turn); err != nil {
 			return fun.Result{}, err
 		}
-		return fn(jobs.WithinTurn(ctx, c.Env.ID), c)
+		return fn(jobs.WithinTurn(ctx, c.Env.ID), c, a)
 	}
-}
-
-// beside reports whether a run is to go beside others. Only some functions
-// declare the argument, the others take it as a further keyword.
-func beside(c *fun.Call) bool {
-	if c.Declares("concurrent") {
-		return c.Bool("concurrent")
-	}
-	return value.Truth(c.Kw.At("concurrent"))
 }
 
 // await waits until it is a run's turn. An error is a wait that was interrupted.

@@ -5,66 +5,6 @@ import (
 	"brine/internal/value"
 )
 
-// names is a list of names, or text with commas.
-const names = fun.Str | fun.Strs
-
-// The arguments that several functions have, in groups that follow each other.
-var (
-	modsArgs = []fun.Arg{
-		{Name: "mods", Type: names, Required: true, Doc: "names or globs of SLS files, as a list or a comma-separated string"},
-	}
-	optionalModsArgs = []fun.Arg{
-		{Name: "mods", Type: names, Doc: "names or globs of SLS files, as a list or a comma-separated string"},
-	}
-	testArgs = []fun.Arg{
-		{Name: "test", Type: fun.Bool, Doc: "run in test mode; default: as configured"},
-	}
-	queueArgs = []fun.Arg{
-		{Name: "queue", Type: fun.Bool | fun.Int, Doc: "wait for other state runs on this machine, or only for fewer than this number, instead of failing; default: the option state_queue"},
-	}
-	excludeArgs = []fun.Arg{
-		{Name: "exclude", Type: fun.Str | fun.List | fun.Dict, Doc: "names or globs of SLS files to exclude, or a list of {sls: NAME} and {id: ID}"},
-	}
-	syncArgs = []fun.Arg{
-		{Name: "sync_mods", Type: names | fun.Bool, Doc: "types of custom modules to sync first (states, modules, ... or all)"},
-	}
-	eventArgs = []fun.Arg{
-		{Name: "state_events", Type: fun.Bool, Doc: "send an event after each state; default: the option state_events"},
-	}
-	pillarArgs = []fun.Arg{
-		{Name: "pillar", Doc: "mapping that is merged over the pillar"},
-		{Name: "pillar_enc", Type: fun.Str, Doc: "renderer that decrypts pillar"},
-		{Name: "saltenv", Type: fun.Str, Doc: "environment of the SLS files"},
-		{Name: "pillarenv", Type: fun.Str, Doc: "the only environment of the pillar"},
-	}
-	forceArgs = []fun.Arg{
-		{Name: "force", Type: fun.Bool, Default: false, Doc: "run despite errors in the pillar"},
-	}
-	runArgs = []fun.Arg{
-		{Name: "terse", Type: fun.Bool, Default: false, Doc: "return only states that failed or changed something"},
-		{Name: "concurrent", Type: fun.Bool, Default: false, Doc: "run beside other state runs on this machine"},
-		{Name: "cache", Type: fun.Bool, Doc: "save the high data, and reuse that of an earlier run"},
-		{Name: "cache_name", Type: fun.Str, Default: "highstate", Doc: "name of the saved high data"},
-		{Name: "mock", Type: fun.Bool, Default: false, Doc: "show the order of the states without running any"},
-		{Name: "orchestration_jid", Type: fun.Str, Doc: "jid of the orchestration that the run is a step of"},
-	}
-	whitelistArgs = []fun.Arg{
-		{Name: "whitelist", Type: names, Doc: "the only SLS names of the top file to apply, as a list or a comma-separated string"},
-	}
-
-	applyGroups     = [][]fun.Arg{optionalModsArgs, testArgs, excludeArgs, queueArgs, syncArgs, eventArgs, pillarArgs, forceArgs, runArgs, whitelistArgs}
-	requestGroups   = [][]fun.Arg{optionalModsArgs, testArgs, excludeArgs, queueArgs, syncArgs, eventArgs, pillarArgs, forceArgs, runArgs, whitelistArgs, fun.ArgsOf((*requestArgs)(nil))}
-	slsGroups       = [][]fun.Arg{modsArgs, testArgs, excludeArgs, queueArgs, syncArgs, eventArgs, pillarArgs, forceArgs, runArgs}
-	highstateGroups = [][]fun.Arg{testArgs, queueArgs, eventArgs, pillarArgs, forceArgs, runArgs, excludeArgs, whitelistArgs}
-	showGroups      = [][]fun.Arg{queueArgs, pillarArgs, forceArgs}
-	showSLSGroups   = [][]fun.Arg{modsArgs, testArgs, queueArgs, pillarArgs, forceArgs}
-)
-
-type requestArgs struct {
-	_    fun.Arguments
-	Name string `arg:"name" doc:"name of the request"`
-}
-
 type statesArgs struct {
 	_      fun.Arguments
 	States value.Value `arg:"states,required,str|list[str]" doc:"names of SLS files or \"highstate\", as a list or a comma-separated string"`
@@ -72,7 +12,7 @@ type statesArgs struct {
 
 var specs = []fun.Spec{
 	{
-		Name: "apply", Src: "modules/state.py apply_", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: inTurn(apply),
+		Name: "apply", Src: "modules/state.py apply_", NearMiss: true, Do: inTurn(apply),
 		Doc: "Apply SLS files, or the top file if none are given.\nWith mods this is state.sls, without it state.highstate.",
 	},
 	{
@@ -96,33 +36,27 @@ var specs = []fun.Spec{
 		Doc: "Allow what state.disable forbade.",
 	},
 	{
-		Name: "high", Src: "modules/state.py high", VarKw: true, NearMiss: true, Fn: inTurn(highData),
-		Doc:    "Run high data given as a value, such as {vim: {pkg: [installed]}}.",
-		Args:   []fun.Arg{{Name: "data", Required: true, Doc: "ID → {state: [function, {argument: value}]}"}},
-		Shared: [][]fun.Arg{testArgs, queueArgs, pillarArgs},
+		Name: "high", Src: "modules/state.py high", NearMiss: true, Do: inTurn(highData),
+		Doc: "Run high data given as a value, such as {vim: {pkg: [installed]}}.",
 	},
 	{
-		Name: "highstate", Src: "modules/state.py highstate", Shared: highstateGroups, VarKw: true, NearMiss: true, Fn: inTurn(highstate),
+		Name: "highstate", Src: "modules/state.py highstate", NearMiss: true, Do: inTurn(highstate),
 		Doc: "Apply all states that the top file assigns to this machine.",
 	},
 	{
-		Name: "id_exists", Src: "modules/state.py id_exists", VarKw: true, NearMiss: true, Fn: idExists,
-		Doc:    "Return whether all given IDs are in SLS files.",
-		Args:   []fun.Arg{{Name: "ids", Type: names, Required: true, Doc: "IDs, as a list or a comma-separated string"}},
-		Shared: showSLSGroups,
+		Name: "id_exists", Src: "modules/state.py id_exists", NearMiss: true, Do: idExists,
+		Doc: "Return whether all given IDs are in SLS files.",
 	},
 	{
 		Name: "list_disabled", Src: "modules/state.py list_disabled", Do: listDisabled,
 		Doc: "List what state.disable forbids.",
 	},
 	{
-		Name: "low", Src: "modules/state.py low", VarKw: true, NearMiss: true, Fn: inTurn(lowChunk),
-		Doc:    "Run one low chunk, such as {state: pkg, fun: installed, name: vi, __id__: vi}.",
-		Args:   []fun.Arg{{Name: "data", Type: fun.Dict, Required: true, Doc: "low chunk: state, fun, name, __id__ and arguments"}},
-		Shared: [][]fun.Arg{queueArgs, pillarArgs},
+		Name: "low", Src: "modules/state.py low", NearMiss: true, Do: inTurn(lowChunk),
+		Doc: "Run one low chunk, such as {state: pkg, fun: installed, name: vi, __id__: vi}.",
 	},
 	{
-		Name: "request", Src: "modules/state.py request", Shared: requestGroups, VarKw: true, NearMiss: true, Fn: request,
+		Name: "request", Src: "modules/state.py request", NearMiss: true, Do: request,
 		Doc: "Run in test mode and save the call for state.run_request.",
 	},
 	{
@@ -134,77 +68,64 @@ var specs = []fun.Spec{
 		Doc: "List the state functions that are running on this machine.",
 	},
 	{
-		Name: "show_highstate", Src: "modules/state.py show_highstate", Shared: showGroups, VarKw: true, NearMiss: true, Fn: showHighstate,
+		Name: "show_highstate", Src: "modules/state.py show_highstate", NearMiss: true, Do: showHighstate,
 		Doc: "Show the high data of all states that the top file assigns to this machine.",
 	},
 	{
-		Name: "show_low_sls", Src: "modules/state.py show_low_sls", Shared: showSLSGroups, VarKw: true, NearMiss: true, Fn: showLowSLS,
+		Name: "show_low_sls", Src: "modules/state.py show_low_sls", NearMiss: true, Do: showLowSLS,
 		Doc: "Show the low chunks of SLS files, before extend, exclude, use and the _in requisites are applied.",
 	},
 	{
-		Name: "show_lowstate", Src: "modules/state.py show_lowstate", Shared: showGroups, VarKw: true, NearMiss: true, Fn: showLowstate,
+		Name: "show_lowstate", Src: "modules/state.py show_lowstate", NearMiss: true, Do: showLowstate,
 		Doc: "Show the low chunks of all states that the top file assigns to this machine.",
 	},
 	{
-		Name: "show_sls", Src: "modules/state.py show_sls", Shared: showSLSGroups, VarKw: true, NearMiss: true, Fn: showSLS,
+		Name: "show_sls", Src: "modules/state.py show_sls", NearMiss: true, Do: showSLS,
 		Doc: "Show the high data of SLS files.",
 	},
 	{
-		Name: "show_state_usage", Src: "modules/state.py show_state_usage", Shared: showGroups, VarKw: true, NearMiss: true, Fn: showStateUsage,
+		Name: "show_state_usage", Src: "modules/state.py show_state_usage", NearMiss: true, Do: showStateUsage,
 		Doc: "Show which SLS files the top file uses and which it does not, by environment.",
 	},
 	{
-		Name: "show_states", Src: "modules/state.py show_states", Shared: showGroups, VarKw: true, NearMiss: true, Fn: showStates,
+		Name: "show_states", Src: "modules/state.py show_states", NearMiss: true, Do: showStates,
 		Doc: "List the SLS files whose states the top file assigns to this machine.",
 	},
 	{
-		Name: "show_top", Src: "modules/state.py show_top", Shared: showGroups, VarKw: true, NearMiss: true, Fn: showTop,
+		Name: "show_top", Src: "modules/state.py show_top", NearMiss: true, Do: showTop,
 		Doc: "Show what the top file assigns to this machine, by environment.",
 	},
 	{
 		// Further keyword arguments are the state's own: see refuseMisspelt.
-		Name: "single", Src: "modules/state.py single", VarKw: true, Fn: inTurn(single),
+		Name: "single", Src: "modules/state.py single", Do: inTurn(single),
 		Doc: "Run one state function, with its arguments as keywords.",
-		Args: []fun.Arg{
-			{Name: "fun", Type: fun.Str, Required: true, Doc: `state function, such as "pkg.installed"`},
-			{Name: "name", Type: fun.Str, Required: true, Doc: "name of the state"},
-		},
-		Shared: [][]fun.Arg{testArgs, queueArgs, pillarArgs},
 	},
 	{
-		Name: "sls", Src: "modules/state.py sls", Shared: slsGroups, VarKw: true, NearMiss: true, Fn: inTurn(sls),
+		Name: "sls", Src: "modules/state.py sls", NearMiss: true, Do: inTurn(sls),
 		Doc: "Apply SLS files.",
 	},
 	{
-		Name: "sls_exists", Src: "modules/state.py sls_exists", Shared: showSLSGroups, VarKw: true, NearMiss: true, Fn: slsExists,
+		Name: "sls_exists", Src: "modules/state.py sls_exists", NearMiss: true, Do: slsExists,
 		Doc: "Return whether SLS files exist and can be rendered.",
 	},
 	{
-		Name: "sls_id", Src: "modules/state.py sls_id", VarKw: true, NearMiss: true, Fn: inTurn(slsID),
-		Doc:    "Run one ID of SLS files and what it requires.",
-		Args:   []fun.Arg{{Name: "id_", Type: fun.Str, Required: true, Doc: "ID to run"}},
-		Shared: [][]fun.Arg{modsArgs, testArgs, queueArgs, eventArgs, pillarArgs, forceArgs},
+		Name: "sls_id", Src: "modules/state.py sls_id", NearMiss: true, Do: inTurn(slsID),
+		Doc: "Run one ID of SLS files and what it requires.",
 	},
 	{
-		Name: "template", Src: "modules/state.py template", VarKw: true, NearMiss: true, Fn: inTurn(template),
-		Doc:    "Run the states of a file on this machine, which need not be in the file roots.",
-		Args:   []fun.Arg{{Name: "tem", Type: fun.Path, Required: true, Doc: "path of the file; .sls may be omitted"}},
-		Shared: [][]fun.Arg{queueArgs, pillarArgs, forceArgs},
+		Name: "template", Src: "modules/state.py template", NearMiss: true, Do: inTurn(template),
+		Doc: "Run the states of a file on this machine, which need not be in the file roots.",
 	},
 	{
-		Name: "template_str", Src: "modules/state.py template_str", VarKw: true, NearMiss: true, Fn: inTurn(templateStr),
-		Doc:    "Run the states of SLS text.",
-		Args:   []fun.Arg{{Name: "tem", Type: fun.Str, Required: true, Doc: "text of an SLS file"}},
-		Shared: [][]fun.Arg{queueArgs, pillarArgs},
+		Name: "template_str", Src: "modules/state.py template_str", NearMiss: true, Do: inTurn(templateStr),
+		Doc: "Run the states of SLS text.",
 	},
 	{
-		Name: "test", Src: "modules/state.py test", Shared: applyGroups, VarKw: true, NearMiss: true, Fn: inTurn(testRun),
+		Name: "test", Src: "modules/state.py test", NearMiss: true, Do: inTurn(testRun),
 		Doc: "Run state.apply in test mode: change nothing, show what would change.",
 	},
 	{
-		Name: "top", Src: "modules/state.py top", VarKw: true, NearMiss: true, Fn: inTurn(runTop),
-		Doc:    "Apply all states that the given top file assigns to this machine.",
-		Args:   []fun.Arg{{Name: "topfn", Type: fun.Str, Required: true, Doc: `path of the top file in the file roots, such as "prod_top.sls"`}},
-		Shared: highstateGroups,
+		Name: "top", Src: "modules/state.py top", NearMiss: true, Do: inTurn(runTop),
+		Doc: "Apply all states that the given top file assigns to this machine.",
 	},
 }

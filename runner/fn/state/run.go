@@ -15,37 +15,47 @@ import (
 
 // apply runs SLS files, or the top file where none is named.
 // Salt: apply_.
-func apply(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if c.Bool("mods") {
-		return sls(ctx, c)
+func apply(ctx context.Context, c *fun.Call, a *applyArgs) (fun.Result, error) {
+	if value.Truth(a.Mods) {
+		return runSLS(ctx, c, a.Mods, &a.fullArgs)
 	}
-	return highstate(ctx, c)
+	return fromTop(ctx, c, a.options(), high.TopRequest{})
 }
 
 // testRun is apply in test mode.
 // Salt: test.
-func testRun(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	c.Args.Set("test", true)
-	return apply(ctx, c)
+func testRun(ctx context.Context, c *fun.Call, a *applyArgs) (fun.Result, error) {
+	a.Test = fun.Opt[bool]{V: true, Given: true}
+	return apply(ctx, c, a)
+}
+
+type slsArgs struct {
+	Mods value.Value `arg:"mods,required,str|list[str]" doc:"names or globs of SLS files, as a list or a comma-separated string"`
+	fullArgs
 }
 
 // sls runs the states of SLS files.
+// Salt: sls.
+func sls(ctx context.Context, c *fun.Call, a *slsArgs) (fun.Result, error) {
+	return runSLS(ctx, c, a.Mods, &a.fullArgs)
+}
+
+// runSLS runs the states of SLS files.
 //
 // The result is Salt's: the returns by tag, or a list of texts where the states
 // do not compile (retcode 1) or the pillar has errors (5). A failed state, and a
 // run without any, is retcode 2.
-// Salt: sls.
-func sls(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := open(ctx, c, highstateOut)
+func runSLS(ctx context.Context, c *fun.Call, names value.Value, a *fullArgs) (fun.Result, error) {
+	s, err := open(ctx, c, a.options(), highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	mods := splitText(c.Value("mods"))
+	mods := splitText(names)
 	if msgs := disabledMessages(s.env, mods); len(msgs) > 0 {
 		return fun.Result{Value: value.Strings(msgs...), Retcode: retCompile, Out: s.out}, nil
 	}
 	saltenv := s.base()
-	if err := s.sync(ctx, saltenv); err != nil {
+	if err := s.sync(ctx, a.SyncMods, saltenv); err != nil {
 		return fun.Result{}, err
 	}
 	if errs := s.pillarErrors(); len(errs) > 0 {
@@ -68,17 +78,16 @@ func sls(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return s.run(ctx, h)
 }
 
-// sync has the custom modules synced that sync_mods names.
-func (s *session) sync(ctx context.Context, saltenv string) error {
-	v := s.c.Value("sync_mods")
+// sync has the custom modules synced that mods, the argument sync_mods, names.
+func (s *session) sync(ctx context.Context, mods value.Value, saltenv string) error {
 	var kinds []string
-	switch v {
+	switch mods {
 	case nil, false:
 		return nil
 	case true:
 		kinds = []string{"all"}
 	default:
-		kinds = splitText(v)
+		kinds = splitText(mods)
 	}
 	if slices.Contains(kinds, "all") {
 		kinds = []string{"all"}
@@ -98,8 +107,7 @@ func (s *session) sync(ctx context.Context, saltenv string) error {
 
 // exclude adds the argument exclude to the exclude declarations.
 func (s *session) exclude(h *high.High) {
-	v := s.c.Value("exclude")
-	if !value.Truth(v) {
+	if !value.Truth(s.a.Exclude) {
 		return
 	}
 	l := h.Data.List("__exclude__")
@@ -107,7 +115,7 @@ func (s *session) exclude(h *high.High) {
 		l = &value.List{}
 		h.Data.Set("__exclude__", l)
 	}
-	l.Append(split(v)...)
+	l.Append(split(s.a.Exclude)...)
 }
 
 // noStates is the return of a highstate that has nothing to run.
@@ -137,25 +145,30 @@ func (s *session) sayNoMatch(top *high.Top) {
 
 // highstate runs all states that the top file gives to this machine.
 // Salt: highstate.
-func highstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return fromTop(ctx, c, high.TopRequest{})
+func highstate(ctx context.Context, c *fun.Call, a *highstateArgs) (fun.Result, error) {
+	return fromTop(ctx, c, a.options(), high.TopRequest{})
+}
+
+type topArgs struct {
+	TopFn string `arg:"topfn,required" doc:"path of the top file in the file roots, such as \"prod_top.sls\""`
+	highstateArgs
 }
 
 // runTop runs all states that a given top file gives to this machine.
 // Salt: top.
-func runTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	return fromTop(ctx, c, high.TopRequest{File: c.Str("topfn")})
+func runTop(ctx context.Context, c *fun.Call, a *topArgs) (fun.Result, error) {
+	return fromTop(ctx, c, a.options(), high.TopRequest{File: a.TopFn})
 }
 
 // fromTop runs what a top file gives.
 // Salt: BaseHighState.call_highstate.
-func fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result, error) {
+func fromTop(ctx context.Context, c *fun.Call, a options, req high.TopRequest) (fun.Result, error) {
 	if disabled(c.Env, "highstate") {
 		return fun.Result{Value: value.MapOf(
 			"name", "Salt highstate run is disabled. To re-enable, run state.enable highstate",
 			"result", "False", "comment", "Disabled"), Retcode: retFailed}, nil
 	}
-	s, err := open(ctx, c, highstateOut)
+	s, err := open(ctx, c, a, highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -185,7 +198,7 @@ func fromTop(ctx context.Context, c *fun.Call, req high.TopRequest) (fun.Result,
 		s.sayNoMatch(top)
 		return s.noStates("No Top file or master_tops data matches found. Please see master log for details.")
 	}
-	h := comp.Render(ctx, whitelisted(matches, c.Value("whitelist")))
+	h := comp.Render(ctx, whitelisted(matches, a.Whitelist))
 	if faults := append(top.Verify(), h.Faults...); len(faults) > 0 {
 		return s.failed(faults)
 	}
@@ -224,20 +237,34 @@ func whitelisted(matches []high.Match, list value.Value) []high.Match {
 	return out
 }
 
+type slsIDArgs struct {
+	ID   string      `arg:"id_,required" doc:"ID to run"`
+	Mods value.Value `arg:"mods,required,str|list[str]" doc:"names or globs of SLS files, as a list or a comma-separated string"`
+	testArgs
+	queueArgs
+	eventArgs
+	pillarArgs
+	forceArgs
+}
+
+func (a *slsIDArgs) options() options {
+	return options{testArgs: a.testArgs, queueArgs: a.queueArgs, eventArgs: a.eventArgs, pillarArgs: a.pillarArgs, forceArgs: a.forceArgs}
+}
+
 // slsID runs one ID of SLS files with what it requires, in the order in which it
 // requires it. Listeners are not called.
 // Salt: sls_id. Differences: extend and exclude of the files are applied; what
 // several states of the ID require runs once.
-func slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := open(ctx, c, highstateOut)
+func slsID(ctx context.Context, c *fun.Call, a *slsIDArgs) (fun.Result, error) {
+	s, err := open(ctx, c, a.options(), highstateOut)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	saltenv := s.base()
+	mods, saltenv := splitText(a.Mods), s.base()
 	if errs := s.pillarErrors(); len(errs) > 0 {
 		return s.refused(errs)
 	}
-	h := s.compiler().Render(ctx, []high.Match{{SaltEnv: saltenv, SLS: splitText(c.Value("mods"))}})
+	h := s.compiler().Render(ctx, []high.Match{{SaltEnv: saltenv, SLS: mods}})
 	if len(h.Faults) > 0 {
 		return s.failed(h.Faults)
 	}
@@ -245,16 +272,15 @@ func slsID(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return s.failed(source.Faults(err))
 	}
-	id := c.Str("id_")
-	chosen := closure(chunks, id)
+	chosen := closure(chunks, a.ID)
 	if len(chosen) == 0 {
 		var ids []string
 		for _, c := range chunks {
 			ids = append(ids, c.ID)
 		}
-		return fun.Result{}, fun.Errorf("No matches for ID '%s' found in SLS '%s' within saltenv '%s'%s", id, strings.Join(splitText(c.Value("mods")), ","), saltenv, source.DidYouMean(id, ids))
+		return fun.Result{}, fun.Errorf("No matches for ID '%s' found in SLS '%s' within saltenv '%s'%s", a.ID, strings.Join(mods, ","), saltenv, source.DidYouMean(a.ID, ids))
 	}
-	s.only, s.direct = id, true
+	s.only, s.direct = a.ID, true
 	return s.runChunks(ctx, h, chosen)
 }
 

@@ -27,6 +27,7 @@ const highstateOut = "highstate"
 // A session is one call of a function of the module, with an Env of its own.
 type session struct {
 	c       *fun.Call
+	a       options
 	env     *fun.Env
 	saltenv string // as given or configured; "" is none
 	test    bool
@@ -38,8 +39,8 @@ type session struct {
 
 // open prepares a call: it checks the arguments that all functions have, and forks the Env with the test mode, the environments and the
 // pillar of the call. out is the outputter the function wishes.
-func open(ctx context.Context, c *fun.Call, out string) (*session, error) {
-	s := &session{c: c, out: out}
+func open(ctx context.Context, c *fun.Call, a options, out string) (*session, error) {
+	s := &session{c: c, a: a, out: out}
 	override, err := s.pillar(ctx)
 	if err != nil {
 		return nil, err
@@ -56,16 +57,16 @@ func open(ctx context.Context, c *fun.Call, out string) (*session, error) {
 
 	opts := c.Env.Opts.Copy()
 	opts.Set("saltenv", saltenv)
-	test := testValue(c)
+	test := testValue(c, &a)
 	opts.Set("test", test)
 	s.test = value.Truth(test)
-	if c.Declares("state_events") && !c.IsNone("state_events") {
-		opts.Set("state_events", c.Bool("state_events"))
+	if a.StateEvents.Given {
+		opts.Set("state_events", a.StateEvents.V)
 	}
 	before := opts.At("pillarenv")
-	if p := c.Value("pillarenv"); p != nil || value.Truth(opts.At("pillarenv_from_saltenv")) {
+	if p := a.PillarEnv; p != nil || value.Truth(opts.At("pillarenv_from_saltenv")) {
 		if p == nil {
-			p = c.Value("saltenv")
+			p = a.Saltenv
 		}
 		opts.Set("pillarenv", p)
 	}
@@ -95,12 +96,12 @@ func open(ctx context.Context, c *fun.Call, out string) (*session, error) {
 
 // pillar returns the pillar= of the call, or nil.
 func (s *session) pillar(ctx context.Context) (*value.Map, error) {
-	v := s.c.Value("pillar")
+	v := s.a.Pillar
 	if v == nil {
 		return nil, nil
 	}
-	if !s.c.IsNone("pillar_enc") {
-		return pillar.Given(ctx, s.c.Env, v, s.c.Str("pillar_enc"))
+	if s.a.PillarEnc.Given {
+		return pillar.Given(ctx, s.c.Env, v, s.a.PillarEnc.V)
 	}
 	if slip := pillar.Slip(v); slip != nil {
 		s.c.Env.Fault(slip)
@@ -119,14 +120,13 @@ func (s *session) pillar(ctx context.Context) (*value.Map, error) {
 func (s *session) environment() (value.Value, error) {
 	opts := s.c.Env.Opts
 	configured := opts.At("saltenv")
-	if s.c.IsNone("saltenv") {
+	if s.a.Saltenv == nil {
 		return configured, nil
 	}
-	given := s.c.Str("saltenv")
-	if value.Truth(opts.At("lock_saltenv")) && given != configured {
+	if value.Truth(opts.At("lock_saltenv")) && s.a.Saltenv != configured {
 		return nil, fun.Errorf("lock_saltenv is enabled, saltenv cannot be changed")
 	}
-	return given, nil
+	return s.a.Saltenv, nil
 }
 
 // warnUnknown warns of keyword arguments that nothing reads.
@@ -134,7 +134,7 @@ func (s *session) warnUnknown() {
 	if s.c.Spec.Name == "single" {
 		return
 	}
-	for k := range s.c.Kw.All() {
+	for k := range s.a.Rest.All() {
 		name, _ := k.(string)
 		if strings.HasPrefix(name, "__") || name == "env" || name == "localconfig" || strings.EqualFold(name, "test") {
 			continue
@@ -150,11 +150,11 @@ func (s *session) warnUnknown() {
 // testValue returns the test mode of a call: the argument, else test in the
 // grains or pillar, else configuration's.
 // Salt: _get_test_value.
-func testValue(c *fun.Call) value.Value {
-	if c.Declares("test") && !c.IsNone("test") {
-		return c.Bool("test")
+func testValue(c *fun.Call, a *options) value.Value {
+	if a.Test.Given {
+		return a.Test.V
 	}
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.All() {
 		if name, ok := k.(string); ok && strings.EqualFold(name, "test") && isTrue(v) {
 			return true
 		}
@@ -197,7 +197,7 @@ func (s *session) base() string {
 
 // pillarErrors returns the errors of the pillar, unless force says to go on.
 func (s *session) pillarErrors() []value.Value {
-	if s.c.Declares("force") && s.c.Bool("force") || s.env.Pillar == nil {
+	if s.a.Force || s.env.Pillar == nil {
 		return nil
 	}
 	v, _ := s.env.Pillar.Get("_errors")
@@ -251,10 +251,7 @@ func (s *session) compiler() *high.Compiler { return high.New(s.env, nil) }
 
 // lower returns what makes low chunks.
 func (s *session) lower() *low.Compiler {
-	c := &low.Compiler{Warn: s.env.Warn}
-	if s.c.Declares("orchestration_jid") {
-		c.OrchJID = s.c.Str("orchestration_jid")
-	}
+	c := &low.Compiler{Warn: s.env.Warn, OrchJID: s.a.OrchestrationJID}
 	for _, x := range split(s.env.Opts.At("disabled_requisites")) {
 		c.Disabled = append(c.Disabled, value.Str(x))
 	}
@@ -278,7 +275,7 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		return s.failed(faults)
 	}
 	o := exec.Options{
-		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.c.Declares("mock") && s.c.Bool("mock"),
+		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.a.Mock,
 	}
 	s.env.Targets = nil // those of a run around this one
 	if j := s.env.Journal; j != nil {
@@ -336,7 +333,7 @@ func (s *session) cutShort(running *exec.Running, chunks []*fun.Chunk) string {
 }
 
 func (s *session) terse() bool {
-	return s.c.Declares("terse") && s.c.Bool("terse") || s.env.Opts.At("state_data") == "terse"
+	return s.a.Terse || s.env.Opts.At("state_data") == "terse"
 }
 
 // filterRunning returns the returns that failed or changed something.

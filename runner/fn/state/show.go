@@ -11,8 +11,8 @@ import (
 )
 
 // openShow opens a function that only shows; errors of the pillar are its own.
-func openShow(ctx context.Context, c *fun.Call) (*session, error) {
-	s, err := open(ctx, c, "")
+func openShow(ctx context.Context, c *fun.Call, a options) (*session, error) {
+	s, err := open(ctx, c, a, "")
 	if err != nil {
 		return nil, err
 	}
@@ -22,21 +22,21 @@ func openShow(ctx context.Context, c *fun.Call) (*session, error) {
 	return s, nil
 }
 
-// highOf renders and verifies the SLS files of a call.
-func (s *session) highOf(ctx context.Context) *high.High {
-	h := s.compiler().Render(ctx, []high.Match{{SaltEnv: s.base(), SLS: splitText(s.c.Value("mods"))}})
+// highOf renders and verifies SLS files.
+func (s *session) highOf(ctx context.Context, mods value.Value) *high.High {
+	h := s.compiler().Render(ctx, []high.Match{{SaltEnv: s.base(), SLS: splitText(mods)}})
 	h.Faults = append(h.Faults, h.Verify()...)
 	return h
 }
 
 // showSLS shows the high data of SLS files.
 // Salt: show_sls.
-func showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := openShow(ctx, c)
+func showSLS(ctx context.Context, c *fun.Call, a *showSLSArgs) (fun.Result, error) {
+	s, err := openShow(ctx, c, a.options())
 	if err != nil {
 		return fun.Result{}, err
 	}
-	h := s.highOf(ctx)
+	h := s.highOf(ctx, a.Mods)
 	if len(h.Faults) > 0 {
 		return s.failed(h.Faults)
 	}
@@ -45,12 +45,12 @@ func showSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
 
 // showLowSLS shows the low chunks of SLS files as they stand.
 // Salt: show_low_sls.
-func showLowSLS(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := openShow(ctx, c)
+func showLowSLS(ctx context.Context, c *fun.Call, a *showSLSArgs) (fun.Result, error) {
+	s, err := openShow(ctx, c, a.options())
 	if err != nil {
 		return fun.Result{}, err
 	}
-	h := s.highOf(ctx)
+	h := s.highOf(ctx, a.Mods)
 	if len(h.Faults) > 0 {
 		return s.failed(h.Faults)
 	}
@@ -72,17 +72,22 @@ func lows(chunks []*fun.Chunk) *value.List {
 // slsExists tells whether show_sls shows SLS files; where it does not, the
 // retcode is that of states that do not compile.
 // Salt: sls_exists.
-func slsExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := showSLS(ctx, c)
+func slsExists(ctx context.Context, c *fun.Call, a *showSLSArgs) (fun.Result, error) {
+	res, err := showSLS(ctx, c, a)
 	_, ok := res.Value.(*value.Map)
 	res.Value = ok
 	return res, err
 }
 
+type idExistsArgs struct {
+	IDs value.Value `arg:"ids,required,str|list[str]" doc:"IDs, as a list or a comma-separated string"`
+	showSLSArgs
+}
+
 // idExists tells whether all given IDs have a state in SLS files.
 // Salt: id_exists.
-func idExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	res, err := showLowSLS(ctx, c)
+func idExists(ctx context.Context, c *fun.Call, a *idExistsArgs) (fun.Result, error) {
+	res, err := showLowSLS(ctx, c, &a.showSLSArgs)
 	if err != nil {
 		return res, err
 	}
@@ -93,7 +98,7 @@ func idExists(ctx context.Context, c *fun.Call) (fun.Result, error) {
 		}
 	}
 	all := true
-	for _, id := range splitText(c.Value("ids")) {
+	for _, id := range splitText(a.IDs) {
 		all = all && have[id]
 	}
 	res.Value = all && res.Retcode == 0
@@ -127,8 +132,8 @@ func (s *session) shown(v value.Value) (fun.Result, error) {
 
 // showTop shows what the top file gives to this machine.
 // Salt: show_top.
-func showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := openShow(ctx, c)
+func showTop(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	s, err := openShow(ctx, c, a.options())
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -149,8 +154,8 @@ func showTop(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // showHighstate shows the high data of what the top file gives to this machine;
 // nothing at all is retcode 2.
 // Salt: show_highstate.
-func showHighstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := openShow(ctx, c)
+func showHighstate(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	s, err := openShow(ctx, c, a.options())
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -190,8 +195,8 @@ func (s *session) lowstate(ctx context.Context) ([]*fun.Chunk, source.Errors, er
 
 // showLowstate shows the low chunks of what the top file gives to this machine.
 // Salt: show_lowstate. Difference: faults are retcode 1, in Salt 0.
-func showLowstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := openShow(ctx, c)
+func showLowstate(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	s, err := openShow(ctx, c, a.options())
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -208,8 +213,8 @@ func showLowstate(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // showStates lists the SLS files whose states the top file gives to this
 // machine, in order of execution.
 // Salt: show_states.
-func showStates(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := openShow(ctx, c)
+func showStates(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	s, err := openShow(ctx, c, a.options())
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -230,8 +235,8 @@ func showStates(ctx context.Context, c *fun.Call) (fun.Result, error) {
 // showStateUsage shows which SLS files the top file gives to this machine and
 // which not.
 // Salt: show_state_usage.
-func showStateUsage(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	s, err := openShow(ctx, c)
+func showStateUsage(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result, error) {
+	s, err := openShow(ctx, c, a.options())
 	if err != nil {
 		return fun.Result{}, err
 	}

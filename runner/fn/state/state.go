@@ -1,9 +1,9 @@
 // Package statefn has the execution module state: it compiles SLS files or the
 // top file, and runs or shows the result.
 //
-// [Module] is the table of functions. Each opens a session (session.go), which
-// validates pillar, sets the test mode and forks the Env; then it compiles
-// (runner/high, runner/low) and runs (runner/exec).
+// [Module] is the table of functions. Most open a session (session.go), which
+// validates pillar, sets the test mode and forks the Env as their arguments say
+// (args.go); then they compile (runner/high, runner/low) and run (runner/exec).
 //
 // Salt: salt/modules/state.py.
 package statefn

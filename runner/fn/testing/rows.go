@@ -28,5 +28,3 @@ var specs = []fun.Spec{
 		Doc: "Return \"bar\". Salt also prints \"foo\"; here standard output is only the report.",
 	},
 }
-
-var localities = []string{"us", "uk"}

@@ -21,8 +21,8 @@ type argArgs struct {
 
 // arg returns what it was given. Salt: salt/runners/test.py arg.
 func arg(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
-	kw := value.NewMap(a.Rest.Map.Len())
-	for k, v := range a.Rest.Map.All() {
+	kw := value.NewMap(a.Rest.Len())
+	for k, v := range a.Rest.All() {
 		if n, ok := k.(string); ok && len(n) > 1 && n[:2] == "__" {
 			continue
 		}

@@ -71,13 +71,13 @@ func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 	case "denied", "den":
 		return fun.Value(value.MapOf("minions_denied", value.NewList()))
 	case "all":
-		return listAll(ctx, c)
+		return listAll(ctx, c, &fun.NoArgs{})
 	default:
 		return fun.Result{}, fun.Errorf("there are keys of the status accepted, unaccepted, rejected, denied and all, not %s", value.Repr(m))
 	}
 }
 
-func listAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func listAll(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	l, err := ids(ctx, c, "*")
 	if err != nil {
 		return fun.Result{}, err

@@ -11,7 +11,7 @@ var keySpecs = []fun.Spec{
 		Doc: "List the keys with a status; the targets of the roster are the accepted keys.",
 	},
 	{
-		Name: "list_all", Src: "wheel/key.py list_all", Fn: listAll,
+		Name: "list_all", Src: "wheel/key.py list_all", Do: listAll,
 		Doc: "List all keys by status.",
 	},
 	{
@@ -29,12 +29,8 @@ var configSpecs = []fun.Spec{
 
 var errorSpecs = []fun.Spec{
 	{
-		Name: "error", Src: "wheel/error.py error", Fn: saltrun.Fail,
+		Name: "error", Src: "wheel/error.py error", Do: saltrun.Fail,
 		Doc: saltrun.ErrorDoc,
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Str, Doc: "Python exception such as Exception; only the message is shown"},
-			{Name: "message", Type: fun.Str, Default: "", Doc: "error message"},
-		},
 	},
 }
 
