@@ -171,7 +171,7 @@ func TestHostileFrames(t *testing.T) {
 		"bytes of nobody's":       {rawFrame(kindData, 99, []byte("x")), "never open"},
 		"bytes of its own":        {rawFrame(kindData, 2, []byte("x")), "never open"},
 		"an end of nobody's":      {rawFrame(kindEnd, 99, []byte{0}), "never open"},
-		"more than was granted":   {bytes.Repeat(rawFrame(kindData, 1, bytes.Repeat([]byte{1}, 32<<10)), 64), "was granted"},
+		"more than was granted":   {rawFrame(kindData, 1, bytes.Repeat([]byte{1}, 512<<10)), "was granted"}, // at once, before any of it is read
 		"credit":                  {bytes.Repeat(rawFrame(kindCredit, 1, []byte{0x3f, 0xff, 0xff, 0xff}), 3), "a credit of"},
 		"half a credit":           {rawFrame(kindCredit, 1, []byte{1}), "a credit of 1 bytes"},
 		"an end without a code":   {rawFrame(kindEnd, 1, nil), "an end of 0 bytes"},
