@@ -121,31 +121,40 @@ func TestEachAttack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(text), "\n## Attacks and their tests\n")
-	table, _, _ = strings.Cut(table, "\n## ")
 	rows := 0
-	for line := range strings.Lines(table) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 4 {
-			continue
-		}
-		dir := ""
-		for _, m := range regexp.MustCompile("`([^`]*)`|\\b(Test\\w+)").FindAllStringSubmatch(cells[3], -1) {
-			if m[2] == "" {
-				dir = m[1]
-				continue
-			}
-			rows++
-			if !slices.Contains(known.of(t, dir), m[2]) {
-				t.Errorf("docs/security.md: %s has no test %s", dir, m[2])
-			} else if !named["./"+dir+" "+m[2]] {
-				t.Errorf("docs/security.md: no guard of bench/mutants/list.txt is noticed by %s of %s", m[2], dir)
-			}
+	for _, n := range namedIn(string(text)) {
+		rows++
+		if !slices.Contains(known.of(t, n.dir), n.test) {
+			t.Errorf("docs/security.md:%d: %s has no test %s", n.line, n.dir, n.test)
+		} else if !named["./"+n.dir+" "+n.test] {
+			t.Errorf("docs/security.md:%d: no guard of bench/mutants/list.txt is noticed by %s of %s", n.line, n.test, n.dir)
 		}
 	}
 	if hostile < 50 || rows < 50 {
 		t.Errorf("%d tests have Hostile in their names, and docs/security.md names %d", hostile, rows)
 	}
+}
+
+// A naming is a test that a page names.
+type naming struct {
+	line      int
+	dir, test string
+}
+
+// namedIn returns the tests that a page names, in tables and in its text: behind their
+// package, which is in backticks.
+func namedIn(page string) (out []naming) {
+	dir := ""
+	for i, line := range strings.Split(page, "\n") {
+		for _, m := range regexp.MustCompile("`([^`]*)`|\\b(Test\\w+)").FindAllStringSubmatch(line, -1) {
+			if m[2] == "" {
+				dir = m[1]
+				continue
+			}
+			out = append(out, naming{i + 1, dir, m[2]})
+		}
+	}
+	return out
 }
 
 // TestSample tries some guards, those whose tests are quick to build, and what the

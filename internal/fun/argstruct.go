@@ -196,7 +196,7 @@ func ParseType(text string) (Type, error) {
 		text = text[len(word):]
 		n := slices.Index(typeWords[:], word)
 		if n < 0 {
-			return 0, fmt.Errorf("%q is no type of an argument", word)
+			return 0, fmt.Errorf("%q is not a type of arguments", word)
 		}
 		t |= 1 << n
 		if inner, ok := strings.CutPrefix(text, "["); ok {
@@ -206,7 +206,7 @@ func ParseType(text string) (Type, error) {
 				return 0, err
 			}
 			if !ok || e == Any || t&(List|Comma|Dict) == 0 || Elem(t) != 0 && Elem(t) != e {
-				return 0, fmt.Errorf("[%s] is no type of elements here", of)
+				return 0, fmt.Errorf("[%s] is not a type of elements here", of)
 			}
 			t, text = t|e<<elem, after
 		}
@@ -217,7 +217,7 @@ func ParseType(text string) (Type, error) {
 		}
 	}
 	if t == 0 {
-		return 0, fmt.Errorf("a type without a word")
+		return 0, fmt.Errorf("an empty type")
 	}
 	return t, nil
 }

@@ -85,10 +85,10 @@ func TestArgStructFaults(t *testing.T) {
 		}{}, "declares no argument"},
 		{struct {
 			A string `arg:"a,requird"`
-		}{}, `"requird" is no type`},
+		}{}, `"requird" is not a type`},
 		{struct {
 			A string `arg:"a,str[int]"`
-		}{}, "no type of elements here"},
+		}{}, "not a type of elements here"},
 		{struct {
 			A int64 `arg:"a" default:"many"`
 		}{}, "the default many cannot be read"},

@@ -171,7 +171,7 @@ func TestHostileFrames(t *testing.T) {
 		"bytes of nobody's":       {rawFrame(kindData, 99, []byte("x")), "never open"},
 		"bytes of its own":        {rawFrame(kindData, 2, []byte("x")), "never open"},
 		"an end of nobody's":      {rawFrame(kindEnd, 99, []byte{0}), "never open"},
-		"more than was granted":   {bytes.Repeat(rawFrame(kindData, 1, bytes.Repeat([]byte{1}, 32<<10)), 64), "was granted"},
+		"more than was granted":   {rawFrame(kindData, 1, bytes.Repeat([]byte{1}, 512<<10)), "was granted"}, // at once, before any of it is read
 		"credit":                  {bytes.Repeat(rawFrame(kindCredit, 1, []byte{0x3f, 0xff, 0xff, 0xff}), 3), "a credit of"},
 		"half a credit":           {rawFrame(kindCredit, 1, []byte{1}), "a credit of 1 bytes"},
 		"an end without a code":   {rawFrame(kindEnd, 1, nil), "an end of 0 bytes"},
@@ -238,6 +238,7 @@ func TestHostileFlood(t *testing.T) { // not parallel: it measures the memory
 		"notes":               rawFrame(7, 0, append([]byte{1, 'x', 9, 0x80, 0x80, 0x40}, make([]byte, 1<<19)...)),
 		"requests":            rawFrame(2, 2, append([]byte{0, 1, 'x'}, make([]byte, 1<<10)...)),
 		"bytes":               rawFrame(3, 1, make([]byte, 32<<10)),
+		"bytes of a target":   rawFrame(3, 1, bytes.Repeat([]byte{1}, 32<<10)),
 		"no bytes":            rawFrame(3, 1, nil),
 		"ends":                rawFrame(5, 1, append([]byte{1}, make([]byte, 60<<10)...)),
 		"cancels":             rawFrame(6, 1, make([]byte, 1<<20)),
@@ -274,7 +275,7 @@ func TestHostileFlood(t *testing.T) { // not parallel: it measures the memory
 			runtime.ReadMemStats(&before)
 			most, sent := uint64(0), 0
 			frame = bytes.Repeat(frame, 1+4096/len(frame))
-			for sent < 32<<20 {
+			for sent < 64<<20 {
 				if _, err := there.Write(frame); err != nil {
 					break
 				}

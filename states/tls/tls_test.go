@@ -69,8 +69,10 @@ func TestAuthority(t *testing.T) {
 			t.Errorf("cert_info = %s\nlacks %s", info, want)
 		}
 	}
-	if st, err := h.Stat("/etc/pki/koji/koji_ca_cert.key"); err != nil || st.Perm() != 0o600 {
-		t.Errorf("the key of the authority has mode %o, %v", st.Perm(), err)
+	for _, name := range []string{"/etc/pki/koji/koji_ca_cert.key", "/etc/pki/koji/certs/www.key", "/etc/pki/koji/certs/www.p12"} {
+		if st, err := h.Stat(name); err != nil || st.Perm() != 0o600 {
+			t.Errorf("%s has mode %o, %v", name, st.Perm(), err)
+		}
 	}
 	h.SetNow(h.Now().Add(11 * 24 * time.Hour))
 	r.Steps(t, []calltest.Step{{"state tls.valid_certificate {name: /etc/pki/koji/certs/www.crt}", "False: Certificate is expired {}"}})

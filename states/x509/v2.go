@@ -25,6 +25,8 @@ type work struct {
 	// make returns the new content.
 	make func() ([]byte, error)
 	text bool // the new content is PEM
+	// private says that a private key is in the new content.
+	private bool
 	// current says whether the file has something of the kind.
 	current func() bool
 	force   bool // the file is replaced without a look at it
@@ -113,6 +115,9 @@ func (s *state) act(ctx context.Context, w work, verb string, due bool) fun.Ret 
 			return s.fail(err)
 		}
 		comment = "The " + w.what + " has been " + verb
+		if w.private && !value.Truth(args.At("mode")) {
+			args.Set("mode", newKeyMode(s.c.Env.Host, s.c.Name))
+		}
 	}
 	args.Set("replace", due && w.text)
 	if due && w.text {
@@ -280,7 +285,12 @@ type certificateManagedV2Args struct {
 }
 
 // certificateManagedV2 manages a certificate. Salt: states/x509_v2.py certificate_managed.
+<<<<<<< HEAD
 func certificateManagedV2(ctx context.Context, c *fun.Call, a *certificateManagedV2Args) fun.Ret {
+=======
+// Difference: a new file with a private key in it (pkcs12) is for its owner only.
+func certificateManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
+>>>>>>> next
 	s, rest := begin(c)
 	kw := certKwargs(rest)
 	h := c.Env.Host
@@ -340,7 +350,7 @@ func certificateManagedV2(ctx context.Context, c *fun.Call, a *certificateManage
 	}
 	return s.run(ctx, work{
 		what: "certificate", correct: "The certificate is in the correct state", look: look, make: create,
-		text: strings.HasSuffix(encoding, "pem"), current: func() bool { return current != nil },
+		text: strings.HasSuffix(encoding, "pem"), private: encoding == "pkcs12", current: func() bool { return current != nil },
 	})
 }
 
@@ -485,10 +495,13 @@ func pemManagedV2(ctx context.Context, c *fun.Call, a *pemManagedV2Args) fun.Ret
 }
 
 // writePEM writes a PEM block by file.managed. The difference is not shown where a
-// private key is in it.
+// private key is in it. A file that gets one is for its owner only.
 func writePEM(ctx context.Context, c *fun.Call, file *value.Map, entry string) fun.Ret {
 	file.Set("contents", entry)
 	old, err := c.Env.Host.ReadFile(c.Name)
+	if pki.HasPrivate(entry) && (err != nil || string(old) != entry) && !value.Truth(file.At("mode")) {
+		file.Set("mode", newKeyMode(c.Env.Host, c.Name))
+	}
 	if pki.HasPrivate(entry) || err == nil && pki.HasPrivate(string(old)) {
 		file.Set("show_changes", false)
 	}

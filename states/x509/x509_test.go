@@ -156,7 +156,7 @@ func TestV2(t *testing.T) {
 
 		{"state x509.pem_managed {name: /pki/p.pem, text: /pki/ca.crt}", "True: File /pki/p.pem updated", ""},
 		{"state x509.pem_managed {name: /pki/p.pem, text: /pki/ca.crt}", "True: File /pki/p.pem is in the correct state {}", ""},
-		{"state x509.pem_managed {name: /pki/p.pem, text: /pki/ca.key}", "True: File /pki/p.pem updated {'diff': '<show_changes=False>'}", ""},
+		{"state x509.pem_managed {name: /pki/p.pem, text: /pki/ca.key}", "True: File /pki/p.pem updated {'mode': '0640', 'diff': '<show_changes=False>'}", ""},
 		{"state x509.pem_managed {name: /pki/p.pem, text: nonsense}", "False: PEM text not valid", ""},
 		{"call x509.sign_remote_certificate {signing_policy: www, kwargs: {csr: /pki/l.csr, CN: z}, __pub_id: www1}", "{'data': b'", "'errors': []"},
 		{"call x509.sign_remote_certificate {signing_policy: www, kwargs: {public_key: /pki/l.crt, CN: z}, __pub_id: db1}", "{'data': None, 'errors': ['minion not permitted to use specified signing policy']}", ""},
