@@ -285,12 +285,8 @@ type certificateManagedV2Args struct {
 }
 
 // certificateManagedV2 manages a certificate. Salt: states/x509_v2.py certificate_managed.
-<<<<<<< HEAD
-func certificateManagedV2(ctx context.Context, c *fun.Call, a *certificateManagedV2Args) fun.Ret {
-=======
 // Difference: a new file with a private key in it (pkcs12) is for its owner only.
-func certificateManagedV2(ctx context.Context, c *fun.Call) fun.Ret {
->>>>>>> next
+func certificateManagedV2(ctx context.Context, c *fun.Call, a *certificateManagedV2Args) fun.Ret {
 	s, rest := begin(c)
 	kw := certKwargs(rest)
 	h := c.Env.Host
