@@ -23,8 +23,8 @@ type namesArg struct {
 }
 
 type permsArg struct {
-	_ fun.Arguments
-	_ string `arg:"perms" default:"" doc:"permissions as letters of rwxX; X is x for directories and for what somebody may execute"`
+	_     fun.Arguments
+	Perms string `arg:"perms" default:"" doc:"permissions as letters of rwxX; X is x for directories and for what somebody may execute"`
 }
 
 type recurseArg struct {
@@ -33,8 +33,8 @@ type recurseArg struct {
 }
 
 type forceArg struct {
-	_ fun.Arguments
-	_ bool `arg:"force" default:"False" doc:"remove all other entries if something is to be changed"`
+	_     fun.Arguments
+	Force bool `arg:"force" default:"False" doc:"remove all other entries if something is to be changed"`
 }
 
 // specs are the functions, alphabetically.
