@@ -172,11 +172,11 @@ func imageAbsent(ctx context.Context, c *fun.Call, a *imageAbsentArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following images will be removed: " + strings.Join(todo, ", ")}
 	}
-	return removeImages(ctx, c, a, e, todo)
+	return removeImages(ctx, e, todo, a.Force)
 }
 
-func removeImages(ctx context.Context, c *fun.Call, a *imageAbsentArgs, e *docker.Engine, todo []string) fun.Ret {
-	result, err := e.RemoveImages(ctx, todo, a.Force, true)
+func removeImages(ctx context.Context, e *docker.Engine, todo []string, force bool) fun.Ret {
+	result, err := e.RemoveImages(ctx, todo, force, true)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}

@@ -184,7 +184,7 @@ type presentArgs struct {
 // Salt: salt/states/linux_acl.py present. Differences: the type other works, and X
 // is compared.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -192,7 +192,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 		return fun.Fail("%s", fault)
 	}
 	w.perms, w.force = a.Perms, a.Force
-	name := a.AclName
+	name := a.ACLName
 	return w.change(ctx, []string{name}, name)
 }
 
@@ -209,7 +209,7 @@ type listPresentArgs struct {
 // listPresent gives several users or groups permissions.
 // Salt: salt/states/linux_acl.py list_present.
 func listPresent(ctx context.Context, c *fun.Call, a *listPresentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -217,7 +217,7 @@ func listPresent(ctx context.Context, c *fun.Call, a *listPresentArgs) fun.Ret {
 		return fun.Fail("%s", fault)
 	}
 	w.perms, w.force = a.Perms, a.Force
-	names := a.AclNames
+	names := a.ACLNames
 	if len(names) == 0 {
 		names = []string{""}
 	}
@@ -271,14 +271,14 @@ type absentArgs struct {
 // owning group and others cannot be removed.
 // Salt: salt/states/linux_acl.py absent.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	return w.remove(ctx, []string{a.AclName})
+	return w.remove(ctx, []string{a.ACLName})
 }
 
 type listAbsentArgs struct {
@@ -292,12 +292,12 @@ type listAbsentArgs struct {
 // listAbsent takes the entries of several users or groups out.
 // Salt: salt/states/linux_acl.py list_absent.
 func listAbsent(ctx context.Context, c *fun.Call, a *listAbsentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	return w.remove(ctx, a.AclNames)
+	return w.remove(ctx, a.ACLNames)
 }

@@ -161,9 +161,9 @@ func (j *job) failed(err error) fun.Ret {
 }
 
 type managedArgs struct {
-	_ string `arg:"name,required" doc:"the repository: an entry in one line (apt), or its ID"`
-	ppaArg
-	coprArg
+	_                string            `arg:"name,required" doc:"the repository: an entry in one line (apt), or its ID"`
+	PPA              string            `arg:"ppa" doc:"OWNER/NAME of a Personal Package Archive (Ubuntu)"`
+	Copr             string            `arg:"copr" doc:"OWNER/NAME of a repository of Copr (Red Hat family)"`
 	Aptkey           bool              `arg:"aptkey" default:"True" doc:"use apt-key for keys where it is there, and the entry names no keyring by signed-by (apt)"`
 	AllowInsecureKey bool              `arg:"allow_insecure_key,kw" default:"True" doc:"allow a key_url with http"`
 	_                value.Value       `arg:"architectures,kw,comma[str]" doc:"architectures of the entry (apt)"`

@@ -2,16 +2,6 @@ package pkgrepo
 
 import "brine/internal/fun"
 
-type coprArg struct {
-	_    fun.Arguments
-	Copr string `arg:"copr" doc:"OWNER/NAME of a repository of Copr (Red Hat family)"`
-}
-
-type ppaArg struct {
-	_   fun.Arguments
-	PPA string `arg:"ppa" doc:"OWNER/NAME of a Personal Package Archive (Ubuntu)"`
-}
-
 type ppaAuthArg struct {
 	_ fun.Arguments
 	_ string `arg:"ppa_auth,kw,secret" doc:"USER:PASSWORD of a private archive (Ubuntu)"`

@@ -196,7 +196,7 @@ func absent(ctx context.Context, c *fun.Call, args *absentArgs) fun.Ret {
 		}
 	}
 	if c.Test {
-		return predictAbsent(c, args, a, keys)
+		return predictAbsent(args.Source, a, keys)
 	}
 	var all []string
 	for _, k := range keys {
@@ -217,12 +217,11 @@ func absent(ctx context.Context, c *fun.Call, args *absentArgs) fun.Ret {
 	return ret
 }
 
-func predictAbsent(c *fun.Call, args *absentArgs, a ssh.Auth, keys []ssh.Key) fun.Ret {
+func predictAbsent(src string, a ssh.Auth, keys []ssh.Key) fun.Ret {
 	have, err := a.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
-	src := args.Source
 	comment := ""
 	for _, k := range keys {
 		if _, ok := have.Find(k.Key); !ok {
