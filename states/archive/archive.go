@@ -46,33 +46,33 @@ type job struct {
 }
 
 type extractedArgs struct {
-	_                  string        `arg:"name,required,path" doc:"absolute path of the directory to extract to"`
-	_                  value.Value   `arg:"source,required,str|list" doc:"URL or path of the archive; the first of a list that exists"`
-	_                  string        `arg:"source_hash" doc:"digest of the archive, or a file of digests"`
-	_                  string        `arg:"source_hash_name" doc:"name to look up in a file of digests"`
-	_                  bool          `arg:"source_hash_update" default:"False" doc:"extract again if the digest changed"`
-	_                  bool          `arg:"skip_files_list_verify" default:"False" doc:"do nothing while the digest is the one that source_hash_update noted"`
-	KeepSource         bool          `arg:"keep_source" default:"True" doc:"keep a downloaded archive in the cache"`
-	_                  bool          `arg:"skip_verify" default:"False" doc:"accept a remote archive without a digest"`
-	Password           value.Value   `arg:"password,secret,str" doc:"accepted; encrypted archives are not supported"`
-	Options            value.Value   `arg:"options,str" doc:"options of tar(1) or unzip(1), which then extracts the archive"`
-	ListOptions        string        `arg:"list_options" doc:"command that writes the decompressed archive to standard output, for other compressions"`
-	Force              bool          `arg:"force" default:"False" doc:"replace files of another type that have the same names"`
-	Overwrite          bool          `arg:"overwrite" default:"False" doc:"always extract"`
-	Clean              bool          `arg:"clean" default:"False" doc:"first remove the top-level entries of the archive"`
-	CleanParent        bool          `arg:"clean_parent" default:"False" doc:"first remove the directory and its contents"`
-	User               value.Value   `arg:"user,str|int" doc:"owner of extracted files, by name or ID"`
-	Group              value.Value   `arg:"group,str|int" doc:"group of extracted files, by name or ID"`
-	IfMissing          value.Value   `arg:"if_missing,path" doc:"do nothing if this path exists"`
-	TrimOutput         value.Value   `arg:"trim_output,bool|int" default:"False" doc:"report at most this many files; True is 100"`
-	UseCmdUnzip        fun.Opt[bool] `arg:"use_cmd_unzip" doc:"extract a zip archive with unzip(1); default: if options are given"`
-	_                  bool          `arg:"extract_perms" default:"True" doc:"keep the permissions in a zip archive"`
-	EnforceToplevel    bool          `arg:"enforce_toplevel" default:"True" doc:"refuse an archive without a single top-level directory"`
-	EnforceOwnershipOn value.Value   `arg:"enforce_ownership_on,path" doc:"path whose owner is managed instead of that of all files"`
-	_                  string        `arg:"archive_format" doc:"tar or zip; default: by the name of the source"`
-	_                  bool          `arg:"use_etag" default:"False" doc:"use ETag headers to check whether a web source changed"`
+	_                   string        `arg:"name,required,path" doc:"absolute path of the directory to extract to"`
+	Source              value.Value   `arg:"source,required,str|list" doc:"URL or path of the archive; the first of a list that exists"`
+	SourceHash          value.Value   `arg:"source_hash,str" doc:"digest of the archive, or a file of digests"`
+	SourceHashName      string        `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	SourceHashUpdate    bool          `arg:"source_hash_update" default:"False" doc:"extract again if the digest changed"`
+	SkipFilesListVerify bool          `arg:"skip_files_list_verify" default:"False" doc:"do nothing while the digest is the one that source_hash_update noted"`
+	KeepSource          bool          `arg:"keep_source" default:"True" doc:"keep a downloaded archive in the cache"`
+	SkipVerify          bool          `arg:"skip_verify" default:"False" doc:"accept a remote archive without a digest"`
+	Password            value.Value   `arg:"password,secret,str" doc:"accepted; encrypted archives are not supported"`
+	Options             value.Value   `arg:"options,str" doc:"options of tar(1) or unzip(1), which then extracts the archive"`
+	ListOptions         string        `arg:"list_options" doc:"command that writes the decompressed archive to standard output, for other compressions"`
+	Force               bool          `arg:"force" default:"False" doc:"replace files of another type that have the same names"`
+	Overwrite           bool          `arg:"overwrite" default:"False" doc:"always extract"`
+	Clean               bool          `arg:"clean" default:"False" doc:"first remove the top-level entries of the archive"`
+	CleanParent         bool          `arg:"clean_parent" default:"False" doc:"first remove the directory and its contents"`
+	User                value.Value   `arg:"user,str|int" doc:"owner of extracted files, by name or ID"`
+	Group               value.Value   `arg:"group,str|int" doc:"group of extracted files, by name or ID"`
+	IfMissing           value.Value   `arg:"if_missing,path" doc:"do nothing if this path exists"`
+	TrimOutput          value.Value   `arg:"trim_output,bool|int" default:"False" doc:"report at most this many files; True is 100"`
+	UseCmdUnzip         fun.Opt[bool] `arg:"use_cmd_unzip" doc:"extract a zip archive with unzip(1); default: if options are given"`
+	ExtractPerms        bool          `arg:"extract_perms" default:"True" doc:"keep the permissions in a zip archive"`
+	EnforceToplevel     bool          `arg:"enforce_toplevel" default:"True" doc:"refuse an archive without a single top-level directory"`
+	EnforceOwnershipOn  value.Value   `arg:"enforce_ownership_on,path" doc:"path whose owner is managed instead of that of all files"`
+	ArchiveFormat       string        `arg:"archive_format" doc:"tar or zip; default: by the name of the source"`
+	UseETag             bool          `arg:"use_etag" default:"False" doc:"use ETag headers to check whether a web source changed"`
 	fun.SystemPath
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // extracted unpacks an archive.
@@ -145,7 +145,7 @@ func extracted(ctx context.Context, c *fun.Call, a *extractedArgs) fun.Ret {
 // check checks the arguments and returns what is wrong.
 func (j *job) check() string {
 	c := j.c
-	if c.Bool("skip_files_list_verify") && c.Bool("skip_verify") {
+	if j.a.SkipFilesListVerify && j.a.SkipVerify {
 		return `Only one of "skip_files_list_verify" and "skip_verify" can be set to True`
 	}
 	name := c.Name
@@ -157,12 +157,14 @@ func (j *job) check() string {
 		return trimmed + " exists and is not a directory"
 	}
 	j.dir = trimmed + "/"
-	for _, a := range []string{"if_missing", "enforce_ownership_on"} {
-		if p := c.Str(a); p != "" && !filepath.IsAbs(p) {
-			return fmt.Sprintf("Value for '%s' is not an absolute path", a)
-		}
+	owned := fun.TextOf(j.a.EnforceOwnershipOn)
+	if p := fun.TextOf(j.a.IfMissing); p != "" && !filepath.IsAbs(p) {
+		return "Value for 'if_missing' is not an absolute path"
 	}
-	if p := c.Str("enforce_ownership_on"); p != "" && !strings.HasPrefix(filepath.Clean(p)+"/", j.dir) {
+	if owned != "" && !filepath.IsAbs(owned) {
+		return "Value for 'enforce_ownership_on' is not an absolute path"
+	}
+	if owned != "" && !strings.HasPrefix(filepath.Clean(owned)+"/", j.dir) {
 		return "Value for 'enforce_ownership_on' must be within " + j.dir
 	}
 	return ""
@@ -170,18 +172,17 @@ func (j *job) check() string {
 
 // checkOwner checks the owner that is asked for.
 func (j *job) checkOwner() string {
-	c := j.c
-	if u := c.Value("user"); value.Truth(u) {
+	if u := j.a.User; value.Truth(u) {
 		if _, ok := j.fs.UserToUID(u); !ok {
 			return fmt.Sprintf("User %s does not exist", value.Str(u))
 		}
 	}
-	if g := c.Value("group"); value.Truth(g) {
+	if g := j.a.Group; value.Truth(g) {
 		if _, ok := j.fs.GroupToGID(g); !ok {
 			return fmt.Sprintf("Group %s does not exist", value.Str(g))
 		}
 	}
-	if c.Bool("source_hash_update") && !c.Bool("source_hash") {
+	if j.a.SourceHashUpdate && !value.Truth(j.a.SourceHash) {
 		j.ret.Warnings = append(j.ret.Warnings, "The 'source_hash_update' argument is ignored when 'source_hash' is not also specified.")
 	}
 	return ""
@@ -190,14 +191,13 @@ func (j *job) checkOwner() string {
 // fetch finds the archive and brings it to this machine; stop says that the
 // return is complete.
 func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
-	c := j.c
 	fail := func(format string, args ...any) (fun.Ret, bool) { return j.ret.Fail(format, args...).Ret(), true }
-	src, hash, err := j.fs.SourceList(ctx, c.Value("source"), c.Value("source_hash"))
+	src, hash, err := j.fs.SourceList(ctx, j.a.Source, j.a.SourceHash)
 	if err != nil {
 		return fail("%s", err)
 	}
 	if src == "" {
-		return fail(`Invalid source "%s"`, value.Str(c.Value("source")))
+		return fail(`Invalid source "%s"`, value.Str(j.a.Source))
 	}
 	j.source = src
 	local := cp.Scheme(src) == "" || cp.Scheme(src) == "file"
@@ -208,7 +208,7 @@ func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
 		}
 	}
 	base, _, _ := strings.Cut(src, "?")
-	j.format = strings.ToLower(c.Str("archive_format"))
+	j.format = strings.ToLower(j.a.ArchiveFormat)
 	switch {
 	case j.format == "":
 		if j.format = archives.Guess(base); j.format == "" {
@@ -220,22 +220,22 @@ func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
 	if j.format == "rar" {
 		return fail("rar archives are not supported")
 	}
-	if j.format == "tar" && c.Bool("password") {
+	if j.format == "tar" && value.Truth(j.a.Password) {
 		return fail("The 'password' argument is only supported for zip archives")
 	}
 	if fault := j.zipArgs(); fault != "" {
 		return fail("%s", fault)
 	}
-	if m := regexp.MustCompile(`--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?`).FindStringSubmatch(c.Str("options")); m != nil {
+	if m := regexp.MustCompile(`--strip(?:-components)?(?:\s+|=)["']?(\d+)["']?`).FindStringSubmatch(fun.TextOf(j.a.Options)); m != nil {
 		j.strip, _ = strconv.Atoi(m[1])
 	}
 	var want cp.Sum
 	if value.Truth(hash) {
-		if want, err = j.fs.SourceSum(ctx, "", src, value.Str(hash), c.Str("source_hash_name"), cp.Options{}); err != nil {
+		if want, err = j.fs.SourceSum(ctx, "", src, value.Str(hash), j.a.SourceHashName, cp.Options{}); err != nil {
 			return fail("%s", err)
 		}
 	}
-	if c.Bool("skip_files_list_verify") && want.Hex != "" && j.fs.IsDir(j.dir) && j.notedSum() == noteOf(want) {
+	if j.a.SkipFilesListVerify && want.Hex != "" && j.fs.IsDir(j.dir) && j.notedSum() == noteOf(want) {
 		j.ret.Comment = fmt.Sprintf("Archive %s existing source sum is the same as the expected one and skip_files_list_verify argument was set to True. Extraction is not needed", cp.Redact(j.source))
 		return j.ret.Ret(), true
 	}
@@ -244,7 +244,7 @@ func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
 	} else if ret, stop := j.download(ctx, want); stop {
 		return ret, true
 	}
-	if want.Hex != "" && !c.Bool("skip_verify") {
+	if want.Hex != "" && !j.a.SkipVerify {
 		have, err := cp.HashFile(j.fs.Host, j.cached, want.Type)
 		if err != nil {
 			return fail("%s", host.OSError(err))
@@ -252,7 +252,7 @@ func (j *job) fetch(ctx context.Context) (fun.Ret, bool) {
 		if have != want.Hex {
 			return fail("%s does not match the desired source_hash %s", cp.Redact(j.source), want.Hex)
 		}
-		j.other = c.Bool("source_hash_update") && j.changedSum(want)
+		j.other = j.a.SourceHashUpdate && j.changedSum(want)
 	}
 	return fun.Ret{}, false
 }
@@ -267,7 +267,7 @@ func (j *job) zipArgs() string {
 		j.unzip = use
 		return ""
 	}
-	if !use && !!j.a.UseCmdUnzip.Given {
+	if !use && j.a.UseCmdUnzip.Given {
 		return "'use_cmd_unzip' cannot be set to False if CLI options are being specified (via the 'options' argument). Either remove 'use_cmd_unzip', or set it to True."
 	}
 	if _, err := j.fs.LookPath("unzip", ""); err != nil {
@@ -290,10 +290,10 @@ func (j *job) download(ctx context.Context, want cp.Sum) (fun.Ret, bool) {
 		j.ret.Name = j.source
 		return j.ret.Fail(format, args...).Ret(), true
 	}
-	if cp.IsRemote(j.source) && want.Hex == "" && !c.Bool("skip_verify") && !c.Bool("use_etag") {
+	if cp.IsRemote(j.source) && want.Hex == "" && !j.a.SkipVerify && !j.a.UseETag {
 		return fail("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify or use_etag to True", cp.Redact(j.source))
 	}
-	p, err := cp.New(c.Env, j.fs.SaltEnv).CacheFile(ctx, j.source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag")})
+	p, err := cp.New(c.Env, j.fs.SaltEnv).CacheFile(ctx, j.source, cp.Options{SourceHash: want.Hex, UseETag: j.a.UseETag})
 	if err != nil {
 		return fail("%s", host.OSError(err))
 	}
@@ -406,19 +406,18 @@ func (j *job) compare() (due bool, wrong []string) {
 // checkSystem returns an error where a system directory would be removed, or
 // given away with all that is in it.
 func (j *job) checkSystem() error {
-	c := j.c
-	if c.Bool("clean_parent") && j.fs.LExists(j.dir) {
+	if j.a.CleanParent && j.fs.LExists(j.dir) {
 		if err := j.fs.CheckSystem(j.dir, false); err != nil {
 			return err
 		}
 	}
-	owned := value.Truth(c.Value("user")) || value.Truth(c.Value("group"))
-	if p := c.Str("enforce_ownership_on"); p != "" && owned {
+	owned := value.Truth(j.a.User) || value.Truth(j.a.Group)
+	if p := fun.TextOf(j.a.EnforceOwnershipOn); p != "" && owned {
 		if err := j.fs.CheckSystem(p, true); err != nil {
 			return err
 		}
 	}
-	if !c.Bool("clean") && (!owned || c.Str("enforce_ownership_on") != "") {
+	if !j.a.Clean && (!owned || fun.TextOf(j.a.EnforceOwnershipOn) != "") {
 		return nil
 	}
 	for _, top := range slices.Concat(j.list.TopDirs, j.list.TopFiles) {
@@ -487,20 +486,20 @@ func (j *job) remove(names []string) (fun.Ret, bool) {
 func (j *job) extract(ctx context.Context) (ret fun.Ret, ok bool) {
 	c := j.c
 	fail := func(format string, args ...any) (fun.Ret, bool) { return j.ret.Fail(format, args...).Ret(), false }
-	if c.Bool("clean_parent") && j.fs.LExists(strings.TrimSuffix(j.dir, "/")) {
+	if j.a.CleanParent && j.fs.LExists(strings.TrimSuffix(j.dir, "/")) {
 		if _, err := j.fs.Remove(strings.TrimSuffix(j.dir, "/")); err != nil {
 			return fail("Unable to remove the directory %s. The following errors were observed:\n\n- %s", j.dir, host.OSError(err))
 		}
 		j.ret.Changes.Set("removed", fmt.Sprintf("Directory %s was removed prior to the extraction", j.dir))
 	}
-	if c.Bool("clean") {
+	if j.a.Clean {
 		if ret, stop := j.remove(slices.Concat(j.list.TopDirs, j.list.TopFiles)); stop {
 			return ret, false
 		}
 	}
 	created := !j.fs.IsDir(j.dir)
 	if created {
-		if err := j.fs.Mkdir(ctx, j.dir, files.Perms{User: c.Value("user")}); err != nil {
+		if err := j.fs.Mkdir(ctx, j.dir, files.Perms{User: j.a.User}); err != nil {
 			return fail("%s", host.OSError(err))
 		}
 	}
@@ -511,11 +510,11 @@ func (j *job) extract(ctx context.Context) (ret fun.Ret, ok bool) {
 	case j.unzip:
 		names, err = j.cmdUnzip(ctx)
 	case j.format == "zip":
-		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, limits, c.Bool("extract_perms"))
-		names = archives.TrimListed(names, c.Value("trim_output"))
-	case c.IsNone("options"):
+		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, limits, j.a.ExtractPerms)
+		names = archives.TrimListed(names, j.a.TrimOutput)
+	case j.a.Options == nil:
 		names, err = archives.Extract(ctx, j.fs.Host, j.cached, j.format, j.dir, limits, true)
-		names = archives.Trim(names, c.Value("trim_output"))
+		names = archives.Trim(names, j.a.TrimOutput)
 	default:
 		var failed *value.Map
 		if names, failed, err = j.tar(ctx); failed != nil {
@@ -539,8 +538,8 @@ func (j *job) extract(ctx context.Context) (ret fun.Ret, ok bool) {
 	j.ret.Changes.Set("extracted_files", value.Strings(names...))
 	j.ret.Comment = fmt.Sprintf("%s extracted to %s", cp.Redact(j.source), j.dir)
 	j.explain()
-	trim := value.Str(c.Value("trim_output"))
-	if c.Value("trim_output") == true {
+	trim := value.Str(j.a.TrimOutput)
+	if j.a.TrimOutput == true {
 		trim = "100"
 	}
 	j.ret.Comment += fmt.Sprintf(". Output was trimmed to %s number of lines", trim)
@@ -572,7 +571,7 @@ func (j *job) cmdUnzip(ctx context.Context) ([]string, error) {
 // keep, is False.
 func (j *job) dropCached() {
 	keep := j.a.KeepSource
-	if v, ok := j.c.Kw.Get("keep"); ok && keep {
+	if v, ok := j.a.Rest.Get("keep"); ok && keep {
 		keep = value.Truth(v)
 	}
 	if keep || j.cached == j.source || !strings.HasPrefix(j.cached, strings.TrimSuffix(j.c.Env.CacheDir, "/")+"/") {

@@ -20,7 +20,7 @@ func States() fun.Module {
 }
 
 // waits does nothing: what it stands for runs by mod_watch.
-func waits(context.Context, *fun.Call) fun.Ret {
+func waits[A any](context.Context, *fun.Call, *A) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: ""}
 }
 
@@ -30,17 +30,17 @@ func modWatch(ctx context.Context, c *fun.Call) fun.Ret {
 	fn := c.Spec.Name
 	switch fn {
 	case "wait", "run", "watch":
-		return again(ctx, c, "run", run)
+		return again(ctx, c, "run")
 	case "wait_script", "script":
-		return again(ctx, c, "script", script)
+		return again(ctx, c, "script")
 	case "wait_call", "call":
-		return again(ctx, c, "call", call)
+		return again(ctx, c, "call")
 	}
 	return fun.Ret{Comment: fmt.Sprintf("cmd.%s does not work with the watch requisite, please use cmd.wait or cmd.wait_script", fn)}
 }
 
-// again binds the chunk's arguments for another function of this module.
-func again(ctx context.Context, c *fun.Call, name string, fn fun.StateFn) fun.Ret {
+// again calls another function of this module with the chunk's arguments.
+func again(ctx context.Context, c *fun.Call, name string) fun.Ret {
 	mod, spec, ok := c.Env.Table.Lookup(fun.State, "cmd."+name)
 	if !ok {
 		return fun.Fail("cmd.%s is not available", name)
@@ -50,7 +50,7 @@ func again(ctx context.Context, c *fun.Call, name string, fn fun.StateFn) fun.Re
 		return fun.Raise(err)
 	}
 	call.Name, call.Test, call.Low, call.Env = c.Name, c.Test, c.Low, c.Env
-	return fn(ctx, call)
+	return spec.State(ctx, call)
 }
 
 // statefulOf returns whether the output is read, and the command for test
@@ -78,7 +78,7 @@ func statefulOf(c *fun.Call, stateful value.Value) (on bool, testName string) {
 }
 
 // envFault reports an env that is neither a dict nor a list.
-func envFault(c *fun.Call, env value.Value) (bool, fun.Ret) {
+func envFault(env value.Value) (bool, fun.Ret) {
 	switch env.(type) {
 	case nil, *value.Map, *value.List:
 		return false, fun.Ret{}
@@ -86,12 +86,15 @@ func envFault(c *fun.Call, env value.Value) (bool, fun.Ret) {
 	return true, fun.Fail("Invalidly-formatted 'env' parameter. See documentation.")
 }
 
+// noDict reports a value that is given and no dict.
+func noDict(v value.Value) bool { return value.Truth(v) && fun.MapOf(v) == nil }
+
 // run runs a command. Salt: salt/states/cmd.py run.
-func run(ctx context.Context, c *fun.Call) fun.Ret {
-	if bad, ret := envFault(c, c.Value("env")); bad {
+func run(ctx context.Context, c *fun.Call, a *runArgs) fun.Ret {
+	if bad, ret := envFault(a.Env); bad {
 		return ret
 	}
-	stateful, testName := statefulOf(c, c.Value("stateful"))
+	stateful, testName := statefulOf(c, a.Stateful)
 	command := c.Name
 	if c.Test {
 		if testName == "" {
@@ -99,12 +102,12 @@ func run(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		command = testName
 	}
-	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
+	if cwd := a.Cwd; cwd != "" && !isDir(c.Env, cwd) {
 		return fun.Ret{Comment: fmt.Sprintf("Desired working directory \"%s\" is not available", cwd)}
 	}
 	// shell: none is given means the configured one, which need not be a path.
 	args := fun.Args{Pos: []value.Value{command}, Kw: runKw(c)}
-	if c.Bool("ignore_timeout") {
+	if a.IgnoreTimeout {
 		args.Kw.Set("ignore_timeout", true)
 	}
 	all, err := runAll(ctx, c, args)
@@ -115,7 +118,7 @@ func run(ctx context.Context, c *fun.Call) fun.Ret {
 	if !value.Truth(all.At("retcode")) {
 		ret.Result = fun.OK
 	}
-	if rc, _ := value.AsInt(all.At("retcode")); c.Bool("ignore_timeout") && rc == 1 && strings.Contains(all.Str("stdout"), "Timed out after") {
+	if rc, _ := value.AsInt(all.At("retcode")); a.IgnoreTimeout && rc == 1 && strings.Contains(all.Str("stdout"), "Timed out after") {
 		all.Set("retcode", int64(0))
 		ret.Result = fun.OK
 	}
@@ -150,7 +153,8 @@ func isDir(env *fun.Env, path string) bool {
 	return err == nil && st.Mode.IsDir()
 }
 
-// runKw are the arguments that go on to cmd.run_all or cmd.script.
+// runKw are the arguments that go on to cmd.run_all or cmd.script, also those that
+// the state does not read.
 func runKw(c *fun.Call) *value.Map {
 	kw := value.NewMap(24)
 	for k, v := range c.Args.All() {
@@ -273,16 +277,17 @@ func isTrue(data *value.Map) (bool, error) {
 }
 
 // script runs a script. Salt: salt/states/cmd.py script.
-func script(ctx context.Context, c *fun.Call) fun.Ret {
-	if bad, ret := envFault(c, c.Value("env")); bad {
+func script(ctx context.Context, c *fun.Call, a *scriptArgs) fun.Ret {
+	if bad, ret := envFault(a.Env); bad {
 		return ret
 	}
-	for _, n := range []string{"context", "defaults"} {
-		if v := c.Value(n); value.Truth(v) && c.Map(n) == nil {
-			return fun.Fail("Invalidly-formatted '%s' parameter. Must be formed as a dict.", n)
-		}
+	switch {
+	case noDict(a.Context):
+		return fun.Fail("Invalidly-formatted 'context' parameter. Must be formed as a dict.")
+	case noDict(a.Defaults):
+		return fun.Fail("Invalidly-formatted 'defaults' parameter. Must be formed as a dict.")
 	}
-	stateful, testName := statefulOf(c, c.Value("stateful"))
+	stateful, testName := statefulOf(c, a.Stateful)
 	name := c.Name
 	if c.Test {
 		if testName == "" {
@@ -290,15 +295,15 @@ func script(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 		name = testName
 	}
-	source := c.Str("source")
+	source := a.Source
 	if source == "" {
 		source = name
 	}
-	if cwd := c.Str("cwd"); cwd != "" && !isDir(c.Env, cwd) {
+	if cwd := a.Cwd; cwd != "" && !isDir(c.Env, cwd) {
 		return fun.Ret{Name: name, Comment: fmt.Sprintf("Desired working directory \"%s\" is not available", cwd)}
 	}
 	kw := runKw(c)
-	if _, args, ok := strings.Cut(name, " "); ok && !c.Bool("args") {
+	if _, args, ok := strings.Cut(name, " "); ok && a.Args == "" {
 		kw.Set("args", args)
 	}
 	kw.Set("saltenv", c.Low.SaltEnv)
@@ -323,12 +328,12 @@ func script(ctx context.Context, c *fun.Call) fun.Ret {
 
 // call calls an execution function. Salt: salt/states/cmd.py call.
 // Difference: Salt takes a Python function, which only a Python SLS can give.
-func call(ctx context.Context, c *fun.Call) fun.Ret {
-	name := c.Str("func")
+func call(ctx context.Context, c *fun.Call, a *callArgs) fun.Ret {
+	name := a.Func
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Function %s would have been called", name)}
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: c.List("args"), Kw: c.Map("kws")})
+	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: a.Args, Kw: a.Kws})
 	if err != nil {
 		return fun.Ret{Comment: err.Error()}
 	}

@@ -1,115 +1,128 @@
 package cmd
 
-import "brine/internal/fun"
+import (
+	"time"
 
-// statuses and outputs are lists, or text with commas.
-const (
-	statuses = fun.Ints | fun.Comma
-	outputs  = fun.Commas
+	"brine/internal/fun"
+	"brine/internal/value"
 )
 
 // runArgs are the arguments of run, and of wait and watch, which run stands in
-// for.
-var runArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "command to run"},
-	{Name: "cwd", Type: fun.Path, Doc: "working directory; default: the home directory of the user"},
-	{Name: "root", Type: fun.Path, Doc: "directory to chroot into"},
-	{Name: "runas", Type: fun.Str, Doc: "user to run as"},
-	{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
-	{Name: "env", Doc: "environment variables, as a mapping or a list of mappings"},
-	{Name: "prepend_path", Type: fun.Str, Doc: "directory to prepend to PATH"},
-	{Name: "stateful", Default: false, Doc: "read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"},
-	{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted without effect; output is not logged"},
-	{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "omit the output from the return"},
-	{Name: "timeout", Type: fun.Duration, Unit: "s", Doc: "kill the command after this time"},
-	{Name: "ignore_timeout", Type: fun.Bool, Default: false, Doc: "start the command, do not wait for it and succeed"},
-	{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted without effect; output is shown at the end"},
-	{Name: "success_retcodes", Type: statuses, Doc: "exit statuses that count as success"},
-	{Name: "success_stdout", Type: outputs, Doc: "outputs that count as success"},
-	{Name: "success_stderr", Type: outputs, Doc: "error outputs that count as success"},
-	{Name: "python_shell", Type: fun.Bool, Default: true, Doc: "run the command in a shell; otherwise its words are run as they are"},
-	{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
-	{Name: "umask", Type: fun.Mode, Doc: "umask, in octal"},
-	{Name: "stdin", Type: fun.Str, Doc: "standard input of the command"},
-	{Name: "clean_env", Type: fun.Bool, Default: false, Doc: "do not pass on brine's own environment"},
-	{Name: "template", Type: fun.Str, Doc: "template engine that renders the command first"},
-	{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the command and do not wait for it"},
-	{Name: "rstrip", Type: fun.Bool, Default: true, Doc: "strip whitespace from the end of the output"},
-	{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
-	{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "accepted; as in Salt the state still fails"},
-	{Name: "password", Type: fun.Str, Secret: true, Doc: "Windows only"},
+// for. Blank ones go on to cmd.run_all: see runKw.
+type runArgs struct {
+	_             string        `arg:"name,required" doc:"command to run"`
+	Cwd           string        `arg:"cwd,path" doc:"working directory; default: the home directory of the user"`
+	_             string        `arg:"root,path" doc:"directory to chroot into"`
+	_             string        `arg:"runas" doc:"user to run as"`
+	_             string        `arg:"shell" doc:"shell; default: the grain shell"`
+	Env           value.Value   `arg:"env" doc:"environment variables, as a mapping or a list of mappings"`
+	_             string        `arg:"prepend_path" doc:"directory to prepend to PATH"`
+	Stateful      value.Value   `arg:"stateful" default:"False" doc:"read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"`
+	_             string        `arg:"output_loglevel" default:"debug" doc:"accepted without effect; output is not logged"`
+	_             bool          `arg:"hide_output" default:"False" doc:"omit the output from the return"`
+	_             time.Duration `arg:"timeout" unit:"s" doc:"kill the command after this time"`
+	IgnoreTimeout bool          `arg:"ignore_timeout" default:"False" doc:"start the command, do not wait for it and succeed"`
+	_             bool          `arg:"use_vt" default:"False" doc:"accepted without effect; output is shown at the end"`
+	_             value.Value   `arg:"success_retcodes,list[int]|comma[int]" doc:"exit statuses that count as success"`
+	_             value.Value   `arg:"success_stdout,comma[str]" doc:"outputs that count as success"`
+	_             value.Value   `arg:"success_stderr,comma[str]" doc:"error outputs that count as success"`
+	_             bool          `arg:"python_shell" default:"True" doc:"run the command in a shell; otherwise its words are run as they are"`
+	_             string        `arg:"group" doc:"primary group to run with"`
+	_             string        `arg:"umask,mode" doc:"umask, in octal"`
+	_             string        `arg:"stdin" doc:"standard input of the command"`
+	_             bool          `arg:"clean_env" default:"False" doc:"do not pass on brine's own environment"`
+	_             string        `arg:"template" doc:"template engine that renders the command first"`
+	_             bool          `arg:"bg" default:"False" doc:"start the command and do not wait for it"`
+	_             bool          `arg:"rstrip" default:"True" doc:"strip whitespace from the end of the output"`
+	_             bool          `arg:"reset_system_locale" default:"True" doc:"run with the locale C"`
+	_             bool          `arg:"ignore_retcode" default:"False" doc:"accepted; as in Salt the state still fails"`
+	_             string        `arg:"password,secret" doc:"Windows only"`
+	_             fun.Kwargs
 }
 
-// scriptArgs are the arguments of script and wait_script.
-var scriptArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "script and its arguments; with source a label"},
-	{Name: "source", Type: fun.Str, Doc: "script: a salt:// or web URL, or a path"},
-	{Name: "template", Type: fun.Str, Doc: "template engine that renders the script first"},
-	{Name: "args", Type: fun.Str, Doc: "arguments of the script"},
-	{Name: "context", Doc: "template variables; they override defaults"},
-	{Name: "defaults", Doc: "default template variables"},
-	{Name: "cwd", Type: fun.Path, Doc: "working directory; default: the home directory of the user"},
-	{Name: "runas", Type: fun.Str, Doc: "user to run as"},
-	{Name: "shell", Type: fun.Str, Doc: "shell; default: the grain shell"},
-	{Name: "env", Doc: "environment variables, as a mapping or a list of mappings"},
-	{Name: "stateful", Default: false, Doc: "read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"},
-	{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted without effect; output is not logged"},
-	{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "omit the output from the return"},
-	{Name: "timeout", Type: fun.Duration, Unit: "s", Doc: "kill the script after this time"},
-	{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted without effect; output is shown at the end"},
-	{Name: "success_retcodes", Type: statuses, Doc: "exit statuses that count as success"},
-	{Name: "success_stdout", Type: outputs, Doc: "outputs that count as success"},
-	{Name: "success_stderr", Type: outputs, Doc: "error outputs that count as success"},
-	{Name: "group", Type: fun.Str, Doc: "primary group to run with"},
-	{Name: "umask", Type: fun.Mode, Doc: "umask, in octal"},
-	{Name: "stdin", Type: fun.Str, Doc: "standard input of the script"},
-	{Name: "bg", Type: fun.Bool, Default: false, Doc: "start the script and do not wait for it"},
-	{Name: "reset_system_locale", Type: fun.Bool, Default: true, Doc: "run with the locale C"},
-	{Name: "ignore_retcode", Type: fun.Bool, Default: false, Doc: "accepted; as in Salt the state still fails"},
-	{Name: "password", Type: fun.Str, Secret: true, Doc: "Windows only"},
+// scriptArgs are the arguments of script and wait_script. Blank ones go on to
+// cmd.script: see runKw.
+type scriptArgs struct {
+	_        string        `arg:"name,required" doc:"script and its arguments; with source a label"`
+	Source   string        `arg:"source" doc:"script: a salt:// or web URL, or a path"`
+	_        string        `arg:"template" doc:"template engine that renders the script first"`
+	Args     string        `arg:"args" doc:"arguments of the script"`
+	Context  value.Value   `arg:"context" doc:"template variables; they override defaults"`
+	Defaults value.Value   `arg:"defaults" doc:"default template variables"`
+	Cwd      string        `arg:"cwd,path" doc:"working directory; default: the home directory of the user"`
+	_        string        `arg:"runas" doc:"user to run as"`
+	_        string        `arg:"shell" doc:"shell; default: the grain shell"`
+	Env      value.Value   `arg:"env" doc:"environment variables, as a mapping or a list of mappings"`
+	Stateful value.Value   `arg:"stateful" default:"False" doc:"read result and changes from the last line of output; [{test_name: COMMAND}] sets the command for test mode"`
+	_        string        `arg:"output_loglevel" default:"debug" doc:"accepted without effect; output is not logged"`
+	_        bool          `arg:"hide_output" default:"False" doc:"omit the output from the return"`
+	_        time.Duration `arg:"timeout" unit:"s" doc:"kill the script after this time"`
+	_        bool          `arg:"use_vt" default:"False" doc:"accepted without effect; output is shown at the end"`
+	_        value.Value   `arg:"success_retcodes,list[int]|comma[int]" doc:"exit statuses that count as success"`
+	_        value.Value   `arg:"success_stdout,comma[str]" doc:"outputs that count as success"`
+	_        value.Value   `arg:"success_stderr,comma[str]" doc:"error outputs that count as success"`
+	_        string        `arg:"group" doc:"primary group to run with"`
+	_        string        `arg:"umask,mode" doc:"umask, in octal"`
+	_        string        `arg:"stdin" doc:"standard input of the script"`
+	_        bool          `arg:"bg" default:"False" doc:"start the script and do not wait for it"`
+	_        bool          `arg:"reset_system_locale" default:"True" doc:"run with the locale C"`
+	_        bool          `arg:"ignore_retcode" default:"False" doc:"accepted; as in Salt the state still fails"`
+	_        string        `arg:"password,secret" doc:"Windows only"`
+	_        fun.Kwargs
 }
 
-// callArgs are the arguments of call and wait_call.
-var callArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Required: true, Doc: "label of the state"},
-	{Name: "func", Type: fun.Str, Required: true, Doc: "execution function to call"},
-	{Name: "args", Type: fun.List, Doc: "positional arguments of the function"},
-	{Name: "kws", Type: fun.Dict, Doc: "keyword arguments of the function"},
-	{Name: "output_loglevel", Type: fun.Str, Default: "debug", Doc: "accepted without effect; output is not logged"},
-	{Name: "hide_output", Type: fun.Bool, Default: false, Doc: "accepted without effect"},
-	{Name: "use_vt", Type: fun.Bool, Default: false, Doc: "accepted without effect"},
+// calledArgs are the arguments of call and wait_call.
+type calledArgs struct {
+	_    fun.Arguments
+	_    string        `arg:"name,required" doc:"label of the state"`
+	Func string        `arg:"func,required" doc:"execution function to call"`
+	Args []value.Value `arg:"args" doc:"positional arguments of the function"`
+	Kws  *value.Map    `arg:"kws" doc:"keyword arguments of the function"`
+	_    string        `arg:"output_loglevel" default:"debug" doc:"accepted without effect; output is not logged"`
+	_    bool          `arg:"hide_output" default:"False" doc:"accepted without effect"`
+	_    bool          `arg:"use_vt" default:"False" doc:"accepted without effect"`
+}
+
+// callArgs are the arguments of call.
+type callArgs struct {
+	calledArgs
+	_ fun.Kwargs
+}
+
+// waitCallArgs are the arguments of wait_call.
+type waitCallArgs struct {
+	calledArgs
+	_ value.Value `arg:"stateful" default:"False" doc:"accepted without effect"`
+	_ fun.Kwargs
 }
 
 var specs = []fun.Spec{
 	{
-		Name: "call", VarKw: true, Always: true, State: call, Src: "states/cmd.py call", Args: callArgs,
+		Name: "call", Always: true, Do: call, Src: "states/cmd.py call",
 		Doc: "Call an execution function and return its result as the state's.",
 	},
 	{
-		Name: "run", VarKw: true, Always: true, State: run, Src: "states/cmd.py run", Args: runArgs,
+		Name: "run", Always: true, Do: run, Src: "states/cmd.py run",
 		Doc: "Run a command.",
 	},
 	{
-		Name: "script", VarKw: true, Always: true, State: script, Src: "states/cmd.py script", Args: scriptArgs,
+		Name: "script", Always: true, Do: script, Src: "states/cmd.py script",
 		Doc: "Run a script of the file server or of this machine.",
 	},
 	{
-		Name: "wait", VarKw: true, State: waits, Src: "states/cmd.py wait", Args: runArgs,
+		Name: "wait", Do: waits[runArgs], Src: "states/cmd.py wait",
 		Doc: "Run a command only if a watched state changed.",
 	},
 	{
-		Name: "wait_call", VarKw: true, State: waits, Src: "states/cmd.py wait_call",
+		Name: "wait_call", Do: waits[waitCallArgs], Src: "states/cmd.py wait_call",
 		Doc: "Call an execution function only if a watched state changed.",
-		Shared: [][]fun.Arg{callArgs, {
-			{Name: "stateful", Default: false, Doc: "accepted without effect"},
-		}},
 	},
 	{
-		Name: "wait_script", VarKw: true, State: waits, Src: "states/cmd.py wait_script", Args: scriptArgs,
+		Name: "wait_script", Do: waits[scriptArgs], Src: "states/cmd.py wait_script",
 		Doc: "Run a script only if a watched state changed.",
 	},
 	{
-		Name: "watch", VarKw: true, State: waits, Src: "states/cmd.py watch", Args: runArgs,
+		Name: "watch", Do: waits[runArgs], Src: "states/cmd.py watch",
 		Doc: "Run a command only if a watched state changed; same as wait.",
 	},
 }

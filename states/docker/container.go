@@ -14,6 +14,7 @@ import (
 // A target is a container that a state is about.
 type target struct {
 	c    *fun.Call
+	a    *runningGiven
 	e    *docker.Engine
 	r    *report
 	name string
@@ -125,10 +126,10 @@ type runningGiven struct {
 	containerArg
 	imageArg
 	translateArgs
-	Force bool   `arg:"force" default:"False" doc:"replace the container although it is as described"`
-	_     string `arg:"watch_action" default:"force" doc:"what a watched change does: force, which replaces the container, or the signal to send"`
-	_     bool   `arg:"start" default:"True" doc:"start an existing container that does not run; a new one is always started"`
-	_     int64  `arg:"shutdown_timeout" unit:"s" doc:"how long a container that is replaced may take to stop; default: its own"`
+	Force           bool           `arg:"force" default:"False" doc:"replace the container although it is as described"`
+	WatchAction     string         `arg:"watch_action" default:"force" doc:"what a watched change does: force, which replaces the container, or the signal to send"`
+	Start           bool           `arg:"start" default:"True" doc:"start an existing container that does not run; a new one is always started"`
+	ShutdownTimeout fun.Opt[int64] `arg:"shutdown_timeout" unit:"s" doc:"how long a container that is replaced may take to stop; default: its own"`
 	timeoutArg
 	networksArg
 	docker.ContainerArgs
@@ -138,14 +139,14 @@ type runningGiven struct {
 // running makes a container that is as described and runs.
 // Salt: salt/states/docker_container.py running.
 func running(ctx context.Context, c *fun.Call, a *runningGiven) fun.Ret {
-	return ensure(ctx, c, (a.Image == nil), a.Force, "")
+	return ensure(ctx, c, a, a.Force, "")
 }
 
-func ensure(ctx context.Context, c *fun.Call, argImage bool, force bool, signal string) fun.Ret {
-	if argImage {
+func ensure(ctx context.Context, c *fun.Call, a *runningGiven, force bool, signal string) fun.Ret {
+	if a.Image == nil {
 		return fun.Fail("The 'image' argument is required")
 	}
-	t := &target{c: c, r: newReport(), name: c.Name, force: force, signal: signal}
+	t := &target{c: c, a: a, r: newReport(), name: c.Name, force: force, signal: signal}
 	if err := t.look(ctx); err != nil {
 		return t.r.fail(err)
 	}
@@ -186,13 +187,13 @@ func (t *target) would() string {
 // look finds out what there is.
 func (t *target) look(ctx context.Context) error {
 	var err error
-	if t.e, err = engine(ctx, t.c); err != nil {
+	if t.e, err = docker.New(ctx, t.c.Env, t.a.ClientTimeout); err != nil {
 		return err
 	}
-	if t.nets, t.managed, err = parseNets(ctx, t.e, t.c.Value("networks")); err != nil {
+	if t.nets, t.managed, err = parseNets(ctx, t.e, t.a.Networks); err != nil {
 		return err
 	}
-	if t.wanted, err = resolveImage(ctx, t.c, t.e, t.r, t.c.Str("image")); err != nil {
+	if t.wanted, err = resolveImage(ctx, t.c, t.e, t.r, fun.TextOf(t.a.Image)); err != nil {
 		return err
 	}
 	m, err := t.e.Inspect(ctx, t.name)
@@ -209,7 +210,7 @@ func (t *target) look(ctx context.Context) error {
 // converge creates the container as described, beside the one there is, and
 // replaces that where they differ.
 func (t *target) converge(ctx context.Context, replace bool) fun.Ret {
-	spec, err := t.e.Prepare(ctx, t.c.Str("image"), docker.ArgumentsOf(t.c))
+	spec, err := t.e.Prepare(ctx, fun.TextOf(t.a.Image), docker.ArgumentsOf(t.c))
 	if err != nil {
 		return t.r.fail(err)
 	}
@@ -402,8 +403,8 @@ func (t *target) reconnect(ctx context.Context, changes *value.Map) bool {
 // replace removes the container there is and gives the new one its name.
 func (t *target) replace(ctx context.Context) error {
 	o := docker.RemoveOptions{Stop: true}
-	if !t.c.IsNone("shutdown_timeout") {
-		n := t.c.Int("shutdown_timeout")
+	if t.a.ShutdownTimeout.Given {
+		n := t.a.ShutdownTimeout.V
 		o.Timeout = &n
 	}
 	gone, err := t.e.Remove(ctx, t.name, o)
@@ -425,7 +426,7 @@ func (t *target) replace(ctx context.Context) error {
 // settle starts the container where it has to run, and reports. As in Salt, a
 // container that did not exist before is started even where start is false.
 func (t *target) settle(ctx context.Context, kept bool) fun.Ret {
-	start := t.c.Bool("start")
+	start := t.a.Start
 	var after value.Value
 	switch {
 	case kept && !t.exists, start && (kept || t.before != docker.Running):
@@ -487,29 +488,43 @@ func (t *target) addresses(ctx context.Context) {
 	}
 }
 
+type runArgs struct {
+	containerArg
+	imageArg
+	Bg       bool `arg:"bg" default:"False" doc:"do not wait for its end"`
+	Failhard bool `arg:"failhard" default:"True" doc:"a status other than 0 is a failure"`
+	Replace  bool `arg:"replace" default:"False" doc:"remove a container that has the name"`
+	Force    bool `arg:"force" default:"False" doc:"with replace, remove it although it runs"`
+	translateArgs
+	timeoutArg
+	networksArg
+	docker.ContainerArgs
+	Rest fun.Kwargs
+}
+
 // runOnce runs a container to its end. Salt: salt/states/docker_container.py run.
-func runOnce(ctx context.Context, c *fun.Call) fun.Ret {
+func runOnce(ctx context.Context, c *fun.Call, args *runArgs) fun.Ret {
 	for _, k := range []string{"watch_action", "start", "shutdown_timeout", "follow"} {
-		if c.Kw.Has(k) {
+		if args.Rest.Has(k) {
 			return fun.Fail("The '%s' argument is not supported", k)
 		}
 	}
-	if c.IsNone("image") {
+	if args.Image == nil {
 		return fun.Fail("The 'image' argument is required")
 	}
 	r := newReport()
-	e, err := engine(ctx, c)
+	e, err := docker.New(ctx, c.Env, args.ClientTimeout)
 	if err != nil {
 		return r.fail(err)
 	}
-	nets, _, err := parseNets(ctx, e, c.Value("networks"))
+	nets, _, err := parseNets(ctx, e, args.Networks)
 	if err != nil {
 		return r.fail(err)
 	}
-	if _, err := resolveImage(ctx, c, e, r, c.Str("image")); err != nil {
+	if _, err := resolveImage(ctx, c, e, r, fun.TextOf(args.Image)); err != nil {
 		return r.fail(err)
 	}
-	bg := c.Bool("bg")
+	bg := args.Bg
 	if c.Test {
 		comment := "Container would be run"
 		if bg {
@@ -527,7 +542,7 @@ func runOnce(ctx context.Context, c *fun.Call) fun.Ret {
 		a.Values.Delete("rm")
 		a.Values.Delete("auto_remove")
 	}
-	ran, err := e.RunContainer(ctx, docker.Run{Image: c.Str("image"), Name: c.Name, Background: bg, Replace: c.Bool("replace"), Force: c.Bool("force"), Networks: nets}, a)
+	ran, err := e.RunContainer(ctx, docker.Run{Image: fun.TextOf(args.Image), Name: c.Name, Background: bg, Replace: args.Replace, Force: args.Force, Networks: nets}, a)
 	if err != nil {
 		return fun.Ret{Comment: "Encountered error running container: " + err.Error(), Changes: r.changes}
 	}
@@ -539,7 +554,7 @@ func runOnce(ctx context.Context, c *fun.Call) fun.Ret {
 		r.say("Container was run in the background")
 	case known:
 		r.say("Container ran and exited with a return code of " + value.Str(code))
-		if c.Bool("failhard") && code != int64(0) {
+		if args.Failhard && code != int64(0) {
 			result = fun.Failed
 		}
 	}
@@ -551,14 +566,23 @@ func runOnce(ctx context.Context, c *fun.Call) fun.Ret {
 	return r.ret(result)
 }
 
+type stoppedArgs struct {
+	_               string      `arg:"name" doc:"name of the container"`
+	Containers      value.Value `arg:"containers" doc:"list of containers, instead of the name"`
+	ShutdownTimeout int64       `arg:"shutdown_timeout" unit:"s" doc:"how long they may take; default: that of the container, else 10"`
+	Unpause         bool        `arg:"unpause" default:"False" doc:"unpause paused containers, to stop them"`
+	ErrorOnAbsent   bool        `arg:"error_on_absent" default:"True" doc:"fail if a container does not exist"`
+	_               fun.Kwargs
+}
+
 // stopped stops containers. Salt: salt/states/docker_container.py stopped.
-func stopped(ctx context.Context, c *fun.Call) fun.Ret {
+func stopped(ctx context.Context, c *fun.Call, a *stoppedArgs) fun.Ret {
 	targets := []string{c.Name}
-	if !c.IsNone("containers") {
-		if _, ok := c.Value("containers").(*value.List); !ok {
+	if a.Containers != nil {
+		if _, ok := a.Containers.(*value.List); !ok {
 			return fun.Fail("containers must be a list")
 		}
-		targets = c.Strings("containers")
+		targets = fun.StringsOf(a.Containers)
 	}
 	e, err := engine(ctx, c)
 	if err != nil {
@@ -575,10 +599,10 @@ func stopped(ctx context.Context, c *fun.Call) fun.Ret {
 		by[s] = append(by[s], t)
 	}
 	var errs []string
-	if l := by["absent"]; c.Bool("error_on_absent") && len(l) > 0 {
+	if l := by["absent"]; a.ErrorOnAbsent && len(l) > 0 {
 		errs = append(errs, "The following container(s) are absent: "+strings.Join(l, ", "))
 	}
-	if l := by[docker.Paused]; !c.Bool("unpause") && len(l) > 0 {
+	if l := by[docker.Paused]; !a.Unpause && len(l) > 0 {
 		errs = append(errs, "The following container(s) are paused: "+strings.Join(l, ", "))
 	}
 	todo := append(slices.Clone(by[docker.Running]), by[docker.Paused]...)
@@ -597,17 +621,17 @@ func stopped(ctx context.Context, c *fun.Call) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following container(s) will be stopped: " + strings.Join(todo, ", ")}
 	}
-	return stop(ctx, c, c.Int("shutdown_timeout"), c.Bool("unpause"), e, todo)
+	return stop(ctx, a, e, todo)
 }
 
-func stop(ctx context.Context, c *fun.Call, shutdownTimeout int64, unpause bool, e *docker.Engine, todo []string) fun.Ret {
+func stop(ctx context.Context, a *stoppedArgs, e *docker.Engine, todo []string) fun.Ret {
 	var timeout *int64
-	if n := shutdownTimeout; n != 0 {
+	if n := a.ShutdownTimeout; n != 0 {
 		timeout = &n
 	}
 	changes, errs := value.NewMap(len(todo)), []string(nil)
 	for _, t := range todo {
-		m, err := e.Stop(ctx, t, timeout, unpause)
+		m, err := e.Stop(ctx, t, timeout, a.Unpause)
 		switch {
 		case err != nil:
 			errs = append(errs, err.Error())
@@ -669,15 +693,20 @@ func containerAbsent(ctx context.Context, c *fun.Call, a *containerAbsentArgs) f
 func containerWatch(ctx context.Context, c *fun.Call) fun.Ret {
 	switch sfun := c.Low.Low.Str("sfun"); sfun {
 	case "running":
-		if action := c.Str("watch_action"); action != "force" {
-			return ensure(ctx, c, c.IsNone("image"), false, action)
-		}
-		return ensure(ctx, c, c.IsNone("image"), true, "")
+		return fun.StateFunc(refresh).State(ctx, c)
 	case "stopped":
-		return stopped(ctx, c)
+		return fun.StateFunc(stopped).State(ctx, c)
 	case "run":
-		return runOnce(ctx, c)
+		return fun.StateFunc(runOnce).State(ctx, c)
 	default:
 		return fun.Fail("watch requisite is not implemented for %s", sfun)
 	}
+}
+
+// refresh replaces a running container, or sends it the signal that watch_action names.
+func refresh(ctx context.Context, c *fun.Call, a *runningGiven) fun.Ret {
+	if a.WatchAction != "force" {
+		return ensure(ctx, c, a, false, a.WatchAction)
+	}
+	return ensure(ctx, c, a, true, "")
 }

@@ -20,7 +20,7 @@ func Containers() fun.Module {
 
 // Images returns the rows of the state module "docker_image".
 func Images() fun.Module {
-	return fun.Module{Name: "docker_image", Aliases: []string{"moby_image"}, Kind: fun.State, Doc: "Manage images of a Docker engine.", Specs: imageSpecs, Avail: available, Watch: imageWatch}
+	return fun.Module{Name: "docker_image", Aliases: []string{"moby_image"}, Kind: fun.State, Doc: "Manage images of a Docker engine.", Specs: imageSpecs, Avail: available, Watch: fun.StateFunc(imageWatch).State}
 }
 
 // Networks returns the rows of the state module "docker_network".
@@ -40,11 +40,8 @@ func available(e *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// engine is the engine of a state.
+// engine is the engine of a state that has no argument client_timeout.
 func engine(ctx context.Context, c *fun.Call) (*docker.Engine, error) {
-	if c.Declares("client_timeout") {
-		return docker.New(ctx, c.Env, c.Seconds("client_timeout"))
-	}
 	return docker.New(ctx, c.Env, 0)
 }
 

@@ -11,37 +11,37 @@ import (
 )
 
 type imagePresentArgs struct {
-	_     string `arg:"name,required" doc:"name of the image"`
-	_     string `arg:"tag" doc:"tag of the image; needed with build and load"`
-	_     string `arg:"build" doc:"directory with a Dockerfile, or a URL"`
-	_     string `arg:"load" doc:"archive: a path of this machine, or a salt://, http:// or https:// URL"`
-	Force bool   `arg:"force" default:"False" doc:"pull, build or load it although it is there"`
-	_     bool   `arg:"insecure_registry" default:"False" doc:"accepted; the engine's own configuration says which registries are insecure"`
+	_     string          `arg:"name,required" doc:"name of the image"`
+	Tag   string          `arg:"tag" doc:"tag of the image; needed with build and load"`
+	Build fun.Opt[string] `arg:"build" doc:"directory with a Dockerfile, or a URL"`
+	Load  fun.Opt[string] `arg:"load" doc:"archive: a path of this machine, or a salt://, http:// or https:// URL"`
+	Force bool            `arg:"force" default:"False" doc:"pull, build or load it although it is there"`
+	_     bool            `arg:"insecure_registry" default:"False" doc:"accepted; the engine's own configuration says which registries are insecure"`
 	timeoutArg
-	_ string      `arg:"dockerfile" doc:"path of the Dockerfile in the directory"`
-	_ value.Value `arg:"sls" doc:"refused: images are not built from SLS, which takes Salt in the image"`
-	_ string      `arg:"base" default:"opensuse/python" doc:"accepted; only with sls"`
-	_ string      `arg:"saltenv" default:"base" doc:"accepted; only with sls"`
-	_ string      `arg:"pillarenv" doc:"accepted; only with sls"`
-	_ value.Value `arg:"pillar,dict" doc:"accepted; only with sls"`
-	_ fun.Kwargs
+	Dockerfile string      `arg:"dockerfile" doc:"path of the Dockerfile in the directory"`
+	SLS        value.Value `arg:"sls" doc:"refused: images are not built from SLS, which takes Salt in the image"`
+	_          string      `arg:"base" default:"opensuse/python" doc:"accepted; only with sls"`
+	_          string      `arg:"saltenv" default:"base" doc:"accepted; only with sls"`
+	_          string      `arg:"pillarenv" doc:"accepted; only with sls"`
+	_          value.Value `arg:"pillar,dict" doc:"accepted; only with sls"`
+	Rest       fun.Kwargs
 }
 
 // imagePresent pulls, builds or loads an image.
 // Salt: salt/states/docker_image.py present.
 func imagePresent(ctx context.Context, c *fun.Call, a *imagePresentArgs) fun.Ret {
-	return image(ctx, c, a.Force)
+	return image(ctx, c, a, a.Force)
 }
 
-func image(ctx context.Context, c *fun.Call, force bool) fun.Ret {
-	build, load, tag := c.Str("build"), c.Str("load"), c.Str("tag")
+func image(ctx context.Context, c *fun.Call, a *imagePresentArgs, force bool) fun.Ret {
+	build, load, tag := a.Build.V, a.Load.V, a.Tag
 	name := c.Name
 	switch {
-	case !c.IsNone("sls"):
+	case a.SLS != nil:
 		return fun.Fail("brine does not build images from SLS, which takes Salt in the image: use 'build' with a Dockerfile")
-	case !c.IsNone("build") && !c.IsNone("load"):
+	case a.Build.Given && a.Load.Given:
 		return fun.Fail("Only one of 'build', 'load', or 'sls' is permitted.")
-	case (!c.IsNone("build") || !c.IsNone("load")) && tag == "":
+	case (a.Build.Given || a.Load.Given) && tag == "":
 		return fun.Fail("The 'tag' argument is required if any one of 'build', 'load', or 'sls' is used.")
 	}
 	full := name
@@ -57,7 +57,7 @@ func image(ctx context.Context, c *fun.Call, force bool) fun.Ret {
 	default:
 		name = full
 	}
-	e, err := engine(ctx, c)
+	e, err := docker.New(ctx, c.Env, a.ClientTimeout)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -70,7 +70,7 @@ func image(ctx context.Context, c *fun.Call, force bool) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Image " + full + " will be " + action}
 	}
-	changes, ret := obtain(ctx, c, e, name, full, have)
+	changes, ret := obtain(ctx, a, e, name, full, have)
 	if ret != nil {
 		return *ret
 	}
@@ -90,16 +90,16 @@ func short(m *value.Map) string {
 }
 
 // obtain builds, loads or pulls an image, and returns what changed.
-func obtain(ctx context.Context, c *fun.Call, e *docker.Engine, name, full string, have *value.Map) (*value.Map, *fun.Ret) {
+func obtain(ctx context.Context, a *imagePresentArgs, e *docker.Engine, name, full string, have *value.Map) (*value.Map, *fun.Ret) {
 	stop := func(err error, format ...string) (*value.Map, *fun.Ret) {
 		r := fun.Fail("Encountered error %s: %v", strings.Join(format, ""), err)
 		return nil, &r
 	}
 	none := value.NewMap(0)
-	switch build, load := c.Str("build"), c.Str("load"); {
+	switch build, load := a.Build.V, a.Load.V; {
 	case build != "":
-		args, _ := docker.Repack(c.Kw.At("buildargs")).(value.Mapping)
-		m, err := e.Build(ctx, docker.Build{Path: build, Repository: name, Tag: c.Str("tag"), Dockerfile: c.Str("dockerfile"), Remove: true, Args: args})
+		args, _ := docker.Repack(a.Rest.At("buildargs")).(value.Mapping)
+		m, err := e.Build(ctx, docker.Build{Path: build, Repository: name, Tag: a.Tag, Dockerfile: a.Dockerfile, Remove: true, Args: args})
 		if err != nil {
 			return stop(err, "building ", build, " as ", full)
 		}
@@ -108,7 +108,7 @@ func obtain(ctx context.Context, c *fun.Call, e *docker.Engine, name, full strin
 		}
 		return m, nil
 	case load != "":
-		m, err := e.LoadFrom(ctx, load, name, c.Str("tag"))
+		m, err := e.LoadFrom(ctx, load, name, a.Tag)
 		if err != nil {
 			return stop(err, "loading ", load, " as ", full)
 		}
@@ -141,7 +141,7 @@ type imageAbsentArgs struct {
 // imageAbsent removes images. Salt: salt/states/docker_image.py absent.
 func imageAbsent(ctx context.Context, c *fun.Call, a *imageAbsentArgs) fun.Ret {
 	targets := []string{c.Name}
-	if !!a.Images.Given {
+	if a.Images.Given {
 		targets = a.Images.V
 	}
 	e, err := engine(ctx, c)
@@ -172,11 +172,11 @@ func imageAbsent(ctx context.Context, c *fun.Call, a *imageAbsentArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following images will be removed: " + strings.Join(todo, ", ")}
 	}
-	return removeImages(ctx, c, a, e, todo)
+	return removeImages(ctx, e, todo, a.Force)
 }
 
-func removeImages(ctx context.Context, c *fun.Call, a *imageAbsentArgs, e *docker.Engine, todo []string) fun.Ret {
-	result, err := e.RemoveImages(ctx, todo, a.Force, true)
+func removeImages(ctx context.Context, e *docker.Engine, todo []string, force bool) fun.Ret {
+	result, err := e.RemoveImages(ctx, todo, force, true)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -211,9 +211,9 @@ func removeImages(ctx context.Context, c *fun.Call, a *imageAbsentArgs, e *docke
 
 // imageWatch is mod_watch: it pulls, builds or loads an image again.
 // Salt: salt/states/docker_image.py mod_watch.
-func imageWatch(ctx context.Context, c *fun.Call) fun.Ret {
+func imageWatch(ctx context.Context, c *fun.Call, a *imagePresentArgs) fun.Ret {
 	if sfun := c.Low.Low.Str("sfun"); sfun != "present" {
 		return fun.Fail("watch requisite is not implemented for %s", sfun)
 	}
-	return image(ctx, c, true)
+	return image(ctx, c, a, true)
 }

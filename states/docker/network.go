@@ -39,7 +39,7 @@ func networkPresent(ctx context.Context, c *fun.Call, a *networkPresentArgs) fun
 	if err != nil && !docker.Missing(err) {
 		return r.fail(err)
 	}
-	wanted, err := members(ctx, c, a, e, r)
+	wanted, err := members(ctx, a, e, r)
 	if err != nil {
 		return r.fail(err)
 	}
@@ -77,7 +77,7 @@ func networkPresent(ctx context.Context, c *fun.Call, a *networkPresentArgs) fun
 
 // members returns the containers that the argument names, as far as they run;
 // what is wrong with the others is a warning.
-func members(ctx context.Context, c *fun.Call, a *networkPresentArgs, e *docker.Engine, r *report) ([]member, error) {
+func members(ctx context.Context, a *networkPresentArgs, e *docker.Engine, r *report) ([]member, error) {
 	var out []member
 	var missing, stopped []string
 	for _, name := range a.Containers.V {

@@ -5,7 +5,6 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/value"
-	"brine/modules/docker"
 )
 
 type containerArg struct {
@@ -24,13 +23,13 @@ type networkArg struct {
 }
 
 type networksArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"networks" doc:"networks to connect it to: a list of names, or of mappings with aliases, links, ipv4_address and ipv6_address; it is disconnected from others"`
+	_        fun.Arguments
+	Networks value.Value `arg:"networks" doc:"networks to connect it to: a list of names, or of mappings with aliases, links, ipv4_address and ipv6_address; it is disconnected from others"`
 }
 
 type timeoutArg struct {
-	_ fun.Arguments
-	_ time.Duration `arg:"client_timeout" default:"60" unit:"s" doc:"how long the engine may take for an answer to begin"`
+	_             fun.Arguments
+	ClientTimeout time.Duration `arg:"client_timeout" default:"60" unit:"s" doc:"how long the engine may take for an answer to begin"`
 }
 
 type volumeArg struct {
@@ -46,14 +45,6 @@ type translateArgs struct {
 	_ bool        `arg:"validate_ip_addrs" default:"True" doc:"check addresses"`
 }
 
-// runArgs are further arguments of docker_container.run.
-var runArgs = []fun.Arg{
-	{Name: "bg", Type: fun.Bool, Default: false, Doc: "do not wait for its end"},
-	{Name: "failhard", Type: fun.Bool, Default: true, Doc: "a status other than 0 is a failure"},
-	{Name: "replace", Type: fun.Bool, Default: false, Doc: "remove a container that has the name"},
-	{Name: "force", Type: fun.Bool, Default: false, Doc: "with replace, remove it although it runs"},
-}
-
 // The functions of each module, alphabetically.
 var (
 	containerSpecs = []fun.Spec{
@@ -62,25 +53,16 @@ var (
 			Doc: "Remove a container.",
 		},
 		{
-			Name: "run", State: runOnce, VarKw: true, Always: true, Src: "states/docker_container.py run",
-			Doc:    "Run a container and wait for its end.\nThe changes have what it printed.",
-			Args:   []fun.Arg{fun.ArgsOf((*containerArg)(nil))[0], fun.ArgsOf((*imageArg)(nil))[0]},
-			Shared: [][]fun.Arg{runArgs, fun.ArgsOf((*translateArgs)(nil)), {fun.ArgsOf((*timeoutArg)(nil))[0], fun.ArgsOf((*networksArg)(nil))[0]}, fun.ArgsOf((*docker.ContainerArgs)(nil))},
+			Name: "run", Do: runOnce, Always: true, Src: "states/docker_container.py run",
+			Doc: "Run a container and wait for its end.\nThe changes have what it printed.",
 		},
 		{
 			Name: "running", Do: running, NearMiss: true, Src: "states/docker_container.py running",
 			Doc: "Create a container that is as described, and start it.\nA container that differs is replaced. To find that out, a container is created as described and compared, also in test mode; it is removed again.",
 		},
 		{
-			Name: "stopped", State: stopped, VarKw: true, Src: "states/docker_container.py stopped",
+			Name: "stopped", Do: stopped, Src: "states/docker_container.py stopped",
 			Doc: "Stop a container, or several.",
-			Args: []fun.Arg{
-				{Name: "name", Type: fun.Str, Doc: "name of the container"},
-				{Name: "containers", Type: fun.Any, Doc: "list of containers, instead of the name"},
-				{Name: "shutdown_timeout", Type: fun.Int, Unit: "s", Doc: "how long they may take; default: that of the container, else 10"},
-				{Name: "unpause", Type: fun.Bool, Default: false, Doc: "unpause paused containers, to stop them"},
-				{Name: "error_on_absent", Type: fun.Bool, Default: true, Doc: "fail if a container does not exist"},
-			},
 		},
 	}
 	imageSpecs = []fun.Spec{

@@ -26,21 +26,21 @@ func (c *call) accumulators() *accumulators {
 }
 
 type accumulatedArgs struct {
-	_ string      `arg:"name,required" doc:"name of the accumulator"`
-	_ string      `arg:"filename,required" doc:"name of the state that uses it"`
-	_ value.Value `arg:"text,required" doc:"text, or a list of texts"`
-	_ fun.Kwargs
+	_        string      `arg:"name,required" doc:"name of the accumulator"`
+	Filename string      `arg:"filename,required" doc:"name of the state that uses it"`
+	Text     value.Value `arg:"text,required" doc:"text, or a list of texts"`
+	_        fun.Kwargs
 }
 
 // accumulated collects text. It needs require_in or watch_in a file state.
 // Salt: states/file.py accumulated.
-func accumulated(ctx context.Context, fc *fun.Call, _ *accumulatedArgs) fun.Ret {
+func accumulated(ctx context.Context, fc *fun.Call, a *accumulatedArgs) fun.Ret {
 	c := begin(fc)
 	c.ret.Name = c.Name
 	if c.Name == "" {
 		return c.fail("Must provide name to file.accumulated")
 	}
-	if c.IsNone("text") {
+	if a.Text == nil {
 		return c.fail("No text supplied for accumulator")
 	}
 	var users []string
@@ -70,21 +70,21 @@ func accumulated(ctx context.Context, fc *fun.Call, _ *accumulatedArgs) fun.Ret 
 		}
 		return c.fail("Orphaned accumulator %s in %s:%s", c.Name, sls, id)
 	}
-	file := c.Str("filename")
-	a := c.accumulators()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.texts[file] == nil {
-		a.texts[file], a.users[file] = value.NewMap(1), map[string][]string{}
+	file := a.Filename
+	all := c.accumulators()
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.texts[file] == nil {
+		all.texts[file], all.users[file] = value.NewMap(1), map[string][]string{}
 	}
-	a.users[file][c.Name] = append(a.users[file][c.Name], users...)
-	list := a.texts[file].List(c.Name)
+	all.users[file][c.Name] = append(all.users[file][c.Name], users...)
+	list := all.texts[file].List(c.Name)
 	if list == nil {
 		list = &value.List{}
-		a.texts[file].Set(c.Name, list)
+		all.texts[file].Set(c.Name, list)
 	}
-	items := []value.Value{c.Value("text")}
-	if l, ok := c.Value("text").(*value.List); ok {
+	items := []value.Value{a.Text}
+	if l, ok := a.Text.(*value.List); ok {
 		items = l.Items
 	}
 	for _, t := range items {

@@ -70,28 +70,40 @@ func words(line string) []string {
 }
 
 // textSources are the files that text is taken from, and their digests.
-type textSources struct{ urls, hashes []string }
+type textSources struct {
+	sourceArgs
+	urls, digests []string
+}
+
+// sourceArgs are the arguments that say where text is taken from, and how it is
+// rendered.
+type sourceArgs struct {
+	source, hash      value.Value
+	sources, hashes   []string
+	template          string
+	defaults, context *value.Map
+}
 
 // sources returns the files of source or sources; fault is what there is to
 // say. Salt: _unify_sources_and_hashes.
-func (c *call) sources(ctx context.Context) (s textSources, fault string) {
-	s = textSources{urls: c.Strings("sources"), hashes: c.Strings("source_hashes")}
-	if !value.Truth(c.Value("source")) {
+func (c *call) sources(ctx context.Context, a sourceArgs) (s textSources, fault string) {
+	s = textSources{sourceArgs: a, urls: a.sources, digests: a.hashes}
+	if !value.Truth(a.source) {
 		return s, ""
 	}
 	if len(s.urls) > 0 {
 		return s, "source and sources are mutually exclusive"
 	}
-	if value.Truth(c.Value("source_hash")) && len(s.hashes) > 0 {
+	if value.Truth(a.hash) && len(s.digests) > 0 {
 		return s, "source_hash and source_hashes are mutually exclusive"
 	}
-	src, hash, err := c.SourceList(ctx, c.Value("source"), c.Value("source_hash"))
+	src, hash, err := c.SourceList(ctx, a.source, a.hash)
 	if err != nil {
 		return s, err.Error()
 	}
-	s = textSources{urls: []string{src}}
+	s = textSources{sourceArgs: a, urls: []string{src}}
 	if value.Truth(hash) {
-		s.hashes = []string{value.Str(hash)}
+		s.digests = []string{value.Str(hash)}
 	}
 	return s, ""
 }
@@ -100,12 +112,11 @@ func (c *call) sources(ctx context.Context) (s textSources, fault string) {
 // fault, and the return is then named after it, as in Salt; what cannot be
 // rendered is an error. Salt: _get_template_texts.
 func (c *call) sourceTexts(ctx context.Context, from textSources) (texts []string, fault string, err error) {
-	defaults, context := c.Map("defaults"), c.Map("context")
 	client := cp.New(c.Env, c.SaltEnv)
 	for i, s := range from.urls {
 		o := cp.Options{}
-		if i < len(from.hashes) {
-			o.SourceHash = from.hashes[i]
+		if i < len(from.digests) {
+			o.SourceHash = from.digests[i]
 		}
 		p, err := client.CacheFile(ctx, s, o)
 		var raw []byte
@@ -117,8 +128,8 @@ func (c *call) sourceTexts(ctx context.Context, from textSources) (texts []strin
 			return nil, "Failed to load template file " + s, nil // the comment says so
 		}
 		out := string(raw)
-		if t := c.Str("template"); t != "" {
-			out, err = client.Render(ctx, t, s, raw, cp.Vars(nil, defaults, context))
+		if t := from.template; t != "" {
+			out, err = client.Render(ctx, t, s, raw, cp.Vars(nil, from.defaults, from.context))
 			if _, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 				c.noTexts(s)
 				return nil, "Failed to load template file " + s, nil
@@ -143,8 +154,8 @@ func (c *call) noTexts(source string) {
 
 // begun makes the file that text is added to, where it is missing; stop says
 // that the return is complete.
-func (c *call) begun(ctx context.Context) (ret fun.Ret, stop bool) {
-	name, makedirs := c.path(), c.Bool("makedirs")
+func (c *call) begun(ctx context.Context, makedirs bool) (ret fun.Ret, stop bool) {
+	name := c.path()
 	if makedirs && !c.Test && filepath.IsAbs(name) && !c.IsDir(filepath.Dir(name)) {
 		if err := c.MakeDirs(ctx, name, files.Perms{}); err != nil {
 			return c.fail("%s", host.OSError(err)), true
@@ -173,6 +184,8 @@ type added struct {
 	join func(text string, lines []string) string
 	say  string // "Appended %d lines"
 
+	header bool // the text has to be at the very beginning
+
 	// refusalIsNothing says that a file which is not searched, since it is
 	// binary, counts as one without text to add: in Salt the one exception is
 	// a kind of the other.
@@ -181,21 +194,21 @@ type added struct {
 
 type appendTextArgs struct {
 	textArgs
-	_ bool `arg:"ignore_whitespace" default:"True" doc:"ignore differences in whitespace when looking for the text"`
+	IgnoreWhitespace bool `arg:"ignore_whitespace" default:"True" doc:"ignore differences in whitespace when looking for the text"`
 }
 
 // appendText adds text at the end of a file.
 //
 // It fails where the directory is missing and makedirs is not set, or where
 // there is no text. Salt: states/file.py append.
-func appendText(ctx context.Context, fc *fun.Call, _ *appendTextArgs) fun.Ret {
+func appendText(ctx context.Context, fc *fun.Call, a *appendTextArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.append")
 	}
-	return c.add(ctx, added{
+	return c.add(ctx, &a.textArgs, added{
 		find: func(chunk string) (bool, error) {
-			if c.Bool("ignore_whitespace") {
+			if a.IgnoreWhitespace {
 				chunk = whitespaceRegex(chunk)
 			}
 			return c.Search(c.path(), chunk, pyre.Multiline, false)
@@ -217,18 +230,18 @@ func appendText(ctx context.Context, fc *fun.Call, _ *appendTextArgs) fun.Ret {
 
 type prependTextArgs struct {
 	textArgs
-	_ bool `arg:"header" doc:"require the text at the very beginning of the file"`
+	Header bool `arg:"header" doc:"require the text at the very beginning of the file"`
 }
 
 // prependText puts text before that of a file. Salt: states/file.py prepend.
-func prependText(ctx context.Context, fc *fun.Call, _ *prependTextArgs) fun.Ret {
+func prependText(ctx context.Context, fc *fun.Call, a *prependTextArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.prepend")
 	}
-	return c.add(ctx, added{
+	return c.add(ctx, &a.textArgs, added{
 		find: func(chunk string) (bool, error) {
-			if c.Bool("header") {
+			if a.Header {
 				return false, nil // the whole is compared
 			}
 			return c.Search(c.path(), whitespaceRegex(chunk), pyre.Multiline, false)
@@ -238,7 +251,7 @@ func prependText(ctx context.Context, fc *fun.Call, _ *prependTextArgs) fun.Ret 
 			return strings.Join(difflib.Unified(files.SplitLines(before, true), files.SplitLines(after, true), "", "", "\n"), "")
 		},
 		join: func(text string, lines []string) string { return lineText(lines) + text },
-		say:  "Prepended %d lines",
+		say:  "Prepended %d lines", header: a.Header,
 	})
 }
 
@@ -249,14 +262,14 @@ func lineText(lines []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func (c *call) add(ctx context.Context, a added) fun.Ret {
+func (c *call) add(ctx context.Context, a *textArgs, how added) fun.Ret {
 	const nothing = "No text found to append. Nothing appended"
 	name := c.path()
-	from, fault := c.sources(ctx)
+	from, fault := c.sources(ctx, sourceArgs{a.Source, a.SourceHash, a.Sources, a.SourceHashes, a.Template, a.Defaults, a.Context})
 	if fault != "" {
 		return c.fail("%s", fault)
 	}
-	if ret, stop := c.begun(ctx); stop {
+	if ret, stop := c.begun(ctx, a.Makedirs); stop {
 		return ret
 	}
 	var texts []string
@@ -269,10 +282,10 @@ func (c *call) add(ctx context.Context, a added) fun.Ret {
 		if fault != "" {
 			return c.fail("%s", fault)
 		}
-	case c.IsNone("text"):
+	case a.Text == nil:
 		return c.fail(nothing)
 	default:
-		texts = textParts(c.Value("text"))
+		texts = textParts(a.Text)
 	}
 	old, err := c.ReadFile(name)
 	if err != nil {
@@ -280,9 +293,9 @@ func (c *call) add(ctx context.Context, a added) fun.Ret {
 	}
 	var lines []string
 	for _, chunk := range texts {
-		there, err := a.find(chunk)
+		there, err := how.find(chunk)
 		var refused *fun.InvocationError
-		if a.refusalIsNothing && errors.As(err, &refused) {
+		if how.refusalIsNothing && errors.As(err, &refused) {
 			return c.fail(nothing)
 		}
 		if err != nil {
@@ -293,7 +306,7 @@ func (c *call) add(ctx context.Context, a added) fun.Ret {
 		}
 	}
 	// As in Salt, test mode shows the whole header, be it there or not.
-	if c.Declares("header") && c.Bool("header") && !c.Test {
+	if how.header && !c.Test {
 		head := files.SplitLines(string(old), false)
 		if len(head) >= len(lines) && slices.Equal(head[:len(lines)], lines) {
 			lines = nil
@@ -302,7 +315,7 @@ func (c *call) add(ctx context.Context, a added) fun.Ret {
 	if len(lines) == 0 {
 		return c.done(fun.OK, fmt.Sprintf("File %s is in correct state", name))
 	}
-	diff := a.diff(string(old), a.join(string(old), lines))
+	diff := how.diff(string(old), how.join(string(old), lines))
 	if !files.IsText(old) {
 		diff = "Replace binary file"
 	}
@@ -310,9 +323,9 @@ func (c *call) add(ctx context.Context, a added) fun.Ret {
 	if c.Test {
 		return c.done(fun.WouldChange, fmt.Sprintf("File %s is set to be updated", name))
 	}
-	if err := a.put(lines); err != nil {
+	if err := how.put(lines); err != nil {
 		c.ret.Changes = value.NewMap(0)
 		return c.fail("Unable to write %s: %s", name, host.OSError(err))
 	}
-	return c.done(fun.OK, fmt.Sprintf(a.say, len(lines)))
+	return c.done(fun.OK, fmt.Sprintf(how.say, len(lines)))
 }

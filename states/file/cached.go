@@ -11,13 +11,13 @@ import (
 )
 
 type cachedArgs struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"source: a salt:// or web URL, or a path"`
-	_ string `arg:"source_hash" default:"" doc:"digest of the source, or a file of digests"`
-	_ string `arg:"source_hash_name" doc:"name to look up in a file of digests"`
-	_ bool   `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
-	_ string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
-	_ bool   `arg:"use_etag" default:"False" doc:"use ETag headers to check whether the copy is current"`
+	_              fun.Arguments
+	_              string      `arg:"name,required" doc:"source: a salt:// or web URL, or a path"`
+	SourceHash     value.Value `arg:"source_hash,str" default:"" doc:"digest of the source, or a file of digests"`
+	SourceHashName string      `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	SkipVerify     bool        `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
+	Saltenv        string      `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	UseETag        bool        `arg:"use_etag" default:"False" doc:"use ETag headers to check whether the copy is current"`
 }
 
 // cached brings a source into the cache. One that is a path on this machine is
@@ -25,18 +25,18 @@ type cachedArgs struct {
 //
 // It fails where a web source has no digest, where the digest is another one,
 // and where the source cannot be had. Salt: states/file.py cached.
-func cached(ctx context.Context, fc *fun.Call, _ *cachedArgs) fun.Ret {
+func cached(ctx context.Context, fc *fun.Call, a *cachedArgs) fun.Ret {
 	c := begin(fc)
 	c.ret.Name = c.Name
-	c.SaltEnv = c.Str("saltenv")
-	source, hash, skip := c.Name, c.Value("source_hash"), c.Bool("skip_verify")
-	if !skip && !value.Truth(hash) && !c.Bool("use_etag") && cp.IsRemote(source) {
+	c.SaltEnv = a.Saltenv
+	source, hash, skip := c.Name, a.SourceHash, a.SkipVerify
+	if !skip && !value.Truth(hash) && !a.UseETag && cp.IsRemote(source) {
 		return c.fail("Unable to verify upstream hash of source file %s, please set source_hash or set skip_verify or use_etag to True", cp.Redact(source))
 	}
 	want := cp.Sum{}
 	if value.Truth(hash) {
 		var err error
-		if want, err = c.SourceSum(ctx, "", source, value.Str(hash), c.Str("source_hash_name"), cp.Options{}); err != nil {
+		if want, err = c.SourceSum(ctx, "", source, value.Str(hash), a.SourceHashName, cp.Options{}); err != nil {
 			return c.fail("%s", err)
 		}
 	}
@@ -57,7 +57,7 @@ func cached(ctx context.Context, fc *fun.Call, _ *cachedArgs) fun.Ret {
 		}
 	}
 	client := cp.New(c.Env, c.SaltEnv)
-	p, err := client.CacheFile(ctx, source, cp.Options{SourceHash: want.Hex, UseETag: c.Bool("use_etag"), Copy: true})
+	p, err := client.CacheFile(ctx, source, cp.Options{SourceHash: want.Hex, UseETag: a.UseETag, Copy: true})
 	if err != nil {
 		return c.fail("%s", host.OSError(err))
 	}

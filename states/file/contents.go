@@ -17,16 +17,16 @@ import (
 const missingMark = "\x00brine: nothing there"
 
 // contents sets the content that the arguments give.
-func (c *call) contents(ctx context.Context, m *managedFile) (fault string, err error) {
-	v := c.Value("contents")
+func (c *call) contents(ctx context.Context, a *managedGiven, m *managedFile) (fault string, err error) {
+	v := a.Contents
 	id := "'contents'"
 	switch {
-	case !c.IsNone("contents_pillar"):
-		id = "contents_pillar " + c.Str("contents_pillar")
-		v, fault, err = c.lookup(ctx, "pillar.get", "Pillar", c.Value("contents_pillar"))
-	case !c.IsNone("contents_grains"):
-		id = "contents_grains " + c.Str("contents_grains")
-		v, fault, err = c.lookup(ctx, "grains.get", "Grain", c.Value("contents_grains"))
+	case a.ContentsPillar != nil:
+		id = "contents_pillar " + fun.TextOf(a.ContentsPillar)
+		v, fault, err = c.lookup(ctx, "pillar.get", "Pillar", a.ContentsPillar, a.ContentsDelimiter)
+	case a.ContentsGrains != nil:
+		id = "contents_grains " + fun.TextOf(a.ContentsGrains)
+		v, fault, err = c.lookup(ctx, "grains.get", "Grain", a.ContentsGrains, a.ContentsDelimiter)
 	}
 	if fault != "" || err != nil {
 		return fault, err
@@ -34,7 +34,7 @@ func (c *call) contents(ctx context.Context, m *managedFile) (fault string, err 
 	if v == nil {
 		return "", nil // None in pillar or grains is no content: the file has only to be there
 	}
-	if !c.Bool("allow_empty") && !value.Truth(v) {
+	if !a.AllowEmpty && !value.Truth(v) {
 		return id + " value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.", nil
 	}
 	if b, ok := v.(value.Bytes); ok && !utf8.ValidString(string(b)) {
@@ -56,7 +56,7 @@ func (c *call) contents(ctx context.Context, m *managedFile) (fault string, err 
 		}
 	}
 	text := b.String()
-	if !c.Bool("contents_newline") {
+	if !a.ContentsNewline {
 		text = strings.TrimRight(text, "\r\n")
 	}
 	if m.template != "" {
@@ -64,8 +64,8 @@ func (c *call) contents(ctx context.Context, m *managedFile) (fault string, err 
 			return fault, err
 		}
 	}
-	if enc, ok := c.opt("encoding"); ok && enc != "" {
-		m.text, err = files.Encode(text, enc, c.Str("encoding_errors"))
+	if enc := a.Encoding; enc != "" {
+		m.text, err = files.Encode(text, enc, a.EncodingErrors)
 		if err != nil {
 			return "Unable to manage file: " + err.Error(), nil
 		}
@@ -88,10 +88,10 @@ func (c *call) renderContents(ctx context.Context, m *managedFile, text string) 
 }
 
 // lookup reads a key, or several joined by newlines, from pillar or grains.
-func (c *call) lookup(ctx context.Context, getter, what string, keys value.Value) (v value.Value, fault string, err error) {
+func (c *call) lookup(ctx context.Context, getter, what string, keys value.Value, delimiter string) (v value.Value, fault string, err error) {
 	get := func(key value.Value) (value.Value, bool, error) {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, getter, fun.Args{
-			Pos: []value.Value{key, missingMark}, Kw: value.MapOf("delimiter", c.Str("contents_delimiter")),
+			Pos: []value.Value{key, missingMark}, Kw: value.MapOf("delimiter", delimiter),
 		})
 		return res.Value, !value.Equal(res.Value, missingMark), err
 	}

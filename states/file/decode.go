@@ -13,18 +13,18 @@ import (
 )
 
 type decodeArgs struct {
-	_ fun.Arguments
-	_ string `arg:"name,required,path" doc:"absolute path of the file"`
-	_ string `arg:"encoded_data" doc:"Base64 text"`
-	_ string `arg:"contents_pillar" doc:"pillar key of the Base64 text"`
-	_ string `arg:"encoding_type" default:"base64" doc:"encoding of the text"`
-	_ string `arg:"checksum" default:"md5" doc:"digest that shows what changed"`
+	_              fun.Arguments
+	_              string      `arg:"name,required,path" doc:"absolute path of the file"`
+	EncodedData    value.Value `arg:"encoded_data,str" doc:"Base64 text"`
+	ContentsPillar value.Value `arg:"contents_pillar,str" doc:"pillar key of the Base64 text"`
+	_              string      `arg:"encoding_type" default:"base64" doc:"encoding of the text"`
+	Checksum       string      `arg:"checksum" default:"md5" doc:"digest that shows what changed"`
 }
 
 // decode writes a file from Base64 text. Salt: states/file.py decode.
-func decode(ctx context.Context, fc *fun.Call, _ *decodeArgs) fun.Ret {
+func decode(ctx context.Context, fc *fun.Call, a *decodeArgs) fun.Ret {
 	c := begin(fc)
-	text, key := c.Value("encoded_data"), c.Value("contents_pillar")
+	text, key := a.EncodedData, a.ContentsPillar
 	switch {
 	case !value.Truth(text) && !value.Truth(key):
 		return fun.Raise(fun.Errorf("Specify either the 'encoded_data' or 'contents_pillar' argument."))
@@ -45,13 +45,13 @@ func decode(ctx context.Context, fc *fun.Call, _ *decodeArgs) fun.Ret {
 		return c.fail("%s", err)
 	}
 	now := files.Text(content)
-	newSum, err := now.Sum(c.Str("checksum"))
+	newSum, err := now.Sum(a.Checksum)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	old := value.Value(nil)
 	if c.IsFile(c.path()) {
-		sum, err := c.FileAt(c.path()).Sum(c.Str("checksum"))
+		sum, err := c.FileAt(c.path()).Sum(a.Checksum)
 		if err != nil {
 			return fun.Raise(err)
 		}

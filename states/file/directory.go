@@ -68,23 +68,23 @@ type dirPlan struct {
 }
 
 type directoryArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the directory"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
-	_ value.Value `arg:"recurse" doc:"what to manage recursively: a list of user, group, mode, ignore_files or ignore_dirs, silent"`
-	_ int64       `arg:"max_depth" doc:"levels that recurse descends; not together with clean"`
-	_ string      `arg:"dir_mode,mode" doc:"permissions, such as '0644'"`
-	_ string      `arg:"mode,mode" doc:"same as dir_mode"`
-	_ string      `arg:"file_mode,mode" doc:"permissions of the files in it; default: dir_mode"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	_ bool        `arg:"clean" default:"False" doc:"remove files that belong to no file state that this one requires"`
-	_ value.Value `arg:"require,list" doc:"requisites; clean keeps their files"`
-	_ value.Value `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files that clean keeps"`
-	_ bool        `arg:"follow_symlinks" default:"False" doc:"manage the targets of symbolic links"`
-	_ bool        `arg:"force" default:"False" doc:"replace a file that has this name"`
-	_ string      `arg:"backupname,path" doc:"rename a file that has this name to backupname"`
-	_ bool        `arg:"allow_symlink" default:"True" doc:"accept a symbolic link to a directory"`
-	_ bool        `arg:"children_only" default:"False" doc:"manage the contents but not the directory itself"`
+	_              string         `arg:"name,required,path" doc:"absolute path of the directory"`
+	User           value.Value    `arg:"user,str|int" doc:"owner, by name or ID"`
+	Group          value.Value    `arg:"group,str|int" doc:"group, by name or ID"`
+	Recurse        value.Value    `arg:"recurse" doc:"what to manage recursively: a list of user, group, mode, ignore_files or ignore_dirs, silent"`
+	MaxDepth       fun.Opt[int64] `arg:"max_depth" doc:"levels that recurse descends; not together with clean"`
+	DirMode        value.Value    `arg:"dir_mode,mode" doc:"permissions, such as '0644'"`
+	Mode           value.Value    `arg:"mode,mode" doc:"same as dir_mode"`
+	FileMode       value.Value    `arg:"file_mode,mode" doc:"permissions of the files in it; default: dir_mode"`
+	Makedirs       bool           `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	Clean          bool           `arg:"clean" default:"False" doc:"remove files that belong to no file state that this one requires"`
+	Require        value.Value    `arg:"require,list" doc:"requisites; clean keeps their files"`
+	ExcludePat     value.Value    `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files that clean keeps"`
+	FollowSymlinks bool           `arg:"follow_symlinks" default:"False" doc:"manage the targets of symbolic links"`
+	Force          bool           `arg:"force" default:"False" doc:"replace a file that has this name"`
+	Backupname     value.Value    `arg:"backupname,path" doc:"rename a file that has this name to backupname"`
+	AllowSymlink   bool           `arg:"allow_symlink" default:"True" doc:"accept a symbolic link to a directory"`
+	ChildrenOnly   bool           `arg:"children_only" default:"False" doc:"manage the contents but not the directory itself"`
 	windowsArgs
 	windowsResetArgs
 	fun.SystemPath
@@ -96,28 +96,28 @@ type directoryArgs struct {
 // It fails where something else is in the way and force is not set, where the
 // directory above is missing and makedirs is not set, or where user or group
 // are not known. Salt: states/file.py directory. Difference: none known.
-func directory(ctx context.Context, fc *fun.Call, _ *directoryArgs) fun.Ret {
+func directory(ctx context.Context, fc *fun.Call, a *directoryArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.directory")
 	}
-	user, group := c.owner()
-	dirMode := c.Value("dir_mode")
+	user, group := c.owner(a.User, a.Group)
+	dirMode := a.DirMode
 	if !value.Truth(dirMode) {
-		dirMode = c.Value("mode")
+		dirMode = a.Mode
 	}
-	fileMode := c.Value("file_mode")
+	fileMode := a.FileMode
 	if !value.Truth(fileMode) {
 		fileMode = dirMode
 	}
 	p := dirPlan{
 		user: user, group: group, dirMode: files.NormMode(dirMode), fileMode: files.NormMode(fileMode),
-		recurse: c.Value("recurse"), maxDepth: -1, makedirs: c.Bool("makedirs"), clean: c.Bool("clean"),
-		require: c.Value("require"), exclude: c.Value("exclude_pat"), follow: c.Bool("follow_symlinks"),
-		force: c.Bool("force"), backup: c.textArg("backupname"), allowLink: c.Bool("allow_symlink"), onlySub: c.Bool("children_only"),
+		recurse: a.Recurse, maxDepth: -1, makedirs: a.Makedirs, clean: a.Clean,
+		require: a.Require, exclude: a.ExcludePat, follow: a.FollowSymlinks,
+		force: a.Force, backup: textOf(a.Backupname), allowLink: a.AllowSymlink, onlySub: a.ChildrenOnly,
 	}
-	if !c.IsNone("max_depth") {
-		p.maxDepth = int(c.Int("max_depth"))
+	if a.MaxDepth.Given {
+		p.maxDepth = int(a.MaxDepth.V)
 	}
 	return c.directory(ctx, p)
 }

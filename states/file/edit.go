@@ -14,60 +14,60 @@ import (
 )
 
 type replaceArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
-	_ value.Value `arg:"pattern,required" doc:"regular expression in Python's syntax"`
-	_ string      `arg:"repl,required" doc:"replacement; \\1 and \\g<name> refer to groups"`
-	_ int64       `arg:"count" default:"0" doc:"maximum number of replacements; 0 replaces all"`
-	_ value.Value `arg:"flags,str|int|list" default:"8" doc:"flags of the expression: names such as IGNORECASE, or Python's number"`
-	_ value.Value `arg:"bufsize,str|int" default:"1" doc:"accepted without effect; the whole file is searched at once"`
-	_ bool        `arg:"append_if_not_found" default:"False" doc:"append the replacement if nothing matches"`
-	_ bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the replacement if nothing matches"`
-	_ string      `arg:"not_found_content" doc:"text to append or prepend; default: repl"`
-	_ value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
-	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
-	_ bool        `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
-	_ bool        `arg:"backslash_literal" default:"False" doc:"take backslashes in repl literally"`
+	_                 fun.Arguments
+	_                 string      `arg:"name,required,path" doc:"absolute path of the file"`
+	Pattern           value.Value `arg:"pattern,required" doc:"regular expression in Python's syntax"`
+	Repl              string      `arg:"repl,required" doc:"replacement; \\1 and \\g<name> refer to groups"`
+	Count             int64       `arg:"count" default:"0" doc:"maximum number of replacements; 0 replaces all"`
+	Flags             value.Value `arg:"flags,str|int|list" default:"8" doc:"flags of the expression: names such as IGNORECASE, or Python's number"`
+	_                 value.Value `arg:"bufsize,str|int" default:"1" doc:"accepted without effect; the whole file is searched at once"`
+	AppendIfNotFound  bool        `arg:"append_if_not_found" default:"False" doc:"append the replacement if nothing matches"`
+	PrependIfNotFound bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the replacement if nothing matches"`
+	NotFoundContent   value.Value `arg:"not_found_content,str" doc:"text to append or prepend; default: repl"`
+	Backup            value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
+	ShowChanges       bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	IgnoreIfMissing   bool        `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
+	BackslashLiteral  bool        `arg:"backslash_literal" default:"False" doc:"take backslashes in repl literally"`
 }
 
 // replace replaces what a pattern matches in a file.
 // Salt: states/file.py replace. Difference: the file is replaced atomically, so
 // that further hard links keep the old content.
-func replace(ctx context.Context, fc *fun.Call, _ *replaceArgs) fun.Ret {
+func replace(ctx context.Context, fc *fun.Call, a *replaceArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.replace")
 	}
 	if s := c.existing(); s != "" {
-		if c.Bool("ignore_if_missing") && strings.Contains(s, "file not found") {
+		if a.IgnoreIfMissing && strings.Contains(s, "file not found") {
 			return c.done(fun.OK, "No changes needed to be made")
 		}
 		return c.fail("%s", s)
 	}
-	if t := value.TypeName(c.Value("pattern")); t != "str" {
+	if t := value.TypeName(a.Pattern); t != "str" {
 		return fun.Raise(value.Raise("TypeError", "expected str, bytes, or bytearray not <class '%s'>", t))
 	}
-	flags, err := files.ReFlags(c.Value("flags"))
+	flags, err := files.ReFlags(a.Flags)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	before, after, err := c.Replace(files.Replacement{
-		Path: c.path(), Pattern: c.Str("pattern"), Repl: c.Str("repl"), Count: int(c.Int("count")), Flags: flags,
-		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"), NotFound: c.textArg("not_found_content"),
-		Backup: c.backupSuffix(), DryRun: c.Test, Literal: c.Bool("backslash_literal"),
+		Path: c.path(), Pattern: fun.TextOf(a.Pattern), Repl: a.Repl, Count: int(a.Count), Flags: flags,
+		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound, NotFound: textOf(a.NotFoundContent),
+		Backup: backupSuffix(a.Backup), DryRun: c.Test, Literal: a.BackslashLiteral,
 	})
 	if err != nil {
 		return fun.Raise(err)
 	}
-	return c.edited(before, after, "Changes would have been made")
+	return c.edited(before, after, a.ShowChanges, "Changes would have been made")
 }
 
 // edited reports how lines of a file changed.
-func (c *call) edited(before, after []string, would string) fun.Ret {
+func (c *call) edited(before, after []string, show bool, would string) fun.Ret {
 	var diff value.Value
 	if d := files.DiffLines(before, after); d != "" {
 		diff = d
-		if !c.Bool("show_changes") {
+		if !show {
 			diff = true
 		}
 	}
@@ -83,35 +83,35 @@ func (c *call) edited(before, after []string, would string) fun.Ret {
 }
 
 type blockreplaceArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
-	_ string      `arg:"marker_start" default:"#-- start managed zone --" doc:"text of the line before the block"`
-	_ string      `arg:"marker_end" default:"#-- end managed zone --" doc:"text of the line after the block"`
-	_ value.Value `arg:"source,str|list" doc:"file to read further content from; it is rendered"`
-	_ string      `arg:"source_hash" doc:"digest of a source that is not on the file server"`
-	_ string      `arg:"template" default:"jinja" doc:"template engine of the sources"`
-	_ value.Value `arg:"sources,list[str]" doc:"list of such files"`
-	_ value.Value `arg:"source_hashes,list[str]" doc:"digests of the sources"`
-	_ value.Value `arg:"defaults,dict" doc:"default template variables"`
-	_ value.Value `arg:"context,dict" doc:"template variables; they override defaults"`
-	_ value.Value `arg:"content" default:"''" doc:"lines of the block"`
-	_ bool        `arg:"append_if_not_found" default:"False" doc:"append the block if the markers are missing"`
-	_ bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the block if the markers are missing"`
-	_ value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
-	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
-	_ bool        `arg:"append_newline" doc:"end the content with a newline; default: if it has none"`
-	_ string      `arg:"insert_before_match" doc:"without markers, insert the block before the first line that matches"`
-	_ string      `arg:"insert_after_match" doc:"without markers, insert the block after the first line that matches"`
+	_                 fun.Arguments
+	_                 string        `arg:"name,required,path" doc:"absolute path of the file"`
+	MarkerStart       string        `arg:"marker_start" default:"#-- start managed zone --" doc:"text of the line before the block"`
+	MarkerEnd         string        `arg:"marker_end" default:"#-- end managed zone --" doc:"text of the line after the block"`
+	Source            value.Value   `arg:"source,str|list" doc:"file to read further content from; it is rendered"`
+	SourceHash        value.Value   `arg:"source_hash,str" doc:"digest of a source that is not on the file server"`
+	Template          string        `arg:"template" default:"jinja" doc:"template engine of the sources"`
+	Sources           []string      `arg:"sources" doc:"list of such files"`
+	SourceHashes      []string      `arg:"source_hashes" doc:"digests of the sources"`
+	Defaults          *value.Map    `arg:"defaults" doc:"default template variables"`
+	Context           *value.Map    `arg:"context" doc:"template variables; they override defaults"`
+	Content           value.Value   `arg:"content" default:"''" doc:"lines of the block"`
+	AppendIfNotFound  bool          `arg:"append_if_not_found" default:"False" doc:"append the block if the markers are missing"`
+	PrependIfNotFound bool          `arg:"prepend_if_not_found" default:"False" doc:"prepend the block if the markers are missing"`
+	Backup            value.Value   `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
+	ShowChanges       bool          `arg:"show_changes" default:"True" doc:"show the difference"`
+	AppendNewline     fun.Opt[bool] `arg:"append_newline" doc:"end the content with a newline; default: if it has none"`
+	InsertBeforeMatch string        `arg:"insert_before_match" doc:"without markers, insert the block before the first line that matches"`
+	InsertAfterMatch  string        `arg:"insert_after_match" doc:"without markers, insert the block after the first line that matches"`
 }
 
 // blockreplace replaces the lines between two markers.
 // Salt: states/file.py blockreplace.
-func blockreplace(ctx context.Context, fc *fun.Call, _ *blockreplaceArgs) fun.Ret {
+func blockreplace(ctx context.Context, fc *fun.Call, a *blockreplaceArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.blockreplace")
 	}
-	from, fault := c.sources(ctx)
+	from, fault := c.sources(ctx, sourceArgs{a.Source, a.SourceHash, a.Sources, a.SourceHashes, a.Template, a.Defaults, a.Context})
 	if fault == "" {
 		fault = c.existing()
 	}
@@ -125,27 +125,27 @@ func blockreplace(ctx context.Context, fc *fun.Call, _ *blockreplaceArgs) fun.Re
 	if fault != "" {
 		return c.fail("%s", fault)
 	}
-	content := c.withAccumulated(c.Str("content"))
+	content := c.withAccumulated(fun.TextOf(a.Content))
 	content += strings.Join(texts, "")
 	b := files.Block{
-		Path: c.path(), Start: c.Str("marker_start"), End: c.Str("marker_end"), Content: content,
-		Append: c.Bool("append_if_not_found"), Prepend: c.Bool("prepend_if_not_found"),
-		InsertBefore: c.Str("insert_before_match"), InsertAfter: c.Str("insert_after_match"),
-		Backup: c.backupSuffix(), DryRun: c.Test,
+		Path: c.path(), Start: a.MarkerStart, End: a.MarkerEnd, Content: content,
+		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound,
+		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch,
+		Backup: backupSuffix(a.Backup), DryRun: c.Test,
 	}
 	method := "endswith" // the first one that Salt calls of the content
-	if !c.IsNone("append_newline") {
-		nl := c.Bool("append_newline")
+	if a.AppendNewline.Given {
+		nl := a.AppendNewline.V
 		b.Newline, method = &nl, "split"
 	}
-	if v := c.Value("content"); value.TypeName(v) != "str" {
+	if v := a.Content; value.TypeName(v) != "str" {
 		b.Fault = value.Raise("AttributeError", "'%s' object has no attribute '%s'", value.TypeName(v), method)
 	}
 	before, after, err := c.BlockReplace(b)
 	if err != nil {
 		return c.fail("Encountered error managing block: %s. See the log for details.", err)
 	}
-	return c.edited(before, after, "Changes would be made")
+	return c.edited(before, after, a.ShowChanges, "Changes would be made")
 }
 
 // unanchored takes flags at the beginning, ^ and $ off a pattern.
@@ -159,11 +159,11 @@ func unanchored(pattern string) string {
 
 type commentGiven struct {
 	commentArgs
-	_ bool `arg:"ignore_missing" default:"False" doc:"succeed if no line matches"`
+	IgnoreMissing bool `arg:"ignore_missing" default:"False" doc:"succeed if no line matches"`
 }
 
 // comment comments lines out. Salt: states/file.py comment.
-func comment(ctx context.Context, fc *fun.Call, _ *commentGiven) fun.Ret {
+func comment(ctx context.Context, fc *fun.Call, a *commentGiven) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.comment")
@@ -171,7 +171,7 @@ func comment(ctx context.Context, fc *fun.Call, _ *commentGiven) fun.Ret {
 	if s := c.existing(); s != "" {
 		return c.fail("%s", s)
 	}
-	char, plain := c.Str("char"), unanchored(c.Str("regex"))
+	char, plain := a.Char, unanchored(a.Regex)
 	commented := char + plain
 	due, err := c.has(`^(?!\s*` + char + `).*` + plain)
 	if err != nil {
@@ -184,16 +184,16 @@ func comment(ctx context.Context, fc *fun.Call, _ *commentGiven) fun.Ret {
 			return fun.Raise(err)
 		case already:
 			return c.done(fun.OK, "Pattern already commented")
-		case c.Bool("ignore_missing"):
+		case a.IgnoreMissing:
 			return c.done(fun.OK, "Pattern not found and ignore_missing set to True")
 		}
 		return c.fail("%s: Pattern not found", plain)
 	}
-	return c.commentLines(true, commented)
+	return c.commentLines(&a.commentArgs, true, commented)
 }
 
 // uncomment takes comment characters off. Salt: states/file.py uncomment.
-func uncomment(ctx context.Context, fc *fun.Call, _ *commentArgs) fun.Ret {
+func uncomment(ctx context.Context, fc *fun.Call, a *commentArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.uncomment")
@@ -201,9 +201,9 @@ func uncomment(ctx context.Context, fc *fun.Call, _ *commentArgs) fun.Ret {
 	if s := c.existing(); s != "" {
 		return c.fail("%s", s)
 	}
-	plain := strings.TrimLeft(c.Str("regex"), "^")
+	plain := strings.TrimLeft(a.Regex, "^")
 	bare := "^[ \t]*" + plain
-	due, err := c.has(c.Str("char") + "[ \t]*" + plain)
+	due, err := c.has(a.Char + "[ \t]*" + plain)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -215,9 +215,9 @@ func uncomment(ctx context.Context, fc *fun.Call, _ *commentArgs) fun.Ret {
 		case already:
 			return c.done(fun.OK, "Pattern already uncommented")
 		}
-		return c.fail("%s: Pattern not found", c.Str("regex"))
+		return c.fail("%s: Pattern not found", a.Regex)
 	}
-	return c.commentLines(false, bare)
+	return c.commentLines(a, false, bare)
 }
 
 // has reports whether a pattern matches in the file.
@@ -226,7 +226,7 @@ func (c *call) has(pattern string) (bool, error) {
 }
 
 // commentLines edits the lines and checks that expect is found then.
-func (c *call) commentLines(on bool, expect string) fun.Ret {
+func (c *call) commentLines(a *commentArgs, on bool, expect string) fun.Ret {
 	name := c.path()
 	if c.Test {
 		c.ret.Changes.Set(name, "updated")
@@ -236,7 +236,7 @@ func (c *call) commentLines(on bool, expect string) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	if _, _, err := c.CommentLine(name, c.Str("regex"), c.Str("char"), on, c.backupSuffix()); err != nil {
+	if _, _, err := c.CommentLine(name, a.Regex, a.Char, on, backupSuffix(a.Backup)); err != nil {
 		return fun.Raise(err)
 	}
 	now, err := c.ReadFile(name)
@@ -261,85 +261,85 @@ func (c *call) commentLines(on bool, expect string) fun.Ret {
 }
 
 type lineArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
-	_ value.Value `arg:"content,str|bool" doc:"the line"`
-	_ value.Value `arg:"match,str|bool" doc:"text or regular expression of the line to replace or delete; default: content"`
-	_ string      `arg:"mode" doc:"insert, ensure, replace or delete"`
-	_ string      `arg:"location" doc:"where to insert: start or end"`
-	_ string      `arg:"before" doc:"text or regular expression of the line to insert before"`
-	_ string      `arg:"after" doc:"text or regular expression of the line to insert after"`
-	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
-	_ bool        `arg:"backup" default:"False" doc:"keep a copy of the file with the time in its name"`
-	_ bool        `arg:"quiet" default:"False" doc:"do not fail if the file does not exist"`
-	_ bool        `arg:"indent" default:"True" doc:"indent the line like its neighbour"`
-	_ bool        `arg:"create" default:"False" doc:"create an empty file if it is missing"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
-	_ string      `arg:"file_mode,mode" doc:"permissions, such as '0644'"`
+	_           fun.Arguments
+	_           string      `arg:"name,required,path" doc:"absolute path of the file"`
+	Content     value.Value `arg:"content,str|bool" doc:"the line"`
+	Match       value.Value `arg:"match,str|bool" doc:"text or regular expression of the line to replace or delete; default: content"`
+	Mode        string      `arg:"mode" doc:"insert, ensure, replace or delete"`
+	Location    string      `arg:"location" doc:"where to insert: start or end"`
+	Before      value.Value `arg:"before,str" doc:"text or regular expression of the line to insert before"`
+	After       value.Value `arg:"after,str" doc:"text or regular expression of the line to insert after"`
+	ShowChanges bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	Backup      bool        `arg:"backup" default:"False" doc:"keep a copy of the file with the time in its name"`
+	Quiet       bool        `arg:"quiet" default:"False" doc:"do not fail if the file does not exist"`
+	Indent      bool        `arg:"indent" default:"True" doc:"indent the line like its neighbour"`
+	Create      bool        `arg:"create" default:"False" doc:"create an empty file if it is missing"`
+	User        value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	Group       value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	FileMode    value.Value `arg:"file_mode,mode" doc:"permissions, such as '0644'"`
 }
 
 // line edits one line of a file.
 // Salt: states/file.py line. As in Salt, location end adds a line at each run,
 // after an empty one where the file ends in a newline.
-func line(ctx context.Context, fc *fun.Call, _ *lineArgs) fun.Ret {
+func line(ctx context.Context, fc *fun.Call, a *lineArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.line")
 	}
 	// What fails here is not told, as in Salt: a file that is missing is, below.
-	user, group := c.owner()
+	user, group := c.owner(a.User, a.Group)
 	c.sub(c.path()).manageChecked(ctx, &managedFile{
-		create: c.Bool("create"), perms: files.Perms{User: user, Group: group, Mode: files.NormMode(c.Value("file_mode")), Follow: true},
+		create: a.Create, perms: files.Perms{User: user, Group: group, Mode: files.NormMode(a.FileMode), Follow: true},
 	})
 	if s := c.existing(); s != "" {
 		return c.fail("%s", s)
 	}
-	mode := strings.ToLower(c.Str("mode"))
+	mode := strings.ToLower(a.Mode)
 	if mode == "" {
 		return c.fail("Mode was not defined. How to process the file?")
 	}
-	if mode != "delete" && c.IsNone("content") {
+	if mode != "delete" && a.Content == nil {
 		return c.fail("Content can only be empty if mode is ['delete']")
 	}
 	before, after, err := c.Line(files.LineEdit{
-		Path: c.path(), Content: c.textArg("content"), Match: c.Str("match"), Mode: mode, Location: c.Str("location"),
-		Before: c.textArg("before"), After: c.textArg("after"), Backup: c.Bool("backup"), Quiet: c.Bool("quiet"), NoIndent: !c.Bool("indent"),
+		Path: c.path(), Content: textOf(a.Content), Match: fun.TextOf(a.Match), Mode: mode, Location: a.Location,
+		Before: textOf(a.Before), After: textOf(a.After), Backup: a.Backup, Quiet: a.Quiet, NoIndent: !a.Indent,
 	})
 	if err != nil {
 		return fun.Raise(err)
 	}
-	return c.edited(before, after, "Changes would be made")
+	return c.edited(before, after, a.ShowChanges, "Changes would be made")
 }
 
 type keyvalueArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"path of the file"`
-	_ string      `arg:"key" doc:"key to set"`
-	_ value.Value `arg:"value" doc:"value of key"`
-	_ value.Value `arg:"key_values" doc:"mapping of keys to values"`
-	_ string      `arg:"separator" default:"=" doc:"text between key and value"`
-	_ bool        `arg:"append_if_not_found" default:"False" doc:"append missing keys"`
-	_ bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend missing keys"`
-	_ bool        `arg:"search_only" default:"False" doc:"accepted without effect"`
-	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
-	_ bool        `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
-	_ int64       `arg:"count" default:"1" doc:"lines of a key to keep; -1 keeps all that are not commented out"`
-	_ string      `arg:"uncomment" doc:"comment characters; a commented line is used if its key is missing"`
-	_ bool        `arg:"key_ignore_case" default:"False" doc:"ignore the case of keys"`
-	_ bool        `arg:"value_ignore_case" default:"False" doc:"ignore the case of values"`
+	_                 fun.Arguments
+	_                 string          `arg:"name,required,path" doc:"path of the file"`
+	Key               fun.Opt[string] `arg:"key" doc:"key to set"`
+	Value             value.Value     `arg:"value" doc:"value of key"`
+	KeyValues         value.Value     `arg:"key_values" doc:"mapping of keys to values"`
+	Separator         string          `arg:"separator" default:"=" doc:"text between key and value"`
+	AppendIfNotFound  bool            `arg:"append_if_not_found" default:"False" doc:"append missing keys"`
+	PrependIfNotFound bool            `arg:"prepend_if_not_found" default:"False" doc:"prepend missing keys"`
+	_                 bool            `arg:"search_only" default:"False" doc:"accepted without effect"`
+	ShowChanges       bool            `arg:"show_changes" default:"True" doc:"show the difference"`
+	IgnoreIfMissing   bool            `arg:"ignore_if_missing" default:"False" doc:"succeed if the file does not exist"`
+	Count             int64           `arg:"count" default:"1" doc:"lines of a key to keep; -1 keeps all that are not commented out"`
+	Uncomment         string          `arg:"uncomment" doc:"comment characters; a commented line is used if its key is missing"`
+	KeyIgnoreCase     bool            `arg:"key_ignore_case" default:"False" doc:"ignore the case of keys"`
+	ValueIgnoreCase   bool            `arg:"value_ignore_case" default:"False" doc:"ignore the case of values"`
 }
 
 // keyvalue sets keys to values. Salt: states/file.py keyvalue.
-func keyvalue(ctx context.Context, fc *fun.Call, _ *keyvalueArgs) fun.Ret {
+func keyvalue(ctx context.Context, fc *fun.Call, a *keyvalueArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if name == "" {
 		return c.fail("Must provide name to file.keyvalue")
 	}
-	kv, isMap := c.Value("key_values").(*value.Map)
+	kv, isMap := a.KeyValues.(*value.Map)
 	switch {
-	case !c.IsNone("key") && !c.IsNone("value"):
+	case a.Key.Given && a.Value != nil:
 		// Salt refuses a dict beside them, but what an SLS has is none of
 		// Python's own: a tree is taken, a call from the command line is not.
 		if isMap && (c.Low == nil || c.Low.SLS == "") {
@@ -348,8 +348,8 @@ func keyvalue(ctx context.Context, fc *fun.Call, _ *keyvalueArgs) fun.Ret {
 		if isMap {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: "file.keyvalue: key and value are taken, key_values has no effect beside them"})
 		}
-		kv = value.MapOf(c.Str("key"), c.Value("value"))
-	case !value.Truth(c.Value("key_values")):
+		kv = value.MapOf(a.Key.V, a.Value)
+	case !value.Truth(a.KeyValues):
 		return c.fail("file.keyvalue key and value not supplied and key_values is empty")
 	case !isMap:
 		return c.fail("file.keyvalue key and value not supplied and key_values is not a dictionary")
@@ -357,20 +357,20 @@ func keyvalue(ctx context.Context, fc *fun.Call, _ *keyvalueArgs) fun.Ret {
 	raw, err := c.ReadFile(name)
 	if err != nil {
 		o := fun.Failed
-		if c.Bool("ignore_if_missing") {
+		if a.IgnoreIfMissing {
 			o = fun.OK
 		}
 		return c.done(o, "unable to open "+name)
 	}
-	k := newKeyEdit(c, kv)
+	k := newKeyEdit(a, kv)
 	for _, l := range difflib.SplitLines(string(raw)) {
 		k.line(l)
 	}
-	k.addMissing(c.Bool("append_if_not_found"), c.Bool("prepend_if_not_found"))
+	k.addMissing(a.AppendIfNotFound, a.PrependIfNotFound)
 	if k.changes == 0 {
 		return c.done(fun.OK, "")
 	}
-	show := c.Bool("show_changes")
+	show := a.ShowChanges
 	if show {
 		c.ret.Changes.Set("diff", strings.Join(k.diff, ""))
 	}
@@ -400,12 +400,12 @@ type keyEdit struct {
 	changes       int
 }
 
-func newKeyEdit(c *call, kv *value.Map) *keyEdit {
+func newKeyEdit(a *keyvalueArgs, kv *value.Map) *keyEdit {
 	k := &keyEdit{
-		left: map[string]int{}, sep: c.Str("separator"), comment: c.Str("uncomment"),
-		foldKey: c.Bool("key_ignore_case"), fold: c.Bool("value_ignore_case"),
+		left: map[string]int{}, sep: a.Separator, comment: a.Uncomment,
+		foldKey: a.KeyIgnoreCase, fold: a.ValueIgnoreCase,
 	}
-	count := c.Int("count")
+	count := a.Count
 	for key, v := range kv.All() {
 		s := value.Str(key)
 		k.keys, k.values = append(k.keys, s), append(k.values, v)

@@ -102,12 +102,11 @@ func (c *call) done(o fun.Outcome, comment string) fun.Ret {
 
 // owner returns user and group as given; owner: is taken for user: as Salt
 // does for people who come from other systems.
-func (c *call) owner() (user, group value.Value) {
-	user = c.Value("user")
+func (c *call) owner(user, group value.Value) (value.Value, value.Value) {
 	if !value.Truth(user) && c.Kw.Has("owner") {
 		user = c.Kw.At("owner")
 	}
-	return user, c.Value("group")
+	return user, group
 }
 
 // unknownOwner returns what there is to say where user or group are not known;
@@ -147,23 +146,20 @@ func (c *call) perms(user, group, mode value.Value) files.Perms {
 	return files.Perms{User: user, Group: group, Mode: files.NormMode(mode)}
 }
 
-// opt is a declared argument as text and whether it is given.
-func (c *call) opt(name string) (string, bool) { return c.Str(name), !c.IsNone(name) }
-
-// textArg returns an argument as text, nil where it is None.
-func (c *call) textArg(name string) *string {
-	if c.IsNone(name) {
+// textOf returns an argument as text, nil where it is None.
+func textOf(v value.Value) *string {
+	if v == nil {
 		return nil
 	}
-	s := c.Str(name)
+	s := value.Str(v)
 	return &s
 }
 
 // backupSuffix returns what the name of a backup ends in: the text that is
 // given, "" where it is False or None.
-func (c *call) backupSuffix() string {
-	if v := c.Value("backup"); value.Truth(v) {
-		return value.Str(v)
+func backupSuffix(backup value.Value) string {
+	if value.Truth(backup) {
+		return value.Str(backup)
 	}
 	return ""
 }

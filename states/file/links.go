@@ -24,21 +24,21 @@ type linkPlan struct {
 }
 
 type symlinkArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the link"`
-	_ string      `arg:"target,required,path" doc:"path that the link points to"`
-	_ bool        `arg:"force" default:"False" doc:"replace a file or directory that has this name"`
-	_ string      `arg:"backupname,path" doc:"rename a file or directory that has this name to backupname"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID; default: the user that brine runs as"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID; default: the primary group of user"`
-	_ string      `arg:"mode,mode" doc:"permissions of created parent directories"`
-	_ string      `arg:"win_owner" doc:"Windows only"`
-	_ value.Value `arg:"win_perms,dict" doc:"Windows only"`
-	_ value.Value `arg:"win_deny_perms,dict" doc:"Windows only"`
-	_ bool        `arg:"win_inheritance" doc:"Windows only"`
-	_ bool        `arg:"atomic" default:"False" doc:"replace an existing file in one step"`
-	_ bool        `arg:"disallow_copy_and_unlink" default:"False" doc:"fail if backupname is on another file system"`
-	_ bool        `arg:"inherit_user_and_group" default:"False" doc:"keep the owner of an existing link"`
+	_                     string      `arg:"name,required,path" doc:"absolute path of the link"`
+	Target                string      `arg:"target,required,path" doc:"path that the link points to"`
+	Force                 bool        `arg:"force" default:"False" doc:"replace a file or directory that has this name"`
+	Backupname            value.Value `arg:"backupname,path" doc:"rename a file or directory that has this name to backupname"`
+	Makedirs              bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	User                  value.Value `arg:"user,str|int" doc:"owner, by name or ID; default: the user that brine runs as"`
+	Group                 value.Value `arg:"group,str|int" doc:"group, by name or ID; default: the primary group of user"`
+	Mode                  value.Value `arg:"mode,mode" doc:"permissions of created parent directories"`
+	_                     string      `arg:"win_owner" doc:"Windows only"`
+	_                     value.Value `arg:"win_perms,dict" doc:"Windows only"`
+	_                     value.Value `arg:"win_deny_perms,dict" doc:"Windows only"`
+	_                     bool        `arg:"win_inheritance" doc:"Windows only"`
+	Atomic                bool        `arg:"atomic" default:"False" doc:"replace an existing file in one step"`
+	DisallowCopyAndUnlink bool        `arg:"disallow_copy_and_unlink" default:"False" doc:"fail if backupname is on another file system"`
+	InheritUserAndGroup   bool        `arg:"inherit_user_and_group" default:"False" doc:"keep the owner of an existing link"`
 	fun.SystemPath
 	_ fun.Kwargs
 }
@@ -48,13 +48,13 @@ type symlinkArgs struct {
 // It fails where something that is no link is in the way and neither force nor
 // backupname is given, where another link is there and force is not given, or
 // where the directory is missing. Salt: states/file.py symlink.
-func symlink(ctx context.Context, fc *fun.Call, _ *symlinkArgs) fun.Ret {
+func symlink(ctx context.Context, fc *fun.Call, a *symlinkArgs) fun.Ret {
 	c := begin(fc)
 	if c.path() == "" {
 		return c.fail("Must provide name to file.symlink")
 	}
-	user, group := c.owner()
-	if c.Bool("inherit_user_and_group") && (user == nil || group == nil) && c.IsLink(c.path()) {
+	user, group := c.owner(a.User, a.Group)
+	if a.InheritUserAndGroup && (user == nil || group == nil) && c.IsLink(c.path()) {
 		if st, err := c.Stats(c.path(), false); err == nil {
 			if user == nil {
 				user = st.User
@@ -65,8 +65,8 @@ func symlink(ctx context.Context, fc *fun.Call, _ *symlinkArgs) fun.Ret {
 		}
 	}
 	return c.symlink(ctx, linkPlan{
-		target: c.Str("target"), force: c.Bool("force"), makedirs: c.Bool("makedirs"), atomic: c.Bool("atomic"),
-		backup: c.textArg("backupname"), oneFS: c.Bool("disallow_copy_and_unlink"), user: user, group: group, mode: files.NormMode(c.Value("mode")),
+		target: a.Target, force: a.Force, makedirs: a.Makedirs, atomic: a.Atomic,
+		backup: textOf(a.Backupname), oneFS: a.DisallowCopyAndUnlink, user: user, group: group, mode: files.NormMode(a.Mode),
 	})
 }
 
@@ -271,24 +271,24 @@ func (c *call) wouldLink(p linkPlan) fun.Ret {
 }
 
 type hardlinkArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the link"`
-	_ string      `arg:"target,required,path" doc:"absolute path of the file"`
-	_ bool        `arg:"force" default:"False" doc:"replace another file that has this name"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID, of created parent directories"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID, of created parent directories"`
-	_ string      `arg:"dir_mode,mode" doc:"permissions of created parent directories"`
-	_ fun.Kwargs
+	_        string      `arg:"name,required,path" doc:"absolute path of the link"`
+	Target   string      `arg:"target,required,path" doc:"absolute path of the file"`
+	Force    bool        `arg:"force" default:"False" doc:"replace another file that has this name"`
+	Makedirs bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	User     value.Value `arg:"user,str|int" doc:"owner, by name or ID, of created parent directories"`
+	Group    value.Value `arg:"group,str|int" doc:"group, by name or ID, of created parent directories"`
+	DirMode  value.Value `arg:"dir_mode,mode" doc:"permissions of created parent directories"`
+	_        fun.Kwargs
 }
 
 // hardlink makes a further name of a file. Salt: states/file.py hardlink.
-func hardlink(ctx context.Context, fc *fun.Call, _ *hardlinkArgs) fun.Ret {
+func hardlink(ctx context.Context, fc *fun.Call, a *hardlinkArgs) fun.Ret {
 	c := begin(fc)
-	name, target := c.path(), c.Str("target")
+	name, target := c.path(), a.Target
 	if name == "" {
 		return c.fail("Must provide name to file.hardlink")
 	}
-	user, group := c.owner()
+	user, group := c.owner(a.User, a.Group)
 	user, group = c.defaultOwner(user, group)
 	var also []string
 	if !filepath.IsAbs(target) {
@@ -298,7 +298,7 @@ func hardlink(ctx context.Context, fc *fun.Call, _ *hardlinkArgs) fun.Ret {
 		return c.fail("%s", s)
 	}
 	if c.Test {
-		return c.wouldHardlink(target)
+		return c.wouldHardlink(target, a.Force)
 	}
 	for _, d := range []struct{ word, path string }{{"to", name}, {"from", target}} {
 		if c.IsDir(d.path) {
@@ -309,10 +309,10 @@ func hardlink(ctx context.Context, fc *fun.Call, _ *hardlinkArgs) fun.Ret {
 		return c.fail("Target %s for hard link does not exist", target)
 	}
 	if dir := filepath.Dir(name); !c.IsDir(dir) {
-		if !c.Bool("makedirs") {
+		if !a.Makedirs {
 			return c.fail("Directory %s for hard link is not present", dir)
 		}
-		if err := c.MakeDirs(ctx, name, c.perms(user, group, c.Value("dir_mode"))); err != nil {
+		if err := c.MakeDirs(ctx, name, c.perms(user, group, a.DirMode)); err != nil {
 			return c.fail("%s", host.OSError(err))
 		}
 	}
@@ -324,7 +324,7 @@ func hardlink(ctx context.Context, fc *fun.Call, _ *hardlinkArgs) fun.Ret {
 			return c.done(fun.OK, fmt.Sprintf("Target of hard link %s is already pointing to %s", name, target))
 		case linked:
 			verb, done = "set target of", "Set target of"
-		case !c.Bool("force"):
+		case !a.Force:
 			return c.fail("File exists where the hard link %s should be", name)
 		}
 		if err := c.HardLink(target, name); err != nil {
@@ -357,7 +357,7 @@ func (c *call) sameFile(a, b string) bool {
 }
 
 // wouldHardlink reports what a run would do. Salt: _hardlink_check.
-func (c *call) wouldHardlink(target string) fun.Ret {
+func (c *call) wouldHardlink(target string, force bool) fun.Ret {
 	name := c.path()
 	switch {
 	case !c.Exists(target):
@@ -374,7 +374,7 @@ func (c *call) wouldHardlink(target string) fun.Ret {
 	case c.hardlinked(name):
 		c.ret.Changes.Set("change", name)
 		return c.done(fun.WouldChange, fmt.Sprintf("Link %s target is set to be changed to %s", name, target))
-	case c.Bool("force"):
+	case force:
 		return c.done(fun.WouldChange, fmt.Sprintf("The file or directory %s is set for removal to make way for a new hard link targeting %s", name, target))
 	}
 	return c.fail("File or directory exists where the hard link %s should be. Did you mean to use force?", name)

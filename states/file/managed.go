@@ -16,43 +16,43 @@ import (
 )
 
 type managedGiven struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
-	_ value.Value `arg:"source,str|list" doc:"salt://, http://, https:// or file:// URL or a path; the first of a list that exists"`
-	_ string      `arg:"source_hash" default:"" doc:"digest of a source that is not on the file server, as TYPE=DIGEST, or a file of digests"`
-	_ string      `arg:"source_hash_name" doc:"name to look up in a file of digests"`
-	_ bool        `arg:"keep_source" default:"True" doc:"keep the copy of the source in the cache"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
-	_ string      `arg:"mode,mode" oneof:"keep" doc:"permissions, such as '0644'; keep copies those of the source"`
-	_ string      `arg:"attrs" doc:"chattr(1) attributes"`
-	_ string      `arg:"template" doc:"template engine that renders the content: jinja or pongo2"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	_ string      `arg:"dir_mode,mode" doc:"permissions of created parent directories; default: mode with search permission"`
-	_ value.Value `arg:"context" doc:"template variables; they override defaults"`
-	_ bool        `arg:"replace" default:"True" doc:"replace the content of an existing file"`
-	_ value.Value `arg:"defaults" doc:"default template variables"`
-	_ string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
-	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
-	_ bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
-	_ value.Value `arg:"contents" doc:"content, as text or a list of lines"`
-	_ string      `arg:"tmp_dir,path" default:"" doc:"directory of the temporary file for check_cmd"`
-	_ string      `arg:"tmp_ext" default:"" doc:"suffix of the temporary file for check_cmd"`
-	_ value.Value `arg:"contents_pillar,str|list" doc:"pillar key of the content, or a list of keys"`
-	_ value.Value `arg:"contents_grains,str|list" doc:"grain that is the content, or a list of grains"`
-	_ bool        `arg:"contents_newline" default:"True" doc:"end the content with a newline"`
-	_ string      `arg:"contents_delimiter" default:":" doc:"separator in contents_pillar and contents_grains"`
-	_ string      `arg:"encoding" doc:"encoding of the content, by Python's name; default: UTF-8"`
-	_ string      `arg:"encoding_errors" default:"strict" doc:"handling of characters that the encoding lacks: strict, ignore, replace, xmlcharrefreplace or backslashreplace"`
-	_ bool        `arg:"allow_empty" default:"True" doc:"accept empty contents"`
-	_ bool        `arg:"follow_symlinks" default:"True" doc:"write to the target of a symbolic link instead of replacing the link"`
-	_ string      `arg:"check_cmd" doc:"command that checks the new content, whose path it gets; it must succeed"`
-	_ bool        `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
-	_ value.Value `arg:"selinux,dict" doc:"SELinux context; not managed"`
+	_                 string      `arg:"name,required,path" doc:"absolute path of the file"`
+	Source            value.Value `arg:"source,str|list" doc:"salt://, http://, https:// or file:// URL or a path; the first of a list that exists"`
+	SourceHash        value.Value `arg:"source_hash,str" default:"" doc:"digest of a source that is not on the file server, as TYPE=DIGEST, or a file of digests"`
+	SourceHashName    string      `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	KeepSource        bool        `arg:"keep_source" default:"True" doc:"keep the copy of the source in the cache"`
+	User              value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	Group             value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	Mode              value.Value `arg:"mode,mode" oneof:"keep" doc:"permissions, such as '0644'; keep copies those of the source"`
+	Attrs             value.Value `arg:"attrs,str" doc:"chattr(1) attributes"`
+	Template          string      `arg:"template" doc:"template engine that renders the content: jinja or pongo2"`
+	Makedirs          bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	DirMode           value.Value `arg:"dir_mode,mode" doc:"permissions of created parent directories; default: mode with search permission"`
+	Context           value.Value `arg:"context" doc:"template variables; they override defaults"`
+	Replace           bool        `arg:"replace" default:"True" doc:"replace the content of an existing file"`
+	Defaults          value.Value `arg:"defaults" doc:"default template variables"`
+	Backup            string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
+	ShowChanges       bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	Create            bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
+	Contents          value.Value `arg:"contents" doc:"content, as text or a list of lines"`
+	TmpDir            string      `arg:"tmp_dir,path" default:"" doc:"directory of the temporary file for check_cmd"`
+	TmpExt            string      `arg:"tmp_ext" default:"" doc:"suffix of the temporary file for check_cmd"`
+	ContentsPillar    value.Value `arg:"contents_pillar,str|list" doc:"pillar key of the content, or a list of keys"`
+	ContentsGrains    value.Value `arg:"contents_grains,str|list" doc:"grain that is the content, or a list of grains"`
+	ContentsNewline   bool        `arg:"contents_newline" default:"True" doc:"end the content with a newline"`
+	ContentsDelimiter string      `arg:"contents_delimiter" default:":" doc:"separator in contents_pillar and contents_grains"`
+	Encoding          string      `arg:"encoding" doc:"encoding of the content, by Python's name; default: UTF-8"`
+	EncodingErrors    string      `arg:"encoding_errors" default:"strict" doc:"handling of characters that the encoding lacks: strict, ignore, replace, xmlcharrefreplace or backslashreplace"`
+	AllowEmpty        bool        `arg:"allow_empty" default:"True" doc:"accept empty contents"`
+	FollowSymlinks    bool        `arg:"follow_symlinks" default:"True" doc:"write to the target of a symbolic link instead of replacing the link"`
+	CheckCmd          string      `arg:"check_cmd" doc:"command that checks the new content, whose path it gets; it must succeed"`
+	SkipVerify        bool        `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
+	Selinux           value.Value `arg:"selinux,dict" doc:"SELinux context; not managed"`
 	windowsArgs
 	windowsResetArgs
-	_ bool `arg:"verify_ssl" default:"True" doc:"verify the certificates of https:// sources"`
-	_ bool `arg:"use_etag" default:"False" doc:"use ETag headers to check whether a web source changed"`
-	_ fun.Kwargs
+	VerifySSL bool `arg:"verify_ssl" default:"True" doc:"verify the certificates of https:// sources"`
+	UseETag   bool `arg:"use_etag" default:"False" doc:"use ETag headers to check whether a web source changed"`
+	Rest      fun.Kwargs
 }
 
 // managed manages a file.
@@ -61,15 +61,15 @@ type managedGiven struct {
 // makedirs is not set, the name is not absolute or is a directory, or user or
 // group are not known. Salt: states/file.py managed. Differences: selinux is
 // not managed.
-func managed(ctx context.Context, fc *fun.Call, _ *managedGiven) fun.Ret {
+func managed(ctx context.Context, fc *fun.Call, a *managedGiven) fun.Ret {
 	c := begin(fc)
-	if c.Kw.Has("file_mode") {
+	if a.Rest.Has("file_mode") {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.")
 	}
-	if c.Bool("selinux") {
+	if value.Truth(a.Selinux) {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'selinux' argument is not managed by brine and was left out.")
 	}
-	return c.manage(ctx, managedArgs(c))
+	return c.manage(ctx, a, managedArgs(c, a))
 }
 
 // A managedFile is the arguments of managed, which recurse sets for each file.
@@ -100,19 +100,19 @@ type managedFile struct {
 	hasText bool
 }
 
-func managedArgs(c *call) *managedFile {
-	user, group := c.owner()
+func managedArgs(c *call, a *managedGiven) *managedFile {
+	user, group := c.owner(a.User, a.Group)
 	m := &managedFile{
-		source: c.Value("source"), hash: c.Value("source_hash"), hashName: c.Str("source_hash_name"),
-		template: c.Str("template"), makedirs: c.Bool("makedirs"), dirMode: files.NormMode(c.Value("dir_mode")),
-		context: c.Value("context"), defaults: c.Value("defaults"), replace: c.Bool("replace"), backup: c.Str("backup"),
-		hideDiff: !c.Bool("show_changes"), create: c.Bool("create"), checkCmd: c.Str("check_cmd"),
-		tmpDir: c.Str("tmp_dir"), tmpExt: c.Str("tmp_ext"),
-		skipVerify: c.Bool("skip_verify"), noVerify: !c.Bool("verify_ssl"), useETag: c.Bool("use_etag"),
-		dropSource: !c.Bool("keep_source"),
-		perms:      files.Perms{User: user, Group: group, Follow: c.Bool("follow_symlinks"), Attrs: c.textArg("attrs")},
+		source: a.Source, hash: a.SourceHash, hashName: a.SourceHashName,
+		template: a.Template, makedirs: a.Makedirs, dirMode: files.NormMode(a.DirMode),
+		context: a.Context, defaults: a.Defaults, replace: a.Replace, backup: a.Backup,
+		hideDiff: !a.ShowChanges, create: a.Create, checkCmd: a.CheckCmd,
+		tmpDir: a.TmpDir, tmpExt: a.TmpExt,
+		skipVerify: a.SkipVerify, noVerify: !a.VerifySSL, useETag: a.UseETag,
+		dropSource: !a.KeepSource,
+		perms:      files.Perms{User: user, Group: group, Follow: a.FollowSymlinks, Attrs: textOf(a.Attrs)},
 	}
-	m.setMode(c.Value("mode"))
+	m.setMode(a.Mode)
 	return m
 }
 
@@ -125,22 +125,22 @@ func (m *managedFile) setMode(mode value.Value) {
 	m.perms.Mode = files.NormMode(mode)
 }
 
-// given names the arguments of content that are set.
-func (c *call) given() (n int) {
-	for _, a := range []string{"contents", "contents_pillar", "contents_grains"} {
-		if !c.IsNone(a) {
+// given counts the arguments of content that are set.
+func (a *managedGiven) given() (n int) {
+	for _, v := range []value.Value{a.Contents, a.ContentsPillar, a.ContentsGrains} {
+		if v != nil {
 			n++
 		}
 	}
 	return n
 }
 
-func (c *call) manage(ctx context.Context, m *managedFile) fun.Ret {
+func (c *call) manage(ctx context.Context, a *managedGiven, m *managedFile) fun.Ret {
 	name := c.path()
 	if name == "" {
 		return c.fail("Destination file name is required")
 	}
-	switch n := c.given(); {
+	switch n := a.given(); {
 	case value.Truth(m.source) && n > 0:
 		return c.fail("'source' cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'")
 	case m.keepMode && n > 0:
@@ -148,7 +148,7 @@ func (c *call) manage(ctx context.Context, m *managedFile) fun.Ret {
 	case n > 1:
 		return c.fail("Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted")
 	case n == 1:
-		if fault, err := c.contents(ctx, m); err != nil {
+		if fault, err := c.contents(ctx, a, m); err != nil {
 			return c.raise(err)
 		} else if fault != "" {
 			return c.fail("%s", fault)

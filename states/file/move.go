@@ -16,25 +16,25 @@ import (
 )
 
 type copyFileArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the copy"`
-	_ string      `arg:"source,required,path" doc:"file or directory to copy"`
-	_ bool        `arg:"force" default:"False" doc:"replace an existing target"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	_ bool        `arg:"preserve" default:"False" doc:"keep owner and mode"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID; default: the user that brine runs as"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID; default: the primary group of user"`
-	_ string      `arg:"mode,mode" doc:"permissions, such as '0644'; default: those of the source"`
-	_ string      `arg:"dir_mode,mode" doc:"permissions of created parent directories"`
-	_ bool        `arg:"subdir" default:"False" doc:"copy into an existing target directory"`
+	_        string      `arg:"name,required,path" doc:"absolute path of the copy"`
+	Source   string      `arg:"source,required,path" doc:"file or directory to copy"`
+	Force    bool        `arg:"force" default:"False" doc:"replace an existing target"`
+	Makedirs bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	Preserve bool        `arg:"preserve" default:"False" doc:"keep owner and mode"`
+	User     value.Value `arg:"user,str|int" doc:"owner, by name or ID; default: the user that brine runs as"`
+	Group    value.Value `arg:"group,str|int" doc:"group, by name or ID; default: the primary group of user"`
+	Mode     value.Value `arg:"mode,mode" doc:"permissions, such as '0644'; default: those of the source"`
+	DirMode  value.Value `arg:"dir_mode,mode" doc:"permissions of created parent directories"`
+	Subdir   bool        `arg:"subdir" default:"False" doc:"copy into an existing target directory"`
 	fun.SystemPath
 	_ fun.Kwargs
 }
 
 // copyFile copies a file or directory of this machine.
 // Salt: states/file.py copy_.
-func copyFile(ctx context.Context, fc *fun.Call, _ *copyFileArgs) fun.Ret {
+func copyFile(ctx context.Context, fc *fun.Call, a *copyFileArgs) fun.Ret {
 	c := begin(fc)
-	name, source := c.path(), c.Expand(c.Str("source"))
+	name, source := c.path(), c.Expand(a.Source)
 	switch {
 	case name == "":
 		return c.fail("Must provide name to file.copy")
@@ -47,15 +47,15 @@ func copyFile(ctx context.Context, fc *fun.Call, _ *copyFileArgs) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	perms, fault := c.copyPerms(st)
+	perms, fault := c.copyPerms(a, st)
 	if fault != "" {
 		return c.fail("%s", fault)
 	}
 	say := fmt.Sprintf(`Copied "%s" to "%s"`, source, name)
-	if c.IsDir(name) && c.Bool("subdir") {
+	if c.IsDir(name) && a.Subdir {
 		name = filepath.Join(name, filepath.Base(source))
 	}
-	there, force := c.LExists(name), c.Bool("force")
+	there, force := c.LExists(name), a.Force
 	if there && !force {
 		return c.done(fun.OK, fmt.Sprintf(`The target file "%s" exists and will not be overwritten`, name))
 	}
@@ -71,10 +71,10 @@ func copyFile(ctx context.Context, fc *fun.Call, _ *copyFileArgs) fun.Ret {
 		}
 	}
 	if dir := filepath.Dir(name); !c.IsDir(dir) {
-		if !c.Bool("makedirs") {
+		if !a.Makedirs {
 			return c.fail("The target directory %s is not present", dir)
 		}
-		dirMode := cmp.Or(files.NormMode(c.Value("dir_mode")), files.DirMode(perms.Mode))
+		dirMode := cmp.Or(files.NormMode(a.DirMode), files.DirMode(perms.Mode))
 		if err := c.MakeDirs(ctx, name, files.Perms{User: perms.User, Group: perms.Group, Mode: dirMode}); err != nil {
 			return c.fail("%s", host.OSError(err))
 		}
@@ -90,8 +90,8 @@ func copyFile(ctx context.Context, fc *fun.Call, _ *copyFileArgs) fun.Ret {
 	}
 	c.ret.Changes.Set(name, source)
 	c.ret.Comment = say
-	if !c.Bool("preserve") {
-		if err := c.checkCopy(ctx, name, perms, st.Mode); err != nil {
+	if !a.Preserve {
+		if err := c.checkCopy(ctx, a, name, perms, st.Mode); err != nil {
 			return fun.Raise(err)
 		}
 	}
@@ -100,12 +100,12 @@ func copyFile(ctx context.Context, fc *fun.Call, _ *copyFileArgs) fun.Ret {
 
 // copyPerms returns the owner and mode that a copy gets; fault says why that is
 // not possible.
-func (c *call) copyPerms(source files.Stats) (perms files.Perms, fault string) {
-	if c.Bool("preserve") {
+func (c *call) copyPerms(a *copyFileArgs, source files.Stats) (perms files.Perms, fault string) {
+	if a.Preserve {
 		return files.Perms{User: source.User, Group: source.Group, Mode: source.Mode}, ""
 	}
-	perms = c.perms(nil, nil, c.Value("mode"))
-	user, group := c.owner()
+	perms = c.perms(nil, nil, a.Mode)
+	user, group := c.owner(a.User, a.Group)
 	perms.User, perms.Group = c.defaultOwner(user, group)
 	perms.Mode = cmp.Or(perms.Mode, source.Mode)
 	return perms, c.unknownOwner(perms.User, perms.Group)
@@ -114,9 +114,9 @@ func (c *call) copyPerms(source files.Stats) (perms files.Perms, fault string) {
 // checkCopy notes owner and mode of a copy, whose source has mode. The copy has
 // them from the start; what differs from a plain copy counts as changed, and
 // what could not be set is said.
-func (c *call) checkCopy(ctx context.Context, name string, perms files.Perms, mode string) error {
+func (c *call) checkCopy(ctx context.Context, a *copyFileArgs, name string, perms files.Perms, mode string) error {
 	made := value.NewMap(1)
-	if _, valid := files.ParseMode(perms.Mode); c.Value("mode") != nil && valid && perms.Mode != mode {
+	if _, valid := files.ParseMode(perms.Mode); a.Mode != nil && valid && perms.Mode != mode {
 		made.Set("mode", perms.Mode)
 	}
 	if !c.isSelf(perms) {
@@ -147,19 +147,19 @@ func (c *call) isSelf(p files.Perms) bool {
 }
 
 type renameArgs struct {
-	_ string `arg:"name,required,path" doc:"absolute path of the target"`
-	_ string `arg:"source,required,path" doc:"file or directory to move"`
-	_ bool   `arg:"force" default:"False" doc:"replace an existing target"`
-	_ bool   `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_        string `arg:"name,required,path" doc:"absolute path of the target"`
+	Source   string `arg:"source,required,path" doc:"file or directory to move"`
+	Force    bool   `arg:"force" default:"False" doc:"replace an existing target"`
+	Makedirs bool   `arg:"makedirs" default:"False" doc:"create missing parent directories"`
 	fun.SystemPath
 	_ fun.Kwargs
 }
 
 // rename moves a file or directory of this machine.
 // Salt: states/file.py rename.
-func rename(ctx context.Context, fc *fun.Call, _ *renameArgs) fun.Ret {
+func rename(ctx context.Context, fc *fun.Call, a *renameArgs) fun.Ret {
 	c := begin(fc)
-	name, source := c.expandVars(c.path()), c.expandVars(c.Expand(c.Str("source")))
+	name, source := c.expandVars(c.path()), c.expandVars(c.Expand(a.Source))
 	c.ret.Name = name
 	switch {
 	case name == "":
@@ -170,7 +170,7 @@ func rename(ctx context.Context, fc *fun.Call, _ *renameArgs) fun.Ret {
 		return c.done(fun.OK, fmt.Sprintf(`Source file "%s" has already been moved out of place`, source))
 	}
 	there := c.LExists(name)
-	if there && !c.Bool("force") {
+	if there && !a.Force {
 		return c.done(fun.OK, fmt.Sprintf(`The target file "%s" exists and will not be overwritten`, name))
 	}
 	if err := cmp.Or(c.CheckSystem(source, false), c.CheckSystem(name, false)); err != nil {
@@ -180,7 +180,7 @@ func rename(ctx context.Context, fc *fun.Call, _ *renameArgs) fun.Ret {
 		return c.done(fun.WouldChange, fmt.Sprintf(`File "%s" is set to be moved to "%s"`, source, name))
 	}
 	if dir := filepath.Dir(name); !c.IsDir(dir) {
-		if !c.Bool("makedirs") {
+		if !a.Makedirs {
 			return c.fail("The target directory %s is not present", dir)
 		}
 		if err := c.MakeDirs(ctx, name, files.Perms{}); err != nil {
@@ -242,25 +242,25 @@ type tidy struct {
 }
 
 type tidiedArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the directory"`
-	_ int64       `arg:"age" default:"0" unit:"days" doc:"remove files that are at least this old"`
-	_ value.Value `arg:"matches,list[str]" doc:"regular expressions of the names to remove; default: all"`
-	_ bool        `arg:"rmdirs" default:"False" doc:"remove directories too"`
-	_ int64       `arg:"size,size" default:"0" unit:"bytes" doc:"remove files of at least this size, such as 10M"`
-	_ value.Value `arg:"exclude,list[str]" doc:"regular expressions of the names to keep"`
-	_ bool        `arg:"full_path_match" default:"False" doc:"match whole paths instead of names"`
-	_ bool        `arg:"followlinks" default:"False" doc:"descend into targets of symbolic links"`
-	_ string      `arg:"time_comparison" default:"atime" doc:"time that is the age: atime, mtime or ctime"`
-	_ string      `arg:"age_size_logical_operator" default:"OR" doc:"AND requires age and size, OR one of them"`
-	_ string      `arg:"age_size_only" doc:"age or size: compare only that"`
-	_ bool        `arg:"rmlinks" default:"True" doc:"remove symbolic links too"`
+	_                      string            `arg:"name,required,path" doc:"absolute path of the directory"`
+	Age                    int64             `arg:"age" default:"0" unit:"days" doc:"remove files that are at least this old"`
+	Matches                fun.Opt[[]string] `arg:"matches" doc:"regular expressions of the names to remove; default: all"`
+	Rmdirs                 bool              `arg:"rmdirs" default:"False" doc:"remove directories too"`
+	Size                   int64             `arg:"size,size" default:"0" unit:"bytes" doc:"remove files of at least this size, such as 10M"`
+	Exclude                []string          `arg:"exclude" doc:"regular expressions of the names to keep"`
+	FullPathMatch          bool              `arg:"full_path_match" default:"False" doc:"match whole paths instead of names"`
+	Followlinks            bool              `arg:"followlinks" default:"False" doc:"descend into targets of symbolic links"`
+	TimeComparison         string            `arg:"time_comparison" default:"atime" doc:"time that is the age: atime, mtime or ctime"`
+	AgeSizeLogicalOperator string            `arg:"age_size_logical_operator" default:"OR" doc:"AND requires age and size, OR one of them"`
+	AgeSizeOnly            string            `arg:"age_size_only" doc:"age or size: compare only that"`
+	Rmlinks                bool              `arg:"rmlinks" default:"True" doc:"remove symbolic links too"`
 	fun.SystemPath
 	_ fun.Kwargs
 }
 
 // tidied removes files that are old, large or match.
 // Salt: states/file.py tidied.
-func tidied(ctx context.Context, fc *fun.Call, _ *tidiedArgs) fun.Ret {
+func tidied(ctx context.Context, fc *fun.Call, a *tidiedArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if !filepath.IsAbs(name) {
@@ -272,12 +272,12 @@ func tidied(ctx context.Context, fc *fun.Call, _ *tidiedArgs) fun.Ret {
 	if err := c.CheckSystem(name, true); err != nil {
 		return c.fail("%s", err)
 	}
-	t, err := tidyArgs(c)
+	t, err := tidyArgs(a)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	var due []string
-	err = c.Walk(name, c.Bool("followlinks"), func(dir string, dirs, names []string) error {
+	err = c.Walk(name, a.Followlinks, func(dir string, dirs, names []string) error {
 		var here []string
 		for _, n := range append(append([]string(nil), names...), dirs...) {
 			p := filepath.Join(dir, n)
@@ -304,7 +304,7 @@ func tidied(ctx context.Context, fc *fun.Call, _ *tidiedArgs) fun.Ret {
 	}
 	removed := &value.List{}
 	c.ret.Changes.Set("removed", removed)
-	on, done, err := c.beneath(name, c.Bool("followlinks"))
+	on, done, err := c.beneath(name, a.Followlinks)
 	if err != nil {
 		return c.fail("%s", host.OSError(err))
 	}
@@ -318,21 +318,21 @@ func tidied(ctx context.Context, fc *fun.Call, _ *tidiedArgs) fun.Ret {
 	return c.done(fun.OK, fmt.Sprintf("Removed %d files or directories from directory %s", len(due), name))
 }
 
-func tidyArgs(c *call) (*tidy, error) {
+func tidyArgs(a *tidiedArgs) (*tidy, error) {
 	t := &tidy{
-		op: strings.ToUpper(c.Str("age_size_logical_operator")), only: strings.ToLower(c.Str("age_size_only")),
-		by: strings.ToLower(c.Str("time_comparison")), rmdirs: c.Bool("rmdirs"), rmlinks: c.Bool("rmlinks"), full: c.Bool("full_path_match"),
+		op: strings.ToUpper(a.AgeSizeLogicalOperator), only: strings.ToLower(a.AgeSizeOnly),
+		by: strings.ToLower(a.TimeComparison), rmdirs: a.Rmdirs, rmlinks: a.Rmlinks, full: a.FullPathMatch,
 	}
-	t.age, t.size = c.Int("age"), c.Int("size")
+	t.age, t.size = a.Age, a.Size
 	patterns := []string{".*"}
-	if !c.IsNone("matches") {
-		patterns = c.Strings("matches")
+	if a.Matches.Given {
+		patterns = a.Matches.V
 	}
 	var err error
 	if t.matches, err = compileAll(patterns); err != nil {
 		return nil, err
 	}
-	t.exclusions, err = compileAll(c.Strings("exclude"))
+	t.exclusions, err = compileAll(a.Exclude)
 	return t, err
 }
 

@@ -16,21 +16,21 @@ import (
 )
 
 type patchArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the file or directory"`
-	_ value.Value `arg:"source,str|list" doc:"patch: a salt:// or web URL, or a path"`
-	_ string      `arg:"source_hash" default:"" doc:"digest of a source that is not on the file server"`
-	_ string      `arg:"source_hash_name" doc:"name to look up in a file of digests"`
-	_ bool        `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
-	_ string      `arg:"template" doc:"template engine that renders the patch"`
-	_ value.Value `arg:"context" doc:"template variables; they override defaults"`
-	_ value.Value `arg:"defaults" doc:"default template variables"`
-	_ value.Value `arg:"options,str|list[str]" default:"''" doc:"further options of patch(1)"`
-	_ string      `arg:"reject_file,path" doc:"file for the parts of the patch that do not apply"`
-	_ int64       `arg:"strip" doc:"number of leading directories to strip from paths in the patch of a directory"`
-	_ string      `arg:"saltenv" doc:"environment of a salt:// URL; default: that of the state"`
-	_ string      `arg:"hash" doc:"obsolete, without effect"`
-	_ bool        `arg:"dry_run_first" doc:"obsolete, without effect"`
-	_ fun.Kwargs
+	_              string         `arg:"name,required,path" doc:"absolute path of the file or directory"`
+	Source         value.Value    `arg:"source,str|list" doc:"patch: a salt:// or web URL, or a path"`
+	SourceHash     value.Value    `arg:"source_hash,str" default:"" doc:"digest of a source that is not on the file server"`
+	SourceHashName string         `arg:"source_hash_name" doc:"name to look up in a file of digests"`
+	SkipVerify     bool           `arg:"skip_verify" default:"False" doc:"accept a web source without a digest"`
+	Template       string         `arg:"template" doc:"template engine that renders the patch"`
+	Context        value.Value    `arg:"context" doc:"template variables; they override defaults"`
+	Defaults       value.Value    `arg:"defaults" doc:"default template variables"`
+	Options        value.Value    `arg:"options,str|list[str]" default:"''" doc:"further options of patch(1)"`
+	RejectFile     value.Value    `arg:"reject_file,path" doc:"file for the parts of the patch that do not apply"`
+	Strip          fun.Opt[int64] `arg:"strip" doc:"number of leading directories to strip from paths in the patch of a directory"`
+	Saltenv        string         `arg:"saltenv" doc:"environment of a salt:// URL; default: that of the state"`
+	Hash           value.Value    `arg:"hash,str" doc:"obsolete, without effect"`
+	DryRunFirst    value.Value    `arg:"dry_run_first,bool" doc:"obsolete, without effect"`
+	_              fun.Kwargs
 }
 
 // patch applies a patch by patch(1).
@@ -38,7 +38,7 @@ type patchArgs struct {
 // It tries the patch on copies first: where it does not fit, it looks whether
 // it is applied already. Nothing is changed unless all of it fits.
 // Salt: states/file.py patch.
-func patch(ctx context.Context, fc *fun.Call, _ *patchArgs) fun.Ret {
+func patch(ctx context.Context, fc *fun.Call, a *patchArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if _, err := c.LookPath("patch", ""); err != nil {
@@ -52,12 +52,15 @@ func patch(ctx context.Context, fc *fun.Call, _ *patchArgs) fun.Ret {
 	case !c.Exists(name):
 		return c.fail("%s does not exist", name)
 	}
-	for _, old := range []string{"hash", "dry_run_first"} {
-		if !c.IsNone(old) {
-			c.ret.Warnings = append(c.ret.Warnings, "The '"+old+"' argument is no longer used and has been ignored.")
+	for _, old := range [...]struct {
+		name  string
+		value value.Value
+	}{{"hash", a.Hash}, {"dry_run_first", a.DryRunFirst}} {
+		if old.value != nil {
+			c.ret.Warnings = append(c.ret.Warnings, "The '"+old.name+"' argument is no longer used and has been ignored.")
 		}
 	}
-	if reject := c.textArg("reject_file"); reject != nil {
+	if reject := textOf(a.RejectFile); reject != nil {
 		switch dir := filepath.Dir(*reject); {
 		case !filepath.IsAbs(dir):
 			return c.fail("'%s' is not an absolute path", *reject)
@@ -65,7 +68,7 @@ func patch(ctx context.Context, fc *fun.Call, _ *patchArgs) fun.Ret {
 			return c.fail("Parent directory for reject_file '%s' either does not exist, or is not a directory", *reject)
 		}
 	}
-	options, strip, fault := c.patchOptions()
+	options, strip, fault := a.patchOptions()
 	if fault != "" {
 		return c.fail("%s", fault)
 	}
@@ -75,23 +78,23 @@ func patch(ctx context.Context, fc *fun.Call, _ *patchArgs) fun.Ret {
 	}
 	defer func() { _ = c.RemoveAll(dir) }()
 	file := filepath.Join(dir, "patch")
-	if ret := c.fetchPatch(ctx, file); ret.Result == fun.Failed || ret.Err != nil {
+	if ret := c.fetchPatch(ctx, a, file); ret.Result == fun.Failed || ret.Err != nil {
 		return ret
 	}
-	return c.applyPatch(ctx, dir, file, options, strip)
+	return c.applyPatch(ctx, a, dir, file, options, strip)
 }
 
 // patchOptions returns the options that patch(1) gets, and strip; fault is
 // what there is to say of those that may not be given.
-func (c *call) patchOptions() (options []string, strip *int, fault string) {
-	if !c.IsNone("strip") {
-		n := int(c.Int("strip"))
+func (a *patchArgs) patchOptions() (options []string, strip *int, fault string) {
+	if a.Strip.Given {
+		n := int(a.Strip.V)
 		strip = &n
 	}
-	given := c.Strings("options")
-	if _, list := c.Value("options").(*value.List); !list {
+	given := fun.StringsOf(a.Options)
+	if _, list := a.Options.(*value.List); !list {
 		var err error
-		if given, err = proc.Split(c.Str("options")); err != nil {
+		if given, err = proc.Split(fun.TextOf(a.Options)); err != nil {
 			return nil, nil, "options: " + err.Error()
 		}
 	}
@@ -139,27 +142,27 @@ func (c *call) patchOptions() (options []string, strip *int, fault string) {
 
 // fetchPatch brings the patch to a file of this machine, rendered where it is
 // a template.
-func (c *call) fetchPatch(ctx context.Context, file string) fun.Ret {
+func (c *call) fetchPatch(ctx context.Context, a *patchArgs, file string) fun.Ret {
 	s := c.sub(file)
 	s.Test = false
 	fs := *c.FS
 	fs.Test = false
 	s.FS = &fs
-	if env := c.Str("saltenv"); env != "" {
+	if env := a.Saltenv; env != "" {
 		s.SaltEnv = env
 	}
-	if !value.Truth(c.Value("source")) {
+	if !value.Truth(a.Source) {
 		return c.fail("Unable to manage file: no source was given")
 	}
 	return s.manageChecked(ctx, &managedFile{
-		source: c.Value("source"), hash: c.Value("source_hash"), hashName: c.Str("source_hash_name"), skipVerify: c.Bool("skip_verify"),
-		template: c.Str("template"), context: c.Value("context"), defaults: c.Value("defaults"), replace: true, create: true,
+		source: a.Source, hash: a.SourceHash, hashName: a.SourceHashName, skipVerify: a.SkipVerify,
+		template: a.Template, context: a.Context, defaults: a.Defaults, replace: true, create: true,
 		perms: files.Perms{Follow: true},
 	})
 }
 
 // applyPatch tries the patch and applies it where all of it fits.
-func (c *call) applyPatch(ctx context.Context, dir, file string, options []string, strip *int) fun.Ret {
+func (c *call) applyPatch(ctx context.Context, a *patchArgs, dir, file string, options []string, strip *int) fun.Ret {
 	name := c.path()
 	run := func(file string, dry bool, more ...string) (*value.Map, int64, error) {
 		out, err := c.Patch(ctx, name, file, append(append([]string{}, options...), more...), dry)
@@ -178,7 +181,7 @@ func (c *call) applyPatch(ctx context.Context, dir, file string, options []strin
 	if err != nil {
 		return c.fail("%s", err)
 	}
-	if to := c.textArg("reject_file"); to != nil { // patch would write through a link there
+	if to := textOf(a.RejectFile); to != nil { // patch would write through a link there
 		if text, err := c.ReadFile(reject); err == nil {
 			if err := c.WriteFile(*to, bytes.NewReader(text), host.WriteOptions{FollowLinks: true}); err != nil {
 				return c.fail("Unable to write reject_file '%s': %s", *to, host.OSError(err))
@@ -199,7 +202,7 @@ func (c *call) applyPatch(ctx context.Context, dir, file string, options []strin
 			return c.done(fun.OK, "Patch was already applied")
 		}
 		say := "Patch would not apply cleanly, no changes made. Results of dry-run are below."
-		if c.IsNone("reject_file") {
+		if a.RejectFile == nil {
 			say += " Run state again using the reject_file option to save rejects to a persistent file."
 		}
 		var b strings.Builder

@@ -147,30 +147,30 @@ func (c *call) findSource(ctx context.Context, p *recursePlan) error {
 }
 
 type recurseArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the directory to fill"`
-	_ value.Value `arg:"source,required,str|list" doc:"salt:// URL of a directory; the first of a list that exists"`
-	_ bool        `arg:"keep_source" default:"True" doc:"keep the copies of the sources in the cache"`
-	_ bool        `arg:"clean" default:"False" doc:"remove files that are not in the source"`
-	_ value.Value `arg:"require,list" doc:"requisites; clean keeps their files"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
-	_ string      `arg:"dir_mode,mode" doc:"permissions of directories"`
-	_ string      `arg:"file_mode,mode" oneof:"keep" doc:"permissions of files; keep copies those of the sources"`
-	_ string      `arg:"sym_mode,mode" doc:"permissions of directories that are created for symbolic links"`
-	_ string      `arg:"template" doc:"template engine that renders the files: jinja or pongo2"`
-	_ value.Value `arg:"context" doc:"template variables; they override defaults"`
-	_ bool        `arg:"replace" default:"True" doc:"replace the content of existing files"`
-	_ value.Value `arg:"defaults" doc:"default template variables"`
-	_ bool        `arg:"include_empty" default:"False" doc:"create empty directories too"`
-	_ string      `arg:"backup" default:"" doc:"minion: keep copies of replaced files"`
-	_ value.Value `arg:"include_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files to copy"`
-	_ value.Value `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files not to copy and not to clean"`
-	_ int64       `arg:"maxdepth" doc:"levels of directories to copy; 0 copies only files directly in the source"`
-	_ bool        `arg:"keep_symlinks" default:"False" doc:"create symbolic links for those in the source instead of copying their targets"`
-	_ bool        `arg:"force_symlinks" default:"False" doc:"replace files that have the names of such links"`
+	_             string         `arg:"name,required,path" doc:"absolute path of the directory to fill"`
+	Source        value.Value    `arg:"source,required,str|list" doc:"salt:// URL of a directory; the first of a list that exists"`
+	KeepSource    bool           `arg:"keep_source" default:"True" doc:"keep the copies of the sources in the cache"`
+	Clean         bool           `arg:"clean" default:"False" doc:"remove files that are not in the source"`
+	Require       value.Value    `arg:"require,list" doc:"requisites; clean keeps their files"`
+	User          value.Value    `arg:"user,str|int" doc:"owner, by name or ID"`
+	Group         value.Value    `arg:"group,str|int" doc:"group, by name or ID"`
+	DirMode       value.Value    `arg:"dir_mode,mode" doc:"permissions of directories"`
+	FileMode      value.Value    `arg:"file_mode,mode" oneof:"keep" doc:"permissions of files; keep copies those of the sources"`
+	SymMode       value.Value    `arg:"sym_mode,mode" doc:"permissions of directories that are created for symbolic links"`
+	Template      string         `arg:"template" doc:"template engine that renders the files: jinja or pongo2"`
+	Context       value.Value    `arg:"context" doc:"template variables; they override defaults"`
+	Replace       bool           `arg:"replace" default:"True" doc:"replace the content of existing files"`
+	Defaults      value.Value    `arg:"defaults" doc:"default template variables"`
+	IncludeEmpty  bool           `arg:"include_empty" default:"False" doc:"create empty directories too"`
+	Backup        string         `arg:"backup" default:"" doc:"minion: keep copies of replaced files"`
+	IncludePat    value.Value    `arg:"include_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files to copy"`
+	ExcludePat    value.Value    `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files not to copy and not to clean"`
+	Maxdepth      fun.Opt[int64] `arg:"maxdepth" doc:"levels of directories to copy; 0 copies only files directly in the source"`
+	KeepSymlinks  bool           `arg:"keep_symlinks" default:"False" doc:"create symbolic links for those in the source instead of copying their targets"`
+	ForceSymlinks bool           `arg:"force_symlinks" default:"False" doc:"replace files that have the names of such links"`
 	windowsArgs
 	fun.SystemPath
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // recurse copies a directory of the file server.
@@ -178,37 +178,37 @@ type recurseArgs struct {
 // It fails where the source is no directory there, where something else than a
 // directory is at the name, or where one of the files fails.
 // Salt: states/file.py recurse. Difference: files are in order of their names.
-func recurse(ctx context.Context, fc *fun.Call, _ *recurseArgs) fun.Ret {
+func recurse(ctx context.Context, fc *fun.Call, a *recurseArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
-	if c.Kw.Has("mode") {
+	if a.Rest.Has("mode") {
 		return c.fail("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
 	}
-	user, group := c.owner()
-	dirMode := files.NormMode(c.Value("dir_mode"))
+	user, group := c.owner(a.User, a.Group)
+	dirMode := files.NormMode(a.DirMode)
 	if s := c.unknownOwner(user, group); s != "" {
 		return c.fail("%s", s)
 	}
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
-	if c.Bool("clean") {
+	if a.Clean {
 		if err := c.CheckSystem(name, true); err != nil {
 			return c.fail("%s", err)
 		}
 	}
-	for _, s := range textParts(c.Value("source")) {
+	for _, s := range textParts(a.Source) {
 		if !strings.HasPrefix(s, "salt://") {
 			return c.fail("Invalid source '%s' (must be a salt:// URI)", strings.TrimRight(s, "/"))
 		}
 	}
 	p := recursePlan{
-		name: name, source: c.Value("source"), keepLinks: c.Bool("keep_symlinks"), empty: c.Bool("include_empty"),
-		include: c.Value("include_pat"), exclude: c.Value("exclude_pat"), maxDepth: -1, saltenv: c.SaltEnv,
-		forceLinks: c.Bool("force_symlinks"), clean: c.Bool("clean"),
+		name: name, source: a.Source, keepLinks: a.KeepSymlinks, empty: a.IncludeEmpty,
+		include: a.IncludePat, exclude: a.ExcludePat, maxDepth: -1, saltenv: c.SaltEnv,
+		forceLinks: a.ForceSymlinks, clean: a.Clean,
 	}
-	if !c.IsNone("maxdepth") {
-		p.maxDepth = int(c.Int("maxdepth"))
+	if a.Maxdepth.Given {
+		p.maxDepth = int(a.Maxdepth.V)
 	}
 	if err := c.findSource(ctx, &p); err != nil {
 		return c.fail("Recurse failed: %s", err)
@@ -231,12 +231,12 @@ func recurse(ctx context.Context, fc *fun.Call, _ *recurseArgs) fun.Ret {
 	if err != nil {
 		return c.fail("Recurse failed: %s", err)
 	}
-	b := &batch{call: c}
+	b := &batch{call: c, a: a}
 	if err := b.copyAll(ctx, set, p, perms); err != nil {
 		return fun.Raise(err)
 	}
 	if p.clean {
-		keep := c.keepFiles(ctx, name, c.Value("require"))
+		keep := c.keepFiles(ctx, name, a.Require)
 		maps.Copy(keep, set.keep)
 		removed, err := c.cleanDir(ctx, name, keep, p.exclude)
 		if err != nil {
@@ -252,7 +252,7 @@ func recurse(ctx context.Context, fc *fun.Call, _ *recurseArgs) fun.Ret {
 func (b *batch) copyAll(ctx context.Context, set *recurseSet, p recursePlan, perms files.Perms) error {
 	for _, l := range set.links {
 		b.merge(l.dest, b.sub(l.dest).symlink(ctx, linkPlan{
-			target: l.source, makedirs: true, force: p.forceLinks, user: perms.User, group: perms.Group, mode: files.NormMode(b.Value("sym_mode")),
+			target: l.source, makedirs: true, force: p.forceLinks, user: perms.User, group: perms.Group, mode: files.NormMode(b.a.SymMode),
 		}))
 		if b.raised != nil {
 			return b.raised
@@ -277,6 +277,7 @@ func (b *batch) copyAll(ctx context.Context, set *recurseSet, p recursePlan, per
 // A batch gathers the returns of the parts of a recurse state.
 type batch struct {
 	*call
+	a        *recurseArgs
 	paths    []string
 	comments map[string][]string
 	raised   error // of a part: it is one of the whole, which goes no further
@@ -347,26 +348,26 @@ func (b *batch) directory(ctx context.Context, path string, perms files.Perms, c
 
 func (b *batch) file(ctx context.Context, f managedSource, user, group value.Value, clean bool) {
 	c := b.call
-	replace := c.Bool("replace")
+	replace := b.a.Replace
 	if clean && replace && c.IsDir(f.dest) {
 		if b.replaceOther(f.dest, fmt.Sprintf("Replacing directory %s with a file", f.dest), "Replaced directory with a new file") {
 			return
 		}
 	}
 	m := &managedFile{
-		source: f.source, hash: "", template: c.Str("template"), makedirs: true, context: c.Value("context"),
-		defaults: c.Value("defaults"), replace: replace, backup: c.Str("backup"), create: true, dropSource: !c.Bool("keep_source"),
+		source: f.source, hash: "", template: b.a.Template, makedirs: true, context: b.a.Context,
+		defaults: b.a.Defaults, replace: replace, backup: b.a.Backup, create: true, dropSource: !b.a.KeepSource,
 		perms: files.Perms{User: user, Group: group, Follow: true},
 	}
-	m.setMode(c.Value("file_mode"))
-	if v, ok := c.Kw.Get("show_changes"); ok {
+	m.setMode(b.a.FileMode)
+	if v, ok := b.a.Rest.Get("show_changes"); ok {
 		m.hideDiff = !value.Truth(v)
 	}
-	if v, ok := c.Kw.Get("follow_symlinks"); ok {
+	if v, ok := b.a.Rest.Get("follow_symlinks"); ok {
 		m.perms.Follow = value.Truth(v)
 	}
-	if v, ok := c.Kw.Get("check_cmd"); ok && v != nil {
-		m.checkCmd, m.tmpDir, m.tmpExt = value.Str(v), c.Kw.Str("tmp_dir"), c.Kw.Str("tmp_ext")
+	if v, ok := b.a.Rest.Get("check_cmd"); ok && v != nil {
+		m.checkCmd, m.tmpDir, m.tmpExt = value.Str(v), b.a.Rest.Str("tmp_dir"), b.a.Rest.Str("tmp_ext")
 	}
 	b.merge(f.dest, c.sub(f.dest).manageChecked(ctx, m))
 }

@@ -26,10 +26,10 @@ type backup struct {
 var retentionDepth = map[string]int{"first_of_year": 1, "first_of_month": 2, "first_of_day": 3, "first_of_hour": 4, "most_recent": 5}
 
 type retentionScheduleArgs struct {
-	_ string      `arg:"name,required,path" doc:"path of the directory"`
-	_ value.Value `arg:"retain,required,dict" doc:"number to keep, or all, by rule: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year"`
-	_ string      `arg:"strptime_format" doc:"strptime format of the names, other files are kept; default: all files by modification time"`
-	_ string      `arg:"timezone" doc:"time zone of modification times; default: that of this machine"`
+	_              string     `arg:"name,required,path" doc:"path of the directory"`
+	Retain         *value.Map `arg:"retain,required" doc:"number to keep, or all, by rule: most_recent, first_of_hour, first_of_day, first_of_week, first_of_month, first_of_year"`
+	StrptimeFormat string     `arg:"strptime_format" doc:"strptime format of the names, other files are kept; default: all files by modification time"`
+	Timezone       string     `arg:"timezone" doc:"time zone of modification times; default: that of this machine"`
 	fun.SystemPath
 }
 
@@ -38,7 +38,7 @@ type retentionScheduleArgs struct {
 //
 // Salt: states/file.py retention_schedule. Difference: of backups of the very
 // same time most_recent counts each; Salt counts one and removes the others.
-func retentionSchedule(ctx context.Context, fc *fun.Call, _ *retentionScheduleArgs) fun.Ret {
+func retentionSchedule(ctx context.Context, fc *fun.Call, a *retentionScheduleArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	switch {
@@ -50,12 +50,12 @@ func retentionSchedule(ctx context.Context, fc *fun.Call, _ *retentionScheduleAr
 	if err := c.CheckSystem(name, true); err != nil {
 		return c.fail("%s", err)
 	}
-	list, ignored, err := c.backups(name)
+	list, ignored, err := c.backups(name, a)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	keep := map[string]bool{}
-	for rule, n := range c.Map("retain").All() {
+	for rule, n := range a.Retain.All() {
 		count := math.MaxInt32
 		if n != "all" {
 			i, err := value.ToInt(n)
@@ -113,18 +113,18 @@ func retentionSchedule(ctx context.Context, fc *fun.Call, _ *retentionScheduleAr
 }
 
 // backups returns the backups in a directory by time, and the other names.
-func (c *call) backups(dir string) (list []backup, ignored []string, err error) {
+func (c *call) backups(dir string, a *retentionScheduleArgs) (list []backup, ignored []string, err error) {
 	names, err := c.ReadDir(dir)
 	if err != nil {
 		return nil, nil, fun.Errorf("%s", host.OSError(err))
 	}
 	zone := time.Local
-	if tz := c.Str("timezone"); tz != "" && tz != "None" {
+	if tz := a.Timezone; tz != "" && tz != "None" {
 		if zone, err = time.LoadLocation(tz); err != nil {
 			return nil, nil, fun.Errorf("timezone: %v", err)
 		}
 	}
-	format := c.Str("strptime_format")
+	format := a.StrptimeFormat
 	ignored = []string{".", ".."}
 	for _, n := range names {
 		at, ok := time.Time{}, false

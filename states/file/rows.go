@@ -5,20 +5,6 @@ import (
 	"brine/internal/value"
 )
 
-const (
-	userDoc  = "owner, by name or ID"
-	groupDoc = "group, by name or ID"
-	modeDoc  = "permissions, such as '0644'"
-)
-
-// account is the type of users and groups: names or IDs.
-const account = fun.Str | fun.Int
-
-// patterns is one pattern or a list of them.
-const patterns = fun.Str | fun.Strs
-
-var keepMode = []string{"keep"}
-
 // Windows arguments have no effect here. They are accepted so that a tree can
 // serve both systems.
 type windowsArgs struct {
@@ -36,26 +22,26 @@ type windowsResetArgs struct {
 
 // textArgs are the arguments of the functions that add text to a file.
 type textArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"absolute path of the file; created if it is missing"`
-	_ value.Value `arg:"text" doc:"text, or a list of texts that are looked for one by one"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	_ value.Value `arg:"source,str|list" doc:"file to read the text from; it is rendered"`
-	_ string      `arg:"source_hash" doc:"digest of a source that is not on the file server"`
-	_ string      `arg:"template" default:"jinja" doc:"template engine of the sources"`
-	_ value.Value `arg:"sources,list[str]" doc:"list of files to read the text from"`
-	_ value.Value `arg:"source_hashes,list[str]" doc:"digests of the sources"`
-	_ value.Value `arg:"defaults,dict" doc:"default template variables"`
-	_ value.Value `arg:"context,dict" doc:"template variables; they override defaults"`
+	_            fun.Arguments
+	_            string      `arg:"name,required,path" doc:"absolute path of the file; created if it is missing"`
+	Text         value.Value `arg:"text" doc:"text, or a list of texts that are looked for one by one"`
+	Makedirs     bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	Source       value.Value `arg:"source,str|list" doc:"file to read the text from; it is rendered"`
+	SourceHash   value.Value `arg:"source_hash,str" doc:"digest of a source that is not on the file server"`
+	Template     string      `arg:"template" default:"jinja" doc:"template engine of the sources"`
+	Sources      []string    `arg:"sources" doc:"list of files to read the text from"`
+	SourceHashes []string    `arg:"source_hashes" doc:"digests of the sources"`
+	Defaults     *value.Map  `arg:"defaults" doc:"default template variables"`
+	Context      *value.Map  `arg:"context" doc:"template variables; they override defaults"`
 }
 
 // commentArgs are the arguments of comment and uncomment.
 type commentArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
-	_ string      `arg:"regex,required" doc:"regular expression for the lines, without the comment character"`
-	_ string      `arg:"char" default:"#" doc:"comment character"`
-	_ value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
+	_      fun.Arguments
+	_      string      `arg:"name,required,path" doc:"absolute path of the file"`
+	Regex  string      `arg:"regex,required" doc:"regular expression for the lines, without the comment character"`
+	Char   string      `arg:"char" default:"#" doc:"comment character"`
+	Backup value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"suffix of the backup copy; False keeps none"`
 }
 
 var specs = []fun.Spec{

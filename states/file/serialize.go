@@ -13,43 +13,43 @@ import (
 )
 
 type serializeArgs struct {
-	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
-	_ value.Value `arg:"dataset" doc:"the data"`
-	_ string      `arg:"dataset_pillar" doc:"pillar key of the data"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
-	_ string      `arg:"mode,mode" doc:"permissions, such as '0644'"`
-	_ string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
-	_ bool        `arg:"show_changes" default:"True" doc:"show the difference"`
-	_ bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
-	_ bool        `arg:"merge_if_exists" default:"False" doc:"merge the data into the data of an existing file"`
-	_ string      `arg:"encoding" doc:"encoding of the file, by Python's name; default: UTF-8"`
-	_ string      `arg:"encoding_errors" default:"strict" doc:"handling of characters that the encoding lacks"`
-	_ string      `arg:"serializer" doc:"configparser, json, keyvalue, msgpack, plist, python, toml, yaml (default) or yamlex"`
-	_ string      `arg:"formatter" doc:"same as serializer"`
-	_ value.Value `arg:"serializer_opts,list|dict" doc:"options of the serializer, such as indent"`
-	_ value.Value `arg:"deserializer_opts,list|dict" doc:"options for reading the file with merge_if_exists, such as defaults for configparser"`
-	_ fun.Kwargs
+	_                string      `arg:"name,required,path" doc:"absolute path of the file"`
+	Dataset          value.Value `arg:"dataset" doc:"the data"`
+	DatasetPillar    value.Value `arg:"dataset_pillar,str" doc:"pillar key of the data"`
+	User             value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	Group            value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	Mode             value.Value `arg:"mode,mode" doc:"permissions, such as '0644'"`
+	Backup           string      `arg:"backup" default:"" doc:"minion: keep a copy of the replaced file"`
+	Makedirs         bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	ShowChanges      bool        `arg:"show_changes" default:"True" doc:"show the difference"`
+	Create           bool        `arg:"create" default:"True" doc:"create the file if it is missing"`
+	MergeIfExists    bool        `arg:"merge_if_exists" default:"False" doc:"merge the data into the data of an existing file"`
+	Encoding         string      `arg:"encoding" doc:"encoding of the file, by Python's name; default: UTF-8"`
+	EncodingErrors   string      `arg:"encoding_errors" default:"strict" doc:"handling of characters that the encoding lacks"`
+	Serializer       string      `arg:"serializer" doc:"configparser, json, keyvalue, msgpack, plist, python, toml, yaml (default) or yamlex"`
+	Formatter        string      `arg:"formatter" doc:"same as serializer"`
+	SerializerOpts   value.Value `arg:"serializer_opts,list|dict" doc:"options of the serializer, such as indent"`
+	DeserializerOpts value.Value `arg:"deserializer_opts,list|dict" doc:"options for reading the file with merge_if_exists, such as defaults for configparser"`
+	_                fun.Kwargs
 }
 
 // serialize writes data to a file.
 //
 // It fails where there are no data, for a format that is not known, and where
 // managed fails. Salt: states/file.py serialize.
-func serialize(ctx context.Context, fc *fun.Call, _ *serializeArgs) fun.Ret {
+func serialize(ctx context.Context, fc *fun.Call, a *serializeArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if name == "" {
 		return c.fail("Must provide name to file.serialize")
 	}
-	if !c.Bool("create") && !c.IsFile(name) {
+	if !a.Create && !c.IsFile(name) {
 		return c.done(fun.OK, fmt.Sprintf("File %s is not present and is not set for creation", name))
 	}
 	if !filepath.IsAbs(name) {
 		return c.fail("Specified file %s is not an absolute path", name)
 	}
-	format, formatter := c.Str("serializer"), c.Str("formatter")
+	format, formatter := a.Serializer, a.Formatter
 	if format != "" && formatter != "" {
 		return c.fail("Only one of serializer and formatter are allowed")
 	}
@@ -59,7 +59,7 @@ func serialize(ctx context.Context, fc *fun.Call, _ *serializeArgs) fun.Ret {
 	if format = strings.ToLower(format); format == "" {
 		format = "yaml"
 	}
-	data, pillarKey := c.Value("dataset"), c.Value("dataset_pillar")
+	data, pillarKey := a.Dataset, a.DatasetPillar
 	if value.Truth(data) && value.Truth(pillarKey) {
 		return c.fail("Only one of 'dataset' and 'dataset_pillar' is permitted")
 	}
@@ -77,44 +77,44 @@ func serialize(ctx context.Context, fc *fun.Call, _ *serializeArgs) fun.Ret {
 	if !ok {
 		return c.fail("The %s serializer could not be found. It either does not exist or its prerequisites are not installed.", format)
 	}
-	if c.Value("deserializer_opts") != nil && !c.Bool("merge_if_exists") {
+	if a.DeserializerOpts != nil && !a.MergeIfExists {
 		c.ret.Warnings = append(c.ret.Warnings, "The 'deserializer_opts' option is ignored unless merge_if_exists is set to True.")
 	}
-	data, diff, ret, stop := c.mergeExisting(s, format, data)
+	data, diff, ret, stop := c.mergeExisting(a, s, format, data)
 	if stop {
 		return ret
 	}
-	out, err := s.Write(data, c.serializerOptions(format))
+	out, err := s.Write(data, a.serializerOptions(format))
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if b, ok := out.(value.Bytes); ok { // a binary format
-		return c.storeSerialized(ctx, []byte(b), diff)
+		return c.storeSerialized(ctx, a, []byte(b), diff)
 	}
-	content, err := files.Encode(value.Str(out)+"\n", c.Str("encoding"), c.Str("encoding_errors"))
+	content, err := files.Encode(value.Str(out)+"\n", a.Encoding, a.EncodingErrors)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	return c.storeSerialized(ctx, content, diff)
+	return c.storeSerialized(ctx, a, content, diff)
 }
 
 // serializerOptions returns Salt's options of a format with serializer_opts over
 // them. Where an encoding is given, letters beyond ASCII stay as they are.
-func (c *call) serializerOptions(format string) *value.Map {
+func (a *serializeArgs) serializerOptions(format string) *value.Map {
 	o := value.NewMap(4)
 	switch format {
 	case "yaml":
 		o.Set("default_flow_style", false)
-		if c.Str("encoding") != "" {
+		if a.Encoding != "" {
 			o.Set("allow_unicode", true)
 		}
 	case "json":
 		o.Update(value.MapOf("indent", int64(2), "separators", value.Tuple{",", ": "}, "sort_keys", true))
-		if c.Str("encoding") != "" {
+		if a.Encoding != "" {
 			o.Set("ensure_ascii", false)
 		}
 	}
-	o.Update(repacked(c.Value("serializer_opts")))
+	o.Update(repacked(a.SerializerOpts))
 	return o
 }
 
@@ -135,9 +135,9 @@ func repacked(v value.Value) *value.Map {
 }
 
 // mergeExisting merges data into those of the file; diff is how they change.
-func (c *call) mergeExisting(s serial.Format, format string, data value.Value) (merged value.Value, diff *value.Map, ret fun.Ret, stop bool) {
+func (c *call) mergeExisting(a *serializeArgs, s serial.Format, format string, data value.Value) (merged value.Value, diff *value.Map, ret fun.Ret, stop bool) {
 	name := c.path()
-	if !c.Bool("merge_if_exists") || !c.IsFile(name) {
+	if !a.MergeIfExists || !c.IsFile(name) {
 		return data, nil, fun.Ret{}, false
 	}
 	if s.Read == nil {
@@ -147,7 +147,7 @@ func (c *call) mergeExisting(s serial.Format, format string, data value.Value) (
 	if err != nil {
 		return nil, nil, fun.Raise(err), true
 	}
-	have, err := s.Read(string(raw), name, repacked(c.Value("deserializer_opts")))
+	have, err := s.Read(string(raw), name, repacked(a.DeserializerOpts))
 	if err != nil {
 		return nil, nil, c.fail("Failed to deserialize existing data: %s", err), true
 	}
@@ -191,12 +191,12 @@ func dataDiff(old, now *value.Map) *value.Map {
 }
 
 // storeSerialized manages the file with the text as its content.
-func (c *call) storeSerialized(ctx context.Context, content []byte, diff *value.Map) fun.Ret {
-	user, group := c.owner()
+func (c *call) storeSerialized(ctx context.Context, a *serializeArgs, content []byte, diff *value.Map) fun.Ret {
+	user, group := c.owner(a.User, a.Group)
 	p := files.Plan{
-		Name: c.path(), Contents: content, HasText: true, Backup: c.Str("backup"), MakeDirs: c.Bool("makedirs"),
-		HideDiff: !c.Bool("show_changes"),
-		Perms:    files.Perms{User: user, Group: group, Mode: files.NormMode(c.Value("mode")), Follow: true},
+		Name: c.path(), Contents: content, HasText: true, Backup: a.Backup, MakeDirs: a.Makedirs,
+		HideDiff: !a.ShowChanges,
+		Perms:    files.Perms{User: user, Group: group, Mode: files.NormMode(a.Mode), Follow: true},
 	}
 	if !c.Test {
 		c.ManageFile(ctx, c.ret, p)

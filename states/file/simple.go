@@ -89,18 +89,18 @@ func missing(ctx context.Context, fc *fun.Call, _ *existsArgs) fun.Ret {
 }
 
 type touchArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"absolute path of the file"`
-	_ value.Value `arg:"atime,int|float" unit:"s" doc:"access time, in seconds since 1970; default: now"`
-	_ value.Value `arg:"mtime,int|float" unit:"s" doc:"modification time, in seconds since 1970; default: now"`
-	_ bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
+	_        fun.Arguments
+	_        string      `arg:"name,required,path" doc:"absolute path of the file"`
+	Atime    value.Value `arg:"atime,int|float" unit:"s" doc:"access time, in seconds since 1970; default: now"`
+	Mtime    value.Value `arg:"mtime,int|float" unit:"s" doc:"modification time, in seconds since 1970; default: now"`
+	Makedirs bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
 }
 
 // touch makes an empty file or sets the times of one that is there. It acts on
 // every run. Salt: states/file.py touch.
-func touch(ctx context.Context, fc *fun.Call, _ *touchArgs) fun.Ret {
+func touch(ctx context.Context, fc *fun.Call, a *touchArgs) fun.Ret {
 	c := begin(fc)
-	return c.touch(ctx, c.Value("atime"), c.Value("mtime"), c.Bool("makedirs"))
+	return c.touch(ctx, a.Atime, a.Mtime, a.Makedirs)
 }
 
 func (c *call) touch(ctx context.Context, atime, mtime value.Value, makedirs bool) fun.Ret {
@@ -159,17 +159,17 @@ func (c *call) wouldTouch(there bool, atime, mtime value.Value) fun.Ret {
 }
 
 type notCachedArgs struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"source: a salt:// or web URL, or a path"`
-	_ string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	_       fun.Arguments
+	_       string `arg:"name,required" doc:"source: a salt:// or web URL, or a path"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
 }
 
 // notCached removes the copy of a source from the cache.
 //
 // Salt: states/file.py not_cached. Difference: in test mode the copy stays.
-func notCached(ctx context.Context, fc *fun.Call, _ *notCachedArgs) fun.Ret {
+func notCached(ctx context.Context, fc *fun.Call, a *notCachedArgs) fun.Ret {
 	c := begin(fc)
-	c.SaltEnv = c.Str("saltenv")
+	c.SaltEnv = a.Saltenv
 	c.ret.Name = c.Name
 	if local, ok := localPath(c, c.Name); ok {
 		return c.done(fun.OK, fmt.Sprintf("File %s is a local path, no action taken", local))

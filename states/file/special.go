@@ -11,25 +11,25 @@ import (
 )
 
 type mknodArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required,path" doc:"path of the device or pipe"`
-	_ string      `arg:"ntype,required" doc:"c for a character device, b for a block device, p for a named pipe"`
-	_ int64       `arg:"major" default:"0" doc:"major device number"`
-	_ int64       `arg:"minor" default:"0" doc:"minor device number"`
-	_ value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
-	_ value.Value `arg:"group,str|int" doc:"group, by name or ID"`
-	_ string      `arg:"mode,mode" default:"0600" doc:"permissions, such as '0644'"`
+	_     fun.Arguments
+	_     string      `arg:"name,required,path" doc:"path of the device or pipe"`
+	Ntype string      `arg:"ntype,required" doc:"c for a character device, b for a block device, p for a named pipe"`
+	Major int64       `arg:"major" default:"0" doc:"major device number"`
+	Minor int64       `arg:"minor" default:"0" doc:"minor device number"`
+	User  value.Value `arg:"user,str|int" doc:"owner, by name or ID"`
+	Group value.Value `arg:"group,str|int" doc:"group, by name or ID"`
+	Mode  value.Value `arg:"mode,mode" default:"0600" doc:"permissions, such as '0644'"`
 }
 
 // mknod makes a device or a named pipe; one that is there gets owner and mode,
 // and one of other numbers stays and is a failure. Salt: states/file.py mknod.
-func mknod(ctx context.Context, fc *fun.Call, _ *mknodArgs) fun.Ret {
+func mknod(ctx context.Context, fc *fun.Call, a *mknodArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if name == "" {
 		return c.fail("Must provide name to file.mknod")
 	}
-	kind := c.Str("ntype")
+	kind := a.Ntype
 	words := map[string]struct{ what, of, is string }{
 		"c": {"Character device", "character device", "char"},
 		"b": {"Block device", "block device", "block"},
@@ -42,8 +42,8 @@ func mknod(ctx context.Context, fc *fun.Call, _ *mknodArgs) fun.Ret {
 	if c.IsFile(name) {
 		return c.fail("File %s exists and is not a %s. Refusing to continue", name, w.of)
 	}
-	major, minor := c.Int("major"), c.Int("minor")
-	user, group := c.owner()
+	major, minor := a.Major, a.Minor
+	user, group := c.owner(a.User, a.Group)
 	if st, err := c.Stats(name, true); err != nil || st.Type != w.is {
 		if c.Test {
 			return c.done(fun.WouldChange, fmt.Sprintf("%s %s is set to be created", w.what, name))
@@ -51,7 +51,7 @@ func mknod(ctx context.Context, fc *fun.Call, _ *mknodArgs) fun.Ret {
 		if err := c.MakeDirs(ctx, name, files.Perms{User: user, Group: group}); err != nil {
 			return fun.Raise(err)
 		}
-		r, err := c.MakeNode(ctx, files.Node{Name: name, Kind: kind, Major: major, Minor: minor, User: user, Group: group, Mode: c.Value("mode")})
+		r, err := c.MakeNode(ctx, files.Node{Name: name, Kind: kind, Major: major, Minor: minor, User: user, Group: group, Mode: a.Mode})
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -66,7 +66,7 @@ func mknod(ctx context.Context, fc *fun.Call, _ *mknodArgs) fun.Ret {
 			return c.fail("%s %s exists and has a different major/minor %d/%d. Refusing to continue", w.what, name, a, b)
 		}
 	}
-	if _, err := c.CheckPerms(ctx, name, c.ret, c.perms(user, group, c.Value("mode"))); err != nil {
+	if _, err := c.CheckPerms(ctx, name, c.ret, c.perms(user, group, a.Mode)); err != nil {
 		return fun.Raise(err)
 	}
 	if c.ret.Changes.Len() == 0 {
@@ -76,15 +76,15 @@ func mknod(ctx context.Context, fc *fun.Call, _ *mknodArgs) fun.Ret {
 }
 
 type prunedArgs struct {
-	_ string `arg:"name,required,path" doc:"absolute path of the directory"`
-	_ bool   `arg:"recurse" default:"False" doc:"first remove the empty directories in it"`
-	_ bool   `arg:"ignore_errors" default:"False" doc:"remove empty directories and leave the rest; implies recurse"`
-	_ int64  `arg:"older_than" unit:"days" doc:"only remove directories that were not modified for this long"`
+	_            string `arg:"name,required,path" doc:"absolute path of the directory"`
+	Recurse      bool   `arg:"recurse" default:"False" doc:"first remove the empty directories in it"`
+	IgnoreErrors bool   `arg:"ignore_errors" default:"False" doc:"remove empty directories and leave the rest; implies recurse"`
+	OlderThan    int64  `arg:"older_than" unit:"days" doc:"only remove directories that were not modified for this long"`
 	fun.SystemPath
 }
 
 // pruned removes empty directories. Salt: states/file.py pruned.
-func pruned(ctx context.Context, fc *fun.Call, _ *prunedArgs) fun.Ret {
+func pruned(ctx context.Context, fc *fun.Call, a *prunedArgs) fun.Ret {
 	c := begin(fc)
 	name := c.path()
 	if !c.IsDir(name) {
@@ -97,9 +97,9 @@ func pruned(ctx context.Context, fc *fun.Call, _ *prunedArgs) fun.Ret {
 		c.ret.Changes.Set("deleted", name)
 		return c.done(fun.WouldChange, fmt.Sprintf("Directory %s is set for removal", name))
 	}
-	ignore := c.Bool("ignore_errors")
-	recurse := c.Bool("recurse") || ignore
-	r, err := c.Rmdir(name, recurse, c.Int("older_than"))
+	ignore := a.IgnoreErrors
+	recurse := a.Recurse || ignore
+	r, err := c.Rmdir(name, recurse, a.OlderThan)
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -104,22 +104,34 @@ func (w *work) note(key string, want, have []string, prune bool, show func([]str
 
 func list(ss []string) value.Value { return value.Strings(ss...) }
 
-// A part is a list of a zone that present manages.
+// A part is a list of a zone or service. The arguments say what it has to have, and
+// whether nothing else.
 type part struct {
-	arg, prune, key   string
+	key               string
+	want              []string
+	prune             bool
 	show, add, remove string
 	isLines           bool // one item a line
 }
 
-// parts are the lists of a zone that need nothing else, in Salt's order.
-var parts = [...]part{
-	{arg: "services", prune: "prune_services", key: "services", show: "--list-services", add: "--add-service", remove: "--remove-service"},
-	{arg: "interfaces", prune: "prune_interfaces", key: "interfaces", show: "--list-interfaces", add: "--change-interface", remove: "--remove-interface"},
-	{arg: "sources", prune: "prune_sources", key: "sources", show: "--list-sources", add: "--add-source", remove: "--remove-source"},
-	{arg: "rich_rules", prune: "prune_rich_rules", key: "rich_rules", show: "--list-rich-rules", add: "--add-rich-rule", remove: "--remove-rich-rule", isLines: true},
+// ports are the open ports of the zone.
+func (a *presentArgs) ports() *part {
+	return &part{key: "ports", want: a.Ports, prune: a.PrunePorts, show: "--list-ports", add: "--add-port", remove: "--remove-port"}
 }
 
-var portsPart = part{arg: "ports", prune: "prune_ports", key: "ports", show: "--list-ports", add: "--add-port", remove: "--remove-port"}
+// parts are the lists of a zone that need nothing else, in Salt's order.
+func (a *presentArgs) parts() []part {
+	rules := make([]string, len(a.RichRules))
+	for i, r := range a.RichRules {
+		rules[i] = normal(r)
+	}
+	return []part{
+		{key: "services", want: a.Services, prune: a.PruneServices, show: "--list-services", add: "--add-service", remove: "--remove-service"},
+		{key: "interfaces", want: a.Interfaces, prune: a.PruneInterfaces, show: "--list-interfaces", add: "--change-interface", remove: "--remove-interface"},
+		{key: "sources", want: a.Sources, prune: a.PruneSources, show: "--list-sources", add: "--add-source", remove: "--remove-source"},
+		{key: "rich_rules", want: rules, prune: a.PruneRichRules, show: "--list-rich-rules", add: "--add-rich-rule", remove: "--remove-rich-rule", isLines: true},
+	}
+}
 
 // current returns the items of a list of the zone.
 func (w *work) current(ctx context.Context, show string, isLines bool) ([]string, error) {
@@ -132,22 +144,21 @@ func (w *work) current(ctx context.Context, show string, isLines bool) ([]string
 
 // part manages a list of the zone.
 func (w *work) part(ctx context.Context, p *part) error {
-	want, prune := w.c.Strings(p.arg), w.c.Bool(p.prune)
-	if len(want) == 0 && !prune {
+	if len(p.want) == 0 && !p.prune {
 		return nil
 	}
-	if p.arg == "rich_rules" {
-		for i, r := range want {
-			want[i] = normal(r)
-		}
-	}
+	return w.list(ctx, p)
+}
+
+// list makes a list have what it has to have.
+func (w *work) list(ctx context.Context, p *part) error {
 	have, err := w.current(ctx, p.show, p.isLines)
 	if err != nil {
 		return err
 	}
-	changed, err := w.settle(ctx, want, have, prune, p.add, p.remove)
+	changed, err := w.settle(ctx, p.want, have, p.prune, p.add, p.remove)
 	if err == nil && changed {
-		w.note(p.key, want, have, prune, list)
+		w.note(p.key, p.want, have, p.prune, list)
 	}
 	return err
 }
@@ -169,8 +180,8 @@ func normal(rule string) string {
 }
 
 // icmp manages the ICMP types that the zone blocks.
-func (w *work) icmp(ctx context.Context) error {
-	want, prune := w.c.Strings("block_icmp"), w.c.Bool("prune_block_icmp")
+func (w *work) icmp(ctx context.Context, a *presentArgs) error {
+	want, prune := a.BlockICMP, a.PruneBlockICMP
 	if len(want) == 0 && !prune {
 		return nil
 	}
@@ -199,8 +210,8 @@ func (w *work) icmp(ctx context.Context) error {
 }
 
 // defaultZone makes the zone the default one.
-func (w *work) defaultZone(ctx context.Context) error {
-	if !w.c.Bool("default") {
+func (w *work) defaultZone(ctx context.Context, a *presentArgs) error {
+	if !a.Default {
 		return nil
 	}
 	have, err := firewalld.Cmd(ctx, w.c.Env, "--get-default-zone")
@@ -217,7 +228,7 @@ func (w *work) defaultZone(ctx context.Context) error {
 }
 
 // masquerade turns masquerading of the zone on or off.
-func (w *work) masquerade(ctx context.Context) error {
+func (w *work) masquerade(ctx context.Context, a *presentArgs) error {
 	info, err := w.lines(ctx, "--list-all")
 	if err != nil {
 		return err
@@ -228,12 +239,11 @@ func (w *work) masquerade(ctx context.Context) error {
 			have = strings.TrimSpace(v) != "no"
 		}
 	}
-	want := w.c.Bool("masquerade")
-	if want == have {
+	if a.Masquerade == have {
 		return nil
 	}
 	option, said := "--add-masquerade", "Masquerading successfully set."
-	if !want {
+	if !a.Masquerade {
 		option, said = "--remove-masquerade", "Masquerading successfully disabled."
 	}
 	if err := w.act(ctx, option); err != nil {
@@ -280,12 +290,12 @@ func showForwards(ss []string) value.Value {
 }
 
 // forwards manages the forwarded ports of the zone.
-func (w *work) forwards(ctx context.Context) error {
-	want, prune := w.c.Strings("port_fwd"), w.c.Bool("prune_port_fwd")
+func (w *work) forwards(ctx context.Context, a *presentArgs) error {
+	want, prune := make([]string, len(a.PortFwd)), a.PrunePortFwd
 	if len(want) == 0 && !prune {
 		return nil
 	}
-	for i, s := range want {
+	for i, s := range a.PortFwd {
 		f, err := forwarded(s)
 		if err != nil {
 			return err
@@ -304,7 +314,7 @@ func (w *work) forwards(ctx context.Context) error {
 }
 
 // zone makes the zone as the arguments describe it.
-func (w *work) zone(ctx context.Context) error {
+func (w *work) zone(ctx context.Context, a *presentArgs) error {
 	zones, err := w.words(ctx, "--get-zones")
 	if err != nil {
 		return err
@@ -322,19 +332,19 @@ func (w *work) zone(ctx context.Context) error {
 		}
 		w.changes.Set(w.c.Name, value.MapOf("old", list(zones), "new", w.c.Name))
 	}
-	for _, step := range [...]func(context.Context) error{w.icmp, w.defaultZone, w.masquerade} {
-		if err := step(ctx); err != nil {
+	for _, step := range [...]func(context.Context, *presentArgs) error{w.icmp, w.defaultZone, w.masquerade} {
+		if err := step(ctx, a); err != nil {
 			return err
 		}
 	}
-	if err := w.part(ctx, &portsPart); err != nil {
+	if err := w.part(ctx, a.ports()); err != nil {
 		return err
 	}
-	if err := w.forwards(ctx); err != nil {
+	if err := w.forwards(ctx, a); err != nil {
 		return err
 	}
-	for i := range parts {
-		if err := w.part(ctx, &parts[i]); err != nil {
+	for _, p := range a.parts() {
+		if err := w.part(ctx, &p); err != nil {
 			return err
 		}
 	}
@@ -364,31 +374,31 @@ func (w *work) reload(ctx context.Context) error {
 }
 
 type presentArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required" doc:"the zone"`
-	_ value.Value `arg:"block_icmp,list[str]" doc:"ICMP types to block; those that firewalld does not know are left out"`
-	_ bool        `arg:"prune_block_icmp" default:"False" doc:"block no other ICMP types"`
-	_ bool        `arg:"default" doc:"make this the default zone"`
-	_ bool        `arg:"masquerade" default:"False" doc:"masquerade; False turns it off"`
-	_ value.Value `arg:"ports,list[str]" doc:"ports or ranges with a protocol, such as 80/tcp"`
-	_ bool        `arg:"prune_ports" default:"False" doc:"close other ports"`
-	_ value.Value `arg:"port_fwd,list[str]" doc:"forwarded ports, as PORT:TOPORT:PROTOCOL or PORT:TOPORT:PROTOCOL:ADDRESS"`
-	_ bool        `arg:"prune_port_fwd" default:"False" doc:"forward no other ports"`
-	_ value.Value `arg:"services,list[str]" doc:"services to allow"`
-	_ bool        `arg:"prune_services" default:"False" doc:"allow no other services"`
-	_ value.Value `arg:"interfaces,list[str]" doc:"interfaces to bind to the zone"`
-	_ bool        `arg:"prune_interfaces" default:"False" doc:"remove other interfaces"`
-	_ value.Value `arg:"sources,list[str]" doc:"addresses, networks, MAC addresses or ipset:NAME to bind to the zone"`
-	_ bool        `arg:"prune_sources" default:"False" doc:"remove other sources"`
-	_ value.Value `arg:"rich_rules,list[str]" doc:"rich rules, in the order of words that firewall-cmd --list-rich-rules shows"`
-	_ bool        `arg:"prune_rich_rules" default:"False" doc:"remove other rich rules"`
+	_               fun.Arguments
+	_               string   `arg:"name,required" doc:"the zone"`
+	BlockICMP       []string `arg:"block_icmp" doc:"ICMP types to block; those that firewalld does not know are left out"`
+	PruneBlockICMP  bool     `arg:"prune_block_icmp" default:"False" doc:"block no other ICMP types"`
+	Default         bool     `arg:"default" doc:"make this the default zone"`
+	Masquerade      bool     `arg:"masquerade" default:"False" doc:"masquerade; False turns it off"`
+	Ports           []string `arg:"ports" doc:"ports or ranges with a protocol, such as 80/tcp"`
+	PrunePorts      bool     `arg:"prune_ports" default:"False" doc:"close other ports"`
+	PortFwd         []string `arg:"port_fwd" doc:"forwarded ports, as PORT:TOPORT:PROTOCOL or PORT:TOPORT:PROTOCOL:ADDRESS"`
+	PrunePortFwd    bool     `arg:"prune_port_fwd" default:"False" doc:"forward no other ports"`
+	Services        []string `arg:"services" doc:"services to allow"`
+	PruneServices   bool     `arg:"prune_services" default:"False" doc:"allow no other services"`
+	Interfaces      []string `arg:"interfaces" doc:"interfaces to bind to the zone"`
+	PruneInterfaces bool     `arg:"prune_interfaces" default:"False" doc:"remove other interfaces"`
+	Sources         []string `arg:"sources" doc:"addresses, networks, MAC addresses or ipset:NAME to bind to the zone"`
+	PruneSources    bool     `arg:"prune_sources" default:"False" doc:"remove other sources"`
+	RichRules       []string `arg:"rich_rules" doc:"rich rules, in the order of words that firewall-cmd --list-rich-rules shows"`
+	PruneRichRules  bool     `arg:"prune_rich_rules" default:"False" doc:"remove other rich rules"`
 }
 
 // present creates or updates a zone. Salt: salt/states/firewalld.py present.
 // Difference: a dry run of a new zone says what it would have.
-func present(ctx context.Context, c *fun.Call, _ *presentArgs) fun.Ret {
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	w := &work{c: c, changes: value.NewMap(4), scope: "--zone=" + c.Name}
-	err := w.zone(ctx)
+	err := w.zone(ctx, a)
 	if e := w.reload(ctx); err == nil {
 		err = e
 	}
@@ -408,7 +418,7 @@ func present(ctx context.Context, c *fun.Call, _ *presentArgs) fun.Ret {
 }
 
 // make gives a service its ports and protocols.
-func (w *work) make(ctx context.Context) error {
+func (w *work) make(ctx context.Context, a *serviceArgs) error {
 	services, err := w.words(ctx, "--get-services")
 	if err != nil {
 		return err
@@ -422,20 +432,11 @@ func (w *work) make(ctx context.Context) error {
 		w.changes.Set("service", value.MapOf("old", nil, "new", w.c.Name))
 	}
 	for _, p := range [...]part{
-		{arg: "ports", show: "--get-ports", add: "--add-port", remove: "--remove-port"},
-		{arg: "protocols", show: "--get-protocols", add: "--add-protocol", remove: "--remove-protocol"},
+		{key: "ports", want: a.Ports, prune: true, show: "--get-ports", add: "--add-port", remove: "--remove-port"},
+		{key: "protocols", want: a.Protocols, prune: true, show: "--get-protocols", add: "--add-protocol", remove: "--remove-protocol"},
 	} {
-		want := w.c.Strings(p.arg)
-		have, err := w.current(ctx, p.show, false)
-		if err != nil {
+		if err := w.list(ctx, &p); err != nil {
 			return err
-		}
-		changed, err := w.settle(ctx, want, have, true, p.add, p.remove)
-		if err != nil {
-			return err
-		}
-		if changed {
-			w.note(p.arg, want, have, true, list)
 		}
 	}
 	if w.changes.Has("ports") || w.changes.Has("protocols") {
@@ -445,17 +446,17 @@ func (w *work) make(ctx context.Context) error {
 }
 
 type serviceArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required" doc:"the service"`
-	_ value.Value `arg:"ports,list[str]" doc:"ports or ranges with a protocol, such as 80/tcp"`
-	_ value.Value `arg:"protocols,list[str]" doc:"protocols"`
+	_         fun.Arguments
+	_         string   `arg:"name,required" doc:"the service"`
+	Ports     []string `arg:"ports" doc:"ports or ranges with a protocol, such as 80/tcp"`
+	Protocols []string `arg:"protocols" doc:"protocols"`
 }
 
 // service creates or updates a service. Salt: salt/states/firewalld.py service.
 // Difference: a dry run creates nothing; a new service without ports is a change.
-func service(ctx context.Context, c *fun.Call, _ *serviceArgs) fun.Ret {
+func service(ctx context.Context, c *fun.Call, a *serviceArgs) fun.Ret {
 	w := &work{c: c, changes: value.NewMap(2), scope: "--service=" + c.Name}
-	err := w.make(ctx)
+	err := w.make(ctx, a)
 	if e := w.reload(ctx); err == nil {
 		err = e
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // where returns the configuration that the arguments repo and global name.
-func (r *report) where() (git.Config, *fun.Ret) {
-	f := git.Config{Global: r.c.Bool("global")}
-	if repo := r.c.Str("repo"); repo != "" {
+func (r *report) where(repo string, global bool) (git.Config, *fun.Ret) {
+	f := git.Config{Global: global}
+	if repo != "" {
 		f.Dir = r.g.Path(repo)
 	} else if !f.Global {
 		return f, r.fail("Non-global config options require the 'repo' argument to be set")
@@ -25,38 +25,38 @@ type configSetArgs struct {
 	Name     string            `arg:"name,required" doc:"name of the setting"`
 	Value    fun.Opt[string]   `arg:"value" doc:"the value"`
 	Multivar fun.Opt[[]string] `arg:"multivar,comma[str]" doc:"values of a setting that has several"`
-	_        string            `arg:"repo,path" doc:"the repository; not needed with global"`
+	Repo     string            `arg:"repo,path" doc:"the repository; not needed with global"`
 	User     string            `arg:"user" doc:"account that runs git"`
 	_        string            `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	_        string            `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	_        bool              `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
-	_        fun.Kwargs
+	Global   bool              `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	Rest     fun.Kwargs
 }
 
 // configSet makes sure that a setting has a value, or with multivar its values.
 // Salt: salt/states/git.py config_set.
 func configSet(ctx context.Context, c *fun.Call, a *configSetArgs) fun.Ret {
-	r := newReport(c, a.User)
+	r := newReport(c, a.Name, a.User)
 	name := a.Name
-	if !!a.Value.Given && !!a.Multivar.Given {
+	if a.Value.Given && a.Multivar.Given {
 		return *r.fail("Only one of 'value' and 'multivar' is permitted")
 	}
-	if stop := r.unknown(); stop != nil {
+	if stop := r.unknown(a.Rest); stop != nil {
 		return *stop
 	}
-	f, stop := r.where()
+	f, stop := r.where(a.Repo, a.Global)
 	if stop != nil {
 		return *stop
 	}
-	if stop := r.option("name"); stop != nil {
+	if stop := r.option(word{"name", name}); stop != nil {
 		return *stop
 	}
 	var want []string
 	var shown string
 	switch {
-	case !!a.Value.Given:
+	case a.Value.Given:
 		want, shown = []string{a.Value.V}, "'"+a.Value.V+"'"
-	case !!a.Multivar.Given:
+	case a.Multivar.Given:
 		want = a.Multivar.V
 		shown = value.Repr(value.Strings(want...))
 	default:
@@ -102,13 +102,13 @@ func configSet(ctx context.Context, c *fun.Call, a *configSetArgs) fun.Ret {
 type configUnsetArgs struct {
 	Name       string      `arg:"name,required" doc:"regular expression for the names of the settings"`
 	ValueRegex value.Value `arg:"value_regex,str" doc:"only values that match this regular expression"`
-	_          string      `arg:"repo,path" doc:"the repository; not needed with global"`
+	Repo       string      `arg:"repo,path" doc:"the repository; not needed with global"`
 	User       string      `arg:"user" doc:"account that runs git"`
 	_          string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	_          string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	_          bool        `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	Global     bool        `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
 	All        bool        `arg:"all,kw" default:"False" doc:"remove all values of a setting that has several"`
-	_          fun.Kwargs
+	Rest       fun.Kwargs
 }
 
 // configUnset makes sure that the settings whose names match a regular expression
@@ -121,11 +121,11 @@ func configUnset(ctx context.Context, c *fun.Call, a *configUnsetArgs) fun.Ret {
 }
 
 func unset(ctx context.Context, c *fun.Call, a *configUnsetArgs) *fun.Ret {
-	r := newReport(c, a.User)
-	if stop := r.unknown(); stop != nil {
+	r := newReport(c, a.Name, a.User)
+	if stop := r.unknown(a.Rest); stop != nil {
 		return stop
 	}
-	f, stop := r.where()
+	f, stop := r.where(a.Repo, a.Global)
 	if stop != nil {
 		return stop
 	}
@@ -156,18 +156,18 @@ func unset(ctx context.Context, c *fun.Call, a *configUnsetArgs) *fun.Ret {
 			return r.failed("", err)
 		}
 	}
-	if stop := r.unsetKeys(ctx, f, matches); stop != nil {
+	if stop := r.unsetKeys(ctx, f, matches, valueRE, a.All); stop != nil {
 		return stop
 	}
-	return r.unsetReport(ctx, f, key, pre)
+	return r.unsetReport(ctx, f, key, pre, valueRE)
 }
 
 // unsetKeys unsets each key. A failure names the keys and what git said of them.
-func (r *report) unsetKeys(ctx context.Context, f git.Config, matches *value.Map) *fun.Ret {
+func (r *report) unsetKeys(ctx context.Context, f git.Config, matches *value.Map, valueRE value.Value, all bool) *fun.Ret {
 	var failed []string
 	for k := range matches.All() {
 		name := value.Str(k)
-		err := r.g.ConfigUnset(ctx, f, name, r.c.Value("value_regex"), r.c.Bool("all"))
+		err := r.g.ConfigUnset(ctx, f, name, valueRE, all)
 		if err == nil {
 			continue
 		}
@@ -184,7 +184,7 @@ func (r *report) unsetKeys(ctx context.Context, f git.Config, matches *value.Map
 }
 
 // unsetReport reports what is gone of the values that there were.
-func (r *report) unsetReport(ctx context.Context, f git.Config, key string, pre *value.Map) *fun.Ret {
+func (r *report) unsetReport(ctx context.Context, f git.Config, key string, pre *value.Map, valueRE value.Value) *fun.Ret {
 	post, _, err := r.g.ConfigMatch(ctx, f, key, nil)
 	if err != nil {
 		return r.failed("", err)
@@ -201,8 +201,8 @@ func (r *report) unsetReport(ctx context.Context, f git.Config, key string, pre 
 		}
 	}
 	left := post
-	if re := r.c.Value("value_regex"); re != nil {
-		if left, _, err = r.g.ConfigMatch(ctx, f, key, re); err != nil {
+	if valueRE != nil {
+		if left, _, err = r.g.ConfigMatch(ctx, f, key, valueRE); err != nil {
 			return r.failed("", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // A detachedRun is one run of git.detached.
 type detachedRun struct {
 	*report
+	a              *detachedArgs
 	auth           *git.Client
 	source         string // URL without credentials
 	shown          string // name without credentials
@@ -24,30 +25,30 @@ type detachedRun struct {
 }
 
 type detachedArgs struct {
-	Name   string      `arg:"name,required" doc:"URL of the repository"`
-	Rev    string      `arg:"rev,required" doc:"branch, tag or commit"`
-	Target string      `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
-	Remote string      `arg:"remote" default:"origin" doc:"name of the remote"`
-	User   string      `arg:"user" doc:"account that runs git"`
-	_      string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_      bool        `arg:"force_clone" default:"False" doc:"delete the content of the target if it is not a repository"`
-	_      bool        `arg:"force_checkout" default:"False" doc:"discard uncommitted changes when another branch or commit is checked out"`
-	_      bool        `arg:"fetch_remote" default:"True" doc:"fetch from the remote"`
-	_      bool        `arg:"hard_reset" default:"False" doc:"discard uncommitted changes first"`
-	_      bool        `arg:"submodules" default:"False" doc:"update submodules"`
-	_      value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_      string      `arg:"https_user" doc:"user for HTTPS"`
-	_      string      `arg:"https_pass,secret" doc:"password for HTTPS"`
-	_      string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Name          string      `arg:"name,required" doc:"URL of the repository"`
+	Rev           value.Value `arg:"rev,required,str" doc:"branch, tag or commit"`
+	Target        value.Value `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
+	Remote        string      `arg:"remote" default:"origin" doc:"name of the remote"`
+	User          string      `arg:"user" doc:"account that runs git"`
+	_             string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	ForceClone    bool        `arg:"force_clone" default:"False" doc:"delete the content of the target if it is not a repository"`
+	ForceCheckout bool        `arg:"force_checkout" default:"False" doc:"discard uncommitted changes when another branch or commit is checked out"`
+	FetchRemote   bool        `arg:"fetch_remote" default:"True" doc:"fetch from the remote"`
+	HardReset     bool        `arg:"hard_reset" default:"False" doc:"discard uncommitted changes first"`
+	Submodules    bool        `arg:"submodules" default:"False" doc:"update submodules"`
+	Identity      []string    `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	HTTPSUser     value.Value `arg:"https_user,str" doc:"user for HTTPS"`
+	HTTPSPass     value.Value `arg:"https_pass,secret,str" doc:"password for HTTPS"`
+	_             string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 	fun.SystemPath
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // detached makes sure that a commit, branch or tag is checked out without a
 // branch.
 // Salt: salt/states/git.py detached.
 func detached(ctx context.Context, c *fun.Call, a *detachedArgs) fun.Ret {
-	d := &detachedRun{report: newReport(c, a.User), target: a.Target, remote: a.Remote, rev: a.Rev, shown: git.Redact(a.Name)}
+	d := &detachedRun{report: newReport(c, a.Name, a.User), a: a, target: fun.TextOf(a.Target), remote: a.Remote, rev: fun.TextOf(a.Rev), shown: git.Redact(a.Name)}
 	for _, step := range []func(context.Context) *fun.Ret{d.check, d.prepare, d.fetch, d.checkout} {
 		if stop := step(ctx); stop != nil {
 			return *stop
@@ -57,28 +58,28 @@ func detached(ctx context.Context, c *fun.Call, a *detachedArgs) fun.Ret {
 }
 
 func (d *detachedRun) check(ctx context.Context) *fun.Ret {
-	if stop := d.unknown(); stop != nil {
+	if stop := d.unknown(d.a.Rest); stop != nil {
 		return stop
 	}
 	switch {
 	case d.rev == "":
-		return d.fail("'", value.Str(d.c.Value("rev")), "' is not a valid value for the 'rev' argument")
+		return d.fail("'", value.Str(d.a.Rev), "' is not a valid value for the 'rev' argument")
 	case d.target == "":
-		return d.fail("'", value.Str(d.c.Value("target")), "' is not a valid value for the 'target' argument")
+		return d.fail("'", value.Str(d.a.Target), "' is not a valid value for the 'target' argument")
 	case !filepath.IsAbs(d.target):
 		return d.fail("Target '", d.target, "' is not an absolute path")
 	}
-	if stop := d.option("name", "rev", "remote"); stop != nil {
+	if stop := d.option(word{"name", d.name}, word{"rev", d.rev}, word{"remote", d.remote}); stop != nil {
 		return stop
 	}
-	if stop := d.identities(ctx); stop != nil {
+	if stop := d.identities(ctx, d.a.Identity); stop != nil {
 		return stop
 	}
 	if isFile(d.c.Env.Host, d.target) {
 		return d.fail("Target '", d.target, "' exists and is a regular file, cannot proceed")
 	}
 	var err error
-	if d.auth, d.source, err = d.g.WithAuth(d.c.Str("name"), d.c.Value("https_user"), d.c.Value("https_pass")); err != nil {
+	if d.auth, d.source, err = d.g.WithAuth(d.name, d.a.HTTPSUser, d.a.HTTPSPass); err != nil {
 		return d.failed("", err)
 	}
 	if isHash(d.rev) {
@@ -131,7 +132,7 @@ func (d *detachedRun) prepare(ctx context.Context) *fun.Ret {
 }
 
 func (d *detachedRun) clone(ctx context.Context) *fun.Ret {
-	if stop := d.makeRoom(d.target); stop != nil {
+	if stop := d.makeRoom(d.target, d.a.ForceClone); stop != nil {
 		return stop
 	}
 	if d.c.Test {
@@ -149,7 +150,7 @@ func (d *detachedRun) clone(ctx context.Context) *fun.Ret {
 }
 
 func (d *detachedRun) fetch(ctx context.Context) *fun.Ret {
-	if d.have || !d.c.Bool("fetch_remote") {
+	if d.have || !d.a.FetchRemote {
 		return nil
 	}
 	if d.c.Test {
@@ -197,7 +198,7 @@ func (d *detachedRun) checkout(ctx context.Context) *fun.Ret {
 		return stop
 	}
 	g := d.plain()
-	if d.c.Bool("hard_reset") {
+	if d.a.HardReset {
 		if d.c.Test {
 			return d.would("Hard reset to HEAD would be performed on ", d.target)
 		}
@@ -213,7 +214,7 @@ func (d *detachedRun) checkout(ctx context.Context) *fun.Ret {
 			return d.would("Commit ID ", commit, " would be checked out at ", d.target)
 		}
 		args := []string{"checkout"}
-		if d.c.Bool("force_checkout") {
+		if d.a.ForceCheckout {
 			args = append(args, "--force")
 		}
 		if _, err := g.Run(ctx, d.target, append(args, commit)...); err != nil {
@@ -225,8 +226,8 @@ func (d *detachedRun) checkout(ctx context.Context) *fun.Ret {
 			return d.failed("", err)
 		}
 	}
-	if d.c.Bool("submodules") && !d.c.Test {
-		up := &report{c: d.c, g: d.auth, changes: d.changes, comments: d.comments}
+	if d.a.Submodules && !d.c.Test {
+		up := &report{c: d.c, name: d.name, g: d.auth, changes: d.changes, comments: d.comments}
 		if stop := up.updateSubmodules(ctx, d.target); stop != nil {
 			return stop
 		}

@@ -34,14 +34,15 @@ var order = []string{"name", "result", "comment", "changes"}
 // A report is the return of a state in the making.
 type report struct {
 	c        *fun.Call
+	name     string
 	g        *git.Client
 	changes  *value.Map
 	comments []string // what was done
 	extra    *value.Map
 }
 
-func newReport(c *fun.Call, user string) *report {
-	return &report{c: c, g: &git.Client{Env: c.Env, User: user, SaltEnv: saltenv(c)}, changes: value.NewMap(2)}
+func newReport(c *fun.Call, name, user string) *report {
+	return &report{c: c, name: name, g: &git.Client{Env: c.Env, User: user, SaltEnv: saltenv(c)}, changes: value.NewMap(2)}
 }
 
 func saltenv(c *fun.Call) string {
@@ -52,7 +53,7 @@ func saltenv(c *fun.Call) string {
 }
 
 func (r *report) ret(result fun.Outcome, comment string) *fun.Ret {
-	return &fun.Ret{Name: r.c.Str("name"), Result: result, Comment: comment, Changes: r.changes, Extra: r.extra, Order: order}
+	return &fun.Ret{Name: r.name, Result: result, Comment: comment, Changes: r.changes, Extra: r.extra, Order: order}
 }
 
 func (r *report) say(parts ...string) { r.comments = append(r.comments, strings.Join(parts, "")) }
@@ -90,20 +91,20 @@ func sentences(comments []string) string {
 }
 
 // unknown reports keyword arguments that a state does not have.
-func (r *report) unknown() *fun.Ret {
-	if r.c.Kw.Len() == 0 {
+func (r *report) unknown(kw fun.Kwargs) *fun.Ret {
+	if kw.Len() == 0 {
 		return nil
 	}
 	var bad []string
-	for k, v := range r.c.Kw.All() {
+	for k, v := range kw.All() {
 		bad = append(bad, value.Str(k)+"="+value.Str(redact.Named(value.Str(k), v)))
 	}
 	return r.fail("The following keyword arguments are not valid: ", strings.Join(bad, ", "))
 }
 
 // identities checks the identity files and gives them to the client.
-func (r *report) identities(ctx context.Context) *fun.Ret {
-	for _, id := range r.c.Strings("identity") {
+func (r *report) identities(ctx context.Context, files []string) *fun.Ret {
+	for _, id := range files {
 		if cp.Scheme(id) == "salt" {
 			found, err := cp.New(r.c.Env, r.g.SaltEnv).Exists(ctx, id)
 			if err != nil {
@@ -155,7 +156,7 @@ func (r *report) isRepo(ctx context.Context, dir string, bare bool) (bool, error
 
 // makeRoom empties a target that exists, for a clone: with force only, unless it
 // is empty already. stop is the return where that ends the state.
-func (r *report) makeRoom(target string) (stop *fun.Ret) {
+func (r *report) makeRoom(target string, force bool) (stop *fun.Ret) {
 	h := r.c.Env.Host
 	if !isDir(h, target) {
 		return nil
@@ -164,7 +165,7 @@ func (r *report) makeRoom(target string) (stop *fun.Ret) {
 	if err != nil {
 		return r.fail("Unable to read ", target, ": ", host.OSError(err))
 	}
-	if !r.c.Bool("force_clone") {
+	if !force {
 		if len(names) == 0 {
 			return nil
 		}
@@ -176,7 +177,7 @@ func (r *report) makeRoom(target string) (stop *fun.Ret) {
 	}
 	if r.c.Test {
 		return r.would("Target directory ", target, " exists. Since force_clone=True, the contents of ", target, " would be deleted, and ",
-			git.Redact(r.c.Str("name")), " would be cloned into this directory.")
+			git.Redact(r.name), " would be cloned into this directory.")
 	}
 	var faults []string
 	for _, n := range names {
@@ -192,11 +193,14 @@ func (r *report) makeRoom(target string) (stop *fun.Ret) {
 	return nil
 }
 
+// A word is an argument that git gets as a word of a command line.
+type word struct{ arg, value string }
+
 // option reports a value that git would take for an option.
-func (r *report) option(names ...string) *fun.Ret {
-	for _, n := range names {
-		if v := r.c.Str(n); strings.HasPrefix(v, "-") {
-			return r.fail("'", v, "' is not a valid value for the '", n, "' argument: it must not start with a dash")
+func (r *report) option(words ...word) *fun.Ret {
+	for _, w := range words {
+		if strings.HasPrefix(w.value, "-") {
+			return r.fail("'", w.value, "' is not a valid value for the '", w.arg, "' argument: it must not start with a dash")
 		}
 	}
 	return nil
@@ -231,7 +235,7 @@ func (r *report) head(ctx context.Context, target string) (rev, branch string, e
 
 type presentArgs struct {
 	Name           string      `arg:"name,required,path" doc:"directory of the repository"`
-	_              bool        `arg:"force" default:"False" doc:"delete the content of the directory if it is not a repository"`
+	Force          bool        `arg:"force" default:"False" doc:"delete the content of the directory if it is not a repository"`
 	Bare           bool        `arg:"bare" default:"True" doc:"make a repository without working tree"`
 	Template       value.Value `arg:"template,path" doc:"template directory"`
 	SeparateGitDir value.Value `arg:"separate_git_dir,path" doc:"directory for the repository's data"`
@@ -245,9 +249,9 @@ type presentArgs struct {
 // present makes sure that a repository exists.
 // Salt: salt/states/git.py present.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
-	r := newReport(c, a.User)
+	r := newReport(c, a.Name, a.User)
 	name, bare := a.Name, a.Bare
-	if stop := r.option("name"); stop != nil {
+	if stop := r.option(word{"name", name}); stop != nil {
 		return *stop
 	}
 	kind := ""
@@ -258,7 +262,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 		name = r.g.Path(name)
 	}
 	if isDir(c.Env.Host, name) {
-		if stop := r.initRoom(ctx, name, kind); stop != nil {
+		if stop := r.initRoom(ctx, name, kind, a.Force); stop != nil {
 			return *stop
 		}
 	}
@@ -283,7 +287,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 
 // initRoom looks at a directory in which a repository is to be made: it may be
 // one already, be emptied with force, or be in the way.
-func (r *report) initRoom(ctx context.Context, dir, kind string) *fun.Ret {
+func (r *report) initRoom(ctx context.Context, dir, kind string, force bool) *fun.Ret {
 	h := r.c.Env.Host
 	is := isFile(h, filepath.Join(dir, "HEAD"))
 	if kind == "" {
@@ -296,16 +300,16 @@ func (r *report) initRoom(ctx context.Context, dir, kind string) *fun.Ret {
 	switch {
 	case is:
 		return r.ret(fun.OK, "")
-	case r.c.Bool("force") && system != nil:
+	case force && system != nil:
 		return r.fail(system.Error())
-	case r.c.Bool("force") && r.c.Test:
-		r.changes.Set("new", r.c.Str("name"))
+	case force && r.c.Test:
+		r.changes.Set("new", r.name)
 		r.changes.Set("forced init", true)
-		return r.would("Target directory ", r.c.Str("name"), " exists. Since force=True, the contents of ", r.c.Str("name"),
+		return r.would("Target directory ", r.name, " exists. Since force=True, the contents of ", r.name,
 			" would be deleted, and a ", kind, "repository would be initialized in its place.")
-	case r.c.Bool("force"):
+	case force:
 		if err := h.RemoveAll(dir); err != nil {
-			return r.fail("Unable to remove ", r.c.Str("name"), ": ", host.OSError(err))
+			return r.fail("Unable to remove ", r.name, ": ", host.OSError(err))
 		}
 		r.changes.Set("forced init", true)
 		return nil
@@ -315,46 +319,46 @@ func (r *report) initRoom(ctx context.Context, dir, kind string) *fun.Ret {
 		return r.fail("Unable to read ", dir, ": ", host.OSError(err))
 	}
 	if len(names) > 0 {
-		return r.fail("Target '", r.c.Str("name"), "' exists, is non-empty, and is not a git repository. Set the 'force' option to True to remove "+
+		return r.fail("Target '", r.name, "' exists, is non-empty, and is not a git repository. Set the 'force' option to True to remove "+
 			"this directory's contents and proceed with initializing a repository")
 	}
 	return nil
 }
 
 type clonedArgs struct {
-	_      fun.Arguments
-	_      string          `arg:"name,required" doc:"URL of the repository"`
-	Target fun.Opt[string] `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
-	Branch fun.Opt[string] `arg:"branch" doc:"name of the local branch; default: the one that is checked out"`
-	User   string          `arg:"user" doc:"account that runs git"`
-	_      string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_      value.Value     `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_      string          `arg:"https_user" doc:"user for HTTPS"`
-	_      string          `arg:"https_pass,secret" doc:"password for HTTPS"`
-	_      string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_         fun.Arguments
+	Name      string          `arg:"name,required" doc:"URL of the repository"`
+	Target    fun.Opt[string] `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
+	Branch    fun.Opt[string] `arg:"branch" doc:"name of the local branch; default: the one that is checked out"`
+	User      string          `arg:"user" doc:"account that runs git"`
+	_         string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity  []string        `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	HTTPSUser value.Value     `arg:"https_user,str" doc:"user for HTTPS"`
+	HTTPSPass value.Value     `arg:"https_pass,secret,str" doc:"password for HTTPS"`
+	_         string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 }
 
 // cloned makes sure that a repository is cloned, and that a branch is checked out.
 // Salt: salt/states/git.py cloned.
 func cloned(ctx context.Context, c *fun.Call, a *clonedArgs) fun.Ret {
-	r := newReport(c, a.User)
+	r := newReport(c, a.Name, a.User)
 	target, branch := a.Target.V, a.Branch.V
 	switch {
 	case !a.Target.Given:
 		return *r.fail("'target' argument is required")
 	case !filepath.IsAbs(target):
 		return *r.fail("'target' path must be absolute")
-	case !!a.Branch.Given && branch == "":
+	case a.Branch.Given && branch == "":
 		return *r.fail("Invalid 'branch' argument")
 	}
-	if stop := r.option("name", "branch"); stop != nil {
+	if stop := r.option(word{"name", a.Name}, word{"branch", branch}); stop != nil {
 		return *stop
 	}
-	if stop := r.identities(ctx); stop != nil {
+	if stop := r.identities(ctx, a.Identity); stop != nil {
 		return *stop
 	}
 	if _, err := c.Env.Host.Stat(target); err != nil {
-		return *r.cloneNew(ctx, target, branch)
+		return *r.cloneNew(ctx, a)
 	}
 	g := r.plain()
 	if _, err := g.Run(ctx, target, "status", "-z", "--porcelain"); err != nil {
@@ -394,14 +398,15 @@ func cloned(ctx context.Context, c *fun.Call, a *clonedArgs) fun.Ret {
 	return *r.ret(fun.OK, "Branch changed to '"+branch+"'")
 }
 
-func (r *report) cloneNew(ctx context.Context, target, branch string) *fun.Ret {
-	name, with := git.Redact(r.c.Str("name")), ""
+func (r *report) cloneNew(ctx context.Context, a *clonedArgs) *fun.Ret {
+	target, branch := a.Target.V, a.Branch.V
+	name, with := git.Redact(a.Name), ""
 	var opts []string
 	if branch != "" {
 		with = " with branch '" + branch + "'"
 		opts = []string{"--branch", branch}
 	}
-	g, source, err := r.g.WithAuth(r.c.Str("name"), r.c.Value("https_user"), r.c.Value("https_pass"))
+	g, source, err := r.g.WithAuth(a.Name, a.HTTPSUser, a.HTTPSPass)
 	if err != nil {
 		return r.failed("", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"brine/internal/fun"
@@ -33,6 +34,7 @@ const (
 // A latestRun is one run of git.latest. SHAs and names that are not there are "".
 type latestRun struct {
 	*report
+	a                            *latestArgs
 	auth                         *git.Client // with credentials and identity files, for what asks the remote
 	source                       string      // URL without credentials
 	shown                        string      // name without credentials
@@ -76,39 +78,39 @@ func ffOf(is bool) fastForward {
 }
 
 type latestArgs struct {
-	Name       string      `arg:"name,required" doc:"URL of the repository"`
-	Target     string      `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
-	Rev        string      `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
-	Branch     string      `arg:"branch" doc:"name of the local branch; default: the one that is checked out"`
-	User       string      `arg:"user" doc:"account that runs git"`
-	_          string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	UpdateHead bool        `arg:"update_head" default:"True" doc:"update the working tree; otherwise only fetch"`
-	_          bool        `arg:"force_checkout" default:"False" doc:"discard uncommitted changes when another branch or commit is checked out"`
-	_          bool        `arg:"force_clone" default:"False" doc:"delete the content of the target if it is not a repository"`
-	_          bool        `arg:"force_fetch" default:"False" doc:"let a fetch overwrite refs that cannot be fast-forwarded"`
-	_          value.Value `arg:"force_reset,str|bool" default:"False" doc:"reset the branch if it cannot be fast-forwarded or has uncommitted changes; remote-changes: only when the remote has changed"`
-	_          bool        `arg:"submodules" default:"False" doc:"update submodules"`
-	Bare       bool        `arg:"bare" default:"False" doc:"make a repository without working tree"`
-	Mirror     bool        `arg:"mirror" default:"False" doc:"mirror the remote; implies bare"`
-	Remote     string      `arg:"remote" default:"origin" doc:"name of the remote"`
-	_          bool        `arg:"fetch_tags" default:"True" doc:"fetch tags, and the branches of refspec_branch"`
-	_          bool        `arg:"sync_tags" default:"True" doc:"delete local tags that the remote does not have"`
-	_          int64       `arg:"depth" doc:"clone only this many commits of the history; rev must be a branch or tag"`
-	_          value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_          string      `arg:"https_user" doc:"user for HTTPS"`
-	_          string      `arg:"https_pass,secret" doc:"password for HTTPS"`
-	_          string      `arg:"refspec_branch" default:"*" doc:"branches to fetch"`
-	_          string      `arg:"refspec_tag" default:"*" doc:"tags to fetch"`
-	_          string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Name          string         `arg:"name,required" doc:"URL of the repository"`
+	Target        string         `arg:"target,required,path" doc:"directory of the clone, an absolute path"`
+	Rev           value.Value    `arg:"rev,str" default:"HEAD" doc:"branch, tag or commit"`
+	Branch        string         `arg:"branch" doc:"name of the local branch; default: the one that is checked out"`
+	User          string         `arg:"user" doc:"account that runs git"`
+	_             string         `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	UpdateHead    bool           `arg:"update_head" default:"True" doc:"update the working tree; otherwise only fetch"`
+	ForceCheckout bool           `arg:"force_checkout" default:"False" doc:"discard uncommitted changes when another branch or commit is checked out"`
+	ForceClone    bool           `arg:"force_clone" default:"False" doc:"delete the content of the target if it is not a repository"`
+	ForceFetch    bool           `arg:"force_fetch" default:"False" doc:"let a fetch overwrite refs that cannot be fast-forwarded"`
+	ForceReset    value.Value    `arg:"force_reset,str|bool" default:"False" doc:"reset the branch if it cannot be fast-forwarded or has uncommitted changes; remote-changes: only when the remote has changed"`
+	Submodules    bool           `arg:"submodules" default:"False" doc:"update submodules"`
+	Bare          bool           `arg:"bare" default:"False" doc:"make a repository without working tree"`
+	Mirror        bool           `arg:"mirror" default:"False" doc:"mirror the remote; implies bare"`
+	Remote        string         `arg:"remote" default:"origin" doc:"name of the remote"`
+	FetchTags     bool           `arg:"fetch_tags" default:"True" doc:"fetch tags, and the branches of refspec_branch"`
+	SyncTags      bool           `arg:"sync_tags" default:"True" doc:"delete local tags that the remote does not have"`
+	Depth         fun.Opt[int64] `arg:"depth" doc:"clone only this many commits of the history; rev must be a branch or tag"`
+	Identity      []string       `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	HTTPSUser     value.Value    `arg:"https_user,str" doc:"user for HTTPS"`
+	HTTPSPass     value.Value    `arg:"https_pass,secret,str" doc:"password for HTTPS"`
+	RefspecBranch string         `arg:"refspec_branch" default:"*" doc:"branches to fetch"`
+	RefspecTag    string         `arg:"refspec_tag" default:"*" doc:"tags to fetch"`
+	_             string         `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 	fun.SystemPath
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // latest makes sure that a clone exists and is at the newest commit of a branch,
 // or at a tag or commit. Salt: salt/states/git.py latest.
 func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 	l := &latestRun{
-		report: newReport(c, a.User), target: a.Target, rev: a.Rev, branch: a.Branch, remote: a.Remote,
+		report: newReport(c, a.Name, a.User), a: a, target: a.Target, rev: fun.TextOf(a.Rev), branch: a.Branch, remote: a.Remote,
 		bare: a.Bare || a.Mirror, mirror: a.Mirror, updateHead: a.UpdateHead, shown: git.Redact(a.Name),
 	}
 	for _, step := range []func(context.Context) *fun.Ret{l.check, l.askRemote, l.findRev, l.checkRev} {
@@ -133,7 +135,7 @@ func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 }
 
 func (l *latestRun) check(ctx context.Context) *fun.Ret {
-	if stop := l.unknown(); stop != nil {
+	if stop := l.unknown(l.a.Rest); stop != nil {
 		return stop
 	}
 	switch {
@@ -142,9 +144,9 @@ func (l *latestRun) check(ctx context.Context) *fun.Ret {
 	case l.target == "":
 		return l.fail("'target' argument is required")
 	case l.rev == "":
-		return l.fail("'", value.Str(l.c.Value("rev")), "' is not a valid value for the 'rev' argument")
+		return l.fail("'", value.Str(l.a.Rev), "' is not a valid value for the 'rev' argument")
 	}
-	switch v := l.c.Value("force_reset").(type) {
+	switch v := l.a.ForceReset.(type) {
 	case bool:
 		l.force = v
 	case string:
@@ -155,17 +157,17 @@ func (l *latestRun) check(ctx context.Context) *fun.Ret {
 	if !filepath.IsAbs(l.target) {
 		return l.fail("target '", l.target, "' is not an absolute path")
 	}
-	if stop := l.option("name", "rev", "branch", "remote"); stop != nil {
+	if stop := l.option(word{"name", l.name}, word{"rev", l.rev}, word{"branch", l.branch}, word{"remote", l.remote}); stop != nil {
 		return stop
 	}
-	if stop := l.identities(ctx); stop != nil {
+	if stop := l.identities(ctx, l.a.Identity); stop != nil {
 		return stop
 	}
 	if isFile(l.c.Env.Host, l.target) {
 		return l.fail("Target '", l.target, "' exists and is a regular file, cannot proceed")
 	}
 	var err error
-	if l.auth, l.source, err = l.g.WithAuth(l.c.Str("name"), l.c.Value("https_user"), l.c.Value("https_pass")); err != nil {
+	if l.auth, l.source, err = l.g.WithAuth(l.name, l.a.HTTPSUser, l.a.HTTPSPass); err != nil {
 		return l.failed("", err)
 	}
 	if l.rev != "HEAD" && l.bare {
@@ -226,7 +228,7 @@ func (l *latestRun) findRev(context.Context) *fun.Ret {
 }
 
 func (l *latestRun) checkRev(context.Context) *fun.Ret {
-	if !l.c.IsNone("depth") && l.kind != branchRev && l.kind != tagRev {
+	if l.a.Depth.Given && l.kind != branchRev && l.kind != tagRev {
 		return l.fail("When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote repository")
 	}
 	if l.remoteRev == "" && !l.bare && l.rev != "HEAD" {
@@ -531,16 +533,16 @@ func (l *latestRun) finish(ctx context.Context) *fun.Ret {
 
 // refspecs returns what is fetched from the remote.
 func (l *latestRun) refspecs() []string {
-	if !l.c.Bool("fetch_tags") {
+	if !l.a.FetchTags {
 		return nil
 	}
-	b, t := l.c.Str("refspec_branch"), l.c.Str("refspec_tag")
+	b, t := l.a.RefspecBranch, l.a.RefspecTag
 	return []string{"refs/heads/" + b + ":refs/remotes/" + l.remote + "/" + b, "+refs/tags/" + t + ":refs/tags/" + t}
 }
 
 func (l *latestRun) fetch(ctx context.Context) (*value.Map, *fun.Ret) {
 	var args []string
-	if l.c.Bool("force_fetch") {
+	if l.a.ForceFetch {
 		args = append(args, "--force")
 	}
 	got, err := l.auth.Fetch(ctx, l.target, slices.Concat(args, []string{l.remote}, l.refspecs())...)
@@ -553,7 +555,7 @@ func (l *latestRun) fetch(ctx context.Context) (*value.Map, *fun.Ret) {
 
 // clone makes the clone.
 func (l *latestRun) clone(ctx context.Context) *fun.Ret {
-	if stop := l.makeRoom(l.target); stop != nil {
+	if stop := l.makeRoom(l.target, l.a.ForceClone); stop != nil {
 		if l.c.Test && stop.Result == fun.WouldChange {
 			l.changes.Set("forced clone", true)
 			l.changes.Set("new", l.shown+" => "+l.target)
@@ -575,8 +577,8 @@ func (l *latestRun) clone(ctx context.Context) *fun.Ret {
 	if l.remote != "origin" {
 		opts = append(opts, "--origin", l.remote)
 	}
-	if !l.c.IsNone("depth") {
-		opts = append(opts, "--depth", l.c.Str("depth"), "--branch", l.rev)
+	if l.a.Depth.Given {
+		opts = append(opts, "--depth", strconv.FormatInt(l.a.Depth.V, 10), "--branch", l.rev)
 	}
 	if err := l.auth.Clone(ctx, l.source, l.target, opts...); err != nil {
 		return l.failed("Clone failed: ", err)
@@ -635,7 +637,7 @@ func (l *latestRun) settle(ctx context.Context) *fun.Ret {
 		}
 		l.say(action)
 	}
-	if l.c.Bool("submodules") {
+	if l.a.Submodules {
 		return l.submodules(ctx)
 	}
 	return nil

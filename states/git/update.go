@@ -40,7 +40,7 @@ func (l *latestRun) update(ctx context.Context) *fun.Ret {
 	if stop := l.forward(ctx); stop != nil {
 		return stop
 	}
-	if l.c.Bool("submodules") {
+	if l.a.Submodules {
 		return l.submodules(ctx)
 	}
 	return nil
@@ -170,7 +170,7 @@ func (l *latestRun) syncTags(ctx context.Context) *fun.Ret {
 	if fresh.Len() > 0 {
 		l.changes.Set("new_tags", fresh)
 	}
-	if l.c.Bool("sync_tags") {
+	if l.a.SyncTags {
 		l.removeTags(ctx, gone)
 	}
 	return nil
@@ -213,7 +213,7 @@ func (l *latestRun) switchBranch(ctx context.Context) *fun.Ret {
 	if !l.switches() {
 		return nil
 	}
-	force := l.c.Bool("force_checkout")
+	force := l.a.ForceCheckout
 	if l.changed && !force {
 		l.comments = nil
 		return l.fail("Local branch '", value.Str(orNone(l.localBranch)), "' has uncommitted changes. Set 'force_checkout' to True to discard them and proceed.")

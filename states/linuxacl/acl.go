@@ -32,11 +32,15 @@ type work struct {
 	lists []*linuxacl.ACL // of the file, and of what is under it
 	def   bool
 	kind  string
+
+	aclType string // def and kind, as the argument has them
+	perms   string
+	force   bool
 }
 
 // begin reads the lists. fault says why nothing can be done.
 func begin(ctx context.Context, c *fun.Call, aclType string, recurse bool) (w *work, fault string, err error) {
-	w = &work{c: c, admin: linuxacl.Admin{Env: c.Env, Recursive: recurse}}
+	w = &work{c: c, aclType: aclType, admin: linuxacl.Admin{Env: c.Env, Recursive: recurse}}
 	if _, err := c.Env.Host.Stat(c.Name); err != nil {
 		return nil, c.Name + " does not exist", nil
 	}
@@ -68,11 +72,11 @@ func (w *work) search(a *linuxacl.ACL, name string) string {
 	return name
 }
 
-// wanted returns the permissions that the argument perms means for a file: X is x
+// wanted returns the permissions that perms means for a file: X is x
 // for directories and for what somebody may execute.
 func (w *work) wanted(a *linuxacl.ACL) int {
 	n := 0
-	for _, c := range w.c.Str("perms") {
+	for _, c := range w.perms {
 		switch c {
 		case 'r':
 			n |= 4
@@ -106,12 +110,12 @@ func (w *work) fits(a *linuxacl.ACL, name string) bool {
 
 // entry is a part of the changes.
 func (w *work) entry(names, perms string) *value.Map {
-	return value.MapOf("acl_name", names, "acl_type", w.c.Str("acl_type"), "perms", perms)
+	return value.MapOf("acl_name", names, "acl_type", w.aclType, "perms", perms)
 }
 
 // set gives names the wanted permissions.
 func (w *work) set(ctx context.Context, names []string) error {
-	if w.c.Bool("force") {
+	if w.force {
 		out, err := w.admin.Wipe(ctx, w.c.Name)
 		if err != nil {
 			return err
@@ -121,7 +125,7 @@ func (w *work) set(ctx context.Context, names []string) error {
 		}
 	}
 	for _, n := range names {
-		out, err := w.admin.Set(ctx, w.c.Str("acl_type"), n, w.c.Str("perms"), w.c.Name)
+		out, err := w.admin.Set(ctx, w.aclType, n, w.perms, w.c.Name)
 		if err != nil {
 			return err
 		}
@@ -135,7 +139,7 @@ func (w *work) set(ctx context.Context, names []string) error {
 // change makes entries for names. list is how comments that name several of them
 // write the names.
 func (w *work) change(ctx context.Context, names []string, list string) fun.Ret {
-	joined, perms := strings.Join(names, ", "), w.c.Str("perms")
+	joined, perms := strings.Join(names, ", "), w.perms
 	first := w.lists[0]
 	due, missing := false, false
 	old := ""
@@ -180,14 +184,15 @@ type presentArgs struct {
 // Salt: salt/states/linux_acl.py present. Differences: the type other works, and X
 // is compared.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	name := a.AclName
+	w.perms, w.force = a.Perms, a.Force
+	name := a.ACLName
 	return w.change(ctx, []string{name}, name)
 }
 
@@ -204,14 +209,15 @@ type listPresentArgs struct {
 // listPresent gives several users or groups permissions.
 // Salt: salt/states/linux_acl.py list_present.
 func listPresent(ctx context.Context, c *fun.Call, a *listPresentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	names := a.AclNames
+	w.perms, w.force = a.Perms, a.Force
+	names := a.ACLNames
 	if len(names) == 0 {
 		names = []string{""}
 	}
@@ -240,7 +246,7 @@ func (w *work) remove(ctx context.Context, names []string) fun.Ret {
 		return ret
 	}
 	for _, n := range found {
-		out, err := w.admin.Remove(ctx, w.c.Str("acl_type"), n, w.c.Name)
+		out, err := w.admin.Remove(ctx, w.aclType, n, w.c.Name)
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -265,14 +271,14 @@ type absentArgs struct {
 // owning group and others cannot be removed.
 // Salt: salt/states/linux_acl.py absent.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	return w.remove(ctx, []string{a.AclName})
+	return w.remove(ctx, []string{a.ACLName})
 }
 
 type listAbsentArgs struct {
@@ -286,12 +292,12 @@ type listAbsentArgs struct {
 // listAbsent takes the entries of several users or groups out.
 // Salt: salt/states/linux_acl.py list_absent.
 func listAbsent(ctx context.Context, c *fun.Call, a *listAbsentArgs) fun.Ret {
-	w, fault, err := begin(ctx, c, a.AclType, a.Recurse)
+	w, fault, err := begin(ctx, c, a.ACLType, a.Recurse)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if fault != "" {
 		return fun.Fail("%s", fault)
 	}
-	return w.remove(ctx, a.AclNames)
+	return w.remove(ctx, a.ACLNames)
 }

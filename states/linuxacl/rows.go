@@ -9,22 +9,22 @@ type fileArg struct {
 
 type typeArg struct {
 	_       fun.Arguments
-	AclType string `arg:"acl_type,required" doc:"user, group, mask or other, with default: in front of it for the default list of a directory"`
+	ACLType string `arg:"acl_type,required" doc:"user, group, mask or other, with default: in front of it for the default list of a directory"`
 }
 
 type nameArg struct {
 	_       fun.Arguments
-	AclName string `arg:"acl_name" default:"" doc:"user or group; empty is the owner or owning group"`
+	ACLName string `arg:"acl_name" default:"" doc:"user or group; empty is the owner or owning group"`
 }
 
 type namesArg struct {
 	_        fun.Arguments
-	AclNames []string `arg:"acl_names" doc:"users or groups"`
+	ACLNames []string `arg:"acl_names" doc:"users or groups"`
 }
 
 type permsArg struct {
-	_ fun.Arguments
-	_ string `arg:"perms" default:"" doc:"permissions as letters of rwxX; X is x for directories and for what somebody may execute"`
+	_     fun.Arguments
+	Perms string `arg:"perms" default:"" doc:"permissions as letters of rwxX; X is x for directories and for what somebody may execute"`
 }
 
 type recurseArg struct {
@@ -33,8 +33,8 @@ type recurseArg struct {
 }
 
 type forceArg struct {
-	_ fun.Arguments
-	_ bool `arg:"force" default:"False" doc:"remove all other entries if something is to be changed"`
+	_     fun.Arguments
+	Force bool `arg:"force" default:"False" doc:"remove all other entries if something is to be changed"`
 }
 
 // specs are the functions, alphabetically.

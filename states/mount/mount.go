@@ -15,7 +15,7 @@ import (
 
 // States returns the rows of the state module "mount".
 func States() fun.Module {
-	return fun.Module{Name: "mount", Kind: fun.State, Doc: "Manage mounted file systems, swap and fstab.", Specs: specs, Watch: watch, Avail: available}
+	return fun.Module{Name: "mount", Kind: fun.State, Doc: "Manage mounted file systems, swap and fstab.", Specs: specs, Watch: fun.StateFunc(watch).State, Avail: available}
 }
 
 func available(e *fun.Env) (bool, string) {
@@ -92,7 +92,7 @@ func swap(ctx context.Context, c *fun.Call, a *swapArgs) fun.Ret {
 	if none, ok := table.Find("none"); ok && none.Device == mount.Escape(name) && none.FSType != "swap" {
 		return ret
 	}
-	return persist(c, ret, changes, e, nil)
+	return persist(c, config, ret, changes, e, nil)
 }
 
 // known reports whether a table has a device or mount point.
@@ -106,9 +106,8 @@ func known(t mount.Table, name string) bool {
 }
 
 // persist writes an entry to the fstab and notes that in the return.
-func persist(c *fun.Call, ret fun.Ret, changes *value.Map, e mount.Entry, matchOn []string) fun.Ret {
+func persist(c *fun.Call, config string, ret fun.Ret, changes *value.Map, e mount.Entry, matchOn []string) fun.Ret {
 	comment := value.Str(ret.Comment)
-	config := c.Str("config")
 	if st, err := c.Env.Host.Stat(config); err != nil || !st.Mode.IsRegular() {
 		ret.Result, ret.Comment = fun.Failed, comment+". However, the fstab was not found."
 		return ret
@@ -204,7 +203,7 @@ func unmounted(ctx context.Context, c *fun.Call, a *unmountedArgs) fun.Ret {
 //
 // Salt: salt/states/mount.py mod_watch. Difference: a dry run mounts nothing, and
 // what fails is a failure.
-func watch(ctx context.Context, c *fun.Call) fun.Ret {
+func watch(ctx context.Context, c *fun.Call, a *mountedArgs) fun.Ret {
 	if sfun := c.Low.Low.Str("sfun"); sfun != "mounted" {
 		return fun.Ret{Result: fun.OK, Comment: "Watch not supported in " + sfun + " at this time"}
 	}
@@ -212,7 +211,7 @@ func watch(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: c.Name + " would be remounted"}
 	}
 	fault, err := mount.Remount(ctx, c.Env, mount.Request{
-		Name: trim(c.Name), Device: c.Str("device"), FSType: c.Str("fstype"), Opts: c.Strings("opts"), User: c.Str("user"),
+		Name: trim(c.Name), Device: a.Device, FSType: a.Fstype, Opts: a.Opts, User: fun.TextOf(a.User),
 	})
 	if err != nil {
 		return fun.Raise(err)

@@ -74,12 +74,12 @@ func (w *work) end(r fun.Outcome, comment string) {
 
 type mountedArgs struct {
 	nameArg
-	Device string   `arg:"device,required" doc:"device, tag such as UUID=..., or remote or special file system"`
-	Fstype string   `arg:"fstype,required" doc:"type of the file system"`
-	Mkmnt  bool     `arg:"mkmnt" default:"False" doc:"create the mount point if it is missing"`
-	Opts   []string `arg:"opts,comma[str]" default:"'defaults'" doc:"mount options, as a list or separated by commas"`
-	_      int64    `arg:"dump" default:"0" doc:"field for dump(8)"`
-	_      int64    `arg:"pass_num" default:"0" doc:"order of the checks at boot"`
+	Device  string   `arg:"device,required" doc:"device, tag such as UUID=..., or remote or special file system"`
+	Fstype  string   `arg:"fstype,required" doc:"type of the file system"`
+	Mkmnt   bool     `arg:"mkmnt" default:"False" doc:"create the mount point if it is missing"`
+	Opts    []string `arg:"opts,comma[str]" default:"'defaults'" doc:"mount options, as a list or separated by commas"`
+	Dump    string   `arg:"dump,int" default:"0" doc:"field for dump(8)"`
+	PassNum string   `arg:"pass_num,int" default:"0" doc:"order of the checks at boot"`
 	configArg
 	Persist bool `arg:"persist" default:"True" doc:"keep the file system in the fstab"`
 	Mount   bool `arg:"mount" default:"True" doc:"mount the file system"`
@@ -100,9 +100,9 @@ type mountedArgs struct {
 // Salt: salt/states/mount.py mounted. Differences: a failing remount is a failure;
 // changed options of a tmpfs that somebody else mounted are seen.
 func mounted(ctx context.Context, c *fun.Call, args *mountedArgs) fun.Ret {
-	for _, a := range []string{"name", "device", "fstype"} {
-		if c.Str(a) == "" {
-			return fun.Fail("Must provide %s to mount.mounted", a)
+	for _, needed := range []struct{ name, value string }{{"name", args.Name}, {"device", args.Device}, {"fstype", args.Fstype}} {
+		if needed.value == "" {
+			return fun.Fail("Must provide %s to mount.mounted", needed.name)
 		}
 	}
 	w := &work{c: c, a: args, name: trim(c.Name), device: args.Device, fstype: args.Fstype, opts: args.Opts, result: fun.OK, changes: value.NewMap(3)}
@@ -497,18 +497,17 @@ func (w *work) mountNow(ctx context.Context) error {
 // persist keeps the file system in the fstab.
 func (w *work) persist() fun.Ret {
 	c := w.c
-	e := mount.Entry{Device: w.device, Name: w.name, FSType: w.fstype, Opts: strings.Join(w.opts, ","), Dump: c.Str("dump"), Pass: c.Str("pass_num")}
-	matchOn := c.Strings("match_on")
+	e := mount.Entry{Device: w.device, Name: w.name, FSType: w.fstype, Opts: strings.Join(w.opts, ","), Dump: w.a.Dump, Pass: w.a.PassNum}
 	if !c.Test {
 		if w.cache {
-			entry := value.MapOf("device", w.device, "fstype", w.fstype, "mkmnt", c.Bool("mkmnt"), "opts", value.Strings(w.opts...))
+			entry := value.MapOf("device", w.device, "fstype", w.fstype, "mkmnt", w.a.Mkmnt, "opts", value.Strings(w.opts...))
 			if err := mount.Cache(c.Env, w.real, entry); err != nil {
 				c.Env.Log().Warn(err.Error())
 			}
 		}
-		return persist(c, w.ret(), w.changes, e, matchOn)
+		return persist(c, w.a.Config, w.ret(), w.changes, e, w.a.MatchOn)
 	}
-	did, err := mount.SetFstab(c.Env, c.Str("config"), e, matchOn, false, true)
+	did, err := mount.SetFstab(c.Env, w.a.Config, e, w.a.MatchOn, false, true)
 	if err != nil {
 		w.result, w.comment = fun.Failed, w.comment+". "+err.Error()
 		return w.ret()
@@ -518,11 +517,11 @@ func (w *work) persist() fun.Ret {
 	case did == "present":
 		w.comment += ". Entry already exists in the fstab."
 		return w.ret()
-	case did == "new" && c.Bool("mount"):
+	case did == "new" && w.a.Mount:
 		say = w.name + " is mounted, but needs to be written to the fstab in order to be made persistent."
 	case did == "new":
 		say = w.name + " needs to be written to the fstab in order to be made persistent."
-	case c.Bool("mount"):
+	case w.a.Mount:
 		say = w.name + " is mounted, but its fstab entry must be updated."
 	default:
 		say = "The " + w.name + " fstab entry must be updated."

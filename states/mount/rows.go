@@ -6,8 +6,8 @@ import (
 )
 
 type nameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required,path" doc:"mount point"`
+	_    fun.Arguments
+	Name string `arg:"name,required,path" doc:"mount point"`
 }
 
 type configArg struct {

@@ -20,7 +20,7 @@ type groupInstalledArgs struct {
 // groupInstalled installs a group of packages. Salt: salt/states/pkg.py
 // group_installed.
 func groupInstalled(ctx context.Context, c *fun.Call, a *groupInstalledArgs) fun.Ret {
-	j := newJob(ctx, c)
+	j := newJob(ctx, c, &a.providerArgs, asked{})
 	if !j.has("pkg.group_diff") {
 		return fun.Fail("pkg.group_install not available for this platform")
 	}
@@ -84,37 +84,37 @@ func groupInstalled(ctx context.Context, c *fun.Call, a *groupInstalledArgs) fun
 }
 
 type patchInstalledArgs struct {
-	_            string      `arg:"name,required" doc:"the advisory; ignored where advisory_ids is given"`
-	_            value.Value `arg:"advisory_ids,list[str]" doc:"several advisories"`
-	Downloadonly bool        `arg:"downloadonly" doc:"only download the packages"`
+	_            string            `arg:"name,required" doc:"the advisory; ignored where advisory_ids is given"`
+	AdvisoryIDs  fun.Opt[[]string] `arg:"advisory_ids" doc:"several advisories"`
+	Downloadonly bool              `arg:"downloadonly" doc:"only download the packages"`
 	providerArgs
 	_ fun.Kwargs
 }
 
 func patchInstalled(ctx context.Context, c *fun.Call, a *patchInstalledArgs) fun.Ret {
-	return patch(ctx, c, "patch_installed", a.Downloadonly)
+	return patch(ctx, c, &a.providerArgs, "patch_installed", a.AdvisoryIDs, a.Downloadonly)
 }
 
 type patchDownloadedArgs struct {
-	_ string      `arg:"name,required" doc:"the advisory; ignored where advisory_ids is given"`
-	_ value.Value `arg:"advisory_ids,list[str]" doc:"several advisories"`
+	_           string            `arg:"name,required" doc:"the advisory; ignored where advisory_ids is given"`
+	AdvisoryIDs fun.Opt[[]string] `arg:"advisory_ids" doc:"several advisories"`
 	providerArgs
 	_ fun.Kwargs
 }
 
-func patchDownloaded(ctx context.Context, c *fun.Call, _ *patchDownloadedArgs) fun.Ret {
-	return patch(ctx, c, "patch_downloaded", true)
+func patchDownloaded(ctx context.Context, c *fun.Call, a *patchDownloadedArgs) fun.Ret {
+	return patch(ctx, c, &a.providerArgs, "patch_downloaded", a.AdvisoryIDs, true)
 }
 
 // patch installs or downloads the packages of advisories.
 // Salt: salt/states/pkg.py patch_installed.
-func patch(ctx context.Context, c *fun.Call, name string, downloadOnly bool) fun.Ret {
-	j := newJob(ctx, c)
+func patch(ctx context.Context, c *fun.Call, own *providerArgs, name string, advisories fun.Opt[[]string], downloadOnly bool) fun.Ret {
+	j := newJob(ctx, c, own, asked{})
 	if !j.has("pkg.list_patches") {
 		return fun.Fail("The pkg.%s state is not available on this platform", name)
 	}
-	ids := c.Strings("advisory_ids")
-	if !c.IsNone("advisory_ids") && len(ids) == 0 {
+	ids := advisories.V
+	if advisories.Given && len(ids) == 0 {
 		return fun.Ret{Result: fun.OK, Comment: "No advisory ids provided"}
 	}
 	have, err := j.mapping("pkg.list_installed_patches", j.with())

@@ -116,15 +116,15 @@ func ofVersion(version string) string {
 
 type heldArgs struct {
 	_       string      `arg:"name,required" doc:"name of the package; ignored where pkgs is given"`
-	_       string      `arg:"version" doc:"version to hold (zypper)"`
-	_       value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	Version string      `arg:"version" doc:"version to hold (zypper)"`
+	Pkgs    value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
 	Replace bool        `arg:"replace" default:"False" doc:"release all other packages that are held"`
 	_       fun.Kwargs
 }
 
 // held keeps packages from being changed. Salt: salt/states/pkg.py held.
 func held(ctx context.Context, c *fun.Call, a *heldArgs) fun.Ret {
-	j := newJob(ctx, c)
+	j := newJob(ctx, c, nil, asked{packages: a.Pkgs, version: a.Version})
 	if j.noneGiven() && !a.Replace {
 		return fun.Ret{Result: fun.OK, Comment: "No packages to be held provided"}
 	}
@@ -237,16 +237,16 @@ func told(ret fun.Ret, changes *value.Map, comments []string) fun.Ret {
 }
 
 type unheldArgs struct {
-	_   string      `arg:"name,required" doc:"name of the package; ignored where pkgs is given"`
-	_   string      `arg:"version" doc:"version that is held (zypper)"`
-	_   value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
-	All bool        `arg:"all" default:"False" doc:"release all packages"`
-	_   fun.Kwargs
+	_       string      `arg:"name,required" doc:"name of the package; ignored where pkgs is given"`
+	Version string      `arg:"version" doc:"version that is held (zypper)"`
+	Pkgs    value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	All     bool        `arg:"all" default:"False" doc:"release all packages"`
+	_       fun.Kwargs
 }
 
 // unheld lets packages be changed again. Salt: salt/states/pkg.py unheld.
 func unheld(ctx context.Context, c *fun.Call, a *unheldArgs) fun.Ret {
-	j := newJob(ctx, c)
+	j := newJob(ctx, c, nil, asked{packages: a.Pkgs, version: a.Version})
 	all := a.All
 	if j.noneGiven() && !all {
 		return fun.Ret{Result: fun.OK, Comment: "No packages to be unheld provided"}

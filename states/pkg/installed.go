@@ -13,20 +13,20 @@ import (
 
 type installedArgs struct {
 	nameArg
-	_ string `arg:"version" doc:"version to install: a version, a pattern such as 1.2*, comparisons such as >=1.2,<2, or latest"`
+	Version string `arg:"version" doc:"version to install: a version, a pattern such as 1.2*, comparisons such as >=1.2,<2, or latest"`
 	onceArg
 	repoArg
 	verifyArg
-	_    bool        `arg:"skip_suggestions" default:"False" doc:"do not look for similar names where a package is not known"`
-	Pkgs value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
-	_    value.Value `arg:"sources,list" doc:"package files: mappings of a name to a path or URL"`
-	_    bool        `arg:"allow_updates" default:"False" doc:"accept a later version than the one given"`
-	_    value.Value `arg:"pkg_verify,bool|list" default:"False" doc:"install packages again whose files were changed; a list may have ignore_types and verify_options (rpm)"`
+	SkipSuggestions bool          `arg:"skip_suggestions" default:"False" doc:"do not look for similar names where a package is not known"`
+	Pkgs            value.Value   `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	Sources         []value.Value `arg:"sources" doc:"package files: mappings of a name to a path or URL"`
+	AllowUpdates    bool          `arg:"allow_updates" default:"False" doc:"accept a later version than the one given"`
+	PkgVerify       value.Value   `arg:"pkg_verify,bool|list" default:"False" doc:"install packages again whose files were changed; a list may have ignore_types and verify_options (rpm)"`
 	normArg
 	epochArg
-	_ bool `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
-	_ bool `arg:"update_holds" default:"False" doc:"change packages that are held, and hold them again"`
-	_ bool `arg:"hold" doc:"hold the packages (True) or release them (False)"`
+	Reinstall   bool          `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
+	UpdateHolds bool          `arg:"update_holds" default:"False" doc:"change packages that are held, and hold them again"`
+	Hold        fun.Opt[bool] `arg:"hold" doc:"hold the packages (True) or release them (False)"`
 	providerArgs
 	_ fun.Kwargs
 }
@@ -37,11 +37,12 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	if _, ok := a.Pkgs.(*value.List); ok && len(fun.ItemsOf(a.Pkgs)) == 0 {
 		return fun.Ret{Result: fun.OK, Comment: "No packages to install provided"}
 	}
-	j := newJob(ctx, c)
-	sources := j.List("sources")
+	j := newJob(ctx, c, &a.providerArgs, asked{packages: a.Pkgs, version: a.Version, fromRepo: a.FromRepo, ignoreEpoch: a.IgnoreEpoch, unchanged: !a.Normalize})
+	j.a = a
+	sources := a.Sources
 	refresh := pkg.ShouldRefresh(c.Env, a.Refresh)
 	var pkgs []value.Value
-	if len(sources) == 0 || len(j.List("pkgs")) > 0 {
+	if len(sources) == 0 || len(fun.ItemsOf(a.Pkgs)) > 0 {
 		var err error
 		if pkgs, refresh, err = j.resolve(j.pkgs(), refresh); err != nil {
 			return j.fail("An error was encountered while resolving capabilities", err)
@@ -80,7 +81,7 @@ func (j *job) predict(p *plan, sources bool) fun.Ret {
 		}
 		comment = append(comment, "The following packages would have their selection status changed from 'purge' to 'install': "+strings.Join(p.unpurge, ", "))
 	}
-	if len(p.reinstall) > 0 && j.Bool("reinstall") {
+	if len(p.reinstall) > 0 && j.a.Reinstall {
 		names := p.shown(p.reinstall, sources)
 		for _, name := range names {
 			would(name)
@@ -113,14 +114,14 @@ type holds struct{ modified, same, failed []*value.Map }
 
 // holding reports whether the state is to hold or unhold its packages.
 func (j *job) holding() bool {
-	return j.Declares("hold") && !j.IsNone("hold") && j.has("pkg.hold")
+	return j.a.Hold.Given && j.has("pkg.hold")
 }
 
 // hold holds or unholds packages, by the argument hold: whichever version they have,
 // so that pkg.unheld of a name finds the lock again.
 func (j *job) hold(list []pkg.Target) (holds, error) {
 	name := "pkg.unhold"
-	if j.Bool("hold") {
+	if j.a.Hold.V {
 		name = "pkg.hold"
 	}
 	names := value.NewList()
@@ -188,9 +189,9 @@ func (j *job) install(p *plan, sources []value.Value, refresh bool) fun.Ret {
 	r := &report{job: j, p: p, changes: value.NewMap(0), sources: len(sources) > 0, done: value.NewMap(0)}
 	if len(p.targets) > 0 || len(p.reinstall) > 0 {
 		kw := j.with(
-			"refresh", refresh, "fromrepo", j.given("fromrepo"), "skip_verify", j.Bool("skip_verify"), "reinstall", len(p.reinstall) > 0,
-			"normalize", j.Bool("normalize"), "update_holds", j.Bool("update_holds"), "ignore_epoch", j.given("ignore_epoch"), "split_arch", false,
-			"allow_updates", j.Bool("allow_updates"),
+			"refresh", refresh, "fromrepo", j.fromRepo, "skip_verify", j.a.SkipVerify, "reinstall", len(p.reinstall) > 0,
+			"normalize", j.a.Normalize, "update_holds", j.a.UpdateHolds, "ignore_epoch", j.ignoreEpoch, "split_arch", false,
+			"allow_updates", j.a.AllowUpdates,
 		)
 		if r.sources {
 			var rest []value.Value
@@ -391,7 +392,7 @@ func (r *report) tellReinstalled() (ok bool, err error) {
 	v := r.verification()
 	var fine, bad []pkg.Target
 	for _, t := range r.p.reinstall {
-		if r.Bool("reinstall") {
+		if r.a.Reinstall {
 			if r.done.Has(t.Name) {
 				fine = append(fine, t)
 			} else {

@@ -20,8 +20,8 @@ type latestArgs struct {
 	onceArg
 	repoArg
 	verifyArg
-	_ value.Value `arg:"pkgs,list" doc:"names of several packages"`
-	_ bool        `arg:"watch_flags" default:"True" doc:"Gentoo only"`
+	Pkgs value.Value `arg:"pkgs,list" doc:"names of several packages"`
+	_    bool        `arg:"watch_flags" default:"True" doc:"Gentoo only"`
 	providerArgs
 	Rest fun.Kwargs
 }
@@ -29,15 +29,15 @@ type latestArgs struct {
 // latest sees to it that packages are installed in the newest version there is.
 // Salt: salt/states/pkg.py latest.
 func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
-	if v, ok := a.Rest.Map.Get("sources"); ok && value.Truth(v) {
+	if v, ok := a.Rest.Get("sources"); ok && value.Truth(v) {
 		return fun.Fail(`The "sources" parameter is not supported.`)
 	}
-	j := newJob(ctx, c)
+	j := newJob(ctx, c, &a.providerArgs, asked{packages: a.Pkgs, fromRepo: a.FromRepo})
 	if j.noneGiven() {
 		return fun.Ret{Result: fun.OK, Comment: "No packages to install provided"}
 	}
 	names := []string{c.Name}
-	if pkgs := j.List("pkgs"); len(pkgs) > 0 {
+	if pkgs := fun.ItemsOf(a.Pkgs); len(pkgs) > 0 {
 		list, err := pkg.Repack(pkgs, j.normalizer())
 		if err != nil {
 			return fun.Raise(err)
@@ -57,7 +57,7 @@ func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 		return j.fail("An error was encountered while resolving capabilities", err)
 	}
 	names = stringsOf(value.NewList(wanted...))
-	avail, err := j.byName(names, "pkg.latest_version", j.with("fromrepo", j.given("fromrepo"), "refresh", refresh), wanted)
+	avail, err := j.byName(names, "pkg.latest_version", j.with("fromrepo", j.fromRepo, "refresh", refresh), wanted)
 	if err != nil {
 		return j.fail("An error was encountered while checking the newest available version of package(s)", err)
 	}
@@ -84,7 +84,7 @@ func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 	case c.Test:
 		return predictLatest(targets, current, avail, cur)
 	}
-	return j.installLatest(targets, current, avail)
+	return j.installLatest(a.SkipVerify, targets, current, avail)
 }
 
 // byName calls a function that returns text for one name and a mapping for
@@ -128,9 +128,9 @@ func predictLatest(targets, current []string, avail, cur *value.Map) fun.Ret {
 	return fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: comment}
 }
 
-func (j *job) installLatest(targets, current []string, avail *value.Map) fun.Ret {
+func (j *job) installLatest(skipVerify bool, targets, current []string, avail *value.Map) fun.Ret {
 	v, err := j.call("pkg.install", j.with(
-		"refresh", false, "fromrepo", j.given("fromrepo"), "skip_verify", j.Bool("skip_verify"), "pkgs", value.Strings(targets...)))
+		"refresh", false, "fromrepo", j.fromRepo, "skip_verify", skipVerify, "pkgs", value.Strings(targets...)))
 	if _, ok := errors.AsType[*pkg.Error](err); ok {
 		ret := j.fail("", err)
 		ret.Comment = "An error was encountered while installing package(s): " + err.Error()
@@ -189,11 +189,11 @@ func notUpdated(targets, current []string) fun.Ret {
 }
 
 type uptodateArgs struct {
-	_       string      `arg:"name,required" doc:"a name for the state"`
-	Refresh bool        `arg:"refresh" default:"False" doc:"refresh the package database first"`
-	Pkgs    value.Value `arg:"pkgs,list" doc:"upgrade only these packages"`
-	_       bool        `arg:"dist_upgrade" doc:"also install and remove packages where that is needed (apt)"`
-	_       string      `arg:"fromrepo" doc:"release to take packages from (apt)"`
+	_           string      `arg:"name,required" doc:"a name for the state"`
+	Refresh     bool        `arg:"refresh" default:"False" doc:"refresh the package database first"`
+	Pkgs        value.Value `arg:"pkgs,list" doc:"upgrade only these packages"`
+	DistUpgrade value.Value `arg:"dist_upgrade,bool" doc:"also install and remove packages where that is needed (apt)"`
+	FromRepo    value.Value `arg:"fromrepo,str" doc:"release to take packages from (apt)"`
 	verifyArg
 	providerArgs
 	_ fun.Kwargs
@@ -202,17 +202,18 @@ type uptodateArgs struct {
 // uptodate upgrades all packages, or those of pkgs.
 // Salt: salt/states/pkg.py uptodate.
 func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
-	j := newJob(ctx, c)
+	j := newJob(ctx, c, &a.providerArgs, asked{packages: a.Pkgs, fromRepo: a.FromRepo})
 	if !j.has("pkg.list_upgrades") {
 		return fun.Fail("State pkg.uptodate is not available")
 	}
 	refresh := a.Refresh
-	for _, name := range []string{"dist_upgrade", "fromrepo"} {
-		if v := j.given(name); v != nil {
-			j.kw.Set(name, v)
-		}
+	if a.DistUpgrade != nil {
+		j.kw.Set("dist_upgrade", a.DistUpgrade)
 	}
-	pkgs, refresh, err := j.resolve(j.List("pkgs"), refresh)
+	if a.FromRepo != nil {
+		j.kw.Set("fromrepo", a.FromRepo)
+	}
+	pkgs, refresh, err := j.resolve(fun.ItemsOf(a.Pkgs), refresh)
 	if err != nil {
 		return j.failPlain(err)
 	}
@@ -220,7 +221,7 @@ func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
 	if err != nil {
 		return j.failPlain(err)
 	}
-	only := !(a.Pkgs == nil)
+	only := a.Pkgs != nil
 	list, err := pkg.Repack(pkgs, j.normalizer())
 	if err != nil {
 		return fun.Raise(err)
@@ -274,8 +275,8 @@ func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
 
 type downloadedArgs struct {
 	nameArg
-	_ string      `arg:"version" doc:"version to download"`
-	_ value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
+	Version string      `arg:"version" doc:"version to download"`
+	Pkgs    value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version"`
 	repoArg
 	epochArg
 	providerArgs
@@ -284,8 +285,8 @@ type downloadedArgs struct {
 
 // downloaded sees to it that package files are in the cache of the package
 // manager. Salt: salt/states/pkg.py downloaded.
-func downloaded(ctx context.Context, c *fun.Call, _ *downloadedArgs) fun.Ret {
-	j := newJob(ctx, c)
+func downloaded(ctx context.Context, c *fun.Call, a *downloadedArgs) fun.Ret {
+	j := newJob(ctx, c, &a.providerArgs, asked{packages: a.Pkgs, version: a.Version, fromRepo: a.FromRepo, ignoreEpoch: a.IgnoreEpoch})
 	if !j.has("pkg.list_downloaded") {
 		return fun.Fail("The pkg.downloaded state is not available on this platform")
 	}
@@ -327,7 +328,7 @@ func downloaded(ctx context.Context, c *fun.Call, _ *downloadedArgs) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: "The following packages would be downloaded: " + strings.Join(namesOf(targets), ", ")}
 	}
 	v, err := j.call("pkg.install", j.with(
-		"pkgs", pkg.Pack(targets), "downloadonly", true, "fromrepo", j.given("fromrepo"), "ignore_epoch", j.given("ignore_epoch")))
+		"pkgs", pkg.Pack(targets), "downloadonly", true, "fromrepo", j.fromRepo, "ignore_epoch", j.ignoreEpoch))
 	if err != nil {
 		return j.fail("An error was encountered while downloading package(s)", err)
 	}

@@ -57,14 +57,25 @@ type job struct {
 	ctx context.Context //nolint:containedctx // a job is one call in progress, made and left within a state function
 	kw  *value.Map      // arguments that are the provider's
 	cmp pkg.Comparison
+	asked
+	a *installedArgs // of installed
 }
 
-func newJob(ctx context.Context, c *fun.Call) *job {
-	j := &job{Call: c, ctx: ctx, kw: value.NewMap(8), cmp: resource.Comparison(ctx, c.Env)}
-	for i := range fun.ArgsOf((*providerArgs)(nil)) {
-		if a := &fun.ArgsOf((*providerArgs)(nil))[i]; c.Declares(a.Name) && !c.IsNone(a.Name) {
-			j.kw.Set(a.Name, c.Value(a.Name))
-		}
+// asked are the arguments that several states share, as far as the one that is
+// called has them.
+type asked struct {
+	packages    value.Value // pkgs
+	version     string
+	fromRepo    value.Value
+	ignoreEpoch value.Value
+	unchanged   bool // names are taken as they are, with architectures
+}
+
+// newJob begins a state; own is nil for one that passes nothing on to the provider.
+func newJob(ctx context.Context, c *fun.Call, own *providerArgs, of asked) *job {
+	j := &job{Call: c, ctx: ctx, kw: value.NewMap(8), cmp: resource.Comparison(ctx, c.Env), asked: of}
+	if own != nil {
+		j.kw = own.given()
 	}
 	j.kw.Update(c.Kw)
 	saltenv := c.Env.SaltEnv
@@ -86,14 +97,6 @@ func (j *job) with(kv ...value.Value) *value.Map {
 		}
 	}
 	return m
-}
-
-// given returns an argument that was given as a value for [job.with].
-func (j *job) given(name string) value.Value {
-	if v := j.Value(name); v != nil {
-		return v
-	}
-	return nil
 }
 
 func (j *job) call(name string, kw *value.Map, pos ...value.Value) (value.Value, error) {
@@ -123,7 +126,7 @@ func (j *job) list(kv ...value.Value) (*value.Map, error) {
 // normalizer returns the provider's way to strip architectures from names; nil if
 // it has none or that is not wished.
 func (j *job) normalizer() func(string) string {
-	if j.Declares("normalize") && !j.Bool("normalize") || !j.has("pkg.normalize_name") {
+	if j.unchanged || !j.has("pkg.normalize_name") {
 		return nil
 	}
 	return func(name string) string {
@@ -136,18 +139,18 @@ func (j *job) normalizer() func(string) string {
 
 // pkgs returns the argument pkgs, or name and version as its only item.
 func (j *job) pkgs() []value.Value {
-	if l := j.List("pkgs"); len(l) > 0 {
+	if l := fun.ItemsOf(j.packages); len(l) > 0 {
 		return l
 	}
-	if j.Declares("version") && j.Str("version") != "" {
-		return []value.Value{value.MapOf(j.Name, j.Str("version"))}
+	if j.version != "" {
+		return []value.Value{value.MapOf(j.Name, j.version)}
 	}
 	return []value.Value{j.Name}
 }
 
 // noneGiven reports whether pkgs is an empty list.
 func (j *job) noneGiven() bool {
-	l, ok := j.Value("pkgs").(*value.List)
+	l, ok := j.packages.(*value.List)
 	return ok && l.Len() == 0
 }
 
@@ -171,7 +174,7 @@ func (j *job) fulfils(versions []string, wanted string, allowUpdates bool) bool 
 	if allowUpdates && len(conditions) == 1 && conditions[0].Oper == "==" {
 		conditions[0].Oper = ">="
 	}
-	ignore := pkg.IgnoreEpoch(j.Value("ignore_epoch"))
+	ignore := pkg.IgnoreEpoch(j.ignoreEpoch)
 	return slices.ContainsFunc(versions, func(v string) bool { return j.cmp.Fulfils(v, conditions, ignore) })
 }
 

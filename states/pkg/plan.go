@@ -30,9 +30,9 @@ type verification struct {
 
 func (j *job) verification() verification {
 	v := verification{ignoreTypes: value.NewList(), options: value.NewList()}
-	l, ok := j.Value("pkg_verify").(*value.List)
+	l, ok := j.a.PkgVerify.(*value.List)
 	if !ok {
-		v.on = j.Value("pkg_verify") == true
+		v.on = j.a.PkgVerify == true
 		return v
 	}
 	v.on = true
@@ -59,7 +59,7 @@ func (j *job) verify(v verification, name string) (value.Value, error) {
 func (j *job) plan(pkgs, sources []value.Value, refresh bool) (p *plan, ret *fun.Ret) {
 	stop := func(r fun.Ret) (*plan, *fun.Ret) { return p, &r }
 	p = &plan{altered: map[string]value.Value{}}
-	if len(j.List("pkgs")) > 0 && len(sources) > 0 {
+	if len(fun.ItemsOf(j.packages)) > 0 && len(sources) > 0 {
 		return stop(fun.Fail(`Only one of "pkgs" and "sources" is permitted.`))
 	}
 	have, err := j.list()
@@ -109,7 +109,7 @@ func (j *job) plan(pkgs, sources []value.Value, refresh bool) (p *plan, ret *fun
 // suggestions looks whether the packages that are missing can be had; the return is
 // nil where they can, and where nobody wants to know.
 func (j *job) suggestions(p *plan, have *value.Map) *fun.Ret {
-	if j.Bool("skip_suggestions") {
+	if j.a.SkipSuggestions {
 		return nil
 	}
 	var missing []pkg.Target
@@ -178,7 +178,7 @@ func (j *job) preflight(list []pkg.Target) *fun.Ret {
 	for i, t := range list {
 		names[i] = t.Name
 	}
-	known, err := j.mapping("pkg.check_db", j.with("fromrepo", j.given("fromrepo")), names...)
+	known, err := j.mapping("pkg.check_db", j.with("fromrepo", j.fromRepo), names...)
 	if err != nil {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (j *job) latestWanted(p *plan, have *value.Map, refresh bool) error {
 	if names == nil {
 		return nil
 	}
-	v, err := j.call("pkg.latest_version", j.with("refresh", refresh, "fromrepo", j.given("fromrepo")), names...)
+	v, err := j.call("pkg.latest_version", j.with("refresh", refresh, "fromrepo", j.fromRepo), names...)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (j *job) compare(p *plan, have, provides *value.Map, sources bool) (problem
 		switch {
 		case len(versions) == 0:
 			p.targets = append(p.targets, t)
-		case j.Bool("reinstall"):
+		case j.a.Reinstall:
 			p.reinstall = append(p.reinstall, t)
 		case sources:
 			problems = append(problems, c.source(t, versions)...)
@@ -310,7 +310,7 @@ func (c *comparison) version(t pkg.Target, versions []string) (problems []string
 	}
 	c.plan.exact = true
 	switch {
-	case c.fulfils(versions, t.Version, c.Bool("allow_updates")):
+	case c.fulfils(versions, t.Version, c.a.AllowUpdates):
 	case c.verify.on && exactly(t.Version):
 		return c.compareFiles(c.plan, c.verify, t)
 	default:

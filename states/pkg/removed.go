@@ -17,17 +17,17 @@ type removedArgs struct {
 	_ fun.Kwargs
 }
 
-func removed(ctx context.Context, c *fun.Call, _ *removedArgs) fun.Ret {
-	return uninstall(ctx, c, "remove", "removing")
+func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
+	return uninstall(ctx, c, a, "remove", "removing")
 }
 
-func purged(ctx context.Context, c *fun.Call, _ *removedArgs) fun.Ret {
-	return uninstall(ctx, c, "purge", "purging")
+func purged(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
+	return uninstall(ctx, c, a, "purge", "purging")
 }
 
 // uninstall removes or purges packages. Salt: salt/states/pkg.py _uninstall.
-func uninstall(ctx context.Context, c *fun.Call, action, doing string) fun.Ret {
-	j := newJob(ctx, c)
+func uninstall(ctx context.Context, c *fun.Call, a *removedArgs, action, doing string) fun.Ret {
+	j := newJob(ctx, c, &a.providerArgs, asked{packages: a.Pkgs, version: a.Version, ignoreEpoch: a.IgnoreEpoch, unchanged: !a.Normalize})
 	if j.noneGiven() { // in Salt, name counts then
 		return fun.Ret{Result: fun.OK, Comment: nothingToRemove(action, false)}
 	}

@@ -42,20 +42,33 @@ func spellings(repo string) []string {
 	return list
 }
 
+type absentArgs struct {
+	_   string `arg:"name,required" doc:"the repository: an entry in one line (apt), or its ID"`
+	PPA string `arg:"ppa,kw" doc:"OWNER/NAME of a Personal Package Archive (Ubuntu)"`
+	ppaAuthArg
+	Copr     string        `arg:"copr,kw" doc:"OWNER/NAME of a repository of Copr (Red Hat family)"`
+	Keyid    value.Value   `arg:"keyid,kw" doc:"ID of the key to remove with the repository (apt)"`
+	KeyidPPA fun.Opt[bool] `arg:"keyid_ppa,kw" doc:"ask Launchpad for the ID of the key (Ubuntu)"`
+	_        bool          `arg:"aptkey,kw" doc:"use apt-key where it is there; False: keyrings; default: True (apt)"`
+	_        string        `arg:"keydir,kw,path" doc:"directory of keyrings; default: /etc/apt/keyrings (apt)"`
+	_        fun.Kwargs
+}
+
 // A removal is one call of absent.
 type removal struct {
 	c    *fun.Call
+	a    *absentArgs
 	f    family
 	name string // of the repository
 	kw   *value.Map
 }
 
-func newRemoval(c *fun.Call, argCopr string, argPPA string) *removal {
-	r := &removal{c: c, f: familyOf(c.Env), name: c.Name, kw: given(c, "ppa", "copr")}
-	if ppa := argPPA; ppa != "" && r.f.debian && (r.f.hasPPA() || !strings.Contains(strings.TrimSpace(r.name), " ")) {
+func newRemoval(c *fun.Call, a *absentArgs) *removal {
+	r := &removal{c: c, a: a, f: familyOf(c.Env), name: c.Name, kw: given(c, "ppa", "copr")}
+	if ppa := a.PPA; ppa != "" && r.f.debian && (r.f.hasPPA() || !strings.Contains(strings.TrimSpace(r.name), " ")) {
 		r.name = "ppa:" + strings.TrimPrefix(ppa, "ppa:")
 	}
-	if copr := argCopr; copr != "" && r.f.name == "RedHat" {
+	if copr := a.Copr; copr != "" && r.f.name == "RedHat" {
 		r.name = "copr:" + strings.TrimPrefix(copr, "copr:")
 	}
 	return r
@@ -84,9 +97,9 @@ func (r *removal) find(ctx context.Context) (string, error) {
 }
 
 // absent removes a repository. Salt: salt/states/pkgrepo.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRemoval(c, c.Str("copr"), c.Str("ppa"))
-	withKey := !c.IsNone("keyid") || !c.IsNone("keyid_ppa")
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	r := newRemoval(c, a)
+	withKey := a.Keyid != nil || a.KeyidPPA.Given
 	if withKey && !pkg.Has(c.Env, "pkg.del_repo_key") {
 		return fun.Fail("Repo key management is not implemented for this platform")
 	}
@@ -134,7 +147,7 @@ func (r *removal) removeKey(ctx context.Context, repo string, ret *fun.Ret) {
 	fail := func(err error) {
 		ret.Result, ret.Comment = fun.Failed, "Removed repo "+r.name+", but failed to remove key: "+err.Error()
 	}
-	if r.f.debian && !r.c.Bool("keyid_ppa") && pkg.Has(r.c.Env, "pkg.get_repo_keys") {
+	if r.f.debian && !r.a.KeyidPPA.V && pkg.Has(r.c.Env, "pkg.get_repo_keys") {
 		had, err := r.hasKey(ctx)
 		if err != nil {
 			fail(err)
@@ -161,7 +174,7 @@ func (r *removal) hasKey(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	m, _ := v.(*value.Map)
-	id := strings.ToUpper(strings.TrimPrefix(r.c.Str("keyid"), "0x"))
+	id := strings.ToUpper(strings.TrimPrefix(fun.TextOf(r.a.Keyid), "0x"))
 	for k, v := range m.All() {
 		key, _ := v.(*value.Map)
 		if strings.HasSuffix(strings.ToUpper(value.Str(k)), id) || key.Str("fingerprint") == id {

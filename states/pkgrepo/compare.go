@@ -99,7 +99,7 @@ func (j *job) expand(ctx context.Context) error {
 		return fun.Errorf("pkg.expand_repo_def did not return a repository")
 	}
 	j.want = want.Copy()
-	keys := !(j.a.Keyid == nil) || !!j.a.KeyURL.Given || !(j.a.KeyText == nil)
+	keys := j.a.Keyid != nil || j.a.KeyURL.Given || j.a.KeyText != nil
 	if want.Str("signedby") == "" && !strings.HasPrefix(j.repo, "ppa:") &&
 		(!j.a.Aptkey || keys && !machine.Has(j.c.Env.Host, "apt-key")) {
 		return fun.Errorf("missing 'signedby' option when apt-key is missing")
@@ -152,7 +152,7 @@ func (j *job) dueDebian() bool {
 		}
 	}
 	// Comments are not part of an entry of a deb822 file.
-	if !!j.a.Comments.Given && !strings.HasSuffix(j.file, ".sources") && strings.TrimSpace(was.Comment) != strings.TrimSpace(strings.Join(j.a.Comments.V, " ")) {
+	if j.a.Comments.Given && !strings.HasSuffix(j.file, ".sources") && strings.TrimSpace(was.Comment) != strings.TrimSpace(strings.Join(j.a.Comments.V, " ")) {
 		return true
 	}
 	return j.keyringMissing()

@@ -76,10 +76,10 @@ func isTrue(v value.Value) bool {
 
 // contradiction returns what is wrong with the arguments of managed, "" for
 // nothing.
-func contradiction(c *fun.Call, a *managedArgs) string {
-	url, text, server := !!a.KeyURL.Given, !(a.KeyText == nil), !(a.Keyid == nil) || !(a.Keyserver == nil)
+func contradiction(a *managedArgs) string {
+	url, text, server := a.KeyURL.Given, a.KeyText != nil, a.Keyid != nil || a.Keyserver != nil
 	switch {
-	case c.Kw.Has("repo"):
+	case a.Rest.Has("repo"):
 		return "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended."
 	case url && text:
 		return "You may not use both \"key_url\" and \"key_text\" argument."
@@ -87,7 +87,7 @@ func contradiction(c *fun.Call, a *managedArgs) string {
 		return "You may not use both \"keyid\"/\"keyserver\" and \"key_text\" argument."
 	case url && server:
 		return "You may not use both \"keyid\"/\"keyserver\" and \"key_url\" argument."
-	case !(a.Enabled == nil) && !(a.Disabled == nil):
+	case a.Enabled != nil && a.Disabled != nil:
 		return "Only one of enabled/disabled is allowed"
 	case strings.HasPrefix(strings.TrimSpace(a.KeyURL.V), "http:") && !a.AllowInsecureKey:
 		return "Cannot have 'key_url' using http with 'allow_insecure_key' set to True"
@@ -161,9 +161,9 @@ func (j *job) failed(err error) fun.Ret {
 }
 
 type managedArgs struct {
-	_ string `arg:"name,required" doc:"the repository: an entry in one line (apt), or its ID"`
-	ppaArg
-	coprArg
+	_                string            `arg:"name,required" doc:"the repository: an entry in one line (apt), or its ID"`
+	PPA              string            `arg:"ppa" doc:"OWNER/NAME of a Personal Package Archive (Ubuntu)"`
+	Copr             string            `arg:"copr" doc:"OWNER/NAME of a repository of Copr (Red Hat family)"`
 	Aptkey           bool              `arg:"aptkey" default:"True" doc:"use apt-key for keys where it is there, and the entry names no keyring by signed-by (apt)"`
 	AllowInsecureKey bool              `arg:"allow_insecure_key,kw" default:"True" doc:"allow a key_url with http"`
 	_                value.Value       `arg:"architectures,kw,comma[str]" doc:"architectures of the entry (apt)"`
@@ -186,21 +186,21 @@ type managedArgs struct {
 	Keyserver        value.Value       `arg:"keyserver,kw,str" doc:"server that has the keys (apt)"`
 	_                value.Value       `arg:"mirrorlist,kw" doc:"address of a list of mirrors (yum, zypper)"`
 	ppaAuthArg
-	_ value.Value `arg:"priority,kw" doc:"priority of the repository (yum, zypper)"`
-	_ value.Value `arg:"refresh,kw" doc:"refresh the lists of packages after a change; default: True"`
-	_ value.Value `arg:"refresh_db,kw" doc:"the same as refresh, which it overrides"`
-	_ string      `arg:"signedby,kw" doc:"path of a keyring, where the name has no signed-by (apt)"`
-	_ fun.Kwargs
+	_    value.Value `arg:"priority,kw" doc:"priority of the repository (yum, zypper)"`
+	_    value.Value `arg:"refresh,kw" doc:"refresh the lists of packages after a change; default: True"`
+	_    value.Value `arg:"refresh_db,kw" doc:"the same as refresh, which it overrides"`
+	_    string      `arg:"signedby,kw" doc:"path of a keyring, where the name has no signed-by (apt)"`
+	Rest fun.Kwargs
 }
 
 // managed configures a repository. Salt: salt/states/pkgrepo.py managed.
 func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
-	if msg := contradiction(c, a); msg != "" {
+	if msg := contradiction(a); msg != "" {
 		return fun.Fail("%s", msg)
 	}
 	j := newJob(c, a)
 	if j.f.debian {
-		warnUnknown(c)
+		warnUnknown(c, a.Rest)
 	}
 	var err error
 	if j.pre, err = j.get(ctx); err != nil {
@@ -246,12 +246,12 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 
 // warnUnknown warns of arguments that mean nothing to apt. To other package
 // managers they are keys of the file.
-func warnUnknown(c *fun.Call) {
-	for k := range c.Kw.All() {
+func warnUnknown(c *fun.Call, kw fun.Kwargs) {
+	for k := range kw.All() {
 		switch name := value.Str(k); {
 		case name == "saltenv", name == "uri", strings.HasPrefix(name, "__"):
 		default:
-			c.Env.Warnf(c.Kw.Pos(name), "pkgrepo.managed has no argument %q with apt", name)
+			c.Env.Warnf(kw.Pos(name), "pkgrepo.managed has no argument %q with apt", name)
 		}
 	}
 }

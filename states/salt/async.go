@@ -10,13 +10,16 @@ import (
 )
 
 // conflicts refuses what has no meaning for a step that nobody waits for.
-func conflicts(c *fun.Call) error {
-	if !c.Bool("asynchronous") {
+func conflicts(a *jobArgs) error {
+	if !a.Asynchronous {
 		return nil
 	}
-	for _, name := range []string{"batch", "subset", "waves", "max_failures"} {
-		if !c.IsNone(name) {
-			return fun.Errorf("asynchronous conflicts with %s: they cannot be used at the same time", name)
+	for _, other := range [...]struct {
+		name  string
+		given bool
+	}{{"batch", a.Batch != nil}, {"subset", a.Subset.Given}, {"waves", a.Waves != nil}, {"max_failures", a.MaxFailures != nil}} {
+		if other.given {
+			return fun.Errorf("asynchronous conflicts with %s: they cannot be used at the same time", other.name)
 		}
 	}
 	return nil
@@ -31,7 +34,7 @@ func submitted(c *fun.Call, a *jobArgs, what string, rets *returns, extra *value
 	}
 	extra.Set("__jid__", rets.sum.JID)
 	ret := fun.Ret{Result: fun.OK, Changes: value.MapOf("jid", rets.sum.JID), Comment: what + " submitted successfully.", Extra: extra, Order: retOrder()}
-	tolerated, _ := failMinions(c, a.FailMinions)
+	tolerated, _ := failMinions(a.FailMinions)
 	warnSilent(c, rets.all)
 	var failed []string
 	for _, r := range rets.all {

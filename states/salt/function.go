@@ -52,7 +52,7 @@ func function(ctx context.Context, c *fun.Call, a *functionGiven) fun.Ret {
 		}
 		kw = value.NewMap(0)
 	}
-	tolerated, bad := failMinions(c, a.FailMinions)
+	tolerated, bad := failMinions(a.FailMinions)
 	if bad {
 		warnings = append(warnings, badFailMinions)
 	}
@@ -63,7 +63,7 @@ func function(ctx context.Context, c *fun.Call, a *functionGiven) fun.Ret {
 		v, good, err := judge(ctx, c, r, a.FailFunction)
 		return verdict{v: v, good: good, err: err}
 	}}
-	rets, err := run(ctx, c, fun.Job{Fun: name, Args: fun.Args{Pos: pos, Kw: kw}}, judged)
+	rets, err := run(ctx, c, stepGiven{targetArgs: &a.targetArgs, jobArgs: &a.jobArgs, expectMinions: a.ExpectMinions}, fun.Job{Fun: name, Args: fun.Args{Pos: pos, Kw: kw}}, judged)
 	if err != nil {
 		return fun.Ret{Comment: fault(c, &a.targetArgs, err, "No minions responded"), Extra: ret.Extra}
 	}
@@ -74,7 +74,7 @@ func function(ctx context.Context, c *fun.Call, a *functionGiven) fun.Ret {
 		warnNone(ctx, c, &a.targetArgs)
 		return fun.Ret{Comment: "No minions responded", Extra: ret.Extra}
 	}
-	if rets.sum.JID != "" && (a.Batch == nil) {
+	if rets.sum.JID != "" && a.Batch == nil {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}
 	warnSilent(c, rets.all)

@@ -84,12 +84,12 @@ func rehearse(ctx context.Context, c *fun.Call, calls ...runnerJob) error {
 }
 
 // callMaster calls a runner or wheel function of the master of a fleet.
-func callMaster(ctx context.Context, c *fun.Call, kind fun.Kind, fleet string) (v value.Value, jid string, ok bool, err error) {
+func callMaster(ctx context.Context, c *fun.Call, kind fun.Kind, fleet string, rest fun.Kwargs) (v value.Value, jid string, ok bool, err error) {
 	masters, has := c.Env.Fleet.(fun.Masters)
 	if !has {
 		return nil, "", false, fun.Errorf("this machine reaches no fleets: orchestrate from a controller")
 	}
-	args := stepArgs(c.Kw)
+	args := stepArgs(rest.Map)
 	fireCall(c, kind, c.Name, args)
 	v, jid, ok, err = masters.CallMaster(ctx, fleet, kind, c.Name, args)
 	return v, jid, ok && fun.Result{Value: v}.Code(kind) == 0, err
@@ -170,30 +170,30 @@ func stepArgs(kw *value.Map) fun.Args {
 type runnerArgs struct {
 	_ string `arg:"name,required" doc:"runner function"`
 	fleetArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // runner runs a runner function. Salt: salt/states/saltmod.py runner.
 func runner(ctx context.Context, c *fun.Call, a *runnerArgs) fun.Ret {
-	return master(ctx, c, &a.fleetArg, fun.Runner, "Runner")
+	return master(ctx, c, a.Fleet, a.Rest, fun.Runner, "Runner")
 }
 
 type wheelArgs struct {
 	_ string `arg:"name,required" doc:"wheel function"`
 	fleetArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // wheel runs a wheel function. Salt: salt/states/saltmod.py wheel.
 // Difference: test mode gives None, as salt.runner does.
 func wheel(ctx context.Context, c *fun.Call, a *wheelArgs) fun.Ret {
-	return master(ctx, c, &a.fleetArg, fun.Wheel, "Wheel")
+	return master(ctx, c, a.Fleet, a.Rest, fun.Wheel, "Wheel")
 }
 
-func master(ctx context.Context, c *fun.Call, a *fleetArg, kind fun.Kind, label string) fun.Ret {
+func master(ctx context.Context, c *fun.Call, fleet string, rest fun.Kwargs, kind fun.Kind, label string) fun.Ret {
 	if c.Test {
-		if kind == fun.Runner && a.Fleet == "" {
-			if err := rehearse(ctx, c, runnerJob{id: c.Low.ID, name: c.Name, args: stepArgs(c.Kw)}); err != nil {
+		if kind == fun.Runner && fleet == "" {
+			if err := rehearse(ctx, c, runnerJob{id: c.Low.ID, name: c.Name, args: stepArgs(rest.Map)}); err != nil {
 				return fun.Ret{Err: err}
 			}
 		}
@@ -205,11 +205,11 @@ func master(ctx context.Context, c *fun.Call, a *fleetArg, kind fun.Kind, label 
 		ok  bool
 		err error
 	)
-	if fleet := a.Fleet; fleet != "" {
-		if v, jid, ok, err = callMaster(ctx, c, kind, fleet); err != nil {
+	if fleet != "" {
+		if v, jid, ok, err = callMaster(ctx, c, kind, fleet, rest); err != nil {
 			return fun.Ret{Comment: fmt.Sprintf("%s function '%s' failed: %v", label, c.Name, err)}
 		}
-	} else if v, jid, ok, err = call(ctx, c, kind, c.Name, stepArgs(c.Kw)); err != nil {
+	} else if v, jid, ok, err = call(ctx, c, kind, c.Name, stepArgs(rest.Map)); err != nil {
 		return fun.Ret{Err: err}
 	}
 	ret := fun.Ret{Changes: value.MapOf("return", v), Extra: value.MapOf("__jid__", jid)}

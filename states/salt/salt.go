@@ -38,22 +38,22 @@ type returns struct {
 	halt *fun.NotBegunError
 }
 
-// run runs a job of the step and collects the returns, which judged judges.
-func run(ctx context.Context, c *fun.Call, job fun.Job, judged *judging) (*returns, error) {
+// run runs a job of the step, as the arguments s say, and collects the returns, which judged judges.
+func run(ctx context.Context, c *fun.Call, s stepGiven, job fun.Job, judged *judging) (*returns, error) {
 	if c.Env.Fleet == nil {
 		return nil, fun.Errorf("this machine reaches no targets: orchestrate from a controller, with 'brine orchestrate' or 'brine run state.orchestrate'")
 	}
-	job.Tgt, job.TgtType = c.Value("tgt"), c.Str("tgt_type")
-	job.Batch = c.Str("batch")
+	job.Tgt, job.TgtType = s.Tgt, s.TgtType
+	job.Batch = fun.TextOf(s.Batch)
 	// Without batches all targets begin at once, whatever becomes of them.
-	job.FailHard = job.Batch != "" && (c.Bool("failhard") || value.Truth(c.Env.Opts.At("failhard")))
-	if job.Subset = int(c.Int("subset")); job.Subset < 0 {
+	job.FailHard = job.Batch != "" && (s.Failhard || value.Truth(c.Env.Opts.At("failhard")))
+	if job.Subset = int(s.Subset.V); job.Subset < 0 {
 		return nil, fun.Errorf("subset must be a number of targets, not %d", job.Subset)
 	}
-	if err := conflicts(c); err != nil {
+	if err := conflicts(s.jobArgs); err != nil {
 		return nil, err
 	}
-	if err := waves(ctx, c, &job, judged); err != nil {
+	if err := waves(ctx, c, s, &job, judged); err != nil {
 		return nil, err
 	}
 	if job.Judge == nil {
@@ -62,15 +62,15 @@ func run(ctx context.Context, c *fun.Call, job fun.Job, judged *judging) (*retur
 			return !good, good
 		}
 	}
-	job.Async = c.Bool("asynchronous")
-	job.Timeout, job.Gather = c.Seconds("timeout"), c.Seconds("gather_job_timeout")
-	job.MaxWait = c.Seconds("max_wait")
-	job.Metadata, job.Roster = c.Value("metadata"), c.Str("roster")
-	job.Fleet = c.Str("fleet")
+	job.Async = s.Asynchronous
+	job.Timeout, job.Gather = s.Timeout, s.GatherJobTimeout
+	job.MaxWait = s.MaxWait
+	job.Metadata, job.Roster = s.Metadata, s.Roster
+	job.Fleet = s.Fleet
 	job.OrchJID, job.Step = c.Env.JID, c.Low.ID
 	job.Published = !value.Truth(c.Low.Low.At("ssh"))
-	job.Returner = strings.Join(c.Strings("ret"), ",")
-	job.RetConfig, job.RetKwargs = c.Str("ret_config"), c.Map("ret_kwargs")
+	job.Returner = strings.Join(fun.StringsOf(s.Ret), ",")
+	job.RetConfig, job.RetKwargs = s.RetConfig, s.RetKwargs
 	fireArgs(c, job)
 	r := &returns{}
 	sum, err := c.Env.Fleet.Run(ctx, job, func(ret fun.Return) error {
@@ -162,9 +162,9 @@ func withoutPillar(kw *value.Map) *value.Map {
 
 // failMinions reads the argument fail_minions; bad says that it is neither a
 // list nor text.
-func failMinions(c *fun.Call, argFailMinions value.Value) (set map[string]bool, bad bool) {
+func failMinions(arg value.Value) (set map[string]bool, bad bool) {
 	set = map[string]bool{}
-	switch v := argFailMinions.(type) {
+	switch v := arg.(type) {
 	case nil:
 	case string:
 		for s := range strings.SplitSeq(v, ",") {
@@ -240,7 +240,7 @@ func warnNone(ctx context.Context, c *fun.Call, a *targetArgs) {
 
 // noTargets is the return of a step whose target is an empty list, where the
 // configuration has such steps succeed (orchestrate_no_targets), as executions of
-// templates do: a template has steps for targets of each kind, and a person may
+// templates do: a template has stepGivens for targets of each kind, and a person may
 // choose none of one kind.
 func noTargets(c *fun.Call, a *targetArgs) (fun.Ret, bool) {
 	l, ok := a.Tgt.(*value.List)

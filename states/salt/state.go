@@ -16,10 +16,10 @@ type stateGiven struct {
 	Top           value.Value     `arg:"top,str" doc:"top file to apply"`
 	Saltenv       fun.Opt[string] `arg:"saltenv" doc:"environment of the SLS files"`
 	Test          fun.Opt[bool]   `arg:"test" doc:"run in test mode; False changes targets even if the orchestration runs in test mode"`
-	_             value.Value     `arg:"pillar" doc:"pillar to merge over that of the targets"`
-	_             string          `arg:"pillarenv" doc:"environment of the pillar"`
+	Pillar        value.Value     `arg:"pillar" doc:"pillar to merge over that of the targets"`
+	PillarEnv     value.Value     `arg:"pillarenv,str" doc:"environment of the pillar"`
 	ExpectMinions bool            `arg:"expect_minions" default:"True" doc:"fail if targets do not return"`
-	_             value.Value     `arg:"exclude,str|list" doc:"SLS files or IDs to exclude"`
+	Exclude       value.Value     `arg:"exclude,str|list" doc:"SLS files or IDs to exclude"`
 	AllowFail     value.Value     `arg:"allow_fail" default:"0" doc:"number of targets that may fail"`
 	Concurrent    value.Value     `arg:"concurrent" default:"False" doc:"run beside other state runs on the target"`
 	Queue         value.Value     `arg:"queue,bool|int" default:"False" doc:"wait for other state runs on the target instead of failing"`
@@ -52,17 +52,20 @@ func state(ctx context.Context, c *fun.Call, a *stateGiven) fun.Ret {
 		return fun.Fail("No highstate or sls specified, no execution made")
 	}
 	kw := job.Args.Kw
-	if !!a.Test.Given {
+	if a.Test.Given {
 		kw.Set("test", a.Test.V) // false, too: it stands against the targets' own setting
 	} else if c.Test {
 		kw.Set("test", true)
 	}
-	for _, name := range []string{"pillar", "pillarenv", "exclude"} {
-		if v := c.Value(name); value.Truth(v) {
-			kw.Set(name, v)
+	for _, further := range [...]struct {
+		name  string
+		value value.Value
+	}{{"pillar", a.Pillar}, {"pillarenv", a.PillarEnv}, {"exclude", a.Exclude}} {
+		if value.Truth(further.value) {
+			kw.Set(further.name, further.value)
 		}
 	}
-	if !!a.Saltenv.Given {
+	if a.Saltenv.Given {
 		kw.Set("saltenv", a.Saltenv.V)
 	}
 	// Targets have environments of their own, whatever those of the
@@ -89,7 +92,7 @@ func state(ctx context.Context, c *fun.Call, a *stateGiven) fun.Ret {
 		v, good := minionReturn(r)
 		return verdict{v: v, good: good}
 	}}
-	rets, err := run(ctx, c, job, judged)
+	rets, err := run(ctx, c, stepGiven{targetArgs: &a.targetArgs, jobArgs: &a.jobArgs, expectMinions: a.ExpectMinions, test: a.Test.V}, job, judged)
 	if err != nil {
 		comment := fault(c, &a.targetArgs, err, "No minions returned")
 		if group := noGroup(c, &a.targetArgs); group != "" && comment == group {
@@ -126,10 +129,10 @@ func allowed(v value.Value) (int, bool) {
 // judgeStates makes the step's return of what the targets returned.
 func judgeStates(ctx context.Context, c *fun.Call, a *stateGiven, rets *returns, allowFail int, judged *judging) fun.Ret {
 	ret := fun.Ret{Result: fun.OK, Extra: value.NewMap(2), Order: retOrder()}
-	if rets.sum.JID != "" && (a.Batch == nil) && !masterless(c) {
+	if rets.sum.JID != "" && a.Batch == nil && !masterless(c) {
 		ret.Extra.Set("__jid__", rets.sum.JID)
 	}
-	tolerated, bad := failMinions(c, a.FailMinions)
+	tolerated, bad := failMinions(a.FailMinions)
 	if bad {
 		ret.Extra.Set("warnings", value.Strings(badFailMinions))
 	}

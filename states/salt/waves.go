@@ -15,10 +15,10 @@ import (
 
 // waves reads the arguments that say how many targets begin, and when, into the job
 // of a step.
-func waves(ctx context.Context, c *fun.Call, job *fun.Job, j *judging) error {
-	job.BatchWait = c.Seconds("batch_wait")
-	if !c.IsNone("max_failures") {
-		share, err := fun.ParseShare(c.Value("max_failures"))
+func waves(ctx context.Context, c *fun.Call, s stepGiven, job *fun.Job, j *judging) error {
+	job.BatchWait = s.BatchWait
+	if s.MaxFailures != nil {
+		share, err := fun.ParseShare(s.MaxFailures)
 		if err == nil && share.Percent > 100 {
 			err = fun.Errorf("%s is more than all targets", share)
 		}
@@ -28,44 +28,46 @@ func waves(ctx context.Context, c *fun.Call, job *fun.Job, j *judging) error {
 		job.MaxFailures = &share
 		job.FailHard = false // it says how many
 	}
-	if c.IsNone("waves") {
-		for _, name := range [...]string{"wave_wait", "wave_check"} {
-			if !c.IsNone(name) {
-				return fun.Errorf("%s is what comes between waves, and the step has no waves", name)
-			}
+	if s.Waves == nil {
+		const between = "%s is what comes between waves, and the step has no waves"
+		switch {
+		case s.WaveWait != nil:
+			return fun.Errorf(between, "wave_wait")
+		case s.WaveCheck != nil:
+			return fun.Errorf(between, "wave_check")
 		}
 	} else {
 		var err error
-		if job.Waves, err = fun.ParseWaves(c.Value("waves")); err != nil {
+		if job.Waves, err = fun.ParseWaves(s.Waves); err != nil {
 			return err
 		}
 	}
-	k, err := readCheck(c, c.Value("wave_check"))
+	k, err := readCheck(s.WaveCheck)
 	if err != nil {
 		return err
 	}
 	if len(job.Waves) == 0 && job.MaxFailures == nil {
 		return nil
 	}
-	if c.Test || c.Declares("test") && c.Bool("test") { // nothing changes that could be checked
+	if c.Test || s.test { // nothing changes that could be checked
 		all, _ := fun.ParseShare("100%")
 		job.MaxFailures = &all
 		return nil
 	}
-	job.WaveWait = c.Seconds("wave_wait")
+	job.WaveWait = fun.SecondsOf(s.WaveWait)
 	if k != nil {
-		job.WaveCheck = func(ctx context.Context, w fun.WaveDone) error { return k.run(ctx, c, w) }
+		job.WaveCheck = func(ctx context.Context, w fun.WaveDone) error { return k.run(ctx, c, s.jobArgs, w) }
 	}
 	if len(job.Waves) > 0 && c.Env.Targets != nil {
 		job.Passed = c.Env.Targets.Passed(c.Low.Tag())
 	}
-	tolerated, _ := failMinions(c, c.Value("fail_minions"))
+	tolerated, _ := failMinions(s.FailMinions)
 	job.Judge = func(r fun.Return) (failed, good bool) {
 		good = j.early(ctx, r).good
 		if good && len(job.Waves) > 0 && c.Env.Targets != nil {
 			c.Env.Targets.Pass(c.Low.Tag(), r.ID)
 		}
-		return !good && !tolerated[r.ID] && !unexpected(c, c.Bool("expect_minions"), r), good
+		return !good && !tolerated[r.ID] && !unexpected(c, s.expectMinions, r), good
 	}
 	return nil
 }
@@ -82,7 +84,7 @@ type check struct {
 }
 
 // readCheck reads the argument wave_check; nil is none.
-func readCheck(c *fun.Call, waveCheck value.Value) (*check, error) {
+func readCheck(waveCheck value.Value) (*check, error) {
 	var m *value.Map
 	switch v := waveCheck.(type) {
 	case nil:
@@ -147,12 +149,12 @@ func readCheck(c *fun.Call, waveCheck value.Value) (*check, error) {
 }
 
 // run checks a wave.
-func (k *check) run(ctx context.Context, c *fun.Call, w fun.WaveDone) error {
+func (k *check) run(ctx context.Context, c *fun.Call, a *jobArgs, w fun.WaveDone) error {
 	return k.retries.Try(ctx, func() bool { return c.Env.MayStart(ctx, nil) }, func() error {
 		if k.runner {
 			return k.callRunner(ctx, c, w)
 		}
-		return k.onTargets(ctx, c, w)
+		return k.onTargets(ctx, c, a, w)
 	})
 }
 
@@ -182,10 +184,10 @@ func (k *check) callRunner(ctx context.Context, c *fun.Call, w fun.WaveDone) err
 }
 
 // onTargets runs the function on the targets.
-func (k *check) onTargets(ctx context.Context, c *fun.Call, w fun.WaveDone) error {
+func (k *check) onTargets(ctx context.Context, c *fun.Call, a *jobArgs, w fun.WaveDone) error {
 	job := fun.Job{
-		Fun: k.name, Args: k.args, Tgt: value.Strings(w.Good...), TgtType: "list", Roster: c.Str("roster"), Fleet: c.Str("fleet"),
-		Timeout: c.Seconds("timeout"), Gather: c.Seconds("gather_job_timeout"), MaxWait: c.Seconds("max_wait"),
+		Fun: k.name, Args: k.args, Tgt: value.Strings(w.Good...), TgtType: "list", Roster: a.Roster, Fleet: a.Fleet,
+		Timeout: a.Timeout, Gather: a.GatherJobTimeout, MaxWait: a.MaxWait,
 		OrchJID: c.Env.JID, Step: c.Low.ID + ": wave_check", Published: !value.Truth(c.Low.Low.At("ssh")),
 		Peer: true, // no step of its own
 	}

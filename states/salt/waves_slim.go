@@ -11,7 +11,7 @@ import (
 
 // An agent is the only target of its orchestrations, so waves are nothing to it.
 
-func waves(context.Context, *fun.Call, *fun.Job, *judging) error { return nil }
+func waves(context.Context, *fun.Call, stepGiven, *fun.Job, *judging) error { return nil }
 
 func (*returns) noteWaves(*value.Map) string { return "" }
 

@@ -105,7 +105,7 @@ func (j *job) unable(on bool, ph phase, err error) fun.Ret {
 // cannotEnable says why systemd will refuse to enable the unit, as far as a dry
 // run can know.
 func (j *job) cannotEnable(ctx context.Context, on bool) string {
-	if !on || j.asked("unmask") || j.asked("unmask_runtime") || j.given("root") != nil {
+	if !on || j.unmasks() || j.passed.Has("root") {
 		return ""
 	}
 	if u := j.unit(ctx); u != nil && u.Load == "masked" && dryrun.Certain(j.c) {
@@ -121,12 +121,12 @@ type enabledArgs struct {
 	bootOnlyArgs
 	unmaskArgs
 	enableArgs
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // enabled makes the service start at boot.
-func enabled(ctx context.Context, c *fun.Call, _ *enabledArgs) fun.Ret {
-	j := newJob(c)
+func enabled(ctx context.Context, c *fun.Call, a *enabledArgs) fun.Ret {
+	j := newJob(c, options{bootArgs: bootArgs{NoBlock: a.NoBlock}, unmaskArgs: a.unmaskArgs, enableArgs: a.enableArgs, root: a.Root, rest: a.Rest})
 	if ret, absent := j.absentInTest(ctx, fun.Failed, "enabled"); absent {
 		return ret
 	}
@@ -137,12 +137,12 @@ type disabledArgs struct {
 	nameArg
 	bootOnlyArgs
 	enableArgs
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // disabled keeps the service from starting at boot.
-func disabled(ctx context.Context, c *fun.Call, _ *disabledArgs) fun.Ret {
-	return newJob(c).toggle(ctx, false, steady, fun.OK)
+func disabled(ctx context.Context, c *fun.Call, a *disabledArgs) fun.Ret {
+	return newJob(c, options{bootArgs: bootArgs{NoBlock: a.NoBlock}, enableArgs: a.enableArgs, root: a.Root, rest: a.Rest}).toggle(ctx, false, steady, fun.OK)
 }
 
 // absentInTest returns what a dry run says of a service that is not there.
@@ -165,7 +165,7 @@ type maskedArgs struct {
 
 // masked masks the unit.
 func masked(ctx context.Context, c *fun.Call, a *maskedArgs) fun.Ret {
-	j := newJob(c)
+	j := newJob(c, options{})
 	if u := j.unit(ctx); u != nil && !u.Available() {
 		c.Env.Warnf(j.pos(), "there is no unit %s yet; a mask keeps one that comes from being started", c.Name)
 	}
@@ -174,7 +174,7 @@ func masked(ctx context.Context, c *fun.Call, a *maskedArgs) fun.Ret {
 
 // unmasked removes the unit's mask.
 func unmasked(ctx context.Context, c *fun.Call, a *maskedArgs) fun.Ret {
-	return newJob(c).mask(ctx, false, a.Runtime)
+	return newJob(c, options{}).mask(ctx, false, a.Runtime)
 }
 
 // mask masks the unit, or removes its mask. Salt: salt/states/service.py masked,

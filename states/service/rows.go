@@ -1,8 +1,6 @@
 package service
 
 import (
-	"time"
-
 	"brine/internal/fun"
 	"brine/internal/value"
 )
@@ -15,28 +13,28 @@ type nameArg struct {
 
 // bootArgs are the arguments of running and dead.
 type bootArgs struct {
-	_      fun.Arguments
-	Enable value.Value   `arg:"enable,str|bool" doc:"whether the service is to start at boot; default, and the text None: leave that as it is"`
-	_      string        `arg:"sig" doc:"regular expression that finds the service's process in ps; not used with systemd"`
-	_      time.Duration `arg:"init_delay" unit:"s" doc:"wait this long before the service is looked at again"`
-	_      bool          `arg:"no_block" doc:"systemd: do not wait until the service has started or stopped"`
+	_         fun.Arguments
+	Enable    value.Value `arg:"enable,str|bool" doc:"whether the service is to start at boot; default, and the text None: leave that as it is"`
+	Sig       value.Value `arg:"sig,str" doc:"regular expression that finds the service's process in ps; not used with systemd"`
+	InitDelay value.Value `arg:"init_delay,duration" unit:"s" doc:"wait this long before the service is looked at again"`
+	NoBlock   value.Value `arg:"no_block,bool" doc:"systemd: do not wait until the service has started or stopped"`
 }
 
 type timeoutArgs struct {
-	_ fun.Arguments
-	_ time.Duration `arg:"timeout" unit:"s" doc:"fail if starting or stopping takes longer"`
+	_       fun.Arguments
+	Timeout value.Value `arg:"timeout,duration" unit:"s" doc:"fail if starting or stopping takes longer"`
 }
 
 type unmaskArgs struct {
 	_             fun.Arguments
-	Unmask        bool `arg:"unmask" doc:"systemd: remove a mask first"`
-	UnmaskRuntime bool `arg:"unmask_runtime" doc:"systemd: remove a mask that lasts until the next boot first"`
+	Unmask        value.Value `arg:"unmask,bool" doc:"systemd: remove a mask first"`
+	UnmaskRuntime value.Value `arg:"unmask_runtime,bool" doc:"systemd: remove a mask that lasts until the next boot first"`
 }
 
 // enableArgs are for the functions that enable and disable.
 type enableArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"runlevels,list[str]" doc:"OpenRC: the runlevels in which the service starts"`
+	_         fun.Arguments
+	Runlevels value.Value `arg:"runlevels,list[str]" doc:"OpenRC: the runlevels in which the service starts"`
 }
 
 type runtimeArgs struct {
@@ -45,9 +43,9 @@ type runtimeArgs struct {
 }
 
 type bootOnlyArgs struct {
-	_ fun.Arguments
-	_ bool   `arg:"no_block" doc:"systemd: accepted; enabling does not wait for anything"`
-	_ string `arg:"root,path" doc:"systemd: root directory to use instead of /"`
+	_       fun.Arguments
+	NoBlock value.Value `arg:"no_block,bool" doc:"systemd: accepted; enabling does not wait for anything"`
+	Root    value.Value `arg:"root,path" doc:"systemd: root directory to use instead of /"`
 }
 
 // specs are the functions, alphabetically.

@@ -16,18 +16,18 @@ import (
 //
 // Difference: for Salt all text but true and numbers is False, so that 'yes' and None,
 // which is text in YAML, disable the service.
-func readEnable(c *fun.Call, a *bootArgs) (fault string) {
+func (a *bootArgs) readEnable() (fault string) {
 	text, ok := a.Enable.(string)
 	if !ok {
 		return ""
 	}
 	switch strings.ToLower(text) {
 	case "true", "yes", "on", "1":
-		c.Args.Set("enable", true)
+		a.Enable = true
 	case "false", "no", "off", "0":
-		c.Args.Set("enable", false)
+		a.Enable = false
 	case "none", "":
-		c.Args.Set("enable", nil)
+		a.Enable = nil
 	default:
 		return "enable must be True, False or None, not " + value.Repr(text)
 	}
@@ -39,21 +39,26 @@ type runningArgs struct {
 	bootArgs
 	timeoutArgs
 	unmaskArgs
-	_ time.Duration `arg:"wait" default:"3" unit:"s" doc:"systemd, with no_block: wait this long for the service to start"`
+	Wait time.Duration `arg:"wait" default:"3" unit:"s" doc:"systemd, with no_block: wait this long for the service to start"`
 	enableArgs
-	_    bool `arg:"reload" default:"False" doc:"with watch: reload the service instead of restarting it"`
-	_    bool `arg:"full_restart" default:"False" doc:"with watch: stop and start the service, where its provider can"`
-	_    bool `arg:"force" default:"False" doc:"with watch and reload: restart the service if it cannot reload"`
-	Rest fun.Kwargs
+	Reload      bool `arg:"reload" default:"False" doc:"with watch: reload the service instead of restarting it"`
+	FullRestart bool `arg:"full_restart" default:"False" doc:"with watch: stop and start the service, where its provider can"`
+	Force       bool `arg:"force" default:"False" doc:"with watch and reload: restart the service if it cannot reload"`
+	Rest        fun.Kwargs
+}
+
+// options are the arguments that the functions share.
+func (a *runningArgs) options() options {
+	return options{bootArgs: a.bootArgs, timeoutArgs: a.timeoutArgs, unmaskArgs: a.unmaskArgs, enableArgs: a.enableArgs, wait: a.Wait, rest: a.Rest}
 }
 
 // running starts the service. Salt: salt/states/service.py running.
 func running(ctx context.Context, c *fun.Call, a *runningArgs) fun.Ret {
-	j := newJob(c)
-	if a.Rest.Map.Has("enabled") {
+	j := newJob(c, a.options())
+	if a.Rest.Has("enabled") {
 		return j.misnamed()
 	}
-	if fault := readEnable(c, &a.bootArgs); fault != "" {
+	if fault := j.readEnable(); fault != "" {
 		return fun.Fail("%s", fault)
 	}
 	if ret, is := j.offline(ctx); is {
@@ -72,8 +77,8 @@ func running(ctx context.Context, c *fun.Call, a *runningArgs) fun.Ret {
 	}
 	var bare fun.Ret // of unmasking
 	unmasking := ""
-	if a.Unmask {
-		bare = newJob(c).mask(ctx, false, a.UnmaskRuntime)
+	if value.Truth(a.Unmask) {
+		bare = newJob(c, options{}).mask(ctx, false, value.Truth(a.UnmaskRuntime))
 		if bare.Err != nil || bare.Result == fun.Failed {
 			return bare
 		}
@@ -111,10 +116,10 @@ func (j *job) alreadyRunning(ctx context.Context, bare fun.Ret, unmasking string
 // boot enables or disables a service that is in the state it should be in. It
 // returns false where nothing is asked or due.
 func (j *job) boot(ctx context.Context) (fun.Ret, bool) {
-	if j.c.IsNone("enable") {
+	if j.Enable == nil {
 		return fun.Ret{}, false
 	}
-	want := j.c.Bool("enable")
+	want := value.Truth(j.Enable)
 	is, err := j.boots(ctx, want)
 	if err != nil {
 		return j.failed(err), true
@@ -129,7 +134,7 @@ func (j *job) boot(ctx context.Context) (fun.Ret, bool) {
 // can know.
 func (j *job) cannotStart(ctx context.Context) string {
 	u := j.unit(ctx)
-	if u == nil || j.asked("unmask") || j.asked("unmask_runtime") || !dryrun.Certain(j.c) {
+	if u == nil || j.unmasks() || !dryrun.Certain(j.c) {
 		return ""
 	}
 	switch u.Load {
@@ -154,8 +159,8 @@ func (j *job) start(ctx context.Context) fun.Ret {
 	if err := j.delay(ctx); err != nil {
 		return fun.Raise(err)
 	}
-	if c.Bool("no_block") && j.systemd {
-		if err := systemd.Settle(ctx, c.Env, c.Name, c.Seconds("wait")); err != nil {
+	if value.Truth(j.NoBlock) && j.systemd {
+		if err := systemd.Settle(ctx, c.Env, c.Name, j.wait); err != nil {
 			return j.failed(err)
 		}
 	}
@@ -177,8 +182,8 @@ func (j *job) start(ctx context.Context) fun.Ret {
 		}
 	}
 	ret = j.withBoot(ctx, ret, ph)
-	if ret.Err == nil && c.Seconds("init_delay") > 0 {
-		ret.Comment = fmt.Sprintf("%s\nDelayed return for %s seconds", value.Str(ret.Comment), value.Str(c.Value("init_delay")))
+	if ret.Err == nil && fun.SecondsOf(j.InitDelay) > 0 {
+		ret.Comment = fmt.Sprintf("%s\nDelayed return for %s seconds", value.Str(ret.Comment), value.Str(j.InitDelay))
 	}
 	return ret
 }
@@ -201,11 +206,11 @@ func (j *job) ranToItsEnd(ctx context.Context) fun.Ret {
 // withBoot has a service that was started or stopped, or failed to, start at boot
 // or not, where the state asks for it; ret is the return without that.
 func (j *job) withBoot(ctx context.Context, ret fun.Ret, ph phase) fun.Ret {
-	if j.c.IsNone("enable") {
+	if j.Enable == nil {
 		ret.Changes = j.changes
 		return ret
 	}
-	return j.toggle(ctx, j.c.Bool("enable"), ph, ret.Result)
+	return j.toggle(ctx, value.Truth(j.Enable), ph, ret.Result)
 }
 
 type deadArgs struct {
@@ -218,11 +223,11 @@ type deadArgs struct {
 
 // dead stops the service. Salt: salt/states/service.py dead.
 func dead(ctx context.Context, c *fun.Call, a *deadArgs) fun.Ret {
-	j := newJob(c)
-	if a.Rest.Map.Has("enabled") {
+	j := newJob(c, options{bootArgs: a.bootArgs, timeoutArgs: a.timeoutArgs, enableArgs: a.enableArgs, rest: a.Rest})
+	if a.Rest.Has("enabled") {
 		return j.misnamed()
 	}
-	if fault := readEnable(c, &a.bootArgs); fault != "" {
+	if fault := j.readEnable(); fault != "" {
 		return fun.Fail("%s", fault)
 	}
 	if ret, is := j.offline(ctx); is {

@@ -21,7 +21,7 @@ import (
 
 // States returns the rows of the state module "service".
 func States() fun.Module {
-	return fun.Module{Name: "service", Kind: fun.State, Doc: "Manage services.", Avail: provided, Watch: watch, Specs: specs}
+	return fun.Module{Name: "service", Kind: fun.State, Doc: "Manage services.", Avail: provided, Watch: fun.StateFunc(watch).State, Specs: specs}
 }
 
 // provided reports whether there is a provider of the execution module.
@@ -36,10 +36,42 @@ type job struct {
 	systemd bool
 	changes *value.Map
 	began   time.Time
+	options
+	passed *value.Map // what goes on to the provider's functions, where they take it
 }
 
-func newJob(c *fun.Call) *job {
-	return &job{c: c, systemd: systemd.Serves(c.Env), changes: value.NewMap(1), began: c.Env.Host.Now()}
+// options are the arguments of the functions, as far as the one that is called has
+// them.
+type options struct {
+	bootArgs
+	timeoutArgs
+	unmaskArgs
+	enableArgs
+	root value.Value
+	wait time.Duration
+	rest fun.Kwargs
+}
+
+func newJob(c *fun.Call, o options) *job {
+	return &job{c: c, systemd: systemd.Serves(c.Env), changes: value.NewMap(1), began: c.Env.Host.Now(), options: o, passed: o.handedOn()}
+}
+
+// handedOn returns the arguments that go on to the provider's functions. Also those
+// that the called function does not declare do.
+func (o *options) handedOn() *value.Map {
+	m := value.NewMap(5)
+	for _, p := range [...]struct {
+		name  string
+		given value.Value
+	}{{"no_block", o.NoBlock}, {"unmask", o.Unmask}, {"unmask_runtime", o.UnmaskRuntime}, {"root", o.root}, {"runlevels", o.Runlevels}} {
+		if p.given == nil {
+			p.given = o.rest.At(p.name)
+		}
+		if p.given != nil {
+			m.Set(p.name, p.given)
+		}
+	}
+	return m
 }
 
 // ret is the job's return.
@@ -63,26 +95,16 @@ func (j *job) pos() source.Pos {
 	return j.c.Low.Pos
 }
 
-// given returns an argument of the state, nil where it has none of that name.
-func (j *job) given(name string) value.Value {
-	if j.c.Declares(name) {
-		return j.c.Value(name)
-	}
-	v, _ := j.c.Kw.Get(name)
-	return v
+// unmasks reports whether a mask is to be removed first.
+func (j *job) unmasks() bool {
+	return value.Truth(j.passed.At("unmask")) || value.Truth(j.passed.At("unmask_runtime"))
 }
-
-func (j *job) asked(name string) bool { return value.Truth(j.given(name)) }
 
 // has reports whether the provider has a function.
 func (j *job) has(fn string) bool {
 	_, _, err := j.c.Env.Find(fun.Exec, "service."+fn)
 	return err == nil
 }
-
-// passed are the arguments of a state that go on to the provider's functions,
-// where they take them.
-var passed = []string{"no_block", "unmask", "unmask_runtime", "root", "runlevels"}
 
 // call calls a function of the provider for the service, with the arguments of
 // the state that it takes.
@@ -92,11 +114,8 @@ func (j *job) call(ctx context.Context, fn string, more ...value.Value) (value.V
 		return nil, err
 	}
 	kw := value.NewMap(4)
-	for _, name := range passed {
-		v := j.given(name)
-		if v == nil {
-			continue
-		}
+	for k, v := range j.passed.All() {
+		name := value.Str(k)
 		if takes(spec, name) || spec.VarKw && name == "runlevels" {
 			kw.Set(name, v)
 		} else if value.Truth(v) && (fn == "start" || fn == "stop") && (name == "no_block" || name == "unmask" || name == "unmask_runtime") && !j.systemd {
@@ -125,8 +144,8 @@ func (j *job) yes(ctx context.Context, fn string, more ...value.Value) (bool, er
 
 // status returns whether the service runs.
 func (j *job) status(ctx context.Context) (bool, error) {
-	if sig := j.given("sig"); sig != nil {
-		return j.yes(ctx, "status", sig)
+	if j.Sig != nil {
+		return j.yes(ctx, "status", j.Sig)
 	}
 	return j.yes(ctx, "status")
 }
@@ -195,7 +214,7 @@ func (j *job) offline(ctx context.Context) (fun.Ret, bool) {
 
 // delay waits as init_delay says.
 func (j *job) delay(ctx context.Context) error {
-	d := j.c.Seconds("init_delay")
+	d := fun.SecondsOf(j.InitDelay)
 	if d <= 0 {
 		return ctx.Err()
 	}
@@ -208,7 +227,7 @@ func (j *job) delay(ctx context.Context) error {
 
 // timed calls a function of the provider, for the time at most that timeout allows.
 func (j *job) timed(ctx context.Context, fn string) (bool, error) {
-	limit := j.c.Seconds("timeout")
+	limit := fun.SecondsOf(j.Timeout)
 	if limit <= 0 {
 		return j.yes(ctx, fn)
 	}
@@ -216,7 +235,7 @@ func (j *job) timed(ctx context.Context, fn string) (bool, error) {
 	defer cancel()
 	ok, err := j.yes(short, fn)
 	if err != nil && ctx.Err() == nil && short.Err() != nil {
-		return false, fun.Errorf("Service %s did not %s within %s seconds", j.c.Name, fn, value.Str(j.c.Value("timeout")))
+		return false, fun.Errorf("Service %s did not %s within %s seconds", j.c.Name, fn, value.Str(j.Timeout))
 	}
 	return ok, err
 }
@@ -239,7 +258,7 @@ func (j *job) boots(ctx context.Context, want bool) (bool, error) {
 // static reports whether the service is a unit that can be neither enabled nor
 // disabled.
 func (j *job) static(ctx context.Context) bool {
-	if !j.systemd || j.given("root") != nil {
+	if !j.systemd || j.passed.Has("root") {
 		return false
 	}
 	word, err := systemd.FileState(ctx, j.c.Env, j.c.Name)

@@ -11,8 +11,8 @@ import (
 // run, and stops one that is to be dead. A state that only says whether a service
 // starts at boot has nothing more to do.
 // Salt: salt/states/service.py mod_watch.
-func watch(ctx context.Context, c *fun.Call) fun.Ret {
-	j := newJob(c)
+func watch(ctx context.Context, c *fun.Call, a *runningArgs) fun.Ret {
+	j := newJob(c, a.options())
 	sfun := c.Spec.Name
 	if c.Low != nil && c.Low.Low != nil && c.Low.Low.At("sfun") != nil {
 		sfun = c.Low.Low.Str("sfun")
@@ -30,7 +30,7 @@ func watch(ctx context.Context, c *fun.Call) fun.Ret {
 	}
 	fn, verb := "stop", "stopp"
 	if sfun == "running" {
-		fn, verb = j.refresh(ctx, runs)
+		fn, verb = j.refresh(ctx, a, runs)
 	} else if !runs {
 		return j.ret(fun.OK, "Service is already stopped")
 	}
@@ -57,21 +57,21 @@ func watch(ctx context.Context, c *fun.Call) fun.Ret {
 }
 
 // refresh returns the function that a change calls for, and the stem of its verb.
-func (j *job) refresh(ctx context.Context, runs bool) (fn, verb string) {
+func (j *job) refresh(ctx context.Context, a *runningArgs, runs bool) (fn, verb string) {
 	if !runs {
 		return "start", "start"
 	}
-	reload := j.asked("reload") && j.has("reload")
-	if u := j.unit(ctx); reload && u != nil && !u.Reloads && !j.asked("force") {
+	reload := a.Reload && j.has("reload")
+	if u := j.unit(ctx); reload && u != nil && !u.Reloads && !a.Force {
 		j.c.Env.Warnf(j.pos(), "%s cannot reload: it is restarted", j.c.Name)
 		reload = false
 	}
 	switch {
-	case reload && j.asked("force") && j.has("force_reload"):
+	case reload && a.Force && j.has("force_reload"):
 		return "force_reload", "forcefully reload"
 	case reload:
 		return "reload", "reload"
-	case j.asked("full_restart") && j.has("full_restart"):
+	case a.FullRestart && j.has("full_restart"):
 		return "full_restart", "fully restart"
 	}
 	return "restart", "restart"

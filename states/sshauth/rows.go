@@ -36,8 +36,7 @@ var specs = []fun.Spec{
 		Doc: "Give a user the listed keys and no others.",
 	},
 	{
-		Name: "present", State: present, VarKw: true, Src: "states/ssh_auth.py present",
-		Doc:  "Add authorized keys to a user.",
-		Args: []fun.Arg{fun.ArgsOf((*nameArg)(nil))[0], fun.ArgsOf((*userArg)(nil))[0]}, Shared: [][]fun.Arg{fun.ArgsOf((*keyArgs)(nil))},
+		Name: "present", Do: present, Src: "states/ssh_auth.py present",
+		Doc: "Add authorized keys to a user.",
 	},
 }

@@ -18,14 +18,14 @@ func States() fun.Module {
 
 const invalid = "Invalid public ssh key, most likely has spaces or invalid syntax"
 
-func auth(c *fun.Call, config string, fingerprintHashType string, user string) ssh.Auth {
-	return ssh.Auth{Env: c.Env, User: user, Config: config, Hash: fingerprintHashType}
+func auth(c *fun.Call, user string, a *keyArgs) ssh.Auth {
+	return ssh.Auth{Env: c.Env, User: user, Config: a.Config, Hash: a.FingerprintHashType}
 }
 
 // keyOf returns the key that text and the arguments describe: [OPTIONS] TYPE KEY
 // [COMMENT], or KEY [COMMENT].
-func keyOf(c *fun.Call, comment string, enc string, options []string, text string) ssh.Key {
-	k := ssh.Key{Enc: enc, Comment: comment, Options: options}
+func keyOf(a *keyArgs, text string) ssh.Key {
+	k := ssh.Key{Enc: a.Enc, Comment: a.Comment, Options: a.Options}
 	if given, ok := ssh.ParseKey(text); ok {
 		k.Enc, k.Key = given.Enc, given.Key
 		if len(given.Options) > 0 {
@@ -47,34 +47,45 @@ func keyOf(c *fun.Call, comment string, enc string, options []string, text strin
 }
 
 // source returns the keys of the argument source; fault says why there are none.
-func source(ctx context.Context, c *fun.Call, options []string, argSource string, what string) (keys []ssh.Key, fault string, err error) {
-	src := argSource
-	f, found, err := ssh.Source(ctx, c.Env, src, c.Low.SaltEnv)
+func source(ctx context.Context, c *fun.Call, a *keyArgs, what string) (keys []ssh.Key, fault string, err error) {
+	f, found, err := ssh.Source(ctx, c.Env, a.Source, c.Low.SaltEnv)
 	if err != nil {
 		return nil, "", err
 	}
 	if !found {
-		return nil, "Failed to " + what + " the ssh key. Source file " + src + " is missing", nil
+		return nil, "Failed to " + what + " the ssh key. Source file " + a.Source + " is missing", nil
 	}
 	keys = f.Keys()
 	if len(keys) == 0 {
-		return nil, ssh.NoKeys(src), nil
+		return nil, ssh.NoKeys(a.Source), nil
 	}
 	for i := range keys {
 		if len(keys[i].Options) == 0 {
-			keys[i].Options = options
+			keys[i].Options = a.Options
 		}
 	}
 	return keys, "", nil
 }
 
+type presentArgs struct {
+	nameArg
+	userArg
+	keyArgs
+	_ fun.Kwargs
+}
+
 // present adds keys. Salt: salt/states/ssh_auth.py present. Difference: with
 // source it reports what was done to all of its keys, not to the last one.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	if c.Str("source") == "" {
-		return presentKey(c, c.Str("name"))
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	if a.Source == "" {
+		return presentKey(c, a.User, &a.keyArgs, a.Name)
 	}
-	keys, fault, err := source(ctx, c, c.Strings("options"), c.Str("source"), "add")
+	return presentSource(ctx, c, a.User, &a.keyArgs)
+}
+
+// presentSource adds the keys of the argument source.
+func presentSource(ctx context.Context, c *fun.Call, user string, a *keyArgs) fun.Ret {
+	keys, fault, err := source(ctx, c, a, "add")
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -82,28 +93,28 @@ func present(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("%s", fault)
 	}
 	if c.Test {
-		return predictSource(c, keys)
+		return predictSource(c, user, a, keys)
 	}
 	var all []string
 	for _, k := range keys {
-		did, err := auth(c, c.Str("config"), c.Str("fingerprint_hash_type"), c.Str("user")).Set(k)
+		did, err := auth(c, user, a).Set(k)
 		if err != nil {
 			return fun.Raise(err)
 		}
 		all = append(all, did)
 	}
-	return report(c, c.Str("user"), c.Name, ssh.Worst(all))
+	return report(user, c.Name, ssh.Worst(all))
 }
 
-func predictSource(c *fun.Call, keys []ssh.Key) fun.Ret {
-	a := auth(c, c.Str("config"), c.Str("fingerprint_hash_type"), c.Str("user"))
-	have, err := a.Read()
+func predictSource(c *fun.Call, user string, a *keyArgs, keys []ssh.Key) fun.Ret {
+	to := auth(c, user, a)
+	have, err := to.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
 	var comment strings.Builder
 	for _, k := range keys {
-		k, _, err := a.Prepare(k)
+		k, _, err := to.Prepare(k)
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -112,15 +123,15 @@ func predictSource(c *fun.Call, keys []ssh.Key) fun.Ret {
 		}
 	}
 	if comment.String() == "" {
-		return fun.Ret{Result: fun.OK, Comment: "All host keys in file " + c.Str("source") + " are already present"}
+		return fun.Ret{Result: fun.OK, Comment: "All host keys in file " + a.Source + " are already present"}
 	}
 	return fun.Ret{Result: fun.WouldChange, Comment: comment.String()}
 }
 
 // presentKey adds one key.
-func presentKey(c *fun.Call, text string) fun.Ret {
-	a := auth(c, c.Str("config"), c.Str("fingerprint_hash_type"), c.Str("user"))
-	k, bad, err := a.Prepare(keyOf(c, c.Str("comment"), c.Str("enc"), c.Strings("options"), text))
+func presentKey(c *fun.Call, user string, a *keyArgs, text string) fun.Ret {
+	to := auth(c, user, a)
+	k, bad, err := to.Prepare(keyOf(a, text))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -128,29 +139,29 @@ func presentKey(c *fun.Call, text string) fun.Ret {
 		return fun.Fail("%s", invalid)
 	}
 	if !c.Test {
-		did, err := a.Set(k)
+		did, err := to.Set(k)
 		if err != nil {
 			return fun.Raise(err)
 		}
-		return report(c, c.Str("user"), k.Key, did)
+		return report(user, k.Key, did)
 	}
-	have, err := a.Read()
+	have, err := to.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
 	switch have.Status(k) {
 	case "exists":
-		return fun.Ret{Result: fun.OK, Comment: "The authorized host key " + k.Key + " is already present for user " + a.User}
+		return fun.Ret{Result: fun.OK, Comment: "The authorized host key " + k.Key + " is already present for user " + user}
 	case "update":
-		return fun.Ret{Result: fun.WouldChange, Comment: "Key " + k.Key + " for user " + a.User + " is set to be updated"}
+		return fun.Ret{Result: fun.WouldChange, Comment: "Key " + k.Key + " for user " + user + " is set to be updated"}
 	}
-	return fun.Ret{Result: fun.WouldChange, Comment: "Key " + k.Key + " for user " + a.User + " is set to be added"}
+	return fun.Ret{Result: fun.WouldChange, Comment: "Key " + k.Key + " for user " + user + " is set to be added"}
 }
 
 // report returns what Set did, in Salt's words.
-func report(c *fun.Call, argUser string, key, did string) fun.Ret {
+func report(user, key, did string) fun.Ret {
 	what := "The authorized host key " + key
-	switch user := argUser; did {
+	switch did {
 	case "replace":
 		return fun.Ret{Result: fun.OK, Comment: what + " for user " + user + " was updated", Changes: value.MapOf(key, "Updated")}
 	case "new":
@@ -171,13 +182,13 @@ type absentArgs struct {
 
 // absent removes keys. Salt: salt/states/ssh_auth.py absent.
 func absent(ctx context.Context, c *fun.Call, args *absentArgs) fun.Ret {
-	a := auth(c, args.Config, args.FingerprintHashType, args.User)
-	keys := []ssh.Key{keyOf(c, args.Comment, args.Enc, args.Options, args.Name)}
+	a := auth(c, args.User, &args.keyArgs)
+	keys := []ssh.Key{keyOf(&args.keyArgs, args.Name)}
 	src := args.Source
 	if src != "" {
 		var fault string
 		var err error
-		if keys, fault, err = source(ctx, c, args.Options, args.Source, "remove"); err != nil {
+		if keys, fault, err = source(ctx, c, &args.keyArgs, "remove"); err != nil {
 			return fun.Raise(err)
 		}
 		if fault != "" {
@@ -185,7 +196,7 @@ func absent(ctx context.Context, c *fun.Call, args *absentArgs) fun.Ret {
 		}
 	}
 	if c.Test {
-		return predictAbsent(c, args, a, keys)
+		return predictAbsent(args.Source, a, keys)
 	}
 	var all []string
 	for _, k := range keys {
@@ -206,12 +217,11 @@ func absent(ctx context.Context, c *fun.Call, args *absentArgs) fun.Ret {
 	return ret
 }
 
-func predictAbsent(c *fun.Call, args *absentArgs, a ssh.Auth, keys []ssh.Key) fun.Ret {
+func predictAbsent(src string, a ssh.Auth, keys []ssh.Key) fun.Ret {
 	have, err := a.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
-	src := args.Source
 	comment := ""
 	for _, k := range keys {
 		if _, ok := have.Find(k.Key); !ok {
@@ -244,17 +254,17 @@ type manageArgs struct {
 // Salt: salt/states/ssh_auth.py manage. Difference: other keys are removed from
 // the file that config names, and a dry run lists all of them.
 func manage(ctx context.Context, c *fun.Call, args *manageArgs) fun.Ret {
-	a := auth(c, args.Config, args.FingerprintHashType, args.User)
+	a := auth(c, args.User, &args.keyArgs)
 	have, err := a.Read()
 	if err != nil {
 		return fun.Raise(err)
 	}
 	var wanted []string
 	for _, text := range args.SSHKeys {
-		wanted = append(wanted, keyOf(c, args.Comment, args.Enc, args.Options, text).Key)
+		wanted = append(wanted, keyOf(&args.keyArgs, text).Key)
 	}
 	if args.Source != "" {
-		keys, fault, err := source(ctx, c, args.Options, args.Source, "add")
+		keys, fault, err := source(ctx, c, &args.keyArgs, "add")
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -285,10 +295,10 @@ func manage(ctx context.Context, c *fun.Call, args *manageArgs) fun.Ret {
 	}
 	rets := []fun.Ret{}
 	for _, text := range args.SSHKeys {
-		rets = append(rets, presentKey(c, text))
+		rets = append(rets, presentKey(c, args.User, &args.keyArgs, text))
 	}
 	if args.Source != "" {
-		rets = append(rets, present(ctx, c))
+		rets = append(rets, presentSource(ctx, c, args.User, &args.keyArgs))
 	}
 	for _, one := range rets {
 		if one.Err != nil {

@@ -140,9 +140,9 @@ func (w *want) applyFields(ctx context.Context, due *value.Map) error {
 			return err
 		}
 	}
-	for _, f := range gecos {
-		if v, ok := due.Get(f); ok {
-			if _, err := a.SetGecos(ctx, name, f, value.Str(v)); err != nil {
+	for _, f := range w.a.gecos() {
+		if v, ok := due.Get(f.key); ok {
+			if _, err := a.SetGecos(ctx, name, f.key, value.Str(v)); err != nil {
 				return err
 			}
 		}
@@ -169,11 +169,11 @@ func (w *want) makeHome(dir string, of *value.Map) error {
 
 // setDays sets the limits of the password for which due is true.
 func (w *want) setDays(ctx context.Context, due func(any) bool) error {
-	for _, d := range days {
+	for _, d := range w.a.days() {
 		if !due(d.arg) {
 			continue
 		}
-		if _, err := w.shadow.SetAge(ctx, w.name, d.arg, w.c.Value(d.arg)); err != nil {
+		if _, err := w.shadow.SetAge(ctx, w.name, d.arg, d.value); err != nil {
 			return err
 		}
 	}
@@ -182,16 +182,14 @@ func (w *want) setDays(ctx context.Context, due func(any) bool) error {
 
 // create makes a user who is not there.
 func (w *want) create(ctx context.Context, ret fun.Ret) fun.Ret {
-	c := w.c
 	n := users.New{
-		Name: w.name, UID: w.uid, GID: w.gid, Groups: append(append([]string{}, w.list...), w.optional...), Shell: c.Str("shell"),
-		Unique: c.Bool("unique"), System: c.Bool("system"), CreateHome: c.Bool("createhome"), NoLogInit: c.Bool("nologinit"),
-		UserGroup: c.Value("usergroup"), Fullname: c.Str("fullname"), Room: c.Str("roomnumber"), WorkPhone: c.Str("workphone"),
-		HomeTel: c.Str("homephone"), Other: c.Str("other"), LoginClass: c.Str("loginclass"),
+		Name: w.name, UID: w.uid, GID: w.gid, Groups: append(append([]string{}, w.list...), w.optional...), Shell: w.a.Shell,
+		Unique: w.a.Unique, System: w.a.System, CreateHome: w.a.Createhome, NoLogInit: w.a.Nologinit,
+		UserGroup: w.a.Usergroup, Fullname: w.a.Fullname.V, Room: w.a.Roomnumber.V, WorkPhone: w.a.Workphone.V,
+		HomeTel: w.a.Homephone.V, Other: w.a.Other.V, LoginClass: w.a.Loginclass,
 	}
-	if !c.IsNone("home") {
-		home := c.Str("home")
-		n.Home = &home
+	if w.a.Home.Given {
+		n.Home = &w.a.Home.V
 	}
 	ok, err := w.admin.Add(ctx, n)
 	if err != nil {
@@ -222,9 +220,8 @@ func (w *want) create(ctx context.Context, ret fun.Ret) fun.Ret {
 
 // secrets sets password and limits of a new user.
 func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) error {
-	c := w.c
 	fail := func(why string) { ret.Result, ret.Comment = fun.Failed, "User "+w.name+" created but failed to "+why }
-	empty := c.Bool("empty_password")
+	empty := w.a.EmptyPassword
 	if w.password != "" && !empty {
 		ok, err := w.shadow.SetPassword(ctx, w.name, w.field())
 		if err != nil {
@@ -248,29 +245,28 @@ func (w *want) secrets(ctx context.Context, ret *fun.Ret, changes *value.Map) er
 		"date": "last change date", "mindays": "minimum days", "maxdays": "maximum days", "inactdays": "inactive days",
 		"warndays": "warning days", "expire": "expire days",
 	}
-	for _, d := range days {
-		v := c.Value(d.arg)
-		if v == nil || w.isDefault(d.arg, d.key) {
+	for _, d := range w.a.days() {
+		if d.value == nil || w.isDefault(d) {
 			continue
 		}
-		ok, err := w.shadow.SetAge(ctx, w.name, d.arg, v)
+		ok, err := w.shadow.SetAge(ctx, w.name, d.arg, d.value)
 		if err != nil {
 			return err
 		}
 		if !ok {
-			fail("set " + what[d.arg] + " to " + value.Str(v))
+			fail("set " + what[d.arg] + " to " + value.Str(d.value))
 		}
-		changes.Set(d.arg, v)
+		changes.Set(d.arg, d.value)
 	}
 	return nil
 }
 
 // isDefault reports whether a limit of 0 is what a new user has.
-func (w *want) isDefault(arg, key string) bool {
-	n, _ := shadow.Days(w.c.Value(arg))
-	if n != 0 || arg == "date" {
+func (w *want) isDefault(d limit) bool {
+	n, _ := shadow.Days(d.value)
+	if n != 0 || d.arg == "date" {
 		return false
 	}
 	e, err := w.shadow.Info(w.name)
-	return arg == "expire" || err == nil && e != nil && e.Map().At(key) == n
+	return d.arg == "expire" || err == nil && e != nil && e.Map().At(d.key) == n
 }

@@ -2,8 +2,6 @@ package user
 
 import "brine/internal/fun"
 
-const since1970 = "days since 1970-01-01"
-
 var specs = []fun.Spec{
 	{
 		Name: "absent", Do: absent, Src: "states/user.py absent",

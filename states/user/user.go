@@ -41,47 +41,73 @@ type want struct {
 	raced              bool // somebody else made the user meanwhile
 }
 
-// gecos are the personal data that Salt compares, in its order.
-var gecos = []string{"fullname", "roomnumber", "workphone", "homephone", "other"}
-
 type presentArgs struct {
 	_               fun.Arguments
-	_               string      `arg:"name,required" doc:"name of the user"`
-	UID             value.Value `arg:"uid,int" doc:"user ID"`
-	GID             value.Value `arg:"gid,str|int" doc:"primary group, by name or ID"`
-	_               bool        `arg:"usergroup" doc:"whether to create a group with the name of the user; default: that of the system"`
-	_               value.Value `arg:"groups,list[str]" doc:"supplementary groups, which must exist; [] is none, None leaves them unchanged"`
-	_               value.Value `arg:"optional_groups,list[str]" doc:"supplementary groups that are skipped if they do not exist"`
-	RemoveGroups    bool        `arg:"remove_groups" default:"True" doc:"remove the user from all other groups"`
-	_               string      `arg:"home,path" doc:"home directory"`
-	_               bool        `arg:"createhome" default:"True" doc:"create the home directory if it is missing"`
-	Password        string      `arg:"password,secret" doc:"hash of the password; with hash_password the password"`
-	HashPassword    bool        `arg:"hash_password" default:"False" doc:"password is plain text, which is hashed"`
-	EnforcePassword bool        `arg:"enforce_password" default:"True" doc:"replace a different password"`
-	EmptyPassword   bool        `arg:"empty_password" default:"False" doc:"allow an empty password"`
-	_               string      `arg:"shell,path" doc:"login shell"`
-	_               bool        `arg:"unique" default:"True" doc:"refuse a user ID that is already in use"`
-	_               bool        `arg:"system" default:"False" doc:"create a system account"`
-	_               string      `arg:"fullname" doc:"full name"`
-	_               string      `arg:"roomnumber" doc:"room number"`
-	_               string      `arg:"workphone" doc:"work phone number"`
-	_               string      `arg:"homephone" doc:"home phone number"`
-	_               string      `arg:"other" doc:"other personal data"`
-	_               string      `arg:"loginclass" doc:"login class, on OpenBSD only"`
-	_               value.Value `arg:"date,str|int" unit:"days since 1970-01-01" doc:"date of the last password change, also as YYYY-MM-DD"`
-	_               int64       `arg:"mindays" unit:"days" doc:"minimum age of a password before it may be changed"`
-	_               int64       `arg:"maxdays" unit:"days" doc:"maximum age of a password"`
-	_               int64       `arg:"inactdays" unit:"days" doc:"time between expiry of the password and locking of the account"`
-	_               int64       `arg:"warndays" unit:"days" doc:"time before expiry of the password when the user is warned"`
-	_               value.Value `arg:"expire,str|int" unit:"days since 1970-01-01" doc:"expiry date of the account, also as YYYY-MM-DD; -1 removes it"`
-	_               string      `arg:"win_homedrive" doc:"Windows only"`
-	_               string      `arg:"win_profile" doc:"Windows only"`
-	_               string      `arg:"win_logonscript" doc:"Windows only"`
-	_               string      `arg:"win_description" doc:"Windows only"`
-	_               bool        `arg:"nologinit" default:"False" doc:"do not add the user to lastlog and faillog"`
-	AllowUIDChange  bool        `arg:"allow_uid_change" default:"False" doc:"allow the user ID of an existing user to change"`
-	AllowGIDChange  bool        `arg:"allow_gid_change" default:"False" doc:"allow the primary group of an existing user to change"`
-	PasswordLock    value.Value `arg:"password_lock,bool" doc:"lock or unlock the password; default: unchanged"`
+	_               string            `arg:"name,required" doc:"name of the user"`
+	UID             value.Value       `arg:"uid,int" doc:"user ID"`
+	GID             value.Value       `arg:"gid,str|int" doc:"primary group, by name or ID"`
+	Usergroup       value.Value       `arg:"usergroup,bool" doc:"whether to create a group with the name of the user; default: that of the system"`
+	Groups          fun.Opt[[]string] `arg:"groups" doc:"supplementary groups, which must exist; [] is none, None leaves them unchanged"`
+	OptionalGroups  []string          `arg:"optional_groups" doc:"supplementary groups that are skipped if they do not exist"`
+	RemoveGroups    bool              `arg:"remove_groups" default:"True" doc:"remove the user from all other groups"`
+	Home            fun.Opt[string]   `arg:"home,path" doc:"home directory"`
+	Createhome      bool              `arg:"createhome" default:"True" doc:"create the home directory if it is missing"`
+	Password        string            `arg:"password,secret" doc:"hash of the password; with hash_password the password"`
+	HashPassword    bool              `arg:"hash_password" default:"False" doc:"password is plain text, which is hashed"`
+	EnforcePassword bool              `arg:"enforce_password" default:"True" doc:"replace a different password"`
+	EmptyPassword   bool              `arg:"empty_password" default:"False" doc:"allow an empty password"`
+	Shell           string            `arg:"shell,path" doc:"login shell"`
+	Unique          bool              `arg:"unique" default:"True" doc:"refuse a user ID that is already in use"`
+	System          bool              `arg:"system" default:"False" doc:"create a system account"`
+	Fullname        fun.Opt[string]   `arg:"fullname" doc:"full name"`
+	Roomnumber      fun.Opt[string]   `arg:"roomnumber" doc:"room number"`
+	Workphone       fun.Opt[string]   `arg:"workphone" doc:"work phone number"`
+	Homephone       fun.Opt[string]   `arg:"homephone" doc:"home phone number"`
+	Other           fun.Opt[string]   `arg:"other" doc:"other personal data"`
+	Loginclass      string            `arg:"loginclass" doc:"login class, on OpenBSD only"`
+	Date            value.Value       `arg:"date,str|int" unit:"days since 1970-01-01" doc:"date of the last password change, also as YYYY-MM-DD"`
+	Mindays         value.Value       `arg:"mindays,int" unit:"days" doc:"minimum age of a password before it may be changed"`
+	Maxdays         value.Value       `arg:"maxdays,int" unit:"days" doc:"maximum age of a password"`
+	Inactdays       value.Value       `arg:"inactdays,int" unit:"days" doc:"time between expiry of the password and locking of the account"`
+	Warndays        value.Value       `arg:"warndays,int" unit:"days" doc:"time before expiry of the password when the user is warned"`
+	Expire          value.Value       `arg:"expire,str|int" unit:"days since 1970-01-01" doc:"expiry date of the account, also as YYYY-MM-DD; -1 removes it"`
+	_               string            `arg:"win_homedrive" doc:"Windows only"`
+	_               string            `arg:"win_profile" doc:"Windows only"`
+	_               string            `arg:"win_logonscript" doc:"Windows only"`
+	_               string            `arg:"win_description" doc:"Windows only"`
+	Nologinit       bool              `arg:"nologinit" default:"False" doc:"do not add the user to lastlog and faillog"`
+	AllowUIDChange  bool              `arg:"allow_uid_change" default:"False" doc:"allow the user ID of an existing user to change"`
+	AllowGIDChange  bool              `arg:"allow_gid_change" default:"False" doc:"allow the primary group of an existing user to change"`
+	PasswordLock    value.Value       `arg:"password_lock,bool" doc:"lock or unlock the password; default: unchanged"`
+}
+
+// A detail is one of the personal data of a user.
+type detail struct {
+	key   string
+	value fun.Opt[string]
+}
+
+// gecos are the personal data that Salt compares, in its order.
+func (a *presentArgs) gecos() []detail {
+	return []detail{{"fullname", a.Fullname}, {"roomnumber", a.Roomnumber}, {"workphone", a.Workphone}, {"homephone", a.Homephone}, {"other", a.Other}}
+}
+
+// A limit is a limit of a password: Salt's names of argument and field.
+type limit struct {
+	arg, key string
+	value    value.Value
+}
+
+// days are the limits of the password.
+func (a *presentArgs) days() []limit {
+	return []limit{
+		{"date", "lstchg", a.Date},
+		{"mindays", "min", a.Mindays},
+		{"maxdays", "max", a.Maxdays},
+		{"inactdays", "inact", a.Inactdays},
+		{"warndays", "warn", a.Warndays},
+		{"expire", "expire", a.Expire},
+	}
 }
 
 // present creates a user, or changes one that exists.
@@ -127,18 +153,18 @@ func (w *want) present(ctx context.Context) fun.Ret {
 	if len(missing) > 0 {
 		return fun.Fail("The following group(s) are not present: %s", strings.Join(missing, ","))
 	}
-	absent, err := w.missing(c.Strings("optional_groups"))
+	absent, err := w.missing(w.a.OptionalGroups)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	for _, g := range c.Strings("optional_groups") {
+	for _, g := range w.a.OptionalGroups {
 		if slices.Contains(w.list, g) {
 			w.warn("Group %s is in both groups and optional_groups; it is required", g)
 		} else if !slices.Contains(absent, g) {
 			w.optional = append(w.optional, g)
 		}
 	}
-	if sh := c.Str("shell"); sh != "" {
+	if sh := w.a.Shell; sh != "" {
 		if _, err := c.Env.Host.Stat(sh); err != nil {
 			w.warn("Shell %s does not exist", sh)
 		}
@@ -146,7 +172,7 @@ func (w *want) present(ctx context.Context) fun.Ret {
 	if id, ok := users.GroupID(w.gid); ok {
 		w.gid = id
 	}
-	if w.gid == nil && c.Bool("usergroup") {
+	if w.gid == nil && value.Truth(w.a.Usergroup) {
 		if g, err := w.groups.Lookup(w.name); err == nil && g != nil {
 			w.gid = w.name
 		}
@@ -208,24 +234,24 @@ func (w *want) warnOldHome(due *value.Map) {
 // check returns what is wrong with the arguments, "" if nothing is, and reads
 // the groups.
 func (w *want) check() string {
-	c := w.c
-	for _, f := range gecos[:4] {
-		if s := c.Str(f); strings.Contains(s, ",") {
+	for _, f := range w.a.gecos()[:4] {
+		if s := f.value.V; strings.Contains(s, ",") {
 			return "Unsupported char ',' in " + s
 		}
 	}
-	for _, d := range days {
-		if v := c.Value(d.arg); v != nil {
-			if _, ok := shadow.Days(v); !ok {
-				return fmt.Sprintf("Invalid %s %s: it must be the number of days since 1970-01-01 or a date such as 2030-01-31", d.arg, value.Repr(v))
-			}
+	for _, d := range w.a.days() {
+		if d.value == nil {
+			continue
+		}
+		if _, ok := shadow.Days(d.value); !ok {
+			return fmt.Sprintf("Invalid %s %s: it must be the number of days since 1970-01-01 or a date such as 2030-01-31", d.arg, value.Repr(d.value))
 		}
 	}
-	if w.password != "" && !c.Bool("hash_password") && !c.Bool("empty_password") && !shadow.LooksHashed(w.password) {
+	if w.password != "" && !w.a.HashPassword && !w.a.EmptyPassword && !shadow.LooksHashed(w.password) {
 		return "The password is not a hash of crypt(5). Use its hash, or set hash_password to True if it is in plain text."
 	}
-	if !c.IsNone("groups") {
-		w.list, w.given = append([]string{}, c.Strings("groups")...), true
+	if w.a.Groups.Given {
+		w.list, w.given = append([]string{}, w.a.Groups.V...), true
 	}
 	return ""
 }
@@ -310,11 +336,11 @@ func (w *want) changes(allowUID, allowGID bool) (due *value.Map, there bool, fau
 	if groups := w.groupChanges(have, oldGroup, newGroup); groups != nil {
 		due.Set("groups", groups)
 	}
-	home := c.Str("home")
+	home := w.a.Home.V
 	if home != "" && have.At("home") != home {
 		due.Set("home", home)
 	}
-	if c.Bool("createhome") {
+	if w.a.Createhome {
 		dir := home
 		if dir == "" {
 			dir = value.Str(have.At("home"))
@@ -323,15 +349,15 @@ func (w *want) changes(allowUID, allowGID bool) (due *value.Map, there bool, fau
 			due.Set("homeDoesNotExist", dir)
 		}
 	}
-	if sh := c.Str("shell"); sh != "" && have.At("shell") != sh {
+	if sh := w.a.Shell; sh != "" && have.At("shell") != sh {
 		due.Set("shell", sh)
 	}
 	if err := w.shadowChanges(due); err != nil {
 		return nil, true, "", err
 	}
-	for _, f := range gecos {
-		if s := c.Str(f); !c.IsNone(f) && have.Str(f) != s {
-			due.Set(f, s)
+	for _, f := range w.a.gecos() {
+		if f.value.Given && have.Str(f.key) != f.value.V {
+			due.Set(f.key, f.value.V)
 		}
 	}
 	var faults []string
@@ -396,11 +422,6 @@ func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *va
 	return value.Strings(wanted...)
 }
 
-// days are the limits of a password: Salt's names of argument and field.
-var days = []struct{ arg, key string }{
-	{"date", "lstchg"}, {"mindays", "min"}, {"maxdays", "max"}, {"inactdays", "inact"}, {"warndays", "warn"}, {"expire", "expire"},
-}
-
 // shadowChanges adds what there is to change about the password. Where
 // password_lock is given, the mark of a locked password is no part of it.
 func (w *want) shadowChanges(due *value.Map) error {
@@ -423,10 +444,9 @@ func (w *want) shadowChanges(due *value.Map) error {
 	if empty && e.Passwd != "" {
 		due.Set("empty_password", true)
 	}
-	for _, d := range days {
-		v := w.c.Value(d.arg)
-		if n, ok := shadow.Days(v); ok && (d.arg != "expire" || n != 0) && have.At(d.key) != n {
-			due.Set(d.arg, v)
+	for _, d := range w.a.days() {
+		if n, ok := shadow.Days(d.value); ok && (d.arg != "expire" || n != 0) && have.At(d.key) != n {
+			due.Set(d.arg, d.value)
 		}
 	}
 	if w.lock != nil && w.lock != strings.HasPrefix(e.Passwd, "!") {

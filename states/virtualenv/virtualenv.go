@@ -49,37 +49,37 @@ func (m *managing) failed(err error) *fun.Ret {
 }
 
 type managedArgs struct {
-	Name         string      `arg:"name,required,path" doc:"directory of the environment"`
-	_            string      `arg:"venv_bin" doc:"virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"`
-	Requirements []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
-	_            bool        `arg:"system_site_packages" default:"False" doc:"let the environment see the packages of the system"`
-	_            bool        `arg:"distribute" default:"False" doc:"accepted; it is used by virtualenv before 1.10 only"`
-	_            bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
-	Clear        bool        `arg:"clear" default:"False" doc:"delete what is in the environment first"`
-	_            string      `arg:"python" doc:"Python of the environment"`
-	_            value.Value `arg:"extra_search_dir,comma[str]" doc:"directories with wheels for virtualenv"`
-	_            bool        `arg:"never_download" doc:"virtualenv downloads nothing"`
-	_            string      `arg:"prompt" doc:"text that the shell shows before its prompt"`
-	_            string      `arg:"user" doc:"account that creates the environment"`
-	_            string      `arg:"cwd,path" doc:"working directory of pip"`
-	_            string      `arg:"index_url" doc:"URL of the package index"`
-	_            string      `arg:"extra_index_url" doc:"URL of a further package index"`
-	_            bool        `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
-	_            bool        `arg:"no_deps" default:"False" doc:"do not install dependencies"`
-	_            string      `arg:"pip_download,path" doc:"download to this directory instead of installing; old pip only"`
-	_            string      `arg:"pip_download_cache,path" doc:"directory for pip's cache"`
-	_            string      `arg:"pip_exists_action" doc:"what to do where a path exists: s, i, w or b"`
-	_            bool        `arg:"pip_ignore_installed" default:"False" doc:"install whatever is installed"`
-	_            value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration"`
-	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
-	_            value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
-	_            bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
-	_            bool        `arg:"pip_upgrade" default:"False" doc:"upgrade packages that are installed"`
-	_            value.Value `arg:"pip_pkgs,comma[str]" doc:"packages to install"`
-	_            bool        `arg:"pip_no_cache_dir" default:"False" doc:"do not use pip's cache"`
-	_            string      `arg:"pip_cache_dir,path" doc:"directory for pip's cache"`
-	_            bool        `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
-	_            value.Value `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
+	Name                   string      `arg:"name,required,path" doc:"directory of the environment"`
+	VenvBin                string      `arg:"venv_bin" doc:"virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"`
+	Requirements           []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
+	SystemSitePackages     bool        `arg:"system_site_packages" default:"False" doc:"let the environment see the packages of the system"`
+	Distribute             bool        `arg:"distribute" default:"False" doc:"accepted; it is used by virtualenv before 1.10 only"`
+	UseWheel               bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
+	Clear                  bool        `arg:"clear" default:"False" doc:"delete what is in the environment first"`
+	Python                 string      `arg:"python" doc:"Python of the environment"`
+	ExtraSearchDir         []string    `arg:"extra_search_dir,comma[str]" doc:"directories with wheels for virtualenv"`
+	NeverDownload          value.Value `arg:"never_download,bool" doc:"virtualenv downloads nothing"`
+	Prompt                 string      `arg:"prompt" doc:"text that the shell shows before its prompt"`
+	User                   string      `arg:"user" doc:"account that creates the environment"`
+	Cwd                    string      `arg:"cwd,path" doc:"working directory of pip"`
+	IndexURL               string      `arg:"index_url" doc:"URL of the package index"`
+	ExtraIndexURL          string      `arg:"extra_index_url" doc:"URL of a further package index"`
+	PreReleases            bool        `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
+	NoDeps                 bool        `arg:"no_deps" default:"False" doc:"do not install dependencies"`
+	PipDownload            string      `arg:"pip_download,path" doc:"download to this directory instead of installing; old pip only"`
+	PipDownloadCache       string      `arg:"pip_download_cache,path" doc:"directory for pip's cache"`
+	PipExistsAction        string      `arg:"pip_exists_action" doc:"what to do where a path exists: s, i, w or b"`
+	PipIgnoreInstalled     bool        `arg:"pip_ignore_installed" default:"False" doc:"install whatever is installed"`
+	Proxy                  value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration"`
+	_                      bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
+	EnvVars                *value.Map  `arg:"env_vars" doc:"environment variables for pip"`
+	NoUseWheel             bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
+	PipUpgrade             bool        `arg:"pip_upgrade" default:"False" doc:"upgrade packages that are installed"`
+	PipPkgs                []string    `arg:"pip_pkgs,comma[str]" doc:"packages to install"`
+	PipNoCacheDir          bool        `arg:"pip_no_cache_dir" default:"False" doc:"do not use pip's cache"`
+	PipCacheDir            string      `arg:"pip_cache_dir,path" doc:"directory for pip's cache"`
+	ProcessDependencyLinks bool        `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
+	NoBinary               []string    `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
 	fun.SystemPath
 	_ fun.Kwargs
 }
@@ -167,9 +167,11 @@ func (m *managing) create(ctx context.Context) *fun.Ret {
 		m.ret.Comment = "virtualenv exists"
 		return nil
 	}
-	w := virtualenv.WantOf(m.c, m.name)
-	w.SaltEnv = m.saltenv
-	out, err := virtualenv.Create(ctx, m.c.Env, w)
+	out, err := virtualenv.Create(ctx, m.c.Env, virtualenv.Want{
+		Path: m.name, Bin: m.a.VenvBin, SystemSite: m.a.SystemSitePackages, Distribute: m.a.Distribute, Clear: m.a.Clear,
+		Python: strings.TrimSpace(m.a.Python), ExtraSearchDirs: m.a.ExtraSearchDir, NeverDownload: m.a.NeverDownload,
+		Prompt: strings.TrimSpace(m.a.Prompt), User: m.a.User, SaltEnv: m.saltenv,
+	})
 	if err != nil {
 		ret := fun.Raise(err)
 		return &ret
@@ -191,8 +193,11 @@ func (m *managing) create(ctx context.Context) *fun.Ret {
 
 // checkPip checks that the environment's pip has the options asked for.
 func (m *managing) checkPip(ctx context.Context) *fun.Ret {
-	for _, name := range [...]string{"use_wheel", "no_use_wheel"} {
-		if !m.c.Bool(name) {
+	for _, option := range [...]struct {
+		name string
+		set  bool
+	}{{"use_wheel", m.a.UseWheel}, {"no_use_wheel", m.a.NoUseWheel}} {
+		if !option.set {
 			continue
 		}
 		have, err := (&pip.Client{Env: m.c.Env, BinEnv: m.name}).Version(ctx)
@@ -200,7 +205,7 @@ func (m *managing) checkPip(ctx context.Context) *fun.Ret {
 			return m.failed(err)
 		}
 		if !pip.HasWheelOptions(have) {
-			return m.fail("The '" + name + "' option is only supported in pip between 1.4 and 9.0.3. The version of pip detected was " + have + ".")
+			return m.fail("The '" + option.name + "' option is only supported in pip between 1.4 and 9.0.3. The version of pip detected was " + have + ".")
 		}
 	}
 	return nil
@@ -209,16 +214,16 @@ func (m *managing) checkPip(ctx context.Context) *fun.Ret {
 // populate installs packages.
 func (m *managing) populate(ctx context.Context) *fun.Ret {
 	c := m.c
-	files, pkgs := c.Strings("requirements"), c.Strings("pip_pkgs")
+	files, pkgs := m.a.Requirements, m.a.PipPkgs
 	if len(files) == 0 && len(pkgs) == 0 {
 		return nil
 	}
-	p := &pip.Client{Env: c.Env, BinEnv: m.name, User: c.Str("user"), EnvVars: c.Map("env_vars")}
+	p := &pip.Client{Env: c.Env, BinEnv: m.name, User: m.a.User, EnvVars: m.a.EnvVars}
 	before, err := p.Freeze(ctx)
 	if err != nil {
 		return m.failed(err)
 	}
-	p.Cwd = c.Str("cwd")
+	p.Cwd = m.a.Cwd
 	if len(files) > 0 && cp.Scheme(files[0]) != "salt" && !filepath.IsAbs(files[0]) && p.Cwd == "" {
 		if wd, err := c.Env.Host.Getwd(); err == nil {
 			p.Cwd = filepath.Dir(filepath.Join(wd, files[0]))
@@ -228,15 +233,15 @@ func (m *managing) populate(ctx context.Context) *fun.Ret {
 		}
 	}
 	in := pip.Install{
-		Pkgs: pkgs, Requirements: files, SaltEnv: m.saltenv, DependencyLinks: c.Bool("process_dependency_links"),
-		UseWheel: c.Bool("use_wheel"), NoUseWheel: c.Bool("no_use_wheel"), NoBinary: c.Strings("no_binary"),
-		Index:    pip.Index{URL: c.Str("index_url"), Extra: c.Str("extra_index_url")},
-		Download: c.Str("pip_download"), CacheDir: c.Str("pip_download_cache"), PreReleases: c.Bool("pre_releases"),
-		ExistsAction: c.Str("pip_exists_action"), IgnoreInstalled: c.Bool("pip_ignore_installed"), Upgrade: c.Bool("pip_upgrade"),
-		NoDeps: c.Bool("no_deps"), Proxy: c.Value("proxy"), NoCacheDir: c.Bool("pip_no_cache_dir"),
+		Pkgs: pkgs, Requirements: files, SaltEnv: m.saltenv, DependencyLinks: m.a.ProcessDependencyLinks,
+		UseWheel: m.a.UseWheel, NoUseWheel: m.a.NoUseWheel, NoBinary: m.a.NoBinary,
+		Index:    pip.Index{URL: m.a.IndexURL, Extra: m.a.ExtraIndexURL},
+		Download: m.a.PipDownload, CacheDir: m.a.PipDownloadCache, PreReleases: m.a.PreReleases,
+		ExistsAction: m.a.PipExistsAction, IgnoreInstalled: m.a.PipIgnoreInstalled, Upgrade: m.a.PipUpgrade,
+		NoDeps: m.a.NoDeps, Proxy: m.a.Proxy, NoCacheDir: m.a.PipNoCacheDir,
 	}
 	if in.CacheDir == "" {
-		in.CacheDir = c.Str("pip_cache_dir")
+		in.CacheDir = m.a.PipCacheDir
 	}
 	out, _, err := p.Install(ctx, in)
 	if err != nil {

@@ -36,7 +36,7 @@ type crlManagedV2Args struct {
 // exception.
 func crlManagedV2(ctx context.Context, c *fun.Call, a *crlManagedV2Args) fun.Ret {
 	s, rest := begin(c)
-	if a.Rest.Map.Len() > 0 {
+	if a.Rest.Len() > 0 {
 		return fun.Raise(unrecognized(a.Rest.Map))
 	}
 	kw := certKwargs(rest)

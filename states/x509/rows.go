@@ -19,14 +19,8 @@ var specs = []fun.Spec{
 		Doc: "Manage a certificate signing request. Further arguments are those of x509.create_csr and file.managed.",
 	},
 	{
-		Name: "pem_managed", State: pemManaged, VarKw: true, Src: "states/x509.py pem_managed",
+		Name: "pem_managed", Do: pemManaged, Src: "states/x509.py pem_managed",
 		Doc: "Manage a PEM block, properly formatted. Further arguments are those of file.managed: user, group, mode, makedirs ...",
-		Args: []fun.Arg{
-			{Name: "name", Type: fun.Path, Required: true, Doc: "file to manage"},
-			{Name: "text", Required: true, Doc: "PEM text, or a file that has it", Secret: true},
-			{Name: "backup", Type: fun.Str | fun.Bool, Default: false, Doc: "minion: keep a copy of the replaced file"},
-		},
-		Shared: [][]fun.Arg{fun.ArgsOf((*fileManagedArgs)(nil))[1:]},
 	},
 	{
 		Name: "private_key_managed", Do: privateKeyManaged, Src: "states/x509.py private_key_managed",

@@ -6,8 +6,13 @@ import (
 )
 
 type fileManagedArgs struct {
+	_ string `arg:"backup,kw" doc:"minion: keep a copy of the replaced file"`
+	ownFileArgs
+}
+
+// ownFileArgs are the arguments of file.managed but for backup.
+type ownFileArgs struct {
 	_ fun.Arguments
-	_ string      `arg:"backup,kw" doc:"minion: keep a copy of the replaced file"`
 	_ value.Value `arg:"user,kw,str|int" doc:"owner of the file, by name or ID"`
 	_ value.Value `arg:"group,kw,str|int" doc:"group of the file, by name or ID"`
 	_ string      `arg:"mode,kw,mode" doc:"permissions of the file"`

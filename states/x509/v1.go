@@ -156,14 +156,22 @@ func sameRequest(a, b string) bool {
 		x.SignatureAlgorithm == y.SignatureAlgorithm && x.CheckSignature() == nil
 }
 
+type pemManagedArgs struct {
+	_      string      `arg:"name,required,path" doc:"file to manage"`
+	Text   value.Value `arg:"text,required,secret" doc:"PEM text, or a file that has it"`
+	Backup value.Value `arg:"backup,str|bool" default:"False" doc:"minion: keep a copy of the replaced file"`
+	ownFileArgs
+	_ fun.Kwargs
+}
+
 // pemManaged manages a PEM block. Salt: states/x509.py pem_managed. Difference:
 // a private key is not part of the changes.
-func pemManaged(ctx context.Context, c *fun.Call) fun.Ret {
+func pemManaged(ctx context.Context, c *fun.Call, a *pemManagedArgs) fun.Ret {
 	file, _ := split(c, fileArgsV1)
-	if !c.Bool("backup") {
+	if !value.Truth(a.Backup) {
 		file.Delete("backup")
 	}
-	entry, err := mod.PEMEntry(c.Env.Host, c.Value("text"), "")
+	entry, err := mod.PEMEntry(c.Env.Host, a.Text, "")
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -173,17 +181,18 @@ func pemManaged(ctx context.Context, c *fun.Call) fun.Ret {
 // A certState is a certificate that the older module manages.
 type certState struct {
 	c    *fun.Call
+	a    *certificateManagedArgs
 	name string
 	kw   *value.Map
 	file *value.Map
 }
 
 type certificateManagedArgs struct {
-	_    string      `arg:"name,required,path" doc:"file to manage"`
-	_    int64       `arg:"days_remaining" default:"90" doc:"make it again where fewer days are left; 0: never for that reason"`
-	_    value.Value `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
-	_    string      `arg:"ca_server,kw" doc:"machine that signs, by publish.publish"`
-	Path string      `arg:"path,kw,path" doc:"file to manage, instead of name"`
+	_             string      `arg:"name,required,path" doc:"file to manage"`
+	DaysRemaining int64       `arg:"days_remaining" default:"90" doc:"make it again where fewer days are left; 0: never for that reason"`
+	AppendCerts   value.Value `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
+	_             string      `arg:"ca_server,kw" doc:"machine that signs, by publish.publish"`
+	Path          string      `arg:"path,kw,path" doc:"file to manage, instead of name"`
 	mod.CertArgs
 	mod.SignArgs
 	mod.SubjectArgs
@@ -197,7 +206,7 @@ type certificateManagedArgs struct {
 // Difference: test mode tells what would be done, where Salt fails.
 func certificateManaged(ctx context.Context, c *fun.Call, a *certificateManagedArgs) fun.Ret {
 	file, rest := split(c, fileArgsV1)
-	s := &certState{c: c, name: c.Name, kw: rest, file: file}
+	s := &certState{c: c, a: a, name: c.Name, kw: rest, file: file}
 	if p := a.Path; p != "" {
 		s.name, s.c = p, named(c, p)
 	}
@@ -314,7 +323,7 @@ func (s *certState) checkRemote(current *value.Map) (string, *value.Map, error) 
 
 // renewal returns why a certificate has to be renewed, "" where it has not.
 func (s *certState) renewal(current *value.Map) string {
-	want := s.c.Int("days_remaining")
+	want := s.a.DaysRemaining
 	left := int64(0)
 	if t, err := time.Parse(pki.TimeFormat, current.Str("Not After")); err == nil {
 		d := t.Sub(s.c.Env.Host.Now())
@@ -339,7 +348,7 @@ func (s *certState) contents(ctx context.Context) (string, *fun.Ret) {
 	if err != nil {
 		return raise(err)
 	}
-	for _, f := range s.c.List("append_certs") {
+	for _, f := range fun.ItemsOf(s.a.AppendCerts) {
 		entry, err := mod.PEMEntry(s.c.Env.Host, f, "CERTIFICATE")
 		if err != nil {
 			r := fun.Ret{Name: s.name, Comment: value.Str(f) + " is not a valid certificate file, cannot append it to the certificate " + s.name + ".\nThe error returned by the x509 module was:\n" + err.Error()}

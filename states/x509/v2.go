@@ -479,7 +479,7 @@ type pemManagedV2Args struct {
 // pemManagedV2 manages a PEM block. Salt: states/x509_v2.py pem_managed.
 func pemManagedV2(ctx context.Context, c *fun.Call, a *pemManagedV2Args) fun.Ret {
 	file, _ := split(c, fileArgs)
-	if a.Rest.Map.Len() > 0 {
+	if a.Rest.Len() > 0 {
 		return fun.Raise(unrecognized(a.Rest.Map))
 	}
 	entry, err := mod.PEMEntryV2(c.Env.Host, a.Text, "")
@@ -533,7 +533,7 @@ func privateKeyManagedV2(ctx context.Context, c *fun.Call, a *privateKeyManagedV
 	if bits := a.Bits; bits != nil {
 		size = bits
 	}
-	if a.Rest.Map.Len() > 0 {
+	if a.Rest.Len() > 0 {
 		return fun.Raise(unrecognized(a.Rest.Map))
 	}
 	if !value.Truth(s.file.At("mode")) {
