@@ -196,7 +196,7 @@ type returnerArgs struct {
 
 var returnerSpecs = []fun.Spec{
 	{
-		Name: "aside", Src: "none: brine's own", Do: aside,
+		Name: "aside", Do: aside,
 		Doc: "List, send again or drop the rows that returners did not take and that were put aside.",
 	},
 	{

@@ -15,6 +15,7 @@ import (
 	"brine/internal/event"
 	"brine/internal/fun"
 	"brine/internal/host"
+	"brine/internal/saltnames"
 	"brine/internal/value"
 )
 
@@ -49,8 +50,11 @@ func TestRows(t *testing.T) {
 				s := &mod.Specs[i]
 				where := kind.String() + " " + mod.Name + "." + s.Name
 				names = append(names, s.Name)
-				if s.Doc == "" || s.Src == "" {
-					t.Errorf("%s has no Doc or no Src", where)
+				if s.Doc == "" {
+					t.Errorf("%s has no Doc", where)
+				}
+				if s.Src == "" && saltnames.Has(kind.Short(), mod.Name+"."+s.Name) {
+					t.Errorf("%s has no Src, and Salt has it", where)
 				}
 				if line, _, _ := strings.Cut(s.Doc, "\n"); line != "" && !strings.ContainsRune(".:)", rune(line[len(line)-1])) {
 					t.Errorf("%s: the first line of Doc is no sentence: %q", where, line)

@@ -22,34 +22,33 @@ type sourceArgs struct {
 // Runners returns the rows of the runner module "history". open opens the history.
 func Runners(open Opener) fun.Module {
 	m := &module{open}
-	const src = "none: brine's own"
 	return fun.Module{Name: "history", Kind: fun.Runner, Doc: "Search executions of orchestrations, chains and templates.", Specs: []fun.Spec{
 		{
-			Name: "action", Lookup: true, Src: src, Do: m.action,
+			Name: "action", Lookup: true, Do: m.action,
 			Doc: "Return the newest executions of an action.",
 		},
 		{
-			Name: "diff", Lookup: true, Src: src, Do: m.diff,
+			Name: "diff", Lookup: true, Do: m.diff,
 			Doc: "Return how two executions differ: in their definitions, targets and results.",
 		},
 		{
-			Name: "host", Lookup: true, Src: src, Do: m.host,
+			Name: "host", Lookup: true, Do: m.host,
 			Doc: "Return what the newest executions did on a target.",
 		},
 		{
-			Name: "list", Lookup: true, Src: src, Do: m.list,
+			Name: "list", Lookup: true, Do: m.list,
 			Doc: "Return the newest executions.",
 		},
 		{
-			Name: "show", Lookup: true, Src: src, Do: m.show,
+			Name: "show", Lookup: true, Do: m.show,
 			Doc: "Return an execution with its definition.",
 		},
 		{
-			Name: "stats", Lookup: true, Src: src, Do: m.stats,
+			Name: "stats", Lookup: true, Do: m.stats,
 			Doc: "Return success rates, durations and flaky targets of executions.\nExecutions in test mode do not count.",
 		},
 		{
-			Name: "steps", Lookup: true, Src: src, Do: m.steps,
+			Name: "steps", Lookup: true, Do: m.steps,
 			Doc: "Return the steps of an execution with the results of their targets.",
 		},
 	}}

@@ -64,7 +64,7 @@ func Runners(open Opener) fun.Module {
 				"With a job cache in a database, those of other controllers are among them.",
 		},
 		{
-			Name: "check", Src: "none: brine's own", Do: m.check,
+			Name: "check", Do: m.check,
 			Doc: "Read all records of this machine, report those that are damaged and repair them.\n" +
 				"A repair adds to a record what can be read of the job's arguments and targets; it removes nothing but empty records.",
 		},
@@ -101,7 +101,7 @@ func Runners(open Opener) fun.Module {
 			Doc: "Return a job with its returns, by jid.",
 		},
 		{
-			Name: "report", Lookup: true, Src: "none: brine's own", Do: m.jobReport,
+			Name: "report", Lookup: true, Do: m.jobReport,
 			Doc: "Write a report of a job from its record.\nThe report is Markdown; --out=html, junit, ndjson or prometheus, and --report, give the others. --out=json prints the record itself.",
 		},
 	}}
@@ -113,7 +113,7 @@ func Audit(open Opener) fun.Module {
 	m := &module{open}
 	return fun.Module{Name: "audit", Kind: fun.Runner, Doc: "Report who ran what where.", Specs: []fun.Spec{
 		{
-			Name: "report", Lookup: true, Src: "none: brine's own", Do: m.report,
+			Name: "report", Lookup: true, Do: m.report,
 			Doc: "Return who ran what where, failures first.\nLookups of jobs are left out.",
 		},
 	}}

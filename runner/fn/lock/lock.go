@@ -28,15 +28,14 @@ type nameArgs struct {
 // Runners returns the rows of the runner module "lock". open opens the locks.
 func Runners(open Opener) fun.Module {
 	m := &module{open}
-	const src = "none: brine's own"
 	return fun.Module{Name: "lock", Kind: fun.Runner, Doc: "Show and break the locks of orchestrations.", Specs: []fun.Spec{
 		{
-			Name: "break", Src: src, Do: m.breakLock,
+			Name: "break", Do: m.breakLock,
 			Doc: "Remove a lock, and return whose it was.\n" +
 				"A run that still goes on notices it at its next heartbeat and begins no new step.",
 		},
 		{
-			Name: "list", Lookup: true, Src: src, Do: m.list,
+			Name: "list", Lookup: true, Do: m.list,
 			Doc: "Return the locks of orchestrations with their owners.",
 		},
 	}}

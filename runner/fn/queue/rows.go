@@ -22,26 +22,25 @@ type statsArgs struct {
 // Runners returns the rows of the runner module "queue". open opens the queue.
 func Runners(open Opener) fun.Module {
 	m := &module{open}
-	const src = "none: brine's own"
 	return fun.Module{Name: "queue", Kind: fun.Runner, Doc: "Look at queued orchestrations, and change them.", Specs: []fun.Spec{
 		{
-			Name: "cancel", Src: src, Do: m.cancel,
+			Name: "cancel", Do: m.cancel,
 			Doc: "Take an orchestration out of its queue.\nOne that is running ends before its next step.",
 		},
 		{
-			Name: "list", Lookup: true, Src: src, Do: m.list,
+			Name: "list", Lookup: true, Do: m.list,
 			Doc: "Return queued orchestrations, the newest first.",
 		},
 		{
-			Name: "retry", Src: src, Do: m.retry,
+			Name: "retry", Do: m.retry,
 			Doc: "Queue an orchestration again that failed or was set aside.",
 		},
 		{
-			Name: "show", Lookup: true, Src: src, Do: m.show,
+			Name: "show", Lookup: true, Do: m.show,
 			Doc: "Return a queued orchestration with its arguments.",
 		},
 		{
-			Name: "stats", Lookup: true, Src: src, Do: m.stats,
+			Name: "stats", Lookup: true, Do: m.stats,
 			Doc: "Return how many orchestrations each queue has, by state, and the workers that run one now.",
 		},
 	}}
