@@ -22,7 +22,7 @@ type mounting struct{ point, device, fstype, opts string }
 type runChrootArgs struct {
 	Root string      `arg:"root,required,path" doc:"the root directory"`
 	Cmd  value.Value `arg:"cmd,required,str|list" doc:"the command; a list is its words"`
-	_    string      `arg:"cwd,path" doc:"working directory of chroot(8); the command starts in the root directory"`
+	Cwd  string      `arg:"cwd,path" doc:"working directory of chroot(8); the command starts in the root directory"`
 	stdinArgs
 	userArgs
 	pythonShellArgs
@@ -44,6 +44,8 @@ type runChrootArgs struct {
 	_ fun.Kwargs
 }
 
+func (a *runChrootArgs) dir() string { return a.Cwd }
+
 // runChroot runs a command in another root directory, where /dev, /proc, /sys and
 // the directories of binds are mounted. What was mounted there before stays so.
 // At the end the processes that the command left behind are ended, and what was
@@ -54,7 +56,7 @@ type runChrootArgs struct {
 // cannot be mounted is an error, and nothing is run. Where /dev, /proc or /sys cannot
 // be mounted, as in many containers, that is a warning; Salt says nothing.
 func runChroot(ctx context.Context, c *fun.Call, a *runChrootArgs) (fun.Result, error) {
-	o := options(c)
+	o := commandOptions(c, a)
 	// Before anything is mounted, and for the command without chroot's own words.
 	if err := c.Env.Limits.Command(command(c, a.Cmd)); err != nil {
 		return fun.Result{}, err
