@@ -44,8 +44,8 @@ type removeArgs struct {
 	_ fun.Kwargs
 }
 
-func remove(_ context.Context, c *fun.Call, _ *removeArgs) (fun.Result, error) {
-	f, p := onPath(c)
+func remove(_ context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	return wrap(f.Remove(p))
 }
 
@@ -268,7 +268,7 @@ func link(_ context.Context, c *fun.Call, a *linkArgs) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func permsOf(c *fun.Call, group value.Value, mode value.Value, user value.Value) Perms {
+func permsOf(group, mode, user value.Value) Perms {
 	return Perms{User: user, Group: group, Mode: NormMode(mode)}
 }
 
@@ -288,7 +288,7 @@ func makedirs(ctx context.Context, c *fun.Call, a *makedirsArgs) (fun.Result, er
 	if f.Exists(dir) {
 		return fun.Value(fmt.Sprintf("The path '%s' already exists and is not a directory", dir))
 	}
-	return fun.Result{}, osError(f.Mkdir(ctx, dir, permsOf(c, a.Group, a.Mode, a.User)))
+	return fun.Result{}, osError(f.Mkdir(ctx, dir, permsOf(a.Group, a.Mode, a.User)))
 }
 
 type makedirsPermsArgs struct {
@@ -304,7 +304,7 @@ func makedirsPerms(ctx context.Context, c *fun.Call, a *makedirsPermsArgs) (fun.
 	if f.Exists(p) {
 		return fun.Result{}, osError(&fs.PathError{Op: "mkdir", Path: p, Err: fs.ErrExist})
 	}
-	return fun.Result{}, osError(f.Mkdir(ctx, p, permsOf(c, a.Group, a.Mode, a.User)))
+	return fun.Result{}, osError(f.Mkdir(ctx, p, permsOf(a.Group, a.Mode, a.User)))
 }
 
 type mkdirArgs struct {
@@ -316,7 +316,7 @@ type mkdirArgs struct {
 
 func mkdir(ctx context.Context, c *fun.Call, a *mkdirArgs) (fun.Result, error) {
 	f := on(c)
-	if err := f.Mkdir(ctx, a.DirPath, permsOf(c, a.Group, a.Mode, a.User)); err != nil {
+	if err := f.Mkdir(ctx, a.DirPath, permsOf(a.Group, a.Mode, a.User)); err != nil {
 		return fun.Result{}, osError(err)
 	}
 	return fun.Value(true)
