@@ -70,7 +70,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	if none && !u.Passwordless && !u.Socket {
 		return fun.Fail("Either password or password_hash must be specified, unless allow_passwordless is True")
 	}
-	conn, err := mysql.DialAs(ctx, c.Env, mysql.OptionsOf(c), u.Password)
+	conn, err := mysql.DialAs(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs), u.Password)
 	if err != nil {
 		return fun.Fail("%s", fault(c, err))
 	}
@@ -170,7 +170,7 @@ type absentArgs struct {
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	u := mysql.User{Name: a.Name, Host: a.Host}
 	at := u.Name + "@" + u.Host
-	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
 		return fun.Fail("%s", fault(c, err))
 	}
