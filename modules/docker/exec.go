@@ -68,7 +68,7 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command) (*Output, err
 
 // run runs the program of a call.
 func run(ctx context.Context, c *fun.Call, a *runArgs) (*Output, error) {
-	e, err := engine(ctx, c)
+	e, err := New(ctx, c.Env, 0)
 	if err != nil {
 		return nil, err
 	}
