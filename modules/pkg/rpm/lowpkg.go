@@ -277,10 +277,17 @@ func Diff(ctx context.Context, env *fun.Env, file, name string) (string, error) 
 	return strings.TrimRight(value.DecodeReplace(text), "\n"), nil
 }
 
-// VersionCmp is the function version_cmp: of the arguments ver1, ver2 and
-// ignore_epoch.
-func VersionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(int64(Compare(c.Str("ver1"), c.Str("ver2"), c.Bool("ignore_epoch"))))
+// VersionCmpArgs are the arguments of VersionCmp.
+type VersionCmpArgs struct {
+	_           fun.Arguments
+	Ver1        string `arg:"ver1,required,str|none" doc:"a version"`
+	Ver2        string `arg:"ver2,required,str|none" doc:"another version"`
+	IgnoreEpoch bool   `arg:"ignore_epoch" default:"False" doc:"ignore the epochs"`
+}
+
+// VersionCmp is the function version_cmp.
+func VersionCmp(_ context.Context, _ *fun.Call, a *VersionCmpArgs) (fun.Result, error) {
+	return fun.Value(int64(Compare(a.Ver1, a.Ver2, a.IgnoreEpoch)))
 }
 
 // Compare compares two versions as rpm does: -1, 0 or 1.

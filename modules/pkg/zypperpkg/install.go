@@ -46,7 +46,7 @@ type installArgs struct {
 
 // install installs packages. Salt: salt/modules/zypperpkg.py install.
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -289,7 +289,7 @@ type upgradeArgs struct {
 }
 
 func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	var args []string
 	if a.SkipVerify {
 		args = append(args, "--no-gpg-checks")
@@ -362,7 +362,7 @@ type removeGiven struct {
 }
 
 func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs, Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
 	list, err := req.ToRemove(c.Env)
 	if err != nil {
