@@ -191,7 +191,7 @@ func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, e
 	if err != nil {
 		return fun.Result{}, err
 	}
-	argv := append([]string{"apt-get", "-q", "-y"}, confOptions(c)...)
+	argv := append([]string{"apt-get", "-q", "-y"}, args.confOptions()...)
 	if args.ForceYes {
 		argv = append(argv, forceYes...)
 	}

@@ -288,17 +288,17 @@ func stripped(words []string) []string {
 
 type modRepoArgs struct {
 	definitionArg
-	_ string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
 	aptKeyArg
 	ppaAuthArg
 	File        string            `arg:"file,kw,path" doc:"file that the entry is to be in; default: where it is, else /etc/apt/sources.list"`
 	CleanFile   bool              `arg:"clean_file,kw" default:"False" doc:"remove all else from the file"`
 	Consolidate bool              `arg:"consolidate,kw" default:"False" doc:"join the entries of all one-line files in /etc/apt/sources.list"`
 	Comments    fun.Opt[[]string] `arg:"comments,kw" doc:"comments at the end of the entry"`
-	_           value.Value       `arg:"keyid,kw" doc:"IDs of keys to import from keyserver"`
-	_           string            `arg:"keyserver,kw" doc:"server that has the keys"`
-	_           string            `arg:"key_url,kw" doc:"path or URL of a key to import"`
-	_           string            `arg:"key_text,kw" doc:"a key to import, as text"`
+	Keyid       []value.Value     `arg:"keyid,kw,any" doc:"IDs of keys to import from keyserver"`
+	Keyserver   string            `arg:"keyserver,kw" doc:"server that has the keys"`
+	KeyURL      string            `arg:"key_url,kw" doc:"path or URL of a key to import"`
+	KeyText     string            `arg:"key_text,kw" doc:"a key to import, as text"`
 	Refresh     bool              `arg:"refresh,kw" default:"True" doc:"refresh the lists of packages"`
 	RefreshDB   fun.Opt[bool]     `arg:"refresh_db,kw" doc:"the same as refresh, which it overrides"`
 	entryArgs
@@ -318,7 +318,8 @@ func modRepo(ctx context.Context, c *fun.Call, args *modRepoArgs) (fun.Result, e
 	if err := checkRepoArgs(c, args); err != nil {
 		return fun.Result{}, err
 	}
-	keys, file := keysOf(c), args.File
+	keys, file := newKeys(c, args.AptKey, args.Keyid...), args.File
+	keys.server, keys.url, keys.text, keys.saltenv = args.Keyserver, args.KeyURL, args.KeyText, args.Saltenv
 	if d.ppa != nil {
 		if res, done, err := a.addPPA(ctx, c, args, d); done || err != nil {
 			return res, err
@@ -358,10 +359,15 @@ func (d *definition) name(repo string) string {
 // checkRepoArgs refuses text that would end the line of an entry, or become
 // another part of it.
 func checkRepoArgs(c *fun.Call, a *modRepoArgs) error {
-	for _, name := range []string{"dist", "uri", "signedby", "comps", "architectures"} {
-		for _, s := range c.Strings(name) {
+	for _, arg := range []struct {
+		name  string
+		texts []string
+	}{
+		{"dist", []string{a.Dist}}, {"uri", []string{a.URI}}, {"signedby", []string{a.Signedby}}, {"comps", a.Comps.V}, {"architectures", a.Architectures.V},
+	} {
+		for _, s := range arg.texts {
 			if strings.ContainsAny(s, " \t\r\n\x00#[]") && strings.TrimSpace(s) != "" {
-				return &fun.InvocationError{Msg: name + " cannot have " + value.Repr(s), Arg: name}
+				return &fun.InvocationError{Msg: arg.name + " cannot have " + value.Repr(s), Arg: arg.name}
 			}
 		}
 	}
