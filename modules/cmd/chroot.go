@@ -58,7 +58,7 @@ func (a *runChrootArgs) dir() string { return a.Cwd }
 func runChroot(ctx context.Context, c *fun.Call, a *runChrootArgs) (fun.Result, error) {
 	o := commandOptions(c, a)
 	// Before anything is mounted, and for the command without chroot's own words.
-	if err := c.Env.Limits.Command(command(c, a.Cmd)); err != nil {
+	if err := c.Env.Limits.Command(command(a.Cmd)); err != nil {
 		return fun.Result{}, err
 	}
 	o.Written = false
@@ -82,7 +82,7 @@ func runChroot(ctx context.Context, c *fun.Call, a *runChrootArgs) (fun.Result, 
 	if err != nil || root == "/" {
 		return fun.Result{}, fun.Errorf("root '%s' is not a directory in which a command can be run", a.Root)
 	}
-	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(c, a.Cmd))
+	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(a.Cmd))
 	o.RunAs, o.Group, o.Root, o.PythonShell = "", "", "", true
 	mounted, err := mountAll(ctx, c, a, root)
 	var out Out

@@ -93,7 +93,7 @@ func pythonShell(c *fun.Call, given fun.Opt[bool]) bool {
 }
 
 // command returns the command of a call; a list is joined to words.
-func command(c *fun.Call, cmd value.Value) string {
+func command(cmd value.Value) string {
 	switch v := cmd.(type) {
 	case *value.List:
 		words := make([]string, v.Len())
@@ -110,7 +110,7 @@ func command(c *fun.Call, cmd value.Value) string {
 
 // finish runs the command and makes the result of pick.
 func finish(ctx context.Context, c *fun.Call, a ofOne, o Options, pick func(Out) value.Value) (fun.Result, error) {
-	cmd := command(c, a.command())
+	cmd := command(a.command())
 	out, err := Run(ctx, c.Env, cmd, o)
 	if err != nil {
 		return fun.Result{}, err
@@ -389,11 +389,11 @@ func execCodeAll(ctx context.Context, c *fun.Call, a *execCodeArgs) (fun.Result,
 		return fun.Result{}, err
 	}
 	defer done()
-	user, _ := a.Rest.Map.At("runas").(string)
+	user, _ := a.Rest.At("runas").(string)
 	if err := handOver(ctx, c.Env.Host, path, user); err != nil {
 		return fun.Result{}, err
 	}
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	kw.Set("cwd", a.Cwd)
 	kw.Set("python_shell", false)
 	words := value.Strings(append([]string{lang, path}, a.Args...)...)

@@ -379,7 +379,10 @@ func prune(ctx context.Context, c *fun.Call, a *pruneArgs) (fun.Result, error) {
 			name string
 			on   bool
 		}{
-			{"containers", system || a.Containers}, {"images", system || a.Images}, {"networks", system || a.Networks}, {"build", system || a.Build},
+			{"containers", system || a.Containers},
+			{"images", system || a.Images},
+			{"networks", system || a.Networks},
+			{"build", system || a.Build},
 			{"volumes", a.Volumes},
 		} {
 			if !kind.on {

@@ -122,7 +122,7 @@ type connectArgs struct {
 
 func connect(ctx context.Context, c *fun.Call, args *connectArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		conf := args.Rest.Map.Copy()
+		conf := args.Rest.Copy()
 		for k, v := range value.MapOf(
 			"aliases", args.Aliases, "driver_opt", args.DriverOpt, "ipv4_address", args.IPv4Address, "ipv6_address", args.IPv6Address,
 			"link_local_ips", args.LinkLocalIPs, "links", args.Links,

@@ -110,19 +110,19 @@ type chattrArgs struct {
 
 func chattr(ctx context.Context, c *fun.Call, a *chattrArgs) (fun.Result, error) {
 	f := on(c)
-	op := map[value.Value]string{"add": "+", "remove": "-"}[a.Rest.Map.At("operator")]
+	op := map[value.Value]string{"add": "+", "remove": "-"}[a.Rest.At("operator")]
 	if op == "" {
 		return fun.Result{}, invalid("Need an operator: 'add' or 'remove' to modify attributes.")
 	}
-	attrs := a.Rest.Map.Str("attributes")
+	attrs := a.Rest.Str("attributes")
 	if attrs == "" {
 		return fun.Result{}, invalid("Need attributes: [aAcCdDeijPsStTu]")
 	}
 	argv := []string{"chattr"}
-	if v := a.Rest.Map.At("version"); v != nil {
+	if v := a.Rest.At("version"); v != nil {
 		argv = append(argv, "-v", value.Str(v))
 	}
-	if fl := a.Rest.Map.Str("flags"); fl != "" {
+	if fl := a.Rest.Str("flags"); fl != "" {
 		argv = append(argv, "-"+strings.TrimPrefix(fl, "-"))
 	}
 	argv = append(argv, op+attrs)
@@ -224,7 +224,7 @@ func copyAction(_ context.Context, c *fun.Call, a *copyActionArgs) (fun.Result, 
 	return fun.Value(true)
 }
 
-func backupID(c *fun.Call, a *deleteBackupArgs) int {
+func backupID(a *deleteBackupArgs) int {
 	if n, ok := asNumber(a.BackupID); ok {
 		return n
 	}
@@ -239,7 +239,7 @@ type deleteBackupArgs struct {
 
 func deleteBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Result, error) {
 	f := on(c)
-	m, err := f.DeleteBackup(a.Path, backupID(c, a))
+	m, err := f.DeleteBackup(a.Path, backupID(a))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -248,7 +248,7 @@ func deleteBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Resu
 
 func restoreBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Result, error) {
 	f := on(c)
-	return fun.Value(f.RestoreBackup(a.Path, backupID(c, a)))
+	return fun.Value(f.RestoreBackup(a.Path, backupID(a)))
 }
 
 type linkArgs struct {

@@ -11,9 +11,9 @@ import (
 	"brine/modules/cp"
 )
 
-func suffix(c *fun.Call, argBackup value.Value) string {
-	if v := argBackup; value.Truth(v) {
-		return value.Str(v)
+func suffix(backup value.Value) string {
+	if value.Truth(backup) {
+		return value.Str(backup)
 	}
 	return ""
 }
@@ -54,7 +54,7 @@ func blockReplaceRow(_ context.Context, c *fun.Call, a *blockReplaceRowArgs) (fu
 	b := Block{
 		Path: a.Path, Start: a.MarkerStart, End: a.MarkerEnd, Content: a.Content,
 		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound,
-		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch, Backup: suffix(c, a.Backup), DryRun: a.DryRun,
+		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch, Backup: suffix(a.Backup), DryRun: a.DryRun,
 	}
 	if a.AppendNewline.Given {
 		nl := a.AppendNewline.V
@@ -85,7 +85,7 @@ func uncomment(_ context.Context, c *fun.Call, a *commentGiven) (fun.Result, err
 
 func setComment(c *fun.Call, a *commentGiven, commented bool) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, commented, suffix(c, a.Backup))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, commented, suffix(a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -105,7 +105,7 @@ type commentLineRowArgs struct {
 
 func commentLineRow(_ context.Context, c *fun.Call, a *commentLineRowArgs) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, a.Cmnt, suffix(c, a.Backup))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, a.Cmnt, suffix(a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -179,7 +179,7 @@ func replaceRow(_ context.Context, c *fun.Call, a *replaceRowArgs) (fun.Result, 
 	before, after, err := f.Replace(Replacement{
 		Path: a.Path, Pattern: a.Pattern, Repl: a.Repl, Count: int(count), Flags: flags,
 		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound, NotFound: textOf(a.NotFoundContent),
-		Backup: suffix(c, a.Backup), DryRun: a.DryRun || f.Test, IgnoreMissing: a.IgnoreIfMissing, Literal: a.BackslashLiteral,
+		Backup: suffix(a.Backup), DryRun: a.DryRun || f.Test, IgnoreMissing: a.IgnoreIfMissing, Literal: a.BackslashLiteral,
 	})
 	if err != nil {
 		return fun.Result{}, err
@@ -224,7 +224,7 @@ func sed(ctx context.Context, c *fun.Call, a *sedArgs) (fun.Result, error) {
 	if a.NegateMatch {
 		limit += "!"
 	}
-	argv := append([]string{"sed", "-i" + suffix(c, a.Backup)}, strings.Fields(a.Options)...)
+	argv := append([]string{"sed", "-i" + suffix(a.Backup)}, strings.Fields(a.Options)...)
 	return result(f.runOn(ctx, p, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc(a.Before), esc(a.After), a.Flags))))
 }
 
@@ -332,7 +332,7 @@ func checkManaged(ctx context.Context, c *fun.Call, a *checkManagedArgs) (fun.Re
 }
 
 // given returns the return that a caller passes on, or a new one.
-func given(c *fun.Call, name string, ret *value.Map) *Return {
+func given(name string, ret *value.Map) *Return {
 	r := NewReturn(name)
 	m := ret
 	if m.Len() == 0 {
@@ -366,7 +366,7 @@ func checkPerms(ctx context.Context, c *fun.Call, a *checkPermsArgs) (fun.Result
 	f := on(c)
 	p := permsOf(a.Group, a.Mode, a.User)
 	p.Attrs, p.Follow = textOf(a.Attrs), a.FollowSymlinks
-	r := given(c, a.Name, a.Ret)
+	r := given(a.Name, a.Ret)
 	was, err := f.CheckPerms(ctx, a.Name, r, p)
 	if err != nil {
 		return fun.Result{}, err
@@ -448,7 +448,7 @@ func manageFile(ctx context.Context, c *fun.Call, a *manageFileArgs) (fun.Result
 				return fun.Result{}, err
 			}
 			if path == "" {
-				return fun.Value(given(c, a.Name, a.Ret).Fail("Source file '%s' not found", p.Source).Value())
+				return fun.Value(given(a.Name, a.Ret).Fail("Source file '%s' not found", p.Source).Value())
 			}
 			from.Content = f.FileAt(path)
 		}
@@ -463,5 +463,5 @@ func manageFile(ctx context.Context, c *fun.Call, a *manageFileArgs) (fun.Result
 		}
 		p.From = from
 	}
-	return fun.Value(f.ManageFile(ctx, given(c, a.Name, a.Ret), p).Value())
+	return fun.Value(f.ManageFile(ctx, given(a.Name, a.Ret), p).Value())
 }

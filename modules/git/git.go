@@ -126,7 +126,7 @@ func cwd(c *fun.Call, i in) (*Client, string) {
 	return g, g.Path(i.cwd)
 }
 
-func status(c *fun.Call, ignoreRetcode bool, code int) int {
+func status(ignoreRetcode bool, code int) int {
 	if ignoreRetcode {
 		return 0
 	}
@@ -318,7 +318,7 @@ func configGet(ctx context.Context, c *fun.Call, a *configGetArgs) (fun.Result, 
 		return fun.Result{}, err
 	}
 	vals, code, err := g.ConfigGet(ctx, f, a.Key)
-	res := fun.Result{Retcode: status(c, a.IgnoreRetcode, code)}
+	res := fun.Result{Retcode: status(a.IgnoreRetcode, code)}
 	switch {
 	case err != nil || code == 1:
 	case a.All:
@@ -349,7 +349,7 @@ func configGetRegexp(ctx context.Context, c *fun.Call, a *configGetRegexpArgs) (
 		return fun.Result{}, err
 	}
 	m, code, err := g.ConfigMatch(ctx, f, a.Key, a.ValueRegex)
-	return fun.Result{Value: m, Retcode: status(c, a.IgnoreRetcode, code)}, err
+	return fun.Result{Value: m, Retcode: status(a.IgnoreRetcode, code)}, err
 }
 
 type configSetArgs struct {
@@ -633,7 +633,7 @@ func merge(ctx context.Context, c *fun.Call, a *mergeArgs) (fun.Result, error) {
 }
 
 // mergeBaseRefs returns the refs of git.merge_base, checked against its options.
-func mergeBaseRefs(c *fun.Call, a *mergeBaseArgs) ([]string, error) {
+func mergeBaseRefs(a *mergeBaseArgs) ([]string, error) {
 	octopus, ancestor, independent, fork := a.Octopus, a.IsAncestor, a.Independent, a.ForkPoint != ""
 	if a.All && (independent || ancestor || fork) {
 		return nil, fun.Errorf("The 'all' argument is not compatible with 'independent', 'is_ancestor', or 'fork_point'")
@@ -679,7 +679,7 @@ type mergeBaseArgs struct {
 }
 
 func mergeBase(ctx context.Context, c *fun.Call, a *mergeBaseArgs) (fun.Result, error) {
-	refs, err := mergeBaseRefs(c, a)
+	refs, err := mergeBaseRefs(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -697,7 +697,7 @@ func mergeBase(ctx context.Context, c *fun.Call, a *mergeBaseArgs) (fun.Result, 
 		return fun.Result{}, err
 	}
 	if ancestor {
-		return fun.Result{Value: out.Retcode == 0, Retcode: status(c, a.IgnoreRetcode, out.Retcode)}, nil
+		return fun.Result{Value: out.Retcode == 0, Retcode: status(a.IgnoreRetcode, out.Retcode)}, nil
 	}
 	bases := lines(out.Stdout)
 	if a.All {

@@ -86,7 +86,7 @@ type buildArgs struct {
 }
 
 func build(_ context.Context, c *fun.Call, a *buildArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	job, fault := item(a.Name, a.Function, &a.jobArgs)
@@ -107,7 +107,7 @@ type addGiven struct {
 }
 
 func add(ctx context.Context, c *fun.Call, a *addGiven) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -128,7 +128,7 @@ func add(ctx context.Context, c *fun.Call, a *addGiven) (fun.Result, error) {
 	if dryRun(c, a.Test) {
 		return result(true, nil, "Job: %s would be added to schedule.", name)
 	}
-	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to add job %s to schedule. %v", name, err)
 	}
 	return result(true, value.MapOf(name, "added"), "Added job: %s to schedule.", name)
@@ -142,7 +142,7 @@ type modifyArgs struct {
 }
 
 func modify(ctx context.Context, c *fun.Call, a *modifyArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -172,7 +172,7 @@ func modify(ctx context.Context, c *fun.Call, a *modifyArgs) (fun.Result, error)
 	if dryRun(c, a.Test) {
 		return result(true, changes, "Job: %s would be modified in schedule.", name)
 	}
-	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to modify job %s in schedule. %v", name, err)
 	}
 	return result(true, changes, "Modified job: %s in schedule.", name)
@@ -185,7 +185,7 @@ type removeArgs struct {
 }
 
 func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -202,7 +202,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error)
 	if !b.conf.Has(name) {
 		return result(false, nil, "Failed to delete job %s from schedule. It is in the pillar", name)
 	}
-	if err := b.remove(ctx, c, []string{name}, persist(c, &a.saveArgs)); err != nil {
+	if err := b.remove(ctx, c, []string{name}, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to delete job %s from schedule. %v", name, err)
 	}
 	return result(true, value.MapOf(name, "removed"), "Deleted Job %s from schedule.", name)
@@ -234,7 +234,7 @@ func purge(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) {
 		changes.Set(name, "removed")
 	}
 	if len(names) > 0 {
-		if err := b.remove(ctx, c, names, persist(c, a)); err != nil {
+		if err := b.remove(ctx, c, names, persist(a)); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -252,7 +252,7 @@ func disableJob(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, er
 }
 
 func switchJob(ctx context.Context, c *fun.Call, a *removeArgs, on bool, verb, done, state string) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -268,7 +268,7 @@ func switchJob(ctx context.Context, c *fun.Call, a *removeArgs, on bool, verb, d
 		return result(true, nil, "Job: %s would be %s in schedule.", name, state)
 	}
 	job.Set("enabled", on)
-	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to %s job %s in schedule. %v", verb, name, err)
 	}
 	return result(true, value.MapOf(name, state), "%s Job %s in schedule.", done, name)
@@ -290,7 +290,7 @@ func switchAll(ctx context.Context, c *fun.Call, a *saveArgs, on bool, verb, don
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := b.set(ctx, c, "enabled", on, persist(c, a)); err != nil {
+	if err := b.set(ctx, c, "enabled", on, persist(a)); err != nil {
 		return result(false, nil, "Failed to %s schedule on minion. %v", verb, err)
 	}
 	return result(true, value.MapOf("schedule", state), "%s schedule on minion.", done)

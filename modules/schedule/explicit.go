@@ -80,7 +80,7 @@ type skipJobArgs struct {
 
 // skipJob. Salt: salt/modules/schedule.py skip_job.
 func skipJob(ctx context.Context, c *fun.Call, a *skipJobArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	if _, fault := singleTimes(c, &a.formatArg, a.CurrentTime); fault != "" {
@@ -98,7 +98,7 @@ type postponeJobArgs struct {
 
 // postponeJob. Salt: salt/modules/schedule.py postpone_job.
 func postponeJob(ctx context.Context, c *fun.Call, a *postponeJobArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	times, fault := singleTimes(c, &a.formatArg, a.CurrentTime, a.NewTime)
@@ -144,7 +144,7 @@ func moveJob(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) 
 // send adds a job to the schedule of other machines, which are those of the fleet
 // that the run has.
 func send(ctx context.Context, c *fun.Call, a *sendArgs, state, done string) (res fun.Result, sent bool, err error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		res, err = fun.Value(f)
 		return res, false, err
 	}

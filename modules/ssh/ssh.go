@@ -321,7 +321,7 @@ type setKnownHostArgs struct {
 func setKnownHost(ctx context.Context, c *fun.Call, a *setKnownHostArgs) (fun.Result, error) {
 	s, err := known(c, a.User, a.Config, a.FingerprintHashType).Set(ctx, Want{
 		Host: a.Hostname, Key: a.Key, Fingerprint: a.Fingerprint, Enc: a.Enc,
-		Port: a.Port.V, HasPort: !!a.Port.Given, HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout),
+		Port: a.Port.V, HasPort: a.Port.Given, HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout),
 	})
 	if err != nil {
 		return answer(nil, err)

@@ -69,8 +69,13 @@ func open(ctx context.Context, c *fun.Call, n names) (*store, error) {
 		s.base = p
 	}
 	for _, part := range [][2]string{
-		{"ca_name", n.CAName}, {"tls_dir", n.TLSDir}, {"CN", n.CN}, {"ca_filename", n.CAFilename},
-		{"cert_filename", n.CertFilename}, {"csr_filename", n.CSRFilename}, {"key_filename", n.KeyFilename},
+		{"ca_name", n.CAName},
+		{"tls_dir", n.TLSDir},
+		{"CN", n.CN},
+		{"ca_filename", n.CAFilename},
+		{"cert_filename", n.CertFilename},
+		{"csr_filename", n.CSRFilename},
+		{"key_filename", n.KeyFilename},
 	} {
 		if arg, v := part[0], part[1]; strings.Contains(v, "/") || v == ".." || v == "." {
 			return nil, fun.Errorf("%s must not have a slash: %q", arg, v)

@@ -527,7 +527,7 @@ func createPrivateKeyV2(_ context.Context, c *fun.Call, a *createPrivateKeyV2Arg
 		return fun.Result{}, err
 	}
 	size := a.Keysize
-	if bits := a.Rest.Map.At("bits"); bits != nil {
+	if bits := a.Rest.At("bits"); bits != nil {
 		size = bits
 	}
 	if err := checkEncoding(a.Encoding, "der", "pem", "pkcs12"); err != nil {

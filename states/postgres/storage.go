@@ -11,7 +11,7 @@ import (
 )
 
 // of adds the name of the database to a return about a schema.
-func of(c *fun.Call, a *dbnameArg, ret fun.Ret) fun.Ret {
+func of(a *dbnameArg, ret fun.Ret) fun.Ret {
 	ret.Extra = value.MapOf("dbname", a.Dbname)
 	return ret
 }
@@ -33,22 +33,22 @@ func schemaPresent(ctx context.Context, c *fun.Call, a *schemaPresentArgs) fun.R
 	due := "Schema " + c.Name + " is set to be created in database " + db + "."
 	all, err := s.Schemas(ctx)
 	if err != nil {
-		return of(c, &a.dbnameArg, unasked(c, err, failed, due))
+		return of(&a.dbnameArg, unasked(c, err, failed, due))
 	}
 	have := all.Map(c.Name)
 	switch {
 	case have == nil && c.Test:
-		return of(c, &a.dbnameArg, would(due))
+		return of(&a.dbnameArg, would(due))
 	case have == nil:
 		ok, err := s.CreateSchema(ctx, c.Name, owner)
-		return of(c, &a.dbnameArg, acted(ok, err, failed, done("Schema "+c.Name+" has been created in database "+db, c.Name, "Present")))
+		return of(&a.dbnameArg, acted(ok, err, failed, done("Schema "+c.Name+" has been created in database "+db, c.Name, "Present")))
 	case owner == "" || have.Str("owner") == owner:
-		return of(c, &a.dbnameArg, is("Schema "+c.Name+" already exists in database "+db))
+		return of(&a.dbnameArg, is("Schema "+c.Name+" already exists in database "+db))
 	case c.Test:
-		return of(c, &a.dbnameArg, would("Schema "+c.Name+" in database "+db+" is set to be owned by "+owner))
+		return of(&a.dbnameArg, would("Schema "+c.Name+" in database "+db+" is set to be owned by "+owner))
 	}
 	ok, err := s.OwnSchema(ctx, c.Name, owner)
-	return of(c, &a.dbnameArg, acted(ok, err, "Failed to change the owner of schema "+c.Name+" in database "+db,
+	return of(&a.dbnameArg, acted(ok, err, "Failed to change the owner of schema "+c.Name+" in database "+db,
 		done("The owner of schema "+c.Name+" in database "+db+" has been changed", c.Name, value.MapOf("owner", owner))))
 }
 
@@ -66,14 +66,14 @@ func schemaAbsent(ctx context.Context, c *fun.Call, a *schemaAbsentArgs) fun.Ret
 	all, err := s.Schemas(ctx)
 	switch {
 	case err != nil && !noDatabase(err, db):
-		return of(c, &a.dbnameArg, fun.Fail("Failed to look for schema %s: %v", c.Name, err))
+		return of(&a.dbnameArg, fun.Fail("Failed to look for schema %s: %v", c.Name, err))
 	case !all.Has(c.Name):
-		return of(c, &a.dbnameArg, is("Schema "+c.Name+" is not present in database "+db+", so it cannot be removed"))
+		return of(&a.dbnameArg, is("Schema "+c.Name+" is not present in database "+db+", so it cannot be removed"))
 	case c.Test:
-		return of(c, &a.dbnameArg, would("Schema "+c.Name+" is set to be removed from database "+db))
+		return of(&a.dbnameArg, would("Schema "+c.Name+" is set to be removed from database "+db))
 	}
 	ok, err := s.DropSchema(ctx, c.Name)
-	return of(c, &a.dbnameArg, acted(ok, err, "Schema "+c.Name+" failed to be removed", done("Schema "+c.Name+" has been removed from database "+db, c.Name, "Absent")))
+	return of(&a.dbnameArg, acted(ok, err, "Schema "+c.Name+" failed to be removed", done("Schema "+c.Name+" has been removed from database "+db, c.Name, "Absent")))
 }
 
 type tablespacePresentArgs struct {

@@ -141,7 +141,7 @@ func (i *installation) find(ctx context.Context) error {
 // before notes what is installed.
 func (i *installation) before(ctx context.Context, refresh bool) (err error) {
 	if refresh {
-		if err := i.refreshFor(ctx, i.c, &i.a.changeArgs); err != nil {
+		if err := i.refreshFor(ctx, &i.a.changeArgs); err != nil {
 			return err
 		}
 	}

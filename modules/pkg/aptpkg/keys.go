@@ -379,7 +379,7 @@ func (a *apt) keyFiles(dir string) ([]string, error) {
 
 // keyDir returns the directory that an argument names. ok is false where it is
 // needed and not there.
-func (a *apt) keyDir(c *fun.Call, args *keyDirArg, aptKey bool) (dir string, ok bool) {
+func (a *apt) keyDir(args *keyDirArg, aptKey bool) (dir string, ok bool) {
 	if dir = args.Keydir; dir == "" {
 		dir = keyringDir
 	}
@@ -402,7 +402,7 @@ type getRepoKeysArgs struct {
 func getRepoKeys(ctx context.Context, c *fun.Call, args *getRepoKeysArgs) (fun.Result, error) {
 	a := newApt(c)
 	k := newKeys(c, args.AptKey)
-	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
+	dir, ok := a.keyDir(&args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}
@@ -449,7 +449,7 @@ func addRepoKey(ctx context.Context, c *fun.Call, args *addRepoKeyArgs) (fun.Res
 	a := newApt(c)
 	k := newKeys(c, args.AptKey, args.Keyid...)
 	k.server, k.saltenv = args.Keyserver, args.Saltenv
-	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
+	dir, ok := a.keyDir(&args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}
@@ -509,7 +509,7 @@ type delRepoKeyArgs struct {
 func delRepoKey(ctx context.Context, c *fun.Call, args *delRepoKeyArgs) (fun.Result, error) {
 	a := newApt(c)
 	k := newKeys(c, args.AptKey, fun.ItemsOf(args.Keyid)...)
-	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
+	dir, ok := a.keyDir(&args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}

@@ -244,7 +244,7 @@ func expandRepoDef(_ context.Context, c *fun.Call, a *expandRepoDefArgs) (fun.Re
 	}
 	e := d.entry
 	e.File, e.Comment = aptsources.Main, ""
-	applyArgs(c, &a.entryArgs, &e)
+	applyArgs(&a.entryArgs, &e)
 	m := repoMap(&e)
 	m.Delete("enabled")
 	m.Set("line", e.String())
@@ -252,11 +252,11 @@ func expandRepoDef(_ context.Context, c *fun.Call, a *expandRepoDefArgs) (fun.Re
 }
 
 // applyArgs sets what the arguments of mod_repo say of an entry.
-func applyArgs(c *fun.Call, a *entryArgs, e *aptsources.Entry) {
-	if !!a.Comps.Given {
+func applyArgs(a *entryArgs, e *aptsources.Entry) {
+	if a.Comps.Given {
 		e.Comps = stripped(a.Comps.V)
 	}
-	if !!a.Architectures.Given {
+	if a.Architectures.Given {
 		e.Archs = stripped(a.Architectures.V)
 	}
 	if dist := a.Dist; dist != "" {
@@ -269,9 +269,9 @@ func applyArgs(c *fun.Call, a *entryArgs, e *aptsources.Entry) {
 		e.SignedBy = a.Signedby
 	}
 	switch {
-	case !!a.Disabled.Given:
+	case a.Disabled.Given:
 		e.Disabled = a.Disabled.V
-	case !!a.Enabled.Given:
+	case a.Enabled.Given:
 		e.Disabled = !a.Enabled.V
 	}
 }
@@ -321,7 +321,7 @@ func modRepo(ctx context.Context, c *fun.Call, args *modRepoArgs) (fun.Result, e
 	keys, file := newKeys(c, args.AptKey, args.Keyid...), args.File
 	keys.server, keys.url, keys.text, keys.saltenv = args.Keyserver, args.KeyURL, args.KeyText, args.Saltenv
 	if d.ppa != nil {
-		if res, done, err := a.addPPA(ctx, c, args, d); done || err != nil {
+		if res, done, err := a.addPPA(ctx, args, d); done || err != nil {
 			return res, err
 		}
 		if err := d.ppa.describe(ctx, c, keys); err != nil {
@@ -386,7 +386,7 @@ func checkRepoArgs(c *fun.Call, a *modRepoArgs) error {
 }
 
 // comment joins the argument comments. Salt: salt/utils/pkg/deb.py combine_comments.
-func comment(c *fun.Call, a *modRepoArgs) string {
+func comment(a *modRepoArgs) string {
 	words := a.Comments.V
 	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ").Replace(strings.Join(words, " ")))
 }
@@ -406,7 +406,7 @@ func (a *apt) edit(ctx context.Context, c *fun.Call, args *modRepoArgs, d *defin
 		s.Consolidate()
 	}
 	want := d.entry
-	applyArgs(c, &args.entryArgs, &want)
+	applyArgs(&args.entryArgs, &want)
 	e := d.target(s.Entries, &want, file)
 	if e == nil {
 		e = &want
@@ -417,20 +417,20 @@ func (a *apt) edit(ctx context.Context, c *fun.Call, args *modRepoArgs, d *defin
 		inherit(s.Entries, e)
 		s.Add(e)
 	} else {
-		change(c, args, e, &want, d.ppa != nil)
+		change(args, e, &want, d.ppa != nil)
 	}
 	if want.SignedBy != "" && !e.Disabled {
 		agree(s.Entries, e)
 	}
-	if !!args.Comments.Given {
-		e.Comment = comment(c, args)
+	if args.Comments.Given {
+		e.Comment = comment(args)
 	}
 	done, err := s.Save(a.env.Host)
 	if err != nil {
 		return nil, err
 	}
 	refresh := args.Refresh
-	if !!args.RefreshDB.Given {
+	if args.RefreshDB.Given {
 		refresh = args.RefreshDB.V
 	}
 	if refresh {
@@ -459,7 +459,7 @@ func (d *definition) target(list []*aptsources.Entry, want *aptsources.Entry, fi
 }
 
 // change makes an entry what is wanted. What is not named stays.
-func change(c *fun.Call, a *modRepoArgs, e, want *aptsources.Entry, isPPA bool) {
+func change(a *modRepoArgs, e, want *aptsources.Entry, isPPA bool) {
 	if !isPPA || a.URI != "" {
 		e.URI = want.URI
 	}
@@ -470,7 +470,7 @@ func change(c *fun.Call, a *modRepoArgs, e, want *aptsources.Entry, isPPA bool) 
 	if want.SignedBy != "" {
 		e.SignedBy = want.SignedBy
 	}
-	if !!a.Disabled.Given || !!a.Enabled.Given {
+	if a.Disabled.Given || a.Enabled.Given {
 		e.Disabled = want.Disabled
 	}
 	for _, o := range want.Options {

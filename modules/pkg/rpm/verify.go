@@ -86,7 +86,7 @@ func verify(ctx context.Context, c *fun.Call, a *verifyArgs) (fun.Result, error)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, err := Verify(ctx, c.Env, Verification{Names: wanted, Root: root(c, a.Root), Ignore: pkg.Words(a.IgnoreTypes), Options: pkg.Words(a.VerifyOptions)})
+	m, err := Verify(ctx, c.Env, Verification{Names: wanted, Root: a.Root, Ignore: pkg.Words(a.IgnoreTypes), Options: pkg.Words(a.VerifyOptions)})
 	return fun.Result{Value: m}, err
 }
 
@@ -171,12 +171,12 @@ func modified(ctx context.Context, c *fun.Call, a *modifiedGiven) (fun.Result, e
 			want.Set(k, v)
 		}
 	}
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		if s, _ := k.(string); !strings.HasPrefix(s, "_") {
 			want.Set(k, v)
 		}
 	}
-	return Modified(ctx, c.Env, root(c, a.Root), wanted, want)
+	return Modified(ctx, c.Env, a.Root, wanted, want)
 }
 
 // Modified returns by path which attributes of installed files differ from rpm's

@@ -471,7 +471,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error
 			}
 		}
 		for _, n := range names {
-			if w := y.removable(c, a, old, n, t.Version); w != "" {
+			if w := y.removable(a, old, n, t.Version); w != "" {
 				targets = append(targets, w)
 			}
 		}
@@ -499,7 +499,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error
 
 // removable returns the word by which an installed package is removed; "" where it is
 // not installed, or not in the version that is asked for.
-func (y *yum) removable(c *fun.Call, args *removeGiven, old *value.Map, name, version string) string {
+func (y *yum) removable(args *removeGiven, old *value.Map, name, version string) string {
 	switch {
 	case !old.Has(name):
 		return ""

@@ -291,7 +291,7 @@ func (y *yum) available(ctx context.Context, c *fun.Call, a *repoArgs, q repoQue
 	if err := pkg.CheckNames(q.patterns); err != nil {
 		return nil, err
 	}
-	repos, err := y.enabledRepos(c, a, q.strict)
+	repos, err := y.enabledRepos(a, q.strict)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func (y *yum) available(ctx context.Context, c *fun.Call, a *repoArgs, q repoQue
 
 // enabledRepos returns the repositories that a call means: those of fromrepo, or all
 // that are enabled.
-func (y *yum) enabledRepos(c *fun.Call, a *repoArgs, strict bool) ([]string, error) {
+func (y *yum) enabledRepos(a *repoArgs, strict bool) ([]string, error) {
 	if from := a.Fromrepo; len(from) > 0 {
 		return from, nil
 	}

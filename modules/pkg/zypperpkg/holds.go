@@ -145,7 +145,7 @@ func cleanLocks(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error
 }
 
 // held are the packages that a call of hold or unhold means.
-func held(c *fun.Call, a *holdGiven) ([]pkg.Target, error) {
+func held(a *holdGiven) ([]pkg.Target, error) {
 	pkgs := a.Pkgs
 	if len(pkgs) == 0 {
 		if a.Name == "" {
@@ -184,7 +184,7 @@ type holdGiven struct {
 }
 
 func hold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
-	list, err := held(c, a)
+	list, err := held(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -216,7 +216,7 @@ func hold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
 }
 
 func unhold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
-	list, err := held(c, a)
+	list, err := held(a)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -115,7 +115,7 @@ func (z *zypper) hint(ctx context.Context, targets []string, failed error) strin
 
 // installAll runs zypper for packages, and again for those that are downgraded.
 func (z *zypper) installAll(ctx context.Context, c *fun.Call, a *installArgs, targets []string) error {
-	args := installArguments(c, a)
+	args := installArguments(a)
 	h := how{vendor: a.Allowvendorchange || !a.Novendorchange, faults: a.IgnoreRepoFailure}
 	var down []string
 	for part := range slices.Chunk(targets, chunk) {
@@ -136,7 +136,7 @@ func (z *zypper) installAll(ctx context.Context, c *fun.Call, a *installArgs, ta
 }
 
 // installArguments are those of zypper before the names of packages.
-func installArguments(c *fun.Call, a *installArgs) []string {
+func installArguments(a *installArgs) []string {
 	var args []string
 	if a.SkipVerify {
 		args = append(args, "--no-gpg-checks")
@@ -170,8 +170,8 @@ func (z *zypper) targets(ctx context.Context, c *fun.Call, a *installArgs) (targ
 	switch {
 	case len(req.Pkgs) > 0 && len(req.Sources) > 0:
 		return nil, nil, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
-	case !!a.AdvisoryIds.Given:
-		targets, err = z.advisories(ctx, c, a)
+	case a.AdvisoryIds.Given:
+		targets, err = z.advisories(ctx, a)
 		return targets, nil, err
 	case len(req.Sources) > 0:
 		files, err := req.Files(ctx, c.Env)
@@ -219,7 +219,7 @@ func (z *zypper) targets(ctx context.Context, c *fun.Call, a *installArgs) (targ
 // operators are those that zypper knows.
 var operators = []string{"<", "<=", "=", ">=", ">"}
 
-func (z *zypper) advisories(ctx context.Context, c *fun.Call, a *installArgs) ([]string, error) {
+func (z *zypper) advisories(ctx context.Context, a *installArgs) ([]string, error) {
 	ids := a.AdvisoryIds.V
 	if len(ids) == 0 {
 		ids = []string{a.Name}

@@ -325,7 +325,7 @@ type refreshDBArgs struct {
 
 func refreshDB(ctx context.Context, c *fun.Call, a *refreshDBArgs) (fun.Result, error) {
 	r := refreshOf(c)
-	if !!a.Force.Given {
+	if a.Force.Given {
 		r.force = a.Force.V
 	}
 	r.importKeys, r.repos = a.Gpgautoimport, a.Repos

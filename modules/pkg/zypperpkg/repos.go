@@ -123,7 +123,7 @@ func modRepo(ctx context.Context, c *fun.Call, a *modRepoArgs) (fun.Result, erro
 	if err := checkAlias(a.Repo); err != nil {
 		return fun.Result{}, err
 	}
-	m, err := z.modify(ctx, a.Repo, a.Rest.Map.Copy())
+	m, err := z.modify(ctx, a.Repo, a.Rest.Copy())
 	return fun.Result{Value: m}, err
 }
 
