@@ -340,7 +340,7 @@ func modRepo(ctx context.Context, c *fun.Call, args *modRepoArgs) (fun.Result, e
 	if err := a.importKeys(ctx, keys, d.entry.SignedBy); err != nil {
 		return fun.Result{}, err
 	}
-	e, err := a.edit(ctx, c, args, d, file)
+	e, err := a.edit(ctx, args, d, file)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -393,7 +393,7 @@ func comment(a *modRepoArgs) string {
 
 // edit changes the lists as mod_repo is asked to, and refreshes them. It returns
 // the entry, whose Line is the one before the change.
-func (a *apt) edit(ctx context.Context, c *fun.Call, args *modRepoArgs, d *definition, file string) (*aptsources.Entry, error) {
+func (a *apt) edit(ctx context.Context, args *modRepoArgs, d *definition, file string) (*aptsources.Entry, error) {
 	defer textfile.Lock(a.env, aptsources.Main)()
 	s, err := aptsources.Read(a.env.Host, file)
 	if err != nil {

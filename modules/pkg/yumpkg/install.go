@@ -194,7 +194,7 @@ func (i *installation) findNamed(ctx context.Context, list []pkg.Target) error {
 	available := value.NewMap(0)
 	if len(open) > 0 {
 		var err error
-		if available, err = i.available(ctx, i.c, &i.a.repoArgs, repoQuery{patterns: open, strict: true}); err != nil {
+		if available, err = i.available(ctx, &i.a.repoArgs, repoQuery{patterns: open, strict: true}); err != nil {
 			return err
 		}
 	}
@@ -425,7 +425,7 @@ func (i *installation) hint(ctx context.Context) string {
 			continue
 		}
 		w := slices.Concat(i.targets, i.down)[n]
-		all, err := i.available(ctx, i.c, &i.a.repoArgs, repoQuery{patterns: []string{w.name}, strict: true})
+		all, err := i.available(ctx, &i.a.repoArgs, repoQuery{patterns: []string{w.name}, strict: true})
 		if err != nil || w.name == w.text {
 			return ""
 		}

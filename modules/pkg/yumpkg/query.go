@@ -271,7 +271,7 @@ func listRepoPkgs(ctx context.Context, c *fun.Call, a *listRepoPkgsArgs) (fun.Re
 		return fun.Result{}, err
 	}
 	q := repoQuery{patterns: pkg.Names(c), byRepo: a.Byrepo, cacheOnly: a.Cacheonly, strict: a.StrictConfig}
-	m, err := y.available(ctx, c, &a.repoArgs, q)
+	m, err := y.available(ctx, &a.repoArgs, q)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -287,7 +287,7 @@ type repoQuery struct {
 // available returns the versions that repositories have of packages, newest first;
 // by repository if q.byRepo.
 // Salt: salt/modules/yumpkg.py list_repo_pkgs.
-func (y *yum) available(ctx context.Context, c *fun.Call, a *repoArgs, q repoQuery) (*value.Map, error) {
+func (y *yum) available(ctx context.Context, a *repoArgs, q repoQuery) (*value.Map, error) {
 	if err := pkg.CheckNames(q.patterns); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 	if err != nil {
 		return fun.Result{}, err
 	}
-	failed := z.installAll(ctx, c, a, targets)
+	failed := z.installAll(ctx, a, targets)
 	found, err := now()
 	if err != nil {
 		return fun.Result{}, err
@@ -114,7 +114,7 @@ func (z *zypper) hint(ctx context.Context, targets []string, failed error) strin
 }
 
 // installAll runs zypper for packages, and again for those that are downgraded.
-func (z *zypper) installAll(ctx context.Context, c *fun.Call, a *installArgs, targets []string) error {
+func (z *zypper) installAll(ctx context.Context, a *installArgs, targets []string) error {
 	args := installArguments(a)
 	h := how{vendor: a.Allowvendorchange || !a.Novendorchange, faults: a.IgnoreRepoFailure}
 	var down []string
