@@ -22,7 +22,7 @@ type mounting struct{ point, device, fstype, opts string }
 type runChrootArgs struct {
 	Root string      `arg:"root,required,path" doc:"the root directory"`
 	Cmd  value.Value `arg:"cmd,required,str|list" doc:"the command; a list is its words"`
-	_    string      `arg:"cwd,path" doc:"working directory of chroot(8); the command starts in the root directory"`
+	Cwd  string      `arg:"cwd,path" doc:"working directory of chroot(8); the command starts in the root directory"`
 	stdinArgs
 	userArgs
 	pythonShellArgs
@@ -44,6 +44,8 @@ type runChrootArgs struct {
 	_ fun.Kwargs
 }
 
+func (a *runChrootArgs) dir() string { return a.Cwd }
+
 // runChroot runs a command in another root directory, where /dev, /proc, /sys and
 // the directories of binds are mounted. What was mounted there before stays so.
 // At the end the processes that the command left behind are ended, and what was
@@ -54,9 +56,9 @@ type runChrootArgs struct {
 // cannot be mounted is an error, and nothing is run. Where /dev, /proc or /sys cannot
 // be mounted, as in many containers, that is a warning; Salt says nothing.
 func runChroot(ctx context.Context, c *fun.Call, a *runChrootArgs) (fun.Result, error) {
-	o := options(c)
+	o := commandOptions(c, a)
 	// Before anything is mounted, and for the command without chroot's own words.
-	if err := c.Env.Limits.Command(command(c, a.Cmd)); err != nil {
+	if err := c.Env.Limits.Command(command(a.Cmd)); err != nil {
 		return fun.Result{}, err
 	}
 	o.Written = false
@@ -80,7 +82,7 @@ func runChroot(ctx context.Context, c *fun.Call, a *runChrootArgs) (fun.Result, 
 	if err != nil || root == "/" {
 		return fun.Result{}, fun.Errorf("root '%s' is not a directory in which a command can be run", a.Root)
 	}
-	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(c, a.Cmd))
+	words := chrootWords(c.Env.Host, root, o.RunAs, o.Group, command(a.Cmd))
 	o.RunAs, o.Group, o.Root, o.PythonShell = "", "", "", true
 	mounted, err := mountAll(ctx, c, a, root)
 	var out Out

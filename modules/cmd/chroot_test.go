@@ -23,23 +23,35 @@ type mountTable struct {
 	fails  string // mount point that cannot be mounted
 }
 
+type mountNameArgs struct {
+	_    fun.Arguments
+	Name string `arg:"name,required"`
+}
+
+type mountArgs struct {
+	mountNameArgs
+	Device string `arg:"device"`
+	_      bool   `arg:"mkmnt"`
+	_      string `arg:"fstype"`
+	Opts   string `arg:"opts"`
+}
+
 func (m *mountTable) module() fun.Module {
-	name := fun.Arg{Name: "name", Type: fun.Str, Required: true}
 	return fun.Module{Name: "mount", Kind: fun.Exec, Specs: []fun.Spec{
-		{Name: "is_mounted", Args: []fun.Arg{name}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			return fun.Value(slices.Contains(m.points, c.Str("name")))
+		{Name: "is_mounted", Do: func(_ context.Context, _ *fun.Call, a *mountNameArgs) (fun.Result, error) {
+			return fun.Value(slices.Contains(m.points, a.Name))
 		}},
-		{Name: "mount", Args: []fun.Arg{name, {Name: "device", Type: fun.Str}, {Name: "mkmnt", Type: fun.Bool}, {Name: "fstype", Type: fun.Str}, {Name: "opts", Type: fun.Str}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			if c.Str("name") == m.fails {
+		{Name: "mount", Do: func(_ context.Context, _ *fun.Call, a *mountArgs) (fun.Result, error) {
+			if a.Name == m.fails {
 				return fun.Value("mount: no such device")
 			}
-			m.points = append(m.points, c.Str("name"))
-			m.log = append(m.log, strings.TrimSpace("mount "+c.Str("device")+" "+c.Str("name")+" "+c.Str("opts")))
+			m.points = append(m.points, a.Name)
+			m.log = append(m.log, strings.TrimSpace("mount "+a.Device+" "+a.Name+" "+a.Opts))
 			return fun.Value(true)
 		}},
-		{Name: "umount", Args: []fun.Arg{name}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			m.points = slices.DeleteFunc(m.points, func(p string) bool { return p == c.Str("name") })
-			m.log = append(m.log, "umount "+c.Str("name"))
+		{Name: "umount", Do: func(_ context.Context, _ *fun.Call, a *mountNameArgs) (fun.Result, error) {
+			m.points = slices.DeleteFunc(m.points, func(p string) bool { return p == a.Name })
+			m.log = append(m.log, "umount "+a.Name)
 			return fun.Value(true)
 		}},
 	}}

@@ -24,27 +24,32 @@ func Module() fun.Module {
 	return fun.Module{Name: "cmd", Kind: fun.Exec, Doc: "Run commands and scripts.", Specs: specs}
 }
 
-// options reads the shared arguments.
-func options(c *fun.Call) Options {
+// commandOptions reads the arguments for a command.
+func commandOptions(c *fun.Call, a ofCommand) Options {
+	o := options(c, a)
+	o.CleanEnv, o.PrependPath, o.NoStrip = a.clean(), a.prepend(), !a.strip()
+	return o
+}
+
+// options reads the arguments that commands and scripts have.
+func options(c *fun.Call, a common) Options {
+	user, success, limit := a.user(), a.success(), a.limit()
 	o := Options{
-		Cwd: c.Str("cwd"), Stdin: c.Str("stdin"), RunAs: c.Str("runas"), Group: c.Str("group"), Shell: c.Str("shell"),
-		Template: c.Str("template"), Umask: c.Str("umask"), HideOutput: c.Bool("hide_output"), SaltEnv: c.Str("saltenv"), Background: c.Bool("bg"),
+		Cwd: a.dir(), Stdin: a.input(), RunAs: user.RunAs, Group: user.Group, Shell: user.Shell,
+		Template: a.engine(), Umask: a.mask(), HideOutput: a.hidden(), SaltEnv: a.fileEnv(), Background: a.background(),
 		Root: value.Str(orEmpty(c.Kw.At("root"))), LeaveOn: value.Truth(c.Kw.At("ignore_timeout")),
 	}
-	env, slip := ParseEnv(c.Value("env"))
+	env, slip := ParseEnv(a.vars())
 	if o.Env = env; slip != "" {
 		c.Env.Warn(fun.Warning{Text: slip})
 	}
-	o.Fault = value.Fault(c.Value("env"), "bool")
-	o.SuccessStdout, o.SuccessStderr = c.Strings("success_stdout"), c.Strings("success_stderr")
-	o.KeepLocale = !c.Bool("reset_system_locale")
-	if c.Declares("clean_env") { // what scripts do not have
-		o.CleanEnv, o.PrependPath, o.NoStrip = c.Bool("clean_env"), c.Str("prepend_path"), !c.Bool("rstrip")
-	}
+	o.Fault = value.Fault(a.vars(), "bool")
+	o.SuccessStdout, o.SuccessStderr = success.SuccessStdout, success.SuccessStderr
+	o.KeepLocale = !limit.ResetSystemLocale
 	if !value.Truth(c.Kw.At("stdin_raw_newlines")) {
 		o.Stdin = strings.ReplaceAll(o.Stdin, `\n`, "\n") // a newline as command lines have it
 	}
-	for _, x := range c.List("success_retcodes") {
+	for _, x := range success.SuccessRetcodes {
 		n, err := value.ToInt(x)
 		if err != nil {
 			o.Fault = &fun.InvocationError{Msg: "success_retcodes must be a list of integers"}
@@ -54,7 +59,7 @@ func options(c *fun.Call) Options {
 			o.SuccessRetcodes = append(o.SuccessRetcodes, code)
 		}
 	}
-	switch v := c.Value("timeout").(type) {
+	switch v := limit.Timeout.(type) {
 	case nil, bool, int64, float64:
 		o.Timeout, _ = value.Seconds(v) // a number
 	default:
@@ -62,7 +67,7 @@ func options(c *fun.Call) Options {
 			o.Fault = value.Raise("salt.exceptions.TimedProcTimeoutError", "Error: timeout %s must be a number", value.Str(v))
 		}
 	}
-	o.PythonShell, o.Written = pythonShell(c, c.Value("python_shell")), true
+	o.PythonShell, o.Written = pythonShell(c, a.inShell()), true
 	return o
 }
 
@@ -76,9 +81,9 @@ func orEmpty(v value.Value) value.Value {
 // pythonShell resolves python_shell: where it is not given, a call from the
 // command line or a job (it has a jid) uses the shell, one from a template does
 // not. Salt: salt/modules/cmdmod.py _python_shell_default.
-func pythonShell(c *fun.Call, argPythonShell value.Value) bool {
-	if v := argPythonShell; v != nil {
-		return value.Truth(v)
+func pythonShell(c *fun.Call, given fun.Opt[bool]) bool {
+	if given.Given {
+		return given.V
 	}
 	if c.Kw.Has("__pub_jid") {
 		return true
@@ -88,7 +93,7 @@ func pythonShell(c *fun.Call, argPythonShell value.Value) bool {
 }
 
 // command returns the command of a call; a list is joined to words.
-func command(c *fun.Call, cmd value.Value) string {
+func command(cmd value.Value) string {
 	switch v := cmd.(type) {
 	case *value.List:
 		words := make([]string, v.Len())
@@ -104,18 +109,18 @@ func command(c *fun.Call, cmd value.Value) string {
 }
 
 // finish runs the command and makes the result of pick.
-func finish(ctx context.Context, c *fun.Call, o Options, pick func(Out) value.Value) (fun.Result, error) {
-	cmd := command(c, c.Value("cmd"))
+func finish(ctx context.Context, c *fun.Call, a ofOne, o Options, pick func(Out) value.Value) (fun.Result, error) {
+	cmd := command(a.command())
 	out, err := Run(ctx, c.Env, cmd, o)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if out.Retcode != 0 && !out.TimedOut && !c.Bool("ignore_retcode") && c.Bool("raise_err") {
+	if out.Retcode != 0 && !out.TimedOut && !a.ignored() && a.raises() {
 		return fun.Result{}, fun.Errorf("%s", out.Stdout)
 	}
 	res := fun.Result{Value: pick(out), Retcode: out.Retcode}
 	// Salt counts a command that ran out of time as no failure of cmd.run.
-	if c.Bool("ignore_retcode") || out.TimedOut {
+	if a.ignored() || out.TimedOut {
 		res.Retcode = 0
 	}
 	return res, nil
@@ -148,10 +153,10 @@ type runOutputArgs struct {
 	_ fun.Kwargs
 }
 
-func runOutput(ctx context.Context, c *fun.Call, _ *runOutputArgs) (fun.Result, error) {
-	o := options(c)
+func runOutput(ctx context.Context, c *fun.Call, a *runOutputArgs) (fun.Result, error) {
+	o := commandOptions(c, a)
 	o.Merge = true
-	return finish(ctx, c, o, stdout)
+	return finish(ctx, c, a, o, stdout)
 }
 
 type shellOutputArgs struct {
@@ -179,10 +184,10 @@ type shellOutputArgs struct {
 	_ fun.Kwargs
 }
 
-func shellOutput(ctx context.Context, c *fun.Call, _ *shellOutputArgs) (fun.Result, error) {
-	o := options(c)
+func shellOutput(ctx context.Context, c *fun.Call, a *shellOutputArgs) (fun.Result, error) {
+	o := commandOptions(c, a)
 	o.Merge, o.PythonShell = true, true
-	return finish(ctx, c, o, stdout)
+	return finish(ctx, c, a, o, stdout)
 }
 
 // runStdoutArgs are the arguments of runStdout and runStderr.
@@ -211,12 +216,12 @@ type runStdoutArgs struct {
 	_ fun.Kwargs
 }
 
-func runStdout(ctx context.Context, c *fun.Call, _ *runStdoutArgs) (fun.Result, error) {
-	return finish(ctx, c, options(c), stdout)
+func runStdout(ctx context.Context, c *fun.Call, a *runStdoutArgs) (fun.Result, error) {
+	return finish(ctx, c, a, commandOptions(c, a), stdout)
 }
 
-func runStderr(ctx context.Context, c *fun.Call, _ *runStdoutArgs) (fun.Result, error) {
-	return finish(ctx, c, options(c), func(o Out) value.Value { return o.Stderr })
+func runStderr(ctx context.Context, c *fun.Call, a *runStdoutArgs) (fun.Result, error) {
+	return finish(ctx, c, a, commandOptions(c, a), func(o Out) value.Value { return o.Stderr })
 }
 
 type runAllArgs struct {
@@ -246,9 +251,9 @@ type runAllArgs struct {
 }
 
 func runAll(ctx context.Context, c *fun.Call, a *runAllArgs) (fun.Result, error) {
-	o := options(c)
+	o := commandOptions(c, a)
 	o.Merge = a.RedirectStderr
-	return finish(ctx, c, o, func(o Out) value.Value { return o.Value() })
+	return finish(ctx, c, a, o, func(o Out) value.Value { return o.Value() })
 }
 
 type retcodeArgs struct {
@@ -276,10 +281,10 @@ type retcodeArgs struct {
 	_ fun.Kwargs
 }
 
-func retcode(ctx context.Context, c *fun.Call, _ *retcodeArgs) (fun.Result, error) {
-	o := options(c)
+func retcode(ctx context.Context, c *fun.Call, a *retcodeArgs) (fun.Result, error) {
+	o := commandOptions(c, a)
 	o.Merge = true
-	return finish(ctx, c, o, func(o Out) value.Value { return o.Status() })
+	return finish(ctx, c, a, o, func(o Out) value.Value { return o.Status() })
 }
 
 type runBgArgs struct {
@@ -307,10 +312,10 @@ type runBgArgs struct {
 	_ fun.Kwargs
 }
 
-func runBg(ctx context.Context, c *fun.Call, _ *runBgArgs) (fun.Result, error) {
-	o := options(c)
+func runBg(ctx context.Context, c *fun.Call, a *runBgArgs) (fun.Result, error) {
+	o := commandOptions(c, a)
 	o.Background = true
-	return finish(ctx, c, o, func(o Out) value.Value { return value.MapOf("pid", int64(o.PID)) })
+	return finish(ctx, c, a, o, func(o Out) value.Value { return value.MapOf("pid", int64(o.PID)) })
 }
 
 func hasExec(_ context.Context, c *fun.Call, a *programArg) (fun.Result, error) {
@@ -384,11 +389,11 @@ func execCodeAll(ctx context.Context, c *fun.Call, a *execCodeArgs) (fun.Result,
 		return fun.Result{}, err
 	}
 	defer done()
-	user, _ := a.Rest.Map.At("runas").(string)
+	user, _ := a.Rest.At("runas").(string)
 	if err := handOver(ctx, c.Env.Host, path, user); err != nil {
 		return fun.Result{}, err
 	}
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	kw.Set("cwd", a.Cwd)
 	kw.Set("python_shell", false)
 	words := value.Strings(append([]string{lang, path}, a.Args...)...)
@@ -460,7 +465,7 @@ type scriptGiven struct {
 }
 
 func script(ctx context.Context, c *fun.Call, a *scriptGiven) (fun.Result, error) {
-	out, cached, err := RunScript(ctx, c)
+	out, cached, err := runScript(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -485,7 +490,7 @@ type scriptRetcodeArgs struct {
 	userArgs
 	pythonShellArgs
 	envArgs
-	_ string `arg:"template" default:"jinja" doc:"engine that renders the script first"`
+	Template string `arg:"template" default:"jinja" doc:"engine that renders the script first"`
 	umaskArgs
 	timeoutArgs
 	saltenvArgs
@@ -500,8 +505,10 @@ type scriptRetcodeArgs struct {
 	_ fun.Kwargs
 }
 
-func scriptRetcode(ctx context.Context, c *fun.Call, _ *scriptRetcodeArgs) (fun.Result, error) {
-	out, cached, err := RunScript(ctx, c)
+func (a *scriptRetcodeArgs) engine() string { return a.Template }
+
+func scriptRetcode(ctx context.Context, c *fun.Call, a *scriptRetcodeArgs) (fun.Result, error) {
+	out, cached, err := runScript(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -512,12 +519,11 @@ func scriptRetcode(ctx context.Context, c *fun.Call, _ *scriptRetcodeArgs) (fun.
 	return res, nil
 }
 
-// RunScript runs the script of a bound call of cmd.script. cached is false
-// where the script could not be had.
-// Salt: salt/modules/cmdmod.py script.
-func RunScript(ctx context.Context, c *fun.Call) (out Out, cached bool, err error) {
-	source := c.Str("source")
-	text, err := scriptText(ctx, c, source)
+// runScript runs the script of a call. cached is false where the script could not be
+// had. Salt: salt/modules/cmdmod.py script.
+func runScript(ctx context.Context, c *fun.Call, a ofScript) (out Out, cached bool, err error) {
+	source, args := a.script().Source, a.script().Args
+	text, err := scriptText(ctx, c, a)
 	if err != nil {
 		return Out{}, false, err
 	}
@@ -529,15 +535,15 @@ func RunScript(ctx context.Context, c *fun.Call) (out Out, cached bool, err erro
 		return Out{}, false, err
 	}
 	defer done()
-	o := options(c)
+	o := options(c, a)
 	if err := handOver(ctx, c.Env.Host, path, o.RunAs); err != nil {
 		return Out{}, false, err
 	}
 	cmd := proc.Quote(path)
 	o.Forms = []string{source}
-	if args := c.Value("args"); args != nil && args != "" {
-		cmd += " " + value.Str(args)
-		o.Forms[0] += " " + value.Str(args)
+	if args != "" {
+		cmd += " " + args
+		o.Forms[0] += " " + args
 	}
 	o.Template = ""
 	out, err = Run(ctx, c.Env, cmd, o)
@@ -549,9 +555,9 @@ const maxScript = 64 << 20
 
 // scriptText returns the script, rendered where a template engine is named;
 // nil where it is not there.
-func scriptText(ctx context.Context, c *fun.Call, source string) ([]byte, error) {
-	saltenv := c.Str("saltenv")
-	cl := cp.New(c.Env, saltenv)
+func scriptText(ctx context.Context, c *fun.Call, a ofScript) ([]byte, error) {
+	source := a.script().Source
+	cl := cp.New(c.Env, a.fileEnv())
 	r, err := cl.Open(ctx, source, cp.Options{})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -567,11 +573,11 @@ func scriptText(ctx context.Context, c *fun.Call, source string) ([]byte, error)
 	if len(b) > maxScript {
 		return nil, fun.Errorf("The script %s is larger than %d bytes", source, maxScript)
 	}
-	engine := c.Str("template")
+	engine, given := a.engine(), a.templateVars()
 	if engine == "" {
 		return b, nil
 	}
-	s, err := cl.Render(ctx, engine, source, b, cp.Vars(nil, c.Map("defaults"), c.Map("context")))
+	s, err := cl.Render(ctx, engine, source, b, cp.Vars(nil, given.Defaults, given.Context))
 	if err != nil {
 		return nil, err
 	}

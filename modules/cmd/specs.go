@@ -6,8 +6,8 @@ import (
 )
 
 type sourceArg struct {
-	_ fun.Arguments
-	_ string `arg:"source,required,path" doc:"the script: salt://, http(s):// or a path"`
+	_      fun.Arguments
+	Source string `arg:"source,required,path" doc:"the script: salt://, http(s):// or a path"`
 }
 
 type programArg struct {
@@ -16,65 +16,127 @@ type programArg struct {
 }
 
 type cwdArg struct {
-	_ fun.Arguments
-	_ string `arg:"cwd,path" doc:"working directory; default: the home directory of the user"`
+	_   fun.Arguments
+	Cwd string `arg:"cwd,path" doc:"working directory; default: the home directory of the user"`
 }
+
+func (a *cwdArg) dir() string { return a.Cwd }
 
 // The groups of arguments that say how a command is run: Salt's functions have them
 // in different orders. Umask and timeout take any value, so that what is wrong with
 // them is said in Salt's words.
+
+// common are the arguments of all functions that run a command or a script.
+type common interface {
+	dir() string
+	input() string
+	user() *userArgs
+	inShell() fun.Opt[bool]
+	vars() value.Value
+	engine() string
+	mask() string
+	hidden() bool
+	limit() *timeoutArgs
+	fileEnv() string
+	background() bool
+	success() *successArgs
+}
+
+// ofCommand are the arguments of functions that run a command.
+type ofCommand interface {
+	common
+	clean() bool
+	prepend() string
+	strip() bool
+}
+
+// ofOne are those of functions that run one command in the usual way.
+type ofOne interface {
+	ofCommand
+	command() value.Value
+	ignored() bool
+	raises() bool
+}
+
+// ofScript are the arguments of functions that run a script.
+type ofScript interface {
+	common
+	script() *scriptArgs
+	templateVars() *contextArgs
+}
+
 type cmdArgs struct {
-	_ value.Value `arg:"cmd,required,str|list" doc:"the command; a list is its words"`
+	Cmd value.Value `arg:"cmd,required,str|list" doc:"the command; a list is its words"`
 	cwdArg
 }
+
+func (a *cmdArgs) command() value.Value { return a.Cmd }
 
 type scriptArgs struct {
 	sourceArg
-	_ string `arg:"args" doc:"arguments of the script"`
+	Args string `arg:"args" doc:"arguments of the script"`
 	cwdArg
 }
 
+func (a *scriptArgs) script() *scriptArgs { return a }
+
 type stdinArgs struct {
-	_ fun.Arguments
-	_ string `arg:"stdin" doc:"text for standard input; a backslash and n is a newline unless stdin_raw_newlines is given"`
+	_     fun.Arguments
+	Stdin string `arg:"stdin" doc:"text for standard input; a backslash and n is a newline unless stdin_raw_newlines is given"`
 }
+
+func (a *stdinArgs) input() string { return a.Stdin }
 
 type userArgs struct {
-	_ fun.Arguments
-	_ string `arg:"runas" doc:"user to run as"`
-	_ string `arg:"group" doc:"primary group to run with"`
-	_ string `arg:"shell" doc:"shell; default: the grain shell"`
+	_     fun.Arguments
+	RunAs string `arg:"runas" doc:"user to run as"`
+	Group string `arg:"group" doc:"primary group to run with"`
+	Shell string `arg:"shell" doc:"shell; default: the grain shell"`
 }
+
+func (a *userArgs) user() *userArgs { return a }
 
 type pythonShellArgs struct {
-	_ fun.Arguments
-	_ bool `arg:"python_shell" doc:"run in the shell; default: true from the command line, false from templates"`
+	_           fun.Arguments
+	PythonShell fun.Opt[bool] `arg:"python_shell" doc:"run in the shell; default: true from the command line, false from templates"`
 }
+
+func (a *pythonShellArgs) inShell() fun.Opt[bool] { return a.PythonShell }
 
 type envArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"env" doc:"environment variables, a mapping or a list of mappings"`
+	_   fun.Arguments
+	Env value.Value `arg:"env" doc:"environment variables, a mapping or a list of mappings"`
 }
+
+func (a *envArgs) vars() value.Value { return a.Env }
 
 type cleanEnvArgs struct {
-	_ fun.Arguments
-	_ bool `arg:"clean_env" default:"False" doc:"do not pass on the environment of brine"`
+	_        fun.Arguments
+	CleanEnv bool `arg:"clean_env" default:"False" doc:"do not pass on the environment of brine"`
 }
+
+func (a *cleanEnvArgs) clean() bool { return a.CleanEnv }
 
 type templateArgs struct {
-	_ fun.Arguments
-	_ string `arg:"template" doc:"engine that renders the command or script first, such as jinja"`
+	_        fun.Arguments
+	Template string `arg:"template" doc:"engine that renders the command or script first, such as jinja"`
 }
+
+func (a *templateArgs) engine() string { return a.Template }
 
 type rstripArgs struct {
-	_ fun.Arguments
-	_ bool `arg:"rstrip" default:"True" doc:"strip white space from the end of the output"`
+	_      fun.Arguments
+	Rstrip bool `arg:"rstrip" default:"True" doc:"strip white space from the end of the output"`
 }
 
+func (a *rstripArgs) strip() bool { return a.Rstrip }
+
 type umaskArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"umask" doc:"umask in octal digits"`
+	_     fun.Arguments
+	Umask string `arg:"umask,any" doc:"umask in octal digits"`
 }
+
+func (a *umaskArgs) mask() string { return a.Umask }
 
 type logArgs struct {
 	_ fun.Arguments
@@ -84,25 +146,33 @@ type logArgs struct {
 }
 
 type hideArgs struct {
-	_ fun.Arguments
-	_ bool `arg:"hide_output" default:"False" doc:"return empty output"`
+	_          fun.Arguments
+	HideOutput bool `arg:"hide_output" default:"False" doc:"return empty output"`
 }
 
+func (a *hideArgs) hidden() bool { return a.HideOutput }
+
 type timeoutArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"timeout" unit:"s" doc:"stop the command after this time"`
-	_ bool        `arg:"reset_system_locale" default:"True" doc:"run with the locale C"`
+	_                 fun.Arguments
+	Timeout           value.Value `arg:"timeout" unit:"s" doc:"stop the command after this time"`
+	ResetSystemLocale bool        `arg:"reset_system_locale" default:"True" doc:"run with the locale C"`
 }
+
+func (a *timeoutArgs) limit() *timeoutArgs { return a }
 
 type ignoreArgs struct {
 	_             fun.Arguments
 	IgnoreRetcode bool `arg:"ignore_retcode" default:"False" doc:"a status other than 0 is not a failure"`
 }
 
+func (a *ignoreArgs) ignored() bool { return a.IgnoreRetcode }
+
 type saltenvArgs struct {
-	_ fun.Arguments
-	_ string `arg:"saltenv" doc:"environment of the template or script"`
+	_       fun.Arguments
+	SaltEnv string `arg:"saltenv" doc:"environment of the template or script"`
 }
+
+func (a *saltenvArgs) fileEnv() string { return a.SaltEnv }
 
 type vtArgs struct {
 	_ fun.Arguments
@@ -110,9 +180,11 @@ type vtArgs struct {
 }
 
 type bgArgs struct {
-	_ fun.Arguments
-	_ bool `arg:"bg" default:"False" doc:"start the command and do not wait"`
+	_          fun.Arguments
+	Background bool `arg:"bg" default:"False" doc:"start the command and do not wait"`
 }
+
+func (a *bgArgs) background() bool { return a.Background }
 
 type passwordArgs struct {
 	_ fun.Arguments
@@ -125,27 +197,35 @@ type encodedArgs struct {
 }
 
 type raiseArgs struct {
-	_ fun.Arguments
-	_ bool `arg:"raise_err" default:"False" doc:"a status other than 0 is an error"`
+	_        fun.Arguments
+	RaiseErr bool `arg:"raise_err" default:"False" doc:"a status other than 0 is an error"`
 }
+
+func (a *raiseArgs) raises() bool { return a.RaiseErr }
 
 type prependArgs struct {
-	_ fun.Arguments
-	_ string `arg:"prepend_path,path" doc:"directory to prepend to PATH"`
+	_           fun.Arguments
+	PrependPath string `arg:"prepend_path,path" doc:"directory to prepend to PATH"`
 }
+
+func (a *prependArgs) prepend() string { return a.PrependPath }
 
 type successArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"success_retcodes,comma[str]" doc:"statuses that count as success"`
-	_ value.Value `arg:"success_stdout,comma[str]" doc:"outputs that count as success"`
-	_ value.Value `arg:"success_stderr,comma[str]" doc:"error outputs that count as success"`
+	_               fun.Arguments
+	SuccessRetcodes []value.Value `arg:"success_retcodes,comma[str]" doc:"statuses that count as success"`
+	SuccessStdout   []string      `arg:"success_stdout,comma[str]" doc:"outputs that count as success"`
+	SuccessStderr   []string      `arg:"success_stderr,comma[str]" doc:"error outputs that count as success"`
 }
 
+func (a *successArgs) success() *successArgs { return a }
+
 type contextArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"context,dict" doc:"variables of the template"`
-	_ value.Value `arg:"defaults,dict" doc:"variables of the template; context takes precedence"`
+	_        fun.Arguments
+	Context  *value.Map `arg:"context" doc:"variables of the template"`
+	Defaults *value.Map `arg:"defaults" doc:"variables of the template; context takes precedence"`
 }
+
+func (a *contextArgs) templateVars() *contextArgs { return a }
 
 type codeArgs struct {
 	_    fun.Arguments

@@ -68,7 +68,7 @@ func (e *Engine) Exec(ctx context.Context, name string, c Command) (*Output, err
 
 // run runs the program of a call.
 func run(ctx context.Context, c *fun.Call, a *runArgs) (*Output, error) {
-	e, err := engine(ctx, c)
+	e, err := New(ctx, c.Env, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func run(ctx context.Context, c *fun.Call, a *runArgs) (*Output, error) {
 	return e.Exec(ctx, a.Name, cmd)
 }
 
-func status(c *fun.Call, a *runArgs, o *Output) int {
+func status(a *runArgs, o *Output) int {
 	if a.IgnoreRetcode {
 		return 0
 	}
@@ -101,7 +101,7 @@ func runAny(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.All, Retcode: status(c, a, o)}, nil
+	return fun.Result{Value: o.All, Retcode: status(a, o)}, nil
 }
 
 func runAll(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
@@ -109,7 +109,7 @@ func runAll(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: value.MapOf("pid", int64(0), "retcode", o.Status, "stdout", o.Stdout, "stderr", o.Stderr), Retcode: status(c, a, o)}, nil
+	return fun.Result{Value: value.MapOf("pid", int64(0), "retcode", o.Status, "stdout", o.Stdout, "stderr", o.Stderr), Retcode: status(a, o)}, nil
 }
 
 func runStdout(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
@@ -117,7 +117,7 @@ func runStdout(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.Stdout, Retcode: status(c, a, o)}, nil
+	return fun.Result{Value: o.Stdout, Retcode: status(a, o)}, nil
 }
 
 func runStderr(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
@@ -125,7 +125,7 @@ func runStderr(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.Stderr, Retcode: status(c, a, o)}, nil
+	return fun.Result{Value: o.Stderr, Retcode: status(a, o)}, nil
 }
 
 func retcode(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
@@ -133,5 +133,5 @@ func retcode(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Result{Value: o.Status, Retcode: status(c, a, o)}, nil
+	return fun.Result{Value: o.Status, Retcode: status(a, o)}, nil
 }

@@ -11,18 +11,14 @@ import (
 	"brine/internal/value"
 )
 
-// engine is the engine of a call.
-func engine(ctx context.Context, c *fun.Call) (*Engine, error) {
-	timeout := time.Duration(0)
-	if c.Declares("client_timeout") {
-		timeout = c.Seconds("client_timeout")
-	}
-	return New(ctx, c.Env, timeout)
+// with calls f with the engine and returns its value.
+func with(ctx context.Context, c *fun.Call, f func(*Engine) (value.Value, error)) (fun.Result, error) {
+	return within(ctx, c, 0, f)
 }
 
-// with calls f with the engine of a call and returns its value.
-func with(ctx context.Context, c *fun.Call, f func(*Engine) (value.Value, error)) (fun.Result, error) {
-	e, err := engine(ctx, c)
+// within is with for an engine whose answers have to begin within a time; 0 is none.
+func within(ctx context.Context, c *fun.Call, limit time.Duration, f func(*Engine) (value.Value, error)) (fun.Result, error) {
+	e, err := New(ctx, c.Env, limit)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -89,7 +85,7 @@ type createArgs struct {
 }
 
 func create(ctx context.Context, c *fun.Call, args *createArgs) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) {
+	return within(ctx, c, args.ClientTimeout, func(e *Engine) (value.Value, error) {
 		a := ArgumentsOf(c)
 		spec, err := e.Prepare(ctx, args.Image, a)
 		if err != nil {
@@ -215,7 +211,7 @@ type runContainerGiven struct {
 }
 
 func runContainer(ctx context.Context, c *fun.Call, a *runContainerGiven) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) {
+	return within(ctx, c, a.ClientTimeout, func(e *Engine) (value.Value, error) {
 		nets, err := namedNets(a.Networks)
 		if err != nil {
 			return nil, err
@@ -306,26 +302,26 @@ func listContainers(ctx context.Context, c *fun.Call, a *allArg) (fun.Result, er
 
 type logsArgs struct {
 	containerArg
-	_ bool   `arg:"stdout,kw" doc:"with stdout; default: True"`
-	_ bool   `arg:"stderr,kw" doc:"with stderr; default: True"`
-	_ bool   `arg:"timestamps,kw" doc:"with times"`
-	_ bool   `arg:"follow,kw" doc:"wait for its end"`
-	_ string `arg:"tail,kw" doc:"how many lines from the end; default: all"`
-	_ string `arg:"since,kw" doc:"from a time on, in seconds since 1970"`
-	_ string `arg:"until,kw" doc:"up to a time, in seconds since 1970"`
+	Stdout     fun.Opt[bool]   `arg:"stdout,kw" doc:"with stdout; default: True"`
+	Stderr     fun.Opt[bool]   `arg:"stderr,kw" doc:"with stderr; default: True"`
+	Timestamps fun.Opt[bool]   `arg:"timestamps,kw" doc:"with times"`
+	Follow     fun.Opt[bool]   `arg:"follow,kw" doc:"wait for its end"`
+	Tail       fun.Opt[string] `arg:"tail,kw" doc:"how many lines from the end; default: all"`
+	Since      fun.Opt[string] `arg:"since,kw" doc:"from a time on, in seconds since 1970"`
+	Until      fun.Opt[string] `arg:"until,kw" doc:"up to a time, in seconds since 1970"`
 }
 
 func logs(ctx context.Context, c *fun.Call, a *logsArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
 		q := url.Values{"stdout": {"true"}, "stderr": {"true"}, "tail": {"all"}}
-		for _, k := range []string{"stdout", "stderr", "timestamps", "follow"} {
-			if !c.IsNone(k) {
-				q.Set(k, strconv.FormatBool(c.Bool(k)))
+		for k, o := range map[string]fun.Opt[bool]{"stdout": a.Stdout, "stderr": a.Stderr, "timestamps": a.Timestamps, "follow": a.Follow} {
+			if o.Given {
+				q.Set(k, strconv.FormatBool(o.V))
 			}
 		}
-		for _, k := range []string{"tail", "since", "until"} {
-			if !c.IsNone(k) {
-				q.Set(k, c.Str(k))
+		for k, o := range map[string]fun.Opt[string]{"tail": a.Tail, "since": a.Since, "until": a.Until} {
+			if o.Given {
+				q.Set(k, o.V)
 			}
 		}
 		return e.Logs(ctx, a.Name, q)
@@ -447,25 +443,24 @@ func restart(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, erro
 	})
 }
 
-func timeoutOf(c *fun.Call) *int64 {
-	if c.IsNone("timeout") {
+func timeoutOf(o fun.Opt[int64]) *int64 {
+	if !o.Given {
 		return nil
 	}
-	n := c.Int("timeout")
-	return &n
+	return &o.V
 }
 
 type rmArgs struct {
 	containerArg
-	Force   bool  `arg:"force" default:"False" doc:"remove it although it runs"`
-	Volumes bool  `arg:"volumes" default:"False" doc:"remove its anonymous volumes, too"`
-	Stop    bool  `arg:"stop,kw" default:"False" doc:"stop it first"`
-	_       int64 `arg:"timeout,kw" unit:"s" doc:"how long it may take to stop"`
+	Force   bool           `arg:"force" default:"False" doc:"remove it although it runs"`
+	Volumes bool           `arg:"volumes" default:"False" doc:"remove its anonymous volumes, too"`
+	Stop    bool           `arg:"stop,kw" default:"False" doc:"stop it first"`
+	Timeout fun.Opt[int64] `arg:"timeout,kw" unit:"s" doc:"how long it may take to stop"`
 }
 
 func rm(ctx context.Context, c *fun.Call, a *rmArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return e.Remove(ctx, a.Name, RemoveOptions{a.Force, a.Volumes, a.Stop, timeoutOf(c)})
+		return e.Remove(ctx, a.Name, RemoveOptions{a.Force, a.Volumes, a.Stop, timeoutOf(a.Timeout)})
 	})
 }
 
@@ -488,13 +483,13 @@ func state(ctx context.Context, c *fun.Call, a *containerArg) (fun.Result, error
 
 type stopArgs struct {
 	containerArg
-	_       int64 `arg:"timeout" unit:"s" doc:"how long it may take; default: that of the container, else 10"`
-	Unpause bool  `arg:"unpause,kw" default:"False" doc:"unpause it first"`
+	Timeout fun.Opt[int64] `arg:"timeout" unit:"s" doc:"how long it may take; default: that of the container, else 10"`
+	Unpause bool           `arg:"unpause,kw" default:"False" doc:"unpause it first"`
 }
 
 func stop(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		return e.Stop(ctx, a.Name, timeoutOf(c), a.Unpause)
+		return e.Stop(ctx, a.Name, timeoutOf(a.Timeout), a.Unpause)
 	})
 }
 

@@ -337,7 +337,7 @@ type loginArgs struct {
 }
 
 func login(ctx context.Context, c *fun.Call, _ *loginArgs) (fun.Result, error) {
-	e, err := engine(ctx, c)
+	e, err := New(ctx, c.Env, 0)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -351,7 +351,7 @@ func login(ctx context.Context, c *fun.Call, _ *loginArgs) (fun.Result, error) {
 }
 
 func logout(ctx context.Context, c *fun.Call, _ *loginArgs) (fun.Result, error) {
-	e, err := engine(ctx, c)
+	e, err := New(ctx, c.Env, 0)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -363,7 +363,7 @@ type pruneArgs struct {
 	Networks   bool          `arg:"networks" default:"False" doc:"networks without containers"`
 	Images     bool          `arg:"images" default:"False" doc:"images without a tag"`
 	Build      bool          `arg:"build" default:"False" doc:"the cache of builds"`
-	_          bool          `arg:"volumes" default:"False" doc:"volumes without containers"`
+	Volumes    bool          `arg:"volumes" default:"False" doc:"volumes without containers"`
 	System     fun.Opt[bool] `arg:"system" doc:"all of these but volumes; default: where nothing else is named"`
 	Rest       fun.Kwargs
 }
@@ -375,15 +375,24 @@ func prune(ctx context.Context, c *fun.Call, a *pruneArgs) (fun.Result, error) {
 			system = !a.Containers && !a.Images && !a.Networks && !a.Build
 		}
 		ret := value.NewMap(4)
-		for _, k := range []string{"containers", "images", "networks", "build", "volumes"} {
-			if !c.Bool(k) && (!system || k == "volumes") {
+		for _, kind := range []struct {
+			name string
+			on   bool
+		}{
+			{"containers", system || a.Containers},
+			{"images", system || a.Images},
+			{"networks", system || a.Networks},
+			{"build", system || a.Build},
+			{"volumes", a.Volumes},
+		} {
+			if !kind.on {
 				continue
 			}
-			v, err := e.do(ctx, call{method: http.MethodPost, path: "/" + k + "/prune", query: filtersOf(a.Rest.Map), wait: time.Hour})
+			v, err := e.do(ctx, call{method: http.MethodPost, path: "/" + kind.name + "/prune", query: filtersOf(a.Rest.Map), wait: time.Hour})
 			if err != nil {
 				return nil, err
 			}
-			ret.Set(k, v)
+			ret.Set(kind.name, v)
 		}
 		return ret, nil
 	})
@@ -398,11 +407,11 @@ type pullArgs struct {
 }
 
 func pull(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Pull(ctx, a.Image, a.APIResponse) })
+	return within(ctx, c, a.ClientTimeout, func(e *Engine) (value.Value, error) { return e.Pull(ctx, a.Image, a.APIResponse) })
 }
 
 func push(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) { return e.Push(ctx, a.Image, a.APIResponse) })
+	return within(ctx, c, a.ClientTimeout, func(e *Engine) (value.Value, error) { return e.Push(ctx, a.Image, a.APIResponse) })
 }
 
 func resolveImageID(ctx context.Context, c *fun.Call, a *imageNameArg) (fun.Result, error) {

@@ -122,10 +122,13 @@ type connectArgs struct {
 
 func connect(ctx context.Context, c *fun.Call, args *connectArgs) (fun.Result, error) {
 	return with(ctx, c, func(e *Engine) (value.Value, error) {
-		conf := args.Rest.Map.Copy()
-		for _, a := range fun.ArgsOf((*endpointArgs)(nil)) {
-			if !c.IsNone(a.Name) {
-				conf.Set(a.Name, c.Value(a.Name))
+		conf := args.Rest.Copy()
+		for k, v := range value.MapOf(
+			"aliases", args.Aliases, "driver_opt", args.DriverOpt, "ipv4_address", args.IPv4Address, "ipv6_address", args.IPv6Address,
+			"link_local_ips", args.LinkLocalIPs, "links", args.Links,
+		).All() {
+			if v != nil {
+				conf.Set(k, v)
 			}
 		}
 		return true, e.Connect(ctx, args.Container, args.NetID, conf)
@@ -174,7 +177,7 @@ type createNetworkArgs struct {
 }
 
 func createNetwork(ctx context.Context, c *fun.Call, a *createNetworkArgs) (fun.Result, error) {
-	return with(ctx, c, func(e *Engine) (value.Value, error) {
+	return within(ctx, c, a.ClientTimeout, func(e *Engine) (value.Value, error) {
 		spec, err := ArgumentsOf(c).Network()
 		if err != nil {
 			return nil, err

@@ -131,13 +131,13 @@ type NetworkArgs struct {
 
 // endpointArgs are the arguments of a connection to a network.
 type endpointArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"aliases,kw,comma[str]" doc:"names of the container in the network"`
-	_ value.Value `arg:"driver_opt,kw,dict" doc:"options of the driver"`
-	_ string      `arg:"ipv4_address,kw" doc:"IPv4 address"`
-	_ string      `arg:"ipv6_address,kw" doc:"IPv6 address"`
-	_ value.Value `arg:"link_local_ips,kw,comma[str]" doc:"link-local addresses"`
-	_ value.Value `arg:"links,kw" doc:"containers to link, as name:alias"`
+	_            fun.Arguments
+	Aliases      value.Value `arg:"aliases,kw,comma[str]" doc:"names of the container in the network"`
+	DriverOpt    value.Value `arg:"driver_opt,kw,dict" doc:"options of the driver"`
+	IPv4Address  value.Value `arg:"ipv4_address,kw,str" doc:"IPv4 address"`
+	IPv6Address  value.Value `arg:"ipv6_address,kw,str" doc:"IPv6 address"`
+	LinkLocalIPs value.Value `arg:"link_local_ips,kw,comma[str]" doc:"link-local addresses"`
+	Links        value.Value `arg:"links,kw" doc:"containers to link, as name:alias"`
 }
 
 type containerArg struct {
@@ -171,8 +171,8 @@ type insecureArg struct {
 }
 
 type timeoutArg struct {
-	_ fun.Arguments
-	_ time.Duration `arg:"client_timeout" default:"60" unit:"s" doc:"how long the engine may take for an answer to begin"`
+	_             fun.Arguments
+	ClientTimeout time.Duration `arg:"client_timeout" default:"60" unit:"s" doc:"how long the engine may take for an answer to begin"`
 }
 
 type networkIDArg struct {

@@ -44,8 +44,8 @@ type removeArgs struct {
 	_ fun.Kwargs
 }
 
-func remove(_ context.Context, c *fun.Call, _ *removeArgs) (fun.Result, error) {
-	f, p := onPath(c)
+func remove(_ context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	return wrap(f.Remove(p))
 }
 
@@ -110,19 +110,19 @@ type chattrArgs struct {
 
 func chattr(ctx context.Context, c *fun.Call, a *chattrArgs) (fun.Result, error) {
 	f := on(c)
-	op := map[value.Value]string{"add": "+", "remove": "-"}[a.Rest.Map.At("operator")]
+	op := map[value.Value]string{"add": "+", "remove": "-"}[a.Rest.At("operator")]
 	if op == "" {
 		return fun.Result{}, invalid("Need an operator: 'add' or 'remove' to modify attributes.")
 	}
-	attrs := a.Rest.Map.Str("attributes")
+	attrs := a.Rest.Str("attributes")
 	if attrs == "" {
 		return fun.Result{}, invalid("Need attributes: [aAcCdDeijPsStTu]")
 	}
 	argv := []string{"chattr"}
-	if v := a.Rest.Map.At("version"); v != nil {
+	if v := a.Rest.At("version"); v != nil {
 		argv = append(argv, "-v", value.Str(v))
 	}
-	if fl := a.Rest.Map.Str("flags"); fl != "" {
+	if fl := a.Rest.Str("flags"); fl != "" {
 		argv = append(argv, "-"+strings.TrimPrefix(fl, "-"))
 	}
 	argv = append(argv, op+attrs)
@@ -224,7 +224,7 @@ func copyAction(_ context.Context, c *fun.Call, a *copyActionArgs) (fun.Result, 
 	return fun.Value(true)
 }
 
-func backupID(c *fun.Call, a *deleteBackupArgs) int {
+func backupID(a *deleteBackupArgs) int {
 	if n, ok := asNumber(a.BackupID); ok {
 		return n
 	}
@@ -239,7 +239,7 @@ type deleteBackupArgs struct {
 
 func deleteBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Result, error) {
 	f := on(c)
-	m, err := f.DeleteBackup(a.Path, backupID(c, a))
+	m, err := f.DeleteBackup(a.Path, backupID(a))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -248,7 +248,7 @@ func deleteBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Resu
 
 func restoreBackup(_ context.Context, c *fun.Call, a *deleteBackupArgs) (fun.Result, error) {
 	f := on(c)
-	return fun.Value(f.RestoreBackup(a.Path, backupID(c, a)))
+	return fun.Value(f.RestoreBackup(a.Path, backupID(a)))
 }
 
 type linkArgs struct {
@@ -268,7 +268,7 @@ func link(_ context.Context, c *fun.Call, a *linkArgs) (fun.Result, error) {
 	return fun.Value(true)
 }
 
-func permsOf(c *fun.Call, group value.Value, mode value.Value, user value.Value) Perms {
+func permsOf(group, mode, user value.Value) Perms {
 	return Perms{User: user, Group: group, Mode: NormMode(mode)}
 }
 
@@ -288,7 +288,7 @@ func makedirs(ctx context.Context, c *fun.Call, a *makedirsArgs) (fun.Result, er
 	if f.Exists(dir) {
 		return fun.Value(fmt.Sprintf("The path '%s' already exists and is not a directory", dir))
 	}
-	return fun.Result{}, osError(f.Mkdir(ctx, dir, permsOf(c, a.Group, a.Mode, a.User)))
+	return fun.Result{}, osError(f.Mkdir(ctx, dir, permsOf(a.Group, a.Mode, a.User)))
 }
 
 type makedirsPermsArgs struct {
@@ -304,7 +304,7 @@ func makedirsPerms(ctx context.Context, c *fun.Call, a *makedirsPermsArgs) (fun.
 	if f.Exists(p) {
 		return fun.Result{}, osError(&fs.PathError{Op: "mkdir", Path: p, Err: fs.ErrExist})
 	}
-	return fun.Result{}, osError(f.Mkdir(ctx, p, permsOf(c, a.Group, a.Mode, a.User)))
+	return fun.Result{}, osError(f.Mkdir(ctx, p, permsOf(a.Group, a.Mode, a.User)))
 }
 
 type mkdirArgs struct {
@@ -316,7 +316,7 @@ type mkdirArgs struct {
 
 func mkdir(ctx context.Context, c *fun.Call, a *mkdirArgs) (fun.Result, error) {
 	f := on(c)
-	if err := f.Mkdir(ctx, a.DirPath, permsOf(c, a.Group, a.Mode, a.User)); err != nil {
+	if err := f.Mkdir(ctx, a.DirPath, permsOf(a.Group, a.Mode, a.User)); err != nil {
 		return fun.Result{}, osError(err)
 	}
 	return fun.Value(true)

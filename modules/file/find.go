@@ -40,7 +40,7 @@ type findArgs struct {
 
 func find(ctx context.Context, c *fun.Call, a *findArgs) (fun.Result, error) {
 	f := on(c)
-	opts := a.Rest.Map.Copy()
+	opts := a.Rest.Copy()
 	for _, p := range a.More {
 		switch p {
 		case "delete":

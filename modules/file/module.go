@@ -11,18 +11,17 @@ func Module() fun.Module {
 }
 
 // on returns the files of a call: functions that write respect the option test.
-func on(c *fun.Call) *FS {
-	f := New(c.Env, "", value.Truth(c.Env.Opts.At("test")))
-	if c.Declares("saltenv") && !c.IsNone("saltenv") {
-		f.SaltEnv = c.Str("saltenv")
-	}
-	return f
+func on(c *fun.Call) *FS { return onEnv(c, "") }
+
+// onEnv returns the files of a call that names an environment of salt:// URLs.
+func onEnv(c *fun.Call, saltenv string) *FS {
+	return New(c.Env, saltenv, value.Truth(c.Env.Opts.At("test")))
 }
 
-// onPath returns the files of a call and its path, which is its first argument.
-func onPath(c *fun.Call) (f *FS, path string) {
-	f = on(c)
-	return f, f.Expand(c.Str(c.Spec.Args[0].Name))
+// onPath returns the files of a call and a path of it.
+func onPath(c *fun.Call, path string) (*FS, string) {
+	f := on(c)
+	return f, f.Expand(path)
 }
 
 // result is what a function returns that has a value or an error.

@@ -36,35 +36,35 @@ func pwd(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return result(on(c).Getwd())
 }
 
-func directoryExists(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func directoryExists(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	return fun.Value(f.IsDir(p))
 }
 
-func fileExists(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func fileExists(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	return fun.Value(f.IsFile(p))
 }
 
-func isLink(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func isLink(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	return fun.Value(f.IsLink(p))
 }
 
-func isHardLink(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func isHardLink(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	st, err := f.Lstat(p)
 	return fun.Value(err == nil && st.Mode.IsRegular() && st.Nlink > 1)
 }
 
-func pathExistsGlob(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func pathExistsGlob(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	return fun.Value(len(f.Glob(p)) > 0)
 }
 
 // isOfType returns whether the path of a call is a file of a type.
-func isOfType(c *fun.Call, _ *nameArg, typ string) (fun.Result, error) {
-	f, p := onPath(c)
+func isOfType(c *fun.Call, a *nameArg, typ string) (fun.Result, error) {
+	f, p := onPath(c, a.Name)
 	st, err := f.Lstat(p)
 	return fun.Value(err == nil && typeName(st.Mode) == typ)
 }
@@ -83,7 +83,7 @@ func isFIFO(_ context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
 
 // stat returns the part of the stats of a call's path that pick takes.
 func stat(c *fun.Call, a *getGIDArgs, pick func(Stats) value.Value) (fun.Result, error) {
-	f, p := onPath(c)
+	f, p := onPath(c, a.Path)
 	st, err := f.Stats(p, a.FollowSymlinks)
 	if err != nil {
 		return fun.Result{}, err
@@ -254,8 +254,8 @@ func containsRegex(_ context.Context, c *fun.Call, a *containsRegexArgs) (fun.Re
 	return fun.Value(false)
 }
 
-func diskusage(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func diskusage(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	st, err := f.Stat(p)
 	if err != nil {
 		return fun.Value(int64(0)) // what is not there takes no room
@@ -297,28 +297,28 @@ func extractHash(_ context.Context, c *fun.Call, a *extractHashArgs) (fun.Result
 }
 
 type getDiffArgs struct {
-	_             fun.Arguments
-	_             string `arg:"file1,required,path" doc:"path or URL"`
-	_             string `arg:"file2,required,path" doc:"path or URL"`
-	_             string `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
-	ShowFilenames bool   `arg:"show_filenames" default:"True" doc:"name the files at the top"`
-	ShowChanges   bool   `arg:"show_changes" default:"True" doc:"show the diff"`
-	_             bool   `arg:"template" default:"False" doc:"accepted"`
-	_             string `arg:"source_hash_file1" doc:"digest of the first file"`
-	_             string `arg:"source_hash_file2" doc:"digest of the second file"`
+	_               fun.Arguments
+	File1           string `arg:"file1,required,path" doc:"path or URL"`
+	File2           string `arg:"file2,required,path" doc:"path or URL"`
+	SaltEnv         string `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
+	ShowFilenames   bool   `arg:"show_filenames" default:"True" doc:"name the files at the top"`
+	ShowChanges     bool   `arg:"show_changes" default:"True" doc:"show the diff"`
+	_               bool   `arg:"template" default:"False" doc:"accepted"`
+	SourceHashFile1 string `arg:"source_hash_file1" doc:"digest of the first file"`
+	SourceHashFile2 string `arg:"source_hash_file2" doc:"digest of the second file"`
 }
 
 func getDiff(ctx context.Context, c *fun.Call, args *getDiffArgs) (fun.Result, error) {
-	f := on(c)
+	f := onEnv(c, args.SaltEnv)
 	var paths [2]string
 	client := f.cp()
-	for i, k := range []string{"file1", "file2"} {
-		p, err := client.CacheFile(ctx, f.Expand(c.Str(k)), cp.Options{SourceHash: c.Str("source_hash_" + k)})
+	for i, side := range []struct{ file, hash string }{{args.File1, args.SourceHashFile1}, {args.File2, args.SourceHashFile2}} {
+		p, err := client.CacheFile(ctx, f.Expand(side.file), cp.Options{SourceHash: side.hash})
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if p == "" {
-			return fun.Result{}, fun.Errorf("Failed to cache one or more files: File %s not found", c.Str(k))
+			return fun.Result{}, fun.Errorf("Failed to cache one or more files: File %s not found", side.file)
 		}
 		paths[i] = p
 	}
@@ -467,8 +467,8 @@ type listBackupsDirArgs struct {
 	_ int64 `arg:"limit" doc:"accepted"`
 }
 
-func listBackupsDir(_ context.Context, c *fun.Call, _ *listBackupsDirArgs) (fun.Result, error) {
-	f, p := onPath(c)
+func listBackupsDir(_ context.Context, c *fun.Call, a *listBackupsDirArgs) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	names, err := f.ReadDir(filepath.Join(f.backupRoot(), p))
 	if err != nil {
 		return fun.Value(value.NewMap(0)) // there are none
@@ -516,8 +516,8 @@ func lsattr(ctx context.Context, c *fun.Call, args *pathArg) (fun.Result, error)
 	return fun.Value(ret)
 }
 
-func lstat(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func lstat(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("Path to file must be absolute.")
 	}
@@ -554,8 +554,8 @@ func read(_ context.Context, c *fun.Call, a *readArgs) (fun.Result, error) {
 	return fun.Value(string(b))
 }
 
-func readdir(_ context.Context, c *fun.Call, _ *pathArg) (fun.Result, error) {
-	f, p := onPath(c)
+func readdir(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
+	f, p := onPath(c, a.Path)
 	if !filepath.IsAbs(p) {
 		return fun.Result{}, invalid("Dir path must be absolute.")
 	}
@@ -644,11 +644,11 @@ type sourceListArgs struct {
 	_          fun.Arguments
 	Source     value.Value `arg:"source,required" doc:"sources"`
 	SourceHash value.Value `arg:"source_hash,required" doc:"digest"`
-	_          string      `arg:"saltenv,required" doc:"environment of salt:// URLs"`
+	SaltEnv    string      `arg:"saltenv,required" doc:"environment of salt:// URLs"`
 }
 
 func sourceList(ctx context.Context, c *fun.Call, a *sourceListArgs) (fun.Result, error) {
-	f := on(c)
+	f := onEnv(c, a.SaltEnv)
 	src, hash, err := f.SourceList(ctx, a.Source, a.SourceHash)
 	if err != nil {
 		return fun.Result{}, err

@@ -11,25 +11,24 @@ import (
 	"brine/modules/cp"
 )
 
-func suffix(c *fun.Call, argBackup value.Value) string {
-	if v := argBackup; value.Truth(v) {
-		return value.Str(v)
+func suffix(backup value.Value) string {
+	if value.Truth(backup) {
+		return value.Str(backup)
 	}
 	return ""
 }
 
-func textOf(c *fun.Call, name string) *string {
-	if c.IsNone(name) {
+func textOf(o fun.Opt[string]) *string {
+	if !o.Given {
 		return nil
 	}
-	s := c.Str(name)
-	return &s
+	return &o.V
 }
 
-// changed returns the difference of lines, or whether there is one.
-func changed(c *fun.Call, before, after []string) (fun.Result, error) {
+// changed returns the difference of lines where show says so, or whether there is one.
+func changed(show bool, before, after []string) (fun.Result, error) {
 	d := DiffLines(before, after)
-	if c.Declares("show_changes") && !c.Bool("show_changes") {
+	if !show {
 		return fun.Value(d != "")
 	}
 	return fun.Value(d)
@@ -44,7 +43,7 @@ type blockReplaceRowArgs struct {
 	PrependIfNotFound bool          `arg:"prepend_if_not_found" default:"False" doc:"prepend the block if there are no markers"`
 	Backup            value.Value   `arg:"backup,str|bool" default:"'.bak'" doc:"keep a copy of the file with this suffix; False keeps none"`
 	DryRun            bool          `arg:"dry_run" default:"False" doc:"change nothing"`
-	_                 bool          `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
+	ShowChanges       bool          `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
 	AppendNewline     fun.Opt[bool] `arg:"append_newline" default:"False" doc:"end the content with a newline; None: only if it has none"`
 	InsertBeforeMatch string        `arg:"insert_before_match" doc:"if there are no markers, add the block before the first line that matches"`
 	InsertAfterMatch  string        `arg:"insert_after_match" doc:"if there are no markers, add the block after the first line that matches"`
@@ -55,9 +54,9 @@ func blockReplaceRow(_ context.Context, c *fun.Call, a *blockReplaceRowArgs) (fu
 	b := Block{
 		Path: a.Path, Start: a.MarkerStart, End: a.MarkerEnd, Content: a.Content,
 		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound,
-		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch, Backup: suffix(c, a.Backup), DryRun: a.DryRun,
+		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch, Backup: suffix(a.Backup), DryRun: a.DryRun,
 	}
-	if !!a.AppendNewline.Given {
+	if a.AppendNewline.Given {
 		nl := a.AppendNewline.V
 		b.Newline = &nl
 	}
@@ -65,7 +64,7 @@ func blockReplaceRow(_ context.Context, c *fun.Call, a *blockReplaceRowArgs) (fu
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return changed(c, before, after)
+	return changed(a.ShowChanges, before, after)
 }
 
 // commentGiven are the arguments of comment and uncomment.
@@ -86,7 +85,7 @@ func uncomment(_ context.Context, c *fun.Call, a *commentGiven) (fun.Result, err
 
 func setComment(c *fun.Call, a *commentGiven, commented bool) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, commented, suffix(c, a.Backup))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, commented, suffix(a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -106,7 +105,7 @@ type commentLineRowArgs struct {
 
 func commentLineRow(_ context.Context, c *fun.Call, a *commentLineRowArgs) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, a.Cmnt, suffix(c, a.Backup))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, a.Cmnt, suffix(a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -118,23 +117,23 @@ func commentLineRow(_ context.Context, c *fun.Call, a *commentLineRowArgs) (fun.
 
 type lineRowArgs struct {
 	pathArg
-	_           string `arg:"content" doc:"the line"`
-	Match       string `arg:"match" doc:"text or regular expression of the line; default: content"`
-	Mode        string `arg:"mode" doc:"insert, ensure, replace or delete"`
-	Location    string `arg:"location" doc:"where to insert: start or end"`
-	_           string `arg:"before" doc:"line before which to insert"`
-	_           string `arg:"after" doc:"line after which to insert"`
-	ShowChanges bool   `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
-	Backup      bool   `arg:"backup" default:"False" doc:"keep a copy of the file with the time as suffix"`
-	Quiet       bool   `arg:"quiet" default:"False" doc:"a missing file is not an error"`
-	Indent      bool   `arg:"indent" default:"True" doc:"indent like the neighbouring line"`
+	Content     fun.Opt[string] `arg:"content" doc:"the line"`
+	Match       string          `arg:"match" doc:"text or regular expression of the line; default: content"`
+	Mode        string          `arg:"mode" doc:"insert, ensure, replace or delete"`
+	Location    string          `arg:"location" doc:"where to insert: start or end"`
+	Before      fun.Opt[string] `arg:"before" doc:"line before which to insert"`
+	After       fun.Opt[string] `arg:"after" doc:"line after which to insert"`
+	ShowChanges bool            `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
+	Backup      bool            `arg:"backup" default:"False" doc:"keep a copy of the file with the time as suffix"`
+	Quiet       bool            `arg:"quiet" default:"False" doc:"a missing file is not an error"`
+	Indent      bool            `arg:"indent" default:"True" doc:"indent like the neighbouring line"`
 }
 
 func lineRow(_ context.Context, c *fun.Call, a *lineRowArgs) (fun.Result, error) {
 	f := on(c)
 	before, after, err := f.Line(LineEdit{
-		Path: a.Path, Content: textOf(c, "content"), Match: a.Match, Mode: a.Mode, Location: a.Location,
-		Before: textOf(c, "before"), After: textOf(c, "after"), Backup: a.Backup, Quiet: a.Quiet, NoIndent: !a.Indent,
+		Path: a.Path, Content: textOf(a.Content), Match: a.Match, Mode: a.Mode, Location: a.Location,
+		Before: textOf(a.Before), After: textOf(a.After), Backup: a.Backup, Quiet: a.Quiet, NoIndent: !a.Indent,
 	})
 	if err != nil {
 		return fun.Result{}, err
@@ -148,20 +147,20 @@ func lineRow(_ context.Context, c *fun.Call, a *lineRowArgs) (fun.Result, error)
 type replaceRowArgs struct {
 	pathArg
 	patternArg
-	Repl              string      `arg:"repl,required" doc:"the replacement"`
-	Count             int64       `arg:"count" default:"0" doc:"replace at most this many matches; 0 is all"`
-	Flags             value.Value `arg:"flags,str|int|list[str]" default:"8" doc:"flags of the expression: names, or Python's number"`
-	_                 value.Value `arg:"bufsize,str|int" default:"1" doc:"accepted"`
-	AppendIfNotFound  bool        `arg:"append_if_not_found" default:"False" doc:"append the text if nothing matches"`
-	PrependIfNotFound bool        `arg:"prepend_if_not_found" default:"False" doc:"prepend the text if nothing matches"`
-	_                 string      `arg:"not_found_content" doc:"text to add then; default: repl"`
-	Backup            value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"keep a copy of the file with this suffix; False keeps none"`
-	DryRun            bool        `arg:"dry_run" default:"False" doc:"change nothing"`
-	SearchOnly        bool        `arg:"search_only" default:"False" doc:"only return whether it matches"`
-	_                 bool        `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
-	IgnoreIfMissing   bool        `arg:"ignore_if_missing" default:"False" doc:"a missing file is not an error"`
-	_                 bool        `arg:"preserve_inode" default:"True" doc:"accepted; the file is replaced atomically"`
-	BackslashLiteral  bool        `arg:"backslash_literal" default:"False" doc:"take backslashes in repl literally"`
+	Repl              string          `arg:"repl,required" doc:"the replacement"`
+	Count             int64           `arg:"count" default:"0" doc:"replace at most this many matches; 0 is all"`
+	Flags             value.Value     `arg:"flags,str|int|list[str]" default:"8" doc:"flags of the expression: names, or Python's number"`
+	_                 value.Value     `arg:"bufsize,str|int" default:"1" doc:"accepted"`
+	AppendIfNotFound  bool            `arg:"append_if_not_found" default:"False" doc:"append the text if nothing matches"`
+	PrependIfNotFound bool            `arg:"prepend_if_not_found" default:"False" doc:"prepend the text if nothing matches"`
+	NotFoundContent   fun.Opt[string] `arg:"not_found_content" doc:"text to add then; default: repl"`
+	Backup            value.Value     `arg:"backup,str|bool" default:"'.bak'" doc:"keep a copy of the file with this suffix; False keeps none"`
+	DryRun            bool            `arg:"dry_run" default:"False" doc:"change nothing"`
+	SearchOnly        bool            `arg:"search_only" default:"False" doc:"only return whether it matches"`
+	ShowChanges       bool            `arg:"show_changes" default:"True" doc:"return the diff instead of whether there is one"`
+	IgnoreIfMissing   bool            `arg:"ignore_if_missing" default:"False" doc:"a missing file is not an error"`
+	_                 bool            `arg:"preserve_inode" default:"True" doc:"accepted; the file is replaced atomically"`
+	BackslashLiteral  bool            `arg:"backslash_literal" default:"False" doc:"take backslashes in repl literally"`
 }
 
 func replaceRow(_ context.Context, c *fun.Call, a *replaceRowArgs) (fun.Result, error) {
@@ -179,8 +178,8 @@ func replaceRow(_ context.Context, c *fun.Call, a *replaceRowArgs) (fun.Result, 
 	count := a.Count
 	before, after, err := f.Replace(Replacement{
 		Path: a.Path, Pattern: a.Pattern, Repl: a.Repl, Count: int(count), Flags: flags,
-		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound, NotFound: textOf(c, "not_found_content"),
-		Backup: suffix(c, a.Backup), DryRun: a.DryRun || f.Test, IgnoreMissing: a.IgnoreIfMissing, Literal: a.BackslashLiteral,
+		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound, NotFound: textOf(a.NotFoundContent),
+		Backup: suffix(a.Backup), DryRun: a.DryRun || f.Test, IgnoreMissing: a.IgnoreIfMissing, Literal: a.BackslashLiteral,
 	})
 	if err != nil {
 		return fun.Result{}, err
@@ -188,14 +187,14 @@ func replaceRow(_ context.Context, c *fun.Call, a *replaceRowArgs) (fun.Result, 
 	if before == nil && after == nil && !f.Exists(f.Expand(a.Path)) {
 		return fun.Value(false)
 	}
-	return changed(c, before, after)
+	return changed(a.ShowChanges, before, after)
 }
 
 type sedArgs struct {
 	pathArg
-	_           string      `arg:"before,required" doc:"the pattern"`
-	_           string      `arg:"after,required" doc:"the replacement"`
-	_           string      `arg:"limit" default:"" doc:"pattern of the lines to edit"`
+	Before      string      `arg:"before,required" doc:"the pattern"`
+	After       string      `arg:"after,required" doc:"the replacement"`
+	Limit       string      `arg:"limit" default:"" doc:"pattern of the lines to edit"`
 	Backup      value.Value `arg:"backup,str|bool" default:"'.bak'" doc:"keep a copy of the file with this suffix; False keeps none"`
 	Options     string      `arg:"options" default:"-r -e" doc:"options of sed"`
 	Flags       string      `arg:"flags" default:"g" doc:"flags of the s command"`
@@ -209,8 +208,8 @@ func sed(ctx context.Context, c *fun.Call, a *sedArgs) (fun.Result, error) {
 	if !f.Exists(p) {
 		return fun.Value(false)
 	}
-	esc := func(name string) string {
-		s := strings.ReplaceAll(c.Str(name), "/", `\/`)
+	esc := func(s string) string {
+		s = strings.ReplaceAll(s, "/", `\/`)
 		if a.EscapeAll {
 			for _, ch := range "^.[$()|*+?{" {
 				s = strings.ReplaceAll(s, string(ch), `\`+string(ch))
@@ -218,15 +217,15 @@ func sed(ctx context.Context, c *fun.Call, a *sedArgs) (fun.Result, error) {
 		}
 		return s
 	}
-	limit := esc("limit")
+	limit := esc(a.Limit)
 	if limit != "" {
 		limit = "/" + limit + "/ "
 	}
 	if a.NegateMatch {
 		limit += "!"
 	}
-	argv := append([]string{"sed", "-i" + suffix(c, a.Backup)}, strings.Fields(a.Options)...)
-	return result(f.runOn(ctx, p, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc("before"), esc("after"), a.Flags))))
+	argv := append([]string{"sed", "-i" + suffix(a.Backup)}, strings.Fields(a.Options)...)
+	return result(f.runOn(ctx, p, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc(a.Before), esc(a.After), a.Flags))))
 }
 
 type applyTemplateArgs struct {
@@ -235,11 +234,11 @@ type applyTemplateArgs struct {
 	Template string     `arg:"template,required" doc:"template engine"`
 	Context  *value.Map `arg:"context,required,any" doc:"variables; they take precedence over defaults"`
 	Defaults *value.Map `arg:"defaults,required,any" doc:"variables"`
-	_        string     `arg:"saltenv,required" doc:"environment of imports"`
+	SaltEnv  string     `arg:"saltenv,required" doc:"environment of imports"`
 }
 
 func applyTemplate(ctx context.Context, c *fun.Call, a *applyTemplateArgs) (fun.Result, error) {
-	f := on(c)
+	f := onEnv(c, a.SaltEnv)
 	out, err := f.cp().Render(ctx, a.Template, "contents", []byte(a.Contents), cp.Vars(nil, a.Defaults, a.Context))
 	if unknown, ok := errors.AsType[*cp.UnknownTemplateError](err); ok {
 		return fun.Value(value.MapOf("result", false, "comment", unknown.Error()))
@@ -247,21 +246,25 @@ func applyTemplate(ctx context.Context, c *fun.Call, a *applyTemplateArgs) (fun.
 	return fun.Result{Value: out}, err
 }
 
+// fetching says how a source is had and looked at: the functions have these arguments
+// in different orders.
+type fetching struct{ keepMode, verify, follow bool }
+
 // wouldManage returns what a managed file would change, or what there is to say
 // where its source cannot be had.
-func wouldManage(ctx context.Context, f *FS, c *fun.Call) (*value.Map, string, error) {
-	p := Plan{Name: c.Str("name"), Perms: permsOf(c, c.Value("group"), c.Value("mode"), c.Value("user")), KeepMode: c.Bool("keep_mode")}
-	p.Perms.Follow, p.Perms.Attrs = c.Bool("follow_symlinks"), textOf(c, "attrs")
-	if !c.IsNone("contents") {
-		p.HasText, p.Contents = true, []byte(c.Str("contents"))
+func wouldManage(ctx context.Context, f *FS, a *managedArgs, how fetching) (*value.Map, string, error) {
+	p := Plan{Name: a.Name, Perms: permsOf(a.Group, a.Mode, a.User), KeepMode: how.keepMode}
+	p.Perms.Follow, p.Perms.Attrs = how.follow, textOf(a.Attrs)
+	if a.Contents.Given {
+		p.HasText, p.Contents = true, []byte(a.Contents.V)
 	} else {
-		src, hash, err := f.SourceList(ctx, c.Value("source"), c.Value("source_hash"))
+		src, hash, err := f.SourceList(ctx, a.Source, a.SourceHash)
 		if err != nil {
 			return nil, "", err
 		}
 		q := Request{
-			Name: p.Name, Source: src, HashName: c.Str("source_hash_name"), Template: c.Str("template"), SkipVerify: c.Bool("skip_verify"), NoVerify: !c.Bool("verify_ssl"),
-			Vars: cp.Vars(value.MapOf("name", p.Name, "source", src), c.Map("defaults"), c.Map("context")),
+			Name: p.Name, Source: src, HashName: a.SourceHashName, Template: a.Template, SkipVerify: a.SkipVerify, NoVerify: !how.verify,
+			Vars: cp.Vars(value.MapOf("name", p.Name, "source", src), a.Defaults, a.Context),
 		}
 		if value.Truth(hash) {
 			q.Hash = value.Str(hash)
@@ -281,16 +284,16 @@ func wouldManage(ctx context.Context, f *FS, c *fun.Call) (*value.Map, string, e
 
 type checkManagedChangesArgs struct {
 	managedArgs
-	_ bool `arg:"keep_mode" default:"False" doc:"use the mode of the source"`
-	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates"`
-	_ bool `arg:"follow_symlinks" default:"False" doc:"follow symbolic links"`
+	KeepMode       bool `arg:"keep_mode" default:"False" doc:"use the mode of the source"`
+	VerifySSL      bool `arg:"verify_ssl" default:"True" doc:"verify certificates"`
+	FollowSymlinks bool `arg:"follow_symlinks" default:"False" doc:"follow symbolic links"`
 	contextArgs
 	_ fun.Kwargs
 }
 
-func checkManagedChanges(ctx context.Context, c *fun.Call, _ *checkManagedChangesArgs) (fun.Result, error) {
-	f := on(c)
-	m, fault, err := wouldManage(ctx, f, c)
+func checkManagedChanges(ctx context.Context, c *fun.Call, a *checkManagedChangesArgs) (fun.Result, error) {
+	f := onEnv(c, a.SaltEnv)
+	m, fault, err := wouldManage(ctx, f, &a.managedArgs, fetching{keepMode: a.KeepMode, verify: a.VerifySSL, follow: a.FollowSymlinks})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -302,16 +305,16 @@ func checkManagedChanges(ctx context.Context, c *fun.Call, _ *checkManagedChange
 
 type checkManagedArgs struct {
 	managedArgs
-	_ bool `arg:"follow_symlinks" default:"False" doc:"follow symbolic links"`
-	_ bool `arg:"keep_mode" default:"False" doc:"use the mode of the source"`
-	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates"`
+	FollowSymlinks bool `arg:"follow_symlinks" default:"False" doc:"follow symbolic links"`
+	KeepMode       bool `arg:"keep_mode" default:"False" doc:"use the mode of the source"`
+	VerifySSL      bool `arg:"verify_ssl" default:"True" doc:"verify certificates"`
 	contextArgs
 	_ fun.Kwargs
 }
 
 func checkManaged(ctx context.Context, c *fun.Call, a *checkManagedArgs) (fun.Result, error) {
-	f := on(c)
-	m, fault, err := wouldManage(ctx, f, c)
+	f := onEnv(c, a.SaltEnv)
+	m, fault, err := wouldManage(ctx, f, &a.managedArgs, fetching{keepMode: a.KeepMode, verify: a.VerifySSL, follow: a.FollowSymlinks})
 	switch {
 	case err != nil:
 		return fun.Result{}, err
@@ -329,7 +332,7 @@ func checkManaged(ctx context.Context, c *fun.Call, a *checkManagedArgs) (fun.Re
 }
 
 // given returns the return that a caller passes on, or a new one.
-func given(c *fun.Call, name string, ret *value.Map) *Return {
+func given(name string, ret *value.Map) *Return {
 	r := NewReturn(name)
 	m := ret
 	if m.Len() == 0 {
@@ -354,16 +357,16 @@ type checkPermsArgs struct {
 	userArg
 	groupArg
 	modeArg
-	_              string `arg:"attrs" doc:"chattr(1) attributes"`
-	FollowSymlinks bool   `arg:"follow_symlinks" default:"False" doc:"follow a symbolic link"`
+	Attrs          fun.Opt[string] `arg:"attrs" doc:"chattr(1) attributes"`
+	FollowSymlinks bool            `arg:"follow_symlinks" default:"False" doc:"follow a symbolic link"`
 	contextArgs
 }
 
 func checkPerms(ctx context.Context, c *fun.Call, a *checkPermsArgs) (fun.Result, error) {
 	f := on(c)
-	p := permsOf(c, a.Group, a.Mode, a.User)
-	p.Attrs, p.Follow = textOf(c, "attrs"), a.FollowSymlinks
-	r := given(c, a.Name, a.Ret)
+	p := permsOf(a.Group, a.Mode, a.User)
+	p.Attrs, p.Follow = textOf(a.Attrs), a.FollowSymlinks
+	r := given(a.Name, a.Ret)
 	was, err := f.CheckPerms(ctx, a.Name, r, p)
 	if err != nil {
 		return fun.Result{}, err
@@ -382,12 +385,12 @@ type sourceSumArgs struct {
 	Source     string `arg:"source" default:"" doc:"its URL"`
 	SourceHash string `arg:"source_hash" doc:"digest, or a file of digests"`
 	hashNameOpt
-	_         string `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
+	SaltEnv   string `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
 	VerifySSL bool   `arg:"verify_ssl" default:"True" doc:"verify certificates"`
 }
 
 func sourceSum(ctx context.Context, c *fun.Call, a *sourceSumArgs) (fun.Result, error) {
-	f := on(c)
+	f := onEnv(c, a.SaltEnv)
 	s, err := f.SourceSum(ctx, a.FileName, a.Source, a.SourceHash, a.SourceHashName, cp.Options{NoVerify: !a.VerifySSL})
 	if err != nil {
 		return fun.Result{}, err
@@ -424,14 +427,14 @@ type manageFileArgs struct {
 }
 
 func manageFile(ctx context.Context, c *fun.Call, a *manageFileArgs) (fun.Result, error) {
-	f := on(c)
+	f := onEnv(c, a.SaltEnv)
 	p := Plan{
-		Name: a.Name, Source: a.Source, Perms: permsOf(c, a.Group, a.Mode, a.User), KeepMode: a.KeepMode, Backup: a.Backup,
+		Name: a.Name, Source: a.Source, Perms: permsOf(a.Group, a.Mode, a.User), KeepMode: a.KeepMode, Backup: a.Backup,
 		MakeDirs: a.Makedirs, DirMode: NormMode(a.DirMode), HideDiff: !a.ShowChanges, SkipVerify: a.SkipVerify,
 	}
-	p.Perms.Follow, p.Perms.Attrs = a.FollowSymlinks, textOf(c, "attrs")
+	p.Perms.Follow, p.Perms.Attrs = a.FollowSymlinks, textOf(a.Attrs)
 	switch {
-	case !!a.Contents.Given:
+	case a.Contents.Given:
 		b, err := Encode(a.Contents.V, a.Encoding, a.EncodingErrors)
 		if err != nil {
 			return fun.Result{}, err
@@ -445,7 +448,7 @@ func manageFile(ctx context.Context, c *fun.Call, a *manageFileArgs) (fun.Result
 				return fun.Result{}, err
 			}
 			if path == "" {
-				return fun.Value(given(c, a.Name, a.Ret).Fail("Source file '%s' not found", p.Source).Value())
+				return fun.Value(given(a.Name, a.Ret).Fail("Source file '%s' not found", p.Source).Value())
 			}
 			from.Content = f.FileAt(path)
 		}
@@ -460,5 +463,5 @@ func manageFile(ctx context.Context, c *fun.Call, a *manageFileArgs) (fun.Result
 		}
 		p.From = from
 	}
-	return fun.Value(f.ManageFile(ctx, given(c, a.Name, a.Ret), p).Value())
+	return fun.Value(f.ManageFile(ctx, given(a.Name, a.Ret), p).Value())
 }

@@ -14,11 +14,10 @@ import (
 	"brine/internal/value"
 )
 
-// device makes a device or pipe of a kind: c, b or p.
-func device(ctx context.Context, c *fun.Call, kind string) (fun.Result, error) {
+// makeNode makes a device or a pipe.
+func makeNode(ctx context.Context, c *fun.Call, n Node) (fun.Result, error) {
 	f := on(c)
-	n := nodeOf(f, c)
-	n.Kind = kind
+	n.Name = f.Expand(n.Name)
 	r, err := f.MakeNode(ctx, n)
 	if err != nil {
 		return fun.Result{}, err
@@ -29,19 +28,19 @@ func device(ctx context.Context, c *fun.Call, kind string) (fun.Result, error) {
 // mknodBlockArgs are the arguments of mknodBlock and mknodChar.
 type mknodBlockArgs struct {
 	nameArg
-	_ int64 `arg:"major,required" doc:"major number"`
-	_ int64 `arg:"minor,required" doc:"minor number"`
+	Major int64 `arg:"major,required" doc:"major number"`
+	Minor int64 `arg:"minor,required" doc:"minor number"`
 	ownerOpt
 	groupOpt
 	nodeMode
 }
 
-func mknodBlock(ctx context.Context, c *fun.Call, _ *mknodBlockArgs) (fun.Result, error) {
-	return device(ctx, c, "b")
+func mknodBlock(ctx context.Context, c *fun.Call, a *mknodBlockArgs) (fun.Result, error) {
+	return makeNode(ctx, c, Node{Name: a.Name, Kind: "b", Major: a.Major, Minor: a.Minor, User: a.User, Group: a.Group, Mode: a.Mode})
 }
 
-func mknodChar(ctx context.Context, c *fun.Call, _ *mknodBlockArgs) (fun.Result, error) {
-	return device(ctx, c, "c")
+func mknodChar(ctx context.Context, c *fun.Call, a *mknodBlockArgs) (fun.Result, error) {
+	return makeNode(ctx, c, Node{Name: a.Name, Kind: "c", Major: a.Major, Minor: a.Minor, User: a.User, Group: a.Group, Mode: a.Mode})
 }
 
 type mknodFIFOArgs struct {
@@ -51,8 +50,8 @@ type mknodFIFOArgs struct {
 	nodeMode
 }
 
-func mknodFIFO(ctx context.Context, c *fun.Call, _ *mknodFIFOArgs) (fun.Result, error) {
-	return device(ctx, c, "p")
+func mknodFIFO(ctx context.Context, c *fun.Call, a *mknodFIFOArgs) (fun.Result, error) {
+	return makeNode(ctx, c, Node{Name: a.Name, Kind: "p", User: a.User, Group: a.Group, Mode: a.Mode})
 }
 
 // A Node is a device or a pipe that is to be.
@@ -62,15 +61,6 @@ type Node struct {
 	Major, Minor int64
 	User, Group  value.Value
 	Mode         value.Value
-}
-
-func nodeOf(f *FS, c *fun.Call) Node {
-	n := Node{Name: f.Expand(c.Str("name")), User: c.Value("user"), Group: c.Value("group"), Mode: c.Value("mode")}
-	if c.Declares("major") {
-		n.Major = c.Int("major")
-		n.Minor = c.Int("minor")
-	}
-	return n
 }
 
 // MakeNode makes a device or a pipe by mknod(1), with owner and mode. One that
@@ -115,17 +105,16 @@ func (f *FS) MakeNode(ctx context.Context, n Node) (*Return, error) {
 type mknodArgs struct {
 	nameArg
 	Ntype string `arg:"ntype,required" doc:"c: character device, b: block device, p: pipe"`
-	_     int64  `arg:"major" default:"0" doc:"major number"`
-	_     int64  `arg:"minor" default:"0" doc:"minor number"`
+	Major int64  `arg:"major" default:"0" doc:"major number"`
+	Minor int64  `arg:"minor" default:"0" doc:"minor number"`
 	ownerOpt
 	groupOpt
-	_ string `arg:"mode,mode" default:"0600" doc:"permissions"`
+	Mode value.Value `arg:"mode,mode" default:"0600" doc:"permissions"`
 }
 
 func mknod(ctx context.Context, c *fun.Call, a *mknodArgs) (fun.Result, error) {
 	f := on(c)
-	n := nodeOf(f, c)
-	n.Kind = a.Ntype
+	n := Node{Name: f.Expand(a.Name), Kind: a.Ntype, Major: a.Major, Minor: a.Minor, User: a.User, Group: a.Group, Mode: a.Mode}
 	if !f.Test {
 		if err := f.MakeDirs(ctx, n.Name, Perms{User: n.User, Group: n.Group}); err != nil {
 			return fun.Result{}, fun.Errorf("%s", host.OSError(err))
@@ -351,10 +340,10 @@ func restoreContext(ctx context.Context, c *fun.Call, a *restoreContextArgs) (fu
 
 type setContextArgs struct {
 	pathArg
-	_       string `arg:"user" doc:"SELinux user"`
-	_       string `arg:"role" doc:"role"`
-	_       string `arg:"type" doc:"type"`
-	_       string `arg:"range" doc:"range"`
+	User    string `arg:"user" doc:"SELinux user"`
+	Role    string `arg:"role" doc:"role"`
+	Type    string `arg:"type" doc:"type"`
+	Range   string `arg:"range" doc:"range"`
 	Persist bool   `arg:"persist" default:"False" doc:"also store it in the policy"`
 }
 
@@ -363,15 +352,14 @@ func setContext(ctx context.Context, c *fun.Call, a *setContextArgs) (fun.Result
 	p := f.Expand(a.Path)
 	chcon, semanage := []string{"chcon"}, []string{"semanage", "fcontext", "-a"}
 	some := false
-	for _, o := range []struct{ name, chcon, semanage string }{{"user", "-u", "-s"}, {"role", "-r", ""}, {"type", "-t", "-t"}, {"range", "-l", "-r"}} {
-		v := c.Value(o.name)
-		if !value.Truth(v) {
+	for _, o := range []struct{ v, chcon, semanage string }{{a.User, "-u", "-s"}, {a.Role, "-r", ""}, {a.Type, "-t", "-t"}, {a.Range, "-l", "-r"}} {
+		if o.v == "" {
 			continue
 		}
 		some = true
-		chcon = append(chcon, o.chcon, value.Str(v))
+		chcon = append(chcon, o.chcon, o.v)
 		if o.semanage != "" {
-			semanage = append(semanage, o.semanage, value.Str(v))
+			semanage = append(semanage, o.semanage, o.v)
 		}
 	}
 	if !some {

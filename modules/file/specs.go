@@ -39,13 +39,13 @@ type modeArg struct {
 }
 
 type attrsArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"attrs,required" doc:"chattr(1) attributes"`
+	_     fun.Arguments
+	Attrs fun.Opt[string] `arg:"attrs,required,any" doc:"chattr(1) attributes"`
 }
 
 type saltenvArg struct {
-	_ fun.Arguments
-	_ string `arg:"saltenv,required" doc:"environment of salt:// URLs"`
+	_       fun.Arguments
+	SaltEnv string `arg:"saltenv,required" doc:"environment of salt:// URLs"`
 }
 
 type srcArg struct {
@@ -104,25 +104,25 @@ type backupArgs struct {
 }
 
 type nodeMode struct {
-	_ fun.Arguments
-	_ string `arg:"mode,mode" default:"0660" doc:"permissions"`
+	_    fun.Arguments
+	Mode value.Value `arg:"mode,mode" default:"0660" doc:"permissions"`
 }
 
 type managedArgs struct {
-	Name string      `arg:"name,required,path" doc:"the file"`
-	_    value.Value `arg:"source,required" doc:"URL or path, or a list of them"`
-	_    value.Value `arg:"source_hash,required" doc:"digest of the source"`
-	_    value.Value `arg:"source_hash_name,required" doc:"name to look for in a file of digests"`
+	Name           string      `arg:"name,required,path" doc:"the file"`
+	Source         value.Value `arg:"source,required" doc:"URL or path, or a list of them"`
+	SourceHash     value.Value `arg:"source_hash,required" doc:"digest of the source"`
+	SourceHashName string      `arg:"source_hash_name,required,any" doc:"name to look for in a file of digests"`
 	userArg
 	groupArg
 	modeArg
 	attrsArg
-	_ value.Value `arg:"template,required" doc:"template engine"`
-	_ value.Value `arg:"context,required" doc:"variables of the template"`
-	_ value.Value `arg:"defaults,required" doc:"variables of the template"`
+	Template string     `arg:"template,required,any" doc:"template engine"`
+	Context  *value.Map `arg:"context,required,any" doc:"variables of the template"`
+	Defaults *value.Map `arg:"defaults,required,any" doc:"variables of the template"`
 	saltenvArg
-	_ string `arg:"contents" doc:"the content, instead of a source"`
-	_ bool   `arg:"skip_verify" default:"False" doc:"accept a remote source without a digest"`
+	Contents   fun.Opt[string] `arg:"contents" doc:"the content, instead of a source"`
+	SkipVerify bool            `arg:"skip_verify" default:"False" doc:"accept a remote source without a digest"`
 }
 
 // contextArgs are the parts of a SELinux context.

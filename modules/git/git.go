@@ -27,39 +27,35 @@ func available(e *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// client returns the client that the arguments describe.
-func client(c *fun.Call) *Client {
-	g := &Client{Env: c.Env, User: c.Str("user")}
-	if c.Declares("identity") {
-		g.Identity = c.Strings("identity")
-	}
-	if c.Declares("saltenv") {
-		g.SaltEnv = c.Str("saltenv")
-	}
-	return g
+// in says where git runs, for whom, and with which options of its own.
+type in struct {
+	user, cwd, saltenv string
+	identity           []string
+	opts               value.Value
+}
+
+func (i in) client(c *fun.Call) *Client {
+	return &Client{Env: c.Env, User: i.user, Identity: i.identity, SaltEnv: i.saltenv}
 }
 
 // A line is a command line of git in the making.
 type line struct {
-	c    *fun.Call
 	g    *Client
+	dir  string // in which git runs
 	args []string
 	err  error
 }
 
 // command starts a command line: the options of git itself and the command.
-func command(c *fun.Call, words ...string) *line {
-	l := &line{c: c, g: client(c)}
-	if c.Declares("git_opts") {
-		l.words("git_opts")
-	}
-	l.args = append(l.args, words...)
-	return l
+func command(c *fun.Call, i in, words ...string) *line {
+	g := i.client(c)
+	l := &line{g: g, dir: g.Path(i.cwd)}
+	return l.words(i.opts).add(words...)
 }
 
 // words adds an argument that holds options; those of not are left out.
-func (l *line) words(name string, not ...string) *line {
-	words, err := Words(l.c.Value(name))
+func (l *line) words(opts value.Value, not ...string) *line {
+	words, err := Words(opts)
 	if err != nil {
 		l.err = err
 	}
@@ -76,11 +72,11 @@ words:
 }
 
 // plain adds an argument that is no option, unless it is not given.
-func (l *line) plain(name string) *line {
-	if l.c.IsNone(name) {
+func (l *line) plain(name string, o fun.Opt[string]) *line {
+	if !o.Given {
 		return l
 	}
-	return l.text(name, l.c.Str(name))
+	return l.text(name, o.V)
 }
 
 // text adds a value that is no option.
@@ -105,16 +101,12 @@ func (l *line) flag(on bool, word string) *line {
 	return l
 }
 
-// run runs the command line in the directory of the argument cwd.
+// run runs the command line.
 func (l *line) run(ctx context.Context, m mode) (cmd.Out, error) {
 	if l.err != nil {
 		return cmd.Out{}, l.err
 	}
-	dir := ""
-	if l.c.Declares("cwd") && !l.c.IsNone("cwd") {
-		dir = l.g.Path(l.c.Str("cwd"))
-	}
-	return l.g.run(ctx, dir, m, l.args...)
+	return l.g.run(ctx, l.dir, m, l.args...)
 }
 
 // stdout runs the command line and returns what it prints; merged with stderr.
@@ -129,12 +121,12 @@ func (l *line) done(ctx context.Context) (fun.Result, error) {
 	return fun.Result{Value: err == nil}, err
 }
 
-func cwd(c *fun.Call) (*Client, string) {
-	g := client(c)
-	return g, g.Path(c.Str("cwd"))
+func cwd(c *fun.Call, i in) (*Client, string) {
+	g := i.client(c)
+	return g, g.Path(i.cwd)
 }
 
-func status(c *fun.Call, ignoreRetcode bool, code int) int {
+func status(ignoreRetcode bool, code int) int {
 	if ignoreRetcode {
 		return 0
 	}
@@ -143,32 +135,32 @@ func status(c *fun.Call, ignoreRetcode bool, code int) int {
 
 // addArgs are the arguments of add and rm.
 type addArgs struct {
-	_        string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd      string `arg:"cwd,required,path" doc:"path of the repository"`
 	Filename string `arg:"filename,required" doc:"path in the repository"`
 	optRunArgs
 }
 
 func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
-	return command(c, "add", "--verbose").words("opts", "-v", "--verbose").add("--", a.Filename).stdout(ctx, mode{})
+	return command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "add", "--verbose").words(a.Opts, "-v", "--verbose").add("--", a.Filename).stdout(ctx, mode{})
 }
 
 type archiveArgs struct {
-	_      fun.Arguments
-	_      string          `arg:"cwd,required,path" doc:"path of the repository"`
-	Output string          `arg:"output,required,path" doc:"file to write"`
-	_      string          `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
-	Prefix fun.Opt[string] `arg:"prefix" doc:"directory in the archive; default: the name of the repository's directory"`
-	_      value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_      string          `arg:"user" doc:"account that runs git"`
-	_      string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_      bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_      string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	Format string          `arg:"format,kw" doc:"tar, zip or another format that git knows; default: by the name of the file"`
+	_       fun.Arguments
+	Cwd     string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Output  string          `arg:"output,required,path" doc:"file to write"`
+	Rev     fun.Opt[string] `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
+	Prefix  fun.Opt[string] `arg:"prefix" doc:"directory in the archive; default: the name of the repository's directory"`
+	GitOpts value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User    string          `arg:"user" doc:"account that runs git"`
+	_       string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_       bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_       string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Format  string          `arg:"format,kw" doc:"tar, zip or another format that git knows; default: by the name of the file"`
 }
 
 func archive(ctx context.Context, c *fun.Call, a *archiveArgs) (fun.Result, error) {
-	g, dir := cwd(c)
-	l := command(c, "archive")
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "archive")
 	if prefix := a.Prefix.V; prefix != "" {
 		l.add("--prefix", prefix)
 	} else if !a.Prefix.Given {
@@ -177,31 +169,31 @@ func archive(ctx context.Context, c *fun.Call, a *archiveArgs) (fun.Result, erro
 	if f := a.Format; f != "" {
 		l.add("--format", f)
 	}
-	return l.add("--output", g.Path(a.Output)).plain("rev").done(ctx)
+	return l.add("--output", g.Path(a.Output)).plain("rev", a.Rev).done(ctx)
 }
 
 type branchArgs struct {
-	_ string `arg:"cwd,required,path" doc:"path of the repository"`
-	_ string `arg:"name" doc:"name of the branch"`
+	Cwd  string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Name fun.Opt[string] `arg:"name" doc:"name of the branch"`
 	optRunArgs
 }
 
-func branch(ctx context.Context, c *fun.Call, _ *branchArgs) (fun.Result, error) {
-	return command(c, "branch").words("opts").plain("name").done(ctx)
+func branch(ctx context.Context, c *fun.Call, a *branchArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "branch").words(a.Opts).plain("name", a.Name).done(ctx)
 }
 
 type checkoutArgs struct {
-	_     string      `arg:"cwd,required,path" doc:"path of the repository"`
-	Rev   value.Value `arg:"rev,str" doc:"branch, tag or commit"`
-	Force bool        `arg:"force" default:"False" doc:"discard local changes"`
+	Cwd   string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev   fun.Opt[string] `arg:"rev" doc:"branch, tag or commit"`
+	Force bool            `arg:"force" default:"False" doc:"discard local changes"`
 	optRunArgs
 }
 
 func checkout(ctx context.Context, c *fun.Call, a *checkoutArgs) (fun.Result, error) {
-	l := command(c, "checkout").flag(a.Force, "--force")
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "checkout").flag(a.Force, "--force")
 	n := len(l.args)
-	l.words("opts")
-	if a.Rev == nil {
+	l.words(a.Opts)
+	if !a.Rev.Given {
 		makes := false
 		for _, w := range l.args[n:] {
 			makes = makes || w == "-b" || w == "-B"
@@ -210,12 +202,12 @@ func checkout(ctx context.Context, c *fun.Call, a *checkoutArgs) (fun.Result, er
 			return fun.Result{}, fun.Errorf("'rev' argument is required unless -b or -B in opts")
 		}
 	}
-	return l.plain("rev").stdout(ctx, mode{merge: true})
+	return l.plain("rev", a.Rev).stdout(ctx, mode{merge: true})
 }
 
 // auth gives the client of l the credentials of a URL and returns it without them.
-func (l *line) auth(source string) string {
-	g, at, err := l.g.WithAuth(source, l.c.Value("https_user"), l.c.Value("https_pass"))
+func (l *line) auth(source string, user, pass value.Value) string {
+	g, at, err := l.g.WithAuth(source, user, pass)
 	if err == nil {
 		err = plain("url", at)
 	}
@@ -230,28 +222,28 @@ func (l *line) auth(source string) string {
 }
 
 type cloneArgs struct {
-	_    fun.Arguments
-	Cwd  string          `arg:"cwd,required,path" doc:"directory of the clone, or with name its parent"`
-	URL  string          `arg:"url" doc:"URL of the repository"`
-	Name fun.Opt[string] `arg:"name" doc:"name of the clone's directory"`
-	_    value.Value     `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_    value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_    string          `arg:"user" doc:"account that runs git"`
-	_    string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_    value.Value     `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_    string          `arg:"https_user" doc:"user for HTTPS"`
-	_    string          `arg:"https_pass,secret" doc:"password for HTTPS"`
-	_    bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_    string          `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
-	_    string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_         fun.Arguments
+	Cwd       string          `arg:"cwd,required,path" doc:"directory of the clone, or with name its parent"`
+	URL       string          `arg:"url" doc:"URL of the repository"`
+	Name      fun.Opt[string] `arg:"name" doc:"name of the clone's directory"`
+	Opts      value.Value     `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts   value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User      string          `arg:"user" doc:"account that runs git"`
+	_         string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity  []string        `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	HTTPSUser value.Value     `arg:"https_user,str" doc:"user for HTTPS"`
+	HTTPSPass value.Value     `arg:"https_pass,secret,str" doc:"password for HTTPS"`
+	_         bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	SaltEnv   string          `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	_         string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 }
 
 func clone(ctx context.Context, c *fun.Call, a *cloneArgs) (fun.Result, error) {
 	if a.URL == "" {
 		return fun.Result{}, fun.Errorf("Missing 'url' argument")
 	}
-	l := command(c, "clone").words("opts")
-	at := l.auth(a.URL)
+	l := command(c, in{user: a.User, cwd: a.Cwd, identity: a.Identity, saltenv: a.SaltEnv, opts: a.GitOpts}, "clone").words(a.Opts)
+	at := l.auth(a.URL, a.HTTPSUser, a.HTTPSPass)
 	if l.err != nil {
 		return fun.Result{}, l.err
 	}
@@ -275,11 +267,11 @@ func clone(ctx context.Context, c *fun.Call, a *cloneArgs) (fun.Result, error) {
 
 type commitArgs struct {
 	_        fun.Arguments
-	_        string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd      string      `arg:"cwd,required,path" doc:"path of the repository"`
 	Message  string      `arg:"message,required" doc:"message"`
-	_        value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_        value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_        string      `arg:"user" doc:"account that runs git"`
+	Opts     value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts  value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User     string      `arg:"user" doc:"account that runs git"`
 	_        string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	Filename string      `arg:"filename" doc:"commit this file only"`
 	_        bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
@@ -287,7 +279,7 @@ type commitArgs struct {
 }
 
 func commit(ctx context.Context, c *fun.Call, a *commitArgs) (fun.Result, error) {
-	l := command(c, "commit", "-m", a.Message).words("opts")
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "commit", "-m", a.Message).words(a.Opts)
 	if name := a.Filename; name != "" {
 		l.add("--", name)
 	}
@@ -295,38 +287,38 @@ func commit(ctx context.Context, c *fun.Call, a *commitArgs) (fun.Result, error)
 }
 
 // config returns where the arguments cwd and global say that configuration is.
-func config(c *fun.Call) (*Client, Config, error) {
-	g := client(c)
-	f := Config{Global: c.Bool("global")}
-	if c.IsNone("cwd") {
+func config(c *fun.Call, user string, cwd fun.Opt[string], global bool) (*Client, Config, error) {
+	g := in{user: user}.client(c)
+	f := Config{Global: global}
+	if !cwd.Given {
 		if !f.Global {
 			return nil, f, fun.Errorf("'cwd' argument required unless global=True")
 		}
 		return g, f, nil
 	}
-	f.Dir = g.Path(c.Str("cwd"))
+	f.Dir = g.Path(cwd.V)
 	return g, f, nil
 }
 
 type configGetArgs struct {
 	_             fun.Arguments
-	Key           string `arg:"key,required" doc:"name of the setting"`
-	_             string `arg:"cwd,path" doc:"path of the repository"`
-	_             string `arg:"user" doc:"account that runs git"`
-	_             string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	IgnoreRetcode bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_             string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	All           bool   `arg:"all,kw" default:"False" doc:"all values"`
-	_             bool   `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	Key           string          `arg:"key,required" doc:"name of the setting"`
+	Cwd           fun.Opt[string] `arg:"cwd,path" doc:"path of the repository"`
+	User          string          `arg:"user" doc:"account that runs git"`
+	_             string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	IgnoreRetcode bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_             string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	All           bool            `arg:"all,kw" default:"False" doc:"all values"`
+	Global        bool            `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
 }
 
 func configGet(ctx context.Context, c *fun.Call, a *configGetArgs) (fun.Result, error) {
-	g, f, err := config(c)
+	g, f, err := config(c, a.User, a.Cwd, a.Global)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	vals, code, err := g.ConfigGet(ctx, f, a.Key)
-	res := fun.Result{Retcode: status(c, a.IgnoreRetcode, code)}
+	res := fun.Result{Retcode: status(a.IgnoreRetcode, code)}
 	switch {
 	case err != nil || code == 1:
 	case a.All:
@@ -341,23 +333,23 @@ func configGet(ctx context.Context, c *fun.Call, a *configGetArgs) (fun.Result, 
 
 type configGetRegexpArgs struct {
 	_             fun.Arguments
-	Key           string      `arg:"key,required" doc:"name of the setting"`
-	ValueRegex    value.Value `arg:"value_regex,str" doc:"only values that match this regular expression"`
-	_             string      `arg:"cwd,path" doc:"path of the repository"`
-	_             string      `arg:"user" doc:"account that runs git"`
-	_             string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	IgnoreRetcode bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_             string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	_             bool        `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	Key           string          `arg:"key,required" doc:"name of the setting"`
+	ValueRegex    value.Value     `arg:"value_regex,str" doc:"only values that match this regular expression"`
+	Cwd           fun.Opt[string] `arg:"cwd,path" doc:"path of the repository"`
+	User          string          `arg:"user" doc:"account that runs git"`
+	_             string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	IgnoreRetcode bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_             string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Global        bool            `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
 }
 
 func configGetRegexp(ctx context.Context, c *fun.Call, a *configGetRegexpArgs) (fun.Result, error) {
-	g, f, err := config(c)
+	g, f, err := config(c, a.User, a.Cwd, a.Global)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	m, code, err := g.ConfigMatch(ctx, f, a.Key, a.ValueRegex)
-	return fun.Result{Value: m, Retcode: status(c, a.IgnoreRetcode, code)}, err
+	return fun.Result{Value: m, Retcode: status(a.IgnoreRetcode, code)}, err
 }
 
 type configSetArgs struct {
@@ -365,50 +357,50 @@ type configSetArgs struct {
 	Key      string            `arg:"key,required" doc:"name of the setting"`
 	Value    fun.Opt[string]   `arg:"value" doc:"value"`
 	Multivar fun.Opt[[]string] `arg:"multivar,comma[str]" doc:"values of a setting that has several"`
-	_        string            `arg:"cwd,path" doc:"path of the repository"`
-	_        string            `arg:"user" doc:"account that runs git"`
+	Cwd      fun.Opt[string]   `arg:"cwd,path" doc:"path of the repository"`
+	User     string            `arg:"user" doc:"account that runs git"`
 	_        string            `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	_        bool              `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
 	_        string            `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 	Add      bool              `arg:"add,kw" default:"False" doc:"add the value to those that the setting has"`
-	_        bool              `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	Global   bool              `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
 }
 
 func configSet(ctx context.Context, c *fun.Call, a *configSetArgs) (fun.Result, error) {
-	g, f, err := config(c)
+	g, f, err := config(c, a.User, a.Cwd, a.Global)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var vals []string
 	switch {
-	case !!a.Value.Given && !!a.Multivar.Given:
+	case a.Value.Given && a.Multivar.Given:
 		return fun.Result{}, fun.Errorf("Only one of 'value' and 'multivar' is permitted")
-	case !!a.Value.Given:
+	case a.Value.Given:
 		vals = []string{a.Value.V}
-	case !!a.Multivar.Given:
+	case a.Multivar.Given:
 		vals = a.Multivar.V
 	default:
 		return fun.Result{}, fun.Errorf("One of 'value' and 'multivar' is required")
 	}
-	now, err := g.ConfigSet(ctx, f, a.Key, vals, a.Add && !!a.Value.Given)
+	now, err := g.ConfigSet(ctx, f, a.Key, vals, a.Add && a.Value.Given)
 	return fun.Result{Value: value.Strings(now...)}, err
 }
 
 type configUnsetArgs struct {
 	_          fun.Arguments
-	Key        string      `arg:"key,required" doc:"name of the setting"`
-	ValueRegex value.Value `arg:"value_regex,str" doc:"only values that match this regular expression"`
-	_          string      `arg:"cwd,path" doc:"path of the repository"`
-	_          string      `arg:"user" doc:"account that runs git"`
-	_          string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_          bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_          string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	All        bool        `arg:"all,kw" default:"False" doc:"all values"`
-	_          bool        `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
+	Key        string          `arg:"key,required" doc:"name of the setting"`
+	ValueRegex value.Value     `arg:"value_regex,str" doc:"only values that match this regular expression"`
+	Cwd        fun.Opt[string] `arg:"cwd,path" doc:"path of the repository"`
+	User       string          `arg:"user" doc:"account that runs git"`
+	_          string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_          bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_          string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	All        bool            `arg:"all,kw" default:"False" doc:"all values"`
+	Global     bool            `arg:"global,kw" default:"False" doc:"the configuration of the account instead of a repository's"`
 }
 
 func configUnset(ctx context.Context, c *fun.Call, a *configUnsetArgs) (fun.Result, error) {
-	g, f, err := config(c)
+	g, f, err := config(c, a.User, a.Cwd, a.Global)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -418,32 +410,32 @@ func configUnset(ctx context.Context, c *fun.Call, a *configUnsetArgs) (fun.Resu
 
 // currentBranchArgs are the arguments of currentBranch, listTags and statusOf.
 type currentBranchArgs struct {
-	_ string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd string `arg:"cwd,required,path" doc:"path of the repository"`
 	runArgs
 }
 
-func currentBranch(ctx context.Context, c *fun.Call, _ *currentBranchArgs) (fun.Result, error) {
-	return command(c, "rev-parse", "--abbrev-ref", "HEAD").stdout(ctx, mode{})
+func currentBranch(ctx context.Context, c *fun.Call, a *currentBranchArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd}, "rev-parse", "--abbrev-ref", "HEAD").stdout(ctx, mode{})
 }
 
 type describeArgs struct {
-	_ string `arg:"cwd,required,path" doc:"path of the repository"`
-	_ string `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
+	Cwd string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev fun.Opt[string] `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
 	runArgs
 }
 
-func describe(ctx context.Context, c *fun.Call, _ *describeArgs) (fun.Result, error) {
-	return command(c, "describe", "--always").plain("rev").stdout(ctx, mode{})
+func describe(ctx context.Context, c *fun.Call, a *describeArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd}, "describe", "--always").plain("rev", a.Rev).stdout(ctx, mode{})
 }
 
 type diffArgs struct {
 	_       fun.Arguments
-	_       string      `arg:"cwd,required,path" doc:"path of the repository"`
-	_       string      `arg:"item1" doc:"first commit or path"`
-	_       string      `arg:"item2" doc:"second commit or path"`
-	_       value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_       value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_       string      `arg:"user" doc:"account that runs git"`
+	Cwd     string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Item1   string      `arg:"item1" doc:"first commit or path"`
+	Item2   string      `arg:"item2" doc:"second commit or path"`
+	Opts    value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User    string      `arg:"user" doc:"account that runs git"`
 	_       string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	NoIndex bool        `arg:"no_index" default:"False" doc:"compare two paths outside of a repository"`
 	Cached  bool        `arg:"cached" default:"False" doc:"show what is staged"`
@@ -456,10 +448,10 @@ func diff(ctx context.Context, c *fun.Call, a *diffArgs) (fun.Result, error) {
 	if noIndex && cached {
 		return fun.Result{}, fun.Errorf("The 'no_index' and 'cached' options cannot be used together")
 	}
-	l := command(c, "diff").words("opts")
-	item := func(name string) {
-		if c.Str(name) != "" {
-			l.plain(name)
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "diff").words(a.Opts)
+	item := func(name, val string) {
+		if val != "" {
+			l.text(name, val)
 		}
 	}
 	switch {
@@ -467,10 +459,10 @@ func diff(ctx context.Context, c *fun.Call, a *diffArgs) (fun.Result, error) {
 		l.add("--no-index")
 	case cached:
 		l.add("--cached")
-		item("item1")
+		item("item1", a.Item1)
 	default:
-		item("item1")
-		item("item2")
+		item("item1", a.Item1)
+		item("item2", a.Item2)
 	}
 	if paths := a.Paths; len(paths) > 0 {
 		l.add("--").add(paths...)
@@ -479,29 +471,29 @@ func diff(ctx context.Context, c *fun.Call, a *diffArgs) (fun.Result, error) {
 }
 
 type discardLocalChangesArgs struct {
-	_    string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd  string `arg:"cwd,required,path" doc:"path of the repository"`
 	Path string `arg:"path" default:"." doc:"path in the repository"`
 	runArgs
 }
 
 func discardLocalChanges(ctx context.Context, c *fun.Call, a *discardLocalChangesArgs) (fun.Result, error) {
-	return command(c, "checkout", "--", a.Path).stdout(ctx, mode{merge: true})
+	return command(c, in{user: a.User, cwd: a.Cwd}, "checkout", "--", a.Path).stdout(ctx, mode{merge: true})
 }
 
 type fetchArgs struct {
-	_        string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd      string      `arg:"cwd,required,path" doc:"path of the repository"`
 	Remote   string      `arg:"remote" doc:"name of the remote"`
 	Force    bool        `arg:"force" default:"False" doc:"force the command"`
 	Refspecs []string    `arg:"refspecs,comma[str]" doc:"what to fetch"`
-	_        value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_        value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	Opts     value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts  value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
 	remoteRunArgs
 }
 
 func fetch(ctx context.Context, c *fun.Call, a *fetchArgs) (fun.Result, error) {
-	l := command(c, "fetch").flag(a.Force, "--force").words("opts", "-f", "--force")
+	l := command(c, in{user: a.User, cwd: a.Cwd, identity: a.Identity, saltenv: a.SaltEnv, opts: a.GitOpts}, "fetch").flag(a.Force, "--force").words(a.Opts, "-f", "--force")
 	if a.Remote != "" {
-		l.plain("remote")
+		l.text("remote", a.Remote)
 	}
 	for _, r := range a.Refspecs {
 		l.text("refspec", r)
@@ -514,7 +506,7 @@ func fetch(ctx context.Context, c *fun.Call, a *fetchArgs) (fun.Result, error) {
 }
 
 type initializeArgs struct {
-	_              string      `arg:"cwd,required,path" doc:"directory of the repository"`
+	Cwd            string      `arg:"cwd,required,path" doc:"directory of the repository"`
 	Bare           bool        `arg:"bare" default:"False" doc:"make a repository without working tree"`
 	Template       value.Value `arg:"template,path" doc:"template directory"`
 	SeparateGitDir value.Value `arg:"separate_git_dir,path" doc:"directory for the repository's data"`
@@ -523,7 +515,7 @@ type initializeArgs struct {
 }
 
 func initialize(ctx context.Context, c *fun.Call, a *initializeArgs) (fun.Result, error) {
-	g, dir := cwd(c)
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	gitOpts, err := Words(a.GitOpts)
 	if err != nil {
 		return fun.Result{}, err
@@ -540,27 +532,27 @@ func initialize(ctx context.Context, c *fun.Call, a *initializeArgs) (fun.Result
 }
 
 type isWorktreeArgs struct {
-	_ fun.Arguments
-	_ string `arg:"cwd,required,path" doc:"directory"`
-	_ string `arg:"user" doc:"account that runs git"`
-	_ string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_ string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_    fun.Arguments
+	Cwd  string `arg:"cwd,required,path" doc:"directory"`
+	User string `arg:"user" doc:"account that runs git"`
+	_    string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_    string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 }
 
-func isWorktree(ctx context.Context, c *fun.Call, _ *isWorktreeArgs) (fun.Result, error) {
-	g, dir := cwd(c)
+func isWorktree(ctx context.Context, c *fun.Call, a *isWorktreeArgs) (fun.Result, error) {
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	is, err := g.IsWorktree(ctx, dir)
 	return fun.Result{Value: is}, err
 }
 
 type listBranchesArgs struct {
-	_      string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd    string `arg:"cwd,required,path" doc:"path of the repository"`
 	Remote bool   `arg:"remote" default:"False" doc:"the branches of the remotes"`
 	runArgs
 }
 
 func listBranches(ctx context.Context, c *fun.Call, a *listBranchesArgs) (fun.Result, error) {
-	g, dir := cwd(c)
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	below := "refs/heads/"
 	if a.Remote {
 		below = "refs/remotes/"
@@ -569,34 +561,37 @@ func listBranches(ctx context.Context, c *fun.Call, a *listBranchesArgs) (fun.Re
 	return fun.Result{Value: value.Strings(names...)}, err
 }
 
-func listTags(ctx context.Context, c *fun.Call, _ *currentBranchArgs) (fun.Result, error) {
-	g, dir := cwd(c)
+func listTags(ctx context.Context, c *fun.Call, a *currentBranchArgs) (fun.Result, error) {
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	names, err := g.Tags(ctx, dir)
 	return fun.Result{Value: value.Strings(names...)}, err
 }
 
 type lsRemoteArgs struct {
-	_      fun.Arguments
-	_      string      `arg:"cwd,path" doc:"path of the repository"`
-	Remote string      `arg:"remote" default:"origin" doc:"name of a remote, or a URL"`
-	Ref    string      `arg:"ref" doc:"only refs that match"`
-	_      value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_      value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_      string      `arg:"user" doc:"account that runs git"`
-	_      string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_      value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_      string      `arg:"https_user" doc:"user for HTTPS"`
-	_      string      `arg:"https_pass,secret" doc:"password for HTTPS"`
-	_      bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_      string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	_      string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	_         fun.Arguments
+	Cwd       fun.Opt[string] `arg:"cwd,path" doc:"path of the repository"`
+	Remote    string          `arg:"remote" default:"origin" doc:"name of a remote, or a URL"`
+	Ref       string          `arg:"ref" doc:"only refs that match"`
+	Opts      value.Value     `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts   value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User      string          `arg:"user" doc:"account that runs git"`
+	_         string          `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity  []string        `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	HTTPSUser value.Value     `arg:"https_user,str" doc:"user for HTTPS"`
+	HTTPSPass value.Value     `arg:"https_pass,secret,str" doc:"password for HTTPS"`
+	_         bool            `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_         string          `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	SaltEnv   string          `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
 }
 
 func lsRemote(ctx context.Context, c *fun.Call, a *lsRemoteArgs) (fun.Result, error) {
-	l := command(c, "ls-remote").words("opts")
-	l.add(l.auth(a.Remote))
+	l := command(c, in{user: a.User, cwd: a.Cwd.V, identity: a.Identity, saltenv: a.SaltEnv, opts: a.GitOpts}, "ls-remote").words(a.Opts)
+	if !a.Cwd.Given {
+		l.dir = ""
+	}
+	l.add(l.auth(a.Remote, a.HTTPSUser, a.HTTPSPass))
 	if a.Ref != "" {
-		l.plain("ref")
+		l.text("ref", a.Ref)
 	}
 	return l.refs(ctx)
 }
@@ -617,28 +612,28 @@ func (l *line) refs(ctx context.Context) (fun.Result, error) {
 }
 
 type mergeArgs struct {
-	_   fun.Arguments
-	_   string      `arg:"cwd,required,path" doc:"path of the repository"`
-	Rev string      `arg:"rev" doc:"branch, tag or commit"`
-	_   value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_   value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_   string      `arg:"user" doc:"account that runs git"`
-	_   string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_   value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_   bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_   string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_        fun.Arguments
+	Cwd      string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev      string      `arg:"rev" doc:"branch, tag or commit"`
+	Opts     value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts  value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User     string      `arg:"user" doc:"account that runs git"`
+	_        string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity []string    `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_        bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_        string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 }
 
 func merge(ctx context.Context, c *fun.Call, a *mergeArgs) (fun.Result, error) {
-	l := command(c, "merge").words("opts")
+	l := command(c, in{user: a.User, cwd: a.Cwd, identity: a.Identity, opts: a.GitOpts}, "merge").words(a.Opts)
 	if a.Rev != "" {
-		l.plain("rev")
+		l.text("rev", a.Rev)
 	}
 	return l.stdout(ctx, mode{})
 }
 
 // mergeBaseRefs returns the refs of git.merge_base, checked against its options.
-func mergeBaseRefs(c *fun.Call, a *mergeBaseArgs) ([]string, error) {
+func mergeBaseRefs(a *mergeBaseArgs) ([]string, error) {
 	octopus, ancestor, independent, fork := a.Octopus, a.IsAncestor, a.Independent, a.ForkPoint != ""
 	if a.All && (independent || ancestor || fork) {
 		return nil, fun.Errorf("The 'all' argument is not compatible with 'independent', 'is_ancestor', or 'fork_point'")
@@ -668,15 +663,15 @@ func mergeBaseRefs(c *fun.Call, a *mergeBaseArgs) ([]string, error) {
 
 type mergeBaseArgs struct {
 	_             fun.Arguments
-	_             string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd           string      `arg:"cwd,required,path" doc:"path of the repository"`
 	Refs          []string    `arg:"refs,comma[str]" doc:"branches, tags or commits"`
 	Octopus       bool        `arg:"octopus" default:"False" doc:"common ancestor of all refs, as for an octopus merge"`
 	IsAncestor    bool        `arg:"is_ancestor" default:"False" doc:"return whether the first of two refs is an ancestor of the second"`
 	Independent   bool        `arg:"independent" default:"False" doc:"refs that cannot be reached from any other"`
 	ForkPoint     string      `arg:"fork_point" doc:"ref whose reflog is looked at for the point where a branch forked"`
-	_             value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_             value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_             string      `arg:"user" doc:"account that runs git"`
+	Opts          value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts       value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User          string      `arg:"user" doc:"account that runs git"`
 	_             string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	IgnoreRetcode bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
 	_             string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
@@ -684,15 +679,15 @@ type mergeBaseArgs struct {
 }
 
 func mergeBase(ctx context.Context, c *fun.Call, a *mergeBaseArgs) (fun.Result, error) {
-	refs, err := mergeBaseRefs(c, a)
+	refs, err := mergeBaseRefs(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	ancestor := a.IsAncestor
-	l := command(c, "merge-base").words("opts").flag(a.All, "--all").flag(a.Octopus, "--octopus").
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "merge-base").words(a.Opts).flag(a.All, "--all").flag(a.Octopus, "--octopus").
 		flag(ancestor, "--is-ancestor").flag(a.Independent, "--independent")
 	if a.ForkPoint != "" {
-		l.add("--fork-point").plain("fork_point")
+		l.add("--fork-point").text("fork_point", a.ForkPoint)
 	}
 	for _, r := range refs {
 		l.text("ref", r)
@@ -702,7 +697,7 @@ func mergeBase(ctx context.Context, c *fun.Call, a *mergeBaseArgs) (fun.Result, 
 		return fun.Result{}, err
 	}
 	if ancestor {
-		return fun.Result{Value: out.Retcode == 0, Retcode: status(c, a.IgnoreRetcode, out.Retcode)}, nil
+		return fun.Result{Value: out.Retcode == 0, Retcode: status(a.IgnoreRetcode, out.Retcode)}, nil
 	}
 	bases := lines(out.Stdout)
 	if a.All {
@@ -715,17 +710,17 @@ func mergeBase(ctx context.Context, c *fun.Call, a *mergeBaseArgs) (fun.Result, 
 }
 
 type mergeTreeArgs struct {
-	_    string      `arg:"cwd,required,path" doc:"path of the repository"`
-	Ref1 string      `arg:"ref1,required" doc:"first branch or commit"`
-	Ref2 string      `arg:"ref2,required" doc:"second branch or commit"`
-	Base value.Value `arg:"base,str" doc:"common ancestor; default: git finds it"`
+	Cwd  string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Ref1 string          `arg:"ref1,required" doc:"first branch or commit"`
+	Ref2 string          `arg:"ref2,required" doc:"second branch or commit"`
+	Base fun.Opt[string] `arg:"base" doc:"common ancestor; default: git finds it"`
 	runArgs
 }
 
 func mergeTree(ctx context.Context, c *fun.Call, a *mergeTreeArgs) (fun.Result, error) {
-	l := command(c, "merge-tree")
-	if a.Base == nil {
-		g, dir := cwd(c)
+	l := command(c, in{user: a.User, cwd: a.Cwd}, "merge-tree")
+	if !a.Base.Given {
+		g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 		if err := plain("ref", a.Ref1, "ref", a.Ref2); err != nil {
 			return fun.Result{}, err
 		}
@@ -739,37 +734,37 @@ func mergeTree(ctx context.Context, c *fun.Call, a *mergeTreeArgs) (fun.Result, 
 		}
 		l.add(bases[0])
 	} else {
-		l.plain("base")
+		l.plain("base", a.Base)
 	}
-	return l.plain("ref1").plain("ref2").stdout(ctx, mode{})
+	return l.text("ref1", a.Ref1).text("ref2", a.Ref2).stdout(ctx, mode{})
 }
 
 type pullArgs struct {
-	_ string      `arg:"cwd,required,path" doc:"path of the repository"`
-	_ value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_ value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	Cwd     string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Opts    value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
 	remoteRunArgs
 }
 
-func pull(ctx context.Context, c *fun.Call, _ *pullArgs) (fun.Result, error) {
-	return command(c, "pull").words("opts").stdout(ctx, mode{})
+func pull(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd, identity: a.Identity, saltenv: a.SaltEnv, opts: a.GitOpts}, "pull").words(a.Opts).stdout(ctx, mode{})
 }
 
 type pushArgs struct {
-	_ string      `arg:"cwd,required,path" doc:"path of the repository"`
-	_ string      `arg:"remote" doc:"name of the remote"`
-	_ string      `arg:"ref" doc:"branch, tag or commit"`
-	_ value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_ value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	Cwd     string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Remote  fun.Opt[string] `arg:"remote" doc:"name of the remote"`
+	Ref     fun.Opt[string] `arg:"ref" doc:"branch, tag or commit"`
+	Opts    value.Value     `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts value.Value     `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
 	remoteRunArgs
 }
 
-func push(ctx context.Context, c *fun.Call, _ *pushArgs) (fun.Result, error) {
-	return command(c, "push").words("opts").plain("remote").plain("ref").stdout(ctx, mode{})
+func push(ctx context.Context, c *fun.Call, a *pushArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd, identity: a.Identity, saltenv: a.SaltEnv, opts: a.GitOpts}, "push").words(a.Opts).plain("remote", a.Remote).plain("ref", a.Ref).stdout(ctx, mode{})
 }
 
 type rebaseArgs struct {
-	_   string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd string `arg:"cwd,required,path" doc:"path of the repository"`
 	Rev string `arg:"rev" default:"master" doc:"branch, tag or commit"`
 	optRunArgs
 }
@@ -788,7 +783,7 @@ func rebase(ctx context.Context, c *fun.Call, a *rebaseArgs) (fun.Result, error)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	l := command(c, "rebase").add(opts...)
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "rebase").add(opts...)
 	for _, r := range revs {
 		l.text("rev", r)
 	}
@@ -797,9 +792,9 @@ func rebase(ctx context.Context, c *fun.Call, a *rebaseArgs) (fun.Result, error)
 
 type remoteGetArgs struct {
 	_          fun.Arguments
-	_          string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd        string `arg:"cwd,required,path" doc:"path of the repository"`
 	Remote     string `arg:"remote" default:"origin" doc:"name of the remote"`
-	_          string `arg:"user" doc:"account that runs git"`
+	User       string `arg:"user" doc:"account that runs git"`
 	_          string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	RedactAuth bool   `arg:"redact_auth" default:"True" doc:"hide the credentials of URLs"`
 	_          bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
@@ -807,8 +802,8 @@ type remoteGetArgs struct {
 }
 
 func remoteGet(ctx context.Context, c *fun.Call, a *remoteGetArgs) (fun.Result, error) {
-	g, dir := cwd(c)
-	return getRemote(ctx, g, dir, a.Remote, !c.Declares("redact_auth") || a.RedactAuth)
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
+	return getRemote(ctx, g, dir, a.Remote, a.RedactAuth)
 }
 
 func getRemote(ctx context.Context, g *Client, dir, remote string, redact bool) (fun.Result, error) {
@@ -824,36 +819,37 @@ func getRemote(ctx context.Context, g *Client, dir, remote string, redact bool) 
 }
 
 type remoteRefsArgs struct {
-	_      fun.Arguments
-	URL    string      `arg:"url,required" doc:"URL of the repository"`
-	Heads  bool        `arg:"heads" default:"False" doc:"only branches"`
-	Tags   bool        `arg:"tags" default:"False" doc:"only tags"`
-	_      string      `arg:"user" doc:"account that runs git"`
-	_      string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_      value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_      string      `arg:"https_user" doc:"user for HTTPS"`
-	_      string      `arg:"https_pass,secret" doc:"password for HTTPS"`
-	_      bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_      string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	_      string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
-	Filter string      `arg:"filter,kw" doc:"only refs that match this pattern"`
+	_         fun.Arguments
+	URL       string      `arg:"url,required" doc:"URL of the repository"`
+	Heads     bool        `arg:"heads" default:"False" doc:"only branches"`
+	Tags      bool        `arg:"tags" default:"False" doc:"only tags"`
+	User      string      `arg:"user" doc:"account that runs git"`
+	_         string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity  []string    `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	HTTPSUser value.Value `arg:"https_user,str" doc:"user for HTTPS"`
+	HTTPSPass value.Value `arg:"https_pass,secret,str" doc:"password for HTTPS"`
+	_         bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_         string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	SaltEnv   string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	Filter    string      `arg:"filter,kw" doc:"only refs that match this pattern"`
 }
 
 func remoteRefs(ctx context.Context, c *fun.Call, a *remoteRefsArgs) (fun.Result, error) {
-	l := command(c, "ls-remote").flag(a.Heads, "--heads").flag(a.Tags, "--tags")
-	l.add(l.auth(a.URL))
+	l := command(c, in{user: a.User, identity: a.Identity, saltenv: a.SaltEnv}, "ls-remote").flag(a.Heads, "--heads").flag(a.Tags, "--tags")
+	l.dir = ""
+	l.add(l.auth(a.URL, a.HTTPSUser, a.HTTPSPass))
 	if a.Filter != "" {
-		l.plain("filter")
+		l.text("filter", a.Filter)
 	}
 	return l.refs(ctx)
 }
 
 type remoteSetArgs struct {
 	_             fun.Arguments
-	_             string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd           string      `arg:"cwd,required,path" doc:"path of the repository"`
 	URL           string      `arg:"url,required" doc:"URL of the repository"`
 	Remote        string      `arg:"remote" default:"origin" doc:"name of the remote"`
-	_             string      `arg:"user" doc:"account that runs git"`
+	User          string      `arg:"user" doc:"account that runs git"`
 	_             string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	HTTPSUser     value.Value `arg:"https_user,str" doc:"user for HTTPS"`
 	HTTPSPass     value.Value `arg:"https_pass,secret,str" doc:"password for HTTPS"`
@@ -865,7 +861,7 @@ type remoteSetArgs struct {
 }
 
 func remoteSet(ctx context.Context, c *fun.Call, a *remoteSetArgs) (fun.Result, error) {
-	g, dir := cwd(c)
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	remote := a.Remote
 	at, source, err := g.WithAuth(a.URL, a.HTTPSUser, a.HTTPSPass)
 	if err != nil {
@@ -894,8 +890,8 @@ func remoteSet(ctx context.Context, c *fun.Call, a *remoteSetArgs) (fun.Result, 
 
 type remotesArgs struct {
 	_          fun.Arguments
-	_          string `arg:"cwd,required,path" doc:"path of the repository"`
-	_          string `arg:"user" doc:"account that runs git"`
+	Cwd        string `arg:"cwd,required,path" doc:"path of the repository"`
+	User       string `arg:"user" doc:"account that runs git"`
 	_          string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	RedactAuth bool   `arg:"redact_auth" default:"True" doc:"hide the credentials of URLs"`
 	_          bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
@@ -903,7 +899,7 @@ type remotesArgs struct {
 }
 
 func remotes(ctx context.Context, c *fun.Call, a *remotesArgs) (fun.Result, error) {
-	g, dir := cwd(c)
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	all, err := g.Remotes(ctx, dir, a.RedactAuth)
 	if err != nil {
 		return fun.Result{}, err
@@ -912,60 +908,60 @@ func remotes(ctx context.Context, c *fun.Call, a *remotesArgs) (fun.Result, erro
 }
 
 type resetArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"cwd,required,path" doc:"path of the repository"`
-	_ value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_ value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_ string      `arg:"user" doc:"account that runs git"`
-	_ string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_ value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_ bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_ string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_        fun.Arguments
+	Cwd      string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Opts     value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts  value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User     string      `arg:"user" doc:"account that runs git"`
+	_        string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity []string    `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_        bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_        string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 }
 
-func reset(ctx context.Context, c *fun.Call, _ *resetArgs) (fun.Result, error) {
-	return command(c, "reset").words("opts").stdout(ctx, mode{})
+func reset(ctx context.Context, c *fun.Call, a *resetArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd, identity: a.Identity, opts: a.GitOpts}, "reset").words(a.Opts).stdout(ctx, mode{})
 }
 
 type revParseArgs struct {
-	_ string `arg:"cwd,required,path" doc:"path of the repository"`
-	_ string `arg:"rev" doc:"branch, tag or commit"`
+	Cwd string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev fun.Opt[string] `arg:"rev" doc:"branch, tag or commit"`
 	optRunArgs
 }
 
-func revParse(ctx context.Context, c *fun.Call, _ *revParseArgs) (fun.Result, error) {
-	return command(c, "rev-parse").words("opts").plain("rev").stdout(ctx, mode{})
+func revParse(ctx context.Context, c *fun.Call, a *revParseArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "rev-parse").words(a.Opts).plain("rev", a.Rev).stdout(ctx, mode{})
 }
 
 type revisionArgs struct {
-	_     string `arg:"cwd,required,path" doc:"path of the repository"`
-	_     string `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
-	Short bool   `arg:"short" default:"False" doc:"abbreviate the SHA"`
+	Cwd   string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Rev   fun.Opt[string] `arg:"rev" default:"HEAD" doc:"branch, tag or commit"`
+	Short bool            `arg:"short" default:"False" doc:"abbreviate the SHA"`
 	runArgs
 }
 
 func revision(ctx context.Context, c *fun.Call, a *revisionArgs) (fun.Result, error) {
-	return command(c, "rev-parse").flag(a.Short, "--short").plain("rev").stdout(ctx, mode{})
+	return command(c, in{user: a.User, cwd: a.Cwd}, "rev-parse").flag(a.Short, "--short").plain("rev", a.Rev).stdout(ctx, mode{})
 }
 
 func rm(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
-	return command(c, "rm").words("opts").add("--", a.Filename).stdout(ctx, mode{})
+	return command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "rm").words(a.Opts).add("--", a.Filename).stdout(ctx, mode{})
 }
 
 type stashArgs struct {
-	_ string `arg:"cwd,required,path" doc:"path of the repository"`
-	_ string `arg:"action" default:"save" doc:"save, pop, list or another action of git stash"`
+	Cwd    string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Action fun.Opt[string] `arg:"action" default:"save" doc:"save, pop, list or another action of git stash"`
 	optRunArgs
 }
 
-func stash(ctx context.Context, c *fun.Call, _ *stashArgs) (fun.Result, error) {
-	return command(c, "stash").plain("action").words("opts").stdout(ctx, mode{})
+func stash(ctx context.Context, c *fun.Call, a *stashArgs) (fun.Result, error) {
+	return command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "stash").plain("action", a.Action).words(a.Opts).stdout(ctx, mode{})
 }
 
 var statusNames = map[string]string{"M": "modified", "A": "new", "D": "deleted", "??": "untracked"}
 
-func statusOf(ctx context.Context, c *fun.Call, _ *currentBranchArgs) (fun.Result, error) {
-	out, err := command(c, "status", "-z", "--porcelain").run(ctx, mode{})
+func statusOf(ctx context.Context, c *fun.Call, a *currentBranchArgs) (fun.Result, error) {
+	out, err := command(c, in{user: a.User, cwd: a.Cwd}, "status", "-z", "--porcelain").run(ctx, mode{})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -988,31 +984,31 @@ func statusOf(ctx context.Context, c *fun.Call, _ *currentBranchArgs) (fun.Resul
 }
 
 type submoduleArgs struct {
-	_    fun.Arguments
-	_    string      `arg:"cwd,required,path" doc:"path of the repository"`
-	_    string      `arg:"command,required" doc:"add, init, update, status or another command of git submodule"`
-	_    value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_    value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_    string      `arg:"user" doc:"account that runs git"`
-	_    string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_    value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_    bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_    string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
-	_    string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
-	Init bool        `arg:"init,kw" default:"False" doc:"refused: use the command init"`
+	_        fun.Arguments
+	Cwd      string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Command  string      `arg:"command,required" doc:"add, init, update, status or another command of git submodule"`
+	Opts     value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts  value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User     string      `arg:"user" doc:"account that runs git"`
+	_        string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity []string    `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_        bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	SaltEnv  string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	_        string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Init     bool        `arg:"init,kw" default:"False" doc:"refused: use the command init"`
 }
 
 func submodule(ctx context.Context, c *fun.Call, a *submoduleArgs) (fun.Result, error) {
 	if a.Init {
 		return fun.Result{}, fun.Errorf("The 'init' argument is no longer supported. Either set 'command' to 'init', or include '--init' in the 'opts' argument and set 'command' to 'update'.")
 	}
-	return command(c, "submodule").plain("command").words("opts").stdout(ctx, mode{})
+	return command(c, in{user: a.User, cwd: a.Cwd, identity: a.Identity, saltenv: a.SaltEnv, opts: a.GitOpts}, "submodule").text("command", a.Command).words(a.Opts).stdout(ctx, mode{})
 }
 
 type symbolicRefArgs struct {
-	_     string      `arg:"cwd,required,path" doc:"path of the repository"`
-	_     string      `arg:"ref,required" doc:"name of the symbolic ref"`
-	Value value.Value `arg:"value,str" doc:"branch that it is to point to"`
+	Cwd   string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Ref   string          `arg:"ref,required" doc:"name of the symbolic ref"`
+	Value fun.Opt[string] `arg:"value" doc:"branch that it is to point to"`
 	optRunArgs
 }
 
@@ -1022,25 +1018,25 @@ func symbolicRef(ctx context.Context, c *fun.Call, a *symbolicRefArgs) (fun.Resu
 		return fun.Result{}, err
 	}
 	for _, o := range opts {
-		if !(a.Value == nil) && (o == "-d" || o == "--delete") {
+		if a.Value.Given && (o == "-d" || o == "--delete") {
 			return fun.Result{}, fun.Errorf("Value cannot be set for symbolic ref if -d/--delete is included in opts")
 		}
 	}
-	return command(c, "symbolic-ref").add(opts...).plain("ref").plain("value").stdout(ctx, mode{})
+	return command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "symbolic-ref").add(opts...).text("ref", a.Ref).plain("value", a.Value).stdout(ctx, mode{})
 }
 
 type tagArgs struct {
-	_       string          `arg:"cwd,required,path" doc:"path of the repository"`
-	_       string          `arg:"name,required" doc:"name of the tag"`
-	_       string          `arg:"ref" default:"HEAD" doc:"branch, tag or commit"`
+	Cwd     string          `arg:"cwd,required,path" doc:"path of the repository"`
+	Name    string          `arg:"name,required" doc:"name of the tag"`
+	Ref     fun.Opt[string] `arg:"ref" default:"HEAD" doc:"branch, tag or commit"`
 	Message fun.Opt[string] `arg:"message" doc:"message, which makes the tag an annotated one"`
 	optRunArgs
 }
 
 func tag(ctx context.Context, c *fun.Call, a *tagArgs) (fun.Result, error) {
-	l := command(c, "tag")
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "tag")
 	n := len(l.args)
-	l.words("opts", "-a", "--annotate")
+	l.words(a.Opts, "-a", "--annotate")
 	removes := false
 	for _, o := range l.args[n:] {
 		if o == "-m" || strings.Contains(o, "--message") {
@@ -1048,12 +1044,12 @@ func tag(ctx context.Context, c *fun.Call, a *tagArgs) (fun.Result, error) {
 		}
 		removes = removes || o == "-d" || o == "--delete"
 	}
-	if !!a.Message.Given && !removes {
+	if a.Message.Given && !removes {
 		l.add("-a", "-m", a.Message.V)
 	}
-	l.plain("name")
+	l.text("name", a.Name)
 	if !removes {
-		l.plain("ref")
+		l.plain("ref", a.Ref)
 	}
 	return l.stdout(ctx, mode{merge: true})
 }

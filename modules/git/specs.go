@@ -7,11 +7,11 @@ import (
 
 // runArgs are arguments that several functions have.
 type runArgs struct {
-	_ fun.Arguments
-	_ string `arg:"user" doc:"account that runs git"`
-	_ string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_ bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_ string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_    fun.Arguments
+	User string `arg:"user" doc:"account that runs git"`
+	_    string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	_    bool   `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	_    string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 }
 
 // optRunArgs are arguments that several functions have.
@@ -19,7 +19,7 @@ type optRunArgs struct {
 	_       fun.Arguments
 	Opts    value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
 	GitOpts value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_       string      `arg:"user" doc:"account that runs git"`
+	User    string      `arg:"user" doc:"account that runs git"`
 	_       string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	_       bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
 	_       string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
@@ -27,13 +27,13 @@ type optRunArgs struct {
 
 // remoteRunArgs are arguments that several functions have.
 type remoteRunArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"user" doc:"account that runs git"`
-	_ string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
-	_ value.Value `arg:"identity,list[str]" doc:"SSH private keys to try: paths or salt:// URLs"`
-	_ bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
-	_ string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
-	_ string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	_        fun.Arguments
+	User     string   `arg:"user" doc:"account that runs git"`
+	_        string   `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
+	Identity []string `arg:"identity" doc:"SSH private keys to try: paths or salt:// URLs"`
+	_        bool     `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
+	SaltEnv  string   `arg:"saltenv" default:"base" doc:"saltenv of salt:// identity files"`
+	_        string   `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 }
 
 // specs are the functions, alphabetically.

@@ -12,15 +12,15 @@ import (
 
 type worktreeAddArgs struct {
 	_            fun.Arguments
-	_            string      `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd          string      `arg:"cwd,required,path" doc:"path of the repository"`
 	WorktreePath string      `arg:"worktree_path,required,path" doc:"directory of the worktree"`
 	Ref          string      `arg:"ref" doc:"branch, tag or commit"`
 	ResetBranch  bool        `arg:"reset_branch" doc:"reset the branch where it exists"`
 	Force        bool        `arg:"force" doc:"force the command"`
 	Detach       bool        `arg:"detach" default:"False" doc:"check out a commit, not a branch"`
-	_            value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
-	_            value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
-	_            string      `arg:"user" doc:"account that runs git"`
+	Opts         value.Value `arg:"opts,str|list" default:"''" doc:"further options of the git command"`
+	GitOpts      value.Value `arg:"git_opts,str|list" default:"''" doc:"options of git itself, before the command"`
+	User         string      `arg:"user" doc:"account that runs git"`
 	_            string      `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	_            bool        `arg:"ignore_retcode" default:"False" doc:"a failing git does not change the exit status"`
 	_            string      `arg:"output_encoding" doc:"accepted; output is UTF-8"`
@@ -32,7 +32,7 @@ func worktreeAdd(ctx context.Context, c *fun.Call, a *worktreeAddArgs) (fun.Resu
 	if branch != "" && a.Detach {
 		return fun.Result{}, fun.Errorf("Only one of 'branch' and 'detach' is allowed")
 	}
-	l := command(c, "worktree", "add")
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "worktree", "add")
 	if a.Detach {
 		l.add("--detach")
 	} else {
@@ -45,15 +45,15 @@ func worktreeAdd(ctx context.Context, c *fun.Call, a *worktreeAddArgs) (fun.Resu
 		}
 		l.add(how).text("branch", branch).flag(a.Force, "--force")
 	}
-	l.words("opts").plain("worktree_path")
+	l.words(a.Opts).text("worktree_path", at)
 	if a.Ref != "" {
-		l.plain("ref")
+		l.text("ref", a.Ref)
 	}
 	return l.stdout(ctx, mode{merge: true})
 }
 
 type worktreePruneArgs struct {
-	_       string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd     string `arg:"cwd,required,path" doc:"path of the repository"`
 	DryRun  bool   `arg:"dry_run" default:"False" doc:"only report"`
 	Verbose bool   `arg:"verbose" default:"True" doc:"report what is removed"`
 	Expire  string `arg:"expire" doc:"only worktrees that are unused for this long"`
@@ -61,23 +61,23 @@ type worktreePruneArgs struct {
 }
 
 func worktreePrune(ctx context.Context, c *fun.Call, a *worktreePruneArgs) (fun.Result, error) {
-	l := command(c, "worktree", "prune").flag(a.DryRun, "--dry-run").flag(a.Verbose, "--verbose")
+	l := command(c, in{user: a.User, cwd: a.Cwd, opts: a.GitOpts}, "worktree", "prune").flag(a.DryRun, "--dry-run").flag(a.Verbose, "--verbose")
 	if e := a.Expire; e != "" {
 		l.add("--expire", e)
 	}
 	// Where git reports depends on its version.
-	return l.words("opts").stdout(ctx, mode{merge: true})
+	return l.words(a.Opts).stdout(ctx, mode{merge: true})
 }
 
 type worktreeRmArgs struct {
-	_ string `arg:"cwd,required,path" doc:"directory of the worktree"`
-	_ string `arg:"user" doc:"account that runs git"`
-	_ string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
+	Cwd  string `arg:"cwd,required,path" doc:"directory of the worktree"`
+	User string `arg:"user" doc:"account that runs git"`
+	_    string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 	fun.SystemPath
 }
 
-func worktreeRm(ctx context.Context, c *fun.Call, _ *worktreeRmArgs) (fun.Result, error) {
-	g, dir := cwd(c)
+func worktreeRm(ctx context.Context, c *fun.Call, a *worktreeRmArgs) (fun.Result, error) {
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	if _, err := c.Env.Host.Lstat(dir); err != nil {
 		return fun.Result{}, fun.Errorf("%s does not exist", dir)
 	}
@@ -99,9 +99,9 @@ func worktreeRm(ctx context.Context, c *fun.Call, _ *worktreeRmArgs) (fun.Result
 
 type listWorktreesArgs struct {
 	_     fun.Arguments
-	_     string `arg:"cwd,required,path" doc:"path of the repository"`
+	Cwd   string `arg:"cwd,required,path" doc:"path of the repository"`
 	Stale bool   `arg:"stale" default:"False" doc:"only worktrees whose directory is missing"`
-	_     string `arg:"user" doc:"account that runs git"`
+	User  string `arg:"user" doc:"account that runs git"`
 	_     string `arg:"password,secret" doc:"accepted for compatibility; it is used on Windows only"`
 	_     string `arg:"output_encoding" doc:"accepted; output is UTF-8"`
 	All   bool   `arg:"all,kw" default:"False" doc:"also worktrees whose directory is missing"`
@@ -112,7 +112,7 @@ func listWorktrees(ctx context.Context, c *fun.Call, a *listWorktreesArgs) (fun.
 	if all && stale {
 		return fun.Result{}, fun.Errorf("'all' and 'stale' cannot both be set to True")
 	}
-	g, dir := cwd(c)
+	g, dir := cwd(c, in{user: a.User, cwd: a.Cwd})
 	out, err := g.Run(ctx, dir, "worktree", "list", "--porcelain")
 	if err != nil {
 		return fun.Result{}, err

@@ -3,28 +3,11 @@ package helm
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"brine/internal/fun"
 	"brine/internal/value"
 )
-
-// options are the arguments that become options; the others are words of the command.
-var options = []string{"values", "version", "namespace", "set", "output_dir", "flags", "kvflags"}
-
-// wordsOf returns the words of the command that a function is named after: repo_add
-// with the arguments name and url is "repo add NAME URL".
-func wordsOf(c *fun.Call) []string {
-	words := strings.Split(c.Spec.Name, "_")
-	for i := range c.Spec.Args {
-		name := c.Spec.Args[i].Name
-		if !slices.Contains(options, name) && !c.IsNone(name) {
-			words = append(words, c.Str(name))
-		}
-	}
-	return words
-}
 
 // failed is the return of a command that failed: what it said, as Salt has it, and a
 // status that says so.
@@ -35,17 +18,23 @@ func failed(err error) (fun.Result, error) {
 	return fun.Result{}, err
 }
 
+// commandLine returns the words of the command that a function is named after: repo_add
+// with the arguments name and url is "repo add NAME URL".
+func commandLine(c *fun.Call, a command) []string {
+	return append(strings.Split(c.Spec.Name, "_"), a.words()...)
+}
+
 // acts runs the command of a function that returns True.
-func acts(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	if _, err := (Client{c.Env}).Run(ctx, FlagsOf(c), wordsOf(c)...); err != nil {
+func acts[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
+	if _, err := (Client{c.Env}).Run(ctx, a.Options(), commandLine(c, a)...); err != nil {
 		return failed(err)
 	}
 	return fun.Value(true)
 }
 
 // says runs the command of a function that returns what helm prints.
-func says(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	out, err := Client{c.Env}.Run(ctx, FlagsOf(c), wordsOf(c)...)
+func says[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
+	out, err := Client{c.Env}.Run(ctx, a.Options(), commandLine(c, a)...)
 	if err != nil {
 		return failed(err)
 	}
@@ -53,8 +42,8 @@ func says(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // tells runs the command of a function that returns data.
-func tells(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	v, err := Client{c.Env}.Data(ctx, FlagsOf(c), wordsOf(c)...)
+func tells[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
+	v, err := Client{c.Env}.Data(ctx, a.Options(), commandLine(c, a)...)
 	if err != nil {
 		return failed(err)
 	}
@@ -62,21 +51,18 @@ func tells(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 type repoManageArgs struct {
-	_     fun.Arguments
-	_     value.Value `arg:"present,list[dict]" doc:"wanted repositories: mappings of name and url"`
-	_     value.Value `arg:"absent,list[str]" doc:"names of unwanted repositories"`
-	Prune bool        `arg:"prune" default:"False" doc:"remove repositories that are not in present"`
-	_     string      `arg:"namespace" doc:"namespace of Kubernetes"`
-	_     value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
-	_     value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+	Present []value.Value `arg:"present,list[dict]" doc:"wanted repositories: mappings of name and url"`
+	Absent  []string      `arg:"absent" doc:"names of unwanted repositories"`
+	Prune   bool          `arg:"prune" default:"False" doc:"remove repositories that are not in present"`
+	NamespaceArgs
 }
 
 func repoManage(ctx context.Context, c *fun.Call, a *repoManageArgs) (fun.Result, error) {
-	w, err := WishOf(c)
+	w, err := WishOf(a.Present, a.Absent)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	h, f := Client{c.Env}, FlagsOf(c)
+	h, f := Client{c.Env}, a.Options()
 	p, err := h.Plan(ctx, f, w, a.Prune)
 	if err != nil {
 		return fun.Result{}, err

@@ -35,20 +35,6 @@ type Flags struct {
 	Pairs *value.Map // with a value; that of set may be a list
 }
 
-// FlagsOf returns the options that the arguments of a call ask for.
-func FlagsOf(c *fun.Call) Flags {
-	f := Flags{Plain: c.Strings("flags"), Pairs: value.NewMap(4)}
-	if m := c.Map("kvflags"); m != nil {
-		f.Pairs.Update(m)
-	}
-	for _, name := range []string{"values", "version", "namespace", "set", "output_dir"} {
-		if c.Declares(name) && value.Truth(c.Value(name)) {
-			f.Pairs.Set(strings.ReplaceAll(name, "_", "-"), c.Value(name))
-		}
-	}
-	return f
-}
-
 // in returns the option for a namespace alone.
 func (f Flags) in() Flags {
 	out := Flags{Pairs: value.NewMap(1)}
@@ -183,10 +169,10 @@ type Plan struct {
 	Absent, Remove []string
 }
 
-// WishOf reads the arguments of repo_manage.
-func WishOf(c *fun.Call) (Wish, error) {
-	w := Wish{Absent: c.Strings("absent")}
-	for _, item := range c.List("present") {
+// WishOf reads the arguments present and absent of repo_manage.
+func WishOf(present []value.Value, absent []string) (Wish, error) {
+	w := Wish{Absent: absent}
+	for _, item := range present {
 		m, ok := item.(*value.Map)
 		if !ok || !m.Has("name") || !m.Has("url") {
 			return w, fun.Errorf("Parameter present have to be formatted like [{'name': '<myRepoName>', 'url': '<myRepoUrl>'}]")

@@ -65,16 +65,28 @@ type Options struct {
 	flags []string
 }
 
-// OptionsOf returns the connection arguments of a call.
-func OptionsOf(c *fun.Call) Options {
-	o := Options{kw: c.Kw.Copy()}
-	for _, a := range fun.ArgsOf((*ConnArgs)(nil)) {
-		if c.Declares(a.Name) && !c.IsNone(a.Name) {
-			o.kw.Set(a.Name, c.Value(a.Name))
+// OptionsOf returns the connection arguments of a call. Those that are not declared
+// count as well.
+func OptionsOf(c *fun.Call, a *ConnArgs) Options {
+	o := Options{kw: c.Kw.Copy(), flags: a.ClientFlags.V}
+	for k, v := range value.MapOf(
+		"connection_host", a.ConnectionHost,
+		"connection_port", a.ConnectionPort,
+		"connection_user", a.ConnectionUser,
+		"connection_pass", a.ConnectionPass,
+		"connection_db", a.ConnectionDB,
+		"connection_unix_socket", a.ConnectionUnixSocket,
+		"connection_default_file", a.ConnectionDefaultFile,
+		"connection_default_group", a.ConnectionDefaultGroup,
+		"connection_charset", a.ConnectionCharset,
+		"connection_ssl", a.ConnectionSSL,
+	).All() {
+		if v != nil {
+			o.kw.Set(k, v)
 		}
 	}
-	if c.Declares("client_flags") {
-		o.flags = c.Strings("client_flags")
+	if a.ClientFlags.Given {
+		o.kw.Set("client_flags", value.Strings(o.flags...))
 	}
 	return o
 }

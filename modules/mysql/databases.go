@@ -77,8 +77,6 @@ func (c *Conn) Drop(ctx context.Context, name string) (bool, error) {
 	return !have && err == nil, err
 }
 
-func charsetOf(c *fun.Call) Charset { return Charset{c.Str("character_set"), c.Str("collate")} }
-
 // alterDBArgs are the arguments of alterDB and dbCreate.
 type alterDBArgs struct {
 	nameArg
@@ -89,14 +87,14 @@ type alterDBArgs struct {
 }
 
 func alterDB(ctx context.Context, c *fun.Call, a *alterDBArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.Alter(ctx, c.Str("name"), charsetOf(c))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.Alter(ctx, a.Name, Charset{a.CharacterSet, a.Collate})
 	})
 }
 
 func dbCreate(ctx context.Context, c *fun.Call, a *alterDBArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.Create(ctx, c.Str("name"), charsetOf(c))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.Create(ctx, a.Name, Charset{a.CharacterSet, a.Collate})
 	})
 }
 
@@ -108,14 +106,14 @@ type dbExistsArgs struct {
 }
 
 func dbExists(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.DatabaseExists(ctx, c.Str("name"))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.DatabaseExists(ctx, a.Name)
 	})
 }
 
 func dbGet(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		cs, known, err := conn.Charset(ctx, c.Str("name"))
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn) (value.Value, error) {
+		cs, known, err := conn.Charset(ctx, a.Name)
 		if !known {
 			return value.NewMap(0), err
 		}
@@ -130,7 +128,7 @@ type dbListArgs struct {
 }
 
 func dbList(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		return first(conn.Query(ctx, "SHOW DATABASES"))
 	})
 }
@@ -143,8 +141,8 @@ func first(r *Rows, err error) (value.Value, error) {
 }
 
 func dbRemove(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.Drop(ctx, c.Str("name"))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.Drop(ctx, a.Name)
 	})
 }
 
@@ -161,8 +159,8 @@ func (c *Conn) tables(ctx context.Context, name string) (l *value.List, known bo
 }
 
 func dbTables(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		l, known, err := conn.tables(ctx, c.Str("name"))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		l, known, err := conn.tables(ctx, a.Name)
 		if !known {
 			return false, err
 		}
@@ -173,7 +171,7 @@ func dbTables(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, er
 // dbCheckArgs are the arguments of dbCheck, dbOptimize and dbRepair.
 type dbCheckArgs struct {
 	nameArg
-	Table value.Value `arg:"table,str" doc:"only this table"`
+	Table fun.Opt[string] `arg:"table" doc:"only this table"`
 	ConnArgs
 	_ fun.Kwargs
 }
@@ -193,22 +191,22 @@ func dbRepair(ctx context.Context, c *fun.Call, a *dbCheckArgs) (fun.Result, err
 // maintain checks, optimizes or repairs one table or all of a database.
 func maintain(ctx context.Context, c *fun.Call, a *dbCheckArgs, verb string) (fun.Result, error) {
 	none := value.Value(value.NewMap(0))
-	if a.Table == nil {
+	if !a.Table.Given {
 		none = value.NewList()
 	}
-	return call(ctx, c, &a.ConnArgs, none, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, none, func(ctx context.Context, conn *Conn) (value.Value, error) {
 		do := func(table string) (value.Value, error) {
-			return dicts(conn.Raw(ctx, verb+" TABLE "+Identifier(c.Str("name"))+"."+Identifier(table)))
+			return dicts(conn.Raw(ctx, verb+" TABLE "+Identifier(a.Name)+"."+Identifier(table)))
 		}
-		if !c.IsNone("table") {
-			return do(c.Str("table"))
+		if a.Table.Given {
+			return do(a.Table.V)
 		}
-		l, known, err := conn.tables(ctx, c.Str("name"))
+		l, known, err := conn.tables(ctx, a.Name)
 		if err != nil {
 			return nil, err
 		}
 		if !known {
-			return nil, fun.Errorf("Database '%s' does not exist", c.Str("name"))
+			return nil, fun.Errorf("Database '%s' does not exist", a.Name)
 		}
 		all := value.NewList()
 		for _, t := range l.Items {

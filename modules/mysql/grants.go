@@ -41,15 +41,6 @@ type Grant struct {
 	SSL        value.Value
 }
 
-// GrantOf returns the grant that a call describes.
-func GrantOf(c *fun.Call) Grant {
-	g := Grant{Privileges: c.Str("grant"), Database: c.Str("database"), User: User{Name: c.Str("user"), Host: c.Str("host")}, Option: c.Bool("grant_option"), Raw: !c.Bool("escape")}
-	if c.Declares("ssl_option") {
-		g.SSL = c.Value("ssl_option")
-	}
-	return g
-}
-
 // A Tokens is a GRANT statement taken apart.
 type Tokens struct {
 	User, Host, Database string
@@ -428,19 +419,21 @@ func (c *Conn) RevokeAll(ctx context.Context, g Grant) error {
 
 type grantAddArgs struct {
 	grantArg
-	_ string `arg:"database,required" doc:"database.* or database.table"`
+	Database string `arg:"database,required" doc:"database.* or database.table"`
 	userArg
 	hostArg
 	grantOptionArg
 	escapeArg
-	_ value.Value `arg:"ssl_option,bool|list" default:"False" doc:"requirements of the connection: a list of SSL, X509, SUBJECT, ISSUER and CIPHER mappings"`
+	SSLOption value.Value `arg:"ssl_option,bool|list" default:"False" doc:"requirements of the connection: a list of SSL, X509, SUBJECT, ISSUER and CIPHER mappings"`
 	ConnArgs
 	_ fun.Kwargs
 }
 
 func grantAdd(ctx context.Context, c *fun.Call, a *grantAddArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		ok, err := conn.AddGrant(ctx, GrantOf(c))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		ok, err := conn.AddGrant(ctx, Grant{
+			Privileges: a.Grant, Database: a.Database, User: User{Name: a.User, Host: a.Host}, Option: a.GrantOption, Raw: !a.Escape, SSL: a.SSLOption,
+		})
 		return refused(c, ok, err)
 	})
 }
@@ -448,7 +441,7 @@ func grantAdd(ctx context.Context, c *fun.Call, a *grantAddArgs) (fun.Result, er
 // grantExistsArgs are the arguments of grantExists and grantRevoke.
 type grantExistsArgs struct {
 	grantArg
-	_ string `arg:"database,required" doc:"database.* or database.table"`
+	Database string `arg:"database,required" doc:"database.* or database.table"`
 	userArg
 	hostArg
 	grantOptionArg
@@ -457,16 +450,20 @@ type grantExistsArgs struct {
 	_ fun.Kwargs
 }
 
+func (a *grantExistsArgs) grant() Grant {
+	return Grant{Privileges: a.Grant, Database: a.Database, User: User{Name: a.User, Host: a.Host}, Option: a.GrantOption, Raw: !a.Escape}
+}
+
 func grantExists(ctx context.Context, c *fun.Call, a *grantExistsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		ok, err := conn.GrantExists(ctx, GrantOf(c))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		ok, err := conn.GrantExists(ctx, a.grant())
 		return refused(c, ok, err)
 	})
 }
 
 func grantRevoke(ctx context.Context, c *fun.Call, a *grantExistsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.RevokeGrant(ctx, GrantOf(c))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.RevokeGrant(ctx, a.grant())
 	})
 }
 
@@ -479,8 +476,8 @@ type userGrantsArgs struct {
 }
 
 func userGrants(ctx context.Context, c *fun.Call, a *userGrantsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		grants, known, err := conn.UserGrants(ctx, UserOf(c))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		grants, known, err := conn.UserGrants(ctx, User{Name: a.User, Host: a.Host})
 		if !known {
 			return false, err
 		}

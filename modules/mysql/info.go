@@ -8,7 +8,7 @@ import (
 )
 
 func status(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewMap(0), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewMap(0), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		r, err := conn.Query(ctx, "SHOW STATUS")
 		if err != nil {
 			return nil, err
@@ -22,7 +22,7 @@ func status(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error)
 }
 
 func version(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, "", func(_ context.Context, conn *Conn, _ *fun.Call) (value.Value, error) { return conn.Version, nil })
+	return call(ctx, c, &a.ConnArgs, "", func(_ context.Context, conn *Conn) (value.Value, error) { return conn.Version, nil })
 }
 
 // slave returns the first row of the replication status; nil for a server that
@@ -36,7 +36,7 @@ func (c *Conn) slave(ctx context.Context) (*value.Map, error) {
 }
 
 func slaveLag(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, int64(-3), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, int64(-3), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		m, err := conn.slave(ctx)
 		switch {
 		case err != nil:
@@ -51,7 +51,7 @@ func slaveLag(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, erro
 }
 
 func freeSlave(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, "", func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, "", func(ctx context.Context, conn *Conn) (value.Value, error) {
 		m, err := conn.slave(ctx)
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func freeSlave(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, err
 }
 
 func processlist(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		return dicts(conn.Query(ctx, "SHOW FULL PROCESSLIST"))
 	})
 }
@@ -95,7 +95,7 @@ func slaveStatus(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, e
 
 // row returns the first row of an answer; an empty list where there is none.
 func row(ctx context.Context, c *fun.Call, a *dbListArgs, text string) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		r, err := conn.Query(ctx, text)
 		if err != nil {
 			return nil, err
@@ -116,13 +116,13 @@ func showGlobal(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, er
 }
 
 func table(ctx context.Context, c *fun.Call, a *dbListArgs, text string) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		return dicts(conn.Query(ctx, text))
 	})
 }
 
 func pluginsList(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		r, err := conn.Query(ctx, "SHOW PLUGINS")
 		if err != nil {
 			return nil, err
@@ -152,21 +152,21 @@ type pluginStatusArgs struct {
 }
 
 func pluginStatus(ctx context.Context, c *fun.Call, a *pluginStatusArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, "", func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.pluginStatus(ctx, c.Str("name"))
+	return call(ctx, c, &a.ConnArgs, "", func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.pluginStatus(ctx, a.Name)
 	})
 }
 
 type pluginAddArgs struct {
 	pluginArg
-	_ string `arg:"soname" doc:"its library; default: the name and .so"`
+	Soname string `arg:"soname" doc:"its library; default: the name and .so"`
 	ConnArgs
 	_ fun.Kwargs
 }
 
 func pluginAdd(ctx context.Context, c *fun.Call, a *pluginAddArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		name, soname := c.Str("name"), c.Str("soname")
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		name, soname := a.Name, a.Soname
 		have, err := conn.pluginStatus(ctx, name)
 		if err != nil || have != "" {
 			return true, err
@@ -180,12 +180,12 @@ func pluginAdd(ctx context.Context, c *fun.Call, a *pluginAddArgs) (fun.Result, 
 }
 
 func pluginRemove(ctx context.Context, c *fun.Call, a *pluginStatusArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		have, err := conn.pluginStatus(ctx, c.Str("name"))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		have, err := conn.pluginStatus(ctx, a.Name)
 		if err != nil || have == "" {
 			return true, err
 		}
-		_, err = conn.Raw(ctx, "UNINSTALL PLUGIN "+Identifier(c.Str("name")))
+		_, err = conn.Raw(ctx, "UNINSTALL PLUGIN "+Identifier(a.Name))
 		return true, err
 	})
 }

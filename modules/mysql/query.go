@@ -116,7 +116,7 @@ type queryArgs struct {
 }
 
 func query(ctx context.Context, c *fun.Call, a *queryArgs) (fun.Result, error) {
-	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c), a.Database)
+	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c, &a.ConnArgs), a.Database)
 	if err != nil {
 		return answer(c, nil, value.NewMap(0), err)
 	}
@@ -291,7 +291,7 @@ func fileQuery(ctx context.Context, c *fun.Call, a *fileQueryArgs) (fun.Result, 
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
-	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c), a.Database)
+	conn, err := DialDatabase(ctx, c.Env, OptionsOf(c, &a.ConnArgs), a.Database)
 	if err != nil {
 		return answer(c, nil, false, err)
 	}

@@ -7,48 +7,48 @@ import (
 
 // ConnArgs are the arguments about the connection that all functions and states have.
 type ConnArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"connection_host,kw" doc:"server; default: mysql.host of the configuration, else this machine"`
-	_ int64       `arg:"connection_port,kw" doc:"TCP port of the server; default: mysql.port, else 3306"`
-	_ string      `arg:"connection_user,kw" doc:"user to connect as; default: mysql.user, else the user that runs brine"`
-	_ string      `arg:"connection_pass,kw,secret" doc:"password; default: mysql.pass"`
-	_ string      `arg:"connection_db,kw" doc:"database; default: mysql.db"`
-	_ string      `arg:"connection_unix_socket,kw,path" doc:"socket of a server on this machine; default: mysql.unix_socket, else the usual places"`
-	_ string      `arg:"connection_default_file,kw,path" doc:"option file such as /etc/mysql/debian.cnf, instead of the configuration; default: mysql.default_file"`
-	_ string      `arg:"connection_default_group,kw" doc:"group of the option file; default: mysql.default_group, else client"`
-	_ string      `arg:"connection_charset,kw" doc:"accepted; text is always exchanged as UTF-8"`
-	_ value.Value `arg:"connection_ssl,kw,dict" doc:"files for TLS: ca, cert and key"`
-	_ value.Value `arg:"client_flags,kw,list[str]" doc:"flags of the connection, such as found_rows and multi_statements"`
+	_                      fun.Arguments
+	ConnectionHost         value.Value       `arg:"connection_host,kw,str" doc:"server; default: mysql.host of the configuration, else this machine"`
+	ConnectionPort         value.Value       `arg:"connection_port,kw,int" doc:"TCP port of the server; default: mysql.port, else 3306"`
+	ConnectionUser         value.Value       `arg:"connection_user,kw,str" doc:"user to connect as; default: mysql.user, else the user that runs brine"`
+	ConnectionPass         value.Value       `arg:"connection_pass,kw,secret,str" doc:"password; default: mysql.pass"`
+	ConnectionDB           value.Value       `arg:"connection_db,kw,str" doc:"database; default: mysql.db"`
+	ConnectionUnixSocket   value.Value       `arg:"connection_unix_socket,kw,path" doc:"socket of a server on this machine; default: mysql.unix_socket, else the usual places"`
+	ConnectionDefaultFile  value.Value       `arg:"connection_default_file,kw,path" doc:"option file such as /etc/mysql/debian.cnf, instead of the configuration; default: mysql.default_file"`
+	ConnectionDefaultGroup value.Value       `arg:"connection_default_group,kw,str" doc:"group of the option file; default: mysql.default_group, else client"`
+	ConnectionCharset      value.Value       `arg:"connection_charset,kw,str" doc:"accepted; text is always exchanged as UTF-8"`
+	ConnectionSSL          value.Value       `arg:"connection_ssl,kw,dict" doc:"files for TLS: ca, cert and key"`
+	ClientFlags            fun.Opt[[]string] `arg:"client_flags,kw,list[str]" doc:"flags of the connection, such as found_rows and multi_statements"`
 }
 
 type nameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"name of the database"`
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the database"`
 }
 
 type charsetArg struct {
-	_ fun.Arguments
-	_ string `arg:"character_set" doc:"default character set"`
+	_            fun.Arguments
+	CharacterSet string `arg:"character_set" doc:"default character set"`
 }
 
 type collateArg struct {
-	_ fun.Arguments
-	_ string `arg:"collate" doc:"default collation"`
+	_       fun.Arguments
+	Collate string `arg:"collate" doc:"default collation"`
 }
 
 type grantArg struct {
-	_ fun.Arguments
-	_ string `arg:"grant,required" doc:"privileges, separated by commas"`
+	_     fun.Arguments
+	Grant string `arg:"grant,required" doc:"privileges, separated by commas"`
 }
 
 type grantOptionArg struct {
-	_ fun.Arguments
-	_ bool `arg:"grant_option" default:"False" doc:"with the right to pass the privileges on"`
+	_           fun.Arguments
+	GrantOption bool `arg:"grant_option" default:"False" doc:"with the right to pass the privileges on"`
 }
 
 type escapeArg struct {
-	_ fun.Arguments
-	_ bool `arg:"escape" default:"True" doc:"quote the names of database and table"`
+	_      fun.Arguments
+	Escape bool `arg:"escape" default:"True" doc:"quote the names of database and table"`
 }
 
 type userArg struct {
@@ -57,38 +57,38 @@ type userArg struct {
 }
 
 type hostArg struct {
-	_ fun.Arguments
-	_ string `arg:"host" default:"localhost" doc:"host that the user connects from"`
+	_    fun.Arguments
+	Host string `arg:"host" default:"localhost" doc:"host that the user connects from"`
 }
 
 type passwordArg struct {
 	_        fun.Arguments
-	Password value.Value `arg:"password,secret,str" doc:"the password"`
+	Password fun.Opt[string] `arg:"password,secret" doc:"the password"`
 }
 
 type hashArg struct {
-	_ fun.Arguments
-	_ string `arg:"password_hash,secret" doc:"the password as the server keeps it, instead of password"`
+	_            fun.Arguments
+	PasswordHash fun.Opt[string] `arg:"password_hash,secret" doc:"the password as the server keeps it, instead of password"`
 }
 
 type allowArg struct {
-	_ fun.Arguments
-	_ bool `arg:"allow_passwordless" default:"False" doc:"allow a login without a password"`
+	_                 fun.Arguments
+	AllowPasswordless bool `arg:"allow_passwordless" default:"False" doc:"allow a login without a password"`
 }
 
 type socketArg struct {
-	_ fun.Arguments
-	_ bool `arg:"unix_socket" default:"False" doc:"log in as the operating system user of that name"`
+	_          fun.Arguments
+	UnixSocket bool `arg:"unix_socket" default:"False" doc:"log in as the operating system user of that name"`
 }
 
 type columnArg struct {
-	_ fun.Arguments
-	_ string `arg:"password_column" doc:"column of mysql.user with the password; default: that of the server"`
+	_              fun.Arguments
+	PasswordColumn string `arg:"password_column" doc:"column of mysql.user with the password; default: that of the server"`
 }
 
 type pluginArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"name of the plugin"`
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the plugin"`
 }
 
 // specs are the functions, alphabetically.

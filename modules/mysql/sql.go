@@ -158,7 +158,7 @@ func QuoteIdentifier(name string, forGrants bool) string {
 }
 
 // A connFn is a function that has a connection.
-type connFn func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error)
+type connFn func(ctx context.Context, conn *Conn) (value.Value, error)
 
 // call connects and calls f. Where the server does not do what it is asked, the
 // function logs why and returns none, as Salt's do.
@@ -166,13 +166,13 @@ func call(ctx context.Context, c *fun.Call, a *ConnArgs, none value.Value, f con
 	return callAs(ctx, c, a, "", none, f)
 }
 
-func callAs(ctx context.Context, c *fun.Call, _ *ConnArgs, password string, none value.Value, f connFn) (fun.Result, error) {
-	conn, err := DialAs(ctx, c.Env, OptionsOf(c), password)
+func callAs(ctx context.Context, c *fun.Call, a *ConnArgs, password string, none value.Value, f connFn) (fun.Result, error) {
+	conn, err := DialAs(ctx, c.Env, OptionsOf(c, a), password)
 	if err != nil {
 		return answer(c, nil, none, err)
 	}
 	defer conn.Close()
-	v, err := f(ctx, conn, c)
+	v, err := f(ctx, conn)
 	return answer(c, v, none, err)
 }
 

@@ -25,25 +25,6 @@ type User struct {
 	Plugin       string // for a new user
 }
 
-// UserOf returns the user that a call describes.
-func UserOf(c *fun.Call) User {
-	u := User{Name: c.Str("user"), Host: c.Str("host"), Plugin: nativePlugin}
-	if c.Declares("password") {
-		u.Password, u.HasPassword = c.Str("password"), !c.IsNone("password")
-		u.Hash, u.HasHash = c.Str("password_hash"), !c.IsNone("password_hash")
-		u.Socket, u.Column = c.Bool("unix_socket"), c.Str("password_column")
-	}
-	for _, name := range []string{"passwordless", "allow_passwordless"} {
-		if c.Declares(name) {
-			u.Passwordless = c.Bool(name)
-		}
-	}
-	if c.Declares("auth_plugin") {
-		u.Plugin = c.Str("auth_plugin")
-	}
-	return u
-}
-
 // who is the user without what tells how it logs in.
 func (u User) who() User { return User{Name: u.Name, Host: u.Host, Column: u.Column} }
 
@@ -284,14 +265,17 @@ type userCreateArgs struct {
 	allowArg
 	socketArg
 	columnArg
-	_ string `arg:"auth_plugin" default:"mysql_native_password" doc:"authentication plugin on MySQL 8"`
+	AuthPlugin string `arg:"auth_plugin" default:"mysql_native_password" doc:"authentication plugin on MySQL 8"`
 	ConnArgs
 	_ fun.Kwargs
 }
 
 func userCreate(ctx context.Context, c *fun.Call, a *userCreateArgs) (fun.Result, error) {
-	return callAs(ctx, c, &a.ConnArgs, fun.TextOf(a.Password), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		ok, err := conn.CreateUser(ctx, UserOf(c))
+	return callAs(ctx, c, &a.ConnArgs, a.Password.V, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		ok, err := conn.CreateUser(ctx, User{
+			Name: a.User, Host: a.Host, Password: a.Password.V, HasPassword: a.Password.Given, Hash: a.PasswordHash.V, HasHash: a.PasswordHash.Given,
+			Passwordless: a.AllowPasswordless, Socket: a.UnixSocket, Column: a.PasswordColumn, Plugin: a.AuthPlugin,
+		})
 		return refused(c, ok, err)
 	})
 }
@@ -302,15 +286,18 @@ type userChpassArgs struct {
 	passwordArg
 	hashArg
 	allowArg
-	_ bool `arg:"unix_socket" doc:"with allow_passwordless, log in as the operating system user of that name"`
+	UnixSocket bool `arg:"unix_socket" doc:"with allow_passwordless, log in as the operating system user of that name"`
 	columnArg
 	ConnArgs
 	_ fun.Kwargs
 }
 
 func userChpass(ctx context.Context, c *fun.Call, a *userChpassArgs) (fun.Result, error) {
-	return callAs(ctx, c, &a.ConnArgs, fun.TextOf(a.Password), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		ok, err := conn.Chpass(ctx, UserOf(c))
+	return callAs(ctx, c, &a.ConnArgs, a.Password.V, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		ok, err := conn.Chpass(ctx, User{
+			Name: a.User, Host: a.Host, Password: a.Password.V, HasPassword: a.Password.Given, Hash: a.PasswordHash.V, HasHash: a.PasswordHash.Given,
+			Passwordless: a.AllowPasswordless, Socket: a.UnixSocket, Column: a.PasswordColumn, Plugin: nativePlugin,
+		})
 		return refused(c, ok, err)
 	})
 }
@@ -320,7 +307,7 @@ type userExistsArgs struct {
 	hostArg
 	passwordArg
 	hashArg
-	_ bool `arg:"passwordless" default:"False" doc:"check for a login without a password"`
+	Passwordless bool `arg:"passwordless" default:"False" doc:"check for a login without a password"`
 	socketArg
 	columnArg
 	ConnArgs
@@ -328,20 +315,23 @@ type userExistsArgs struct {
 }
 
 func userExists(ctx context.Context, c *fun.Call, a *userExistsArgs) (fun.Result, error) {
-	return callAs(ctx, c, &a.ConnArgs, fun.TextOf(a.Password), false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.UserExists(ctx, UserOf(c))
+	return callAs(ctx, c, &a.ConnArgs, a.Password.V, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.UserExists(ctx, User{
+			Name: a.User, Host: a.Host, Password: a.Password.V, HasPassword: a.Password.Given, Hash: a.PasswordHash.V, HasHash: a.PasswordHash.Given,
+			Passwordless: a.Passwordless, Socket: a.UnixSocket, Column: a.PasswordColumn, Plugin: nativePlugin,
+		})
 	})
 }
 
 func userRemove(ctx context.Context, c *fun.Call, a *userGrantsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		return conn.RemoveUser(ctx, UserOf(c))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		return conn.RemoveUser(ctx, User{Name: a.User, Host: a.Host})
 	})
 }
 
 func userInfo(ctx context.Context, c *fun.Call, a *userGrantsArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn, c *fun.Call) (value.Value, error) {
-		r, err := conn.Query(ctx, "SELECT * FROM mysql.user WHERE User = ? AND Host = ?", c.Str("user"), c.Str("host"))
+	return call(ctx, c, &a.ConnArgs, false, func(ctx context.Context, conn *Conn) (value.Value, error) {
+		r, err := conn.Query(ctx, "SELECT * FROM mysql.user WHERE User = ? AND Host = ?", a.User, a.Host)
 		if err != nil || len(r.Rows) == 0 {
 			return nil, err
 		}
@@ -350,7 +340,7 @@ func userInfo(ctx context.Context, c *fun.Call, a *userGrantsArgs) (fun.Result, 
 }
 
 func userList(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {
-	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn, _ *fun.Call) (value.Value, error) {
+	return call(ctx, c, &a.ConnArgs, value.NewList(), func(ctx context.Context, conn *Conn) (value.Value, error) {
 		return dicts(conn.Query(ctx, "SELECT User, Host FROM mysql.user"))
 	})
 }
@@ -370,7 +360,7 @@ type verifyLoginArgs struct {
 }
 
 func verifyLogin(ctx context.Context, c *fun.Call, a *verifyLoginArgs) (fun.Result, error) {
-	o := OptionsOf(c).with("connection_user", a.User).with("connection_pass", a.Password)
+	o := OptionsOf(c, &a.ConnArgs).with("connection_user", a.User).with("connection_pass", a.Password.V)
 	conn, err := Dial(ctx, c.Env, o)
 	if err != nil {
 		return fun.Value(false)

@@ -69,12 +69,19 @@ func TestMode(c *fun.Call) bool {
 	return c.Env.Opts != nil && value.Truth(c.Env.Opts.At("test"))
 }
 
-// HoldTargets returns what the arguments name, pkgs and sources of pkg.hold and
-// pkg.unhold mean: names, and mappings of a name to a version.
-func HoldTargets(c *fun.Call) ([]value.Value, error) {
-	pkgs, sources := c.List("pkgs"), c.List("sources")
+// HoldArgs are the arguments of pkg.hold and pkg.unhold that name packages.
+type HoldArgs struct {
+	_       fun.Arguments
+	Name    string        `arg:"name" doc:"name of the package"`
+	Pkgs    []value.Value `arg:"pkgs" doc:"names of several packages"`
+	Sources []value.Value `arg:"sources" doc:"mappings of a name to a package file; the names count"`
+}
+
+// Targets returns what the arguments mean: names, and mappings of a name to a version.
+func (a *HoldArgs) Targets() ([]value.Value, error) {
+	pkgs, sources := a.Pkgs, a.Sources
 	switch {
-	case c.Str("name") == "" && len(pkgs) == 0 && len(sources) == 0:
+	case a.Name == "" && len(pkgs) == 0 && len(sources) == 0:
 		return nil, &fun.InvocationError{Msg: "One of name, pkgs, or sources must be specified."}
 	case len(pkgs) > 0 && len(sources) > 0:
 		return nil, &fun.InvocationError{Msg: "Only one of pkgs or sources can be specified."}
@@ -83,12 +90,12 @@ func HoldTargets(c *fun.Call) ([]value.Value, error) {
 	case len(pkgs) > 0:
 		return pkgs, nil
 	}
-	return []value.Value{c.Str("name")}, nil
+	return []value.Value{a.Name}, nil
 }
 
-// HoldNames returns the names of HoldTargets.
-func HoldNames(c *fun.Call) ([]string, error) {
-	targets, err := HoldTargets(c)
+// Names returns the names of the targets.
+func (a *HoldArgs) Names() ([]string, error) {
+	targets, err := a.Targets()
 	if err != nil {
 		return nil, err
 	}

@@ -32,11 +32,6 @@ type Cluster struct {
 	GroupAccess, Checksums                                     bool
 }
 
-// ClusterOf returns the cluster that a call describes.
-func ClusterOf(c *fun.Call) Cluster {
-	return Cluster{c.Str("version"), c.Str("name"), c.Str("port"), c.Str("locale"), c.Str("encoding"), c.Str("datadir"), c.Str("wal_segsize"), c.Bool("allow_group_access"), c.Bool("data_checksums")}
-}
-
 // named checks version and name of a cluster, which are arguments of programs.
 func named(version, name string) error {
 	if version == "" || name == "" || version[0] == '-' || name[0] == '-' {
@@ -109,17 +104,20 @@ func RemoveCluster(ctx context.Context, env *fun.Env, version, name string, stop
 type clusterCreateArgs struct {
 	versionArg
 	clusterArg
-	_ int64  `arg:"port" doc:"port"`
-	_ string `arg:"locale" doc:"locale"`
-	_ string `arg:"encoding" doc:"character encoding"`
-	_ string `arg:"datadir,path" doc:"data directory"`
-	_ bool   `arg:"allow_group_access" doc:"let the group read the data directory"`
-	_ bool   `arg:"data_checksums" doc:"with checksums of data pages"`
-	_ string `arg:"wal_segsize" doc:"size of the segments of the write-ahead log in megabytes"`
+	Port             string `arg:"port,int" doc:"port"`
+	Locale           string `arg:"locale" doc:"locale"`
+	Encoding         string `arg:"encoding" doc:"character encoding"`
+	DataDir          string `arg:"datadir,path" doc:"data directory"`
+	AllowGroupAccess bool   `arg:"allow_group_access" doc:"let the group read the data directory"`
+	DataChecksums    bool   `arg:"data_checksums" doc:"with checksums of data pages"`
+	WALSegSize       string `arg:"wal_segsize" doc:"size of the segments of the write-ahead log in megabytes"`
 }
 
-func clusterCreate(ctx context.Context, c *fun.Call, _ *clusterCreateArgs) (fun.Result, error) {
-	out, err := CreateCluster(ctx, c.Env, ClusterOf(c))
+func clusterCreate(ctx context.Context, c *fun.Call, a *clusterCreateArgs) (fun.Result, error) {
+	out, err := CreateCluster(ctx, c.Env, Cluster{
+		Version: a.Version, Name: a.Name, Port: a.Port, Locale: a.Locale, Encoding: a.Encoding, DataDir: a.DataDir, WALSegSize: a.WALSegSize,
+		GroupAccess: a.AllowGroupAccess, Checksums: a.DataChecksums,
+	})
 	if err != nil || !out.OK() {
 		return fun.Result{Value: false}, err
 	}
@@ -171,14 +169,6 @@ func clusterRemove(ctx context.Context, c *fun.Call, a *clusterRemoveArgs) (fun.
 type DataDir struct {
 	Path, Auth, User, Password, Encoding, Locale, WALDir, RunAs string
 	HasPassword, Checksums                                      bool
-}
-
-// DataDirOf returns the data directory that a call describes.
-func DataDirOf(c *fun.Call) DataDir {
-	return DataDir{
-		c.Str("name"), c.Str("auth"), c.Str("user"), c.Str("password"), c.Str("encoding"), c.Str("locale"), c.Str("waldir"), c.Str("runas"),
-		!c.IsNone("password"), c.Bool("checksums"),
-	}
 }
 
 // DataDirExists reports whether a directory is a data directory.
@@ -270,22 +260,25 @@ func datadirExists(_ context.Context, c *fun.Call, a *datadirExistsArgs) (fun.Re
 }
 
 type datadirInitArgs struct {
-	_    fun.Arguments
-	Name string `arg:"name,required,path" doc:"the data directory"`
-	_    string `arg:"auth" default:"password" doc:"authentication method of local connections"`
-	_    string `arg:"user" doc:"superuser of the cluster; default: the account"`
-	_    string `arg:"password,secret" doc:"password of the superuser"`
-	_    string `arg:"encoding" default:"UTF8" doc:"character encoding"`
-	_    string `arg:"locale" doc:"locale"`
-	_    string `arg:"waldir,path" doc:"directory of the write-ahead log"`
-	_    bool   `arg:"checksums" default:"False" doc:"with checksums of data pages"`
-	_    string `arg:"runas" doc:"account that runs initdb; default: postgres"`
+	_         fun.Arguments
+	Name      string          `arg:"name,required,path" doc:"the data directory"`
+	Auth      string          `arg:"auth" default:"password" doc:"authentication method of local connections"`
+	User      string          `arg:"user" doc:"superuser of the cluster; default: the account"`
+	Password  fun.Opt[string] `arg:"password,secret" doc:"password of the superuser"`
+	Encoding  string          `arg:"encoding" default:"UTF8" doc:"character encoding"`
+	Locale    string          `arg:"locale" doc:"locale"`
+	WALDir    string          `arg:"waldir,path" doc:"directory of the write-ahead log"`
+	Checksums bool            `arg:"checksums" default:"False" doc:"with checksums of data pages"`
+	RunAs     string          `arg:"runas" doc:"account that runs initdb; default: postgres"`
 }
 
 func datadirInit(ctx context.Context, c *fun.Call, a *datadirInitArgs) (fun.Result, error) {
 	if DataDirExists(c.Env.Host, a.Name) {
 		return fun.Value(false)
 	}
-	ok, err := InitDataDir(ctx, c.Env, DataDirOf(c))
+	ok, err := InitDataDir(ctx, c.Env, DataDir{
+		Path: a.Name, Auth: a.Auth, User: a.User, Password: a.Password.V, Encoding: a.Encoding, Locale: a.Locale, WALDir: a.WALDir, RunAs: a.RunAs,
+		HasPassword: a.Password.Given, Checksums: a.Checksums,
+	})
 	return fun.Result{Value: ok}, err
 }

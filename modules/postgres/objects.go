@@ -12,34 +12,24 @@ import (
 
 // versionArgs are the arguments of version, dbList, tablespaceList, availableExtensions and installedExtensions.
 type versionArgs struct {
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 // version returns the version of the server; "" where psql fails.
-func version(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	out, err := of(c).psql(ctx, "", "--command=SELECT setting FROM pg_catalog.pg_settings WHERE name = 'server_version'", "--tuples-only")
+func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
+	out, err := of(c, a.options()).psql(ctx, "", "--command=SELECT setting FROM pg_catalog.pg_settings WHERE name = 'server_version'", "--tuples-only")
 	line, _, _ := strings.Cut(out.Stdout, "\n")
 	return fun.Result{Value: line}, err
 }
 
 type psqlQueryArgs struct {
 	Query string `arg:"query,required" doc:"the SELECT"`
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 	Write bool `arg:"write" default:"False" doc:"allow the query to write: WITH x AS (UPDATE ... RETURNING ...) SELECT ..."`
 }
 
 func psqlQuery(ctx context.Context, c *fun.Call, a *psqlQueryArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	rows, err := s.query(ctx, a.Query, a.Write)
 	l := value.NewList()
 	for _, r := range rows {
@@ -85,18 +75,6 @@ func (s *Server) Databases(ctx context.Context) (*value.Map, error) {
 type Database struct {
 	Name, Tablespace, Encoding, Collate, Ctype, Owner, Template string
 	Recurse                                                     bool // the owner's objects, too
-}
-
-// DatabaseOf returns the database that a call describes.
-func DatabaseOf(c *fun.Call) Database {
-	d := Database{Name: c.Str("name"), Tablespace: c.Str("tablespace"), Owner: c.Str("owner")}
-	if c.Declares("encoding") {
-		d.Encoding, d.Collate, d.Ctype, d.Template = c.Str("encoding"), c.Str("lc_collate"), c.Str("lc_ctype"), c.Str("template")
-	}
-	if c.Declares("owner_recurse") {
-		d.Recurse = c.Bool("owner_recurse")
-	}
-	return d
 }
 
 // CreateDatabase creates a database.
@@ -158,70 +136,59 @@ func (s *Server) DropDatabase(ctx context.Context, name string) error {
 
 type dbAlterArgs struct {
 	databaseArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	_ string `arg:"tablespace" doc:"tablespace of the database"`
+	serverArgs
+	Tablespace string `arg:"tablespace" doc:"tablespace of the database"`
 	ownerArg
-	_ bool `arg:"owner_recurse" default:"False" doc:"own what is in the database, too"`
+	OwnerRecurse bool `arg:"owner_recurse" default:"False" doc:"own what is in the database, too"`
 	runasArg
 }
 
-func dbAlter(ctx context.Context, c *fun.Call, _ *dbAlterArgs) (fun.Result, error) {
-	s := of(c)
-	ok, err := s.AlterDatabase(ctx, DatabaseOf(c))
+func dbAlter(ctx context.Context, c *fun.Call, a *dbAlterArgs) (fun.Result, error) {
+	s := of(c, a.as(a.RunAs))
+	ok, err := s.AlterDatabase(ctx, Database{Name: a.Name, Tablespace: a.Tablespace, Owner: a.Owner, Recurse: a.OwnerRecurse})
 	return s.answer(ok, false, err)
 }
 
 type dbCreateArgs struct {
 	databaseArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	_ string `arg:"tablespace" doc:"tablespace of the database"`
-	_ string `arg:"encoding" doc:"character encoding"`
-	_ string `arg:"lc_collate" doc:"collation order"`
-	_ string `arg:"lc_ctype" doc:"character classification"`
+	serverArgs
+	Tablespace string `arg:"tablespace" doc:"tablespace of the database"`
+	Encoding   string `arg:"encoding" doc:"character encoding"`
+	LcCollate  string `arg:"lc_collate" doc:"collation order"`
+	LcCtype    string `arg:"lc_ctype" doc:"character classification"`
 	ownerArg
-	_ string `arg:"template" doc:"database to copy"`
+	Template string `arg:"template" doc:"database to copy"`
 	runasArg
 }
 
-func dbCreate(ctx context.Context, c *fun.Call, _ *dbCreateArgs) (fun.Result, error) {
-	s := of(c)
-	ok, err := s.CreateDatabase(ctx, DatabaseOf(c))
+func dbCreate(ctx context.Context, c *fun.Call, a *dbCreateArgs) (fun.Result, error) {
+	s := of(c, a.as(a.RunAs))
+	ok, err := s.CreateDatabase(ctx, Database{
+		Name: a.Name, Tablespace: a.Tablespace, Encoding: a.Encoding, Collate: a.LcCollate, Ctype: a.LcCtype, Owner: a.Owner, Template: a.Template,
+	})
 	return s.answer(ok, false, err)
 }
 
 // dbExistsArgs are the arguments of dbExists and dbRemove.
 type dbExistsArgs struct {
 	databaseArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 func dbExists(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	all, err := s.Databases(ctx)
 	return s.answer(all.Has(a.Name), false, err)
 }
 
-func dbList(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	s := of(c)
+func dbList(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
+	s := of(c, a.options())
 	all, err := s.Databases(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
 func dbRemove(ctx context.Context, c *fun.Call, a *dbExistsArgs) (fun.Result, error) {
-	if err := of(c).DropDatabase(ctx, a.Name); err != nil {
+	if err := of(c, a.options()).DropDatabase(ctx, a.Name); err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	return fun.Value(true)
@@ -293,11 +260,7 @@ func (s *Server) DropTablespace(ctx context.Context, name string) (bool, error) 
 
 type tablespaceAlterArgs struct {
 	tablespaceNameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
+	serverArgs
 	NewName     string     `arg:"new_name" doc:"new name"`
 	NewOwner    string     `arg:"new_owner" doc:"new owner"`
 	SetOption   *value.Map `arg:"set_option" doc:"options to set"`
@@ -306,7 +269,7 @@ type tablespaceAlterArgs struct {
 }
 
 func tablespaceAlter(ctx context.Context, c *fun.Call, a *tablespaceAlterArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.as(a.RunAs))
 	ok, err := s.AlterTablespace(ctx, a.Name, TablespaceChange{a.NewName, a.NewOwner, a.SetOption, a.ResetOption})
 	return s.answer(ok, false, err)
 }
@@ -316,16 +279,11 @@ type tablespaceCreateArgs struct {
 	Location string     `arg:"location,required,path" doc:"directory"`
 	Options  *value.Map `arg:"options" doc:"options such as seq_page_cost"`
 	ownerArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 func tablespaceCreate(ctx context.Context, c *fun.Call, a *tablespaceCreateArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	ok, err := s.CreateTablespace(ctx, a.Name, a.Location, a.Owner, a.Options)
 	return s.answer(ok, false, err)
 }
@@ -333,28 +291,23 @@ func tablespaceCreate(ctx context.Context, c *fun.Call, a *tablespaceCreateArgs)
 // tablespaceExistsArgs are the arguments of tablespaceExists and tablespaceRemove.
 type tablespaceExistsArgs struct {
 	tablespaceNameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 func tablespaceExists(ctx context.Context, c *fun.Call, a *tablespaceExistsArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	all, err := s.Tablespaces(ctx)
 	return s.answer(all.Has(a.Name), false, err)
 }
 
-func tablespaceList(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	s := of(c)
+func tablespaceList(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
+	s := of(c, a.options())
 	all, err := s.Tablespaces(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
 func tablespaceRemove(ctx context.Context, c *fun.Call, a *tablespaceExistsArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	ok, err := s.DropTablespace(ctx, a.Name)
 	return s.answer(ok, false, err)
 }
@@ -387,21 +340,15 @@ func (s *Server) DropSchema(ctx context.Context, name string) (bool, error) {
 	return s.Exec(ctx, "DROP SCHEMA "+Ident(name))
 }
 
-func inDB(c *fun.Call, a *dbnameArg) *Server { return New(c.Env, OptionsOf(c).In(a.Dbname)) }
-
 type schemaCreateArgs struct {
 	dbnameArg
 	schemaNameArg
 	ownerArg
-	accountArg
-	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbArgs
 }
 
 func schemaCreate(ctx context.Context, c *fun.Call, a *schemaCreateArgs) (fun.Result, error) {
-	s := inDB(c, &a.dbnameArg)
+	s := of(c, a.options().In(a.Dbname))
 	all, err := s.Schemas(ctx)
 	if err != nil || all.Has(a.Name) {
 		return s.answer(false, false, err)
@@ -414,21 +361,17 @@ func schemaCreate(ctx context.Context, c *fun.Call, a *schemaCreateArgs) (fun.Re
 type schemaExistsArgs struct {
 	dbnameArg
 	schemaNameArg
-	accountArg
-	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbArgs
 }
 
 func schemaExists(ctx context.Context, c *fun.Call, a *schemaExistsArgs) (fun.Result, error) {
-	s := inDB(c, &a.dbnameArg)
+	s := of(c, a.options().In(a.Dbname))
 	all, err := s.Schemas(ctx)
 	return s.answer(all.Has(a.Name), false, err)
 }
 
 func schemaGet(ctx context.Context, c *fun.Call, a *schemaExistsArgs) (fun.Result, error) {
-	s := inDB(c, &a.dbnameArg)
+	s := of(c, a.options().In(a.Dbname))
 	all, err := s.Schemas(ctx)
 	if m := all.Map(a.Name); m != nil {
 		return fun.Value(m)
@@ -438,21 +381,17 @@ func schemaGet(ctx context.Context, c *fun.Call, a *schemaExistsArgs) (fun.Resul
 
 type schemaListArgs struct {
 	dbnameArg
-	accountArg
-	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbArgs
 }
 
 func schemaList(ctx context.Context, c *fun.Call, a *schemaListArgs) (fun.Result, error) {
-	s := inDB(c, &a.dbnameArg)
+	s := of(c, a.options().In(a.Dbname))
 	all, err := s.Schemas(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
 func schemaRemove(ctx context.Context, c *fun.Call, a *schemaExistsArgs) (fun.Result, error) {
-	s := inDB(c, &a.dbnameArg)
+	s := of(c, a.options().In(a.Dbname))
 	all, err := s.Schemas(ctx)
 	if err != nil || !all.Has(a.Name) {
 		return s.answer(false, false, err)
@@ -488,15 +427,11 @@ func (s *Server) DropLanguage(ctx context.Context, name string) (bool, error) {
 type languageCreateArgs struct {
 	languageArg
 	inDBArg
-	userArg
-	hostArg
-	portArg
-	passwordArg
-	runasArg
+	accessArgs
 }
 
 func languageCreate(ctx context.Context, c *fun.Call, a *languageCreateArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options().In(a.MaintenanceDB))
 	all, err := s.Languages(ctx)
 	if err != nil || all.Has(a.Name) {
 		return s.answer(false, false, err)
@@ -506,28 +441,24 @@ func languageCreate(ctx context.Context, c *fun.Call, a *languageCreateArgs) (fu
 }
 
 func languageExists(ctx context.Context, c *fun.Call, a *languageCreateArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options().In(a.MaintenanceDB))
 	all, err := s.Languages(ctx)
 	return s.answer(all.Has(a.Name), false, err)
 }
 
 type languageListArgs struct {
 	inDBArg
-	userArg
-	hostArg
-	portArg
-	passwordArg
-	runasArg
+	accessArgs
 }
 
-func languageList(ctx context.Context, c *fun.Call, _ *languageListArgs) (fun.Result, error) {
-	s := of(c)
+func languageList(ctx context.Context, c *fun.Call, a *languageListArgs) (fun.Result, error) {
+	s := of(c, a.options().In(a.MaintenanceDB))
 	all, err := s.Languages(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
 func languageRemove(ctx context.Context, c *fun.Call, a *languageCreateArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options().In(a.MaintenanceDB))
 	all, err := s.Languages(ctx)
 	if err != nil || !all.Has(a.Name) {
 		return s.answer(false, false, err)
@@ -664,25 +595,14 @@ func (s *Server) DropExtension(ctx context.Context, name string, ifExists, restr
 	return s.Exec(ctx, sql)
 }
 
-// OrTrue returns a boolean argument whose default is True where it is None.
-func OrTrue(c *fun.Call, name string) bool { return c.IsNone(name) || c.Bool(name) }
-
-func extensionOf(c *fun.Call) Extension {
-	e := Extension{Name: c.Str("name"), Schema: c.Str("schema"), Version: c.Str("ext_version")}
-	if c.Declares("from_version") {
-		e.From = c.Str("from_version")
-	}
-	return e
-}
-
-func availableExtensions(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	s := of(c)
+func availableExtensions(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
+	s := of(c, a.options())
 	all, err := s.available(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
 
-func installedExtensions(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	s := of(c)
+func installedExtensions(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
+	s := of(c, a.options())
 	all, err := s.Extensions(ctx)
 	return s.answer(all, value.NewMap(0), err)
 }
@@ -697,28 +617,23 @@ func (s *Server) one(all *value.Map, name string, err error) (fun.Result, error)
 // getAvailableExtensionArgs are the arguments of getAvailableExtension, getInstalledExtension, isAvailableExtension and isInstalledExtension.
 type getAvailableExtensionArgs struct {
 	extensionArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 func getAvailableExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	all, err := s.available(ctx)
 	return s.one(all, a.Name, err)
 }
 
 func getInstalledExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	all, err := s.Extensions(ctx)
 	return s.one(all, a.Name, err)
 }
 
 func isAvailableExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	all, err := s.available(ctx)
 	for k := range all.All() {
 		if strings.EqualFold(value.Str(k), a.Name) {
@@ -729,65 +644,50 @@ func isAvailableExtension(ctx context.Context, c *fun.Call, a *getAvailableExten
 }
 
 func isInstalledExtension(ctx context.Context, c *fun.Call, a *getAvailableExtensionArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	all, err := s.Extensions(ctx)
 	return s.answer(all.Has(a.Name), false, err)
 }
 
 type createMetadataArgs struct {
 	extensionArg
-	_ string `arg:"ext_version" doc:"version of the extension"`
-	_ string `arg:"schema" doc:"schema for its objects"`
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	ExtVersion string `arg:"ext_version" doc:"version of the extension"`
+	Schema     string `arg:"schema" doc:"schema for its objects"`
+	connArgs
 }
 
-func createMetadata(ctx context.Context, c *fun.Call, _ *createMetadataArgs) (fun.Result, error) {
-	s := of(c)
-	data, err := s.Metadata(ctx, extensionOf(c))
+func createMetadata(ctx context.Context, c *fun.Call, a *createMetadataArgs) (fun.Result, error) {
+	s := of(c, a.options())
+	data, err := s.Metadata(ctx, Extension{Name: a.Name, Schema: a.Schema, Version: a.ExtVersion})
 	return s.answer(value.Strings(data...), value.Strings(NotInstalled), err)
 }
 
 type createExtensionArgs struct {
 	extensionArg
-	_ bool   `arg:"if_not_exists" doc:"no error if it exists; default: True"`
-	_ string `arg:"schema" doc:"schema for its objects"`
-	_ string `arg:"ext_version" doc:"version of the extension"`
-	_ string `arg:"from_version" doc:"version that is installed outside of extensions"`
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	IfNotExists fun.Opt[bool] `arg:"if_not_exists" doc:"no error if it exists; default: True"`
+	Schema      string        `arg:"schema" doc:"schema for its objects"`
+	ExtVersion  string        `arg:"ext_version" doc:"version of the extension"`
+	FromVersion string        `arg:"from_version" doc:"version that is installed outside of extensions"`
+	connArgs
 }
 
-func createExtension(ctx context.Context, c *fun.Call, _ *createExtensionArgs) (fun.Result, error) {
-	s := of(c)
-	ok, err := s.CreateExtension(ctx, extensionOf(c), OrTrue(c, "if_not_exists"))
+func createExtension(ctx context.Context, c *fun.Call, a *createExtensionArgs) (fun.Result, error) {
+	s := of(c, a.options())
+	ok, err := s.CreateExtension(ctx, Extension{Name: a.Name, Schema: a.Schema, Version: a.ExtVersion, From: a.FromVersion}, a.IfNotExists.Or(true))
 	return s.answer(ok, false, err)
 }
 
 type dropExtensionArgs struct {
 	extensionArg
-	IfExists bool `arg:"if_exists" doc:"no error if it does not exist"`
-	Restrict bool `arg:"restrict" doc:"refuse if other objects depend on it"`
-	_        bool `arg:"cascade" doc:"drop what depends on it, too; default: True"`
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	IfExists bool          `arg:"if_exists" doc:"no error if it does not exist"`
+	Restrict bool          `arg:"restrict" doc:"refuse if other objects depend on it"`
+	Cascade  fun.Opt[bool] `arg:"cascade" doc:"drop what depends on it, too; default: True"`
+	connArgs
 }
 
 func dropExtension(ctx context.Context, c *fun.Call, a *dropExtensionArgs) (fun.Result, error) {
-	s := of(c)
-	ok, err := s.DropExtension(ctx, a.Name, a.IfExists, a.Restrict, OrTrue(c, "cascade"))
+	s := of(c, a.options())
+	ok, err := s.DropExtension(ctx, a.Name, a.IfExists, a.Restrict, a.Cascade.Or(true))
 	return s.answer(ok, false, err)
 }
 

@@ -292,44 +292,34 @@ func (s *Server) Revoke(ctx context.Context, p *Privilege) (bool, error) {
 	return s.Exec(ctx, "REVOKE "+strings.Join(p.Privileges, ",")+" ON "+on+" FROM "+Ident(p.Role))
 }
 
-// privilegeOf returns the privilege that a call describes.
-func privilegeOf(c *fun.Call) (*Privilege, error) {
-	option := c.Declares("grant_option") && c.Bool("grant_option")
-	return NewPrivilege(c.Str("name"), c.Str("object_name"), c.Str("object_type"), c.Str("prepend"), c.Str("privileges"), option)
-}
-
 // hasPrivilegesArgs are the arguments of hasPrivileges and privilegesGrant.
 type hasPrivilegesArgs struct {
 	roleArg
 	objectNameArg
 	objectTypeArg
 	privilegesArg
-	_ bool `arg:"grant_option" doc:"with the right to pass them on"`
+	GrantOption bool `arg:"grant_option" doc:"with the right to pass them on"`
 	prependArg
 	maintenanceDBArg
-	userArg
-	hostArg
-	portArg
-	passwordArg
-	runasArg
+	accessArgs
 }
 
-func hasPrivileges(ctx context.Context, c *fun.Call, _ *hasPrivilegesArgs) (fun.Result, error) {
-	p, err := privilegeOf(c)
+func hasPrivileges(ctx context.Context, c *fun.Call, a *hasPrivilegesArgs) (fun.Result, error) {
+	p, err := NewPrivilege(a.Name, a.ObjectName, a.ObjectType, a.Prepend, a.Privileges, a.GrantOption)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	s := of(c)
+	s := of(c, a.options().In(a.MaintenanceDB))
 	ok, err := s.Has(ctx, p)
 	return s.answer(ok, false, err)
 }
 
-func privilegesGrant(ctx context.Context, c *fun.Call, _ *hasPrivilegesArgs) (fun.Result, error) {
-	p, err := privilegeOf(c)
+func privilegesGrant(ctx context.Context, c *fun.Call, a *hasPrivilegesArgs) (fun.Result, error) {
+	p, err := NewPrivilege(a.Name, a.ObjectName, a.ObjectType, a.Prepend, a.Privileges, a.GrantOption)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	s := of(c)
+	s := of(c, a.options().In(a.MaintenanceDB))
 	if have, err := s.Has(ctx, p); have || err != nil {
 		return s.answer(false, false, err)
 	}
@@ -344,19 +334,15 @@ type privilegesRevokeArgs struct {
 	privilegesArg
 	prependArg
 	maintenanceDBArg
-	userArg
-	hostArg
-	portArg
-	passwordArg
-	runasArg
+	accessArgs
 }
 
-func privilegesRevoke(ctx context.Context, c *fun.Call, _ *privilegesRevokeArgs) (fun.Result, error) {
-	p, err := privilegeOf(c)
+func privilegesRevoke(ctx context.Context, c *fun.Call, a *privilegesRevokeArgs) (fun.Result, error) {
+	p, err := NewPrivilege(a.Name, a.ObjectName, a.ObjectType, a.Prepend, a.Privileges, false)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	s := of(c)
+	s := of(c, a.options().In(a.MaintenanceDB))
 	if have, err := s.Has(ctx, p); !have || err != nil {
 		return s.answer(false, false, err)
 	}
@@ -369,11 +355,7 @@ type privilegesListArgs struct {
 	objectTypeArg
 	prependArg
 	maintenanceDBArg
-	userArg
-	hostArg
-	portArg
-	passwordArg
-	runasArg
+	accessArgs
 }
 
 func privilegesList(ctx context.Context, c *fun.Call, a *privilegesListArgs) (fun.Result, error) {
@@ -381,7 +363,7 @@ func privilegesList(ctx context.Context, c *fun.Call, a *privilegesListArgs) (fu
 	if err != nil {
 		return fun.Result{}, err
 	}
-	s := of(c)
+	s := of(c, a.options().In(a.MaintenanceDB))
 	m, err := s.Privileges(ctx, p)
 	return s.answer(m, value.NewMap(0), err)
 }
@@ -423,15 +405,11 @@ func (s *Server) OwnerTo(ctx context.Context, db, owner string) (tool.Out, error
 type ownerToArgs struct {
 	dbnameArg
 	Ownername string `arg:"ownername,required" doc:"the new owner"`
-	userArg
-	hostArg
-	portArg
-	passwordArg
-	runasArg
+	accessArgs
 }
 
 func ownerTo(ctx context.Context, c *fun.Call, a *ownerToArgs) (fun.Result, error) {
-	out, err := inDB(c, &a.dbnameArg).OwnerTo(ctx, a.Dbname, a.Ownername)
+	out, err := of(c, a.options().In(a.Dbname)).OwnerTo(ctx, a.Dbname, a.Ownername)
 	if err != nil {
 		if why := failed(err); why != "" {
 			return fun.Result{}, fun.Errorf("%s", why)

@@ -28,27 +28,6 @@ type Options struct {
 	RunAs                          string // account that runs psql
 }
 
-// OptionsOf returns the options of a call of an execution function: its arguments
-// user, host, port, maintenance_db, password and runas, or those of the functions
-// of schemas, which have other names.
-func OptionsOf(c *fun.Call) Options {
-	get := func(names ...string) string {
-		for _, n := range names {
-			if c.Declares(n) {
-				return c.Str(n)
-			}
-		}
-		return ""
-	}
-	o := Options{User: get("db_user"), Host: get("db_host", "host"), Port: get("db_port", "port"), DB: get("maintenance_db"), Password: get("db_password", "password"), RunAs: get("runas")}
-	if c.Declares("db_user") {
-		o.RunAs = get("user")
-	} else {
-		o.User = get("user")
-	}
-	return o
-}
-
 // In returns o for another database.
 func (o Options) In(db string) Options {
 	o.DB = db
@@ -65,7 +44,7 @@ type Server struct {
 // New returns the server that options and configuration describe.
 func New(env *fun.Env, o Options) *Server { return &Server{env: env, opts: o} }
 
-func of(c *fun.Call) *Server { return New(c.Env, OptionsOf(c)) }
+func of(c *fun.Call, o Options) *Server { return New(c.Env, o) }
 
 // option is what config.option returns for a setting, as text.
 func option(ctx context.Context, env *fun.Env, name string) string {

@@ -188,41 +188,44 @@ type Role struct {
 	Groups                                                       []string
 }
 
-// RoleOf returns the role that a call describes; nameArg is the argument with its
-// name.
-func RoleOf(c *fun.Call, nameArg string) (*Role, error) {
-	tri := func(name string) *bool {
-		if !c.Declares(name) || c.IsNone(name) {
-			return nil
-		}
-		b := c.Bool(name)
-		return &b
-	}
-	r := &Role{Name: c.Str(nameArg), Inherit: tri("inherit"), CreateDB: tri("createdb"), CreateRole: tri("createroles"), Superuser: tri("superuser"), Replication: tri("replication"), Login: tri("login")}
-	if c.Declares("connlimit") && !c.IsNone("connlimit") {
-		n := c.Int("connlimit")
-		r.ConnLimit = &n
-	}
-	var err error
-	if r.Method, err = Method(c.Value("encrypted")); err != nil {
+// A RoleWish is the arguments about a role; what is not given is up to the server.
+type RoleWish struct {
+	Name                                                          string
+	Inherit, CreateDB, CreateRoles, Superuser, Replication, Login fun.Opt[bool]
+	ConnLimit                                                     fun.Opt[int64]
+	Encrypted, Password                                           value.Value
+	ValidUntil                                                    string
+	Groups                                                        []string
+}
+
+// Role returns the role of a wish.
+func (w *RoleWish) Role() (*Role, error) {
+	method, err := Method(w.Encrypted)
+	if err != nil {
 		return nil, err
 	}
-	if c.Declares("rolepassword") {
-		switch v := c.Value("rolepassword").(type) {
-		case nil:
-		case bool:
-			r.NoPassword = !v
-		default:
-			if s := value.Str(v); s != "" {
-				r.Password = &s
-			}
+	r := &Role{
+		Name: w.Name, Inherit: given(w.Inherit), CreateDB: given(w.CreateDB), CreateRole: given(w.CreateRoles), Superuser: given(w.Superuser),
+		Replication: given(w.Replication), Login: given(w.Login), ConnLimit: given(w.ConnLimit), Method: method, ValidUntil: w.ValidUntil, Groups: w.Groups,
+	}
+	switch v := w.Password.(type) {
+	case nil:
+	case bool:
+		r.NoPassword = !v
+	default:
+		if s := value.Str(v); s != "" {
+			r.Password = &s
 		}
 	}
-	if c.Declares("valid_until") {
-		r.ValidUntil = c.Str("valid_until")
-	}
-	r.Groups = c.Strings("groups")
 	return r, nil
+}
+
+// given returns an argument, or nil where it is not given.
+func given[T any](o fun.Opt[T]) *T {
+	if !o.Given {
+		return nil
+	}
+	return &o.V
 }
 
 // clauses returns the options of CREATE ROLE and ALTER ROLE, and the statements
@@ -332,11 +335,7 @@ func (s *Server) answer(v, none value.Value, err error) (fun.Result, error) {
 
 type groupCreateArgs struct {
 	groupnameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
+	serverArgs
 	createdbArg
 	createrolesArg
 	encryptedArg
@@ -349,42 +348,40 @@ type groupCreateArgs struct {
 	runasArg
 }
 
-func groupCreate(ctx context.Context, c *fun.Call, _ *groupCreateArgs) (fun.Result, error) {
-	return create(ctx, c, "groupname", "group")
+func groupCreate(ctx context.Context, c *fun.Call, a *groupCreateArgs) (fun.Result, error) {
+	return create(ctx, of(c, a.as(a.RunAs)), "group", &RoleWish{
+		Name: a.Groupname, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
+		Login: a.Login, Encrypted: a.Encrypted, Password: a.RolePassword, Groups: a.Groups,
+	})
 }
 
 type userCreateArgs struct {
 	usernameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
+	serverArgs
 	createdbArg
 	createrolesArg
 	inheritArg
 	loginArg
-	_ int64 `arg:"connlimit" doc:"how many connections it may have; -1 removes the limit"`
+	ConnLimit fun.Opt[int64] `arg:"connlimit" doc:"how many connections it may have; -1 removes the limit"`
 	encryptedArg
 	superuserArg
 	replicationArg
 	rolepasswordArg
-	_ string `arg:"valid_until" doc:"time until which the password is valid"`
+	ValidUntil string `arg:"valid_until" doc:"time until which the password is valid"`
 	groupsArg
 	runasArg
 }
 
-func userCreate(ctx context.Context, c *fun.Call, _ *userCreateArgs) (fun.Result, error) {
-	return create(ctx, c, "username", "user")
+func userCreate(ctx context.Context, c *fun.Call, a *userCreateArgs) (fun.Result, error) {
+	return create(ctx, of(c, a.as(a.RunAs)), "user", &RoleWish{
+		Name: a.Username, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
+		Login: a.Login, ConnLimit: a.ConnLimit, Encrypted: a.Encrypted, Password: a.RolePassword, ValidUntil: a.ValidUntil, Groups: a.Groups,
+	})
 }
 
 type groupUpdateArgs struct {
 	groupnameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
+	serverArgs
 	createdbArg
 	createrolesArg
 	encryptedArg
@@ -397,116 +394,96 @@ type groupUpdateArgs struct {
 	runasArg
 }
 
-func groupUpdate(ctx context.Context, c *fun.Call, _ *groupUpdateArgs) (fun.Result, error) {
-	return update(ctx, c, "groupname")
+func groupUpdate(ctx context.Context, c *fun.Call, a *groupUpdateArgs) (fun.Result, error) {
+	return update(ctx, of(c, a.as(a.RunAs)), &RoleWish{
+		Name: a.Groupname, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
+		Login: a.Login, Encrypted: a.Encrypted, Password: a.RolePassword, Groups: a.Groups,
+	})
 }
 
 type userUpdateArgs struct {
 	usernameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
+	serverArgs
 	createdbArg
 	createrolesArg
 	encryptedArg
 	superuserArg
 	inheritArg
 	loginArg
-	_ int64 `arg:"connlimit" doc:"how many connections it may have; -1 removes the limit"`
+	ConnLimit fun.Opt[int64] `arg:"connlimit" doc:"how many connections it may have; -1 removes the limit"`
 	replicationArg
 	rolepasswordArg
-	_ string `arg:"valid_until" doc:"time until which the password is valid"`
+	ValidUntil string `arg:"valid_until" doc:"time until which the password is valid"`
 	groupsArg
 	runasArg
 }
 
-func userUpdate(ctx context.Context, c *fun.Call, _ *userUpdateArgs) (fun.Result, error) {
-	return update(ctx, c, "username")
+func userUpdate(ctx context.Context, c *fun.Call, a *userUpdateArgs) (fun.Result, error) {
+	return update(ctx, of(c, a.as(a.RunAs)), &RoleWish{
+		Name: a.Username, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
+		Login: a.Login, ConnLimit: a.ConnLimit, Encrypted: a.Encrypted, Password: a.RolePassword, ValidUntil: a.ValidUntil, Groups: a.Groups,
+	})
 }
 
-func create(ctx context.Context, c *fun.Call, nameArg, kind string) (fun.Result, error) {
-	r, err := RoleOf(c, nameArg)
+func create(ctx context.Context, s *Server, kind string, w *RoleWish) (fun.Result, error) {
+	r, err := w.Role()
 	if err != nil {
 		return fun.Result{}, err
 	}
-	s := of(c)
 	ok, err := s.CreateRole(ctx, r, kind)
 	return s.answer(ok, false, err)
 }
 
-func update(ctx context.Context, c *fun.Call, nameArg string) (fun.Result, error) {
-	r, err := RoleOf(c, nameArg)
+func update(ctx context.Context, s *Server, w *RoleWish) (fun.Result, error) {
+	r, err := w.Role()
 	if err != nil {
 		return fun.Result{}, err
 	}
-	s := of(c)
 	ok, err := s.UpdateRole(ctx, r)
 	return s.answer(ok, false, err)
 }
 
 type groupRemoveArgs struct {
 	groupnameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 func groupRemove(ctx context.Context, c *fun.Call, a *groupRemoveArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	ok, err := s.RemoveRole(ctx, a.Groupname)
 	return s.answer(ok, false, err)
 }
 
 type userRemoveArgs struct {
 	usernameArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 func userRemove(ctx context.Context, c *fun.Call, a *userRemoveArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	ok, err := s.RemoveRole(ctx, a.Username)
 	return s.answer(ok, false, err)
 }
 
 type userListArgs struct {
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 	ReturnPassword bool `arg:"return_password" default:"False" doc:"return the passwords as the server keeps them"`
 }
 
 func userList(ctx context.Context, c *fun.Call, a *userListArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	m, err := s.Roles(ctx, a.ReturnPassword)
 	return s.answer(m, false, err)
 }
 
 type roleGetArgs struct {
 	roleArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 	ReturnPassword bool `arg:"return_password" default:"False" doc:"return the passwords as the server keeps them"`
 }
 
 func roleGet(ctx context.Context, c *fun.Call, a *roleGetArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	m, err := s.Role(ctx, a.Name, a.ReturnPassword)
 	if m == nil {
 		return s.answer(nil, nil, err)
@@ -516,16 +493,11 @@ func roleGet(ctx context.Context, c *fun.Call, a *roleGetArgs) (fun.Result, erro
 
 type userExistsArgs struct {
 	roleArg
-	userArg
-	hostArg
-	portArg
-	maintenanceDBArg
-	passwordArg
-	runasArg
+	connArgs
 }
 
 func userExists(ctx context.Context, c *fun.Call, a *userExistsArgs) (fun.Result, error) {
-	s := of(c)
+	s := of(c, a.options())
 	m, err := s.Role(ctx, a.Name, false)
 	return s.answer(m != nil, false, err)
 }

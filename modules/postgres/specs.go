@@ -6,33 +6,81 @@ import (
 )
 
 type userArg struct {
-	_ fun.Arguments
-	_ string `arg:"user" doc:"role to connect as; default: postgres.user of the configuration"`
+	_    fun.Arguments
+	User string `arg:"user" doc:"role to connect as; default: postgres.user of the configuration"`
 }
 
 type hostArg struct {
-	_ fun.Arguments
-	_ string `arg:"host" doc:"server, or directory of its socket; default: postgres.host"`
+	_    fun.Arguments
+	Host string `arg:"host" doc:"server, or directory of its socket; default: postgres.host"`
 }
 
 type portArg struct {
-	_ fun.Arguments
-	_ int64 `arg:"port" doc:"port of the server; default: postgres.port"`
+	_    fun.Arguments
+	Port string `arg:"port,int" doc:"port of the server; default: postgres.port"`
 }
 
 type maintenanceDBArg struct {
-	_ fun.Arguments
-	_ string `arg:"maintenance_db" doc:"database to connect to; default: postgres.maintenance_db, else postgres"`
+	_             fun.Arguments
+	MaintenanceDB string `arg:"maintenance_db" doc:"database to connect to; default: postgres.maintenance_db, else postgres"`
 }
 
 type passwordArg struct {
-	_ fun.Arguments
-	_ string `arg:"password,secret" doc:"password to connect with; default: postgres.pass"`
+	_        fun.Arguments
+	Password string `arg:"password,secret" doc:"password to connect with; default: postgres.pass"`
 }
 
 type runasArg struct {
-	_ fun.Arguments
-	_ string `arg:"runas" doc:"account that runs psql; default: postgres for a server on this machine"`
+	_     fun.Arguments
+	RunAs string `arg:"runas" doc:"account that runs psql; default: postgres for a server on this machine"`
+}
+
+// serverArgs say which server it is and who connects.
+type serverArgs struct {
+	userArg
+	hostArg
+	portArg
+	maintenanceDBArg
+	passwordArg
+}
+
+// as returns the options for psql that an account runs.
+func (a *serverArgs) as(account string) Options {
+	return Options{User: a.User, Host: a.Host, Port: a.Port, DB: a.MaintenanceDB, Password: a.Password, RunAs: account}
+}
+
+// connArgs are the arguments of most functions.
+type connArgs struct {
+	serverArgs
+	runasArg
+}
+
+func (a *connArgs) options() Options { return a.as(a.RunAs) }
+
+// accessArgs are those of functions that name the database elsewhere.
+type accessArgs struct {
+	userArg
+	hostArg
+	portArg
+	passwordArg
+	runasArg
+}
+
+func (a *accessArgs) options() Options {
+	return Options{User: a.User, Host: a.Host, Port: a.Port, Password: a.Password, RunAs: a.RunAs}
+}
+
+// dbArgs are those of the functions of schemas, which have other names.
+type dbArgs struct {
+	accountArg
+	dbUserArg
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
+}
+
+func (a *dbArgs) options() Options {
+	return Options{User: a.DBUser, Host: a.DBHost, Port: a.DBPort, Password: a.DBPassword, RunAs: a.User}
 }
 
 type versionArg struct {
@@ -66,48 +114,48 @@ type groupnameArg struct {
 }
 
 type createdbArg struct {
-	_ fun.Arguments
-	_ bool `arg:"createdb" doc:"may create databases"`
+	_        fun.Arguments
+	CreateDB fun.Opt[bool] `arg:"createdb" doc:"may create databases"`
 }
 
 type createrolesArg struct {
-	_ fun.Arguments
-	_ bool `arg:"createroles" doc:"may create roles"`
+	_           fun.Arguments
+	CreateRoles fun.Opt[bool] `arg:"createroles" doc:"may create roles"`
 }
 
 type encryptedArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"encrypted,str|bool" doc:"how the password is kept: md5 or True, scram-sha-256, False for as it is; default: md5"`
+	_         fun.Arguments
+	Encrypted value.Value `arg:"encrypted,str|bool" doc:"how the password is kept: md5 or True, scram-sha-256, False for as it is; default: md5"`
 }
 
 type loginArg struct {
-	_ fun.Arguments
-	_ bool `arg:"login" doc:"may log in"`
+	_     fun.Arguments
+	Login fun.Opt[bool] `arg:"login" doc:"may log in"`
 }
 
 type inheritArg struct {
-	_ fun.Arguments
-	_ bool `arg:"inherit" doc:"has the privileges of its groups"`
+	_       fun.Arguments
+	Inherit fun.Opt[bool] `arg:"inherit" doc:"has the privileges of its groups"`
 }
 
 type superuserArg struct {
-	_ fun.Arguments
-	_ bool `arg:"superuser" doc:"is a superuser"`
+	_         fun.Arguments
+	Superuser fun.Opt[bool] `arg:"superuser" doc:"is a superuser"`
 }
 
 type replicationArg struct {
-	_ fun.Arguments
-	_ bool `arg:"replication" doc:"may replicate"`
+	_           fun.Arguments
+	Replication fun.Opt[bool] `arg:"replication" doc:"may replicate"`
 }
 
 type rolepasswordArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"rolepassword,secret,str|bool" doc:"password of the role, as text or as the server keeps it; False is none"`
+	_            fun.Arguments
+	RolePassword value.Value `arg:"rolepassword,secret,str|bool" doc:"password of the role, as text or as the server keeps it; False is none"`
 }
 
 type groupsArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"groups,comma[str]" doc:"roles that it is a member of"`
+	_      fun.Arguments
+	Groups []string `arg:"groups,comma[str]" doc:"roles that it is a member of"`
 }
 
 type roleArg struct {
@@ -116,8 +164,8 @@ type roleArg struct {
 }
 
 type objectNameArg struct {
-	_ fun.Arguments
-	_ string `arg:"object_name,required" doc:"name of the object; all for all tables or sequences of the schema"`
+	_          fun.Arguments
+	ObjectName string `arg:"object_name,required" doc:"name of the object; all for all tables or sequences of the schema"`
 }
 
 type objectTypeArg struct {
@@ -126,8 +174,8 @@ type objectTypeArg struct {
 }
 
 type privilegesArg struct {
-	_ fun.Arguments
-	_ string `arg:"privileges" doc:"privileges, separated by commas, or ALL; none for a group"`
+	_          fun.Arguments
+	Privileges string `arg:"privileges" doc:"privileges, separated by commas, or ALL; none for a group"`
 }
 
 type prependArg struct {
@@ -141,8 +189,8 @@ type languageArg struct {
 }
 
 type inDBArg struct {
-	_ fun.Arguments
-	_ string `arg:"maintenance_db,required" doc:"the database"`
+	_             fun.Arguments
+	MaintenanceDB string `arg:"maintenance_db,required" doc:"the database"`
 }
 
 type dbnameArg struct {
@@ -156,28 +204,28 @@ type schemaNameArg struct {
 }
 
 type accountArg struct {
-	_ fun.Arguments
-	_ string `arg:"user" doc:"account that runs psql; default: postgres for a server on this machine"`
+	_    fun.Arguments
+	User string `arg:"user" doc:"account that runs psql; default: postgres for a server on this machine"`
 }
 
 type dbUserArg struct {
-	_ fun.Arguments
-	_ string `arg:"db_user" doc:"role to connect as; default: postgres.user of the configuration"`
+	_      fun.Arguments
+	DBUser string `arg:"db_user" doc:"role to connect as; default: postgres.user of the configuration"`
 }
 
 type dbPasswordArg struct {
-	_ fun.Arguments
-	_ string `arg:"db_password,secret" doc:"password to connect with; default: postgres.pass"`
+	_          fun.Arguments
+	DBPassword string `arg:"db_password,secret" doc:"password to connect with; default: postgres.pass"`
 }
 
 type dbHostArg struct {
-	_ fun.Arguments
-	_ string `arg:"db_host" doc:"server, or directory of its socket; default: postgres.host"`
+	_      fun.Arguments
+	DBHost string `arg:"db_host" doc:"server, or directory of its socket; default: postgres.host"`
 }
 
 type dbPortArg struct {
-	_ fun.Arguments
-	_ int64 `arg:"db_port" doc:"port of the server; default: postgres.port"`
+	_      fun.Arguments
+	DBPort string `arg:"db_port,int" doc:"port of the server; default: postgres.port"`
 }
 
 type tablespaceNameArg struct {

@@ -14,20 +14,19 @@ import (
 	"brine/internal/yamlsalt"
 )
 
-// units are the keys of an interval.
-var units = []string{"seconds", "minutes", "hours", "days"}
+// interval returns the keys of the interval of a job.
+func (a *jobArgs) interval() *value.Map {
+	return value.MapOf("seconds", a.Seconds, "minutes", a.Minutes, "hours", a.Hours, "days", a.Days)
+}
 
-// conflict says which times of a call exclude each other; "" is none.
-func conflict(c *fun.Call) string {
-	for _, u := range units {
-		if c.IsNone(u) {
-			continue
-		}
-		if !c.IsNone("when") || !c.IsNone("cron") {
+// conflict says which times of a job exclude each other; "" is none.
+func (a *jobArgs) conflict() string {
+	for _, n := range a.interval().All() {
+		if n != nil && (a.When != nil || a.Cron != nil) {
 			return `Unable to use "seconds", "minutes", "hours", or "days" with "when" or "cron" options.`
 		}
 	}
-	if !c.IsNone("when") && !c.IsNone("cron") {
+	if a.When != nil && a.Cron != nil {
 		return `Unable to use "when" and "cron" options together.  Ignoring.`
 	}
 	return ""
@@ -36,51 +35,47 @@ func conflict(c *fun.Call) string {
 // item makes a job of the arguments of a call; fault says why there is none.
 //
 // Salt: salt/modules/schedule.py build_schedule_item.
-func item(c *fun.Call, function string) (job *value.Map, fault string) {
-	if fault := conflict(c); fault != "" {
+func item(name, function string, a *jobArgs) (job *value.Map, fault string) {
+	if fault := a.conflict(); fault != "" {
 		return nil, fault
 	}
 	job = value.MapOf("function", function)
-	given := func(key string) bool { return !c.IsNone(key) }
-	for _, u := range append(append([]string{}, units...), "return_job", "metadata") {
-		if given(u) {
-			job.Set(u, c.Value(u))
+	set := func(given *value.Map) {
+		for key, v := range given.All() {
+			if v != nil {
+				job.Set(key, v)
+			}
 		}
 	}
-	if given("job_args") {
-		l, ok := c.Value("job_args").(*value.List)
+	set(a.interval())
+	set(value.MapOf("return_job", a.ReturnJob, "metadata", a.Metadata))
+	if a.JobArgs != nil {
+		l, ok := a.JobArgs.(*value.List)
 		if !ok {
 			return nil, "job_args is not a list. please correct and try again."
 		}
 		job.Set("args", l)
 	}
-	if given("job_kwargs") {
-		m, ok := c.Value("job_kwargs").(*value.Map)
+	if a.JobKwargs != nil {
+		m, ok := a.JobKwargs.(*value.Map)
 		if !ok {
 			return nil, "job_kwargs is not a dict. please correct and try again."
 		}
 		job.Set("kwargs", m)
 	}
 	job.Set("maxrunning", int64(1))
-	if given("maxrunning") {
-		job.Set("maxrunning", c.Value("maxrunning"))
-	}
-	job.Set("name", c.Str("name"))
+	set(value.MapOf("maxrunning", a.MaxRunning))
+	job.Set("name", name)
 	job.Set("enabled", true)
-	if given("enabled") {
-		job.Set("enabled", c.Value("enabled"))
-	}
-	if !given("jid_include") || c.Bool("jid_include") {
+	set(value.MapOf("enabled", a.Enabled))
+	if a.JIDInclude == nil || value.Truth(a.JIDInclude) {
 		job.Set("jid_include", true)
 	}
-	for _, key := range []string{
-		"splay", "range", "when", "once", "once_fmt", "cron", "returner", "after", "return_config", "return_kwargs", "until", "run_on_start",
-		"skip_during_range", "run_after_skip_range",
-	} {
-		if given(key) {
-			job.Set(key, c.Value(key))
-		}
-	}
+	set(value.MapOf(
+		"splay", a.Splay, "range", a.Range, "when", a.When, "once", a.Once, "once_fmt", a.OnceFmt, "cron", a.Cron, "returner", a.Returner,
+		"after", a.After, "return_config", a.ReturnConfig, "return_kwargs", a.ReturnKwargs, "until", a.Until, "run_on_start", a.RunOnStart,
+		"skip_during_range", a.SkipDuringRange, "run_after_skip_range", a.RunAfterSkipRange,
+	))
 	return job, ""
 }
 
@@ -91,10 +86,10 @@ type buildArgs struct {
 }
 
 func build(_ context.Context, c *fun.Call, a *buildArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
-	job, fault := item(c, a.Function)
+	job, fault := item(a.Name, a.Function, &a.jobArgs)
 	if fault == "" {
 		fault = check(c, a.Name, job)
 	}
@@ -112,7 +107,7 @@ type addGiven struct {
 }
 
 func add(ctx context.Context, c *fun.Call, a *addGiven) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -123,17 +118,17 @@ func add(ctx context.Context, c *fun.Call, a *addGiven) (fun.Result, error) {
 	if b.jobs(c, "").Has(name) {
 		return result(false, nil, "Job %s already exists in schedule.", name)
 	}
-	job, fault := item(c, a.Function)
+	job, fault := item(a.Name, a.Function, &a.jobArgs)
 	if fault != "" {
 		return result(false, nil, "Error: %s", fault)
 	}
 	if fault := check(c, name, job); fault != "" {
 		return result(false, nil, "%s", fault)
 	}
-	if dryRun(c) {
+	if dryRun(c, a.Test) {
 		return result(true, nil, "Job: %s would be added to schedule.", name)
 	}
-	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to add job %s to schedule. %v", name, err)
 	}
 	return result(true, value.MapOf(name, "added"), "Added job: %s to schedule.", name)
@@ -147,7 +142,7 @@ type modifyArgs struct {
 }
 
 func modify(ctx context.Context, c *fun.Call, a *modifyArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -163,7 +158,7 @@ func modify(ctx context.Context, c *fun.Call, a *modifyArgs) (fun.Result, error)
 	if function == "" {
 		function = current.Str("function")
 	}
-	job, fault := item(c, function)
+	job, fault := item(name, function, &a.jobArgs)
 	if fault != "" {
 		return result(false, nil, "Error: %s", fault)
 	}
@@ -174,10 +169,10 @@ func modify(ctx context.Context, c *fun.Call, a *modifyArgs) (fun.Result, error)
 		return result(true, nil, "Job %s in correct state", name)
 	}
 	changes := value.MapOf(name, value.MapOf("old", current, "new", job))
-	if dryRun(c) {
+	if dryRun(c, a.Test) {
 		return result(true, changes, "Job: %s would be modified in schedule.", name)
 	}
-	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to modify job %s in schedule. %v", name, err)
 	}
 	return result(true, changes, "Modified job: %s in schedule.", name)
@@ -190,7 +185,7 @@ type removeArgs struct {
 }
 
 func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -201,13 +196,13 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error)
 	switch {
 	case !b.jobs(c, "").Has(name):
 		return result(false, nil, "Job %s does not exist.", name)
-	case dryRun(c):
+	case dryRun(c, a.Test):
 		return result(true, nil, "Job: %s would be deleted from schedule.", name)
 	}
 	if !b.conf.Has(name) {
 		return result(false, nil, "Failed to delete job %s from schedule. It is in the pillar", name)
 	}
-	if err := b.remove(ctx, c, []string{name}, persist(c, &a.saveArgs)); err != nil {
+	if err := b.remove(ctx, c, []string{name}, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to delete job %s from schedule. %v", name, err)
 	}
 	return result(true, value.MapOf(name, "removed"), "Deleted Job %s from schedule.", name)
@@ -225,7 +220,7 @@ func purge(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) {
 		if strings.HasPrefix(name, "__") || isHidden(name) {
 			continue
 		}
-		if dryRun(c) {
+		if dryRun(c, a.Test) {
 			said.Append(fmt.Sprintf("Job: %s would be deleted from schedule.", name))
 			continue
 		}
@@ -239,7 +234,7 @@ func purge(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) {
 		changes.Set(name, "removed")
 	}
 	if len(names) > 0 {
-		if err := b.remove(ctx, c, names, persist(c, a)); err != nil {
+		if err := b.remove(ctx, c, names, persist(a)); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -257,7 +252,7 @@ func disableJob(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, er
 }
 
 func switchJob(ctx context.Context, c *fun.Call, a *removeArgs, on bool, verb, done, state string) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
 	b, err := open(c)
@@ -269,11 +264,11 @@ func switchJob(ctx context.Context, c *fun.Call, a *removeArgs, on bool, verb, d
 	switch {
 	case job == nil:
 		return result(false, nil, "Job %s does not exist.", name)
-	case dryRun(c):
+	case dryRun(c, a.Test):
 		return result(true, nil, "Job: %s would be %s in schedule.", name, state)
 	}
 	job.Set("enabled", on)
-	if err := b.set(ctx, c, name, job, persist(c, &a.saveArgs)); err != nil {
+	if err := b.set(ctx, c, name, job, persist(&a.saveArgs)); err != nil {
 		return result(false, nil, "Failed to %s job %s in schedule. %v", verb, name, err)
 	}
 	return result(true, value.MapOf(name, state), "%s Job %s in schedule.", done, name)
@@ -288,26 +283,26 @@ func disable(ctx context.Context, c *fun.Call, a *saveArgs) (fun.Result, error) 
 }
 
 func switchAll(ctx context.Context, c *fun.Call, a *saveArgs, on bool, verb, done, state string) (fun.Result, error) {
-	if dryRun(c) {
+	if dryRun(c, a.Test) {
 		return result(true, nil, "Schedule would be %s.", state)
 	}
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if err := b.set(ctx, c, "enabled", on, persist(c, a)); err != nil {
+	if err := b.set(ctx, c, "enabled", on, persist(a)); err != nil {
 		return result(false, nil, "Failed to %s schedule on minion. %v", verb, err)
 	}
 	return result(true, value.MapOf("schedule", state), "%s schedule on minion.", done)
 }
 
 type saveGiven struct {
-	_ fun.Arguments
-	_ bool `arg:"test" default:"False" doc:"only say what would be done"`
+	_    fun.Arguments
+	Test bool `arg:"test" default:"False" doc:"only say what would be done"`
 }
 
-func save(ctx context.Context, c *fun.Call, _ *saveGiven) (fun.Result, error) {
-	if dryRun(c) {
+func save(ctx context.Context, c *fun.Call, a *saveGiven) (fun.Result, error) {
+	if dryRun(c, a.Test) {
 		return fun.Value(value.MapOf("comment", "Schedule would be saved.", "result", true))
 	}
 	b, err := open(c)

@@ -13,10 +13,10 @@ import (
 	"brine/internal/value"
 )
 
-// singleTimes reads the times that a call names; fault says why one is none.
-func singleTimes(c *fun.Call, a *formatArg, names ...string) (out []time.Time, fault string) {
-	for _, n := range names {
-		t, err := schedule.ReaderOf(c.Env).ParseTime(c.Str(n), a.TimeFmt)
+// singleTimes reads times; fault says why one is none.
+func singleTimes(c *fun.Call, a *formatArg, texts ...string) (out []time.Time, fault string) {
+	for _, text := range texts {
+		t, err := schedule.ReaderOf(c.Env).ParseTime(text, a.TimeFmt)
 		if err != nil {
 			return nil, "Date string could not be parsed: " + err.Error()
 		}
@@ -45,17 +45,16 @@ func noted(c *fun.Call, a *formatArg, job *value.Map, key, text string) {
 
 // single changes the single times of a job. Unlike Salt, which has them in the
 // memory of its process, it saves them.
-func single(ctx context.Context, c *fun.Call, verb, state, done string, change func(job *value.Map)) (fun.Result, error) {
+func single(ctx context.Context, c *fun.Call, name, verb, state, done string, change func(job *value.Map)) (fun.Result, error) {
 	b, err := open(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	name := c.Str("name")
 	job, _ := schedule.Merge(b.conf, pillarJobs(c)).At(name).(*value.Map)
 	switch {
 	case job == nil || isHidden(name):
 		return result(false, nil, "Job %s does not exist.", name)
-	case dryRun(c):
+	case dryRun(c, false):
 		return result(true, nil, "Job: %s would be %s in schedule.", name, state)
 	}
 	job = value.Clone(job).(*value.Map)
@@ -81,13 +80,13 @@ type skipJobArgs struct {
 
 // skipJob. Salt: salt/modules/schedule.py skip_job.
 func skipJob(ctx context.Context, c *fun.Call, a *skipJobArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
-	if _, fault := singleTimes(c, &a.formatArg, "current_time"); fault != "" {
+	if _, fault := singleTimes(c, &a.formatArg, a.CurrentTime); fault != "" {
 		return result(false, nil, "%s", fault)
 	}
-	return single(ctx, c, "skip", "skipped", "Added Skip", func(job *value.Map) { noted(c, &a.formatArg, job, "skip_explicit", a.CurrentTime) })
+	return single(ctx, c, a.Name, "skip", "skipped", "Added Skip", func(job *value.Map) { noted(c, &a.formatArg, job, "skip_explicit", a.CurrentTime) })
 }
 
 type postponeJobArgs struct {
@@ -99,10 +98,10 @@ type postponeJobArgs struct {
 
 // postponeJob. Salt: salt/modules/schedule.py postpone_job.
 func postponeJob(ctx context.Context, c *fun.Call, a *postponeJobArgs) (fun.Result, error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		return fun.Value(f)
 	}
-	times, fault := singleTimes(c, &a.formatArg, "current_time", "new_time")
+	times, fault := singleTimes(c, &a.formatArg, a.CurrentTime, a.NewTime)
 	if fault == "" && !times[1].After(c.Env.Host.Now()) {
 		fault = fmt.Sprintf("new_time, %s, has passed.", a.NewTime)
 	}
@@ -114,7 +113,7 @@ func postponeJob(ctx context.Context, c *fun.Call, a *postponeJobArgs) (fun.Resu
 			return result(false, nil, "Failed to postpone job %s in schedule. A crontab has no years: use schedule.skip_job, and 'at' for the new time", a.Name)
 		}
 	}
-	return single(ctx, c, "postpone", "postponed", "Postponed", func(job *value.Map) {
+	return single(ctx, c, a.Name, "postpone", "postponed", "Postponed", func(job *value.Map) {
 		noted(c, &a.formatArg, job, "skip_explicit", a.CurrentTime)
 		noted(c, &a.formatArg, job, "run_explicit", a.NewTime)
 	})
@@ -145,7 +144,7 @@ func moveJob(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) 
 // send adds a job to the schedule of other machines, which are those of the fleet
 // that the run has.
 func send(ctx context.Context, c *fun.Call, a *sendArgs, state, done string) (res fun.Result, sent bool, err error) {
-	if f := named(c, &a.nameArg); f != nil {
+	if f := named(&a.nameArg); f != nil {
 		res, err = fun.Value(f)
 		return res, false, err
 	}
@@ -162,7 +161,7 @@ func send(ctx context.Context, c *fun.Call, a *sendArgs, state, done string) (re
 	switch {
 	case job == nil || isHidden(name):
 		return failed("Job %s does not exist.", name)
-	case dryRun(c):
+	case dryRun(c, a.Test):
 		res, err = result(true, nil, "Job: %s would be %s from schedule.", name, state)
 		return res, false, err
 	}

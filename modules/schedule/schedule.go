@@ -234,7 +234,7 @@ func lastRun(c *fun.Call, name string) time.Time {
 }
 
 // named returns the failure of a call without the name of a job.
-func named(c *fun.Call, a *nameArg) *value.Map {
+func named(a *nameArg) *value.Map {
 	if a.Name != "" {
 		return nil
 	}
@@ -249,9 +249,9 @@ func result(ok bool, changes *value.Map, format string, args ...any) (fun.Result
 }
 
 // persist reports whether a change is to be saved.
-func persist(c *fun.Call, a *saveArgs) bool { return !a.Persist.Given || a.Persist.V }
+func persist(a *saveArgs) bool { return !a.Persist.Given || a.Persist.V }
 
-// dryRun reports whether a call only says what it would do.
-func dryRun(c *fun.Call) bool {
-	return c.Declares("test") && c.Bool("test") || value.Truth(c.Env.Opts.At("test"))
+// dryRun reports whether a call only says what it would do; test is its argument.
+func dryRun(c *fun.Call, test bool) bool {
+	return test || value.Truth(c.Env.Opts.At("test"))
 }

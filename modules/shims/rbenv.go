@@ -1,74 +1,131 @@
 package shims
 
-import "brine/internal/fun"
+import (
+	"context"
+
+	"brine/internal/fun"
+	"brine/internal/value"
+	"brine/modules/cmd"
+)
 
 // rbenvSpecs are the functions of rbenv, alphabetically.
 var rbenvSpecs = []fun.Spec{
 	{
-		Name: "default", Doc: "Return the default version of Ruby, or set it.", Src: "modules/rbenv.py default", Fn: defaultVersion,
-		Args: []fun.Arg{
-			{Name: "ruby", Type: fun.Str, Doc: "version to set"},
-			{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"},
-		},
+		Name: "default", Doc: "Return the default version of Ruby, or set it.", Src: "modules/rbenv.py default", Do: rbenvDefault,
 	},
 	{
-		Name: "do", Doc: "Run a command with the shims of rbenv.", Src: "modules/rbenv.py do", Fn: do,
-		Args: []fun.Arg{
-			{Name: "cmdline", Type: fun.Str, Required: true, Doc: "command line; no shell sees it"},
-			{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"},
-			{Name: "env", Type: fun.Dict | fun.List, Doc: "environment variables"},
-		},
+		Name: "do", Doc: "Run a command with the shims of rbenv.", Src: "modules/rbenv.py do", Do: rbenvDo,
 	},
 	{
-		Name: "do_with_ruby", Doc: "Run a command with a version of Ruby.", Src: "modules/rbenv.py do_with_ruby", Fn: doWith,
-		Args: []fun.Arg{
-			{Name: "ruby", Type: fun.Str | fun.None, Required: true, Doc: "version; None is the default one"},
-			{Name: "cmdline", Type: fun.Str, Required: true, Doc: "command line; no shell sees it"},
-			{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"},
-		},
+		Name: "do_with_ruby", Doc: "Run a command with a version of Ruby.", Src: "modules/rbenv.py do_with_ruby", Do: rbenvDoWith,
 	},
 	{
-		Name: "install", Doc: "Install rbenv.", Src: "modules/rbenv.py install", Fn: install,
-		Args: []fun.Arg{
-			{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"},
-			{Name: "path", Type: fun.Path, Doc: "directory of rbenv; default: the usual one of the account"},
-		},
+		Name: "install", Doc: "Install rbenv.", Src: "modules/rbenv.py install", Do: rbenvInstall,
 	},
 	{
-		Name: "install_ruby", Doc: "Build and install a version of Ruby.", Src: "modules/rbenv.py install_ruby", Fn: installVersion,
-		Args: []fun.Arg{
-			{Name: "ruby", Type: fun.Str, Required: true, Doc: "version, such as 3.2.2"},
-			{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"},
-		},
+		Name: "install_ruby", Doc: "Build and install a version of Ruby.", Src: "modules/rbenv.py install_ruby", Do: rbenvInstallVersion,
 	},
 	{
-		Name: "is_installed", Doc: "Return whether rbenv is installed.", Src: "modules/rbenv.py is_installed", Fn: isInstalled,
-		Args: []fun.Arg{{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"}},
+		Name: "is_installed", Doc: "Return whether rbenv is installed.", Src: "modules/rbenv.py is_installed", Do: rbenvIsInstalled,
 	},
 	{
-		Name: "list", Doc: "Return the versions of Ruby that can be installed.", Src: "modules/rbenv.py list_", Fn: list,
-		Args: []fun.Arg{{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"}},
+		Name: "list", Doc: "Return the versions of Ruby that can be installed.", Src: "modules/rbenv.py list_", Do: rbenvList,
 	},
 	{
-		Name: "rehash", Doc: "Make the shims of programs that are new.", Src: "modules/rbenv.py rehash", Fn: rehash,
-		Args: []fun.Arg{{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"}},
+		Name: "rehash", Doc: "Make the shims of programs that are new.", Src: "modules/rbenv.py rehash", Do: rbenvRehash,
 	},
 	{
-		Name: "uninstall_ruby", Doc: "Remove a version of Ruby.", Src: "modules/rbenv.py uninstall_ruby", Fn: uninstallVersion,
-		Args: []fun.Arg{
-			{Name: "ruby", Type: fun.Str, Required: true, Doc: "version, such as 3.2.2"},
-			{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"},
-		},
+		Name: "uninstall_ruby", Doc: "Remove a version of Ruby.", Src: "modules/rbenv.py uninstall_ruby", Do: rbenvUninstallVersion,
 	},
 	{
-		Name: "update", Doc: "Update rbenv.", Src: "modules/rbenv.py update", Fn: update,
-		Args: []fun.Arg{
-			{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"},
-			{Name: "path", Type: fun.Path, Doc: "directory of rbenv; default: the usual one of the account"},
-		},
+		Name: "update", Doc: "Update rbenv.", Src: "modules/rbenv.py update", Do: rbenvUpdate,
 	},
 	{
-		Name: "versions", Doc: "Return the versions of Ruby that are installed.", Src: "modules/rbenv.py versions", Fn: versions,
-		Args: []fun.Arg{{Name: "runas", Type: fun.Str, Doc: "account that runs rbenv"}},
+		Name: "versions", Doc: "Return the versions of Ruby that are installed.", Src: "modules/rbenv.py versions", Do: rbenvVersions,
 	},
+}
+
+// rbenvArgs are the arguments of all functions.
+type rbenvArgs struct {
+	_     fun.Arguments
+	RunAs string `arg:"runas" doc:"account that runs rbenv"`
+}
+
+func (a *rbenvArgs) client(c *fun.Call) *Client {
+	return &Client{Tool: Rbenv, Env: c.Env, User: a.RunAs}
+}
+
+type rbenvDefaultArgs struct {
+	Ruby string `arg:"ruby" doc:"version to set"`
+	rbenvArgs
+}
+
+func rbenvDefault(ctx context.Context, c *fun.Call, a *rbenvDefaultArgs) (fun.Result, error) {
+	return defaultVersion(ctx, a.client(c), a.Ruby)
+}
+
+type rbenvDoArgs struct {
+	Cmdline string `arg:"cmdline,required" doc:"command line; no shell sees it"`
+	rbenvArgs
+	Env value.Value `arg:"env,list|dict" doc:"environment variables"`
+}
+
+func rbenvDo(ctx context.Context, c *fun.Call, a *rbenvDoArgs) (fun.Result, error) {
+	env, slip := cmd.ParseEnv(a.Env)
+	if slip != "" {
+		return fun.Result{}, fun.Errorf("%s", slip)
+	}
+	return a.client(c).Do(ctx, a.Cmdline, "", env)
+}
+
+type rbenvDoWithArgs struct {
+	Ruby    string `arg:"ruby,required,str|none" doc:"version; None is the default one"`
+	Cmdline string `arg:"cmdline,required" doc:"command line; no shell sees it"`
+	rbenvArgs
+}
+
+func rbenvDoWith(ctx context.Context, c *fun.Call, a *rbenvDoWithArgs) (fun.Result, error) {
+	return a.client(c).Do(ctx, a.Cmdline, a.Ruby, nil)
+}
+
+type rbenvPathArgs struct {
+	rbenvArgs
+	Path string `arg:"path,path" doc:"directory of rbenv; default: the usual one of the account"`
+}
+
+func rbenvInstall(ctx context.Context, c *fun.Call, a *rbenvPathArgs) (fun.Result, error) {
+	return install(ctx, a.client(c), a.Path)
+}
+
+func rbenvUpdate(ctx context.Context, c *fun.Call, a *rbenvPathArgs) (fun.Result, error) {
+	return update(ctx, a.client(c), a.Path)
+}
+
+type rbenvVersionArgs struct {
+	Ruby string `arg:"ruby,required" doc:"version, such as 3.2.2"`
+	rbenvArgs
+}
+
+func rbenvInstallVersion(ctx context.Context, c *fun.Call, a *rbenvVersionArgs) (fun.Result, error) {
+	return installVersion(ctx, a.client(c), a.Ruby)
+}
+
+func rbenvUninstallVersion(ctx context.Context, c *fun.Call, a *rbenvVersionArgs) (fun.Result, error) {
+	return uninstallVersion(ctx, a.client(c), a.Ruby)
+}
+
+func rbenvIsInstalled(ctx context.Context, c *fun.Call, a *rbenvArgs) (fun.Result, error) {
+	return isInstalled(ctx, a.client(c))
+}
+
+func rbenvList(ctx context.Context, c *fun.Call, a *rbenvArgs) (fun.Result, error) {
+	return list(ctx, a.client(c))
+}
+
+func rbenvRehash(ctx context.Context, c *fun.Call, a *rbenvArgs) (fun.Result, error) {
+	return rehash(ctx, a.client(c))
+}
+
+func rbenvVersions(ctx context.Context, c *fun.Call, a *rbenvArgs) (fun.Result, error) {
+	return versions(ctx, a.client(c))
 }

@@ -41,8 +41,8 @@ type cacheArg struct {
 }
 
 type knownUser struct {
-	_ fun.Arguments
-	_ string `arg:"user" doc:"user whose known hosts they are; default: those of the system"`
+	_    fun.Arguments
+	User string `arg:"user" doc:"user whose known hosts they are; default: those of the system"`
 }
 
 type hostArg struct {
@@ -51,8 +51,8 @@ type hostArg struct {
 }
 
 type knownConfig struct {
-	_ fun.Arguments
-	_ string `arg:"config,path" doc:"file of the known hosts; default: .ssh/known_hosts in the home directory of user, else /etc/ssh/ssh_known_hosts"`
+	_      fun.Arguments
+	Config string `arg:"config,path" doc:"file of the known hosts; default: .ssh/known_hosts in the home directory of user, else /etc/ssh/ssh_known_hosts"`
 }
 
 type portArg struct {

@@ -38,7 +38,7 @@ type authKeysArgs struct {
 }
 
 func authKeys(_ context.Context, c *fun.Call, args *authKeysArgs) (fun.Result, error) {
-	users, err := usersOf(c)
+	users, err := usersOf(c, args.User)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -76,10 +76,10 @@ func authKeys(_ context.Context, c *fun.Call, args *authKeysArgs) (fun.Result, e
 	return fun.Value(all)
 }
 
-// usersOf returns the argument user, a name or a list; without it all users.
-func usersOf(c *fun.Call) ([]string, error) {
-	if value.Truth(c.Value("user")) {
-		return c.Strings("user"), nil
+// usersOf returns user, a name or a list; without one all users.
+func usersOf(c *fun.Call, user value.Value) ([]string, error) {
+	if value.Truth(user) {
+		return fun.StringsOf(user), nil
 	}
 	all, err := c.Env.Host.Users()
 	var names []string
@@ -89,16 +89,12 @@ func usersOf(c *fun.Call) ([]string, error) {
 	return names, err
 }
 
-func keyOf(c *fun.Call) Key {
-	return Key{Enc: c.Str("enc"), Key: c.Str("key"), Comment: c.Str("comment"), Options: c.Strings("options")}
-}
-
 type checkKeyArgs struct {
 	userArg
 	keyArg
-	_ string      `arg:"enc,required" doc:"type of the key"`
-	_ value.Value `arg:"comment,required,str|none" doc:"comment behind the key"`
-	_ value.Value `arg:"options,required,str|list[str]|none" doc:"options in front of the key"`
+	Enc     string   `arg:"enc,required" doc:"type of the key"`
+	Comment string   `arg:"comment,required,str|none" doc:"comment behind the key"`
+	Options []string `arg:"options,required,str|list[str]|none" doc:"options in front of the key"`
 	configArg
 	cacheArg
 	hashTypeArg
@@ -106,7 +102,7 @@ type checkKeyArgs struct {
 
 func checkKey(_ context.Context, c *fun.Call, args *checkKeyArgs) (fun.Result, error) {
 	a := auth(c, args.Config, args.FingerprintHashType, args.User)
-	k, _, err := a.Prepare(keyOf(c))
+	k, _, err := a.Prepare(Key{Enc: args.Enc, Key: args.Key, Comment: args.Comment, Options: args.Options})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -152,16 +148,16 @@ func checkKeyFile(ctx context.Context, c *fun.Call, args *checkKeyFileArgs) (fun
 type setAuthKeyArgs struct {
 	userArg
 	keyArg
-	_ string      `arg:"enc" default:"ssh-rsa" doc:"type of the key"`
-	_ string      `arg:"comment" default:"" doc:"comment behind the key"`
-	_ value.Value `arg:"options,list[str]" doc:"options in front of the key"`
+	Enc     string   `arg:"enc" default:"ssh-rsa" doc:"type of the key"`
+	Comment string   `arg:"comment" default:"" doc:"comment behind the key"`
+	Options []string `arg:"options" doc:"options in front of the key"`
 	configArg
 	cacheArg
 	hashTypeArg
 }
 
 func setAuthKey(_ context.Context, c *fun.Call, a *setAuthKeyArgs) (fun.Result, error) {
-	did, err := auth(c, a.Config, a.FingerprintHashType, a.User).Set(keyOf(c))
+	did, err := auth(c, a.Config, a.FingerprintHashType, a.User).Set(Key{Enc: a.Enc, Key: a.Key, Comment: a.Comment, Options: a.Options})
 	return fun.Result{Value: did}, err
 }
 
@@ -217,12 +213,8 @@ func rmAuthKeyFromFile(ctx context.Context, c *fun.Call, a *checkKeyFileArgs) (f
 	return fun.Value(WorstRemoval(all))
 }
 
-func known(c *fun.Call) Known {
-	k := Known{Env: c.Env, User: c.Str("user"), Config: c.Str("config")}
-	if c.Declares("fingerprint_hash_type") {
-		k.Hash = c.Str("fingerprint_hash_type")
-	}
-	return k
+func known(c *fun.Call, user, config, hash string) Known {
+	return Known{Env: c.Env, User: user, Config: config, Hash: hash}
 }
 
 // answer returns a *KnownError as Salt does: as a value.
@@ -234,15 +226,15 @@ func answer(v value.Value, err error) (fun.Result, error) {
 }
 
 type getKnownHostEntriesArgs struct {
-	_        value.Value `arg:"user,required,str|none" doc:"user whose known hosts they are; None are those of the system"`
-	Hostname string      `arg:"hostname,required" doc:"name or address of the host"`
+	User     string `arg:"user,required,str|none" doc:"user whose known hosts they are; None are those of the system"`
+	Hostname string `arg:"hostname,required" doc:"name or address of the host"`
 	knownConfig
 	portArg
 	hashTypeArg
 }
 
 func getKnownHostEntries(_ context.Context, c *fun.Call, a *getKnownHostEntriesArgs) (fun.Result, error) {
-	keys, err := known(c).Keys(a.Hostname, a.Port.V)
+	keys, err := known(c, a.User, a.Config, a.FingerprintHashType).Keys(a.Hostname, a.Port.V)
 	return answer(Values(keys), err)
 }
 
@@ -275,7 +267,7 @@ func checkKnownHost(_ context.Context, c *fun.Call, a *checkKnownHostArgs) (fun.
 	if a.Hostname == "" {
 		return answer(nil, &KnownError{"hostname argument required"})
 	}
-	status, _, err := known(c).Status(Want{Host: a.Hostname, Key: a.Key, Fingerprint: a.Fingerprint, Port: a.Port.V})
+	status, _, err := known(c, a.User, a.Config, a.FingerprintHashType).Status(Want{Host: a.Hostname, Key: a.Key, Fingerprint: a.Fingerprint, Port: a.Port.V})
 	return answer(status, err)
 }
 
@@ -287,7 +279,7 @@ type rmKnownHostArgs struct {
 }
 
 func rmKnownHost(ctx context.Context, c *fun.Call, a *rmKnownHostArgs) (fun.Result, error) {
-	out, err := known(c).Forget(ctx, a.Hostname, a.Port.V)
+	out, err := known(c, a.User, a.Config, "").Forget(ctx, a.Hostname, a.Port.V)
 	return said("removed", out, err)
 }
 
@@ -296,8 +288,8 @@ type hashKnownHostsArgs struct {
 	knownConfig
 }
 
-func hashKnownHosts(ctx context.Context, c *fun.Call, _ *hashKnownHostsArgs) (fun.Result, error) {
-	out, err := known(c).HashNames(ctx)
+func hashKnownHosts(ctx context.Context, c *fun.Call, a *hashKnownHostsArgs) (fun.Result, error) {
+	out, err := known(c, a.User, a.Config, "").HashNames(ctx)
 	return said("updated", out, err)
 }
 
@@ -327,9 +319,9 @@ type setKnownHostArgs struct {
 }
 
 func setKnownHost(ctx context.Context, c *fun.Call, a *setKnownHostArgs) (fun.Result, error) {
-	s, err := known(c).Set(ctx, Want{
+	s, err := known(c, a.User, a.Config, a.FingerprintHashType).Set(ctx, Want{
 		Host: a.Hostname, Key: a.Key, Fingerprint: a.Fingerprint, Enc: a.Enc,
-		Port: a.Port.V, HasPort: !!a.Port.Given, HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout),
+		Port: a.Port.V, HasPort: a.Port.Given, HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout),
 	})
 	if err != nil {
 		return answer(nil, err)
@@ -395,26 +387,26 @@ func keyIsEncrypted(_ context.Context, c *fun.Call, a *keyIsEncryptedArgs) (fun.
 }
 
 type userKeysArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"user,str|list[str]" doc:"user, or a list of users; default: all users"`
-	_ value.Value `arg:"pubfile,str|bool" doc:"file of the public key; False is none; default: all usual ones"`
-	_ value.Value `arg:"prvfile,str|bool" doc:"file of the private key; False is none; default: all usual ones"`
+	_       fun.Arguments
+	User    value.Value `arg:"user,str|list[str]" doc:"user, or a list of users; default: all users"`
+	Pubfile value.Value `arg:"pubfile,str|bool" doc:"file of the public key; False is none; default: all usual ones"`
+	Prvfile value.Value `arg:"prvfile,str|bool" doc:"file of the private key; False is none; default: all usual ones"`
 }
 
-func userKeys(_ context.Context, c *fun.Call, _ *userKeysArgs) (fun.Result, error) {
-	users, err := usersOf(c)
+func userKeys(_ context.Context, c *fun.Call, args *userKeysArgs) (fun.Result, error) {
+	users, err := usersOf(c, args.User)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var names []string
 	for _, s := range []struct {
-		arg string
-		all []string
+		given value.Value
+		all   []string
 	}{
-		{"pubfile", []string{"id_rsa.pub", "id_dsa.pub", "id_ecdsa.pub", "id_ed25519.pub"}},
-		{"prvfile", []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"}},
+		{args.Pubfile, []string{"id_rsa.pub", "id_dsa.pub", "id_ecdsa.pub", "id_ed25519.pub"}},
+		{args.Prvfile, []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"}},
 	} {
-		switch v := c.Value(s.arg); {
+		switch v := s.given; {
 		case v == nil:
 			names = append(names, s.all...)
 		case v != false && value.Truth(v):

@@ -53,13 +53,13 @@ func enable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error)
 	if err := m.ready(ctx, name, root); err != nil {
 		return fun.Result{}, err
 	}
-	if err := m.unmaskAsked(ctx, c, root); err != nil {
+	if err := m.unmaskAsked(ctx, name, &a.unmaskArgs, root); err != nil {
 		return fun.Result{}, err
 	}
 	if m.isSysv(name, root) {
 		return m.sysvSwitch(ctx, name, true)
 	}
-	out, err := m.act(ctx, blocking(c, rooted(root, "enable", "--", canonical(name))...)...)
+	out, err := m.act(ctx, blocking(a.NoBlock, rooted(root, "enable", "--", canonical(name))...)...)
 	if err == nil && out.Status != 0 {
 		err = fun.Errorf("%s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
 	}
@@ -82,7 +82,7 @@ func disable(ctx context.Context, c *fun.Call, a *disableArgs) (fun.Result, erro
 	if m.isSysv(name, root) {
 		return m.sysvSwitch(ctx, name, false)
 	}
-	out, err := m.act(ctx, blocking(c, rooted(root, "disable", "--", canonical(name))...)...)
+	out, err := m.act(ctx, blocking(a.NoBlock, rooted(root, "disable", "--", canonical(name))...)...)
 	return machine.Bool(out.Status == 0, err)
 }
 
@@ -222,13 +222,14 @@ func (m *manager) unmask(ctx context.Context, name string, runtime bool, root st
 }
 
 // unmaskAsked takes the masks away that the arguments of a call name.
-func (m *manager) unmaskAsked(ctx context.Context, c *fun.Call, root string) error {
-	for _, arg := range []string{"unmask", "unmask_runtime"} {
-		if c.Bool(arg) {
-			if err := m.unmask(ctx, c.Str("name"), arg == "unmask_runtime", root); err != nil {
-				return err
-			}
+func (m *manager) unmaskAsked(ctx context.Context, name string, a *unmaskArgs, root string) error {
+	if a.Unmask {
+		if err := m.unmask(ctx, name, false, root); err != nil {
+			return err
 		}
+	}
+	if a.UnmaskRuntime {
+		return m.unmask(ctx, name, true, root)
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 )
 
 type noBlockArg struct {
-	_ fun.Arguments
-	_ bool `arg:"no_block" default:"False" doc:"do not wait until it is done"`
+	_       fun.Arguments
+	NoBlock bool `arg:"no_block" default:"False" doc:"do not wait until it is done"`
 }
 
 type runtimeArg struct {
@@ -20,9 +20,9 @@ type rootArg struct {
 }
 
 type unmaskArgs struct {
-	_ fun.Arguments
-	_ bool `arg:"unmask" default:"False" doc:"remove a mask first"`
-	_ bool `arg:"unmask_runtime" default:"False" doc:"remove a mask that lasts until the next boot first"`
+	_             fun.Arguments
+	Unmask        bool `arg:"unmask" default:"False" doc:"remove a mask first"`
+	UnmaskRuntime bool `arg:"unmask_runtime" default:"False" doc:"remove a mask that lasts until the next boot first"`
 }
 
 type rootArgs struct {

@@ -165,17 +165,17 @@ func (m *manager) several(ctx context.Context, names []string) ([]*Unit, error) 
 // verb has systemctl do something with a unit. It returns an error with
 // systemctl's own message where that fails, and shows what the unit wrote to the
 // journal meanwhile.
-func verb(ctx context.Context, c *fun.Call, action string) (fun.Result, error) {
+func verb(ctx context.Context, c *fun.Call, a *startArgs, action string) (fun.Result, error) {
 	m := newManager(c.Env)
-	name := c.Str("name")
+	name := a.Name
 	if err := m.fresh(ctx, name); err != nil {
 		return fun.Result{}, err
 	}
-	if err := m.unmaskAsked(ctx, c, ""); err != nil {
+	if err := m.unmaskAsked(ctx, name, &a.unmaskArgs, ""); err != nil {
 		return fun.Result{}, err
 	}
 	since := c.Env.Host.Now()
-	out, err := m.act(ctx, blocking(c, action, "--", canonical(name))...)
+	out, err := m.act(ctx, blocking(a.NoBlock, action, "--", canonical(name))...)
 	if err != nil || out.Status == 0 {
 		return fun.Result{Value: true}, err
 	}
@@ -187,9 +187,9 @@ func verb(ctx context.Context, c *fun.Call, action string) (fun.Result, error) {
 	return fun.Result{}, fun.Errorf("%s", text)
 }
 
-// blocking returns the arguments of systemctl, with --no-block where the call says so.
-func blocking(c *fun.Call, argv ...string) []string {
-	if c.Declares("no_block") && c.Bool("no_block") {
+// blocking returns the arguments of systemctl, with --no-block where noBlock says so.
+func blocking(noBlock bool, argv ...string) []string {
+	if noBlock {
 		return append([]string{"--no-block"}, argv...)
 	}
 	return argv
@@ -202,26 +202,26 @@ type startArgs struct {
 	unmaskArgs
 }
 
-func start(ctx context.Context, c *fun.Call, _ *startArgs) (fun.Result, error) {
-	return verb(ctx, c, "start")
+func start(ctx context.Context, c *fun.Call, a *startArgs) (fun.Result, error) {
+	return verb(ctx, c, a, "start")
 }
 
-func restart(ctx context.Context, c *fun.Call, _ *startArgs) (fun.Result, error) {
-	return verb(ctx, c, "restart")
+func restart(ctx context.Context, c *fun.Call, a *startArgs) (fun.Result, error) {
+	return verb(ctx, c, a, "restart")
 }
 
-func reload(ctx context.Context, c *fun.Call, _ *startArgs) (fun.Result, error) {
-	return verb(ctx, c, "reload")
+func reload(ctx context.Context, c *fun.Call, a *startArgs) (fun.Result, error) {
+	return verb(ctx, c, a, "reload")
 }
 
 type forceReloadArgs struct {
 	service.NameArg
-	_ bool `arg:"no_block" default:"True" doc:"do not wait until it is done"`
+	NoBlock bool `arg:"no_block" default:"True" doc:"do not wait until it is done"`
 	unmaskArgs
 }
 
-func forceReload(ctx context.Context, c *fun.Call, _ *forceReloadArgs) (fun.Result, error) {
-	return verb(ctx, c, "force-reload")
+func forceReload(ctx context.Context, c *fun.Call, a *forceReloadArgs) (fun.Result, error) {
+	return verb(ctx, c, &startArgs{NameArg: a.NameArg, noBlockArg: noBlockArg{NoBlock: a.NoBlock}, unmaskArgs: a.unmaskArgs}, "force-reload")
 }
 
 type stopArgs struct {
@@ -235,7 +235,7 @@ func stop(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
 	if err := m.fresh(ctx, name); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := m.act(ctx, blocking(c, "stop", "--", canonical(name))...)
+	out, err := m.act(ctx, blocking(a.NoBlock, "stop", "--", canonical(name))...)
 	if err == nil && out.Status != 0 {
 		c.Env.Log().Error("systemctl stop failed", "unit", canonical(name), "stderr", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
 	}
@@ -247,28 +247,28 @@ func systemctlReload(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Resul
 }
 
 type firstbootArgs struct {
-	_ string `arg:"locale" doc:"locale (LANG)"`
-	_ string `arg:"locale_message" doc:"locale of messages (LC_MESSAGES)"`
-	_ string `arg:"keymap" doc:"key map of the console"`
-	_ string `arg:"timezone" doc:"time zone"`
-	_ string `arg:"hostname" doc:"host name"`
-	_ string `arg:"machine_id" doc:"machine ID, 32 hexadecimal digits"`
+	Locale        string `arg:"locale" doc:"locale (LANG)"`
+	LocaleMessage string `arg:"locale_message" doc:"locale of messages (LC_MESSAGES)"`
+	Keymap        string `arg:"keymap" doc:"key map of the console"`
+	Timezone      string `arg:"timezone" doc:"time zone"`
+	Hostname      string `arg:"hostname" doc:"host name"`
+	MachineID     string `arg:"machine_id" doc:"machine ID, 32 hexadecimal digits"`
 	rootArg
 }
 
-func firstboot(ctx context.Context, c *fun.Call, _ *firstbootArgs) (fun.Result, error) {
+func firstboot(ctx context.Context, c *fun.Call, a *firstbootArgs) (fun.Result, error) {
 	argv := []string{"systemd-firstboot"}
-	for _, o := range []struct{ option, arg string }{
-		{"--locale", "locale"},
-		{"--locale-messages", "locale_message"},
-		{"--keymap", "keymap"},
-		{"--timezone", "timezone"},
-		{"--hostname", "hostname"},
-		{"--machine-ID", "machine_id"},
-		{"--root", "root"},
+	for _, o := range []struct{ option, v string }{
+		{"--locale", a.Locale},
+		{"--locale-messages", a.LocaleMessage},
+		{"--keymap", a.Keymap},
+		{"--timezone", a.Timezone},
+		{"--hostname", a.Hostname},
+		{"--machine-ID", a.MachineID},
+		{"--root", a.Root},
 	} {
-		if v := c.Str(o.arg); v != "" {
-			argv = append(argv, o.option+"="+v)
+		if o.v != "" {
+			argv = append(argv, o.option+"="+o.v)
 		}
 	}
 	out, err := machine.Run(ctx, c.Env.Host, argv...)

@@ -194,13 +194,10 @@ func isScript(h host.Host, name string) bool {
 	return service.Check(name) == nil && machine.Executable(h, scriptAt(name))
 }
 
-// limited returns the services of the kinds that the argument limit lets through,
-// with whether they are enabled where ask says so.
-func limited(ctx context.Context, c *fun.Call, ask bool) (map[string]bool, error) {
-	limit := ""
-	if c.Declares("limit") {
-		limit = strings.ToLower(c.Str("limit"))
-	}
+// limited returns the services of the kinds that limit lets through, with whether they
+// are enabled where ask says so.
+func limited(ctx context.Context, c *fun.Call, limit string, ask bool) (map[string]bool, error) {
+	limit = strings.ToLower(limit)
 	h, all := c.Env.Host, map[string]bool{}
 	if limit != "upstart" {
 		l, err := chkconfig(ctx, c)
@@ -229,8 +226,8 @@ func limited(ctx context.Context, c *fun.Call, ask bool) (map[string]bool, error
 }
 
 // redhatList returns the services for which keep holds, sorted.
-func redhatList(ctx context.Context, c *fun.Call, ask bool, keep func(on bool) bool) ([]string, error) {
-	all, err := limited(ctx, c, ask)
+func redhatList(ctx context.Context, c *fun.Call, limit string, ask bool, keep func(on bool) bool) ([]string, error) {
+	all, err := limited(ctx, c, limit, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -243,19 +240,19 @@ func isOn(on bool) bool  { return on }
 func isOff(on bool) bool { return !on }
 
 func redhatAll(ctx context.Context, c *fun.Call) ([]string, error) {
-	return redhatList(ctx, c, false, anyOf)
+	return redhatList(ctx, c, "", false, anyOf)
 }
 
-func redhatGetAll(ctx context.Context, c *fun.Call, _ *limitArg) (fun.Result, error) {
-	return machine.Strings(redhatAll(ctx, c))
+func redhatGetAll(ctx context.Context, c *fun.Call, a *limitArg) (fun.Result, error) {
+	return machine.Strings(redhatList(ctx, c, a.Limit, false, anyOf))
 }
 
-func redhatGetEnabled(ctx context.Context, c *fun.Call, _ *limitArg) (fun.Result, error) {
-	return machine.Strings(redhatList(ctx, c, true, isOn))
+func redhatGetEnabled(ctx context.Context, c *fun.Call, a *limitArg) (fun.Result, error) {
+	return machine.Strings(redhatList(ctx, c, a.Limit, true, isOn))
 }
 
-func redhatGetDisabled(ctx context.Context, c *fun.Call, _ *limitArg) (fun.Result, error) {
-	return machine.Strings(redhatList(ctx, c, true, isOff))
+func redhatGetDisabled(ctx context.Context, c *fun.Call, a *limitArg) (fun.Result, error) {
+	return machine.Strings(redhatList(ctx, c, a.Limit, true, isOff))
 }
 
 // there reports whether there is a service of the kind that limit names.

@@ -2,6 +2,7 @@ package tls
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -18,10 +19,10 @@ import (
 )
 
 // crl returns a revocation list of the authority.
-func (s *store) crl(ca *x509.Certificate, key *pki.Key, revoked []pki.Revoked) (string, error) {
+func (s *store) crl(ca *x509.Certificate, key *pki.Key, revoked []pki.Revoked, digest string) (string, error) {
 	now := s.h.Now().UTC()
 	list := &pki.CRL{Version: 1, Issuer: ca.RawSubject, LastUpdate: now, NextUpdate: now.Add(caDays * 24 * time.Hour), Revoked: revoked}
-	der, err := list.Sign(key, s.c.Str("digest"))
+	der, err := list.Sign(key, digest)
 	if err != nil {
 		return "", fun.Errorf("%v", err)
 	}
@@ -29,20 +30,20 @@ func (s *store) crl(ca *x509.Certificate, key *pki.Key, revoked []pki.Revoked) (
 }
 
 type createEmptyCRLArgs struct {
-	_      fun.Arguments
-	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_      string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
-	_      string `arg:"crl_file,path" doc:"file of the revocation list; default: crl.pem of the authority"`
-	_      string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	_          fun.Arguments
+	CAName     string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CacertPath string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CAFilename string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	CRLFile    string `arg:"crl_file,path" doc:"file of the revocation list; default: crl.pem of the authority"`
+	Digest     string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
 }
 
 func createEmptyCRL(ctx context.Context, c *fun.Call, a *createEmptyCRLArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CAFilename: a.CAFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	file := or(c, "crl_file", s.base+"/"+a.CAName+"/crl.pem")
+	file := cmp.Or(a.CRLFile, s.base+"/"+a.CAName+"/crl.pem")
 	if s.exists(file) {
 		return fun.Value(fmt.Sprintf("CRL %q already exists", file))
 	}
@@ -53,7 +54,7 @@ func createEmptyCRL(ctx context.Context, c *fun.Call, a *createEmptyCRLArgs) (fu
 	case missing:
 		return fun.Value(fmt.Sprintf("There is no CA named %q", a.CAName))
 	}
-	text, err := s.crl(ca, key, nil)
+	text, err := s.crl(ca, key, nil, a.Digest)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -64,26 +65,26 @@ func createEmptyCRL(ctx context.Context, c *fun.Call, a *createEmptyCRLArgs) (fu
 }
 
 type revokeCertArgs struct {
-	_      fun.Arguments
-	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	CN     string `arg:"CN,required" doc:"common name"`
-	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_      string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
-	_      string `arg:"cert_path,path" doc:"directory of the certificate; default: certs of the authority"`
-	_      string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
-	_      string `arg:"crl_file,path" doc:"file of the revocation list; default: crl.pem of the authority"`
-	_      string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	_            fun.Arguments
+	CAName       string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN           string `arg:"CN,required" doc:"common name"`
+	CacertPath   string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CAFilename   string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	CertPath     string `arg:"cert_path,path" doc:"directory of the certificate; default: certs of the authority"`
+	CertFilename string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
+	CRLFile      string `arg:"crl_file,path" doc:"file of the revocation list; default: crl.pem of the authority"`
+	Digest       string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
 }
 
 // revokeCert notes in the index that a certificate is revoked, and makes the
 // revocation list of it.
 func revokeCert(ctx context.Context, c *fun.Call, a *revokeCertArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN, CAFilename: a.CAFilename, CertFilename: a.CertFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dir := or(c, "cert_path", s.base+"/"+a.CAName+"/certs")
-	file := dir + "/" + or(c, "cert_filename", a.CN) + ".crt"
+	dir := cmp.Or(a.CertPath, s.base+"/"+a.CAName+"/certs")
+	file := dir + "/" + cmp.Or(a.CertFilename, a.CN) + ".crt"
 	ca, key, missing, err := s.authority()
 	switch {
 	case err != nil:
@@ -95,7 +96,7 @@ func revokeCert(ctx context.Context, c *fun.Call, a *revokeCertArgs) (fun.Result
 	if err != nil {
 		return fun.Value(fmt.Sprintf("There is no client certificate named %q", a.CN))
 	}
-	list := or(c, "crl_file", s.base+"/"+a.CAName+"/crl.pem")
+	list := cmp.Or(a.CRLFile, s.base+"/"+a.CAName+"/crl.pem")
 	if st, err := s.h.Stat(list); err == nil && st.Mode.IsDir() {
 		return failed(fmt.Sprintf("crl_file %q is an existing directory", list))
 	}
@@ -113,7 +114,7 @@ func revokeCert(ctx context.Context, c *fun.Call, a *revokeCertArgs) (fun.Result
 	if already {
 		return fun.Value(fmt.Sprintf("%q was already revoked, serial number: %s", file, serial))
 	}
-	text, err := s.crl(ca, key, entries)
+	text, err := s.crl(ca, key, entries, a.Digest)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -162,12 +163,12 @@ type validateArgs struct {
 	_       fun.Arguments
 	Cert    string `arg:"cert,required" doc:"file of a certificate, or PEM text"`
 	CAName  string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	CrlFile string `arg:"crl_file,required,path" doc:"file of the revocation list; default: crl.pem of the authority"`
+	CRLFile string `arg:"crl_file,required,path" doc:"file of the revocation list; default: crl.pem of the authority"`
 }
 
 // validate checks a certificate against its authority and a revocation list.
 func validate(ctx context.Context, c *fun.Call, a *validateArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CAName: a.CAName})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -180,7 +181,7 @@ func validate(ctx context.Context, c *fun.Call, a *validateArgs) (fun.Result, er
 		return fun.Result{}, fun.Errorf("Failed to read the certificate of CA %s", a.CAName)
 	}
 	var crl *pki.CRL
-	if file := a.CrlFile; file != "" {
+	if file := a.CRLFile; file != "" {
 		data, err := s.h.ReadFile(file)
 		if err != nil {
 			return fun.Result{}, fun.Errorf("%s", host.OSError(err))

@@ -3,6 +3,7 @@
 package tls
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/x509"
@@ -34,23 +35,49 @@ type basePath struct{}
 
 // A store is the directory of the authorities.
 type store struct {
-	c    *fun.Call
+	names
+	env  *fun.Env
 	h    host.Host
 	base string
 }
 
+// names are the arguments that are parts of paths. A function has some of them.
+type names struct {
+	CacertPath, CAName, TLSDir, CN, CAFilename, CertFilename, CSRFilename, KeyFilename string
+}
+
+// subjectArgs are the parts of the name of a certificate.
+type subjectArgs struct {
+	_            fun.Arguments
+	CN           string `arg:"CN" default:"localhost" doc:"common name"`
+	C            string `arg:"C" default:"US" doc:"country"`
+	ST           string `arg:"ST" default:"Utah" doc:"state or province"`
+	L            string `arg:"L" default:"Salt Lake City" doc:"locality"`
+	O            string `arg:"O" default:"SaltStack" doc:"organization"`
+	OU           string `arg:"OU" doc:"organizational unit"`
+	EmailAddress string `arg:"emailAddress" doc:"email address"`
+}
+
 // open returns the directory that cacert_path or the configuration names. What
 // set_ca_path or cacert_path named stays for the rest of the run.
-func open(ctx context.Context, c *fun.Call) (*store, error) {
-	s := &store{c: c, h: c.Env.Host}
-	if p := declared(c, "cacert_path"); p != "" {
+func open(ctx context.Context, c *fun.Call, n names) (*store, error) {
+	s := &store{names: n, env: c.Env, h: c.Env.Host}
+	if p := n.CacertPath; p != "" {
 		if c.Env.Memo != nil {
 			c.Env.Memo.Store(basePath{}, p)
 		}
 		s.base = p
 	}
-	for _, arg := range []string{"ca_name", "tls_dir", "CN", "ca_filename", "cert_filename", "csr_filename", "key_filename"} {
-		if v := declared(c, arg); strings.Contains(v, "/") || v == ".." || v == "." {
+	for _, part := range [][2]string{
+		{"ca_name", n.CAName},
+		{"tls_dir", n.TLSDir},
+		{"CN", n.CN},
+		{"ca_filename", n.CAFilename},
+		{"cert_filename", n.CertFilename},
+		{"csr_filename", n.CSRFilename},
+		{"key_filename", n.KeyFilename},
+	} {
+		if arg, v := part[0], part[1]; strings.Contains(v, "/") || v == ".." || v == "." {
 			return nil, fun.Errorf("%s must not have a slash: %q", arg, v)
 		}
 	}
@@ -60,14 +87,6 @@ func open(ctx context.Context, c *fun.Call) (*store, error) {
 	p, err := currentBase(ctx, c.Env)
 	s.base = p
 	return s, err
-}
-
-// declared returns an argument as text; "" for one that the function does not have.
-func declared(c *fun.Call, arg string) string {
-	if !c.Declares(arg) {
-		return ""
-	}
-	return c.Str(arg)
 }
 
 // currentBase returns the directory of the authorities.
@@ -103,31 +122,23 @@ func certBasePath(ctx context.Context, c *fun.Call, a *certBasePathArgs) (fun.Re
 }
 
 type setCAPathArgs struct {
-	_ fun.Arguments
-	_ string `arg:"cacert_path,required,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_          fun.Arguments
+	CacertPath string `arg:"cacert_path,required,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
 }
 
-func setCAPath(ctx context.Context, c *fun.Call, _ *setCAPathArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+func setCAPath(ctx context.Context, c *fun.Call, a *setCAPathArgs) (fun.Result, error) {
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(s.base)
 }
 
-// or returns an argument, or def where it is empty.
-func or(c *fun.Call, arg, def string) string {
-	if v := c.Str(arg); v != "" {
-		return v
-	}
-	return def
-}
-
-func (s *store) caName() string { return or(s.c, "ca_filename", s.c.Str("ca_name")+"_ca_cert") }
+func (s *store) caName() string { return cmp.Or(s.CAFilename, s.CAName+"_ca_cert") }
 
 // caFile returns the path of the certificate of the authority, or its key.
 func (s *store) caFile(ext string) string {
-	return s.base + "/" + s.c.Str("ca_name") + "/" + s.caName() + ext
+	return s.base + "/" + s.CAName + "/" + s.caName() + ext
 }
 
 func (s *store) exists(path string) bool {
@@ -198,16 +209,17 @@ func (s *store) authority() (cert *x509.Certificate, key *pki.Key, missing bool,
 }
 
 // subject makes a name of the arguments.
-func subject(c *fun.Call) ([]byte, error) {
+func subject(a *subjectArgs) ([]byte, error) {
 	var n pki.Name
-	for _, p := range [][2]string{{"C", "C"}, {"ST", "ST"}, {"L", "L"}, {"O", "O"}, {"OU", "OU"}, {"CN", "CN"}, {"emailAddress", "MAIL"}} {
-		text := c.Str(p[0])
-		if text == "" {
+	for _, p := range []struct{ arg, attr, text string }{
+		{"C", "C", a.C}, {"ST", "ST", a.ST}, {"L", "L", a.L}, {"O", "O", a.O}, {"OU", "OU", a.OU}, {"CN", "CN", a.CN}, {"emailAddress", "MAIL", a.EmailAddress},
+	} {
+		if p.text == "" {
 			continue
 		}
-		a, err := pki.NewAttr(pki.AttrOID(p[1]), text)
+		a, err := pki.NewAttr(pki.AttrOID(p.attr), p.text)
 		if err != nil {
-			return nil, fun.Errorf("%s: %v", p[0], err)
+			return nil, fun.Errorf("%s: %v", p.arg, err)
 		}
 		n = append(n, []pki.Attr{a})
 	}
@@ -218,8 +230,7 @@ func subject(c *fun.Call) ([]byte, error) {
 	return der, nil
 }
 
-func generate(c *fun.Call, argBits int64) (*pki.Key, string, error) {
-	bits := argBits
+func generate(bits int64) (*pki.Key, string, error) {
 	if bits < 1024 || bits > 16384 {
 		return nil, "", fun.Errorf("bits must be a number from 1024 to 16384")
 	}
@@ -231,13 +242,13 @@ func generate(c *fun.Call, argBits int64) (*pki.Key, string, error) {
 	return k, text, err
 }
 
-// template returns a certificate that is valid for the days of the call.
-func (s *store) template(pub crypto.PublicKey, subject []byte) (*pki.Template, error) {
+// template returns a certificate that is valid for some days.
+func (s *store) template(pub crypto.PublicKey, subject []byte, days int64) (*pki.Template, error) {
 	spki, err := pki.MarshalPublic(pub)
 	if err != nil {
 		return nil, fun.Errorf("%v", err)
 	}
-	now, days := s.h.Now().UTC(), s.c.Int("days")
+	now := s.h.Now().UTC()
 	if days < -100_000 || days > 1_000_000 {
 		return nil, fun.Errorf("days must be a number of days, not %d", days)
 	}
@@ -247,9 +258,9 @@ func (s *store) template(pub crypto.PublicKey, subject []byte) (*pki.Template, e
 	}, nil
 }
 
-// sign signs a certificate with the digest of the call, and notes it in the index.
-func (s *store) sign(t *pki.Template, key *pki.Key, dir string) (string, error) {
-	der, err := t.Sign(key, s.c.Str("digest"))
+// sign signs a certificate and notes it in the index.
+func (s *store) sign(t *pki.Template, key *pki.Key, dir, digest string) (string, error) {
+	der, err := t.Sign(key, digest)
 	if err != nil {
 		return "", fun.Errorf("%v", err)
 	}
@@ -259,7 +270,7 @@ func (s *store) sign(t *pki.Template, key *pki.Key, dir string) (string, error) 
 	}
 	line := "V\t" + cert.NotAfter.UTC().Format(shortTime) + "\t\t" + indexed(cert) + "\n"
 	index := s.base + "/" + dir + "/index.txt"
-	defer textfile.Lock(s.c.Env, index)()
+	defer textfile.Lock(s.env, index)()
 	if err := s.h.AppendFile(index, []byte(line), 0o644); err != nil {
 		return "", fun.Errorf("%s", host.OSError(err))
 	}
@@ -278,26 +289,26 @@ func indexed(c *x509.Certificate) string {
 }
 
 type caExistsArgs struct {
-	_ fun.Arguments
-	_ string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	_ string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_ string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	_          fun.Arguments
+	CAName     string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CacertPath string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CAFilename string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
 }
 
-func caExists(ctx context.Context, c *fun.Call, _ *caExistsArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+func caExists(ctx context.Context, c *fun.Call, a *caExistsArgs) (fun.Result, error) {
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CAFilename: a.CAFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(s.exists(s.caFile(".crt")))
 }
 
-// pathOrText returns a path, or the content of the file.
-func (s *store) pathOrText(path, missing string) (fun.Result, error) {
+// pathOrText returns a path, or with asText the content of the file.
+func (s *store) pathOrText(path, missing string, asText bool) (fun.Result, error) {
 	if !s.exists(path) {
 		return fun.Result{}, fun.Errorf("%s", missing)
 	}
-	if !s.c.Bool("as_text") {
+	if !asText {
 		return fun.Value(path)
 	}
 	data, err := s.h.ReadFile(path)
@@ -308,53 +319,53 @@ func (s *store) pathOrText(path, missing string) (fun.Result, error) {
 }
 
 type getCAArgs struct {
-	_      fun.Arguments
-	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	_      bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
-	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	_          fun.Arguments
+	CAName     string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	AsText     bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
+	CacertPath string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
 }
 
 func getCA(ctx context.Context, c *fun.Call, a *getCAArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	name := a.CAName
-	return s.pathOrText(s.base+"/"+name+"/"+name+"_ca_cert.crt", "Certificate does not exist for "+name)
+	return s.pathOrText(s.base+"/"+name+"/"+name+"_ca_cert.crt", "Certificate does not exist for "+name, a.AsText)
 }
 
 type getCASignedCertArgs struct {
-	_      fun.Arguments
-	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	CN     string `arg:"CN" default:"localhost" doc:"common name"`
-	_      bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
-	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_      string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
+	_            fun.Arguments
+	CAName       string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN           string `arg:"CN" default:"localhost" doc:"common name"`
+	AsText       bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
+	CacertPath   string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CertFilename string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
 }
 
 func getCASignedCert(ctx context.Context, c *fun.Call, a *getCASignedCertArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN, CertFilename: a.CertFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return s.pathOrText(s.base+"/"+a.CAName+"/certs/"+or(c, "cert_filename", a.CN)+".crt", "Certificate does not exists for "+a.CN)
+	return s.pathOrText(s.base+"/"+a.CAName+"/certs/"+cmp.Or(a.CertFilename, a.CN)+".crt", "Certificate does not exists for "+a.CN, a.AsText)
 }
 
 type getCASignedKeyArgs struct {
-	_      fun.Arguments
-	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	CN     string `arg:"CN" default:"localhost" doc:"common name"`
-	_      bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
-	_      string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_      string `arg:"key_filename" doc:"file name of the key; default: the common name"`
+	_           fun.Arguments
+	CAName      string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN          string `arg:"CN" default:"localhost" doc:"common name"`
+	AsText      bool   `arg:"as_text" default:"False" doc:"return the content instead of the path"`
+	CacertPath  string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	KeyFilename string `arg:"key_filename" doc:"file name of the key; default: the common name"`
 }
 
 func getCASignedKey(ctx context.Context, c *fun.Call, a *getCASignedKeyArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN, KeyFilename: a.KeyFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return s.pathOrText(s.base+"/"+a.CAName+"/certs/"+or(c, "key_filename", a.CN)+".key", "Certificate does not exists for "+a.CN)
+	return s.pathOrText(s.base+"/"+a.CAName+"/certs/"+cmp.Or(a.KeyFilename, a.CN)+".key", "Certificate does not exists for "+a.CN, a.AsText)
 }
 
 // skipped reports whether onlyif or unless keeps a function from its work.
@@ -379,29 +390,22 @@ func skipped(ctx context.Context, c *fun.Call, a *createCAArgs) (bool, error) {
 }
 
 type createCAArgs struct {
-	_       fun.Arguments
-	CAName  string      `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	_       int64       `arg:"bits" default:"2048" doc:"size of the RSA key"`
-	_       int64       `arg:"days" default:"365" unit:"days" doc:"days of validity"`
-	_       string      `arg:"CN" default:"localhost" doc:"common name"`
-	_       string      `arg:"C" default:"US" doc:"country"`
-	_       string      `arg:"ST" default:"Utah" doc:"state or province"`
-	_       string      `arg:"L" default:"Salt Lake City" doc:"locality"`
-	_       string      `arg:"O" default:"SaltStack" doc:"organization"`
-	_       string      `arg:"OU" doc:"organizational unit"`
-	_       string      `arg:"emailAddress" doc:"email address"`
-	Fixmode bool        `arg:"fixmode" default:"False" doc:"make the certificate again, with the existing key"`
-	_       string      `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_       string      `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
-	_       string      `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
-	Onlyif  value.Value `arg:"onlyif,str|bool" doc:"only if this command succeeds, or this is true"`
-	Unless  value.Value `arg:"unless,str|bool" doc:"only if this command fails, or this is false"`
-	Replace bool        `arg:"replace" default:"False" doc:"replace existing files"`
+	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	Bits   int64  `arg:"bits" default:"2048" doc:"size of the RSA key"`
+	Days   int64  `arg:"days" default:"365" unit:"days" doc:"days of validity"`
+	subjectArgs
+	Fixmode    bool        `arg:"fixmode" default:"False" doc:"make the certificate again, with the existing key"`
+	CacertPath string      `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CAFilename string      `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	Digest     string      `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	Onlyif     value.Value `arg:"onlyif,str|bool" doc:"only if this command succeeds, or this is true"`
+	Unless     value.Value `arg:"unless,str|bool" doc:"only if this command fails, or this is false"`
+	Replace    bool        `arg:"replace" default:"False" doc:"replace existing files"`
 }
 
 // createCA makes an authority. A key that is there stays.
 func createCA(ctx context.Context, c *fun.Call, a *createCAArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN, CAFilename: a.CAFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -418,22 +422,22 @@ func createCA(ctx context.Context, c *fun.Call, a *createCAArgs) (fun.Result, er
 	if err := s.mkdir(s.base + "/" + name); err != nil {
 		return fun.Result{}, err
 	}
-	key, err := s.caKey(keyFile)
+	key, err := s.caKey(keyFile, a.Bits)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	der, err := subject(c)
+	der, err := subject(&a.subjectArgs)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	t, err := s.template(key.Public(), der)
+	t, err := s.template(key.Public(), der, a.Days)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if err := caExts(t); err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
-	text, err := s.sign(t, key, name)
+	text, err := s.sign(t, key, name, a.Digest)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -445,7 +449,7 @@ func createCA(ctx context.Context, c *fun.Call, a *createCAArgs) (fun.Result, er
 
 // caKey returns the key of an authority, which is made where it is not there. One
 // that cannot be read is kept under another name.
-func (s *store) caKey(file string) (*pki.Key, error) {
+func (s *store) caKey(file string, bits int64) (*pki.Key, error) {
 	key, err := s.key(file)
 	if err == nil {
 		return key, nil
@@ -455,7 +459,7 @@ func (s *store) caKey(file string) (*pki.Key, error) {
 			return nil, fun.Errorf("%s", host.OSError(err))
 		}
 	}
-	key, text, err := generate(s.c, s.c.Int("bits"))
+	key, text, err := generate(bits)
 	if err != nil {
 		return nil, err
 	}
@@ -540,21 +544,14 @@ func getExtensions(ctx context.Context, c *fun.Call, a *getExtensionsArgs) (fun.
 }
 
 type createCSRArgs struct {
-	_              fun.Arguments
-	CAName         string   `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	Bits           int64    `arg:"bits" default:"2048" doc:"size of the RSA key"`
-	CN             string   `arg:"CN" default:"localhost" doc:"common name"`
-	_              string   `arg:"C" default:"US" doc:"country"`
-	_              string   `arg:"ST" default:"Utah" doc:"state or province"`
-	_              string   `arg:"L" default:"Salt Lake City" doc:"locality"`
-	_              string   `arg:"O" default:"SaltStack" doc:"organization"`
-	_              string   `arg:"OU" doc:"organizational unit"`
-	_              string   `arg:"emailAddress" doc:"email address"`
+	CAName string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	Bits   int64  `arg:"bits" default:"2048" doc:"size of the RSA key"`
+	subjectArgs
 	SubjectAltName []string `arg:"subjectAltName" doc:"other names, such as DNS:www.example.com"`
-	_              string   `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_              string   `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
-	_              string   `arg:"csr_path,path" doc:"directory of the request; default: certs of the authority"`
-	_              string   `arg:"csr_filename" doc:"file name of the request; default: the common name"`
+	CacertPath     string   `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CAFilename     string   `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	CSRPath        string   `arg:"csr_path,path" doc:"directory of the request; default: certs of the authority"`
+	CSRFilename    string   `arg:"csr_filename" doc:"file name of the request; default: the common name"`
 	Digest         string   `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
 	TypeExt        bool     `arg:"type_ext" default:"False" doc:"add the kind to the file name"`
 	CertType       string   `arg:"cert_type" default:"server" doc:"kind of certificate: server, client, or one of tls.extensions in the pillar"`
@@ -563,19 +560,19 @@ type createCSRArgs struct {
 
 // createCSR makes a key and a request for the authority.
 func createCSR(ctx context.Context, c *fun.Call, a *createCSRArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN, CAFilename: a.CAFilename, CSRFilename: a.CSRFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if !s.exists(s.caFile(".crt")) {
 		return fun.Value(fmt.Sprintf("Certificate for CA named %q does not exist, please create it first.", a.CAName))
 	}
-	dir := or(c, "csr_path", s.base+"/"+a.CAName+"/certs/")
+	dir := cmp.Or(a.CSRPath, s.base+"/"+a.CAName+"/certs/")
 	name := a.CN
 	if a.TypeExt {
 		name += "_" + a.CertType
 	}
-	file := strings.TrimSuffix(dir, "/") + "/" + or(c, "csr_filename", name)
+	file := strings.TrimSuffix(dir, "/") + "/" + cmp.Or(a.CSRFilename, name)
 	if !a.Replace && s.exists(file+".csr") {
 		return fun.Value(fmt.Sprintf("Certificate Request %q already exists", file+".csr"))
 	}
@@ -583,11 +580,11 @@ func createCSR(ctx context.Context, c *fun.Call, a *createCSRArgs) (fun.Result, 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	der, err := subject(c)
+	der, err := subject(&a.subjectArgs)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	key, keyText, err := generate(c, a.Bits)
+	key, keyText, err := generate(a.Bits)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -632,50 +629,43 @@ func csrExts(ctx context.Context, c *fun.Call, a *createCSRArgs) ([]pki.Extensio
 }
 
 type createSelfSignedArgs struct {
-	_       fun.Arguments
-	TLSDir  string `arg:"tls_dir" default:"tls" doc:"directory under the base path"`
-	Bits    int64  `arg:"bits" default:"2048" doc:"size of the RSA key"`
-	_       int64  `arg:"days" default:"365" unit:"days" doc:"days of validity"`
-	CN      string `arg:"CN" default:"localhost" doc:"common name"`
-	_       string `arg:"C" default:"US" doc:"country"`
-	_       string `arg:"ST" default:"Utah" doc:"state or province"`
-	_       string `arg:"L" default:"Salt Lake City" doc:"locality"`
-	_       string `arg:"O" default:"SaltStack" doc:"organization"`
-	_       string `arg:"OU" doc:"organizational unit"`
-	_       string `arg:"emailAddress" doc:"email address"`
-	_       string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_       string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
-	_       string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
-	Replace bool   `arg:"replace" default:"False" doc:"replace existing files"`
+	TLSDir string `arg:"tls_dir" default:"tls" doc:"directory under the base path"`
+	Bits   int64  `arg:"bits" default:"2048" doc:"size of the RSA key"`
+	Days   int64  `arg:"days" default:"365" unit:"days" doc:"days of validity"`
+	subjectArgs
+	CacertPath   string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CertFilename string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
+	Digest       string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	Replace      bool   `arg:"replace" default:"False" doc:"replace existing files"`
 }
 
 // createSelfSigned makes a key and a certificate that signs itself.
 func createSelfSigned(ctx context.Context, c *fun.Call, a *createSelfSignedArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, TLSDir: a.TLSDir, CN: a.CN, CertFilename: a.CertFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dir, name := s.base+"/"+a.TLSDir+"/certs", or(c, "cert_filename", a.CN)
+	dir, name := s.base+"/"+a.TLSDir+"/certs", cmp.Or(a.CertFilename, a.CN)
 	file := dir + "/" + name
 	if !a.Replace && s.exists(file+".crt") {
 		return fun.Value(fmt.Sprintf("Certificate %q already exists", name))
 	}
-	der, err := subject(c)
+	der, err := subject(&a.subjectArgs)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	key, keyText, err := generate(c, a.Bits)
+	key, keyText, err := generate(a.Bits)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	t, err := s.template(key.Public(), der)
+	t, err := s.template(key.Public(), der, a.Days)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if err := s.mkdir(dir); err != nil {
 		return fun.Result{}, err
 	}
-	text, err := s.sign(t, key, a.TLSDir)
+	text, err := s.sign(t, key, a.TLSDir, a.Digest)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -693,27 +683,27 @@ func failed(text string) (fun.Result, error) {
 }
 
 type createCASignedArgs struct {
-	_        fun.Arguments
-	CAName   string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
-	CN       string `arg:"CN,required" doc:"common name"`
-	_        int64  `arg:"days" default:"365" unit:"days" doc:"days of validity"`
-	_        string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
-	_        string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
-	_        string `arg:"cert_path,path" doc:"directory of the certificate; default: certs of the authority"`
-	_        string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
-	_        string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
-	CertType string `arg:"cert_type" doc:"kind of certificate: server, client, or one of tls.extensions in the pillar"`
-	TypeExt  bool   `arg:"type_ext" default:"False" doc:"add the kind to the file name"`
-	Replace  bool   `arg:"replace" default:"False" doc:"replace existing files"`
+	_            fun.Arguments
+	CAName       string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
+	CN           string `arg:"CN,required" doc:"common name"`
+	Days         int64  `arg:"days" default:"365" unit:"days" doc:"days of validity"`
+	CacertPath   string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CAFilename   string `arg:"ca_filename" doc:"file name of the certificate of the authority; default: CA_NAME_ca_cert"`
+	CertPath     string `arg:"cert_path,path" doc:"directory of the certificate; default: certs of the authority"`
+	CertFilename string `arg:"cert_filename" doc:"file name of the certificate; default: the common name"`
+	Digest       string `arg:"digest" default:"sha256" doc:"digest: md5, sha1, sha224, sha256, sha384 or sha512"`
+	CertType     string `arg:"cert_type" doc:"kind of certificate: server, client, or one of tls.extensions in the pillar"`
+	TypeExt      bool   `arg:"type_ext" default:"False" doc:"add the kind to the file name"`
+	Replace      bool   `arg:"replace" default:"False" doc:"replace existing files"`
 }
 
 // createCASigned signs a request by the authority.
 func createCASigned(ctx context.Context, c *fun.Call, a *createCASignedArgs) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN, CAFilename: a.CAFilename, CertFilename: a.CertFilename})
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dir := or(c, "cert_path", s.base+"/"+a.CAName+"/certs")
+	dir := cmp.Or(a.CertPath, s.base+"/"+a.CAName+"/certs")
 	name := a.CN
 	if a.TypeExt {
 		if a.CertType == "" {
@@ -721,7 +711,7 @@ func createCASigned(ctx context.Context, c *fun.Call, a *createCASignedArgs) (fu
 		}
 		name += "_" + a.CertType
 	}
-	file := or(c, "cert_filename", name)
+	file := cmp.Or(a.CertFilename, name)
 	if !a.Replace && s.exists(dir+"/"+file+".crt") {
 		return fun.Value(fmt.Sprintf("Certificate %q already exists", file))
 	}
@@ -740,12 +730,12 @@ func createCASigned(ctx context.Context, c *fun.Call, a *createCASignedArgs) (fu
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
-	t, err := s.template(req.PublicKey, req.RawSubject)
+	t, err := s.template(req.PublicKey, req.RawSubject, a.Days)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	t.Issuer, t.Exts = ca.RawSubject, pki.RequestExtensions(req)
-	text, err := s.sign(t, key, a.CAName)
+	text, err := s.sign(t, key, a.CAName, a.Digest)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -760,12 +750,12 @@ type createPKCS12Args struct {
 	CAName     string `arg:"ca_name,required" doc:"name of the authority, a directory under the base path"`
 	CN         string `arg:"CN,required" doc:"common name"`
 	Passphrase string `arg:"passphrase,secret" default:"" doc:"passphrase of the archive"`
-	_          string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
+	CacertPath string `arg:"cacert_path,path" doc:"base path; default: ca.cert_base_path of the configuration, /etc/pki"`
 	Replace    bool   `arg:"replace" default:"False" doc:"replace existing files"`
 }
 
 func createPKCS12(ctx context.Context, c *fun.Call, a *createPKCS12Args) (fun.Result, error) {
-	s, err := open(ctx, c)
+	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -804,7 +794,7 @@ type expirationDateArgs struct {
 }
 
 func expirationDate(_ context.Context, c *fun.Call, a *expirationDateArgs) (fun.Result, error) {
-	s := &store{c: c, h: c.Env.Host}
+	s := &store{h: c.Env.Host}
 	cert, err := s.cert(a.Cert)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("Failed to read cert from %s, see log for details", a.Cert)

@@ -34,9 +34,6 @@ type Admin struct {
 // NewAdmin returns the Admin of a call.
 func NewAdmin(c *fun.Call) *Admin {
 	a := &Admin{Host: c.Env.Host, Log: c.Env.Log()}
-	if c.Declares("root") {
-		a.Root = c.Str("root")
-	}
 	if c.Env.Grains != nil {
 		family, _ := c.Env.Grains.Get("os_family")
 		a.Debian = family == "Debian"

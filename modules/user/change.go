@@ -49,7 +49,7 @@ func add(ctx context.Context, c *fun.Call, args *addArgs) (fun.Result, error) {
 		s := value.Str(v)
 		n.Home = &s
 	}
-	a := NewAdmin(c)
+	a := args.admin(c)
 	return a.done(a.Add(ctx, n))
 }
 
@@ -62,7 +62,7 @@ type removeArgs struct {
 }
 
 func remove(ctx context.Context, c *fun.Call, args *removeArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := args.admin(c)
 	return a.done(a.Delete(ctx, args.Name, args.Remove, args.Force))
 }
 
@@ -73,7 +73,7 @@ type renameArgs struct {
 }
 
 func rename(ctx context.Context, c *fun.Call, args *renameArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := args.admin(c)
 	return a.done(a.Rename(ctx, args.Name, args.NewName))
 }
 
@@ -85,7 +85,7 @@ type chgroupsArgs struct {
 }
 
 func chgroups(ctx context.Context, c *fun.Call, args *chgroupsArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := args.admin(c)
 	return a.done(a.SetGroups(ctx, args.Name, args.Groups, args.Append))
 }
 
@@ -98,71 +98,63 @@ type chhomeArgs struct {
 }
 
 func chhome(ctx context.Context, c *fun.Call, args *chhomeArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := args.admin(c)
 	return a.done(a.SetHome(ctx, args.Name, args.Home, args.Persist))
 }
 
-// setGecos sets one of the personal data, the argument of that name.
-func setGecos(ctx context.Context, c *fun.Call, key string) (fun.Result, error) {
-	a := NewAdmin(c)
-	return a.done(a.SetGecos(ctx, c.Str("name"), key, c.Str(key)))
+// setGecos sets one of the personal data.
+func setGecos(ctx context.Context, a *Admin, name, key, v string) (fun.Result, error) {
+	return a.done(a.SetGecos(ctx, name, key, v))
 }
 
 type chfullnameArgs struct {
 	nameArg
-	_ value.Value `arg:"fullname,required,str|none" doc:"the full name"`
+	Fullname string `arg:"fullname,required,str|none" doc:"the full name"`
 	rootArg
 }
 
-func chfullname(ctx context.Context, c *fun.Call, _ *chfullnameArgs) (fun.Result, error) {
-	return setGecos(ctx, c, "fullname")
+func chfullname(ctx context.Context, c *fun.Call, args *chfullnameArgs) (fun.Result, error) {
+	return setGecos(ctx, args.admin(c), args.Name, "fullname", args.Fullname)
 }
 
 type chhomephoneArgs struct {
 	nameArg
-	_ value.Value `arg:"homephone,required,str|none" doc:"the number"`
+	Homephone string `arg:"homephone,required,str|none" doc:"the number"`
 	rootArg
 }
 
-func chhomephone(ctx context.Context, c *fun.Call, _ *chhomephoneArgs) (fun.Result, error) {
-	return setGecos(ctx, c, "homephone")
+func chhomephone(ctx context.Context, c *fun.Call, args *chhomephoneArgs) (fun.Result, error) {
+	return setGecos(ctx, args.admin(c), args.Name, "homephone", args.Homephone)
 }
 
 type chotherArgs struct {
 	nameArg
-	_ value.Value `arg:"other,required,str|none" doc:"the data"`
+	Other string `arg:"other,required,str|none" doc:"the data"`
 	rootArg
 }
 
-func chother(ctx context.Context, c *fun.Call, _ *chotherArgs) (fun.Result, error) {
-	return setGecos(ctx, c, "other")
+func chother(ctx context.Context, c *fun.Call, args *chotherArgs) (fun.Result, error) {
+	return setGecos(ctx, args.admin(c), args.Name, "other", args.Other)
 }
 
 type chroomnumberArgs struct {
 	nameArg
-	_ value.Value `arg:"roomnumber,required,str|none" doc:"the room number"`
+	Roomnumber string `arg:"roomnumber,required,str|none" doc:"the room number"`
 	rootArg
 }
 
-func chroomnumber(ctx context.Context, c *fun.Call, _ *chroomnumberArgs) (fun.Result, error) {
-	return setGecos(ctx, c, "roomnumber")
+func chroomnumber(ctx context.Context, c *fun.Call, args *chroomnumberArgs) (fun.Result, error) {
+	return setGecos(ctx, args.admin(c), args.Name, "roomnumber", args.Roomnumber)
 }
 
 type chworkphoneArgs struct {
 	nameArg
-	_ value.Value `arg:"workphone,required,str|none" doc:"the number"`
+	Workphone string `arg:"workphone,required,str|none" doc:"the number"`
 	rootArg
 }
 
-func chworkphone(ctx context.Context, c *fun.Call, _ *chworkphoneArgs) (fun.Result, error) {
-	return setGecos(ctx, c, "workphone")
-}
-
-// set sets one thing of user.info, the argument of that name, by a flag of usermod.
-func set(ctx context.Context, c *fun.Call, key, flag string) (fun.Result, error) {
-	v := c.Value(key)
-	a := NewAdmin(c)
-	return a.done(a.Set(ctx, c.Str("name"), key, v, flag, value.Str(v)))
+func chworkphone(ctx context.Context, c *fun.Call, args *chworkphoneArgs) (fun.Result, error) {
+	return setGecos(ctx, args.admin(c), args.Name, "workphone", args.Workphone)
 }
 
 type chgidArgs struct {
@@ -172,28 +164,30 @@ type chgidArgs struct {
 }
 
 func chgid(ctx context.Context, c *fun.Call, args *chgidArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := args.admin(c)
 	return a.done(a.SetGID(ctx, args.Name, args.GID))
 }
 
 type chshellArgs struct {
 	nameArg
-	_ string `arg:"shell,required" doc:"the shell"`
+	Shell string `arg:"shell,required" doc:"the shell"`
 	rootArg
 }
 
-func chshell(ctx context.Context, c *fun.Call, _ *chshellArgs) (fun.Result, error) {
-	return set(ctx, c, "shell", "-s")
+func chshell(ctx context.Context, c *fun.Call, args *chshellArgs) (fun.Result, error) {
+	a := args.admin(c)
+	return a.done(a.Set(ctx, args.Name, "shell", args.Shell, "-s", args.Shell))
 }
 
 type chuidArgs struct {
 	nameArg
-	_ int64 `arg:"uid,required" doc:"the user ID"`
+	UID int64 `arg:"uid,required" doc:"the user ID"`
 	rootArg
 }
 
-func chuid(ctx context.Context, c *fun.Call, _ *chuidArgs) (fun.Result, error) {
-	return set(ctx, c, "uid", "-u")
+func chuid(ctx context.Context, c *fun.Call, args *chuidArgs) (fun.Result, error) {
+	a := args.admin(c)
+	return a.done(a.Set(ctx, args.Name, "uid", args.UID, "-u", value.Str(args.UID)))
 }
 
 type chloginclassArgs struct {
@@ -203,7 +197,7 @@ type chloginclassArgs struct {
 }
 
 func chloginclass(ctx context.Context, c *fun.Call, args *chloginclassArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := args.admin(c)
 	if !a.OpenBSD {
 		return fun.Value(false)
 	}

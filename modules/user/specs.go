@@ -14,6 +14,13 @@ type rootArg struct {
 	Root string `arg:"root,path" doc:"root directory to use instead of /"`
 }
 
+// admin returns an Admin that works in the root directory.
+func (r *rootArg) admin(c *fun.Call) *Admin {
+	a := NewAdmin(c)
+	a.Root = r.Root
+	return a
+}
+
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{

@@ -345,12 +345,11 @@ func serialV1(t *pki.Template, kw *value.Map) error {
 	return nil
 }
 
-func eitherPathOrText(c *fun.Call, argPath string, argText bool) error {
-	path, asText := argPath != "", argText
+func eitherPathOrText(path string, asText bool) error {
 	switch {
-	case !path && !asText:
+	case path == "" && !asText:
 		return invalidf("Either path or text must be specified.")
-	case path && asText:
+	case path != "" && asText:
 		return invalidf("Either path or text must be specified, not both.")
 	}
 	return nil
@@ -395,7 +394,7 @@ func createCertificate(ctx context.Context, c *fun.Call, a *createCertificateArg
 		}
 		return fun.Value(m)
 	}
-	if err := eitherPathOrText(c, a.Path, a.Text); err != nil {
+	if err := eitherPathOrText(a.Path, a.Text); err != nil {
 		return fun.Result{}, err
 	}
 	pemText, err := CertTextV1(ctx, c.Env, kw)
@@ -559,7 +558,7 @@ type createCSRArgs struct {
 }
 
 func createCSR(_ context.Context, c *fun.Call, a *createCSRArgs) (fun.Result, error) {
-	if err := eitherPathOrText(c, a.Path, a.Text); err != nil {
+	if err := eitherPathOrText(a.Path, a.Text); err != nil {
 		return fun.Result{}, err
 	}
 	csr, err := CreateCSRV1(c.Env.Host, given(c))
@@ -608,7 +607,7 @@ type createPrivateKeyArgs struct {
 }
 
 func createPrivateKey(_ context.Context, c *fun.Call, a *createPrivateKeyArgs) (fun.Result, error) {
-	if err := eitherPathOrText(c, a.Path, a.Text); err != nil {
+	if err := eitherPathOrText(a.Path, a.Text); err != nil {
 		return fun.Result{}, err
 	}
 	key, err := CreateKeyV1(a.Bits, Pass(a.Passphrase), a.Cipher)

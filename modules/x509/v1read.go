@@ -394,7 +394,7 @@ func signRemote(ctx context.Context, c *fun.Call, a *signRemoteArgs) (fun.Result
 		return fun.Value("Signing policy " + name + " does not exist.")
 	}
 	if pattern, ok := policy.Get("minions"); ok {
-		id, known := a.Rest.Map.Get("__pub_id")
+		id, known := a.Rest.Get("__pub_id")
 		if !known {
 			return fun.Value("minion sending this request could not be identified")
 		}

@@ -184,17 +184,23 @@ func PolicyFor(ctx context.Context, env *fun.Env, name value.Value, server strin
 	return policy, nil
 }
 
+// pkcs12Args are the arguments for certificates in PKCS #12.
+type pkcs12Args struct {
+	_                      fun.Arguments
+	PKCS12Passphrase       value.Value `arg:"pkcs12_passphrase,secret,str" doc:"passphrase of PKCS #12; default: nothing is encrypted"`
+	PKCS12EncryptionCompat bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	PKCS12Friendlyname     string      `arg:"pkcs12_friendlyname" doc:"name of the certificate within PKCS #12"`
+}
+
 type createCertificateV2Args struct {
 	CAServer      string      `arg:"ca_server" doc:"machine that signs, by publish.publish"`
 	SigningPolicy value.Value `arg:"signing_policy,str" doc:"signing policy that overrides arguments: see docs/modules/x509.md"`
 	Encoding      string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
 	AppendCerts   value.Value `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
-	_             string      `arg:"pkcs12_passphrase,secret" doc:"passphrase of PKCS #12; default: nothing is encrypted"`
-	_             bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
-	_             string      `arg:"pkcs12_friendlyname" doc:"name of the certificate within PKCS #12"`
-	Path          string      `arg:"path,path" doc:"file to write; default: return the result"`
-	Overwrite     bool        `arg:"overwrite" default:"True" doc:"replace the whole file; False keeps a private key and DH parameters in it"`
-	_             bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	pkcs12Args
+	Path      string `arg:"path,path" doc:"file to write; default: return the result"`
+	Overwrite bool   `arg:"overwrite" default:"True" doc:"replace the whole file; False keeps a private key and DH parameters in it"`
+	Raw       bool   `arg:"raw" default:"False" doc:"return bytes instead of text"`
 	LocalArgs
 	SubjectArgs
 	OlderSubjectArgs
@@ -232,7 +238,7 @@ func createCertificateV2(ctx context.Context, c *fun.Call, a *createCertificateV
 	if err != nil {
 		return fun.Result{}, err
 	}
-	data, err := EncodeCert(c.Env.Host, cert, key, certOut(c))
+	data, err := EncodeCert(c.Env.Host, cert, key, certOut(encoding, a.AppendCerts, &a.pkcs12Args))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -250,13 +256,13 @@ func createCertificateV2(ctx context.Context, c *fun.Call, a *createCertificateV
 	if encoding == "pkcs12" {
 		kind = pki.KeyPEM
 	}
-	return deliver(c, data, isText(encoding), kind, "Certificate")
+	return deliver(c, target{path: file, raw: a.Raw, keep: !a.Overwrite}, data, isText(encoding), kind, "Certificate")
 }
 
-func certOut(c *fun.Call) CertOut {
+func certOut(encoding string, appendCerts value.Value, a *pkcs12Args) CertOut {
 	return CertOut{
-		Encoding: c.Str("encoding"), Append: c.Value("append_certs"), Pass: Pass(c.Value("pkcs12_passphrase")),
-		Compat: c.Bool("pkcs12_encryption_compat"), FriendlyName: c.Str("pkcs12_friendlyname"),
+		Encoding: encoding, Append: appendCerts, Pass: Pass(a.PKCS12Passphrase),
+		Compat: a.PKCS12EncryptionCompat, FriendlyName: a.PKCS12Friendlyname,
 	}
 }
 
@@ -267,10 +273,8 @@ type encodeCertificateArgs struct {
 	AppendCerts          value.Value `arg:"append_certs" doc:"certificates that follow it: a list of files or PEM texts"`
 	PrivateKey           value.Value `arg:"private_key,secret" doc:"private key: a file, PEM text or bytes"`
 	PrivateKeyPassphrase value.Value `arg:"private_key_passphrase,secret,str" doc:"passphrase of the private key"`
-	_                    string      `arg:"pkcs12_passphrase,secret" doc:"passphrase of PKCS #12; default: nothing is encrypted"`
-	_                    bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
-	_                    string      `arg:"pkcs12_friendlyname" doc:"name of the certificate within PKCS #12"`
-	Raw                  bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	pkcs12Args
+	Raw bool `arg:"raw" default:"False" doc:"return bytes instead of text"`
 }
 
 func encodeCertificate(_ context.Context, c *fun.Call, a *encodeCertificateArgs) (fun.Result, error) {
@@ -297,7 +301,7 @@ func encodeCertificate(_ context.Context, c *fun.Call, a *encodeCertificateArgs)
 			return fun.Result{}, err
 		}
 	}
-	data, err := EncodeCert(c.Env.Host, cert, key, certOut(c))
+	data, err := EncodeCert(c.Env.Host, cert, key, certOut(encoding, a.AppendCerts, &a.pkcs12Args))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -348,8 +352,8 @@ type createCRLV2Args struct {
 	Digest   string      `arg:"digest" default:"sha256" doc:"digest of the signature"`
 	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
 	_        value.Value `arg:"extensions,dict" doc:"extensions of the list: authorityKeyIdentifier, cRLNumber, issuingDistributionPoint ..."`
-	_        string      `arg:"path,path" doc:"file to write; default: return the result"`
-	_        bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	Path     string      `arg:"path,path" doc:"file to write; default: return the result"`
+	Raw      bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
 	_        fun.Kwargs
 }
 
@@ -368,7 +372,7 @@ func createCRLV2(_ context.Context, c *fun.Call, a *createCRLV2Args) (fun.Result
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return deliver(c, EncodeCRL(der, encoding), encoding == "pem", "X509 CRL", "CRL")
+	return deliver(c, target{path: a.Path, raw: a.Raw}, EncodeCRL(der, encoding), encoding == "pem", "X509 CRL", "CRL")
 }
 
 type encodeCRLArgs struct {
@@ -413,8 +417,8 @@ type createCSRV2Args struct {
 	_        string      `arg:"private_key_passphrase,secret" doc:"passphrase of the private key"`
 	_        string      `arg:"digest" default:"sha256" doc:"digest of the signature"`
 	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
-	_        string      `arg:"path,path" doc:"file to write; default: return the result"`
-	_        bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	Path     string      `arg:"path,path" doc:"file to write; default: return the result"`
+	Raw      bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
 	_        value.Value `arg:"subject,kw,str|list|dict" doc:"subject, as text of RFC 4514, a list of its parts or a mapping; default: the arguments CN, O, C ..."`
 	MoreRequestArgs
 	SubjectArgs
@@ -439,7 +443,7 @@ func createCSRV2(_ context.Context, c *fun.Call, a *createCSRV2Args) (fun.Result
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return deliver(c, EncodeCSR(der, encoding), encoding == "pem", "CERTIFICATE REQUEST", "CSR")
+	return deliver(c, target{path: a.Path, raw: a.Raw}, EncodeCSR(der, encoding), encoding == "pem", "CERTIFICATE REQUEST", "CSR")
 }
 
 type encodeCSRArgs struct {
@@ -508,14 +512,14 @@ func EncodeKey(k *pki.Key, encoding string, pass *string, compat bool) ([]byte, 
 }
 
 type createPrivateKeyV2Args struct {
-	Algo     string      `arg:"algo" default:"rsa" doc:"kind of the key: rsa, ec or ed25519"`
-	Keysize  value.Value `arg:"keysize,int" doc:"size of the key: 2048, 3072 or 4096 (rsa), 256, 384 or 521 (ec); default: 2048 and 256"`
-	_        string      `arg:"passphrase,secret" doc:"passphrase of the private key"`
-	Encoding string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
-	_        bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
-	_        string      `arg:"path,path" doc:"file to write; default: return the result"`
-	_        bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
-	Rest     fun.Kwargs
+	Algo                   string      `arg:"algo" default:"rsa" doc:"kind of the key: rsa, ec or ed25519"`
+	Keysize                value.Value `arg:"keysize,int" doc:"size of the key: 2048, 3072 or 4096 (rsa), 256, 384 or 521 (ec); default: 2048 and 256"`
+	Passphrase             value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+	Encoding               string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	PKCS12EncryptionCompat bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	Path                   string      `arg:"path,path" doc:"file to write; default: return the result"`
+	Raw                    bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	Rest                   fun.Kwargs
 }
 
 func createPrivateKeyV2(_ context.Context, c *fun.Call, a *createPrivateKeyV2Args) (fun.Result, error) {
@@ -523,7 +527,7 @@ func createPrivateKeyV2(_ context.Context, c *fun.Call, a *createPrivateKeyV2Arg
 		return fun.Result{}, err
 	}
 	size := a.Keysize
-	if bits := a.Rest.Map.At("bits"); bits != nil {
+	if bits := a.Rest.At("bits"); bits != nil {
 		size = bits
 	}
 	if err := checkEncoding(a.Encoding, "der", "pem", "pkcs12"); err != nil {
@@ -533,35 +537,32 @@ func createPrivateKeyV2(_ context.Context, c *fun.Call, a *createPrivateKeyV2Arg
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return deliverKey(c, k)
+	return deliverKey(c, target{path: a.Path, raw: a.Raw}, k, a.Encoding, Pass(a.Passphrase), a.PKCS12EncryptionCompat)
 }
 
-func deliverKey(c *fun.Call, k *pki.Key) (fun.Result, error) {
-	encoding := c.Str("encoding")
-	data, err := EncodeKey(k, encoding, Pass(c.Value("passphrase")), c.Bool("pkcs12_encryption_compat"))
+// deliverKey encodes a key and returns it, or writes it to the file of the target.
+func deliverKey(c *fun.Call, to target, k *pki.Key, encoding string, pass *string, compat bool) (fun.Result, error) {
+	data, err := EncodeKey(k, encoding, pass, compat)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if c.Declares("path") && c.Str("path") != "" && encoding == "pem" {
-		if err := writeSecret(c.Env.Host, c.Str("path"), data, true); err != nil {
+	if to.path != "" && encoding == "pem" {
+		if err := writeSecret(c.Env.Host, to.path, data, true); err != nil {
 			return fun.Result{}, err
 		}
-		return fun.Value("PEM written to " + c.Str("path"))
+		return fun.Value("PEM written to " + to.path)
 	}
-	if !c.Declares("path") {
-		return fun.Value(output(data, encoding == "pem", c.Bool("raw")))
-	}
-	return deliver(c, data, encoding == "pem", pki.KeyPEM, "")
+	return deliver(c, to, data, encoding == "pem", pki.KeyPEM, "")
 }
 
 type encodePrivateKeyArgs struct {
-	_                    fun.Arguments
-	PrivateKey           value.Value `arg:"private_key,required,secret" doc:"private key: a file, PEM text or bytes"`
-	Encoding             string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
-	_                    string      `arg:"passphrase,secret" doc:"passphrase of the private key"`
-	_                    bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
-	_                    bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
-	PrivateKeyPassphrase value.Value `arg:"private_key_passphrase,secret,str" doc:"passphrase of the private key"`
+	_                      fun.Arguments
+	PrivateKey             value.Value `arg:"private_key,required,secret" doc:"private key: a file, PEM text or bytes"`
+	Encoding               string      `arg:"encoding" default:"pem" doc:"encoding of the result"`
+	Passphrase             value.Value `arg:"passphrase,secret,str" doc:"passphrase of the private key"`
+	PKCS12EncryptionCompat bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
+	Raw                    bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
+	PrivateKeyPassphrase   value.Value `arg:"private_key_passphrase,secret,str" doc:"passphrase of the private key"`
 }
 
 func encodePrivateKey(_ context.Context, c *fun.Call, a *encodePrivateKeyArgs) (fun.Result, error) {
@@ -572,5 +573,5 @@ func encodePrivateKey(_ context.Context, c *fun.Call, a *encodePrivateKeyArgs) (
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return deliverKey(c, k)
+	return deliverKey(c, target{raw: a.Raw}, k, a.Encoding, Pass(a.Passphrase), a.PKCS12EncryptionCompat)
 }

@@ -286,7 +286,7 @@ func signRemoteV2(ctx context.Context, c *fun.Call, a *signRemoteV2Args) (fun.Re
 	}
 	if pattern, ok := policy.Get("minions"); ok {
 		policy.Delete("minions")
-		id, known := a.Rest.Map.Get("__pub_id")
+		id, known := a.Rest.Get("__pub_id")
 		if !known {
 			return answer(nil, "minion sending this request could not be identified")
 		}

@@ -216,15 +216,21 @@ func output(data []byte, isText, raw bool) value.Value {
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// deliver returns data, or writes it to the file that path names.
-func deliver(c *fun.Call, data []byte, isText bool, kind, said string) (fun.Result, error) {
-	path := c.Str("path")
+// A target is where a function puts what it makes.
+type target struct {
+	path string // "" is its return
+	raw  bool   // return bytes
+	keep bool   // what else the file has
+}
+
+// deliver returns data, or writes it to the file of the target.
+func deliver(c *fun.Call, to target, data []byte, isText bool, kind, said string) (fun.Result, error) {
+	path := to.path
 	if path == "" {
-		return fun.Value(output(data, isText, c.Bool("raw")))
+		return fun.Value(output(data, isText, to.raw))
 	}
 	if isText && kind != "" {
-		overwrite := !c.Declares("overwrite") || c.Bool("overwrite")
-		done, err := writePEM(c.Env.Host, string(data), path, overwrite, kind)
+		done, err := writePEM(c.Env.Host, string(data), path, !to.keep, kind)
 		return fun.Result{Value: done}, err
 	}
 	err := writeSecret(c.Env.Host, path, data, kind == pki.KeyPEM)

@@ -29,26 +29,23 @@ func failed(err error, prefix string) fun.Ret {
 }
 
 type repoManagedArgs struct {
-	_          fun.Arguments
-	_          string      `arg:"name,required" doc:"any text"`
-	_          value.Value `arg:"present,list[dict]" doc:"wanted repositories: mappings of name and url"`
-	_          value.Value `arg:"absent,list[str]" doc:"names of unwanted repositories"`
-	Prune      bool        `arg:"prune" default:"False" doc:"remove repositories that are not in present"`
-	RepoUpdate bool        `arg:"repo_update" default:"False" doc:"read what the repositories have after a change"`
-	_          string      `arg:"namespace" doc:"namespace of Kubernetes"`
-	_          value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
-	_          value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+	_          string        `arg:"name,required" doc:"any text"`
+	Present    []value.Value `arg:"present,list[dict]" doc:"wanted repositories: mappings of name and url"`
+	Absent     []string      `arg:"absent" doc:"names of unwanted repositories"`
+	Prune      bool          `arg:"prune" default:"False" doc:"remove repositories that are not in present"`
+	RepoUpdate bool          `arg:"repo_update" default:"False" doc:"read what the repositories have after a change"`
+	helm.NamespaceArgs
 }
 
 // repoManaged makes sure that repositories are configured or not. Salt:
 // salt/states/helm.py repo_managed. Difference: test mode knows whether anything is due.
 func repoManaged(ctx context.Context, c *fun.Call, a *repoManagedArgs) fun.Ret {
 	const start = "Failed to add some repositories: "
-	w, err := helm.WishOf(c)
+	w, err := helm.WishOf(a.Present, a.Absent)
 	if err != nil {
 		return failed(err, start)
 	}
-	h, f := helm.Client{Env: c.Env}, helm.FlagsOf(c)
+	h, f := helm.Client{Env: c.Env}, a.Options()
 	p, err := h.Plan(ctx, f, w, a.Prune)
 	switch {
 	case err != nil:
@@ -76,34 +73,25 @@ func repoManaged(ctx context.Context, c *fun.Call, a *repoManagedArgs) fun.Ret {
 }
 
 type repoUpdatedArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name,required" doc:"any text"`
-	_ string      `arg:"namespace" doc:"namespace of Kubernetes"`
-	_ value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
-	_ value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+	_ string `arg:"name,required" doc:"any text"`
+	helm.NamespaceArgs
 }
 
 // repoUpdated reads what the repositories have. Salt: salt/states/helm.py repo_updated.
-func repoUpdated(ctx context.Context, c *fun.Call, _ *repoUpdatedArgs) fun.Ret {
+func repoUpdated(ctx context.Context, c *fun.Call, a *repoUpdatedArgs) fun.Ret {
 	if c.Test {
 		return done(fun.WouldChange, "Helm repo would have been updated.")
 	}
-	if _, err := (helm.Client{Env: c.Env}).Run(ctx, helm.FlagsOf(c), "repo", "update"); err != nil {
+	if _, err := (helm.Client{Env: c.Env}).Run(ctx, a.Options(), "repo", "update"); err != nil {
 		return failed(err, "Failed to sync some repositories.\n")
 	}
 	return done(fun.OK, "Helm repo is updated.")
 }
 
 type releasePresentArgs struct {
-	_     fun.Arguments
-	Name  string      `arg:"name,required" doc:"name of the release"`
-	Chart string      `arg:"chart,required" doc:"name or path of the chart"`
-	_     string      `arg:"values,path" doc:"file of values"`
-	_     string      `arg:"version" doc:"version of the chart; without it, the latest"`
-	_     string      `arg:"namespace" doc:"namespace of Kubernetes"`
-	_     value.Value `arg:"set,list[str]" doc:"value, or list of values, as name=value"`
-	_     value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
-	_     value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+	Name  string `arg:"name,required" doc:"name of the release"`
+	Chart string `arg:"chart,required" doc:"name or path of the chart"`
+	helm.ChartArgs
 }
 
 // releasePresent installs a release or upgrades it. Salt: salt/states/helm.py
@@ -113,7 +101,7 @@ func releasePresent(ctx context.Context, c *fun.Call, a *releasePresentArgs) fun
 		return done(fun.WouldChange, "Helm release would have been installed or updated.")
 	}
 	name := a.Name
-	h, f := helm.Client{Env: c.Env}, helm.FlagsOf(c)
+	h, f := helm.Client{Env: c.Env}, a.Options()
 	have, err := h.Release(ctx, f, name)
 	if err != nil {
 		return failed(err, "")
@@ -134,11 +122,8 @@ func releasePresent(ctx context.Context, c *fun.Call, a *releasePresentArgs) fun
 }
 
 type releaseAbsentArgs struct {
-	_    fun.Arguments
-	Name string      `arg:"name,required" doc:"name of the release"`
-	_    string      `arg:"namespace" doc:"namespace of Kubernetes"`
-	_    value.Value `arg:"flags,list[str]" doc:"options without values, with or without dashes"`
-	_    value.Value `arg:"kvflags,secret,dict" doc:"options with values"`
+	Name string `arg:"name,required" doc:"name of the release"`
+	helm.NamespaceArgs
 }
 
 // releaseAbsent makes sure that a release is not installed. Salt: salt/states/helm.py
@@ -146,7 +131,7 @@ type releaseAbsentArgs struct {
 // that does not answer is a failure.
 func releaseAbsent(ctx context.Context, c *fun.Call, a *releaseAbsentArgs) fun.Ret {
 	name := a.Name
-	h, f := helm.Client{Env: c.Env}, helm.FlagsOf(c)
+	h, f := helm.Client{Env: c.Env}, a.Options()
 	have, err := h.Release(ctx, f, name)
 	switch {
 	case err != nil:

@@ -46,7 +46,7 @@ type presentArgs struct {
 // Salt: salt/states/mysql_database.py present.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	want := mysql.Charset{Set: a.CharacterSet, Collate: a.Collate}
-	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -112,8 +112,8 @@ type absentArgs struct {
 }
 
 // absent removes a database. Salt: salt/states/mysql_database.py absent.
-func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
-	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
 		return fun.Fail("%v", err)
 	}

@@ -38,32 +38,43 @@ func fault(c *fun.Call, err error) string {
 }
 
 // lacks names an argument that a grant needs and the state does not have.
-func lacks(c *fun.Call) string {
-	for _, name := range []string{"grant", "database", "user"} {
-		if c.IsNone(name) {
-			return name
-		}
+func (a *grantArgs) lacks() string {
+	switch {
+	case !a.Grant.Given:
+		return "grant"
+	case !a.Database.Given:
+		return "database"
+	case !a.User.Given:
+		return "user"
 	}
 	return ""
+}
+
+// grant is the grant that a state describes.
+func (a *grantArgs) grant() mysql.Grant {
+	return mysql.Grant{
+		Privileges: a.Grant.V, Database: a.Database.V, User: mysql.User{Name: a.User.V, Host: a.Host}, Option: a.GrantOption, Raw: !a.Escape,
+	}
 }
 
 type presentGiven struct {
 	grantArgs
 	RevokeFirst bool        `arg:"revoke_first" default:"False" doc:"first revoke what the user has of that database or table"`
-	_           value.Value `arg:"ssl_option,bool|list" default:"False" doc:"requirements of the connection: a list of SSL, X509, SUBJECT, ISSUER and CIPHER mappings"`
+	SSLOption   value.Value `arg:"ssl_option,bool|list" default:"False" doc:"requirements of the connection: a list of SSL, X509, SUBJECT, ISSUER and CIPHER mappings"`
 	mysql.ConnArgs
 	_ fun.Kwargs
 }
 
 // present grants privileges. Salt: salt/states/mysql_grants.py present.
 func present(ctx context.Context, c *fun.Call, a *presentGiven) fun.Ret {
-	if arg := lacks(c); arg != "" {
+	if arg := a.lacks(); arg != "" {
 		return fun.Fail("mysql_grants.present needs the argument %s", arg)
 	}
-	g := mysql.GrantOf(c)
+	g := a.grant()
+	g.SSL = a.SSLOption
 	to := g.User.Name + "@" + g.User.Host
 	what := g.Privileges + " on " + g.Database + " to " + to
-	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
 		return fun.Fail("%s", fault(c, err))
 	}
@@ -101,14 +112,14 @@ type absentArgs struct {
 }
 
 // absent revokes privileges. Salt: salt/states/mysql_grants.py absent.
-func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
-	if arg := lacks(c); arg != "" {
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	if arg := a.lacks(); arg != "" {
 		return fun.Fail("mysql_grants.absent needs the argument %s", arg)
 	}
-	g := mysql.GrantOf(c)
+	g := a.grant()
 	at := g.User.Name + "@" + g.User.Host
 	what := g.Privileges + " on " + g.Database
-	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
 		return fun.Fail("Unable to determine if grant %s for %s exists (%s)", what, at, fault(c, err))
 	}

@@ -5,14 +5,14 @@ import (
 )
 
 type grantArgs struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"name of the state"`
-	_ string `arg:"grant" doc:"privileges, separated by commas, or all privileges; needed"`
-	_ string `arg:"database" doc:"database.* or database.table; needed"`
-	_ string `arg:"user" doc:"the user; needed"`
-	_ string `arg:"host" default:"localhost" doc:"host that the user connects from"`
-	_ bool   `arg:"grant_option" default:"False" doc:"with the right to pass the privileges on"`
-	_ bool   `arg:"escape" default:"True" doc:"quote the names of database and table"`
+	_           fun.Arguments
+	_           string          `arg:"name,required" doc:"name of the state"`
+	Grant       fun.Opt[string] `arg:"grant" doc:"privileges, separated by commas, or all privileges; needed"`
+	Database    fun.Opt[string] `arg:"database" doc:"database.* or database.table; needed"`
+	User        fun.Opt[string] `arg:"user" doc:"the user; needed"`
+	Host        string          `arg:"host" default:"localhost" doc:"host that the user connects from"`
+	GrantOption bool            `arg:"grant_option" default:"False" doc:"with the right to pass the privileges on"`
+	Escape      bool            `arg:"escape" default:"True" doc:"quote the names of database and table"`
 }
 
 // specs are the functions, alphabetically.

@@ -40,10 +40,11 @@ type runArgs struct {
 
 // run runs a statement. Salt: salt/states/mysql_query.py run.
 func run(ctx context.Context, c *fun.Call, a *runArgs) fun.Ret {
-	if ret, stop := look(ctx, c, c.Name); stop {
+	t := target{mysql.OptionsOf(c, &a.ConnArgs), a.Database, a.CheckDBExists}
+	if ret, stop := look(ctx, c, &a.outputArgs, t, c.Name); stop {
 		return ret
 	}
-	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), a.Database)
+	conn, err := mysql.DialDatabase(ctx, c.Env, t.options, t.database)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -79,10 +80,11 @@ func runFile(ctx context.Context, c *fun.Call, a *runFileArgs) fun.Ret {
 	case err != nil:
 		return fun.Fail("%v", err)
 	}
-	if ret, stop := look(ctx, c, a.Database); stop {
+	t := target{mysql.OptionsOf(c, &a.ConnArgs), a.Database, a.CheckDBExists}
+	if ret, stop := look(ctx, c, &a.outputArgs, t, a.Database); stop {
 		return ret
 	}
-	conn, err := mysql.DialDatabase(ctx, c.Env, mysql.OptionsOf(c), a.Database)
+	conn, err := mysql.DialDatabase(ctx, c.Env, t.options, t.database)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -94,16 +96,23 @@ func runFile(ctx context.Context, c *fun.Call, a *runFileArgs) fun.Ret {
 	return keep(c, &a.outputArgs, b.Value(true))
 }
 
+// A target is the database that statements are about, and how its server is reached.
+type target struct {
+	options  mysql.Options
+	database string
+	check    bool // whether it is there
+}
+
 // look finds out whether there is something to do; stop where there is not, or
 // where the run is a test. missing is how the comment names a database that is
 // not there.
-func look(ctx context.Context, c *fun.Call, missing string) (ret fun.Ret, stop bool) {
-	if c.Bool("check_db_exists") {
-		conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+func look(ctx context.Context, c *fun.Call, a *outputArgs, t target, missing string) (ret fun.Ret, stop bool) {
+	if t.check {
+		conn, err := mysql.Dial(ctx, c.Env, t.options)
 		if err != nil {
 			return fun.Fail("%v", err), true
 		}
-		ok, err := conn.DatabaseExists(ctx, c.Str("database"))
+		ok, err := conn.DatabaseExists(ctx, t.database)
 		conn.Close()
 		if err != nil {
 			return fun.Fail("%v", err), true
@@ -112,11 +121,11 @@ func look(ctx context.Context, c *fun.Call, missing string) (ret fun.Ret, stop b
 			return fun.Ret{Result: fun.WouldChange, Comment: "Database " + missing + " is not present"}, true
 		}
 	}
-	where, have, err := stored(c)
+	where, have, err := stored(c, a)
 	switch {
 	case err != nil:
 		return fun.Fail("%v", err), true
-	case have && !c.Bool("overwrite"):
+	case have && !a.Overwrite:
 		return fun.Ret{Result: fun.OK, Comment: "No execution needed. " + strings.ToUpper(where[:1]) + strings.Replace(where[1:], ": ", " ", 1) + " already set"}, true
 	case c.Test && where == "":
 		return fun.Ret{Result: fun.WouldChange, Comment: "Query would execute, not storing result"}, true
@@ -128,20 +137,20 @@ func look(ctx context.Context, c *fun.Call, missing string) (ret fun.Ret, stop b
 
 // stored says where the result goes, "" for the comment alone, and whether there
 // is something already.
-func stored(c *fun.Call) (where string, have bool, err error) {
-	output, grain := c.Str("output"), c.Str("grain")
+func stored(c *fun.Call, a *outputArgs) (where string, have bool, err error) {
+	output, grain, key := a.Output.V, a.Grain.V, a.Key.V
 	switch {
-	case c.IsNone("output"):
+	case !a.Output.Given:
 		return "", false, nil
 	case output != "grain":
 		st, err := c.Env.Host.Stat(output)
 		return "file: " + output, err == nil && st.Mode.IsRegular(), nil
-	case c.IsNone("grain"):
+	case !a.Grain.Given:
 		return "", false, errors.New("Error: output type 'grain' needs the grain parameter\n")
-	case c.IsNone("key"):
+	case !a.Key.Given:
 		return "grain: " + grain, c.Env.Grains != nil && has(c.Env.Grains, grain), nil
 	}
-	return "grain: " + grain + ":" + c.Str("key"), grainDict(c, c.Str("grain")).Has(c.Str("key")), nil
+	return "grain: " + grain + ":" + key, grainDict(c, grain).Has(key), nil
 }
 
 func has(m value.Mapping, key string) bool {
@@ -161,7 +170,7 @@ func grainDict(c *fun.Call, grain string) *value.Map {
 // keep stores the result of a query and reports it.
 func keep(c *fun.Call, a *outputArgs, result *value.Map) fun.Ret {
 	ret := fun.Ret{Result: fun.OK, Comment: value.Str(result), Changes: value.MapOf("query", "Executed")}
-	output, grain := a.Output.V, a.Grain
+	output, grain := a.Output.V, a.Grain.V
 	var err error
 	switch {
 	case !a.Output.Given:
@@ -174,7 +183,7 @@ func keep(c *fun.Call, a *outputArgs, result *value.Map) fun.Ret {
 		_, err = grains.SetVal(c.Env, grain, result, false)
 	default:
 		ret.Changes = value.MapOf("query", "Executed. Output into grain: "+grain+":"+a.Key.V)
-		m := grainDict(c, a.Grain)
+		m := grainDict(c, grain)
 		m.Set(a.Key.V, result)
 		_, err = grains.SetVal(c.Env, grain, m, true)
 	}

@@ -5,16 +5,16 @@ import (
 )
 
 type outputArgs struct {
-	_      fun.Arguments
-	Output fun.Opt[string] `arg:"output,path" doc:"grain, or a file for the result; default: only the comment has it"`
-	Grain  string          `arg:"grain" doc:"with output: grain, the grain"`
-	Key    fun.Opt[string] `arg:"key" doc:"key of the grain, which is a mapping then"`
-	_      bool            `arg:"overwrite" default:"True" doc:"run even if the file or the grain exists"`
+	_         fun.Arguments
+	Output    fun.Opt[string] `arg:"output,path" doc:"grain, or a file for the result; default: only the comment has it"`
+	Grain     fun.Opt[string] `arg:"grain" doc:"with output: grain, the grain"`
+	Key       fun.Opt[string] `arg:"key" doc:"key of the grain, which is a mapping then"`
+	Overwrite bool            `arg:"overwrite" default:"True" doc:"run even if the file or the grain exists"`
 }
 
 type checkArg struct {
-	_ fun.Arguments
-	_ bool `arg:"check_db_exists" default:"True" doc:"do nothing if the database does not exist"`
+	_             fun.Arguments
+	CheckDBExists bool `arg:"check_db_exists" default:"True" doc:"do nothing if the database does not exist"`
 }
 
 // specs are the functions, alphabetically.

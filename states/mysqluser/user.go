@@ -38,11 +38,11 @@ func fault(c *fun.Call, err error) string {
 }
 
 // want returns the user that a state describes.
-func want(c *fun.Call, a *presentArgs) mysql.User {
+func want(a *presentArgs) mysql.User {
 	return mysql.User{
 		Name: a.Name, Host: a.Host,
-		Password: a.Password.V, HasPassword: !!a.Password.Given,
-		Hash: a.PasswordHash.V, HasHash: !!a.PasswordHash.Given,
+		Password: a.Password.V, HasPassword: a.Password.Given,
+		Hash: a.PasswordHash.V, HasHash: a.PasswordHash.Given,
 		Passwordless: a.AllowPasswordless, Socket: a.UnixSocket,
 		Column: a.PasswordColumn, Plugin: a.AuthPlugin,
 	}
@@ -64,13 +64,13 @@ type presentArgs struct {
 // present creates a user or sets how it logs in.
 // Salt: salt/states/mysql_user.py present.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
-	u := want(c, a)
+	u := want(a)
 	at := u.Name + "@" + u.Host
 	none := u.Password == "" && u.Hash == ""
 	if none && !u.Passwordless && !u.Socket {
 		return fun.Fail("Either password or password_hash must be specified, unless allow_passwordless is True")
 	}
-	conn, err := mysql.DialAs(ctx, c.Env, mysql.OptionsOf(c), u.Password)
+	conn, err := mysql.DialAs(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs), u.Password)
 	if err != nil {
 		return fun.Fail("%s", fault(c, err))
 	}
@@ -170,7 +170,7 @@ type absentArgs struct {
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	u := mysql.User{Name: a.Name, Host: a.Host}
 	at := u.Name + "@" + u.Host
-	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c))
+	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
 		return fun.Fail("%s", fault(c, err))
 	}

@@ -65,12 +65,10 @@ func Users() fun.Module {
 	return fun.Module{Name: "postgres_user", Kind: fun.State, Doc: "Manage roles of PostgreSQL servers that can log in.", Specs: userSpecs, Avail: postgres.Available}
 }
 
-// server is the server that the arguments of a state describe.
-func server(c *fun.Call) *postgres.Server { return postgres.New(c.Env, postgres.OptionsOf(c)) }
-
-// in is the server with the database of the argument that names it.
-func in(c *fun.Call, arg string) *postgres.Server {
-	return postgres.New(c.Env, postgres.OptionsOf(c).In(c.Str(arg)))
+// server is a database of the server at an address: role connects to it, by psql that
+// account runs.
+func server(c *fun.Call, at *dbAddress, role, db, account string) *postgres.Server {
+	return postgres.New(c.Env, postgres.Options{User: role, Host: at.DBHost, Port: at.DBPort, DB: db, Password: at.DBPassword, RunAs: account})
 }
 
 func is(format string) fun.Ret { return fun.Ret{Result: fun.OK, Comment: format} }
@@ -121,25 +119,27 @@ func acted(ok bool, err error, failed string, ret fun.Ret) fun.Ret {
 
 type databasePresentArgs struct {
 	databaseNameArg
-	_ string `arg:"tablespace" doc:"tablespace of the database"`
+	Tablespace string `arg:"tablespace" doc:"tablespace of the database"`
 	encodingArg
-	_ string `arg:"lc_collate" doc:"collation order"`
-	_ string `arg:"lc_ctype" doc:"character classification"`
+	LcCollate string `arg:"lc_collate" doc:"collation order"`
+	LcCtype   string `arg:"lc_ctype" doc:"character classification"`
 	ownerArg
-	_ bool   `arg:"owner_recurse" default:"False" doc:"own what is in the database, too"`
-	_ string `arg:"template" doc:"database to copy"`
+	OwnerRecurse bool   `arg:"owner_recurse" default:"False" doc:"own what is in the database, too"`
+	Template     string `arg:"template" doc:"database to copy"`
 	userArg
 	maintenanceDBArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // databasePresent creates a database, or sets its owner and tablespace.
 // Salt: salt/states/postgres_database.py present.
-func databasePresent(ctx context.Context, c *fun.Call, _ *databasePresentArgs) fun.Ret {
-	d, s := postgres.DatabaseOf(c), server(c)
+func databasePresent(ctx context.Context, c *fun.Call, a *databasePresentArgs) fun.Ret {
+	d := postgres.Database{
+		Name: a.Name, Tablespace: a.Tablespace, Encoding: a.Encoding, Collate: a.LcCollate, Ctype: a.LcCtype, Owner: a.Owner, Template: a.Template,
+		Recurse: a.OwnerRecurse,
+	}
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	all, err := s.Databases(ctx)
 	if err != nil {
 		return unasked(c, err, "Failed to create database "+d.Name, "Database "+d.Name+" is set to be created")
@@ -169,15 +169,13 @@ type databaseAbsentArgs struct {
 	databaseNameArg
 	userArg
 	maintenanceDBArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // databaseAbsent removes a database. Salt: salt/states/postgres_database.py absent.
-func databaseAbsent(ctx context.Context, c *fun.Call, _ *databaseAbsentArgs) fun.Ret {
-	s := server(c)
+func databaseAbsent(ctx context.Context, c *fun.Call, a *databaseAbsentArgs) fun.Ret {
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	all, err := s.Databases(ctx)
 	switch {
 	case err != nil:
@@ -193,22 +191,20 @@ func databaseAbsent(ctx context.Context, c *fun.Call, _ *databaseAbsentArgs) fun
 
 type extensionPresentArgs struct {
 	extensionNameArg
-	_           bool   `arg:"if_not_exists" doc:"no error if it exists; default: True"`
-	Schema      string `arg:"schema" doc:"schema for its objects"`
-	ExtVersion  string `arg:"ext_version" doc:"version of the extension"`
-	FromVersion string `arg:"from_version" doc:"version that is installed outside of extensions"`
+	IfNotExists fun.Opt[bool] `arg:"if_not_exists" doc:"no error if it exists; default: True"`
+	Schema      string        `arg:"schema" doc:"schema for its objects"`
+	ExtVersion  string        `arg:"ext_version" doc:"version of the extension"`
+	FromVersion string        `arg:"from_version" doc:"version that is installed outside of extensions"`
 	userArg
 	maintenanceDBArg
 	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 }
 
 // extensionPresent installs an extension, or brings one to its version and schema.
 // Salt: salt/states/postgres_extension.py present.
 func extensionPresent(ctx context.Context, c *fun.Call, a *extensionPresentArgs) fun.Ret {
-	s := server(c)
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	e := postgres.Extension{Name: c.Name, Schema: a.Schema, Version: a.ExtVersion, From: a.FromVersion}
 	data, err := s.Metadata(ctx, e)
 	if err != nil {
@@ -224,26 +220,24 @@ func extensionPresent(ctx context.Context, c *fun.Call, a *extensionPresentArgs)
 	if c.Test {
 		return would("Extension " + e.Name + " is set to be " + past)
 	}
-	ok, err := s.CreateExtension(ctx, e, postgres.OrTrue(c, "if_not_exists"))
+	ok, err := s.CreateExtension(ctx, e, a.IfNotExists.Or(true))
 	return acted(ok, err, "Failed to "+mode+" extension "+e.Name, done("The extension "+e.Name+" has been "+past, e.Name, title))
 }
 
 type extensionAbsentArgs struct {
 	extensionNameArg
-	IfExists bool `arg:"if_exists" doc:"no error if it does not exist"`
-	Restrict bool `arg:"restrict" doc:"refuse if other objects depend on it"`
-	_        bool `arg:"cascade" doc:"drop what depends on it, too; default: True"`
+	IfExists bool          `arg:"if_exists" doc:"no error if it does not exist"`
+	Restrict bool          `arg:"restrict" doc:"refuse if other objects depend on it"`
+	Cascade  fun.Opt[bool] `arg:"cascade" doc:"drop what depends on it, too; default: True"`
 	userArg
 	maintenanceDBArg
 	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 }
 
 // extensionAbsent removes an extension. Salt: salt/states/postgres_extension.py absent.
 func extensionAbsent(ctx context.Context, c *fun.Call, a *extensionAbsentArgs) fun.Ret {
-	s := server(c)
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	all, err := s.Extensions(ctx)
 	switch {
 	case err != nil:
@@ -253,7 +247,7 @@ func extensionAbsent(ctx context.Context, c *fun.Call, a *extensionAbsentArgs) f
 	case c.Test:
 		return would("Extension " + c.Name + " is set to be removed")
 	}
-	ok, err := s.DropExtension(ctx, c.Name, a.IfExists, a.Restrict, postgres.OrTrue(c, "cascade"))
+	ok, err := s.DropExtension(ctx, c.Name, a.IfExists, a.Restrict, a.Cascade.Or(true))
 	return acted(ok, err, "Extension "+c.Name+" failed to be removed", done("Extension "+c.Name+" has been removed", c.Name, "Absent"))
 }
 
@@ -262,15 +256,13 @@ type languagePresentArgs struct {
 	languageNameArg
 	inDBArg
 	userArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // languagePresent installs a language. Salt: salt/states/postgres_language.py present.
-func languagePresent(ctx context.Context, c *fun.Call, _ *languagePresentArgs) fun.Ret {
-	s := in(c, "maintenance_db")
+func languagePresent(ctx context.Context, c *fun.Call, a *languagePresentArgs) fun.Ret {
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	all, err := s.Languages(ctx)
 	switch {
 	case err != nil:
@@ -285,8 +277,8 @@ func languagePresent(ctx context.Context, c *fun.Call, _ *languagePresentArgs) f
 }
 
 // languageAbsent removes a language. Salt: salt/states/postgres_language.py absent.
-func languageAbsent(ctx context.Context, c *fun.Call, _ *languagePresentArgs) fun.Ret {
-	s := in(c, "maintenance_db")
+func languageAbsent(ctx context.Context, c *fun.Call, a *languagePresentArgs) fun.Ret {
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	all, err := s.Languages(ctx)
 	switch {
 	case err != nil:

@@ -27,16 +27,18 @@ type groupPresentArgs struct {
 	groupsArg
 	userArg
 	maintenanceDBArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // groupPresent creates or changes a role that cannot log in.
 // Salt: salt/states/postgres_group.py present.
-func groupPresent(ctx context.Context, c *fun.Call, _ *groupPresentArgs) fun.Ret {
-	return rolePresent(ctx, c, "Group", "group")
+func groupPresent(ctx context.Context, c *fun.Call, a *groupPresentArgs) fun.Ret {
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
+	return rolePresent(ctx, c, s, "Group", "group", &postgres.RoleWish{
+		Name: a.Name, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
+		Login: a.Login, Encrypted: a.Encrypted, Groups: a.Groups,
+	}, newPassword{given: a.Password, fresh: a.RefreshPassword})
 }
 
 type userPresentArgs struct {
@@ -49,35 +51,43 @@ type userPresentArgs struct {
 	inheritArg
 	loginArg
 	passwordArg
-	_ string `arg:"default_password,secret" doc:"password for a new role, where password is not given"`
+	DefaultPassword fun.Opt[string] `arg:"default_password,secret" doc:"password for a new role, where password is not given"`
 	refreshPasswordArg
-	_ string `arg:"valid_until" doc:"time until which the password is valid"`
+	ValidUntil string `arg:"valid_until" doc:"time until which the password is valid"`
 	groupsArg
 	userArg
 	maintenanceDBArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // userPresent creates or changes a role that can log in.
 // Salt: salt/states/postgres_user.py present.
-func userPresent(ctx context.Context, c *fun.Call, _ *userPresentArgs) fun.Ret {
-	return rolePresent(ctx, c, "User", "user")
+func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
+	return rolePresent(ctx, c, s, "User", "user", &postgres.RoleWish{
+		Name: a.Name, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
+		Login: a.Login, Encrypted: a.Encrypted, ValidUntil: a.ValidUntil, Groups: a.Groups,
+	}, newPassword{given: a.Password, first: a.DefaultPassword, fresh: a.RefreshPassword})
 }
 
-func rolePresent(ctx context.Context, c *fun.Call, title, kind string) fun.Ret {
-	want, err := postgres.RoleOf(c, "name")
+// A newPassword is the arguments about the password of a role.
+type newPassword struct {
+	given fun.Opt[string]
+	first fun.Opt[string] // for a new role, where none is given
+	fresh bool            // set it without comparing
+}
+
+func rolePresent(ctx context.Context, c *fun.Call, s *postgres.Server, title, kind string, w *postgres.RoleWish, pass newPassword) fun.Ret {
+	want, err := w.Role()
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	s := server(c)
-	have, err := s.Role(ctx, c.Name, !c.Bool("refresh_password"))
+	have, err := s.Role(ctx, c.Name, !pass.fresh)
 	if err != nil {
 		return unasked(c, err, "Failed to create "+kind+" "+c.Name, title+" "+c.Name+" is set to be created")
 	}
-	if err := password(c, want, have); err != nil {
+	if err := pass.set(want, have); err != nil {
 		return fun.Fail("%v", err)
 	}
 	if have == nil {
@@ -102,17 +112,17 @@ func rolePresent(ctx context.Context, c *fun.Call, title, kind string) fun.Ret {
 	return acted(ok, err, "Failed to update "+kind+" "+c.Name, done("The "+kind+" "+c.Name+" has been updated", c.Name, update))
 }
 
-// password sets the password that a role is to get, encrypted: none where it has
-// the right one.
-func password(c *fun.Call, want *postgres.Role, have *value.Map) error {
-	pass, given := c.Str("password"), !c.IsNone("password")
-	if !given && have == nil && c.Declares("default_password") {
-		pass, given = c.Str("default_password"), !c.IsNone("default_password")
+// set sets the password that a role is to get, encrypted: none where it has the right
+// one.
+func (p newPassword) set(want *postgres.Role, have *value.Map) error {
+	pass := p.given
+	if !pass.Given && have == nil {
+		pass = p.first
 	}
-	if !given || have != nil && !c.Bool("refresh_password") && postgres.Matches(want.Name, pass, have.Str("password"), want.Method) {
+	if !pass.Given || have != nil && !p.fresh && postgres.Matches(want.Name, pass.V, have.Str("password"), want.Method) {
 		return nil
 	}
-	enc, err := postgres.Encrypt(want.Name, pass, want.Method)
+	enc, err := postgres.Encrypt(want.Name, pass.V, want.Method)
 	if err != nil || enc == "" {
 		return err
 	}
@@ -183,24 +193,22 @@ type groupAbsentArgs struct {
 	roleNameArg
 	userArg
 	maintenanceDBArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // groupAbsent removes a role. Salt: salt/states/postgres_group.py absent.
-func groupAbsent(ctx context.Context, c *fun.Call, _ *groupAbsentArgs) fun.Ret {
-	return roleAbsent(ctx, c, "Group")
+func groupAbsent(ctx context.Context, c *fun.Call, a *groupAbsentArgs) fun.Ret {
+	return roleAbsent(ctx, c, a, "Group")
 }
 
 // userAbsent removes a role. Salt: salt/states/postgres_user.py absent.
-func userAbsent(ctx context.Context, c *fun.Call, _ *groupAbsentArgs) fun.Ret {
-	return roleAbsent(ctx, c, "User")
+func userAbsent(ctx context.Context, c *fun.Call, a *groupAbsentArgs) fun.Ret {
+	return roleAbsent(ctx, c, a, "User")
 }
 
-func roleAbsent(ctx context.Context, c *fun.Call, title string) fun.Ret {
-	s := server(c)
+func roleAbsent(ctx context.Context, c *fun.Call, a *groupAbsentArgs, title string) fun.Ret {
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	have, err := s.Role(ctx, c.Name, false)
 	switch {
 	case err != nil:
@@ -215,10 +223,9 @@ func roleAbsent(ctx context.Context, c *fun.Call, title string) fun.Ret {
 }
 
 // privilege returns the privilege that a state describes.
-func privilege(c *fun.Call) (p *postgres.Privilege, shown string, err error) {
-	list := strings.Join(c.Strings("privileges"), ",")
-	option := c.Declares("grant_option") && c.Bool("grant_option")
-	p, err = postgres.NewPrivilege(c.Name, c.Str("object_name"), c.Str("object_type"), c.Str("prepend"), list, option)
+func privilege(c *fun.Call, object, objectType, prepend string, privileges []string, option bool) (p *postgres.Privilege, shown string, err error) {
+	list := strings.Join(privileges, ",")
+	p, err = postgres.NewPrivilege(c.Name, object, objectType, prepend, list, option)
 	if err != nil {
 		return nil, "", err
 	}
@@ -233,24 +240,22 @@ type privilegesPresentArgs struct {
 	objectNameArg
 	objectTypeArg
 	privilegesArg
-	_ bool `arg:"grant_option" doc:"with the right to pass them on"`
+	GrantOption bool `arg:"grant_option" doc:"with the right to pass them on"`
 	prependArg
 	maintenanceDBArg
 	userArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // privilegesPresent grants privileges.
 // Salt: salt/states/postgres_privileges.py present.
-func privilegesPresent(ctx context.Context, c *fun.Call, _ *privilegesPresentArgs) fun.Ret {
-	p, shown, err := privilege(c)
+func privilegesPresent(ctx context.Context, c *fun.Call, a *privilegesPresentArgs) fun.Ret {
+	p, shown, err := privilege(c, a.ObjectName, a.ObjectType, a.Prepend, a.Privileges, a.GrantOption)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	s := server(c)
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	failed := "Failed to grant privilege(s): " + shown + " to " + c.Name
 	granted := "The privilege(s): " + shown + " are set to be granted to " + c.Name
 	have, err := s.Has(ctx, p)
@@ -274,20 +279,18 @@ type privilegesAbsentArgs struct {
 	prependArg
 	maintenanceDBArg
 	userArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // privilegesAbsent revokes privileges.
 // Salt: salt/states/postgres_privileges.py absent.
-func privilegesAbsent(ctx context.Context, c *fun.Call, _ *privilegesAbsentArgs) fun.Ret {
-	p, shown, err := privilege(c)
+func privilegesAbsent(ctx context.Context, c *fun.Call, a *privilegesAbsentArgs) fun.Ret {
+	p, shown, err := privilege(c, a.ObjectName, a.ObjectType, a.Prepend, a.Privileges, false)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	s := server(c)
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	failed := "Failed to revoke privilege(s): " + shown + " from " + c.Name
 	have, err := s.Has(ctx, p)
 	switch {

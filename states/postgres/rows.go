@@ -11,53 +11,60 @@ type versionArg struct {
 }
 
 type clusterNameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"name of the cluster"`
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the cluster"`
 }
 
 type encodingArg struct {
-	_ fun.Arguments
-	_ string `arg:"encoding" doc:"character encoding"`
+	_        fun.Arguments
+	Encoding string `arg:"encoding" doc:"character encoding"`
 }
 
 type localeArg struct {
-	_ fun.Arguments
-	_ string `arg:"locale" doc:"locale"`
+	_      fun.Arguments
+	Locale string `arg:"locale" doc:"locale"`
 }
 
 type databaseNameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"name of the database"`
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the database"`
 }
 
 type userArg struct {
-	_ fun.Arguments
-	_ string `arg:"user" doc:"account that runs psql; default: postgres for a server on this machine"`
+	_    fun.Arguments
+	User string `arg:"user" doc:"account that runs psql; default: postgres for a server on this machine"`
 }
 
 type maintenanceDBArg struct {
-	_ fun.Arguments
-	_ string `arg:"maintenance_db" doc:"database to connect to; default: postgres.maintenance_db, else postgres"`
+	_             fun.Arguments
+	MaintenanceDB string `arg:"maintenance_db" doc:"database to connect to; default: postgres.maintenance_db, else postgres"`
 }
 
 type dbPasswordArg struct {
-	_ fun.Arguments
-	_ string `arg:"db_password,secret" doc:"password to connect with; default: postgres.pass"`
+	_          fun.Arguments
+	DBPassword string `arg:"db_password,secret" doc:"password to connect with; default: postgres.pass"`
 }
 
 type dbHostArg struct {
-	_ fun.Arguments
-	_ string `arg:"db_host" doc:"server, or directory of its socket; default: postgres.host"`
+	_      fun.Arguments
+	DBHost string `arg:"db_host" doc:"server, or directory of its socket; default: postgres.host"`
 }
 
 type dbPortArg struct {
-	_ fun.Arguments
-	_ int64 `arg:"db_port" doc:"port of the server; default: postgres.port"`
+	_      fun.Arguments
+	DBPort string `arg:"db_port,int" doc:"port of the server; default: postgres.port"`
+}
+
+// dbAddress is the server and the password for it.
+type dbAddress struct {
+	dbPasswordArg
+	dbHostArg
+	dbPortArg
 }
 
 type dbUserArg struct {
-	_ fun.Arguments
-	_ string `arg:"db_user" doc:"role to connect as; default: postgres.user of the configuration"`
+	_      fun.Arguments
+	DBUser string `arg:"db_user" doc:"role to connect as; default: postgres.user of the configuration"`
 }
 
 type ownerArg struct {
@@ -71,58 +78,58 @@ type extensionNameArg struct {
 }
 
 type roleNameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"name of the role"`
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"name of the role"`
 }
 
 type createdbArg struct {
-	_ fun.Arguments
-	_ bool `arg:"createdb" doc:"may create databases"`
+	_        fun.Arguments
+	CreateDB fun.Opt[bool] `arg:"createdb" doc:"may create databases"`
 }
 
 type createrolesArg struct {
-	_ fun.Arguments
-	_ bool `arg:"createroles" doc:"may create roles"`
+	_           fun.Arguments
+	CreateRoles fun.Opt[bool] `arg:"createroles" doc:"may create roles"`
 }
 
 type encryptedArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"encrypted,str|bool" doc:"how the password is kept: md5 or True, scram-sha-256, False for as it is; default: md5"`
+	_         fun.Arguments
+	Encrypted value.Value `arg:"encrypted,str|bool" doc:"how the password is kept: md5 or True, scram-sha-256, False for as it is; default: md5"`
 }
 
 type superuserArg struct {
-	_ fun.Arguments
-	_ bool `arg:"superuser" doc:"is a superuser"`
+	_         fun.Arguments
+	Superuser fun.Opt[bool] `arg:"superuser" doc:"is a superuser"`
 }
 
 type inheritArg struct {
-	_ fun.Arguments
-	_ bool `arg:"inherit" doc:"has the privileges of its groups"`
+	_       fun.Arguments
+	Inherit fun.Opt[bool] `arg:"inherit" doc:"has the privileges of its groups"`
 }
 
 type loginArg struct {
-	_ fun.Arguments
-	_ bool `arg:"login" doc:"may log in"`
+	_     fun.Arguments
+	Login fun.Opt[bool] `arg:"login" doc:"may log in"`
 }
 
 type replicationArg struct {
-	_ fun.Arguments
-	_ bool `arg:"replication" doc:"may replicate"`
+	_           fun.Arguments
+	Replication fun.Opt[bool] `arg:"replication" doc:"may replicate"`
 }
 
 type passwordArg struct {
-	_ fun.Arguments
-	_ string `arg:"password,secret" doc:"password of the role, as text or as the server keeps it"`
+	_        fun.Arguments
+	Password fun.Opt[string] `arg:"password,secret" doc:"password of the role, as text or as the server keeps it"`
 }
 
 type refreshPasswordArg struct {
-	_ fun.Arguments
-	_ bool `arg:"refresh_password" doc:"set the password on every run, without comparing it"`
+	_               fun.Arguments
+	RefreshPassword bool `arg:"refresh_password" doc:"set the password on every run, without comparing it"`
 }
 
 type groupsArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"groups,comma[str]" doc:"roles that it is a member of"`
+	_      fun.Arguments
+	Groups []string `arg:"groups,comma[str]" doc:"roles that it is a member of"`
 }
 
 type languageNameArg struct {
@@ -131,28 +138,28 @@ type languageNameArg struct {
 }
 
 type inDBArg struct {
-	_ fun.Arguments
-	_ string `arg:"maintenance_db,required" doc:"the database"`
+	_             fun.Arguments
+	MaintenanceDB string `arg:"maintenance_db,required" doc:"the database"`
 }
 
 type objectNameArg struct {
-	_ fun.Arguments
-	_ string `arg:"object_name,required" doc:"name of the object; all for all tables or sequences of the schema"`
+	_          fun.Arguments
+	ObjectName string `arg:"object_name,required" doc:"name of the object; all for all tables or sequences of the schema"`
 }
 
 type objectTypeArg struct {
-	_ fun.Arguments
-	_ string `arg:"object_type,required" doc:"table, sequence, schema, tablespace, language, database, group or function"`
+	_          fun.Arguments
+	ObjectType string `arg:"object_type,required" doc:"table, sequence, schema, tablespace, language, database, group or function"`
 }
 
 type privilegesArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"privileges,comma[str]" doc:"privileges, or ALL; none for a group"`
+	_          fun.Arguments
+	Privileges []string `arg:"privileges,comma[str]" doc:"privileges, or ALL; none for a group"`
 }
 
 type prependArg struct {
-	_ fun.Arguments
-	_ string `arg:"prepend" default:"public" doc:"schema of a table, sequence or function"`
+	_       fun.Arguments
+	Prepend string `arg:"prepend" default:"public" doc:"schema of a table, sequence or function"`
 }
 
 type dbnameArg struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // of adds the name of the database to a return about a schema.
-func of(c *fun.Call, a *dbnameArg, ret fun.Ret) fun.Ret {
+func of(a *dbnameArg, ret fun.Ret) fun.Ret {
 	ret.Extra = value.MapOf("dbname", a.Dbname)
 	return ret
 }
@@ -22,35 +22,33 @@ type schemaPresentArgs struct {
 	ownerArg
 	userArg
 	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 }
 
 // schemaPresent creates a schema, or gives it its owner.
 // Salt: salt/states/postgres_schema.py present.
 func schemaPresent(ctx context.Context, c *fun.Call, a *schemaPresentArgs) fun.Ret {
-	s, db, owner := in(c, "dbname"), a.Dbname, a.Owner
+	s, db, owner := server(c, &a.dbAddress, a.DBUser, a.Dbname, a.User), a.Dbname, a.Owner
 	failed := "Failed to create schema " + c.Name + " in database " + db
 	due := "Schema " + c.Name + " is set to be created in database " + db + "."
 	all, err := s.Schemas(ctx)
 	if err != nil {
-		return of(c, &a.dbnameArg, unasked(c, err, failed, due))
+		return of(&a.dbnameArg, unasked(c, err, failed, due))
 	}
 	have := all.Map(c.Name)
 	switch {
 	case have == nil && c.Test:
-		return of(c, &a.dbnameArg, would(due))
+		return of(&a.dbnameArg, would(due))
 	case have == nil:
 		ok, err := s.CreateSchema(ctx, c.Name, owner)
-		return of(c, &a.dbnameArg, acted(ok, err, failed, done("Schema "+c.Name+" has been created in database "+db, c.Name, "Present")))
+		return of(&a.dbnameArg, acted(ok, err, failed, done("Schema "+c.Name+" has been created in database "+db, c.Name, "Present")))
 	case owner == "" || have.Str("owner") == owner:
-		return of(c, &a.dbnameArg, is("Schema "+c.Name+" already exists in database "+db))
+		return of(&a.dbnameArg, is("Schema "+c.Name+" already exists in database "+db))
 	case c.Test:
-		return of(c, &a.dbnameArg, would("Schema "+c.Name+" in database "+db+" is set to be owned by "+owner))
+		return of(&a.dbnameArg, would("Schema "+c.Name+" in database "+db+" is set to be owned by "+owner))
 	}
 	ok, err := s.OwnSchema(ctx, c.Name, owner)
-	return of(c, &a.dbnameArg, acted(ok, err, "Failed to change the owner of schema "+c.Name+" in database "+db,
+	return of(&a.dbnameArg, acted(ok, err, "Failed to change the owner of schema "+c.Name+" in database "+db,
 		done("The owner of schema "+c.Name+" in database "+db+" has been changed", c.Name, value.MapOf("owner", owner))))
 }
 
@@ -59,25 +57,23 @@ type schemaAbsentArgs struct {
 	schemaNameArg
 	userArg
 	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 }
 
 // schemaAbsent removes a schema. Salt: salt/states/postgres_schema.py absent.
 func schemaAbsent(ctx context.Context, c *fun.Call, a *schemaAbsentArgs) fun.Ret {
-	s, db := in(c, "dbname"), a.Dbname
+	s, db := server(c, &a.dbAddress, a.DBUser, a.Dbname, a.User), a.Dbname
 	all, err := s.Schemas(ctx)
 	switch {
 	case err != nil && !noDatabase(err, db):
-		return of(c, &a.dbnameArg, fun.Fail("Failed to look for schema %s: %v", c.Name, err))
+		return of(&a.dbnameArg, fun.Fail("Failed to look for schema %s: %v", c.Name, err))
 	case !all.Has(c.Name):
-		return of(c, &a.dbnameArg, is("Schema "+c.Name+" is not present in database "+db+", so it cannot be removed"))
+		return of(&a.dbnameArg, is("Schema "+c.Name+" is not present in database "+db+", so it cannot be removed"))
 	case c.Test:
-		return of(c, &a.dbnameArg, would("Schema "+c.Name+" is set to be removed from database "+db))
+		return of(&a.dbnameArg, would("Schema "+c.Name+" is set to be removed from database "+db))
 	}
 	ok, err := s.DropSchema(ctx, c.Name)
-	return of(c, &a.dbnameArg, acted(ok, err, "Schema "+c.Name+" failed to be removed", done("Schema "+c.Name+" has been removed from database "+db, c.Name, "Absent")))
+	return of(&a.dbnameArg, acted(ok, err, "Schema "+c.Name+" failed to be removed", done("Schema "+c.Name+" has been removed from database "+db, c.Name, "Absent")))
 }
 
 type tablespacePresentArgs struct {
@@ -87,16 +83,14 @@ type tablespacePresentArgs struct {
 	ownerArg
 	userArg
 	maintenanceDBArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 	dbUserArg
 }
 
 // tablespacePresent creates a tablespace, or sets its owner and options.
 // Salt: salt/states/postgres_tablespace.py present.
 func tablespacePresent(ctx context.Context, c *fun.Call, a *tablespacePresentArgs) fun.Ret {
-	s, owner, options := server(c), a.Owner, a.Options
+	s, owner, options := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User), a.Owner, a.Options
 	all, err := s.Tablespaces(ctx)
 	if err != nil {
 		return unasked(c, err, "Failed to create tablespace "+c.Name, "Tablespace "+c.Name+" is set to be created")
@@ -160,15 +154,13 @@ type tablespaceAbsentArgs struct {
 	userArg
 	maintenanceDBArg
 	dbUserArg
-	dbPasswordArg
-	dbHostArg
-	dbPortArg
+	dbAddress
 }
 
 // tablespaceAbsent removes a tablespace.
 // Salt: salt/states/postgres_tablespace.py absent.
-func tablespaceAbsent(ctx context.Context, c *fun.Call, _ *tablespaceAbsentArgs) fun.Ret {
-	s := server(c)
+func tablespaceAbsent(ctx context.Context, c *fun.Call, a *tablespaceAbsentArgs) fun.Ret {
+	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
 	all, err := s.Tablespaces(ctx)
 	switch {
 	case err != nil:
@@ -185,19 +177,22 @@ func tablespaceAbsent(ctx context.Context, c *fun.Call, _ *tablespaceAbsentArgs)
 type clusterPresentArgs struct {
 	versionArg
 	clusterNameArg
-	_ int64 `arg:"port" doc:"port"`
+	Port string `arg:"port,int" doc:"port"`
 	encodingArg
 	localeArg
-	_ string `arg:"datadir,path" doc:"data directory"`
-	_ bool   `arg:"allow_group_access" doc:"let the group read the data directory"`
-	_ bool   `arg:"data_checksums" doc:"with checksums of data pages"`
-	_ string `arg:"wal_segsize" doc:"size of the segments of the write-ahead log in megabytes"`
+	DataDir          string `arg:"datadir,path" doc:"data directory"`
+	AllowGroupAccess bool   `arg:"allow_group_access" doc:"let the group read the data directory"`
+	DataChecksums    bool   `arg:"data_checksums" doc:"with checksums of data pages"`
+	WALSegSize       string `arg:"wal_segsize" doc:"size of the segments of the write-ahead log in megabytes"`
 }
 
 // clusterPresent creates a cluster with Debian's tools.
 // Salt: salt/states/postgres_cluster.py present.
-func clusterPresent(ctx context.Context, c *fun.Call, _ *clusterPresentArgs) fun.Ret {
-	cl := postgres.ClusterOf(c)
+func clusterPresent(ctx context.Context, c *fun.Call, a *clusterPresentArgs) fun.Ret {
+	cl := postgres.Cluster{
+		Version: a.Version, Name: a.Name, Port: a.Port, Locale: a.Locale, Encoding: a.Encoding, DataDir: a.DataDir, WALSegSize: a.WALSegSize,
+		GroupAccess: a.AllowGroupAccess, Checksums: a.DataChecksums,
+	}
 	id := cl.Version + "/" + cl.Name
 	all, err := postgres.Clusters(ctx, c.Env)
 	if err != nil {
@@ -244,20 +239,20 @@ func clusterAbsent(ctx context.Context, c *fun.Call, a *clusterAbsentArgs) fun.R
 }
 
 type initdbPresentArgs struct {
-	_ string `arg:"name,required,path" doc:"the data directory"`
-	_ string `arg:"user" doc:"superuser of the cluster; default: the account"`
-	_ string `arg:"password,secret" doc:"password of the superuser"`
-	_ string `arg:"auth" default:"password" doc:"authentication method of local connections"`
-	_ string `arg:"encoding" default:"UTF8" doc:"character encoding"`
+	Name     string          `arg:"name,required,path" doc:"the data directory"`
+	User     string          `arg:"user" doc:"superuser of the cluster; default: the account"`
+	Password fun.Opt[string] `arg:"password,secret" doc:"password of the superuser"`
+	Auth     string          `arg:"auth" default:"password" doc:"authentication method of local connections"`
+	Encoding string          `arg:"encoding" default:"UTF8" doc:"character encoding"`
 	localeArg
-	_ string `arg:"runas" doc:"account that runs initdb; default: postgres"`
-	_ string `arg:"waldir,path" doc:"directory of the write-ahead log"`
-	_ bool   `arg:"checksums" default:"False" doc:"with checksums of data pages"`
+	RunAs     string `arg:"runas" doc:"account that runs initdb; default: postgres"`
+	WALDir    string `arg:"waldir,path" doc:"directory of the write-ahead log"`
+	Checksums bool   `arg:"checksums" default:"False" doc:"with checksums of data pages"`
 }
 
 // initdbPresent makes a data directory.
 // Salt: salt/states/postgres_initdb.py present.
-func initdbPresent(ctx context.Context, c *fun.Call, _ *initdbPresentArgs) fun.Ret {
+func initdbPresent(ctx context.Context, c *fun.Call, a *initdbPresentArgs) fun.Ret {
 	what := "Postgres data directory " + c.Name
 	switch {
 	case postgres.DataDirExists(c.Env.Host, c.Name):
@@ -265,6 +260,9 @@ func initdbPresent(ctx context.Context, c *fun.Call, _ *initdbPresentArgs) fun.R
 	case c.Test:
 		return would(what + " is set to be initialized")
 	}
-	ok, err := postgres.InitDataDir(ctx, c.Env, postgres.DataDirOf(c))
+	ok, err := postgres.InitDataDir(ctx, c.Env, postgres.DataDir{
+		Path: a.Name, Auth: a.Auth, User: a.User, Password: a.Password.V, Encoding: a.Encoding, Locale: a.Locale, WALDir: a.WALDir, RunAs: a.RunAs,
+		HasPassword: a.Password.Given, Checksums: a.Checksums,
+	})
 	return acted(ok, err, what+" initialization failed", done(what+" has been initialized", c.Name, "Present"))
 }

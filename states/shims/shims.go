@@ -44,11 +44,7 @@ type run struct {
 	have, isDefault bool
 }
 
-func newRun(c *fun.Call, name string, user string) *run {
-	t := shims.Rbenv
-	if c.Mod.Name == shims.Pyenv.Name {
-		t = shims.Pyenv
-	}
+func newRun(c *fun.Call, t *shims.Tool, name, user string) *run {
 	return &run{Client: &shims.Client{Tool: t, Env: c.Env, User: user}, words: sayings[t.Name], version: t.Plain(name)}
 }
 
@@ -79,12 +75,11 @@ func (r *run) done(result fun.Outcome, changes *value.Map, comment ...string) fu
 
 // installed makes sure that a version is installed, and the tool with it.
 // Salt: salt/states/rbenv.py installed, salt/states/pyenv.py installed.
-func installed(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRun(c, c.Str("name"), c.Str("user"))
+func installed(ctx context.Context, c *fun.Call, r *run, isDefault bool) fun.Ret {
 	if err := r.look(ctx); err != nil {
 		return fun.Raise(err)
 	}
-	due := c.Bool("default") && !r.isDefault
+	due := isDefault && !r.isDefault
 	changes := value.NewMap(1)
 	switch {
 	case c.Test && !r.have:
@@ -108,7 +103,7 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 		} else if !ok {
 			return r.done(fun.Failed, nil, r.failed)
 		}
-		r.have, r.isDefault = true, c.Bool("default")
+		r.have, r.isDefault = true, isDefault
 		changes.Set(r.version, "Installed")
 		comment = "Successfully installed " + r.Language
 	}
@@ -127,8 +122,7 @@ func installed(ctx context.Context, c *fun.Call) fun.Ret {
 
 // absent makes sure that a version is not installed.
 // Salt: salt/states/rbenv.py absent, salt/states/pyenv.py absent.
-func absent(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRun(c, c.Str("name"), c.Str("user"))
+func absent(ctx context.Context, c *fun.Call, r *run) fun.Ret {
 	if !r.Installed(ctx) {
 		return r.done(fun.OK, nil, r.title, " not installed, ", r.version, " not either")
 	}
@@ -158,8 +152,7 @@ func absent(ctx context.Context, c *fun.Call) fun.Ret {
 
 // installTool makes sure that the tool is installed.
 // Salt: salt/states/rbenv.py install_rbenv.
-func installTool(ctx context.Context, c *fun.Call) fun.Ret {
-	r := newRun(c, c.Str("name"), c.Str("user"))
+func installTool(ctx context.Context, c *fun.Call, r *run) fun.Ret {
 	switch {
 	case r.Installed(ctx):
 		return r.done(fun.OK, nil, r.title, " is already installed")

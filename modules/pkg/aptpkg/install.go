@@ -1,6 +1,7 @@
 package aptpkg
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,23 +32,23 @@ type installation struct {
 }
 
 type installArgs struct {
-	_            string      `arg:"name" doc:"name of the package, or several with commas between them"`
-	_            bool        `arg:"refresh" default:"False" doc:"refresh the lists of apt first, unless they have all versions that are asked for"`
-	_            string      `arg:"fromrepo" doc:"release to take packages from, such as stable or bookworm-backports"`
-	_            bool        `arg:"skip_verify" default:"False" doc:"install packages of repositories that are not signed"`
-	Debconf      string      `arg:"debconf" doc:"path or URL of a file with answers for debconf, which are set first"`
-	_            value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
-	_            value.Value `arg:"sources,list" doc:"package files: mappings of a name to a path or URL; name is ignored"`
-	Reinstall    bool        `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
-	Downloadonly bool        `arg:"downloadonly" default:"False" doc:"only download the packages"`
-	IgnoreEpoch  bool        `arg:"ignore_epoch" default:"False" doc:"ignore the epoch when versions are compared"`
-	_            string      `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"`
-	_            bool        `arg:"install_recommends,kw" doc:"whether to install recommended packages; default: what apt is configured to do"`
-	_            bool        `arg:"only_upgrade,kw" default:"False" doc:"only upgrade packages that are installed"`
-	UpdateHolds  bool        `arg:"update_holds,kw" default:"False" doc:"do not log that held packages are changed; they are held again afterwards in any case"`
-	_            bool        `arg:"normalize,kw" default:"True" doc:"strip the architecture of the machine from names"`
-	_            string      `arg:"saltenv,kw" doc:"environment of salt:// URLs"`
-	_            string      `arg:"repo,kw" doc:"old name of fromrepo"`
+	Name              string        `arg:"name" doc:"name of the package, or several with commas between them"`
+	Refresh           bool          `arg:"refresh" default:"False" doc:"refresh the lists of apt first, unless they have all versions that are asked for"`
+	Fromrepo          string        `arg:"fromrepo" doc:"release to take packages from, such as stable or bookworm-backports"`
+	SkipVerify        bool          `arg:"skip_verify" default:"False" doc:"install packages of repositories that are not signed"`
+	Debconf           string        `arg:"debconf" doc:"path or URL of a file with answers for debconf, which are set first"`
+	Pkgs              []value.Value `arg:"pkgs" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
+	Sources           []value.Value `arg:"sources" doc:"package files: mappings of a name to a path or URL; name is ignored"`
+	Reinstall         bool          `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
+	Downloadonly      bool          `arg:"downloadonly" default:"False" doc:"only download the packages"`
+	IgnoreEpoch       bool          `arg:"ignore_epoch" default:"False" doc:"ignore the epoch when versions are compared"`
+	Version           string        `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"`
+	InstallRecommends fun.Opt[bool] `arg:"install_recommends,kw" doc:"whether to install recommended packages; default: what apt is configured to do"`
+	OnlyUpgrade       bool          `arg:"only_upgrade,kw" default:"False" doc:"only upgrade packages that are installed"`
+	UpdateHolds       bool          `arg:"update_holds,kw" default:"False" doc:"do not log that held packages are changed; they are held again afterwards in any case"`
+	Normalize         bool          `arg:"normalize,kw" default:"True" doc:"strip the architecture of the machine from names"`
+	Saltenv           string        `arg:"saltenv,kw" doc:"environment of salt:// URLs"`
+	Repo              string        `arg:"repo,kw" doc:"old name of fromrepo"`
 	changeArgs
 	envArgs
 	_ fun.Kwargs
@@ -97,9 +98,9 @@ func environment(v value.Value) *value.Map {
 // find works out what is to be installed, and refreshes apt's lists where that is
 // wished.
 func (i *installation) find(ctx context.Context) error {
-	c := i.c
-	req := pkg.Request{Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
-	if c.Bool("normalize") {
+	a, c := i.a, i.c
+	req := pkg.Request{Name: a.Name, Version: a.Version, Pkgs: a.Pkgs, Sources: a.Sources, SaltEnv: a.Saltenv}
+	if a.Normalize {
 		req.Normalize = func(n string) string { return normalize(c.Env, n) }
 	}
 	if len(req.Pkgs) > 0 && len(req.Sources) > 0 {
@@ -111,7 +112,7 @@ func (i *installation) find(ctx context.Context) error {
 		if err != nil {
 			return pkg.AsCommandError(err)
 		}
-		if err := i.before(ctx, c.Bool("refresh") && len(sources) > 0); err != nil {
+		if err := i.before(ctx, a.Refresh && len(sources) > 0); err != nil {
 			return err
 		}
 		return i.findFiles(ctx, sources)
@@ -125,7 +126,7 @@ func (i *installation) find(ctx context.Context) error {
 			return err
 		}
 	}
-	due := c.Bool("refresh") && len(list) > 0
+	due := a.Refresh && len(list) > 0
 	if due {
 		if due, err = i.outdated(ctx, list); err != nil {
 			return err
@@ -140,7 +141,7 @@ func (i *installation) find(ctx context.Context) error {
 // before notes what is installed.
 func (i *installation) before(ctx context.Context, refresh bool) (err error) {
 	if refresh {
-		if err := i.refreshFor(ctx, i.c, &i.a.changeArgs); err != nil {
+		if err := i.refreshFor(ctx, &i.a.changeArgs); err != nil {
 			return err
 		}
 	}
@@ -261,31 +262,28 @@ func (i *installation) add(name, version, word string) {
 
 // options are apt-get's, before the command.
 func (i *installation) options() []string {
-	c := i.c
-	argv := append([]string{"apt-get", "-q", "-y"}, confOptions(c)...)
-	if c.Bool("force_yes") {
+	a := i.a
+	argv := append([]string{"apt-get", "-q", "-y"}, a.confOptions()...)
+	if a.ForceYes {
 		argv = append(argv, forceYes...)
 	}
-	if !c.IsNone("install_recommends") {
-		if c.Bool("install_recommends") {
+	if a.InstallRecommends.Given {
+		if a.InstallRecommends.V {
 			argv = append(argv, "--install-recommends")
 		} else {
 			argv = append(argv, "--no-install-recommends")
 		}
 	}
-	if c.Bool("only_upgrade") {
+	if a.OnlyUpgrade {
 		argv = append(argv, "--only-upgrade")
 	}
-	if c.Bool("skip_verify") {
+	if a.SkipVerify {
 		argv = append(argv, "--allow-unauthenticated")
 	}
-	if c.Bool("downloadonly") {
+	if a.Downloadonly {
 		argv = append(argv, "--download-only")
 	}
-	repo := c.Str("fromrepo")
-	if repo == "" {
-		repo = c.Str("repo")
-	}
+	repo := cmp.Or(a.Fromrepo, a.Repo)
 	if repo != "" && !i.files {
 		argv = append(argv, "-t", repo)
 	}
@@ -296,8 +294,8 @@ func (i *installation) options() []string {
 var forceYes = []string{"--allow-downgrades", "--allow-remove-essential", "--allow-change-held-packages", "--allow-unauthenticated"}
 
 // confOptions say which configuration files stay.
-func confOptions(c *fun.Call) []string {
-	if c.Bool("force_conf_new") {
+func (a *changeArgs) confOptions() []string {
+	if a.ForceConfNew {
 		return []string{"-o", "DPkg::Options::=--force-confnew"}
 	}
 	return []string{"-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef"}

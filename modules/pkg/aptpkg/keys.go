@@ -31,21 +31,11 @@ type keys struct {
 // given reports whether there is a key to import.
 func (k *keys) given() bool { return len(k.ids) > 0 || k.url != "" || k.text != "" }
 
-func keysOf(c *fun.Call) *keys {
-	str := func(name string) string {
-		if !c.Declares(name) {
-			return ""
-		}
-		return c.Str(name)
-	}
-	k := &keys{
-		server: str("keyserver"), url: str("key_url"), text: str("key_text"), saltenv: str("saltenv"),
-		aptKey: c.Bool("aptkey") && machine.Has(c.Env.Host, "apt-key"), ruled: !c.Bool("aptkey"),
-	}
-	if c.Declares("keyid") {
-		for _, id := range c.List("keyid") {
-			k.ids = append(k.ids, keyID(id))
-		}
+// newKeys returns the keys of some IDs. aptKey says whether apt-key may be used.
+func newKeys(c *fun.Call, aptKey bool, ids ...value.Value) *keys {
+	k := &keys{aptKey: aptKey && machine.Has(c.Env.Host, "apt-key"), ruled: !aptKey}
+	for _, id := range ids {
+		k.ids = append(k.ids, keyID(id))
 	}
 	return k
 }
@@ -389,7 +379,7 @@ func (a *apt) keyFiles(dir string) ([]string, error) {
 
 // keyDir returns the directory that an argument names. ok is false where it is
 // needed and not there.
-func (a *apt) keyDir(c *fun.Call, args *keyDirArg, aptKey bool) (dir string, ok bool) {
+func (a *apt) keyDir(args *keyDirArg, aptKey bool) (dir string, ok bool) {
 	if dir = args.Keydir; dir == "" {
 		dir = keyringDir
 	}
@@ -411,8 +401,8 @@ type getRepoKeysArgs struct {
 
 func getRepoKeys(ctx context.Context, c *fun.Call, args *getRepoKeysArgs) (fun.Result, error) {
 	a := newApt(c)
-	k := keysOf(c)
-	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
+	k := newKeys(c, args.AptKey)
+	dir, ok := a.keyDir(&args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}
@@ -443,11 +433,11 @@ func (a *apt) repoKeys(ctx context.Context, aptKey bool, dir string) (*value.Map
 }
 
 type addRepoKeyArgs struct {
-	Path string      `arg:"path" doc:"path or URL of a file with the key"`
-	Text string      `arg:"text" doc:"the key as text"`
-	_    string      `arg:"keyserver" doc:"server that has the key"`
-	_    value.Value `arg:"keyid" doc:"ID or fingerprint of the key"`
-	_    string      `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	Path      string        `arg:"path" doc:"path or URL of a file with the key"`
+	Text      string        `arg:"text" doc:"the key as text"`
+	Keyserver string        `arg:"keyserver" doc:"server that has the key"`
+	Keyid     []value.Value `arg:"keyid,any" doc:"ID or fingerprint of the key"`
+	Saltenv   string        `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
 	aptKeyArg
 	keyDirArg
 	Keyfile string `arg:"keyfile,path" doc:"name of the keyring; needed for a key of a keyserver"`
@@ -457,8 +447,9 @@ type addRepoKeyArgs struct {
 // addRepoKey imports a key. Salt: salt/modules/aptpkg.py add_repo_key.
 func addRepoKey(ctx context.Context, c *fun.Call, args *addRepoKeyArgs) (fun.Result, error) {
 	a := newApt(c)
-	k := keysOf(c)
-	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
+	k := newKeys(c, args.AptKey, args.Keyid...)
+	k.server, k.saltenv = args.Keyserver, args.Saltenv
+	dir, ok := a.keyDir(&args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}
@@ -517,8 +508,8 @@ type delRepoKeyArgs struct {
 // delRepoKey removes a key. Salt: salt/modules/aptpkg.py del_repo_key.
 func delRepoKey(ctx context.Context, c *fun.Call, args *delRepoKeyArgs) (fun.Result, error) {
 	a := newApt(c)
-	k := keysOf(c)
-	dir, ok := a.keyDir(c, &args.keyDirArg, k.aptKey)
+	k := newKeys(c, args.AptKey, fun.ItemsOf(args.Keyid)...)
+	dir, ok := a.keyDir(&args.keyDirArg, k.aptKey)
 	if !ok {
 		return fun.Value(false)
 	}

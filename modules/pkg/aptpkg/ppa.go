@@ -74,7 +74,7 @@ func (p *ppa) keyring() string { return keyringDir + "/" + p.owner + "-" + p.nam
 
 // addPPA adds a public archive by apt-add-repository. done is false where that is
 // missing or cannot be used.
-func (a *apt) addPPA(ctx context.Context, c *fun.Call, args *modRepoArgs, d *definition) (res fun.Result, done bool, err error) {
+func (a *apt) addPPA(ctx context.Context, args *modRepoArgs, d *definition) (res fun.Result, done bool, err error) {
 	repo := "ppa:" + d.ppa.owner + "/" + d.ppa.name
 	if d.ppa.auth != "" || !machine.Has(a.env.Host, "apt-add-repository") {
 		return fun.Result{}, false, nil

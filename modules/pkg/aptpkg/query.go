@@ -103,7 +103,7 @@ type latestVersionArgs struct {
 }
 
 func latestVersion(ctx context.Context, c *fun.Call, args *latestVersionArgs) (fun.Result, error) {
-	if args.Rest.Map.Has("repo") {
+	if args.Rest.Has("repo") {
 		return fun.Result{}, &fun.InvocationError{Msg: "The 'repo' argument is invalid, use 'fromrepo' instead"}
 	}
 	wanted := names(c)
@@ -244,8 +244,8 @@ func listUpgrades(ctx context.Context, c *fun.Call, args *listUpgradesArgs) (fun
 			return fun.Result{}, err
 		}
 	}
-	argv := []string{"apt-get", "--just-print", upgradeCommand(c, args.DistUpgrade)}
-	if !!args.Fromrepo.Given {
+	argv := []string{"apt-get", "--just-print", upgradeCommand(args.DistUpgrade)}
+	if args.Fromrepo.Given {
 		argv = append(argv, "-o", "APT::Default-Release="+args.Fromrepo.V)
 	}
 	out, err := a.query(ctx, argv...)
@@ -271,7 +271,7 @@ func listUpgrades(ctx context.Context, c *fun.Call, args *listUpgradesArgs) (fun
 	return a.result(ret)
 }
 
-func upgradeCommand(c *fun.Call, distUpgrade bool) string {
+func upgradeCommand(distUpgrade bool) string {
 	if distUpgrade {
 		return "dist-upgrade"
 	}

@@ -106,7 +106,7 @@ func (a *apt) update(ctx context.Context) (out dpkg.Output, ret *value.Map, fail
 
 // refreshFor refreshes for a function that installs or upgrades, by its argument
 // cache_valid_time.
-func (a *apt) refreshFor(ctx context.Context, c *fun.Call, args *changeArgs) error {
+func (a *apt) refreshFor(ctx context.Context, args *changeArgs) error {
 	_, err := a.refresh(ctx, args.CacheValidTime, false)
 	return err
 }

@@ -179,7 +179,7 @@ type upgradeArgs struct {
 func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, error) {
 	a := newApt(c)
 	if args.Refresh {
-		if err := a.refreshFor(ctx, c, &args.changeArgs); err != nil {
+		if err := a.refreshFor(ctx, &args.changeArgs); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -191,7 +191,7 @@ func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, e
 	if err != nil {
 		return fun.Result{}, err
 	}
-	argv := append([]string{"apt-get", "-q", "-y"}, confOptions(c)...)
+	argv := append([]string{"apt-get", "-q", "-y"}, args.confOptions()...)
 	if args.ForceYes {
 		argv = append(argv, forceYes...)
 	}
@@ -208,7 +208,7 @@ func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, e
 		argv = append(argv, "-t", repo)
 	}
 	if !args.Pkgs.Given {
-		argv = append(argv, upgradeCommand(c, args.DistUpgrade))
+		argv = append(argv, upgradeCommand(args.DistUpgrade))
 	} else {
 		list, err := pkg.Repack(args.Pkgs.V, func(n string) string { return normalize(c.Env, n) })
 		if err != nil {

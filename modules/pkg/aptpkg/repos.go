@@ -244,7 +244,7 @@ func expandRepoDef(_ context.Context, c *fun.Call, a *expandRepoDefArgs) (fun.Re
 	}
 	e := d.entry
 	e.File, e.Comment = aptsources.Main, ""
-	applyArgs(c, &a.entryArgs, &e)
+	applyArgs(&a.entryArgs, &e)
 	m := repoMap(&e)
 	m.Delete("enabled")
 	m.Set("line", e.String())
@@ -252,11 +252,11 @@ func expandRepoDef(_ context.Context, c *fun.Call, a *expandRepoDefArgs) (fun.Re
 }
 
 // applyArgs sets what the arguments of mod_repo say of an entry.
-func applyArgs(c *fun.Call, a *entryArgs, e *aptsources.Entry) {
-	if !!a.Comps.Given {
+func applyArgs(a *entryArgs, e *aptsources.Entry) {
+	if a.Comps.Given {
 		e.Comps = stripped(a.Comps.V)
 	}
-	if !!a.Architectures.Given {
+	if a.Architectures.Given {
 		e.Archs = stripped(a.Architectures.V)
 	}
 	if dist := a.Dist; dist != "" {
@@ -269,9 +269,9 @@ func applyArgs(c *fun.Call, a *entryArgs, e *aptsources.Entry) {
 		e.SignedBy = a.Signedby
 	}
 	switch {
-	case !!a.Disabled.Given:
+	case a.Disabled.Given:
 		e.Disabled = a.Disabled.V
-	case !!a.Enabled.Given:
+	case a.Enabled.Given:
 		e.Disabled = !a.Enabled.V
 	}
 }
@@ -288,17 +288,17 @@ func stripped(words []string) []string {
 
 type modRepoArgs struct {
 	definitionArg
-	_ string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
+	Saltenv string `arg:"saltenv" default:"base" doc:"environment of a salt:// URL"`
 	aptKeyArg
 	ppaAuthArg
 	File        string            `arg:"file,kw,path" doc:"file that the entry is to be in; default: where it is, else /etc/apt/sources.list"`
 	CleanFile   bool              `arg:"clean_file,kw" default:"False" doc:"remove all else from the file"`
 	Consolidate bool              `arg:"consolidate,kw" default:"False" doc:"join the entries of all one-line files in /etc/apt/sources.list"`
 	Comments    fun.Opt[[]string] `arg:"comments,kw" doc:"comments at the end of the entry"`
-	_           value.Value       `arg:"keyid,kw" doc:"IDs of keys to import from keyserver"`
-	_           string            `arg:"keyserver,kw" doc:"server that has the keys"`
-	_           string            `arg:"key_url,kw" doc:"path or URL of a key to import"`
-	_           string            `arg:"key_text,kw" doc:"a key to import, as text"`
+	Keyid       []value.Value     `arg:"keyid,kw,any" doc:"IDs of keys to import from keyserver"`
+	Keyserver   string            `arg:"keyserver,kw" doc:"server that has the keys"`
+	KeyURL      string            `arg:"key_url,kw" doc:"path or URL of a key to import"`
+	KeyText     string            `arg:"key_text,kw" doc:"a key to import, as text"`
 	Refresh     bool              `arg:"refresh,kw" default:"True" doc:"refresh the lists of packages"`
 	RefreshDB   fun.Opt[bool]     `arg:"refresh_db,kw" doc:"the same as refresh, which it overrides"`
 	entryArgs
@@ -318,9 +318,10 @@ func modRepo(ctx context.Context, c *fun.Call, args *modRepoArgs) (fun.Result, e
 	if err := checkRepoArgs(c, args); err != nil {
 		return fun.Result{}, err
 	}
-	keys, file := keysOf(c), args.File
+	keys, file := newKeys(c, args.AptKey, args.Keyid...), args.File
+	keys.server, keys.url, keys.text, keys.saltenv = args.Keyserver, args.KeyURL, args.KeyText, args.Saltenv
 	if d.ppa != nil {
-		if res, done, err := a.addPPA(ctx, c, args, d); done || err != nil {
+		if res, done, err := a.addPPA(ctx, args, d); done || err != nil {
 			return res, err
 		}
 		if err := d.ppa.describe(ctx, c, keys); err != nil {
@@ -339,7 +340,7 @@ func modRepo(ctx context.Context, c *fun.Call, args *modRepoArgs) (fun.Result, e
 	if err := a.importKeys(ctx, keys, d.entry.SignedBy); err != nil {
 		return fun.Result{}, err
 	}
-	e, err := a.edit(ctx, c, args, d, file)
+	e, err := a.edit(ctx, args, d, file)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -358,10 +359,15 @@ func (d *definition) name(repo string) string {
 // checkRepoArgs refuses text that would end the line of an entry, or become
 // another part of it.
 func checkRepoArgs(c *fun.Call, a *modRepoArgs) error {
-	for _, name := range []string{"dist", "uri", "signedby", "comps", "architectures"} {
-		for _, s := range c.Strings(name) {
+	for _, arg := range []struct {
+		name  string
+		texts []string
+	}{
+		{"dist", []string{a.Dist}}, {"uri", []string{a.URI}}, {"signedby", []string{a.Signedby}}, {"comps", a.Comps.V}, {"architectures", a.Architectures.V},
+	} {
+		for _, s := range arg.texts {
 			if strings.ContainsAny(s, " \t\r\n\x00#[]") && strings.TrimSpace(s) != "" {
-				return &fun.InvocationError{Msg: name + " cannot have " + value.Repr(s), Arg: name}
+				return &fun.InvocationError{Msg: arg.name + " cannot have " + value.Repr(s), Arg: arg.name}
 			}
 		}
 	}
@@ -380,14 +386,14 @@ func checkRepoArgs(c *fun.Call, a *modRepoArgs) error {
 }
 
 // comment joins the argument comments. Salt: salt/utils/pkg/deb.py combine_comments.
-func comment(c *fun.Call, a *modRepoArgs) string {
+func comment(a *modRepoArgs) string {
 	words := a.Comments.V
 	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ").Replace(strings.Join(words, " ")))
 }
 
 // edit changes the lists as mod_repo is asked to, and refreshes them. It returns
 // the entry, whose Line is the one before the change.
-func (a *apt) edit(ctx context.Context, c *fun.Call, args *modRepoArgs, d *definition, file string) (*aptsources.Entry, error) {
+func (a *apt) edit(ctx context.Context, args *modRepoArgs, d *definition, file string) (*aptsources.Entry, error) {
 	defer textfile.Lock(a.env, aptsources.Main)()
 	s, err := aptsources.Read(a.env.Host, file)
 	if err != nil {
@@ -400,7 +406,7 @@ func (a *apt) edit(ctx context.Context, c *fun.Call, args *modRepoArgs, d *defin
 		s.Consolidate()
 	}
 	want := d.entry
-	applyArgs(c, &args.entryArgs, &want)
+	applyArgs(&args.entryArgs, &want)
 	e := d.target(s.Entries, &want, file)
 	if e == nil {
 		e = &want
@@ -411,20 +417,20 @@ func (a *apt) edit(ctx context.Context, c *fun.Call, args *modRepoArgs, d *defin
 		inherit(s.Entries, e)
 		s.Add(e)
 	} else {
-		change(c, args, e, &want, d.ppa != nil)
+		change(args, e, &want, d.ppa != nil)
 	}
 	if want.SignedBy != "" && !e.Disabled {
 		agree(s.Entries, e)
 	}
-	if !!args.Comments.Given {
-		e.Comment = comment(c, args)
+	if args.Comments.Given {
+		e.Comment = comment(args)
 	}
 	done, err := s.Save(a.env.Host)
 	if err != nil {
 		return nil, err
 	}
 	refresh := args.Refresh
-	if !!args.RefreshDB.Given {
+	if args.RefreshDB.Given {
 		refresh = args.RefreshDB.V
 	}
 	if refresh {
@@ -453,7 +459,7 @@ func (d *definition) target(list []*aptsources.Entry, want *aptsources.Entry, fi
 }
 
 // change makes an entry what is wanted. What is not named stays.
-func change(c *fun.Call, a *modRepoArgs, e, want *aptsources.Entry, isPPA bool) {
+func change(a *modRepoArgs, e, want *aptsources.Entry, isPPA bool) {
 	if !isPPA || a.URI != "" {
 		e.URI = want.URI
 	}
@@ -464,7 +470,7 @@ func change(c *fun.Call, a *modRepoArgs, e, want *aptsources.Entry, isPPA bool) 
 	if want.SignedBy != "" {
 		e.SignedBy = want.SignedBy
 	}
-	if !!a.Disabled.Given || !!a.Enabled.Given {
+	if a.Disabled.Given || a.Enabled.Given {
 		e.Disabled = want.Disabled
 	}
 	for _, o := range want.Options {

@@ -217,19 +217,19 @@ func held(env *fun.Env) ([]string, error) {
 
 // holdGiven are the arguments of hold and unhold.
 type holdGiven struct {
-	holdArgs
+	pkg.HoldArgs
 	_ fun.Kwargs
 }
 
-func hold(ctx context.Context, c *fun.Call, _ *holdGiven) (fun.Result, error) {
-	return changeHolds(ctx, c, holdWords{
+func hold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
+	return changeHolds(ctx, c, a, holdWords{
 		want: "hold", same: "Package %s is already set to be held.",
 		test: "Package %s is set to be held.", done: "Package %s is now being held.", unknown: "Package %s is not known to dpkg, which cannot hold it.",
 	})
 }
 
-func unhold(ctx context.Context, c *fun.Call, _ *holdGiven) (fun.Result, error) {
-	return changeHolds(ctx, c, holdWords{
+func unhold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
+	return changeHolds(ctx, c, a, holdWords{
 		want: "install", same: "Package %s is already set not to be held.",
 		test: "Package %s is set not to be held.", done: "Package %s is no longer being held.", unknown: "Package %s does not have a state.",
 	})
@@ -238,8 +238,8 @@ func unhold(ctx context.Context, c *fun.Call, _ *holdGiven) (fun.Result, error) 
 // holdWords are what hold and unhold say.
 type holdWords struct{ want, same, test, done, unknown string }
 
-func changeHolds(ctx context.Context, c *fun.Call, w holdWords) (fun.Result, error) {
-	list, err := pkg.HoldNames(c)
+func changeHolds(ctx context.Context, c *fun.Call, args *holdGiven, w holdWords) (fun.Result, error) {
+	list, err := args.Names()
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -24,7 +24,7 @@ type envArgs struct {
 type changeArgs struct {
 	_              fun.Arguments
 	CacheValidTime float64 `arg:"cache_valid_time,kw,duration" default:"0" unit:"s" doc:"do not refresh if the lists of apt are younger than this"`
-	_              bool    `arg:"force_conf_new,kw" default:"False" doc:"replace changed configuration files by those of the new version; default: keep them"`
+	ForceConfNew   bool    `arg:"force_conf_new,kw" default:"False" doc:"replace changed configuration files by those of the new version; default: keep them"`
 	ForceYes       bool    `arg:"force_yes,kw" default:"False" doc:"also downgrade, remove essential packages, change held packages and install unsigned ones"`
 }
 
@@ -33,13 +33,6 @@ type latestArgs struct {
 	repoArg
 	cacheArg
 	ShowInstalled bool `arg:"show_installed,kw" default:"False" doc:"return the version of packages that are up to date, too, rather than an empty string"`
-}
-
-type holdArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name" doc:"name of the package"`
-	_ value.Value `arg:"pkgs,list" doc:"names of several packages"`
-	_ value.Value `arg:"sources,list" doc:"mappings of a name to a package file; the names count"`
 }
 
 type removeArgs struct {
@@ -60,8 +53,8 @@ type ppaAuthArg struct {
 }
 
 type aptKeyArg struct {
-	_ fun.Arguments
-	_ bool `arg:"aptkey" default:"True" doc:"use apt-key where it is there; False: keyrings"`
+	_      fun.Arguments
+	AptKey bool `arg:"aptkey" default:"True" doc:"use apt-key where it is there; False: keyrings"`
 }
 
 type keyDirArg struct {

@@ -28,7 +28,7 @@ type installArgs struct {
 
 // install installs packages. Salt: salt/modules/pacmanpkg.py install.
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
-	p := newPacman(c)
+	p := newPacman(c, a.Root)
 	req := pkg.Request{Name: a.Name, Version: a.Version, Pkgs: a.Pkgs, Sources: a.Sources, SaltEnv: a.Saltenv}
 	if len(req.Pkgs) > 0 && len(req.Sources) > 0 {
 		return fun.Result{}, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
@@ -218,7 +218,7 @@ type upgradeArgs struct {
 }
 
 func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
-	p := newPacman(c)
+	p := newPacman(c, a.Root)
 	args := []string{"-Su", "--noprogressbar", "--noconfirm"}
 	if a.Refresh {
 		pkg.Refreshed(c.Env)
@@ -258,7 +258,7 @@ func purge(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error)
 }
 
 func uninstall(ctx context.Context, c *fun.Call, a *removeGiven, how string) (fun.Result, error) {
-	p := newPacman(c)
+	p := newPacman(c, a.Root)
 	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs}
 	list, err := req.ToRemove(c.Env)
 	if err != nil {

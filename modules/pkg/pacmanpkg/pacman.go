@@ -35,13 +35,7 @@ type pacman struct {
 	root string
 }
 
-func newPacman(c *fun.Call) *pacman {
-	p := &pacman{env: c.Env}
-	if c.Declares("root") {
-		p.root = c.Str("root")
-	}
-	return p
-}
+func newPacman(c *fun.Call, root string) *pacman { return &pacman{env: c.Env, root: root} }
 
 // argv returns the command line of pacman.
 func (p *pacman) argv(args []string) []string {
@@ -129,7 +123,7 @@ func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, er
 	if a.Removed || a.PurgeDesired { // pacman knows neither
 		return fun.Value(value.NewMap(0))
 	}
-	m, err := newPacman(c).installed(ctx)
+	m, err := newPacman(c, a.Root).installed(ctx)
 	if err == nil && !a.VersionsAsList {
 		pkg.Stringify(m)
 	}
@@ -147,7 +141,7 @@ func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, erro
 	if len(wanted) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	m, err := newPacman(c).installed(ctx)
+	m, err := newPacman(c, "").installed(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -181,7 +175,7 @@ func latestVersion(ctx context.Context, c *fun.Call, a *latestVersionArgs) (fun.
 	if len(wanted) == 0 {
 		return fun.Value("")
 	}
-	m, err := newPacman(c).latest(ctx, wanted, a.Refresh)
+	m, err := newPacman(c, a.Root).latest(ctx, wanted, a.Refresh)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -235,7 +229,7 @@ type upgradeAvailableArgs struct {
 }
 
 func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs) (fun.Result, error) {
-	m, err := newPacman(c).latest(ctx, []string{a.Name}, a.Refresh)
+	m, err := newPacman(c, "").latest(ctx, []string{a.Name}, a.Refresh)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -243,7 +237,7 @@ func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs)
 }
 
 func listUpgrades(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
-	p := newPacman(c)
+	p := newPacman(c, a.Root)
 	if a.Refresh {
 		if _, err := p.refresh(ctx); err != nil {
 			return fun.Result{}, err
@@ -272,8 +266,8 @@ type refreshDBArgs struct {
 	_ fun.Kwargs
 }
 
-func refreshDB(ctx context.Context, c *fun.Call, _ *refreshDBArgs) (fun.Result, error) {
-	m, err := newPacman(c).refresh(ctx)
+func refreshDB(ctx context.Context, c *fun.Call, a *refreshDBArgs) (fun.Result, error) {
+	m, err := newPacman(c, a.Root).refresh(ctx)
 	return fun.Result{Value: m}, err
 }
 
@@ -314,7 +308,7 @@ type listRepoPkgsArgs struct {
 }
 
 func listRepoPkgs(ctx context.Context, c *fun.Call, a *listRepoPkgsArgs) (fun.Result, error) {
-	p := newPacman(c)
+	p := newPacman(c, "")
 	if a.Refresh {
 		if _, err := p.refresh(ctx); err != nil {
 			return fun.Result{}, err
@@ -369,7 +363,7 @@ func groups(text string) *value.Map {
 }
 
 func groupList(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	p := newPacman(c)
+	p := newPacman(c, "")
 	all, err := p.query(ctx, "-Sgg")
 	if err != nil {
 		return fun.Result{}, err
@@ -421,7 +415,7 @@ func (p *pacman) group(ctx context.Context, name string) ([]string, error) {
 }
 
 func groupInfo(ctx context.Context, c *fun.Call, a *groupArg) (fun.Result, error) {
-	members, err := newPacman(c).group(ctx, a.Name)
+	members, err := newPacman(c, "").group(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -429,7 +423,7 @@ func groupInfo(ctx context.Context, c *fun.Call, a *groupArg) (fun.Result, error
 }
 
 func groupDiff(ctx context.Context, c *fun.Call, a *groupArg) (fun.Result, error) {
-	p := newPacman(c)
+	p := newPacman(c, "")
 	members, err := p.group(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
@@ -462,7 +456,7 @@ type fileListArgs struct {
 }
 
 func fileList(ctx context.Context, c *fun.Call, _ *fileListArgs) (fun.Result, error) {
-	pkgs, faults, err := newPacman(c).files(ctx, pkg.Names(c))
+	pkgs, faults, err := newPacman(c, "").files(ctx, pkg.Names(c))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -474,7 +468,7 @@ func fileList(ctx context.Context, c *fun.Call, _ *fileListArgs) (fun.Result, er
 }
 
 func fileDict(ctx context.Context, c *fun.Call, _ *fileListArgs) (fun.Result, error) {
-	pkgs, faults, err := newPacman(c).files(ctx, pkg.Names(c))
+	pkgs, faults, err := newPacman(c, "").files(ctx, pkg.Names(c))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -519,7 +513,7 @@ func owner(ctx context.Context, c *fun.Call, _ *fileListArgs) (fun.Result, error
 	if len(paths) == 0 {
 		return fun.Value("")
 	}
-	p := newPacman(c)
+	p := newPacman(c, "")
 	ret := value.NewMap(len(paths))
 	status := 0
 	for _, f := range paths {

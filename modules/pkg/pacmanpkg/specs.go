@@ -6,13 +6,13 @@ import (
 )
 
 type rootArg struct {
-	_ fun.Arguments
-	_ string `arg:"root,kw,path" doc:"directory of another system"`
+	_    fun.Arguments
+	Root string `arg:"root,kw,path" doc:"directory of another system"`
 }
 
 type dirArg struct {
-	_ fun.Arguments
-	_ string `arg:"root,path" doc:"directory of another system"`
+	_    fun.Arguments
+	Root string `arg:"root,path" doc:"directory of another system"`
 }
 
 type groupArg struct {

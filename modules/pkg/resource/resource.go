@@ -92,7 +92,7 @@ func parseTargets(ctx context.Context, c *fun.Call, a *parseTargetsArgs) (fun.Re
 		Normalize: normalizer(ctx, c, &a.normalizeArg),
 	}
 	nothing := value.Tuple{nil, nil}
-	ids, advisory := a.Rest.Map.Get("advisory_ids")
+	ids, advisory := a.Rest.Get("advisory_ids")
 	switch {
 	case len(req.Pkgs) > 0 && (len(req.Sources) > 0 || advisory):
 		return fun.Value(nothing)
@@ -140,7 +140,7 @@ func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, erro
 	if len(names) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	kw.Set("versions_as_list", true)
 	v, err := pkg.Call(ctx, c.Env, "pkg.list_pkgs", kw)
 	if err != nil {

@@ -56,7 +56,7 @@ func info(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, err := Info(ctx, c.Env, InfoQuery{Names: wanted, Attr: a.Attr, All: a.AllVersions, Root: root(c, a.Root)})
+	m, err := Info(ctx, c.Env, InfoQuery{Names: wanted, Attr: a.Attr, All: a.AllVersions, Root: a.Root})
 	return fun.Result{Value: m}, err
 }
 
@@ -151,7 +151,7 @@ type listGPGKeysArgs struct {
 }
 
 func listGPGKeys(ctx context.Context, c *fun.Call, a *listGPGKeysArgs) (fun.Result, error) {
-	return Keys(ctx, c.Env, a.Info, root(c, a.Root))
+	return Keys(ctx, c.Env, a.Info, a.Root)
 }
 
 // Keys lists the keys that rpm trusts; with their descriptions if info.
@@ -183,7 +183,7 @@ type infoGPGKeyArgs struct {
 }
 
 func infoGPGKey(ctx context.Context, c *fun.Call, a *infoGPGKeyArgs) (fun.Result, error) {
-	m, err := describeKey(ctx, c.Env, a.Key, root(c, a.Root))
+	m, err := describeKey(ctx, c.Env, a.Key, a.Root)
 	return fun.Result{Value: m}, err
 }
 
@@ -234,7 +234,7 @@ type importGPGKeyArgs struct {
 }
 
 func importGPGKey(ctx context.Context, c *fun.Call, a *importGPGKeyArgs) (fun.Result, error) {
-	return ImportKey(ctx, c.Env, a.Key, root(c, a.Root))
+	return ImportKey(ctx, c.Env, a.Key, a.Root)
 }
 
 // ImportKey has rpm trust a key, and returns whether it does.
@@ -252,7 +252,7 @@ func ImportKey(ctx context.Context, env *fun.Env, key, root string) (fun.Result,
 }
 
 func removeGPGKey(ctx context.Context, c *fun.Call, a *infoGPGKeyArgs) (fun.Result, error) {
-	return RemoveKey(ctx, c.Env, a.Key, root(c, a.Root))
+	return RemoveKey(ctx, c.Env, a.Key, a.Root)
 }
 
 // RemoveKey has rpm no longer trust a key, and returns whether that was done.

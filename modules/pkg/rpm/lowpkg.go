@@ -49,9 +49,6 @@ func names(c *fun.Call) ([]string, error) {
 	return list, pkg.CheckNames(list)
 }
 
-// root returns the argument root.
-func root(c *fun.Call, argRoot string) string { return argRoot }
-
 // asking are the options that query packages: all of them where none is named.
 func asking(wanted []string, short string) []string {
 	if len(wanted) == 0 {
@@ -107,7 +104,7 @@ func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, er
 	}
 	m := value.NewMap(0)
 	if len(wanted) == 0 {
-		db, err := Read(ctx, c.Env, root(c, a.Root))
+		db, err := Read(ctx, c.Env, a.Root)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -116,7 +113,7 @@ func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, er
 		}
 		return fun.Value(m)
 	}
-	out, err := Query(ctx, c.Env.Host, root(c, a.Root), slices.Concat([]string{"-q", "--queryformat", `%{NAME} %{VERSION}\n`}, wanted)...)
+	out, err := Query(ctx, c.Env.Host, a.Root, slices.Concat([]string{"-q", "--queryformat", `%{NAME} %{VERSION}\n`}, wanted)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -138,7 +135,7 @@ func fileList(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, er
 	if err != nil {
 		return fun.Result{}, err
 	}
-	out, err := Query(ctx, c.Env.Host, root(c, a.Root), slices.Concat(asking(wanted, "-ql"), wanted)...)
+	out, err := Query(ctx, c.Env.Host, a.Root, slices.Concat(asking(wanted, "-ql"), wanted)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -159,7 +156,7 @@ func fileDict(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, er
 	if err != nil {
 		return fun.Result{}, err
 	}
-	out, err := Query(ctx, c.Env.Host, root(c, a.Root), slices.Concat(asking(wanted, "-q"), []string{"--queryformat", `%{NAME}\n[\t%{FILENAMES}\n]`}, wanted)...)
+	out, err := Query(ctx, c.Env.Host, a.Root, slices.Concat(asking(wanted, "-q"), []string{"--queryformat", `%{NAME}\n[\t%{FILENAMES}\n]`}, wanted)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -190,7 +187,7 @@ func owner(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, error
 	if len(paths) == 0 {
 		return fun.Value("")
 	}
-	m, status, err := Owners(ctx, c.Env, root(c, a.Root), paths)
+	m, status, err := Owners(ctx, c.Env, a.Root, paths)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -277,10 +274,17 @@ func Diff(ctx context.Context, env *fun.Env, file, name string) (string, error) 
 	return strings.TrimRight(value.DecodeReplace(text), "\n"), nil
 }
 
-// VersionCmp is the function version_cmp: of the arguments ver1, ver2 and
-// ignore_epoch.
-func VersionCmp(_ context.Context, c *fun.Call) (fun.Result, error) {
-	return fun.Value(int64(Compare(c.Str("ver1"), c.Str("ver2"), c.Bool("ignore_epoch"))))
+// VersionCmpArgs are the arguments of VersionCmp.
+type VersionCmpArgs struct {
+	_           fun.Arguments
+	Ver1        string `arg:"ver1,required,str|none" doc:"a version"`
+	Ver2        string `arg:"ver2,required,str|none" doc:"another version"`
+	IgnoreEpoch bool   `arg:"ignore_epoch" default:"False" doc:"ignore the epochs"`
+}
+
+// VersionCmp is the function version_cmp.
+func VersionCmp(_ context.Context, _ *fun.Call, a *VersionCmpArgs) (fun.Result, error) {
+	return fun.Value(int64(Compare(a.Ver1, a.Ver2, a.IgnoreEpoch)))
 }
 
 // Compare compares two versions as rpm does: -1, 0 or 1.
@@ -298,7 +302,7 @@ func checksum(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, er
 	}
 	m := value.NewMap(len(files))
 	for _, f := range files {
-		good, err := Valid(ctx, c.Env, root(c, a.Root), f)
+		good, err := Valid(ctx, c.Env, a.Root, f)
 		if err != nil {
 			return fun.Result{}, err
 		}

@@ -78,7 +78,7 @@ func infoInstalled(ctx context.Context, c *fun.Call, a *infoArgs) (fun.Result, e
 	if err != nil {
 		return fun.Result{}, err
 	}
-	q := InfoQuery{Names: wanted, Attr: a.Attr, All: a.AllVersions, Root: root(c, a.Root)}
+	q := InfoQuery{Names: wanted, Attr: a.Attr, All: a.AllVersions, Root: a.Root}
 	m, err := Info(ctx, c.Env, q)
 	if err != nil {
 		return fun.Result{}, err
@@ -231,7 +231,7 @@ type getRepoKeysArgs struct {
 }
 
 func getRepoKeys(ctx context.Context, c *fun.Call, a *getRepoKeysArgs) (fun.Result, error) {
-	return Keys(ctx, c.Env, a.Info, root(c, a.Root))
+	return Keys(ctx, c.Env, a.Info, a.Root)
 }
 
 type addRepoKeyArgs struct {
@@ -261,7 +261,7 @@ func addRepoKey(ctx context.Context, c *fun.Call, a *addRepoKeyArgs) (fun.Result
 		}
 		text = value.DecodeReplace(data)
 	}
-	return ImportKey(ctx, c.Env, text, root(c, a.Root))
+	return ImportKey(ctx, c.Env, text, a.Root)
 }
 
 type delRepoKeyArgs struct {
@@ -271,7 +271,7 @@ type delRepoKeyArgs struct {
 }
 
 func delRepoKey(ctx context.Context, c *fun.Call, a *delRepoKeyArgs) (fun.Result, error) {
-	return RemoveKey(ctx, c.Env, a.Keyid, root(c, a.Root))
+	return RemoveKey(ctx, c.Env, a.Keyid, a.Root)
 }
 
 // ProviderSpecs are the rows of the functions that providers of pkg on systems with

@@ -61,11 +61,6 @@ var specs = []fun.Spec{
 		Name: "verify", Doc: "Compare installed files with rpm's database.\nReturns by path what differs. Without a name, the files of all packages are compared.", Src: "modules/rpm_lowpkg.py verify", Do: verify,
 	},
 	{
-		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/rpm_lowpkg.py version_cmp", Fn: VersionCmp,
-		Args: []fun.Arg{
-			{Name: "ver1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
-			{Name: "ver2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},
-			{Name: "ignore_epoch", Type: fun.Bool, Default: false, Doc: "ignore the epochs"},
-		},
+		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/rpm_lowpkg.py version_cmp", Do: VersionCmp,
 	},
 }

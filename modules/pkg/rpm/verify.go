@@ -86,7 +86,7 @@ func verify(ctx context.Context, c *fun.Call, a *verifyArgs) (fun.Result, error)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, err := Verify(ctx, c.Env, Verification{Names: wanted, Root: root(c, a.Root), Ignore: pkg.Words(a.IgnoreTypes), Options: pkg.Words(a.VerifyOptions)})
+	m, err := Verify(ctx, c.Env, Verification{Names: wanted, Root: a.Root, Ignore: pkg.Words(a.IgnoreTypes), Options: pkg.Words(a.VerifyOptions)})
 	return fun.Result{Value: m}, err
 }
 
@@ -144,17 +144,17 @@ func Verify(ctx context.Context, env *fun.Env, v Verification) (*value.Map, erro
 
 type modifiedGiven struct {
 	rootArg
-	_    bool `arg:"size,kw" doc:"return only files whose size differs (True) or not (False)"`
-	_    bool `arg:"mode,kw" doc:"the same for the mode"`
-	_    bool `arg:"checksum,kw" doc:"the same for the content"`
-	_    bool `arg:"device,kw" doc:"the same for the number of a device"`
-	_    bool `arg:"symlink,kw" doc:"the same for the target of a symbolic link"`
-	_    bool `arg:"owner,kw" doc:"the same for the owner"`
-	_    bool `arg:"group,kw" doc:"the same for the group"`
-	_    bool `arg:"time,kw" doc:"the same for the time of the last change"`
-	_    bool `arg:"capabilities,kw" doc:"the same for the capabilities"`
-	_    fun.Varargs
-	Rest fun.Kwargs
+	Size         value.Value `arg:"size,kw,bool" doc:"return only files whose size differs (True) or not (False)"`
+	Mode         value.Value `arg:"mode,kw,bool" doc:"the same for the mode"`
+	Checksum     value.Value `arg:"checksum,kw,bool" doc:"the same for the content"`
+	Device       value.Value `arg:"device,kw,bool" doc:"the same for the number of a device"`
+	Symlink      value.Value `arg:"symlink,kw,bool" doc:"the same for the target of a symbolic link"`
+	Owner        value.Value `arg:"owner,kw,bool" doc:"the same for the owner"`
+	Group        value.Value `arg:"group,kw,bool" doc:"the same for the group"`
+	Time         value.Value `arg:"time,kw,bool" doc:"the same for the time of the last change"`
+	Capabilities value.Value `arg:"capabilities,kw,bool" doc:"the same for the capabilities"`
+	_            fun.Varargs
+	Rest         fun.Kwargs
 }
 
 func modified(ctx context.Context, c *fun.Call, a *modifiedGiven) (fun.Result, error) {
@@ -163,17 +163,20 @@ func modified(ctx context.Context, c *fun.Call, a *modifiedGiven) (fun.Result, e
 		return fun.Result{}, err
 	}
 	want := value.NewMap(0)
-	for _, f := range flags {
-		if !c.IsNone(f) {
-			want.Set(f, c.Value(f))
+	for k, v := range value.MapOf(
+		"size", a.Size, "mode", a.Mode, "checksum", a.Checksum, "device", a.Device, "symlink", a.Symlink,
+		"owner", a.Owner, "group", a.Group, "time", a.Time, "capabilities", a.Capabilities,
+	).All() {
+		if v != nil {
+			want.Set(k, v)
 		}
 	}
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		if s, _ := k.(string); !strings.HasPrefix(s, "_") {
 			want.Set(k, v)
 		}
 	}
-	return Modified(ctx, c.Env, root(c, a.Root), wanted, want)
+	return Modified(ctx, c.Env, a.Root, wanted, want)
 }
 
 // Modified returns by path which attributes of installed files differ from rpm's

@@ -271,7 +271,7 @@ func groupInstall(ctx context.Context, c *fun.Call, a *groupInstallGiven) (fun.R
 	if len(due) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	kw.Set("pkgs", value.Strings(due...))
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.install", fun.Args{Kw: kw})
 }

@@ -157,25 +157,25 @@ func (y *yum) holdsOrNone(ctx context.Context) ([]string, error) {
 }
 
 type holdGiven struct {
-	holdArgs
+	pkg.HoldArgs
 	_ bool `arg:"normalize" default:"True" doc:"has no effect"`
 	_ fun.Kwargs
 }
 
-func hold(ctx context.Context, c *fun.Call, _ *holdGiven) (fun.Result, error) {
-	return changeHolds(ctx, c, true)
+func hold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
+	return changeHolds(ctx, c, &a.HoldArgs, true)
 }
 
 type unholdArgs struct {
-	holdArgs
+	pkg.HoldArgs
 	_ fun.Kwargs
 }
 
-func unhold(ctx context.Context, c *fun.Call, _ *unholdArgs) (fun.Result, error) {
-	return changeHolds(ctx, c, false)
+func unhold(ctx context.Context, c *fun.Call, a *unholdArgs) (fun.Result, error) {
+	return changeHolds(ctx, c, &a.HoldArgs, false)
 }
 
-func changeHolds(ctx context.Context, c *fun.Call, on bool) (fun.Result, error) {
+func changeHolds(ctx context.Context, c *fun.Call, a *pkg.HoldArgs, on bool) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
@@ -183,7 +183,7 @@ func changeHolds(ctx context.Context, c *fun.Call, on bool) (fun.Result, error) 
 	if err := y.canLock(ctx); err != nil {
 		return fun.Result{}, err
 	}
-	targets, err := pkg.HoldNames(c)
+	targets, err := a.Names()
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -36,20 +36,20 @@ type installation struct {
 }
 
 type installArgs struct {
-	Name         string      `arg:"name" doc:"name of the package, or several with commas between them"`
-	Refresh      bool        `arg:"refresh" default:"False" doc:"fetch the metadata of repositories first"`
-	SkipVerify   bool        `arg:"skip_verify" default:"False" doc:"do not check signatures"`
-	_            value.Value `arg:"pkgs,list" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
-	_            value.Value `arg:"sources,list" doc:"package files: mappings of a name to a path or URL; name is ignored"`
-	Downloadonly bool        `arg:"downloadonly" default:"False" doc:"only download the packages"`
-	Reinstall    bool        `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
-	_            bool        `arg:"normalize" default:"True" doc:"strip the architecture of the machine from names"`
-	UpdateHolds  bool        `arg:"update_holds" default:"False" doc:"change packages that are held, and hold them again"`
-	_            string      `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
-	IgnoreEpoch  bool        `arg:"ignore_epoch" default:"False" doc:"ignore the epoch when versions are compared"`
-	_            string      `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"`
-	SplitArch    bool        `arg:"split_arch,kw" default:"True" doc:"take an architecture at the end of a name for that of the package"`
-	AdvisoryIds  []string    `arg:"advisory_ids,kw" doc:"install the packages of these advisories; an empty list means name"`
+	Name         string            `arg:"name" doc:"name of the package, or several with commas between them"`
+	Refresh      bool              `arg:"refresh" default:"False" doc:"fetch the metadata of repositories first"`
+	SkipVerify   bool              `arg:"skip_verify" default:"False" doc:"do not check signatures"`
+	Pkgs         []value.Value     `arg:"pkgs" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
+	Sources      []value.Value     `arg:"sources" doc:"package files: mappings of a name to a path or URL; name is ignored"`
+	Downloadonly bool              `arg:"downloadonly" default:"False" doc:"only download the packages"`
+	Reinstall    bool              `arg:"reinstall" default:"False" doc:"install packages again that have the wanted version already"`
+	Normalize    bool              `arg:"normalize" default:"True" doc:"strip the architecture of the machine from names"`
+	UpdateHolds  bool              `arg:"update_holds" default:"False" doc:"change packages that are held, and hold them again"`
+	Saltenv      string            `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
+	IgnoreEpoch  bool              `arg:"ignore_epoch" default:"False" doc:"ignore the epoch when versions are compared"`
+	Version      string            `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"`
+	SplitArch    bool              `arg:"split_arch,kw" default:"True" doc:"take an architecture at the end of a name for that of the package"`
+	AdvisoryIds  fun.Opt[[]string] `arg:"advisory_ids,kw" doc:"install the packages of these advisories; an empty list means name"`
 	attrArg
 	repoArgs
 	_ fun.Kwargs
@@ -63,7 +63,7 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 	}
 	i := &installation{yum: y, c: c, a: a, downloads: a.Downloadonly}
 	if a.Refresh {
-		if _, err := y.refresh(ctx, options(c), true); err != nil {
+		if _, err := y.refresh(ctx, a.options(), true); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -90,15 +90,15 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 
 // find works out what is to be installed; due is false where that is nothing.
 func (i *installation) find(ctx context.Context) (due bool, err error) {
-	c := i.c
-	req := pkg.Request{Name: c.Str("name"), Version: c.Str("version"), Pkgs: c.List("pkgs"), Sources: c.List("sources"), SaltEnv: c.Str("saltenv")}
-	if c.Bool("normalize") && c.Bool("split_arch") {
+	a, c := i.a, i.c
+	req := pkg.Request{Name: a.Name, Version: a.Version, Pkgs: a.Pkgs, Sources: a.Sources, SaltEnv: a.Saltenv}
+	if a.Normalize && a.SplitArch {
 		req.Normalize = func(n string) string { return rpm.NormalizeName(c.Env, n) }
 	}
 	switch {
 	case len(req.Pkgs) > 0 && len(req.Sources) > 0:
 		return false, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
-	case !c.IsNone("advisory_ids"):
+	case a.AdvisoryIds.Given:
 		return i.findAdvisories(ctx)
 	case len(req.Sources) > 0:
 		return i.findFiles(ctx, &req)
@@ -120,7 +120,7 @@ func (i *installation) find(ctx context.Context) (due bool, err error) {
 
 // before notes what is there.
 func (i *installation) before(ctx context.Context) (err error) {
-	if i.old, err = i.installedOr(ctx, i.downloads, diffAttr(i.c, i.a.DiffAttr)); err != nil {
+	if i.old, err = i.installedOr(ctx, i.downloads, pkg.Words(i.a.DiffAttr)); err != nil {
 		return err
 	}
 	if i.downloads {
@@ -135,7 +135,7 @@ func (i *installation) before(ctx context.Context) (err error) {
 }
 
 func (i *installation) findAdvisories(ctx context.Context) (bool, error) {
-	ids := i.a.AdvisoryIds
+	ids := i.a.AdvisoryIds.V
 	if len(ids) == 0 {
 		ids = []string{i.a.Name}
 	}
@@ -194,7 +194,7 @@ func (i *installation) findNamed(ctx context.Context, list []pkg.Target) error {
 	available := value.NewMap(0)
 	if len(open) > 0 {
 		var err error
-		if available, err = i.available(ctx, i.c, &i.a.repoArgs, repoQuery{patterns: open, strict: true}); err != nil {
+		if available, err = i.available(ctx, &i.a.repoArgs, repoQuery{patterns: open, strict: true}); err != nil {
 			return err
 		}
 	}
@@ -301,7 +301,7 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 		return nil, err
 	}
 	var common []string
-	common = append(common, options(i.c)...)
+	common = append(common, i.a.options()...)
 	if i.a.SkipVerify {
 		common = append(common, "--nogpgcheck")
 	}
@@ -343,7 +343,7 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 		}
 		restore()
 	}
-	now, err := i.installedOr(ctx, i.downloads, diffAttr(i.c, i.a.DiffAttr))
+	now, err := i.installedOr(ctx, i.downloads, pkg.Words(i.a.DiffAttr))
 	if err != nil {
 		return nil, err
 	}
@@ -425,7 +425,7 @@ func (i *installation) hint(ctx context.Context) string {
 			continue
 		}
 		w := slices.Concat(i.targets, i.down)[n]
-		all, err := i.available(ctx, i.c, &i.a.repoArgs, repoQuery{patterns: []string{w.name}, strict: true})
+		all, err := i.available(ctx, &i.a.repoArgs, repoQuery{patterns: []string{w.name}, strict: true})
 		if err != nil || w.name == w.text {
 			return ""
 		}
@@ -471,7 +471,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error
 			}
 		}
 		for _, n := range names {
-			if w := y.removable(c, a, old, n, t.Version); w != "" {
+			if w := y.removable(a, old, n, t.Version); w != "" {
 				targets = append(targets, w)
 			}
 		}
@@ -499,7 +499,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error
 
 // removable returns the word by which an installed package is removed; "" where it is
 // not installed, or not in the version that is asked for.
-func (y *yum) removable(c *fun.Call, args *removeGiven, old *value.Map, name, version string) string {
+func (y *yum) removable(args *removeGiven, old *value.Map, name, version string) string {
 	switch {
 	case !old.Has(name):
 		return ""
@@ -515,17 +515,52 @@ func (y *yum) removable(c *fun.Call, args *removeGiven, old *value.Map, name, ve
 	return base + "-" + pkgversion.IgnoreEpoch(version) + arch
 }
 
-func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
+// upgradeList are the arguments of upgrade and update about what is upgraded.
+type upgradeList struct {
+	_            fun.Arguments
+	Name         string        `arg:"name" doc:"upgrade only this package, or several with commas between them"`
+	Pkgs         []value.Value `arg:"pkgs" doc:"upgrade only these packages; name is ignored"`
+	Refresh      bool          `arg:"refresh" default:"True" doc:"fetch the metadata of repositories first"`
+	SkipVerify   bool          `arg:"skip_verify" default:"False" doc:"do not check signatures"`
+	Normalize    bool          `arg:"normalize" default:"True" doc:"strip the architecture of the machine from names"`
+	Minimal      bool          `arg:"minimal" default:"False" doc:"upgrade only to the next version that fixes a fault"`
+	Downloadonly bool          `arg:"downloadonly,kw" default:"False" doc:"only download the packages"`
+}
+
+type updateArgs struct {
+	upgradeList
+	Obsoletes bool `arg:"obsoletes" default:"False" doc:"replace packages by those that make them obsolete"`
+	attrArg
+	repoArgs
+	_ fun.Kwargs
+}
+
+func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
+	return upgradeAll(ctx, c, &a.upgradeList, a.options(), a.Obsoletes, pkg.Words(a.DiffAttr))
+}
+
+type upgradeArgs struct {
+	upgradeList
+	Obsoletes bool        `arg:"obsoletes" default:"True" doc:"replace packages by those that make them obsolete"`
+	DiffAttr  value.Value `arg:"diff_attr,comma[str]" doc:"attributes to return of changed packages in place of versions"`
+	repoArgs
+	_ fun.Kwargs
+}
+
+func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
+	return upgradeAll(ctx, c, &a.upgradeList, a.options(), a.Obsoletes, pkg.Words(a.DiffAttr))
+}
+
+// upgradeAll upgrades packages. attr are the attributes of them that are returned.
+func upgradeAll(ctx context.Context, c *fun.Call, a *upgradeList, opts []string, obsoletes bool, attr []string) (fun.Result, error) {
 	y, err := newYum(c)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	obsoletes := c.Bool("obsoletes")
-	opts := options(c)
 	if y.isDNF() && !obsoletes {
 		opts = append(opts, "--setopt", "obsoletes=False")
 	}
-	if c.Bool("refresh") {
+	if a.Refresh {
 		if _, err := y.refresh(ctx, opts, true); err != nil {
 			return fun.Result{}, err
 		}
@@ -534,29 +569,28 @@ func upgrade(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	attr := diffAttr(c, c.Value("diff_attr"))
 	old, err := y.installed(ctx, attr)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	args := slices.Concat([]string{"--quiet", "-y"}, opts, more)
-	if c.Bool("skip_verify") {
+	if a.SkipVerify {
 		args = append(args, "--nogpgcheck")
 	}
-	if c.Bool("downloadonly") {
+	if a.Downloadonly {
 		args = append(args, "--downloadonly")
 	}
 	command := "upgrade"
 	if !obsoletes && !y.isDNF() {
 		command = "update"
 	}
-	if c.Bool("minimal") {
+	if a.Minimal {
 		command += "-minimal"
 	}
 	args = append(args, command)
-	if c.Str("name") != "" || len(c.List("pkgs")) > 0 {
-		req := pkg.Request{Name: c.Str("name"), Pkgs: c.List("pkgs")}
-		if c.Bool("normalize") {
+	if a.Name != "" || len(a.Pkgs) > 0 {
+		req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs}
+		if a.Normalize {
 			req.Normalize = func(n string) string { return rpm.NormalizeName(c.Env, n) }
 		}
 		list, err := req.Named(c.Env)

@@ -80,7 +80,7 @@ func latestVersion(ctx context.Context, c *fun.Call, a *latestVersionArgs) (fun.
 // latest returns the versions that packages can be installed in or upgraded to, ""
 // for one that is up to date.
 // Salt: salt/modules/yumpkg.py latest_version.
-func latest(ctx context.Context, c *fun.Call, _ *repoArgs, wanted []string, refresh bool) (*yum, *value.Map, error) {
+func latest(ctx context.Context, c *fun.Call, a *repoArgs, wanted []string, refresh bool) (*yum, *value.Map, error) {
 	if err := pkg.CheckNames(wanted); err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func latest(ctx context.Context, c *fun.Call, _ *repoArgs, wanted []string, refr
 		return nil, nil, err
 	}
 	if refresh {
-		if _, err := y.refresh(ctx, options(c), true); err != nil {
+		if _, err := y.refresh(ctx, a.options(), true); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -97,7 +97,7 @@ func latest(ctx context.Context, c *fun.Call, _ *repoArgs, wanted []string, refr
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := y.query(ctx, slices.Concat([]string{"--quiet"}, options(c), y.listing("available"), wanted)...)
+	out, err := y.query(ctx, slices.Concat([]string{"--quiet"}, a.options(), y.listing("available"), wanted)...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -176,11 +176,11 @@ func listUpgrades(ctx context.Context, c *fun.Call, a *listUpgradesArgs) (fun.Re
 		return fun.Result{}, err
 	}
 	if a.Refresh {
-		if _, err := y.refresh(ctx, options(c), false); err != nil {
+		if _, err := y.refresh(ctx, a.options(), false); err != nil {
 			return fun.Result{}, err
 		}
 	}
-	out, err := y.query(ctx, slices.Concat([]string{"--quiet"}, options(c), y.listing("upgrades"))...)
+	out, err := y.query(ctx, slices.Concat([]string{"--quiet"}, a.options(), y.listing("upgrades"))...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -207,7 +207,7 @@ func refreshDB(ctx context.Context, c *fun.Call, a *refreshDBArgs) (fun.Result, 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	v, err := y.refresh(ctx, options(c), a.CheckUpdate)
+	v, err := y.refresh(ctx, a.options(), a.CheckUpdate)
 	return fun.Result{Value: v}, err
 }
 
@@ -271,7 +271,7 @@ func listRepoPkgs(ctx context.Context, c *fun.Call, a *listRepoPkgsArgs) (fun.Re
 		return fun.Result{}, err
 	}
 	q := repoQuery{patterns: pkg.Names(c), byRepo: a.Byrepo, cacheOnly: a.Cacheonly, strict: a.StrictConfig}
-	m, err := y.available(ctx, c, &a.repoArgs, q)
+	m, err := y.available(ctx, &a.repoArgs, q)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -287,11 +287,11 @@ type repoQuery struct {
 // available returns the versions that repositories have of packages, newest first;
 // by repository if q.byRepo.
 // Salt: salt/modules/yumpkg.py list_repo_pkgs.
-func (y *yum) available(ctx context.Context, c *fun.Call, a *repoArgs, q repoQuery) (*value.Map, error) {
+func (y *yum) available(ctx context.Context, a *repoArgs, q repoQuery) (*value.Map, error) {
 	if err := pkg.CheckNames(q.patterns); err != nil {
 		return nil, err
 	}
-	repos, err := y.enabledRepos(c, a, q.strict)
+	repos, err := y.enabledRepos(a, q.strict)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +341,7 @@ func (y *yum) available(ctx context.Context, c *fun.Call, a *repoArgs, q repoQue
 
 // enabledRepos returns the repositories that a call means: those of fromrepo, or all
 // that are enabled.
-func (y *yum) enabledRepos(c *fun.Call, a *repoArgs, strict bool) ([]string, error) {
+func (y *yum) enabledRepos(a *repoArgs, strict bool) ([]string, error) {
 	if from := a.Fromrepo; len(from) > 0 {
 		return from, nil
 	}

@@ -7,14 +7,14 @@ import (
 
 // repoArgs choose repositories and settings.
 type repoArgs struct {
-	_           fun.Arguments
-	Fromrepo    []string    `arg:"fromrepo,kw,comma[str]" doc:"use only these repositories"`
-	_           value.Value `arg:"repo,kw,comma[str]" doc:"old name of fromrepo"`
-	Disablerepo []string    `arg:"disablerepo,kw,comma[str]" doc:"repositories not to use; ignored with fromrepo"`
-	Enablerepo  []string    `arg:"enablerepo,kw,comma[str]" doc:"disabled repositories to use, too; ignored with fromrepo"`
-	_           string      `arg:"disableexcludes,kw" doc:"ignore excludes: all, main or those of a repository"`
-	_           string      `arg:"branch,kw" doc:"branch of repositories to use"`
-	Setopt      []string    `arg:"setopt,kw,comma[str]" doc:"settings for this run, as name=value"`
+	_               fun.Arguments
+	Fromrepo        []string `arg:"fromrepo,kw,comma[str]" doc:"use only these repositories"`
+	Repo            []string `arg:"repo,kw,comma[str]" doc:"old name of fromrepo"`
+	Disablerepo     []string `arg:"disablerepo,kw,comma[str]" doc:"repositories not to use; ignored with fromrepo"`
+	Enablerepo      []string `arg:"enablerepo,kw,comma[str]" doc:"disabled repositories to use, too; ignored with fromrepo"`
+	Disableexcludes string   `arg:"disableexcludes,kw" doc:"ignore excludes: all, main or those of a repository"`
+	Branch          string   `arg:"branch,kw" doc:"branch of repositories to use"`
+	Setopt          []string `arg:"setopt,kw,comma[str]" doc:"settings for this run, as name=value"`
 }
 
 type refreshArg struct {
@@ -49,13 +49,6 @@ type groupArg struct {
 
 type latestArgs struct {
 	refreshArg
-}
-
-type holdArgs struct {
-	_ fun.Arguments
-	_ string      `arg:"name" doc:"name of the package"`
-	_ value.Value `arg:"pkgs,list" doc:"names of several packages"`
-	_ value.Value `arg:"sources,list" doc:"mappings of a name to a package file; the names count"`
 }
 
 type holdsArgs struct {
@@ -156,27 +149,14 @@ var specs = []fun.Spec{
 		Name: "unhold", Doc: "Let packages be upgraded again.\nThis needs the plugin versionlock.", Src: "modules/yumpkg.py unhold", Do: unhold,
 	},
 	{
-		Name: "update", Doc: "Upgrade all packages, without those that replace others.\nThe same as upgrade with obsoletes=False.", Src: "modules/yumpkg.py update", Fn: upgrade,
-		VarKw: true, Hands: true, Args: upgradeArgs,
-		Shared: [][]fun.Arg{{{Name: "obsoletes", Type: fun.Bool, Default: false, Doc: "replace packages by those that make them obsolete"}, fun.ArgsOf((*attrArg)(nil))[0]}, fun.ArgsOf((*repoArgs)(nil))},
+		Name: "update", Doc: "Upgrade all packages, without those that replace others.\nThe same as upgrade with obsoletes=False.", Src: "modules/yumpkg.py update", Do: update,
+		Hands: true,
 	},
 	{
-		Name: "upgrade", Doc: "Upgrade all packages.\nReturns the versions before and after of all packages that changed. Further arguments are options of dnf or yum: security=True is --security.", Src: "modules/yumpkg.py upgrade", Fn: upgrade,
-		VarKw: true, Hands: true, Args: upgradeArgs,
-		Shared: [][]fun.Arg{{{Name: "obsoletes", Type: fun.Bool, Default: true, Doc: "replace packages by those that make them obsolete"}, {Name: "diff_attr", Type: fun.Commas, Doc: "attributes to return of changed packages in place of versions"}}, fun.ArgsOf((*repoArgs)(nil))},
+		Name: "upgrade", Doc: "Upgrade all packages.\nReturns the versions before and after of all packages that changed. Further arguments are options of dnf or yum: security=True is --security.", Src: "modules/yumpkg.py upgrade", Do: upgrade,
+		Hands: true,
 	},
 	{
 		Name: "upgrade_available", Doc: "Report whether a package can be upgraded or installed.", Src: "modules/yumpkg.py upgrade_available", Do: upgradeAvailable,
 	},
-}
-
-// upgradeArgs are those of upgrade and update.
-var upgradeArgs = []fun.Arg{
-	{Name: "name", Type: fun.Str, Doc: "upgrade only this package, or several with commas between them"},
-	{Name: "pkgs", Type: fun.List, Doc: "upgrade only these packages; name is ignored"},
-	{Name: "refresh", Type: fun.Bool, Default: true, Doc: "fetch the metadata of repositories first"},
-	{Name: "skip_verify", Type: fun.Bool, Default: false, Doc: "do not check signatures"},
-	{Name: "normalize", Type: fun.Bool, Default: true, Doc: "strip the architecture of the machine from names"},
-	{Name: "minimal", Type: fun.Bool, Default: false, Doc: "upgrade only to the next version that fixes a fault"},
-	{Name: "downloadonly", Type: fun.Bool, Default: false, KwOnly: true, Doc: "only download the packages"},
 }

@@ -160,31 +160,31 @@ func lockLine(text string) string {
 	return line + holder
 }
 
-// options returns the options for repositories and settings of a call.
+// options returns the options for repositories and settings.
 // Salt: salt/modules/yumpkg.py _get_options.
-func options(c *fun.Call) []string {
+func (a *repoArgs) options() []string {
 	var args []string
-	from := c.Strings("fromrepo")
+	from := a.Fromrepo
 	if len(from) == 0 {
-		from = c.Strings("repo")
+		from = a.Repo
 	}
 	if len(from) > 0 {
 		args = append(args, "--disablerepo=*", "--enablerepo="+strings.Join(from, ","))
 	} else {
-		for _, r := range c.Strings("disablerepo") {
+		for _, r := range a.Disablerepo {
 			args = append(args, "--disablerepo="+r)
 		}
-		for _, r := range c.Strings("enablerepo") {
+		for _, r := range a.Enablerepo {
 			args = append(args, "--enablerepo="+r)
 		}
 	}
-	if v := c.Str("disableexcludes"); v != "" {
+	if v := a.Disableexcludes; v != "" {
 		args = append(args, "--disableexcludes="+v)
 	}
-	if v := c.Str("branch"); v != "" {
+	if v := a.Branch; v != "" {
 		args = append(args, "--branch="+v)
 	}
-	for _, s := range c.Strings("setopt") {
+	for _, s := range a.Setopt {
 		args = append(args, "--setopt", s)
 	}
 	return args
@@ -236,6 +236,3 @@ func (y *yum) installed(ctx context.Context, attr []string) (*value.Map, error) 
 func (y *yum) versions(ctx context.Context) (*value.Map, error) {
 	return rpm.List(ctx, y.env, "", true, nil)
 }
-
-// diffAttr returns an argument that names attributes of packages.
-func diffAttr(c *fun.Call, argDiffAttr value.Value) []string { return pkg.Words(argDiffAttr) }

@@ -37,8 +37,8 @@ func (z *zypper) locks() *value.Map {
 	return m
 }
 
-func listLocks(_ context.Context, c *fun.Call, _ *rootArg) (fun.Result, error) {
-	return fun.Value(newZypper(c).locks())
+func listLocks(_ context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	return fun.Value(newZypper(c, a.Root).locks())
 }
 
 type listHoldsArgs struct {
@@ -54,7 +54,7 @@ func listHolds(ctx context.Context, c *fun.Call, a *listHoldsArgs) (fun.Result, 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	names, err := z.lockedNames(ctx)
 	if err != nil || len(names) == 0 {
 		return fun.Result{Value: value.NewList()}, err
@@ -125,8 +125,8 @@ func (z *zypper) lockedNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-func cleanLocks(ctx context.Context, c *fun.Call, _ *rootArg) (fun.Result, error) {
-	z := newZypper(c)
+func cleanLocks(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	z := newZypper(c, a.Root)
 	ret := value.MapOf("removed", int64(0))
 	if _, err := c.Env.Host.Stat(z.root + locksFile); err != nil {
 		return fun.Value(ret)
@@ -145,7 +145,7 @@ func cleanLocks(ctx context.Context, c *fun.Call, _ *rootArg) (fun.Result, error
 }
 
 // held are the packages that a call of hold or unhold means.
-func held(c *fun.Call, a *holdGiven) ([]pkg.Target, error) {
+func held(a *holdGiven) ([]pkg.Target, error) {
 	pkgs := a.Pkgs
 	if len(pkgs) == 0 {
 		if a.Name == "" {
@@ -184,11 +184,11 @@ type holdGiven struct {
 }
 
 func hold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
-	list, err := held(c, a)
+	list, err := held(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	locks, test := z.locks(), pkg.TestMode(c)
 	var added []string
 	ret := value.NewMap(len(list))
@@ -216,11 +216,11 @@ func hold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
 }
 
 func unhold(ctx context.Context, c *fun.Call, a *holdGiven) (fun.Result, error) {
-	list, err := held(c, a)
+	list, err := held(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	locks, test := z.locks(), pkg.TestMode(c)
 	var removed []string
 	ret := value.NewMap(len(list))

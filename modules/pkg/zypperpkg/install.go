@@ -46,7 +46,7 @@ type installArgs struct {
 
 // install installs packages. Salt: salt/modules/zypperpkg.py install.
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -68,7 +68,7 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 	if err != nil {
 		return fun.Result{}, err
 	}
-	failed := z.installAll(ctx, c, a, targets)
+	failed := z.installAll(ctx, a, targets)
 	found, err := now()
 	if err != nil {
 		return fun.Result{}, err
@@ -114,8 +114,8 @@ func (z *zypper) hint(ctx context.Context, targets []string, failed error) strin
 }
 
 // installAll runs zypper for packages, and again for those that are downgraded.
-func (z *zypper) installAll(ctx context.Context, c *fun.Call, a *installArgs, targets []string) error {
-	args := installArguments(c, a)
+func (z *zypper) installAll(ctx context.Context, a *installArgs, targets []string) error {
+	args := installArguments(a)
 	h := how{vendor: a.Allowvendorchange || !a.Novendorchange, faults: a.IgnoreRepoFailure}
 	var down []string
 	for part := range slices.Chunk(targets, chunk) {
@@ -136,7 +136,7 @@ func (z *zypper) installAll(ctx context.Context, c *fun.Call, a *installArgs, ta
 }
 
 // installArguments are those of zypper before the names of packages.
-func installArguments(c *fun.Call, a *installArgs) []string {
+func installArguments(a *installArgs) []string {
 	var args []string
 	if a.SkipVerify {
 		args = append(args, "--no-gpg-checks")
@@ -170,8 +170,8 @@ func (z *zypper) targets(ctx context.Context, c *fun.Call, a *installArgs) (targ
 	switch {
 	case len(req.Pkgs) > 0 && len(req.Sources) > 0:
 		return nil, nil, fun.Errorf("Only one of \"pkgs\" and \"sources\" can be used.")
-	case !!a.AdvisoryIds.Given:
-		targets, err = z.advisories(ctx, c, a)
+	case a.AdvisoryIds.Given:
+		targets, err = z.advisories(ctx, a)
 		return targets, nil, err
 	case len(req.Sources) > 0:
 		files, err := req.Files(ctx, c.Env)
@@ -219,7 +219,7 @@ func (z *zypper) targets(ctx context.Context, c *fun.Call, a *installArgs) (targ
 // operators are those that zypper knows.
 var operators = []string{"<", "<=", "=", ">=", ">"}
 
-func (z *zypper) advisories(ctx context.Context, c *fun.Call, a *installArgs) ([]string, error) {
+func (z *zypper) advisories(ctx context.Context, a *installArgs) ([]string, error) {
 	ids := a.AdvisoryIds.V
 	if len(ids) == 0 {
 		ids = []string{a.Name}
@@ -289,7 +289,7 @@ type upgradeArgs struct {
 }
 
 func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	var args []string
 	if a.SkipVerify {
 		args = append(args, "--no-gpg-checks")
@@ -362,7 +362,7 @@ type removeGiven struct {
 }
 
 func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs, Normalize: func(n string) string { return rpm.NormalizeName(c.Env, n) }}
 	list, err := req.ToRemove(c.Env)
 	if err != nil {

@@ -29,7 +29,7 @@ func listPkgs(ctx context.Context, c *fun.Call, a *listPkgsArgs) (fun.Result, er
 	if a.Removed || a.PurgeDesired { // rpm knows neither
 		return fun.Value(value.NewMap(0))
 	}
-	m, err := newZypper(c).list(ctx, a.Includes, a.VersionsAsList, pkg.Words(a.Attr))
+	m, err := newZypper(c, a.Root).list(ctx, a.Includes, a.VersionsAsList, pkg.Words(a.Attr))
 	return fun.Result{Value: m}, err
 }
 
@@ -99,7 +99,7 @@ type listUpgradesArgs struct {
 }
 
 func listUpgrades(ctx context.Context, c *fun.Call, a *listUpgradesArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -129,21 +129,21 @@ type infoAvailableArgs struct {
 	_ fun.Kwargs
 }
 
-func infoAvailable(ctx context.Context, c *fun.Call, _ *infoAvailableArgs) (fun.Result, error) {
-	m, err := available(ctx, c, pkg.Names(c))
+func infoAvailable(ctx context.Context, c *fun.Call, a *infoAvailableArgs) (fun.Result, error) {
+	m, err := available(ctx, c, &a.latestArgs, pkg.Names(c))
 	return fun.Result{Value: m}, err
 }
 
 // available describes packages, after a refresh if the call wishes one.
-func available(ctx context.Context, c *fun.Call, names []string) (*value.Map, error) {
+func available(ctx context.Context, c *fun.Call, a *latestArgs, names []string) (*value.Map, error) {
 	if len(names) == 0 {
 		return value.NewMap(0), nil
 	}
 	if err := pkg.CheckNames(names); err != nil {
 		return nil, err
 	}
-	z := newZypper(c)
-	if c.Bool("refresh") {
+	z := newZypper(c, a.Root)
+	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return nil, err
 		}
@@ -184,9 +184,9 @@ func (z *zypper) info(ctx context.Context, names []string) (*value.Map, error) {
 	return ret, nil
 }
 
-func latestVersion(ctx context.Context, c *fun.Call, _ *infoAvailableArgs) (fun.Result, error) {
+func latestVersion(ctx context.Context, c *fun.Call, a *infoAvailableArgs) (fun.Result, error) {
 	wanted := pkg.Names(c)
-	m, err := latest(ctx, c, wanted)
+	m, err := latest(ctx, c, &a.latestArgs, wanted)
 	if err != nil || len(wanted) == 0 {
 		return fun.Result{Value: m}, err
 	}
@@ -195,8 +195,8 @@ func latestVersion(ctx context.Context, c *fun.Call, _ *infoAvailableArgs) (fun.
 
 // latest returns the versions that packages can be installed in or upgraded to, ""
 // for one that is up to date.
-func latest(ctx context.Context, c *fun.Call, wanted []string) (*value.Map, error) {
-	info, err := available(ctx, c, wanted)
+func latest(ctx context.Context, c *fun.Call, a *latestArgs, wanted []string) (*value.Map, error) {
+	info, err := available(ctx, c, a, wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -215,14 +215,13 @@ func latest(ctx context.Context, c *fun.Call, wanted []string) (*value.Map, erro
 
 type upgradeAvailableArgs struct {
 	Name string `arg:"name,required" doc:"name of the package"`
-	refreshArg
-	rootKw
+	latestArgs
 	_ fun.Kwargs
 }
 
 func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs) (fun.Result, error) {
 	name := a.Name
-	m, err := latest(ctx, c, []string{name})
+	m, err := latest(ctx, c, &a.latestArgs, []string{name})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -242,7 +241,7 @@ func listRepoPkgs(ctx context.Context, c *fun.Call, a *listRepoPkgsArgs) (fun.Re
 	if err := pkg.CheckNames(patterns); err != nil {
 		return fun.Result{}, err
 	}
-	found, err := newZypper(c).repoPackages(ctx, patterns...)
+	found, err := newZypper(c, a.Root).repoPackages(ctx, patterns...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -254,6 +253,10 @@ func (z *zypper) repoPackages(ctx context.Context, patterns ...string) ([]*eleme
 	found, err := z.solvables(ctx, append([]string{"se", "-s"}, patterns...)...)
 	slices.SortStableFunc(found, func(a, b *element) int { return compare(b.attr("edition"), a.attr("edition")) })
 	return found, err
+}
+
+func versionCmp(ctx context.Context, c *fun.Call, a *versionCmpArgs) (fun.Result, error) {
+	return rpm.VersionCmp(ctx, c, &a.VersionCmpArgs)
 }
 
 // compare compares two versions, the epoch included.
@@ -322,11 +325,11 @@ type refreshDBArgs struct {
 
 func refreshDB(ctx context.Context, c *fun.Call, a *refreshDBArgs) (fun.Result, error) {
 	r := refreshOf(c)
-	if !!a.Force.Given {
+	if a.Force.Given {
 		r.force = a.Force.V
 	}
 	r.importKeys, r.repos = a.Gpgautoimport, a.Repos
-	m, err := newZypper(c).refresh(ctx, r)
+	m, err := newZypper(c, a.Root).refresh(ctx, r)
 	return fun.Result{Value: m}, err
 }
 
@@ -373,7 +376,7 @@ type listPatternsArgs struct {
 }
 
 func listPatterns(ctx context.Context, c *fun.Call, a *listPatternsArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -383,8 +386,8 @@ func listPatterns(ctx context.Context, c *fun.Call, a *listPatternsArgs) (fun.Re
 	return fun.Result{Value: m}, err
 }
 
-func listInstalledPatterns(ctx context.Context, c *fun.Call, _ *rootArg) (fun.Result, error) {
-	m, err := newZypper(c).patterns(ctx, true)
+func listInstalledPatterns(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
+	m, err := newZypper(c, a.Root).patterns(ctx, true)
 	return fun.Result{Value: m}, err
 }
 
@@ -430,7 +433,7 @@ func (z *zypper) patches(ctx context.Context, installedOnly bool) (*value.Map, e
 }
 
 func listPatches(ctx context.Context, c *fun.Call, a *listPatternsArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -446,58 +449,58 @@ type listInstalledPatchesArgs struct {
 	_ fun.Kwargs
 }
 
-func listInstalledPatches(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
-	m, err := newZypper(c).patches(ctx, true)
+func listInstalledPatches(ctx context.Context, c *fun.Call, a *listInstalledPatchesArgs) (fun.Result, error) {
+	m, err := newZypper(c, a.Root).patches(ctx, true)
 	return fun.Result{Value: m}, err
-}
-
-// searchOptions are the arguments of search that are options of zypper.
-var searchOptions = [...][2]string{
-	{"provides", "--provides"},
-	{"recommends", "--recommends"},
-	{"requires", "--requires"},
-	{"suggests", "--suggests"},
-	{"conflicts", "--conflicts"},
-	{"obsoletes", "--obsoletes"},
-	{"file_list", "--file-list"},
-	{"search_descriptions", "--search-descriptions"},
-	{"case_sensitive", "--case-sensitive"},
-	{"installed_only", "--installed-only"},
-	{"not_installed_only", "-u"},
-	{"details", "--details"},
 }
 
 type searchArgs struct {
 	Criteria string `arg:"criteria,required" doc:"what to search for"`
 	onceArg
-	Match string `arg:"match,kw" oneof:"exact|words|substrings" doc:"how names are compared; default: substrings"`
-	_     bool   `arg:"provides,kw" default:"False" doc:"search what packages provide"`
-	_     bool   `arg:"recommends,kw" default:"False" doc:"search what packages recommend"`
-	_     bool   `arg:"requires,kw" default:"False" doc:"search what packages require"`
-	_     bool   `arg:"suggests,kw" default:"False" doc:"search what packages suggest"`
-	_     bool   `arg:"conflicts,kw" default:"False" doc:"search what packages conflict with"`
-	_     bool   `arg:"obsoletes,kw" default:"False" doc:"search what packages make obsolete"`
-	_     bool   `arg:"file_list,kw" default:"False" doc:"search the files of packages"`
-	_     bool   `arg:"search_descriptions,kw" default:"False" doc:"search summaries and descriptions, too"`
-	_     bool   `arg:"case_sensitive,kw" default:"False" doc:"respect case"`
-	_     bool   `arg:"installed_only,kw" default:"False" doc:"return only installed packages"`
-	_     bool   `arg:"not_installed_only,kw" default:"False" doc:"return only packages that are not installed"`
-	_     bool   `arg:"details,kw" default:"False" doc:"return versions and repositories, too"`
+	Match              string `arg:"match,kw" oneof:"exact|words|substrings" doc:"how names are compared; default: substrings"`
+	Provides           bool   `arg:"provides,kw" default:"False" doc:"search what packages provide"`
+	Recommends         bool   `arg:"recommends,kw" default:"False" doc:"search what packages recommend"`
+	Requires           bool   `arg:"requires,kw" default:"False" doc:"search what packages require"`
+	Suggests           bool   `arg:"suggests,kw" default:"False" doc:"search what packages suggest"`
+	Conflicts          bool   `arg:"conflicts,kw" default:"False" doc:"search what packages conflict with"`
+	Obsoletes          bool   `arg:"obsoletes,kw" default:"False" doc:"search what packages make obsolete"`
+	FileList           bool   `arg:"file_list,kw" default:"False" doc:"search the files of packages"`
+	SearchDescriptions bool   `arg:"search_descriptions,kw" default:"False" doc:"search summaries and descriptions, too"`
+	CaseSensitive      bool   `arg:"case_sensitive,kw" default:"False" doc:"respect case"`
+	InstalledOnly      bool   `arg:"installed_only,kw" default:"False" doc:"return only installed packages"`
+	NotInstalledOnly   bool   `arg:"not_installed_only,kw" default:"False" doc:"return only packages that are not installed"`
+	Details            bool   `arg:"details,kw" default:"False" doc:"return versions and repositories, too"`
 	rootKw
 	_ fun.Kwargs
 }
 
 func search(ctx context.Context, c *fun.Call, a *searchArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
 		}
 	}
 	var opts []string
-	for _, o := range searchOptions {
-		if c.Bool(o[0]) {
-			opts = append(opts, o[1])
+	for _, o := range []struct {
+		on     bool
+		option string
+	}{
+		{a.Provides, "--provides"},
+		{a.Recommends, "--recommends"},
+		{a.Requires, "--requires"},
+		{a.Suggests, "--suggests"},
+		{a.Conflicts, "--conflicts"},
+		{a.Obsoletes, "--obsoletes"},
+		{a.FileList, "--file-list"},
+		{a.SearchDescriptions, "--search-descriptions"},
+		{a.CaseSensitive, "--case-sensitive"},
+		{a.InstalledOnly, "--installed-only"},
+		{a.NotInstalledOnly, "-u"},
+		{a.Details, "--details"},
+	} {
+		if o.on {
+			opts = append(opts, o.option)
 		}
 	}
 	m, err := z.search(ctx, a.Criteria, a.Match, opts...)
@@ -540,7 +543,7 @@ type listProductsArgs struct {
 }
 
 func listProducts(ctx context.Context, c *fun.Call, a *listProductsArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -595,8 +598,8 @@ func (z *zypper) products(ctx context.Context, all bool) (*value.List, error) {
 	return list, nil
 }
 
-func listProvides(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
-	z := newZypper(c)
+func listProvides(ctx context.Context, c *fun.Call, a *listInstalledPatchesArgs) (fun.Result, error) {
+	z := newZypper(c, a.Root)
 	out, err := rpm.Query(ctx, c.Env.Host, z.root, "-qa", "--queryformat", `[%{PROVIDES}_|-%{=NAME}\n]`)
 	if err != nil {
 		return fun.Result{}, err
@@ -627,7 +630,7 @@ type resolveCapabilitiesArgs struct {
 // resolveCapabilities replaces names that no package has by those of the package
 // that provides them.
 func resolveCapabilities(ctx context.Context, c *fun.Call, a *resolveCapabilitiesArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -673,8 +676,8 @@ func (z *zypper) provider(ctx context.Context, name string) (string, error) {
 	return value.Str(found), nil
 }
 
-func servicesNeedRestart(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
-	out, err := newZypper(c).run(ctx, how{query: true}, "ps", "-sss")
+func servicesNeedRestart(ctx context.Context, c *fun.Call, a *listInstalledPatchesArgs) (fun.Result, error) {
+	out, err := newZypper(c, a.Root).run(ctx, how{query: true}, "ps", "-sss")
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -696,7 +699,7 @@ func download(ctx context.Context, c *fun.Call, a *downloadArgs) (fun.Result, er
 	if err := pkg.CheckNames(wanted); err != nil {
 		return fun.Result{}, err
 	}
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if a.Refresh {
 		if _, err := z.refresh(ctx, refreshOf(c)); err != nil {
 			return fun.Result{}, err
@@ -731,8 +734,8 @@ func (z *zypper) downloaded(ctx context.Context) (*value.Map, error) {
 	return rpm.DownloadedFiles(ctx, z.env, z.root+cacheDir)
 }
 
-func listDownloaded(ctx context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
-	m, err := newZypper(c).downloaded(ctx)
+func listDownloaded(ctx context.Context, c *fun.Call, a *listInstalledPatchesArgs) (fun.Result, error) {
+	m, err := newZypper(c, a.Root).downloaded(ctx)
 	return fun.Result{Value: m}, err
 }
 

@@ -44,8 +44,8 @@ func describeRepo(alias string, section *value.Map) *value.Map {
 	return out
 }
 
-func listRepos(_ context.Context, c *fun.Call, _ *listInstalledPatchesArgs) (fun.Result, error) {
-	m, err := newZypper(c).repos()
+func listRepos(_ context.Context, c *fun.Call, a *listInstalledPatchesArgs) (fun.Result, error) {
+	m, err := newZypper(c, a.Root).repos()
 	return fun.Result{Value: m}, err
 }
 
@@ -67,7 +67,7 @@ type getRepoArgs struct {
 }
 
 func getRepo(_ context.Context, c *fun.Call, a *getRepoArgs) (fun.Result, error) {
-	m, err := newZypper(c).repo(a.Repo)
+	m, err := newZypper(c, a.Root).repo(a.Repo)
 	return fun.Result{Value: m}, err
 }
 
@@ -77,7 +77,7 @@ type delRepoArgs struct {
 }
 
 func delRepo(ctx context.Context, c *fun.Call, a *delRepoArgs) (fun.Result, error) {
-	m, err := newZypper(c).remove(ctx, a.Repo)
+	m, err := newZypper(c, a.Root).remove(ctx, a.Repo)
 	return fun.Result{Value: m}, err
 }
 
@@ -119,11 +119,11 @@ type modRepoArgs struct {
 
 // modRepo changes a repository, or adds it. Salt: salt/modules/zypperpkg.py mod_repo.
 func modRepo(ctx context.Context, c *fun.Call, a *modRepoArgs) (fun.Result, error) {
-	z := newZypper(c)
+	z := newZypper(c, a.Root)
 	if err := checkAlias(a.Repo); err != nil {
 		return fun.Result{}, err
 	}
-	m, err := z.modify(ctx, a.Repo, a.Rest.Map.Copy())
+	m, err := z.modify(ctx, a.Repo, a.Rest.Copy())
 	return fun.Result{Value: m}, err
 }
 

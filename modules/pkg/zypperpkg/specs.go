@@ -7,18 +7,18 @@ import (
 )
 
 type rootArg struct {
-	_ fun.Arguments
-	_ string `arg:"root,path" doc:"directory of another system"`
+	_    fun.Arguments
+	Root string `arg:"root,path" doc:"directory of another system"`
 }
 
 type rootKw struct {
-	_ fun.Arguments
-	_ string `arg:"root,kw,path" doc:"directory of another system"`
+	_    fun.Arguments
+	Root string `arg:"root,kw,path" doc:"directory of another system"`
 }
 
 type refreshArg struct {
-	_ fun.Arguments
-	_ bool `arg:"refresh,kw" default:"True" doc:"refresh the repositories first"`
+	_       fun.Arguments
+	Refresh bool `arg:"refresh,kw" default:"True" doc:"refresh the repositories first"`
 }
 
 type onceArg struct {
@@ -53,6 +53,11 @@ type upgradeList struct {
 	Refresh bool `arg:"refresh" default:"True" doc:"refresh the repositories first"`
 	rootArg
 	Fromrepo []string `arg:"fromrepo,kw,comma[str]" doc:"use only these repositories"`
+}
+
+type versionCmpArgs struct {
+	rpm.VersionCmpArgs
+	_ fun.Kwargs
 }
 
 type patternsArgs struct {
@@ -162,12 +167,6 @@ var specs = []fun.Spec{
 		Name: "upgrade_available", Doc: "Report whether a package can be upgraded or installed.", Src: "modules/zypperpkg.py upgrade_available", Do: upgradeAvailable,
 	},
 	{
-		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/zypperpkg.py version_cmp", Fn: rpm.VersionCmp,
-		VarKw: true,
-		Args: []fun.Arg{
-			{Name: "ver1", Type: fun.Str | fun.None, Required: true, Doc: "a version"},
-			{Name: "ver2", Type: fun.Str | fun.None, Required: true, Doc: "another version"},
-			{Name: "ignore_epoch", Type: fun.Bool, Default: false, Doc: "ignore the epochs"},
-		},
+		Name: "version_cmp", Doc: "Compare two versions as rpm does: -1, 0 or 1.\nA release that only one of them has is ignored.", Src: "modules/zypperpkg.py version_cmp", Do: versionCmp,
 	},
 }

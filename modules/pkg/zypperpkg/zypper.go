@@ -54,13 +54,7 @@ type zypper struct {
 	root string
 }
 
-func newZypper(c *fun.Call) *zypper {
-	z := &zypper{env: c.Env}
-	if c.Declares("root") {
-		z.root = c.Str("root")
-	}
-	return z
-}
+func newZypper(c *fun.Call, root string) *zypper { return &zypper{env: c.Env, root: root} }
 
 // How says how zypper is run.
 type how struct {
