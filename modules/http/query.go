@@ -238,16 +238,16 @@ func encode(pairs [][2]string) string {
 
 // client returns what sends the request: the options say whom it trusts.
 func client(c *fun.Call, a *queryRowArgs, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
-	option := func(name string) value.Value {
-		if v := c.Value(name); v != nil {
-			return v
+	option := func(given value.Value, name string) value.Value {
+		if given != nil {
+			return given
 		}
 		return opts.At(name)
 	}
 	conf := &tls.Config{}
-	if v := option("verify_ssl"); v != nil && !value.Truth(v) {
+	if v := option(a.VerifySSL, "verify_ssl"); v != nil && !value.Truth(v) {
 		conf.InsecureSkipVerify = true // verify_ssl: False asks for it
-	} else if path, _ := option("ca_bundle").(string); path != "" {
+	} else if path, _ := option(a.CaBundle, "ca_bundle").(string); path != "" {
 		b, err := c.Env.Host.ReadFile(path)
 		if err != nil {
 			return nil, fun.Errorf("%s", host.OSError(err))
@@ -257,7 +257,7 @@ func client(c *fun.Call, a *queryRowArgs, opts *value.Map, u *url.URL) (*nethttp
 			return nil, fun.Errorf("there is no certificate in %s", path)
 		}
 	}
-	if v := option("cert"); v != nil {
+	if v := option(a.Cert, "cert"); v != nil {
 		cert, err := clientCert(c.Env.Host, v)
 		if err != nil {
 			return nil, err

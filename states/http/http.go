@@ -33,14 +33,13 @@ func query(ctx context.Context, c *fun.Call, a *queryGiven) fun.Ret {
 
 type waitForArgs struct {
 	wantArgs
-	_ time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to retry until the response matches"`
-	_ time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
-	_ fun.Kwargs
+	WaitFor         time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to retry until the response matches"`
+	RequestInterval time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
+	_               fun.Kwargs
 }
 
 func waitFor(ctx context.Context, c *fun.Call, a *waitForArgs) fun.Ret {
-	wait, interval := web.Waits(c)
-	end := c.Env.Host.Now().Add(wait)
+	end, interval := c.Env.Host.Now().Add(a.WaitFor), max(a.RequestInterval, web.MinInterval)
 	for {
 		ret, err := ask(ctx, c, &a.wantArgs, nil)
 		switch {
