@@ -85,16 +85,16 @@ func write(h host.Host, file, text string) error {
 
 func result(ls []string) (fun.Result, error) { return fun.Value(value.Strings(ls...)) }
 
-func getInterface(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c, c.Str("iface"))
+func getInterface(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	name, err := interfaceName(c, a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return result(read(c.Env.Host, scripts+"/ifcfg-"+name))
 }
 
-func getRoutes(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c, c.Str("iface"))
+func getRoutes(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	name, err := interfaceName(c, a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -183,7 +183,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if err := write(c.Env.Host, scripts+"/ifcfg-"+name, text); err != nil {
 		return fun.Result{}, err
 	}
-	return getInterface(ctx, c)
+	return getInterface(ctx, c, &args.ifaceArg)
 }
 
 // ready installs the package that an interface needs and, for a bridge, says whether
@@ -257,7 +257,7 @@ func buildRoutes(ctx context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Resu
 	if err := write(c.Env.Host, scripts+"/route6-"+name, v6.String()); err != nil {
 		return fun.Result{}, err
 	}
-	return getRoutes(ctx, c)
+	return getRoutes(ctx, c, &a.ifaceArg)
 }
 
 // route returns the lines of a route, and whether it is one of IPv6.
