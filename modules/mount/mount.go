@@ -86,11 +86,16 @@ func done(fault string, err error) (fun.Result, error) {
 	return fun.Result{Value: fault, Retcode: 1}, nil
 }
 
-func request(c *fun.Call) Request {
-	return Request{
-		Name: c.Str("name"), Device: deviceOf(c, c.Value("device")), Make: c.Bool("mkmnt"), FSType: c.Str("fstype"),
-		Opts: c.Strings("opts"), User: c.Str("user"),
-	}
+// requestArgs are the arguments that say how to mount.
+type requestArgs struct {
+	mkmntArg
+	fstypeArg
+	optsArg
+	runAsArg
+}
+
+func (a *requestArgs) request(name, device string) Request {
+	return Request{Name: name, Device: device, Make: a.Mkmnt, FSType: a.Fstype, Opts: a.Opts, User: a.User}
 }
 
 // deviceOf returns the argument device; False is none.
@@ -111,11 +116,8 @@ func checkUtil(c *fun.Call, a *utilArg) error {
 
 type mountArgs struct {
 	nameArg
-	_ value.Value `arg:"device,str|bool" default:"False" doc:"device, or remote or special file system; without it, that of the fstab"`
-	mkmntArg
-	fstypeArg
-	optsArg
-	runAsArg
+	Device value.Value `arg:"device,str|bool" default:"False" doc:"device, or remote or special file system; without it, that of the fstab"`
+	requestArgs
 	utilArg
 }
 
@@ -123,20 +125,17 @@ func mount(ctx context.Context, c *fun.Call, a *mountArgs) (fun.Result, error) {
 	if err := checkUtil(c, &a.utilArg); err != nil {
 		return fun.Result{}, err
 	}
-	return done(Mount(ctx, c.Env, request(c)))
+	return done(Mount(ctx, c.Env, a.request(a.Name, deviceOf(c, a.Device))))
 }
 
 type remountArgs struct {
 	nameArg
-	_ string `arg:"device,required" doc:"device, or remote or special file system"`
-	mkmntArg
-	fstypeArg
-	optsArg
-	runAsArg
+	Device string `arg:"device,required" doc:"device, or remote or special file system"`
+	requestArgs
 }
 
-func remount(ctx context.Context, c *fun.Call, _ *remountArgs) (fun.Result, error) {
-	return done(Remount(ctx, c.Env, request(c)))
+func remount(ctx context.Context, c *fun.Call, a *remountArgs) (fun.Result, error) {
+	return done(Remount(ctx, c.Env, a.request(a.Name, a.Device)))
 }
 
 type umountArgs struct {
