@@ -61,15 +61,15 @@ func shadowHash(_ context.Context, c *fun.Call, a *shadowHashArgs) (fun.Result, 
 const maxLength = 1 << 24
 
 type getStrArgs struct {
-	_         fun.Arguments
-	Length    int64  `arg:"length" default:"20" unit:"characters" doc:"length of the text"`
-	Chars     string `arg:"chars" doc:"the characters to choose from, instead of the classes below"`
-	_         bool   `arg:"lowercase" default:"True" doc:"use a to z"`
-	_         bool   `arg:"uppercase" default:"True" doc:"use A to Z"`
-	_         bool   `arg:"digits" default:"True" doc:"use 0 to 9"`
-	_         bool   `arg:"punctuation" default:"True" doc:"use ASCII punctuation"`
-	_         bool   `arg:"whitespace" default:"False" doc:"use ASCII white space"`
-	Printable bool   `arg:"printable" default:"False" doc:"use all of these classes"`
+	_           fun.Arguments
+	Length      int64  `arg:"length" default:"20" unit:"characters" doc:"length of the text"`
+	Chars       string `arg:"chars" doc:"the characters to choose from, instead of the classes below"`
+	Lowercase   bool   `arg:"lowercase" default:"True" doc:"use a to z"`
+	Uppercase   bool   `arg:"uppercase" default:"True" doc:"use A to Z"`
+	Digits      bool   `arg:"digits" default:"True" doc:"use 0 to 9"`
+	Punctuation bool   `arg:"punctuation" default:"True" doc:"use ASCII punctuation"`
+	Whitespace  bool   `arg:"whitespace" default:"False" doc:"use ASCII white space"`
+	Printable   bool   `arg:"printable" default:"False" doc:"use all of these classes"`
 }
 
 func getStr(_ context.Context, c *fun.Call, a *getStrArgs) (fun.Result, error) {
@@ -100,14 +100,17 @@ func alphabet(c *fun.Call, a *getStrArgs) string {
 		return printable
 	}
 	var s strings.Builder
-	for _, class := range [...]struct{ name, chars string }{
-		{"lowercase", lowercase},
-		{"uppercase", uppercase},
-		{"digits", digits},
-		{"punctuation", punctuation},
-		{"whitespace", whitespace},
+	for _, class := range [...]struct {
+		is    bool
+		chars string
+	}{
+		{a.Lowercase, lowercase},
+		{a.Uppercase, uppercase},
+		{a.Digits, digits},
+		{a.Punctuation, punctuation},
+		{a.Whitespace, whitespace},
 	} {
-		if c.Bool(class.name) {
+		if class.is {
 			s.WriteString(class.chars)
 		}
 	}
