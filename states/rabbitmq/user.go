@@ -60,13 +60,13 @@ type userPresentArgs struct {
 	Force    bool            `arg:"force" default:"False" doc:"set the password without looking whether it is right"`
 	Tags     value.Value     `arg:"tags,list[str]" doc:"tags; text is split at blanks"`
 	Perms    []value.Value   `arg:"perms,list[dict]" doc:"mappings of a virtual host to three patterns: configure, write and read"`
-	_        string          `arg:"runas" doc:"account that runs the program"`
+	Runas    string          `arg:"runas" doc:"account that runs the program"`
 }
 
 // userPresent makes sure that a user is there, with a password, tags and
 // permissions. Salt: salt/states/rabbitmq_user.py present.
 func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), a.Name
+	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	perms, err := grants(c, a)
 	if err != nil {
 		return failed(err)
@@ -198,15 +198,15 @@ func sameSet(a, b []string) bool {
 }
 
 type userAbsentArgs struct {
-	_    fun.Arguments
-	Name string `arg:"name,required" doc:"name of the user"`
-	_    string `arg:"runas" doc:"account that runs the program"`
+	_     fun.Arguments
+	Name  string `arg:"name,required" doc:"name of the user"`
+	Runas string `arg:"runas" doc:"account that runs the program"`
 }
 
 // userAbsent makes sure that a user is not there.
 // Salt: salt/states/rabbitmq_user.py absent.
 func userAbsent(ctx context.Context, c *fun.Call, a *userAbsentArgs) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), a.Name
+	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	all, err := b.Users(ctx)
 	changes := value.MapOf("name", value.MapOf("old", name, "new", ""))
 	switch {
