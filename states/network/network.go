@@ -161,7 +161,7 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	if strings.Contains(name, "range") {
 		return j.restart(ctx, ranged)
 	}
-	wasUp, err := j.bring(ctx, typ)
+	wasUp, err := j.bring(ctx, typ, a.Enabled)
 	if err != nil {
 		return j.fail(err)
 	}
@@ -251,9 +251,9 @@ func (j *job) isUp() (bool, error) {
 	return false, nil
 }
 
-// bring brings the interface up or takes it down, as the state asks for. It reports
-// whether it was up.
-func (j *job) bring(ctx context.Context, typ string) (wasUp bool, err error) {
+// bring brings the interface up, or takes it down where it is not to be enabled. It
+// reports whether it was up.
+func (j *job) bring(ctx context.Context, typ string, enabled bool) (wasUp bool, err error) {
 	name := j.c.Name
 	if wasUp, err = j.isUp(); err != nil || value.Truth(j.c.Kw.At("noifupdown")) {
 		return wasUp, err
@@ -271,11 +271,11 @@ func (j *job) bring(ctx context.Context, typ string) (wasUp bool, err error) {
 		return nil
 	}
 	switch {
-	case !j.c.Bool("enabled") && wasUp:
+	case !enabled && wasUp:
 		if err = run("down"); err == nil {
 			j.changes.Set("status", fmt.Sprintf("Interface %s down", name))
 		}
-	case !j.c.Bool("enabled"):
+	case !enabled:
 	case wasUp && j.changes.Len() > 0:
 		if err = run("down", "up"); err == nil {
 			j.changes.Set("status", fmt.Sprintf("Interface %s restart to validate", name))
