@@ -139,13 +139,8 @@ func zap(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	return do(ctx, c, a, "zap")
 }
 
-type statusArgs struct {
-	service.NameArg
-	service.SigArg
-}
-
-func status(ctx context.Context, c *fun.Call, _ *statusArgs) (fun.Result, error) {
-	return service.Status(ctx, c, listed, runs)
+func status(ctx context.Context, c *fun.Call, a *service.StatusArgs) (fun.Result, error) {
+	return a.Status(ctx, c, listed, runs)
 }
 
 func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {

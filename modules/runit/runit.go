@@ -192,13 +192,8 @@ func restart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) 
 	return sv(ctx, c, a.Name, "restart")
 }
 
-type statusArgs struct {
-	service.NameArg
-	service.SigArg
-}
-
-func status(ctx context.Context, c *fun.Call, _ *statusArgs) (fun.Result, error) {
-	return service.Status(ctx, c, listed, runs)
+func status(ctx context.Context, c *fun.Call, a *service.StatusArgs) (fun.Result, error) {
+	return a.Status(ctx, c, listed, runs)
 }
 
 func listed(_ context.Context, c *fun.Call) ([]string, error) {
