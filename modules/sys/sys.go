@@ -45,24 +45,18 @@ func chosen(t *fun.Table, k fun.Kind, patterns []value.Value) []string {
 	return out
 }
 
-// modWatch is the row that state modules have for mod_watch.
-var modWatch = fun.Spec{
-	Name: "mod_watch", Doc: "Run in place of a state whose watch requisite changed.", VarKw: true,
-	Args: []fun.Arg{{Name: "name", Required: true}, {Name: "sfun"}},
-}
-
-// specOf returns the row of a function that chosen returned.
+// specOf returns the row of a function that chosen returned. State modules have one for
+// mod_watch, too.
 func specOf(t *fun.Table, k fun.Kind, name string) *fun.Spec {
 	if _, spec, ok := t.Lookup(k, name); ok {
 		return spec
 	}
 	module, _, _ := strings.Cut(name, ".")
-	spec := modWatch
-	spec.Args = slices.Clone(spec.Args)
-	for _, arg := range watchArgs(module) {
-		spec.Args = append(spec.Args, fun.Arg{Name: arg})
+	spec := &fun.Spec{Name: "mod_watch", Doc: "Run in place of a state whose watch requisite changed.", VarKw: true}
+	for _, arg := range append([]string{"name", "sfun"}, watchArgs(module)...) {
+		spec.Args = append(spec.Args, fun.Arg{Name: arg, Required: arg == "name"})
 	}
-	return &spec
+	return spec
 }
 
 // watchArgs returns the further arguments of mod_watch: those of the states that it
