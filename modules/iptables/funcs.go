@@ -59,11 +59,11 @@ type buildRuleArgs struct {
 	Position value.Value `arg:"position,str|int" default:"''" doc:"with full: number of the rule in the chain"`
 	Full     value.Value `arg:"full,bool" doc:"return the whole command line, which needs table, chain and command"`
 	familyArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func buildRule(ctx context.Context, c *fun.Call, a *buildRuleArgs) (fun.Result, error) {
-	r := ruleOf(c, a)
+	r := ruleOf(a)
 	if !value.Truth(a.Full) {
 		return fun.Value(r.Text())
 	}
