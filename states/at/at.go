@@ -124,7 +124,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 		return fun.Fail("limit parameter not supported %s", c.Name)
 	}
 	id := a.Jobid
-	ids, err := chosen(ctx, c, id)
+	ids, err := chosen(ctx, c, id, a.Rest)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -159,10 +159,10 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 }
 
 // chosen returns the numbers of the jobs that absent is to remove.
-func chosen(ctx context.Context, c *fun.Call, id string) ([]string, error) {
+func chosen(ctx context.Context, c *fun.Call, id string, rest fun.Kwargs) ([]string, error) {
 	name, kw := "at.atq", value.NewMap(0)
-	if id == "" && c.Kw.Len() > 0 {
-		name, kw = "at.jobcheck", c.Kw
+	if id == "" && rest.Len() > 0 {
+		name, kw = "at.jobcheck", rest.Map
 	}
 	res, err := call(ctx, c, name, nil, kw)
 	if err != nil {
