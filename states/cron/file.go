@@ -22,7 +22,7 @@ type fileArgs struct {
 	Replace  bool       `arg:"replace" default:"True" doc:"replace an existing crontab"`
 	Defaults *value.Map `arg:"defaults" doc:"default template variables"`
 	Backup   string     `arg:"backup" default:"" doc:"minion: keep a copy of the replaced crontab"`
-	_        fun.Kwargs
+	Rest     fun.Kwargs
 }
 
 // file makes a file the crontab of a user.
@@ -101,7 +101,7 @@ func source(ctx context.Context, c *fun.Call, a *fileArgs, fs *files.FS) ([]byte
 		return nil, "The name of the source file is empty", nil
 	}
 	further := value.MapOf("name", src, "source", src, "user", a.User, "mode", "0600")
-	further.Update(c.Kw)
+	further.Update(a.Rest.Map)
 	q := files.Request{
 		Source: src, HashName: a.SourceHashName, Template: a.Template,
 		Vars: cp.Vars(further, orEmpty(a.Defaults), orEmpty(a.Context)),
