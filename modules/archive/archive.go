@@ -174,7 +174,7 @@ func tarFn(ctx context.Context, c *fun.Call, a *tarFnArgs) (fun.Result, error) {
 	if d := a.Dest; d != "" {
 		argv = append(argv, "-C", d)
 	}
-	out, code, err := run(ctx, c, a.Runas, append(argv, expand(c, a.Sources, a.Cwd)...), a.Cwd, tarWrites(c, a, options)...)
+	out, code, err := run(ctx, c, a.Runas, append(argv, expand(c, a.Sources, a.Cwd)...), a.Cwd, tarWrites(a, options)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -183,7 +183,7 @@ func tarFn(ctx context.Context, c *fun.Call, a *tarFnArgs) (fun.Result, error) {
 
 // tarWrites returns the directory that a call of tar writes to: that of the
 // archive, or the one that it is unpacked in.
-func tarWrites(c *fun.Call, a *tarFnArgs, options string) []string {
+func tarWrites(a *tarFnArgs, options string) []string {
 	first, _, _ := strings.Cut(strings.TrimLeft(options, "-"), " ")
 	has := func(letters string, words ...string) bool {
 		return !strings.HasPrefix(options, "--") && strings.ContainsAny(first, letters) ||

@@ -91,7 +91,7 @@ func (a *getArgs) omits() omits {
 
 func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
 	key, delim := a.Key, a.Delimiter
-	if !!a.Merge.Given {
+	if a.Merge.Given {
 		return getMerged(ctx, c, a, key, delim)
 	}
 	for _, p := range places(c, a.omits()) {
@@ -207,7 +207,7 @@ func optionGlob(c *fun.Call, a *optionArgs, pattern string) (fun.Result, error) 
 			ret.Set(k, v)
 		}
 	}
-	if ret.Len() == 0 && !(a.Default == nil) {
+	if ret.Len() == 0 && a.Default != nil {
 		return fun.Value(a.Default)
 	}
 	return fun.Value(ret)

@@ -426,7 +426,7 @@ func getTemplate(ctx context.Context, call *fun.Call, a *getTemplateArgs) (fun.R
 	if !ok {
 		return none(call, "", source)
 	}
-	vars := a.Rest.Map.Copy()
+	vars := a.Rest.Copy()
 	context, _ := vars.At("context").(*value.Map)
 	defaults, _ := vars.At("defaults").(*value.Map)
 	vars.Delete("context")

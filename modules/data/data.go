@@ -96,7 +96,7 @@ func get(_ context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
 				switch {
 				case ok:
 					out.Append(v)
-				case !(a.Default == nil):
+				case a.Default != nil:
 					out.Append(a.Default)
 				}
 			}

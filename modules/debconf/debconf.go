@@ -198,7 +198,7 @@ type setTemplateArgs struct {
 }
 
 func setTemplate(ctx context.Context, c *fun.Call, a *setTemplateArgs) (fun.Result, error) {
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	kw.Update(value.MapOf("path", a.Path, "dest", nil, "template", a.Template, "saltenv", a.Saltenv))
 	if a.Context != nil {
 		kw.Set("context", a.Context)

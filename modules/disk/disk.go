@@ -239,7 +239,7 @@ func tune(ctx context.Context, c *fun.Call, a *tuneArgs) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	argv, keys := []string{"blockdev"}, []string(nil)
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		switch k {
 		case "read-ahead", "filesystem-read-ahead":
 			n, err := strconv.ParseUint(value.Str(v), 10, 31)
@@ -316,14 +316,14 @@ func format(ctx context.Context, c *fun.Call, a *formatArgs) (fun.Result, error)
 	fs := a.FSType
 	ext := strings.HasPrefix(fs, "ext")
 	argv := []string{"mkfs", "-t", fs}
-	if !!a.InodeSize.Given {
+	if a.InodeSize.Given {
 		if ext {
 			argv = append(argv, "-i", a.InodeSize.V)
 		} else if fs == "xfs" {
 			argv = append(argv, "-i", "size="+a.InodeSize.V)
 		}
 	}
-	if !!a.LazyItableInit.Given && ext {
+	if a.LazyItableInit.Given && ext {
 		argv = append(argv, "-E", "lazy_itable_init="+a.LazyItableInit.V)
 	}
 	if n := a.Fat; (n == 12 || n == 16 || n == 32) && strings.HasSuffix(fs, "fat") {

@@ -126,7 +126,7 @@ type addressesArgs struct {
 
 // addresses asks dig(1), or the system where that is not there and no server is named.
 func addresses(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
-	if machine.Has(c.Env.Host, "dig") || !(a.Nameserver == nil) {
+	if machine.Has(c.Env.Host, "dig") || a.Nameserver != nil {
 		return byDig(ctx, c, a.Host, a.Nameserver)
 	}
 	ips, err := c.Env.Host.LookupIP(ctx, a.Host)

@@ -250,7 +250,7 @@ func (g *Client) RemoveSource(ctx context.Context, uri string) (string, error) {
 func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
 
 // gems returns the words of the argument gems.
-func gems(c *fun.Call, argGems []string) []string {
+func gems(argGems []string) []string {
 	var out []string
 	for _, s := range argGems {
 		out = append(out, strings.Fields(s)...)
@@ -275,7 +275,7 @@ type installArgs struct {
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	g := &Client{Env: c.Env, Ruby: a.Ruby, Bin: a.GemBin, User: a.Runas}
 	return text(g.Install(ctx, Install{
-		Gems: gems(c, a.Gems), Version: a.Version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
+		Gems: gems(a.Gems), Version: a.Version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
 		Proxy: a.Proxy, Source: a.Source,
 	}))
 }
@@ -287,11 +287,11 @@ type uninstallArgs struct {
 }
 
 func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
-	return text(a.client(c.Env).Uninstall(ctx, gems(c, a.Gems)...))
+	return text(a.client(c.Env).Uninstall(ctx, gems(a.Gems)...))
 }
 
 func update(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
-	names := gems(c, a.Gems)
+	names := gems(a.Gems)
 	if err := checkWord("gem", names...); err != nil {
 		return fun.Result{}, err
 	}

@@ -172,7 +172,7 @@ func decodeFile(_ context.Context, c *fun.Call, a *decodeFileArgs) (fun.Result, 
 	return fun.Value(true)
 }
 
-func mac(newHash func() hash.Hash, c *fun.Call, sharedSecret value.Value, argString value.Value) []byte {
+func mac(newHash func() hash.Hash, sharedSecret value.Value, argString value.Value) []byte {
 	m := hmac.New(newHash, bytesOf(sharedSecret))
 	m.Write(bytesOf(argString))
 	return m.Sum(nil)
@@ -184,7 +184,7 @@ type hmacComputeArgs struct {
 }
 
 func hmacCompute(_ context.Context, c *fun.Call, a *hmacComputeArgs) (fun.Result, error) {
-	return fun.Value(hex.EncodeToString(mac(sha256.New, c, a.SharedSecret, a.String)))
+	return fun.Value(hex.EncodeToString(mac(sha256.New, a.SharedSecret, a.String)))
 }
 
 type hmacSignatureArgs struct {
@@ -198,7 +198,7 @@ func hmacSignature(_ context.Context, c *fun.Call, a *hmacSignatureArgs) (fun.Re
 	if err != nil { // no signature at all
 		return fun.Value(false)
 	}
-	return fun.Value(hmac.Equal(mac(sha256.New, c, a.SharedSecret, a.String), want))
+	return fun.Value(hmac.Equal(mac(sha256.New, a.SharedSecret, a.String), want))
 }
 
 type githubSignatureArgs struct {
@@ -213,5 +213,5 @@ func githubSignature(_ context.Context, c *fun.Call, a *githubSignatureArgs) (fu
 	if !ok || newHash == nil {
 		return fun.Result{}, errors.New("the signature is to be TYPE=HEX, for example sha256=...")
 	}
-	return fun.Value(hmac.Equal([]byte(hex.EncodeToString(mac(newHash, c, a.SharedSecret, a.String))), []byte(want)))
+	return fun.Value(hmac.Equal([]byte(hex.EncodeToString(mac(newHash, a.SharedSecret, a.String))), []byte(want)))
 }

@@ -157,7 +157,7 @@ func filterBy(_ context.Context, c *fun.Call, a *filterByArgs) (fun.Result, erro
 			return fun.Result{}, err
 		}
 		if ok {
-			return merged(c, a.Merge, a.MergeLists, v)
+			return merged(a.Merge, a.MergeLists, v)
 		}
 	}
 	// What is taken for want of a match is not merged with anything.
@@ -192,14 +192,14 @@ func ifElse(_ context.Context, c *fun.Call, a *ifElseArgs) (fun.Result, error) {
 			return fun.Result{}, err
 		}
 		if ok {
-			return merged(c, a.Merge, a.MergeLists, a.More[i+1])
+			return merged(a.Merge, a.MergeLists, a.More[i+1])
 		}
 	}
 	return fun.Value(value.Clone(a.More[last]))
 }
 
 // merged is what was picked with the argument merge over it.
-func merged(c *fun.Call, argMerge value.Value, mergeLists bool, picked value.Value) (fun.Result, error) {
+func merged(argMerge value.Value, mergeLists bool, picked value.Value) (fun.Result, error) {
 	merge := argMerge
 	if !value.Truth(merge) {
 		return fun.Value(value.Clone(picked))

@@ -269,7 +269,7 @@ func create(ctx context.Context, c *fun.Call, a *createArgs) (fun.Result, error)
 		return fun.Result{}, err
 	}
 	n := len(devices)
-	if v, ok := a.Rest.Map.Get("spare-devices"); ok {
+	if v, ok := a.Rest.Get("spare-devices"); ok {
 		spares, err := strconv.Atoi(value.Str(v))
 		if err != nil {
 			return fun.Result{}, fun.Errorf("invalid spare-devices: %s", value.Repr(v))

@@ -173,8 +173,8 @@ type sendArgs struct {
 }
 
 func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
-	kw := value.NewMap(a.Rest.Map.Len())
-	for k, v := range a.Rest.Map.All() {
+	kw := value.NewMap(a.Rest.Len())
+	for k, v := range a.Rest.All() {
 		if !strings.HasPrefix(value.Str(k), "__") {
 			kw.Set(k, v)
 		}

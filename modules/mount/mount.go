@@ -99,7 +99,7 @@ func (a *requestArgs) request(name, device string) Request {
 }
 
 // deviceOf returns the argument device; False is none.
-func deviceOf(c *fun.Call, device value.Value) string {
+func deviceOf(device value.Value) string {
 	if v := device; value.Truth(v) {
 		return value.Str(v)
 	}
@@ -107,7 +107,7 @@ func deviceOf(c *fun.Call, device value.Value) string {
 }
 
 // checkUtil refuses the images of disks that Salt mounts by other tools.
-func checkUtil(c *fun.Call, a *utilArg) error {
+func checkUtil(a *utilArg) error {
 	if u := a.Util; u != "mount" {
 		return fun.Errorf("util must be mount: brine does not mount images by %s", u)
 	}
@@ -122,10 +122,10 @@ type mountArgs struct {
 }
 
 func mount(ctx context.Context, c *fun.Call, a *mountArgs) (fun.Result, error) {
-	if err := checkUtil(c, &a.utilArg); err != nil {
+	if err := checkUtil(&a.utilArg); err != nil {
 		return fun.Result{}, err
 	}
-	return done(Mount(ctx, c.Env, a.request(a.Name, deviceOf(c, a.Device))))
+	return done(Mount(ctx, c.Env, a.request(a.Name, deviceOf(a.Device))))
 }
 
 type remountArgs struct {
@@ -146,10 +146,10 @@ type umountArgs struct {
 }
 
 func umount(ctx context.Context, c *fun.Call, a *umountArgs) (fun.Result, error) {
-	if err := checkUtil(c, &a.utilArg); err != nil {
+	if err := checkUtil(&a.utilArg); err != nil {
 		return fun.Result{}, err
 	}
-	what := deviceOf(c, a.Device)
+	what := deviceOf(a.Device)
 	if what == "" {
 		what = a.Name
 	}

@@ -179,7 +179,7 @@ type subnetsArgs struct {
 
 func subnets(_ context.Context, c *fun.Call, a *subnetsArgs) (fun.Result, error) {
 	var names []string
-	if !!a.Interfaces.Given {
+	if a.Interfaces.Given {
 		names = a.Interfaces.V
 	}
 	return subnetsOf(c, grains.IPFilter{Ifaces: names})

@@ -353,7 +353,7 @@ func mkpart(ctx context.Context, c *fun.Call, a *newPartition) (fun.Result, erro
 		return fun.Result{}, err
 	}
 	args := []string{"mkpart", a.PartType}
-	if !(a.FSType == nil) {
+	if a.FSType != nil {
 		kind, err := among(c, "fs_type", fun.TextOf(a.FSType), fileSystems)
 		if err != nil {
 			return fun.Result{}, err

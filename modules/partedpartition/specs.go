@@ -5,8 +5,6 @@ import (
 	"brine/internal/value"
 )
 
-var kinds = []string{"primary", "logical", "extended"}
-
 type dev struct {
 	_      fun.Arguments
 	Device string `arg:"device,required,path" doc:"block device, such as /dev/sda"`

@@ -59,7 +59,7 @@ type addUserArgs struct {
 }
 
 func addUser(ctx context.Context, c *fun.Call, a *addUserArgs) (fun.Result, error) {
-	out, err := ClientOf(c, a.Runas).AddUser(ctx, a.Name, password(c, a))
+	out, err := ClientOf(c, a.Runas).AddUser(ctx, a.Name, password(a))
 	return said("Added", out, err)
 }
 

@@ -77,7 +77,7 @@ func getStr(_ context.Context, c *fun.Call, a *getStrArgs) (fun.Result, error) {
 	if length > maxLength {
 		return fun.Result{}, fun.Errorf("length %d is too large: at most %d", length, maxLength)
 	}
-	from := []rune(alphabet(c, a))
+	from := []rune(alphabet(a))
 	if len(from) == 0 {
 		return fun.Result{}, fun.Errorf("no characters to pick from: every class is off")
 	}
@@ -92,7 +92,7 @@ func getStr(_ context.Context, c *fun.Call, a *getStrArgs) (fun.Result, error) {
 	return fun.Value(b.String())
 }
 
-func alphabet(c *fun.Call, a *getStrArgs) string {
+func alphabet(a *getStrArgs) string {
 	if s := a.Chars; s != "" {
 		return s
 	}
@@ -218,7 +218,7 @@ type sampleArgs struct {
 }
 
 func sample(_ context.Context, c *fun.Call, a *sampleArgs) (fun.Result, error) {
-	return pick(c, a.Seed, a.Value, func(int) int { return int(a.Size) })
+	return pick(a.Seed, a.Value, func(int) int { return int(a.Size) })
 }
 
 type shuffleArgs struct {
@@ -227,12 +227,12 @@ type shuffleArgs struct {
 }
 
 func shuffle(_ context.Context, c *fun.Call, a *shuffleArgs) (fun.Result, error) {
-	return pick(c, a.Seed, a.Value, func(all int) int { return all })
+	return pick(a.Seed, a.Value, func(all int) int { return all })
 }
 
 // pick takes some of the list. A seed counts by its SHA-512.
 // Salt: salt/utils/data.py sample, shuffle.
-func pick(c *fun.Call, seed value.Value, argValue value.Value, size func(all int) int) (fun.Result, error) {
+func pick(seed value.Value, argValue value.Value, size func(all int) int) (fun.Result, error) {
 	var items []value.Value
 	switch v := argValue.(type) {
 	case *value.List:

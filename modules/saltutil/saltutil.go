@@ -105,7 +105,7 @@ func cmd(ctx context.Context, c *fun.Call, a *cmdArgs) (fun.Result, error) {
 	}
 	job.Timeout, job.Gather, job.Subset = a.Timeout, a.GatherJobTimeout, int(a.Subset)
 	// Salt takes other keywords for its client's, in silence.
-	for _, k := range a.Rest.Map.Keys() {
+	for _, k := range a.Rest.Keys() {
 		if s := value.Str(k); !strings.HasPrefix(s, "__") {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("saltutil.cmd has no argument %q: what %s takes by name goes into kwarg", s, job.Fun)})
 		}

@@ -121,12 +121,12 @@ func (f *FContext) Value() *value.Map {
 }
 
 // fcontextOf returns what the arguments of a call say about files.
-func fcontextOf(c *fun.Call, a *fcontextArgs) FContext {
+func fcontextOf(a *fcontextArgs) FContext {
 	return FContext{Spec: a.Name, FileType: a.Filetype, Context: Context{User: a.SelUser, Type: a.SelType, Level: a.SelLevel}}
 }
 
 func fcontextGetPolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
-	f, err := FindFContext(ctx, c.Env, fcontextOf(c, a))
+	f, err := FindFContext(ctx, c.Env, fcontextOf(a))
 	if f == nil {
 		return fun.Result{}, err
 	}
@@ -164,11 +164,11 @@ func all(out tool.Out, err error) (fun.Result, error) {
 }
 
 func fcontextAddPolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
-	return all(ChangeFContext(ctx, c.Env, "add", fcontextOf(c, a)))
+	return all(ChangeFContext(ctx, c.Env, "add", fcontextOf(a)))
 }
 
 func fcontextDeletePolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
-	return all(ChangeFContext(ctx, c.Env, "delete", fcontextOf(c, a)))
+	return all(ChangeFContext(ctx, c.Env, "delete", fcontextOf(a)))
 }
 
 // restorecon runs restorecon for a path.

@@ -201,8 +201,8 @@ func renderer(ctx context.Context, c *fun.Call, a *rendererArgs) (fun.Result, er
 	case file && text:
 		return fun.Result{}, fun.Errorf("Must not pass both path and string")
 	}
-	in := render.Input{Path: ":string:", SaltEnv: a.Rest.Map.Str("saltenv"), SLS: a.Rest.Map.Str("sls"), Pipeline: a.DefaultRenderer, Vars: value.NewMap(a.Rest.Map.Len())}
-	for k, v := range a.Rest.Map.All() {
+	in := render.Input{Path: ":string:", SaltEnv: a.Rest.Str("saltenv"), SLS: a.Rest.Str("sls"), Pipeline: a.DefaultRenderer, Vars: value.NewMap(a.Rest.Len())}
+	for k, v := range a.Rest.All() {
 		if name, _ := k.(string); name == "context" {
 			if m, ok := v.(value.Mapping); ok {
 				in.Vars.Update(m)

@@ -139,7 +139,7 @@ func set(ctx context.Context, c *fun.Call, a *offsetArg, change func(*parts)) (f
 		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("%d-%d-%d %d:%d:%d is not a date and time", at.year, at.month, at.day, at.hour, at.min, at.sec)}
 	}
 	argv := []string{"date"}
-	if !!a.UtcOffset.Given {
+	if a.UtcOffset.Given {
 		d, argv = d.UTC(), append(argv, "-u")
 	}
 	out, err := run(ctx, c, append(argv, pyformat.Strftime(d, "%m%d%H%M%Y.%S"))...)

@@ -81,11 +81,11 @@ func argRepr(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
 
 func argType(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
 	class := func(v value.Value) string { return "<class '" + value.TypeName(v) + "'>" }
-	args, kwargs := value.NewList(), value.NewMap(a.Rest.Map.Len())
+	args, kwargs := value.NewList(), value.NewMap(a.Rest.Len())
 	for _, v := range a.More {
 		args.Append(class(v))
 	}
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		kwargs.Set(k, class(v))
 	}
 	return fun.Value(value.MapOf("args", args, "kwargs", kwargs))

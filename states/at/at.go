@@ -120,7 +120,7 @@ type absentArgs struct {
 // absent removes jobs. Salt: salt/states/at.py absent. Difference: in test mode it
 // looks which jobs there are.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
-	if a.Rest.Map.Has("limit") {
+	if a.Rest.Has("limit") {
 		return fun.Fail("limit parameter not supported %s", c.Name)
 	}
 	id := a.Jobid

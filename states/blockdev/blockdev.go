@@ -198,7 +198,7 @@ func formatted(ctx context.Context, c *fun.Call, a *formattedArgs) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
 	}
 	kw := value.MapOf("fs_type", want, "force", a.Force)
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		kw.Set(k, v)
 	}
 	made, err := call(ctx, c, "format", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})

@@ -93,7 +93,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	w := &cron.Want{}
 	w.Cmd, w.Commented, w.Special = name, a.Commented, a.Special
 	w.Minute, w.Hour, w.DayMonth, w.Month, w.DayWeek = a.Minute, a.Hour, a.Daymonth, a.Month, a.Dayweek
-	w.Comment, w.HasComment = a.Comment.V, !!a.Comment.Given
+	w.Comment, w.HasComment = a.Comment.V, a.Comment.Given
 	w.Identifier, w.HasIdentifier = identifier(c, &a.identifierArg, name)
 	ret := fun.Ret{Name: name}
 	if err := w.Check(); err != nil {

@@ -147,7 +147,7 @@ type setFileArgs struct {
 
 // setFile sets the answers of a file. Salt: salt/states/debconfmod.py set_file.
 func setFile(ctx context.Context, c *fun.Call, a *setFileArgs) fun.Ret {
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	if !kw.Has("saltenv") {
 		kw.Set("saltenv", c.Env.SaltEnv)
 	}

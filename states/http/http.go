@@ -94,12 +94,12 @@ func ask(ctx context.Context, c *fun.Call, a *wantArgs, rest fun.Kwargs, wait va
 	}
 	j := &judge{}
 	if match != nil {
-		if err := j.match(c, a, value.Str(match), text(data, "text")); err != nil {
+		if err := j.match(a, value.Str(match), text(data, "text")); err != nil {
 			return fun.Ret{}, err
 		}
 	}
 	if status != nil {
-		if err := j.status(c, a, status, text(data, "status")); err != nil {
+		if err := j.status(a, status, text(data, "status")); err != nil {
 			return fun.Ret{}, err
 		}
 	}
@@ -158,7 +158,7 @@ func (j *judge) says(ok bool, found, not string) {
 	}
 }
 
-func (j *judge) match(c *fun.Call, a *wantArgs, want, have string) error {
+func (j *judge) match(a *wantArgs, want, have string) error {
 	switch a.MatchType {
 	case "string":
 		j.says(strings.Contains(have, want), ` Match text "`+want+`" was found.`, ` Match text "`+want+`" was not found.`)
@@ -172,7 +172,7 @@ func (j *judge) match(c *fun.Call, a *wantArgs, want, have string) error {
 	return nil
 }
 
-func (j *judge) status(c *fun.Call, a *wantArgs, status value.Value, have string) error {
+func (j *judge) status(a *wantArgs, status value.Value, have string) error {
 	want := value.Str(status)
 	switch a.StatusType {
 	case "list":

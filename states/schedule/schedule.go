@@ -124,7 +124,7 @@ func change(ctx context.Context, c *fun.Call, a *absentArgs, fn, text string, ri
 		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(text, c.Name)}
 	}
 	kw := value.NewMap(2)
-	if !(a.Persist == nil) {
+	if a.Persist != nil {
 		kw.Set("persist", a.Persist)
 	}
 	ret, err := call(ctx, c, fn, kw)

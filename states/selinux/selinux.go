@@ -440,7 +440,7 @@ func fcontextApplied(ctx context.Context, c *fun.Call, a *fcontextAppliedArgs) f
 }
 
 // port returns what is said of a port in a comment.
-func port(c *fun.Call, argPort string, protocol string, selType string) string {
+func port(argPort string, protocol string, selType string) string {
 	return fmt.Sprintf(`sel_type "%s", protocol "%s" and port "%s".`, orNone(selType), orNone(protocol), orNone(argPort))
 }
 
@@ -472,7 +472,7 @@ func portPresent(ctx context.Context, c *fun.Call, a *portPresentArgs) fun.Ret {
 		return fun.Raise(err)
 	}
 	if have != nil {
-		return same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(c, a.Port, a.Protocol, a.SelType))
+		return same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(nil, want.Value()), "")
@@ -511,7 +511,7 @@ func portAbsent(ctx context.Context, c *fun.Call, a *portAbsentArgs) fun.Ret {
 		return fun.Raise(err)
 	}
 	if have == nil {
-		return same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(c, a.Port, a.Protocol, a.SelType))
+		return same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(have.Value(), nil), "")

@@ -444,8 +444,8 @@ func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
 		return value.Truth(res.Value), err
 	}
-	if on, _ := onOff(a.Rest.Map.At("apply_hostname")); on {
-		if name := a.Rest.Map.Str("hostname"); name != "" {
+	if on, _ := onOff(a.Rest.At("apply_hostname")); on {
+		if name := a.Rest.Str("hostname"); name != "" {
 			var err error
 			if named, err = call("network.mod_hostname", name); err != nil {
 				return fun.Result{}, err
@@ -455,7 +455,7 @@ func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.
 			named = false
 		}
 	}
-	if on, _ := onOff(a.Rest.Map.At("require_reboot")); on {
+	if on, _ := onOff(a.Rest.At("require_reboot")); on {
 		return fun.Value(named)
 	}
 	stopped, err := call("service.stop", "networking")
