@@ -233,13 +233,13 @@ func smartAttributes(ctx context.Context, c *fun.Call, a *smartAttributesArgs) (
 		if a.Attributes.Given && !slices.ContainsFunc(a.Attributes.V, func(v value.Value) bool { return value.Equal(v, id) }) {
 			continue
 		}
-		m.Set(id, row(head, f[1:], c, a))
+		m.Set(id, row(head, f[1:], a))
 	}
 	return fun.Value(m)
 }
 
 // row joins the names of columns and a line; the last column takes the rest.
-func row(head, f []string, c *fun.Call, a *smartAttributesArgs) *value.Map {
+func row(head, f []string, a *smartAttributesArgs) *value.Map {
 	data := value.NewMap(len(head))
 	for i, key := range head {
 		if i >= len(f) {

@@ -181,12 +181,12 @@ type joinClusterArgs struct {
 	_       fun.Arguments
 	Host    string `arg:"host,required" doc:"host of a node of the cluster"`
 	User    string `arg:"user" default:"rabbit" doc:"user part of the name of that node"`
-	RamNode bool   `arg:"ram_node" doc:"keep the state of the node in memory only"`
+	RAMNode bool   `arg:"ram_node" doc:"keep the state of the node in memory only"`
 	Runas   string `arg:"runas" doc:"account that runs the program"`
 }
 
 func joinCluster(ctx context.Context, c *fun.Call, a *joinClusterArgs) (fun.Result, error) {
-	out, err := ClientOf(c, a.Runas).Join(ctx, a.User+"@"+a.Host, a.RamNode)
+	out, err := ClientOf(c, a.Runas).Join(ctx, a.User+"@"+a.Host, a.RAMNode)
 	return said("Join", out, err)
 }
 

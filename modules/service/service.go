@@ -13,11 +13,13 @@ import (
 	"brine/internal/value"
 )
 
+// NameArg is the argument for the service.
 type NameArg struct {
 	_    fun.Arguments
 	Name string `arg:"name,required" doc:"name of the service"`
 }
 
+// SigArg is the argument for the process of a service.
 type SigArg struct {
 	_   fun.Arguments
 	Sig string `arg:"sig" doc:"regular expression that finds the service's process in ps"`

@@ -53,10 +53,10 @@ type mergeArgs struct {
 }
 
 func merge(_ context.Context, c *fun.Call, a *mergeArgs) (fun.Result, error) {
-	return mergeTwo(c, a.MergeLists, a.Renderer, a.Strategy, a.ObjA, a.ObjB)
+	return mergeTwo(a.MergeLists, a.Renderer, a.Strategy, a.ObjA, a.ObjB)
 }
 
-func mergeTwo(c *fun.Call, mergeLists bool, argRenderer string, strategy string, x, y value.Value) (fun.Result, error) {
+func mergeTwo(mergeLists bool, argRenderer string, strategy string, x, y value.Value) (fun.Result, error) {
 	a, b, err := mappings(x, y)
 	if err != nil {
 		return fun.Result{}, err
@@ -73,7 +73,7 @@ type mergeAllArgs struct {
 func mergeAll(_ context.Context, c *fun.Call, a *mergeAllArgs) (fun.Result, error) {
 	var ret value.Value = value.NewMap(0)
 	for _, x := range a.Lst {
-		r, err := mergeTwo(c, a.MergeLists, a.Renderer, a.Strategy, ret, x)
+		r, err := mergeTwo(a.MergeLists, a.Renderer, a.Strategy, ret, x)
 		if err != nil {
 			return r, err
 		}

@@ -46,7 +46,7 @@ func file(ctx context.Context, c *fun.Call, a *fileArgs) fun.Ret {
 		return fun.Ret{Result: fun.OK, Comment: "User " + user + " already has a crontab. No changes made"}
 	}
 	fs := files.New(c.Env, c.Low.SaltEnv, c.Test)
-	want, comment, err := source(ctx, c, a, fs)
+	want, comment, err := source(ctx, a, fs)
 	if err != nil {
 		return fun.Fail("Unable to manage file: %s", host.OSError(err))
 	}
@@ -92,7 +92,7 @@ func file(ctx context.Context, c *fun.Call, a *fileArgs) fun.Ret {
 
 // source returns the text that the crontab is to have, or what there is to say
 // where it cannot be had.
-func source(ctx context.Context, c *fun.Call, a *fileArgs, fs *files.FS) ([]byte, string, error) {
+func source(ctx context.Context, a *fileArgs, fs *files.FS) ([]byte, string, error) {
 	src, hash, err := fs.SourceList(ctx, a.Name, a.SourceHash)
 	if err != nil {
 		return nil, "", err

@@ -78,7 +78,7 @@ type joinedArgs struct {
 	_       string `arg:"name,required" doc:"any text"`
 	Host    string `arg:"host,required" doc:"host of a node of the cluster"`
 	User    string `arg:"user" default:"rabbit" doc:"user part of the name of that node"`
-	RamNode bool   `arg:"ram_node" doc:"keep the state of the node in memory only"`
+	RAMNode bool   `arg:"ram_node" doc:"keep the state of the node in memory only"`
 	Runas   string `arg:"runas" default:"root" doc:"account that runs the program"`
 }
 
@@ -96,7 +96,7 @@ func joined(ctx context.Context, c *fun.Call, a *joinedArgs) fun.Ret {
 	case c.Test:
 		return planned("", node, "Node is set to join cluster "+node)
 	}
-	out, err := b.Join(ctx, node, a.RamNode)
+	out, err := b.Join(ctx, node, a.RAMNode)
 	if err != nil {
 		return failed(err)
 	}

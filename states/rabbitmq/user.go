@@ -86,7 +86,7 @@ func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
 			return failed(err)
 		}
 		current = value.NewList()
-	} else if err := planPassword(ctx, c, a, b, p); err != nil {
+	} else if err := planPassword(ctx, a, b, p); err != nil {
 		return failed(err)
 	}
 	if there && !a.Force && len(perms) == 0 && len(fun.ItemsOf(a.Tags)) == 0 && len(p.acts) == 0 {
@@ -127,7 +127,7 @@ func password(a *userPresentArgs) *string {
 }
 
 // planPassword notes the change of the password of a user who is there.
-func planPassword(ctx context.Context, c *fun.Call, a *userPresentArgs, b *rabbitmq.Client, p *plan) error {
+func planPassword(ctx context.Context, a *userPresentArgs, b *rabbitmq.Client, p *plan) error {
 	name, want := a.Name, password(a)
 	if want == nil {
 		if a.Force {
