@@ -358,7 +358,7 @@ type modfaclArgs struct {
 
 func modfacl(ctx context.Context, c *fun.Call, args *modfaclArgs) (fun.Result, error) {
 	a, files := of(c, args.More, args.Rest)
-	out, err := a.Set(ctx, args.AclType, args.AclName, args.Perms, files...)
+	out, err := a.Set(ctx, args.ACLType, args.ACLName, args.Perms, files...)
 	return done(args.Rest, out, err)
 }
 
@@ -372,7 +372,7 @@ type delfaclArgs struct {
 
 func delfacl(ctx context.Context, c *fun.Call, args *delfaclArgs) (fun.Result, error) {
 	a, files := of(c, args.More, args.Rest)
-	out, err := a.Remove(ctx, args.AclType, args.AclName, files...)
+	out, err := a.Remove(ctx, args.ACLType, args.ACLName, files...)
 	return done(args.Rest, out, err)
 }
 

@@ -410,7 +410,7 @@ func vgextend(ctx context.Context, c *fun.Call, a *vgextendArgs) (fun.Result, er
 
 // lvSize returns the options of lvcreate that say how large a volume is; text is
 // Salt's for what cannot be.
-func lvSize(c *fun.Call, a *lvcreateArgs) (argv []string, text string) {
+func lvSize(a *lvcreateArgs) (argv []string, text string) {
 	size, extents, thin := a.Size, a.Extents, a.Thinvolume
 	switch {
 	case size != "" && extents != "":
@@ -444,7 +444,7 @@ type lvcreateArgs struct {
 
 func lvcreate(ctx context.Context, c *fun.Call, a *lvcreateArgs) (fun.Result, error) {
 	lv, vg, snapshot, pv := a.Lvname, a.Vgname, a.Snapshot, a.Pv
-	size, text := lvSize(c, a)
+	size, text := lvSize(a)
 	if text != "" {
 		return fun.Value(text)
 	}
