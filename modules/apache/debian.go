@@ -55,9 +55,8 @@ func checkConf(_ context.Context, c *fun.Call, a *confArg) (fun.Result, error) {
 	return fun.Result{Value: yes}, err
 }
 
-// toggle runs one of the programs a2en... and a2dis... It returns Salt's mapping.
-func toggle(ctx context.Context, c *fun.Call, program, title, key, arg, missing, done string) (fun.Result, error) {
-	name := c.Str(arg)
+// toggle runs one of the programs a2en... and a2dis... on name. It returns Salt's mapping.
+func toggle(ctx context.Context, c *fun.Call, program, title, key, name, missing, done string) (fun.Result, error) {
 	if err := refuse(name); err != nil {
 		return fun.Result{}, err
 	}
@@ -75,26 +74,26 @@ func toggle(ctx context.Context, c *fun.Call, program, title, key, arg, missing,
 	return fun.Result{Value: value.MapOf("Name", title, key, name, "Status", status), Retcode: out.Status}, nil
 }
 
-func a2ensite(ctx context.Context, c *fun.Call, _ *siteArg) (fun.Result, error) {
-	return toggle(ctx, c, "a2ensite", "Apache2 Enable Site", "Site", "site", "Not found", "enabled")
+func a2ensite(ctx context.Context, c *fun.Call, a *siteArg) (fun.Result, error) {
+	return toggle(ctx, c, "a2ensite", "Apache2 Enable Site", "Site", a.Site, "Not found", "enabled")
 }
 
-func a2dissite(ctx context.Context, c *fun.Call, _ *siteArg) (fun.Result, error) {
-	return toggle(ctx, c, "a2dissite", "Apache2 Disable Site", "Site", "site", "", "disabled")
+func a2dissite(ctx context.Context, c *fun.Call, a *siteArg) (fun.Result, error) {
+	return toggle(ctx, c, "a2dissite", "Apache2 Disable Site", "Site", a.Site, "", "disabled")
 }
 
-func a2enmod(ctx context.Context, c *fun.Call, _ *modArg) (fun.Result, error) {
-	return toggle(ctx, c, "a2enmod", "Apache2 Enable Mod", "Mod", "mod", "Not found", "enabled")
+func a2enmod(ctx context.Context, c *fun.Call, a *modArg) (fun.Result, error) {
+	return toggle(ctx, c, "a2enmod", "Apache2 Enable Mod", "Mod", a.Mod, "Not found", "enabled")
 }
 
-func a2dismod(ctx context.Context, c *fun.Call, _ *modArg) (fun.Result, error) {
-	return toggle(ctx, c, "a2dismod", "Apache2 Disable Mod", "Mod", "mod", "", "disabled")
+func a2dismod(ctx context.Context, c *fun.Call, a *modArg) (fun.Result, error) {
+	return toggle(ctx, c, "a2dismod", "Apache2 Disable Mod", "Mod", a.Mod, "", "disabled")
 }
 
-func a2enconf(ctx context.Context, c *fun.Call, _ *confArg) (fun.Result, error) {
-	return toggle(ctx, c, "a2enconf", "Apache2 Enable Conf", "Conf", "conf", "Not found", "enabled")
+func a2enconf(ctx context.Context, c *fun.Call, a *confArg) (fun.Result, error) {
+	return toggle(ctx, c, "a2enconf", "Apache2 Enable Conf", "Conf", a.Conf, "Not found", "enabled")
 }
 
-func a2disconf(ctx context.Context, c *fun.Call, _ *confArg) (fun.Result, error) {
-	return toggle(ctx, c, "a2disconf", "Apache2 Disable Conf", "Conf", "conf", "", "disabled")
+func a2disconf(ctx context.Context, c *fun.Call, a *confArg) (fun.Result, error) {
+	return toggle(ctx, c, "a2disconf", "Apache2 Disable Conf", "Conf", a.Conf, "", "disabled")
 }

@@ -82,10 +82,10 @@ func unreadable(err error) error {
 	return fun.Errorf("%s", host.OSError(err))
 }
 
-// run runs a program and returns its output, stderr included, by lines, and
-// its status.
-func run(ctx context.Context, c *fun.Call, argv []string, dir string, writes ...string) ([]string, int, error) {
-	return runWith(ctx, c, c.Str("runas"), argv, dir, nil, writes...)
+// run runs a program as an account and returns its output, stderr included, by lines,
+// and its status.
+func run(ctx context.Context, c *fun.Call, runas string, argv []string, dir string, writes ...string) ([]string, int, error) {
+	return runWith(ctx, c, runas, argv, dir, nil, writes...)
 }
 
 // runWith is run with an environment; nil is the host's. writes are the directories
@@ -119,11 +119,10 @@ func runWith(ctx context.Context, c *fun.Call, runas string, argv []string, dir 
 	return strings.Split(text, "\n"), out.Status, nil
 }
 
-// inPlace runs a program on the file that is the first argument.
-func inPlace(ctx context.Context, c *fun.Call, program string) (fun.Result, error) {
-	argv := append([]string{program}, strings.Fields(c.Str("options"))...)
-	file := c.Str(c.Spec.Args[0].Name)
-	out, code, err := run(ctx, c, append(argv, file), "", filepath.Dir(file))
+// inPlace runs a program on a file.
+func inPlace(ctx context.Context, c *fun.Call, program, options, file, runas string) (fun.Result, error) {
+	argv := append([]string{program}, strings.Fields(options)...)
+	out, code, err := run(ctx, c, runas, append(argv, file), "", filepath.Dir(file))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -131,25 +130,25 @@ func inPlace(ctx context.Context, c *fun.Call, program string) (fun.Result, erro
 }
 
 type gzipFileArgs struct {
-	_ string `arg:"sourcefile,required,path" doc:"the file"`
+	Sourcefile string `arg:"sourcefile,required,path" doc:"the file"`
 	templateArg
 	runasArg
 	optionsArg
 }
 
-func gzipFile(ctx context.Context, c *fun.Call, _ *gzipFileArgs) (fun.Result, error) {
-	return inPlace(ctx, c, "gzip")
+func gzipFile(ctx context.Context, c *fun.Call, a *gzipFileArgs) (fun.Result, error) {
+	return inPlace(ctx, c, "gzip", a.Options, a.Sourcefile, a.Runas)
 }
 
 type gunzipFileArgs struct {
-	_ string `arg:"gzipfile,required,path" doc:"the file"`
+	Gzipfile string `arg:"gzipfile,required,path" doc:"the file"`
 	templateArg
 	runasArg
 	optionsArg
 }
 
-func gunzipFile(ctx context.Context, c *fun.Call, _ *gunzipFileArgs) (fun.Result, error) {
-	return inPlace(ctx, c, "gunzip")
+func gunzipFile(ctx context.Context, c *fun.Call, a *gunzipFileArgs) (fun.Result, error) {
+	return inPlace(ctx, c, "gunzip", a.Options, a.Gzipfile, a.Runas)
 }
 
 type tarFnArgs struct {
@@ -175,7 +174,7 @@ func tarFn(ctx context.Context, c *fun.Call, a *tarFnArgs) (fun.Result, error) {
 	if d := a.Dest; d != "" {
 		argv = append(argv, "-C", d)
 	}
-	out, code, err := run(ctx, c, append(argv, expand(c, a.Sources, a.Cwd)...), a.Cwd, tarWrites(c, a, options)...)
+	out, code, err := run(ctx, c, a.Runas, append(argv, expand(c, a.Sources, a.Cwd)...), a.Cwd, tarWrites(a, options)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -184,7 +183,7 @@ func tarFn(ctx context.Context, c *fun.Call, a *tarFnArgs) (fun.Result, error) {
 
 // tarWrites returns the directory that a call of tar writes to: that of the
 // archive, or the one that it is unpacked in.
-func tarWrites(c *fun.Call, a *tarFnArgs, options string) []string {
+func tarWrites(a *tarFnArgs, options string) []string {
 	first, _, _ := strings.Cut(strings.TrimLeft(options, "-"), " ")
 	has := func(letters string, words ...string) bool {
 		return !strings.HasPrefix(options, "--") && strings.ContainsAny(first, letters) ||

@@ -72,7 +72,7 @@ type cmdZipArgs struct {
 
 func cmdZip(ctx context.Context, c *fun.Call, a *cmdZipArgs) (fun.Result, error) {
 	argv := append([]string{"zip", "-r", a.ZipFile}, expand(c, a.Sources, a.Cwd)...)
-	out, code, err := run(ctx, c, argv, a.Cwd, filepath.Dir(a.ZipFile))
+	out, code, err := run(ctx, c, a.Runas, argv, a.Cwd, filepath.Dir(a.ZipFile))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -129,7 +129,7 @@ type rarArgs struct {
 
 func rar(ctx context.Context, c *fun.Call, a *rarArgs) (fun.Result, error) {
 	argv := append([]string{"rar", "a", "-idp", a.Rarfile}, expand(c, a.Sources, a.Cwd)...)
-	out, code, err := run(ctx, c, argv, a.Cwd, filepath.Dir(a.Rarfile))
+	out, code, err := run(ctx, c, a.Runas, argv, a.Cwd, filepath.Dir(a.Rarfile))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -154,7 +154,7 @@ func unrar(ctx context.Context, c *fun.Call, a *unrarArgs) (fun.Result, error) {
 	for _, x := range a.Excludes {
 		argv = append(argv, "-x"+x)
 	}
-	out, code, err := run(ctx, c, append(argv, a.Dest), "", a.Dest)
+	out, code, err := run(ctx, c, a.Runas, append(argv, a.Dest), "", a.Dest)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -206,7 +206,7 @@ func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
 		words[i] = value.Str(v)
 	}
 	script := strings.Join(words, " ")
-	if tag := value.Str(a.Rest.Map.At("tag")); a.Rest.Map.At("tag") != nil {
+	if tag := value.Str(a.Rest.At("tag")); a.Rest.At("tag") != nil {
 		if strings.ContainsAny(tag, "\r\n") {
 			return fun.Result{}, fun.Errorf("the tag %s has a line end", value.Repr(tag))
 		}
@@ -215,7 +215,7 @@ func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
 	if strings.HasPrefix(spec, "-") {
 		return fun.Value(value.MapOf("jobs", value.NewList(), "error", "invalid timespec"))
 	}
-	out, err := cmd.Run(ctx, c.Env, "at "+proc.Quote(spec), cmd.Options{Stdin: script, RunAs: a.Rest.Map.Str("runas"), Merge: true})
+	out, err := cmd.Run(ctx, c.Env, "at "+proc.Quote(spec), cmd.Options{Stdin: script, RunAs: a.Rest.Str("runas"), Merge: true})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -266,7 +266,7 @@ type jobcheckArgs struct {
 
 // jobcheck returns the jobs that fit all conditions.
 func jobcheck(ctx context.Context, c *fun.Call, a *jobcheckArgs) (fun.Result, error) {
-	if a.Rest.Map.Len() == 0 {
+	if a.Rest.Len() == 0 {
 		return fun.Value(value.MapOf("error", "You have given a condition"))
 	}
 	jobs, err := queue(ctx, c.Env.Host)

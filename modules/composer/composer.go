@@ -33,36 +33,60 @@ type Client struct {
 	Quiet    bool
 }
 
-// flags are the arguments that are options of composer.
-var flags = []struct{ arg, option string }{
-	{"no_dev", "--no-dev"},
-	{"prefer_source", "--prefer-source"},
-	{"prefer_dist", "--prefer-dist"},
-	{"no_scripts", "--no-scripts"},
-	{"no_plugins", "--no-plugins"},
-	{"optimize", "--optimize-autoloader"},
+// Program are the arguments that say how composer is run.
+type Program struct {
+	_        fun.Arguments
+	Composer string `arg:"composer,path" doc:"path of composer.phar; default: the program composer"`
+	PHP      string `arg:"php,path" doc:"PHP that runs composer.phar"`
 }
 
-// ClientOf returns the client that the arguments of a call describe; user is the
-// name of the one for the account.
-func ClientOf(c *fun.Call, user string) (*Client, error) {
-	p := &Client{Env: c.Env, Composer: c.Str("composer"), PHP: c.Str("php"), User: c.Str(user), Quiet: c.Bool("quiet")}
-	if c.Declares("composer_home") {
-		p.Home = c.Str("composer_home")
-	}
-	for _, f := range flags {
-		if c.Declares(f.arg) && c.Bool(f.arg) {
-			p.Flags = append(p.Flags, f.option)
+// Flags are the arguments that are options of composer.
+type Flags struct {
+	_            fun.Arguments
+	PreferSource bool `arg:"prefer_source" doc:"get packages from their repositories"`
+	PreferDist   bool `arg:"prefer_dist" doc:"get packages as archives"`
+	NoScripts    bool `arg:"no_scripts" doc:"do not run the scripts of composer.json"`
+	NoPlugins    bool `arg:"no_plugins" doc:"do not use plugins"`
+	Optimize     bool `arg:"optimize" doc:"make a fast autoloader"`
+	NoDev        bool `arg:"no_dev" doc:"leave out what only development needs"`
+}
+
+// Home is the argument for the directory of composer's own files.
+type Home struct {
+	_            fun.Arguments
+	ComposerHome string `arg:"composer_home,path" default:"/root" doc:"directory of composer's own files"`
+}
+
+// options returns the options of composer.
+func (f *Flags) options() (ss []string) {
+	for _, o := range []struct {
+		is     bool
+		option string
+	}{
+		{f.NoDev, "--no-dev"},
+		{f.PreferSource, "--prefer-source"},
+		{f.PreferDist, "--prefer-dist"},
+		{f.NoScripts, "--no-scripts"},
+		{f.NoPlugins, "--no-plugins"},
+		{f.Optimize, "--optimize-autoloader"},
+	} {
+		if o.is {
+			ss = append(ss, o.option)
 		}
 	}
-	if c.Declares("env") {
-		vars, slip := cmd.ParseEnv(c.Value("env"))
-		if slip != "" {
-			return nil, fun.Errorf("%s", slip)
-		}
-		p.Vars = vars
+	return ss
+}
+
+// NewClient returns the client that arguments describe. env are environment variables
+// as [cmd.ParseEnv] reads them.
+func NewClient(e *fun.Env, p *Program, f *Flags, h *Home, user string, env value.Value, quiet bool) (*Client, error) {
+	vars, slip := cmd.ParseEnv(env)
+	if slip != "" {
+		return nil, fun.Errorf("%s", slip)
 	}
-	return p, nil
+	return &Client{
+		Env: e, Composer: p.Composer, PHP: p.PHP, User: user, Home: h.ComposerHome, Vars: vars, Flags: f.options(), Quiet: quiet,
+	}, nil
 }
 
 // Available reports whether composer is there.
@@ -135,11 +159,16 @@ func Installed(env *fun.Env, dir string) bool {
 	return machine.Exists(env.Host, filepath.Join(dir, "vendor"))
 }
 
-func act(ctx context.Context, c *fun.Call, action, dir string, extra ...string) (fun.Result, error) {
-	p, err := ClientOf(c, "runas")
+// act runs an action on the directory of a project.
+func (a *of) act(ctx context.Context, c *fun.Call, action string, extra ...string) (fun.Result, error) {
+	p, err := NewClient(c.Env, &a.Program, &a.Flags, &a.Home, a.Runas, a.Env, a.Quiet)
 	if err != nil {
 		return fun.Result{}, err
 	}
+	return act(ctx, p, action, a.Directory, extra...)
+}
+
+func act(ctx context.Context, p *Client, action, dir string, extra ...string) (fun.Result, error) {
 	out, err := p.Run(ctx, action, dir, false, extra...)
 	if err != nil {
 		return fun.Result{}, err
@@ -160,21 +189,21 @@ func didComposerInstall(_ context.Context, c *fun.Call, a *didComposerInstallArg
 }
 
 func install(ctx context.Context, c *fun.Call, a *of) (fun.Result, error) {
-	return act(ctx, c, "install", a.Directory)
+	return a.act(ctx, c, "install")
 }
 
 type selfupdateArgs struct {
-	program
-	php
+	Program
 	runas
 	quiet
-	home
+	Home
 }
 
-func selfupdate(ctx context.Context, c *fun.Call, _ *selfupdateArgs) (fun.Result, error) {
-	return act(ctx, c, "selfupdate", "", "--no-progress")
+func selfupdate(ctx context.Context, c *fun.Call, a *selfupdateArgs) (fun.Result, error) {
+	p := &Client{Env: c.Env, Composer: a.Composer, PHP: a.PHP, User: a.Runas, Home: a.ComposerHome, Quiet: a.Quiet}
+	return act(ctx, p, "selfupdate", "", "--no-progress")
 }
 
 func update(ctx context.Context, c *fun.Call, a *of) (fun.Result, error) {
-	return act(ctx, c, "update", a.Directory, "--no-progress")
+	return a.act(ctx, c, "update", "--no-progress")
 }

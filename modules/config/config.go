@@ -58,39 +58,43 @@ type place struct {
 	data func() value.Mapping
 }
 
+// omits are the sources that a call skips.
+type omits struct{ opts, grains, pillar, master bool }
+
 // places returns the sources in the order in which the first that has an
 // option counts.
-func places(c *fun.Call) []place {
-	omit := func(name string) bool {
-		return c.Declares(name) && c.Bool(name) || c.Declares("omit_all") && c.Bool("omit_all")
-	}
+func places(c *fun.Call, omit omits) []place {
 	return []place{
-		{omit("omit_opts"), func() value.Mapping { return c.Env.Opts }},
-		{omit("omit_grains"), func() value.Mapping { return orEmpty(c.Env.SubjectGrains()) }},
-		{omit("omit_pillar"), func() value.Mapping { return pillarOf(c) }},
-		{omit("omit_master"), func() value.Mapping { return masterOf(c) }},
+		{omit.opts, func() value.Mapping { return c.Env.Opts }},
+		{omit.grains, func() value.Mapping { return orEmpty(c.Env.SubjectGrains()) }},
+		{omit.pillar, func() value.Mapping { return pillarOf(c) }},
+		{omit.master, func() value.Mapping { return masterOf(c) }},
 		{false, func() value.Mapping { return defaults() }},
 	}
 }
 
 type getArgs struct {
-	_         fun.Arguments
-	Key       value.Value     `arg:"key,required,str|int|list" doc:"the option; colons separate nested keys"`
-	Default   value.Value     `arg:"default" default:"''" doc:"returned if nothing is found"`
-	Delimiter string          `arg:"delimiter" default:":" doc:"separates the parts of the key"`
-	Merge     fun.Opt[string] `arg:"merge" doc:"recurse or overwrite"`
-	_         bool            `arg:"omit_opts" default:"False" doc:"skip the configuration"`
-	_         bool            `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
-	_         bool            `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
-	_         bool            `arg:"omit_grains" default:"False" doc:"skip the grains"`
+	_          fun.Arguments
+	Key        value.Value     `arg:"key,required,str|int|list" doc:"the option; colons separate nested keys"`
+	Default    value.Value     `arg:"default" default:"''" doc:"returned if nothing is found"`
+	Delimiter  string          `arg:"delimiter" default:":" doc:"separates the parts of the key"`
+	Merge      fun.Opt[string] `arg:"merge" doc:"recurse or overwrite"`
+	OmitOpts   bool            `arg:"omit_opts" default:"False" doc:"skip the configuration"`
+	OmitPillar bool            `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
+	OmitMaster bool            `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
+	OmitGrains bool            `arg:"omit_grains" default:"False" doc:"skip the grains"`
+}
+
+func (a *getArgs) omits() omits {
+	return omits{opts: a.OmitOpts, grains: a.OmitGrains, pillar: a.OmitPillar, master: a.OmitMaster}
 }
 
 func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
 	key, delim := a.Key, a.Delimiter
-	if !!a.Merge.Given {
+	if a.Merge.Given {
 		return getMerged(ctx, c, a, key, delim)
 	}
-	for _, p := range places(c) {
+	for _, p := range places(c, a.omits()) {
 		if p.omit {
 			continue
 		}
@@ -116,7 +120,7 @@ func getMerged(ctx context.Context, c *fun.Call, args *getArgs, key value.Value,
 	}
 	lists := value.Truth(c.Env.Opts.At("pillar_merge_lists"))
 	data := value.NewMap(1)
-	all := places(c)
+	all := places(c, args.omits())
 	for i, a := range slices.Backward(all) {
 		if a.omit {
 			continue
@@ -148,15 +152,20 @@ func found(ctx context.Context, c *fun.Call, v value.Value) (fun.Result, error) 
 }
 
 type optionArgs struct {
-	_        fun.Arguments
-	Value    string      `arg:"value,required" doc:"the option; with wildcard a glob"`
-	Default  value.Value `arg:"default" doc:"returned if nothing is found; '' if not given"`
-	_        bool        `arg:"omit_opts" default:"False" doc:"skip the configuration"`
-	_        bool        `arg:"omit_grains" default:"False" doc:"skip the grains"`
-	_        bool        `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
-	_        bool        `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
-	_        bool        `arg:"omit_all" default:"False" doc:"skip everything but the built-in defaults"`
-	Wildcard bool        `arg:"wildcard" default:"False" doc:"return a mapping of all options that match"`
+	_          fun.Arguments
+	Value      string      `arg:"value,required" doc:"the option; with wildcard a glob"`
+	Default    value.Value `arg:"default" doc:"returned if nothing is found; '' if not given"`
+	OmitOpts   bool        `arg:"omit_opts" default:"False" doc:"skip the configuration"`
+	OmitGrains bool        `arg:"omit_grains" default:"False" doc:"skip the grains"`
+	OmitPillar bool        `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
+	OmitMaster bool        `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
+	OmitAll    bool        `arg:"omit_all" default:"False" doc:"skip everything but the built-in defaults"`
+	Wildcard   bool        `arg:"wildcard" default:"False" doc:"return a mapping of all options that match"`
+}
+
+func (a *optionArgs) omits() omits {
+	all := a.OmitAll
+	return omits{opts: all || a.OmitOpts, grains: all || a.OmitGrains, pillar: all || a.OmitPillar, master: all || a.OmitMaster}
 }
 
 func option(_ context.Context, c *fun.Call, a *optionArgs) (fun.Result, error) {
@@ -164,7 +173,7 @@ func option(_ context.Context, c *fun.Call, a *optionArgs) (fun.Result, error) {
 	if a.Wildcard {
 		return optionGlob(c, a, name)
 	}
-	for _, p := range places(c) {
+	for _, p := range places(c, a.omits()) {
 		if p.omit {
 			continue
 		}
@@ -180,7 +189,7 @@ func option(_ context.Context, c *fun.Call, a *optionArgs) (fun.Result, error) {
 
 func optionGlob(c *fun.Call, a *optionArgs, pattern string) (fun.Result, error) {
 	ret := value.NewMap(0)
-	all := places(c)
+	all := places(c, a.omits())
 	for i := len(all) - 2; i >= 0; i-- {
 		if all[i].omit {
 			continue
@@ -198,25 +207,26 @@ func optionGlob(c *fun.Call, a *optionArgs, pattern string) (fun.Result, error) 
 			ret.Set(k, v)
 		}
 	}
-	if ret.Len() == 0 && !(a.Default == nil) {
+	if ret.Len() == 0 && a.Default != nil {
 		return fun.Value(a.Default)
 	}
 	return fun.Value(ret)
 }
 
 type mergeOptionArgs struct {
-	_       fun.Arguments
-	Value   string      `arg:"value,required" doc:"the option"`
-	Default value.Value `arg:"default" default:"''" doc:"returned if nothing is found"`
-	_       bool        `arg:"omit_opts" default:"False" doc:"skip the configuration"`
-	_       bool        `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
-	_       bool        `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
+	_          fun.Arguments
+	Value      string      `arg:"value,required" doc:"the option"`
+	Default    value.Value `arg:"default" default:"''" doc:"returned if nothing is found"`
+	OmitOpts   bool        `arg:"omit_opts" default:"False" doc:"skip the configuration"`
+	OmitMaster bool        `arg:"omit_master" default:"False" doc:"skip the master's options (pillar_opts)"`
+	OmitPillar bool        `arg:"omit_pillar" default:"False" doc:"skip the pillar"`
 }
 
 func mergeOption(_ context.Context, c *fun.Call, a *mergeOptionArgs) (fun.Result, error) {
 	name := a.Value
 	var ret value.Value
-	for _, p := range []place{places(c)[0], places(c)[3], places(c)[2]} {
+	all := places(c, omits{opts: a.OmitOpts, pillar: a.OmitPillar, master: a.OmitMaster})
+	for _, p := range []place{all[0], all[3], all[2]} {
 		if p.omit {
 			continue
 		}

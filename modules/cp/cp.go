@@ -27,15 +27,6 @@ func Module() fun.Module {
 	return fun.Module{Name: "cp", Kind: fun.Exec, Doc: "Fetch files from the file server, from web servers and from this machine.", Specs: specs}
 }
 
-// of returns the client of a call's saltenv.
-func of(c *fun.Call) *Client {
-	saltenv := ""
-	if c.Declares("saltenv") {
-		saltenv = c.Str("saltenv")
-	}
-	return New(c.Env, saltenv)
-}
-
 // retMissing is the return code of functions that found no file to hand over.
 // Difference: Salt has none.
 const retMissing = 1
@@ -71,10 +62,6 @@ func orFalse(p string, err error) (value.Value, error) {
 	return p, nil
 }
 
-func (c *Client) fetchOptions(call *fun.Call) Options {
-	return Options{SourceHash: call.Str("source_hash"), NoVerify: !call.Bool("verify_ssl"), UseETag: call.Declares("use_etag") && call.Bool("use_etag"), Copy: true}
-}
-
 type cacheDestArgs struct {
 	URL string `arg:"url,required,path" doc:"salt:// or web URL, or a path"`
 	saltenvArg
@@ -82,7 +69,7 @@ type cacheDestArgs struct {
 
 // cacheDest tells where a copy would be; a path of this machine is its own.
 func cacheDest(_ context.Context, call *fun.Call, a *cacheDestArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	source := a.URL
 	switch {
 	case Scheme(source) == "salt":
@@ -101,13 +88,13 @@ type cacheFileArgs struct {
 	pathArg
 	saltenvArg
 	hashArg
-	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates of https:// URLs"`
-	_ bool `arg:"use_etag" default:"False" doc:"ask a web server by ETag whether its file changed"`
+	VerifySSL bool `arg:"verify_ssl" default:"True" doc:"verify certificates of https:// URLs"`
+	UseEtag   bool `arg:"use_etag" default:"False" doc:"ask a web server by ETag whether its file changed"`
 }
 
 func cacheFile(ctx context.Context, call *fun.Call, a *cacheFileArgs) (fun.Result, error) {
-	c := of(call)
-	return answer(orFalse(c.CacheFile(ctx, a.Path, c.fetchOptions(call))))
+	c := New(call.Env, a.Saltenv)
+	return answer(orFalse(c.CacheFile(ctx, a.Path, Options{SourceHash: a.SourceHash, NoVerify: !a.VerifySSL, UseETag: a.UseEtag, Copy: true})))
 }
 
 type cacheFilesArgs struct {
@@ -116,7 +103,7 @@ type cacheFilesArgs struct {
 }
 
 func cacheFiles(ctx context.Context, call *fun.Call, a *cacheFilesArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	out := fun.Result{Value: &value.List{}}
 	for _, p := range a.Paths {
 		v, err := orFalse(c.CacheFile(ctx, p, Options{Copy: true}))
@@ -158,7 +145,7 @@ type cacheDirArgs struct {
 }
 
 func cacheDir(ctx context.Context, call *fun.Call, a *cacheDirArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	files, dir, saltenv, err := c.filesBelow(ctx, a.Path)
 	if err != nil {
 		return answer(nil, err)
@@ -258,7 +245,7 @@ func matchesAny(path string, patterns value.Value) (bool, error) {
 }
 
 func cacheLocal(_ context.Context, call *fun.Call, a *pathArg) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, "")
 	p := a.Path
 	f, err := c.Env.Host.Open(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -272,8 +259,8 @@ func cacheLocal(_ context.Context, call *fun.Call, a *pathArg) (fun.Result, erro
 	return answer(dest, c.Put(f, dest, true))
 }
 
-func cacheMaster(ctx context.Context, call *fun.Call, _ *saltenvArg) (fun.Result, error) {
-	c := of(call)
+func cacheMaster(ctx context.Context, call *fun.Call, a *saltenvArg) (fun.Result, error) {
+	c := New(call.Env, a.Saltenv)
 	all, err := fun.ListFiles(ctx, c.Env.Up, c.SaltEnv, "")
 	if err != nil {
 		return answer(nil, err)
@@ -290,22 +277,22 @@ func cacheMaster(ctx context.Context, call *fun.Call, _ *saltenvArg) (fun.Result
 }
 
 func envs(ctx context.Context, call *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, "")
 	names, err := c.Env.Up.Envs(ctx)
 	return answer(value.Strings(names...), err)
 }
 
 // renderNames renders path and dest where a template engine is given.
-func renderNames(ctx context.Context, c *Client, call *fun.Call, argDest string, path string, template string) (source, dest string, err error) {
+func renderNames(ctx context.Context, c *Client, rest fun.Kwargs, argDest string, path string, template string) (source, dest string, err error) {
 	source, dest = path, argDest
 	engine := template
 	if engine == "" {
 		return source, dest, nil
 	}
-	if source, err = c.Render(ctx, engine, "path", []byte(source), call.Kw); err != nil {
+	if source, err = c.Render(ctx, engine, "path", []byte(source), rest.Map); err != nil {
 		return "", "", fun.Errorf("Failed to render file path with error: %s", err)
 	}
-	if dest, err = c.Render(ctx, engine, "dest", []byte(dest), call.Kw); err != nil {
+	if dest, err = c.Render(ctx, engine, "dest", []byte(dest), rest.Map); err != nil {
 		return "", "", fun.Errorf("Failed to render file path with error: %s", err)
 	}
 	return source, dest, nil
@@ -318,12 +305,12 @@ type getFileArgs struct {
 	Makedirs bool `arg:"makedirs" default:"False" doc:"create missing directories"`
 	templateArg
 	gzipArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func getFile(ctx context.Context, call *fun.Call, a *getFileArgs) (fun.Result, error) {
-	c := of(call)
-	source, dest, err := renderNames(ctx, c, call, a.Dest, a.Path, a.Template)
+	c := New(call.Env, a.Saltenv)
+	source, dest, err := renderNames(ctx, c, a.Rest, a.Dest, a.Path, a.Template)
 	if err != nil {
 		return answer(nil, err)
 	}
@@ -345,12 +332,12 @@ type getDirArgs struct {
 	saltenvArg
 	templateArg
 	gzipArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func getDir(ctx context.Context, call *fun.Call, a *getDirArgs) (fun.Result, error) {
-	c := of(call)
-	source, dest, err := renderNames(ctx, c, call, a.Dest, a.Path, a.Template)
+	c := New(call.Env, a.Saltenv)
+	source, dest, err := renderNames(ctx, c, a.Rest, a.Dest, a.Path, a.Template)
 	if err != nil {
 		return answer(nil, err)
 	}
@@ -415,7 +402,7 @@ type getFileStrArgs struct {
 }
 
 func getFileStr(ctx context.Context, call *fun.Call, a *getFileStrArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	return answer(c.text(ctx, a.Path, Options{}))
 }
 
@@ -429,7 +416,7 @@ type getTemplateArgs struct {
 }
 
 func getTemplate(ctx context.Context, call *fun.Call, a *getTemplateArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	source, dest := a.Path, a.Dest
 	v, err := c.text(ctx, source, Options{})
 	if err != nil {
@@ -439,7 +426,7 @@ func getTemplate(ctx context.Context, call *fun.Call, a *getTemplateArgs) (fun.R
 	if !ok {
 		return none(call, "", source)
 	}
-	vars := a.Rest.Map.Copy()
+	vars := a.Rest.Copy()
 	context, _ := vars.At("context").(*value.Map)
 	defaults, _ := vars.At("defaults").(*value.Map)
 	vars.Delete("context")
@@ -465,19 +452,20 @@ type getURLArgs struct {
 	saltenvArg
 	Makedirs bool `arg:"makedirs" default:"False" doc:"create missing directories"`
 	hashArg
-	_ bool `arg:"verify_ssl" default:"True" doc:"verify certificates of https:// URLs"`
+	VerifySSL bool `arg:"verify_ssl" default:"True" doc:"verify certificates of https:// URLs"`
 }
 
 func getURL(ctx context.Context, call *fun.Call, a *getURLArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
+	o := Options{SourceHash: a.SourceHash, NoVerify: !a.VerifySSL, Copy: true}
 	if !a.Dest.Given {
-		return answer(c.text(ctx, a.Path, c.fetchOptions(call)))
+		return answer(c.text(ctx, a.Path, o))
 	}
-	return answer(orFalse(c.Fetch(ctx, a.Path, a.Dest.V, a.Makedirs, c.fetchOptions(call))))
+	return answer(orFalse(c.Fetch(ctx, a.Path, a.Dest.V, a.Makedirs, o)))
 }
 
 func hashFile(ctx context.Context, call *fun.Call, a *getFileStrArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	source := a.Path
 	s, ok, err := c.Hash(ctx, source)
 	switch {
@@ -492,7 +480,7 @@ func hashFile(ctx context.Context, call *fun.Call, a *getFileStrArgs) (fun.Resul
 }
 
 func isCached(_ context.Context, call *fun.Call, a *getFileStrArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	return fun.Value(c.IsCached(a.Path))
 }
 
@@ -509,7 +497,7 @@ type listMasterArgs struct {
 }
 
 func listMaster(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	all, err := fun.ListFiles(ctx, c.Env.Up, c.SaltEnv, "")
 	out := &value.List{}
 	for _, fi := range all {
@@ -521,7 +509,7 @@ func listMaster(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun.Res
 }
 
 func listMasterDirs(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	all, err := c.Env.Up.Dirs(ctx, c.SaltEnv, "")
 	out := &value.List{}
 	for _, d := range all {
@@ -533,7 +521,7 @@ func listMasterDirs(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun
 }
 
 func listMasterLinks(ctx context.Context, call *fun.Call, a *listMasterArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	all, err := c.Env.Up.List(ctx, c.SaltEnv, "")
 	out := value.NewMap(2)
 	for _, fi := range all {
@@ -544,8 +532,8 @@ func listMasterLinks(ctx context.Context, call *fun.Call, a *listMasterArgs) (fu
 	return answer(out, err)
 }
 
-func listMinion(_ context.Context, call *fun.Call, _ *saltenvArg) (fun.Result, error) {
-	c := of(call)
+func listMinion(_ context.Context, call *fun.Call, a *saltenvArg) (fun.Result, error) {
+	c := New(call.Env, a.Saltenv)
 	root := filepath.Join(c.CacheDir(), "files", c.SaltEnv)
 	var out []string
 	var walk func(dir string)
@@ -568,8 +556,8 @@ func listMinion(_ context.Context, call *fun.Call, _ *saltenvArg) (fun.Result, e
 	return fun.Value(value.Strings(out...))
 }
 
-func listStates(ctx context.Context, call *fun.Call, _ *saltenvArg) (fun.Result, error) {
-	c := of(call)
+func listStates(ctx context.Context, call *fun.Call, a *saltenvArg) (fun.Result, error) {
+	c := New(call.Env, a.Saltenv)
 	names, err := fun.ListSLS(ctx, c.Env.Up, c.SaltEnv)
 	return answer(value.Strings(names...), err)
 }
@@ -581,7 +569,7 @@ type statFileArgs struct {
 }
 
 func statFile(ctx context.Context, call *fun.Call, a *statFileArgs) (fun.Result, error) {
-	c := of(call)
+	c := New(call.Env, a.Saltenv)
 	source := a.Path
 	var m fs.FileMode
 	if Scheme(source) == "salt" {

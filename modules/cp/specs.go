@@ -15,8 +15,8 @@ type destArg struct {
 }
 
 type saltenvArg struct {
-	_ fun.Arguments
-	_ string `arg:"saltenv" doc:"environment of a URL that names none; default: the configured one, else base"`
+	_       fun.Arguments
+	Saltenv string `arg:"saltenv" doc:"environment of a URL that names none; default: the configured one, else base"`
 }
 
 type templateArg struct {
@@ -30,8 +30,8 @@ type gzipArg struct {
 }
 
 type hashArg struct {
-	_ fun.Arguments
-	_ string `arg:"source_hash" doc:"digest of a remote file; a cached copy that has it is not fetched again"`
+	_          fun.Arguments
+	SourceHash string `arg:"source_hash" doc:"digest of a remote file; a cached copy that has it is not fetched again"`
 }
 
 type uploadArg struct {

@@ -75,11 +75,11 @@ func done(out tool.Out, err error, did string) (fun.Result, error) {
 }
 
 // wanted returns the job that the arguments describe.
-func wanted(c *fun.Call) *Want {
+func (a *entryArgs) wanted() *Want {
 	w := &Want{}
-	w.Cmd, w.Commented = c.Str("cmd"), c.Bool("commented")
-	w.Comment, w.HasComment = c.Str("comment"), !c.IsNone("comment")
-	w.Identifier, w.HasIdentifier = c.Str("identifier"), !c.IsNone("identifier")
+	w.Cmd, w.Commented = a.Cmd, a.Commented
+	w.Comment, w.HasComment = a.Comment.V, a.Comment.Given
+	w.Identifier, w.HasIdentifier = a.Identifier.V, a.Identifier.Given
 	return w
 }
 
@@ -108,36 +108,28 @@ func set(ctx context.Context, c *fun.Call, a *userArg, w *Want) (fun.Result, err
 
 type setJobArgs struct {
 	userArg
-	_ string `arg:"minute,required" doc:"minute field"`
-	_ string `arg:"hour,required" doc:"hour field"`
-	_ string `arg:"daymonth,required" doc:"day of month field"`
-	_ string `arg:"month,required" doc:"month field"`
-	_ string `arg:"dayweek,required" doc:"day of week field"`
-	cmdArg
-	commentedArg
-	commentArg
-	identifierArg
+	Minute   string `arg:"minute,required" doc:"minute field"`
+	Hour     string `arg:"hour,required" doc:"hour field"`
+	Daymonth string `arg:"daymonth,required" doc:"day of month field"`
+	Month    string `arg:"month,required" doc:"month field"`
+	Dayweek  string `arg:"dayweek,required" doc:"day of week field"`
+	entryArgs
 }
 
 func setJob(ctx context.Context, c *fun.Call, a *setJobArgs) (fun.Result, error) {
-	w := wanted(c)
-	for i, f := range w.times() {
-		*f = c.Str(timeNames[i])
-	}
+	w := a.wanted()
+	w.Minute, w.Hour, w.DayMonth, w.Month, w.DayWeek = a.Minute, a.Hour, a.Daymonth, a.Month, a.Dayweek
 	return set(ctx, c, &a.userArg, w)
 }
 
 type setSpecialArgs struct {
 	userArg
 	Special string `arg:"special,required" doc:"time, such as @reboot or @daily"`
-	cmdArg
-	commentedArg
-	commentArg
-	identifierArg
+	entryArgs
 }
 
 func setSpecial(ctx context.Context, c *fun.Call, a *setSpecialArgs) (fun.Result, error) {
-	w := wanted(c)
+	w := a.wanted()
 	w.Special = a.Special
 	if w.Special == "" {
 		return fun.Result{}, fun.Errorf("special must be a single word such as @daily")
@@ -162,22 +154,23 @@ func remove(ctx context.Context, c *fun.Call, a *userArg, match func(*Job) bool,
 type rmJobArgs struct {
 	userArg
 	cmdArg
-	_ string `arg:"minute" doc:"only a job with this minute field"`
-	_ string `arg:"hour" doc:"only a job with this hour field"`
-	_ string `arg:"daymonth" doc:"only a job with this day of month field"`
-	_ string `arg:"month" doc:"only a job with this month field"`
-	_ string `arg:"dayweek" doc:"only a job with this day of week field"`
+	Minute   fun.Opt[string] `arg:"minute" doc:"only a job with this minute field"`
+	Hour     fun.Opt[string] `arg:"hour" doc:"only a job with this hour field"`
+	Daymonth fun.Opt[string] `arg:"daymonth" doc:"only a job with this day of month field"`
+	Month    fun.Opt[string] `arg:"month" doc:"only a job with this month field"`
+	Dayweek  fun.Opt[string] `arg:"dayweek" doc:"only a job with this day of week field"`
 	identifierArg
 }
 
 func rmJob(ctx context.Context, c *fun.Call, a *rmJobArgs) (fun.Result, error) {
-	match := matcher(a.Cmd, a.Identifier)
+	match := matcher(a.Cmd, a.Identifier.V)
+	times := [...]fun.Opt[string]{a.Minute, a.Hour, a.Daymonth, a.Month, a.Dayweek}
 	return remove(ctx, c, &a.userArg, func(j *Job) bool {
 		if !match(j) {
 			return false
 		}
 		for i, f := range j.times() {
-			if name := timeNames[i]; !c.IsNone(name) && *f != c.Str(name) && (c.Str(name) != random || *f == "*") {
+			if t := times[i]; t.Given && *f != t.V && (t.V != random || *f == "*") {
 				return false
 			}
 		}
@@ -193,7 +186,7 @@ type rmSpecialArgs struct {
 }
 
 func rmSpecial(ctx context.Context, c *fun.Call, a *rmSpecialArgs) (fun.Result, error) {
-	match := matcher(a.Cmd, a.Identifier)
+	match := matcher(a.Cmd, a.Identifier.V)
 	return remove(ctx, c, &a.userArg, func(j *Job) bool {
 		return match(j) && (!a.Special.Given || j.Special == a.Special.V)
 	}, special)

@@ -14,17 +14,25 @@ type cmdArg struct {
 
 type identifierArg struct {
 	_          fun.Arguments
-	Identifier string `arg:"identifier" doc:"identifier of the job, which stays when its command changes"`
+	Identifier fun.Opt[string] `arg:"identifier" doc:"identifier of the job, which stays when its command changes"`
 }
 
 type commentedArg struct {
-	_ fun.Arguments
-	_ bool `arg:"commented" default:"False" doc:"disable the job: its line starts with #DISABLED#"`
+	_         fun.Arguments
+	Commented bool `arg:"commented" default:"False" doc:"disable the job: its line starts with #DISABLED#"`
 }
 
 type commentArg struct {
-	_ fun.Arguments
-	_ string `arg:"comment" doc:"comment above the job; default: that of the existing job"`
+	_       fun.Arguments
+	Comment fun.Opt[string] `arg:"comment" doc:"comment above the job; default: that of the existing job"`
+}
+
+// entryArgs are the arguments that describe a job, beside its times.
+type entryArgs struct {
+	cmdArg
+	commentedArg
+	commentArg
+	identifierArg
 }
 
 type pathArg struct {

@@ -73,7 +73,7 @@ func change(c *fun.Call, f func(*value.Map) (v value.Value, write bool)) (fun.Re
 	return fun.Value(v)
 }
 
-func orDefault(m *value.Map, c *fun.Call, argDefault value.Value, key string) value.Value {
+func orDefault(m *value.Map, argDefault value.Value, key string) value.Value {
 	if v, ok := m.Get(key); ok {
 		return v
 	}
@@ -96,14 +96,14 @@ func get(_ context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
 				switch {
 				case ok:
 					out.Append(v)
-				case !(a.Default == nil):
+				case a.Default != nil:
 					out.Append(a.Default)
 				}
 			}
 			return out
 		})
 	}
-	return with(c, func(m *value.Map) value.Value { return orDefault(m, c, a.Default, fun.TextOf(a.Key)) })
+	return with(c, func(m *value.Map) value.Value { return orDefault(m, a.Default, fun.TextOf(a.Key)) })
 }
 
 func hasKey(_ context.Context, c *fun.Call, a *keyArg) (fun.Result, error) {
@@ -147,7 +147,7 @@ type popArgs struct {
 
 func pop(_ context.Context, c *fun.Call, a *popArgs) (fun.Result, error) {
 	return change(c, func(m *value.Map) (value.Value, bool) {
-		v := orDefault(m, c, a.Default, a.Key)
+		v := orDefault(m, a.Default, a.Key)
 		return v, m.Delete(a.Key)
 	})
 }

@@ -190,20 +190,21 @@ func fromFile(ctx context.Context, c *fun.Call, a *envArg, source string) (fun.R
 
 type setTemplateArgs struct {
 	pathArg
-	Template string      `arg:"template,required" doc:"template engine"`
-	_        value.Value `arg:"context,required,dict|none" doc:"variables of the template"`
-	_        value.Value `arg:"defaults,required,dict|none" doc:"variables that context does not set"`
+	Template string     `arg:"template,required" doc:"template engine"`
+	Context  *value.Map `arg:"context,required,dict|none" doc:"variables of the template"`
+	Defaults *value.Map `arg:"defaults,required,dict|none" doc:"variables that context does not set"`
 	envArg
 	Rest fun.Kwargs
 }
 
 func setTemplate(ctx context.Context, c *fun.Call, a *setTemplateArgs) (fun.Result, error) {
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	kw.Update(value.MapOf("path", a.Path, "dest", nil, "template", a.Template, "saltenv", a.Saltenv))
-	for _, name := range []string{"context", "defaults"} {
-		if m := c.Map(name); m != nil {
-			kw.Set(name, m)
-		}
+	if a.Context != nil {
+		kw.Set("context", a.Context)
+	}
+	if a.Defaults != nil {
+		kw.Set("defaults", a.Defaults)
 	}
 	file, err := pkg.Call(ctx, c.Env, "cp.get_template", kw)
 	if err != nil {

@@ -115,7 +115,7 @@ func percent(ctx context.Context, c *fun.Call, a *percentArgs) (fun.Result, erro
 }
 
 // device returns the argument device where tools take it for one.
-func device(c *fun.Call, argDevice string) (string, error) {
+func device(argDevice string) (string, error) {
 	d := argDevice
 	if d == "" || strings.HasPrefix(d, "-") {
 		return "", fun.Errorf("invalid device %q", d)
@@ -136,7 +136,7 @@ func blkid(ctx context.Context, c *fun.Call, a *blkidArgs) (fun.Result, error) {
 	}
 	argv := []string{"blkid"}
 	if a.Device != "" {
-		d, err := device(c, a.Device)
+		d, err := device(a.Device)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -218,7 +218,7 @@ type dumpArgs struct {
 }
 
 func dump(ctx context.Context, c *fun.Call, a *dumpArgs) (fun.Result, error) {
-	dev, err := device(c, a.Device)
+	dev, err := device(a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -234,12 +234,12 @@ type tuneArgs struct {
 // Salt: salt/modules/disk.py tune. Difference: read-only and read-write work; Salt
 // passes options on that blockdev(8) does not have.
 func tune(ctx context.Context, c *fun.Call, a *tuneArgs) (fun.Result, error) {
-	dev, err := device(c, a.Device)
+	dev, err := device(a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	argv, keys := []string{"blockdev"}, []string(nil)
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		switch k {
 		case "read-ahead", "filesystem-read-ahead":
 			n, err := strconv.ParseUint(value.Str(v), 10, 31)
@@ -269,7 +269,7 @@ func tune(ctx context.Context, c *fun.Call, a *tuneArgs) (fun.Result, error) {
 
 // succeeds runs a tool on the device, and returns no where it fails.
 func succeeds(ctx context.Context, c *fun.Call, a *deviceArg, no value.Value, argv ...string) (fun.Result, error) {
-	dev, err := device(c, a.Device)
+	dev, err := device(a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -304,7 +304,7 @@ type formatArgs struct {
 // format makes a file system. Salt: salt/modules/disk.py format_. Difference: the
 // argument fat works.
 func format(ctx context.Context, c *fun.Call, a *formatArgs) (fun.Result, error) {
-	dev, err := device(c, a.Device)
+	dev, err := device(a.Device)
 	for _, name := range []string{"sync", "mkfs"} {
 		if err == nil {
 			err = tool.Need(c.Env.Host, name)
@@ -316,14 +316,14 @@ func format(ctx context.Context, c *fun.Call, a *formatArgs) (fun.Result, error)
 	fs := a.FSType
 	ext := strings.HasPrefix(fs, "ext")
 	argv := []string{"mkfs", "-t", fs}
-	if !!a.InodeSize.Given {
+	if a.InodeSize.Given {
 		if ext {
 			argv = append(argv, "-i", a.InodeSize.V)
 		} else if fs == "xfs" {
 			argv = append(argv, "-i", "size="+a.InodeSize.V)
 		}
 	}
-	if !!a.LazyItableInit.Given && ext {
+	if a.LazyItableInit.Given && ext {
 		argv = append(argv, "-E", "lazy_itable_init="+a.LazyItableInit.V)
 	}
 	if n := a.Fat; (n == 12 || n == 16 || n == 32) && strings.HasSuffix(fs, "fat") {
@@ -381,7 +381,7 @@ func typeOf(ctx context.Context, c *fun.Call, dev string) (fun.Result, error) {
 }
 
 func fstype(ctx context.Context, c *fun.Call, a *deviceArg) (fun.Result, error) {
-	dev, err := device(c, a.Device)
+	dev, err := device(a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -230,22 +230,22 @@ func smartAttributes(ctx context.Context, c *fun.Call, a *smartAttributesArgs) (
 		if err != nil {
 			break
 		}
-		if !!a.Attributes.Given && !slices.ContainsFunc(a.Attributes.V, func(v value.Value) bool { return value.Equal(v, id) }) {
+		if a.Attributes.Given && !slices.ContainsFunc(a.Attributes.V, func(v value.Value) bool { return value.Equal(v, id) }) {
 			continue
 		}
-		m.Set(id, row(head, f[1:], c, a))
+		m.Set(id, row(head, f[1:], a))
 	}
 	return fun.Value(m)
 }
 
 // row joins the names of columns and a line; the last column takes the rest.
-func row(head, f []string, c *fun.Call, a *smartAttributesArgs) *value.Map {
+func row(head, f []string, a *smartAttributesArgs) *value.Map {
 	data := value.NewMap(len(head))
 	for i, key := range head {
 		if i >= len(f) {
 			break
 		}
-		if !!a.Values.Given && !slices.Contains(a.Values.V, key) {
+		if a.Values.Given && !slices.Contains(a.Values.V, key) {
 			continue
 		}
 		words := f[i : i+1]
@@ -315,7 +315,7 @@ func iostat(ctx context.Context, c *fun.Call, a *iostatArgs) (fun.Result, error)
 		return fun.Result{}, err
 	}
 	argv := []string{"iostat", "-x", strconv.FormatInt(a.Interval, 10), strconv.FormatInt(a.Count, 10)}
-	if !!a.Disks.Given {
+	if a.Disks.Given {
 		argv[1] = "-xd"
 		for _, d := range a.Disks.V {
 			if strings.HasPrefix(d, "-") {

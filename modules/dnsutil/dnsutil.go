@@ -23,10 +23,10 @@ func Module() fun.Module {
 	return fun.Module{Name: "dnsutil", Kind: fun.Exec, Doc: "Files of hosts and zones, and questions to name servers.", Specs: specs}
 }
 
-// Arguments that several functions have.
-var (
-	domainArg = fun.Arg{Name: "domain", Type: fun.Str, Required: true, Doc: "the domain"}
-)
+type domainArg struct {
+	_      fun.Arguments
+	Domain string `arg:"domain,required" doc:"the domain"`
+}
 
 type fileArg struct {
 	_         fun.Arguments
@@ -48,18 +48,15 @@ var specs = []fun.Spec{
 	{Name: "A", Doc: "Return the IPv4 addresses of a host.", Src: "modules/dnsutil.py A", Do: addresses},
 	{Name: "AAAA", Doc: "Return the IPv6 addresses of a host.", Src: "modules/dnsutil.py AAAA", Do: addresses},
 	{
-		Name: "MX", Doc: "Return the mail servers of a domain, by dig(1).", Src: "modules/dnsutil.py MX", Fn: byDig,
-		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: false, Doc: "return addresses, not names"}, fun.ArgsOf((*serverArg)(nil))[0]},
+		Name: "MX", Doc: "Return the mail servers of a domain, by dig(1).", Src: "modules/dnsutil.py MX", Do: mx,
 	},
 	{
-		Name: "NS", Doc: "Return the name servers of a domain, by dig(1).", Src: "modules/dnsutil.py NS", Fn: byDig,
-		Args: []fun.Arg{domainArg, {Name: "resolve", Type: fun.Bool, Default: true, Doc: "return addresses, not names"}, fun.ArgsOf((*serverArg)(nil))[0]},
+		Name: "NS", Doc: "Return the name servers of a domain, by dig(1).", Src: "modules/dnsutil.py NS", Do: ns,
 	},
 	{
-		Name: "SPF", Doc: "Return the addresses that may send mail of a domain, by dig(1).", Src: "modules/dnsutil.py SPF", Fn: byDig,
-		Args: []fun.Arg{domainArg, {Name: "record", Type: fun.Str, Default: "SPF", Doc: "type of the record", OneOf: []string{"SPF", "TXT"}}, fun.ArgsOf((*serverArg)(nil))[0]},
+		Name: "SPF", Doc: "Return the addresses that may send mail of a domain, by dig(1).", Src: "modules/dnsutil.py SPF", Do: spf,
 	},
-	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dnsutil.py check_ip", Args: []fun.Arg{{Name: "ip_addr", Type: fun.Str, Required: true, Doc: "the text"}}, Fn: byDig},
+	{Name: "check_ip", Doc: "Return whether text is an address.", Src: "modules/dnsutil.py check_ip", Do: checkIP},
 	{
 		Name: "hosts_append", Doc: "Add a line to a file of hosts; return what was done.", Src: "modules/dnsutil.py hosts_append", Do: hostsAppend,
 	},
@@ -76,15 +73,50 @@ var specs = []fun.Spec{
 const noDig = "This function requires dig, which is not currently available"
 
 // byDig calls the function of the same name of the module dig.
-func byDig(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func byDig(ctx context.Context, c *fun.Call, pos ...value.Value) (fun.Result, error) {
 	if !machine.Has(c.Env.Host, "dig") {
 		return fun.Value(noDig)
 	}
-	pos := make([]value.Value, len(c.Spec.Args))
-	for i, a := range c.Spec.Args {
-		pos[i] = c.Value(a.Name)
-	}
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "dig."+c.Spec.Name, fun.Args{Pos: pos})
+}
+
+type mxArgs struct {
+	domainArg
+	Resolve bool `arg:"resolve" default:"False" doc:"return addresses, not names"`
+	serverArg
+}
+
+func mx(ctx context.Context, c *fun.Call, a *mxArgs) (fun.Result, error) {
+	return byDig(ctx, c, a.Domain, a.Resolve, a.Nameserver)
+}
+
+type nsArgs struct {
+	domainArg
+	Resolve bool `arg:"resolve" default:"True" doc:"return addresses, not names"`
+	serverArg
+}
+
+func ns(ctx context.Context, c *fun.Call, a *nsArgs) (fun.Result, error) {
+	return byDig(ctx, c, a.Domain, a.Resolve, a.Nameserver)
+}
+
+type spfArgs struct {
+	domainArg
+	Record value.Value `arg:"record,str" default:"SPF" oneof:"SPF|TXT" doc:"type of the record"`
+	serverArg
+}
+
+func spf(ctx context.Context, c *fun.Call, a *spfArgs) (fun.Result, error) {
+	return byDig(ctx, c, a.Domain, a.Record, a.Nameserver)
+}
+
+type checkIPArgs struct {
+	_      fun.Arguments
+	IPAddr string `arg:"ip_addr,required" doc:"the text"`
+}
+
+func checkIP(ctx context.Context, c *fun.Call, a *checkIPArgs) (fun.Result, error) {
+	return byDig(ctx, c, a.IPAddr)
 }
 
 type addressesArgs struct {
@@ -94,8 +126,8 @@ type addressesArgs struct {
 
 // addresses asks dig(1), or the system where that is not there and no server is named.
 func addresses(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
-	if machine.Has(c.Env.Host, "dig") || !(a.Nameserver == nil) {
-		return byDig(ctx, c)
+	if machine.Has(c.Env.Host, "dig") || a.Nameserver != nil {
+		return byDig(ctx, c, a.Host, a.Nameserver)
 	}
 	ips, err := c.Env.Host.LookupIP(ctx, a.Host)
 	if ctx.Err() != nil {

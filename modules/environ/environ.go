@@ -96,7 +96,7 @@ type hasValueArgs struct {
 
 func hasValue(_ context.Context, c *fun.Call, a *hasValueArgs) (fun.Result, error) {
 	v, ok := All(c.Env.Host).Get(a.Key)
-	if ok && !(a.Value == nil) {
+	if ok && a.Value != nil {
 		ok = value.Equal(v, a.Value)
 	}
 	return fun.Value(ok)

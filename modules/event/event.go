@@ -131,7 +131,7 @@ func send(_ context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 		data.Set("saltenv", saltenv)
 		data.Set("pillarenv", c.Env.Opts.At("pillarenv"))
 	}
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		if s := value.Str(k); len(s) < 2 || s[:2] != "__" {
 			data.Set(k, v)
 		}

@@ -43,17 +43,14 @@ func Cmd(ctx context.Context, env *fun.Env, options ...string) (string, error) {
 	return out.Text(), nil
 }
 
-// run is Cmd for a call whose arguments zone and permanent select the
-// configuration.
-func run(ctx context.Context, c *fun.Call, option string) (string, error) {
+// run is Cmd for a zone, "" is none, in the permanent configuration or the runtime one.
+func run(ctx context.Context, c *fun.Call, zone string, permanent bool, option string) (string, error) {
 	var options []string
-	if c.Declares("zone") {
-		if zone := c.Str("zone"); zone != "" {
-			options = append(options, "--zone="+zone)
-		}
+	if zone != "" {
+		options = append(options, "--zone="+zone)
 	}
 	options = append(options, option)
-	if !c.Declares("permanent") || c.Bool("permanent") {
+	if permanent {
 		options = append(options, "--permanent")
 	}
 	return Cmd(ctx, c.Env, options...)
@@ -69,7 +66,7 @@ func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error
 	return text(Cmd(ctx, c.Env, "--version"))
 }
 
-func reloadRules(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func reloadRules(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return text(Cmd(ctx, c.Env, "--reload"))
 }
 
@@ -114,16 +111,16 @@ func parseZones(out string) (*value.Map, error) {
 	return zones, nil
 }
 
-func zonesOf(ctx context.Context, c *fun.Call, option string) (*value.Map, error) {
-	out, err := run(ctx, c, option)
+func zonesOf(ctx context.Context, c *fun.Call, zone string, permanent bool, option string) (*value.Map, error) {
+	out, err := run(ctx, c, zone, permanent, option)
 	if err != nil {
 		return nil, err
 	}
 	return parseZones(out)
 }
 
-func listZones(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
-	zones, err := zonesOf(ctx, c, "--list-all-zones")
+func listZones(ctx context.Context, c *fun.Call, a *permanentArg) (fun.Result, error) {
+	zones, err := zonesOf(ctx, c, "", a.Permanent, "--list-all-zones")
 	return fun.Result{Value: zones}, err
 }
 
@@ -133,28 +130,28 @@ type listAllArgs struct {
 	permanentArg
 }
 
-func listAll(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
-	zones, err := zonesOf(ctx, c, "--list-all")
+func listAll(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result, error) {
+	zones, err := zonesOf(ctx, c, a.Zone, a.Permanent, "--list-all")
 	return fun.Result{Value: zones}, err
 }
 
-func getZones(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
-	return words(run(ctx, c, "--get-zones"))
+func getZones(ctx context.Context, c *fun.Call, a *permanentArg) (fun.Result, error) {
+	return words(run(ctx, c, "", a.Permanent, "--get-zones"))
 }
 
-func getServices(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
-	return words(run(ctx, c, "--get-services"))
+func getServices(ctx context.Context, c *fun.Call, a *permanentArg) (fun.Result, error) {
+	return words(run(ctx, c, "", a.Permanent, "--get-services"))
 }
 
-func getICMPTypes(ctx context.Context, c *fun.Call, _ *permanentArg) (fun.Result, error) {
-	return words(run(ctx, c, "--get-icmptypes"))
+func getICMPTypes(ctx context.Context, c *fun.Call, a *permanentArg) (fun.Result, error) {
+	return words(run(ctx, c, "", a.Permanent, "--get-icmptypes"))
 }
 
 // manage creates or deletes a zone or service, and reloads the rules.
 func manage(ctx context.Context, c *fun.Call, a *restartArg, option string) (fun.Result, error) {
 	out, err := Cmd(ctx, c.Env, option, "--permanent")
 	if err == nil && a.Restart && out == "success" {
-		return reloadRules(ctx, c)
+		return text(Cmd(ctx, c.Env, "--reload"))
 	}
 	return text(out, err)
 }
@@ -187,8 +184,8 @@ func deleteService(ctx context.Context, c *fun.Call, a *newServiceArgs) (fun.Res
 	return manage(ctx, c, &a.restartArg, "--delete-service="+a.Name)
 }
 
-func listServices(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
-	return words(run(ctx, c, "--list-services"))
+func listServices(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result, error) {
+	return words(run(ctx, c, a.Zone, a.Permanent, "--list-services"))
 }
 
 // addServiceArgs are the arguments of addService and removeService.
@@ -199,11 +196,11 @@ type addServiceArgs struct {
 }
 
 func addService(ctx context.Context, c *fun.Call, a *addServiceArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--add-service="+a.Service))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--add-service="+a.Service))
 }
 
 func removeService(ctx context.Context, c *fun.Call, a *addServiceArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-service="+a.Service))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-service="+a.Service))
 }
 
 // ofService runs firewall-cmd about a service.
@@ -270,20 +267,20 @@ func masquerades(zones *value.Map) bool {
 	return zones.Len() > 0
 }
 
-func getMasquerade(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
-	zones, err := zonesOf(ctx, c, "--list-all")
+func getMasquerade(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result, error) {
+	zones, err := zonesOf(ctx, c, a.Zone, a.Permanent, "--list-all")
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(masquerades(zones))
 }
 
-func addMasquerade(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--add-masquerade"))
+func addMasquerade(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result, error) {
+	return text(run(ctx, c, a.Zone, a.Permanent, "--add-masquerade"))
 }
 
-func removeMasquerade(ctx context.Context, c *fun.Call, _ *listAllArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-masquerade"))
+func removeMasquerade(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result, error) {
+	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-masquerade"))
 }
 
 // forceMasquerade has the zone masquerade, where the call asks for that.
@@ -315,7 +312,7 @@ func addPort(ctx context.Context, c *fun.Call, a *addPortArgs) (fun.Result, erro
 	if err := forceMasquerade(ctx, c, a.ForceMasquerade, a.Zone); err != nil {
 		return fun.Result{}, err
 	}
-	return text(run(ctx, c, "--add-port="+a.Port))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--add-port="+a.Port))
 }
 
 type removePortArgs struct {
@@ -325,7 +322,7 @@ type removePortArgs struct {
 }
 
 func removePort(ctx context.Context, c *fun.Call, a *removePortArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-port="+a.Port))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-port="+a.Port))
 }
 
 // listPortsArgs are the arguments of listPorts, listPortFwd, listICMPBlock, getInterfaces, getSources and getRichRules.
@@ -334,21 +331,18 @@ type listPortsArgs struct {
 	permanentArg
 }
 
-func listPorts(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
-	return words(run(ctx, c, "--list-ports"))
+func listPorts(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
+	return words(run(ctx, c, a.Zone, a.Permanent, "--list-ports"))
 }
 
-// forward returns a forwarded port as firewall-cmd takes it.
-func forward(c *fun.Call) string {
-	return "port=" + c.Str("src") + ":proto=" + c.Str("proto") + ":toport=" + c.Str("dest") + ":toaddr=" + c.Str("dstaddr")
+// port returns the forwarded port as firewall-cmd takes it.
+func (a *forwardArgs) port() string {
+	return "port=" + a.Src + ":proto=" + a.Proto + ":toport=" + a.Dest + ":toaddr=" + a.Dstaddr
 }
 
 type addPortFwdArgs struct {
 	mustZone
-	srcArg
-	destArg
-	protoArg
-	dstaddrArg
+	forwardArgs
 	permanentArg
 	forceArg
 }
@@ -357,24 +351,21 @@ func addPortFwd(ctx context.Context, c *fun.Call, a *addPortFwdArgs) (fun.Result
 	if err := forceMasquerade(ctx, c, a.ForceMasquerade, a.Zone); err != nil {
 		return fun.Result{}, err
 	}
-	return text(run(ctx, c, "--add-forward-port="+forward(c)))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--add-forward-port="+a.port()))
 }
 
 type removePortFwdArgs struct {
 	mustZone
-	srcArg
-	destArg
-	protoArg
-	dstaddrArg
+	forwardArgs
 	permanentArg
 }
 
-func removePortFwd(ctx context.Context, c *fun.Call, _ *removePortFwdArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-forward-port="+forward(c)))
+func removePortFwd(ctx context.Context, c *fun.Call, a *removePortFwdArgs) (fun.Result, error) {
+	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-forward-port="+a.port()))
 }
 
-func listPortFwd(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
-	out, err := run(ctx, c, "--list-forward-ports")
+func listPortFwd(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
+	out, err := run(ctx, c, a.Zone, a.Permanent, "--list-forward-ports")
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -409,14 +400,14 @@ func icmp(ctx context.Context, c *fun.Call, a *blockICMPArgs, option string, blo
 		c.Env.Log().Error("invalid ICMP type", "icmp", name)
 		return fun.Value(false)
 	}
-	blocked, err := run(ctx, c, "--list-icmp-blocks")
+	blocked, err := run(ctx, c, a.Zone, a.Permanent, "--list-icmp-blocks")
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if slices.Contains(strings.Fields(blocked), name) == block {
 		return fun.Value("success")
 	}
-	return text(run(ctx, c, option+"="+name))
+	return text(run(ctx, c, a.Zone, a.Permanent, option+"="+name))
 }
 
 // blockICMPArgs are the arguments of blockICMP and allowICMP.
@@ -434,12 +425,12 @@ func allowICMP(ctx context.Context, c *fun.Call, a *blockICMPArgs) (fun.Result, 
 	return icmp(ctx, c, a, "--remove-icmp-block", false)
 }
 
-func listICMPBlock(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
-	return words(run(ctx, c, "--list-icmp-blocks"))
+func listICMPBlock(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
+	return words(run(ctx, c, a.Zone, a.Permanent, "--list-icmp-blocks"))
 }
 
-func getInterfaces(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
-	return words(run(ctx, c, "--list-interfaces"))
+func getInterfaces(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
+	return words(run(ctx, c, a.Zone, a.Permanent, "--list-interfaces"))
 }
 
 // addInterfaceArgs are the arguments of addInterface, removeInterface and changeInterface.
@@ -450,19 +441,19 @@ type addInterfaceArgs struct {
 }
 
 func addInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--add-interface="+a.Interface))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--add-interface="+a.Interface))
 }
 
 func removeInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-interface="+a.Interface))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-interface="+a.Interface))
 }
 
 func changeInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--change-interface="+a.Interface))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--change-interface="+a.Interface))
 }
 
-func getSources(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
-	return words(run(ctx, c, "--list-sources"))
+func getSources(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
+	return words(run(ctx, c, a.Zone, a.Permanent, "--list-sources"))
 }
 
 // addSourceArgs are the arguments of addSource and removeSource.
@@ -473,15 +464,15 @@ type addSourceArgs struct {
 }
 
 func addSource(ctx context.Context, c *fun.Call, a *addSourceArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--add-source="+a.Source))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--add-source="+a.Source))
 }
 
 func removeSource(ctx context.Context, c *fun.Call, a *addSourceArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-source="+a.Source))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-source="+a.Source))
 }
 
-func getRichRules(ctx context.Context, c *fun.Call, _ *listPortsArgs) (fun.Result, error) {
-	out, err := run(ctx, c, "--list-rich-rules")
+func getRichRules(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
+	out, err := run(ctx, c, a.Zone, a.Permanent, "--list-rich-rules")
 	return fun.Result{Value: value.Strings(value.SplitLines(out, false)...)}, err
 }
 
@@ -493,9 +484,9 @@ type addRichRuleArgs struct {
 }
 
 func addRichRule(ctx context.Context, c *fun.Call, a *addRichRuleArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--add-rich-rule="+a.Rule))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--add-rich-rule="+a.Rule))
 }
 
 func removeRichRule(ctx context.Context, c *fun.Call, a *addRichRuleArgs) (fun.Result, error) {
-	return text(run(ctx, c, "--remove-rich-rule="+a.Rule))
+	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-rich-rule="+a.Rule))
 }

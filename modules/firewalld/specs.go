@@ -3,8 +3,8 @@ package firewalld
 import "brine/internal/fun"
 
 type zoneArg struct {
-	_ fun.Arguments
-	_ string `arg:"zone" doc:"the zone; default: the default zone"`
+	_    fun.Arguments
+	Zone string `arg:"zone" doc:"the zone; default: the default zone"`
 }
 
 type mustZone struct {
@@ -52,24 +52,13 @@ type ruleArg struct {
 	Rule string `arg:"rule,required" doc:"the rich rule"`
 }
 
-type srcArg struct {
-	_ fun.Arguments
-	_ string `arg:"src,required" doc:"port that is forwarded"`
-}
-
-type destArg struct {
-	_ fun.Arguments
-	_ string `arg:"dest,required" doc:"port that it is forwarded to"`
-}
-
-type protoArg struct {
-	_ fun.Arguments
-	_ string `arg:"proto" default:"tcp" doc:"protocol of the port"`
-}
-
-type dstaddrArg struct {
-	_ fun.Arguments
-	_ string `arg:"dstaddr" default:"" doc:"address that the port is forwarded to; default: this machine"`
+// forwardArgs are the arguments about a forwarded port.
+type forwardArgs struct {
+	_       fun.Arguments
+	Src     string `arg:"src,required" doc:"port that is forwarded"`
+	Dest    string `arg:"dest,required" doc:"port that it is forwarded to"`
+	Proto   string `arg:"proto" default:"tcp" doc:"protocol of the port"`
+	Dstaddr string `arg:"dstaddr" default:"" doc:"address that the port is forwarded to; default: this machine"`
 }
 
 type permanentArg struct {
@@ -122,7 +111,7 @@ var specs = []fun.Spec{
 	{Name: "make_permanent", Doc: "Make the runtime configuration permanent.", Src: "modules/firewalld.py make_permanent", Do: makePermanent},
 	{Name: "new_service", Doc: "Create a service.", Src: "modules/firewalld.py new_service", Do: newService},
 	{Name: "new_zone", Doc: "Create a zone.", Src: "modules/firewalld.py new_zone", Do: newZone},
-	{Name: "reload_rules", Doc: "Load the permanent configuration; runtime changes are lost.", Src: "modules/firewalld.py reload_rules", Fn: reloadRules},
+	{Name: "reload_rules", Doc: "Load the permanent configuration; runtime changes are lost.", Src: "modules/firewalld.py reload_rules", Do: reloadRules},
 	{Name: "remove_interface", Doc: "Remove an interface from a zone.", Src: "modules/firewalld.py remove_interface", Do: removeInterface},
 	{Name: "remove_masquerade", Doc: "Stop a zone from masquerading.", Src: "modules/firewalld.py remove_masquerade", Do: removeMasquerade},
 	{Name: "remove_port", Doc: "Close a port in a zone.", Src: "modules/firewalld.py remove_port", Do: removePort},

@@ -33,14 +33,16 @@ type Client struct {
 	User string
 }
 
-// ClientOf returns the client that the arguments ruby and gem_bin, and one for the
-// account, describe.
-func ClientOf(c *fun.Call, user string) *Client {
-	g := &Client{Env: c.Env, Ruby: c.Str("ruby"), User: c.Str(user)}
-	if c.Declares("gem_bin") {
-		g.Bin = c.Str("gem_bin")
-	}
-	return g
+// clientArgs are the arguments that describe the client.
+type clientArgs struct {
+	_      fun.Arguments
+	Ruby   string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	Runas  string `arg:"runas" doc:"account that runs gem"`
+	GemBin string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+}
+
+func (a *clientArgs) client(e *fun.Env) *Client {
+	return &Client{Env: e, Ruby: a.Ruby, Bin: a.GemBin, User: a.Runas}
 }
 
 // rvm returns the path of RVM and the account that runs it; "" where it is not
@@ -248,7 +250,7 @@ func (g *Client) RemoveSource(ctx context.Context, uri string) (string, error) {
 func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
 
 // gems returns the words of the argument gems.
-func gems(c *fun.Call, argGems []string) []string {
+func gems(argGems []string) []string {
 	var out []string
 	for _, s := range argGems {
 		out = append(out, strings.Fields(s)...)
@@ -259,9 +261,9 @@ func gems(c *fun.Call, argGems []string) []string {
 type installArgs struct {
 	_           fun.Arguments
 	Gems        []string `arg:"gems,required" doc:"names of gems, separated by blanks, or a list"`
-	_           string   `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_           string   `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
-	_           string   `arg:"runas" doc:"account that runs gem"`
+	Ruby        string   `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	GemBin      string   `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	Runas       string   `arg:"runas" doc:"account that runs gem"`
 	Version     string   `arg:"version" doc:"version, or a condition such as >= 1.0"`
 	Rdoc        bool     `arg:"rdoc" default:"False" doc:"generate RDoc documentation"`
 	Ri          bool     `arg:"ri" default:"False" doc:"generate RI documentation"`
@@ -271,39 +273,34 @@ type installArgs struct {
 }
 
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
-	return text(ClientOf(c, "runas").Install(ctx, Install{
-		Gems: gems(c, a.Gems), Version: a.Version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
+	g := &Client{Env: c.Env, Ruby: a.Ruby, Bin: a.GemBin, User: a.Runas}
+	return text(g.Install(ctx, Install{
+		Gems: gems(a.Gems), Version: a.Version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
 		Proxy: a.Proxy, Source: a.Source,
 	}))
 }
 
 // uninstallArgs are the arguments of uninstall and update.
 type uninstallArgs struct {
-	_    fun.Arguments
 	Gems []string `arg:"gems,required" doc:"names of gems, separated by blanks, or a list"`
-	_    string   `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_    string   `arg:"runas" doc:"account that runs gem"`
-	_    string   `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	clientArgs
 }
 
 func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
-	return text(ClientOf(c, "runas").Uninstall(ctx, gems(c, a.Gems)...))
+	return text(a.client(c.Env).Uninstall(ctx, gems(a.Gems)...))
 }
 
 func update(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
-	names := gems(c, a.Gems)
+	names := gems(a.Gems)
 	if err := checkWord("gem", names...); err != nil {
 		return fun.Result{}, err
 	}
-	return text(ClientOf(c, "runas").run(ctx, false, nil, append([]string{"update"}, names...)...))
+	return text(a.client(c.Env).run(ctx, false, nil, append([]string{"update"}, names...)...))
 }
 
 type updateSystemArgs struct {
-	_       fun.Arguments
 	Version string `arg:"version" default:"" doc:"version of RubyGems; default: the newest"`
-	_       string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_       string `arg:"runas" doc:"account that runs gem"`
-	_       string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	clientArgs
 }
 
 func updateSystem(ctx context.Context, c *fun.Call, a *updateSystemArgs) (fun.Result, error) {
@@ -314,19 +311,11 @@ func updateSystem(ctx context.Context, c *fun.Call, a *updateSystemArgs) (fun.Re
 		}
 		args = append(args, v)
 	}
-	return text(ClientOf(c, "runas").run(ctx, false, nil, args...))
+	return text(a.client(c.Env).run(ctx, false, nil, args...))
 }
 
-// versionArgs are the arguments of version, listUpgrades and sourcesList.
-type versionArgs struct {
-	_ fun.Arguments
-	_ string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_ string `arg:"runas" doc:"account that runs gem"`
-	_ string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
-}
-
-func version(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	v, err := ClientOf(c, "runas").Version(ctx)
+func version(ctx context.Context, c *fun.Call, a *clientArgs) (fun.Result, error) {
+	v, err := a.client(c.Env).Version(ctx)
 	if err == nil && v == "" {
 		return fun.Value(value.NewMap(0))
 	}
@@ -334,22 +323,19 @@ func version(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, erro
 }
 
 type listArgs struct {
-	_      fun.Arguments
 	Prefix string `arg:"prefix" default:"" doc:"only gems whose names match this"`
-	_      string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_      string `arg:"runas" doc:"account that runs gem"`
-	_      string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	clientArgs
 }
 
 func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
-	m, err := ClientOf(c, "runas").List(ctx, a.Prefix)
+	m, err := a.client(c.Env).List(ctx, a.Prefix)
 	return fun.Result{Value: m}, err
 }
 
 var outdatedRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(\S+) \(\S+ < (\S+)\)`) })
 
-func listUpgrades(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	out, err := ClientOf(c, "runas").run(ctx, true, nil, "outdated")
+func listUpgrades(ctx context.Context, c *fun.Call, a *clientArgs) (fun.Result, error) {
+	out, err := a.client(c.Env).run(ctx, true, nil, "outdated")
 	m := value.NewMap(4)
 	for _, x := range outdatedRE().FindAllStringSubmatch(out, -1) {
 		m.Set(x[1], x[2])
@@ -359,22 +345,19 @@ func listUpgrades(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result,
 
 // sourcesAddArgs are the arguments of sourcesAdd and sourcesRemove.
 type sourcesAddArgs struct {
-	_         fun.Arguments
 	SourceURI string `arg:"source_uri,required" doc:"URL of the source"`
-	_         string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_         string `arg:"runas" doc:"account that runs gem"`
-	_         string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	clientArgs
 }
 
 func sourcesAdd(ctx context.Context, c *fun.Call, a *sourcesAddArgs) (fun.Result, error) {
-	return text(ClientOf(c, "runas").AddSource(ctx, a.SourceURI))
+	return text(a.client(c.Env).AddSource(ctx, a.SourceURI))
 }
 
 func sourcesRemove(ctx context.Context, c *fun.Call, a *sourcesAddArgs) (fun.Result, error) {
-	return text(ClientOf(c, "runas").RemoveSource(ctx, a.SourceURI))
+	return text(a.client(c.Env).RemoveSource(ctx, a.SourceURI))
 }
 
-func sourcesList(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	uris, err := ClientOf(c, "runas").Sources(ctx)
+func sourcesList(ctx context.Context, c *fun.Call, a *clientArgs) (fun.Result, error) {
+	uris, err := a.client(c.Env).Sources(ctx)
 	return fun.Result{Value: value.Strings(uris...)}, err
 }

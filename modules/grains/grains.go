@@ -99,16 +99,16 @@ type itemArgs struct {
 
 func item(_ context.Context, c *fun.Call, a *itemArgs) (fun.Result, error) {
 	m := value.NewMap(len(a.More))
-	def, ok := a.Rest.Map.Get("default")
+	def, ok := a.Rest.Get("default")
 	if !ok {
 		def = ""
 	}
 	for _, key := range a.More {
-		v, ok := Get(c.Env, key, a.Rest.Map.Str("delimiter"))
+		v, ok := Get(c.Env, key, a.Rest.Str("delimiter"))
 		if !ok {
 			v = def
 		}
-		if name, ok := key.(string); ok && value.Truth(a.Rest.Map.At("sanitize")) {
+		if name, ok := key.(string); ok && value.Truth(a.Rest.At("sanitize")) {
 			v = sanitized(name, v)
 		}
 		m.Set(key, v)

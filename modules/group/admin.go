@@ -25,13 +25,11 @@ type Admin struct {
 	Status int
 }
 
-// NewAdmin returns the Admin of a call.
-func NewAdmin(c *fun.Call) *Admin {
-	a := &Admin{Host: c.Env.Host, Log: c.Env.Log()}
-	if c.Declares("root") {
-		a.Root = c.Str("root")
-	}
-	return a
+// NewAdmin returns the Admin of a call, for the machine itself.
+func NewAdmin(c *fun.Call) *Admin { return admin(c, "") }
+
+func admin(c *fun.Call, root string) *Admin {
+	return &Admin{Host: c.Env.Host, Root: root, Log: c.Env.Log()}
 }
 
 // run runs a tool and reports whether it succeeded. flag is how the tool names
@@ -158,7 +156,7 @@ type addArgs struct {
 }
 
 func add(ctx context.Context, c *fun.Call, args *addArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := admin(c, args.Root)
 	return a.done(a.Add(ctx, args.Name, args.GID, args.System, args.NonUnique))
 }
 
@@ -170,7 +168,7 @@ type addUserArgs struct {
 }
 
 func addUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := admin(c, args.Root)
 	return a.done(a.AddUser(ctx, args.Name, args.Username))
 }
 
@@ -182,7 +180,7 @@ type chgidArgs struct {
 }
 
 func chgid(ctx context.Context, c *fun.Call, args *chgidArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := admin(c, args.Root)
 	return a.done(a.SetGID(ctx, args.Name, args.GID, args.NonUnique))
 }
 
@@ -193,12 +191,12 @@ type removeArgs struct {
 }
 
 func remove(ctx context.Context, c *fun.Call, args *removeArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := admin(c, args.Root)
 	return a.done(a.Delete(ctx, args.Name))
 }
 
 func delUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := admin(c, args.Root)
 	return a.done(a.DropUser(ctx, args.Name, args.Username))
 }
 
@@ -209,6 +207,6 @@ type membersArgs struct {
 }
 
 func members(ctx context.Context, c *fun.Call, args *membersArgs) (fun.Result, error) {
-	a := NewAdmin(c)
+	a := admin(c, args.Root)
 	return a.done(a.SetMembers(ctx, args.Name, args.MembersList))
 }

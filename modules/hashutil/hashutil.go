@@ -27,9 +27,6 @@ func Module() fun.Module {
 	return fun.Module{Name: "hashutil", Kind: fun.Exec, Doc: "Compute digests and Base64.", Specs: specs}
 }
 
-// text returns the first argument as bytes.
-func text(c *fun.Call) []byte { return bytesOf(c.Value(c.Spec.Args[0].Name)) }
-
 func bytesOf(v value.Value) []byte {
 	if b, ok := v.(value.Bytes); ok {
 		return []byte(b)
@@ -37,30 +34,30 @@ func bytesOf(v value.Value) []byte {
 	return []byte(value.Str(v))
 }
 
-// sum returns the digest of the first argument.
-func sum(c *fun.Call, h hash.Hash) (fun.Result, error) {
-	h.Write(text(c))
+// sum returns the digest of the argument.
+func (a *instrArg) sum(h hash.Hash) (fun.Result, error) {
+	h.Write(bytesOf(a.Instr))
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
-func md5Digest(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
-	return sum(c, md5.New())
+func md5Digest(_ context.Context, _ *fun.Call, a *instrArg) (fun.Result, error) {
+	return a.sum(md5.New())
 }
 
-func sha256Digest(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
-	return sum(c, sha256.New())
+func sha256Digest(_ context.Context, _ *fun.Call, a *instrArg) (fun.Result, error) {
+	return a.sum(sha256.New())
 }
 
-func sha512Digest(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
-	return sum(c, sha512.New())
+func sha512Digest(_ context.Context, _ *fun.Call, a *instrArg) (fun.Result, error) {
+	return a.sum(sha512.New())
 }
 
-func encode64(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
-	return fun.Value(base64.StdEncoding.EncodeToString(text(c)))
+func encode64(_ context.Context, _ *fun.Call, a *instrArg) (fun.Result, error) {
+	return fun.Value(base64.StdEncoding.EncodeToString(bytesOf(a.Instr)))
 }
 
-func encodeLines(_ context.Context, c *fun.Call, _ *instrArg) (fun.Result, error) {
-	return fun.Value(lines(text(c)))
+func encodeLines(_ context.Context, _ *fun.Call, a *instrArg) (fun.Result, error) {
+	return fun.Value(lines(bytesOf(a.Instr)))
 }
 
 // newHash returns the hash function of digest, or Salt's error.
@@ -86,7 +83,7 @@ func digest(_ context.Context, c *fun.Call, a *digestArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	h.Write(text(c))
+	h.Write(bytesOf(a.Instr))
 	return fun.Value(hex.EncodeToString(h.Sum(nil)))
 }
 
@@ -112,7 +109,7 @@ func digestFile(_ context.Context, c *fun.Call, a *digestFileArgs) (fun.Result, 
 }
 
 func decode64(_ context.Context, c *fun.Call, a *instrArg) (fun.Result, error) {
-	b, err := decodeBytes(a.Instr)
+	b, err := decodeBytes(fun.TextOf(a.Instr))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -165,7 +162,7 @@ type decodeFileArgs struct {
 }
 
 func decodeFile(_ context.Context, c *fun.Call, a *decodeFileArgs) (fun.Result, error) {
-	b, err := decodeBytes(a.Instr)
+	b, err := decodeBytes(fun.TextOf(a.Instr))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -175,7 +172,7 @@ func decodeFile(_ context.Context, c *fun.Call, a *decodeFileArgs) (fun.Result, 
 	return fun.Value(true)
 }
 
-func mac(newHash func() hash.Hash, c *fun.Call, sharedSecret value.Value, argString value.Value) []byte {
+func mac(newHash func() hash.Hash, sharedSecret value.Value, argString value.Value) []byte {
 	m := hmac.New(newHash, bytesOf(sharedSecret))
 	m.Write(bytesOf(argString))
 	return m.Sum(nil)
@@ -187,7 +184,7 @@ type hmacComputeArgs struct {
 }
 
 func hmacCompute(_ context.Context, c *fun.Call, a *hmacComputeArgs) (fun.Result, error) {
-	return fun.Value(hex.EncodeToString(mac(sha256.New, c, a.SharedSecret, a.String)))
+	return fun.Value(hex.EncodeToString(mac(sha256.New, a.SharedSecret, a.String)))
 }
 
 type hmacSignatureArgs struct {
@@ -201,7 +198,7 @@ func hmacSignature(_ context.Context, c *fun.Call, a *hmacSignatureArgs) (fun.Re
 	if err != nil { // no signature at all
 		return fun.Value(false)
 	}
-	return fun.Value(hmac.Equal(mac(sha256.New, c, a.SharedSecret, a.String), want))
+	return fun.Value(hmac.Equal(mac(sha256.New, a.SharedSecret, a.String), want))
 }
 
 type githubSignatureArgs struct {
@@ -216,5 +213,5 @@ func githubSignature(_ context.Context, c *fun.Call, a *githubSignatureArgs) (fu
 	if !ok || newHash == nil {
 		return fun.Result{}, errors.New("the signature is to be TYPE=HEX, for example sha256=...")
 	}
-	return fun.Value(hmac.Equal([]byte(hex.EncodeToString(mac(newHash, c, a.SharedSecret, a.String))), []byte(want)))
+	return fun.Value(hmac.Equal([]byte(hex.EncodeToString(mac(newHash, a.SharedSecret, a.String))), []byte(want)))
 }

@@ -7,7 +7,7 @@ import (
 
 type instrArg struct {
 	_     fun.Arguments
-	Instr string `arg:"instr,required" doc:"the text"`
+	Instr value.Value `arg:"instr,required,str" doc:"the text"`
 }
 
 type stringArg struct {

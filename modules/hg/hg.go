@@ -185,12 +185,8 @@ func (c *Client) Clone(ctx context.Context, dir, repository, opts string) (strin
 	return c.must(ctx, "", append(append([]string{"clone"}, args...), "--", repository, dir)...)
 }
 
-func client(c *fun.Call) *Client {
-	hg := &Client{Env: c.Env, User: c.Str("user")}
-	if c.Declares("identity") {
-		hg.Identity = c.Str("identity")
-	}
-	return hg
+func client(c *fun.Call, user, identity string) *Client {
+	return &Client{Env: c.Env, User: user, Identity: identity}
 }
 
 func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
@@ -216,7 +212,7 @@ func archive(ctx context.Context, c *fun.Call, a *archiveArgs) (fun.Result, erro
 	if p := a.Prefix; p != "" {
 		args = append(args, "--prefix", p)
 	}
-	out, err := client(c).run(ctx, a.Cwd, false, args...)
+	out, err := client(c, a.User, "").run(ctx, a.Cwd, false, args...)
 	return fun.Result{Value: strings.Trim(out.Stdout+"\n"+out.Stderr, "\n"), Retcode: out.Retcode}, err
 }
 
@@ -229,7 +225,7 @@ type cloneArgs struct {
 }
 
 func clone(ctx context.Context, c *fun.Call, a *cloneArgs) (fun.Result, error) {
-	return text(client(c).Clone(ctx, a.Cwd, a.Repository, a.Opts))
+	return text(client(c, a.User, a.Identity).Clone(ctx, a.Cwd, a.Repository, a.Opts))
 }
 
 type describeArgs struct {
@@ -243,7 +239,7 @@ func describe(ctx context.Context, c *fun.Call, a *describeArgs) (fun.Result, er
 	if err := plain("rev", rev); err != nil {
 		return fun.Result{}, err
 	}
-	hg := client(c)
+	hg := client(c, a.User, "")
 	out, err := hg.run(ctx, a.Cwd, true, "log", "-r", rev, "--template", "{latesttag}-{latesttagdistance}-{node|short}")
 	if err != nil {
 		return fun.Result{}, err
@@ -263,7 +259,7 @@ type pullArgs struct {
 }
 
 func pull(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
-	return text(client(c).Pull(ctx, a.Cwd, a.Opts, a.Repository))
+	return text(client(c, a.User, a.Identity).Pull(ctx, a.Cwd, a.Opts, a.Repository))
 }
 
 type revisionArgs struct {
@@ -274,7 +270,7 @@ type revisionArgs struct {
 }
 
 func revision(ctx context.Context, c *fun.Call, a *revisionArgs) (fun.Result, error) {
-	return text(client(c).Revision(ctx, a.Cwd, a.Rev, a.Short))
+	return text(client(c, a.User, "").Revision(ctx, a.Cwd, a.Rev, a.Short))
 }
 
 // kinds are the letters that hg status marks files with.
@@ -290,7 +286,7 @@ type statusArgs struct {
 }
 
 func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
-	hg := client(c)
+	hg := client(c, a.User, "")
 	opts, err := hg.options(a.Opts)
 	if err != nil {
 		return fun.Result{}, err
@@ -339,5 +335,5 @@ type updateArgs struct {
 }
 
 func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
-	return text(client(c).Update(ctx, a.Cwd, a.Rev, a.Force))
+	return text(client(c, a.User, "").Update(ctx, a.Cwd, a.Rev, a.Force))
 }

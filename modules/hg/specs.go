@@ -13,8 +13,8 @@ type tip struct {
 }
 
 type user struct {
-	_ fun.Arguments
-	_ string `arg:"user" doc:"account that runs hg"`
+	_    fun.Arguments
+	User string `arg:"user" doc:"account that runs hg"`
 }
 
 type opts struct {
@@ -23,8 +23,8 @@ type opts struct {
 }
 
 type key struct {
-	_ fun.Arguments
-	_ string `arg:"identity,path" doc:"SSH private key"`
+	_        fun.Arguments
+	Identity string `arg:"identity,path" doc:"SSH private key"`
 }
 
 // specs are the functions, alphabetically.

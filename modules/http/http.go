@@ -25,9 +25,9 @@ var absent = [...]string{
 }
 
 // checkAbsent fails where one of them is given.
-func checkAbsent(c *fun.Call) error {
+func checkAbsent(rest fun.Kwargs) error {
 	for _, name := range absent {
-		if value.Truth(c.Kw.At(name)) {
+		if value.Truth(rest.At(name)) {
 			return &fun.InvocationError{Msg: "http.query: the argument '" + name + "' is not supported: no cookies and sessions, rendered files, streams and forms of several parts"}
 		}
 	}
@@ -54,9 +54,9 @@ type queryRowArgs struct {
 	Test       bool            `arg:"test" default:"False" doc:"send requests only to test_url"`
 	TestURL    fun.Opt[string] `arg:"test_url" doc:"the URL to use instead if test is set"`
 	Opts       *value.Map      `arg:"opts" doc:"options that differ from the configuration: ca_bundle, verify_ssl, cert, http_request_timeout, http_connect_timeout, http_max_body, proxy_host, proxy_port, proxy_username, proxy_password, no_proxy"`
-	_          string          `arg:"ca_bundle,path" doc:"a file with the certificates of trusted authorities; default: the option of that name, else the system's"`
-	_          bool            `arg:"verify_ssl" doc:"verify certificates; default: the option of that name, else True"`
-	_          value.Value     `arg:"cert,str|list[str]" doc:"a file with the client's certificate and key, or a list of both files; default: the option of that name"`
+	CaBundle   value.Value     `arg:"ca_bundle,path" doc:"a file with the certificates of trusted authorities; default: the option of that name, else the system's"`
+	VerifySSL  value.Value     `arg:"verify_ssl,bool" doc:"verify certificates; default: the option of that name, else True"`
+	Cert       value.Value     `arg:"cert,str|list[str]" doc:"a file with the client's certificate and key, or a list of both files; default: the option of that name"`
 	TextOut    string          `arg:"text_out,path" doc:"a file to write the body to"`
 	DecodeOut  string          `arg:"decode_out,path" doc:"a file to write the body to if it is decoded"`
 	Agent      string          `arg:"agent" doc:"the header User-agent; default: Salt and its version"`
@@ -67,11 +67,11 @@ type queryRowArgs struct {
 	_          string          `arg:"backend" doc:"accepted; there is one"`
 	_          string          `arg:"node" doc:"accepted"`
 	_          int64           `arg:"port" doc:"accepted; the port is part of the URL"`
-	_          fun.Kwargs
+	Rest       fun.Kwargs
 }
 
 func queryRow(ctx context.Context, c *fun.Call, a *queryRowArgs) (fun.Result, error) {
-	if err := checkAbsent(c); err != nil {
+	if err := checkAbsent(a.Rest); err != nil {
 		return fun.Result{}, err
 	}
 	ret, err := query(ctx, c, a)
@@ -81,11 +81,8 @@ func queryRow(ctx context.Context, c *fun.Call, a *queryRowArgs) (fun.Result, er
 	return fun.Value(ret)
 }
 
-// Waits reads the times of wait_for_successful_query: how long it tries, and how
-// long it waits between two requests, which is 0.1 s at least.
-func Waits(c *fun.Call) (wait, interval time.Duration) {
-	return c.Seconds("wait_for"), max(c.Seconds("request_interval"), 100*time.Millisecond)
-}
+// MinInterval is the shortest pause between two requests of wait_for_successful_query.
+const MinInterval = 100 * time.Millisecond
 
 // Refused reports whether err is about the arguments of a call: a further call
 // would do no better.
@@ -99,14 +96,13 @@ func Refused(err error) bool {
 
 type waitRowArgs struct {
 	urlArg
-	_    time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to try"`
-	_    time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
-	Rest fun.Kwargs
+	WaitFor         time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to try"`
+	RequestInterval time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
+	Rest            fun.Kwargs
 }
 
 func waitRow(ctx context.Context, c *fun.Call, a *waitRowArgs) (fun.Result, error) {
-	wait, interval := Waits(c)
-	end := c.Env.Host.Now().Add(wait)
+	end, interval := c.Env.Host.Now().Add(a.WaitFor), max(a.RequestInterval, MinInterval)
 	for {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{a.URL}, Kw: a.Rest.Map})
 		if ctx.Err() != nil {

@@ -61,7 +61,7 @@ func query(ctx context.Context, c *fun.Call, a *queryRowArgs) (*value.Map, error
 	c.Env.Log().Debug("http request", "method", req.Method, "url", req.URL.Scheme+"://"+req.URL.Host+req.URL.Path)
 	resp, err := client.Do(req)
 	if err != nil {
-		return failed(ctx, c, a, ret, err)
+		return failed(ctx, a, ret, err)
 	}
 	defer resp.Body.Close()
 	limit := int64(maxBody)
@@ -70,7 +70,7 @@ func query(ctx context.Context, c *fun.Call, a *queryRowArgs) (*value.Map, error
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
-		return failed(ctx, c, a, ret, err)
+		return failed(ctx, a, ret, err)
 	}
 	if int64(len(raw)) > limit {
 		return nil, fun.Errorf("the answer has more than %d bytes (http_max_body)", limit)
@@ -238,16 +238,16 @@ func encode(pairs [][2]string) string {
 
 // client returns what sends the request: the options say whom it trusts.
 func client(c *fun.Call, a *queryRowArgs, opts *value.Map, u *url.URL) (*nethttp.Client, error) {
-	option := func(name string) value.Value {
-		if v := c.Value(name); v != nil {
-			return v
+	option := func(given value.Value, name string) value.Value {
+		if given != nil {
+			return given
 		}
 		return opts.At(name)
 	}
 	conf := &tls.Config{}
-	if v := option("verify_ssl"); v != nil && !value.Truth(v) {
+	if v := option(a.VerifySSL, "verify_ssl"); v != nil && !value.Truth(v) {
 		conf.InsecureSkipVerify = true // verify_ssl: False asks for it
-	} else if path, _ := option("ca_bundle").(string); path != "" {
+	} else if path, _ := option(a.CaBundle, "ca_bundle").(string); path != "" {
 		b, err := c.Env.Host.ReadFile(path)
 		if err != nil {
 			return nil, fun.Errorf("%s", host.OSError(err))
@@ -257,7 +257,7 @@ func client(c *fun.Call, a *queryRowArgs, opts *value.Map, u *url.URL) (*nethttp
 			return nil, fun.Errorf("there is no certificate in %s", path)
 		}
 	}
-	if v := option("cert"); v != nil {
+	if v := option(a.Cert, "cert"); v != nil {
 		cert, err := clientCert(c.Env.Host, v)
 		if err != nil {
 			return nil, err
@@ -362,7 +362,7 @@ func proxy(opts *value.Map, u *url.URL) *url.URL {
 }
 
 // failed is the return where there is no answer.
-func failed(ctx context.Context, c *fun.Call, a *queryRowArgs, ret *value.Map, err error) (*value.Map, error) {
+func failed(ctx context.Context, a *queryRowArgs, ret *value.Map, err error) (*value.Map, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -448,7 +448,7 @@ func answer(c *fun.Call, a *queryRowArgs, ret *value.Map, resp *nethttp.Response
 	}
 	wantText := a.Text
 	if a.Decode {
-		ok, plain, err := decoded(c, a, ret, resp, value.Str(body))
+		ok, plain, err := decoded(a, ret, resp, value.Str(body))
 		if !ok || err != nil {
 			return err
 		}
@@ -467,7 +467,7 @@ func answer(c *fun.Call, a *queryRowArgs, ret *value.Map, resp *nethttp.Response
 
 // decoded reads the body as data. ok is false where there is no such type,
 // plain says that it stays text.
-func decoded(c *fun.Call, a *queryRowArgs, ret *value.Map, resp *nethttp.Response, text string) (ok, plain bool, err error) {
+func decoded(a *queryRowArgs, ret *value.Map, resp *nethttp.Response, text string) (ok, plain bool, err error) {
 	kind := a.DecodeType
 	if kind == "auto" {
 		content := resp.Header.Get("Content-Type")

@@ -38,46 +38,46 @@ func find(ctx context.Context, c *fun.Call, argName string) (set *Set, what stri
 	return set, what, err
 }
 
-// findFor is find for functions about an entry.
-func findFor(ctx context.Context, c *fun.Call) (set *Set, what string, err error) {
-	if c.Str("name") != "" && len(c.Strings("entry")) == 0 {
+// findFor is find for functions about an entry, which may not be given.
+func findFor(ctx context.Context, c *fun.Call, name string, given bool) (set *Set, what string, err error) {
+	if name != "" && !given {
 		return nil, "Error: Entry needs to be specified", nil
 	}
-	return find(ctx, c, c.Str("name"))
+	return find(ctx, c, name)
 }
 
 type addArgs struct {
-	_     string `arg:"name" doc:"name of the set"`
-	Entry string `arg:"entry" doc:"address, network, port and so on, with options"`
-	_     string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+	Name  string          `arg:"name" doc:"name of the set"`
+	Entry fun.Opt[string] `arg:"entry" doc:"address, network, port and so on, with options"`
+	_     string          `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
 	AddArgs
 	_ fun.Kwargs
 }
 
 func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
-	set, what, err := findFor(ctx, c)
+	set, what, err := findFor(ctx, c, a.Name, a.Entry.Given)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if what != "" {
 		return refused("%s", what)
 	}
-	entry := a.Entry
+	entry := a.Entry.V
 	if set.Has(entry) && (a.Comment == nil) && (a.Timeout == nil) {
 		return fun.Value("Warn: Entry " + entry + " already exists in set " + set.Name)
 	}
-	return outcome(Client{c.Env}.Add(ctx, set, entry, c.Args), "Success", "Error: ")
+	return outcome(Client{c.Env}.Add(ctx, set, entry, a.Options()), "Success", "Error: ")
 }
 
 type checkArgs struct {
 	_     fun.Arguments
-	_     string   `arg:"name" doc:"name of the set"`
+	Name  string   `arg:"name" doc:"name of the set"`
 	Entry []string `arg:"entry" doc:"address, range, network and so on, or a list of them"`
 	_     string   `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
 }
 
 func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
-	set, what, err := findFor(ctx, c)
+	set, what, err := findFor(ctx, c, a.Name, len(a.Entry) > 0)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -104,21 +104,21 @@ func checkSet(ctx context.Context, c *fun.Call, a *checkSetArgs) (fun.Result, er
 
 // removeArgs are the arguments of remove and test.
 type removeArgs struct {
-	_     string `arg:"name" doc:"name of the set"`
-	Entry string `arg:"entry" doc:"address, network, port and so on"`
-	_     string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
+	Name  string          `arg:"name" doc:"name of the set"`
+	Entry fun.Opt[string] `arg:"entry" doc:"address, network, port and so on"`
+	_     string          `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"has no effect: the set has a family"`
 	_     fun.Kwargs
 }
 
 func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
-	set, what, err := findFor(ctx, c)
+	set, what, err := findFor(ctx, c, a.Name, a.Entry.Given)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if what != "" {
 		return refused("%s", what)
 	}
-	return outcome(Client{c.Env}.Delete(ctx, set.Name, a.Entry), "Success", "Error: ")
+	return outcome(Client{c.Env}.Delete(ctx, set.Name, a.Entry.V), "Success", "Error: ")
 }
 
 func deleteSet(ctx context.Context, c *fun.Call, a *checkSetArgs) (fun.Result, error) {
@@ -160,16 +160,11 @@ func listSets(ctx context.Context, c *fun.Call, _ *listSetsArgs) (fun.Result, er
 	return fun.Value(out)
 }
 
-// DefinitionOf returns the set that the arguments describe.
-func DefinitionOf(c *fun.Call) Definition {
-	return Definition{Name: c.Str("name"), Type: c.Str("set_type"), Family: c.Str("family"), Options: c.Args, Comment: c.Bool("comment")}
-}
-
 type newSetArgs struct {
 	Name    string `arg:"name" doc:"name of the set"`
 	SetType string `arg:"set_type" doc:"type of the set, such as hash:ip or list:set"`
-	_       string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
-	_       bool   `arg:"comment" default:"False" doc:"entries may have comments"`
+	Family  string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
+	Comment bool   `arg:"comment" default:"False" doc:"entries may have comments"`
 	SetArgs
 	_ fun.Kwargs
 }
@@ -181,7 +176,9 @@ func newSet(ctx context.Context, c *fun.Call, a *newSetArgs) (fun.Result, error)
 	case a.SetType == "":
 		return refused("Error: Set Type needs to be specified")
 	}
-	return outcome(Client{c.Env}.Create(ctx, DefinitionOf(c)), true, "")
+	return outcome(Client{c.Env}.Create(ctx, Definition{
+		Name: a.Name, Type: a.SetType, Family: a.Family, Options: a.Options(), Comment: a.Comment,
+	}), true, "")
 }
 
 type renameSetArgs struct {
@@ -215,14 +212,14 @@ func renameSet(ctx context.Context, c *fun.Call, a *renameSetArgs) (fun.Result, 
 }
 
 func test(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
-	set, what, err := findFor(ctx, c)
+	set, what, err := findFor(ctx, c, a.Name, a.Entry.Given)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if what != "" {
 		return refused("%s", what)
 	}
-	words := splitEntry(a.Entry)
+	words := splitEntry(a.Entry.V)
 	if err := checkWords(words...); err != nil {
 		return fun.Result{}, err
 	}

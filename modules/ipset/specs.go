@@ -7,29 +7,41 @@ import (
 
 // AddArgs are the options of entries.
 type AddArgs struct {
-	_       fun.Arguments
-	Timeout value.Value `arg:"timeout,int" unit:"seconds" doc:"how long the entry stays"`
-	Comment value.Value `arg:"comment,str" doc:"comment of the entry"`
-	_       bool        `arg:"nomatch" doc:"leave the network out of a greater one"`
-	_       int64       `arg:"packets" doc:"start of the counter of packets"`
-	_       int64       `arg:"bytes" doc:"start of the counter of bytes"`
-	_       string      `arg:"skbmark" doc:"firewall mark of packets"`
-	_       string      `arg:"skbprio" doc:"class of packets"`
-	_       int64       `arg:"skbqueue" doc:"hardware queue of packets"`
+	_        fun.Arguments
+	Timeout  value.Value `arg:"timeout,int" unit:"seconds" doc:"how long the entry stays"`
+	Comment  value.Value `arg:"comment,str" doc:"comment of the entry"`
+	Nomatch  value.Value `arg:"nomatch,bool" doc:"leave the network out of a greater one"`
+	Packets  value.Value `arg:"packets,int" doc:"start of the counter of packets"`
+	Bytes    value.Value `arg:"bytes,int" doc:"start of the counter of bytes"`
+	Skbmark  value.Value `arg:"skbmark,str" doc:"firewall mark of packets"`
+	Skbprio  value.Value `arg:"skbprio,str" doc:"class of packets"`
+	Skbqueue value.Value `arg:"skbqueue,int" doc:"hardware queue of packets"`
+}
+
+// Options returns the options by their names for ipset(8).
+func (a *AddArgs) Options() *value.Map {
+	return value.MapOf("timeout", a.Timeout, "packets", a.Packets, "bytes", a.Bytes, "skbmark", a.Skbmark, "skbprio", a.Skbprio,
+		"skbqueue", a.Skbqueue, "nomatch", a.Nomatch, "comment", a.Comment)
 }
 
 // SetArgs are the options of sets.
 type SetArgs struct {
-	_ fun.Arguments
-	_ string `arg:"range" doc:"addresses or ports that a set of type bitmap can have"`
-	_ string `arg:"netmask" doc:"length of the prefix, or mask, that addresses are cut to"`
-	_ string `arg:"markmask" doc:"bits of marks that count"`
-	_ int64  `arg:"hashsize" doc:"first size of the table"`
-	_ int64  `arg:"maxelem" doc:"most entries"`
-	_ int64  `arg:"size" doc:"size of a list of sets"`
-	_ int64  `arg:"timeout" unit:"seconds" doc:"how long entries stay, 0 for ever"`
-	_ bool   `arg:"counters" doc:"count packets and bytes of entries"`
-	_ bool   `arg:"skbinfo" doc:"keep marks, classes and queues of entries"`
+	_        fun.Arguments
+	Range    value.Value `arg:"range,str" doc:"addresses or ports that a set of type bitmap can have"`
+	Netmask  value.Value `arg:"netmask,str" doc:"length of the prefix, or mask, that addresses are cut to"`
+	Markmask value.Value `arg:"markmask,str" doc:"bits of marks that count"`
+	Hashsize value.Value `arg:"hashsize,int" doc:"first size of the table"`
+	Maxelem  value.Value `arg:"maxelem,int" doc:"most entries"`
+	Size     value.Value `arg:"size,int" doc:"size of a list of sets"`
+	Timeout  value.Value `arg:"timeout,int" unit:"seconds" doc:"how long entries stay, 0 for ever"`
+	Counters value.Value `arg:"counters,bool" doc:"count packets and bytes of entries"`
+	Skbinfo  value.Value `arg:"skbinfo,bool" doc:"keep marks, classes and queues of entries"`
+}
+
+// Options returns the options by their names for ipset(8).
+func (a *SetArgs) Options() *value.Map {
+	return value.MapOf("range", a.Range, "netmask", a.Netmask, "markmask", a.Markmask, "hashsize", a.Hashsize, "maxelem", a.Maxelem,
+		"size", a.Size, "timeout", a.Timeout, "counters", a.Counters, "skbinfo", a.Skbinfo)
 }
 
 // Families are the values of the argument family.

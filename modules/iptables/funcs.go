@@ -21,10 +21,10 @@ func with(c *fun.Call, a *familyArg, do func(*Tables) (value.Value, error)) (fun
 }
 
 // lacks returns Salt's text for the first of some arguments that was not given; ok
-// is false where all were.
-func lacks(c *fun.Call, names ...string) (text string, ok bool) {
-	for _, name := range names {
-		if !value.Truth(c.Value(name)) {
+// is false where all were. given are pairs of a name and a value.
+func lacks(given ...string) (text string, ok bool) {
+	for i := 0; i < len(given); i += 2 {
+		if name := given[i]; given[i+1] == "" {
 			return "Error: " + strings.ToUpper(name[:1]) + name[1:] + " needs to be specified", true
 		}
 	}
@@ -59,11 +59,11 @@ type buildRuleArgs struct {
 	Position value.Value `arg:"position,str|int" default:"''" doc:"with full: number of the rule in the chain"`
 	Full     value.Value `arg:"full,bool" doc:"return the whole command line, which needs table, chain and command"`
 	familyArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func buildRule(ctx context.Context, c *fun.Call, a *buildRuleArgs) (fun.Result, error) {
-	r := ruleOf(c, a)
+	r := ruleOf(a)
 	if !value.Truth(a.Full) {
 		return fun.Value(r.Text())
 	}
@@ -84,7 +84,7 @@ func getSavedRules(ctx context.Context, c *fun.Call, a *getSavedRulesArgs) (fun.
 }
 
 func getPolicy(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain"); ok {
+	if text, ok := lacks("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -104,7 +104,7 @@ type getSavedPolicyArgs struct {
 }
 
 func getSavedPolicy(ctx context.Context, c *fun.Call, a *getSavedPolicyArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain"); ok {
+	if text, ok := lacks("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -124,7 +124,7 @@ type setPolicyArgs struct {
 }
 
 func setPolicy(ctx context.Context, c *fun.Call, a *setPolicyArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain", "policy"); ok {
+	if text, ok := lacks("chain", a.Chain, "policy", a.Policy); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -150,7 +150,7 @@ type checkArgs struct {
 }
 
 func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain", "rule"); ok {
+	if text, ok := lacks("chain", a.Chain, "rule", a.Rule); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -159,14 +159,14 @@ func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
 }
 
 func checkChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain"); ok {
+	if text, ok := lacks("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.HasChain(ctx, a.Table, a.Chain) })
 }
 
 func newChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain"); ok {
+	if text, ok := lacks("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -175,7 +175,7 @@ func newChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error
 }
 
 func deleteChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain"); ok {
+	if text, ok := lacks("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -184,7 +184,7 @@ func deleteChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, er
 }
 
 func appendRule(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain", "rule"); ok {
+	if text, ok := lacks("chain", a.Chain, "rule", a.Rule); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -204,13 +204,13 @@ type insertRuleArgs struct {
 }
 
 func insertRule(ctx context.Context, c *fun.Call, a *insertRuleArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain"); ok {
+	if text, ok := lacks("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	if a.Position == 0 {
 		return fun.Value(NoPosition)
 	}
-	if text, ok := lacks(c, "rule"); ok {
+	if text, ok := lacks("rule", a.Rule); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -231,7 +231,7 @@ type deleteRuleArgs struct {
 }
 
 func deleteRule(ctx context.Context, c *fun.Call, a *deleteRuleArgs) (fun.Result, error) {
-	if text, ok := lacks(c, "chain"); ok {
+	if text, ok := lacks("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	rule, position := a.Rule, a.Position

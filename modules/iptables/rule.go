@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"brine/internal/dispatch"
-	"brine/internal/fun"
 	"brine/internal/value"
 )
 
@@ -330,6 +329,6 @@ func (t *Tables) Command(ctx context.Context, r Rule) (string, error) {
 }
 
 // ruleOf returns the rule that the arguments of a call describe.
-func ruleOf(c *fun.Call, a *buildRuleArgs) Rule {
-	return Rule{Table: a.Table, Chain: a.Chain, Command: a.Command, Position: a.Position, Options: c.Kw}
+func ruleOf(a *buildRuleArgs) Rule {
+	return Rule{Table: a.Table, Chain: a.Chain, Command: a.Command, Position: a.Position, Options: a.Rest.Map}
 }

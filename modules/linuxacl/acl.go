@@ -301,29 +301,29 @@ func (a Admin) Remove(ctx context.Context, acltype, name string, files ...string
 }
 
 // of returns the Admin and the files of a call: they are further arguments.
-func of(c *fun.Call) (Admin, []string) {
-	files := make([]string, 0, len(c.Pos))
-	for _, f := range c.Pos {
+func of(c *fun.Call, more fun.Varargs, rest fun.Kwargs) (Admin, []string) {
+	files := make([]string, 0, len(more))
+	for _, f := range more {
 		files = append(files, value.Str(f))
 	}
-	return Admin{c.Env, value.Truth(c.Kw.At("recursive"))}, files
+	return Admin{c.Env, value.Truth(rest.At("recursive"))}, files
 }
 
 // done returns True. That a tool failed is an error only with raise_err.
-func done(c *fun.Call, out tool.Out, err error) (fun.Result, error) {
-	if err == nil && !out.OK() && value.Truth(c.Kw.At("raise_err")) {
+func done(rest fun.Kwargs, out tool.Out, err error) (fun.Result, error) {
+	if err == nil && !out.OK() && value.Truth(rest.At("raise_err")) {
 		err = fun.Errorf("%s", out.Fault())
 	}
 	return fun.Result{Value: err == nil, Retcode: out.Status}, err
 }
 
 type getfaclArgs struct {
-	_ fun.Varargs
-	_ fun.Kwargs
+	More fun.Varargs
+	Rest fun.Kwargs
 }
 
-func getfacl(ctx context.Context, c *fun.Call, _ *getfaclArgs) (fun.Result, error) {
-	a, files := of(c)
+func getfacl(ctx context.Context, c *fun.Call, args *getfaclArgs) (fun.Result, error) {
+	a, files := of(c, args.More, args.Rest)
 	all, status, err := a.Get(ctx, files...)
 	if err != nil {
 		return fun.Result{}, err
@@ -337,14 +337,14 @@ func getfacl(ctx context.Context, c *fun.Call, _ *getfaclArgs) (fun.Result, erro
 
 type wipefaclsArgs struct {
 	fun.SystemPath
-	_ fun.Varargs
-	_ fun.Kwargs
+	More fun.Varargs
+	Rest fun.Kwargs
 }
 
-func wipefacls(ctx context.Context, c *fun.Call, _ *wipefaclsArgs) (fun.Result, error) {
-	a, files := of(c)
+func wipefacls(ctx context.Context, c *fun.Call, args *wipefaclsArgs) (fun.Result, error) {
+	a, files := of(c, args.More, args.Rest)
 	out, err := a.Wipe(ctx, files...)
-	return done(c, out, err)
+	return done(args.Rest, out, err)
 }
 
 type modfaclArgs struct {
@@ -352,28 +352,28 @@ type modfaclArgs struct {
 	nameArg
 	Perms string `arg:"perms" default:"" doc:"permissions as letters of rwxX"`
 	fun.SystemPath
-	_ fun.Varargs
-	_ fun.Kwargs
+	More fun.Varargs
+	Rest fun.Kwargs
 }
 
 func modfacl(ctx context.Context, c *fun.Call, args *modfaclArgs) (fun.Result, error) {
-	a, files := of(c)
-	out, err := a.Set(ctx, args.AclType, args.AclName, args.Perms, files...)
-	return done(c, out, err)
+	a, files := of(c, args.More, args.Rest)
+	out, err := a.Set(ctx, args.ACLType, args.ACLName, args.Perms, files...)
+	return done(args.Rest, out, err)
 }
 
 type delfaclArgs struct {
 	typeArg
 	nameArg
 	fun.SystemPath
-	_ fun.Varargs
-	_ fun.Kwargs
+	More fun.Varargs
+	Rest fun.Kwargs
 }
 
 func delfacl(ctx context.Context, c *fun.Call, args *delfaclArgs) (fun.Result, error) {
-	a, files := of(c)
-	out, err := a.Remove(ctx, args.AclType, args.AclName, files...)
-	return done(c, out, err)
+	a, files := of(c, args.More, args.Rest)
+	out, err := a.Remove(ctx, args.ACLType, args.ACLName, files...)
+	return done(args.Rest, out, err)
 }
 
 func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {

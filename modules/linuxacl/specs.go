@@ -4,12 +4,12 @@ import "brine/internal/fun"
 
 type typeArg struct {
 	_       fun.Arguments
-	AclType string `arg:"acl_type,required" doc:"user, group, mask or other, with default: in front of it for the default list of a directory"`
+	ACLType string `arg:"acl_type,required" doc:"user, group, mask or other, with default: in front of it for the default list of a directory"`
 }
 
 type nameArg struct {
 	_       fun.Arguments
-	AclName string `arg:"acl_name" default:"" doc:"user or group; empty is the owner or owning group"`
+	ACLName string `arg:"acl_name" default:"" doc:"user or group; empty is the owner or owning group"`
 }
 
 // specs are the functions, alphabetically.

@@ -201,9 +201,9 @@ func consent(force bool) string {
 
 // options returns further keyword arguments that are options of a program; those in
 // flags take no value. Empty values are left out.
-func options(c *fun.Call, valid, flags []string) ([]string, error) {
+func options(c *fun.Call, rest fun.Kwargs, valid, flags []string) ([]string, error) {
 	var out []string
-	for k, v := range c.Kw.All() {
+	for k, v := range rest.All() {
 		name := value.Str(k)
 		switch {
 		case slices.Contains(flags, name):
@@ -235,7 +235,7 @@ type pvcreateArgs struct {
 	devicesArg
 	overrideArg
 	forceArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func pvcreate(ctx context.Context, c *fun.Call, a *pvcreateArgs) (fun.Result, error) {
@@ -264,7 +264,7 @@ func pvcreate(ctx context.Context, c *fun.Call, a *pvcreateArgs) (fun.Result, er
 	if len(fresh) == 0 {
 		return fun.Value(true)
 	}
-	more, err := options(c, pvcreateOptions, pvcreateFlags)
+	more, err := options(c, a.Rest, pvcreateOptions, pvcreateFlags)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -363,7 +363,7 @@ type vgcreateArgs struct {
 	vgArg
 	devicesArg
 	noForceArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func vgcreate(ctx context.Context, c *fun.Call, a *vgcreateArgs) (fun.Result, error) {
@@ -374,7 +374,7 @@ func vgcreate(ctx context.Context, c *fun.Call, a *vgcreateArgs) (fun.Result, er
 	if err := named(append([]string{vg}, devices...)...); err != nil {
 		return fun.Result{}, err
 	}
-	more, err := options(c, vgcreateOptions, nil)
+	more, err := options(c, a.Rest, vgcreateOptions, nil)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -410,7 +410,7 @@ func vgextend(ctx context.Context, c *fun.Call, a *vgextendArgs) (fun.Result, er
 
 // lvSize returns the options of lvcreate that say how large a volume is; text is
 // Salt's for what cannot be.
-func lvSize(c *fun.Call, a *lvcreateArgs) (argv []string, text string) {
+func lvSize(a *lvcreateArgs) (argv []string, text string) {
 	size, extents, thin := a.Size, a.Extents, a.Thinvolume
 	switch {
 	case size != "" && extents != "":
@@ -439,19 +439,19 @@ type lvcreateArgs struct {
 	Thinvolume bool   `arg:"thinvolume" default:"False" doc:"a thin volume; vgname is GROUP/POOL"`
 	Thinpool   bool   `arg:"thinpool" default:"False" doc:"a thin pool"`
 	noForceArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func lvcreate(ctx context.Context, c *fun.Call, a *lvcreateArgs) (fun.Result, error) {
 	lv, vg, snapshot, pv := a.Lvname, a.Vgname, a.Snapshot, a.Pv
-	size, text := lvSize(c, a)
+	size, text := lvSize(a)
 	if text != "" {
 		return fun.Value(text)
 	}
 	if err := named(lv, vg); err != nil {
 		return fun.Result{}, err
 	}
-	more, err := options(c, lvcreateOptions, lvcreateFlags)
+	more, err := options(c, a.Rest, lvcreateOptions, lvcreateFlags)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -105,6 +105,6 @@ type setArgs struct {
 }
 
 func set(_ context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
-	ok, err := Set(c.Env, a.Key, a.Value, a.Setting, !(a.Setting == nil), a.ConfFile)
+	ok, err := Set(c.Env, a.Key, a.Value, a.Setting, a.Setting != nil, a.ConfFile)
 	return fun.Result{Value: ok}, err
 }

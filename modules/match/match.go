@@ -17,10 +17,9 @@ func Module() fun.Module {
 
 // minion is this machine as targets see it, under another id where one is
 // given.
-func minion(c *fun.Call) target.Minion {
-	id := c.Env.ID
-	if c.Declares("minion_id") && c.Str("minion_id") != "" {
-		id = c.Str("minion_id")
+func minion(c *fun.Call, id string) target.Minion {
+	if id == "" {
+		id = c.Env.ID
 	}
 	return target.Minion{
 		ID:     id,
@@ -29,9 +28,9 @@ func minion(c *fun.Call) target.Minion {
 	}
 }
 
-// match reports whether a target means the machine of c. As in Salt, a target
+// match reports whether a target means the machine of c, under an id where one is given. As in Salt, a target
 // that makes no sense (known is false) means nothing; the fault is warned of.
-func match(c *fun.Call, tgt value.Value, tgtType, delimiter string) (ok, known bool, err error) {
+func match(c *fun.Call, tgt value.Value, tgtType, delimiter, id string) (ok, known bool, err error) {
 	o := target.Options{Nodegroups: c.Env.Opts.Map("nodegroups"), Delimiter: delimiter}
 	m, err := o.Compile(tgt, tgtType)
 	if err != nil {
@@ -41,17 +40,13 @@ func match(c *fun.Call, tgt value.Value, tgtType, delimiter string) (ok, known b
 	for _, w := range m.Warnings() {
 		c.Env.Warn(fun.Warning{Text: w})
 	}
-	ok, err = m.Match(minion(c))
+	ok, err = m.Match(minion(c, id))
 	return ok, true, err
 }
 
 // matches returns whether the target of a call, of a type, means this machine.
-func matches(c *fun.Call, tgtType string) (fun.Result, error) {
-	delimiter := ""
-	if c.Declares("delimiter") {
-		delimiter = c.Str("delimiter")
-	}
-	ok, known, err := match(c, c.Value("tgt"), tgtType, delimiter)
+func matches(c *fun.Call, a *tgtArg, tgtType, delimiter, id string) (fun.Result, error) {
+	ok, known, err := match(c, a.Tgt, tgtType, delimiter, id)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -67,14 +62,16 @@ type compoundArgs struct {
 	idArg
 }
 
-func compound(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
-	return matches(c, "compound")
+func compound(_ context.Context, c *fun.Call, a *compoundArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "compound", "", a.MinionID)
 }
 
-func data(_ context.Context, c *fun.Call, _ *tgtArg) (fun.Result, error) { return matches(c, "data") }
+func data(_ context.Context, c *fun.Call, a *tgtArg) (fun.Result, error) {
+	return matches(c, a, "data", "", "")
+}
 
-func glob(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
-	return matches(c, "glob")
+func glob(_ context.Context, c *fun.Call, a *compoundArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "glob", "", a.MinionID)
 }
 
 // grainArgs are the arguments of grain, grainPCRE, pillar and pillarPCRE.
@@ -83,32 +80,32 @@ type grainArgs struct {
 	delimiterArgs
 }
 
-func grain(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
-	return matches(c, "grain")
+func grain(_ context.Context, c *fun.Call, a *grainArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "grain", a.Delimiter, "")
 }
 
-func grainPCRE(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
-	return matches(c, "grain_pcre")
+func grainPCRE(_ context.Context, c *fun.Call, a *grainArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "grain_pcre", a.Delimiter, "")
 }
 
-func list(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
-	return matches(c, "list")
+func list(_ context.Context, c *fun.Call, a *compoundArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "list", "", a.MinionID)
 }
 
-func pcre(_ context.Context, c *fun.Call, _ *compoundArgs) (fun.Result, error) {
-	return matches(c, "pcre")
+func pcre(_ context.Context, c *fun.Call, a *compoundArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "pcre", "", a.MinionID)
 }
 
-func pillar(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
-	return matches(c, "pillar")
+func pillar(_ context.Context, c *fun.Call, a *grainArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "pillar", a.Delimiter, "")
 }
 
-func pillarPCRE(_ context.Context, c *fun.Call, _ *grainArgs) (fun.Result, error) {
-	return matches(c, "pillar_pcre")
+func pillarPCRE(_ context.Context, c *fun.Call, a *grainArgs) (fun.Result, error) {
+	return matches(c, &a.tgtArg, "pillar_pcre", a.Delimiter, "")
 }
 
-func ipcidr(_ context.Context, c *fun.Call, _ *tgtArg) (fun.Result, error) {
-	return matches(c, "ipcidr")
+func ipcidr(_ context.Context, c *fun.Call, a *tgtArg) (fun.Result, error) {
+	return matches(c, a, "ipcidr", "", "")
 }
 
 type searchByArgs struct {
@@ -127,7 +124,7 @@ func searchBy(_ context.Context, c *fun.Call, a *searchByArgs) (fun.Result, erro
 			list = value.NewList(v)
 		}
 		for _, tgt := range list.Items {
-			is, _, err := match(c, tgt, a.TgtType, "")
+			is, _, err := match(c, tgt, a.TgtType, "", a.MinionID)
 			if err != nil {
 				return fun.Result{}, err
 			}
@@ -155,12 +152,12 @@ type filterByArgs struct {
 func filterBy(_ context.Context, c *fun.Call, a *filterByArgs) (fun.Result, error) {
 	lookup := a.Lookup
 	for k, v := range lookup.All() {
-		ok, _, err := match(c, k, a.TgtType, "")
+		ok, _, err := match(c, k, a.TgtType, "", a.MinionID)
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if ok {
-			return merged(c, a.Merge, a.MergeLists, v)
+			return merged(a.Merge, a.MergeLists, v)
 		}
 	}
 	// What is taken for want of a match is not merged with anything.
@@ -169,7 +166,7 @@ func filterBy(_ context.Context, c *fun.Call, a *filterByArgs) (fun.Result, erro
 
 type ifElseArgs struct {
 	TgtType    string      `arg:"tgt_type,kw" default:"compound" doc:"type of the targets"`
-	_          string      `arg:"minion_id,kw" doc:"match this ID instead of that of this machine"`
+	MinionID   string      `arg:"minion_id,kw" doc:"match this ID instead of that of this machine"`
 	Merge      value.Value `arg:"merge,kw" doc:"a mapping merged over the value"`
 	MergeLists bool        `arg:"merge_lists,kw" default:"False" doc:"append lists in the merge"`
 	More       fun.Varargs
@@ -190,19 +187,19 @@ func ifElse(_ context.Context, c *fun.Call, a *ifElseArgs) (fun.Result, error) {
 		case false:
 			continue
 		}
-		ok, _, err := match(c, tgt, a.TgtType, "")
+		ok, _, err := match(c, tgt, a.TgtType, "", a.MinionID)
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if ok {
-			return merged(c, a.Merge, a.MergeLists, a.More[i+1])
+			return merged(a.Merge, a.MergeLists, a.More[i+1])
 		}
 	}
 	return fun.Value(value.Clone(a.More[last]))
 }
 
 // merged is what was picked with the argument merge over it.
-func merged(c *fun.Call, argMerge value.Value, mergeLists bool, picked value.Value) (fun.Result, error) {
+func merged(argMerge value.Value, mergeLists bool, picked value.Value) (fun.Result, error) {
 	merge := argMerge
 	if !value.Truth(merge) {
 		return fun.Value(value.Clone(picked))

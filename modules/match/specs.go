@@ -6,18 +6,18 @@ import (
 )
 
 type tgtArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"tgt,required,str|list" doc:"the target"`
+	_   fun.Arguments
+	Tgt value.Value `arg:"tgt,required,str|list" doc:"the target"`
 }
 
 type idArg struct {
-	_ fun.Arguments
-	_ string `arg:"minion_id" doc:"match this ID instead of that of this machine"`
+	_        fun.Arguments
+	MinionID string `arg:"minion_id" doc:"match this ID instead of that of this machine"`
 }
 
 type delimiterArgs struct {
-	_ fun.Arguments
-	_ string `arg:"delimiter" default:":" doc:"separates the keys of nested data"`
+	_         fun.Arguments
+	Delimiter string `arg:"delimiter" default:":" doc:"separates the keys of nested data"`
 }
 
 // specs are the functions, alphabetically.

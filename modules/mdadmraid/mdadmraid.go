@@ -225,9 +225,9 @@ func stop(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 var optionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 
 // options returns the further arguments of a call as options of mdadm.
-func options(c *fun.Call) ([]string, error) {
+func options(rest fun.Kwargs) ([]string, error) {
 	var out []string
-	for k, v := range c.Kw.All() {
+	for k, v := range rest.All() {
 		name := value.Str(k)
 		if strings.HasPrefix(name, "__") {
 			continue
@@ -260,7 +260,7 @@ type createArgs struct {
 
 func create(ctx context.Context, c *fun.Call, a *createArgs) (fun.Result, error) {
 	name, devices := a.Name, a.Devices
-	opts, err := options(c)
+	opts, err := options(a.Rest)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -269,7 +269,7 @@ func create(ctx context.Context, c *fun.Call, a *createArgs) (fun.Result, error)
 		return fun.Result{}, err
 	}
 	n := len(devices)
-	if v, ok := a.Rest.Map.Get("spare-devices"); ok {
+	if v, ok := a.Rest.Get("spare-devices"); ok {
 		spares, err := strconv.Atoi(value.Str(v))
 		if err != nil {
 			return fun.Result{}, fun.Errorf("invalid spare-devices: %s", value.Repr(v))
@@ -288,12 +288,12 @@ type assembleArgs struct {
 	nameArg
 	devicesArg
 	testModeArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func assemble(ctx context.Context, c *fun.Call, a *assembleArgs) (fun.Result, error) {
 	name, devices := a.Name, a.Devices
-	opts, err := options(c)
+	opts, err := options(a.Rest)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -88,13 +88,9 @@ func wrap(v value.Value, allow *value.Map) value.Value {
 	return m
 }
 
-// definitions returns mine_functions of the configuration and the pillar, or of
-// the argument. An entry whose function is not there is left out, with a warning.
-func definitions(ctx context.Context, c *fun.Call) ([]definition, *value.Map, error) {
-	var given value.Value
-	if c.Declares("mine_functions") {
-		given = c.Value("mine_functions")
-	}
+// definitions returns mine_functions of the configuration and the pillar, or those
+// given. An entry whose function is not there is left out, with a warning.
+func definitions(ctx context.Context, c *fun.Call, given value.Value) ([]definition, *value.Map, error) {
 	if !value.Truth(given) {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.merge", fun.Args{Pos: []value.Value{"mine_functions", value.NewMap(0)}, Kw: value.NewMap(0)})
 		if err != nil {
@@ -142,13 +138,13 @@ func ask(ctx context.Context, c *fun.Call, req fun.MineRequest) (*value.Map, err
 }
 
 type updateArgs struct {
-	_     fun.Arguments
-	Clear bool        `arg:"clear" default:"False" doc:"remove data of other functions"`
-	_     value.Value `arg:"mine_functions,list|dict" doc:"functions to run instead of those of the configuration and pillar"`
+	_             fun.Arguments
+	Clear         bool        `arg:"clear" default:"False" doc:"remove data of other functions"`
+	MineFunctions value.Value `arg:"mine_functions,list|dict" doc:"functions to run instead of those of the configuration and pillar"`
 }
 
 func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
-	defs, all, err := definitions(ctx, c)
+	defs, all, err := definitions(ctx, c, a.MineFunctions)
 	if err != nil || all.Len() == 0 {
 		return fun.Result{}, err
 	}
@@ -177,8 +173,8 @@ type sendArgs struct {
 }
 
 func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
-	kw := value.NewMap(a.Rest.Map.Len())
-	for k, v := range a.Rest.Map.All() {
+	kw := value.NewMap(a.Rest.Len())
+	for k, v := range a.Rest.All() {
 		if !strings.HasPrefix(value.Str(k), "__") {
 			kw.Set(k, v)
 		}
@@ -243,7 +239,7 @@ func flush(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) 
 }
 
 func valid(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	defs, all, err := definitions(ctx, c)
+	defs, all, err := definitions(ctx, c, nil)
 	if err != nil || all.Len() == 0 {
 		return fun.Result{}, err
 	}

@@ -86,15 +86,20 @@ func done(fault string, err error) (fun.Result, error) {
 	return fun.Result{Value: fault, Retcode: 1}, nil
 }
 
-func request(c *fun.Call) Request {
-	return Request{
-		Name: c.Str("name"), Device: deviceOf(c, c.Value("device")), Make: c.Bool("mkmnt"), FSType: c.Str("fstype"),
-		Opts: c.Strings("opts"), User: c.Str("user"),
-	}
+// requestArgs are the arguments that say how to mount.
+type requestArgs struct {
+	mkmntArg
+	fstypeArg
+	optsArg
+	runAsArg
+}
+
+func (a *requestArgs) request(name, device string) Request {
+	return Request{Name: name, Device: device, Make: a.Mkmnt, FSType: a.Fstype, Opts: a.Opts, User: a.User}
 }
 
 // deviceOf returns the argument device; False is none.
-func deviceOf(c *fun.Call, device value.Value) string {
+func deviceOf(device value.Value) string {
 	if v := device; value.Truth(v) {
 		return value.Str(v)
 	}
@@ -102,7 +107,7 @@ func deviceOf(c *fun.Call, device value.Value) string {
 }
 
 // checkUtil refuses the images of disks that Salt mounts by other tools.
-func checkUtil(c *fun.Call, a *utilArg) error {
+func checkUtil(a *utilArg) error {
 	if u := a.Util; u != "mount" {
 		return fun.Errorf("util must be mount: brine does not mount images by %s", u)
 	}
@@ -111,32 +116,26 @@ func checkUtil(c *fun.Call, a *utilArg) error {
 
 type mountArgs struct {
 	nameArg
-	_ value.Value `arg:"device,str|bool" default:"False" doc:"device, or remote or special file system; without it, that of the fstab"`
-	mkmntArg
-	fstypeArg
-	optsArg
-	runAsArg
+	Device value.Value `arg:"device,str|bool" default:"False" doc:"device, or remote or special file system; without it, that of the fstab"`
+	requestArgs
 	utilArg
 }
 
 func mount(ctx context.Context, c *fun.Call, a *mountArgs) (fun.Result, error) {
-	if err := checkUtil(c, &a.utilArg); err != nil {
+	if err := checkUtil(&a.utilArg); err != nil {
 		return fun.Result{}, err
 	}
-	return done(Mount(ctx, c.Env, request(c)))
+	return done(Mount(ctx, c.Env, a.request(a.Name, deviceOf(a.Device))))
 }
 
 type remountArgs struct {
 	nameArg
-	_ string `arg:"device,required" doc:"device, or remote or special file system"`
-	mkmntArg
-	fstypeArg
-	optsArg
-	runAsArg
+	Device string `arg:"device,required" doc:"device, or remote or special file system"`
+	requestArgs
 }
 
-func remount(ctx context.Context, c *fun.Call, _ *remountArgs) (fun.Result, error) {
-	return done(Remount(ctx, c.Env, request(c)))
+func remount(ctx context.Context, c *fun.Call, a *remountArgs) (fun.Result, error) {
+	return done(Remount(ctx, c.Env, a.request(a.Name, a.Device)))
 }
 
 type umountArgs struct {
@@ -147,10 +146,10 @@ type umountArgs struct {
 }
 
 func umount(ctx context.Context, c *fun.Call, a *umountArgs) (fun.Result, error) {
-	if err := checkUtil(c, &a.utilArg); err != nil {
+	if err := checkUtil(&a.utilArg); err != nil {
 		return fun.Result{}, err
 	}
-	what := deviceOf(c, a.Device)
+	what := deviceOf(a.Device)
 	if what == "" {
 		what = a.Name
 	}

@@ -13,13 +13,13 @@ type configArg struct {
 }
 
 type mkmntArg struct {
-	_ fun.Arguments
-	_ bool `arg:"mkmnt" default:"False" doc:"create the mount point if it is missing"`
+	_     fun.Arguments
+	Mkmnt bool `arg:"mkmnt" default:"False" doc:"create the mount point if it is missing"`
 }
 
 type fstypeArg struct {
-	_ fun.Arguments
-	_ string `arg:"fstype" default:"" doc:"type of the file system"`
+	_      fun.Arguments
+	Fstype string `arg:"fstype" default:"" doc:"type of the file system"`
 }
 
 type optsArg struct {

@@ -100,7 +100,7 @@ type calcNetArgs struct {
 
 func calcNet(_ context.Context, c *fun.Call, a *calcNetArgs) (fun.Result, error) {
 	s := a.IPAddr
-	if !!a.Netmask.Given {
+	if a.Netmask.Given {
 		s += "/" + a.Netmask.V
 	}
 	p, err := parseNetwork(s)

@@ -76,25 +76,25 @@ func interfaceIP(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error
 	return fun.Value("")
 }
 
-// patterns returns the patterns of interface names that a call gives; nil is all.
-func patterns(c *fun.Call) []string {
-	if c.IsNone("interface") {
+// patterns returns the patterns of interface names that are given; nil is all.
+func patterns(given fun.Opt[[]string]) []string {
+	if !given.Given {
 		return nil
 	}
-	return c.Strings("interface")
+	return given.V
 }
 
-func addrs(c *fun.Call, v6 bool) (fun.Result, error) {
-	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: c.Bool("include_loopback"), Ifaces: patterns(c)})
+func addrs(c *fun.Call, a *addrArgs, typ string, v6 bool) (fun.Result, error) {
+	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: a.IncludeLoopback, Ifaces: patterns(a.Interface)})
 	if err != nil {
 		return fun.Result{}, err
 	}
 	keep := func(netip.Addr) bool { return true }
-	if cidr := c.Str("cidr"); cidr != "" {
+	if cidr := a.Cidr; cidr != "" {
 		n, ok := strictNetwork(cidr)
 		keep = func(a netip.Addr) bool { return ok && n.Contains(a) }
-	} else if c.Declares("type") {
-		switch c.Str("type") {
+	} else {
+		switch typ {
 		case "public":
 			keep = func(a netip.Addr) bool { return !private(a) }
 		case "private":
@@ -112,14 +112,16 @@ func addrs(c *fun.Call, v6 bool) (fun.Result, error) {
 
 type ipAddrsArgs struct {
 	addrArgs
-	_ string `arg:"type" oneof:"public|private" doc:"None is both"`
+	Type string `arg:"type" oneof:"public|private" doc:"None is both"`
 }
 
-func ipAddrs(_ context.Context, c *fun.Call, _ *ipAddrsArgs) (fun.Result, error) {
-	return addrs(c, false)
+func ipAddrs(_ context.Context, c *fun.Call, a *ipAddrsArgs) (fun.Result, error) {
+	return addrs(c, &a.addrArgs, a.Type, false)
 }
 
-func ipAddrs6(_ context.Context, c *fun.Call, _ *addrArgs) (fun.Result, error) { return addrs(c, true) }
+func ipAddrs6(_ context.Context, c *fun.Call, a *addrArgs) (fun.Result, error) {
+	return addrs(c, a, "", true)
+}
 
 // sortedNetworks returns the networks of addresses, each once, sorted.
 func sortedNetworks(ps []netip.Prefix) []netip.Prefix {
@@ -139,7 +141,7 @@ func sortedNetworks(ps []netip.Prefix) []netip.Prefix {
 }
 
 func networks(c *fun.Call, a *netArgs, v6 bool) (fun.Result, error) {
-	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: a.IncludeLoopback, Ifaces: patterns(c)})
+	found, err := grains.IPs(c.Env.Host, grains.IPFilter{V6: v6, Loopback: a.IncludeLoopback, Ifaces: patterns(a.Interface)})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -177,7 +179,7 @@ type subnetsArgs struct {
 
 func subnets(_ context.Context, c *fun.Call, a *subnetsArgs) (fun.Result, error) {
 	var names []string
-	if !!a.Interfaces.Given {
+	if a.Interfaces.Given {
 		names = a.Interfaces.V
 	}
 	return subnetsOf(c, grains.IPFilter{Ifaces: names})

@@ -69,11 +69,11 @@ func connect(ctx context.Context, c *fun.Call, a *connectArgs) (fun.Result, erro
 	if !value.Truth(a.Port) {
 		return answer(false, "Required argument, port, is missing.")
 	}
-	if p := a.Rest.Map.Str("proto"); p == "udp" {
+	if p := a.Rest.Str("proto"); p == "udp" {
 		return fun.Result{}, fun.Errorf("proto udp is not supported: an answer could not be told from silence")
 	}
 	wait := 5 * time.Second
-	if t, err := strconv.ParseFloat(value.Str(a.Rest.Map.At("timeout")), 64); err == nil && t > 0 {
+	if t, err := strconv.ParseFloat(value.Str(a.Rest.At("timeout")), 64); err == nil && t > 0 {
 		wait = time.Duration(t * float64(time.Second))
 	}
 	port := int(fun.IntOf(a.Port))

@@ -2,7 +2,6 @@ package network
 
 import (
 	"brine/internal/fun"
-	"brine/internal/value"
 )
 
 type ifaceArg struct {
@@ -32,17 +31,17 @@ type hostArg struct {
 
 // addrArgs say which addresses of the machine are returned.
 type addrArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"interface,comma[str]" doc:"globs of interface names, as a list or separated by commas; None is all"`
-	_ bool        `arg:"include_loopback" default:"False" doc:"include loopback addresses"`
-	_ string      `arg:"cidr" doc:"only addresses in this network"`
+	_               fun.Arguments
+	Interface       fun.Opt[[]string] `arg:"interface,comma[str]" doc:"globs of interface names, as a list or separated by commas; None is all"`
+	IncludeLoopback bool              `arg:"include_loopback" default:"False" doc:"include loopback addresses"`
+	Cidr            string            `arg:"cidr" doc:"only addresses in this network"`
 }
 
 type netArgs struct {
 	_               fun.Arguments
-	_               value.Value `arg:"interface,comma[str]" doc:"globs of interface names, as a list or separated by commas; None is all"`
-	IncludeLoopback bool        `arg:"include_loopback" default:"False" doc:"include loopback addresses"`
-	Verbose         bool        `arg:"verbose" default:"False" doc:"return details by network"`
+	Interface       fun.Opt[[]string] `arg:"interface,comma[str]" doc:"globs of interface names, as a list or separated by commas; None is all"`
+	IncludeLoopback bool              `arg:"include_loopback" default:"False" doc:"include loopback addresses"`
+	Verbose         bool              `arg:"verbose" default:"False" doc:"return details by network"`
 }
 
 // specs are the functions, alphabetically.

@@ -16,7 +16,7 @@ import (
 )
 
 // target returns a host that a program takes for one.
-func target(c *fun.Call, a *hostArg) (string, error) {
+func target(a *hostArg) (string, error) {
 	name := sanitize(a.Host)
 	if name == "" || strings.HasPrefix(name, "-") {
 		return "", fun.Errorf("invalid host %q", a.Host)
@@ -25,7 +25,7 @@ func target(c *fun.Call, a *hostArg) (string, error) {
 }
 
 func dig(ctx context.Context, c *fun.Call, a *hostArg) (fun.Result, error) {
-	name, err := target(c, a)
+	name, err := target(a)
 	if err == nil {
 		err = tool.Need(c.Env.Host, "dig")
 	}
@@ -39,7 +39,7 @@ func dig(ctx context.Context, c *fun.Call, a *hostArg) (fun.Result, error) {
 // traceroute runs traceroute(8) and reads its table of hops.
 // Salt: salt/modules/network.py traceroute.
 func traceroute(ctx context.Context, c *fun.Call, a *hostArg) (fun.Result, error) {
-	name, err := target(c, a)
+	name, err := target(a)
 	if err == nil {
 		err = tool.Need(c.Env.Host, "traceroute")
 	}
@@ -122,7 +122,7 @@ func oldHop(line string) *value.Map {
 const ethtool = "/sbin/ethtool"
 
 // iface returns the argument iface where ethtool(8) takes it for a name.
-func iface(c *fun.Call, a *ifaceArg) (string, error) {
+func iface(a *ifaceArg) (string, error) {
 	name := a.Iface
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\n/") {
 		return "", fun.Errorf("invalid interface name %q", name)
@@ -135,7 +135,7 @@ func hasEthtool(c *fun.Call) bool { return linux(c) == nil && machine.Exists(c.E
 
 // getBufsize reads ethtool -g. Salt: salt/modules/network.py get_bufsize.
 func getBufsize(ctx context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
-	name, err := iface(c, a)
+	name, err := iface(a)
 	if err != nil || !hasEthtool(c) {
 		return fun.Result{Value: value.NewMap(0)}, err
 	}
@@ -172,7 +172,7 @@ type modBufsizeArgs struct {
 
 // modBufsize runs ethtool -G. Salt: salt/modules/network.py mod_bufsize.
 func modBufsize(ctx context.Context, c *fun.Call, a *modBufsizeArgs) (fun.Result, error) {
-	name, err := iface(c, &a.ifaceArg)
+	name, err := iface(&a.ifaceArg)
 	if err != nil || !hasEthtool(c) {
 		return fun.Result{Value: false}, err
 	}
@@ -180,7 +180,7 @@ func modBufsize(ctx context.Context, c *fun.Call, a *modBufsizeArgs) (fun.Result
 		return fun.Value(value.MapOf("result", ok, "comment", comment))
 	}
 	const usage = "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>"
-	if a.Rest.Map.Len() == 0 {
+	if a.Rest.Len() == 0 {
 		return answer(false, usage)
 	}
 	if len(a.More) > 0 {
@@ -192,7 +192,7 @@ func modBufsize(ctx context.Context, c *fun.Call, a *modBufsizeArgs) (fun.Result
 	}
 	var words []string
 	for _, key := range []string{"rx", "tx", "rx-mini", "rx-jumbo"} {
-		if v := a.Rest.Map.At(key); v != nil {
+		if v := a.Rest.At(key); v != nil {
 			n, ok := value.AsInt(v)
 			if !ok || n < 0 {
 				return fun.Result{}, fun.Errorf("%s: a number is needed, not %s", key, value.Repr(v))

@@ -40,7 +40,7 @@ type buildRuleArgs struct {
 }
 
 func buildRule(_ context.Context, c *fun.Call, a *buildRuleArgs) (fun.Result, error) {
-	rule := RuleOf(c)
+	rule := a.Rule()
 	ret := func(comment, rule string, ok bool) (fun.Result, error) {
 		return fun.Value(value.MapOf("comment", comment, "rule", rule, "result", ok))
 	}

@@ -27,9 +27,6 @@ func available(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// families are the names of families that arguments have.
-var families = []string{"ipv4", "ip4", "ip", "ipv6", "ip6", "inet", "arp", "bridge", "netdev"}
-
 // allFamilies are those of nft, in the order in which rules are saved.
 var allFamilies = [...]string{"ip", "ip6", "inet", "arp", "bridge", "netdev"}
 

@@ -5,11 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
 	"brine/internal/value"
 )
 
-// Given are the arguments of a call that describe a rule; false and None are not given.
+// Given are the arguments that describe a rule; false and None are not given.
 type Given func(name string) value.Value
 
 // first returns the first of some arguments that is not empty, as text.
@@ -116,16 +115,14 @@ func Rule(g Given) string {
 	return strings.ReplaceAll(strings.ReplaceAll(rule, "dport", proto+" dport"), "sport", proto+" sport")
 }
 
-// given returns the arguments of a call; those that it does not declare are not
-// given.
-func given(c *fun.Call) Given {
-	return func(name string) value.Value {
-		if !c.Declares(name) {
-			return nil
-		}
-		return c.Value(name)
-	}
+// Rule returns the text of the rule that the arguments describe.
+func (a *RuleArgs) Rule() string {
+	given := value.MapOf(
+		"connstate", a.Connstate, "counter", a.Counter, "daddr", a.Daddr, "destination", a.Destination, "dport", a.Dport,
+		"dports", a.Dports, "icmp-type", a.IcmpType, "if", a.If, "j", a.J, "jump", a.Jump, "of", a.Of, "pkttype", a.Pkttype,
+		"proto", a.Proto, "redirect-to", a.RedirectTo, "reject-with", a.RejectWith, "saddr", a.Saddr, "source", a.Source,
+		"sport", a.Sport, "sports", a.Sports, "target", a.Target, "to-destination", a.ToDestination, "to-port", a.ToPort,
+		"to-ports", a.ToPorts, "to-source", a.ToSource,
+	)
+	return Rule(func(name string) value.Value { return given.At(name) })
 }
-
-// RuleOf returns the text of the rule that a call describes.
-func RuleOf(c *fun.Call) string { return Rule(given(c)) }

@@ -45,32 +45,32 @@ type ruleArgs struct {
 
 // RuleArgs are the arguments that describe a rule.
 type RuleArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"connstate,kw,str|list" doc:"states of the connection, such as new or \"related,established\""`
-	_ value.Value `arg:"counter,kw" default:"False" doc:"count packets; any value but False"`
-	_ string      `arg:"daddr,kw" doc:"destination address"`
-	_ string      `arg:"destination,kw" doc:"another name of daddr"`
-	_ string      `arg:"dport,kw" doc:"destination port, or a range such as 1000:2000; needs proto"`
-	_ value.Value `arg:"dports,kw,str|list" doc:"destination ports; needs proto"`
-	_ value.Value `arg:"icmp-type,kw,str|list" doc:"types of ICMP messages"`
-	_ string      `arg:"if,kw" doc:"name of the interface on which packets arrive"`
-	_ string      `arg:"j,kw" doc:"another name of jump"`
-	_ string      `arg:"jump,kw" doc:"verdict or statement, such as accept, drop or \"jump other\""`
-	_ value.Value `arg:"match,kw,str|list" doc:"ignored, as in Salt: nftables has no match modules"`
-	_ string      `arg:"of,kw" doc:"name of the interface by which packets leave"`
-	_ value.Value `arg:"pkttype,kw,str|list" doc:"types of packets: host, broadcast, multicast"`
-	_ string      `arg:"proto,kw" doc:"protocol of the ports: tcp, udp, ..."`
-	_ string      `arg:"redirect-to,kw" doc:"port that packets are redirected to"`
-	_ string      `arg:"reject-with,kw" doc:"how packets are rejected, such as \"tcp reset\""`
-	_ string      `arg:"saddr,kw" doc:"source address"`
-	_ string      `arg:"source,kw" doc:"another name of saddr"`
-	_ string      `arg:"sport,kw" doc:"source port or range; needs proto"`
-	_ value.Value `arg:"sports,kw,str|list" doc:"source ports; needs proto"`
-	_ string      `arg:"target,kw" doc:"another name of jump"`
-	_ string      `arg:"to-destination,kw" doc:"text after the verdict, such as an address after \"dnat to\""`
-	_ string      `arg:"to-port,kw" doc:"another name of redirect-to"`
-	_ string      `arg:"to-ports,kw" doc:"text --to-ports and its value, as Salt writes it"`
-	_ string      `arg:"to-source,kw" doc:"text after the verdict, such as an address after \"snat to\""`
+	_             fun.Arguments
+	Connstate     value.Value `arg:"connstate,kw,str|list" doc:"states of the connection, such as new or \"related,established\""`
+	Counter       value.Value `arg:"counter,kw" default:"False" doc:"count packets; any value but False"`
+	Daddr         value.Value `arg:"daddr,kw,str" doc:"destination address"`
+	Destination   value.Value `arg:"destination,kw,str" doc:"another name of daddr"`
+	Dport         value.Value `arg:"dport,kw,str" doc:"destination port, or a range such as 1000:2000; needs proto"`
+	Dports        value.Value `arg:"dports,kw,str|list" doc:"destination ports; needs proto"`
+	IcmpType      value.Value `arg:"icmp-type,kw,str|list" doc:"types of ICMP messages"`
+	If            value.Value `arg:"if,kw,str" doc:"name of the interface on which packets arrive"`
+	J             value.Value `arg:"j,kw,str" doc:"another name of jump"`
+	Jump          value.Value `arg:"jump,kw,str" doc:"verdict or statement, such as accept, drop or \"jump other\""`
+	_             value.Value `arg:"match,kw,str|list" doc:"ignored, as in Salt: nftables has no match modules"`
+	Of            value.Value `arg:"of,kw,str" doc:"name of the interface by which packets leave"`
+	Pkttype       value.Value `arg:"pkttype,kw,str|list" doc:"types of packets: host, broadcast, multicast"`
+	Proto         value.Value `arg:"proto,kw,str" doc:"protocol of the ports: tcp, udp, ..."`
+	RedirectTo    value.Value `arg:"redirect-to,kw,str" doc:"port that packets are redirected to"`
+	RejectWith    value.Value `arg:"reject-with,kw,str" doc:"how packets are rejected, such as \"tcp reset\""`
+	Saddr         value.Value `arg:"saddr,kw,str" doc:"source address"`
+	Source        value.Value `arg:"source,kw,str" doc:"another name of saddr"`
+	Sport         value.Value `arg:"sport,kw,str" doc:"source port or range; needs proto"`
+	Sports        value.Value `arg:"sports,kw,str|list" doc:"source ports; needs proto"`
+	Target        value.Value `arg:"target,kw,str" doc:"another name of jump"`
+	ToDestination value.Value `arg:"to-destination,kw,str" doc:"text after the verdict, such as an address after \"dnat to\""`
+	ToPort        value.Value `arg:"to-port,kw,str" doc:"another name of redirect-to"`
+	ToPorts       value.Value `arg:"to-ports,kw,str" doc:"text --to-ports and its value, as Salt writes it"`
+	ToSource      value.Value `arg:"to-source,kw,str" doc:"text after the verdict, such as an address after \"snat to\""`
 }
 
 // specs are the functions, alphabetically.

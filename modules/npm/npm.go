@@ -281,7 +281,7 @@ type listArgs struct {
 
 func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 	depth := -1
-	if !!a.Depth.Given {
+	if a.Depth.Given {
 		depth = int(max(0, a.Depth.V))
 	}
 	deps, err := client(c, a.Env, a.Runas).List(ctx, a.Pkg, a.Dir, depth)

@@ -139,13 +139,8 @@ func zap(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	return do(ctx, c, a, "zap")
 }
 
-type statusArgs struct {
-	service.NameArg
-	service.SigArg
-}
-
-func status(ctx context.Context, c *fun.Call, _ *statusArgs) (fun.Result, error) {
-	return service.Status(ctx, c, listed, runs)
+func status(ctx context.Context, c *fun.Call, a *service.StatusArgs) (fun.Result, error) {
+	return a.Status(ctx, c, listed, runs)
 }
 
 func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
@@ -157,7 +152,7 @@ func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
 }
 
 // wanted returns the runlevels that a call names, sorted; nil is none.
-func wanted(c *fun.Call, a *enableArgs) []string {
+func wanted(a *enableArgs) []string {
 	levels := a.Runlevels
 	if len(levels) == 0 {
 		return nil
@@ -195,7 +190,7 @@ type enableArgs struct {
 // enable puts a service into runlevels: those of the argument and no others, or
 // the current one.
 func enable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
-	levels := wanted(c, a)
+	levels := wanted(a)
 	if levels == nil {
 		return machine.Bool(update(ctx, c, a, "add", nil))
 	}
@@ -219,7 +214,7 @@ func enable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error)
 }
 
 func disable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
-	levels := wanted(c, a)
+	levels := wanted(a)
 	if levels != nil {
 		t, err := services(ctx, c)
 		if err != nil {
@@ -235,7 +230,7 @@ func disable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error
 func enabled(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error) {
 	t, err := services(ctx, c)
 	has := t[a.Name]
-	return machine.Bool(len(has) > 0 && len(minus(wanted(c, a), has)) == 0, err)
+	return machine.Bool(len(has) > 0 && len(minus(wanted(a), has)) == 0, err)
 }
 
 func disabled(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {

@@ -38,7 +38,7 @@ func format(_ context.Context, c *fun.Call, a *formatGiven) (fun.Result, error) 
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	o := &outputter.Options{Opts: opts, StateOutput: opts.Str("state_output")}
-	if n, ok := value.AsInt(a.Rest.Map.At("output_indent")); ok {
+	if n, ok := value.AsInt(a.Rest.At("output_indent")); ok {
 		i := int(n)
 		o.Indent = &i
 	}

@@ -54,18 +54,16 @@ func device(c *fun.Call, argDevice string) (string, error) {
 	return dev, nil
 }
 
-// number returns the argument that is the number of a partition.
-func number(c *fun.Call, arg string) (string, error) {
-	n := c.Int(arg)
+// number returns the argument arg, which is the number of a partition, as text.
+func number(c *fun.Call, arg string, n int64) (string, error) {
 	if n < 1 {
 		return "", fun.Errorf("Invalid %s passed to partition.%s: partitions have numbers from 1", arg, c.Spec.Name)
 	}
 	return strconv.FormatInt(n, 10), nil
 }
 
-// among returns an argument that has to be one of some words.
-func among(c *fun.Call, arg string, words []string) (string, error) {
-	v := c.Str(arg)
+// among returns the argument arg, which has to be one of some words.
+func among(c *fun.Call, arg, v string, words []string) (string, error) {
 	if !slices.Contains(words, v) {
 		return "", fun.Errorf("Invalid %s passed to partition.%s: '%s' is none of %s", arg, c.Spec.Name, v, strings.Join(words, ", "))
 	}
@@ -86,8 +84,7 @@ func onOff(c *fun.Call, argState string) (string, error) {
 var boundaryRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([\d.]+)(\D*)$`) })
 
 // boundary returns an argument that is a place on a disk.
-func boundary(c *fun.Call, arg string) (string, error) {
-	s := c.Str(arg)
+func boundary(s string) (string, error) {
 	if m := boundaryRE().FindStringSubmatch(s); m != nil && (m[2] == "" || slices.Contains(units, m[2])) {
 		return s, nil
 	}
@@ -107,12 +104,12 @@ func parted(ctx context.Context, c *fun.Call, dev string, args ...string) (fun.R
 
 // onPartition runs a command of parted whose first word is a partition that the
 // argument arg numbers.
-func onPartition(ctx context.Context, c *fun.Call, a *dev, command, arg string, args ...string) (fun.Result, error) {
+func onPartition(ctx context.Context, c *fun.Call, a *dev, command, arg string, partition int64, args ...string) (fun.Result, error) {
 	dev, err := device(c, a.Device)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	n, err := number(c, arg)
+	n, err := number(c, arg, partition)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -130,7 +127,7 @@ func alignCheck(ctx context.Context, c *fun.Call, a *alignCheckArgs) (fun.Result
 	if err != nil {
 		return fun.Result{}, err
 	}
-	n, err := number(c, "partition")
+	n, err := number(c, "partition", a.Partition)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -144,21 +141,21 @@ type checkArgs struct {
 }
 
 func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
-	return onPartition(ctx, c, &a.dev, "check", "minor")
+	return onPartition(ctx, c, &a.dev, "check", "minor", a.Minor)
 }
 
 type cpArgs struct {
 	dev
-	_ int64 `arg:"from_minor,required" doc:"number of the partition"`
-	_ int64 `arg:"to_minor,required" doc:"number of the partition that is overwritten"`
+	FromMinor int64 `arg:"from_minor,required" doc:"number of the partition"`
+	ToMinor   int64 `arg:"to_minor,required" doc:"number of the partition that is overwritten"`
 }
 
 func cp(ctx context.Context, c *fun.Call, a *cpArgs) (fun.Result, error) {
-	to, err := number(c, "to_minor")
+	to, err := number(c, "to_minor", a.ToMinor)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, &a.dev, "cp", "from_minor", to)
+	return onPartition(ctx, c, &a.dev, "cp", "from_minor", a.FromMinor, to)
 }
 
 type diskSetArgs struct {
@@ -167,8 +164,16 @@ type diskSetArgs struct {
 	state
 }
 
-func diskSet(ctx context.Context, c *fun.Call, _ *diskSetArgs) (fun.Result, error) {
-	return diskFlag(ctx, c, true)
+func diskSet(ctx context.Context, c *fun.Call, a *diskSetArgs) (fun.Result, error) {
+	dev, flag, err := diskFlag(c, &a.dev, &a.disk)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	state, err := onOff(c, a.State)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return parted(ctx, c, dev, "disk_set", flag, state)
 }
 
 type diskToggleArgs struct {
@@ -176,27 +181,21 @@ type diskToggleArgs struct {
 	disk
 }
 
-func diskToggle(ctx context.Context, c *fun.Call, _ *diskToggleArgs) (fun.Result, error) {
-	return diskFlag(ctx, c, false)
+func diskToggle(ctx context.Context, c *fun.Call, a *diskToggleArgs) (fun.Result, error) {
+	dev, flag, err := diskFlag(c, &a.dev, &a.disk)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return parted(ctx, c, dev, "disk_toggle", flag)
 }
 
-func diskFlag(ctx context.Context, c *fun.Call, set bool) (fun.Result, error) {
-	dev, err := device(c, c.Str("device"))
-	if err != nil {
-		return fun.Result{}, err
+// diskFlag returns the device and the flag of a disk.
+func diskFlag(c *fun.Call, a *dev, d *disk) (dev, flag string, err error) {
+	if dev, err = device(c, a.Device); err != nil {
+		return "", "", err
 	}
-	flag, err := among(c, "flag", diskFlags)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	if !set {
-		return parted(ctx, c, dev, "disk_toggle", flag)
-	}
-	state, err := onOff(c, c.Str("state"))
-	if err != nil {
-		return fun.Result{}, err
-	}
-	return parted(ctx, c, dev, "disk_set", flag, state)
+	flag, err = among(c, "flag", d.Flag, diskFlags)
+	return dev, flag, err
 }
 
 type existsArgs struct {
@@ -218,7 +217,7 @@ func getID(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	n, err := number(c, "minor")
+	n, err := number(c, "minor", a.Minor)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -240,7 +239,7 @@ func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 	argv := []string{"parted", "-m", "-s", "--", dev}
 	unit := a.Unit
 	if unit != "" {
-		if _, err := among(c, "unit", units); err != nil {
+		if _, err := among(c, "unit", unit, units); err != nil {
 			return fun.Result{}, err
 		}
 		argv = append(argv, "unit", unit)
@@ -309,7 +308,7 @@ func zip(keys, vals []string) *value.Map {
 
 type mkfsArgs struct {
 	dev
-	_ string `arg:"fs_type,required" doc:"file system, such as ext4"`
+	FSType string `arg:"fs_type,required" doc:"file system, such as ext4"`
 }
 
 func mkfs(ctx context.Context, c *fun.Call, a *mkfsArgs) (fun.Result, error) {
@@ -317,7 +316,7 @@ func mkfs(ctx context.Context, c *fun.Call, a *mkfsArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	kind, err := among(c, "fs_type", fileSystems)
+	kind, err := among(c, "fs_type", a.FSType, fileSystems)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -333,11 +332,11 @@ func mkfs(ctx context.Context, c *fun.Call, a *mkfsArgs) (fun.Result, error) {
 
 type mklabelArgs struct {
 	dev
-	_ string `arg:"label_type,required" doc:"kind of the table, such as gpt or msdos"`
+	LabelType string `arg:"label_type,required" doc:"kind of the table, such as gpt or msdos"`
 }
 
 func mklabel(ctx context.Context, c *fun.Call, a *mklabelArgs) (fun.Result, error) {
-	label, err := among(c, "label_type", labels)
+	label, err := among(c, "label_type", a.LabelType, labels)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -354,8 +353,8 @@ func mkpart(ctx context.Context, c *fun.Call, a *newPartition) (fun.Result, erro
 		return fun.Result{}, err
 	}
 	args := []string{"mkpart", a.PartType}
-	if !(a.FSType == nil) {
-		kind, err := among(c, "fs_type", fileSystems)
+	if a.FSType != nil {
+		kind, err := among(c, "fs_type", fun.TextOf(a.FSType), fileSystems)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -364,11 +363,11 @@ func mkpart(ctx context.Context, c *fun.Call, a *newPartition) (fun.Result, erro
 	if (a.Start == nil) != (a.End == nil) {
 		return fun.Result{}, fun.Errorf("partition.%s needs both start and end", c.Spec.Name)
 	}
-	for _, arg := range []string{"start", "end"} {
-		if c.IsNone(arg) {
+	for _, place := range []value.Value{a.Start, a.End} {
+		if place == nil {
 			break
 		}
-		at, err := boundary(c, arg)
+		at, err := boundary(value.Str(place))
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -390,7 +389,7 @@ func name(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("Invalid characters passed to partition.name")
 	}
 	// parted splits its arguments at blanks once more.
-	return onPartition(ctx, c, &a.dev, "name", "partition", `"`+a.Name+`"`)
+	return onPartition(ctx, c, &a.dev, "name", "partition", a.Partition, `"`+a.Name+`"`)
 }
 
 type probeArgs struct {
@@ -420,11 +419,11 @@ func rescue(ctx context.Context, c *fun.Call, a *rescueArgs) (fun.Result, error)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	start, err := boundary(c, "start")
+	start, err := boundary(a.Start)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	end, err := boundary(c, "end")
+	end, err := boundary(a.End)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -439,19 +438,19 @@ type resizeArgs struct {
 }
 
 func resize(ctx context.Context, c *fun.Call, a *resizeArgs) (fun.Result, error) {
-	start, err := boundary(c, "start")
+	start, err := boundary(a.Start)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	end, err := boundary(c, "end")
+	end, err := boundary(a.End)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, &a.dev, "resize", "minor", start, end)
+	return onPartition(ctx, c, &a.dev, "resize", "minor", a.Minor, start, end)
 }
 
 func rm(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
-	return onPartition(ctx, c, &a.dev, "rm", "minor")
+	return onPartition(ctx, c, &a.dev, "rm", "minor", a.Minor)
 }
 
 type setArgs struct {
@@ -462,7 +461,7 @@ type setArgs struct {
 }
 
 func set(ctx context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
-	flag, err := among(c, "flag", flags)
+	flag, err := among(c, "flag", a.Flag, flags)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -470,7 +469,7 @@ func set(ctx context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, &a.dev, "set", "minor", flag, state)
+	return onPartition(ctx, c, &a.dev, "set", "minor", a.Minor, flag, state)
 }
 
 type setIDArgs struct {
@@ -484,7 +483,7 @@ func setID(ctx context.Context, c *fun.Call, a *setIDArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	n, err := number(c, "minor")
+	n, err := number(c, "minor", a.Minor)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -523,9 +522,9 @@ type toggleArgs struct {
 }
 
 func toggle(ctx context.Context, c *fun.Call, a *toggleArgs) (fun.Result, error) {
-	flag, err := among(c, "flag", flags)
+	flag, err := among(c, "flag", a.Flag, flags)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return onPartition(ctx, c, &a.dev, "toggle", "partition", flag)
+	return onPartition(ctx, c, &a.dev, "toggle", "partition", a.Partition, flag)
 }

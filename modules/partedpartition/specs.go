@@ -5,21 +5,19 @@ import (
 	"brine/internal/value"
 )
 
-var kinds = []string{"primary", "logical", "extended"}
-
 type dev struct {
 	_      fun.Arguments
 	Device string `arg:"device,required,path" doc:"block device, such as /dev/sda"`
 }
 
 type minor struct {
-	_ fun.Arguments
-	_ int64 `arg:"minor,required" doc:"number of the partition"`
+	_     fun.Arguments
+	Minor int64 `arg:"minor,required" doc:"number of the partition"`
 }
 
 type part struct {
-	_ fun.Arguments
-	_ int64 `arg:"partition,required" doc:"number of the partition"`
+	_         fun.Arguments
+	Partition int64 `arg:"partition,required" doc:"number of the partition"`
 }
 
 type state struct {
@@ -28,23 +26,23 @@ type state struct {
 }
 
 type start struct {
-	_ fun.Arguments
-	_ string `arg:"start,required" doc:"where it starts, in MB or with a unit such as s, MiB or %"`
+	_     fun.Arguments
+	Start string `arg:"start,required" doc:"where it starts, in MB or with a unit such as s, MiB or %"`
 }
 
 type end struct {
-	_ fun.Arguments
-	_ string `arg:"end,required" doc:"where it ends, in MB or with a unit such as s, MiB or %"`
+	_   fun.Arguments
+	End string `arg:"end,required" doc:"where it ends, in MB or with a unit such as s, MiB or %"`
 }
 
 type flag struct {
-	_ fun.Arguments
-	_ string `arg:"flag,required" doc:"flag of a partition, such as boot, lvm or raid"`
+	_    fun.Arguments
+	Flag string `arg:"flag,required" doc:"flag of a partition, such as boot, lvm or raid"`
 }
 
 type disk struct {
-	_ fun.Arguments
-	_ string `arg:"flag,required" doc:"flag of a disk: cylinder_alignment, implicit_partition_table or pmbr_boot"`
+	_    fun.Arguments
+	Flag string `arg:"flag,required" doc:"flag of a disk: cylinder_alignment, implicit_partition_table or pmbr_boot"`
 }
 
 type newPartition struct {

@@ -173,15 +173,15 @@ func items(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
 }
 
 func item(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
-	p, err := current(ctx, c, a.Rest.Map.At("pillarenv"), a.Rest.Map.At("saltenv"))
+	p, err := current(ctx, c, a.Rest.At("pillarenv"), a.Rest.At("saltenv"))
 	if err != nil {
 		return fun.Result{}, err
 	}
-	def, ok := a.Rest.Map.Get("default")
+	def, ok := a.Rest.Get("default")
 	if !ok {
 		def = ""
 	}
-	delim := a.Rest.Map.Str("delimiter")
+	delim := a.Rest.Str("delimiter")
 	if delim == "" {
 		delim = c.Env.Opts.Str("pillar_delimiter")
 	}

@@ -55,25 +55,93 @@ type Install struct {
 	ExtraArgs            []value.Value
 }
 
-// InstallOf reads an Install from the arguments of pip.install and pip.installed,
-// but the packages.
-func InstallOf(c *fun.Call) Install {
-	in := Install{
-		Requirements: c.Strings("requirements"), Editable: c.Strings("editable"), Mirrors: len(c.Strings("mirrors")) > 0,
-		Index:    Index{URL: c.Str("index_url"), Extra: c.Str("extra_index_url"), FindLinks: c.Strings("find_links"), NoIndex: c.Bool("no_index"), TrustedHosts: c.Strings("trusted_host")},
-		UseWheel: c.Bool("use_wheel"), NoUseWheel: c.Bool("no_use_wheel"), NoBinary: c.Strings("no_binary"),
-		Log: c.Str("log"), Proxy: c.Value("proxy"), Timeout: c.Value("timeout"), Build: c.Str("build"), Target: c.Str("target"),
-		Download: c.Str("download"), CacheDir: c.Str("download_cache"), Source: c.Str("source"), Upgrade: c.Bool("upgrade"),
-		ForceReinstall: c.Bool("force_reinstall"), IgnoreInstalled: c.Bool("ignore_installed"), ExistsAction: c.Str("exists_action"),
-		NoDeps: c.Bool("no_deps"), NoInstall: c.Bool("no_install"), NoDownload: c.Bool("no_download"), NoCacheDir: c.Bool("no_cache_dir"),
-		PreReleases: c.Bool("pre_releases"), Cert: c.Str("cert"), GlobalOptions: c.Strings("global_options"), InstallOptions: c.Strings("install_options"),
-		AllowAllExternal: c.Bool("allow_all_external"), AllowExternal: c.Strings("allow_external"), AllowUnverified: c.Strings("allow_unverified"),
-		DependencyLinks: c.Bool("process_dependency_links"), ExtraArgs: c.List("extra_args"),
+// ToolArgs are the arguments of pip.install and the state pip.installed that say
+// which requirements are installed, and by which pip.
+type ToolArgs struct {
+	_            fun.Arguments
+	Requirements []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
+	BinEnv       string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	UseWheel     bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
+	NoUseWheel   bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
+	Log          string      `arg:"log,path" doc:"file to which pip writes its log"`
+	Proxy        value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
+	Timeout      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
+}
+
+// SourceArgs are the arguments of pip.install and the state pip.installed that say
+// where packages come from and how they are put in place.
+type SourceArgs struct {
+	_               fun.Arguments
+	Editable        []string `arg:"editable,comma[str]" doc:"source trees or version control URLs to install in editable mode"`
+	FindLinks       []string `arg:"find_links,comma[str]" doc:"URLs or directories with packages"`
+	IndexURL        string   `arg:"index_url" doc:"URL of the package index"`
+	ExtraIndexURL   string   `arg:"extra_index_url" doc:"URL of a further package index"`
+	NoIndex         bool     `arg:"no_index" default:"False" doc:"do not use a package index"`
+	Mirrors         []string `arg:"mirrors,comma[str]" doc:"refused by pip 7 and later"`
+	Build           string   `arg:"build,path" doc:"directory for building"`
+	Target          string   `arg:"target,path" doc:"directory to install to"`
+	Download        string   `arg:"download,path" doc:"download to this directory instead of installing; old pip only"`
+	DownloadCache   string   `arg:"download_cache,path" doc:"directory for pip's cache"`
+	Source          string   `arg:"source,path" doc:"directory for editable checkouts"`
+	Upgrade         bool     `arg:"upgrade" default:"False" doc:"upgrade packages that are installed"`
+	ForceReinstall  bool     `arg:"force_reinstall" default:"False" doc:"reinstall packages that are installed"`
+	IgnoreInstalled bool     `arg:"ignore_installed" default:"False" doc:"install whatever is installed"`
+	ExistsAction    string   `arg:"exists_action" doc:"what to do where a path exists: s (switch), i (ignore), w (wipe) or b (backup)"`
+	NoDeps          bool     `arg:"no_deps" default:"False" doc:"do not install dependencies"`
+	NoInstall       bool     `arg:"no_install" default:"False" doc:"download only; old pip only"`
+	NoDownload      bool     `arg:"no_download" default:"False" doc:"install what was downloaded; old pip only"`
+}
+
+// TrustArgs are the arguments of pip.install and the state pip.installed that say
+// who installs and what is trusted.
+type TrustArgs struct {
+	_                      fun.Arguments
+	User                   string   `arg:"user" doc:"account that runs pip"`
+	Cwd                    string   `arg:"cwd,path" doc:"working directory"`
+	PreReleases            bool     `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
+	Cert                   string   `arg:"cert,path" doc:"CA bundle"`
+	AllowAllExternal       bool     `arg:"allow_all_external" default:"False" doc:"take packages that are hosted elsewhere; old pip only"`
+	AllowExternal          []string `arg:"allow_external,comma[str]" doc:"packages that may be hosted elsewhere; old pip only"`
+	AllowUnverified        []string `arg:"allow_unverified,comma[str]" doc:"packages that need no checksum; old pip only"`
+	ProcessDependencyLinks bool     `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
+}
+
+// EnvArgs are the arguments of pip.install and the state pip.installed that say
+// the environment of pip.
+type EnvArgs struct {
+	_           fun.Arguments
+	EnvVars     *value.Map `arg:"env_vars" doc:"environment variables for pip"`
+	_           bool       `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	TrustedHost []string   `arg:"trusted_host,comma[str]" doc:"hosts that need no valid certificate"`
+	NoCacheDir  bool       `arg:"no_cache_dir" default:"False" doc:"do not use pip's cache"`
+}
+
+// ClientOf returns the client that arguments describe.
+func ClientOf(c *fun.Call, tool *ToolArgs, trust *TrustArgs, env *EnvArgs) *Client {
+	return &Client{Env: c.Env, BinEnv: tool.BinEnv, User: trust.User, Cwd: trust.Cwd, EnvVars: env.EnvVars}
+}
+
+// InstallOf returns the Install that arguments describe, without its packages and the
+// arguments that are not in these structs.
+func InstallOf(tool *ToolArgs, source *SourceArgs, trust *TrustArgs, env *EnvArgs) Install {
+	return Install{
+		Requirements: tool.Requirements, UseWheel: tool.UseWheel, NoUseWheel: tool.NoUseWheel, Log: tool.Log,
+		Proxy: tool.Proxy, Timeout: tool.Timeout,
+
+		Editable: source.Editable, Mirrors: len(source.Mirrors) > 0,
+		Index: Index{
+			URL: source.IndexURL, Extra: source.ExtraIndexURL, FindLinks: source.FindLinks, NoIndex: source.NoIndex,
+			TrustedHosts: env.TrustedHost,
+		},
+		Build: source.Build, Target: source.Target, Download: source.Download, CacheDir: source.DownloadCache,
+		Source: source.Source, Upgrade: source.Upgrade, ForceReinstall: source.ForceReinstall,
+		IgnoreInstalled: source.IgnoreInstalled, ExistsAction: source.ExistsAction, NoDeps: source.NoDeps,
+		NoInstall: source.NoInstall, NoDownload: source.NoDownload,
+
+		PreReleases: trust.PreReleases, Cert: trust.Cert, AllowAllExternal: trust.AllowAllExternal,
+		AllowExternal: trust.AllowExternal, AllowUnverified: trust.AllowUnverified,
+		DependencyLinks: trust.ProcessDependencyLinks, NoCacheDir: env.NoCacheDir,
 	}
-	if in.CacheDir == "" {
-		in.CacheDir = c.Str("cache_dir")
-	}
-	return in
 }
 
 // checkWord refuses a value that pip would take for an option.

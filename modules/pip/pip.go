@@ -20,92 +20,54 @@ func Module() fun.Module {
 	return fun.Module{Name: "pip", Kind: fun.Exec, Doc: "Manage Python packages.", Specs: specs}
 }
 
-// ClientOf returns the client that the arguments bin_env, user, cwd and env_vars
-// describe.
-func ClientOf(c *fun.Call) *Client {
-	p := &Client{Env: c.Env, BinEnv: c.Str("bin_env"), Cwd: c.Str("cwd")}
-	if c.Declares("user") {
-		p.User = c.Str("user")
-	}
-	if c.Declares("env_vars") {
-		p.EnvVars = c.Map("env_vars")
-	}
-	return p
+func (a *whereArgs) client(c *fun.Call) *Client {
+	return &Client{Env: c.Env, BinEnv: a.BinEnv, User: a.User, Cwd: a.Cwd}
 }
 
 type freezeArgs struct {
-	_ string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_ string      `arg:"user" doc:"account that runs pip"`
-	_ string      `arg:"cwd,path" doc:"working directory"`
-	_ bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
-	_ value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
-	_ fun.Kwargs
+	whereArgs
+	_       bool       `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	EnvVars *value.Map `arg:"env_vars" doc:"environment variables for pip"`
+	_       fun.Kwargs
 }
 
-func freeze(ctx context.Context, c *fun.Call, _ *freezeArgs) (fun.Result, error) {
-	lines, err := ClientOf(c).Freeze(ctx)
+func freeze(ctx context.Context, c *fun.Call, a *freezeArgs) (fun.Result, error) {
+	p := a.client(c)
+	p.EnvVars = a.EnvVars
+	lines, err := p.Freeze(ctx)
 	return fun.Result{Value: value.Strings(lines...)}, err
 }
 
 var rangeRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`;\s*([<>=!~])`) })
 
 type installArgs struct {
-	Pkgs                []string    `arg:"pkgs,comma[str]" doc:"packages, with versions as for pip"`
-	_                   value.Value `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
-	_                   string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_                   bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
-	_                   bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
-	_                   string      `arg:"log,path" doc:"file to which pip writes its log"`
-	_                   value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
-	_                   value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
-	_                   value.Value `arg:"editable,comma[str]" doc:"source trees or version control URLs to install in editable mode"`
-	_                   value.Value `arg:"find_links,comma[str]" doc:"URLs or directories with packages"`
-	_                   string      `arg:"index_url" doc:"URL of the package index"`
-	_                   string      `arg:"extra_index_url" doc:"URL of a further package index"`
-	_                   bool        `arg:"no_index" default:"False" doc:"do not use a package index"`
-	_                   value.Value `arg:"mirrors,comma[str]" doc:"refused by pip 7 and later"`
-	_                   string      `arg:"build,path" doc:"directory for building"`
-	_                   string      `arg:"target,path" doc:"directory to install to"`
-	_                   string      `arg:"download,path" doc:"download to this directory instead of installing; old pip only"`
-	_                   string      `arg:"download_cache,path" doc:"directory for pip's cache"`
-	_                   string      `arg:"source,path" doc:"directory for editable checkouts"`
-	_                   bool        `arg:"upgrade" default:"False" doc:"upgrade packages that are installed"`
-	_                   bool        `arg:"force_reinstall" default:"False" doc:"reinstall packages that are installed"`
-	_                   bool        `arg:"ignore_installed" default:"False" doc:"install whatever is installed"`
-	_                   string      `arg:"exists_action" doc:"what to do where a path exists: s (switch), i (ignore), w (wipe) or b (backup)"`
-	_                   bool        `arg:"no_deps" default:"False" doc:"do not install dependencies"`
-	_                   bool        `arg:"no_install" default:"False" doc:"download only; old pip only"`
-	_                   bool        `arg:"no_download" default:"False" doc:"install what was downloaded; old pip only"`
-	_                   value.Value `arg:"global_options,comma[str]" doc:"options for setup.py, before its command"`
-	_                   value.Value `arg:"install_options,comma[str]" doc:"options for setup.py install"`
-	_                   string      `arg:"user" doc:"account that runs pip"`
-	_                   string      `arg:"cwd,path" doc:"working directory"`
-	_                   bool        `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
-	_                   string      `arg:"cert,path" doc:"CA bundle"`
-	_                   bool        `arg:"allow_all_external" default:"False" doc:"take packages that are hosted elsewhere; old pip only"`
-	_                   value.Value `arg:"allow_external,comma[str]" doc:"packages that may be hosted elsewhere; old pip only"`
-	_                   value.Value `arg:"allow_unverified,comma[str]" doc:"packages that need no checksum; old pip only"`
-	_                   bool        `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
-	Saltenv             string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// requirements files"`
-	_                   value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
-	_                   bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
-	_                   value.Value `arg:"trusted_host,comma[str]" doc:"hosts that need no valid certificate"`
-	_                   bool        `arg:"no_cache_dir" default:"False" doc:"do not use pip's cache"`
-	_                   value.Value `arg:"extra_args,list" doc:"further arguments: words, or mappings of an option and its value"`
-	_                   string      `arg:"cache_dir,path" doc:"directory for pip's cache"`
-	_                   value.Value `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
-	DisableVersionCheck bool        `arg:"disable_version_check" default:"False" doc:"do not look for a newer pip"`
+	Pkgs []string `arg:"pkgs,comma[str]" doc:"packages, with versions as for pip"`
+	ToolArgs
+	SourceArgs
+	GlobalOptions  []string `arg:"global_options,comma[str]" doc:"options for setup.py, before its command"`
+	InstallOptions []string `arg:"install_options,comma[str]" doc:"options for setup.py install"`
+	TrustArgs
+	Saltenv string `arg:"saltenv" default:"base" doc:"saltenv of salt:// requirements files"`
+	EnvArgs
+	ExtraArgs           []value.Value `arg:"extra_args" doc:"further arguments: words, or mappings of an option and its value"`
+	CacheDir            string        `arg:"cache_dir,path" doc:"directory for pip's cache"`
+	NoBinary            []string      `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
+	DisableVersionCheck bool          `arg:"disable_version_check" default:"False" doc:"do not look for a newer pip"`
 	_                   fun.Kwargs
 }
 
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
-	in := InstallOf(c)
+	in := InstallOf(&a.ToolArgs, &a.SourceArgs, &a.TrustArgs, &a.EnvArgs)
+	in.GlobalOptions, in.InstallOptions, in.NoBinary, in.ExtraArgs = a.GlobalOptions, a.InstallOptions, a.NoBinary, a.ExtraArgs
+	if in.CacheDir == "" {
+		in.CacheDir = a.CacheDir
+	}
 	in.SaltEnv, in.NoVersionCheck = a.Saltenv, a.DisableVersionCheck
 	for _, pkg := range a.Pkgs {
 		// A semicolon before an operator stands for the comma of a version range.
 		in.Pkgs = append(in.Pkgs, rangeRE().ReplaceAllString(pkg, ",$1"))
 	}
-	out, ran, err := ClientOf(c).Install(ctx, in)
+	out, ran, err := ClientOf(c, &a.ToolArgs, &a.TrustArgs, &a.EnvArgs).Install(ctx, in)
 	if missing, ok := errors.AsType[*MissingError](err); ok {
 		return fun.Value(value.MapOf("result", false, "comment", missing.Error()))
 	}
@@ -128,31 +90,31 @@ type isInstalledArgs struct {
 }
 
 func isInstalled(ctx context.Context, c *fun.Call, a *isInstalledArgs) (fun.Result, error) {
-	ps, err := ClientOf(c).List(ctx)
+	ps, err := a.client(c).List(ctx)
 	_, ok := ps.Find(a.Pkgname)
 	return fun.Result{Value: ok}, err
 }
 
 // listArgs are the arguments of list and listFreezeParse.
 type listArgs struct {
-	Prefix string      `arg:"prefix" doc:"only packages whose name starts with this"`
-	_      string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_      string      `arg:"user" doc:"account that runs pip"`
-	_      string      `arg:"cwd,path" doc:"working directory"`
-	_      value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
-	_      fun.Kwargs
+	Prefix string `arg:"prefix" doc:"only packages whose name starts with this"`
+	whereArgs
+	EnvVars *value.Map `arg:"env_vars" doc:"environment variables for pip"`
+	_       fun.Kwargs
 }
 
 func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
-	ps, err := ClientOf(c).List(ctx)
+	p := a.client(c)
+	p.EnvVars = a.EnvVars
+	ps, err := p.List(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	m := value.NewMap(len(ps))
 	prefix := strings.ToLower(a.Prefix)
-	for _, p := range ps {
-		if strings.HasPrefix(strings.ToLower(p.Name), prefix) {
-			m.Set(p.Name, p.Version)
+	for _, pkg := range ps {
+		if strings.HasPrefix(strings.ToLower(pkg.Name), prefix) {
+			m.Set(pkg.Name, pkg.Version)
 		}
 	}
 	return fun.Value(m)
@@ -161,18 +123,18 @@ func list(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
 type listAllVersionsArgs struct {
 	_             fun.Arguments
 	Pkg           string `arg:"pkg,required" doc:"name of the package"`
-	_             string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	BinEnv        string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
 	IncludeAlpha  bool   `arg:"include_alpha" default:"False" doc:"take alpha versions"`
 	IncludeBeta   bool   `arg:"include_beta" default:"False" doc:"take beta versions"`
 	IncludeRc     bool   `arg:"include_rc" default:"False" doc:"take release candidates"`
-	_             string `arg:"user" doc:"account that runs pip"`
-	_             string `arg:"cwd,path" doc:"working directory"`
+	User          string `arg:"user" doc:"account that runs pip"`
+	Cwd           string `arg:"cwd,path" doc:"working directory"`
 	IndexURL      string `arg:"index_url" doc:"URL of the package index"`
 	ExtraIndexURL string `arg:"extra_index_url" doc:"URL of a further package index"`
 }
 
 func listAllVersions(ctx context.Context, c *fun.Call, a *listAllVersionsArgs) (fun.Result, error) {
-	versions, err := ClientOf(c).Versions(ctx, a.Pkg, Index{
+	versions, err := (&Client{Env: c.Env, BinEnv: a.BinEnv, User: a.User, Cwd: a.Cwd}).Versions(ctx, a.Pkg, Index{
 		URL: a.IndexURL, Extra: a.ExtraIndexURL,
 		Alpha: a.IncludeAlpha, Beta: a.IncludeBeta, RC: a.IncludeRc,
 	})
@@ -202,7 +164,8 @@ func frozen(line string) (Package, bool) {
 }
 
 func listFreezeParse(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
-	p := ClientOf(c)
+	p := a.client(c)
+	p.EnvVars = a.EnvVars
 	m := value.NewMap(8)
 	prefix := strings.ToLower(a.Prefix)
 	if strings.HasPrefix("pip", prefix) {
@@ -224,8 +187,8 @@ func listFreezeParse(ctx context.Context, c *fun.Call, a *listArgs) (fun.Result,
 	return fun.Value(m)
 }
 
-func listUpgrades(ctx context.Context, c *fun.Call, _ *whereArgs) (fun.Result, error) {
-	ups, err := ClientOf(c).Upgrades(ctx)
+func listUpgrades(ctx context.Context, c *fun.Call, a *whereArgs) (fun.Result, error) {
+	ups, err := a.client(c).Upgrades(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -240,18 +203,18 @@ type uninstallArgs struct {
 	_            fun.Arguments
 	Pkgs         []string    `arg:"pkgs,comma[str]" doc:"packages, with versions as for pip"`
 	Requirements []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
-	_            string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	BinEnv       string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
 	Log          string      `arg:"log,path" doc:"file to which pip writes its log"`
 	Proxy        value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
 	Timeout      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
-	_            string      `arg:"user" doc:"account that runs pip"`
-	_            string      `arg:"cwd,path" doc:"working directory"`
+	User         string      `arg:"user" doc:"account that runs pip"`
+	Cwd          string      `arg:"cwd,path" doc:"working directory"`
 	Saltenv      string      `arg:"saltenv" default:"base" doc:"saltenv of salt:// requirements files"`
 	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
 }
 
 func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
-	out, err := ClientOf(c).Uninstall(ctx, Uninstall{
+	out, err := (&Client{Env: c.Env, BinEnv: a.BinEnv, User: a.User, Cwd: a.Cwd}).Uninstall(ctx, Uninstall{
 		Pkgs: a.Pkgs, Requirements: a.Requirements, SaltEnv: a.Saltenv, Log: a.Log,
 		Proxy: a.Proxy, Timeout: a.Timeout,
 	})
@@ -310,15 +273,12 @@ func Changes(old, now Packages) *value.Map {
 }
 
 type upgradeArgs struct {
-	_ fun.Arguments
-	_ string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_ string `arg:"user" doc:"account that runs pip"`
-	_ string `arg:"cwd,path" doc:"working directory"`
-	_ bool   `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	whereArgs
+	_ bool `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
 }
 
-func upgrade(ctx context.Context, c *fun.Call, _ *upgradeArgs) (fun.Result, error) {
-	changes, said, ok, err := ClientOf(c).UpgradeAll(ctx)
+func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {
+	changes, said, ok, err := a.client(c).UpgradeAll(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -331,7 +291,7 @@ type upgradeAvailableArgs struct {
 }
 
 func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs) (fun.Result, error) {
-	ups, err := ClientOf(c).Upgrades(ctx)
+	ups, err := a.client(c).Upgrades(ctx)
 	name := Normal(a.Pkg)
 	for _, u := range ups {
 		if Normal(u.Name) == name {
@@ -342,14 +302,14 @@ func upgradeAvailable(ctx context.Context, c *fun.Call, a *upgradeAvailableArgs)
 }
 
 type versionArgs struct {
-	_ fun.Arguments
-	_ string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_ string `arg:"cwd,path" doc:"working directory"`
-	_ string `arg:"user" doc:"account that runs pip"`
+	_      fun.Arguments
+	BinEnv string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	Cwd    string `arg:"cwd,path" doc:"working directory"`
+	User   string `arg:"user" doc:"account that runs pip"`
 }
 
-func version(ctx context.Context, c *fun.Call, _ *versionArgs) (fun.Result, error) {
-	v, err := ClientOf(c).Version(ctx)
+func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, error) {
+	v, err := (&Client{Env: c.Env, BinEnv: a.BinEnv, User: a.User, Cwd: a.Cwd}).Version(ctx)
 	if v == "" {
 		return fun.Result{}, err
 	}

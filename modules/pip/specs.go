@@ -4,10 +4,10 @@ import "brine/internal/fun"
 
 // whereArgs are arguments that several functions have.
 type whereArgs struct {
-	_ fun.Arguments
-	_ string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_ string `arg:"user" doc:"account that runs pip"`
-	_ string `arg:"cwd,path" doc:"working directory"`
+	_      fun.Arguments
+	BinEnv string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	User   string `arg:"user" doc:"account that runs pip"`
+	Cwd    string `arg:"cwd,path" doc:"working directory"`
 }
 
 // specs are the functions, alphabetically.

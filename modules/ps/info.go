@@ -281,7 +281,7 @@ type procInfoArgs struct {
 func procInfo(_ context.Context, c *fun.Call, args *procInfoArgs) (fun.Result, error) {
 	pid := args.Pid
 	want := attributes[:]
-	if !!args.Attrs.Given {
+	if args.Attrs.Given {
 		want = nil
 		var bad []string
 		for _, name := range args.Attrs.V {

@@ -23,8 +23,6 @@ func available(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-var limitDoc = "limit; 0 is none"
-
 type deviceArg struct {
 	_      fun.Arguments
 	Device string `arg:"device,required,path" doc:"device or mount point of the file system"`
@@ -39,16 +37,7 @@ var specs = []fun.Spec{
 		Name: "report", Doc: "Return the quotas of a file system and how much is used.", Src: "modules/quota.py report", Do: report,
 	},
 	{
-		Name: "set", VarKw: true, Doc: "Set the quota of a user or group. Limits that are not given stay.", Src: "modules/quota.py set_", Fn: set,
-		Args: []fun.Arg{
-			fun.ArgsOf((*deviceArg)(nil))[0],
-			{Name: "user", Type: fun.Str, KwOnly: true, Doc: "the user"},
-			{Name: "group", Type: fun.Str, KwOnly: true, Doc: "the group, instead of a user"},
-			{Name: "block-soft-limit", Type: fun.Int, KwOnly: true, Unit: "KiB", Doc: limitDoc},
-			{Name: "block-hard-limit", Type: fun.Int, KwOnly: true, Unit: "KiB", Doc: limitDoc},
-			{Name: "file-soft-limit", Type: fun.Int, KwOnly: true, Unit: "inodes", Doc: limitDoc},
-			{Name: "file-hard-limit", Type: fun.Int, KwOnly: true, Unit: "inodes", Doc: limitDoc},
-		},
+		Name: "set", Doc: "Set the quota of a user or group. Limits that are not given stay.", Src: "modules/quota.py set_", Do: set,
 	},
 	{Name: "stats", Doc: "Return the statistics of the kernel about quotas.", Src: "modules/quota.py stats", Do: stats},
 	{Name: "warn", Doc: "Send mail to users who are over their quota.", Src: "modules/quota.py warn", Do: warn},
@@ -72,9 +61,6 @@ var (
 
 // columns are those of a line of repquota -p, after the name and the state.
 var columns = [...]string{"block-used", "block-soft-limit", "block-hard-limit", "block-grace", "file-used", "file-soft-limit", "file-hard-limit", "file-grace"}
-
-// limits are the columns that can be set.
-var limits = [...]string{"block-soft-limit", "block-hard-limit", "file-soft-limit", "file-hard-limit"}
 
 // parse reads what repquota -vp prints.
 func parse(out, title string) *value.Map {
@@ -129,9 +115,20 @@ func report(ctx context.Context, c *fun.Call, a *reportArgs) (fun.Result, error)
 	return fun.Result{Value: value.MapOf(mount, value.MapOf("User Quotas", u, "Group Quotas", g)), Retcode: status}, err
 }
 
+type setArgs struct {
+	deviceArg
+	User           string      `arg:"user,kw" doc:"the user"`
+	Group          string      `arg:"group,kw" doc:"the group, instead of a user"`
+	BlockSoftLimit value.Value `arg:"block-soft-limit,kw,int" unit:"KiB" doc:"limit; 0 is none"`
+	BlockHardLimit value.Value `arg:"block-hard-limit,kw,int" unit:"KiB" doc:"limit; 0 is none"`
+	FileSoftLimit  value.Value `arg:"file-soft-limit,kw,int" unit:"inodes" doc:"limit; 0 is none"`
+	FileHardLimit  value.Value `arg:"file-hard-limit,kw,int" unit:"inodes" doc:"limit; 0 is none"`
+	_              fun.Kwargs
+}
+
 // set sets a quota. Difference to Salt: limits that are not given stay.
-func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	device, user, group := c.Str("device"), c.Str("user"), c.Str("group")
+func set(ctx context.Context, c *fun.Call, a *setArgs) (fun.Result, error) {
+	device, user, group := a.Device, a.User, a.Group
 	k, name := users, user
 	switch {
 	case user != "" && group != "":
@@ -150,14 +147,24 @@ func set(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	}
 	now := have.Map(k.title).Map(name)
 	ret, argv := value.NewMap(4), []string{"setquota", k.option, name}
-	for _, l := range limits {
-		var v value.Value = int64(0)
-		if !c.IsNone(l) {
-			v = c.Value(l)
-		} else if now != nil {
-			v = now.At(l)
+	for _, l := range [...]struct {
+		column string
+		given  value.Value
+	}{
+		{"block-soft-limit", a.BlockSoftLimit},
+		{"block-hard-limit", a.BlockHardLimit},
+		{"file-soft-limit", a.FileSoftLimit},
+		{"file-hard-limit", a.FileHardLimit},
+	} {
+		v := l.given
+		switch {
+		case v != nil:
+		case now != nil:
+			v = now.At(l.column)
+		default:
+			v = int64(0)
 		}
-		ret.Set(l, v)
+		ret.Set(l.column, v)
 		argv = append(argv, value.Str(v))
 	}
 	out, err := run(ctx, c, device, argv...)

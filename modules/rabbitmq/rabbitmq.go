@@ -37,8 +37,8 @@ type Client struct {
 	User string // "" is one's own
 }
 
-// ClientOf returns the client that the argument runas describes.
-func ClientOf(c *fun.Call) *Client { return &Client{Env: c.Env, User: c.Str("runas")} }
+// ClientOf returns the client of a call that runs as user.
+func ClientOf(c *fun.Call, user string) *Client { return &Client{Env: c.Env, User: user} }
 
 // A job is one run of a program of RabbitMQ.
 type job struct {
@@ -276,17 +276,31 @@ func (b *Client) DeleteUpstream(ctx context.Context, name string) error {
 	return err
 }
 
-// UpstreamOf returns the definition that the arguments of set_upstream describe,
-// without those that are empty.
-func UpstreamOf(c *fun.Call) *value.Map {
+// UpstreamArgs are the arguments that describe an upstream.
+type UpstreamArgs struct {
+	_              fun.Arguments
+	URI            value.Value `arg:"uri,required,secret,str" doc:"URI of the broker to receive from; several are separated by spaces"`
+	PrefetchCount  value.Value `arg:"prefetch_count,int" doc:"how many messages may wait for confirmation"`
+	ReconnectDelay value.Value `arg:"reconnect_delay,int" unit:"seconds" doc:"time before a lost connection is opened again"`
+	AckMode        value.Value `arg:"ack_mode,str" oneof:"on-confirm|on-publish|no-ack" doc:"when messages are confirmed"`
+	TrustUserID    value.Value `arg:"trust_user_id,bool" doc:"pass on the user ids of messages"`
+	Exchange       value.Value `arg:"exchange,str" doc:"name of the exchange there; without it, the same name as here"`
+	MaxHops        value.Value `arg:"max_hops,int" doc:"how many links a message may pass"`
+	Expires        value.Value `arg:"expires,int" unit:"milliseconds" doc:"how long a queue there outlives a lost connection"`
+	MessageTTL     value.Value `arg:"message_ttl,int" unit:"milliseconds" doc:"how long messages there wait"`
+	HaPolicy       value.Value `arg:"ha_policy,str" doc:"argument x-ha-policy of the queue there"`
+	Queue          value.Value `arg:"queue,str" doc:"name of the queue there; without it, the same name as here"`
+}
+
+// Upstream returns the definition, without what is empty.
+func (a *UpstreamArgs) Upstream() *value.Map {
 	out := value.NewMap(4)
-	for _, name := range []string{
-		"uri", "prefetch_count", "reconnect_delay", "ack_mode", "trust_user_id", "exchange", "max_hops", "expires",
-		"message_ttl", "ha_policy", "queue",
-	} {
-		v := c.Value(name)
+	for k, v := range value.MapOf(
+		"uri", a.URI, "prefetch-count", a.PrefetchCount, "reconnect-delay", a.ReconnectDelay, "ack-mode", a.AckMode, "trust-user-id", a.TrustUserID,
+		"exchange", a.Exchange, "max-hops", a.MaxHops, "expires", a.Expires, "message-ttl", a.MessageTTL, "ha-policy", a.HaPolicy, "queue", a.Queue,
+	).All() {
 		if _, isBool := v.(bool); isBool || value.Truth(v) {
-			out.Set(strings.ReplaceAll(name, "_", "-"), v)
+			out.Set(k, v)
 		}
 	}
 	return out

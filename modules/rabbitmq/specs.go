@@ -59,17 +59,10 @@ var specs = []fun.Spec{
 		Name: "list_policies", Doc: "Return policies by virtual host and name.", Src: "modules/rabbitmq.py list_policies", Do: listPolicies,
 	},
 	{
-		Name: "list_queues", Doc: "Return details of the queues of the virtual host /. Further arguments name the columns.", Src: "modules/rabbitmq.py list_queues", Fn: listQueues, VarArg: true,
-		Args: []fun.Arg{
-			{Name: "runas", Type: fun.Str, Doc: "account that runs the program"},
-		},
+		Name: "list_queues", Doc: "Return details of the queues of the virtual host /. Further arguments name the columns.", Src: "modules/rabbitmq.py list_queues", Do: listQueues,
 	},
 	{
-		Name: "list_queues_vhost", Doc: "Return details of the queues of a virtual host. Further arguments name the columns.", Src: "modules/rabbitmq.py list_queues_vhost", Fn: listQueues, VarArg: true,
-		Args: []fun.Arg{
-			{Name: "vhost", Type: fun.Str, Required: true, Doc: "name of the virtual host"},
-			{Name: "runas", Type: fun.Str, Doc: "account that runs the program"},
-		},
+		Name: "list_queues_vhost", Doc: "Return details of the queues of a virtual host. Further arguments name the columns.", Src: "modules/rabbitmq.py list_queues_vhost", Do: listQueuesVHost,
 	},
 	{
 		Name: "list_upstreams", Doc: "Return the definitions of the upstreams of federation.", Src: "modules/rabbitmq.py list_upstreams", Do: listUpstreams,

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"strings"
 
-	"brine/internal/fun"
 	"brine/modules/cmd"
 )
 
@@ -146,7 +145,7 @@ func (b *Client) DeleteVHost(ctx context.Context, name string) (string, error) {
 }
 
 // password returns the argument password; nil where it was not given.
-func password(c *fun.Call, a *addUserArgs) *string {
+func password(a *addUserArgs) *string {
 	if !a.Password.Given {
 		return nil
 	}

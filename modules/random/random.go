@@ -61,15 +61,15 @@ func shadowHash(_ context.Context, c *fun.Call, a *shadowHashArgs) (fun.Result, 
 const maxLength = 1 << 24
 
 type getStrArgs struct {
-	_         fun.Arguments
-	Length    int64  `arg:"length" default:"20" unit:"characters" doc:"length of the text"`
-	Chars     string `arg:"chars" doc:"the characters to choose from, instead of the classes below"`
-	_         bool   `arg:"lowercase" default:"True" doc:"use a to z"`
-	_         bool   `arg:"uppercase" default:"True" doc:"use A to Z"`
-	_         bool   `arg:"digits" default:"True" doc:"use 0 to 9"`
-	_         bool   `arg:"punctuation" default:"True" doc:"use ASCII punctuation"`
-	_         bool   `arg:"whitespace" default:"False" doc:"use ASCII white space"`
-	Printable bool   `arg:"printable" default:"False" doc:"use all of these classes"`
+	_           fun.Arguments
+	Length      int64  `arg:"length" default:"20" unit:"characters" doc:"length of the text"`
+	Chars       string `arg:"chars" doc:"the characters to choose from, instead of the classes below"`
+	Lowercase   bool   `arg:"lowercase" default:"True" doc:"use a to z"`
+	Uppercase   bool   `arg:"uppercase" default:"True" doc:"use A to Z"`
+	Digits      bool   `arg:"digits" default:"True" doc:"use 0 to 9"`
+	Punctuation bool   `arg:"punctuation" default:"True" doc:"use ASCII punctuation"`
+	Whitespace  bool   `arg:"whitespace" default:"False" doc:"use ASCII white space"`
+	Printable   bool   `arg:"printable" default:"False" doc:"use all of these classes"`
 }
 
 func getStr(_ context.Context, c *fun.Call, a *getStrArgs) (fun.Result, error) {
@@ -77,7 +77,7 @@ func getStr(_ context.Context, c *fun.Call, a *getStrArgs) (fun.Result, error) {
 	if length > maxLength {
 		return fun.Result{}, fun.Errorf("length %d is too large: at most %d", length, maxLength)
 	}
-	from := []rune(alphabet(c, a))
+	from := []rune(alphabet(a))
 	if len(from) == 0 {
 		return fun.Result{}, fun.Errorf("no characters to pick from: every class is off")
 	}
@@ -92,7 +92,7 @@ func getStr(_ context.Context, c *fun.Call, a *getStrArgs) (fun.Result, error) {
 	return fun.Value(b.String())
 }
 
-func alphabet(c *fun.Call, a *getStrArgs) string {
+func alphabet(a *getStrArgs) string {
 	if s := a.Chars; s != "" {
 		return s
 	}
@@ -100,14 +100,17 @@ func alphabet(c *fun.Call, a *getStrArgs) string {
 		return printable
 	}
 	var s strings.Builder
-	for _, class := range [...]struct{ name, chars string }{
-		{"lowercase", lowercase},
-		{"uppercase", uppercase},
-		{"digits", digits},
-		{"punctuation", punctuation},
-		{"whitespace", whitespace},
+	for _, class := range [...]struct {
+		is    bool
+		chars string
+	}{
+		{a.Lowercase, lowercase},
+		{a.Uppercase, uppercase},
+		{a.Digits, digits},
+		{a.Punctuation, punctuation},
+		{a.Whitespace, whitespace},
 	} {
-		if c.Bool(class.name) {
+		if class.is {
 			s.WriteString(class.chars)
 		}
 	}
@@ -215,7 +218,7 @@ type sampleArgs struct {
 }
 
 func sample(_ context.Context, c *fun.Call, a *sampleArgs) (fun.Result, error) {
-	return pick(c, a.Seed, a.Value, func(int) int { return int(a.Size) })
+	return pick(a.Seed, a.Value, func(int) int { return int(a.Size) })
 }
 
 type shuffleArgs struct {
@@ -224,12 +227,12 @@ type shuffleArgs struct {
 }
 
 func shuffle(_ context.Context, c *fun.Call, a *shuffleArgs) (fun.Result, error) {
-	return pick(c, a.Seed, a.Value, func(all int) int { return all })
+	return pick(a.Seed, a.Value, func(all int) int { return all })
 }
 
 // pick takes some of the list. A seed counts by its SHA-512.
 // Salt: salt/utils/data.py sample, shuffle.
-func pick(c *fun.Call, seed value.Value, argValue value.Value, size func(all int) int) (fun.Result, error) {
+func pick(seed value.Value, argValue value.Value, size func(all int) int) (fun.Result, error) {
 	var items []value.Value
 	switch v := argValue.(type) {
 	case *value.List:

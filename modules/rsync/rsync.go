@@ -39,10 +39,10 @@ var specs = []fun.Spec{
 	{Name: "version", Doc: "Return the version of rsync(1).", Src: "modules/rsync.py version", Do: version},
 }
 
-// option returns an argument, or the option rsync.NAME of configuration and pillar.
-func option(ctx context.Context, c *fun.Call, name string) value.Value {
-	if v := c.Value(name); value.Truth(v) {
-		return v
+// option returns the argument name as it is given, or the option rsync.NAME of configuration and pillar.
+func option(ctx context.Context, c *fun.Call, name string, given value.Value) value.Value {
+	if value.Truth(given) {
+		return given
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{"rsync." + name}})
 	if err != nil || !value.Truth(res.Value) {
@@ -63,16 +63,16 @@ func texts(v value.Value) []string {
 }
 
 type rsyncArgs struct {
-	_              string      `arg:"src,required" doc:"what to copy: a path, host:path, or salt://path"`
-	_              string      `arg:"dst,required" doc:"where to"`
-	_              bool        `arg:"delete" default:"False" doc:"remove what the source does not have"`
-	_              bool        `arg:"force" default:"False" doc:"also remove directories that are not empty"`
-	_              bool        `arg:"update" default:"False" doc:"leave files that are newer alone"`
-	_              string      `arg:"passwordfile,path" doc:"file with the password of a daemon"`
-	_              value.Value `arg:"exclude,list[str]" doc:"patterns of what to leave out"`
-	_              string      `arg:"excludefrom,path" doc:"file with such patterns; exclude does not count then"`
-	_              bool        `arg:"dryrun" default:"False" doc:"change nothing, tell what would be done"`
-	_              string      `arg:"rsh" doc:"the remote shell"`
+	Src            string      `arg:"src,required" doc:"what to copy: a path, host:path, or salt://path"`
+	Dst            string      `arg:"dst,required" doc:"where to"`
+	Delete         bool        `arg:"delete" default:"False" doc:"remove what the source does not have"`
+	Force          bool        `arg:"force" default:"False" doc:"also remove directories that are not empty"`
+	Update         bool        `arg:"update" default:"False" doc:"leave files that are newer alone"`
+	Passwordfile   string      `arg:"passwordfile,path" doc:"file with the password of a daemon"`
+	Exclude        value.Value `arg:"exclude,list[str]" doc:"patterns of what to leave out"`
+	Excludefrom    string      `arg:"excludefrom,path" doc:"file with such patterns; exclude does not count then"`
+	Dryrun         bool        `arg:"dryrun" default:"False" doc:"change nothing, tell what would be done"`
+	Rsh            string      `arg:"rsh" doc:"the remote shell"`
 	AdditionalOpts []string    `arg:"additional_opts" doc:"further options of rsync(1)"`
 	Saltenv        string      `arg:"saltenv" default:"base" doc:"environment of a salt:// source"`
 	fun.SystemPath
@@ -80,17 +80,17 @@ type rsyncArgs struct {
 
 // rsync copies. Salt: salt/modules/rsync.py rsync.
 func rsync(ctx context.Context, c *fun.Call, a *rsyncArgs) (fun.Result, error) {
-	text := func(name string) string {
-		if v := option(ctx, c, name); v != nil {
+	text := func(name, given string) string {
+		if v := option(ctx, c, name, given); v != nil {
 			return value.Str(v)
 		}
 		return ""
 	}
-	src, dst := text("src"), text("dst")
+	src, dst := text("src", a.Src), text("dst", a.Dst)
 	if src == "" || dst == "" {
 		return fun.Result{}, &fun.InvocationError{Msg: "src and dst cannot be empty"}
 	}
-	if err := c.Env.Host.CheckSystem(dst, true); err != nil && option(ctx, c, "delete") != nil {
+	if err := c.Env.Host.CheckSystem(dst, true); err != nil && option(ctx, c, "delete", a.Delete) != nil {
 		return fun.Result{}, fun.Errorf("%s", err)
 	}
 	src, done, err := fetch(ctx, c, a, src)
@@ -99,25 +99,28 @@ func rsync(ctx context.Context, c *fun.Call, a *rsyncArgs) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	argv := []string{"rsync", "-avz"}
-	for _, flag := range []string{"delete", "force", "update"} {
-		if option(ctx, c, flag) != nil {
-			argv = append(argv, "--"+flag)
+	for _, flag := range [...]struct {
+		name  string
+		given bool
+	}{{"delete", a.Delete}, {"force", a.Force}, {"update", a.Update}} {
+		if option(ctx, c, flag.name, flag.given) != nil {
+			argv = append(argv, "--"+flag.name)
 		}
 	}
-	if rsh := text("rsh"); rsh != "" {
+	if rsh := text("rsh", a.Rsh); rsh != "" {
 		argv = append(argv, "--rsh="+rsh)
 	}
-	if file := text("passwordfile"); file != "" {
+	if file := text("passwordfile", a.Passwordfile); file != "" {
 		argv = append(argv, "--password-file", file)
 	}
-	if file := text("excludefrom"); file != "" {
+	if file := text("excludefrom", a.Excludefrom); file != "" {
 		argv = append(argv, "--exclude-from", file)
 	} else {
-		for _, pattern := range texts(option(ctx, c, "exclude")) {
+		for _, pattern := range texts(option(ctx, c, "exclude", a.Exclude)) {
 			argv = append(argv, "--exclude", pattern)
 		}
 	}
-	if option(ctx, c, "dryrun") != nil {
+	if option(ctx, c, "dryrun", a.Dryrun) != nil {
 		argv = append(argv, "--dry-run")
 	}
 	argv = append(slices.Concat(argv, a.AdditionalOpts), "--", src, dst)

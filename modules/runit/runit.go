@@ -168,33 +168,32 @@ func find(paths []string, name string) (string, bool) {
 }
 
 // sv runs sv for a service.
-func sv(ctx context.Context, c *fun.Call, command string) (fun.Result, error) {
-	p, name, err := named(c, c.Str("name"))
+func sv(ctx context.Context, c *fun.Call, service, command string) (fun.Result, error) {
+	p, name, err := named(c, service)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return machine.Succeeds(ctx, c.Env.Host, "sv", command, p.at(name))
 }
 
-func start(ctx context.Context, c *fun.Call, _ *nameArgs) (fun.Result, error) {
-	return sv(ctx, c, "start")
-}
-func stop(ctx context.Context, c *fun.Call) (fun.Result, error) { return sv(ctx, c, "stop") }
-func reload(ctx context.Context, c *fun.Call, _ *nameArgs) (fun.Result, error) {
-	return sv(ctx, c, "reload")
+func start(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return sv(ctx, c, a.Name, "start")
 }
 
-func restart(ctx context.Context, c *fun.Call, _ *nameArgs) (fun.Result, error) {
-	return sv(ctx, c, "restart")
+func stop(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return sv(ctx, c, a.Name, "stop")
 }
 
-type statusArgs struct {
-	service.NameArg
-	service.SigArg
+func reload(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return sv(ctx, c, a.Name, "reload")
 }
 
-func status(ctx context.Context, c *fun.Call, _ *statusArgs) (fun.Result, error) {
-	return service.Status(ctx, c, listed, runs)
+func restart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
+	return sv(ctx, c, a.Name, "restart")
+}
+
+func status(ctx context.Context, c *fun.Call, a *service.StatusArgs) (fun.Result, error) {
+	return a.Status(ctx, c, listed, runs)
 }
 
 func listed(_ context.Context, c *fun.Call) ([]string, error) {
@@ -452,7 +451,7 @@ func disable(ctx context.Context, c *fun.Call, a *disableArgs) (fun.Result, erro
 		return fun.Value(false)
 	}
 	if a.Stop {
-		if res, err := stop(ctx, c); err != nil || !value.Truth(res.Value) {
+		if res, err := sv(ctx, c, a.Name, "stop"); err != nil || !value.Truth(res.Value) {
 			return res, err
 		}
 	}
@@ -471,7 +470,7 @@ func remove(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 	if _, err := p.h.Readlink(p.at(name)); err != nil || !p.isService(p.at(name)) {
 		return fun.Value(false)
 	}
-	if res, err := stop(ctx, c); err != nil || !value.Truth(res.Value) {
+	if res, err := sv(ctx, c, a.Name, "stop"); err != nil || !value.Truth(res.Value) {
 		return res, err
 	}
 	err = p.h.Remove(p.at(name))

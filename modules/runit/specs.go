@@ -32,5 +32,5 @@ var specs = []fun.Spec{
 	{Name: "start", Doc: "Start a service. Return whether that worked.", Src: "modules/runit.py start", Do: start},
 	{Name: "status", Doc: "Return whether a service runs, or a dict of those that a pattern matches.", Src: "modules/runit.py status", Do: status},
 	{Name: "status_autostart", Doc: "Return whether a service starts when the machine does.", Src: "modules/runit.py status_autostart", Do: statusAutostart},
-	{Name: "stop", Doc: "Stop a service. Return whether that worked.", Src: "modules/runit.py stop", Args: fun.ArgsOf((*nameArgs)(nil)), Fn: stop},
+	{Name: "stop", Doc: "Stop a service. Return whether that worked.", Src: "modules/runit.py stop", Do: stop},
 }

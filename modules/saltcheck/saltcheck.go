@@ -79,7 +79,7 @@ type stateApplyArgs struct {
 }
 
 func stateApply(ctx context.Context, c *fun.Call, a *stateApplyArgs) (fun.Result, error) {
-	return c.Env.Invoker.Invoke(ctx, fun.Exec, "state.apply", fun.Args{Pos: []value.Value{a.StateName}, Kw: a.Rest.Map.Copy()})
+	return c.Env.Invoker.Invoke(ctx, fun.Exec, "state.apply", fun.Args{Pos: []value.Value{a.StateName}, Kw: a.Rest.Copy()})
 }
 
 type runStateTestsArgs struct {

@@ -105,7 +105,7 @@ func cmd(ctx context.Context, c *fun.Call, a *cmdArgs) (fun.Result, error) {
 	}
 	job.Timeout, job.Gather, job.Subset = a.Timeout, a.GatherJobTimeout, int(a.Subset)
 	// Salt takes other keywords for its client's, in silence.
-	for _, k := range a.Rest.Map.Keys() {
+	for _, k := range a.Rest.Keys() {
 		if s := value.Str(k); !strings.HasPrefix(s, "__") {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("saltutil.cmd has no argument %q: what %s takes by name goes into kwarg", s, job.Fun)})
 		}
@@ -137,65 +137,59 @@ func cmd(ctx context.Context, c *fun.Call, a *cmdArgs) (fun.Result, error) {
 }
 
 type runnerArgs struct {
-	Name string      `arg:"name,required" doc:"the function"`
-	_    value.Value `arg:"arg,list" doc:"its positional arguments"`
-	_    value.Value `arg:"kwarg,dict" doc:"its keyword arguments"`
-	_    bool        `arg:"full_return" default:"False" doc:"return a mapping of fun, fun_args, jid, return and success"`
-	_    fun.Varargs
-	_    fun.Kwargs
+	Name       string      `arg:"name,required" doc:"the function"`
+	Arg        value.Value `arg:"arg,list" doc:"its positional arguments"`
+	Kwarg      value.Value `arg:"kwarg,dict" doc:"its keyword arguments"`
+	FullReturn bool        `arg:"full_return" default:"False" doc:"return a mapping of fun, fun_args, jid, return and success"`
+	More       fun.Varargs
+	Rest       fun.Kwargs
 }
 
 func runner(ctx context.Context, c *fun.Call, a *runnerArgs) (fun.Result, error) {
-	return master(ctx, c, a.Name, fun.Runner)
+	return master(ctx, c, a.Name, fun.Runner, masterArgs(a.Arg, a.Kwarg, a.More, a.Rest), a.FullReturn)
 }
 
 type wheelArgs struct {
 	Name string `arg:"name,required" doc:"the function"`
-	_    fun.Varargs
-	_    fun.Kwargs
+	More fun.Varargs
+	Rest fun.Kwargs
 }
 
+// wheel takes arg, kwarg and full_return by keyword only.
 func wheel(ctx context.Context, c *fun.Call, a *wheelArgs) (fun.Result, error) {
-	return master(ctx, c, a.Name, fun.Wheel)
+	args := masterArgs(a.Rest.At("arg"), a.Rest.At("kwarg"), a.More, a.Rest)
+	return master(ctx, c, a.Name, fun.Wheel, args, value.Truth(a.Rest.At("full_return")))
 }
 
 // masterArgs returns the arguments of the function that saltutil.runner or
-// saltutil.wheel calls, and whether its full return is wanted. saltutil.wheel takes
-// arg, kwarg and full_return by keyword only.
-func masterArgs(c *fun.Call) (args fun.Args, full bool) {
+// saltutil.wheel calls.
+func masterArgs(arg, kwarg value.Value, more fun.Varargs, rest fun.Kwargs) (args fun.Args) {
 	args.Kw = value.NewMap(0)
-	own := func(name string) value.Value {
-		if c.Declares(name) {
-			return c.Value(name)
-		}
-		return c.Kw.At(name)
-	}
-	switch v := own("arg").(type) {
+	switch v := arg.(type) {
 	case nil:
 	case *value.List:
 		args.Pos = append(args.Pos, v.Items...)
 	default:
 		args.Pos = append(args.Pos, v)
 	}
-	args.Pos = append(args.Pos, c.Pos...)
-	if m, ok := own("kwarg").(value.Mapping); ok {
+	args.Pos = append(args.Pos, more...)
+	if m, ok := kwarg.(value.Mapping); ok {
 		args.Kw.Update(value.ToMap(m))
 	}
-	for k, v := range c.Kw.All() {
+	for k, v := range rest.All() {
 		switch name := value.Str(k); {
 		case strings.HasPrefix(name, "__"), name == "arg", name == "kwarg", name == "full_return":
 		default:
 			args.Kw.Set(k, v)
 		}
 	}
-	return args, value.Truth(own("full_return"))
+	return args
 }
 
 // master calls a runner or wheel function. Salt: salt/modules/saltutil.py
 // runner, wheel.
-func master(ctx context.Context, c *fun.Call, argName string, kind fun.Kind) (fun.Result, error) {
-	args, full := masterArgs(c)
-	name, jid := argName, c.Env.JID
+func master(ctx context.Context, c *fun.Call, name string, kind fun.Kind, args fun.Args, full bool) (fun.Result, error) {
+	jid := c.Env.JID
 	if spec := c.Env.Table.Spec(kind, name); spec != nil {
 		var err error
 		if args, err = dispatch.Published(spec, dispatch.Typed(args)); err != nil {

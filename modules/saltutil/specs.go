@@ -2,13 +2,7 @@ package saltutil
 
 import (
 	"brine/internal/fun"
-)
-
-// Arguments that several functions have.
-var (
-	saltenvArg   = fun.Arg{Name: "saltenv", Type: fun.Str, Doc: "environment to search"}
-	whitelistArg = fun.Arg{Name: "extmod_whitelist", Type: fun.Str | fun.List | fun.Dict, Doc: "accepted"}
-	blacklistArg = fun.Arg{Name: "extmod_blacklist", Type: fun.Str | fun.List | fun.Dict, Doc: "accepted"}
+	"brine/internal/value"
 )
 
 type jidArg struct {
@@ -16,17 +10,26 @@ type jidArg struct {
 	JID string `arg:"jid,required" doc:"the job ID"`
 }
 
-var syncArgs = []fun.Arg{
-	saltenvArg,
-	{Name: "refresh", Type: fun.Bool, Default: true, Doc: "accepted; every run looks for modules"},
-	whitelistArg,
-	blacklistArg,
+type saltenvArg struct {
+	_ fun.Arguments
+	_ string `arg:"saltenv" doc:"environment to search"`
 }
 
-var plainSyncArgs = []fun.Arg{
-	saltenvArg,
-	whitelistArg,
-	blacklistArg,
+type listsArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"extmod_whitelist,str|list|dict" doc:"accepted"`
+	_ value.Value `arg:"extmod_blacklist,str|list|dict" doc:"accepted"`
+}
+
+type syncArgs struct {
+	saltenvArg
+	_ bool `arg:"refresh" default:"True" doc:"accepted; every run looks for modules"`
+	listsArgs
+}
+
+type syncSDBArgs struct {
+	saltenvArg
+	listsArgs
 }
 
 // specs are the functions, alphabetically.
@@ -44,35 +47,19 @@ var specs = []fun.Spec{
 	{Name: "list_extmods", Doc: "List the custom modules by kind.", Src: "modules/saltutil.py list_extmods", Do: listExtmods},
 	{
 		Name: "pillar_refresh", Doc: "Return True: every job renders the pillar, so there is nothing to refresh.\nThe same as refresh_pillar.", Src: "modules/saltutil.py pillar_refresh",
-		Fn: refreshed,
-		Args: []fun.Arg{
-			{Name: "wait", Type: fun.Bool, Default: false, Doc: "accepted; there is nothing to wait for"},
-			{Name: "timeout", Type: fun.Duration, Default: int64(30), Unit: "s", Doc: "accepted"},
-			{Name: "clean_cache", Type: fun.Bool, Default: true, Doc: "accepted"},
-		},
+		Do: refreshPillar,
 	},
 	{
 		Name: "refresh_grains", Doc: "Return True: every job reads the grains, so there is nothing to refresh.", Src: "modules/saltutil.py refresh_grains",
-		VarKw: true, Fn: refreshed,
-		Args: []fun.Arg{
-			{Name: "refresh_pillar", Type: fun.Bool, Default: true, Doc: "accepted; every job renders the pillar"},
-		},
+		Do: refreshGrains,
 	},
 	{
 		Name: "refresh_modules", Doc: "Return True: every job loads the functions, so there is nothing to refresh.", Src: "modules/saltutil.py refresh_modules",
-		VarKw: true, Fn: refreshed,
-		Args: []fun.Arg{
-			{Name: "async", Type: fun.Bool, Default: true, Doc: "accepted; there is nothing to wait for"},
-		},
+		Do: refreshModules,
 	},
 	{
 		Name: "refresh_pillar", Doc: "Return True: every job renders the pillar, so there is nothing to refresh.", Src: "modules/saltutil.py refresh_pillar",
-		Fn: refreshed,
-		Args: []fun.Arg{
-			{Name: "wait", Type: fun.Bool, Default: false, Doc: "accepted; there is nothing to wait for"},
-			{Name: "timeout", Type: fun.Duration, Default: int64(30), Unit: "s", Doc: "accepted"},
-			{Name: "clean_cache", Type: fun.Bool, Default: true, Doc: "accepted"},
-		},
+		Do: refreshPillar,
 	},
 	{
 		Name: "runner", Doc: "Run a runner function.", Src: "modules/saltutil.py runner",
@@ -83,27 +70,27 @@ var specs = []fun.Spec{
 		Name: "signal_job", Doc: "Send a signal to the process of a job.", Src: "modules/saltutil.py signal_job",
 		Do: signalJob,
 	},
-	{Name: "sync_all", Doc: "List all custom modules that are in use, by kind.", Src: "modules/saltutil.py sync_all", Args: syncArgs, Fn: syncAll},
-	{Name: "sync_beacons", Doc: "List the custom beacons that are in use.", Src: "modules/saltutil.py sync_beacons", Args: syncArgs, Fn: sync},
-	{Name: "sync_clouds", Doc: "List the custom clouds that are in use.", Src: "modules/saltutil.py sync_clouds", Args: syncArgs, Fn: sync},
-	{Name: "sync_engines", Doc: "List the custom engines that are in use.", Src: "modules/saltutil.py sync_engines", Args: syncArgs, Fn: sync},
-	{Name: "sync_executors", Doc: "List the custom executors that are in use.", Src: "modules/saltutil.py sync_executors", Args: syncArgs, Fn: sync},
-	{Name: "sync_grains", Doc: "List the custom grains that are in use.", Src: "modules/saltutil.py sync_grains", Args: syncArgs, Fn: sync},
-	{Name: "sync_log_handlers", Doc: "List the custom log handlers that are in use.", Src: "modules/saltutil.py sync_log_handlers", Args: syncArgs, Fn: sync},
-	{Name: "sync_matchers", Doc: "List the custom matchers that are in use.", Src: "modules/saltutil.py sync_matchers", Args: syncArgs, Fn: sync},
-	{Name: "sync_modules", Doc: "List the custom modules that are in use.", Src: "modules/saltutil.py sync_modules", Args: syncArgs, Fn: sync},
-	{Name: "sync_output", Doc: "List the custom outputters that are in use.", Src: "modules/saltutil.py sync_output", Args: syncArgs, Fn: sync},
-	{Name: "sync_outputters", Doc: "List the custom outputters that are in use.\nThe same as sync_output.", Src: "modules/saltutil.py sync_outputters", Args: syncArgs, Fn: sync},
-	{Name: "sync_pillar", Doc: "List the custom pillar modules that are in use.", Src: "modules/saltutil.py sync_pillar", Args: syncArgs, Fn: sync},
-	{Name: "sync_proxymodules", Doc: "List the custom proxy modules that are in use.", Src: "modules/saltutil.py sync_proxymodules", Args: syncArgs, Fn: sync},
-	{Name: "sync_renderers", Doc: "List the custom renderers that are in use.", Src: "modules/saltutil.py sync_renderers", Args: syncArgs, Fn: sync},
-	{Name: "sync_returners", Doc: "List the custom returners that are in use.", Src: "modules/saltutil.py sync_returners", Args: syncArgs, Fn: sync},
-	{Name: "sync_runners", Doc: "List the custom runners that are in use.", Src: "modules/saltutil.py sync_runners", Args: syncArgs, Fn: sync},
-	{Name: "sync_sdb", Doc: "List the custom sdb modules that are in use.", Src: "modules/saltutil.py sync_sdb", Args: plainSyncArgs, Fn: sync},
-	{Name: "sync_serializers", Doc: "List the custom serializers that are in use.", Src: "modules/saltutil.py sync_serializers", Args: syncArgs, Fn: sync},
-	{Name: "sync_states", Doc: "List the custom states that are in use.", Src: "modules/saltutil.py sync_states", Args: syncArgs, Fn: sync},
-	{Name: "sync_thorium", Doc: "List the custom thorium modules that are in use.", Src: "modules/saltutil.py sync_thorium", Args: syncArgs, Fn: sync},
-	{Name: "sync_utils", Doc: "List the custom utility modules that are in use.", Src: "modules/saltutil.py sync_utils", Args: syncArgs, Fn: sync},
+	{Name: "sync_all", Doc: "List all custom modules that are in use, by kind.", Src: "modules/saltutil.py sync_all", Do: syncAll},
+	{Name: "sync_beacons", Doc: "List the custom beacons that are in use.", Src: "modules/saltutil.py sync_beacons", Do: sync},
+	{Name: "sync_clouds", Doc: "List the custom clouds that are in use.", Src: "modules/saltutil.py sync_clouds", Do: sync},
+	{Name: "sync_engines", Doc: "List the custom engines that are in use.", Src: "modules/saltutil.py sync_engines", Do: sync},
+	{Name: "sync_executors", Doc: "List the custom executors that are in use.", Src: "modules/saltutil.py sync_executors", Do: sync},
+	{Name: "sync_grains", Doc: "List the custom grains that are in use.", Src: "modules/saltutil.py sync_grains", Do: sync},
+	{Name: "sync_log_handlers", Doc: "List the custom log handlers that are in use.", Src: "modules/saltutil.py sync_log_handlers", Do: sync},
+	{Name: "sync_matchers", Doc: "List the custom matchers that are in use.", Src: "modules/saltutil.py sync_matchers", Do: sync},
+	{Name: "sync_modules", Doc: "List the custom modules that are in use.", Src: "modules/saltutil.py sync_modules", Do: sync},
+	{Name: "sync_output", Doc: "List the custom outputters that are in use.", Src: "modules/saltutil.py sync_output", Do: sync},
+	{Name: "sync_outputters", Doc: "List the custom outputters that are in use.\nThe same as sync_output.", Src: "modules/saltutil.py sync_outputters", Do: sync},
+	{Name: "sync_pillar", Doc: "List the custom pillar modules that are in use.", Src: "modules/saltutil.py sync_pillar", Do: sync},
+	{Name: "sync_proxymodules", Doc: "List the custom proxy modules that are in use.", Src: "modules/saltutil.py sync_proxymodules", Do: sync},
+	{Name: "sync_renderers", Doc: "List the custom renderers that are in use.", Src: "modules/saltutil.py sync_renderers", Do: sync},
+	{Name: "sync_returners", Doc: "List the custom returners that are in use.", Src: "modules/saltutil.py sync_returners", Do: sync},
+	{Name: "sync_runners", Doc: "List the custom runners that are in use.", Src: "modules/saltutil.py sync_runners", Do: sync},
+	{Name: "sync_sdb", Doc: "List the custom sdb modules that are in use.", Src: "modules/saltutil.py sync_sdb", Do: syncSDB},
+	{Name: "sync_serializers", Doc: "List the custom serializers that are in use.", Src: "modules/saltutil.py sync_serializers", Do: sync},
+	{Name: "sync_states", Doc: "List the custom states that are in use.", Src: "modules/saltutil.py sync_states", Do: sync},
+	{Name: "sync_thorium", Doc: "List the custom thorium modules that are in use.", Src: "modules/saltutil.py sync_thorium", Do: sync},
+	{Name: "sync_utils", Doc: "List the custom utility modules that are in use.", Src: "modules/saltutil.py sync_utils", Do: sync},
 	{Name: "term_job", Doc: "Send SIGTERM to the process of a job.", Src: "modules/saltutil.py term_job", Do: termJob},
 	{
 		Name: "wheel", Doc: "Run a wheel function. Keywords arg, kwarg and full_return are those of saltutil.runner.", Src: "modules/saltutil.py wheel",

@@ -30,41 +30,51 @@ func Runners() fun.Module {
 	return fun.Module{Name: "saltutil", Kind: fun.Runner, Doc: "List the custom modules of the controller.", Specs: runnerSpecs}
 }
 
-var runnerSyncArgs = []fun.Arg{
-	{Name: "saltenv", Type: fun.Str, Default: "base", Doc: "environment to search"},
-	whitelistArg, blacklistArg,
+type runnerSyncArgs struct {
+	_ string `arg:"saltenv" default:"base" doc:"environment to search"`
+	listsArgs
 }
 
 var runnerSpecs = []fun.Spec{
-	{Name: "sync_all", Doc: "List all custom modules that are in use, by kind.", Src: "runners/saltutil.py sync_all", Args: runnerSyncArgs, Fn: syncAll},
-	{Name: "sync_cache", Doc: "List the custom cache modules that are in use.", Src: "runners/saltutil.py sync_cache", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_clouds", Doc: "List the custom clouds that are in use.", Src: "runners/saltutil.py sync_clouds", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_engines", Doc: "List the custom engines that are in use.", Src: "runners/saltutil.py sync_engines", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_executors", Doc: "List the custom executors that are in use.", Src: "runners/saltutil.py sync_executors", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_fileserver", Doc: "List the custom fileserver backends that are in use.", Src: "runners/saltutil.py sync_fileserver", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_grains", Doc: "List the custom grains that are in use.", Src: "runners/saltutil.py sync_grains", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_modules", Doc: "List the custom modules that are in use.", Src: "runners/saltutil.py sync_modules", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_output", Doc: "List the custom outputters that are in use.", Src: "runners/saltutil.py sync_output", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_pillar", Doc: "List the custom pillar modules that are in use.", Src: "runners/saltutil.py sync_pillar", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_proxymodules", Doc: "List the custom proxy modules that are in use.", Src: "runners/saltutil.py sync_proxymodules", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_queues", Doc: "List the custom queues that are in use.", Src: "runners/saltutil.py sync_queues", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_renderers", Doc: "List the custom renderers that are in use.", Src: "runners/saltutil.py sync_renderers", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_returners", Doc: "List the custom returners that are in use.", Src: "runners/saltutil.py sync_returners", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_roster", Doc: "List the custom roster modules that are in use.", Src: "runners/saltutil.py sync_roster", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_runners", Doc: "List the custom runners that are in use.", Src: "runners/saltutil.py sync_runners", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_sdb", Doc: "List the custom sdb modules that are in use.", Src: "runners/saltutil.py sync_sdb", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_serializers", Doc: "List the custom serializers that are in use.", Src: "runners/saltutil.py sync_serializers", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_states", Doc: "List the custom states that are in use.", Src: "runners/saltutil.py sync_states", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_thorium", Doc: "List the custom thorium modules that are in use.", Src: "runners/saltutil.py sync_thorium", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_tokens", Doc: "List the custom tokens that are in use.", Src: "runners/saltutil.py sync_tokens", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_tops", Doc: "List the custom tops that are in use.", Src: "runners/saltutil.py sync_tops", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_utils", Doc: "List the custom utility modules that are in use.", Src: "runners/saltutil.py sync_utils", Args: runnerSyncArgs, Fn: sync},
-	{Name: "sync_wheel", Doc: "List the custom wheel modules that are in use.", Src: "runners/saltutil.py sync_wheel", Args: runnerSyncArgs, Fn: sync},
+	{Name: "sync_all", Doc: "List all custom modules that are in use, by kind.", Src: "runners/saltutil.py sync_all", Do: runnerSyncAll},
+	{Name: "sync_cache", Doc: "List the custom cache modules that are in use.", Src: "runners/saltutil.py sync_cache", Do: runnerSync},
+	{Name: "sync_clouds", Doc: "List the custom clouds that are in use.", Src: "runners/saltutil.py sync_clouds", Do: runnerSync},
+	{Name: "sync_engines", Doc: "List the custom engines that are in use.", Src: "runners/saltutil.py sync_engines", Do: runnerSync},
+	{Name: "sync_executors", Doc: "List the custom executors that are in use.", Src: "runners/saltutil.py sync_executors", Do: runnerSync},
+	{Name: "sync_fileserver", Doc: "List the custom fileserver backends that are in use.", Src: "runners/saltutil.py sync_fileserver", Do: runnerSync},
+	{Name: "sync_grains", Doc: "List the custom grains that are in use.", Src: "runners/saltutil.py sync_grains", Do: runnerSync},
+	{Name: "sync_modules", Doc: "List the custom modules that are in use.", Src: "runners/saltutil.py sync_modules", Do: runnerSync},
+	{Name: "sync_output", Doc: "List the custom outputters that are in use.", Src: "runners/saltutil.py sync_output", Do: runnerSync},
+	{Name: "sync_pillar", Doc: "List the custom pillar modules that are in use.", Src: "runners/saltutil.py sync_pillar", Do: runnerSync},
+	{Name: "sync_proxymodules", Doc: "List the custom proxy modules that are in use.", Src: "runners/saltutil.py sync_proxymodules", Do: runnerSync},
+	{Name: "sync_queues", Doc: "List the custom queues that are in use.", Src: "runners/saltutil.py sync_queues", Do: runnerSync},
+	{Name: "sync_renderers", Doc: "List the custom renderers that are in use.", Src: "runners/saltutil.py sync_renderers", Do: runnerSync},
+	{Name: "sync_returners", Doc: "List the custom returners that are in use.", Src: "runners/saltutil.py sync_returners", Do: runnerSync},
+	{Name: "sync_roster", Doc: "List the custom roster modules that are in use.", Src: "runners/saltutil.py sync_roster", Do: runnerSync},
+	{Name: "sync_runners", Doc: "List the custom runners that are in use.", Src: "runners/saltutil.py sync_runners", Do: runnerSync},
+	{Name: "sync_sdb", Doc: "List the custom sdb modules that are in use.", Src: "runners/saltutil.py sync_sdb", Do: runnerSync},
+	{Name: "sync_serializers", Doc: "List the custom serializers that are in use.", Src: "runners/saltutil.py sync_serializers", Do: runnerSync},
+	{Name: "sync_states", Doc: "List the custom states that are in use.", Src: "runners/saltutil.py sync_states", Do: runnerSync},
+	{Name: "sync_thorium", Doc: "List the custom thorium modules that are in use.", Src: "runners/saltutil.py sync_thorium", Do: runnerSync},
+	{Name: "sync_tokens", Doc: "List the custom tokens that are in use.", Src: "runners/saltutil.py sync_tokens", Do: runnerSync},
+	{Name: "sync_tops", Doc: "List the custom tops that are in use.", Src: "runners/saltutil.py sync_tops", Do: runnerSync},
+	{Name: "sync_utils", Doc: "List the custom utility modules that are in use.", Src: "runners/saltutil.py sync_utils", Do: runnerSync},
+	{Name: "sync_wheel", Doc: "List the custom wheel modules that are in use.", Src: "runners/saltutil.py sync_wheel", Do: runnerSync},
 }
 
-// sync lists the modules of the kind that its own name ends in: custom modules are
-// used from where they are, so nothing is copied.
-func sync(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func sync(ctx context.Context, c *fun.Call, _ *syncArgs) (fun.Result, error) { return ofKind(ctx, c) }
+
+func syncSDB(ctx context.Context, c *fun.Call, _ *syncSDBArgs) (fun.Result, error) {
+	return ofKind(ctx, c)
+}
+
+func runnerSync(ctx context.Context, c *fun.Call, _ *runnerSyncArgs) (fun.Result, error) {
+	return ofKind(ctx, c)
+}
+
+// ofKind lists the modules of the kind that the function's name ends in: custom modules
+// are used from where they are, so nothing is copied.
+func ofKind(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	kind := strings.TrimPrefix(c.Spec.Name, "sync_")
 	if kind == "outputters" { // the other name of sync_output
 		kind = "output"
@@ -74,14 +84,19 @@ func sync(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // syncAll lists every kind. Salt: salt/modules/saltutil.py sync_all.
-func syncAll(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func syncAll(ctx context.Context, c *fun.Call, _ *syncArgs) (fun.Result, error) {
 	kinds := synced[:]
-	switch {
-	case strings.HasPrefix(c.Spec.Src, "runners/"):
-		kinds = syncedRunner[:]
-	case c.Env.Opts.Str("file_client") == "local":
+	if c.Env.Opts.Str("file_client") == "local" {
 		kinds = append(slices.Clip(kinds), "pillar")
 	}
+	return ofKinds(ctx, c, kinds)
+}
+
+func runnerSyncAll(ctx context.Context, c *fun.Call, _ *runnerSyncArgs) (fun.Result, error) {
+	return ofKinds(ctx, c, syncedRunner[:])
+}
+
+func ofKinds(ctx context.Context, c *fun.Call, kinds []string) (fun.Result, error) {
 	out := value.NewMap(len(kinds))
 	for _, kind := range kinds {
 		l, err := names(ctx, c, "_"+kind)

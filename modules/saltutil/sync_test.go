@@ -71,7 +71,7 @@ func TestSync(t *testing.T) {
 func TestSyncRunner(t *testing.T) {
 	t.Parallel()
 	env := &fun.Env{Identity: fun.Identity{SaltEnv: "base"}, Machine: fun.Machine{Up: tree{}}, Data: fun.Data{Opts: value.MapOf("file_client", "local")}, UI: fun.UI{OnWarn: func(fun.Warning) {}}}
-	mod := Runners()
+	mod := Runners().Loaded()
 	for i := range mod.Specs {
 		s := &mod.Specs[i]
 		if s.Name != "sync_all" {

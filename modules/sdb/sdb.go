@@ -7,6 +7,7 @@ import (
 
 	"brine/internal/fun"
 	"brine/internal/sdb"
+	"brine/internal/value"
 )
 
 // Module returns the execution module "sdb".
@@ -19,8 +20,22 @@ func Runners() fun.Module {
 	return fun.Module{Name: "sdb", Kind: fun.Runner, Doc: "Read and write values of a database, named by sdb:// URIs.", Specs: runnerSpecs}
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	v, err := sdb.Get(ctx, c.Env, c.Value("uri"), c.Declares("strict") && c.Bool("strict"))
+type getArgs struct {
+	uriArg
+	Strict bool `arg:"strict" default:"False" doc:"a URI that does not name a profile is an error"`
+}
+
+func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	return read(ctx, c, a.URI, a.Strict)
+}
+
+// runnerGet is get of the runner, which has no argument strict.
+func runnerGet(ctx context.Context, c *fun.Call, a *uriArg) (fun.Result, error) {
+	return read(ctx, c, a.URI, false)
+}
+
+func read(ctx context.Context, c *fun.Call, uri value.Value, strict bool) (fun.Result, error) {
+	v, err := sdb.Get(ctx, c.Env, uri, strict)
 	if err != nil {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}

@@ -25,8 +25,8 @@ type hashArgs struct {
 var specs = []fun.Spec{
 	{Name: "delete", Doc: "Delete a value.", Src: "modules/sdb.py delete", Do: remove},
 	{
-		Name: "get", Doc: "Return a value, or the argument itself if it does not name a profile.", Src: "modules/sdb.py get", Fn: get,
-		Args: []fun.Arg{fun.ArgsOf((*uriArg)(nil))[0], {Name: "strict", Type: fun.Bool, Default: false, Doc: "a URI that does not name a profile is an error"}},
+		Name: "get", Doc: "Return a value, or the argument itself if it does not name a profile.", Src: "modules/sdb.py get",
+		Do: get,
 	},
 	{
 		Name: "get_or_set_hash", Doc: "Return a value; if there is none, store a random string and return it.", Src: "modules/sdb.py get_or_set_hash",
@@ -38,7 +38,7 @@ var specs = []fun.Spec{
 // runnerSpecs are the functions of the runner, alphabetically.
 var runnerSpecs = []fun.Spec{
 	{Name: "delete", Doc: "Delete a value.", Src: "runners/sdb.py delete", Do: remove},
-	{Name: "get", Doc: "Return a value, or the argument itself if it does not name a profile.", Src: "runners/sdb.py get", Args: []fun.Arg{fun.ArgsOf((*uriArg)(nil))[0]}, Fn: get},
+	{Name: "get", Doc: "Return a value, or the argument itself if it does not name a profile.", Src: "runners/sdb.py get", Do: runnerGet},
 	{
 		Name: "get_or_set_hash", Doc: "Return a value; if there is none, store a random string and return it.", Src: "runners/sdb.py get_or_set_hash",
 		Do: getOrSetHash,

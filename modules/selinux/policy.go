@@ -121,12 +121,12 @@ func (f *FContext) Value() *value.Map {
 }
 
 // fcontextOf returns what the arguments of a call say about files.
-func fcontextOf(c *fun.Call, a *fcontextArgs) FContext {
+func fcontextOf(a *fcontextArgs) FContext {
 	return FContext{Spec: a.Name, FileType: a.Filetype, Context: Context{User: a.SelUser, Type: a.SelType, Level: a.SelLevel}}
 }
 
 func fcontextGetPolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
-	f, err := FindFContext(ctx, c.Env, fcontextOf(c, a))
+	f, err := FindFContext(ctx, c.Env, fcontextOf(a))
 	if f == nil {
 		return fun.Result{}, err
 	}
@@ -164,11 +164,11 @@ func all(out tool.Out, err error) (fun.Result, error) {
 }
 
 func fcontextAddPolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
-	return all(ChangeFContext(ctx, c.Env, "add", fcontextOf(c, a)))
+	return all(ChangeFContext(ctx, c.Env, "add", fcontextOf(a)))
 }
 
 func fcontextDeletePolicy(ctx context.Context, c *fun.Call, a *fcontextArgs) (fun.Result, error) {
-	return all(ChangeFContext(ctx, c.Env, "delete", fcontextOf(c, a)))
+	return all(ChangeFContext(ctx, c.Env, "delete", fcontextOf(a)))
 }
 
 // restorecon runs restorecon for a path.
@@ -314,30 +314,19 @@ func (p *Port) Value() *value.Map {
 	return value.MapOf("sel_type", p.Type, "protocol", p.Protocol, "port", p.Port)
 }
 
-// PortOf returns what the arguments of a call say about a port.
-func PortOf(c *fun.Call) (Port, error) {
-	p, err := ParsePort(c.Str("name"), c.Str("protocol"), c.Str("port"))
-	if c.Declares("sel_type") {
-		p.Type = c.Str("sel_type")
-	}
-	if c.Declares("sel_range") {
-		p.Range = c.Str("sel_range")
-	}
-	return p, err
-}
-
 type portGetPolicyArgs struct {
 	portNameArg
-	_ string `arg:"sel_type" doc:"only a policy with this type"`
+	SelType string `arg:"sel_type" doc:"only a policy with this type"`
 	protocolArg
 	portArg
 }
 
-func portGetPolicy(ctx context.Context, c *fun.Call, _ *portGetPolicyArgs) (fun.Result, error) {
-	p, err := PortOf(c)
+func portGetPolicy(ctx context.Context, c *fun.Call, a *portGetPolicyArgs) (fun.Result, error) {
+	p, err := ParsePort(a.Name, a.Protocol, a.Port)
 	if err != nil {
 		return fun.Result{}, err
 	}
+	p.Type = a.SelType
 	found, err := FindPort(ctx, c.Env, p)
 	if found == nil {
 		return fun.Result{}, err
@@ -361,17 +350,18 @@ func ChangePort(ctx context.Context, env *fun.Env, action string, p Port) (tool.
 
 type portAddPolicyArgs struct {
 	portNameArg
-	_ string `arg:"sel_type" doc:"type of the port; needed"`
+	SelType string `arg:"sel_type" doc:"type of the port; needed"`
 	protocolArg
 	portArg
-	_ string `arg:"sel_range" doc:"range of levels"`
+	SelRange string `arg:"sel_range" doc:"range of levels"`
 }
 
-func portAddPolicy(ctx context.Context, c *fun.Call, _ *portAddPolicyArgs) (fun.Result, error) {
-	p, err := PortOf(c)
+func portAddPolicy(ctx context.Context, c *fun.Call, a *portAddPolicyArgs) (fun.Result, error) {
+	p, err := ParsePort(a.Name, a.Protocol, a.Port)
 	if err != nil {
 		return fun.Result{}, err
 	}
+	p.Type, p.Range = a.SelType, a.SelRange
 	if p.Type == "" {
 		return fun.Result{}, fun.Errorf("SELinux Type is required to add a policy")
 	}
@@ -384,8 +374,8 @@ type portDeletePolicyArgs struct {
 	portArg
 }
 
-func portDeletePolicy(ctx context.Context, c *fun.Call, _ *portDeletePolicyArgs) (fun.Result, error) {
-	p, err := PortOf(c)
+func portDeletePolicy(ctx context.Context, c *fun.Call, a *portDeletePolicyArgs) (fun.Result, error) {
+	p, err := ParsePort(a.Name, a.Protocol, a.Port)
 	if err != nil {
 		return fun.Result{}, err
 	}

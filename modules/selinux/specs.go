@@ -38,18 +38,18 @@ type recursiveArg struct {
 }
 
 type portNameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"protocol and port or range, such as tcp/8080, or any name"`
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"protocol and port or range, such as tcp/8080, or any name"`
 }
 
 type protocolArg struct {
-	_ fun.Arguments
-	_ string `arg:"protocol" doc:"tcp or udp, unless name says it"`
+	_        fun.Arguments
+	Protocol string `arg:"protocol" doc:"tcp or udp, unless name says it"`
 }
 
 type portArg struct {
-	_ fun.Arguments
-	_ string `arg:"port" doc:"port or range, unless name says it"`
+	_    fun.Arguments
+	Port string `arg:"port" doc:"port or range, unless name says it"`
 }
 
 type moduleArg struct {

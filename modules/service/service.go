@@ -13,14 +13,16 @@ import (
 	"brine/internal/value"
 )
 
+// NameArg is the argument for the service.
 type NameArg struct {
 	_    fun.Arguments
 	Name string `arg:"name,required" doc:"name of the service"`
 }
 
+// SigArg is the argument for the process of a service.
 type SigArg struct {
-	_ fun.Arguments
-	_ string `arg:"sig" doc:"regular expression that finds the service's process in ps"`
+	_   fun.Arguments
+	Sig string `arg:"sig" doc:"regular expression that finds the service's process in ps"`
 }
 
 // Check refuses a name that a tool without "--" would take for an option or that
@@ -30,6 +32,12 @@ func Check(name string) error {
 		return fun.Errorf("'%s' is not the name of a service", name)
 	}
 	return nil
+}
+
+// StatusArgs are the arguments of the function "status".
+type StatusArgs struct {
+	NameArg
+	SigArg
 }
 
 // HasGlob reports whether Salt's status takes name for a pattern.
@@ -50,11 +58,18 @@ type Prober func(ctx context.Context, c *fun.Call, name string) (bool, error)
 // Status is the function "status": whether a service runs, or a dict of those
 // whose names a pattern matches. An argument sig asks for a process instead.
 func Status(ctx context.Context, c *fun.Call, all Lister, probe Prober) (fun.Result, error) {
-	if sig := c.Str("sig"); sig != "" {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.pid", fun.Args{Pos: []value.Value{sig}})
+	return fun.ExecFunc(func(ctx context.Context, c *fun.Call, a *StatusArgs) (fun.Result, error) {
+		return a.Status(ctx, c, all, probe)
+	}).Exec(ctx, c)
+}
+
+// Status is the function [Status] where the arguments are at hand.
+func (a *StatusArgs) Status(ctx context.Context, c *fun.Call, all Lister, probe Prober) (fun.Result, error) {
+	if a.Sig != "" {
+		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.pid", fun.Args{Pos: []value.Value{a.Sig}})
 		return fun.Result{Value: value.Truth(res.Value)}, err
 	}
-	name := c.Str("name")
+	name := a.Name
 	if !HasGlob(name) {
 		ok, err := probe(ctx, c, name)
 		return fun.Result{Value: ok}, err

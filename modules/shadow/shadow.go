@@ -290,70 +290,70 @@ func setPassword(ctx context.Context, c *fun.Call, args *setPasswordArgs) (fun.R
 	return a.done(a.SetPassword(ctx, name, args.Password))
 }
 
-// setAge sets the limit of a user's password that is the argument of that name.
-func setAge(ctx context.Context, c *fun.Call, arg string) (fun.Result, error) {
-	a := of(c, c.Str("root"))
-	return a.done(a.SetAge(ctx, c.Str("name"), arg, c.Value(arg)))
+// setAge sets a limit of a user's password: limit is the name of its argument.
+func setAge(ctx context.Context, c *fun.Call, root, name, limit string, v value.Value) (fun.Result, error) {
+	a := of(c, root)
+	return a.done(a.SetAge(ctx, name, limit, v))
 }
 
 type setDateArgs struct {
 	nameArg
-	_ value.Value `arg:"date,required,str|int" unit:"days since 1970-01-01, or a date" doc:"the date"`
+	Date value.Value `arg:"date,required,str|int" unit:"days since 1970-01-01, or a date" doc:"the date"`
 	rootArg
 }
 
-func setDate(ctx context.Context, c *fun.Call, _ *setDateArgs) (fun.Result, error) {
-	return setAge(ctx, c, "date")
+func setDate(ctx context.Context, c *fun.Call, a *setDateArgs) (fun.Result, error) {
+	return setAge(ctx, c, a.Root, a.Name, "date", a.Date)
 }
 
 type setExpireArgs struct {
 	nameArg
-	_ value.Value `arg:"expire,required,str|int" unit:"days since 1970-01-01, or a date" doc:"the date"`
+	Expire value.Value `arg:"expire,required,str|int" unit:"days since 1970-01-01, or a date" doc:"the date"`
 	rootArg
 }
 
-func setExpire(ctx context.Context, c *fun.Call, _ *setExpireArgs) (fun.Result, error) {
-	return setAge(ctx, c, "expire")
+func setExpire(ctx context.Context, c *fun.Call, a *setExpireArgs) (fun.Result, error) {
+	return setAge(ctx, c, a.Root, a.Name, "expire", a.Expire)
 }
 
 type setInactDaysArgs struct {
 	nameArg
-	_ int64 `arg:"inactdays,required" unit:"days" doc:"how long"`
+	Inactdays int64 `arg:"inactdays,required" unit:"days" doc:"how long"`
 	rootArg
 }
 
-func setInactDays(ctx context.Context, c *fun.Call, _ *setInactDaysArgs) (fun.Result, error) {
-	return setAge(ctx, c, "inactdays")
+func setInactDays(ctx context.Context, c *fun.Call, a *setInactDaysArgs) (fun.Result, error) {
+	return setAge(ctx, c, a.Root, a.Name, "inactdays", a.Inactdays)
 }
 
 type setMaxDaysArgs struct {
 	nameArg
-	_ int64 `arg:"maxdays,required" unit:"days" doc:"the maximum age"`
+	Maxdays int64 `arg:"maxdays,required" unit:"days" doc:"the maximum age"`
 	rootArg
 }
 
-func setMaxDays(ctx context.Context, c *fun.Call, _ *setMaxDaysArgs) (fun.Result, error) {
-	return setAge(ctx, c, "maxdays")
+func setMaxDays(ctx context.Context, c *fun.Call, a *setMaxDaysArgs) (fun.Result, error) {
+	return setAge(ctx, c, a.Root, a.Name, "maxdays", a.Maxdays)
 }
 
 type setMinDaysArgs struct {
 	nameArg
-	_ int64 `arg:"mindays,required" unit:"days" doc:"the minimum time"`
+	Mindays int64 `arg:"mindays,required" unit:"days" doc:"the minimum time"`
 	rootArg
 }
 
-func setMinDays(ctx context.Context, c *fun.Call, _ *setMinDaysArgs) (fun.Result, error) {
-	return setAge(ctx, c, "mindays")
+func setMinDays(ctx context.Context, c *fun.Call, a *setMinDaysArgs) (fun.Result, error) {
+	return setAge(ctx, c, a.Root, a.Name, "mindays", a.Mindays)
 }
 
 type setWarnDaysArgs struct {
 	nameArg
-	_ int64 `arg:"warndays,required" unit:"days" doc:"how long"`
+	Warndays int64 `arg:"warndays,required" unit:"days" doc:"how long"`
 	rootArg
 }
 
-func setWarnDays(ctx context.Context, c *fun.Call, _ *setWarnDaysArgs) (fun.Result, error) {
-	return setAge(ctx, c, "warndays")
+func setWarnDays(ctx context.Context, c *fun.Call, a *setWarnDaysArgs) (fun.Result, error) {
+	return setAge(ctx, c, a.Root, a.Name, "warndays", a.Warndays)
 }
 
 // change does something to a password and returns whether it took effect; nothing is done

@@ -37,10 +37,10 @@ func banner(_ context.Context, c *fun.Call, a *bannerArgs) (fun.Result, error) {
 	}
 	width, comment, border := int(w), a.Commentchar, a.Borderchar
 	title, text := bannerTitle, bannerText
-	if !!a.Title.Given {
+	if a.Title.Given {
 		title = a.Title.V
 	}
-	if !!a.Text.Given {
+	if a.Text.Given {
 		text = a.Text.V
 	}
 	left, right := strings.TrimRight(comment, " \t\n"), strings.TrimSpace(comment)
@@ -55,7 +55,7 @@ func banner(_ context.Context, c *fun.Call, a *bannerArgs) (fun.Result, error) {
 	edge := comment + repeat(border, width-utf8.RuneCountInString(left)-utf8.RuneCountInString(right)) + right
 	spacer := comment + repeat(" ", width-2*utf8.RuneCountInString(comment)) + comment
 	var lines []string
-	if !!a.Blockstart.Given {
+	if a.Blockstart.Given {
 		lines = append(lines, a.Blockstart.V)
 	}
 	lines = append(lines, edge, spacer)
@@ -67,7 +67,7 @@ func banner(_ context.Context, c *fun.Call, a *bannerArgs) (fun.Result, error) {
 		lines = append(lines, gutterL+l+repeat(" ", inner-utf8.RuneCountInString(l))+gutterR)
 	}
 	lines = append(lines, edge)
-	if !!a.Blockend.Given {
+	if a.Blockend.Given {
 		lines = append(lines, a.Blockend.V)
 	}
 	s := strings.Join(lines, "\n")

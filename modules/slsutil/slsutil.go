@@ -53,10 +53,10 @@ type mergeArgs struct {
 }
 
 func merge(_ context.Context, c *fun.Call, a *mergeArgs) (fun.Result, error) {
-	return mergeTwo(c, a.MergeLists, a.Renderer, a.Strategy, a.ObjA, a.ObjB)
+	return mergeTwo(a.MergeLists, a.Renderer, a.Strategy, a.ObjA, a.ObjB)
 }
 
-func mergeTwo(c *fun.Call, mergeLists bool, argRenderer string, strategy string, x, y value.Value) (fun.Result, error) {
+func mergeTwo(mergeLists bool, argRenderer string, strategy string, x, y value.Value) (fun.Result, error) {
 	a, b, err := mappings(x, y)
 	if err != nil {
 		return fun.Result{}, err
@@ -73,7 +73,7 @@ type mergeAllArgs struct {
 func mergeAll(_ context.Context, c *fun.Call, a *mergeAllArgs) (fun.Result, error) {
 	var ret value.Value = value.NewMap(0)
 	for _, x := range a.Lst {
-		r, err := mergeTwo(c, a.MergeLists, a.Renderer, a.Strategy, ret, x)
+		r, err := mergeTwo(a.MergeLists, a.Renderer, a.Strategy, ret, x)
 		if err != nil {
 			return r, err
 		}
@@ -201,8 +201,8 @@ func renderer(ctx context.Context, c *fun.Call, a *rendererArgs) (fun.Result, er
 	case file && text:
 		return fun.Result{}, fun.Errorf("Must not pass both path and string")
 	}
-	in := render.Input{Path: ":string:", SaltEnv: a.Rest.Map.Str("saltenv"), SLS: a.Rest.Map.Str("sls"), Pipeline: a.DefaultRenderer, Vars: value.NewMap(a.Rest.Map.Len())}
-	for k, v := range a.Rest.Map.All() {
+	in := render.Input{Path: ":string:", SaltEnv: a.Rest.Str("saltenv"), SLS: a.Rest.Str("sls"), Pipeline: a.DefaultRenderer, Vars: value.NewMap(a.Rest.Len())}
+	for k, v := range a.Rest.All() {
 		if name, _ := k.(string); name == "context" {
 			if m, ok := v.(value.Mapping); ok {
 				in.Vars.Update(m)

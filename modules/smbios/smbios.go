@@ -94,7 +94,7 @@ type recordsArgs struct {
 
 func records(ctx context.Context, c *fun.Call, a *recordsArgs) (fun.Result, error) {
 	var args []string
-	if !!a.RecType.Given {
+	if a.RecType.Given {
 		args = []string{"-t", a.RecType.V}
 	}
 	text, err := ask(ctx, c, args...)

@@ -21,7 +21,7 @@ var (
 	}
 )
 
-func diskstats(_ context.Context, c *fun.Call) (fun.Result, error) {
+func diskstats(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/diskstats")
 	if err != nil {
 		return fun.Result{}, err
@@ -40,7 +40,7 @@ func diskstats(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func netdev(_ context.Context, c *fun.Call) (fun.Result, error) {
+func netdev(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/net/dev")
 	if err != nil {
 		return fun.Result{}, err
@@ -63,7 +63,7 @@ func netdev(_ context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // netstats reads pairs of lines, one of names and one of numbers.
-func netstats(_ context.Context, c *fun.Call) (fun.Result, error) {
+func netstats(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/net/netstat")
 	if err != nil {
 		return fun.Result{}, err
@@ -90,12 +90,14 @@ func allStatus(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, err
 	m := value.NewMap(12)
 	for _, f := range []struct {
 		name string
-		fn   fun.ExecFn
+		fn   func(context.Context, *fun.Call, *fun.NoArgs) (fun.Result, error)
 	}{
 		{"cpuinfo", cpuinfo},
 		{"cpustats", cpustats},
 		{"diskstats", diskstats},
-		{"diskusage", diskusage},
+		{"diskusage", func(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+			return diskusage(ctx, c, &diskusageArgs{})
+		}},
 		{"loadavg", loadavg},
 		{"meminfo", meminfo},
 		{"netdev", netdev},
@@ -104,7 +106,7 @@ func allStatus(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, err
 		{"vmstats", vmstats},
 		{"w", who},
 	} {
-		if res, err := f.fn(ctx, c); err == nil {
+		if res, err := f.fn(ctx, c, &fun.NoArgs{}); err == nil {
 			m.Set(f.name, res.Value)
 		}
 	}

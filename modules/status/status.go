@@ -57,7 +57,7 @@ func fields(text string, each func([]string)) {
 	}
 }
 
-func uptime(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func uptime(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/uptime")
 	if err != nil {
 		return fun.Result{}, err
@@ -86,7 +86,7 @@ func uptime(ctx context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func loadavg(_ context.Context, c *fun.Call) (fun.Result, error) {
+func loadavg(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/loadavg")
 	if err != nil {
 		return fun.Result{}, err
@@ -103,7 +103,7 @@ func loadavg(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func cpustats(_ context.Context, c *fun.Call) (fun.Result, error) {
+func cpustats(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/stat")
 	if err != nil {
 		return fun.Result{}, err
@@ -132,7 +132,7 @@ func cpustats(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func meminfo(_ context.Context, c *fun.Call) (fun.Result, error) {
+func meminfo(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/meminfo")
 	if err != nil {
 		return fun.Result{}, err
@@ -148,7 +148,7 @@ func meminfo(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func cpuinfo(_ context.Context, c *fun.Call) (fun.Result, error) {
+func cpuinfo(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/cpuinfo")
 	if err != nil {
 		return fun.Result{}, err
@@ -169,7 +169,7 @@ func cpuinfo(_ context.Context, c *fun.Call) (fun.Result, error) {
 	return fun.Value(m)
 }
 
-func vmstats(_ context.Context, c *fun.Call) (fun.Result, error) {
+func vmstats(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	text, err := proc(c, "/proc/vmstat")
 	if err != nil {
 		return fun.Result{}, err
@@ -192,16 +192,18 @@ func nproc(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	return fun.Value(v)
 }
 
-func diskusage(_ context.Context, c *fun.Call) (fun.Result, error) {
+type diskusageArgs struct{ More fun.Varargs }
+
+func diskusage(_ context.Context, c *fun.Call, a *diskusageArgs) (fun.Result, error) {
 	var paths, types []string
-	for _, v := range c.Pos {
+	for _, v := range a.More {
 		if s := value.Str(v); strings.HasPrefix(s, "/") {
 			paths = append(paths, s)
 		} else {
 			types = append(types, s)
 		}
 	}
-	if len(c.Pos) == 0 {
+	if len(a.More) == 0 {
 		types = []string{"*"}
 	}
 	if len(types) > 0 {
@@ -219,7 +221,7 @@ func diskusage(_ context.Context, c *fun.Call) (fun.Result, error) {
 	for _, p := range paths {
 		st, err := c.Env.Host.Statfs(p)
 		if err != nil {
-			if slices.ContainsFunc(c.Pos, func(v value.Value) bool { return value.Equal(v, p) }) {
+			if slices.ContainsFunc(a.More, func(v value.Value) bool { return value.Equal(v, p) }) {
 				return fun.Result{}, fun.Errorf("%v", err)
 			}
 			continue // a mount that this user may not see into
@@ -299,7 +301,7 @@ func pid(ctx context.Context, c *fun.Call, a *pidArgs) (fun.Result, error) {
 	return fun.Value(strings.Join(ids, "\n"))
 }
 
-func who(ctx context.Context, c *fun.Call) (fun.Result, error) {
+func who(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	lines, err := output(ctx, c, "w", "-fh")
 	if err != nil {
 		return fun.Result{}, err

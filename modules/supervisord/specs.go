@@ -19,24 +19,10 @@ type someArg struct {
 
 // CtlArgs say how supervisorctl is called.
 type CtlArgs struct {
-	userArg
-	confArg
-	binArg
-}
-
-type userArg struct {
-	_ fun.Arguments
-	_ string `arg:"user" doc:"user that runs supervisorctl; default: the current one"`
-}
-
-type confArg struct {
-	_ fun.Arguments
-	_ string `arg:"conf_file,path" doc:"configuration file of supervisord"`
-}
-
-type binArg struct {
-	_ fun.Arguments
-	_ string `arg:"bin_env,path" doc:"path of supervisorctl, or of the virtualenv that has it"`
+	_        fun.Arguments
+	User     string `arg:"user" doc:"user that runs supervisorctl; default: the current one"`
+	ConfFile string `arg:"conf_file,path" doc:"configuration file of supervisord"`
+	BinEnv   string `arg:"bin_env,path" doc:"path of supervisorctl, or of the virtualenv that has it"`
 }
 
 // specs are the functions, alphabetically.

@@ -26,9 +26,9 @@ type Ctl struct {
 	BinEnv   string // path of supervisorctl, or of its virtualenv
 }
 
-// CtlOf returns the Ctl that the arguments of a call describe.
-func CtlOf(c *fun.Call) *Ctl {
-	return &Ctl{Env: c.Env, User: c.Str("user"), ConfFile: c.Str("conf_file"), BinEnv: c.Str("bin_env")}
+// Ctl returns the Ctl that the arguments describe.
+func (a *CtlArgs) Ctl(e *fun.Env) *Ctl {
+	return &Ctl{Env: e, User: a.User, ConfFile: a.ConfFile, BinEnv: a.BinEnv}
 }
 
 // binary returns the path of supervisorctl.
@@ -182,7 +182,7 @@ type addArgs struct {
 }
 
 func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
-	return said(CtlOf(c).Add(ctx, a.Name))
+	return said(a.Ctl(c.Env).Add(ctx, a.Name))
 }
 
 type customArgs struct {
@@ -191,15 +191,15 @@ type customArgs struct {
 }
 
 func custom(ctx context.Context, c *fun.Call, a *customArgs) (fun.Result, error) {
-	return said(CtlOf(c).run(ctx, a.Command, ""))
+	return said(a.Ctl(c.Env).run(ctx, a.Command, ""))
 }
 
 func remove(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
-	return said(CtlOf(c).run(ctx, "remove", bare(a.Name)))
+	return said(a.Ctl(c.Env).run(ctx, "remove", bare(a.Name)))
 }
 
-func reread(ctx context.Context, c *fun.Call, _ *CtlArgs) (fun.Result, error) {
-	return said(CtlOf(c).Reread(ctx))
+func reread(ctx context.Context, c *fun.Call, a *CtlArgs) (fun.Result, error) {
+	return said(a.Ctl(c.Env).Reread(ctx))
 }
 
 // restartArgs are the arguments of restart, start and stop.
@@ -209,26 +209,24 @@ type restartArgs struct {
 }
 
 func restart(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
-	return said(CtlOf(c).Restart(ctx, a.Name))
+	return said(a.Ctl(c.Env).Restart(ctx, a.Name))
 }
 
 func start(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
-	return said(CtlOf(c).Start(ctx, a.Name))
+	return said(a.Ctl(c.Env).Start(ctx, a.Name))
 }
 
 func stop(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
-	return said(CtlOf(c).Stop(ctx, a.Name))
+	return said(a.Ctl(c.Env).Stop(ctx, a.Name))
 }
 
 type updateArgs struct {
-	userArg
-	confArg
-	binArg
+	CtlArgs
 	Name string `arg:"name" doc:"only this group"`
 }
 
 func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
-	return said(CtlOf(c).Update(ctx, a.Name))
+	return said(a.Ctl(c.Env).Update(ctx, a.Name))
 }
 
 // statusArgs are the arguments of status and statusRaw.
@@ -238,7 +236,7 @@ type statusArgs struct {
 }
 
 func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
-	all, err := CtlOf(c).Status(ctx, a.Name)
+	all, err := a.Ctl(c.Env).Status(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -250,7 +248,7 @@ func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error)
 }
 
 func statusRaw(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
-	return said(CtlOf(c).run(ctx, "status", a.Name))
+	return said(a.Ctl(c.Env).run(ctx, "status", a.Name))
 }
 
 type statusBoolArgs struct {
@@ -261,7 +259,7 @@ type statusBoolArgs struct {
 
 // statusBool reports whether a process is there, in a state where one is named.
 func statusBool(ctx context.Context, c *fun.Call, a *statusBoolArgs) (fun.Result, error) {
-	all, err := CtlOf(c).Status(ctx, a.Name)
+	all, err := a.Ctl(c.Env).Status(ctx, a.Name)
 	if err != nil {
 		return fun.Result{}, err
 	}

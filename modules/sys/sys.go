@@ -45,24 +45,18 @@ func chosen(t *fun.Table, k fun.Kind, patterns []value.Value) []string {
 	return out
 }
 
-// modWatch is the row that state modules have for mod_watch.
-var modWatch = fun.Spec{
-	Name: "mod_watch", Doc: "Run in place of a state whose watch requisite changed.", VarKw: true,
-	Args: []fun.Arg{{Name: "name", Required: true}, {Name: "sfun"}},
-}
-
-// specOf returns the row of a function that chosen returned.
+// specOf returns the row of a function that chosen returned. State modules have one for
+// mod_watch, too.
 func specOf(t *fun.Table, k fun.Kind, name string) *fun.Spec {
 	if _, spec, ok := t.Lookup(k, name); ok {
 		return spec
 	}
 	module, _, _ := strings.Cut(name, ".")
-	spec := modWatch
-	spec.Args = slices.Clone(spec.Args)
-	for _, arg := range watchArgs(module) {
-		spec.Args = append(spec.Args, fun.Arg{Name: arg})
+	spec := &fun.Spec{Name: "mod_watch", Doc: "Run in place of a state whose watch requisite changed.", VarKw: true}
+	for _, arg := range append([]string{"name", "sfun"}, watchArgs(module)...) {
+		spec.Args = append(spec.Args, fun.Arg{Name: arg, Required: arg == "name"})
 	}
-	return &spec
+	return spec
 }
 
 // watchArgs returns the further arguments of mod_watch: those of the states that it
@@ -79,15 +73,15 @@ func watchArgs(module string) []string {
 	return nil
 }
 
-func functionsOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
-	return fun.Value(value.Strings(chosen(c.Env.Table, k, c.Pos)...))
+func functionsOf(c *fun.Call, patterns fun.Varargs, k fun.Kind) (fun.Result, error) {
+	return fun.Value(value.Strings(chosen(c.Env.Table, k, patterns)...))
 }
 
-func modulesOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
+func modulesOf(c *fun.Call, patterns fun.Varargs, k fun.Kind) (fun.Result, error) {
 	l := value.NewList()
 	for _, n := range c.Env.Table.Modules(k) {
-		ok := len(c.Pos) == 0
-		for _, p := range c.Pos {
+		ok := len(patterns) == 0
+		for _, p := range patterns {
 			ok = ok || value.Fnmatch(value.Str(p), n)
 		}
 		if ok {
@@ -97,9 +91,9 @@ func modulesOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 	return fun.Value(l)
 }
 
-func docOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
+func docOf(c *fun.Call, patterns fun.Varargs, k fun.Kind) (fun.Result, error) {
 	m := value.NewMap(16)
-	for _, n := range chosen(c.Env.Table, k, c.Pos) {
+	for _, n := range chosen(c.Env.Table, k, patterns) {
 		m.Set(n, specOf(c.Env.Table, k, n).Doc)
 	}
 	return fun.Value(m)
@@ -108,9 +102,9 @@ func docOf(c *fun.Call, k fun.Kind) (fun.Result, error) {
 // argspecOf returns Salt's shape: args, defaults of the last of them, varargs,
 // kwargs. Salt: salt/utils/args.py argspec_report.
 func argspecOf(c *fun.Call, given *argspecArgs, k fun.Kind) (fun.Result, error) {
-	patterns := c.Pos
+	patterns := given.More
 	if name := given.Module; name != "" {
-		patterns = append([]value.Value{name}, patterns...)
+		patterns = append(fun.Varargs{name}, patterns...)
 	}
 	m := value.NewMap(16)
 	for _, n := range chosen(c.Env.Table, k, patterns) {
@@ -139,20 +133,20 @@ func argspecOf(c *fun.Call, given *argspecArgs, k fun.Kind) (fun.Result, error) 
 
 // functionsArgs are the arguments of functions, runnerFunctions and stateFunctions.
 type functionsArgs struct {
-	_ fun.Varargs
-	_ fun.Kwargs
+	More fun.Varargs
+	_    fun.Kwargs
 }
 
-func functions(_ context.Context, c *fun.Call, _ *functionsArgs) (fun.Result, error) {
-	return functionsOf(c, fun.Exec)
+func functions(_ context.Context, c *fun.Call, a *functionsArgs) (fun.Result, error) {
+	return functionsOf(c, a.More, fun.Exec)
 }
 
-func runnerFunctions(_ context.Context, c *fun.Call, _ *functionsArgs) (fun.Result, error) {
-	return functionsOf(c, fun.Runner)
+func runnerFunctions(_ context.Context, c *fun.Call, a *functionsArgs) (fun.Result, error) {
+	return functionsOf(c, a.More, fun.Runner)
 }
 
-func stateFunctions(_ context.Context, c *fun.Call, _ *functionsArgs) (fun.Result, error) {
-	return functionsOf(c, fun.State)
+func stateFunctions(_ context.Context, c *fun.Call, a *functionsArgs) (fun.Result, error) {
+	return functionsOf(c, a.More, fun.State)
 }
 
 // modulesArgs are the arguments of modules, runners, stateModules, doc, runnerDoc, stateDoc and listRenderers.
@@ -160,34 +154,34 @@ type modulesArgs struct {
 	More fun.Varargs
 }
 
-func modules(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
-	return modulesOf(c, fun.Exec)
+func modules(_ context.Context, c *fun.Call, a *modulesArgs) (fun.Result, error) {
+	return modulesOf(c, a.More, fun.Exec)
 }
 
-func runners(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
-	return modulesOf(c, fun.Runner)
+func runners(_ context.Context, c *fun.Call, a *modulesArgs) (fun.Result, error) {
+	return modulesOf(c, a.More, fun.Runner)
 }
 
-func stateModules(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
-	return modulesOf(c, fun.State)
+func stateModules(_ context.Context, c *fun.Call, a *modulesArgs) (fun.Result, error) {
+	return modulesOf(c, a.More, fun.State)
 }
 
-func doc(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
-	return docOf(c, fun.Exec)
+func doc(_ context.Context, c *fun.Call, a *modulesArgs) (fun.Result, error) {
+	return docOf(c, a.More, fun.Exec)
 }
 
-func runnerDoc(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
-	return docOf(c, fun.Runner)
+func runnerDoc(_ context.Context, c *fun.Call, a *modulesArgs) (fun.Result, error) {
+	return docOf(c, a.More, fun.Runner)
 }
 
-func stateDoc(_ context.Context, c *fun.Call, _ *modulesArgs) (fun.Result, error) {
-	return docOf(c, fun.State)
+func stateDoc(_ context.Context, c *fun.Call, a *modulesArgs) (fun.Result, error) {
+	return docOf(c, a.More, fun.State)
 }
 
 // argspecArgs are the arguments of argspec, runnerArgspec and stateArgspec.
 type argspecArgs struct {
 	moduleArgs
-	_ fun.Varargs
+	More fun.Varargs
 }
 
 func argspec(_ context.Context, c *fun.Call, a *argspecArgs) (fun.Result, error) {

@@ -103,23 +103,20 @@ func setDate(ctx context.Context, c *fun.Call, a *setDateArgs) (fun.Result, erro
 }
 
 type setDateTimeArgs struct {
-	_ int64 `arg:"years" doc:"the year, four digits; default: unchanged"`
-	_ int64 `arg:"months" doc:"1 to 12; default: unchanged"`
-	_ int64 `arg:"days" doc:"1 to 31; default: unchanged"`
-	_ int64 `arg:"hours" doc:"0 to 23; default: unchanged"`
-	_ int64 `arg:"minutes" doc:"0 to 59; default: unchanged"`
-	_ int64 `arg:"seconds" doc:"0 to 59; default: unchanged"`
+	Years   fun.Opt[int64] `arg:"years" doc:"the year, four digits; default: unchanged"`
+	Months  fun.Opt[int64] `arg:"months" doc:"1 to 12; default: unchanged"`
+	Days    fun.Opt[int64] `arg:"days" doc:"1 to 31; default: unchanged"`
+	Hours   fun.Opt[int64] `arg:"hours" doc:"0 to 23; default: unchanged"`
+	Minutes fun.Opt[int64] `arg:"minutes" doc:"0 to 59; default: unchanged"`
+	Seconds fun.Opt[int64] `arg:"seconds" doc:"0 to 59; default: unchanged"`
 	offsetArg
 }
 
 func setDateTime(ctx context.Context, c *fun.Call, a *setDateTimeArgs) (fun.Result, error) {
 	return set(ctx, c, &a.offsetArg, func(at *parts) {
-		for name, p := range map[string]*int{
-			"years": &at.year, "months": &at.month, "days": &at.day, "hours": &at.hour, "minutes": &at.min, "seconds": &at.sec,
-		} {
-			if !c.IsNone(name) {
-				*p = int(c.Int(name))
-			}
+		*at = parts{
+			int(a.Years.Or(int64(at.year))), int(a.Months.Or(int64(at.month))), int(a.Days.Or(int64(at.day))),
+			int(a.Hours.Or(int64(at.hour))), int(a.Minutes.Or(int64(at.min))), int(a.Seconds.Or(int64(at.sec))),
 		}
 	})
 }
@@ -142,7 +139,7 @@ func set(ctx context.Context, c *fun.Call, a *offsetArg, change func(*parts)) (f
 		return fun.Result{}, &fun.InvocationError{Msg: fmt.Sprintf("%d-%d-%d %d:%d:%d is not a date and time", at.year, at.month, at.day, at.hour, at.min, at.sec)}
 	}
 	argv := []string{"date"}
-	if !!a.UtcOffset.Given {
+	if a.UtcOffset.Given {
 		d, argv = d.UTC(), append(argv, "-u")
 	}
 	out, err := run(ctx, c, append(argv, pyformat.Strftime(d, "%m%d%H%M%Y.%S"))...)

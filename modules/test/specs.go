@@ -7,7 +7,7 @@ import (
 
 type hashArgs struct {
 	_        fun.Arguments
-	_        value.Value `arg:"size,int|float" default:"9999999999" doc:"the largest number"`
+	Size     value.Value `arg:"size,int|float" default:"9999999999" doc:"the largest number"`
 	HashType string      `arg:"hash_type" doc:"md5, sha1, sha224, sha256, sha384 or sha512; default: the option hash_type"`
 }
 

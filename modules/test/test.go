@@ -81,11 +81,11 @@ func argRepr(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
 
 func argType(_ context.Context, c *fun.Call, a *argArgs) (fun.Result, error) {
 	class := func(v value.Value) string { return "<class '" + value.TypeName(v) + "'>" }
-	args, kwargs := value.NewList(), value.NewMap(a.Rest.Map.Len())
+	args, kwargs := value.NewList(), value.NewMap(a.Rest.Len())
 	for _, v := range a.More {
 		args.Append(class(v))
 	}
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		kwargs.Set(k, class(v))
 	}
 	return fun.Value(value.MapOf("args", args, "kwargs", kwargs))
@@ -208,8 +208,8 @@ func isException(name string) bool {
 }
 
 // integer is Python's int() of an argument.
-func integer(c *fun.Call, name string) (*big.Int, error) {
-	v, err := value.ToInt(c.Value(name))
+func integer(arg value.Value) (*big.Int, error) {
+	v, err := value.ToInt(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -221,13 +221,13 @@ func integer(c *fun.Call, name string) (*big.Int, error) {
 const maxWork = 1_000_000
 
 type fibArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"num,required" doc:"which one, from 0"`
+	_   fun.Arguments
+	Num value.Value `arg:"num,required" doc:"which one, from 0"`
 }
 
 // fib returns the num-th Fibonacci number and the seconds it took.
-func fib(ctx context.Context, c *fun.Call, _ *fibArgs) (fun.Result, error) {
-	n, err := integer(c, "num")
+func fib(ctx context.Context, c *fun.Call, args *fibArgs) (fun.Result, error) {
+	n, err := integer(args.Num)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -251,15 +251,15 @@ func fib(ctx context.Context, c *fun.Call, _ *fibArgs) (fun.Result, error) {
 func seconds(c *fun.Call, start time.Time) float64 { return c.Env.Host.Now().Sub(start).Seconds() }
 
 type collatzArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"start,required" doc:"the first number, at least 1"`
+	_     fun.Arguments
+	Start value.Value `arg:"start,required" doc:"the first number, at least 1"`
 }
 
 // collatz returns the Collatz sequence from start down to, and without, 1, and
 // the seconds it took. As in Salt, a number that was halved is a float, and so
 // are those after it.
-func collatz(ctx context.Context, c *fun.Call, _ *collatzArgs) (fun.Result, error) {
-	n, err := integer(c, "start")
+func collatz(ctx context.Context, c *fun.Call, a *collatzArgs) (fun.Result, error) {
+	n, err := integer(a.Start)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -314,7 +314,7 @@ func moduleReport(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, er
 
 // randomHash returns the hex digest of a random number from 0 to size.
 func randomHash(_ context.Context, c *fun.Call, a *hashArgs) (fun.Result, error) {
-	size, err := integer(c, "size")
+	size, err := integer(a.Size)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -336,12 +336,12 @@ func randomHash(_ context.Context, c *fun.Call, a *hashArgs) (fun.Result, error)
 }
 
 type retcodeArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"code,int|float" default:"42" doc:"the code"`
+	_    fun.Arguments
+	Code value.Value `arg:"code,int|float" default:"42" doc:"the code"`
 }
 
-func retcode(_ context.Context, c *fun.Call, _ *retcodeArgs) (fun.Result, error) {
-	n, err := integer(c, "code")
+func retcode(_ context.Context, c *fun.Call, a *retcodeArgs) (fun.Result, error) {
+	n, err := integer(a.Code)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -352,12 +352,12 @@ func retcode(_ context.Context, c *fun.Call, _ *retcodeArgs) (fun.Result, error)
 const maxSleep = int64(1<<63-1) / int64(time.Second)
 
 type sleepArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"length,required,int|float" unit:"s" doc:"how long"`
+	_      fun.Arguments
+	Length value.Value `arg:"length,required,int|float" unit:"s" doc:"how long"`
 }
 
-func sleep(ctx context.Context, c *fun.Call, _ *sleepArgs) (fun.Result, error) {
-	n, err := integer(c, "length")
+func sleep(ctx context.Context, c *fun.Call, a *sleepArgs) (fun.Result, error) {
+	n, err := integer(a.Length)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -379,13 +379,13 @@ func nap(ctx context.Context, c *fun.Call, n *big.Int) (fun.Result, error) {
 }
 
 type randSleepArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"max,int|float" default:"60" unit:"s" doc:"the longest time"`
+	_   fun.Arguments
+	Max value.Value `arg:"max,int|float" default:"60" unit:"s" doc:"the longest time"`
 }
 
 // randSleep sleeps a random whole number of seconds up to max.
-func randSleep(ctx context.Context, c *fun.Call, _ *randSleepArgs) (fun.Result, error) {
-	n, err := integer(c, "max")
+func randSleep(ctx context.Context, c *fun.Call, a *randSleepArgs) (fun.Result, error) {
+	n, err := integer(a.Max)
 	if err != nil {
 		return fun.Result{}, err
 	}

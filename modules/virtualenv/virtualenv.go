@@ -43,8 +43,7 @@ type Want struct {
 	SaltEnv         string
 }
 
-// WantOf reads a Want from the arguments that virtualenv.create and
-// virtualenv.managed share.
+// WantOf reads a Want from the arguments of virtualenv.managed.
 func WantOf(c *fun.Call, path string) Want {
 	return Want{
 		Path: path, Bin: c.Str("venv_bin"), SystemSite: c.Bool("system_site_packages"), Distribute: c.Bool("distribute"), Clear: c.Bool("clear"),
@@ -248,29 +247,31 @@ func (w Want) installPip(ctx context.Context, e *fun.Env) (cmd.Out, error) {
 }
 
 type createArgs struct {
-	Path     string      `arg:"path,required,path" doc:"directory of the environment"`
-	_        string      `arg:"venv_bin" doc:"virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"`
-	_        bool        `arg:"system_site_packages" default:"False" doc:"let the environment see the packages of the system"`
-	_        bool        `arg:"distribute" default:"False" doc:"accepted; it is used by virtualenv before 1.10 only"`
-	_        bool        `arg:"clear" default:"False" doc:"delete what is in the environment first"`
-	_        string      `arg:"python" doc:"Python of the environment"`
-	_        value.Value `arg:"extra_search_dir,comma[str]" doc:"directories with wheels for virtualenv"`
-	_        bool        `arg:"never_download" doc:"virtualenv downloads nothing"`
-	_        string      `arg:"prompt" doc:"text that the shell shows before its prompt"`
-	Pip      bool        `arg:"pip" default:"False" doc:"install pip where the environment has none"`
-	Symlinks value.Value `arg:"symlinks,bool" doc:"link the Python instead of copying it; python3 -m venv only"`
-	Upgrade  value.Value `arg:"upgrade,bool" doc:"update an environment after an update of Python; python3 -m venv only"`
-	_        string      `arg:"user" doc:"account that creates the environment"`
-	_        bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
-	Saltenv  string      `arg:"saltenv" default:"base" doc:"accepted for compatibility"`
+	Path               string      `arg:"path,required,path" doc:"directory of the environment"`
+	VenvBin            string      `arg:"venv_bin" doc:"virtualenv program, or python3 -m venv; default: virtualenv if available, else python3 -m venv"`
+	SystemSitePackages bool        `arg:"system_site_packages" default:"False" doc:"let the environment see the packages of the system"`
+	Distribute         bool        `arg:"distribute" default:"False" doc:"accepted; it is used by virtualenv before 1.10 only"`
+	Clear              bool        `arg:"clear" default:"False" doc:"delete what is in the environment first"`
+	Python             string      `arg:"python" doc:"Python of the environment"`
+	ExtraSearchDir     []string    `arg:"extra_search_dir,comma[str]" doc:"directories with wheels for virtualenv"`
+	NeverDownload      value.Value `arg:"never_download,bool" doc:"virtualenv downloads nothing"`
+	Prompt             string      `arg:"prompt" doc:"text that the shell shows before its prompt"`
+	Pip                bool        `arg:"pip" default:"False" doc:"install pip where the environment has none"`
+	Symlinks           value.Value `arg:"symlinks,bool" doc:"link the Python instead of copying it; python3 -m venv only"`
+	Upgrade            value.Value `arg:"upgrade,bool" doc:"update an environment after an update of Python; python3 -m venv only"`
+	User               string      `arg:"user" doc:"account that creates the environment"`
+	_                  bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while the program runs"`
+	Saltenv            string      `arg:"saltenv" default:"base" doc:"accepted for compatibility"`
 	fun.SystemPath
 	_ fun.Kwargs
 }
 
 func create(ctx context.Context, c *fun.Call, a *createArgs) (fun.Result, error) {
-	w := WantOf(c, a.Path)
-	w.Pip, w.Symlinks, w.Upgrade, w.SaltEnv = a.Pip, a.Symlinks, a.Upgrade, a.Saltenv
-	out, err := Create(ctx, c.Env, w)
+	out, err := Create(ctx, c.Env, Want{
+		Path: a.Path, Bin: a.VenvBin, SystemSite: a.SystemSitePackages, Distribute: a.Distribute, Clear: a.Clear,
+		Python: strings.TrimSpace(a.Python), ExtraSearchDirs: a.ExtraSearchDir, NeverDownload: a.NeverDownload,
+		Prompt: strings.TrimSpace(a.Prompt), Pip: a.Pip, Symlinks: a.Symlinks, Upgrade: a.Upgrade, User: a.User, SaltEnv: a.Saltenv,
+	})
 	if err != nil {
 		return fun.Result{}, err
 	}

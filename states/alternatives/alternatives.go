@@ -55,21 +55,20 @@ func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (val
 	return res.Value, err
 }
 
-// ret is a return with the arguments in it, as Salt's have them.
-func ret(c *fun.Call, result fun.Outcome, format string, a ...any) fun.Ret {
-	r := fun.Ret{Result: result, Comment: fmt.Sprintf(format, a...), Extra: value.NewMap(3), Order: []string{"name"}}
-	for _, name := range []string{"link", "path", "priority"} {
-		if c.Declares(name) {
-			r.Extra.Set(name, c.Value(name))
-			r.Order = append(r.Order, name)
-		}
+// A report makes the returns of a state: they have its arguments in them, as Salt's do.
+type report struct{ args *value.Map }
+
+func (r report) ret(result fun.Outcome, format string, a ...any) fun.Ret {
+	ret := fun.Ret{Result: result, Comment: fmt.Sprintf(format, a...), Extra: r.args.Copy(), Order: []string{"name"}}
+	for k := range r.args.All() {
+		ret.Order = append(ret.Order, value.Str(k))
 	}
-	r.Order = append(r.Order, "result", "changes", "comment")
-	return r
+	ret.Order = append(ret.Order, "result", "changes", "comment")
+	return ret
 }
 
 // fail is the return for an error of an execution function.
-func fail(c *fun.Call, err error) fun.Ret { return ret(c, fun.Failed, "%v", err) }
+func (r report) fail(err error) fun.Ret { return r.ret(fun.Failed, "%v", err) }
 
 type installArgs struct {
 	nameArg
@@ -79,42 +78,43 @@ type installArgs struct {
 }
 
 func install(ctx context.Context, c *fun.Call, a *installArgs) fun.Ret {
+	r := report{value.MapOf("link", a.Link, "path", a.Path, "priority", a.Priority)}
 	name, link, path, priority := c.Name, a.Link, a.Path, a.Priority
 	has, there, err := alts.Registered(ctx, c.Env, name, path)
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	if there && has.Priority == priority {
-		return ret(c, fun.OK, "Alternative %s for %s is already registered", path, name)
+		return r.ret(fun.OK, "Alternative %s for %s is already registered", path, name)
 	}
 	if c.Test {
 		if _, err := c.Env.Host.Stat(path); err != nil && dryrun.Certain(c) {
-			return ret(c, fun.Failed, "Alternative for %s not installed: alternative path %s doesn't exist", name, path)
+			return r.ret(fun.Failed, "Alternative for %s not installed: alternative path %s doesn't exist", name, path)
 		}
-		return ret(c, fun.WouldChange, "Alternative will be set for %s to %s with priority %d", name, path, priority)
+		return r.ret(fun.WouldChange, "Alternative will be set for %s to %s with priority %d", name, path, priority)
 	}
 	out, err := call(ctx, c, "install", name, link, path, priority)
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	has, there, err = alts.Registered(ctx, c.Env, name, path)
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	if !there || has.Priority != priority {
-		return ret(c, fun.Failed, "Alternative for %s not installed: %s", name, value.Str(out))
+		return r.ret(fun.Failed, "Alternative for %s not installed: %s", name, value.Str(out))
 	}
 	now, err := call(ctx, c, "show_current", name)
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	text := "Alternative for %s set to path %s with priority %d"
 	if now != path {
 		text = "Alternative %[2]s for %[1]s registered with priority %[3]d and not set to default"
 	}
-	r := ret(c, fun.OK, text, name, path, priority)
-	r.Changes = value.MapOf("name", name, "link", link, "path", path, "priority", priority)
-	return r
+	done := r.ret(fun.OK, text, name, path, priority)
+	done.Changes = value.MapOf("name", name, "link", link, "path", path, "priority", priority)
+	return done
 }
 
 // removeArgs are the arguments of remove and set.
@@ -124,98 +124,101 @@ type removeArgs struct {
 }
 
 func remove(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
+	r := report{value.MapOf("path", a.Path)}
 	name, path := c.Name, a.Path
 	_, there, err := alts.Registered(ctx, c.Env, name, path)
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	if there && c.Test {
-		return ret(c, fun.WouldChange, "Alternative for %s will be removed", name)
+		return r.ret(fun.WouldChange, "Alternative for %s will be removed", name)
 	}
 	var out value.Value
 	if there {
 		if out, err = call(ctx, c, "remove", name, path); err != nil {
-			return fail(c, err)
+			return r.fail(err)
 		}
 		_, left, err := alts.Registered(ctx, c.Env, name, path)
 		if err != nil {
-			return fail(c, err)
+			return r.fail(err)
 		}
 		if left {
-			return ret(c, fun.Failed, "Alternative %s for %s not removed: %s", path, name, value.Str(out))
+			return r.ret(fun.Failed, "Alternative %s for %s not removed: %s", path, name, value.Str(out))
 		}
 	}
 	now, err := call(ctx, c, "show_current", name)
 	switch {
 	case err != nil:
-		return fail(c, err)
+		return r.fail(err)
 	case there && value.Truth(now):
-		r := ret(c, fun.OK, "Alternative for %s removed. Falling back to path %s", name, value.Str(now))
-		r.Changes = value.MapOf("path", now)
-		return r
+		done := r.ret(fun.OK, "Alternative for %s removed. Falling back to path %s", name, value.Str(now))
+		done.Changes = value.MapOf("path", now)
+		return done
 	case there:
-		return ret(c, fun.OK, "Alternative for %s removed", name)
+		return r.ret(fun.OK, "Alternative for %s removed", name)
 	case value.Truth(now):
-		return ret(c, fun.OK, "Alternative for %s is set to it's default path %s", name, value.Str(now))
+		return r.ret(fun.OK, "Alternative for %s is set to it's default path %s", name, value.Str(now))
 	}
-	return ret(c, fun.Failed, "Alternative for %s doesn't exist", name)
+	return r.ret(fun.Failed, "Alternative for %s doesn't exist", name)
 }
 
 func auto(ctx context.Context, c *fun.Call, _ *nameArg) fun.Ret {
+	r := report{value.NewMap(0)}
 	shown, err := call(ctx, c, "display", c.Name)
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	first, _, _ := strings.Cut(value.Str(shown), "\n")
 	known := strings.HasSuffix(first, " mode") || strings.HasSuffix(first, " mode.")
 	switch {
 	case strings.HasSuffix(strings.TrimSuffix(first, "."), " auto mode"), strings.HasSuffix(first, "status is auto."):
-		return ret(c, fun.OK, "%s already in auto mode", c.Name)
+		return r.ret(fun.OK, "%s already in auto mode", c.Name)
 	case !known && strings.Contains(first, "no alternatives for") && (!c.Test || dryrun.Certain(c)):
-		return ret(c, fun.Failed, "%s", first)
+		return r.ret(fun.Failed, "%s", first)
 	case c.Test:
-		return ret(c, fun.WouldChange, "%s will be put in auto mode", c.Name)
+		return r.ret(fun.WouldChange, "%s will be put in auto mode", c.Name)
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "alternatives.auto", fun.Args{Pos: []value.Value{c.Name}})
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	if res.Retcode != 0 {
-		return ret(c, fun.Failed, "%s", value.Str(res.Value))
+		return r.ret(fun.Failed, "%s", value.Str(res.Value))
 	}
-	r := ret(c, fun.OK, "")
-	r.Changes = value.MapOf("result", res.Value)
-	return r
+	done := r.ret(fun.OK, "")
+	done.Changes = value.MapOf("result", res.Value)
+	return done
 }
 
 func set(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
+	r := report{value.MapOf("path", a.Path)}
 	name, path := c.Name, a.Path
 	now, err := call(ctx, c, "show_current", name)
 	if err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	if now == path {
-		return ret(c, fun.OK, "Alternative for %s already set to %s", name, path)
+		return r.ret(fun.OK, "Alternative for %s already set to %s", name, path)
 	}
 	_, there, err := alts.Registered(ctx, c.Env, name, path)
 	switch {
 	case err != nil:
-		return fail(c, err)
+		return r.fail(err)
 	case !there && (!c.Test || dryrun.Certain(c)):
-		return ret(c, fun.Failed, "Alternative %s for %s doesn't exist", path, name)
+		return r.ret(fun.Failed, "Alternative %s for %s doesn't exist", path, name)
 	case c.Test:
-		return ret(c, fun.WouldChange, "Alternative for %s will be set to path %s", name, path)
+		return r.ret(fun.WouldChange, "Alternative for %s will be set to path %s", name, path)
 	}
 	if _, err := call(ctx, c, "set", name, path); err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	if now, err = call(ctx, c, "show_current", name); err != nil {
-		return fail(c, err)
+		return r.fail(err)
 	}
 	if now != path {
-		return ret(c, fun.Failed, "Alternative for %s not updated", name)
+		return r.ret(fun.Failed, "Alternative for %s not updated", name)
 	}
-	r := ret(c, fun.OK, "Alternative for %s set to path %s", name, path)
-	r.Changes = value.MapOf("path", now)
-	return r
+	done := r.ret(fun.OK, "Alternative for %s set to path %s", name, path)
+	done.Changes = value.MapOf("path", now)
+	return done
 }

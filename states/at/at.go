@@ -14,20 +14,20 @@ import (
 
 // States returns the rows of the state module "at".
 func States() fun.Module {
-	return fun.Module{Name: "at", Kind: fun.State, Doc: "Queue and remove jobs of at(1).", Avail: provided, Watch: watched, Specs: specs}
+	return fun.Module{Name: "at", Kind: fun.State, Doc: "Queue and remove jobs of at(1).", Avail: provided, Watch: fun.StateFunc(watched).State, Specs: specs}
 }
 
 func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "at") }
 
 // jobArgs describe a job.
 type jobArgs struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"the command, unless job gives it"`
-	_ string `arg:"timespec,required" doc:"when, as at(1) takes it: '9:09 11/09/26', 'now + 1 min', 'noon tomorrow'"`
-	_ string `arg:"tag" doc:"a name for the job: letters, digits and _"`
-	_ string `arg:"user" doc:"account that it runs as"`
-	_ string `arg:"job" doc:"the command"`
-	_ bool   `arg:"unique_tag" default:"False" doc:"queue nothing while a job with the tag waits"`
+	_         fun.Arguments
+	_         string      `arg:"name,required" doc:"the command, unless job gives it"`
+	Timespec  string      `arg:"timespec,required" doc:"when, as at(1) takes it: '9:09 11/09/26', 'now + 1 min', 'noon tomorrow'"`
+	Tag       value.Value `arg:"tag,str" doc:"a name for the job: letters, digits and _"`
+	User      string      `arg:"user" doc:"account that it runs as"`
+	Job       string      `arg:"job" doc:"the command"`
+	UniqueTag bool        `arg:"unique_tag" default:"False" doc:"queue nothing while a job with the tag waits"`
 }
 
 // specs are the functions, alphabetically.
@@ -37,8 +37,7 @@ var specs = []fun.Spec{
 		Doc: "Remove jobs: the one of a number, those that fit, or all.\n\nFurther arguments choose jobs: tag, runas, hour, minute, day, month, year.",
 	},
 	{
-		Name: "present", Doc: "Queue a job.", Src: "states/at.py present", State: present, Always: true,
-		Shared: [][]fun.Arg{fun.ArgsOf((*jobArgs)(nil))},
+		Name: "present", Doc: "Queue a job.", Src: "states/at.py present", Do: present, Always: true,
 	},
 	{
 		Name: "watch", Doc: "Queue a job when a state that is watched has changes.", Src: "states/at.py watch", Do: watch,
@@ -61,21 +60,21 @@ func call(ctx context.Context, c *fun.Call, name string, pos []value.Value, kw *
 func watch(context.Context, *fun.Call, *jobArgs) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
 
 // watched is mod_watch: only at.watch acts.
-func watched(ctx context.Context, c *fun.Call) fun.Ret {
+func watched(ctx context.Context, c *fun.Call, a *jobArgs) fun.Ret {
 	if c.Spec.Name != "watch" {
 		return fun.Ret{Comment: ""}
 	}
-	return present(ctx, c)
+	return present(ctx, c, a)
 }
 
 // present queues a job. Salt: salt/states/at.py present. Difference: in test mode it
 // looks for the tag, too.
-func present(ctx context.Context, c *fun.Call) fun.Ret {
-	job, spec, user, tag := c.Str("job"), c.Str("timespec"), c.Str("user"), c.Value("tag")
+func present(ctx context.Context, c *fun.Call, a *jobArgs) fun.Ret {
+	job, spec, user, tag := a.Job, a.Timespec, a.User, a.Tag
 	if job == "" {
 		job = c.Name
 	}
-	if c.Bool("unique_tag") {
+	if a.UniqueTag {
 		if !value.Truth(tag) {
 			return fun.Fail("no tag provided and unique_tag is set to True")
 		}
@@ -121,11 +120,11 @@ type absentArgs struct {
 // absent removes jobs. Salt: salt/states/at.py absent. Difference: in test mode it
 // looks which jobs there are.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
-	if a.Rest.Map.Has("limit") {
+	if a.Rest.Has("limit") {
 		return fun.Fail("limit parameter not supported %s", c.Name)
 	}
 	id := a.Jobid
-	ids, err := chosen(ctx, c, id)
+	ids, err := chosen(ctx, c, id, a.Rest)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -160,10 +159,10 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 }
 
 // chosen returns the numbers of the jobs that absent is to remove.
-func chosen(ctx context.Context, c *fun.Call, id string) ([]string, error) {
+func chosen(ctx context.Context, c *fun.Call, id string, rest fun.Kwargs) ([]string, error) {
 	name, kw := "at.atq", value.NewMap(0)
-	if id == "" && c.Kw.Len() > 0 {
-		name, kw = "at.jobcheck", c.Kw
+	if id == "" && rest.Len() > 0 {
+		name, kw = "at.jobcheck", rest.Map
 	}
 	res, err := call(ctx, c, name, nil, kw)
 	if err != nil {

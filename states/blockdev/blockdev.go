@@ -42,22 +42,32 @@ func call(ctx context.Context, c *fun.Call, name string, args fun.Args) (value.V
 	return res.Value, err
 }
 
-// property is a property of a device: its name as an argument, and what blockdev(8)
-// shows it under.
-type property struct{ arg, shown string }
+// property is a property of a device: its name as an argument, what blockdev(8) shows it
+// under, and what the state says of it.
+type property struct {
+	arg, shown string
+	given      value.Value
+}
 
-var properties = [...]property{{"read-ahead", "getra"}, {"filesystem-read-ahead", "getfra"}, {"read-only", "getro"}, {"read-write", "getro"}}
+func (a *tunedArgs) properties() []property {
+	return []property{
+		{"read-ahead", "getra", a.ReadAhead},
+		{"filesystem-read-ahead", "getfra", a.FilesystemReadAhead},
+		{"read-only", "getro", a.ReadOnly},
+		{"read-write", "getro", a.ReadWrite},
+	}
+}
 
 // wanted returns what blockdev(8) should show of a property; ok is false where the
 // state does not say.
-func wanted(c *fun.Call, p property) (text string, ok bool) {
-	if c.IsNone(p.arg) {
+func wanted(p property) (text string, ok bool) {
+	if p.given == nil {
 		return "", false
 	}
 	if p.shown != "getro" {
-		return fmt.Sprint(c.Int(p.arg)), true
+		return fmt.Sprint(fun.IntOf(p.given)), true
 	}
-	if c.Bool(p.arg) == (p.arg == "read-only") {
+	if value.Truth(p.given) == (p.arg == "read-only") {
 		return "1", true
 	}
 	return "0", true
@@ -75,17 +85,17 @@ func show(p property, text string) string {
 }
 
 type tunedArgs struct {
-	_ string `arg:"name,required,path" doc:"the device"`
-	_ int64  `arg:"read-ahead,kw" unit:"sectors" doc:"read-ahead of the device, in sectors of 512 bytes"`
-	_ int64  `arg:"filesystem-read-ahead,kw" unit:"sectors" doc:"read-ahead of the file system, in sectors of 512 bytes"`
-	_ bool   `arg:"read-only,kw" doc:"make the device read-only"`
-	_ bool   `arg:"read-write,kw" doc:"make the device writable"`
-	_ fun.Kwargs
+	_                   string      `arg:"name,required,path" doc:"the device"`
+	ReadAhead           value.Value `arg:"read-ahead,kw,int" unit:"sectors" doc:"read-ahead of the device, in sectors of 512 bytes"`
+	FilesystemReadAhead value.Value `arg:"filesystem-read-ahead,kw,int" unit:"sectors" doc:"read-ahead of the file system, in sectors of 512 bytes"`
+	ReadOnly            value.Value `arg:"read-only,kw,bool" doc:"make the device read-only"`
+	ReadWrite           value.Value `arg:"read-write,kw,bool" doc:"make the device writable"`
+	_                   fun.Kwargs
 }
 
 // tuned sets properties of a device. Salt: salt/states/blockdev.py tuned. Differences:
 // what is no block device is a failure, and a dry run says what would change.
-func tuned(ctx context.Context, c *fun.Call, _ *tunedArgs) fun.Ret {
+func tuned(ctx context.Context, c *fun.Call, a *tunedArgs) fun.Ret {
 	st, err := c.Env.Host.Stat(c.Name)
 	if err != nil && c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
@@ -98,15 +108,15 @@ func tuned(ctx context.Context, c *fun.Call, _ *tunedArgs) fun.Ret {
 		return fun.Raise(err)
 	}
 	kw, due := value.NewMap(4), value.NewMap(4)
-	for _, p := range properties {
-		want, ok := wanted(c, p)
+	for _, p := range a.properties() {
+		want, ok := wanted(p)
 		if !ok || now.Str(p.shown) == want {
 			continue
 		}
 		due.Set(p.arg, fmt.Sprintf("Changed from %s to %s", show(p, now.Str(p.shown)), show(p, want)))
 		switch {
 		case p.shown != "getro":
-			kw.Set(p.arg, c.Value(p.arg))
+			kw.Set(p.arg, p.given)
 		case want == "1":
 			kw.Set("read-only", true)
 		default:
@@ -125,8 +135,8 @@ func tuned(ctx context.Context, c *fun.Call, _ *tunedArgs) fun.Ret {
 	if now, err = dump(ctx, c); err != nil {
 		return fun.Raise(err)
 	}
-	for _, p := range properties {
-		if want, ok := wanted(c, p); ok && now.Str(p.shown) != want {
+	for _, p := range a.properties() {
+		if want, ok := wanted(p); ok && now.Str(p.shown) != want {
 			return fun.Fail("Failed to modify block device %s", c.Name)
 		}
 	}
@@ -188,7 +198,7 @@ func formatted(ctx context.Context, c *fun.Call, a *formattedArgs) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
 	}
 	kw := value.MapOf("fs_type", want, "force", a.Force)
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		kw.Set(k, v)
 	}
 	made, err := call(ctx, c, "format", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})

@@ -42,7 +42,7 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	if !did {
 		not = "not "
 	}
-	return apply(ctx, c, &a.of, action{
+	return apply(ctx, c, &a.of, a.Env, action{
 		name: "install", idle: did, old: "composer install has " + not + "been run in ", due: "composer install will be run in ",
 	})
 }
@@ -60,7 +60,7 @@ func update(ctx context.Context, c *fun.Call, a *updateArgs) fun.Ret {
 	if did {
 		old = "composer install has been run in "
 	}
-	return apply(ctx, c, &a.of, action{
+	return apply(ctx, c, &a.of, a.Env, action{
 		name: "update", extra: []string{"--no-progress"}, idle: did, old: old, due: "composer install/update will be run in ",
 	})
 }
@@ -73,9 +73,9 @@ type action struct {
 	old, due string // of the changes of a dry run, before the directory
 }
 
-func apply(ctx context.Context, c *fun.Call, args *of, a action) fun.Ret {
+func apply(ctx context.Context, c *fun.Call, args *of, env value.Value, a action) fun.Ret {
 	name := args.Name
-	p, err := composer.ClientOf(c, "user")
+	p, err := composer.NewClient(c.Env, &args.Program, &args.Flags, &args.Home, args.User, env, args.Quiet)
 	if err != nil {
 		return failed(name, err)
 	}

@@ -25,7 +25,7 @@ func available(e *fun.Env) (bool, string) {
 
 // identifier returns the identifier of a job: the argument, or the command where
 // it was not given. None is no identifier.
-func identifier(c *fun.Call, a *identifierArg, name string) (id string, has bool) {
+func identifier(a *identifierArg, name string) (id string, has bool) {
 	switch v := a.Identifier; v {
 	case nil:
 		return "", false
@@ -93,8 +93,8 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	w := &cron.Want{}
 	w.Cmd, w.Commented, w.Special = name, a.Commented, a.Special
 	w.Minute, w.Hour, w.DayMonth, w.Month, w.DayWeek = a.Minute, a.Hour, a.Daymonth, a.Month, a.Dayweek
-	w.Comment, w.HasComment = a.Comment.V, !!a.Comment.Given
-	w.Identifier, w.HasIdentifier = identifier(c, &a.identifierArg, name)
+	w.Comment, w.HasComment = a.Comment.V, a.Comment.Given
+	w.Identifier, w.HasIdentifier = identifier(&a.identifierArg, name)
 	ret := fun.Ret{Name: name}
 	if err := w.Check(); err != nil {
 		ret.Comment = "Cron " + name + " is not valid: " + err.Error()
@@ -121,12 +121,12 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 		}
 		return !c.Test, nil
 	})
-	return report(c, &a.userArg, ret, out, err, "Cron "+name, did, "error \n")
+	return report(&a.userArg, ret, out, err, "Cron "+name, did, "error \n")
 }
 
 // report returns what a change of a crontab did. The words of did that end the
 // comment say whether something was due.
-func report(c *fun.Call, a *userArg, ret fun.Ret, out tool.Out, err error, what, did, fault string) fun.Ret {
+func report(a *userArg, ret fun.Ret, out tool.Out, err error, what, did, fault string) fun.Ret {
 	user := a.User
 	switch {
 	case err != nil:
@@ -166,7 +166,7 @@ type absentArgs struct {
 // Salt: salt/states/cron.py absent.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	name := strings.TrimSpace(a.Name)
-	id, _ := identifier(c, &a.identifierArg, name)
+	id, _ := identifier(&a.identifierArg, name)
 	ret := fun.Ret{Name: name}
 	did := gone(c)
 	admin := cron.NewAdmin(c.Env, a.User)
@@ -183,7 +183,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 		t.Remove(j)
 		return true, nil
 	})
-	return report(c, &a.userArg, ret, out, err, "Cron "+name, did, "error ")
+	return report(&a.userArg, ret, out, err, "Cron "+name, did, "error ")
 }
 
 type envPresentArgs struct {
@@ -222,7 +222,7 @@ func envPresent(ctx context.Context, c *fun.Call, a *envPresentArgs) fun.Ret {
 		}
 		return !c.Test, nil
 	})
-	return report(c, &a.userArg, ret, out, err, "Cron env "+name, did, "error \n")
+	return report(&a.userArg, ret, out, err, "Cron env "+name, did, "error \n")
 }
 
 type envAbsentArgs struct {
@@ -249,5 +249,5 @@ func envAbsent(ctx context.Context, c *fun.Call, a *envAbsentArgs) fun.Ret {
 		did = " removed from " + admin.User + "'s crontab"
 		return t.DropEnv(name), nil
 	})
-	return report(c, &a.userArg, ret, out, err, "Cron env "+name, did, "error ")
+	return report(&a.userArg, ret, out, err, "Cron env "+name, did, "error ")
 }

@@ -22,7 +22,7 @@ type fileArgs struct {
 	Replace  bool       `arg:"replace" default:"True" doc:"replace an existing crontab"`
 	Defaults *value.Map `arg:"defaults" doc:"default template variables"`
 	Backup   string     `arg:"backup" default:"" doc:"minion: keep a copy of the replaced crontab"`
-	_        fun.Kwargs
+	Rest     fun.Kwargs
 }
 
 // file makes a file the crontab of a user.
@@ -46,7 +46,7 @@ func file(ctx context.Context, c *fun.Call, a *fileArgs) fun.Ret {
 		return fun.Ret{Result: fun.OK, Comment: "User " + user + " already has a crontab. No changes made"}
 	}
 	fs := files.New(c.Env, c.Low.SaltEnv, c.Test)
-	want, comment, err := source(ctx, c, a, fs)
+	want, comment, err := source(ctx, a, fs)
 	if err != nil {
 		return fun.Fail("Unable to manage file: %s", host.OSError(err))
 	}
@@ -92,7 +92,7 @@ func file(ctx context.Context, c *fun.Call, a *fileArgs) fun.Ret {
 
 // source returns the text that the crontab is to have, or what there is to say
 // where it cannot be had.
-func source(ctx context.Context, c *fun.Call, a *fileArgs, fs *files.FS) ([]byte, string, error) {
+func source(ctx context.Context, a *fileArgs, fs *files.FS) ([]byte, string, error) {
 	src, hash, err := fs.SourceList(ctx, a.Name, a.SourceHash)
 	if err != nil {
 		return nil, "", err
@@ -101,7 +101,7 @@ func source(ctx context.Context, c *fun.Call, a *fileArgs, fs *files.FS) ([]byte
 		return nil, "The name of the source file is empty", nil
 	}
 	further := value.MapOf("name", src, "source", src, "user", a.User, "mode", "0600")
-	further.Update(c.Kw)
+	further.Update(a.Rest.Map)
 	q := files.Request{
 		Source: src, HashName: a.SourceHashName, Template: a.Template,
 		Vars: cp.Vars(further, orEmpty(a.Defaults), orEmpty(a.Context)),

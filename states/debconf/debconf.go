@@ -140,29 +140,32 @@ type setFileArgs struct {
 	_        string      `arg:"name,required" doc:"any text"`
 	Source   string      `arg:"source,required" doc:"path or URL of the file"`
 	Template string      `arg:"template" doc:"template engine that renders the file, such as jinja; default: none"`
-	_        value.Value `arg:"context" doc:"mapping of variables of the template"`
-	_        value.Value `arg:"defaults" doc:"mapping of variables that context does not set"`
+	Context  value.Value `arg:"context" doc:"mapping of variables of the template"`
+	Defaults value.Value `arg:"defaults" doc:"mapping of variables that context does not set"`
 	Rest     fun.Kwargs
 }
 
 // setFile sets the answers of a file. Salt: salt/states/debconfmod.py set_file.
 func setFile(ctx context.Context, c *fun.Call, a *setFileArgs) fun.Ret {
-	kw := a.Rest.Map.Copy()
+	kw := a.Rest.Copy()
 	if !kw.Has("saltenv") {
 		kw.Set("saltenv", c.Env.SaltEnv)
 	}
 	name := "debconf.set_file"
 	kw.Set("path", a.Source)
 	vars := value.NewMap(2)
-	for _, arg := range []string{"context", "defaults"} {
-		v := c.Value(arg)
+	for _, arg := range [...]struct {
+		name, title string
+		given       value.Value
+	}{{"context", "Context", a.Context}, {"defaults", "Defaults", a.Defaults}} {
+		v := arg.given
 		if v == nil {
 			v = value.NewMap(0)
 		}
 		if _, ok := v.(*value.Map); !ok {
-			return fun.Fail("%s%s must be formed as a dict", strings.ToUpper(arg[:1]), arg[1:])
+			return fun.Fail("%s must be formed as a dict", arg.title)
 		}
-		vars.Set(arg, v)
+		vars.Set(arg.name, v)
 	}
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Debconf selections would have been set."}

@@ -32,16 +32,16 @@ type check struct {
 	data     value.Value
 }
 
-// limit reads an argument; text is what is wrong with it.
-func limit(c *fun.Call, a *statusArgs, name string) (v value.Value, text string) {
-	if c.IsNone(name) {
+// limit reads the argument name; text is what is wrong with it.
+func limit(a *statusArgs, name string, given value.Value) (v value.Value, text string) {
+	if given == nil {
 		return nil, ""
 	}
 	strip := " %"
 	if a.Absolute {
 		strip = " KB"
 	}
-	n, err := strconv.ParseInt(strings.Trim(c.Str(name), strip), 10, 64)
+	n, err := strconv.ParseInt(strings.Trim(value.Str(given), strip), 10, 64)
 	if err != nil {
 		return nil, name + " must be an integer "
 	}
@@ -54,8 +54,8 @@ func limit(c *fun.Call, a *statusArgs, name string) (v value.Value, text string)
 type statusArgs struct {
 	_        fun.Arguments
 	_        string      `arg:"name,required" doc:"the mount point, or a directory"`
-	_        value.Value `arg:"maximum,str|int|none" unit:"% or KB" doc:"how much may be used"`
-	_        value.Value `arg:"minimum,str|int|none" unit:"% or KB" doc:"how much has to be used"`
+	Maximum  value.Value `arg:"maximum,str|int|none" unit:"% or KB" doc:"how much may be used"`
+	Minimum  value.Value `arg:"minimum,str|int|none" unit:"% or KB" doc:"how much has to be used"`
 	Absolute bool        `arg:"absolute" default:"False" doc:"the limits are in kilobytes, not in percent"`
 	Free     bool        `arg:"free" default:"False" doc:"the limits are about the space that is free"`
 }
@@ -65,8 +65,8 @@ type statusArgs struct {
 func status(ctx context.Context, c *fun.Call, a *statusArgs) fun.Ret {
 	k := &check{c: c, a: a, data: value.NewMap(0)}
 	var maxText, minText string
-	k.max, maxText = limit(c, a, "maximum")
-	k.min, minText = limit(c, a, "minimum")
+	k.max, maxText = limit(a, "maximum", a.Maximum)
+	k.min, minText = limit(a, "minimum", a.Minimum)
 	text := maxText + minText
 	if low, ok := k.min.(int64); ok {
 		if high, ok := k.max.(int64); ok && low >= high {
@@ -136,7 +136,7 @@ func (k *check) directory() fun.Ret {
 		}
 		return v
 	}
-	if c.Bool("absolute") {
+	if k.a.Absolute {
 		k.used, k.free = (total-free)/1024, free/1024
 	} else {
 		k.used, k.free = share(total-free), share(free)

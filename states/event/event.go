@@ -10,27 +10,26 @@ import (
 
 // States returns the rows of the state module "event".
 func States() fun.Module {
-	return fun.Module{Name: "event", Kind: fun.State, Doc: "Send events.", Watch: send, Specs: specs}
+	return fun.Module{Name: "event", Kind: fun.State, Doc: "Send events.", Watch: fun.StateFunc(send).State, Specs: specs}
 }
 
 // idle is what wait does while nothing changed.
-func idle(context.Context, *fun.Call) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
+func idle(context.Context, *fun.Call, *waitArgs) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
 
 // send sends an event. Salt: salt/states/event.py send, wait, mod_watch.
-func send(ctx context.Context, c *fun.Call) fun.Ret {
-	change := value.MapOf("tag", c.Name, "data", c.Value("data"))
+func send(ctx context.Context, c *fun.Call, a *sendArgs) fun.Ret {
+	change := value.MapOf("tag", c.Name, "data", a.Data)
 	var changes value.Value
-	if c.Bool("show_changed") {
+	if a.ShowChanged {
 		changes = change
 	}
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: "Event would have been fired"}
 	}
-	kw := value.NewMap(8)
-	for _, n := range []string{"data", "preload", "with_env", "with_grains", "with_pillar"} {
-		kw.Set(n, c.Value(n))
-	}
-	kw.Update(c.Kw)
+	kw := value.MapOf(
+		"data", a.Data, "preload", a.Preload, "with_env", a.WithEnv, "with_grains", a.WithGrains, "with_pillar", a.WithPillar,
+	)
+	kw.Update(a.Rest.Map)
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "event.send", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
 	if err != nil {
 		return fun.Ret{Comment: err.Error()}

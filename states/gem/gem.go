@@ -37,9 +37,9 @@ func changed(name, what, comment string) fun.Ret {
 type installedArgs struct {
 	_           fun.Arguments
 	Name        string `arg:"name,required" doc:"name of the gem"`
-	_           string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_           string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
-	_           string `arg:"user" doc:"account that runs gem"`
+	Ruby        string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	GemBin      string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	User        string `arg:"user" doc:"account that runs gem"`
 	Version     string `arg:"version" doc:"version, or a condition such as >= 1.0"`
 	Rdoc        bool   `arg:"rdoc" default:"False" doc:"generate RDoc documentation"`
 	Ri          bool   `arg:"ri" default:"False" doc:"generate RI documentation"`
@@ -52,7 +52,7 @@ type installedArgs struct {
 // Salt: salt/states/gem.py installed.
 func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	name, version := a.Name, a.Version
-	g := gem.ClientOf(c, "user")
+	g := &gem.Client{Env: c.Env, Ruby: a.Ruby, Bin: a.GemBin, User: a.User}
 	all, err := g.List(ctx, name)
 	if err != nil {
 		return failed(err, "Could not list gems.")
@@ -81,18 +81,18 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 }
 
 type removedArgs struct {
-	_    fun.Arguments
-	Name string `arg:"name,required" doc:"name of the gem"`
-	_    string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_    string `arg:"user" doc:"account that runs gem"`
-	_    string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
+	_      fun.Arguments
+	Name   string `arg:"name,required" doc:"name of the gem"`
+	Ruby   string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	User   string `arg:"user" doc:"account that runs gem"`
+	GemBin string `arg:"gem_bin,path" doc:"path of gem; RVM and rbenv are not used"`
 }
 
 // removed makes sure that a gem is not installed.
 // Salt: salt/states/gem.py removed.
 func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 	name := a.Name
-	g := gem.ClientOf(c, "user")
+	g := &gem.Client{Env: c.Env, Ruby: a.Ruby, Bin: a.GemBin, User: a.User}
 	all, err := g.List(ctx, name)
 	switch {
 	case err != nil:
@@ -112,15 +112,15 @@ func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 type sourcesAddArgs struct {
 	_    fun.Arguments
 	Name string `arg:"name,required" doc:"URL of the source"`
-	_    string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
-	_    string `arg:"user" doc:"account that runs gem"`
+	Ruby string `arg:"ruby" doc:"version of Ruby, where RVM or rbenv is installed"`
+	User string `arg:"user" doc:"account that runs gem"`
 }
 
 // sourcesAdd makes sure that a source of gems is configured.
 // Salt: salt/states/gem.py sources_add.
 func sourcesAdd(ctx context.Context, c *fun.Call, a *sourcesAddArgs) fun.Ret {
 	name := a.Name
-	g := gem.ClientOf(c, "user")
+	g := &gem.Client{Env: c.Env, Ruby: a.Ruby, User: a.User}
 	have, err := g.Sources(ctx)
 	switch {
 	case err != nil:
@@ -140,7 +140,7 @@ func sourcesAdd(ctx context.Context, c *fun.Call, a *sourcesAddArgs) fun.Ret {
 // Salt: salt/states/gem.py sources_remove.
 func sourcesRemove(ctx context.Context, c *fun.Call, a *sourcesAddArgs) fun.Ret {
 	name := a.Name
-	g := gem.ClientOf(c, "user")
+	g := &gem.Client{Env: c.Env, Ruby: a.Ruby, User: a.User}
 	have, err := g.Sources(ctx)
 	switch {
 	case err != nil:

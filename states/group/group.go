@@ -32,10 +32,10 @@ type want struct {
 type presentArgs struct {
 	_         fun.Arguments
 	_         string            `arg:"name,required" doc:"name of the group"`
-	_         value.Value       `arg:"gid,str|int" doc:"group ID"`
-	_         bool              `arg:"system" default:"False" doc:"create a system group"`
-	_         value.Value       `arg:"addusers,list[str]" doc:"members to add"`
-	_         value.Value       `arg:"delusers,list[str]" doc:"members to remove"`
+	GID       value.Value       `arg:"gid,str|int" doc:"group ID"`
+	System    bool              `arg:"system" default:"False" doc:"create a system group"`
+	Addusers  fun.Opt[[]string] `arg:"addusers" doc:"members to add"`
+	Delusers  fun.Opt[[]string] `arg:"delusers" doc:"members to remove"`
 	Members   fun.Opt[[]string] `arg:"members" doc:"all members; not together with addusers and delusers"`
 	NonUnique bool              `arg:"non_unique" default:"False" doc:"allow a group ID that is already in use"`
 }
@@ -56,16 +56,16 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 }
 
 func (w *want) present(ctx context.Context) fun.Ret {
-	c := w.c
-	if !c.IsNone("members") && (!c.IsNone("addusers") || !c.IsNone("delusers")) {
+	c, a := w.c, w.a
+	if a.Members.Given && (a.Addusers.Given || a.Delusers.Given) {
 		return fun.Fail(`Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. `)
 	}
-	for _, u := range c.Strings("addusers") {
-		if slices.Contains(c.Strings("delusers"), u) {
+	for _, u := range a.Addusers.V {
+		if slices.Contains(a.Delusers.V, u) {
 			return fun.Fail("Error. Same user(s) can not be added and deleted simultaneously")
 		}
 	}
-	if v := c.Value("gid"); v != nil {
+	if v := a.GID; v != nil {
 		n, err := value.ToInt(v)
 		if err == nil {
 			w.gid, w.hasGID = value.AsInt(n)
@@ -115,7 +115,7 @@ func (w *want) present(ctx context.Context) fun.Ret {
 // shown is a change as Salt prints it: where all members leave they are a set.
 func (w *want) shown(key string, v value.Value) string {
 	text := value.Str(v)
-	if key == "delusers" && !!w.a.Members.Given {
+	if key == "delusers" && w.a.Members.Given {
 		return "{" + text[1:len(text)-1] + "}"
 	}
 	return text
@@ -124,13 +124,13 @@ func (w *want) shown(key string, v value.Value) string {
 // changes returns what there is to change of a group.
 // Salt: salt/states/group.py _changes.
 func (w *want) changes(g *host.Group) *value.Map {
-	c := w.c
+	a := w.a
 	due := value.NewMap(4)
 	if w.hasGID && int64(g.GID) != w.gid {
 		due.Set("gid", w.gid)
 	}
-	if !c.IsNone("members") {
-		members := c.Strings("members")
+	if a.Members.Given {
+		members := a.Members.V
 		switch {
 		case len(members) == 0 && len(g.Members) > 0:
 			due.Set("delusers", value.Strings(g.Members...))
@@ -149,8 +149,8 @@ func (w *want) changes(g *host.Group) *value.Map {
 			due.Set(key, value.Strings(some...))
 		}
 	}
-	pick("addusers", c.Strings("addusers"), false)
-	pick("delusers", c.Strings("delusers"), true)
+	pick("addusers", a.Addusers.V, false)
+	pick("delusers", a.Delusers.V, true)
 	return due
 }
 
@@ -215,7 +215,7 @@ func (w *want) create(ctx context.Context) fun.Ret {
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: "Group " + c.Name + " set to be added"}
 	}
-	if w.hasGID && !c.Bool("non_unique") {
+	if w.hasGID && !w.a.NonUnique {
 		g, err := c.Env.Host.LookupGID(int(w.gid))
 		if err == nil {
 			return fun.Fail("Group %s is not present but gid %d is already taken by group %s", c.Name, w.gid, g.Name)
@@ -224,9 +224,9 @@ func (w *want) create(ctx context.Context) fun.Ret {
 			return fun.Raise(err)
 		}
 	}
-	members := c.Strings("members")
+	members := w.a.Members.V
 	if len(members) == 0 {
-		members = c.Strings("addusers")
+		members = w.a.Addusers.V
 	}
 	if missing := w.missing(members); len(missing) > 0 {
 		return fun.Fail("The following user(s) are not present: %s", strings.Join(missing, ","))
@@ -235,7 +235,7 @@ func (w *want) create(ctx context.Context) fun.Ret {
 	if w.hasGID {
 		gid = w.gid
 	}
-	ok, err := w.admin.Add(ctx, c.Name, gid, c.Bool("system"), c.Bool("non_unique"))
+	ok, err := w.admin.Add(ctx, c.Name, gid, w.a.System, w.a.NonUnique)
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -20,11 +20,11 @@ func States() fun.Module {
 type queryGiven struct {
 	wantArgs
 	WaitFor value.Value `arg:"wait_for,duration" unit:"s" doc:"how long to retry until the server responds with success"`
-	_       fun.Kwargs
+	Rest    fun.Kwargs
 }
 
 func query(ctx context.Context, c *fun.Call, a *queryGiven) fun.Ret {
-	ret, err := ask(ctx, c, &a.wantArgs, a.WaitFor)
+	ret, err := ask(ctx, c, &a.wantArgs, a.Rest, a.WaitFor)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -33,16 +33,15 @@ func query(ctx context.Context, c *fun.Call, a *queryGiven) fun.Ret {
 
 type waitForArgs struct {
 	wantArgs
-	_ time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to retry until the response matches"`
-	_ time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
-	_ fun.Kwargs
+	WaitFor         time.Duration `arg:"wait_for" default:"300" unit:"s" doc:"how long to retry until the response matches"`
+	RequestInterval time.Duration `arg:"request_interval" default:"0.0" unit:"s" doc:"pause between two requests; at least 0.1"`
+	Rest            fun.Kwargs
 }
 
 func waitFor(ctx context.Context, c *fun.Call, a *waitForArgs) fun.Ret {
-	wait, interval := web.Waits(c)
-	end := c.Env.Host.Now().Add(wait)
+	end, interval := c.Env.Host.Now().Add(a.WaitFor), max(a.RequestInterval, web.MinInterval)
 	for {
-		ret, err := ask(ctx, c, &a.wantArgs, nil)
+		ret, err := ask(ctx, c, &a.wantArgs, a.Rest, nil)
 		switch {
 		case ctx.Err() != nil:
 			return fun.Raise(ctx.Err())
@@ -65,16 +64,16 @@ func waitFor(ctx context.Context, c *fun.Call, a *waitForArgs) fun.Ret {
 // ask sends one request, or with wait as many as the server needs to answer
 // with success, and looks at the answer.
 // Salt: salt/states/http.py query.
-func ask(ctx context.Context, c *fun.Call, a *wantArgs, wait value.Value) (fun.Ret, error) {
+func ask(ctx context.Context, c *fun.Call, a *wantArgs, rest fun.Kwargs, wait value.Value) (fun.Ret, error) {
 	ret := fun.Ret{Extra: value.MapOf("data", value.NewMap(0)), Order: []string{"name", "result", "comment", "changes", "data"}}
 	match, status := a.Match, a.Status
 	if match == nil && status == nil {
 		ret.Comment = " Either match text (match) or a status code (status) is required."
 		return ret, nil
 	}
-	kw := value.NewMap(c.Kw.Len() + 4)
+	kw := value.NewMap(rest.Len() + 4)
 	kw.Set("decode", false)
-	kw.Update(c.Kw)
+	kw.Update(rest.Map)
 	kw.Set("text", true)
 	kw.Set("status", true)
 	if c.Test {
@@ -95,12 +94,12 @@ func ask(ctx context.Context, c *fun.Call, a *wantArgs, wait value.Value) (fun.R
 	}
 	j := &judge{}
 	if match != nil {
-		if err := j.match(c, a, value.Str(match), text(data, "text")); err != nil {
+		if err := j.match(a, value.Str(match), text(data, "text")); err != nil {
 			return fun.Ret{}, err
 		}
 	}
 	if status != nil {
-		if err := j.status(c, a, status, text(data, "status")); err != nil {
+		if err := j.status(a, status, text(data, "status")); err != nil {
 			return fun.Ret{}, err
 		}
 	}
@@ -109,7 +108,7 @@ func ask(ctx context.Context, c *fun.Call, a *wantArgs, wait value.Value) (fun.R
 	case c.Test:
 		ret.Result = fun.WouldChange
 		comment += " (TEST MODE"
-		if u := c.Kw.At("test_url"); u != nil {
+		if u := rest.At("test_url"); u != nil {
 			comment += ", TEST URL WAS: " + value.Str(u)
 		}
 		comment += ")"
@@ -159,7 +158,7 @@ func (j *judge) says(ok bool, found, not string) {
 	}
 }
 
-func (j *judge) match(c *fun.Call, a *wantArgs, want, have string) error {
+func (j *judge) match(a *wantArgs, want, have string) error {
 	switch a.MatchType {
 	case "string":
 		j.says(strings.Contains(have, want), ` Match text "`+want+`" was found.`, ` Match text "`+want+`" was not found.`)
@@ -173,7 +172,7 @@ func (j *judge) match(c *fun.Call, a *wantArgs, want, have string) error {
 	return nil
 }
 
-func (j *judge) status(c *fun.Call, a *wantArgs, status value.Value, have string) error {
+func (j *judge) status(a *wantArgs, status value.Value, have string) error {
 	want := value.Str(status)
 	switch a.StatusType {
 	case "list":

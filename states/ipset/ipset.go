@@ -39,10 +39,10 @@ func failed(err error, prefix string) fun.Ret {
 }
 
 type setPresentArgs struct {
-	Name   string `arg:"name,required" doc:"name of the set"`
-	_      string `arg:"set_type,required" doc:"type of the set, such as hash:ip or list:set"`
-	Family string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
-	_      bool   `arg:"comment" default:"False" doc:"entries may have comments"`
+	Name    string `arg:"name,required" doc:"name of the set"`
+	SetType string `arg:"set_type,required" doc:"type of the set, such as hash:ip or list:set"`
+	Family  string `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family of the addresses"`
+	Comment bool   `arg:"comment" default:"False" doc:"entries may have comments"`
 	ipset.SetArgs
 	_ fun.Kwargs
 }
@@ -59,7 +59,9 @@ func setPresent(ctx context.Context, c *fun.Call, a *setPresentArgs) fun.Ret {
 	case c.Test:
 		return done(fun.WouldChange, "ipset set %s would be added for %s", name, family)
 	}
-	if err := s.Create(ctx, ipset.DefinitionOf(c)); err != nil {
+	if err := s.Create(ctx, ipset.Definition{
+		Name: name, Type: a.SetType, Family: family, Options: a.Options(), Comment: a.Comment,
+	}); err != nil {
 		return failed(err, "Failed to create set "+name+" for "+family+": ")
 	}
 	return changed(name, "ipset set %s created successfully for %s", name, family)
@@ -112,21 +114,17 @@ func flush(ctx context.Context, c *fun.Call, a *setAbsentArgs) fun.Ret {
 	return changed(name, "Flushed ipset entries from set %s for %s", name, family)
 }
 
-// entries returns what is to be in a set or not: the words of each entry with the
-// options that all have.
-func entries(c *fun.Call) []string {
-	list := c.Strings("entry")
-	if c.Declares("entries") {
-		list = append(list, c.Strings("entries")...)
-	}
+// entries returns what is to be in a set or not: the words of each entry of list with
+// the options that all have.
+func entries(a *ipset.AddArgs, list []string) []string {
 	out := make([]string, len(list))
 	for i, e := range list {
 		words := strings.Fields(e)
-		if !c.IsNone("timeout") && !slices.Contains(words, "timeout") {
-			e += " timeout " + strconv.FormatInt(c.Int("timeout"), 10)
+		if a.Timeout != nil && !slices.Contains(words, "timeout") {
+			e += " timeout " + strconv.FormatInt(fun.IntOf(a.Timeout), 10)
 		}
-		if !c.IsNone("comment") && !slices.Contains(words, "comment") {
-			e += ` comment "` + strings.ReplaceAll(c.Str("comment"), `"`, "") + `"`
+		if a.Comment != nil && !slices.Contains(words, "comment") {
+			e += ` comment "` + strings.ReplaceAll(fun.TextOf(a.Comment), `"`, "") + `"`
 		}
 		out[i] = e
 	}
@@ -155,29 +153,27 @@ func (j *job) ret() fun.Ret {
 }
 
 // begin finds the set of a state about entries.
-func begin(ctx context.Context, c *fun.Call) (*job, []string, *fun.Ret) {
-	refuse := func(ret fun.Ret) (*job, []string, *fun.Ret) { return nil, nil, &ret }
-	list := entries(c)
+func begin(ctx context.Context, c *fun.Call, j *job, setName string, list []string) *fun.Ret {
+	refuse := func(ret fun.Ret) *fun.Ret { return &ret }
 	if len(list) == 0 {
 		return refuse(done(fun.Failed, "ipset entry must be specified"))
 	}
-	if c.Str("set_name") == "" {
+	if setName == "" {
 		return refuse(done(fun.Failed, "set_name must be specified"))
 	}
-	j := &job{s: ipset.Client{Env: c.Env}, name: c.Str("name"), family: c.Str("family"), result: fun.OK}
 	var err error
-	if j.set, err = j.s.Find(ctx, c.Str("set_name")); err != nil {
+	if j.set, err = j.s.Find(ctx, setName); err != nil {
 		return refuse(failed(err, ""))
 	}
 	if j.set == nil {
 		if c.Test {
 			j.result = fun.WouldChange
-			j.set = &ipset.Set{Name: c.Str("set_name"), Info: value.NewMap(0)}
-			return j, list, nil
+			j.set = &ipset.Set{Name: setName, Info: value.NewMap(0)}
+			return nil
 		}
-		return refuse(done(fun.Failed, "Error: Set %s does not exist", c.Str("set_name")))
+		return refuse(done(fun.Failed, "Error: Set %s does not exist", setName))
 	}
-	return j, list, nil
+	return nil
 }
 
 func first(entry string) string {
@@ -186,18 +182,19 @@ func first(entry string) string {
 }
 
 type presentArgs struct {
-	_ string      `arg:"name,required" doc:"any text"`
-	_ value.Value `arg:"entry,list[str]" doc:"entry, or a list of entries: address, network, port and so on, with options"`
-	_ string      `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family, as comments name it"`
+	Name   string   `arg:"name,required" doc:"any text"`
+	Entry  []string `arg:"entry" doc:"entry, or a list of entries: address, network, port and so on, with options"`
+	Family string   `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family, as comments name it"`
 	setArg
 	ipset.AddArgs
 	_ fun.Kwargs
 }
 
 // present makes sure that a set has entries. Salt: salt/states/ipset.py present.
-func present(ctx context.Context, c *fun.Call, _ *presentArgs) fun.Ret {
-	j, list, refused := begin(ctx, c)
-	if refused != nil {
+func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
+	j := &job{s: ipset.Client{Env: c.Env}, name: a.Name, family: a.Family, result: fun.OK}
+	list := entries(&a.AddArgs, a.Entry)
+	if refused := begin(ctx, c, j, a.SetName, list); refused != nil {
 		return *refused
 	}
 	for _, e := range list {
@@ -208,7 +205,7 @@ func present(ctx context.Context, c *fun.Call, _ *presentArgs) fun.Ret {
 			j.result = fun.WouldChange
 			j.say("entry %s would be added to set %s for family %s", first(e), j.set.Name, j.family)
 		default:
-			if err := j.s.Add(ctx, j.set, e, c.Args); err != nil {
+			if err := j.s.Add(ctx, j.set, e, a.Options()); err != nil {
 				ret := failed(err, fmt.Sprintf("Failed to add to entry %s to set %s for family %s.\n", e, j.set.Name, j.family))
 				ret.Changes = j.ret().Changes
 				return ret
@@ -221,10 +218,10 @@ func present(ctx context.Context, c *fun.Call, _ *presentArgs) fun.Ret {
 }
 
 type absentArgs struct {
-	_ string      `arg:"name,required" doc:"any text"`
-	_ value.Value `arg:"entry,list[str]" doc:"entry, or a list of entries"`
-	_ value.Value `arg:"entries,list[str]" doc:"further entries"`
-	_ string      `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family, as comments name it"`
+	Name    string   `arg:"name,required" doc:"any text"`
+	Entry   []string `arg:"entry" doc:"entry, or a list of entries"`
+	Entries []string `arg:"entries" doc:"further entries"`
+	Family  string   `arg:"family" default:"ipv4" oneof:"ipv4|ip4|ipv6|ip6" doc:"family, as comments name it"`
 	setArg
 	ipset.AddArgs
 	_ fun.Kwargs
@@ -232,9 +229,10 @@ type absentArgs struct {
 
 // absent makes sure that a set does not have entries. Salt: salt/states/ipset.py
 // absent.
-func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
-	j, list, refused := begin(ctx, c)
-	if refused != nil {
+func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
+	j := &job{s: ipset.Client{Env: c.Env}, name: a.Name, family: a.Family, result: fun.OK}
+	list := entries(&a.AddArgs, append(a.Entry, a.Entries...))
+	if refused := begin(ctx, c, j, a.SetName, list); refused != nil {
 		return *refused
 	}
 	j.result = fun.OK

@@ -24,6 +24,6 @@ var specs = []fun.Spec{
 }
 
 type setArg struct {
-	_ fun.Arguments
-	_ string `arg:"set_name" doc:"name of the set"`
+	_       fun.Arguments
+	SetName string `arg:"set_name" doc:"name of the set"`
 }

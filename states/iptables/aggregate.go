@@ -40,11 +40,12 @@ func aggregate(_ context.Context, c *fun.Call, chunks []*fun.Chunk, running *val
 }
 
 // each does what a state is about: with one rule, or with those of the argument
-// rules, which aggregation makes. The rules are saved once.
-func each(ctx context.Context, c *fun.Call, command string, do func(*job, context.Context, *fun.Env) fun.Ret) fun.Ret {
+// rules, which aggregation makes. The rules are saved once. jobOf returns the rule of a
+// call.
+func each[A any](ctx context.Context, c *fun.Call, a *A, jobOf func(*fun.Call, *A) *job, do func(*job, context.Context, *fun.Env) fun.Ret) fun.Ret {
 	rules, ok := c.Kw.Get("rules")
 	if !ok {
-		return do(jobOf(c, command), ctx, c.Env)
+		return do(jobOf(c, a), ctx, c.Env)
 	}
 	list, ok := rules.(*value.List)
 	if !ok {
@@ -65,7 +66,11 @@ func each(ctx context.Context, c *fun.Call, command string, do func(*job, contex
 		if err != nil {
 			return fun.Raise(err)
 		}
-		j := jobOf(one, command)
+		var j *job
+		fun.StateFunc(func(_ context.Context, c *fun.Call, a *A) fun.Ret {
+			j = jobOf(c, a)
+			return fun.Ret{}
+		}).State(ctx, one)
 		if j.saves {
 			save, j.saves = j, false
 		}

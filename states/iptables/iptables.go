@@ -141,17 +141,10 @@ func saveArgs(v value.Value) (saves bool, file string) {
 }
 
 // jobOf returns the rule of a call.
-func jobOf(c *fun.Call, command string) *job {
-	j := &job{name: c.Name, family: c.Str("family"), test: c.Test}
-	j.saves, j.file = saveArgs(c.Value("save"))
-	opts := c.Kw.Copy()
-	j.rule = iptables.Rule{Table: c.Str("table"), Chain: c.Str("chain"), Command: command, Options: opts}
-	if c.Declares("position") {
-		j.rule.Position = c.Value("position")
-	} else if p, ok := opts.Get("position"); ok {
-		j.rule.Position = p
-		opts.Delete("position")
-	}
+func jobOf(c *fun.Call, a *ruleArgs, command string, position value.Value, opts *value.Map) *job {
+	j := &job{name: c.Name, family: a.Family, test: c.Test}
+	j.saves, j.file = saveArgs(a.Save)
+	j.rule = iptables.Rule{Table: a.Table, Chain: a.Chain, Command: command, Position: position, Options: opts}
 	return j
 }
 
@@ -303,45 +296,51 @@ func (j *job) delete(ctx context.Context, env *fun.Env) fun.Ret {
 	return j.finish(ctx, fmt.Sprintf("Delete iptables rule for %s %s", j.name, j.line), "Deleted and saved")
 }
 
-type appendedArgs struct {
+// ruleArgs are the arguments of a rule, beside its options.
+type ruleArgs struct {
 	ruleNameArg
 	tableArg
 	familyArg
 	chainArg
 	saveArg
-	_ fun.Kwargs
 }
 
-func appended(ctx context.Context, c *fun.Call, _ *appendedArgs) fun.Ret {
-	return each(ctx, c, "A", (*job).append)
+type appendedArgs struct {
+	ruleArgs
+	Rest fun.Kwargs
+}
+
+func appended(ctx context.Context, c *fun.Call, a *appendedArgs) fun.Ret {
+	return each(ctx, c, a, func(c *fun.Call, a *appendedArgs) *job {
+		opts := a.Rest.Copy()
+		position := opts.At("position")
+		opts.Delete("position")
+		return jobOf(c, &a.ruleArgs, "A", position, opts)
+	}, (*job).append)
 }
 
 type insertedArgs struct {
-	ruleNameArg
-	tableArg
-	familyArg
-	chainArg
-	saveArg
-	_ int64 `arg:"position,kw" doc:"number that the rule gets in the chain; a negative one counts from the end; needed"`
-	_ fun.Kwargs
+	ruleArgs
+	Position value.Value `arg:"position,kw,int" doc:"number that the rule gets in the chain; a negative one counts from the end; needed"`
+	Rest     fun.Kwargs
 }
 
-func inserted(ctx context.Context, c *fun.Call, _ *insertedArgs) fun.Ret {
-	return each(ctx, c, "I", (*job).insert)
+func inserted(ctx context.Context, c *fun.Call, a *insertedArgs) fun.Ret {
+	return each(ctx, c, a, func(c *fun.Call, a *insertedArgs) *job {
+		return jobOf(c, &a.ruleArgs, "I", a.Position, a.Rest.Copy())
+	}, (*job).insert)
 }
 
 type deletedArgs struct {
-	ruleNameArg
-	tableArg
-	familyArg
-	chainArg
-	saveArg
-	_ int64 `arg:"position,kw" doc:"number of the rule in the chain, instead of its options"`
-	_ fun.Kwargs
+	ruleArgs
+	Position value.Value `arg:"position,kw,int" doc:"number of the rule in the chain, instead of its options"`
+	Rest     fun.Kwargs
 }
 
-func deleted(ctx context.Context, c *fun.Call, _ *deletedArgs) fun.Ret {
-	return each(ctx, c, "D", (*job).delete)
+func deleted(ctx context.Context, c *fun.Call, a *deletedArgs) fun.Ret {
+	return each(ctx, c, a, func(c *fun.Call, a *deletedArgs) *job {
+		return jobOf(c, &a.ruleArgs, "D", a.Position, a.Rest.Copy())
+	}, (*job).delete)
 }
 
 type policySetArgs struct {

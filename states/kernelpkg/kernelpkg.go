@@ -14,26 +14,15 @@ import (
 
 // States returns the rows of the state module "kernelpkg".
 func States() fun.Module {
-	return fun.Module{Name: "kernelpkg", Kind: fun.State, Doc: "Install and activate the newest kernel.", Specs: specs, Avail: avail, Watch: watch, Brings: fun.Always}
+	return fun.Module{Name: "kernelpkg", Kind: fun.State, Doc: "Install and activate the newest kernel.", Specs: specs, Avail: avail, Watch: fun.StateFunc(watch).State, Brings: fun.Always}
 }
 
 func avail(env *fun.Env) (bool, string) { return machine.Provided(env, "kernelpkg") }
 
-type nameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"any text"`
-}
-
-type timeArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"at_time" doc:"when to reboot, as for system.reboot: minutes from now; default: now"`
-}
-
 var specs = []fun.Spec{
 	{
-		Name: "latest_active", State: latestActive, Src: "states/kernelpkg.py latest_active", VarKw: true,
-		Doc:  "Reboot if the newest installed kernel is not the running one.",
-		Args: []fun.Arg{fun.ArgsOf((*nameArg)(nil))[0], fun.ArgsOf((*timeArg)(nil))[0]},
+		Name: "latest_active", Do: latestActive, Src: "states/kernelpkg.py latest_active",
+		Doc: "Reboot if the newest installed kernel is not the running one.",
 	},
 	{
 		Name: "latest_installed", Do: latestInstalled, Src: "states/kernelpkg.py latest_installed", Doc: "Install the newest kernel of the repositories.\nIt runs after the next reboot.",
@@ -48,7 +37,7 @@ func call(ctx context.Context, c *fun.Call, name string) (value.Value, error) {
 }
 
 type latestInstalledArgs struct {
-	nameArg
+	_ string `arg:"name,required" doc:"any text"`
 	_ fun.Kwargs
 }
 
@@ -80,9 +69,16 @@ func latestInstalled(ctx context.Context, c *fun.Call, _ *latestInstalledArgs) f
 	return fun.Ret{Result: fun.OK, Comment: "The latest kernel package has been installed, but not activated.", Changes: did.At("upgrades")}
 }
 
+// latestActiveArgs are the arguments of latestActive and latestWait.
+type latestActiveArgs struct {
+	_      string      `arg:"name,required" doc:"any text"`
+	AtTime value.Value `arg:"at_time" doc:"when to reboot, as for system.reboot: minutes from now; default: now"`
+	_      fun.Kwargs
+}
+
 // latestActive reboots for a newer kernel. Salt: salt/states/kernelpkg.py
 // latest_active.
-func latestActive(ctx context.Context, c *fun.Call) fun.Ret {
+func latestActive(ctx context.Context, c *fun.Call, a *latestActiveArgs) fun.Ret {
 	active, err := call(ctx, c, "active")
 	if err != nil {
 		return fun.Raise(err)
@@ -105,28 +101,22 @@ func latestActive(ctx context.Context, c *fun.Call) fun.Ret {
 	if c.Test {
 		return ret
 	}
-	if _, err := pkg.Call(ctx, c.Env, "system.reboot", value.MapOf("at_time", c.Value("at_time"))); err != nil {
+	if _, err := pkg.Call(ctx, c.Env, "system.reboot", value.MapOf("at_time", a.AtTime)); err != nil {
 		return fun.Raise(err)
 	}
 	ret.Result = fun.OK
 	return ret
 }
 
-type latestWaitArgs struct {
-	nameArg
-	timeArg
-	_ fun.Kwargs
-}
-
-func latestWait(context.Context, *fun.Call, *latestWaitArgs) fun.Ret {
+func latestWait(context.Context, *fun.Call, *latestActiveArgs) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: ""}
 }
 
 // watch is mod_watch.
-func watch(ctx context.Context, c *fun.Call) fun.Ret {
+func watch(ctx context.Context, c *fun.Call, a *latestActiveArgs) fun.Ret {
 	switch c.Spec.Name {
 	case "latest_active", "latest_wait":
-		return latestActive(ctx, c)
+		return latestActive(ctx, c, a)
 	}
 	return fun.Fail("kernelpkg.%s does not work with the watch requisite.", c.Spec.Name)
 }

@@ -99,10 +99,9 @@ func split(mods []string, in func(string) bool) (yes, no []string) {
 	return yes, no
 }
 
-// now returns what is loaded, and what is loaded at boot where the state deals
-// with that.
-func (j *job) now(ctx context.Context) (loaded, atBoot []string, err error) {
-	if loaded, err = j.list(ctx, false); err == nil && j.c.Bool("persist") {
+// now returns what is loaded, and with persist what is loaded at boot.
+func (j *job) now(ctx context.Context, persist bool) (loaded, atBoot []string, err error) {
+	if loaded, err = j.list(ctx, false); err == nil && persist {
 		atBoot, err = j.list(ctx, true)
 	}
 	return loaded, atBoot, err
@@ -117,7 +116,7 @@ type presentArgs struct {
 // present loads modules. Salt: salt/states/kmod.py present.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	j := newJob(c, &a.modsArg)
-	loaded, atBoot, err := j.now(ctx)
+	loaded, atBoot, err := j.now(ctx, a.Persist)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -162,7 +161,7 @@ type absentArgs struct {
 // absent unloads modules. Salt: salt/states/kmod.py absent.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	j := newJob(c, &a.modsArg)
-	loaded, atBoot, err := j.now(ctx)
+	loaded, atBoot, err := j.now(ctx, a.Persist)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}

@@ -34,7 +34,7 @@ type setArgs struct {
 // set sets a directive or a setting. Salt: salt/states/logrotate.py set_.
 func set(_ context.Context, c *fun.Call, a *setArgs) fun.Ret {
 	key, conf := a.Key, a.ConfFile
-	name, want, has := value.Value(""), logrotate.Number(a.Value), !(a.Setting == nil)
+	name, want, has := value.Value(""), logrotate.Number(a.Value), a.Setting != nil
 	what, set := "ommand '"+key+"'", "Set c"
 	if has {
 		name, want = fun.TextOf(a.Value), logrotate.Number(a.Setting)

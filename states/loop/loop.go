@@ -26,13 +26,13 @@ type nameArg struct {
 }
 
 type periodArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"period" default:"1" unit:"s" doc:"how long to wait between two calls"`
+	_      fun.Arguments
+	Period value.Value `arg:"period" default:"1" unit:"s" doc:"how long to wait between two calls"`
 }
 
 type timeoutArg struct {
-	_ fun.Arguments
-	_ value.Value `arg:"timeout" default:"60" unit:"s" doc:"how long to go on"`
+	_       fun.Arguments
+	Timeout value.Value `arg:"timeout" default:"60" unit:"s" doc:"how long to go on"`
 }
 
 // specs are the functions, alphabetically.
@@ -53,17 +53,18 @@ func isThere(c *fun.Call, name string) bool {
 }
 
 // times reads period and timeout; text is what is wrong with them.
-func times(c *fun.Call) (period, timeout time.Duration, text string) {
+func times(givenPeriod, givenTimeout value.Value) (period, timeout time.Duration, text string) {
 	for _, a := range []struct {
-		name, title string
-		to          *time.Duration
-	}{{"period", "Period", &period}, {"timeout", "Timeout", &timeout}} {
-		switch c.Value(a.name).(type) {
+		given value.Value
+		title string
+		to    *time.Duration
+	}{{givenPeriod, "Period", &period}, {givenTimeout, "Timeout", &timeout}} {
+		switch a.given.(type) {
 		case int64, float64, bool:
 		default:
 			return 0, 0, a.title + " must be specified as a float in seconds"
 		}
-		*a.to, _ = value.Seconds(c.Value(a.name))
+		*a.to, _ = value.Seconds(a.given)
 	}
 	return period, timeout, ""
 }
@@ -97,7 +98,7 @@ type untilArgs struct {
 // until waits for a condition. Salt: salt/states/loop.py until. Difference: the
 // condition is an expression of Jinja, not of Python.
 func until(ctx context.Context, c *fun.Call, a *untilArgs) fun.Ret {
-	period, timeout, text := times(c)
+	period, timeout, text := times(a.Period, a.Timeout)
 	switch {
 	case !isThere(c, c.Name):
 		return fun.Fail("Cannot find module %s", c.Name)
@@ -197,7 +198,7 @@ func untilNoEval(ctx context.Context, c *fun.Call, a *untilNoEvalArgs) fun.Ret {
 	op, expected := a.CompareOperator, a.Expected
 	byFunction := strings.Contains(op, ".") && isThere(c, op)
 	_, known, _ := compare(op, int64(0), int64(0))
-	period, timeout, text := times(c)
+	period, timeout, text := times(a.Period, a.Timeout)
 	switch {
 	case !isThere(c, c.Name):
 		return fun.Fail("Module.function \"%s\" is unavailable.", c.Name)

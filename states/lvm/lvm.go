@@ -34,9 +34,9 @@ func call(ctx context.Context, c *fun.Call, name string, kw *value.Map) (value.V
 
 // with returns the arguments of a function: those given, and the further ones of the
 // state.
-func with(c *fun.Call, kv ...value.Value) *value.Map {
+func with(rest fun.Kwargs, kv ...value.Value) *value.Map {
 	m := value.MapOf(kv...)
-	for k, v := range c.Kw.All() {
+	for k, v := range rest.All() {
 		if !m.Has(k) {
 			m.Set(k, v)
 		}
@@ -74,11 +74,11 @@ func log(c *fun.Call, what value.Value) {
 
 type pvPresentArgs struct {
 	deviceArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // pvPresent makes a device a physical volume. Salt: salt/states/lvm.py pv_present.
-func pvPresent(ctx context.Context, c *fun.Call, _ *pvPresentArgs) fun.Ret {
+func pvPresent(ctx context.Context, c *fun.Call, a *pvPresentArgs) fun.Ret {
 	there, err := display(ctx, c, "pvdisplay", "pvname", c.Name)
 	switch {
 	case err != nil:
@@ -88,7 +88,7 @@ func pvPresent(ctx context.Context, c *fun.Call, _ *pvPresentArgs) fun.Ret {
 	case c.Test:
 		return due("Physical Volume %s is set to be created", c.Name)
 	}
-	what, err := call(ctx, c, "pvcreate", with(c, "devices", value.NewList(c.Name)))
+	what, err := call(ctx, c, "pvcreate", with(a.Rest, "devices", value.NewList(c.Name)))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -200,7 +200,7 @@ func extend(ctx context.Context, c *fun.Call, devices []string) fun.Ret {
 type vgPresentArgs struct {
 	groupArg
 	Devices []string `arg:"devices,comma[str]" doc:"physical volumes, as a list or separated by commas"`
-	_       fun.Kwargs
+	Rest    fun.Kwargs
 }
 
 // vgPresent creates a volume group. Salt: salt/states/lvm.py vg_present.
@@ -217,7 +217,7 @@ func vgPresent(ctx context.Context, c *fun.Call, a *vgPresentArgs) fun.Ret {
 	case c.Test:
 		return due("Volume Group %s is set to be created", c.Name)
 	}
-	what, err := call(ctx, c, "vgcreate", with(c, "vgname", c.Name, "devices", value.Strings(devices...)))
+	what, err := call(ctx, c, "vgcreate", with(a.Rest, "vgname", c.Name, "devices", value.Strings(devices...)))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -366,7 +366,7 @@ type lvPresentArgs struct {
 	Thinpool   bool   `arg:"thinpool" default:"False" doc:"a thin pool"`
 	Force      bool   `arg:"force" default:"False" doc:"answer all questions with yes; needed to make a volume smaller"`
 	Resizefs   bool   `arg:"resizefs" default:"False" doc:"resize the file system, too"`
-	_          fun.Kwargs
+	Rest       fun.Kwargs
 }
 
 // lvPresent creates or resizes a logical volume. Salt: salt/states/lvm.py lv_present.
@@ -386,7 +386,7 @@ func lvPresent(ctx context.Context, c *fun.Call, args *lvPresentArgs) fun.Ret {
 	case c.Test:
 		return due("Logical Volume %s is set to be created", v.name)
 	}
-	kw := with(c, "lvname", v.name, "vgname", v.group, "thinvolume", args.Thinvolume, "thinpool", args.Thinpool, "force", args.Force)
+	kw := with(args.Rest, "lvname", v.name, "vgname", v.group, "thinvolume", args.Thinvolume, "thinpool", args.Thinpool, "force", args.Force)
 	for _, a := range [...][2]string{{"size", v.size}, {"extents", v.extents}, {"snapshot", v.origin}, {"pv", args.Pv}} {
 		if a[1] != "" {
 			kw.Set(a[0], a[1])

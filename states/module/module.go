@@ -16,20 +16,21 @@ import (
 
 // States returns the rows of the state module "module".
 func States() fun.Module {
-	return fun.Module{Name: "module", Kind: fun.State, Doc: "Call execution functions as states.", Watch: run, Specs: specs}
+	return fun.Module{Name: "module", Kind: fun.State, Doc: "Call execution functions as states.", Watch: fun.StateFunc(run).State, Specs: specs}
 }
 
-type idleArgs struct {
-	nameArgs
+// runArgs are the arguments of run and idle.
+type runArgs struct {
+	_ string `arg:"name,required" doc:"execution function; a label in the new style"`
 	_ fun.Kwargs
 }
 
 // idle is what wait does while nothing changed.
-func idle(context.Context, *fun.Call, *idleArgs) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
+func idle(context.Context, *fun.Call, *runArgs) fun.Ret { return fun.Ret{Result: fun.OK, Comment: ""} }
 
 // run calls execution functions, in the style that the arguments are in.
 // Salt: salt/states/module.py run.
-func run(ctx context.Context, c *fun.Call) fun.Ret {
+func run(ctx context.Context, c *fun.Call, _ *runArgs) fun.Ret {
 	if newStyle(c) {
 		return runNew(ctx, c)
 	}

@@ -2,14 +2,9 @@ package module
 
 import "brine/internal/fun"
 
-type nameArgs struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"execution function; a label in the new style"`
-}
-
 var specs = []fun.Spec{
 	{
-		Name: "run", Always: true, VarKw: true, Hands: true, State: run, Src: "states/module.py run", Args: fun.ArgsOf((*nameArgs)(nil)),
+		Name: "run", Always: true, Hands: true, Do: run, Src: "states/module.py run",
 		Doc: "Call execution functions.\n" +
 			"Old style: name is the function and the other arguments are passed to it; args and kwargs are for those that it does not declare,\n" +
 			"m_name, m_names, m_fun, m_state and m_saltenv for those that the state system uses itself.\n" +

@@ -82,8 +82,8 @@ func diff(before, after []string) string {
 }
 
 // settings returns the settings with test as ip takes it.
-func (j *job) settings() *value.Map {
-	kw := j.c.Kw.Copy()
+func (j *job) settings(rest fun.Kwargs) *value.Map {
+	kw := rest.Copy()
 	kw.Set("test", j.c.Test)
 	return kw
 }
@@ -116,7 +116,7 @@ func (j *job) compare(before, after []string, w words) bool {
 type managedArgs struct {
 	_       string `arg:"name,required" doc:"name of the interface"`
 	Enabled bool   `arg:"enabled" default:"True" doc:"it is up, now and after a boot"`
-	_       fun.Kwargs
+	Rest    fun.Kwargs
 }
 
 // managed describes an interface. Salt: salt/states/network.py managed. Difference: a
@@ -124,7 +124,7 @@ type managedArgs struct {
 func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	name := c.Name
 	j := &job{c: c, changes: value.NewMap(2), result: fun.OK, comment: fmt.Sprintf("Interface %s is up to date.", name)}
-	kw := j.settings()
+	kw := j.settings(a.Rest)
 	typ := "eth"
 	if kw.Has("type") {
 		typ = value.Str(kw.At("type"))
@@ -161,7 +161,7 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	if strings.Contains(name, "range") {
 		return j.restart(ctx, ranged)
 	}
-	wasUp, err := j.bring(ctx, typ)
+	wasUp, err := j.bring(ctx, a, typ)
 	if err != nil {
 		return j.fail(err)
 	}
@@ -251,11 +251,11 @@ func (j *job) isUp() (bool, error) {
 	return false, nil
 }
 
-// bring brings the interface up or takes it down, as the state asks for. It reports
-// whether it was up.
-func (j *job) bring(ctx context.Context, typ string) (wasUp bool, err error) {
+// bring brings the interface up, or takes it down where it is not to be enabled. It
+// reports whether it was up.
+func (j *job) bring(ctx context.Context, a *managedArgs, typ string) (wasUp bool, err error) {
 	name := j.c.Name
-	if wasUp, err = j.isUp(); err != nil || value.Truth(j.c.Kw.At("noifupdown")) {
+	if wasUp, err = j.isUp(); err != nil || value.Truth(a.Rest.At("noifupdown")) {
 		return wasUp, err
 	}
 	run := func(fns ...string) error {
@@ -271,11 +271,11 @@ func (j *job) bring(ctx context.Context, typ string) (wasUp bool, err error) {
 		return nil
 	}
 	switch {
-	case !j.c.Bool("enabled") && wasUp:
+	case !a.Enabled && wasUp:
 		if err = run("down"); err == nil {
 			j.changes.Set("status", fmt.Sprintf("Interface %s down", name))
 		}
-	case !j.c.Bool("enabled"):
+	case !a.Enabled:
 	case wasUp && j.changes.Len() > 0:
 		if err = run("down", "up"); err == nil {
 			j.changes.Set("status", fmt.Sprintf("Interface %s restart to validate", name))
@@ -330,15 +330,15 @@ func (j *job) apply(ctx context.Context, kw *value.Map) fun.Ret {
 }
 
 type routesArgs struct {
-	_ string `arg:"name,required" doc:"name of the interface"`
-	_ fun.Kwargs
+	_    string `arg:"name,required" doc:"name of the interface"`
+	Rest fun.Kwargs
 }
 
 // routes describes the routes of an interface. Salt: salt/states/network.py routes.
-func routes(ctx context.Context, c *fun.Call, _ *routesArgs) fun.Ret {
+func routes(ctx context.Context, c *fun.Call, a *routesArgs) fun.Ret {
 	name := c.Name
 	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: fmt.Sprintf("Interface %s routes are up to date.", name)}
-	kw := j.settings()
+	kw := j.settings(a.Rest)
 	before, err := j.lines(ctx, "get_routes", nil, name)
 	if err != nil {
 		return j.fail(err)
@@ -355,16 +355,16 @@ func routes(ctx context.Context, c *fun.Call, _ *routesArgs) fun.Ret {
 }
 
 type systemArgs struct {
-	_ string `arg:"name,required" doc:"any text"`
-	_ fun.Kwargs
+	_    string `arg:"name,required" doc:"any text"`
+	Rest fun.Kwargs
 }
 
 // system describes the network settings. Salt: salt/states/network.py system, whose
 // comment does not tell of changes.
-func system(ctx context.Context, c *fun.Call, _ *systemArgs) fun.Ret {
+func system(ctx context.Context, c *fun.Call, a *systemArgs) fun.Ret {
 	const same = "Global network settings are up to date."
 	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: same}
-	kw := j.settings()
+	kw := j.settings(a.Rest)
 	before, err := j.lines(ctx, "get_network_settings", nil)
 	if err != nil {
 		return j.fail(err)

@@ -112,19 +112,16 @@ type job struct {
 	r                          *nftables.Ruleset
 }
 
-func jobOf(c *fun.Call, argChain string, argFamily string, argTable string) job {
+func jobOf(c *fun.Call, a *nftables.RuleArgs, argChain string, argFamily string, argTable string) job {
 	family := argFamily
-	return job{table: argTable, chain: argChain, family: family, rule: nftables.RuleOf(c), r: nftables.For(c.Env, family)}
+	return job{table: argTable, chain: argChain, family: family, rule: a.Rule(), r: nftables.For(c.Env, family)}
 }
 
-// save writes the rules to their file where that is wished, and replaces the comment.
-func save(ctx context.Context, c *fun.Call, ret fun.Ret, comment string) fun.Ret {
-	if !c.Bool("save") {
+// save writes the rules to a file, "" is the default one, where that is wished, and
+// replaces the comment.
+func save(ctx context.Context, c *fun.Call, a *saveArg, file string, ret fun.Ret, comment string) fun.Ret {
+	if !a.Save {
 		return ret
-	}
-	file := ""
-	if c.Declares("save_filename") {
-		file = c.Str("save_filename")
 	}
 	if _, err := nftables.Save(ctx, c.Env, file); err != nil {
 		ret.Result, ret.Comment = fun.Failed, value.Str(ret.Comment)+"\n"+err.Error()
@@ -147,7 +144,7 @@ type appendedArgs struct {
 // appended adds a rule to the end of its chain. Salt: salt/states/nftables.py append.
 // Difference: a rule that the kernel shows in other words is there.
 func appended(ctx context.Context, c *fun.Call, args *appendedArgs) fun.Ret {
-	j := jobOf(c, args.Chain, args.Family, args.Table)
+	j := jobOf(c, &args.RuleArgs, args.Chain, args.Family, args.Table)
 	there, err := j.r.Check(ctx, j.table, j.chain, j.rule)
 	switch {
 	case err != nil:
@@ -165,7 +162,7 @@ func appended(ctx context.Context, c *fun.Call, args *appendedArgs) fun.Ret {
 		return fun.Fail("Failed to set nftables rule for %s.\nAttempted rule was %s for %s.\n%s", c.Name, j.rule, j.family, a.Comment)
 	}
 	ret := done(c, "Set nftables rule for %s to: %s for %s", c.Name, j.rule, j.family)
-	return save(ctx, c, ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
+	return save(ctx, c, &args.saveArg, "", ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
 }
 
 type insertedArgs struct {
@@ -182,7 +179,7 @@ type insertedArgs struct {
 // inserted puts a rule in front of others. Salt: salt/states/nftables.py insert.
 // Difference: position may be left out.
 func inserted(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
-	j := jobOf(c, args.Chain, args.Family, args.Table)
+	j := jobOf(c, &args.RuleArgs, args.Chain, args.Family, args.Table)
 	there, err := j.r.Check(ctx, j.table, j.chain, j.rule)
 	switch {
 	case err != nil:
@@ -200,7 +197,7 @@ func inserted(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
 		return fun.Fail("Failed to set nftables rule for %s.\nAttempted rule was %s", c.Name, j.rule)
 	}
 	ret := done(c, "Set nftables rule for %s to: %s for %s", c.Name, j.rule, j.family)
-	return save(ctx, c, ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
+	return save(ctx, c, &args.saveArg, "", ret, fmt.Sprintf("Set and Saved nftables rule for %s to: %s for %s", c.Name, j.rule, j.family))
 }
 
 type deletedArgs struct {
@@ -216,7 +213,7 @@ type deletedArgs struct {
 
 // deleted removes a rule. Salt: salt/states/nftables.py delete.
 func deleted(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {
-	j := jobOf(c, args.Chain, args.Family, args.Table)
+	j := jobOf(c, &args.RuleArgs, args.Chain, args.Family, args.Table)
 	position, rule := args.Position, j.rule
 	var there bool
 	var err error
@@ -244,7 +241,7 @@ func deleted(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {
 		return fun.Fail("Failed to delete nftables rule for %s.\nAttempted rule was %s", c.Name, j.rule)
 	}
 	ret := done(c, "Delete nftables rule for %s %s", c.Name, j.rule)
-	return save(ctx, c, ret, fmt.Sprintf("Deleted and Saved nftables rule for %s for %s%s", c.Name, j.rule, j.family))
+	return save(ctx, c, &args.saveArg, "", ret, fmt.Sprintf("Deleted and Saved nftables rule for %s for %s%s", c.Name, j.rule, j.family))
 }
 
 type flushedArgs struct {
@@ -299,8 +296,8 @@ type policySetArgs struct {
 	chainArg
 	Policy string `arg:"policy,required,kw" doc:"accept or drop"`
 	saveArg
-	_ string `arg:"save_filename,kw,path" doc:"with save: file, or directory, which gets a file salt-all-in-one.nft"`
-	_ fun.Kwargs
+	SaveFilename string `arg:"save_filename,kw,path" doc:"with save: file, or directory, which gets a file salt-all-in-one.nft"`
+	_            fun.Kwargs
 }
 
 // policySet sets the policy of a chain. Salt: salt/states/nftables.py set_policy.
@@ -324,7 +321,7 @@ func policySet(ctx context.Context, c *fun.Call, a *policySetArgs) fun.Ret {
 		return fun.Fail("Failed to set nftables default policy")
 	}
 	ret := done(c, "Set default policy for %s to %s family %s", chain, policy, family)
-	return save(ctx, c, ret, fmt.Sprintf("Set and saved default policy for %s to %s family %s", chain, policy, family))
+	return save(ctx, c, &a.saveArg, a.SaveFilename, ret, fmt.Sprintf("Set and saved default policy for %s to %s family %s", chain, policy, family))
 }
 
 // tablePresentArgs are the arguments of tablePresent and tableAbsent.

@@ -35,8 +35,8 @@ type chainArg struct {
 }
 
 type saveArg struct {
-	_ fun.Arguments
-	_ bool `arg:"save,kw" default:"False" doc:"write the rules to /etc/nftables, or to salt-all-in-one.nft in it"`
+	_    fun.Arguments
+	Save bool `arg:"save,kw" default:"False" doc:"write the rules to /etc/nftables, or to salt-all-in-one.nft in it"`
 }
 
 type familyArg struct {

@@ -27,14 +27,6 @@ func available(e *fun.Env) (bool, string) {
 
 var order = []string{"name", "result", "comment", "changes"}
 
-func client(c *fun.Call) *npm.Client {
-	n := &npm.Client{Env: c.Env, User: c.Str("user")}
-	if c.Declares("env") {
-		n.EnvVars = c.Map("env")
-	}
-	return n
-}
-
 func done(result fun.Outcome, changes value.Value, comment ...string) fun.Ret {
 	return fun.Ret{Result: result, Comment: strings.Join(comment, ""), Changes: changes, Order: order}
 }
@@ -95,13 +87,13 @@ func version(have *value.Map, name string) (v string, ok bool) {
 
 type installedArgs struct {
 	_              fun.Arguments
-	Name           string      `arg:"name,required" doc:"package, with name@version for a version"`
-	Pkgs           []string    `arg:"pkgs" doc:"packages, instead of the name"`
-	Dir            string      `arg:"dir,path" doc:"directory of the project; default: the global packages"`
-	_              string      `arg:"user" doc:"account that runs npm"`
-	ForceReinstall bool        `arg:"force_reinstall" default:"False" doc:"install packages that are installed, too"`
-	Registry       string      `arg:"registry,secret" doc:"URL of the registry"`
-	_              value.Value `arg:"env,dict" doc:"environment variables for npm"`
+	Name           string     `arg:"name,required" doc:"package, with name@version for a version"`
+	Pkgs           []string   `arg:"pkgs" doc:"packages, instead of the name"`
+	Dir            string     `arg:"dir,path" doc:"directory of the project; default: the global packages"`
+	User           string     `arg:"user" doc:"account that runs npm"`
+	ForceReinstall bool       `arg:"force_reinstall" default:"False" doc:"install packages that are installed, too"`
+	Registry       string     `arg:"registry,secret" doc:"URL of the registry"`
+	Env            *value.Map `arg:"env" doc:"environment variables for npm"`
 }
 
 // installed makes sure that packages are installed.
@@ -111,7 +103,7 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	if len(pkgs) == 0 {
 		pkgs = []string{a.Name}
 	}
-	n := client(c)
+	n := &npm.Client{Env: c.Env, User: a.User, EnvVars: a.Env}
 	have, err := n.List(ctx, "", a.Dir, 0)
 	if err != nil {
 		return failed(err, "Error looking up '", a.Name, "': ")
@@ -149,14 +141,14 @@ type removedArgs struct {
 	_    fun.Arguments
 	Name string `arg:"name,required" doc:"name of the package"`
 	Dir  string `arg:"dir,path" doc:"directory of the project; default: the global packages"`
-	_    string `arg:"user" doc:"account that runs npm"`
+	User string `arg:"user" doc:"account that runs npm"`
 }
 
 // removed makes sure that a package is not installed.
 // Salt: salt/states/npm.py removed.
 func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 	name := a.Name
-	n := client(c)
+	n := &npm.Client{Env: c.Env, User: a.User}
 	have, err := n.List(ctx, "", a.Dir, 0)
 	if err != nil {
 		return failed(err, "Error uninstalling '", name, "': ")
@@ -210,7 +202,7 @@ func nothing(v value.Value) bool {
 type bootstrapArgs struct {
 	_      fun.Arguments
 	Name   string `arg:"name,required,path" doc:"directory of the project"`
-	_      string `arg:"user" doc:"account that runs npm"`
+	User   string `arg:"user" doc:"account that runs npm"`
 	Silent bool   `arg:"silent" default:"True" doc:"do not let npm show messages"`
 }
 
@@ -218,7 +210,7 @@ type bootstrapArgs struct {
 // are installed. Salt: salt/states/npm.py bootstrap.
 func bootstrap(ctx context.Context, c *fun.Call, a *bootstrapArgs) fun.Ret {
 	name := a.Name
-	got, err := client(c).Install(ctx, npm.Install{Dir: name, DryRun: c.Test, Loud: !a.Silent})
+	got, err := (&npm.Client{Env: c.Env, User: a.User}).Install(ctx, npm.Install{Dir: name, DryRun: c.Test, Loud: !a.Silent})
 	switch {
 	case err != nil:
 		return failed(err, "Error Bootstrapping '", name, "': ")
@@ -238,7 +230,7 @@ func bootstrap(ctx context.Context, c *fun.Call, a *bootstrapArgs) fun.Ret {
 type cacheCleanedArgs struct {
 	_     fun.Arguments
 	Name  string `arg:"name,str|none" doc:"package; None is the whole cache"`
-	_     string `arg:"user" doc:"account that runs npm"`
+	User  string `arg:"user" doc:"account that runs npm"`
 	Force bool   `arg:"force" default:"False" doc:"clean the cache although npm thinks that this is not needed; npm 5 and later want it"`
 }
 
@@ -250,7 +242,7 @@ func cacheCleaned(ctx context.Context, c *fun.Call, a *cacheCleanedArgs) fun.Ret
 	if name != "" {
 		what, key = name, name
 	}
-	n := client(c)
+	n := &npm.Client{Env: c.Env, User: a.User}
 	cached, err := n.CacheList(ctx, name)
 	if err != nil {
 		return failed(err, "Error looking up cached ", what, ": ")

@@ -61,57 +61,30 @@ type installedArgs struct {
 	Name   string      `arg:"name,required" doc:"package, with versions as for pip"`
 	Pkgs   value.Value `arg:"pkgs" doc:"packages, instead of the name"`
 	PipBin string      `arg:"pip_bin,path" doc:"the old name of bin_env"`
-	_      value.Value `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
-	_      string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_      bool        `arg:"use_wheel" default:"False" doc:"prefer wheels; pip 1.4 to 9.0.3 only"`
-	_      bool        `arg:"no_use_wheel" default:"False" doc:"do not use wheels; pip 1.4 to 9.0.3 only"`
-	_      string      `arg:"log,path" doc:"file to which pip writes its log"`
-	_      value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
-	_      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
-	_      string      `arg:"repo" doc:"accepted for compatibility"`
-	_      value.Value `arg:"editable,comma[str]" doc:"source trees or version control URLs to install in editable mode"`
-	_      value.Value `arg:"find_links,comma[str]" doc:"URLs or directories with packages"`
-	_      string      `arg:"index_url" doc:"URL of the package index"`
-	_      string      `arg:"extra_index_url" doc:"URL of a further package index"`
-	_      bool        `arg:"no_index" default:"False" doc:"do not use a package index"`
-	_      value.Value `arg:"mirrors,comma[str]" doc:"refused by pip 7 and later"`
-	_      string      `arg:"build,path" doc:"directory for building"`
-	_      string      `arg:"target,path" doc:"directory to install to"`
-	_      string      `arg:"download,path" doc:"download to this directory instead of installing; old pip only"`
-	_      string      `arg:"download_cache,path" doc:"directory for pip's cache"`
-	_      string      `arg:"source,path" doc:"directory for editable checkouts"`
-	_      bool        `arg:"upgrade" default:"False" doc:"upgrade packages that are installed"`
-	_      bool        `arg:"force_reinstall" default:"False" doc:"reinstall packages that are installed"`
-	_      bool        `arg:"ignore_installed" default:"False" doc:"install whatever is installed"`
-	_      string      `arg:"exists_action" doc:"what to do where a path exists: s (switch), i (ignore), w (wipe) or b (backup)"`
-	_      bool        `arg:"no_deps" default:"False" doc:"do not install dependencies"`
-	_      bool        `arg:"no_install" default:"False" doc:"download only; old pip only"`
-	_      bool        `arg:"no_download" default:"False" doc:"install what was downloaded; old pip only"`
-	_      value.Value `arg:"install_options,comma[str]" doc:"options for setup.py install"`
-	_      value.Value `arg:"global_options,comma[str]" doc:"options for setup.py, before its command"`
-	_      string      `arg:"user" doc:"account that runs pip"`
-	_      string      `arg:"cwd,path" doc:"working directory"`
-	_      bool        `arg:"pre_releases" default:"False" doc:"take pre-releases, too"`
-	_      string      `arg:"cert,path" doc:"CA bundle"`
-	_      bool        `arg:"allow_all_external" default:"False" doc:"take packages that are hosted elsewhere; old pip only"`
-	_      value.Value `arg:"allow_external,comma[str]" doc:"packages that may be hosted elsewhere; old pip only"`
-	_      value.Value `arg:"allow_unverified,comma[str]" doc:"packages that need no checksum; old pip only"`
-	_      bool        `arg:"process_dependency_links" default:"False" doc:"follow dependency links; old pip only"`
-	_      value.Value `arg:"env_vars,dict" doc:"environment variables for pip"`
-	_      bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
-	_      value.Value `arg:"trusted_host,comma[str]" doc:"hosts that need no valid certificate"`
-	_      bool        `arg:"no_cache_dir" default:"False" doc:"do not use pip's cache"`
-	_      string      `arg:"cache_dir,path" doc:"directory for pip's cache"`
-	_      value.Value `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
-	_      value.Value `arg:"extra_args,list" doc:"further arguments: words, or mappings of an option and its value"`
-	_      fun.Kwargs
+	pip.ToolArgs
+	_ string `arg:"repo" doc:"accepted for compatibility"`
+	pip.SourceArgs
+	InstallOptions []string `arg:"install_options,comma[str]" doc:"options for setup.py install"`
+	GlobalOptions  []string `arg:"global_options,comma[str]" doc:"options for setup.py, before its command"`
+	pip.TrustArgs
+	pip.EnvArgs
+	CacheDir  string        `arg:"cache_dir,path" doc:"directory for pip's cache"`
+	NoBinary  []string      `arg:"no_binary,comma[str]" doc:"packages for which no wheel is used, or :all:"`
+	ExtraArgs []value.Value `arg:"extra_args" doc:"further arguments: words, or mappings of an option and its value"`
+	_         fun.Kwargs
 }
 
 // installed makes sure that packages are installed: those of name or pkgs, those
 // of requirements files, or an editable source tree.
 // Salt: salt/states/pip_state.py installed.
 func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
-	s := &installing{c: c, a: a, p: pip.ClientOf(c), in: pip.InstallOf(c), changes: value.NewMap(1), name: a.Name}
+	s := &installing{c: c, a: a, changes: value.NewMap(1), name: a.Name}
+	s.p = pip.ClientOf(c, &a.ToolArgs, &a.TrustArgs, &a.EnvArgs)
+	s.in = pip.InstallOf(&a.ToolArgs, &a.SourceArgs, &a.TrustArgs, &a.EnvArgs)
+	s.in.GlobalOptions, s.in.InstallOptions, s.in.NoBinary, s.in.ExtraArgs = a.GlobalOptions, a.InstallOptions, a.NoBinary, a.ExtraArgs
+	if s.in.CacheDir == "" {
+		s.in.CacheDir = a.CacheDir
+	}
 	if s.p.BinEnv == "" {
 		s.p.BinEnv = a.PipBin
 	}
@@ -321,8 +294,7 @@ func unchanged(stdout string) map[string]bool {
 }
 
 // shown shows an argument as Salt does: text as it is, a list as Python prints it.
-func (s *installing) shown(name string) string {
-	l := s.c.Strings(name)
+func (s *installing) shown(name string, l []string) string {
 	if s.c.Low != nil && s.c.Low.Low != nil {
 		if v, ok := s.c.Low.Low.Get(name); ok {
 			return value.Str(v)
@@ -337,10 +309,10 @@ func (s *installing) process(ctx context.Context) *fun.Ret {
 	var said []string
 	if s.c.Test {
 		if files {
-			said = append(said, "Requirements file '"+s.shown("requirements")+"' will be processed.")
+			said = append(said, "Requirements file '"+s.shown("requirements", s.a.Requirements)+"' will be processed.")
 		}
 		if editable {
-			said = append(said, "Package will be installed in editable mode (i.e. setuptools \"develop mode\") from "+s.shown("editable")+".")
+			said = append(said, "Package will be installed in editable mode (i.e. setuptools \"develop mode\") from "+s.shown("editable", s.a.Editable)+".")
 		}
 		return s.ret(fun.WouldChange, strings.Join(said, " "))
 	}
@@ -356,24 +328,24 @@ func (s *installing) process(ctx context.Context) *fun.Ret {
 			fault = "Error: " + msg
 		}
 		if files {
-			said = append(said, `Unable to process requirements file "`+s.shown("requirements")+`"`)
+			said = append(said, `Unable to process requirements file "`+s.shown("requirements", s.a.Requirements)+`"`)
 		}
 		if editable {
-			said = append(said, "Unable to install from VCS checkout "+s.shown("editable")+".")
+			said = append(said, "Unable to install from VCS checkout "+s.shown("editable", s.a.Editable)+".")
 		}
 		return s.ret(fun.Failed, strings.Join(append(said, fault), " "))
 	}
 	if files {
 		if s.changed(out) {
 			s.changes.Set("requirements", true)
-			said = append(said, "Successfully processed requirements file "+s.shown("requirements")+".")
+			said = append(said, "Successfully processed requirements file "+s.shown("requirements", s.a.Requirements)+".")
 		} else {
 			said = append(said, "Requirements were already installed.")
 		}
 	}
 	if editable {
 		s.changes.Set("editable", true)
-		said = append(said, "Package successfully installed from VCS checkout "+s.shown("editable")+".")
+		said = append(said, "Package successfully installed from VCS checkout "+s.shown("editable", s.a.Editable)+".")
 	}
 	return s.ret(fun.OK, strings.Join(said, " "))
 }
@@ -395,12 +367,12 @@ type removedArgs struct {
 	_            fun.Arguments
 	Name         string      `arg:"name,required" doc:"name of the package"`
 	Requirements []string    `arg:"requirements,comma[str]" doc:"requirements files: paths or salt:// URLs"`
-	_            string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	BinEnv       string      `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
 	Log          string      `arg:"log,path" doc:"file to which pip writes its log"`
 	Proxy        value.Value `arg:"proxy,secret,str|bool" doc:"proxy; default: the one of the configuration, False for none"`
 	Timeout      value.Value `arg:"timeout" unit:"s" doc:"how long pip waits for a connection"`
-	_            string      `arg:"user" doc:"account that runs pip"`
-	_            string      `arg:"cwd,path" doc:"working directory"`
+	User         string      `arg:"user" doc:"account that runs pip"`
+	Cwd          string      `arg:"cwd,path" doc:"working directory"`
 	_            bool        `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
 }
 
@@ -409,7 +381,7 @@ type removedArgs struct {
 func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 	name := a.Name
 	ret := fun.Ret{Order: order}
-	p := pip.ClientOf(c)
+	p := &pip.Client{Env: c.Env, BinEnv: a.BinEnv, User: a.User, Cwd: a.Cwd}
 	have, err := p.List(ctx)
 	if err != nil {
 		msg, ok := message(err)
@@ -452,18 +424,18 @@ func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 }
 
 type uptodateArgs struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"name of the state"`
-	_ string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
-	_ string `arg:"user" doc:"account that runs pip"`
-	_ string `arg:"cwd,path" doc:"working directory"`
-	_ bool   `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
+	_      fun.Arguments
+	_      string `arg:"name,required" doc:"name of the state"`
+	BinEnv string `arg:"bin_env,path" doc:"a virtualenv, or the path of a Python or a pip; default: the python3 of the system"`
+	User   string `arg:"user" doc:"account that runs pip"`
+	Cwd    string `arg:"cwd,path" doc:"working directory"`
+	_      bool   `arg:"use_vt" default:"False" doc:"accepted; output is not shown while pip runs"`
 }
 
 // uptodate upgrades all packages.
 // Salt: salt/states/pip_state.py uptodate.
-func uptodate(ctx context.Context, c *fun.Call, _ *uptodateArgs) fun.Ret {
-	p := pip.ClientOf(c)
+func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
+	p := &pip.Client{Env: c.Env, BinEnv: a.BinEnv, User: a.User, Cwd: a.Cwd}
 	ret := fun.Ret{}
 	ups, err := p.Upgrades(ctx)
 	if err == nil && len(ups) > 0 && !c.Test {

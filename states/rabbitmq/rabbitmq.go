@@ -78,14 +78,14 @@ type joinedArgs struct {
 	_       string `arg:"name,required" doc:"any text"`
 	Host    string `arg:"host,required" doc:"host of a node of the cluster"`
 	User    string `arg:"user" default:"rabbit" doc:"user part of the name of that node"`
-	RamNode bool   `arg:"ram_node" doc:"keep the state of the node in memory only"`
-	_       string `arg:"runas" default:"root" doc:"account that runs the program"`
+	RAMNode bool   `arg:"ram_node" doc:"keep the state of the node in memory only"`
+	Runas   string `arg:"runas" default:"root" doc:"account that runs the program"`
 }
 
 // joined makes sure that this node is a member of a cluster.
 // Salt: salt/states/rabbitmq_cluster.py joined.
 func joined(ctx context.Context, c *fun.Call, a *joinedArgs) fun.Ret {
-	b := rabbitmq.ClientOf(c)
+	b := rabbitmq.ClientOf(c, a.Runas)
 	node := a.User + "@" + a.Host
 	status, err := b.ClusterStatus(ctx)
 	switch {
@@ -96,7 +96,7 @@ func joined(ctx context.Context, c *fun.Call, a *joinedArgs) fun.Ret {
 	case c.Test:
 		return planned("", node, "Node is set to join cluster "+node)
 	}
-	out, err := b.Join(ctx, node, a.RamNode)
+	out, err := b.Join(ctx, node, a.RAMNode)
 	if err != nil {
 		return failed(err)
 	}
@@ -111,7 +111,7 @@ func isMember(status, node string) bool {
 
 // plugin makes sure that a plugin is enabled or not.
 func plugin(ctx context.Context, c *fun.Call, a *pluginEnabledArgs, enable bool, verb string) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), a.Name
+	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	list, err := b.Plugins(ctx, true)
 	if err != nil {
 		return failed(err)
@@ -134,9 +134,9 @@ func plugin(ctx context.Context, c *fun.Call, a *pluginEnabledArgs, enable bool,
 
 // pluginEnabledArgs are the arguments of pluginEnabled and pluginDisabled.
 type pluginEnabledArgs struct {
-	_    fun.Arguments
-	Name string `arg:"name,required" doc:"name of the plugin"`
-	_    string `arg:"runas" doc:"account that runs the program"`
+	_     fun.Arguments
+	Name  string `arg:"name,required" doc:"name of the plugin"`
+	Runas string `arg:"runas" doc:"account that runs the program"`
 }
 
 // pluginEnabled makes sure that a plugin is enabled.
@@ -152,21 +152,21 @@ func pluginDisabled(ctx context.Context, c *fun.Call, a *pluginEnabledArgs) fun.
 }
 
 type policyPresentArgs struct {
-	_        fun.Arguments
-	Name     string      `arg:"name,required" doc:"name of the policy"`
-	Pattern  string      `arg:"pattern,required" doc:"regular expression of the names of queues and exchanges"`
-	_        value.Value `arg:"definition,required,str|dict" doc:"settings, as a mapping or as JSON"`
-	Priority string      `arg:"priority,int" default:"0" doc:"the policy of the highest priority counts"`
-	Vhost    string      `arg:"vhost" default:"/" doc:"name of the virtual host"`
-	_        string      `arg:"runas" doc:"account that runs the program"`
-	ApplyTo  string      `arg:"apply_to" oneof:"queues|exchanges|all" doc:"queues, exchanges or all"`
+	_          fun.Arguments
+	Name       string      `arg:"name,required" doc:"name of the policy"`
+	Pattern    string      `arg:"pattern,required" doc:"regular expression of the names of queues and exchanges"`
+	Definition value.Value `arg:"definition,required,str|dict" doc:"settings, as a mapping or as JSON"`
+	Priority   string      `arg:"priority,int" default:"0" doc:"the policy of the highest priority counts"`
+	Vhost      string      `arg:"vhost" default:"/" doc:"name of the virtual host"`
+	Runas      string      `arg:"runas" doc:"account that runs the program"`
+	ApplyTo    string      `arg:"apply_to" oneof:"queues|exchanges|all" doc:"queues, exchanges or all"`
 }
 
 // policyPresent makes sure that a policy is there, as described.
 // Salt: salt/states/rabbitmq_policy.py present.
 func policyPresent(ctx context.Context, c *fun.Call, a *policyPresentArgs) fun.Ret {
-	b := rabbitmq.ClientOf(c)
-	definition, err := rabbitmq.Definition(c)
+	b := rabbitmq.ClientOf(c, a.Runas)
+	definition, err := rabbitmq.Definition(a.Definition)
 	if err != nil {
 		return failed(err)
 	}
@@ -226,13 +226,13 @@ type policyAbsentArgs struct {
 	_     fun.Arguments
 	Name  string `arg:"name,required" doc:"name of the policy"`
 	Vhost string `arg:"vhost" default:"/" doc:"name of the virtual host"`
-	_     string `arg:"runas" doc:"account that runs the program"`
+	Runas string `arg:"runas" doc:"account that runs the program"`
 }
 
 // policyAbsent makes sure that a policy is not there.
 // Salt: salt/states/rabbitmq_policy.py absent.
 func policyAbsent(ctx context.Context, c *fun.Call, a *policyAbsentArgs) fun.Ret {
-	b, name, vhost := rabbitmq.ClientOf(c), a.Name, a.Vhost
+	b, name, vhost := rabbitmq.ClientOf(c, a.Runas), a.Name, a.Vhost
 	list, err := b.Policies(ctx, vhost)
 	title := "Policy '" + vhost + " " + name + "'"
 	switch {
@@ -250,31 +250,20 @@ func policyAbsent(ctx context.Context, c *fun.Call, a *policyAbsentArgs) fun.Ret
 }
 
 type upstreamPresentArgs struct {
-	_    fun.Arguments
 	Name string `arg:"name,required" doc:"name of the upstream"`
-	_    string `arg:"uri,required,secret" doc:"URI of the broker to receive from; several are separated by spaces"`
-	_    int64  `arg:"prefetch_count" doc:"how many messages may wait for confirmation"`
-	_    int64  `arg:"reconnect_delay" unit:"seconds" doc:"time before a lost connection is opened again"`
-	_    string `arg:"ack_mode" oneof:"on-confirm|on-publish|no-ack" doc:"when messages are confirmed"`
-	_    bool   `arg:"trust_user_id" doc:"pass on the user ids of messages"`
-	_    string `arg:"exchange" doc:"name of the exchange there; without it, the same name as here"`
-	_    int64  `arg:"max_hops" doc:"how many links a message may pass"`
-	_    int64  `arg:"expires" unit:"milliseconds" doc:"how long a queue there outlives a lost connection"`
-	_    int64  `arg:"message_ttl" unit:"milliseconds" doc:"how long messages there wait"`
-	_    string `arg:"ha_policy" doc:"argument x-ha-policy of the queue there"`
-	_    string `arg:"queue" doc:"name of the queue there; without it, the same name as here"`
-	_    string `arg:"runas" doc:"account that runs the program"`
+	rabbitmq.UpstreamArgs
+	Runas string `arg:"runas" doc:"account that runs the program"`
 }
 
 // upstreamPresent makes sure that an upstream is there, as described.
 // Salt: salt/states/rabbitmq_upstream.py present.
 func upstreamPresent(ctx context.Context, c *fun.Call, a *upstreamPresentArgs) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), a.Name
+	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	all, err := b.Upstreams(ctx)
 	if err != nil {
 		return failed(err)
 	}
-	want := rabbitmq.UpstreamOf(c)
+	want := a.Upstream()
 	changes := value.MapOf("old", nil, "new", want)
 	action := "create"
 	if text, ok := all.Get(name); ok {
@@ -343,15 +332,15 @@ func withoutPasswords(changes *value.Map) *value.Map {
 }
 
 type upstreamAbsentArgs struct {
-	_    fun.Arguments
-	Name string `arg:"name,required" doc:"name of the upstream"`
-	_    string `arg:"runas" doc:"account that runs the program"`
+	_     fun.Arguments
+	Name  string `arg:"name,required" doc:"name of the upstream"`
+	Runas string `arg:"runas" doc:"account that runs the program"`
 }
 
 // upstreamAbsent makes sure that an upstream is not there.
 // Salt: salt/states/rabbitmq_upstream.py absent.
 func upstreamAbsent(ctx context.Context, c *fun.Call, a *upstreamAbsentArgs) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), a.Name
+	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	all, err := b.Upstreams(ctx)
 	switch {
 	case err != nil:

@@ -18,7 +18,7 @@ func (g *grant) value() *value.Map {
 }
 
 // grants reads the argument perms: mappings of a virtual host to three patterns.
-func grants(c *fun.Call, a *userPresentArgs) ([]grant, error) {
+func grants(a *userPresentArgs) ([]grant, error) {
 	var out []grant
 	for _, item := range a.Perms {
 		m, ok := item.(*value.Map)
@@ -60,14 +60,14 @@ type userPresentArgs struct {
 	Force    bool            `arg:"force" default:"False" doc:"set the password without looking whether it is right"`
 	Tags     value.Value     `arg:"tags,list[str]" doc:"tags; text is split at blanks"`
 	Perms    []value.Value   `arg:"perms,list[dict]" doc:"mappings of a virtual host to three patterns: configure, write and read"`
-	_        string          `arg:"runas" doc:"account that runs the program"`
+	Runas    string          `arg:"runas" doc:"account that runs the program"`
 }
 
 // userPresent makes sure that a user is there, with a password, tags and
 // permissions. Salt: salt/states/rabbitmq_user.py present.
 func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), a.Name
-	perms, err := grants(c, a)
+	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
+	perms, err := grants(a)
 	if err != nil {
 		return failed(err)
 	}
@@ -82,17 +82,17 @@ func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
 		if c.Test {
 			return fun.Ret{Result: fun.WouldChange, Comment: "User '" + name + "' is set to be created.", Changes: p.changes}
 		}
-		if _, err := b.AddUser(ctx, name, password(c, a)); err != nil {
+		if _, err := b.AddUser(ctx, name, password(a)); err != nil {
 			return failed(err)
 		}
 		current = value.NewList()
-	} else if err := planPassword(ctx, c, a, b, p); err != nil {
+	} else if err := planPassword(ctx, a, b, p); err != nil {
 		return failed(err)
 	}
 	if there && !a.Force && len(perms) == 0 && len(fun.ItemsOf(a.Tags)) == 0 && len(p.acts) == 0 {
 		return done(fun.OK, "User '"+name+"' is already present.")
 	}
-	if err := planRights(ctx, c, a, b, p, current, perms); err != nil {
+	if err := planRights(ctx, a, b, p, current, perms); err != nil {
 		return partly(p, there, err)
 	}
 	switch {
@@ -118,7 +118,7 @@ func partly(p *plan, there bool, err error) fun.Ret {
 	return ret
 }
 
-func password(c *fun.Call, a *userPresentArgs) *string {
+func password(a *userPresentArgs) *string {
 	if !a.Password.Given {
 		return nil
 	}
@@ -127,8 +127,8 @@ func password(c *fun.Call, a *userPresentArgs) *string {
 }
 
 // planPassword notes the change of the password of a user who is there.
-func planPassword(ctx context.Context, c *fun.Call, a *userPresentArgs, b *rabbitmq.Client, p *plan) error {
-	name, want := a.Name, password(c, a)
+func planPassword(ctx context.Context, a *userPresentArgs, b *rabbitmq.Client, p *plan) error {
+	name, want := a.Name, password(a)
 	if want == nil {
 		if a.Force {
 			p.add("password", value.MapOf("old", "Removed password.", "new", ""),
@@ -147,9 +147,9 @@ func planPassword(ctx context.Context, c *fun.Call, a *userPresentArgs, b *rabbi
 }
 
 // planRights notes the changes of tags and permissions.
-func planRights(ctx context.Context, c *fun.Call, a *userPresentArgs, b *rabbitmq.Client, p *plan, current value.Value, perms []grant) error {
+func planRights(ctx context.Context, a *userPresentArgs, b *rabbitmq.Client, p *plan, current value.Value, perms []grant) error {
 	name := a.Name
-	if !(a.Tags == nil) {
+	if a.Tags != nil {
 		tags := strings.Fields(strings.Join(fun.StringsOf(a.Tags), " "))
 		l, _ := current.(*value.List)
 		if have := l.Strs(); !sameSet(have, tags) {
@@ -198,15 +198,15 @@ func sameSet(a, b []string) bool {
 }
 
 type userAbsentArgs struct {
-	_    fun.Arguments
-	Name string `arg:"name,required" doc:"name of the user"`
-	_    string `arg:"runas" doc:"account that runs the program"`
+	_     fun.Arguments
+	Name  string `arg:"name,required" doc:"name of the user"`
+	Runas string `arg:"runas" doc:"account that runs the program"`
 }
 
 // userAbsent makes sure that a user is not there.
 // Salt: salt/states/rabbitmq_user.py absent.
 func userAbsent(ctx context.Context, c *fun.Call, a *userAbsentArgs) fun.Ret {
-	b, name := rabbitmq.ClientOf(c), a.Name
+	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	all, err := b.Users(ctx)
 	changes := value.MapOf("name", value.MapOf("old", name, "new", ""))
 	switch {

@@ -121,7 +121,7 @@ func (pl *plan) run(ctx context.Context, c *fun.Call, a *presentArgs, test bool)
 	if pl.fn == "create" {
 		kw.Set("level", a.Level)
 	}
-	for k, v := range c.Kw.All() {
+	for k, v := range a.Rest.All() {
 		kw.Set(k, v)
 	}
 	return call(ctx, c, pl.fn, kw, c.Name)
@@ -155,7 +155,7 @@ type presentArgs struct {
 	_       string   `arg:"name,required,path" doc:"the array"`
 	Level   string   `arg:"level,required" doc:"RAID level"`
 	Devices []string `arg:"devices,required,comma[str]" doc:"its devices; \"missing\" is one that comes later"`
-	_       fun.Kwargs
+	Rest    fun.Kwargs
 }
 
 // present creates or assembles an array. Salt: salt/states/mdadm_raid.py present.

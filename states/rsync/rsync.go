@@ -62,18 +62,18 @@ func changed(out string) *value.Map {
 }
 
 type synchronizedArgs struct {
-	_       string      `arg:"name,required,path" doc:"the directory"`
-	Source  value.Value `arg:"source,required,str" doc:"what it is a copy of: a path, host:path or salt://path"`
-	Delete  bool        `arg:"delete" default:"False" doc:"remove what the source does not have"`
-	Force   bool        `arg:"force" default:"False" doc:"also remove directories that are not empty; the directory may be missing"`
-	_       bool        `arg:"update" default:"False" doc:"leave files that are newer alone"`
-	_       string      `arg:"passwordfile,path" doc:"file with the password of a daemon"`
-	_       value.Value `arg:"exclude,list[str]" doc:"patterns of what to leave out"`
-	_       string      `arg:"excludefrom,path" doc:"file with such patterns"`
-	Prepare bool        `arg:"prepare" default:"False" doc:"make the directory where it is missing"`
-	Dryrun  bool        `arg:"dryrun" default:"False" doc:"change nothing, tell what would be done"`
-	_       value.Value `arg:"additional_opts,list[str]" doc:"further options of rsync(1)"`
-	fun.SystemPath
+	_               string      `arg:"name,required,path" doc:"the directory"`
+	Source          value.Value `arg:"source,required,str" doc:"what it is a copy of: a path, host:path or salt://path"`
+	Delete          bool        `arg:"delete" default:"False" doc:"remove what the source does not have"`
+	Force           bool        `arg:"force" default:"False" doc:"also remove directories that are not empty; the directory may be missing"`
+	Update          bool        `arg:"update" default:"False" doc:"leave files that are newer alone"`
+	Passwordfile    value.Value `arg:"passwordfile,path" doc:"file with the password of a daemon"`
+	Exclude         value.Value `arg:"exclude,list[str]" doc:"patterns of what to leave out"`
+	Excludefrom     value.Value `arg:"excludefrom,path" doc:"file with such patterns"`
+	Prepare         bool        `arg:"prepare" default:"False" doc:"make the directory where it is missing"`
+	Dryrun          bool        `arg:"dryrun" default:"False" doc:"change nothing, tell what would be done"`
+	AdditionalOpts  value.Value `arg:"additional_opts,list[str]" doc:"further options of rsync(1)"`
+	ForceSystemPath bool        `arg:"force_system_path,kw" default:"False" doc:"accept system directories such as /etc, /usr and /home"`
 }
 
 // synchronized copies. Salt: salt/states/rsync.py synchronized. Differences: test mode
@@ -92,10 +92,10 @@ func synchronized(ctx context.Context, c *fun.Call, a *synchronizedArgs) fun.Ret
 	if err := h.CheckSystem(c.Name, true); err != nil && a.Delete {
 		return fun.Fail("%s", err)
 	}
-	kw := value.MapOf("dryrun", c.Test || a.Dryrun)
-	for _, name := range []string{"delete", "force", "update", "passwordfile", "exclude", "excludefrom", "additional_opts", fun.ArgsOf((*fun.SystemPath)(nil))[0].Name} {
-		kw.Set(name, c.Value(name))
-	}
+	kw := value.MapOf(
+		"dryrun", c.Test || a.Dryrun, "delete", a.Delete, "force", a.Force, "update", a.Update, "passwordfile", a.Passwordfile,
+		"exclude", a.Exclude, "excludefrom", a.Excludefrom, "additional_opts", a.AdditionalOpts, "force_system_path", a.ForceSystemPath,
+	)
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "rsync.rsync", fun.Args{Pos: []value.Value{a.Source, c.Name}, Kw: kw})
 	if err != nil {
 		return fun.Raise(err)

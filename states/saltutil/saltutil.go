@@ -51,15 +51,15 @@ var specs = []fun.Spec{
 // syncArgs are the arguments of sync and syncAll.
 type syncArgs struct {
 	nameArgs
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 // sync makes the modules of one kind known. Salt: salt/states/saltutil.py
 // _sync_single. Difference: brine uses custom modules where they are and copies
 // nothing, so only those that came since the run began are changes.
-func sync(ctx context.Context, c *fun.Call, _ *syncArgs) fun.Ret {
+func sync(ctx context.Context, c *fun.Call, a *syncArgs) fun.Ret {
 	kind := strings.TrimPrefix(c.Spec.Name, "sync_")
-	changes, ret := run(ctx, c)
+	changes, ret := run(ctx, c, a.Rest)
 	if changes == nil {
 		return ret
 	}
@@ -70,8 +70,8 @@ func sync(ctx context.Context, c *fun.Call, _ *syncArgs) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Updated %s.", kind), Changes: value.MapOf(kind, l)}
 }
 
-func syncAll(ctx context.Context, c *fun.Call, _ *syncArgs) fun.Ret {
-	changes, ret := run(ctx, c)
+func syncAll(ctx context.Context, c *fun.Call, a *syncArgs) fun.Ret {
+	changes, ret := run(ctx, c, a.Rest)
 	if changes == nil {
 		return ret
 	}
@@ -83,12 +83,12 @@ func syncAll(ctx context.Context, c *fun.Call, _ *syncArgs) fun.Ret {
 
 // run looks for modules again and returns the new ones by kind. Where it returns nil,
 // ret is the state's return.
-func run(ctx context.Context, c *fun.Call) (changes *value.Map, ret fun.Ret) {
+func run(ctx context.Context, c *fun.Call, rest fun.Kwargs) (changes *value.Map, ret fun.Ret) {
 	if c.Test {
 		return nil, fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("saltutil.%s would have been run", c.Spec.Name)}
 	}
 	// The function checks the further arguments, and that the modules can be listed.
-	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil."+c.Spec.Name, fun.Args{Kw: c.Kw}); err != nil {
+	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil."+c.Spec.Name, fun.Args{Kw: rest.Map}); err != nil {
 		return nil, fun.Fail("Failed to run %s: %s", c.Spec.Name, err)
 	}
 	before := c.Env.Table

@@ -7,32 +7,32 @@ import (
 
 // jobArgs are what a job can have.
 type jobArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"job_args" doc:"positional arguments of the function, a list"`
-	_ value.Value `arg:"job_kwargs" doc:"keyword arguments of the function, a mapping"`
-	_ int64       `arg:"seconds" doc:"run every so many seconds; added to minutes, hours and days"`
-	_ int64       `arg:"minutes" doc:"run every so many minutes"`
-	_ int64       `arg:"hours" doc:"run every so many hours"`
-	_ int64       `arg:"days" doc:"run every so many days"`
-	_ value.Value `arg:"when,str|list" doc:"dates or times to run at, such as 'Monday 5:00pm'"`
-	_ string      `arg:"cron" doc:"times to run at, as in a crontab"`
-	_ string      `arg:"once" doc:"date to run at once"`
-	_ string      `arg:"once_fmt" doc:"format of once"`
-	_ bool        `arg:"run_on_start" doc:"also run when the machine starts and when the job is installed"`
-	_ int64       `arg:"maxrunning" doc:"how many runs of the job may overlap"`
-	_ bool        `arg:"jid_include" doc:"include the job in the list of running jobs"`
-	_ value.Value `arg:"splay" doc:"longest random delay of a run in seconds, or a mapping of start and end"`
-	_ value.Value `arg:"range,dict" doc:"run only between start and end, or outside of them with invert"`
-	_ value.Value `arg:"skip_during_range" doc:"do not run between start and end"`
-	_ bool        `arg:"run_after_skip_range" doc:"refused: no process waits for the end of the range"`
-	_ string      `arg:"after" doc:"do not run before this date"`
-	_ string      `arg:"until" doc:"do not run from this date on"`
-	_ bool        `arg:"enabled" doc:"whether the job runs"`
-	_ value.Value `arg:"return_job" doc:"keep the return in the job cache"`
-	_ value.Value `arg:"metadata" doc:"data to keep with the job, a mapping"`
-	_ value.Value `arg:"returner" doc:"returners that get the return"`
-	_ string      `arg:"return_config" doc:"alternative configuration of the returners"`
-	_ value.Value `arg:"return_kwargs,secret,dict" doc:"settings of the returners"`
+	_                 fun.Arguments
+	JobArgs           value.Value `arg:"job_args" doc:"positional arguments of the function, a list"`
+	JobKwargs         value.Value `arg:"job_kwargs" doc:"keyword arguments of the function, a mapping"`
+	Seconds           value.Value `arg:"seconds,int" doc:"run every so many seconds; added to minutes, hours and days"`
+	Minutes           value.Value `arg:"minutes,int" doc:"run every so many minutes"`
+	Hours             value.Value `arg:"hours,int" doc:"run every so many hours"`
+	Days              value.Value `arg:"days,int" doc:"run every so many days"`
+	When              value.Value `arg:"when,str|list" doc:"dates or times to run at, such as 'Monday 5:00pm'"`
+	Cron              value.Value `arg:"cron,str" doc:"times to run at, as in a crontab"`
+	Once              value.Value `arg:"once,str" doc:"date to run at once"`
+	OnceFmt           value.Value `arg:"once_fmt,str" doc:"format of once"`
+	RunOnStart        value.Value `arg:"run_on_start,bool" doc:"also run when the machine starts and when the job is installed"`
+	Maxrunning        value.Value `arg:"maxrunning,int" doc:"how many runs of the job may overlap"`
+	JidInclude        value.Value `arg:"jid_include,bool" doc:"include the job in the list of running jobs"`
+	Splay             value.Value `arg:"splay" doc:"longest random delay of a run in seconds, or a mapping of start and end"`
+	Range             value.Value `arg:"range,dict" doc:"run only between start and end, or outside of them with invert"`
+	SkipDuringRange   value.Value `arg:"skip_during_range" doc:"do not run between start and end"`
+	RunAfterSkipRange value.Value `arg:"run_after_skip_range,bool" doc:"refused: no process waits for the end of the range"`
+	After             value.Value `arg:"after,str" doc:"do not run before this date"`
+	Until             value.Value `arg:"until,str" doc:"do not run from this date on"`
+	Enabled           value.Value `arg:"enabled,bool" doc:"whether the job runs"`
+	ReturnJob         value.Value `arg:"return_job" doc:"keep the return in the job cache"`
+	Metadata          value.Value `arg:"metadata" doc:"data to keep with the job, a mapping"`
+	Returner          value.Value `arg:"returner" doc:"returners that get the return"`
+	ReturnConfig      value.Value `arg:"return_config,str" doc:"alternative configuration of the returners"`
+	ReturnKwargs      value.Value `arg:"return_kwargs,secret,dict" doc:"settings of the returners"`
 }
 
 type nameArg struct {

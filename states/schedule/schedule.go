@@ -5,7 +5,6 @@ package schedule
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"brine/internal/fun"
 	"brine/internal/value"
@@ -44,12 +43,20 @@ func scheduled(ctx context.Context, c *fun.Call) (*value.Map, error) {
 	return job, nil
 }
 
-// given returns the arguments of the state that have a value.
-func given(c *fun.Call, without string) *value.Map {
+// given returns the arguments that have a value.
+func (a *presentArgs) given() *value.Map {
 	kw := value.NewMap(8)
-	for _, a := range append(slices.Clip(fun.ArgsOf((*jobArgs)(nil))), fun.Arg{Name: "function"}, fun.ArgsOf((*persistArg)(nil))[0]) {
-		if a.Name != without && !c.IsNone(a.Name) {
-			kw.Set(a.Name, c.Value(a.Name))
+	for k, v := range value.MapOf(
+		"job_args", a.JobArgs, "job_kwargs", a.JobKwargs, "seconds", a.Seconds, "minutes", a.Minutes,
+		"hours", a.Hours, "days", a.Days, "when", a.When, "cron", a.Cron, "once", a.Once, "once_fmt", a.OnceFmt,
+		"run_on_start", a.RunOnStart, "maxrunning", a.Maxrunning, "jid_include", a.JidInclude, "splay", a.Splay,
+		"range", a.Range, "skip_during_range", a.SkipDuringRange, "run_after_skip_range", a.RunAfterSkipRange,
+		"after", a.After, "until", a.Until, "enabled", a.Enabled, "return_job", a.ReturnJob, "metadata", a.Metadata,
+		"returner", a.Returner, "return_config", a.ReturnConfig, "return_kwargs", a.ReturnKwargs,
+		"function", a.Function, "persist", a.Persist,
+	).All() {
+		if v != nil {
+			kw.Set(k, v)
 		}
 	}
 	return kw
@@ -84,10 +91,11 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 		if a.Function == nil {
 			return fun.Fail("Job %s has no function", c.Name)
 		}
-		ret, err := call(ctx, c, "add", given(c, ""))
+		ret, err := call(ctx, c, "add", a.given())
 		return done(c, ret, err, "Adding new job %s to schedule")
 	}
-	kw := given(c, "persist")
+	kw := a.given()
+	kw.Delete("persist")
 	if !kw.Has("function") {
 		kw.Set("function", current.At("function"))
 	}
@@ -100,7 +108,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	case value.Equal(job, current):
 		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Job %s in correct state", c.Name)}
 	}
-	ret, err := call(ctx, c, "modify", given(c, ""))
+	ret, err := call(ctx, c, "modify", a.given())
 	return done(c, ret, err, "Modifying job %s in schedule")
 }
 
@@ -116,7 +124,7 @@ func change(ctx context.Context, c *fun.Call, a *absentArgs, fn, text string, ri
 		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(text, c.Name)}
 	}
 	kw := value.NewMap(2)
-	if !(a.Persist == nil) {
+	if a.Persist != nil {
 		kw.Set("persist", a.Persist)
 	}
 	ret, err := call(ctx, c, fn, kw)

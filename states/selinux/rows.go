@@ -8,8 +8,8 @@ type specArg struct {
 }
 
 type filetypeArg struct {
-	_ fun.Arguments
-	_ string `arg:"filetype" default:"a" oneof:"a|f|d|c|b|s|l|p" doc:"letter of the type of files: all, regular file, directory, character or block device, socket, symbolic link, named pipe"`
+	_        fun.Arguments
+	Filetype string `arg:"filetype" default:"a" oneof:"a|f|d|c|b|s|l|p" doc:"letter of the type of files: all, regular file, directory, character or block device, socket, symbolic link, named pipe"`
 }
 
 type typeArg struct {
@@ -18,18 +18,18 @@ type typeArg struct {
 }
 
 type userArg struct {
-	_ fun.Arguments
-	_ string `arg:"sel_user" doc:"SELinux user of the context"`
+	_       fun.Arguments
+	SelUser string `arg:"sel_user" doc:"SELinux user of the context"`
 }
 
 type levelArg struct {
-	_ fun.Arguments
-	_ string `arg:"sel_level" doc:"level of the context"`
+	_        fun.Arguments
+	SelLevel string `arg:"sel_level" doc:"level of the context"`
 }
 
 type portNameArg struct {
-	_ fun.Arguments
-	_ string `arg:"name,required" doc:"protocol and port or range, such as tcp/8080, or any name"`
+	_    fun.Arguments
+	Name string `arg:"name,required" doc:"protocol and port or range, such as tcp/8080, or any name"`
 }
 
 type protocolArg struct {
@@ -73,9 +73,8 @@ var specs = []fun.Spec{
 		Doc: "Install a module of the policy from a file.\nIt acts on every run; changes name the modules that came with it.",
 	},
 	{
-		Name: "module_remove", State: moduleRemove, Src: "states/selinux.py module_remove",
-		Doc:  "Remove a module of the policy.",
-		Args: []fun.Arg{{Name: "name", Type: fun.Str, Required: true, Doc: "the module"}},
+		Name: "module_remove", Do: moduleRemove, Src: "states/selinux.py module_remove",
+		Doc: "Remove a module of the policy.",
 	},
 	{
 		Name: "port_policy_absent", Do: portAbsent, Src: "states/selinux.py port_policy_absent",

@@ -183,7 +183,7 @@ func module(ctx context.Context, c *fun.Call, a *moduleArgs) fun.Ret {
 		return fun.Fail("Cannot install and remove at the same time")
 	}
 	if a.Remove {
-		return moduleRemove(ctx, c)
+		return removeModule(ctx, c)
 	}
 	changes := value.NewMap(1)
 	if install {
@@ -276,9 +276,18 @@ func moduleInstall(ctx context.Context, c *fun.Call, _ *moduleInstallArgs) fun.R
 	return installFrom(ctx, c, c.Name)
 }
 
-// moduleRemove removes a module. Salt: salt/states/selinux.py module_remove.
+type moduleRemoveArgs struct {
+	_ fun.Arguments
+	_ string `arg:"name,required" doc:"the module"`
+}
+
+func moduleRemove(ctx context.Context, c *fun.Call, _ *moduleRemoveArgs) fun.Ret {
+	return removeModule(ctx, c)
+}
+
+// removeModule removes a module. Salt: salt/states/selinux.py module_remove.
 // Difference: a module that is not there is no failure.
-func moduleRemove(ctx context.Context, c *fun.Call) fun.Ret {
+func removeModule(ctx context.Context, c *fun.Call) fun.Ret {
 	mods, _, err := selinux.Semods(ctx, c.Env)
 	if err != nil {
 		return fun.Raise(err)
@@ -300,14 +309,9 @@ func moduleRemove(ctx context.Context, c *fun.Call) fun.Ret {
 	return done(changes, "Module %s has been removed", c.Name)
 }
 
-// wanted returns the policy for files that a call describes.
-func wanted(c *fun.Call) selinux.FContext {
-	return selinux.FContext{Spec: c.Name, FileType: c.Str("filetype"), Context: selinux.Context{User: c.Str("sel_user"), Type: c.Str("sel_type"), Level: c.Str("sel_level")}}
-}
-
 type fcontextPresentArgs struct {
 	specArg
-	_ string `arg:"sel_type,required" doc:"type of the context"`
+	SelType string `arg:"sel_type,required" doc:"type of the context"`
 	filetypeArg
 	userArg
 	levelArg
@@ -316,8 +320,10 @@ type fcontextPresentArgs struct {
 // fcontextPresent adds a policy for files. Salt: salt/states/selinux.py
 // fcontext_policy_present. Difference: the policy in effect is compared, where
 // several are about the same files.
-func fcontextPresent(ctx context.Context, c *fun.Call, _ *fcontextPresentArgs) fun.Ret {
-	want := wanted(c)
+func fcontextPresent(ctx context.Context, c *fun.Call, a *fcontextPresentArgs) fun.Ret {
+	want := selinux.FContext{
+		Spec: c.Name, FileType: a.Filetype, Context: selinux.Context{User: a.SelUser, Type: a.SelType, Level: a.SelLevel},
+	}
 	kind, err := selinux.FileType(want.FileType)
 	if err != nil {
 		return fun.Raise(err)
@@ -371,8 +377,10 @@ type fcontextAbsentArgs struct {
 
 // fcontextAbsent deletes a policy for files. Salt: salt/states/selinux.py
 // fcontext_policy_absent.
-func fcontextAbsent(ctx context.Context, c *fun.Call, _ *fcontextAbsentArgs) fun.Ret {
-	want := wanted(c)
+func fcontextAbsent(ctx context.Context, c *fun.Call, a *fcontextAbsentArgs) fun.Ret {
+	want := selinux.FContext{
+		Spec: c.Name, FileType: a.Filetype, Context: selinux.Context{User: a.SelUser, Type: a.SelType, Level: a.SelLevel},
+	}
 	have, err := selinux.FindFContext(ctx, c.Env, want)
 	if err != nil {
 		return fun.Raise(err)
@@ -432,7 +440,7 @@ func fcontextApplied(ctx context.Context, c *fun.Call, a *fcontextAppliedArgs) f
 }
 
 // port returns what is said of a port in a comment.
-func port(c *fun.Call, argPort string, protocol string, selType string) string {
+func port(argPort string, protocol string, selType string) string {
 	return fmt.Sprintf(`sel_type "%s", protocol "%s" and port "%s".`, orNone(selType), orNone(protocol), orNone(argPort))
 }
 
@@ -449,21 +457,22 @@ type portPresentArgs struct {
 	SelType string `arg:"sel_type,required" doc:"type of the port"`
 	protocolArg
 	portArg
-	_ string `arg:"sel_range" doc:"range of levels"`
+	SelRange string `arg:"sel_range" doc:"range of levels"`
 }
 
 // portPresent gives a port a type. Salt: salt/states/selinux.py port_policy_present.
 func portPresent(ctx context.Context, c *fun.Call, a *portPresentArgs) fun.Ret {
-	want, err := selinux.PortOf(c)
+	want, err := selinux.ParsePort(a.Name, a.Protocol, a.Port)
 	if err != nil {
 		return fun.Raise(err)
 	}
+	want.Type, want.Range = a.SelType, a.SelRange
 	have, err := selinux.FindPort(ctx, c.Env, want)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if have != nil {
-		return same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(c, a.Port, a.Protocol, a.SelType))
+		return same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(nil, want.Value()), "")
@@ -492,16 +501,17 @@ type portAbsentArgs struct {
 // portAbsent deletes the policy of a port. Salt: salt/states/selinux.py
 // port_policy_absent.
 func portAbsent(ctx context.Context, c *fun.Call, a *portAbsentArgs) fun.Ret {
-	want, err := selinux.PortOf(c)
+	want, err := selinux.ParsePort(a.Name, a.Protocol, a.Port)
 	if err != nil {
 		return fun.Raise(err)
 	}
+	want.Type = a.SelType
 	have, err := selinux.FindPort(ctx, c.Env, want)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if have == nil {
-		return same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(c, a.Port, a.Protocol, a.SelType))
+		return same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(have.Value(), nil), "")

@@ -60,7 +60,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	}
 	k.Hash = a.FingerprintHashType
 	w := ssh.Want{
-		Host: c.Name, Key: a.Key, Fingerprint: a.Fingerprint, Enc: a.Enc, Port: a.Port.V, HasPort: !!a.Port.Given,
+		Host: c.Name, Key: a.Key, Fingerprint: a.Fingerprint, Enc: a.Enc, Port: a.Port.V, HasPort: a.Port.Given,
 		HashNames: a.HashKnownHosts, Timeout: int64(a.Timeout),
 	}
 	if err := k.Check(&w); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // States returns the rows of the state module "supervisord".
 func States() fun.Module {
-	return fun.Module{Name: "supervisord", Kind: fun.State, Doc: "Manage processes of supervisord.", Specs: specs, Watch: watch}
+	return fun.Module{Name: "supervisord", Kind: fun.State, Doc: "Manage processes of supervisord.", Specs: specs, Watch: fun.StateFunc(watch).State}
 }
 
 // specs are the functions, alphabetically.
@@ -95,7 +95,7 @@ func mayCome(c *fun.Call) bool {
 type runningArgs struct {
 	_       string `arg:"name,required" doc:"process, or group as group:"`
 	Restart bool   `arg:"restart" default:"False" doc:"restart a process that runs; True where a watched state changed"`
-	_       bool   `arg:"update" default:"False" doc:"read the configuration again and restart what changed"`
+	Update  bool   `arg:"update" default:"False" doc:"read the configuration again and restart what changed"`
 	supervisord.CtlArgs
 	_ fun.Kwargs
 }
@@ -104,26 +104,32 @@ type runningArgs struct {
 // where supervisord does not answer, a dry run fails as well, unless a state before
 // this one may install or start it.
 func running(ctx context.Context, c *fun.Call, a *runningArgs) fun.Ret {
-	return run(ctx, c, a.Restart)
+	return run(ctx, c, &a.CtlArgs, a.Restart, a.Update)
+}
+
+// watchArgs are what watch reads of the state that it acts for.
+type watchArgs struct {
+	Update bool `arg:"update"`
+	supervisord.CtlArgs
 }
 
 // watch restarts a process where a watched state changed. Salt: states/supervisord.py mod_watch.
-func watch(ctx context.Context, c *fun.Call) fun.Ret {
+func watch(ctx context.Context, c *fun.Call, a *watchArgs) fun.Ret {
 	restart := true
 	if c.Low != nil && c.Low.Low != nil {
 		if v, ok := c.Low.Low.Get("restart"); ok {
 			restart = value.Truth(v)
 		}
 	}
-	return run(ctx, c, restart)
+	return run(ctx, c, &a.CtlArgs, restart, a.Update)
 }
 
-func run(ctx context.Context, c *fun.Call, restart bool) fun.Ret {
+func run(ctx context.Context, c *fun.Call, a *supervisord.CtlArgs, restart, update bool) fun.Ret {
 	name := c.Name
 	if strings.HasSuffix(name, ":*") {
 		name = name[:len(name)-1]
 	}
-	ctl := supervisord.CtlOf(c)
+	ctl := a.Ctl(c.Env)
 	f, err := find(ctx, ctl, name)
 	switch {
 	case err == nil:
@@ -135,10 +141,10 @@ func run(ctx context.Context, c *fun.Call, restart bool) fun.Ret {
 		return fun.Raise(err)
 	}
 	if c.Test {
-		return predict(name, f, restart, c.Declares("update") && c.Bool("update"))
+		return predict(name, f, restart, update)
 	}
 	r := &runner{ctl: ctl, name: name, found: f, result: fun.OK}
-	if err := r.run(ctx, restart, c.Declares("update") && c.Bool("update")); err != nil {
+	if err := r.run(ctx, restart, update); err != nil {
 		return fun.Raise(err)
 	}
 	ret := fun.Ret{Name: name, Result: r.result, Comment: r.comment}
@@ -261,8 +267,8 @@ type deadArgs struct {
 
 // dead stops a process. Salt: states/supervisord.py dead. Differences: a dry run looks
 // at the process, and a failure to stop it is a failure.
-func dead(ctx context.Context, c *fun.Call, _ *deadArgs) fun.Ret {
-	ctl := supervisord.CtlOf(c)
+func dead(ctx context.Context, c *fun.Call, a *deadArgs) fun.Ret {
+	ctl := a.Ctl(c.Env)
 	f, err := find(ctx, ctl, c.Name)
 	switch {
 	case err != nil && mayCome(c):

@@ -5,9 +5,6 @@ import (
 	"brine/internal/value"
 )
 
-// keys is a key of the pillar or a list of keys.
-const keys = fun.Str | fun.List
-
 type successArgs struct {
 	_       fun.Arguments
 	Comment value.Value `arg:"comment" default:"'Success!'" doc:"comment of the return"`

@@ -187,34 +187,35 @@ func modWatch(_ context.Context, c *fun.Call) fun.Ret {
 // A check is a demand on keys of the pillar: class is how Python prints the
 // type, is whether a value is of it.
 type check struct {
-	arg, class string
-	is         func(value.Value) bool
+	keys  value.Value
+	class string
+	is    func(value.Value) bool
 }
 
 type checkPillarArgs struct {
-	_       fun.Arguments
-	_       value.Value `arg:"present,str|list" doc:"pillar key or keys that must exist; a:b is b in a"`
-	_       value.Value `arg:"boolean,str|list" doc:"pillar key or keys whose value must be True or False"`
-	_       value.Value `arg:"integer,str|list" doc:"pillar key or keys whose value must be an integer"`
-	_       value.Value `arg:"string,str|list" doc:"pillar key or keys whose value must be text"`
-	_       value.Value `arg:"listing,str|list" doc:"pillar key or keys whose value must be a list"`
-	_       value.Value `arg:"dictionary,str|list" doc:"pillar key or keys whose value must be a mapping"`
-	Verbose bool        `arg:"verbose" default:"False" doc:"list the keys that passed too"`
+	_          fun.Arguments
+	Present    value.Value `arg:"present,str|list" doc:"pillar key or keys that must exist; a:b is b in a"`
+	Boolean    value.Value `arg:"boolean,str|list" doc:"pillar key or keys whose value must be True or False"`
+	Integer    value.Value `arg:"integer,str|list" doc:"pillar key or keys whose value must be an integer"`
+	String     value.Value `arg:"string,str|list" doc:"pillar key or keys whose value must be text"`
+	Listing    value.Value `arg:"listing,str|list" doc:"pillar key or keys whose value must be a list"`
+	Dictionary value.Value `arg:"dictionary,str|list" doc:"pillar key or keys whose value must be a mapping"`
+	Verbose    bool        `arg:"verbose" default:"False" doc:"list the keys that passed too"`
 }
 
 // checkPillar checks that keys of the pillar are there and of a type.
 func checkPillar(_ context.Context, c *fun.Call, a *checkPillarArgs) fun.Ret {
 	checks := []check{
-		{"present", "None", func(value.Value) bool { return true }},
-		{"boolean", "<class 'bool'>", func(v value.Value) bool { return value.TypeName(v) == "bool" }},
-		{"integer", "<class 'int'>", func(v value.Value) bool { t := value.TypeName(v); return t == "int" || t == "bool" }},
-		{"string", "(<class 'str'>,)", func(v value.Value) bool { return value.TypeName(v) == "str" }},
-		{"listing", "<class 'list'>", func(v value.Value) bool { return value.TypeName(v) == "list" }},
-		{"dictionary", "<class 'dict'>", func(v value.Value) bool { _, ok := v.(value.Mapping); return ok }},
+		{a.Present, "None", func(value.Value) bool { return true }},
+		{a.Boolean, "<class 'bool'>", func(v value.Value) bool { return value.TypeName(v) == "bool" }},
+		{a.Integer, "<class 'int'>", func(v value.Value) bool { t := value.TypeName(v); return t == "int" || t == "bool" }},
+		{a.String, "(<class 'str'>,)", func(v value.Value) bool { return value.TypeName(v) == "str" }},
+		{a.Listing, "<class 'list'>", func(v value.Value) bool { return value.TypeName(v) == "list" }},
+		{a.Dictionary, "<class 'dict'>", func(v value.Value) bool { _, ok := v.(value.Mapping); return ok }},
 	}
 	given := false
 	for _, k := range checks {
-		given = given || value.Truth(c.Value(k.arg))
+		given = given || value.Truth(k.keys)
 	}
 	if !given {
 		return invalid("Missing required argument text.")
@@ -222,7 +223,7 @@ func checkPillar(_ context.Context, c *fun.Call, a *checkPillarArgs) fun.Ret {
 	fine, failed := value.NewMap(0), value.NewMap(0)
 	for _, k := range checks {
 		keys := value.NewList()
-		switch v := c.Value(k.arg).(type) {
+		switch v := k.keys.(type) {
 		case string:
 			if v != "" {
 				keys.Append(v)

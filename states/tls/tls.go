@@ -25,17 +25,17 @@ var specs = []fun.Spec{
 }
 
 type validCertificateArgs struct {
-	_ fun.Arguments
-	_ string  `arg:"name,required" doc:"file of the certificate, or PEM text"`
-	_ float64 `arg:"weeks" default:"0" unit:"weeks" doc:"weeks that it has to stay valid"`
-	_ float64 `arg:"days" default:"0" unit:"days" doc:"and days"`
-	_ float64 `arg:"hours" default:"0" unit:"hours" doc:"and hours"`
-	_ float64 `arg:"minutes" default:"0" unit:"minutes" doc:"and minutes"`
-	_ float64 `arg:"seconds" default:"0" unit:"s" doc:"and seconds"`
+	_       fun.Arguments
+	_       string  `arg:"name,required" doc:"file of the certificate, or PEM text"`
+	Weeks   float64 `arg:"weeks" default:"0" unit:"weeks" doc:"weeks that it has to stay valid"`
+	Days    float64 `arg:"days" default:"0" unit:"days" doc:"and days"`
+	Hours   float64 `arg:"hours" default:"0" unit:"hours" doc:"and hours"`
+	Minutes float64 `arg:"minutes" default:"0" unit:"minutes" doc:"and minutes"`
+	Seconds float64 `arg:"seconds" default:"0" unit:"s" doc:"and seconds"`
 }
 
 // validCertificate checks a certificate. Salt: states/tls.py valid_certificate.
-func validCertificate(_ context.Context, c *fun.Call, _ *validCertificateArgs) fun.Ret {
+func validCertificate(_ context.Context, c *fun.Call, a *validCertificateArgs) fun.Ret {
 	cert, err := tls.Load(c.Env.Host, c.Name)
 	if err != nil {
 		return fun.Ret{Comment: host.OSError(err)}
@@ -48,10 +48,7 @@ func validCertificate(_ context.Context, c *fun.Call, _ *validCertificateArgs) f
 		return fun.Ret{Comment: "Certificate is expired"}
 	}
 	left := cert.NotAfter.Sub(now).Round(time.Microsecond)
-	want := 0.0
-	for arg, unit := range map[string]float64{"weeks": 604800, "days": 86400, "hours": 3600, "minutes": 60, "seconds": 1} {
-		want += c.Float(arg) * unit
-	}
+	want := a.Weeks*604800 + a.Days*86400 + a.Hours*3600 + a.Minutes*60 + a.Seconds
 	if left.Seconds() < want {
 		return fun.Ret{Comment: fmt.Sprintf("Certificate will expire in %s, which is less than %s", delta(left), delta(time.Duration(min(want, 9e9)*float64(time.Second))))}
 	}

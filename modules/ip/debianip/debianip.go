@@ -32,7 +32,7 @@ func avail(env *fun.Env) (bool, string) {
 
 // interfaceName returns the argument iface where it may be part of the name of a file
 // and an argument of a program.
-func interfaceName(c *fun.Call, a *ifaceArg) (string, error) {
+func interfaceName(a *ifaceArg) (string, error) {
 	name := a.Iface
 	if name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/ \t\r\n\x00") {
 		return "", fun.Errorf("invalid interface name %s", value.Repr(name))
@@ -41,8 +41,8 @@ func interfaceName(c *fun.Call, a *ifaceArg) (string, error) {
 }
 
 // settings returns the further arguments, and whether nothing is to be written.
-func settings(c *fun.Call) (o *value.Map, test bool) {
-	return c.Kw.Copy(), value.Truth(c.Kw.At("test"))
+func settings(rest fun.Kwargs) (o *value.Map, test bool) {
+	return rest.Copy(), value.Truth(rest.At("test"))
 }
 
 // write replaces a file of a directory that has to be there.
@@ -121,7 +121,7 @@ type buildInterfaceArgs struct {
 	ifaceArg
 	typeArg
 	Enabled bool `arg:"enabled,required" doc:"bring it up at boot"`
-	_       fun.Kwargs
+	Rest    fun.Kwargs
 }
 
 // buildInterface writes an interface and returns its lines. Salt: salt/modules/debian_ip.py
@@ -129,7 +129,7 @@ type buildInterfaceArgs struct {
 // other interfaces stays where it is, also "source" lines and options that Salt does not
 // know; numbers among the options of bonds, bridges and ethtool are written as well.
 func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) (fun.Result, error) {
-	name, err := interfaceName(c, &args.ifaceArg)
+	name, err := interfaceName(&args.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -137,7 +137,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if !slices.Contains(types, typ) {
 		return fun.Result{}, bad(name, typ, strings.Join(types, "|"))
 	}
-	o, test := settings(c)
+	o, test := settings(args.Rest)
 	pkg, err := need(typ, o)
 	if err != nil {
 		return fun.Result{}, err
@@ -266,7 +266,7 @@ func savePPP(h host.Host, m *value.Map) error {
 func bondFile(name string) string { return "/etc/modprobe.d/" + name + ".conf" }
 
 func getBond(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
-	name, err := interfaceName(c, a)
+	name, err := interfaceName(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -276,15 +276,15 @@ func getBond(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
 // buildBondArgs are the arguments of buildBond and buildRoutes.
 type buildBondArgs struct {
 	ifaceArg
-	_ fun.Kwargs
+	Rest fun.Kwargs
 }
 
 func buildBond(ctx context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, error) {
-	name, err := interfaceName(c, &a.ifaceArg)
+	name, err := interfaceName(&a.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	o, test := settings(c)
+	o, test := settings(a.Rest)
 	m, err := bonding(c, o, name)
 	if err != nil {
 		return fun.Result{}, err
@@ -318,7 +318,7 @@ func routeFiles(name string) (up, down string) {
 }
 
 func getRoutes(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
-	name, err := interfaceName(c, a)
+	name, err := interfaceName(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -328,11 +328,11 @@ func getRoutes(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) 
 
 // buildRoutes writes the scripts. Salt: salt/modules/debian_ip.py build_routes.
 func buildRoutes(_ context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, error) {
-	name, err := interfaceName(c, &a.ifaceArg)
+	name, err := interfaceName(&a.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	o, test := settings(c)
+	o, test := settings(a.Rest)
 	var routes []value.Value
 	found := false
 	for k, v := range o.All() {
@@ -406,7 +406,7 @@ func script(verb, iface string, routes []value.Value) (string, error) {
 // bring runs ifup(8) or ifdown(8); a slave is its master's, and what is only a source
 // is not an interface.
 func bring(ctx context.Context, c *fun.Call, a *upArgs, program string) (fun.Result, error) {
-	name, err := interfaceName(c, &a.ifaceArg)
+	name, err := interfaceName(&a.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -444,8 +444,8 @@ func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
 		return value.Truth(res.Value), err
 	}
-	if on, _ := onOff(a.Rest.Map.At("apply_hostname")); on {
-		if name := a.Rest.Map.Str("hostname"); name != "" {
+	if on, _ := onOff(a.Rest.At("apply_hostname")); on {
+		if name := a.Rest.Str("hostname"); name != "" {
 			var err error
 			if named, err = call("network.mod_hostname", name); err != nil {
 				return fun.Result{}, err
@@ -455,7 +455,7 @@ func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.
 			named = false
 		}
 	}
-	if on, _ := onOff(a.Rest.Map.At("require_reboot")); on {
+	if on, _ := onOff(a.Rest.At("require_reboot")); on {
 		return fun.Value(named)
 	}
 	stopped, err := call("service.stop", "networking")

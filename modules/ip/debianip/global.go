@@ -134,9 +134,9 @@ func wished(o *value.Map, now global) (global, error) {
 // Salt: salt/modules/debian_ip.py build_network_settings. Differences: in test mode it
 // returns the settings where nothing is to be written, so that nothing shows as a change
 // then; /etc/resolv.conf keeps its line ends.
-func buildSettings(ctx context.Context, c *fun.Call, _ *applySettingsArgs) (fun.Result, error) {
+func buildSettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.Result, error) {
 	h := c.Env.Host
-	o, test := settings(c)
+	o, test := settings(a.Rest)
 	now := current(h)
 	g, err := wished(o, now)
 	if err != nil {

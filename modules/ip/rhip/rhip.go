@@ -39,7 +39,7 @@ func avail(env *fun.Env) (bool, string) {
 
 // interfaceName returns the argument iface where it may be part of the name of a file
 // and an argument of a program.
-func interfaceName(c *fun.Call, iface string) (string, error) {
+func interfaceName(iface string) (string, error) {
 	name := iface
 	if name == "" || strings.HasPrefix(name, "-") || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\"'`$\\ \t\r\n\x00") {
 		return "", fun.Errorf("invalid interface name %s", value.Repr(name))
@@ -85,16 +85,16 @@ func write(h host.Host, file, text string) error {
 
 func result(ls []string) (fun.Result, error) { return fun.Value(value.Strings(ls...)) }
 
-func getInterface(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c, c.Str("iface"))
+func getInterface(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	name, err := interfaceName(a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	return result(read(c.Env.Host, scripts+"/ifcfg-"+name))
 }
 
-func getRoutes(_ context.Context, c *fun.Call) (fun.Result, error) {
-	name, err := interfaceName(c, c.Str("iface"))
+func getRoutes(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
+	name, err := interfaceName(a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -150,7 +150,7 @@ type buildInterfaceArgs struct {
 // build_interface. Differences: nothing is installed and no sysctl set in test mode,
 // releases before 7 and after 8 are written as well, lists may be words of a text.
 func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) (fun.Result, error) {
-	name, err := interfaceName(c, args.Iface)
+	name, err := interfaceName(args.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -158,7 +158,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if !slices.Contains(types, typ) {
 		return fun.Result{}, bad(name, typ, strings.Join(types, "|"))
 	}
-	o := args.Rest.Map.Copy()
+	o := args.Rest.Copy()
 	pkg, err := prepare(typ, o)
 	if err != nil {
 		return fun.Result{}, err
@@ -183,7 +183,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if err := write(c.Env.Host, scripts+"/ifcfg-"+name, text); err != nil {
 		return fun.Result{}, err
 	}
-	return getInterface(ctx, c)
+	return getInterface(ctx, c, &args.ifaceArg)
 }
 
 // ready installs the package that an interface needs and, for a bridge, says whether
@@ -223,12 +223,12 @@ type buildRoutesArgs struct {
 // salt/modules/rh_ip.py build_routes. Difference: every release gets the lines of
 // ip-route(8), which all since 6 read.
 func buildRoutes(ctx context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Result, error) {
-	name, err := interfaceName(c, a.Iface)
+	name, err := interfaceName(a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	var list *value.List
-	for k, v := range a.Rest.Map.All() {
+	for k, v := range a.Rest.All() {
 		if strings.EqualFold(value.Str(k), "routes") {
 			list, _ = v.(*value.List)
 		}
@@ -248,7 +248,7 @@ func buildRoutes(ctx context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Resu
 			v4.WriteString(text)
 		}
 	}
-	if value.Truth(a.Rest.Map.At("test")) {
+	if value.Truth(a.Rest.At("test")) {
 		return result(append(lines(v4.String()), lines(v6.String())...))
 	}
 	if err := write(c.Env.Host, scripts+"/route-"+name, v4.String()); err != nil {
@@ -257,7 +257,7 @@ func buildRoutes(ctx context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Resu
 	if err := write(c.Env.Host, scripts+"/route6-"+name, v6.String()); err != nil {
 		return fun.Result{}, err
 	}
-	return getRoutes(ctx, c)
+	return getRoutes(ctx, c, &a.ifaceArg)
 }
 
 // route returns the lines of a route, and whether it is one of IPv6.
@@ -302,7 +302,7 @@ func route(iface string, item value.Value) (text string, is6 bool, err error) {
 // bring runs ifup(8) or ifdown(8), or NetworkManager where these are not installed. A
 // slave is brought up by its master.
 func bring(ctx context.Context, c *fun.Call, a *upArgs, program, verb string) (fun.Result, error) {
-	name, err := interfaceName(c, a.Iface)
+	name, err := interfaceName(a.Iface)
 	if err != nil {
 		return fun.Result{}, err
 	}

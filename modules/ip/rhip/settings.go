@@ -169,15 +169,15 @@ type buildSettingsArgs struct {
 // salt/modules/rh_ip.py build_network_settings. Difference: retain_settings keeps what
 // Salt does not know, too.
 func buildSettings(_ context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Result, error) {
-	g := &global{o: value.NewMap(a.Rest.Map.Len()), have: current(c.Env.Host)}
-	for k, v := range a.Rest.Map.All() {
+	g := &global{o: value.NewMap(a.Rest.Len()), have: current(c.Env.Host)}
+	for k, v := range a.Rest.All() {
 		g.o.Set(strings.ToLower(value.Str(k)), v)
 	}
 	if err := g.build(); err != nil {
 		return fun.Result{}, err
 	}
 	text := g.text(value.Truth(g.o.At("retain_settings")))
-	if value.Truth(a.Rest.Map.At("test")) {
+	if value.Truth(a.Rest.At("test")) {
 		return result(lines(text))
 	}
 	if err := write(c.Env.Host, networkFile, text); err != nil {
@@ -194,9 +194,9 @@ func applySettings(ctx context.Context, c *fun.Call, a *buildSettingsArgs) (fun.
 		return value.Truth(res.Value), err
 	}
 	named := true
-	if on, _ := onOff(a.Rest.Map.At("apply_hostname")); on {
-		name := value.Str(a.Rest.Map.At("hostname"))
-		if named = a.Rest.Map.Has("hostname"); named {
+	if on, _ := onOff(a.Rest.At("apply_hostname")); on {
+		name := value.Str(a.Rest.At("hostname"))
+		if named = a.Rest.Has("hostname"); named {
 			var err error
 			if named, err = call("network.mod_hostname", name); err != nil {
 				return fun.Result{}, err
@@ -205,7 +205,7 @@ func applySettings(ctx context.Context, c *fun.Call, a *buildSettingsArgs) (fun.
 			c.Env.Log().Warn("apply_hostname is set, but there is no hostname")
 		}
 	}
-	if on, _ := onOff(a.Rest.Map.At("require_reboot")); on {
+	if on, _ := onOff(a.Rest.At("require_reboot")); on {
 		return fun.Value(named)
 	}
 	service := "NetworkManager"

@@ -19,8 +19,8 @@ var specs = []fun.Spec{
 	{Name: "build_network_settings", Doc: "Write the global settings: enabled, hostname, gateway.", Src: "modules/rh_ip.py build_network_settings", Hands: true, Do: buildSettings},
 	{Name: "build_routes", Doc: "Write the routes of an interface; return the lines.", Src: "modules/rh_ip.py build_routes", Hands: true, Do: buildRoutes},
 	{Name: "down", Doc: "Take an interface down.", Src: "modules/rh_ip.py down", Do: down},
-	{Name: "get_interface", Doc: "Return the lines of an interface.", Src: "modules/rh_ip.py get_interface", Args: []fun.Arg{fun.ArgsOf((*ifaceArg)(nil))[0]}, Fn: getInterface},
+	{Name: "get_interface", Doc: "Return the lines of an interface.", Src: "modules/rh_ip.py get_interface", Do: getInterface},
 	{Name: "get_network_settings", Doc: "Return the global settings.", Src: "modules/rh_ip.py get_network_settings", Do: getSettings},
-	{Name: "get_routes", Doc: "Return the routes of an interface.", Src: "modules/rh_ip.py get_routes", Args: []fun.Arg{fun.ArgsOf((*ifaceArg)(nil))[0]}, Fn: getRoutes},
+	{Name: "get_routes", Doc: "Return the routes of an interface.", Src: "modules/rh_ip.py get_routes", Do: getRoutes},
 	{Name: "up", Doc: "Bring an interface up.", Src: "modules/rh_ip.py up", Do: up},
 }
