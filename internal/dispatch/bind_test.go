@@ -88,7 +88,7 @@ func TestBindNamesTheValue(t *testing.T) {
 		t.Errorf("a slot is refused: %v", err)
 	}
 	c, err := bindEnv(&warnings).Bind(&fun.Module{Name: "m", Kind: fun.State}, spec, fun.Args{Kw: value.MapOf("age", "30", "on", "False")})
-	if err != nil || c.Int("age") != 30 || !c.Bool("on") {
+	if err != nil || fun.IntOf(c.Args.At("age")) != 30 || !value.Truth(c.Args.At("on")) {
 		t.Errorf("%v, %v", c, err)
 	}
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Text, "write False without quotes") {
@@ -103,7 +103,7 @@ func TestUndeclaredArgument(t *testing.T) {
 	var warnings []fun.Warning
 	i := bindEnv(&warnings)
 	i.env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "m", Load: func() fun.Module {
-		return fun.Module{Name: "m", Kind: fun.Exec, Specs: []fun.Spec{{Name: "f", Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Str("nmae")) }}}}
+		return fun.Module{Name: "m", Kind: fun.Exec, Specs: []fun.Spec{{Name: "f", Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Args.Str("nmae")) }}}}
 	}}})
 	_, err := i.Invoke(t.Context(), fun.Exec, "m.f", fun.Args{Kw: value.NewMap(0)})
 	if err == nil || !strings.Contains(err.Error(), "nmae") {

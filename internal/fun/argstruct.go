@@ -64,6 +64,10 @@ type field struct {
 	opt   bool
 }
 
+// defaults is what a struct of arguments has that gives a default which no tag can say,
+// such as one that marks what was not given. Arguments are named as in the tags.
+type defaults interface{ Defaults() map[string]value.Value }
+
 var layouts sync.Map // of reflect.Type to *layout
 
 // layoutOf returns the layout of a struct of arguments. It panics for a struct that
@@ -75,6 +79,12 @@ func layoutOf(t reflect.Type) *layout {
 	l := &layout{}
 	if err := l.add(t, nil); err != nil {
 		panic(err)
+	}
+	if d, ok := reflect.New(t).Interface().(defaults); ok {
+		for name, v := range d.Defaults() {
+			i := slices.IndexFunc(l.args, func(a Arg) bool { return a.Name == name })
+			l.args[i].Default = v
+		}
 	}
 	kept, _ := layouts.LoadOrStore(t, l)
 	return kept.(*layout)

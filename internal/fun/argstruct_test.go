@@ -151,3 +151,27 @@ func TestDo(t *testing.T) {
 		}()
 	}
 }
+
+type marked struct {
+	_    Arguments
+	Text value.Value `arg:"text"`
+}
+
+func (*marked) Defaults() map[string]value.Value { return map[string]value.Value{"text": "mark"} }
+
+func TestDefaults(t *testing.T) {
+	if l := layoutOf(reflect.TypeFor[marked]()); l.args[0].Default != "mark" {
+		t.Errorf("%+v", l.args)
+	}
+}
+
+func TestGiven(t *testing.T) {
+	c := &Call{Args: value.MapOf("root", "/mnt", "other", "x"), Kw: value.NewMap(0)}
+	if got := value.Repr(c.Given((*where)(nil))); got != "{'root': '/mnt'}" {
+		t.Error(got)
+	}
+	c.Args.Set("root", nil)
+	if got := c.Given((*where)(nil)); got.Len() != 0 {
+		t.Error(value.Repr(got))
+	}
+}

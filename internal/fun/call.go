@@ -1,6 +1,7 @@
 package fun
 
 import (
+	"reflect"
 	"time"
 
 	"brine/internal/value"
@@ -17,10 +18,8 @@ type Args struct {
 
 // A Call is one call of a function, its arguments bound and converted to their
 // declared types.
-//
-// The accessors take the name of a declared argument. Asking for another name is
-// a bug in the function and panics; dispatch turns that into an error, and the
-// tests of the table look for it.
+// A row's Do gets its arguments as a struct of its own; Args has them by name for what
+// hands them on as they are, and for functions that are made at run time.
 type Call struct {
 	Mod  *Module
 	Spec *Spec
@@ -33,64 +32,27 @@ type Call struct {
 	Env  *Env
 }
 
-// Declares reports whether the function has an argument of a name. It is for
-// code that several functions share.
-func (c *Call) Declares(name string) bool { return c.Args.Has(name) }
-
 // Attach gives the call the Env that it acts in: one whose Host lets it have system
 // directories, where it is called with [SystemPath].
 func (c *Call) Attach(e *Env) {
-	if c.Declares(forceSystemPath) && c.Bool(forceSystemPath) {
+	if force, _ := c.Args.Get(forceSystemPath); value.Truth(force) {
 		e = e.With(func(e *Env) { e.Host = e.Host.Force() })
 	}
 	c.Env = e
 }
 
-// Value returns an argument: of its declared type, or nil where it was not given
-// and has no default.
-func (c *Call) Value(name string) value.Value {
-	v, ok := c.Args.Get(name)
-	if !ok {
-		panic("the function declares no argument " + name)
+// Given returns the arguments that a struct declares and the call gives, by their
+// names and as they are in Args, for functions that hand many on. a is a pointer to
+// the struct.
+func (c *Call) Given(a any) *value.Map {
+	given := value.NewMap(8)
+	for _, arg := range layoutOf(reflect.TypeOf(a).Elem()).args {
+		if v, _ := c.Args.Get(arg.Name); v != nil {
+			given.Set(arg.Name, v)
+		}
 	}
-	return v
+	return given
 }
-
-// Str returns an argument as text; None is "".
-func (c *Call) Str(name string) string { return TextOf(c.Value(name)) }
-
-// Bool returns an argument's truth.
-func (c *Call) Bool(name string) bool { return value.Truth(c.Value(name)) }
-
-// Int returns an argument of type Int or Size; None is 0.
-func (c *Call) Int(name string) int64 {
-	return IntOf(c.Value(name))
-}
-
-// Float returns an argument of type Float or Duration; None is 0.
-func (c *Call) Float(name string) float64 {
-	return FloatOf(c.Value(name))
-}
-
-// Seconds returns an argument of type Duration as [value.Seconds] reads it: 0
-// for None and for what is not above 0, a century at most.
-func (c *Call) Seconds(name string) time.Duration {
-	return SecondsOf(c.Value(name))
-}
-
-// Map returns an argument of type Dict; nil where it is None or of another type
-// that it may have.
-func (c *Call) Map(name string) *value.Map { return MapOf(c.Value(name)) }
-
-// List returns the items of an argument of type List; a value that is no list
-// is a list of one, None is empty.
-func (c *Call) List(name string) []value.Value { return ItemsOf(c.Value(name)) }
-
-// Strings returns the items of an argument of type List as text.
-func (c *Call) Strings(name string) []string { return StringsOf(c.Value(name)) }
-
-// IsNone reports whether an argument is None: not given, and without a default.
-func (c *Call) IsNone(name string) bool { return c.Value(name) == nil }
 
 // TextOf returns an argument as text; None is "".
 func TextOf(v value.Value) string {

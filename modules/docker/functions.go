@@ -33,22 +33,18 @@ func within(ctx context.Context, c *fun.Call, limit time.Duration, f func(*Engin
 }
 
 // ArgumentsOf returns the arguments of a call that describe a container or a
-// network.
-func ArgumentsOf(c *fun.Call) *Arguments {
-	a := &Arguments{Values: c.Kw.Copy(), Collisions: c.Bool("ignore_collisions"), ValidateIP: c.Bool("validate_ip_addrs")}
-	switch v := c.Value("skip_translate"); v {
+// network, and its further ones. of points to the struct that declares them.
+func ArgumentsOf(c *fun.Call, t *TranslateArgs, of any) *Arguments {
+	a := &Arguments{Values: c.Given(of), Collisions: t.IgnoreCollisions, ValidateIP: t.ValidateIPAddrs}
+	for k, v := range c.Kw.All() {
+		a.Values.Set(k, v)
+	}
+	switch v := t.SkipTranslate; v {
 	case true:
 		a.SkipAll = true
 	case nil, false:
 	default:
 		a.Skip = stringList(v)
-	}
-	for _, group := range [][]fun.Arg{fun.ArgsOf((*ContainerArgs)(nil)), fun.ArgsOf((*NetworkArgs)(nil))} {
-		for _, arg := range group {
-			if c.Declares(arg.Name) && !c.IsNone(arg.Name) {
-				a.Values.Set(arg.Name, c.Value(arg.Name))
-			}
-		}
 	}
 	return a
 }
@@ -78,7 +74,7 @@ type createArgs struct {
 	imageArg
 	Name  string `arg:"name" doc:"name of the container"`
 	Start bool   `arg:"start" default:"False" doc:"start it"`
-	translateArgs
+	TranslateArgs
 	timeoutArg
 	ContainerArgs
 	_ fun.Kwargs
@@ -86,7 +82,7 @@ type createArgs struct {
 
 func create(ctx context.Context, c *fun.Call, args *createArgs) (fun.Result, error) {
 	return within(ctx, c, args.ClientTimeout, func(e *Engine) (value.Value, error) {
-		a := ArgumentsOf(c)
+		a := ArgumentsOf(c, &args.TranslateArgs, &args.ContainerArgs)
 		spec, err := e.Prepare(ctx, args.Image, a)
 		if err != nil {
 			return nil, err
@@ -200,7 +196,7 @@ func (e *Engine) makeRoom(ctx context.Context, r Run) (*value.List, error) {
 type runContainerGiven struct {
 	imageArg
 	Name string `arg:"name" doc:"name of the container"`
-	translateArgs
+	TranslateArgs
 	timeoutArg
 	Bg       bool        `arg:"bg" default:"False" doc:"do not wait for its end"`
 	Replace  bool        `arg:"replace" default:"False" doc:"remove a container that has the name"`
@@ -216,7 +212,7 @@ func runContainer(ctx context.Context, c *fun.Call, a *runContainerGiven) (fun.R
 		if err != nil {
 			return nil, err
 		}
-		return e.RunContainer(ctx, Run{Image: a.Image, Name: a.Name, Background: a.Bg, Replace: a.Replace, Force: a.Force, Networks: nets}, ArgumentsOf(c))
+		return e.RunContainer(ctx, Run{Image: a.Image, Name: a.Name, Background: a.Bg, Replace: a.Replace, Force: a.Force, Networks: nets}, ArgumentsOf(c, &a.TranslateArgs, &a.ContainerArgs))
 	})
 }
 

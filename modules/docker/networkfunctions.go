@@ -170,7 +170,7 @@ func disconnectAll(ctx context.Context, c *fun.Call, a *networkIDArg) (fun.Resul
 
 type createNetworkArgs struct {
 	Name string `arg:"name,required" doc:"name of the network"`
-	translateArgs
+	TranslateArgs
 	timeoutArg
 	NetworkArgs
 	_ fun.Kwargs
@@ -178,7 +178,7 @@ type createNetworkArgs struct {
 
 func createNetwork(ctx context.Context, c *fun.Call, a *createNetworkArgs) (fun.Result, error) {
 	return within(ctx, c, a.ClientTimeout, func(e *Engine) (value.Value, error) {
-		spec, err := ArgumentsOf(c).Network()
+		spec, err := ArgumentsOf(c, &a.TranslateArgs, &a.NetworkArgs).Network()
 		if err != nil {
 			return nil, err
 		}

@@ -210,12 +210,12 @@ type latestArg struct {
 	Tag string `arg:"tag" default:"latest" doc:"tag of the image"`
 }
 
-// translateArgs say how the arguments of containers and networks are read.
-type translateArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"skip_translate" doc:"arguments, or True for all, that are in the form of the engine's API already"`
-	_ bool        `arg:"ignore_collisions" default:"False" doc:"no error if an argument is given under two names"`
-	_ bool        `arg:"validate_ip_addrs" default:"True" doc:"check addresses"`
+// TranslateArgs say how the arguments of containers and networks are read.
+type TranslateArgs struct {
+	_                fun.Arguments
+	SkipTranslate    value.Value `arg:"skip_translate" doc:"arguments, or True for all, that are in the form of the engine's API already"`
+	IgnoreCollisions bool        `arg:"ignore_collisions" default:"False" doc:"no error if an argument is given under two names"`
+	ValidateIPAddrs  bool        `arg:"validate_ip_addrs" default:"True" doc:"check addresses"`
 }
 
 // runArgs are the arguments of programs in containers.

@@ -81,25 +81,26 @@ func fresh(ctx context.Context, c *fun.Call, kw *value.Map) (*value.Map, error) 
 	return c.Env.Up.Pillar(ctx, req)
 }
 
-func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
-	p, err := current(ctx, c, c.Value("pillarenv"), c.Value("saltenv"))
+func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
+	p, err := current(ctx, c, a.Pillarenv, a.Saltenv)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	def := c.Value("default")
+	def := a.Default
 	_, missing := def.(unset)
 	if missing {
 		def = ""
 	}
-	found, ok := value.TraverseKey(p, c.Value("key"), c.Str("delimiter"))
-	if c.Bool("merge") {
-		if v, done := merged(c, def, found, ok); done {
+	found, ok := value.TraverseKey(p, a.Key, a.Delimiter)
+	if a.Merge {
+		lists := a.MergeNestedLists.Or(value.Truth(c.Env.Opts.At("pillar_merge_lists")))
+		if v, done := merged(lists, def, found, ok); done {
 			return fun.Value(v)
 		}
 	}
 	if !ok {
 		if missing && value.Truth(c.Env.Opts.At("pillar_raise_on_missing")) {
-			return fun.Result{}, value.Raise("KeyError", "'Pillar key not found: %s'", value.Str(c.Value("key")))
+			return fun.Result{}, value.Raise("KeyError", "'Pillar key not found: %s'", value.Str(a.Key))
 		}
 		return answer(p, def, true)
 	}
@@ -107,12 +108,9 @@ func get(ctx context.Context, c *fun.Call) (fun.Result, error) {
 }
 
 // merged returns what is in the pillar merged over the default, false where
-// the two are of other types: then Salt does not merge.
-func merged(c *fun.Call, def, found value.Value, ok bool) (value.Value, bool) {
-	lists := c.Bool("merge_nested_lists")
-	if c.IsNone("merge_nested_lists") {
-		lists = value.Truth(c.Env.Opts.At("pillar_merge_lists"))
-	}
+// the two are of other types: then Salt does not merge. lists says whether nested lists
+// are put together.
+func merged(lists bool, def, found value.Value, ok bool) (value.Value, bool) {
 	switch d := def.(type) {
 	case value.Mapping:
 		m := value.ToMap(value.Clone(d))

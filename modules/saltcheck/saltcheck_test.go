@@ -18,7 +18,7 @@ import (
 // stub is a module whose functions return what they are given.
 func stub() fun.Module {
 	return fun.Module{Name: "stub", Kind: fun.Exec, Specs: []fun.Spec{
-		{Name: "echo", Args: []fun.Arg{{Name: "text"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("text")) }},
+		{Name: "echo", Args: []fun.Arg{{Name: "text"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Args.At("text")) }},
 		{Name: "fails", Fn: func(context.Context, *fun.Call) (fun.Result, error) { return fun.Result{}, fun.Errorf("broken") }},
 		{Name: "kw", VarKw: true, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Kw) }},
 	}}
@@ -39,13 +39,13 @@ func states() fun.Module {
 			return fun.Value(value.MapOf("applied", value.NewList(c.Pos...), "kw", c.Kw))
 		}},
 		{Name: "show_low_sls", VarKw: true, Args: []fun.Arg{{Name: "mods", Type: fun.Str}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			switch c.Str("mods") {
+			switch c.Args.Str("mods") {
 			case "web":
 				return fun.Value(low("web.sub", "web.sub", "web"))
 			case "bad":
 				return fun.Value(value.Strings("an error"))
 			}
-			return fun.Value(low(c.Str("mods")))
+			return fun.Value(low(c.Args.Str("mods")))
 		}},
 		{Name: "show_top", VarKw: true, Fn: func(context.Context, *fun.Call) (fun.Result, error) {
 			return fun.Value(value.MapOf("base", value.Strings("web", "db")))

@@ -43,15 +43,6 @@ type Want struct {
 	SaltEnv         string
 }
 
-// WantOf reads a Want from the arguments of virtualenv.managed.
-func WantOf(c *fun.Call, path string) Want {
-	return Want{
-		Path: path, Bin: c.Str("venv_bin"), SystemSite: c.Bool("system_site_packages"), Distribute: c.Bool("distribute"), Clear: c.Bool("clear"),
-		Python: strings.TrimSpace(c.Str("python")), ExtraSearchDirs: c.Strings("extra_search_dir"), NeverDownload: c.Value("never_download"),
-		Prompt: strings.TrimSpace(c.Str("prompt")), User: c.Str("user"),
-	}
-}
-
 // program returns the words of the program that creates environments.
 func program(e *fun.Env, bin string) ([]string, error) {
 	if bin == "" && e.Opts != nil && e.Opts.At("venv_bin") != nil {

@@ -204,7 +204,7 @@ func TestGlobalConditions(t *testing.T) {
 	t.Parallel()
 	match := fun.Module{Name: "match", Kind: fun.Exec, Specs: []fun.Spec{{
 		Name: "compound", Args: []fun.Arg{{Name: "tgt", Required: true}},
-		Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Str("tgt") == "me") },
+		Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Args.Str("tgt") == "me") },
 	}}}
 	const refused = "None Failed to meet global state conditions. State not called."
 	for _, tt := range []struct {

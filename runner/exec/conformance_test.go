@@ -162,7 +162,7 @@ func (m *machine) modules() []fun.Module {
 		{Name: "cmd", Kind: fun.Exec, Specs: []fun.Spec{{
 			Name: "retcode", VarKw: true, Args: []fun.Arg{{Name: "cmd", Required: true}},
 			Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-				_, code := shell(c.Str("cmd"))
+				_, code := shell(c.Args.Str("cmd"))
 				return fun.Value(code)
 			},
 		}}},

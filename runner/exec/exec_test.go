@@ -145,13 +145,13 @@ func (r *rig) states() fun.Module {
 				}
 			}
 			r.mu.Unlock()
-			if int64(n) >= c.Int("good_at") {
+			if int64(n) >= fun.IntOf(c.Args.At("good_at")) {
 				return fun.Ret{Result: fun.OK, Comment: "good"}
 			}
 			return fun.Ret{Comment: fmt.Sprintf("bad %d", n)}
 		}},
 		{Name: "echo", VarKw: true, Args: []fun.Arg{{Name: "text", Required: true}}, State: func(_ context.Context, c *fun.Call) fun.Ret {
-			return fun.Ret{Result: fun.OK, Comment: value.Repr(c.Value("text"))}
+			return fun.Ret{Result: fun.OK, Comment: value.Repr(c.Args.At("text"))}
 		}},
 		{Name: "lists", State: func(_ context.Context, c *fun.Call) fun.Ret {
 			return fun.Ret{Result: fun.OK, Comment: value.NewList("one", int64(2)), Extra: value.MapOf("warnings", value.Strings("w"))}
@@ -197,15 +197,15 @@ func (r *rig) cmd() fun.Module {
 				}
 			}
 			r.mu.Lock()
-			r.cmds = append(r.cmds, strings.Join(append([]string{c.Str("cmd")}, extra...), " "))
+			r.cmds = append(r.cmds, strings.Join(append([]string{c.Args.Str("cmd")}, extra...), " "))
 			r.mu.Unlock()
-			switch c.Str("cmd") {
+			switch c.Args.Str("cmd") {
 			case "true":
 				return fun.Value(int64(0))
 			case "cannot":
 				return fun.Result{}, fun.Errorf("cannot run")
 			}
-			if code, ok := r.codes[c.Str("cmd")]; ok {
+			if code, ok := r.codes[c.Args.Str("cmd")]; ok {
 				return fun.Value(code)
 			}
 			return fun.Value(int64(1))
@@ -217,7 +217,7 @@ func (r *rig) cmd() fun.Module {
 func (r *rig) test() fun.Module {
 	return fun.Module{Name: "test", Kind: fun.Exec, Specs: []fun.Spec{
 		{Name: "echo", Args: []fun.Arg{{Name: "text", Required: true}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			return fun.Value(c.Value("text"))
+			return fun.Value(c.Args.At("text"))
 		}},
 		{Name: "arg", VarArg: true, VarKw: true, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Value(value.MapOf("args", value.NewList(c.Pos...), "kwargs", c.Kw))

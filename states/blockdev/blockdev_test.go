@@ -41,7 +41,7 @@ func (s *shown) disk() fun.Module {
 	return fun.Module{Name: "disk", Kind: fun.Exec, Specs: []fun.Spec{
 		{Name: "dump", Args: device, Fn: s.dump},
 		{Name: "format", VarKw: true, Args: device, Fn: func(ctx context.Context, c *fun.Call) (fun.Result, error) {
-			out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: []string{"mkfs", c.Str("device"), value.Repr(c.Kw)}})
+			out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: []string{"mkfs", c.Args.Str("device"), value.Repr(c.Kw)}})
 			return fun.Result{Value: out.Status == 0}, err
 		}},
 		{Name: "tune", VarKw: true, Args: device, Fn: s.tune},

@@ -125,7 +125,7 @@ func resolveImage(ctx context.Context, c *fun.Call, e *docker.Engine, r *report,
 type runningGiven struct {
 	containerArg
 	imageArg
-	translateArgs
+	docker.TranslateArgs
 	Force           bool           `arg:"force" default:"False" doc:"replace the container although it is as described"`
 	WatchAction     string         `arg:"watch_action" default:"force" doc:"what a watched change does: force, which replaces the container, or the signal to send"`
 	Start           bool           `arg:"start" default:"True" doc:"start an existing container that does not run; a new one is always started"`
@@ -210,7 +210,7 @@ func (t *target) look(ctx context.Context) error {
 // converge creates the container as described, beside the one there is, and
 // replaces that where they differ.
 func (t *target) converge(ctx context.Context, replace bool) fun.Ret {
-	spec, err := t.e.Prepare(ctx, fun.TextOf(t.a.Image), docker.ArgumentsOf(t.c))
+	spec, err := t.e.Prepare(ctx, fun.TextOf(t.a.Image), docker.ArgumentsOf(t.c, &t.a.TranslateArgs, &t.a.ContainerArgs))
 	if err != nil {
 		return t.r.fail(err)
 	}
@@ -495,7 +495,7 @@ type runArgs struct {
 	Failhard bool `arg:"failhard" default:"True" doc:"a status other than 0 is a failure"`
 	Replace  bool `arg:"replace" default:"False" doc:"remove a container that has the name"`
 	Force    bool `arg:"force" default:"False" doc:"with replace, remove it although it runs"`
-	translateArgs
+	docker.TranslateArgs
 	timeoutArg
 	networksArg
 	docker.ContainerArgs
@@ -532,7 +532,7 @@ func runOnce(ctx context.Context, c *fun.Call, args *runArgs) fun.Ret {
 		}
 		return fun.Ret{Result: fun.WouldChange, Comment: comment}
 	}
-	a := docker.ArgumentsOf(c)
+	a := docker.ArgumentsOf(c, &args.TranslateArgs, &args.ContainerArgs)
 	remove := false
 	if !bg {
 		if a.Values.Has("rm") && a.Values.Has("auto_remove") && !a.Collisions {

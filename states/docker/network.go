@@ -20,7 +20,7 @@ type member struct {
 
 type networkPresentArgs struct {
 	networkArg
-	translateArgs
+	docker.TranslateArgs
 	Containers fun.Opt[[]string] `arg:"containers,comma[str]" doc:"running containers to connect"`
 	Reconnect  bool              `arg:"reconnect" default:"True" doc:"connect the containers of a network that is replaced again"`
 	docker.NetworkArgs
@@ -43,7 +43,7 @@ func networkPresent(ctx context.Context, c *fun.Call, a *networkPresentArgs) fun
 	if err != nil {
 		return r.fail(err)
 	}
-	spec, err := docker.ArgumentsOf(c).Network()
+	spec, err := docker.ArgumentsOf(c, &a.TranslateArgs, &a.NetworkArgs).Network()
 	if err != nil {
 		return r.fail(err)
 	}

@@ -37,14 +37,6 @@ type volumeArg struct {
 	_ string `arg:"name,required" doc:"name of the volume"`
 }
 
-// translateArgs say how the arguments of containers and networks are read.
-type translateArgs struct {
-	_ fun.Arguments
-	_ value.Value `arg:"skip_translate" doc:"arguments, or True for all, that are in the form of the engine's API already"`
-	_ bool        `arg:"ignore_collisions" default:"False" doc:"no error if an argument is given under two names"`
-	_ bool        `arg:"validate_ip_addrs" default:"True" doc:"check addresses"`
-}
-
 // The functions of each module, alphabetically.
 var (
 	containerSpecs = []fun.Spec{

@@ -20,7 +20,7 @@ func rig(running, version, depends string, installed ...string) *calltest.Rig {
 	}
 	one := func(name string, fn func(name string) value.Value) fun.Spec {
 		return fun.Spec{Name: name, VarKw: true, Args: []fun.Arg{{Name: "name", Type: fun.Str}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			return fun.Value(fn(c.Str("name")))
+			return fun.Value(fn(c.Args.Str("name")))
 		}}
 	}
 	mod := func() fun.Module {

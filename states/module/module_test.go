@@ -29,7 +29,7 @@ func mine() fun.Module {
 		}},
 		{Name: "breaks", Fn: fault(fmt.Errorf("boom"))},
 		{Name: "deep", Fn: give(value.MapOf("a", value.MapOf("b", value.MapOf("result", false))), 0)},
-		{Name: "echo", Args: []fun.Arg{{Name: "text", Required: true}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("text")) }},
+		{Name: "echo", Args: []fun.Arg{{Name: "text", Required: true}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Args.At("text")) }},
 		{Name: "named", Args: []fun.Arg{{Name: "name", Required: true}, {Name: "timeout"}, {Name: "saltenv", Default: "base"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
 			return fun.Value(c.Args.Copy())
 		}},

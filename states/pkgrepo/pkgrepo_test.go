@@ -156,7 +156,7 @@ func TestKeyringsAgree(t *testing.T) {
 // yum is a provider of "pkg" that keeps its repositories in memory.
 func yum() fun.Module {
 	repos := value.NewMap(0)
-	find := func(c *fun.Call) string { return c.Str("repo") }
+	find := func(c *fun.Call) string { return c.Args.Str("repo") }
 	repo := []fun.Arg{{Name: "repo", Type: fun.Str, Doc: "id"}}
 	return fun.Module{Name: "pkg", Kind: fun.Exec, Specs: []fun.Spec{
 		{Name: "del_repo", VarKw: true, Args: repo, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {

@@ -90,9 +90,9 @@ func plays() fun.Module {
 		{Name: "error", VarKw: true, Fn: func(context.Context, *fun.Call) (fun.Result, error) {
 			return fun.Value(value.MapOf("Error", "it is late"))
 		}},
-		{Name: "says", Args: []fun.Arg{{Name: "v"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Value("v")) }},
+		{Name: "says", Args: []fun.Arg{{Name: "v"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Args.At("v")) }},
 		{Name: "where", Args: []fun.Arg{{Name: "sls"}, {Name: "saltenv", Default: "base"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			return fun.Value(value.MapOf("Error", c.Value("saltenv")))
+			return fun.Value(value.MapOf("Error", c.Args.At("saltenv")))
 		}},
 		{Name: "orch", VarKw: true, Fn: func(context.Context, *fun.Call) (fun.Result, error) {
 			return fun.Value(value.MapOf("data", value.NewMap(0), "outputter", "highstate", "retcode", int64(1)))
@@ -104,7 +104,7 @@ func plays() fun.Module {
 func judges() fun.Module {
 	return fun.Module{Name: "judge", Kind: fun.Exec, Specs: []fun.Spec{
 		{Name: "is_one", Args: []fun.Arg{{Name: "v", Required: true}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			return fun.Value(value.Equal(c.Value("v"), int64(1)))
+			return fun.Value(value.Equal(c.Args.At("v"), int64(1)))
 		}},
 	}}
 }
