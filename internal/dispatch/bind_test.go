@@ -96,14 +96,13 @@ func TestBindNamesTheValue(t *testing.T) {
 	}
 }
 
-// Asking for an argument that the row does not declare is an error of the call,
-// not the end of the program.
-func TestUndeclaredArgument(t *testing.T) {
+// A function that panics is an error of the call, not the end of the program.
+func TestPanic(t *testing.T) {
 	t.Parallel()
 	var warnings []fun.Warning
 	i := bindEnv(&warnings)
 	i.env.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "m", Load: func() fun.Module {
-		return fun.Module{Name: "m", Kind: fun.Exec, Specs: []fun.Spec{{Name: "f", Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) { return fun.Value(c.Args.Str("nmae")) }}}}
+		return fun.Module{Name: "m", Kind: fun.Exec, Specs: []fun.Spec{{Name: "f", Fn: func(context.Context, *fun.Call) (fun.Result, error) { panic("nmae") }}}}
 	}}})
 	_, err := i.Invoke(t.Context(), fun.Exec, "m.f", fun.Args{Kw: value.NewMap(0)})
 	if err == nil || !strings.Contains(err.Error(), "nmae") {

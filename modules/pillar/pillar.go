@@ -94,7 +94,7 @@ func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
 	found, ok := value.TraverseKey(p, a.Key, a.Delimiter)
 	if a.Merge {
 		lists := a.MergeNestedLists.Or(value.Truth(c.Env.Opts.At("pillar_merge_lists")))
-		if v, done := merged(lists, def, found, ok); done {
+		if v, done := merged(c, lists, def, found, ok); done {
 			return fun.Value(v)
 		}
 	}
@@ -110,7 +110,7 @@ func get(ctx context.Context, c *fun.Call, a *getArgs) (fun.Result, error) {
 // merged returns what is in the pillar merged over the default, false where
 // the two are of other types: then Salt does not merge. lists says whether nested lists
 // are put together.
-func merged(lists bool, def, found value.Value, ok bool) (value.Value, bool) {
+func merged(c *fun.Call, lists bool, def, found value.Value, ok bool) (value.Value, bool) {
 	switch d := def.(type) {
 	case value.Mapping:
 		m := value.ToMap(value.Clone(d))

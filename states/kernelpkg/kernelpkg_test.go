@@ -39,7 +39,7 @@ func rig(running, version, depends string, installed ...string) *calltest.Rig {
 	}
 	reboots := func() fun.Module {
 		return fun.Module{Name: "system", Kind: fun.Exec, Specs: []fun.Spec{{Name: "reboot", Args: []fun.Arg{{Name: "at_time"}}, Fn: func(_ context.Context, c *fun.Call) (fun.Result, error) {
-			if c.IsNone("at_time") {
+			if c.Args.At("at_time") == nil {
 				return fun.Result{}, fun.Errorf("no time")
 			}
 			return fun.Value("")
