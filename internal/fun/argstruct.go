@@ -80,7 +80,7 @@ func layoutOf(t reflect.Type) *layout {
 	if err := l.add(t, nil); err != nil {
 		panic(err)
 	}
-	if d, ok := reflect.New(t).Interface().(defaults); ok {
+	if d, ok := reflect.TypeAssert[defaults](reflect.New(t)); ok {
 		for name, v := range d.Defaults() {
 			i := slices.IndexFunc(l.args, func(a Arg) bool { return a.Name == name })
 			l.args[i].Default = v
@@ -254,7 +254,7 @@ func (t Type) Word() string {
 
 // typeOf returns the type that a field's Go type stands for.
 func typeOf(t reflect.Type) (Type, bool) {
-	if o, ok := reflect.Zero(t).Interface().(optional); ok {
+	if o, ok := reflect.TypeAssert[optional](reflect.Zero(t)); ok {
 		t = o.holds()
 	}
 	switch t {
@@ -269,7 +269,7 @@ func typeOf(t reflect.Type) (Type, bool) {
 	case reflect.TypeFor[value.Value]():
 		return Any, true
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // others declare nothing
 	case reflect.String:
 		return Str, true
 	case reflect.Bool:
@@ -311,7 +311,7 @@ func defaultOf(t Type, text string) (value.Value, error) {
 
 // setter returns how a field of a type is set.
 func setter(t reflect.Type) (set func(reflect.Value, value.Value), opt bool) {
-	if o, ok := reflect.Zero(t).Interface().(optional); ok {
+	if o, ok := reflect.TypeAssert[optional](reflect.Zero(t)); ok {
 		inner, _ := setter(o.holds())
 		return func(f reflect.Value, v value.Value) {
 			inner(f.Field(0), v)
@@ -330,7 +330,7 @@ func setter(t reflect.Type) (set func(reflect.Value, value.Value), opt bool) {
 	case reflect.TypeFor[*value.Map]():
 		return func(f reflect.Value, v value.Value) { f.Set(reflect.ValueOf(MapOf(v))) }, false
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the rest is value.Value
 	case reflect.String:
 		return func(f reflect.Value, v value.Value) { f.SetString(TextOf(v)) }, false
 	case reflect.Bool:

@@ -38,15 +38,15 @@ func (b Func) call(ctx context.Context, c *Call) []reflect.Value {
 
 // State calls a state function with the arguments of c.
 func (b Func) State(ctx context.Context, c *Call) Ret {
-	ret, _ := b.call(ctx, c)[0].Interface().(Ret)
+	ret, _ := reflect.TypeAssert[Ret](b.call(ctx, c)[0])
 	return ret
 }
 
 // Exec calls an execution, runner or wheel function with the arguments of c.
 func (b Func) Exec(ctx context.Context, c *Call) (Result, error) {
 	out := b.call(ctx, c)
-	res, _ := out[0].Interface().(Result)
-	err, _ := out[1].Interface().(error)
+	res, _ := reflect.TypeAssert[Result](out[0])
+	err, _ := reflect.TypeAssert[error](out[1])
 	return res, err
 }
 

@@ -141,7 +141,7 @@ func getTarget(ctx context.Context, c *fun.Call, a *aliasArg) (fun.Result, error
 }
 
 // wanted returns the argument target as the file has it.
-func wanted(c *fun.Call, a *hasTargetArgs) (string, error) {
+func wanted(a *hasTargetArgs) (string, error) {
 	t := strings.Join(a.Target, ", ")
 	switch {
 	case strings.TrimSpace(t) == "":
@@ -159,7 +159,7 @@ type hasTargetArgs struct {
 }
 
 func hasTarget(ctx context.Context, c *fun.Call, a *hasTargetArgs) (fun.Result, error) {
-	want, err := wanted(c, a)
+	want, err := wanted(a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -173,7 +173,7 @@ func setTarget(ctx context.Context, c *fun.Call, a *hasTargetArgs) (fun.Result, 
 	if alias == "" {
 		return fun.Result{}, &fun.InvocationError{Msg: "alias can not be an empty string", Arg: "alias"}
 	}
-	want, err := wanted(c, a)
+	want, err := wanted(a)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -2,8 +2,6 @@ package grains
 
 import "brine/internal/fun"
 
-const nameDoc = "name of the grain; a path of nested grains is split at delimiter"
-
 type delimArgs struct {
 	_         fun.Arguments
 	Delimiter string `arg:"delimiter" default:":" doc:"separator of the parts of a path"`

@@ -230,7 +230,7 @@ func (w *work) one(sect string, v value.Value) {
 }
 
 // names returns the argument sections, a list or the keys of a mapping.
-func names(c *fun.Call, a *sectionsPresentArgs) []string {
+func names(a *sectionsPresentArgs) []string {
 	if m := fun.MapOf(a.Sections); m != nil {
 		var ss []string
 		for k := range m.All() {
@@ -251,7 +251,7 @@ type sectionsPresentArgs struct {
 // sectionsPresent makes sections. Salt: salt/states/ini_manage.py sections_present.
 func sectionsPresent(_ context.Context, c *fun.Call, a *sectionsPresentArgs) fun.Ret {
 	return do(c, &a.sepArg, func(w *work) error {
-		for _, n := range names(c, a) {
+		for _, n := range names(a) {
 			if w.f.Has(n) {
 				w.say(false, "Section unchanged ", n)
 				continue
@@ -270,7 +270,7 @@ func sectionsPresent(_ context.Context, c *fun.Call, a *sectionsPresentArgs) fun
 // sectionsAbsent removes sections. Salt: salt/states/ini_manage.py sections_absent.
 func sectionsAbsent(_ context.Context, c *fun.Call, a *sectionsPresentArgs) fun.Ret {
 	return do(c, &a.sepArg, func(w *work) error {
-		for _, n := range names(c, a) {
+		for _, n := range names(a) {
 			old := w.f.Section(n)
 			if !w.f.RemoveSection(n) {
 				w.say(false, "Section ", n, " does not exist")
