@@ -123,7 +123,7 @@ func BenchmarkLayout(b *testing.B) {
 
 func BenchmarkBody(b *testing.B) {
 	c := &Call{Kw: value.NewMap(0), Args: value.MapOf("name", "x", "root", "/mnt", "size", int64(5), "words", value.NewList("a", "b"), "mode", "0644", "key", "s3")}
-	body := ExecFunc(func(_ context.Context, _ *Call, a *allArgs) (Result, error) { return Value(a.Name) })
+	body := funcOf(func(_ context.Context, _ *Call, a *allArgs) (Result, error) { return Value(a.Name) })
 	for b.Loop() {
 		_, _ = body.Exec(b.Context(), c)
 	}

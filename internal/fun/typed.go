@@ -9,42 +9,44 @@ import (
 // A Func is what a row does: a Go function that takes its arguments as a struct,
 // which is their declaration (see [layout.add] for its tags).
 type Func struct {
-	f any // func(context.Context, *Call, *A) Ret, or (Result, error)
+	f    reflect.Value // func(context.Context, *Call, *A) Ret, or (Result, error)
+	args reflect.Type  // A
+	l    *layout
 }
 
 // StateFunc is a state function over a struct of arguments. Each call has an A of its
 // own. Rows do not need it: see [Spec.Do].
-func StateFunc[A any](f func(context.Context, *Call, *A) Ret) Func { return Func{f} }
+func StateFunc[A any](f func(context.Context, *Call, *A) Ret) Func { return funcOf(f) }
 
-// ExecFunc is an execution, runner or wheel function over a struct of arguments.
-func ExecFunc[A any](f func(context.Context, *Call, *A) (Result, error)) Func { return Func{f} }
+// ExecFunc is an execution, runner or wheel function over a struct of arguments, as
+// StateFunc is a state function.
+func ExecFunc[A any](f func(context.Context, *Call, *A) (Result, error)) Func { return funcOf(f) }
+
+// funcOf returns the Func of a function that takes a pointer to a struct.
+func funcOf(f any) Func {
+	t := reflect.TypeOf(f).In(2).Elem()
+	return Func{reflect.ValueOf(f), t, layoutOf(t)}
+}
 
 // NoArgs are the arguments of a function that has none.
 type NoArgs struct{}
 
-// ArgsOf returns the arguments that a struct declares; a is a pointer to one.
-func ArgsOf(a any) []Arg { return layoutOf(reflect.TypeOf(a).Elem()).args }
-
-// args returns the struct of arguments.
-func (b Func) args() reflect.Type { return reflect.TypeOf(b.f).In(2).Elem() }
-
 // call runs the function with the arguments of c.
-func (b Func) call(ctx context.Context, c *Call) []reflect.Value {
-	t := b.args()
-	a := reflect.New(t)
-	layoutOf(t).read(c, a.Elem())
-	return reflect.ValueOf(b.f).Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(c), a})
+func (f Func) call(ctx context.Context, c *Call) []reflect.Value {
+	a := reflect.New(f.args)
+	f.l.read(c, a.Elem())
+	return f.f.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(c), a})
 }
 
 // State calls a state function with the arguments of c.
-func (b Func) State(ctx context.Context, c *Call) Ret {
-	ret, _ := reflect.TypeAssert[Ret](b.call(ctx, c)[0])
+func (f Func) State(ctx context.Context, c *Call) Ret {
+	ret, _ := reflect.TypeAssert[Ret](f.call(ctx, c)[0])
 	return ret
 }
 
 // Exec calls an execution, runner or wheel function with the arguments of c.
-func (b Func) Exec(ctx context.Context, c *Call) (Result, error) {
-	out := b.call(ctx, c)
+func (f Func) Exec(ctx context.Context, c *Call) (Result, error) {
+	out := f.call(ctx, c)
 	res, _ := reflect.TypeAssert[Result](out[0])
 	err, _ := reflect.TypeAssert[error](out[1])
 	return res, err
@@ -61,12 +63,11 @@ func (s *Spec) bind(k Kind) {
 	if k == State {
 		want = stateType
 	}
-	f := Func{s.Do}
 	if t := reflect.TypeOf(s.Do); !takes(t, want) {
 		panic(fmt.Sprintf("the row %s does %s, not %s with a pointer to a struct of arguments", s.Name, t, want))
 	}
-	l := layoutOf(f.args())
-	s.Args, s.VarArg, s.VarKw = l.args, l.varArg, l.varKw
+	f := funcOf(s.Do)
+	s.Args, s.VarArg, s.VarKw = f.l.args, f.l.varArg, f.l.varKw
 	if k == State {
 		s.State = f.State
 	} else {
