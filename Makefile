@@ -32,8 +32,8 @@ machines: ## the images of the throw-away machines that tests boot (root on Debi
 test-machines: machines ## every recording of a whole machine, on it and over SSH; CASES is a glob such as 'm-cron-*'
 	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(or $(CASES),m-*)' $(GO) test -count=1 -v -timeout 60m -run TestMachine ./e2e
 
-race: ## the tests of what runs in parallel, under the race detector (needs gcc)
-	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/bus/... ./internal/jobs/... ./internal/grains/... ./internal/history/... ./internal/host/... ./internal/lint/... ./internal/lsp/... ./sshexec/...' -race -timeout 60m
+race: ## the tests of what runs in parallel, under the race detector (needs gcc); without those that measure millions of minions
+	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/bus/... ./internal/jobs/... ./internal/grains/... ./internal/history/... ./internal/host/... ./internal/lint/... ./internal/lsp/... ./sshexec/...' -race -timeout 60m -skip '^Test(HostileMultitude|ManyMinions)$$'
 
 fuzz: ## every fuzzer for FUZZTIME
 	sh .ci/fuzz $(FUZZTIME)
