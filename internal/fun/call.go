@@ -78,7 +78,7 @@ func MapOf(v value.Value) *value.Map {
 	return nil
 }
 
-// ItemsOf returns the items of a list; a value that is no list is a list of one, None
+// ItemsOf returns the items of a list; another value is a list of one, None
 // is empty.
 func ItemsOf(v value.Value) []value.Value {
 	switch v := v.(type) {
