@@ -232,26 +232,6 @@ func ParseType(text string) (Type, error) {
 	return t, nil
 }
 
-// Word returns the type as a tag writes it: the inverse of [ParseType].
-func (t Type) Word() string {
-	if t == Any {
-		return "any"
-	}
-	var words []string
-	of := Elem(t)
-	for i, w := range typeWords {
-		bit := Type(1) << i
-		if t&bit == 0 {
-			continue
-		}
-		if of != 0 && bit&(List|Dict|Comma) != 0 {
-			w += "[" + of.Word() + "]"
-		}
-		words = append(words, w)
-	}
-	return strings.Join(words, "|")
-}
-
 // typeOf returns the type that a field's Go type stands for.
 func typeOf(t reflect.Type) (Type, bool) {
 	if o, ok := reflect.TypeAssert[optional](reflect.Zero(t)); ok {

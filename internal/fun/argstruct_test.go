@@ -107,9 +107,9 @@ func TestArgStructFaults(t *testing.T) {
 
 func TestTypeWords(t *testing.T) {
 	for _, typ := range []Type{Any, Str, Str | Bool, Strs, Commas, Ints | Comma, StrDict | None, Path | Bool, List | Dict, Str | Strs} {
-		got, err := ParseType(typ.Word())
+		got, err := ParseType(wordOf(typ))
 		if err != nil || got != typ {
-			t.Errorf("%s: %v %v", typ.Word(), got, err)
+			t.Errorf("%s: %v %v", wordOf(typ), got, err)
 		}
 	}
 }
@@ -174,4 +174,24 @@ func TestGiven(t *testing.T) {
 	if got := c.Given((*where)(nil)); got.Len() != 0 {
 		t.Error(value.Repr(got))
 	}
+}
+
+// wordOf returns the type as a tag writes it: the inverse of ParseType.
+func wordOf(t Type) string {
+	if t == Any {
+		return "any"
+	}
+	var words []string
+	of := Elem(t)
+	for i, w := range typeWords {
+		bit := Type(1) << i
+		if t&bit == 0 {
+			continue
+		}
+		if of != 0 && bit&(List|Dict|Comma) != 0 {
+			w += "[" + wordOf(of) + "]"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, "|")
 }

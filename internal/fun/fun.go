@@ -121,9 +121,6 @@ type Spec struct {
 	// whose name is close to that of a declared one: state.apply takes anything,
 	// as in Salt, but never tset=True.
 	NearMiss bool
-	// Shared are arguments that follow Args and that several functions have. The
-	// table appends them to Args.
-	Shared [][]Arg
 	// MayLack says that only a call can tell whether the module has the function: it
 	// returns a [MissingError] where it has not.
 	MayLack bool

@@ -72,18 +72,9 @@ func (l *loaded) get() *loaded {
 func (m Module) Loaded() Module {
 	m.Specs = slices.Clone(m.Specs) // static data that other tables share
 	for i := range m.Specs {
-		m.Specs[i].flatten()
 		m.Specs[i].bind(m.Kind)
 	}
 	return m
-}
-
-// flatten appends the shared arguments to the function's own.
-func (s *Spec) flatten() {
-	if len(s.Shared) > 0 {
-		s.Args = slices.Concat(append([][]Arg{s.Args}, s.Shared...)...)
-		s.Shared = nil
-	}
 }
 
 func (l *loaded) spec(name string) *Spec {

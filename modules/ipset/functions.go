@@ -63,7 +63,7 @@ func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
 		return refused("%s", what)
 	}
 	entry := a.Entry.V
-	if set.Has(entry) && (a.Comment == nil) && (a.Timeout == nil) {
+	if set.Has(entry) && a.Comment == nil && a.Timeout == nil {
 		return fun.Value("Warn: Entry " + entry + " already exists in set " + set.Name)
 	}
 	return outcome(Client{c.Env}.Add(ctx, set, entry, a.Options()), "Success", "Error: ")

@@ -229,7 +229,7 @@ func createCertificateV2(ctx context.Context, c *fun.Call, a *createCertificateV
 		return fun.Result{}, invalidf("Cannot encode a certificate chain in DER")
 	case encoding == "pkcs12" && !kw.Has("private_key"):
 		return fun.Result{}, invalidf("Creating a PKCS12-encoded certificate without embedded private key is unsupported")
-	case !kw.Has("signing_private_key") && a.CAServer == "" && (a.SigningPolicy == nil):
+	case !kw.Has("signing_private_key") && a.CAServer == "" && a.SigningPolicy == nil:
 		return fun.Result{}, invalidf("Creating a certificate locally at least requires a signing private key.")
 	case file != "" && !a.Overwrite && exists(c.Env.Host, file):
 		return fun.Value("The file at " + file + " exists and overwrite was set to false")

@@ -148,7 +148,7 @@ func TestHostileReturned(t *testing.T) {
 		{"by a longer tag", "ret/a/b", `{"return": "forged", "retcode": 0, "success": true}`, "a=genuine"},
 		{"with control characters", "ret/a\n", `{"return": "forged", "retcode": 0, "success": true}`, "a=genuine"},
 		{"of nobody", "ret/", `{"return": "forged", "retcode": 0, "success": true}`, "a=genuine"},
-		{"that is no dict", "ret/a", `["forged"]`, "a=genuine"},
+		{"that is not a dict", "ret/a", `["forged"]`, "a=genuine"},
 		{"contradicting a later one", "ret/a", `{"id": "a", "return": "first", "retcode": 3, "success": false}`, "a=first(3)"},
 		{"without a return", "ret/a", `{"id": "a", "retcode": 0, "success": true}`, "a=None(1)"},
 		{"without a code", "ret/a", `{"id": "a", "return": "x"}`, "a=x(1)"},
