@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 10s
 # The packages whose work `make linear` counts: what a run goes through for each
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
-COUNTED ?= brine,brine/cmd,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/plan,brine/sshexec/...,brine/states/salt
+COUNTED ?= brine,brine/cmd,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
 
 .PHONY: build docs machines test-machines test test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
@@ -33,7 +33,7 @@ test-machines: machines ## every recording of a whole machine, on it and over SS
 	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(or $(CASES),m-*)' $(GO) test -count=1 -v -timeout 60m -run TestMachine ./e2e
 
 race: ## the tests of what runs in parallel, under the race detector (needs gcc); without those that measure millions of minions
-	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/event/... ./internal/bus/... ./internal/jobs/... ./internal/grains/... ./internal/history/... ./internal/host/... ./internal/lint/... ./internal/lsp/... ./sshexec/...' -race -timeout 60m -skip '^Test(HostileMultitude|ManyMinions)$$'
+	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/core/event/... ./internal/fleet/bus/... ./internal/fleet/jobs/... ./internal/core/grains/... ./internal/fleet/history/... ./internal/core/host/... ./internal/view/lint/... ./internal/view/lsp/... ./sshexec/...' -race -timeout 60m -skip '^Test(HostileMultitude|ManyMinions)$$'
 
 fuzz: ## every fuzzer for FUZZTIME
 	sh .ci/fuzz $(FUZZTIME)
@@ -64,8 +64,8 @@ bench-scale: ## orchestrations over simulated fleets of up to 10,000 targets
 	bench/scale
 
 bench-ui: ## pages of a history of 5,000 executions, and that of a run on 1,000 hosts in Chromium: see docs/ui.md
-	d=$$(mktemp -d) && export BRINE_BENCH_HISTORY=$$d/history.db && $(GO) test -count=1 -timeout 60m -run '^$$' -bench 'Search/list$$' ./internal/history && $(GO) test -count=1 -v -run TestUIHistoryBench ./e2e; rm -r "$$d"
-	BRINE_BENCH_UI=20s BRINE_TEST_REQUIRE=chromium $(GO) test -count=1 -v -run TestRunInBrowser ./internal/ui
+	d=$$(mktemp -d) && export BRINE_BENCH_HISTORY=$$d/history.db && $(GO) test -count=1 -timeout 60m -run '^$$' -bench 'Search/list$$' ./internal/fleet/history && $(GO) test -count=1 -v -run TestUIHistoryBench ./e2e; rm -r "$$d"
+	BRINE_BENCH_UI=20s BRINE_TEST_REQUIRE=chromium $(GO) test -count=1 -v -run TestRunInBrowser ./internal/view/ui
 
 ui-pictures: ## the pictures of docs/ui.md, made again
 	BRINE_UI_PICTURES=$(CURDIR)/docs/ui BRINE_TEST_REQUIRE=chromium $(GO) test -count=1 -run TestUIPictures ./e2e
@@ -74,7 +74,7 @@ soak: ## full counts: fuzzers for five minutes each, the race run five times, 50
 	sh .ci/fuzz 300s
 	CGO_ENABLED=1 $(GO) test -race -count=5 -timeout 120m -skip TestChaos ./...
 	BRINE_CHAOS_ROUNDS=50 $(GO) test -count=1 -timeout 120m -run TestChaos ./e2e
-	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 120m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|MariaDB|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd' ./e2e ./internal/jobs ./internal/event ./internal/returner/...
+	BRINE_SOAK=1 BRINE_TEST_KILLS=1000 $(GO) test -count=1 -timeout 120m -p 1 -v -run 'TestLoad|Killed|Many|MySQL|MariaDB|Postgres|Pgjsonb|SQLite|Redis|Memcache|Etcd' ./e2e ./internal/fleet/jobs ./internal/core/event ./internal/fleet/returner/...
 	BRINE_SOAK=1 $(GO) test -count=1 -timeout 30m -v -p 1 -run 'TestHostileFleet|TestHostileMachines' ./sshexec/link ./e2e
 	sh .ci/release-test
 

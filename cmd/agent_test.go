@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
-	"brine/internal/version"
+	"brine/internal/core/host"
+	"brine/internal/core/version"
 	"brine/sshexec"
 )
 
@@ -63,7 +63,7 @@ func sourceTree(t *testing.T, stamp string) string {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "go.mod"), "module "+version.Module+"\n\ngo 1.26\n", 0o644)
-	write(t, filepath.Join(dir, "internal/version/version.go"), "package version\n\nconst stamp = \""+stamp+"\"\n", 0o644)
+	write(t, filepath.Join(dir, "internal/core/version/version.go"), "package version\n\nconst stamp = \""+stamp+"\"\n", 0o644)
 	return dir
 }
 
@@ -139,7 +139,7 @@ func TestAgentBuild(t *testing.T) {
 		{"another module", env(), []string{"--source", empty, "linux/arm64"}, 1, []string{empty + " is not the source of brine", "get the source of brine " + version.Number(), "--source"}},
 		{"another version", env(), []string{"--source", other, "linux/arm64"}, 1, []string{other + " is the source of brine 9.9.9, and this is brine " + version.Number(), "check out version " + version.Number()}},
 		{"built as another version", env("FAKE_GO_STAMP", strings.Replace(version.Stamp(), version.Number(), "9.9.8", 1)), []string{"--source", src, "linux/arm64"}, 1, []string{"brine 9.9.8"}},
-		{"in the source", env("PWD", filepath.Join(src, "internal", "version")), []string{"linux/arm64"}, 0, []string{"brine-linux-arm64"}},
+		{"in the source", env("PWD", filepath.Join(src, "internal", "core", "version")), []string{"linux/arm64"}, 0, []string{"brine-linux-arm64"}},
 		{"go fails", env("FAKE_GO_FAILS", "1"), []string{"--source", src, "linux/arm64"}, 1, []string{"go build in " + src + " says", "x.go:1: no", "build the agent for linux/arm64: go build ended with status 1"}},
 		{"a directory that cannot be made", env(), []string{"--source", src, "--agent-dir", "/dev/null/x", "linux/arm64"}, 1, []string{"make the directory of agents"}},
 		{"no home", env("HOME", ""), []string{"--source", src, "linux/arm64"}, 64, []string{"HOME is not set", "--agent-dir"}},

@@ -19,10 +19,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/host"
-	"brine/internal/printable"
-	"brine/internal/source"
-	"brine/internal/version"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/core/version"
+	"brine/internal/py/source"
 	"brine/sshexec"
 )
 
@@ -233,14 +233,14 @@ func sourceVersion(dir string) (string, error) {
 	if first, _, _ := strings.Cut(string(mod), "\n"); strings.TrimSpace(first) != "module "+version.Module {
 		return "", errors.New("its go.mod is of another module")
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "internal", "version", "version.go"))
+	text, err := os.ReadFile(filepath.Join(dir, "internal", "core", "version", "version.go"))
 	if err != nil {
 		return "", err
 	}
 	var s version.Scanner
 	_, _ = s.Write(text)
 	if s.Found() == "" {
-		return "", errors.New("internal/version names no version")
+		return "", errors.New("internal/core/version names no version")
 	}
 	return s.Found(), nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/py/value"
 )
 
 // agentDirFlags say where agents of other platforms lie.

@@ -17,8 +17,8 @@ import (
 	"sync/atomic"
 
 	"brine/cmd/internal/progress"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

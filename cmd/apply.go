@@ -13,10 +13,10 @@ import (
 
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/progress"
-	"brine/internal/dispatch"
-	"brine/internal/plan"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
+	"brine/internal/view/plan"
 	"brine/outputter"
 )
 

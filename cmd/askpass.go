@@ -12,9 +12,9 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
-	"brine/internal/host"
-	"brine/internal/printable"
-	"brine/internal/roster"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/core/roster"
 )
 
 // askpassDefault is what asks where SSH_ASKPASS names nothing.

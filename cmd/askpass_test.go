@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 func TestAskpassProgram(t *testing.T) {

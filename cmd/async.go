@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
 )
 
 // async starts a job that goes on without this command, or goes on with one.

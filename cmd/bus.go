@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"brine/cmd/assembly"
-	"brine/internal/bus"
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
+	"brine/internal/fleet/bus"
 )
 
 // openBus connects a session that hears events with those of other controllers, if

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/chain"
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/source"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
+	"brine/internal/view/chain"
 )
 
 // newChainCmd returns "brine chain" with its commands.

@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/assembly"
-	"brine/internal/chain"
-	"brine/internal/config"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
 )
 
 // chainSLS is the directory of the SLS of a chain, apart from those of the tree

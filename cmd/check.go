@@ -13,12 +13,12 @@ import (
 	"brine/cmd/assembly"
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/reference"
-	"brine/internal/fun"
-	"brine/internal/lint"
-	"brine/internal/printable"
-	"brine/internal/render"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/lint"
 	"brine/outputter"
 )
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"brine/cmd/internal/plantext"
-	"brine/internal/config"
-	"brine/internal/config/options"
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/config/options"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

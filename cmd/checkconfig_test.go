@@ -8,16 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/config"
-	"brine/internal/config/options"
-	"brine/internal/host"
+	"brine/internal/core/config"
+	"brine/internal/core/config/options"
+	"brine/internal/core/host"
 )
 
 // TestCheckConfigNames: check --config names each option of Salt's example files, with
 // the verdict of the table.
 func TestCheckConfigNames(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../internal/config/options/testdata/names.txt")
+	text, err := os.ReadFile("../internal/core/config/options/testdata/names.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

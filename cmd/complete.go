@@ -8,11 +8,11 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
-	"brine/internal/config"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

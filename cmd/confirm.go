@@ -9,8 +9,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 
-	"brine/internal/printable"
-	"brine/internal/roster"
+	"brine/internal/core/printable"
+	"brine/internal/core/roster"
 )
 
 // terminal returns stdin where a person types there; else nil.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/handbook"
-	"brine/internal/host"
-	"brine/internal/printable"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/view/handbook"
 )
 
 type docsOpts struct {

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/queue"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/queue"
+	"brine/internal/py/value"
 )
 
 // orchestrateName is the runner function that queued entries are calls of.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/source"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
 )
 
 // Exit statuses. Salt: salt/defaults/exitcodes.py, and what salt-call does.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // runFlags are the flags that every command that runs functions has.

@@ -15,11 +15,11 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // fleetFlags say which machines there are and how they are reached.

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/formula"
-	"brine/internal/printable"
+	"brine/internal/core/config"
+	"brine/internal/core/formula"
+	"brine/internal/core/printable"
 )
 
 type formulaOpts struct {

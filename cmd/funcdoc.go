@@ -10,8 +10,8 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
-	"brine/internal/config"
-	"brine/internal/fun"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
 )
 
 // treeFlags say whose custom modules are listed as well.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type functionsOpts struct {

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/config"
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/graph"
-	"brine/internal/host"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/graph"
 )
 
 type graphOpts struct {

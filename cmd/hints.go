@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // maxReasons is how many states that failed are named on stderr.

@@ -9,13 +9,13 @@ import (
 	"sync"
 
 	"brine/cmd/assembly"
-	"brine/internal/chain"
-	"brine/internal/fun"
-	"brine/internal/history"
-	"brine/internal/jobs"
-	"brine/internal/orchestration"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
 )
 
 // openHistory has the session tell the history of its orchestrations. The

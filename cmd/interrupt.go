@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // interrupt is what Ctrl-C has asked for so far.

@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"brine/cmd/assembly"
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/printable"
-	"brine/internal/redact"
-	"brine/internal/shared"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/value"
 )
 
 // recordsCalls reports whether a call is recorded: where the configuration says

@@ -15,13 +15,13 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/plantext"
-	"brine/internal/config"
-	"brine/internal/host"
-	"brine/internal/lint"
-	"brine/internal/source"
-	"brine/internal/value"
-	"brine/internal/version"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/config"
+	"brine/internal/core/host"
+	"brine/internal/core/version"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
+	"brine/internal/view/lint"
 )
 
 // lintFlags say which tree is read, and for which machines.

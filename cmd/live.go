@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"brine/cmd/internal/progress"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

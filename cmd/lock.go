@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/fun"
-	"brine/internal/history"
-	"brine/internal/jobs"
-	"brine/internal/printable"
-	"brine/internal/shared"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/value"
 )
 
 // lockFlags say whether an orchestration is locked.

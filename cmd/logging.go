@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/config"
-	"brine/internal/redact"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/redact"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // openLog makes the logger: stderr from log_level on (default warning), and the

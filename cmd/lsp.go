@@ -13,13 +13,13 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
-	"brine/internal/config"
-	"brine/internal/host"
-	"brine/internal/lint"
-	"brine/internal/lsp"
-	"brine/internal/redact"
-	"brine/internal/value"
-	"brine/internal/version"
+	"brine/internal/core/config"
+	"brine/internal/core/host"
+	"brine/internal/core/redact"
+	"brine/internal/core/version"
+	"brine/internal/py/value"
+	"brine/internal/view/lint"
+	"brine/internal/view/lsp"
 )
 
 type lspOpts struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // saltProgs is a set of Salt's programs.

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"brine/cmd/internal/summary"
-	"brine/internal/fun"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
+	"brine/internal/py/value"
 )
 
 // exitNoReturn is salt's status where no target matched.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"brine/internal/jobs"
+	"brine/internal/fleet/jobs"
 )
 
 // TestStoreDownOnce: two sinks of one store that is down are one warning.

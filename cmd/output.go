@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"brine/cmd/internal/summary"
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

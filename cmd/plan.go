@@ -12,15 +12,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/internal/plantext"
-	"brine/internal/config"
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/plan"
-	"brine/internal/printable"
-	"brine/internal/redact"
-	"brine/internal/source"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/config"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/core/redact"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
+	"brine/internal/view/plan"
 )
 
 // exitDue is the status of a plan that has changes, with --detailed-exitcode.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"brine/internal/plan"
+	"brine/internal/view/plan"
 )
 
 // planKey returns the key of the user's plans, which is made on first use.

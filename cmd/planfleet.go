@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/plan"
-	"brine/internal/value"
+	"brine/internal/py/value"
+	"brine/internal/view/plan"
 )
 
 // plannable are the functions whose changes test mode tells.

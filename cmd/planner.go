@@ -16,13 +16,13 @@ import (
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
-	"brine/internal/dispatch"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
+	"brine/internal/core/version"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/plan"
-	"brine/internal/roster"
-	"brine/internal/value"
-	"brine/internal/version"
+	"brine/internal/py/value"
+	"brine/internal/view/plan"
 )
 
 // A planner makes one plan.

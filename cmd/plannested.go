@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/plan"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+	"brine/internal/view/plan"
 )
 
 // orchestrations are the runner functions that run an orchestration from SLS files:

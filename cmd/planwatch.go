@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"brine/cmd/internal/progress"
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/plan"
-	"brine/internal/value"
+	"brine/internal/py/value"
+	"brine/internal/view/plan"
 )
 
 // watch shows how the making of a plan goes.

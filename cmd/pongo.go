@@ -3,7 +3,7 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"brine/internal/render"
+	"brine/internal/core/render"
 )
 
 // newPongoCmd returns the process in which the renderer pongo2 runs a template.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/config"
-	"brine/internal/host"
-	"brine/internal/python"
+	"brine/internal/core/config"
+	"brine/internal/core/host"
+	"brine/internal/core/python"
 )
 
 func newPythonPathCmd(a *App) *cobra.Command {

@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/queue"
-	"brine/internal/shared"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/queue"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/value"
 )
 
 // A queuedRun is what a worker hands to the process that runs an entry: one line of

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jobs"
-	"brine/internal/shared"
-	"brine/internal/value"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/value"
 )
 
 // A chainTest is what two machines have of the runs of an entry: the cache of this one,

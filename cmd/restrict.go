@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/config"
-	"brine/internal/config/options"
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/config/options"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A setting is an option that a configuration sets.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // errNothingToDo ends a command that has nothing to do, with success.

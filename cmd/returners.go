@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/returner"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/config"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/returner"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // sinks are the returners of a session, each begun when something is first

@@ -13,7 +13,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // Main runs the command line of the process and returns the exit status.

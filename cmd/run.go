@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/config"
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 type runOpts struct {

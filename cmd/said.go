@@ -8,8 +8,8 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/summary"
-	"brine/internal/fun"
-	"brine/internal/printable"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
 )
 
 // maxAlso is how many names the line about further targets has, folded ones as one.

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // TestSaid: a message is shown once, and at the end who else has it.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/config"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // saltfileFlags are the keys of a Saltfile that stand for flags which are no

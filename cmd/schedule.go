@@ -15,16 +15,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/printable"
-	"brine/internal/redact"
-	"brine/internal/schedule"
-	"brine/internal/shared"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/core/redact"
+	"brine/internal/core/schedule"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 func newScheduleCmd(a *App) *cobra.Command {

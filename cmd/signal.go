@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/internal/printable"
+	"brine/internal/core/printable"
 )
 
 // killGrace is how long a cancelled run has to end its process groups.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/config"
-	"brine/internal/dispatch"
+	"brine/internal/core/config"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func newSSHCmd(a *App, st style) *cobra.Command {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
+	"brine/internal/py/value"
 )
 
 // nameTargets takes what the command line says of targets that no roster has: a

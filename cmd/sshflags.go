@@ -3,7 +3,7 @@ package cmd
 import (
 	"github.com/spf13/pflag"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // exitDeploy says that the agent could not be placed on a target; exitCollection

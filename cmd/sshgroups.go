@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 
 	"brine/cmd/internal/summary"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // groupAbove is how many targets a job has at most whose results are printed one

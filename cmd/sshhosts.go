@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"brine/cmd/assembly"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // listHosts prints the targets that the rosters have, by roster file, and the

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // job makes the job of a command line.

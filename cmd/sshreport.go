@@ -13,10 +13,10 @@ import (
 
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A jobReport shows the returns of a job on targets: as they come, or all at the

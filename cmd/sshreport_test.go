@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"brine/cmd/internal/summary"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // TestRecorded: a record gives back what was run.

@@ -3,8 +3,8 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"brine/internal/python/wire"
-	"brine/internal/star"
+	"brine/internal/core/python/wire"
+	"brine/internal/core/star"
 )
 
 // newStarlarkCmd returns the process in which the Starlark modules of a tree run.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
 )
 
 // stepResults are the targets on which the steps of a session's orchestrations failed,

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/fileserver"
-	"brine/internal/form"
-	"brine/internal/orchestration"
-	"brine/internal/printable"
-	"brine/internal/source"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
+	"brine/internal/view/form"
+	"brine/internal/view/orchestration"
 )
 
 // newTemplateCmd returns "brine template" with its commands.

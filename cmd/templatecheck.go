@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"brine/cmd/assembly"
-	"brine/internal/form"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/orchestration"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/form"
+	"brine/internal/view/orchestration"
 )
 
 // compile compiles the orchestration of a template, with the defaults of its form

@@ -11,13 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
 	"brine/internal/fleet"
-	"brine/internal/form"
-	"brine/internal/fun"
-	"brine/internal/orchestration"
-	"brine/internal/printable"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/form"
+	"brine/internal/view/orchestration"
 )
 
 type templateRunOpts struct {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/form"
-	"brine/internal/orchestration"
-	"brine/internal/sdb"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/sdb"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/form"
+	"brine/internal/view/orchestration"
 )
 
 // given reads the answers of the command line.

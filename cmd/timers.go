@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/chain"
-	"brine/internal/host"
-	"brine/internal/printable"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/view/chain"
 )
 
 // A timer is a chain that systemd or at is to run once, later.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/chain"
-	"brine/internal/host"
+	"brine/internal/core/host"
+	"brine/internal/view/chain"
 )
 
 func deployTimer() *timer {

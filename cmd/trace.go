@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"brine/cmd/internal/trace"
-	"brine/internal/value"
-	"brine/internal/version"
+	"brine/internal/core/version"
+	"brine/internal/py/value"
 	"brine/outputter"
 	"brine/outputter/report"
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"brine/internal/config"
+	"brine/internal/core/config"
 )
 
 // treeCmd finishes a command that looks at the files of a tree and runs nothing.

@@ -19,9 +19,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/host"
-	"brine/internal/printable"
-	"brine/internal/ui"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/view/ui"
 )
 
 type uiOpts struct {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // TestUILeavesNothing has brine ui fail before it serves.

@@ -18,17 +18,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/assembly"
-	"brine/internal/chain"
-	"brine/internal/config"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/redact"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/history"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/orchestration"
-	"brine/internal/redact"
-	"brine/internal/ui"
-	"brine/internal/value"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
+	"brine/internal/view/ui"
 )
 
 // onBehalf is the environment variable that names the user of brine ui for whom

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/host"
-	"brine/internal/ui"
+	"brine/internal/core/host"
+	"brine/internal/view/ui"
 )
 
 type uiPasswdOpts struct {

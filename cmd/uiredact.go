@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/orchestration"
-	"brine/internal/redact"
-	"brine/internal/ui"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/orchestration"
+	"brine/internal/view/ui"
 )
 
 // What the pages show is without the secrets that records leave out: those whose names

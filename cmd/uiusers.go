@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"sync"
 
-	"brine/internal/host"
-	"brine/internal/printable"
-	"brine/internal/ui"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/view/ui"
 )
 
 // A usersFile is a file of users that is read again when it has changed, and until it

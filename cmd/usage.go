@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"brine/internal/fun"
-	"brine/internal/source"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
 )
 
 // unknownCommand makes a word that is no command a usage fault that names the

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/serve"
-	"brine/internal/grains"
-	"brine/internal/licenses"
-	"brine/internal/version"
+	"brine/internal/core/grains"
+	"brine/internal/core/licenses"
+	"brine/internal/core/version"
 )
 
 func newVersionCmd(a *App) *cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // Every command says its version, and -V is that, or Salt's report of versions where

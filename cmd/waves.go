@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // waveFlags are those of jobs that begin on a few targets first.

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/assembly"
-	"brine/internal/config"
-	"brine/internal/host"
-	"brine/internal/printable"
-	"brine/internal/queue"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/fleet/queue"
+	"brine/internal/py/value"
 )
 
 type workerOpts struct {

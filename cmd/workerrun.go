@@ -11,14 +11,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/printable"
-	"brine/internal/proc"
-	"brine/internal/queue"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/queue"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 const (

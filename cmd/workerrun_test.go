@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"brine/internal/queue"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/queue"
+	"brine/internal/py/value"
 )
 
 // A run whose orchestration is locked goes back into the queue, as often as it takes,

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/sshtest"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
 )
 
 // The recordings of real Salt, see testdata/conformance/README.md. A case that

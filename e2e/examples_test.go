@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/returner"
-	"brine/internal/returner/sqldb"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/sqldb"
 	"brine/internal/testkit/servertest"
 )
 

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jobs"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 	"brine/internal/testkit/sshtest"
-	"brine/internal/value"
 	"brine/sshexec/wire"
 )
 

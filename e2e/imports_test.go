@@ -13,18 +13,20 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/version"
+	"brine/internal/core/version"
 )
 
 // graph is the block of docs/architecture.md that says which room imports
 // which, from the top down.
 type graph struct {
-	order []string
-	rows  map[string][]string
+	order  []string
+	rows   map[string][]string
+	floors map[string]string // of each room
 }
 
-// readGraph reads the block: "room → room room", and further lines of a row
-// that start with a space. The rooms of internal are written without it.
+// readGraph reads the block: "# floor: text", then the rows of its rooms, "room →
+// room room", with further lines that start with a space. "floor/{a b}" stands for
+// floor/a and floor/b. The rooms of internal are written without that prefix.
 func readGraph(t *testing.T) graph {
 	t.Helper()
 	const page = "docs/architecture.md"
@@ -34,18 +36,31 @@ func readGraph(t *testing.T) graph {
 	if !ok {
 		t.Fatalf("%s has no block under \"Imports\"", page)
 	}
-	g := graph{rows: map[string][]string{}}
-	var room string
+	g := graph{rows: map[string][]string{}, floors: map[string]string{}}
+	var floor, room, folder string
 	for line := range strings.Lines(text) {
 		list := line
+		if name, ok := strings.CutPrefix(line, "# "); ok {
+			floor, _, _ = strings.Cut(name, ":")
+			continue
+		}
 		if name, after, ok := strings.Cut(line, "→"); ok {
 			room, list = strings.TrimSpace(name), after
 			if g.rows[room] != nil {
 				t.Errorf("%s: the room %s has two rows", page, room)
 			}
-			g.order, g.rows[room] = append(g.order, room), []string{}
+			g.order, g.rows[room], g.floors[room] = append(g.order, room), []string{}, floor
 		}
-		g.rows[room] = append(g.rows[room], strings.Fields(list)...)
+		for _, to := range strings.Fields(list) {
+			if before, first, ok := strings.Cut(to, "{"); ok {
+				folder, to = before, first
+			}
+			name, last := strings.CutSuffix(to, "}")
+			g.rows[room] = append(g.rows[room], folder+name)
+			if last {
+				folder = ""
+			}
+		}
 	}
 	return g
 }
@@ -63,6 +78,19 @@ func (g graph) roomOf(dir string) string {
 	}
 	return ""
 }
+
+// folderOf returns the directory of internal that a room is in: its floor. It is ""
+// for rooms elsewhere, and for testkit, which is on no floor of its own.
+func (g graph) folderOf(room string) string {
+	folder, _, _ := strings.Cut(room, "/")
+	if info, err := os.Stat(path.Join("internal", folder)); err != nil || !info.IsDir() || "internal/"+folder == testkitDir {
+		return ""
+	}
+	return folder
+}
+
+// testkitDir has helpers of tests.
+const testkitDir = "internal/testkit"
 
 // A source is a Go file that is no test.
 type source struct {
@@ -135,6 +163,9 @@ func TestImports(t *testing.T) {
 		}
 	}
 	for i, room := range g.order {
+		if floor := g.folderOf(room); floor != "" && floor != g.floors[room] {
+			t.Errorf("docs/architecture.md has the room internal/%s on the floor %s", room, g.floors[room])
+		}
 		if used[room] == nil {
 			t.Errorf("docs/architecture.md has a row for %s, which has no code", room)
 		}
@@ -203,7 +234,7 @@ func TestNoCycles(t *testing.T) {
 // that stand for the machine run programs and look up accounts themselves.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	const kit = "internal/testkit"
+	const kit = testkitDir
 	inside := func(dir string, rooms ...string) bool {
 		return slices.ContainsFunc(rooms, func(r string) bool { return dir == r || strings.HasPrefix(dir, r+"/") })
 	}
@@ -215,8 +246,8 @@ func TestPlaces(t *testing.T) {
 			if inside(imp, version.Module+"/"+kit, "testing") && !inside(s.dir, kit) {
 				t.Errorf("%s imports %s, which is for tests", s.path, imp)
 			}
-			if (imp == "os/exec" || imp == "os/user") && !inside(s.dir, "internal/host", "sshexec", kit) {
-				t.Errorf("%s imports %s: rooms touch the machine through internal/host", s.path, imp)
+			if (imp == "os/exec" || imp == "os/user") && !inside(s.dir, "internal/core/host", "sshexec", kit) {
+				t.Errorf("%s imports %s: rooms touch the machine through internal/core/host", s.path, imp)
 			}
 		}
 	}

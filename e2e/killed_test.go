@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jobs"
+	"brine/internal/fleet/jobs"
 )
 
 // orchSteps is how many steps an orchestration that is killed has.

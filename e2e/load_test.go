@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jobs"
+	"brine/internal/fleet/jobs"
 )
 
 // soakCount is how many of a kind a test has: few, unless BRINE_SOAK asks for

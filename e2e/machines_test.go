@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/machine"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
 )
 
 // machineCases has the recordings of real Salt on whole machines, see its README.md.

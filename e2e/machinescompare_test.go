@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/pyre"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	"brine/internal/testkit/machine"
-	"brine/internal/value"
 )
 
 // What differs from run to run and from machine to machine is masked in both the

@@ -88,7 +88,7 @@ func TestModulePath(t *testing.T) {
 		t.Error("no import was changed")
 	}
 	for name, want := range map[string]string{
-		"go.mod": "module " + path + "\n", "internal/version/version.go": `const Module = "` + path + `"`, ".golangci.yml": "{pkg: " + path + "/",
+		"go.mod": "module " + path + "\n", "internal/core/version/version.go": `const Module = "` + path + `"`, ".golangci.yml": "{pkg: " + path + "/",
 	} {
 		if text := read(t, filepath.Join(dir, name)); !strings.Contains(text, want) || strings.Contains(text, "{pkg: brine/") {
 			t.Errorf("%s keeps the old path: there is no %q", name, want)

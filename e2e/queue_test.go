@@ -17,15 +17,15 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/queue"
-	"brine/internal/returner"
-	"brine/internal/returner/sqldb"
-	"brine/internal/shared"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/queue"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/sqldb"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/value"
 	"brine/internal/testkit/natstest"
 	"brine/internal/testkit/servertest"
-	"brine/internal/value"
 )
 
 // A queueTree is a controller with a queue in a database.

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/queue"
-	"brine/internal/returner"
-	"brine/internal/returner/sqldb"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/queue"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/sqldb"
+	"brine/internal/py/value"
 	"brine/internal/testkit/proxytest"
 	"brine/internal/testkit/servertest"
-	"brine/internal/value"
 )
 
 // Two controllers work on one queue, and go on with what the other one did not end.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/queue"
+	"brine/internal/fleet/queue"
 	"brine/internal/testkit/proxytest"
 	"brine/internal/testkit/servertest"
 )

@@ -20,7 +20,7 @@ import (
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
 	"brine/cmd/assembly"
-	"brine/internal/host"
+	"brine/internal/core/host"
 	"brine/internal/testkit/sshtest"
 )
 

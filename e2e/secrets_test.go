@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/redact"
+	"brine/internal/core/redact"
 )
 
 // secretSLS has a secret of each origin that is not a pillar, and shows it in output, in

@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/returner"
-	"brine/internal/returner/sqldb"
-	"brine/internal/shared"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/sqldb"
+	"brine/internal/fleet/shared"
 	"brine/internal/testkit/servertest"
 )
 

@@ -18,14 +18,14 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/returner"
-	"brine/internal/returner/redisdb"
-	"brine/internal/returner/sqldb"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/redisdb"
+	"brine/internal/fleet/returner/sqldb"
+	"brine/internal/py/value"
 	"brine/internal/testkit/porttest"
 	"brine/internal/testkit/servertest"
-	"brine/internal/value"
 )
 
 // recordTree has an orchestration for each way to fail, and the SLS that they apply.

@@ -13,7 +13,7 @@ import (
 
 // TestUIHistoryBench tells how long pages of the history take, from the request to
 // the last byte. BRINE_BENCH_HISTORY is a history.db, such as the one that the
-// benchmark Search of internal/history makes.
+// benchmark Search of internal/fleet/history makes.
 func TestUIHistoryBench(t *testing.T) {
 	db := os.Getenv("BRINE_BENCH_HISTORY")
 	if db == "" {

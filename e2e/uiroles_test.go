@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/internal/ui"
+	"brine/internal/view/ui"
 )
 
 // uiSecret is in the pillar of all hosts.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // compressIDs joins the states that share module, ID, SLS and result: the

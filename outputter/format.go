@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/pyformat"
-	"brine/internal/value"
+	"brine/internal/py/pyformat"
+	"brine/internal/py/value"
 )
 
 // format is Python's str.format with positional fields, as state_tabular uses

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Data of any shape print without a panic, and what is printed ends with one

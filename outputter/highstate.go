@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/pyformat"
-	"brine/internal/value"
+	"brine/internal/py/pyformat"
+	"brine/internal/py/value"
 )
 
 // Highstate prints the returns of states, the states of nested targets below

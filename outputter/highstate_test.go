@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // ret is a state's return.

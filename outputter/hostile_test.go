@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

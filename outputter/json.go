@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // JSON prints one JSON document, indented by four spaces unless the options

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A reportLine is a part of a report: text, then data as the nested outputter prints

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A step of an orchestration may have thousands of targets. Above the number

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // stepOf is the report of a step on n targets, of which every tenth fails.

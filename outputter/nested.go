@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Nested prints data as indented keys and values; the default for most

@@ -9,8 +9,8 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A Func writes data, the whole return ("local" → value, or id → value), to w.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // load reads YAML as Salt does, so that cases stay readable.

@@ -5,8 +5,8 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/pyformat"
-	"brine/internal/value"
+	"brine/internal/py/pyformat"
+	"brine/internal/py/value"
 )
 
 // Raw prints data as Python's print would. Salt: salt/output/raw.py.

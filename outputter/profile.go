@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Profile prints returns of states as a table of names, functions and

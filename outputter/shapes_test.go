@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // wrapped is what an orchestration returns.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Table prints lists of rows as tables. The settings are Salt's

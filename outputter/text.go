@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/internal/pyformat"
+	"brine/internal/py/pyformat"
 )
 
 func rjust(s string, width int) string {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // YAML prints one YAML document in block style, or in flow style where the

@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 )
 

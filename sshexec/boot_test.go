@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func TestBootsHeld(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"brine/internal/printable"
+	"brine/internal/core/printable"
 )
 
 // Command starts a command line in the account's shell, and returns its stdin

@@ -18,10 +18,10 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/host"
-	"brine/internal/roster"
-	"brine/internal/source"
-	"brine/internal/sshconf"
+	"brine/internal/core/host"
+	"brine/internal/core/roster"
+	"brine/internal/core/sshconf"
+	"brine/internal/py/source"
 )
 
 // newConfig returns the reader of ssh_config for files; nil are the person's and

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/proc"
-	"brine/internal/roster"
+	"brine/internal/py/proc"
 )
 
 // deploy adds the public key of an entry's private key to the authorized_keys

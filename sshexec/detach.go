@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 	"brine/sshexec/wire"
 )

@@ -21,12 +21,12 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/core/roster"
+	"brine/internal/core/sshconf"
 	"brine/internal/fleet"
-	"brine/internal/host"
-	"brine/internal/printable"
-	"brine/internal/roster"
-	"brine/internal/sshconf"
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 	"brine/sshexec/relay"
 )

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
-	"brine/internal/host"
-	"brine/internal/roster"
+	"brine/internal/core/host"
+	"brine/internal/core/roster"
 	"brine/internal/testkit/sshtest"
 )
 

@@ -9,7 +9,7 @@ package sshexec
 import (
 	"fmt"
 
-	"brine/internal/printable"
+	"brine/internal/core/printable"
 )
 
 // A Stage is how far a connection came before it failed.

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"brine/internal/proc"
-	"brine/internal/roster"
+	"brine/internal/core/roster"
+	"brine/internal/py/proc"
 )
 
 // Remote commands.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
-	"brine/internal/proc"
-	"brine/internal/roster"
+	"brine/internal/core/host"
+	"brine/internal/core/roster"
+	"brine/internal/py/proc"
 )
 
 // shell runs a script as a host's account would, by each shell that is here.

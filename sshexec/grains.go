@@ -15,8 +15,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // What a machine says of itself.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/core/roster"
+	"brine/internal/py/value"
 )
 
 // TestKeptGrains is what a run keeps of the grains that it asked for, and what

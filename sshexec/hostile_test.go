@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/roster"
+	"brine/internal/core/roster"
 )
 
 func rsaKey(t *testing.T) ssh.PublicKey {

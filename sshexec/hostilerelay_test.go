@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/sshtest"
-	"brine/internal/value"
 	"brine/sshexec/wire"
 )
 

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
-	"brine/internal/proc"
+	"brine/internal/py/proc"
 )
 
 // A Policy says which host keys are taken.

@@ -22,7 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/therootcompany/xz"
 
-	"brine/internal/version"
+	"brine/internal/core/version"
 )
 
 // Images are the agents that can be placed on targets. For each platform the

@@ -16,7 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"brine/internal/version"
+	"brine/internal/core/version"
 )
 
 // embed is what a release build has in it.

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"brine/internal/host"
-	"brine/internal/roster"
+	"brine/internal/core/host"
+	"brine/internal/core/roster"
 )
 
 // keyring holds the keys of a run. Each file is read, and its passphrase asked

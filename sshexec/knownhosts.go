@@ -14,7 +14,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
-	"brine/internal/sshconf"
+	"brine/internal/core/sshconf"
 )
 
 // A keyDB is known_hosts files, read once and indexed by name, so that a fleet

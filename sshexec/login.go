@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/roster"
+	"brine/internal/core/roster"
 )
 
 // A prompter asks a person for passwords and codes, one question at a time.

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/ssh"
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
-	"brine/internal/fun"
-	"brine/internal/roster"
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
 	"brine/internal/testkit/sshtest"
 )
 

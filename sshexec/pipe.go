@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/host"
-	"brine/internal/sshconf"
+	"brine/internal/core/host"
+	"brine/internal/core/sshconf"
 )
 
 // pipe is the connection that a ProxyCommand makes: what it reads and writes.

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 )
 

@@ -17,11 +17,11 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
-	"brine/internal/fun"
-	"brine/internal/roster"
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
+	"brine/internal/core/version"
+	"brine/internal/py/value"
 	"brine/internal/testkit/sshtest"
-	"brine/internal/value"
-	"brine/internal/version"
 )
 
 // box is a host whose commands run here, in a home of their own.

@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
+	"brine/internal/core/target"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/roster"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 	"brine/sshexec/relay"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/proc"
-	"brine/internal/roster"
+	"brine/internal/py/proc"
 )
 
 // Pushes.

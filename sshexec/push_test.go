@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/roster"
+	"brine/internal/core/roster"
 	"brine/internal/testkit/sshtest"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/roster"
 	"brine/sshexec/relay"
 	"brine/sshexec/wire"
 )

@@ -20,10 +20,10 @@ import (
 
 	xknownhosts "golang.org/x/crypto/ssh/knownhosts"
 
-	"brine/internal/fun"
-	"brine/internal/roster"
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
+	"brine/internal/py/value"
 	"brine/internal/testkit/sshtest"
-	"brine/internal/value"
 	"brine/sshexec/relay"
 	"brine/sshexec/wire"
 )

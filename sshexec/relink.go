@@ -7,10 +7,10 @@ import (
 	"io"
 	"strings"
 
+	"brine/internal/core/fun"
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/roster"
+	"brine/internal/fleet/jobs"
 	"brine/sshexec/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/roster"
+	"brine/internal/core/roster"
 )
 
 func TestLimitOf(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/proc"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/core/roster"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 	"brine/sshexec/relay"
 )

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/roster"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pkg/sftp"
 
-	"brine/internal/roster"
+	"brine/internal/core/roster"
 	"brine/sshexec/link"
 )
 

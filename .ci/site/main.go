@@ -10,7 +10,7 @@
 // It fails where a link or an anchor leads nowhere, and where a page has HTML. The
 // list of docs/README.md is the navigation.
 //
-// The archive is JSON, compressed with xz: see internal/handbook, which reads it.
+// The archive is JSON, compressed with xz: see internal/view/handbook, which reads it.
 package main
 
 import (

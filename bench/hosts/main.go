@@ -30,8 +30,8 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"brine/cmd/assembly"
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 )
 
 func main() {

@@ -170,20 +170,20 @@ func TestSample(t *testing.T) {
 			t.Errorf("%s: %v\n%s", only, err, &out)
 		}
 	}
-	const head = "guard: x\nfile: internal/printable/printable.go\n"
+	const head = "guard: x\nfile: internal/core/printable/printable.go\n"
 	for name, tt := range map[string]struct{ list, want string }{
-		"harmless":     {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/printable TestHostileText", "the test passes without the guard"},
-		"broken":       {head + "old: case unicode.IsControl(r), \nnew: case nothing, \ntest: ./internal/printable TestHostileText", "it does not compile"},
-		"gone":         {head + "old: no such text\nnew: x\ntest: ./internal/printable TestHostileText", "no longer matches the code"},
-		"twice":        {head + "old: return\nnew: panic\ntest: ./internal/printable TestHostileText", "no longer matches the code"},
-		"no test":      {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/printable TestNone", "has no test TestNone"},
+		"harmless":     {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/core/printable TestHostileText", "the test passes without the guard"},
+		"broken":       {head + "old: case unicode.IsControl(r), \nnew: case nothing, \ntest: ./internal/core/printable TestHostileText", "it does not compile"},
+		"gone":         {head + "old: no such text\nnew: x\ntest: ./internal/core/printable TestHostileText", "no longer matches the code"},
+		"twice":        {head + "old: return\nnew: panic\ntest: ./internal/core/printable TestHostileText", "no longer matches the code"},
+		"no test":      {head + "old: // safe for concurrent use.\nnew: // safe.\ntest: ./internal/core/printable TestNone", "has no test TestNone"},
 		"no key":       {"guard x", "not KEY: VALUE"},
 		"half":         {"guard: x", "a guard has"},
 		"nothing":      {"", "the list is empty"},
-		"no change":    {head + "old: x\nnew: x\ntest: ./internal/printable TestHostileText", "a guard has"},
+		"no change":    {head + "old: x\nnew: x\ntest: ./internal/core/printable TestHostileText", "a guard has"},
 		"new first":    {"guard: x\nnew: x", "new before old"},
-		"attack":       {"attack: ./internal/printable TestHostileText", "a guard has"},
-		"another part": {head + "old: case unicode.IsControl(r), \nnew: case \ntest: ./internal/printable TestHostileText/none", "another part of the test fails"},
+		"attack":       {"attack: ./internal/core/printable TestHostileText", "a guard has"},
+		"another part": {head + "old: case unicode.IsControl(r), \nnew: case \ntest: ./internal/core/printable TestHostileText/none", "another part of the test fails"},
 	} {
 		list := filepath.Join(t.TempDir(), "list")
 		if err := os.WriteFile(list, []byte(tt.list), 0o600); err != nil {

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Root has programs work in directories of root's in mallory's home: that works, and

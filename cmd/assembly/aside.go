@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 type asideArgs struct {

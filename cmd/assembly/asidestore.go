@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"brine/internal/jobs"
+	"brine/internal/fleet/jobs"
 )
 
 // An asideStore is a store of jobs that knows which returns it was not given, since

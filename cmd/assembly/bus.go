@@ -12,16 +12,16 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/bus"
-	"brine/internal/bus/natsbus"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/bus"
+	"brine/internal/fleet/bus/natsbus"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/sqldb"
+	"brine/internal/fleet/returner/tlsconf"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/returner"
-	"brine/internal/returner/sqldb"
-	"brine/internal/returner/tlsconf"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // natsStore is the store of an event_bus that is not a returner.

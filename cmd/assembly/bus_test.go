@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/bus"
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/bus"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/servertest"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
 )
 
 // What is wrong with event_bus is a fault that says what to write, and never has a

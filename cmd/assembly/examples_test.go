@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"brine/cmd/internal/reference"
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // exampleDirs are the kinds by the directories of their examples.

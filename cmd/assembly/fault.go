@@ -1,6 +1,6 @@
 package assembly
 
-import "brine/internal/source"
+import "brine/internal/py/source"
 
 // sourceFault makes the Env's Fault of a function that shows any error.
 func sourceFault(show func(error)) func(*source.Error) {

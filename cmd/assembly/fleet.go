@@ -12,14 +12,14 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/config"
-	"brine/internal/dispatch"
+	"brine/internal/core/config"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/render"
+	"brine/internal/core/roster"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/render"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/sshexec"
 )
 

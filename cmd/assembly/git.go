@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fileserver"
-	"brine/internal/formula"
-	"brine/internal/fun"
-	"brine/internal/gitfs"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/formula"
+	"brine/internal/core/fun"
+	"brine/internal/core/gitfs"
+	"brine/internal/core/roster"
+	"brine/internal/py/value"
 	"brine/sshexec"
 )
 

@@ -5,9 +5,9 @@ package assembly
 import (
 	"context"
 
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Git is empty: an agent has its files from the controller.

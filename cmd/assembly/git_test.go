@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/config"
-	"brine/internal/host"
+	"brine/internal/core/config"
+	"brine/internal/core/host"
 	"brine/internal/testkit/sshtest"
 )
 

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/history"
-	"brine/internal/jobs"
-	"brine/internal/returner"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/returner"
+	"brine/internal/py/value"
 	historyrun "brine/runner/fn/history"
 )
 

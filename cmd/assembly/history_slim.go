@@ -2,7 +2,7 @@
 
 package assembly
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // historyRunner is empty: it is the controller that keeps the history.
 func historyRunner() fun.Module { return fun.Module{Name: "history", Kind: fun.Runner} }

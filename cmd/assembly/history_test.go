@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/history"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // An execution without an end that this cache does not have is nobody's where the

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/config"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // hostileGrains are grains of a target that name programs and files of the

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A late reader lets others begin before it gives its first byte.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/agents"
-	"brine/internal/value"
+	"brine/internal/core/agents"
+	"brine/internal/py/value"
 	"brine/sshexec"
 )
 

@@ -2,7 +2,7 @@
 
 package assembly
 
-import "brine/internal/value"
+import "brine/internal/py/value"
 
 // jailSources are files on the file server.
 var jailSources = map[string]string{

@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"brine/cmd/internal/reference"
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // Root calls functions on paths in directories of mallory's, whose links lead to

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // chosen are the fleets of a run: those that are configured, or those of them that

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"brine/internal/fileserver"
-	"brine/internal/value"
+	"brine/internal/core/fileserver"
+	"brine/internal/py/value"
 )
 
 // moduleOptions are the options that name directories of modules, by the directory

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/roster"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/roster"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/sshexec"
 )
 

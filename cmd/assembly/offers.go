@@ -1,8 +1,8 @@
 package assembly
 
 import (
-	"brine/internal/pillar"
-	"brine/internal/python"
+	"brine/internal/core/python"
+	"brine/internal/fleet/pillar"
 )
 
 // OffersPython reports whether the Python modules of a tree can import a module

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func TestPatience(t *testing.T) {

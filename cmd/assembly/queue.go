@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/queue"
-	"brine/internal/returner"
-	"brine/internal/returner/sqldb"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/queue"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/sqldb"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	queuerun "brine/runner/fn/queue"
 )
 

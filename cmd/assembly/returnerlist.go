@@ -5,15 +5,15 @@ package assembly
 import (
 	"sort"
 
-	"brine/internal/returner"
-	"brine/internal/returner/carbon"
-	"brine/internal/returner/mail"
-	"brine/internal/returner/memcache"
-	"brine/internal/returner/plain"
-	"brine/internal/returner/redisdb"
-	"brine/internal/returner/sqldb"
-	"brine/internal/returner/web"
-	"brine/internal/returner/zabbix"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/carbon"
+	"brine/internal/fleet/returner/mail"
+	"brine/internal/fleet/returner/memcache"
+	"brine/internal/fleet/returner/plain"
+	"brine/internal/fleet/returner/redisdb"
+	"brine/internal/fleet/returner/sqldb"
+	"brine/internal/fleet/returner/web"
+	"brine/internal/fleet/returner/zabbix"
 )
 
 // Returners returns the returners of this build, alphabetically.

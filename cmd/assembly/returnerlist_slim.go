@@ -5,8 +5,8 @@ package assembly
 import (
 	"sort"
 
-	"brine/internal/returner"
-	"brine/internal/returner/plain"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/returner/plain"
 )
 
 // Returners returns the returners of an agent, alphabetically: it is the

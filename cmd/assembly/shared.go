@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/returner"
-	"brine/internal/shared"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/returner"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/value"
 	lockrun "brine/runner/fn/lock"
 )
 

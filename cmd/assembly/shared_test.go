@@ -5,8 +5,8 @@ package assembly
 import (
 	"testing"
 
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // A lock is for the machines that a step names, if they are chosen by their ids alone.

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/returner"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/returner"
+	"brine/internal/py/value"
 )
 
 // A Spool is where the rows of a returner wait, one directory for each returner,

@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // elsewhereOpts are options that have programs run or other machines asked while files

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // systemHost is a machine with the usual directories, a user in each of some, and

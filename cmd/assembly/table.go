@@ -4,7 +4,7 @@ package assembly
 import (
 	"slices"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 	aliasesmod "brine/modules/aliases"
 	alternativesmod "brine/modules/alternatives"
 	apachemod "brine/modules/apache"

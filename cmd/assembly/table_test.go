@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/dispatch"
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/saltnames"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/saltnames"
+	"brine/internal/py/value"
 )
 
 // cacheDir is the cache of fake machines: databases lie outside of these.

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"sync"
 
-	"brine/internal/dispatch"
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/pillar"
-	"brine/internal/render"
-	"brine/internal/roster"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/core/roster"
+	"brine/internal/fleet/pillar"
+	"brine/internal/py/value"
 )
 
 // targetPillars renders the pillar of targets on the controller: each by its

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/config"
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/config"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // pillarTree is a controller with a pillar of the size that a team has: a top

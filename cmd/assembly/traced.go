@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/host"
-	"brine/internal/redact"
+	"brine/internal/core/host"
+	"brine/internal/core/redact"
 )
 
 // A tracedHost is a Host that logs each program that it runs, with its status and

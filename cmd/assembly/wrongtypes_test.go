@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // odd are values of every shape that a tree or a command line may hold.

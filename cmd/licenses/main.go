@@ -1,5 +1,5 @@
 // Command licenses writes the licences of all modules that brine is built from to
-// licenses.txt.zst in the working directory, which is internal/licenses. It fails if a module has no licence,
+// licenses.txt.zst in the working directory, which is internal/core/licenses. It fails if a module has no licence,
 // or one that is not known to allow what brine does with it.
 package main
 

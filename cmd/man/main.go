@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd"
-	"brine/internal/version"
+	"brine/internal/core/version"
 )
 
 func main() {

@@ -13,8 +13,8 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
-	"brine/internal/config/options"
-	"brine/internal/lint"
+	"brine/internal/core/config/options"
+	"brine/internal/view/lint"
 )
 
 func main() {

@@ -9,12 +9,12 @@ import (
 	"os"
 	"runtime"
 
-	"brine/internal/grains"
-	"brine/internal/host"
-	"brine/internal/python/wire"
-	"brine/internal/render"
-	"brine/internal/star"
-	"brine/internal/version"
+	"brine/internal/core/grains"
+	"brine/internal/core/host"
+	"brine/internal/core/python/wire"
+	"brine/internal/core/render"
+	"brine/internal/core/star"
+	"brine/internal/core/version"
 )
 
 // Exit statuses, as of brine.

@@ -24,9 +24,9 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"brine/cmd/assembly"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/version"
+	"brine/internal/core/host"
+	"brine/internal/core/version"
+	"brine/internal/fleet/jobs"
 )
 
 // ErrTerminal is returned by Agent where a person started it.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
-	"brine/internal/version"
+	"brine/internal/core/host"
+	"brine/internal/core/version"
 )
 
 func TestRun(t *testing.T) {

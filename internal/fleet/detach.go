@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // A Detacher is a Provider whose machines run jobs without this process.

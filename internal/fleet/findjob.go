@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // Time-outs are questions. A target that is silent for the time-out of its job

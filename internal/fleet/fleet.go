@@ -20,12 +20,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/source"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A Provider reaches machines of one kind.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // machines is a provider whose machines answer with their id; those named

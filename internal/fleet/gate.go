@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // When the gate of a run closes, nothing new begins: not on targets that are

@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // callers are machines that go through the phases, each in a time of its own.

@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // TestHostileRunning has a target say for ever that it still works on a job: it

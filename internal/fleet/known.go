@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // A keeper is a Provider that knows something of its machines without connecting to

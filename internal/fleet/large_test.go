@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // A spooled is a large return that counts how often it is read, and how many are

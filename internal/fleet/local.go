@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/source"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/target"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A Local is the provider of machines in this process: roster entries with

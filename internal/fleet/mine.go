@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // Bounds of what a machine may keep in the mine.

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // miners are machines that answer mine.update by keeping their id.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // TestPermit: who may run what on targets. Nothing is run of a job that is refused.

@@ -3,7 +3,7 @@ package fleet
 import (
 	"context"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // A Phase is what is being done at a target.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // Peers calls functions for a machine of a run on others of the roster, as far as

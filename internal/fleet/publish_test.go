@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // masters are minions of a master that has found them for an earlier job.

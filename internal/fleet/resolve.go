@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/source"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // RosterFleet is the name of the machines that are listed, where fleets are named.

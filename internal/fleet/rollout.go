@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // waves parts the targets of a job, which are sorted, into waves; without waves it

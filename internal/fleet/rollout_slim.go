@@ -5,7 +5,7 @@ package fleet
 import (
 	"context"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // An agent is the only target of its fleet, so waves are nothing to it.

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // A Starter is a Provider whose machines may go down and come back while a run

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // starting are machines that start at once, but for those named "late...".

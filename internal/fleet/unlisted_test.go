@@ -3,7 +3,7 @@ package fleet
 import (
 	"testing"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // TestUnlisted is where an id of a list is said to be missing.

@@ -3,7 +3,7 @@ package fleet
 import (
 	"slices"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // without returns those of ids that are not among others.

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 func wavesOf(t *testing.T, text string) []fun.Wave {

@@ -1,6 +1,6 @@
 package aliases
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type aliasArg struct {
 	_     fun.Arguments

@@ -1,6 +1,6 @@
 package alternatives
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type nameArg struct {
 	_    fun.Arguments

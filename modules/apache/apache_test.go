@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func TestParseStatus(t *testing.T) {

@@ -1,6 +1,6 @@
 package apache
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type siteArg struct {
 	_    fun.Arguments

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 	"brine/internal/testkit/archivetest"
 	"brine/internal/testkit/memtest"
 	"brine/modules/archive"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 	"brine/internal/testkit/archivetest"
 )
 

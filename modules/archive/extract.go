@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 )
 
 // Extract unpacks an archive into a directory that is there, and returns the

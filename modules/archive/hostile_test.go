@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 	"brine/internal/testkit/archivetest"
 	"brine/internal/testkit/memtest"
 	"brine/modules/archive"

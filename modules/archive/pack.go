@@ -10,10 +10,10 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	"brine/modules/cp"
 )
 

@@ -1,7 +1,7 @@
 package archive
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type zipArg struct {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // owners notes in which order files are given away, and whether the program that

@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/proc"
-	"brine/internal/render"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/render"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // Options are how a command is run. The zero Options are Salt's defaults for a

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // versionTimeout bounds how long an interpreter may take to print its version.

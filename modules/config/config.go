@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/sdb"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/sdb"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "config".

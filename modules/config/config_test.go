@@ -3,9 +3,9 @@ package config_test
 import (
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/config"
 )
 

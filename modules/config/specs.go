@@ -1,7 +1,7 @@
 package config
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // specs are the functions, alphabetically.

@@ -12,10 +12,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/digest"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/digest"
+	"brine/internal/py/value"
 )
 
 // A Client fetches files for one Env: from file_roots, from this machine, and

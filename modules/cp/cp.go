@@ -16,10 +16,10 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module cp.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // pushable reports whether a path may name what is pushed, or where to.

@@ -1,7 +1,7 @@
 package cp
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type pathArg struct {

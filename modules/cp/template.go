@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"brine/internal/render"
-	"brine/internal/value"
+	"brine/internal/core/render"
+	"brine/internal/py/value"
 )
 
 // An UnknownTemplateError says that there is no template engine of a name.

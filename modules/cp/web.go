@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 )
 
 // webTimeout bounds one download: Salt's http_request_timeout.

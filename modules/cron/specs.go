@@ -1,6 +1,6 @@
 package cron
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type userArg struct {
 	_    fun.Arguments

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // tag is the line above the part of a crontab that Salt manages.

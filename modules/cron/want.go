@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // random is the word for a time that is picked once.

@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // Module returns the execution module "data".

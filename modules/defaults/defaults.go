@@ -9,9 +9,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // Module returns the execution module "defaults".

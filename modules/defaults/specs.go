@@ -1,7 +1,7 @@
 package defaults
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type mergeArgs struct {

@@ -5,10 +5,10 @@ import (
 	"net"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
-	"brine/internal/value"
 	"brine/modules/dig"
 	"brine/modules/dnsutil"
 )

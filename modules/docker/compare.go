@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 )
 

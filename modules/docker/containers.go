@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/pyformat"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/pyformat"
+	"brine/internal/py/value"
 )
 
 // States of a container.

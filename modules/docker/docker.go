@@ -3,7 +3,7 @@
 // which the states use, too.
 package docker
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // Module returns the module "docker".
 func Module() fun.Module {

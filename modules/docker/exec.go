@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // A Command is a program to run in a container.

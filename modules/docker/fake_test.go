@@ -16,8 +16,8 @@ import (
 	"sync"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/testkit/calltest"
 	mod "brine/modules/docker"
 	"brine/states/docker"

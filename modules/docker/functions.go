@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // with calls f with the engine and returns its value.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // human is a size as Salt shows it beside the number.

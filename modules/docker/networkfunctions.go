@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // namedNets returns networks by name: given as a mapping, a list, or text that is

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"slices"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // A NetworkSpec is what a network is to be, as the engine takes it.

@@ -3,7 +3,7 @@ package docker
 import (
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // TestPodman compares what podman adds by itself, which is no difference.

@@ -3,8 +3,8 @@ package docker
 import (
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // ContainerArgs are the arguments that describe a container.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // A form is what a value of an argument has to look like.

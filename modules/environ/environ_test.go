@@ -3,8 +3,8 @@ package environ_test
 import (
 	"testing"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/modules/environ"
 )
 

@@ -1,8 +1,8 @@
 package environ
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Names and values of other types are answered with False, as in Salt.

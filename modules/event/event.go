@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "event".

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // peers are other runs that take events.

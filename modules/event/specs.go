@@ -1,8 +1,8 @@
 package event
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 type tagArg struct {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Encode returns text in one of Python's encodings; how is what to do with

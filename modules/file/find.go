@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/difflib"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/difflib"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	"brine/modules/cp"
 )
 

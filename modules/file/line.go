@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode"
 
-	"brine/internal/difflib"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyre"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/difflib"
+	"brine/internal/py/pyre"
 )
 
 // A LineEdit is a change of one line of a file.

@@ -1,8 +1,8 @@
 package file
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module file.

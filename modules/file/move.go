@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // Move gives a file or directory another name, by a copy where that is on

@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/difflib"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/difflib"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	"brine/modules/cp"
 	"brine/modules/textfile"
 )

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/difflib"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/difflib"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 )
 
 // invalid is Salt's SaltInvocationError.

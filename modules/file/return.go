@@ -3,8 +3,8 @@ package file
 import (
 	"fmt"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // A Return is a state's return while it is made.

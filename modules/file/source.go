@@ -12,9 +12,9 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/modules/cp"
 )
 

@@ -1,8 +1,8 @@
 package file
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // pathArg is the first argument of most functions.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/internal/difflib"
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/difflib"
 	"brine/modules/cp"
 )
 

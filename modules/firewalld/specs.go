@@ -1,6 +1,6 @@
 package firewalld
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type zoneArg struct {
 	_    fun.Arguments

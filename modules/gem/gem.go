@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
 	"brine/modules/rvm"

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // An Auth are the credentials for the repositories of an HTTP(S) server.

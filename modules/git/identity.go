@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/modules/cmd"
 	"brine/modules/cp"
 )

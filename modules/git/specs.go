@@ -1,8 +1,8 @@
 package git
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // runArgs are arguments that several functions have.

@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/grains"
+	"brine/internal/py/value"
 )
 
 // SetVals keeps grains in the grains file and sets them for this run. With

@@ -1,7 +1,7 @@
 package group
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type nameArg struct {

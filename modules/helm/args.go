@@ -1,8 +1,8 @@
 package helm
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // A command is the arguments of a function that runs the command of helm that it is

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // failed is the return of a command that failed: what it said, as Salt has it, and a

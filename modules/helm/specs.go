@@ -1,6 +1,6 @@
 package helm
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{

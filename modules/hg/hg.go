@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
 )

@@ -1,6 +1,6 @@
 package hg
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type cwd struct {
 	_   fun.Arguments

@@ -1,6 +1,6 @@
 package hosts
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type ipArg struct {
 	_  fun.Arguments

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // bodyOf returns the body as text, by the charset that the answer names for

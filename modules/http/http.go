@@ -8,8 +8,8 @@ import (
 	"errors"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "http".

@@ -16,11 +16,11 @@ import (
 	"syscall"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/host"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/core/grains"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // maxBody bounds what is read of an answer, whatever http_max_body says: the

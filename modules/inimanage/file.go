@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/modules/textfile"
 )
 

@@ -1,6 +1,6 @@
 package inimanage
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type fileArg struct {
 	_        fun.Arguments

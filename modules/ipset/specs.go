@@ -1,8 +1,8 @@
 package ipset
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // AddArgs are the options of entries.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // with calls do with the tables of the call's family. The status of the last

@@ -3,9 +3,9 @@ package iptables
 import (
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // longName returns the key under which an option of a saved rule is returned; "" is

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/dispatch"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/py/value"
 )
 
 // A Rule is what a rule and the command about it are made of.

@@ -1,6 +1,6 @@
 package iptables
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type tableArg struct {
 	_     fun.Arguments

@@ -4,9 +4,9 @@ package jinja
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/render"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "jinja".

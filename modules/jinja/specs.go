@@ -1,7 +1,7 @@
 package jinja
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type fileArg struct {

@@ -1,6 +1,6 @@
 package kmod
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type modArg struct {
 	_   fun.Arguments

@@ -6,8 +6,8 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/textfile"
 	"brine/modules/tool"
 )

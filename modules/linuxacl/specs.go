@@ -1,6 +1,6 @@
 package linuxacl
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type typeArg struct {
 	_       fun.Arguments

@@ -1,6 +1,6 @@
 package linuxlvm
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type devicesArg struct {
 	_       fun.Arguments

@@ -1,6 +1,6 @@
 package locale
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type localeArgs struct {
 	_      fun.Arguments

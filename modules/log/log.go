@@ -5,8 +5,8 @@ import (
 	"context"
 	"log/slog"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // levelCritical is above slog's own levels, as Python's is.

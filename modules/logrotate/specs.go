@@ -1,6 +1,6 @@
 package logrotate
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type confArg struct {
 	_        fun.Arguments

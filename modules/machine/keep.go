@@ -3,7 +3,7 @@ package machine
 import (
 	"time"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // MaxAge is how long what was learnt of the machine holds while nothing was done

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // Run runs a tool in the C locale and waits for it. A tool that is not there is

@@ -5,9 +5,9 @@ package match
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "match".

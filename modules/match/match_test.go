@@ -3,10 +3,10 @@ package match_test
 import (
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/modules/match"
 )
 

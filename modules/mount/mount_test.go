@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/testkit/calltest"
 	"brine/modules/mount"
 )

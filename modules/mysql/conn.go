@@ -15,10 +15,10 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pkgversion"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/pkgversion"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 )
 

@@ -3,8 +3,8 @@ package mysql
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 func status(ctx context.Context, c *fun.Call, a *dbListArgs) (fun.Result, error) {

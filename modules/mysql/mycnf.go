@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // Bounds of option files, which anyone may have written.

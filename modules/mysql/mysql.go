@@ -3,7 +3,7 @@
 // the states share with the execution functions.
 package mysql
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // Module returns the module "mysql".
 func Module() fun.Module {

@@ -1,8 +1,8 @@
 package mysql
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // ConnArgs are the arguments about the connection that all functions and states have.

@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 const nativePlugin = "mysql_native_password"

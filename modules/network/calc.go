@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/grains"
+	"brine/internal/py/value"
 )
 
 // parseAddr reads an address; the error is Python's.

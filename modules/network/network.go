@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/grains"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "network".

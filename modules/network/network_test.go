@@ -4,11 +4,11 @@ import (
 	"net"
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/modules/network"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/grains"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // sanitize drops what cannot be in a name or address, as Salt's sanitize_host.

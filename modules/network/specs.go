@@ -1,7 +1,7 @@
 package network
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type ifaceArg struct {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/pyre"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/pyre"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/tool"
 )

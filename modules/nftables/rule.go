@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Given are the arguments that describe a rule; false and None are not given.

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 )
 

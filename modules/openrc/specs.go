@@ -1,7 +1,7 @@
 package openrc
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 	"brine/modules/service"
 )
 

@@ -1,7 +1,7 @@
 package out
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // specs are the functions, alphabetically.

@@ -6,10 +6,10 @@ import (
 	"context"
 	"path/filepath"
 
-	"brine/internal/fun"
-	"brine/internal/pillar"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/pillar"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // Module returns the execution module "pillar".

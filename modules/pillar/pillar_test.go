@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/pillartest"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
 	configmod "brine/modules/config"
 	pillarmod "brine/modules/pillar"
 	testmod "brine/modules/test"

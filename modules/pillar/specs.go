@@ -1,8 +1,8 @@
 package pillar
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // getArgs are the arguments of get and fetch.

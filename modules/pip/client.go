@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/pkgversion"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/pkgversion"
+	"brine/internal/core/redact"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
 )

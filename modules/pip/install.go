@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pkgversion"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/pkgversion"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 )
 

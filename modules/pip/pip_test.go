@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/testkit/calltest"
 	"brine/modules/pip"
 )

@@ -1,6 +1,6 @@
 package pip
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // whereArgs are arguments that several functions have.
 type whereArgs struct {

@@ -3,8 +3,8 @@ package pkg
 import (
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Names returns the positional arguments of a call as text.

@@ -6,9 +6,9 @@ import (
 	"path"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/modules/cp"
 )
 

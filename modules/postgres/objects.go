@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/pkgversion"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/pkgversion"
+	"brine/internal/py/value"
 )
 
 // versionArgs are the arguments of version, dbList, tablespaceList, availableExtensions and installedExtensions.

@@ -6,7 +6,7 @@ package postgres
 import (
 	"context"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 	"brine/modules/machine"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func TestPasswords(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Methods by which the server keeps passwords.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"syscall"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	"brine/modules/tool"
 )
 

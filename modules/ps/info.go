@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // An attribute is something that psutil tells of a process.

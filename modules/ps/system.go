@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyformat"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/pyformat"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 )
 

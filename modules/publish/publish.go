@@ -7,9 +7,9 @@ import (
 	"math"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // Module returns the execution module "publish".

@@ -1,8 +1,8 @@
 package publish
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // called are the arguments of publish and full_data.

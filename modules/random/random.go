@@ -12,10 +12,10 @@ import (
 	"math/big"
 	"strings"
 
-	"brine/internal/digest"
-	"brine/internal/fun"
-	"brine/internal/shacrypt"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/digest"
+	"brine/internal/py/shacrypt"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "random".

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
 )

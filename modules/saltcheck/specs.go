@@ -1,6 +1,6 @@
 package saltcheck
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type envArg struct {
 	_       fun.Arguments

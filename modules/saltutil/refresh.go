@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // The refresh functions are what trees call so that a minion forgets what it keeps

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/redact"
-	"brine/internal/returner/custom"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/returner/custom"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "saltutil".

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // synced are the kinds of custom modules that Salt copies to a minion, in the

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/schedule"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/schedule"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // interval returns the keys of the interval of a job.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/redact"
-	"brine/internal/schedule"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/core/schedule"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 )
 
 // singleTimes reads times; fault says why one is none.

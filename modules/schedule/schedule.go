@@ -14,11 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/schedule"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/schedule"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // Module returns the execution module "schedule".

@@ -5,9 +5,9 @@ package sdb
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/sdb"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/sdb"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "sdb".

@@ -1,6 +1,6 @@
 package selinux
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type specArg struct {
 	_    fun.Arguments

@@ -9,8 +9,8 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // NameArg is the argument for the service.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/modules/shadow"
 )
 

@@ -16,10 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/shacrypt"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/shacrypt"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "shadow".

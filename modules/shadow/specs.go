@@ -1,7 +1,7 @@
 package shadow
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type nameArg struct {

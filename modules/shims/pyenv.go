@@ -3,7 +3,7 @@ package shims
 import (
 	"context"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // pyenvSpecs are the functions of pyenv, alphabetically.

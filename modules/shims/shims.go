@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/file"
 	"brine/modules/machine"

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // What a banner says where nothing else is given.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/serial"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/serial"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // options returns the keywords without those that Salt adds.

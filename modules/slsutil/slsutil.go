@@ -10,9 +10,9 @@ import (
 	"path"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/render"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "slsutil".

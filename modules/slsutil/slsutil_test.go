@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	defaultsmod "brine/modules/defaults"
 	slsutilmod "brine/modules/slsutil"
 )

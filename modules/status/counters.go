@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // diskFields and the others are the names that Salt gives to the columns of

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyformat"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/pyformat"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "status".

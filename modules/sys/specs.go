@@ -1,7 +1,7 @@
 package sys
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type moduleArgs struct {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/sys"
 )
 

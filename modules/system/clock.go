@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyformat"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/pyformat"
 	"brine/modules/cmd"
 )
 

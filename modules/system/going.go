@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // A Shutdown is one that is asked for and not over yet.

@@ -1,7 +1,7 @@
 package systemd
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type noBlockArg struct {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/source"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
 	"brine/modules/machine"
 )
 

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/printable"
+	"brine/internal/core/printable"
 
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
 )

@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/source"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/systemdtest"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
 	"brine/modules/systemd"
 	testmod "brine/modules/test"
 )

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // providerOf returns the name of the file in Salt that a module stands for.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/digest"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/digest"
+	"brine/internal/py/value"
 )
 
 // Module returns the execution module "test".

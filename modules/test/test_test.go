@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	moduletest "brine/modules/test"
 )
 

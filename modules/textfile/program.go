@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // ByProgram has a program edit a file: edit gets the path of a copy, in a directory

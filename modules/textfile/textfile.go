@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 )
 
 // Read returns the content of a file, "" where there is none.

@@ -1,6 +1,6 @@
 package timezone
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type zoneArgs struct {
 	_        fun.Arguments

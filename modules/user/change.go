@@ -3,8 +3,8 @@ package user
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // done is the return of a change; one that failed has the exit status of the

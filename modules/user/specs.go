@@ -1,7 +1,7 @@
 package user
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type nameArg struct {

@@ -16,10 +16,10 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/shacrypt"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/shacrypt"
+	"brine/internal/py/value"
 	"brine/modules/textfile"
 )
 

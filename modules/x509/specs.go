@@ -1,6 +1,6 @@
 package x509
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // specs are the functions of the older module.
 var specs = []fun.Spec{

@@ -1,6 +1,6 @@
 package x509
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // specsV2 are the functions of x509_v2.
 var specsV2 = []fun.Spec{

@@ -9,9 +9,9 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/modules/x509/pki"
 )
 

@@ -11,9 +11,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	files "brine/modules/file"
 	"brine/modules/textfile"
 	"brine/modules/x509/pki"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Status is how a result ended.

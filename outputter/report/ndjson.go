@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A line is one result in NDJSON. The names are a contract; see docs/reports.md.

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/graph"
-	"brine/internal/sarif"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/graph"
+	"brine/internal/view/sarif"
 )
 
 // Info is what a report says of a run beside its results.

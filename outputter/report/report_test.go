@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/graph"
-	"brine/internal/value"
+	"brine/internal/py/value"
+	"brine/internal/view/graph"
 )
 
 // state is a state's return.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/sarif"
-	"brine/internal/source"
+	"brine/internal/py/source"
+	"brine/internal/view/sarif"
 )
 
 // unplaced is the rule of faults whose places are not known.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/sarif"
-	"brine/internal/source"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/internal/testkit"
-	"brine/internal/value"
+	"brine/internal/view/sarif"
 )
 
 // TestSARIF writes faults of two hosts, one of them without a place, and holds

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/runner/exec"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // modWatch is the name by which mod_watch is called as a function.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // A verdict is what a condition says.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/memtree"
-	"brine/internal/value"
 	"brine/runner/exec"
 	"brine/runner/high"
 	"brine/runner/low"

@@ -18,8 +18,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Options say how to run.

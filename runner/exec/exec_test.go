@@ -12,12 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/dispatch"
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/runner/exec"
 	statestest "brine/states/test"
 )

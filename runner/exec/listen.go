@@ -3,8 +3,8 @@ package exec
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // listen runs mod_watch for the states that listen to a state that changed

@@ -3,8 +3,8 @@ package exec
 import (
 	"fmt"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // maxPlaced bounds how many requisites are shown with their places: where an

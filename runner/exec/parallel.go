@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // A parallel is a parallel state that runs.

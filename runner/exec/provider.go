@@ -1,8 +1,8 @@
 package exec
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // providersOf returns the providers of execution modules that a state names for

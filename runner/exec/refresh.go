@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // refresh applies reload_grains, reload_pillar and reload_modules, and has modules

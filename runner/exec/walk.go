@@ -6,8 +6,8 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // A stat is what requisites of one kind came to, as a set of facts.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/render"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // avail knows which SLS files the environments have.

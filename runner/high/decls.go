@@ -3,8 +3,8 @@ package high
 import (
 	"strings"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // declarations sorts what a file rendered to into n: includes (returned),

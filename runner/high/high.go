@@ -16,10 +16,10 @@ import (
 	"errors"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/render"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A Renderer turns an SLS file into data whose maps and lists know their

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/source"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/internal/testkit/memtree"
-	"brine/internal/value"
 	"brine/runner/high"
 )
 

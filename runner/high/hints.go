@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // notDictHint says what an SLS that is no dictionary should look like.

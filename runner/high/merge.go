@@ -3,8 +3,8 @@ package high
 import (
 	"strings"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A merger puts the trees of rendered files into one high data.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/render"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A Compiler renders SLS files into high data. It serves one run and is not

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/render"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // Available returns the SLS names of all environments.

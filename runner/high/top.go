@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/python"
-	"brine/internal/render"
-	"brine/internal/source"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/python"
+	"brine/internal/core/render"
+	"brine/internal/core/target"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A Top is the merged top files of a run: env → target → list of SLS.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // Verify returns what is wrong with the structure of the high data, all of it,

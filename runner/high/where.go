@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Where says where SLS files of an environment are looked for, as a hint for a

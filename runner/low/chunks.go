@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // chunks makes the low chunks of all states and sorts them.

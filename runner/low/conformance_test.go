@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
-	"brine/internal/source"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/internal/testkit/memtree"
-	"brine/internal/value"
 	"brine/runner/high"
 	"brine/runner/low"
 )

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // An extension adds to or replaces arguments of states of one ID.

@@ -3,7 +3,7 @@ package low
 import (
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A ref is a state of an ID.

@@ -14,9 +14,9 @@ package low
 import (
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/runner/high"
 )
 

@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
-	"brine/internal/render"
-	"brine/internal/source"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/memtree"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
 	"brine/runner/high"
 	"brine/runner/low"
 )

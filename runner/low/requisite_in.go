@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // handing are the arguments by which a state gives something to others, or

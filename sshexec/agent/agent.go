@@ -19,11 +19,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

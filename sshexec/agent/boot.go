@@ -3,7 +3,7 @@ package agent
 import (
 	"context"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

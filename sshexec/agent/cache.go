@@ -18,8 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

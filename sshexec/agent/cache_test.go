@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

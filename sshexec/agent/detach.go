@@ -15,12 +15,12 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/digest"
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/digest"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // noteAfter is how long a call works before it is noted among those of the

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

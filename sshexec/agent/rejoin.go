@@ -19,10 +19,10 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

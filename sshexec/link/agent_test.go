@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"brine/cmd"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // agentEnv makes the test binary an agent.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 func TestWhatGoesAhead(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"sync"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // A memBody is a small return.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"brine/internal/printable"
+	"brine/internal/core/printable"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A Shutdown is one that a target was asked for and that is not over yet.

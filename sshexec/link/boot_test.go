@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"brine/cmd/assembly"
-	"brine/internal/host"
+	"brine/internal/core/host"
 	"brine/sshexec/link"
 )
 

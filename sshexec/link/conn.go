@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

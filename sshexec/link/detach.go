@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"brine/cmd/assembly"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 	"brine/sshexec/wire"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Bounds of what is remembered of grains that pillars look at.

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // TestPillarGrains is a pillar that reads grains which agents do not send

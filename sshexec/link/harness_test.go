@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"brine/cmd/assembly"
-	"brine/internal/event"
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 )
 

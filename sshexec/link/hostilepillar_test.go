@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 	"brine/sshexec/wire"
 )

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/memtest"
-	"brine/internal/value"
 	"brine/sshexec/link"
 	"brine/sshexec/wire"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // TestHostileTags fires events whose tags would be lines of another host in

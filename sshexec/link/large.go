@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // LargeFile is from which size on a file may reach an agent in another way than

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 )
 

@@ -14,10 +14,10 @@ import (
 	"log/slog"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // Options are what a connection serves and how much it bears. Tree is shared

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // mine keeps the requests that it gets.

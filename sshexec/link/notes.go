@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // What a target may say without being asked: so many messages and bytes at

@@ -3,8 +3,8 @@ package link
 import (
 	"slices"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // targetOpts are the options that a controller hands on.

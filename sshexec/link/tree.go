@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 	"brine/sshexec/wire"
 )
 

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/sshexec/link"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // oneWay is how long bytes take from one end to the other of a slow channel,

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

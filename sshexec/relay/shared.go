@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/sshexec/wire"
 )
 

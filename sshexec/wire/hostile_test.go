@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A repeat gives the same text, much longer than anybody is to read.

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A Role says which end a Mux is.

@@ -10,7 +10,7 @@ import (
 	"io"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Links that break.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // ends are two ends that can be parted and joined.

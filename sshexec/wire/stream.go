@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 const (

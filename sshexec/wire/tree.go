@@ -7,8 +7,8 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // A Tree is the list of what is behind salt://, as the controller tells it to

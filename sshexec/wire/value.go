@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Limits of values.

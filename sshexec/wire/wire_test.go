@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/py/value"
 	"brine/internal/testkit/memtest"
-	"brine/internal/value"
 )
 
 func samples() []value.Value {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	alts "brine/modules/alternatives"
 	"brine/states/dryrun"
 )

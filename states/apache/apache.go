@@ -6,9 +6,9 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/modules/apache"
 	"brine/modules/machine"
 	"brine/modules/textfile"

@@ -3,7 +3,7 @@ package apt_test
 import (
 	"testing"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 	"brine/internal/testkit/debtest"
 	"brine/modules/pkg/aptpkg"
 	"brine/states/apt"

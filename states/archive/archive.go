@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	archives "brine/modules/archive"
 	"brine/modules/cp"
 	files "brine/modules/file"

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/archivetest"
-	"brine/internal/value"
 )
 
 // TestHostileArchives has the state compare, remove and give away what an

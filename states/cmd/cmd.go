@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/proc"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/proc"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	commands "brine/modules/cmd"
 )
 

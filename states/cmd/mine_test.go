@@ -3,7 +3,7 @@ package cmd_test
 import (
 	"context"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // mine is a module whose function gives back its argument.

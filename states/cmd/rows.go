@@ -3,8 +3,8 @@ package cmd
 import (
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // runArgs are the arguments of run, and of wait and watch, which run stands in

@@ -1,8 +1,8 @@
 package composer
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/composer"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // States returns the rows of the state module "disk".

@@ -7,8 +7,8 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/docker"
 	"brine/modules/machine"
 )

@@ -3,8 +3,8 @@
 package dryrun
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Certain reports whether a state in test mode finds the machine as the run will:

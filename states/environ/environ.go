@@ -5,8 +5,8 @@ package environ
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/environ"
 )
 

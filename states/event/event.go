@@ -4,8 +4,8 @@ package event
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // States returns the rows of the state module "event".

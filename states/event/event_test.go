@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/states/event"
 )
 

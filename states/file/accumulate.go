@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // accumulators are the collections of a run: by file, then by name.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/cp"
 	files "brine/modules/file"
 )

@@ -3,7 +3,7 @@ package file_test
 import (
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // As real Salt 3006 does: max_depth limits directories and not files, and a name

@@ -6,10 +6,10 @@ import (
 	"regexp"
 	"strings"
 
-	"brine/internal/difflib"
-	"brine/internal/fun"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/difflib"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	files "brine/modules/file"
 )
 

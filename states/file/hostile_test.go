@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // TestHostileRecurse has a user swap what is below a directory that root manages

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	files "brine/modules/file"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A step is one call of a state and what it says; the texts are Salt's.

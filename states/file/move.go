@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	files "brine/modules/file"
 )
 

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/proc"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/proc"
+	"brine/internal/py/value"
 	files "brine/modules/file"
 	"brine/outputter"
 )

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // TestRecurseKeepsLinks lays out a tree with links to files, to directories, to

@@ -1,8 +1,8 @@
 package file
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Windows arguments have no effect here. They are accepted so that a tree can

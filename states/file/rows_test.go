@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/states/file"
 )
 

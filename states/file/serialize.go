@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/serial"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/serial"
+	"brine/internal/py/value"
 	files "brine/modules/file"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sort"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	files "brine/modules/file"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // The comments and changes are those of salt/states/file.py.

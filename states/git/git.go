@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/redact"
+	"brine/internal/py/value"
 	"brine/modules/cp"
 	"brine/modules/git"
 )

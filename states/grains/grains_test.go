@@ -3,9 +3,9 @@ package grains_test
 import (
 	"testing"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/grainstest"
-	"brine/internal/value"
 	"brine/modules/grains"
 	states "brine/states/grains"
 )

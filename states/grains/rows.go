@@ -1,6 +1,6 @@
 package grains
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type delimArgs struct {
 	_         fun.Arguments

@@ -7,11 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/states/group"
 )
 

@@ -3,8 +3,8 @@ package host_test
 import (
 	"testing"
 
-	"brine/internal/fun"
-	machine "brine/internal/host"
+	"brine/internal/core/fun"
+	machine "brine/internal/core/host"
 	"brine/internal/testkit/calltest"
 	"brine/states/host"
 )

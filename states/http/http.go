@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	web "brine/modules/http"
 )
 

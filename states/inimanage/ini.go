@@ -4,8 +4,8 @@ package inimanage
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/inimanage"
 )
 

@@ -1,7 +1,7 @@
 package ipset
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // specs are the functions, alphabetically.

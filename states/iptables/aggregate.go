@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // aggregate joins the rules of other states of the same function into one, which

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/iptables"
 	"brine/modules/machine"
 )

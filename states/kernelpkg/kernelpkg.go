@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
 )

@@ -4,10 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
-	"brine/internal/value"
 	kernelpkgmod "brine/modules/kernelpkg"
 	"brine/states/kernelpkg"
 )

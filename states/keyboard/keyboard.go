@@ -4,8 +4,8 @@ package keyboard
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 )
 

@@ -4,8 +4,8 @@ package locale
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	locales "brine/modules/locale"
 	"brine/modules/machine"
 	"brine/states/dryrun"

@@ -3,8 +3,8 @@ package logrotate_test
 import (
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/testkit/calltest"
 	mod "brine/modules/logrotate"
 	"brine/states/logrotate"

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/render"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/value"
 )
 
 // States returns the rows of the state module "loop".

@@ -1,6 +1,6 @@
 package lvm
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type deviceArg struct {
 	_ fun.Arguments

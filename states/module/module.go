@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // States returns the rows of the state module "module".

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	modulestates "brine/states/module"
 )
 

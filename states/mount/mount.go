@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/file"
 	"brine/modules/mount"
 )

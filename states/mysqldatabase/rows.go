@@ -1,7 +1,7 @@
 package mysqldatabase
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type nameArg struct {

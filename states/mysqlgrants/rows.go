@@ -1,7 +1,7 @@
 package mysqlgrants
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type grantArgs struct {

@@ -1,7 +1,7 @@
 package mysqlquery
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type outputArgs struct {

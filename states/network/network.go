@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/difflib"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/difflib"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	netmod "brine/modules/network"
 	"brine/modules/tool"

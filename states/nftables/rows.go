@@ -1,7 +1,7 @@
 package nftables
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 type ruleNameArg struct {

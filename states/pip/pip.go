@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/pip"
 )

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/debtest"
-	"brine/internal/value"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
 	"brine/modules/pkg/resource"

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
 )

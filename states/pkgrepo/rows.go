@@ -1,6 +1,6 @@
 package pkgrepo
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type ppaAuthArg struct {
 	_ fun.Arguments

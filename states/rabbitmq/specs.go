@@ -1,6 +1,6 @@
 package rabbitmq
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 var clusterSpecs = []fun.Spec{
 	{

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/testkit/calltest"
 	configmod "brine/modules/config"
 	cpmod "brine/modules/cp"

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // conflicts refuses what has no meaning for a step that nobody waits for.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 type functionGiven struct {

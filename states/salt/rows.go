@@ -3,8 +3,8 @@ package salt
 import (
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // targetArgs are the first arguments of state and function.

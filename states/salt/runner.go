@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/py/value"
 	"brine/outputter"
 )
 

@@ -9,10 +9,10 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/redact"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // States returns the rows of the state module "salt".

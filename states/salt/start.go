@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // A minion says by the event salt/minion/ID/start that it has come up. Where

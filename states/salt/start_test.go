@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // boxes is a fleet whose machines start as their names say: "back..." was

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 const waitDoc = `Wait for an event from every ID of a list.

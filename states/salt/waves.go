@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // waves reads the arguments that say how many targets begin, and when, into the job

@@ -5,8 +5,8 @@ package salt
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // An agent is the only target of its orchestrations, so waves are nothing to it.

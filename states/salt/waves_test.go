@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // passes is a journal of targets.

@@ -1,8 +1,8 @@
 package schedule
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // jobArgs are what a job can have.

@@ -1,8 +1,8 @@
 package service
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // nameArg is the one argument that every function has.

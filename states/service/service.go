@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/modules/systemd"
 	"brine/states/dryrun"
 )

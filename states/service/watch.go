@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // watch is mod_watch: it restarts, reloads or starts a service that runs or is to

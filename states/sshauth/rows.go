@@ -1,7 +1,7 @@
 package sshauth
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // keyArgs are the arguments that all functions have behind user.

@@ -5,7 +5,7 @@ package stateconf
 import (
 	"context"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // States returns the rows of the state module "stateconf".

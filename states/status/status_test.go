@@ -3,10 +3,10 @@ package status_test
 import (
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
-	"brine/internal/value"
 	statusmod "brine/modules/status"
 	"brine/states/status"
 )

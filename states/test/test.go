@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // States returns the rows of the state module "test".

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
-	"brine/internal/value"
 	zone "brine/modules/timezone"
 	"brine/states/timezone"
 )

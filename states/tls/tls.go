@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/modules/tls"
 )
 

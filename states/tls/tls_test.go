@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/testkit/calltest"
 	configmod "brine/modules/config"
 	pillarmod "brine/modules/pillar"

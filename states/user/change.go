@@ -3,9 +3,9 @@ package user
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/py/value"
 	"brine/modules/shadow"
 	users "brine/modules/user"
 )

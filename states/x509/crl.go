@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/crypto/cryptobyte"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	mod "brine/modules/x509"
 	"brine/modules/x509/pki"
 )

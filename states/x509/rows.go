@@ -1,7 +1,7 @@
 package x509
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // specs are the functions of the older module.

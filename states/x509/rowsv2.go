@@ -1,7 +1,7 @@
 package x509
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // specsV2 are the functions of x509_v2.

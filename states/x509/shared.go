@@ -1,8 +1,8 @@
 package x509
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 type fileManagedArgs struct {

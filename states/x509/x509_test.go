@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
-	"brine/internal/value"
 	configmod "brine/modules/config"
 	mod "brine/modules/x509"
 	"brine/modules/x509/pki"

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"brine/cmd/internal/summary"
-	"brine/internal/plan"
-	"brine/internal/printable"
+	"brine/internal/core/printable"
+	"brine/internal/view/plan"
 )
 
 // Formats are the formats of brine plan.

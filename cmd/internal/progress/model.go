@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"brine/cmd/internal/summary"
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A model knows how a run goes: its steps or states, and its jobs on targets.

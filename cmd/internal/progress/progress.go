@@ -17,10 +17,10 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
 
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/source"
+	"brine/internal/py/source"
 )
 
 // A mode is how progress is shown.

@@ -14,11 +14,11 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit"
 	"brine/internal/testkit/termtest"
-	"brine/internal/value"
 )
 
 // schemaFile is the schema of the events.

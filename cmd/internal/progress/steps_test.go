@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // TestCounts: whatever happens to the steps, also more than once, the model says

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 	"brine/internal/testkit"
 )
 

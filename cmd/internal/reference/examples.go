@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // examples has a file for each module, examples/KIND/MODULE.txt. A line

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 )
 
 // kinds are the kinds of functions in the order of the index.

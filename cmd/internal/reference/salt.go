@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/saltnames"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/core/saltnames"
 )
 
 // The facts about Salt 3006, recorded by salt/record.py, and what brine has to

@@ -11,9 +11,9 @@ import (
 	"sort"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
 )
 
 // An Outcome is what the summary says of one target.

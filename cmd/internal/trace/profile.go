@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
 )
 
 // A sum is the time of all spans of one kind.

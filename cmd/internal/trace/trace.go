@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/outputter/report"
 )
 

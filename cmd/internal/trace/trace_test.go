@@ -18,9 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/outputter/report"
 )
 

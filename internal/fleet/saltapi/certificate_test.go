@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
 	"brine/internal/testkit/saltapitest"
 )
 

@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Bounds of what a master may send.

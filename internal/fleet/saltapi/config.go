@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"brine/internal/fleet"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // Type is the type of an entry of the option fleets that this package serves.

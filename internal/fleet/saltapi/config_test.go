@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"brine/internal/fleet/saltapi"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func TestParse(t *testing.T) {

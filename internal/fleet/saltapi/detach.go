@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // A job that nobody waits for is in the hands of its master, which keeps the

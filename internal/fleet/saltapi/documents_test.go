@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/jobs"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 	"brine/internal/testkit/saltapitest"
-	"brine/internal/value"
 )
 
 // What practitioners write of Salt's events and of its jobs, with a master between

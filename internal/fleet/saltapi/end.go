@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A run that is ended, and not only left (by a second Ctrl-C), ends its calls on SSH

@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"strings"
 
-	"brine/internal/printable"
-	"brine/internal/redact"
-	"brine/internal/value"
+	"brine/internal/core/printable"
+	"brine/internal/core/redact"
+	"brine/internal/py/value"
 )
 
 // What is asked of a master, as errors name it.

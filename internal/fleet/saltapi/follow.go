@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // event takes an event of the master: returns that are waited for, and for the

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/saltapitest"
-	"brine/internal/value"
 )
 
 // How a server hangs, once it has a request.

@@ -19,10 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/saltapitest"
-	"brine/internal/value"
 )
 
 // A lie is an answer in place of that of the master; false leaves the master's.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A crowd is a salt-api that has n minions, and keeps nothing of them: m0000000 and so

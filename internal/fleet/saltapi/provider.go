@@ -15,13 +15,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"brine/internal/event"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/core/target"
 	"brine/internal/fleet"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/printable"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // Options are what a [Provider] is made of.

@@ -21,14 +21,14 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/event"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
 	"brine/internal/fleet"
+	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/target"
+	"brine/internal/py/value"
 	"brine/internal/testkit/saltapitest"
-	"brine/internal/value"
 )
 
 // rig is a fleet of one master.

@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // The recordings of testdata are exchanges with real salt-api of Salt 3006, with

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // Who is meant by a target, the master decides: by its keys where the target is

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/saltapitest"
-	"brine/internal/value"
 )
 
 // thousand runs a job on n minions of one master.

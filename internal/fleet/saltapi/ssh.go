@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/target"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/target"
+	"brine/internal/py/value"
 )
 
 // Hosts that a master reaches by salt-ssh (client: ssh).

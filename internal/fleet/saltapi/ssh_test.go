@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"brine/internal/core/fun"
 	"brine/internal/fleet/saltapi"
-	"brine/internal/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/saltapitest"
-	"brine/internal/value"
 )
 
 func sshConf(t *testing.T, s *saltapitest.Server) saltapi.Config {

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
 )
 
 // The pauses between two tries to follow the events: they grow by half. Where the

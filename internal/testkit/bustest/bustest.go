@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/bus"
-	"brine/internal/event"
+	"brine/internal/core/event"
+	"brine/internal/fleet/bus"
 )
 
 // patience is how long an event may be under way.

@@ -5,12 +5,12 @@ package grainstest
 import (
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/grains"
-	"brine/internal/host"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/grains"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // File is the grains file of the fake machine.

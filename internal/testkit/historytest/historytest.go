@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/history"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // Rows are those of one execution of a definition with a name: steps, each on

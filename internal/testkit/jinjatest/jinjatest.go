@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jinja"
-	"brine/internal/jinja/markupsafe"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/py/jinja"
+	"brine/internal/py/jinja/markupsafe"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // Decode reads a JSON file of recorded cases. {"__dict__": [[k, v], ...]} is a

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // A Tree is files by path. A path "dev:web.sls" is of the environment dev,

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Recorded returns the SLS files of a recording, whose folder dir is. One that

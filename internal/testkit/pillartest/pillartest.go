@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"brine/internal/config"
-	"brine/internal/dispatch"
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/pillar"
-	"brine/internal/value"
-	"brine/internal/yamlsalt"
+	"brine/internal/core/config"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/fleet/pillar"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 )
 
 // Env returns the environment of minion1 with the functions of table and a

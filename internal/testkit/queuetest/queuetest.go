@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jobs"
-	"brine/internal/queue"
-	"brine/internal/value"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/queue"
+	"brine/internal/py/value"
 )
 
 // Entry is an entry of a queue that runs the SLS orch.

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // magic begins a channel, and header is the size of the head of its frames.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A Call is a function that a minion is asked to run.

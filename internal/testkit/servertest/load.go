@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // Soak reports whether tests are to run with their full counts.

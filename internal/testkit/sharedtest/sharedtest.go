@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/jobs"
-	"brine/internal/shared"
-	"brine/internal/value"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/value"
 )
 
 // Store tries a store. open opens another connection to it.

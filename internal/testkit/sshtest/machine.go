@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // A Machine is a [Fake] with an agent that can be rebooted: its connections

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 )
 
 // A Unit is a unit of the fake machine.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A kind says which values an option takes.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"unicode"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // The files of ifupdown.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // shown are the options that an interface is written with, in this order.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // keys are the settings of an interface and what they are called in its file, in the

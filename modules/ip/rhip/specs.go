@@ -1,6 +1,6 @@
 package rhip
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type ifaceArg struct {
 	_     fun.Arguments

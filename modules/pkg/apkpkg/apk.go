@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/pkgversion"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/pkgversion"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
 )

@@ -7,10 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/fun"
-	"brine/internal/host"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
-	"brine/internal/value"
 	"brine/modules/pkg/apkpkg"
 	"brine/modules/pkg/resource"
 	"brine/states/pkg"

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/pkgversion"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/pkgversion"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/modules/pkg"
 	"brine/modules/pkg/dpkg"
 )

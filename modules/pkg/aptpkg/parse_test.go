@@ -3,7 +3,7 @@ package aptpkg
 import (
 	"testing"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // The answers are those of apt 2.6.

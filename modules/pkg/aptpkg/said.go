@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/printable"
+	"brine/internal/core/printable"
 )
 
 // dpkgSteps are how the lines begin with which dpkg begins something.

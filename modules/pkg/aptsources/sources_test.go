@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/host"
+	"brine/internal/core/host"
 	"brine/modules/pkg/aptsources"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	"brine/modules/pkg"
 )
 

@@ -1,6 +1,6 @@
 package dpkg
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 var specs = []fun.Spec{
 	{

@@ -6,9 +6,9 @@ import (
 	"context"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/pkgversion"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/pkgversion"
+	"brine/internal/py/value"
 	"brine/modules/pkg"
 )
 

@@ -3,9 +3,9 @@ package resource_test
 import (
 	"testing"
 
-	"brine/internal/fun"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/internal/testkit/debtest"
-	"brine/internal/value"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/resource"
 )

@@ -1,8 +1,8 @@
 package resource
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 type pkgsArg struct {

@@ -1,6 +1,6 @@
 package rpm
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type rootArg struct {
 	_    fun.Arguments

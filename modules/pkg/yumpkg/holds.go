@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
 	"brine/modules/pkg/rpm"

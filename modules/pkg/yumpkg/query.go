@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
 	"brine/modules/pkg/rpm"

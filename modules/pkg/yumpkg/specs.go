@@ -1,8 +1,8 @@
 package yumpkg
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // repoArgs choose repositories and settings.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 	"brine/modules/pkg"
 	"brine/modules/pkg/resource"
 	"brine/modules/pkg/rpm"

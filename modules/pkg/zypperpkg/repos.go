@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/pkg/repofile"
 )
 

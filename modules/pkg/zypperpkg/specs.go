@@ -1,8 +1,8 @@
 package zypperpkg
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 	"brine/modules/pkg/rpm"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // An element is an element of the XML that zypper prints, or text between tags,

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // A Context is what extensions are made from besides their own values.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func addGeneralNames(b *cryptobyte.Builder, pairs []pair) error {

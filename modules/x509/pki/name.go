@@ -15,7 +15,7 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // An Attr is one attribute of a name.

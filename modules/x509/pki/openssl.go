@@ -10,7 +10,7 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Text returns the name and the value of an extension as OpenSSL prints them,

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 func name(t testing.TB, text string) ([]byte, Name) {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
-	"brine/internal/value"
+	"brine/internal/py/value"
 )
 
 // Render returns the extensions as x509_v2 shows them: a mapping of Salt's names.

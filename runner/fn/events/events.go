@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/printable"
-	"brine/internal/pyre"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/pyre"
+	"brine/internal/py/value"
 )
 
 // StateSpecs are the rows that the runner module "state" has from here.

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // told is a fleet that keeps what its targets are to run.

@@ -1,8 +1,8 @@
 package events
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 var stateSpecs = []fun.Spec{

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Runners returns the rows of the runner module "fileserver".

@@ -1,6 +1,6 @@
 package fileserver
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type backend struct {
 	_       fun.Arguments

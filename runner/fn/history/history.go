@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/history"
-	"brine/internal/jobs"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	jobsrun "brine/runner/fn/jobs"
 )
 

@@ -1,6 +1,6 @@
 package historyrun
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // findArgs are the arguments of functions that search executions.
 type findArgs struct {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"brine/internal/history"
-	"brine/internal/value"
+	"brine/internal/fleet/history"
+	"brine/internal/py/value"
 )
 
 // some sets a text that is not empty.

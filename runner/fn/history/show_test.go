@@ -3,8 +3,8 @@ package historyrun
 import (
 	"testing"
 
-	"brine/internal/history"
-	"brine/internal/value"
+	"brine/internal/fleet/history"
+	"brine/internal/py/value"
 )
 
 // TestSameID: no step is left out because another one has its ID.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // A filter says which jobs are looked for.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // A found job is one that a search came by.

@@ -3,9 +3,9 @@ package jobsrun
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // jobReport returns a job as reports need it: what ran, when, and the returns of

@@ -1,8 +1,8 @@
 package jobsrun
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // jidArgs are the arguments of functions that show one job.

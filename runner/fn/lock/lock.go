@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 
-	"brine/internal/fun"
-	"brine/internal/shared"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/shared"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // An Opener opens the store that has the locks.

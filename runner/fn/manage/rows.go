@@ -3,8 +3,8 @@ package manage
 import (
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 type pingArgs struct {

@@ -4,8 +4,8 @@ package mine
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Runners returns the rows of the runner module "mine".

@@ -5,10 +5,10 @@ package orchestrate
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/pillar"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/pillar"
+	"brine/internal/py/value"
 )
 
 // Specs are the rows that the execution module "state" has besides its own:

@@ -1,8 +1,8 @@
 package orchestrate
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 const doc = "Run an orchestration: compile SLS files and run them on this controller."

@@ -5,9 +5,9 @@ package pillar
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/pillar"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/pillar"
+	"brine/internal/py/value"
 )
 
 // Runners returns the rows of the runner module "pillar".

@@ -5,11 +5,11 @@ import (
 	"log/slog"
 	"testing"
 
-	"brine/internal/dispatch"
-	"brine/internal/fileserver"
-	"brine/internal/fun"
-	"brine/internal/host"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
 	pillarrun "brine/runner/fn/pillar"
 )
 

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/event"
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/queue"
-	"brine/internal/redact"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/redact"
+	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/queue"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 )
 
 // An Opener opens the queue.

@@ -1,6 +1,6 @@
 package queuerun
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 type jidArgs struct {
 	_   fun.Arguments

@@ -3,8 +3,8 @@ package saltrun
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Config returns the rows of the runner module "config".

@@ -1,6 +1,6 @@
 package saltrun
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 var saltSpecs = []fun.Spec{
 	{

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Runners returns the rows of the runner module "salt".

@@ -1,8 +1,8 @@
 package statefn
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // The arguments that several functions have, in groups that follow each other.

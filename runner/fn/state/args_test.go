@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // What a function declares of the options of a session reaches its session.

@@ -1,8 +1,8 @@
 package statefn
 
 import (
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // followed are the requisites that running a chunk runs, too.

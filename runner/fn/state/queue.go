@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/jobs"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
 )
 
 // turnPause is how long a run that waits for its turn sleeps before it looks

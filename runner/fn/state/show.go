@@ -3,9 +3,9 @@ package statefn
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/runner/high"
 	"brine/runner/low"
 )

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"brine/internal/dispatch"
-	"brine/internal/fun"
-	"brine/internal/source"
-	"brine/internal/value"
+	"brine/internal/core/dispatch"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
 	"brine/runner/exec"
 	"brine/runner/high"
 )

@@ -8,7 +8,7 @@
 // Salt: salt/modules/state.py.
 package statefn
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 // Module returns the execution module state.
 func Module() fun.Module {

@@ -1,6 +1,6 @@
 package testing
 
-import "brine/internal/fun"
+import "brine/internal/core/fun"
 
 var specs = []fun.Spec{
 	{

@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Runners returns the rows of the runner module "test".

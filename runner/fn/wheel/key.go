@@ -4,8 +4,8 @@ package wheel
 import (
 	"context"
 
-	"brine/internal/fun"
-	"brine/internal/value"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
 )
 
 // Key returns the rows of the wheel module "key": without a master, the

@@ -1,7 +1,7 @@
 package wheel
 
 import (
-	"brine/internal/fun"
+	"brine/internal/core/fun"
 	"brine/runner/fn/saltrun"
 )
 

@@ -1,0 +1,60 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"brine/internal/py/jinja/saltjinja"
+	"brine/internal/py/source"
+)
+
+// Engines returns the names that template: of a file state may have, sorted.
+func Engines() []string { return []string{"jinja", "pongo2", "py"} }
+
+// binaryHead is how much of a file tells whether it is binary, in bytes.
+// Salt: salt/utils/files.py is_binary.
+const binaryHead = 2048
+
+// Template renders in with a template engine, as file.managed does for
+// template: jinja. The Salt text of a fault is what Salt's exception says.
+func (e *Engine) Template(ctx context.Context, engine string, in Input) (string, error) {
+	text, err := e.decode(&in)
+	if err != nil {
+		if saltjinja.IsBinary(in.Text[:min(len(in.Text), binaryHead)]) {
+			return string(in.Text), nil // as it is, like Salt
+		}
+		return "", err
+	}
+	in.file = in.SLS == ""
+	var d *datum
+	switch engine {
+	case "jinja":
+		d, err = e.jinja(ctx, &in, text)
+	case "pongo2":
+		d, err = e.pongo(ctx, &in, text)
+	case "py":
+		return e.pyTemplate(ctx, &in, text)
+	default:
+		return "", noEngine(in.name(), engine)
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.text, nil
+}
+
+// noEngine is the fault of a template engine that is not there.
+func noEngine(file, engine string) error {
+	err := fmt.Errorf("the template engine %q is not available%s", engine, source.DidYouMean(engine, Engines()))
+	hint := "there are " + strings.Join(Engines(), ", ")
+	switch engine {
+	case "mako", "wempy", "cheetah", "genshi":
+		err = fmt.Errorf("the template engine %q is not supported", engine)
+		hint = "write the template for jinja, or as Python (py) with a function run() that returns the text"
+	}
+	return &source.Error{
+		Pos: source.Pos{File: file}, Hint: hint, Err: err,
+		Salt: fmt.Sprintf("Specified template format %s is not supported", engine),
+	}
+}

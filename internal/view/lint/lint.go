@@ -1,0 +1,399 @@
+// Package lint finds faults in an SLS tree without touching a machine.
+//
+// [Run] renders and compiles every SLS of the tree, its top files and its pillar,
+// once for each of several systems (recorded grains of distributions), with the
+// passes that a real run uses. Execution functions that only compute answer
+// templates; all others answer an unknown value, and what depends on one is not
+// judged. The rules are in rules.go; checks of compiled states in states.go,
+// of text in text.go.
+package lint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/star"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+)
+
+// Options say what is checked and how.
+type Options struct {
+	Opts  *value.Map // configuration: its file_roots and pillar_roots are checked
+	Table *fun.Table
+	Disk  host.Files // only read
+	// Systems are the grains that the tree is compiled for; nil: [Systems].
+	Systems []System
+	Config  Config
+	// MaxFiles bounds the files and directories of a saltenv, and MaxText the bytes
+	// that are read of files that are neither SLS files nor templates: the rest of
+	// these is left out. Of SLS files and templates twice as much is read. More of
+	// them, or more files, are a [LargeError]. 0 is the default.
+	MaxFiles int
+	MaxText  int64
+}
+
+// A Finding is a fault at a place.
+type Finding struct {
+	Rule     string
+	Severity Severity
+	Pos      source.Pos // File is an absolute path, where the file is known
+	Message  string
+	Hint     string   // what the user can do; may be empty
+	Systems  []string // where the fault is, if it is not on all systems
+	Fix      *Edit    // what corrects it without a change of meaning; nil: nothing
+}
+
+// An Edit replaces the bytes of a line from Start to End with New.
+type Edit struct {
+	Start, End int
+	New        string
+}
+
+// A Report is the result of a run.
+type Report struct {
+	Findings []Finding // by file, line and column
+	SLS      int       // how many SLS files were compiled
+	Unread   int       // how many files other than SLS files and templates were not read, since the tree has too much text
+	Used     *Used     // what the tree uses
+}
+
+// Count returns how many findings have a severity.
+func (r *Report) Count(s Severity) int {
+	n := 0
+	for i := range r.Findings {
+		if r.Findings[i].Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Unjudged returns the SLS files that were not read on a system, so that not all
+// they use is known.
+func (r *Report) Unjudged() []string {
+	files := map[string]bool{}
+	for i := range r.Findings {
+		switch f := &r.Findings[i]; f.Rule {
+		case renderError, undefinedVariable, yamlTab, duplicateKey:
+			if path.Ext(f.Pos.File) == ".sls" {
+				files[f.Pos.File] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(files))
+}
+
+// Run checks a tree. The error says that the tree cannot be read or that ctx ended.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	s, err := NewSession(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Check(ctx, Everything)
+	if err != nil {
+		return nil, err
+	}
+	r.Used.resolve(s.l.paths)
+	return r, nil
+}
+
+// A linter is what is known of a tree. What several systems write to is behind mu.
+type linter struct {
+	o               Options
+	states, pillars *fileserver.Server
+	table           *fun.Table // what templates may call: all that Salt has, too
+	known           *fun.Table // what brine has, and the custom modules of the tree
+
+	files []*file // of both roots
+	sls   []*file // those that are compiled as states
+	// paths are the absolute paths of files by their names under the roots, and
+	// keys what runs call the files of an absolute path (see [depOf]).
+	paths map[string]string
+	keys  map[string][]string
+	have  map[string]bool // "saltenv path" of the files under the file roots
+	used  *Used
+	// text is how many bytes of SLS files and templates were read, other how many of
+	// other files, and unread how many files were not.
+	text, other int64
+	unread      int
+
+	mu sync.Mutex
+	// handed are the pillar keys that orchestrations give to states.
+	handed map[string]bool
+}
+
+// A file is a file of the tree.
+type file struct {
+	fun.FileInfo
+	saltenv string
+	sls     string // its SLS name; "" where it is none
+	pillar  bool
+	mtime   int64    // in nanoseconds, of the text that was read
+	unread  bool     // its text was not read, since the tree has too much
+	lines   []string // of text that is checked; without line ends
+	words   map[string]bool
+	ignores ignores
+	found   []Finding   // what the text alone shows
+	star    *star.Facts // of a Starlark file
+}
+
+// A key tells findings apart: a fault that several systems or includers have is one.
+type key struct {
+	rule string
+	pos  source.Pos
+	msg  string
+}
+
+// add notes a finding of the text of a file. Its column counts bytes; those of
+// findings count characters, as the compiler's do.
+func (f *file) add(found Finding) {
+	if i, at := found.Pos.Line-1, found.Pos.Col-1; i >= 0 && i < len(f.lines) && at > 0 && at <= len(f.lines[i]) {
+		found.Pos.Col = utf8.RuneCountInString(f.lines[i][:at]) + 1
+	}
+	f.found = append(f.found, found)
+}
+
+// addf notes a finding of the text of a file.
+func (f *file) addf(line, col int, rule, hint, format string, args ...any) {
+	f.add(Finding{Rule: rule, Pos: source.Pos{File: f.Abs, Line: line, Col: col}, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}
+
+// A merge joins the findings of files and systems.
+type merge struct {
+	l     *linter
+	found map[key]*Finding
+	where map[key]map[string]bool // the systems of a finding; none: of the text
+}
+
+// add notes a finding; system is "" where the text alone shows it.
+func (m *merge) add(system string, f Finding) {
+	if f.Pos.File != "" && !filepath.IsAbs(f.Pos.File) {
+		if abs := m.l.paths[f.Pos.File]; abs != "" {
+			f.Pos.File = abs
+		}
+	}
+	k := key{f.Rule, f.Pos, f.Message}
+	if m.found[k] == nil {
+		m.found[k] = &f
+		m.where[k] = map[string]bool{}
+	}
+	if system != "" {
+		m.where[k][system] = true
+	}
+}
+
+// result returns the findings that the configuration wants, in order.
+func (m *merge) result() []Finding {
+	l := m.l
+	byPath := map[string]*file{}
+	for _, f := range l.files {
+		byPath[f.Abs] = f
+	}
+	unknown := map[source.Pos]bool{} // places where the text shows an unknown function
+	for k := range m.found {
+		if k.rule == unknownFunction || k.rule == notInBrine {
+			unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] = true
+		}
+	}
+	var out []Finding
+	for k, f := range m.found {
+		if k.rule == undefinedVariable && unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] {
+			continue // the same fault, found while rendering
+		}
+		if _, attr, ok := strings.Cut(f.Message, "has no attribute '"); ok && k.rule == undefinedVariable && l.handed[strings.TrimSuffix(attr, "'")] {
+			continue
+		}
+		rule := ruleOf(f.Rule)
+		f.Severity = rule.Severity
+		if n := len(m.where[k]); n > 0 && n < len(l.o.Systems) {
+			f.Systems = slices.Sorted(maps.Keys(m.where[k]))
+			if rule.partial {
+				f.Severity = rule.partly
+			}
+		}
+		if !l.o.Config.wants(f) {
+			continue
+		}
+		if file := byPath[f.Pos.File]; file != nil && file.ignores.has(f.Rule, f.Pos.Line) {
+			continue
+		}
+		out = append(out, *f)
+	}
+	slices.SortFunc(out, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.Pos.File, b.Pos.File), a.Pos.Line-b.Pos.Line, a.Pos.Col-b.Pos.Col,
+			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Message, b.Message))
+	})
+	return out
+}
+
+// hand notes the keys of the pillar that an orchestration gives.
+func (l *linter) hand(pillar value.Value) {
+	m, _ := pillar.(*value.Map)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k := range m.All() {
+		l.handed[value.Str(k)] = true
+	}
+}
+
+// Bounds of what is read of a tree.
+const (
+	maxText         = 1 << 20 // bytes of a file whose text is checked
+	defaultMaxText  = 256 << 20
+	defaultMaxFiles = 200_000
+)
+
+// A LargeError is a tree that is not read, since it has more files or more text than
+// a tree has.
+type LargeError struct{ Reason string }
+
+func (e *LargeError) Error() string { return e.Reason }
+
+// list finds the files of the tree. Of a file that is as it was, it keeps what is
+// known; it returns those that changed, and whether files came or went.
+func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err error) {
+	before := map[string]*file{}
+	for _, f := range l.files {
+		before[f.id()] = f
+	}
+	had := l.have
+	l.files, l.sls, l.paths, l.keys, l.have = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}
+	l.text, l.other, l.unread = 0, 0, 0
+	for _, side := range []struct {
+		server *fileserver.Server
+		pillar bool
+	}{{l.states, false}, {l.pillars, true}} {
+		side.server.Forget()
+		envs, err := side.server.Envs(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, env := range envs {
+			infos, err := fun.ListFiles(ctx, side.server, env, "")
+			if large, ok := errors.AsType[*fileserver.LargeError](err); ok {
+				return nil, false, &LargeError{large.Error()}
+			}
+			if err != nil {
+				return nil, false, fmt.Errorf("list the tree: %w", err)
+			}
+			for _, fi := range infos {
+				f, isNew := l.addFile(fi, env, side.pillar, before)
+				if isNew {
+					changed = append(changed, f)
+				}
+				moved = moved || f != nil && before[f.id()] == nil
+				if l.text > 2*l.o.MaxText {
+					return nil, false, &LargeError{fmt.Sprintf("the SLS files and templates of the tree have more than %d MB", 2*l.o.MaxText>>20)}
+				}
+			}
+		}
+	}
+	return changed, moved || len(before) > 0 && len(l.files) != len(before) || had != nil && !maps.Equal(had, l.have), ctx.Err()
+}
+
+// id tells the files of a tree apart.
+func (f *file) id() string { return depOf(f.pillar, f.saltenv, f.Path) + "\x00" + f.Abs }
+
+// depOf is what runs call a file that they depend on.
+func depOf(pillar bool, saltenv, path string) string {
+	if pillar {
+		return "pillar " + saltenv + " " + path
+	}
+	return "salt " + saltenv + " " + path
+}
+
+// addFile adds a file of a listing; it returns nil for one that is not checked,
+// and whether it is another than before.
+func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[string]*file) (*file, bool) {
+	if !pillar {
+		l.have[env+" "+fi.Path] = true
+	}
+	if fi.Abs != "" {
+		l.keys[fi.Abs] = append(l.keys[fi.Abs], depOf(pillar, env, fi.Path))
+	}
+	if !fi.Mode.IsRegular() || l.o.Config.excludes(fi.Path) || fi.Abs == "" {
+		return nil, false
+	}
+	f := &file{FileInfo: fi, saltenv: env, pillar: pillar}
+	if st, err := l.o.Disk.Stat(f.Abs); err == nil {
+		f.mtime, f.Size = st.Mtime.UnixNano(), st.Size
+	}
+	isNew := true
+	if old := before[f.id()]; old != nil && old.mtime == f.mtime && old.Size == f.Size {
+		f, isNew = old, false
+	}
+	if name, ok := fun.SLSName(fi.Path); ok {
+		f.sls = name
+	}
+	l.files = append(l.files, f)
+	if !pillar {
+		if l.paths[fi.Path] == "" {
+			l.paths[fi.Path] = f.Abs
+		}
+		if f.sls != "" && path.Base(fi.Path) != "top.sls" && !strings.Contains("/"+fi.Path, "/_") {
+			l.sls = append(l.sls, f)
+		}
+	}
+	if isNew {
+		l.read(f)
+	}
+	switch {
+	case f.lines != nil && f.isTemplate():
+		l.text += f.Size
+	case f.lines != nil:
+		l.other += f.Size
+	case f.unread:
+		l.unread++
+	}
+	return f, isNew
+}
+
+// read reads the text of a file.
+func (l *linter) read(f *file) {
+	f.lines, f.words, f.ignores, f.found, f.star = nil, nil, ignores{}, nil, nil
+	f.unread = f.Size <= maxText && !f.isTemplate() && l.other+f.Size > l.o.MaxText
+	if f.Size > maxText || f.unread {
+		return
+	}
+	text, err := l.o.Disk.ReadFile(f.Abs)
+	if err != nil || strings.Contains(string(text), "\x00") {
+		return
+	}
+	f.lines = strings.Split(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n")
+	var faults []badIgnore
+	if f.isStar() {
+		facts := star.Check(f.Abs, text)
+		f.star = &facts
+	}
+	if f.isTemplate() || f.isStar() {
+		f.ignores, faults = readIgnores(f.lines)
+	}
+	for _, b := range faults {
+		f.addf(b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))
+	}
+}
+
+// isStar reports whether a file is one in Starlark.
+func (f *file) isStar() bool { return path.Ext(f.Path) == ".star" && !f.pillar }
+
+// isTemplate reports whether a file is an SLS or a template that SLS files import.
+func (f *file) isTemplate() bool {
+	switch path.Ext(f.Path) {
+	case ".sls", ".jinja", ".j2", ".jinja2":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,466 @@
+package lint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/internal/core/fileserver"
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/runner/high"
+)
+
+// A Session keeps what a tree came to, so that after a change only what depends
+// on it is compiled again. Its methods are not safe for concurrent use.
+type Session struct {
+	l    *linter
+	runs []*run
+
+	touched map[string]bool // absolute paths of files that changed
+	relist  bool            // files may have come or gone
+	// edited are the files that changed since the last check of everything, by
+	// their names in findings, and last the findings of then.
+	edited map[string]bool
+	last   map[key]bool
+}
+
+// A Depth is how much a check compiles.
+type Depth int
+
+// The depths of a check.
+const (
+	// Nearby compiles the files that changed and some of what includes them: the
+	// rest is judged as it was.
+	Nearby Depth = iota
+	// Everything compiles all that depends on what changed.
+	Everything
+)
+
+// Bounds of a check of what is nearby.
+const (
+	maxNearUnits = 40 // units that are compiled again
+	maxNearSLS   = 60 // SLS files in a unit of the top file
+)
+
+// NewSession reads a tree; [Session.Check] checks it. The error says that the tree
+// cannot be read or that ctx ended.
+func NewSession(ctx context.Context, o Options) (*Session, error) {
+	l := &linter{o: o, used: newUsed(), handed: map[string]bool{}}
+	if l.o.Systems == nil {
+		l.o.Systems = Systems()
+	}
+	l.states = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "file_roots"))
+	l.pillars = fileserver.New(o.Disk, fileserver.RootsOf(o.Opts, "pillar_roots"))
+	s := &Session{l: l, touched: map[string]bool{}, edited: map[string]bool{}, last: map[key]bool{}}
+	l.o.MaxFiles, l.o.MaxText = cmp.Or(o.MaxFiles, defaultMaxFiles), cmp.Or(o.MaxText, defaultMaxText)
+	l.states.MaxFiles, l.pillars.MaxFiles = l.o.MaxFiles, l.o.MaxFiles
+	changed, _, err := l.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.table, l.known = l.tables()
+	for _, f := range changed {
+		l.scan(f)
+	}
+	s.restart()
+	return s, nil
+}
+
+// restart forgets all that was compiled.
+func (s *Session) restart() {
+	s.runs = nil
+	for _, sys := range s.l.o.Systems {
+		s.runs = append(s.runs, s.l.newRun(sys))
+	}
+}
+
+// Touch says that the text of a file changed. A file that is new is found by
+// [Session.Relist].
+func (s *Session) Touch(abs string) { s.touched[abs] = true }
+
+// Relist says that any files may have changed, come or gone.
+func (s *Session) Relist() { s.relist = true }
+
+// Has reports whether a file belongs to the tree.
+func (s *Session) Has(abs string) bool { return len(s.l.keys[abs]) > 0 }
+
+// Known returns the functions that brine has, and the custom modules of the tree.
+func (s *Session) Known() *fun.Table { return s.l.known }
+
+// Due reports whether something is left to compile after a check of what is
+// nearby.
+func (s *Session) Due() bool {
+	if s.relist || len(s.touched) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(s.runs, func(r *run) bool { return r.due() })
+}
+
+func (r *run) due() bool {
+	if r.top == nil {
+		return true
+	}
+	for _, u := range r.units {
+		if u.stale {
+			return true
+		}
+	}
+	return false
+}
+
+// Check compiles what changed since the last check and returns all findings. The
+// report of a check of what is nearby lacks what only the rest of the tree could
+// tell. The error says that the tree cannot be read or that ctx ended; then the
+// next check continues. open are absolute paths of files that are nearby in any
+// case.
+func (s *Session) Check(ctx context.Context, d Depth, open ...string) (*Report, error) {
+	if err := s.update(ctx); err != nil {
+		return nil, err
+	}
+	dirty := map[string]bool{}
+	for abs := range s.touched {
+		for _, dep := range s.l.keys[abs] {
+			dirty[dep] = true
+		}
+		s.edited[abs] = true
+		for _, f := range s.l.files {
+			if f.Abs == abs {
+				s.edited[f.Path] = true
+			}
+		}
+	}
+	near := maps.Clone(dirty)
+	for _, abs := range open {
+		for _, dep := range s.l.keys[abs] {
+			near[dep] = true
+		}
+	}
+	for _, r := range s.runs {
+		r.spoil(dirty)
+	}
+	clear(s.touched)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, r := range s.runs {
+		g.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = &failure{p, debug.Stack()}
+				}
+			}()
+			return r.work(ctx, d, near)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		if _, ok := errors.AsType[*failure](err); ok {
+			s.restart() // what was compiled may be incomplete
+		}
+		return nil, err
+	}
+	m := &merge{l: s.l, found: map[key]*Finding{}, where: map[key]map[string]bool{}}
+	for _, f := range s.l.files {
+		for _, found := range f.found {
+			m.add("", found)
+		}
+	}
+	for _, r := range s.runs {
+		r.report(m, s)
+	}
+	s.unused(m)
+	if !s.Due() {
+		clear(s.edited)
+		clear(s.last)
+		for k := range m.found {
+			s.last[key{k.rule, source.Pos{File: k.pos.File}, k.msg}] = true
+		}
+	}
+	return &Report{Findings: m.result(), SLS: len(s.l.sls), Unread: s.l.unread, Used: s.l.used}, nil
+}
+
+// A failure is a bug of brine that some text of the tree reaches: an editor's
+// session goes on after it.
+type failure struct {
+	what  any
+	stack []byte
+}
+
+func (f *failure) Error() string { return fmt.Sprintf("internal error: %v\n%s", f.what, f.stack) }
+
+// update reads the files that changed.
+func (s *Session) update(ctx context.Context) error {
+	if s.relist {
+		changed, moved, err := s.l.list(ctx)
+		if err != nil {
+			return err
+		}
+		s.relist = false
+		for _, f := range changed {
+			s.touched[f.Abs] = true
+		}
+		if moved {
+			s.l.table, s.l.known = s.l.tables()
+			for _, f := range s.l.files {
+				s.l.rescan(f)
+			}
+			s.restart()
+		}
+	}
+	custom := false
+	for _, f := range s.l.files {
+		if !s.touched[f.Abs] {
+			continue
+		}
+		if st, err := s.l.o.Disk.Stat(f.Abs); err == nil {
+			f.Size, f.mtime = st.Size, st.Mtime.UnixNano()
+		}
+		s.l.rescan(f)
+		_, _, is := f.custom()
+		custom = custom || is
+	}
+	if custom {
+		s.l.table, s.l.known = s.l.tables()
+		s.restart()
+	}
+	return nil
+}
+
+func (l *linter) rescan(f *file) {
+	l.read(f)
+	l.scan(f)
+}
+
+// maxSpent bounds how many times files change before the engine of a run, which
+// keeps the templates of all texts that it saw, is made again.
+const maxSpent = 200
+
+// spoil makes what depends on files that changed be done again.
+func (r *run) spoil(dirty map[string]bool) {
+	if len(dirty) == 0 {
+		return
+	}
+	if r.spent++; r.spent > maxSpent {
+		r.spent = 0
+		r.env.Memo = &fun.Memo{}
+	}
+	hit := func(p *pass) bool {
+		for dep := range dirty {
+			if p.deps[dep] {
+				return true
+			}
+		}
+		return false
+	}
+	for k, e := range r.cache {
+		if hit(&e.pass) {
+			delete(r.cache, k)
+		}
+	}
+	for _, u := range r.units {
+		u.stale = u.stale || hit(&u.pass)
+	}
+	for k, p := range r.pillarFiles {
+		if hit(&p.pass) {
+			delete(r.pillarFiles, k)
+			r.pillarDue = true
+		}
+	}
+	if r.top != nil && hit(r.top) {
+		r.top = nil
+	}
+}
+
+// work compiles what is to be compiled.
+func (r *run) work(ctx context.Context, d Depth, near map[string]bool) error {
+	if r.pillarDue && r.pillar(ctx) {
+		clear(r.cache)
+		for _, u := range r.units {
+			u.stale = true
+		}
+		r.top = nil
+	}
+	if ctx.Err() == nil && (r.top == nil || r.tops == nil && len(r.units) == 0) {
+		r.plan(ctx)
+	}
+	left := maxNearUnits
+	for _, f := range r.l.sls {
+		u := r.units[unitKey(f)]
+		if u == nil || !u.stale {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		own := near[depOf(false, f.saltenv, f.Path)]
+		if d == Everything || own || left > 0 && u.reads(near) {
+			r.compile(ctx, u)
+			if !own {
+				left--
+			}
+		}
+	}
+	for _, u := range r.tops {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if u.stale && (d == Everything || left > 0 && len(u.match.SLS) <= maxNearSLS && len(u.deps) <= maxNearSLS && u.reads(near)) {
+			r.compile(ctx, u)
+			left--
+		}
+	}
+	return ctx.Err()
+}
+
+// reads reports whether a unit depended on one of some files when it was compiled.
+func (u *unit) reads(files map[string]bool) bool {
+	for dep := range files {
+		if u.deps[dep] {
+			return true
+		}
+	}
+	return false
+}
+
+func unitKey(f *file) string { return f.saltenv + "\x00" + f.sls }
+
+// plan reads the top file and makes the units: those of it, and one of each SLS.
+func (r *run) plan(ctx context.Context) {
+	top := newPass()
+	var matches []high.Match
+	r.within(top, func() { matches = r.readTop(ctx) })
+	if ctx.Err() != nil {
+		return
+	}
+	r.top = top
+	before := r.units
+	r.units = make(map[string]*unit, len(r.l.sls)+len(matches))
+	keep := func(key string, m high.Match) *unit {
+		u := before[key]
+		if u == nil {
+			u = &unit{match: m, stale: true}
+		}
+		r.units[key] = u
+		return u
+	}
+	r.tops = []*unit{}
+	for _, m := range matches {
+		// The key differs from that of the SLS alone, which is compiled anyway.
+		u := &unit{match: m}
+		r.tops = append(r.tops, keep("top\x00"+u.key(), m))
+	}
+	for _, f := range r.l.sls {
+		keep(unitKey(f), high.Match{SaltEnv: f.saltenv, SLS: []string{f.sls}})
+	}
+}
+
+// report adds the findings of a run.
+func (r *run) report(m *merge, s *Session) {
+	note := func(p *pass, stale bool) {
+		for _, f := range p.found {
+			if !stale || !s.edited[f.Pos.File] { // else its place is not known
+				m.add(r.sys.Name, f)
+			}
+		}
+	}
+	if r.top != nil {
+		note(r.top, false)
+	}
+	for _, e := range r.cache {
+		note(&e.pass, false)
+	}
+	for _, p := range r.pillarFiles {
+		note(&p.pass, false)
+	}
+	due := false
+	open := map[source.Pos]Finding{}
+	for _, u := range r.units {
+		note(&u.pass, u.stale)
+		due = due || u.stale
+		for pos, f := range u.open {
+			if !u.stale || !s.edited[pos.File] {
+				open[pos] = f
+			}
+		}
+	}
+	for pos, f := range open {
+		if r.met(pos) || due && !s.last[key{f.Rule, source.Pos{File: r.l.abs(pos.File)}, f.Message}] {
+			continue // it is met, or what may meet it is still to be compiled
+		}
+		m.add(r.sys.Name, f)
+	}
+}
+
+// abs returns the absolute path of a file that a finding names.
+func (l *linter) abs(name string) string {
+	if !path.IsAbs(name) && l.paths[name] != "" {
+		return l.paths[name]
+	}
+	return name
+}
+
+// met reports whether some unit has what a requisite names.
+func (r *run) met(pos source.Pos) bool {
+	loose, ran := 0, 0
+	for _, u := range r.units {
+		if u.met[pos] {
+			return true
+		}
+		loose += u.loose[pos]
+		if u.ran[pos.File] {
+			ran++
+		}
+	}
+	return loose > 0 && loose < ran
+}
+
+// A View is what an editor asks of a tree. It does not change.
+type View struct {
+	Table *fun.Table
+	Files []ViewFile
+	// Pillar are the data of the files of the pillar, whose maps know their places,
+	// by absolute path; those of several systems follow each other.
+	Pillar []ViewPillar
+	Grains []*value.Map
+}
+
+// A ViewFile is a file of the tree.
+type ViewFile struct {
+	Abs, Path, SaltEnv, SLS string // SLS is "" where it is none
+	Pillar                  bool
+}
+
+// A ViewPillar is a file of the pillar.
+type ViewPillar struct {
+	Abs  string
+	Data *value.Map
+}
+
+// View returns what is known of the tree after the last check.
+func (s *Session) View() *View {
+	v := &View{Table: s.l.known}
+	for _, f := range s.l.files {
+		v.Files = append(v.Files, ViewFile{f.Abs, f.Path, f.saltenv, f.sls, f.pillar})
+	}
+	for _, r := range s.runs {
+		v.Grains = append(v.Grains, r.sys.Grains)
+		for _, f := range s.l.files {
+			if p := r.pillarFiles[f.id()]; p != nil && p.data.Len() > 0 {
+				v.Pillar = append(v.Pillar, ViewPillar{f.Abs, p.data})
+			}
+		}
+	}
+	return v
+}
+
+// Pipelines returns the renderers that brine has, for the first line of an SLS.
+func Pipelines() []string { return render.Renderers() }

@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
+)
+
+// The texts of all errors of a [Backend] are without the secrets that records leave out.
+
+// ErrNotFound is returned (wrapped) by a [Backend] for what there is not.
+var ErrNotFound = errors.New("not found")
+
+// A Backend is what the command line can do. Each method reads the configuration,
+// the tree and the roster as they are then. It is safe for concurrent use.
+type Backend interface {
+	// Catalogue returns what can be run.
+	Catalogue(ctx context.Context) (*Catalogue, error)
+	// Steps returns the low data of an orchestration, without the secrets that records
+	// leave out, and the beginning of its file, where comments describe it.
+	Steps(ctx context.Context, sls string) (low *value.List, text string, err error)
+	// Match returns the IDs that a target expression means, as far as sight goes; see
+	// orchestration.ParseExpr. note says who else may be meant; "": nobody.
+	Match(ctx context.Context, expr string, sight Sight) (ids []string, note string, err error)
+	// Redact returns texts without the secrets that records leave out, as far as the
+	// controller knows them.
+	Redact(ctx context.Context, texts []string) ([]string, error)
+	// Chains returns the directory of the chains.
+	Chains(ctx context.Context) (*chain.Store, error)
+	// Template returns a template, with the answers of its last execution, without those
+	// that are secret; nil if there are none.
+	Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error)
+	// Jobs calls a function with the job cache.
+	Jobs(ctx context.Context, f func(*jobs.Files) error) error
+	// History calls a function with the history of executions.
+	History(ctx context.Context, f func(*history.Store) error) error
+	// States calls a function with the names of all SLS files of the tree, and with
+	// what returns the beginning of the file of one.
+	States(ctx context.Context, f func(names []string, first func(name string) string) error) error
+	// State is Steps for an SLS file as the controller compiles it. It returns the
+	// beginning of the file also where that fails.
+	State(ctx context.Context, sls string) (low *value.List, text string, err error)
+	// Planned returns when chains are to run later, the next one first.
+	Planned(ctx context.Context) ([]Planned, error)
+	// Schedule has a chain run once at a time for a user: a date and time in the time
+	// zone of the controller. A chain runs once at that time, even if it is asked for
+	// twice.
+	Schedule(ctx context.Context, chain, at, user string) error
+	// Unschedule cancels what Planned returned.
+	Unschedule(ctx context.Context, id string) error
+	// Run runs brine and returns its exit status. When ctx ends, so do the program
+	// and what it runs.
+	Run(ctx context.Context, c Command) (status int, err error)
+	// Drain has a run start nothing new.
+	Drain(ctx context.Context, jid string) error
+	// Record puts what a user did into the audit record.
+	Record(ctx context.Context, a Action) error
+}
+
+// A Command is brine with arguments.
+type Command struct {
+	Args []string
+	// Answers of a template are handed over in a file that only the user of brine
+	// can read, and that is removed afterwards; nil: there are none.
+	Answers *value.Map
+	// User is in the record of the job.
+	User string
+	// OnLine is called with each line that brine writes to stderr: an event of
+	// --progress=json, or a message. Calls come one at a time.
+	OnLine func(line string)
+}
+
+// An Action is something that a user did, or tried to do.
+type Action struct {
+	User, Name, On string
+	// Details say what was asked for, such as the change of a chain; "": nothing
+	// beside On. They have no passwords and no values of pillars.
+	Details string
+	// Defined says that Details have texts of what is defined, and nothing that somebody
+	// typed who may not read its secrets: those of the pillar are left out, too.
+	Defined bool
+	OK      bool // it was allowed
+}
+
+// A Catalogue is what can be run.
+type Catalogue struct {
+	Orchestrations []string // names of SLS files
+	Chains         []Entry
+	Templates      []Entry
+}
+
+// A Planned is a chain that is to run once, later.
+type Planned struct {
+	ID, Chain string
+	At        time.Time
+	User      string // who asked for it; "" where nobody knows
+}
+
+// An Entry is a chain or template.
+type Entry struct {
+	Name, Description string
+	Fault             string // why it cannot be read
+}

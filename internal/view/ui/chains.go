@@ -1,0 +1,573 @@
+package ui
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
+	"brine/internal/view/chain"
+)
+
+// A chainView is a chain as a page shows it.
+type chainView struct {
+	Name        string
+	Description string
+	Version     string // of its text; a form has that of the text that it was made of
+	Steps       []shownStep
+	Fault       string // why it cannot be read
+	Text        string
+	Planned     []Planned // when it is to run later
+	PlanFault   string    // why nobody knows that
+	Now         time.Time
+}
+
+// A shownStep is a step as the page of a chain shows it.
+type shownStep struct{ Says, On string }
+
+// errChanged says that a chain has changed since a page was made of it.
+var errChanged = errors.New("somebody else changed this chain in the meantime. Nothing was saved")
+
+func versionOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// readChain reads a chain for a page. Of one that is not right, the page has the
+// text and the fault.
+func (s *Server) readChain(r *http.Request) (*chainStore, *chain.Chain, chainView, error) {
+	name := r.PathValue("name")
+	st, err := s.back(r.Context()).chains(r.Context())
+	if err != nil {
+		return nil, nil, chainView{}, err
+	}
+	c, text, err := st.read(name)
+	if err != nil && text == nil {
+		if _, missing := errors.AsType[*chain.NotFoundError](err); missing || chain.CheckName(name) != nil {
+			err = fmt.Errorf("chain %s: %w", name, ErrNotFound)
+		}
+		return nil, nil, chainView{}, err
+	}
+	v := chainView{Name: name, Version: versionOf(text), Text: string(text)}
+	if err != nil {
+		v.Fault = err.Error()
+		return st, nil, v, nil
+	}
+	v.Description = c.Description
+	for i := range c.Steps {
+		v.Steps = append(v.Steps, shownStep{c.Steps[i].Says(), c.Steps[i].On})
+	}
+	return st, c, v, nil
+}
+
+func (s *Server) chain(w http.ResponseWriter, r *http.Request, v *visit) {
+	_, _, c, err := s.readChain(r)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	if err := s.redactChain(r, &c); err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	c.Now = s.opts.Now()
+	planned, err := s.back(r.Context()).planned(r.Context())
+	if err != nil {
+		c.PlanFault = err.Error()
+	}
+	for _, x := range planned {
+		if x.Chain == c.Name {
+			c.Planned = append(c.Planned, x)
+		}
+	}
+	render(w, r, http.StatusOK, chainPage(page{Title: c.Name, At: "start", Who: v}, c))
+}
+
+// redactChain leaves out of the page of a chain what records leave out, for those who
+// may not read its text.
+func (s *Server) redactChain(r *http.Request, c *chainView) error {
+	b := s.back(r.Context())
+	if b.needs(readText) == nil {
+		return nil
+	}
+	texts := []string{c.Description, c.Fault}
+	for _, x := range c.Steps {
+		texts = append(texts, x.Says, x.On)
+	}
+	texts, err := b.redacted(r.Context(), texts)
+	if err != nil {
+		return fmt.Errorf("the chain is not shown, since it is not known which secrets it has: %w", err)
+	}
+	c.Text, c.Description, c.Fault = "", texts[0], texts[1]
+	for i := range c.Steps {
+		c.Steps[i] = shownStep{texts[2+2*i], texts[3+2*i]}
+	}
+	return nil
+}
+
+// minutes is a date and time as browsers send it.
+const minutes = "2006-01-02T15:04"
+
+// scheduleChain has a chain run once, later.
+func (s *Server) scheduleChain(w http.ResponseWriter, r *http.Request, v *visit) {
+	_, _, c, err := s.readChain(r)
+	switch {
+	case err != nil:
+	case c.Fault != "":
+		err = errors.New(c.Fault)
+	case c.Version != r.PostForm.Get("version"):
+		err = errChanged
+	case r.PostForm.Get("confirm") != "yes":
+		err = errors.New("nothing was scheduled. Go back and confirm that the chain is to run then")
+	default:
+		err = s.back(r.Context()).schedule(r.Context(), c.Name, r.PostForm.Get("at"), v.name)
+	}
+	if err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	see(w, r, "chains", c.Name)
+}
+
+// unscheduleChain cancels a run of a chain that has not begun.
+func (s *Server) unscheduleChain(w http.ResponseWriter, r *http.Request, _ *visit) {
+	name, id := r.PathValue("name"), r.PostForm.Get("id")
+	planned, err := s.back(r.Context()).planned(r.Context())
+	if err == nil && !slices.ContainsFunc(planned, func(x Planned) bool { return x.ID == id && x.Chain == name }) {
+		err = errors.New("this run is not scheduled any more: it has begun, or somebody has canceled it")
+	}
+	if err == nil {
+		err = s.back(r.Context()).unschedule(r.Context(), id)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "chains", name)
+}
+
+func (s *Server) runChain(w http.ResponseWriter, r *http.Request, v *visit) {
+	_, _, c, err := s.readChain(r)
+	switch {
+	case err != nil:
+		s.fault(w, r, err)
+		return
+	case c.Version != r.PostForm.Get("version"):
+		s.chainFault(w, r, errChanged)
+		return
+	}
+	s.begin(w, r, v, runSpec{Kind: kindChain, Name: c.Name, Test: r.PostForm.Get("test") == "yes"})
+}
+
+// changeChain changes the text of a chain, if it still is the one that the form was
+// made of, and shows the chain.
+func (s *Server) changeChain(w http.ResponseWriter, r *http.Request, edit chainEdit) {
+	s.editChain(w, r, edit, r.PathValue("name"), (*chainStore).write)
+}
+
+// A chainEdit makes another text of that of a chain.
+type chainEdit func(*chain.Chain, []byte) ([]byte, error)
+
+// A chainWrite puts the text of a chain in the place of the old one.
+type chainWrite func(st *chainStore, name string, old, text []byte) error
+
+// editChain changes a chain, which has a name afterwards, and shows it.
+func (s *Server) editChain(w http.ResponseWriter, r *http.Request, edit chainEdit, to string, write chainWrite) {
+	st, c, view, err := s.readChain(r)
+	if err == nil && view.Version != r.PostForm.Get("version") {
+		err = errChanged
+	}
+	if err == nil && c == nil {
+		err = errors.New(view.Fault)
+	}
+	if err == nil {
+		var text []byte
+		if text, err = edit(c, []byte(view.Text)); err == nil {
+			err = writeChain(st, view, text, write)
+		}
+	}
+	if err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	see(w, r, "chains", to)
+}
+
+// writeChain writes the text of a chain, if it is right and nobody else has changed
+// the chain.
+func writeChain(st *chainStore, old chainView, text []byte, write chainWrite) error {
+	if _, err := chain.Parse(old.Name, st.path(old.Name), text); err != nil {
+		return err
+	}
+	err := write(st, old.Name, []byte(old.Text), text)
+	if _, taken := errors.AsType[*chain.ExistsError](err); !taken && errors.Is(err, fs.ErrExist) {
+		return errChanged
+	}
+	return err
+}
+
+// chainFault shows why a chain was not changed.
+func (s *Server) chainFault(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, errChanged) {
+		v, _ := visitOf(r)
+		render(w, r, http.StatusConflict, conflictPage(page{Title: "The chain has changed", At: "start", Who: v}, r.PathValue("name")))
+		return
+	}
+	s.fault(w, r, err)
+}
+
+func (s *Server) chainNew(w http.ResponseWriter, r *http.Request, _ *visit) {
+	name := strings.TrimSpace(r.PostForm.Get("name"))
+	err := chain.CheckName(name)
+	if err == nil {
+		var text []byte
+		if text, err = chain.New(r.PostForm.Get("description")); err == nil {
+			err = s.create(r, name, text)
+		}
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "chains", name)
+}
+
+// create writes the file of a chain that there is not yet.
+func (s *Server) create(r *http.Request, name string, text []byte) error {
+	if err := chain.CheckName(name); err != nil {
+		return err
+	}
+	st, err := s.back(r.Context()).chains(r.Context())
+	if err != nil {
+		return err
+	}
+	if err = st.write(name, nil, text); errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("there is a chain %s already", name)
+	}
+	return err
+}
+
+func (s *Server) chainClone(w http.ResponseWriter, r *http.Request, _ *visit) {
+	_, _, c, err := s.readChain(r)
+	name := strings.TrimSpace(r.PostForm.Get("name"))
+	if err == nil {
+		err = s.create(r, name, []byte(c.Text))
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "chains", name)
+}
+
+func (s *Server) chainDelete(w http.ResponseWriter, r *http.Request, _ *visit) {
+	st, _, c, err := s.readChain(r)
+	switch {
+	case err != nil:
+	case r.PostForm.Get("confirm") != "yes":
+		err = errors.New("nothing was deleted: confirm that the chain is to be deleted")
+	case c.Version != r.PostForm.Get("version"):
+		err = errChanged
+	default:
+		if err = s.unscheduled(r, c.Name); err != nil {
+			break
+		}
+		if err = st.delete(c.Name, []byte(c.Text)); errors.Is(err, fs.ErrExist) {
+			err = errChanged
+		}
+	}
+	if err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	see(w, r, "")
+}
+
+func (s *Server) chainMove(w http.ResponseWriter, r *http.Request, _ *visit) {
+	s.changeChain(w, r, func(_ *chain.Chain, text []byte) ([]byte, error) {
+		return chain.Move(text, r.PostForm.Get("step"), r.PostForm.Get("to"))
+	})
+}
+
+func (s *Server) chainRemove(w http.ResponseWriter, r *http.Request, _ *visit) {
+	s.changeChain(w, r, func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Remove(text, r.PostForm.Get("step")) })
+}
+
+// chainTargets changes the targets of a step.
+func (s *Server) chainTargets(w http.ResponseWriter, r *http.Request, _ *visit) {
+	s.changeChain(w, r, func(_ *chain.Chain, text []byte) ([]byte, error) {
+		on := targetOf(r.PostForm, "targets")
+		if on == "" {
+			return nil, errors.New("give a target expression")
+		}
+		return chain.Retarget(text, r.PostForm.Get("step"), on)
+	})
+}
+
+// chainAbout changes the name and the description of a chain.
+func (s *Server) chainAbout(w http.ResponseWriter, r *http.Request, _ *visit) {
+	name, to := r.PathValue("name"), strings.TrimSpace(r.PostForm.Get("name"))
+	describe := func(_ *chain.Chain, text []byte) ([]byte, error) {
+		return chain.Describe(text, strings.TrimSpace(r.PostForm.Get("description")))
+	}
+	if to == name {
+		s.changeChain(w, r, describe)
+		return
+	}
+	if err := s.unscheduled(r, name); err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	s.editChain(w, r, describe, to, func(st *chainStore, name string, old, text []byte) error {
+		return st.rename(name, to, old, text)
+	})
+}
+
+// unscheduled fails if a chain is to run later: timers have its name. Where nobody
+// can be asked, which the page of the chain says, nothing runs later.
+func (s *Server) unscheduled(r *http.Request, name string) error {
+	planned, _ := s.back(r.Context()).planned(r.Context())
+	if slices.ContainsFunc(planned, func(x Planned) bool { return x.Chain == name }) {
+		return errors.New("a run of this chain is scheduled under its name: cancel it first")
+	}
+	return nil
+}
+
+func (s *Server) chainText(w http.ResponseWriter, r *http.Request, v *visit) {
+	_, _, c, err := s.readChain(r)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, chainTextPage(page{Title: "File of " + c.Name, At: "start", Who: v}, c, ""))
+}
+
+func (s *Server) chainSaveText(w http.ResponseWriter, r *http.Request, v *visit) {
+	st, _, c, err := s.readChain(r)
+	if err == nil && c.Version != r.PostForm.Get("version") {
+		err = errChanged
+	}
+	if err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	text := strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n")
+	if err := writeChain(st, c, []byte(text), (*chainStore).write); err != nil {
+		if errors.Is(err, errChanged) {
+			s.chainFault(w, r, err)
+			return
+		}
+		c.Text = text
+		render(w, r, http.StatusUnprocessableEntity, chainTextPage(page{Title: "File of " + c.Name, At: "start", Who: v}, c, err.Error()))
+		return
+	}
+	see(w, r, "chains", c.Name)
+}
+
+// A stepForm is the form of a step.
+type stepForm struct {
+	Chain   chainView
+	Number  int    // 0: a new one
+	Place   string // of a new one
+	Action  string
+	Fields  map[string]string
+	Problem string
+}
+
+// The fields of the form of a step, by the kind of action.
+var stepFields = map[string][]string{
+	chain.Package:   {"targets", "packages"},
+	chain.Command:   {"targets", "command"},
+	chain.State:     {"targets", "sls", "pillar", "test"},
+	chain.Highstate: {"targets", "pillar", "test"},
+	chain.Formula:   {"targets", "sls", "pillar", "test"},
+	chain.Reboot:    {"targets", "timeout"},
+	chain.Upgrade:   {"targets", "packages"},
+	chain.Wait:      {"seconds", "event", "targets", "timeout"},
+	chain.Config:    {"targets", "source", "dest"},
+	// An orchestration has targets of its own.
+	chain.Orchestrate: {"sls", "pillar"},
+}
+
+// actionSays describes the kinds of actions.
+var actionSays = map[string]string{
+	chain.Package: "Install packages", chain.Command: "Run a command", chain.State: "Apply states", chain.Highstate: "Apply the highstate",
+	chain.Formula: "Apply a formula", chain.Reboot: "Reboot and wait", chain.Upgrade: "Upgrade packages", chain.Wait: "Wait", chain.Config: "Copy files",
+	chain.Orchestrate: "Run an orchestration",
+}
+
+// chainStep shows the form of a step: of the step with the number in the query, or
+// of a new one of an action.
+func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
+	_, def, c, err := s.readChain(r)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	q := r.URL.Query()
+	f := stepForm{Chain: c, Action: q.Get("action"), Place: q.Get("place"), Fields: map[string]string{"sls": q.Get("sls")}}
+	if n := q.Get("step"); n != "" {
+		i, err := strconv.Atoi(n)
+		if err != nil || i < 1 || i > len(c.Steps) {
+			s.notFound(w, r, v)
+			return
+		}
+		f.Number, f.Action, f.Fields = i, def.Steps[i-1].Action, fieldsOf(&def.Steps[i-1])
+	}
+	if stepFields[f.Action] == nil {
+		s.notFound(w, r, v)
+		return
+	}
+	render(w, r, http.StatusOK, stepPage(page{Title: actionSays[f.Action], At: "start", Who: v}, f))
+}
+
+// fieldsOf are the fields of a form that has the values of a step.
+func fieldsOf(s *chain.Step) map[string]string {
+	f := map[string]string{
+		"targets": s.On, "command": s.Command, "sls": strings.Join(s.SLS, ", "), "source": s.Source, "dest": s.Dest, "event": s.Event,
+	}
+	var packages []string
+	for name, version := range s.Packages.All() {
+		p := value.Str(name)
+		if v := value.Str(version); v != "" {
+			p += "=" + v
+		}
+		packages = append(packages, p)
+	}
+	f["packages"] = strings.Join(packages, "\n")
+	if s.Seconds > 0 {
+		f["seconds"] = strconv.FormatInt(s.Seconds, 10)
+	}
+	if s.Timeout > 0 {
+		f["timeout"] = strconv.FormatInt(s.Timeout, 10)
+	}
+	if s.Test {
+		f["test"] = "yes"
+	}
+	if s.Pillar.Len() > 0 {
+		f["pillar"] = value.Repr(s.Pillar)
+		if text, err := yamlsalt.Dump(s.Pillar, yamlsalt.SafeOptions()); err == nil {
+			f["pillar"] = text
+		}
+	}
+	return f
+}
+
+func (s *Server) chainSaveStep(w http.ResponseWriter, r *http.Request, v *visit) {
+	st, c, view, err := s.readChain(r)
+	if err == nil && view.Version != r.PostForm.Get("version") {
+		err = errChanged
+	}
+	if err == nil && c == nil {
+		err = errors.New(view.Fault)
+	}
+	if err != nil {
+		s.chainFault(w, r, err)
+		return
+	}
+	f := stepOf(view, r.PostForm)
+	if stepFields[f.Action] == nil || f.Number < 0 || f.Number > len(c.Steps) {
+		s.notFound(w, r, v)
+		return
+	}
+	if err := f.save(st, c); err != nil {
+		if errors.Is(err, errChanged) {
+			s.chainFault(w, r, err)
+			return
+		}
+		f.Problem = err.Error()
+		render(w, r, http.StatusUnprocessableEntity, stepPage(page{Title: actionSays[f.Action], At: "start", Who: v}, f))
+		return
+	}
+	see(w, r, "chains", view.Name)
+}
+
+// stepOf is the form of a step as a browser sent it.
+func stepOf(c chainView, sent url.Values) stepForm {
+	f := stepForm{Chain: c, Action: sent.Get("action"), Place: sent.Get("place"), Fields: map[string]string{}}
+	f.Number, _ = strconv.Atoi(sent.Get("step"))
+	for _, name := range stepFields[f.Action] {
+		f.Fields[name] = strings.TrimSpace(strings.ReplaceAll(sent.Get(name), "\r\n", "\n"))
+	}
+	if f.Fields["targets"] != "" {
+		f.Fields["targets"] = targetOf(sent, "targets")
+	}
+	return f
+}
+
+// save writes the step of a form to the file of its chain.
+func (f stepForm) save(st *chainStore, c *chain.Chain) error {
+	text, err := f.text(c)
+	if err != nil {
+		return err
+	}
+	return writeChain(st, f.Chain, text, (*chainStore).write)
+}
+
+// text is the text of a chain with the step of a form.
+func (f stepForm) text(c *chain.Chain) ([]byte, error) {
+	step, err := f.step()
+	if err != nil {
+		return nil, err
+	}
+	if f.Number > 0 {
+		if f.Number <= len(c.Steps) {
+			step.PillarFor = c.Steps[f.Number-1].PillarFor // not in the form
+		}
+		return c.Replace([]byte(f.Chain.Text), strconv.Itoa(f.Number), step)
+	}
+	place := 0
+	if f.Place != "" {
+		if place, err = strconv.Atoi(f.Place); err != nil {
+			return nil, fmt.Errorf("%q is not the number of a step", f.Place)
+		}
+	}
+	return c.Add([]byte(f.Chain.Text), place, step)
+}
+
+// step makes a step of a form. What an action needs is checked when the chain is
+// read again.
+func (f stepForm) step() (*chain.Step, error) {
+	s := &chain.Step{Action: f.Action, On: f.Fields["targets"], Command: f.Fields["command"], Source: f.Fields["source"], Dest: f.Fields["dest"], Event: f.Fields["event"], Test: f.Fields["test"] == "yes"}
+	for _, n := range []struct {
+		name string
+		at   *int64
+	}{{"seconds", &s.Seconds}, {"timeout", &s.Timeout}} {
+		text := f.Fields[n.name]
+		if text == "" {
+			continue
+		}
+		var err error
+		if *n.at, err = strconv.ParseInt(text, 10, 64); err != nil || *n.at < 0 {
+			return nil, fmt.Errorf("%s: %q is not a number of seconds", n.name, text)
+		}
+	}
+	s.Packages = value.NewMap(2)
+	for x := range strings.FieldsSeq(f.Fields["packages"]) {
+		name, version, _ := strings.Cut(x, "=")
+		s.Packages.Set(name, version)
+	}
+	for x := range strings.SplitSeq(f.Fields["sls"], ",") {
+		if x = strings.TrimSpace(x); x != "" {
+			s.SLS = append(s.SLS, x)
+		}
+	}
+	if text := f.Fields["pillar"]; text != "" {
+		v, err := yamlsalt.LoadString(text)
+		m, ok := v.(*value.Map)
+		if err != nil || !ok {
+			return nil, errors.New("pillar: write values as YAML, such as  nginx: {workers: 4}")
+		}
+		s.Pillar = m
+	}
+	return s, nil
+}

@@ -1,0 +1,248 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+)
+
+// Bounds of the pages of hosts.
+const (
+	hostsShown  = 100 // on a page; a button asks as many at once whether they answer
+	jobsLooked  = 300 // newest jobs that are searched for results of hosts
+	jobsRead    = 3   // of them with so many hosts that their records have to be read
+	jobsOfHost  = 20
+	stepsOfHost = 10 // executions
+)
+
+// A hostRow is a host in the list.
+type hostRow struct {
+	ID   string
+	Last *lastResult // nil: none is known
+}
+
+// A lastResult is how a host did in a job, or in an execution that the job cache
+// does not have any more.
+type lastResult struct {
+	JID, Time, Fun, Result, Why string
+	History                     bool // JID is that of an execution
+}
+
+func (x lastResult) path() string {
+	if x.History {
+		return path("history", x.JID)
+	}
+	return path("jobs", x.JID)
+}
+
+// hostList shows the hosts that match a target expression, a page at a time.
+func (s *Server) hostList(w http.ResponseWriter, r *http.Request, v *visit) {
+	expr, ids, note, err := s.matching(r)
+	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+	from = min(max(0, from), len(ids))
+	shown := ids[from:min(from+hostsShown, len(ids))]
+	rows := make([]hostRow, len(shown))
+	problem := ""
+	if err == nil {
+		var last map[string]*lastResult
+		last, err = s.lastResults(r.Context(), shown)
+		for i, id := range shown {
+			rows[i] = hostRow{id, last[id]}
+		}
+	}
+	if err != nil {
+		problem, rows = err.Error(), nil
+	}
+	render(w, r, http.StatusOK, hostsPage(page{Title: "Hosts", At: "hosts", Who: v}, hostsView{Expr: expr, Rows: rows, From: from, All: len(ids), Note: note, Problem: problem}))
+}
+
+// A hostsView is the list of hosts as a page shows it.
+type hostsView struct {
+	Expr    string
+	Rows    []hostRow
+	From    int // how many are before them
+	All     int
+	Note    string // who may match, too
+	Problem string
+}
+
+// at is the address of the part of the list that begins after some hosts.
+func (v hostsView) at(from int) string {
+	return "/hosts?" + url.Values{"expr": {v.Expr}, "from": {strconv.Itoa(max(0, from))}}.Encode()
+}
+
+// hostsOf is the address of the list of who matches a target expression.
+func hostsOf(expr string) string { return hostsView{Expr: expr}.at(0) }
+
+// matching returns the target expression of a request, who matches it, and who may.
+func (s *Server) matching(r *http.Request) (expr string, ids []string, note string, err error) {
+	if expr = strings.TrimSpace(r.FormValue("expr")); expr == "" {
+		expr = "*"
+	}
+	ids, note, err = s.back(r.Context()).match(r.Context(), expr)
+	return expr, ids, note, err
+}
+
+// lastResults finds the newest result of each of some hosts: in the job cache, else
+// in the history, which is kept for longer.
+func (s *Server) lastResults(ctx context.Context, ids []string) (map[string]*lastResult, error) {
+	out := make(map[string]*lastResult, len(ids))
+	err := s.eachResult(ctx, func(x lastResult, b *jobs.Brief, targets *value.List) bool {
+		for i := range targets.Len() {
+			id := value.Str(targets.Items[i])
+			if _, known := out[id]; !known && slices.Contains(ids, id) {
+				out[id] = x.of(b, id)
+			}
+		}
+		return len(out) < len(ids)
+	})
+	if err != nil || len(out) == len(ids) {
+		return out, err
+	}
+	err = s.back(ctx).history(ctx, func(st *history.Store) error {
+		for _, id := range ids {
+			if out[id] != nil {
+				continue
+			}
+			h, err := st.Latest(ctx, id)
+			if err != nil {
+				return err
+			}
+			if h != nil {
+				out[id] = &lastResult{JID: h.JID, Time: jobs.JIDTime(h.JID), Result: resultOf(h.Result, h.Changed), Why: whyOf(h.Detail), History: true}
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// of is the result of one host.
+func (x lastResult) of(b *jobs.Brief, id string) *lastResult {
+	x.Result = history.OK
+	if why, bad := b.Bad.Get(id); bad {
+		x.Result, x.Why = history.Bad, short(value.Str(why))
+		if x.Why == history.Bad {
+			x.Why = ""
+		}
+		if b.State == jobs.Active || b.State == jobs.Away {
+			x.Result = history.Running
+		}
+	}
+	return &x
+}
+
+// eachResult calls a function for the newest jobs on hosts, with the hosts of each,
+// until it returns false.
+func (s *Server) eachResult(ctx context.Context, each func(x lastResult, b *jobs.Brief, targets *value.List) bool) error {
+	return s.back(ctx).jobs(ctx, func(files *jobs.Files) error {
+		looked, read := 0, 0
+		return files.Walk(ctx, "", "", func(row *jobs.Row) bool {
+			if looked++; looked > jobsLooked || read > jobsRead {
+				return false
+			}
+			if row.FindJob() || row.Lookup() {
+				return true
+			}
+			b := row.Indexed(true)
+			if b == nil {
+				b = row.Brief(false)
+			}
+			name := b.Load.Str("fun")
+			if strings.HasPrefix(name, "runner.") || strings.HasPrefix(name, "wheel.") {
+				return true
+			}
+			if b.Bad == nil || b.Load.List("Minions").Len() == 0 {
+				read++
+				b = row.Brief(true)
+			}
+			return each(lastResult{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun")}, b, b.Load.List("Minions"))
+		})
+	})
+}
+
+// A hostView is a host as a page shows it.
+type hostView struct {
+	ID      string
+	Known   bool // in the roster
+	Jobs    []lastResult
+	Steps   []history.HostStep
+	Problem string
+}
+
+func (s *Server) host(w http.ResponseWriter, r *http.Request, v *visit) {
+	ctx := r.Context()
+	x := hostView{ID: r.PathValue("id")}
+	ids, _, err := s.back(ctx).match(ctx, "L@"+x.ID)
+	if err != nil {
+		x.Problem = err.Error()
+	}
+	x.Known = slices.Contains(ids, x.ID)
+	err = s.eachResult(ctx, func(last lastResult, b *jobs.Brief, targets *value.List) bool {
+		if slices.ContainsFunc(targets.Items, func(t value.Value) bool { return value.Str(t) == x.ID }) {
+			x.Jobs = append(x.Jobs, *last.of(b, x.ID))
+		}
+		return len(x.Jobs) < jobsOfHost
+	})
+	if err == nil {
+		err = s.back(ctx).history(ctx, func(st *history.Store) (err error) {
+			x.Steps, err = st.Host(ctx, x.ID, history.Query{Limit: stepsOfHost})
+			return err
+		})
+	}
+	if err == nil && !x.Known && x.Problem == "" && len(x.Jobs)+len(x.Steps) == 0 {
+		err = fmt.Errorf("host %s: %w", x.ID, ErrNotFound)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	x.Steps = x.Steps[:min(len(x.Steps), shownReturns)]
+	render(w, r, http.StatusOK, hostPage(page{Title: x.ID, At: "hosts", Who: v}, x))
+}
+
+// pingHosts asks a host, or the hosts of a page, whether they answer.
+func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
+	host := r.PostForm.Get("host")
+	if host != "" {
+		r.Form.Set("expr", "L@"+host)
+	}
+	expr, ids, _, err := s.matching(r)
+	from, _ := strconv.Atoi(r.PostForm.Get("from"))
+	ids = ids[min(max(0, from), len(ids)):]
+	ids = slices.Clone(ids[:min(hostsShown, len(ids))])
+	switch {
+	case err != nil:
+	case host != "" && !slices.Equal(ids, []string{host}):
+		err = fmt.Errorf("host %s: %w in the roster", host, ErrNotFound)
+	case len(ids) == 0:
+		err = errors.New("nothing matches " + expr)
+	default:
+		// They become a list of one argument.
+		if i := slices.IndexFunc(ids, func(id string) bool { return strings.HasPrefix(id, "-") || strings.Contains(id, ",") }); i >= 0 {
+			err = fmt.Errorf("the host %q cannot be asked from here, because of its name", ids[i])
+		}
+	}
+	var x *run
+	if err == nil {
+		spec := runSpec{Kind: kindHosts, Name: hostCount(len(ids)) + " that match " + expr, Hosts: ids}
+		if len(ids) == 1 {
+			spec.Name = ids[0]
+		}
+		x, err = s.start(r.Context(), spec, v)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", x.ID)
+}

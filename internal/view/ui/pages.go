@@ -1,0 +1,373 @@
+package ui
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"brine/internal/core/redact"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/graph"
+	"brine/internal/view/orchestration"
+)
+
+func (s *Server) startPage(w http.ResponseWriter, r *http.Request, v *visit) {
+	c, err := s.back(r.Context()).catalogue(r.Context())
+	if err == nil {
+		err = s.back(r.Context()).needs(readRuns)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	runs := s.runs.views()
+	render(w, r, http.StatusOK, startPage(page{Title: "Orchestrations", At: "start", Who: v}, c, runs[:min(len(runs), 10)]))
+}
+
+// A plannedStep is a step of an orchestration before it runs.
+type plannedStep struct {
+	ID, Fun, Target, What string
+	Expr                  string // the targets as an expression
+	Requires              []string
+}
+
+// plannedSteps reads the steps of low data.
+func plannedSteps(low *value.List) []plannedStep {
+	var out []plannedStep
+	for _, x := range low.Items {
+		m, ok := x.(*value.Map)
+		if !ok {
+			continue
+		}
+		s := plannedStep{ID: m.Str("__id__"), Fun: m.Str("state") + "." + m.Str("fun"), Target: says(m.At("tgt"))}
+		t := m.Str("tgt_type")
+		if t != "" && t != "glob" && t != "list" {
+			s.Target += " (" + t + ")"
+		}
+		if s.Expr = says(m.At("tgt")); s.Expr != "" {
+			s.Expr = orchestration.Expr{Text: strings.ReplaceAll(s.Expr, ", ", ","), Type: t}.String()
+		}
+		switch {
+		case value.Truth(m.At("highstate")):
+			s.What = "the highstate"
+		case m.Has("sls"):
+			s.What = says(m.At("sls"))
+		default:
+			s.What = strings.TrimSpace(m.Str("name") + " " + says(m.At("arg")))
+		}
+		for _, kind := range []string{"require", "watch", "onchanges", "onfail", "prereq"} {
+			l := m.List(kind)
+			for i := range l.Len() {
+				if req, ok := l.Items[i].(*value.Map); ok {
+					for _, id := range req.All() {
+						s.Requires = append(s.Requires, kind+" "+value.Str(id))
+					}
+				}
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// says is a value in a line of text.
+func says(v value.Value) string {
+	switch x := v.(type) {
+	case nil:
+		return ""
+	case *value.List:
+		parts := make([]string, x.Len())
+		for i, item := range x.Items {
+			parts[i] = says(item)
+		}
+		return strings.Join(parts, ", ")
+	case *value.Map:
+		return value.Repr(x)
+	}
+	return value.Str(v)
+}
+
+// describes returns the comment that a file begins with.
+func describes(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#!") {
+			continue
+		}
+		t, ok := strings.CutPrefix(line, "#")
+		if !ok {
+			break
+		}
+		lines = append(lines, strings.TrimSpace(t))
+	}
+	return strings.TrimSpace(strings.Join(lines, " "))
+}
+
+func (s *Server) orchestration(w http.ResponseWriter, r *http.Request, v *visit) {
+	name := r.PathValue("sls")
+	low, text, err := s.back(r.Context()).steps(r.Context(), name)
+	var chains []Entry
+	if err == nil {
+		chains, err = s.changeable(r, v)
+	}
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, orchestrationPage(page{Title: name, At: "start", Who: v}, name, describes(text), plannedSteps(low), chains))
+}
+
+func (s *Server) orchestrationGraph(w http.ResponseWriter, r *http.Request, _ *visit) {
+	low, _, err := s.back(r.Context()).steps(r.Context(), r.PathValue("sls"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	var b bytes.Buffer
+	if err := graph.Of(low).SVG(&b); err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "image/svg+xml")
+	// The picture has a style sheet of its own. It is shown as an image, in which
+	// nothing runs.
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox")
+	_, _ = w.Write(b.Bytes())
+}
+
+// begin starts a run and shows it. It has to be confirmed.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, v *visit, spec runSpec) {
+	if r.PostForm.Get("confirm") != "yes" && !spec.Test {
+		s.fail(w, r, http.StatusUnprocessableEntity, "Not confirmed", "Nothing was run. Go back and confirm that it is to run.")
+		return
+	}
+	if r.PostForm.Has("once") {
+		spec.Once = versionOf([]byte(r.URL.Path + "?" + r.PostForm.Encode()))
+	}
+	x, err := s.start(r.Context(), spec, v)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", x.ID)
+}
+
+func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *visit) {
+	name := r.PathValue("sls")
+	if _, _, err := s.back(r.Context()).steps(r.Context(), name); err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	s.begin(w, r, v, runSpec{Kind: kindOrchestration, Name: name, Test: r.PostForm.Get("test") == "yes"})
+}
+
+func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	view, _ := x.view(0)
+	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.title(), At: "start", Who: v, Refresh: !view.over()}, view))
+}
+
+// runEvents sends what changes on the page of a run.
+func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	after := 0
+	s.stream(w, r, v, func() (update, error) {
+		view, changed := x.view(after)
+		after = view.Rev
+		return update{part: runUpdate(page{Who: v}, view), over: view.over(), again: changed, pace: pace}, nil
+	})
+}
+
+func (s *Server) stopRun(w http.ResponseWriter, r *http.Request, _ *visit) { s.end(w, r, false) }
+
+func (s *Server) killRun(w http.ResponseWriter, r *http.Request, _ *visit) { s.end(w, r, true) }
+
+func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	err = s.back(r.Context()).needs(endRuns)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	if !x.isOver() {
+		if err := s.stop(r.Context(), x, hard); err != nil {
+			s.fault(w, r, err)
+			return
+		}
+	}
+	see(w, r, "runs", x.ID)
+}
+
+// resumeRun goes on with a run that failed. A template asks for its passwords
+// again.
+func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.findRun(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	view, _ := x.view(0)
+	if !view.over() || view.JID == "" || view.Spec.single() {
+		s.fail(w, r, http.StatusConflict, "This did not work", "The run has not ended, nothing of it was begun, or it has no steps.")
+		return
+	}
+	spec := view.Spec
+	spec.Resume, spec.Once = view.JID, ""
+	if spec.Kind == kindTemplate {
+		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
+		return
+	}
+	next, err := s.start(r.Context(), spec, v)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	see(w, r, "runs", next.ID)
+}
+
+// jobsShown is how many jobs a page lists.
+const jobsShown = 50
+
+// A jobRow is a line of the list of jobs.
+type jobRow struct {
+	JID, Time, Fun, Target, Details, User, Status string
+	Targets                                       int
+	Failed                                        bool // on some host
+}
+
+func (s *Server) jobs(w http.ResponseWriter, r *http.Request, v *visit) { s.listJobs(w, r, v, "") }
+
+// audit lists what users did on the pages.
+func (s *Server) audit(w http.ResponseWriter, r *http.Request, v *visit) {
+	s.listJobs(w, r, v, uiAction)
+}
+
+// uiAction is what the names of the functions begin with that stand for actions on
+// the pages.
+const uiAction = "runner.ui."
+
+// listJobs lists jobs of functions whose names begin with a prefix.
+func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, prefix string) {
+	q := r.URL.Query()
+	f := jobFilter{Text: q.Get("text"), User: q.Get("user"), Before: q.Get("before"), All: q.Get("all") == "yes" || prefix != "", Prefix: prefix}
+	if jid := strings.TrimSpace(f.Text); jobs.IsJID(jid) {
+		see(w, r, "jobs", jid)
+		return
+	}
+	if f.Before != "" && !jobs.IsJID(f.Before) {
+		s.fail(w, r, http.StatusBadRequest, "This did not work", "The job id is not valid.")
+		return
+	}
+	var rows []jobRow
+	more := ""
+	err := s.back(r.Context()).jobs(r.Context(), func(files *jobs.Files) error {
+		return files.Walk(r.Context(), "", f.Before, func(row *jobs.Row) bool {
+			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
+				return true
+			}
+			b := row.Brief(!row.Good()) // of a good one, nothing failed
+			x := rowOf(b)
+			if !f.takes(x, b) {
+				return true
+			}
+			if len(rows) == jobsShown {
+				more = rows[len(rows)-1].JID
+				return false
+			}
+			rows = append(rows, x)
+			return true
+		})
+	})
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	p := page{Title: "Jobs", At: "jobs", Who: v}
+	if prefix != "" {
+		p.Title, p.At = "Audit", "audit"
+	}
+	render(w, r, http.StatusOK, jobsPage(p, f, rows, more))
+}
+
+// A jobFilter says which jobs are listed.
+type jobFilter struct {
+	Text, User, Before string
+	All                bool   // steps of orchestrations and what was done on pages, too
+	Prefix             string // of functions; that of actions on the pages: the audit
+}
+
+// audit reports whether only actions on the pages are listed.
+func (f jobFilter) audit() bool { return f.Prefix == uiAction }
+
+// path is the address of the list.
+func (f jobFilter) path() string {
+	if f.audit() {
+		return "/audit"
+	}
+	return "/jobs"
+}
+
+func (f jobFilter) takes(x jobRow, b *jobs.Brief) bool {
+	if !f.All && (b.Load.Has("orchestration_jid") || strings.HasPrefix(x.Fun, uiAction)) || !strings.HasPrefix(x.Fun, f.Prefix) {
+		return false
+	}
+	if f.User != "" && x.User != f.User {
+		return false
+	}
+	text := strings.ToLower(f.Text)
+	return text == "" || strings.Contains(strings.ToLower(x.Fun+" "+x.Target+" "+x.Details), text)
+}
+
+// rowOf is a job in a list: of an orchestration, its name instead of the targets; of
+// an action on the pages, what it was done to, and its details.
+func rowOf(b *jobs.Brief) jobRow {
+	x := jobRow{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun"), Target: says(b.Load.At("tgt")), User: b.Load.Str("user"), Status: b.Status(), Targets: b.Targets, Failed: b.Bad.Len() > 0}
+	if l, ok := redact.Hide(b.Load.At("arg")).(*value.List); ok && l.Len() > 0 && strings.HasPrefix(x.Fun, "runner.") {
+		x.Target = says(l.Items[0])
+		if l.Len() > 1 && strings.HasPrefix(x.Fun, uiAction) {
+			x.Details = says(l.Items[1])
+		}
+	}
+	return x
+}
+
+func (s *Server) job(w http.ResponseWriter, r *http.Request, v *visit) {
+	found, err := s.readJob(r.Context(), r.PathValue("jid"))
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, jobPage(page{Title: "Job " + found.JID, At: "jobs", Who: v}, viewJob(found, r.URL.Query().Get("host"))))
+}
+
+// targets shows, as a part of a page, who matches a target expression.
+func (s *Server) targets(w http.ResponseWriter, r *http.Request, _ *visit) {
+	q := r.URL.Query()
+	expr := targetOf(url.Values{"expr": q["expr"], kindInput("expr"): q["kind"]}, "expr")
+	if expr == "" {
+		render(w, r, http.StatusOK, matched(nil, "", "Nobody yet: give a target expression."))
+		return
+	}
+	ids, note, err := s.back(r.Context()).match(r.Context(), expr)
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	render(w, r, http.StatusOK, matched(ids, note, text))
+}

@@ -1,0 +1,299 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
+)
+
+// powers are what a request may read, reach and run. A handler has the [Backend] only
+// through [Server.back], which refuses what the row of its route does not grant.
+type powers uint32
+
+const (
+	readNames    powers = 1 << iota // what is defined, and when it is to run
+	readSteps                       // its steps, without the secrets that records leave out
+	readText                        // chains as they are written
+	readAnswers                     // the answers that are kept of a template
+	readRecords                     // jobs and executions
+	readRuns                        // what the pages started, and how it goes
+	readHosts                       // the roster, matched by what is known of hosts
+	readPillar                      // whether a whole value is in the pillar of a host
+	searchPillar                    // pillar, by patterns
+	reachHosts                      // hosts are asked for their grains
+	runTemplates                    // templates of the tree and of the pillar, on the controller
+	runDefined                      // what is defined, and test.ping
+	runAny                          // any recorded job
+	endRuns
+	planRuns
+	changeChains
+)
+
+// powerWords are the powers in the words of the documentation, by its columns.
+var powerWords = []struct {
+	power  powers
+	column int // 0 reads, 1 reaches, 2 runs and changes
+	text   string
+}{
+	{readNames, 0, "names and descriptions"},
+	{readSteps, 0, "steps, redacted"},
+	{readText, 0, "chains as written"},
+	{readAnswers, 0, "kept answers"},
+	{readRecords, 0, "records"},
+	{readRuns, 0, "runs of the pages"},
+	{readHosts, 0, "roster, kept grains"},
+	{readPillar, 0, "pillar, whole values"},
+	{searchPillar, 0, "pillar, patterns"},
+	{reachHosts, 1, "hosts, for grains"},
+	{runDefined | runAny, 1, "hosts, to run"},
+	{runTemplates, 2, "renders on the controller"},
+	{runDefined, 2, "what is defined"},
+	{runAny, 2, "any job again"},
+	{endRuns, 2, "ends runs"},
+	{planRuns, 2, "schedules chains"},
+	{changeChains, 2, "changes chains"},
+}
+
+// says are the powers in words: what is read, what is reached, what is run and changed.
+func (p powers) says() (columns [3]string) {
+	var words [3][]string
+	for _, x := range powerWords {
+		if p&x.power != 0 {
+			words[x.column] = append(words[x.column], x.text)
+		}
+	}
+	for i := range words {
+		columns[i] = strings.Join(words[i], "; ")
+	}
+	return columns
+}
+
+// A Sight is how far a target expression is looked up.
+type Sight int
+
+const (
+	// KeptSight matches by the roster and by grains that are known here. No machine is
+	// connected to, and no pillar is looked at.
+	KeptSight Sight = iota
+	// WholeSight also asks machines for their grains, and matches pillar by whole
+	// values: no patterns, by which values could be found out a character at a time.
+	WholeSight
+	// FullSight matches as a run does.
+	FullSight
+)
+
+// A roleError says that a role may not do something.
+type roleError struct {
+	needs Role
+	why   string
+}
+
+// Error says which role is needed, and why.
+func (e *roleError) Error() string {
+	return fmt.Sprintf("This needs the role %s; %s.", e.needs, e.why)
+}
+
+// errUngranted is what a request gets that asks for more than its row says.
+var errUngranted = errors.New("this page asked for what its role may not have; please report this bug")
+
+// granted is the backend of a request.
+type granted struct {
+	b   Backend
+	may powers
+}
+
+type powersKey struct{}
+
+// back returns the backend with what the row of the route grants to the role of the
+// visitor. Outside of a route, it grants nothing.
+func (s *Server) back(ctx context.Context) granted {
+	may, _ := ctx.Value(powersKey{}).(powers)
+	return granted{s.opts.Backend, may}
+}
+
+// needs returns an error unless all of some powers are granted.
+func (g granted) needs(p powers) error {
+	if g.may&p != p {
+		return errUngranted
+	}
+	return nil
+}
+
+func (g granted) catalogue(ctx context.Context) (*Catalogue, error) {
+	if err := g.needs(readNames); err != nil {
+		return nil, err
+	}
+	return g.b.Catalogue(ctx)
+}
+
+func (g granted) states(ctx context.Context, f func(names []string, first func(name string) string) error) error {
+	if err := g.needs(readNames); err != nil {
+		return err
+	}
+	return g.b.States(ctx, f)
+}
+
+func (g granted) planned(ctx context.Context) ([]Planned, error) {
+	if err := g.needs(readNames); err != nil {
+		return nil, err
+	}
+	return g.b.Planned(ctx)
+}
+
+func (g granted) steps(ctx context.Context, sls string) (*value.List, string, error) {
+	if err := g.needs(readSteps | runTemplates); err != nil {
+		return nil, "", err
+	}
+	return g.b.Steps(ctx, sls)
+}
+
+func (g granted) state(ctx context.Context, sls string) (*value.List, string, error) {
+	if err := g.needs(readSteps | runTemplates); err != nil {
+		return nil, "", err
+	}
+	return g.b.State(ctx, sls)
+}
+
+// redacted returns texts as records have them.
+func (g granted) redacted(ctx context.Context, texts []string) ([]string, error) {
+	if err := g.needs(runTemplates); err != nil {
+		return nil, err
+	}
+	return g.b.Redact(ctx, texts)
+}
+
+// template returns a template; without the power to read answers, as if none were
+// kept.
+func (g granted) template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
+	if err := g.needs(readNames); err != nil {
+		return nil, nil, err
+	}
+	t, a, err := g.b.Template(ctx, name)
+	if g.needs(readAnswers) != nil {
+		a = nil
+	}
+	return t, a, err
+}
+
+// match returns who matches an expression that somebody typed, as far as the role may
+// see, and who may match, too.
+func (g granted) match(ctx context.Context, expr string) (ids []string, note string, err error) {
+	if err := g.needs(readHosts); err != nil {
+		return nil, "", err
+	}
+	sight := KeptSight
+	switch {
+	case g.may&searchPillar != 0:
+		sight = FullSight
+	case g.may&readPillar != 0:
+		sight = WholeSight
+	}
+	return g.b.Match(ctx, expr, sight)
+}
+
+// matchDefined returns who matches an expression that a definition has.
+func (g granted) matchDefined(ctx context.Context, expr string) (ids []string, note string, err error) {
+	if err := g.needs(readHosts | runDefined); err != nil {
+		return nil, "", err
+	}
+	return g.b.Match(ctx, expr, FullSight)
+}
+
+func (g granted) jobs(ctx context.Context, f func(*jobs.Files) error) error {
+	if err := g.needs(readRecords); err != nil {
+		return err
+	}
+	return g.b.Jobs(ctx, f)
+}
+
+func (g granted) history(ctx context.Context, f func(*history.Store) error) error {
+	if err := g.needs(readRecords); err != nil {
+		return err
+	}
+	return g.b.History(ctx, f)
+}
+
+func (g granted) schedule(ctx context.Context, chain, at, user string) error {
+	if err := g.needs(planRuns); err != nil {
+		return err
+	}
+	return g.b.Schedule(ctx, chain, at, user)
+}
+
+func (g granted) unschedule(ctx context.Context, id string) error {
+	if err := g.needs(planRuns); err != nil {
+		return err
+	}
+	return g.b.Unschedule(ctx, id)
+}
+
+// chains returns the directory of chains.
+func (g granted) chains(ctx context.Context) (*chainStore, error) {
+	if g.may&(readSteps|readText|changeChains) == 0 {
+		return nil, errUngranted
+	}
+	st, err := g.b.Chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &chainStore{st, g}, nil
+}
+
+// A chainStore is the directory of chains for a request.
+type chainStore struct {
+	st *chain.Store
+	g  granted
+}
+
+// Path returns the file of a chain.
+func (s *chainStore) path(name string) string { return s.st.Path(name) }
+
+func (s *chainStore) read(name string) (*chain.Chain, []byte, error) { return s.st.Read(name) }
+
+func (s *chainStore) write(name string, old, text []byte) error {
+	if err := s.g.needs(changeChains); err != nil {
+		return err
+	}
+	return s.st.Write(name, old, text)
+}
+
+func (s *chainStore) rename(name, to string, old, text []byte) error {
+	if err := s.g.needs(changeChains); err != nil {
+		return err
+	}
+	return s.st.Rename(name, to, old, text)
+}
+
+func (s *chainStore) delete(name string, old []byte) error {
+	if err := s.g.needs(changeChains); err != nil {
+		return err
+	}
+	return s.st.Delete(name, old)
+}
+
+// start starts a run for the visitor of a request.
+func (s *Server) start(ctx context.Context, spec runSpec, v *visit) (*run, error) {
+	need := runDefined
+	if spec.AdHoc {
+		need = runAny
+	}
+	if err := s.back(ctx).needs(need); err != nil {
+		return nil, err
+	}
+	return s.runs.start(spec, v.name)
+}
+
+// findRun returns a run that the pages started.
+func (s *Server) findRun(ctx context.Context, id string) (*run, error) {
+	if err := s.back(ctx).needs(readRuns); err != nil {
+		return nil, err
+	}
+	return s.runs.find(id)
+}

@@ -1,0 +1,591 @@
+package ui
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
+)
+
+var updateTable = flag.Bool("update", false, "write the table of the routes to docs/ui.md")
+
+// A spy is a Backend that notes which powers its calls take, whoever grants them.
+type spy struct {
+	*fake
+	mu   sync.Mutex
+	used powers
+}
+
+func (s *spy) note(p powers) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used |= p
+}
+
+// took returns the powers since it was called last.
+func (s *spy) took() powers {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.used
+	s.used = 0
+	return p
+}
+
+func (s *spy) Catalogue(ctx context.Context) (*Catalogue, error) {
+	s.note(readNames)
+	return s.fake.Catalogue(ctx)
+}
+
+func (s *spy) Steps(ctx context.Context, sls string) (*value.List, string, error) {
+	s.note(readSteps | runTemplates)
+	return s.fake.Steps(ctx, sls)
+}
+
+func (s *spy) Match(ctx context.Context, expr string, sight Sight) ([]string, string, error) {
+	s.note([]powers{matchKept, matchWhole, matchFull}[sight])
+	return s.fake.Match(ctx, expr, sight)
+}
+
+func (s *spy) Redact(ctx context.Context, texts []string) ([]string, error) {
+	s.note(runTemplates)
+	return s.fake.Redact(ctx, texts)
+}
+
+func (s *spy) Chains(ctx context.Context) (*chain.Store, error) {
+	s.note(readSteps)
+	return s.fake.Chains(ctx)
+}
+
+func (s *spy) Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
+	s.note(readNames)
+	t, _, err := s.fake.Template(ctx, name)
+	a := orchestration.NewAnswers()
+	a.Values.Set("port", "31337")
+	return t, a, err
+}
+
+func (s *spy) Jobs(ctx context.Context, f func(*jobs.Files) error) error {
+	s.note(readRecords)
+	return s.fake.Jobs(ctx, f)
+}
+
+func (s *spy) History(ctx context.Context, f func(*history.Store) error) error {
+	s.note(readRecords)
+	return s.fake.History(ctx, f)
+}
+
+func (s *spy) States(ctx context.Context, f func([]string, func(string) string) error) error {
+	s.note(readNames)
+	return s.fake.States(ctx, f)
+}
+
+func (s *spy) State(ctx context.Context, sls string) (*value.List, string, error) {
+	s.note(readSteps | runTemplates)
+	return s.fake.State(ctx, sls)
+}
+
+func (s *spy) Planned(ctx context.Context) ([]Planned, error) {
+	s.note(readNames)
+	return s.fake.Planned(ctx)
+}
+
+func (s *spy) Schedule(ctx context.Context, chain, at, user string) error {
+	s.note(planRuns)
+	return s.fake.Schedule(ctx, chain, at, user)
+}
+
+func (s *spy) Unschedule(ctx context.Context, id string) error {
+	s.note(planRuns)
+	return s.fake.Unschedule(ctx, id)
+}
+
+// Run notes that a job which is not defined is run, if the test recorded it as such.
+func (s *spy) Run(ctx context.Context, c Command) (int, error) {
+	if slices.Contains(c.Args, adHocJID) || slices.Contains(c.Args, adHocOrchJID) {
+		s.note(runAny)
+	} else {
+		s.note(runDefined)
+	}
+	status, err := s.fake.Run(ctx, c)
+	if ctx.Err() != nil {
+		s.note(endRuns)
+	}
+	return status, err
+}
+
+func (s *spy) Drain(ctx context.Context, jid string) error {
+	s.note(endRuns)
+	return s.fake.Drain(ctx, jid)
+}
+
+// What the site of the test has.
+const (
+	adHocJID     = "20260101000000000100" // cmd.run of an administrator
+	adHocOrchJID = "20260101000000000200" // an orchestration that is not on the pages
+	orchJID      = "20260101000000000300"
+	stepJID      = "20260101000000000301" // a step of it
+	chainJID     = "20260101000000000400"
+	chainStepJID = "20260101000000000401"
+	pingJID      = "20260101000000000500"
+	siteJID      = "20260101000000000600" // the template
+	fakeJID      = "20260101000000000000" // of what the fake runs
+	otherEnvJID  = "20260101000000000700" // orch.deploy of another saltenv
+	hidden       = "password=hunter2-hidden"
+)
+
+// sampleSite is a site with something behind each route.
+func sampleSite(t *testing.T) (*site, *spy) {
+	t.Helper()
+	var sp *spy
+	s := newSite(t, func(o *Options) {
+		sp = &spy{fake: o.Backend.(*fake)}
+		o.Backend = sp
+	})
+	st, _ := s.Chains(t.Context())
+	for _, name := range []string{"friday", "monday"} {
+		if err := st.Write(name, nil, []byte("description: about\nsteps:\n  - {id: 1, action: cmd, command: 'run "+hidden+"', targets: web1}\n  - {id: 2, action: wait, seconds: 1}\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, _, err := st.Read("friday")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := map[string]value.Value{"web1": "no"}
+	s.record(jobs.Load{JID: adHocJID, Fun: "cmd.run", Arg: value.Strings("id"), Tgt: "*", Minions: []string{"web1"}}, bad, 1)
+	s.record(jobs.Load{JID: pingJID, Fun: "test.ping", Tgt: "*", Minions: []string{"web1"}}, bad, 1)
+	s.orchestrated(adHocOrchJID, jobs.Load{Arg: value.Strings("secret.sls")}, "secret.sls")
+	s.orchestrated(fakeJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
+	s.orchestrated(orchJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
+	s.record(jobs.Load{JID: stepJID, Fun: "cmd.run", Arg: value.Strings("id"), Tgt: "*", Minions: []string{"web1"}, OrchJID: orchJID}, bad, 1)
+	s.orchestrated(chainJID, jobs.Load{Arg: value.Strings("chains.friday"), Metadata: value.MapOf("chain", "friday", "definition", c.Hash())}, "chains.friday")
+	s.record(jobs.Load{JID: chainStepJID, Fun: "cmd.run", Arg: value.Strings("id"), Tgt: "*", Minions: []string{"web1"}, OrchJID: chainJID}, bad, 1)
+	s.orchestrated(siteJID, jobs.Load{Arg: value.Strings("site"), LeftOut: []string{"pillar"}}, "site")
+	s.orchestrated(otherEnvJID, jobs.Load{Arg: value.NewList("orch.deploy", value.MapOf("__kwarg__", true, "saltenv", "dev"))}, "orch.deploy")
+	s.execute(jidAt(1), "deploy", nil)
+	s.execute(jidAt(2), "deploy", nil)
+	return s, sp
+}
+
+// orchestrated stores an orchestration whose only step did not succeed.
+func (s *site) orchestrated(jid string, l jobs.Load, sls string) {
+	s.t.Helper()
+	l.JID, l.Fun, l.Tgt, l.Runner, l.Minions = jid, "runner.state.orchestrate", "ctl", true, []string{"ctl"}
+	f := jobs.NewFiles(filepath.Join(s.dir, "cache"), 0, s.opts.Now)
+	rec, err := f.Begin(l)
+	if err == nil {
+		err = rec.Note("definition", value.MapOf("sls", value.Strings(sls), "low", value.NewList(value.MapOf("__id__", "x", "state", "salt", "fun", "function"))))
+	}
+	if err == nil {
+		err = rec.End()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A sample is a request of a route.
+type sample struct {
+	path string
+	form []string
+	// least is the lowest role that this very request is for, where it is above that of
+	// the row.
+	least Role
+	// before starts what the request needs, and returns what stands for RUN in the path.
+	before func(*site, *spy) string
+	want   int // status where it is allowed; 0: 200 or 303
+}
+
+// aRun starts a run of the pages, over where end is set.
+func aRun(over bool) func(*site, *spy) string {
+	return func(s *site, sp *spy) string {
+		x, err := s.runs.start(runSpec{Kind: kindOrchestration, Name: "orch.deploy"}, "editor")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		<-s.ran
+		if over {
+			s.fake.end <- 1
+			<-x.done()
+		}
+		return x.ID
+	}
+}
+
+// done is closed when a run has ended.
+func (r *run) done() <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		defer close(out)
+		for !r.isOver() {
+			_, changed := r.view(1 << 30)
+			if r.isOver() {
+				return
+			}
+			<-changed
+		}
+	}()
+	return out
+}
+
+// samples are requests of all routes, by their patterns.
+func samples(version string) map[string][]sample {
+	planned := func(s *site, _ *spy) string {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.planned = []Planned{{ID: "friday-0", Chain: "friday", At: s.opts.Now()}}
+		return ""
+	}
+	chainForm := func(kv ...string) []string { return append(kv, "version", version) }
+	return map[string][]sample{
+		"GET /assets/{file}":                  {{path: "/assets/app.js"}},
+		"GET /login":                          {{path: "/login"}},
+		"POST /login":                         {{path: "/login", form: []string{"name", "x"}, want: 403}},
+		"POST /logout":                        {{path: "/logout", form: []string{}}},
+		"GET /{$}":                            {{path: "/"}},
+		"GET /orchestrations/{sls}":           {{path: "/orchestrations/orch.deploy"}},
+		"GET /orchestrations/{sls}/graph.svg": {{path: "/orchestrations/orch.deploy/graph.svg"}},
+		"GET /orchestrations/{sls}/step":      {{path: "/orchestrations/orch.deploy/step?chain=friday"}},
+		"POST /orchestrations/{sls}/run":      {{path: "/orchestrations/orch.deploy/run", form: []string{"confirm", "yes"}}},
+		"GET /chains/{name}":                  {{path: "/chains/friday"}},
+		"POST /chains/{name}/run":             {{path: "/chains/friday/run", form: chainForm("confirm", "yes")}},
+		"POST /chains/{name}/schedule":        {{path: "/chains/friday/schedule", form: chainForm("confirm", "yes", "at", "2099-01-01T00:00")}},
+		"POST /chains/{name}/unschedule":      {{path: "/chains/friday/unschedule", form: []string{"id", "friday-0"}, before: planned}},
+		"POST /chains":                        {{path: "/chains", form: []string{"name", "new"}}},
+		"POST /chains/{name}/clone":           {{path: "/chains/friday/clone", form: []string{"name", "copy"}}},
+		"POST /chains/{name}/delete":          {{path: "/chains/monday/delete", form: chainForm("confirm", "yes")}},
+		"POST /chains/{name}/move":            {{path: "/chains/friday/move", form: chainForm("step", "1", "to", "2")}},
+		"POST /chains/{name}/remove":          {{path: "/chains/friday/remove", form: chainForm("step", "1")}},
+		"POST /chains/{name}/targets":         {{path: "/chains/friday/targets", form: chainForm("step", "1", "targets", "db1")}},
+		"POST /chains/{name}/about":           {{path: "/chains/friday/about", form: chainForm("name", "tuesday", "description", "new")}},
+		"GET /chains/{name}/text":             {{path: "/chains/friday/text"}},
+		"POST /chains/{name}/text":            {{path: "/chains/friday/text", form: chainForm("text", "steps: []\n")}},
+		"GET /chains/{name}/step":             {{path: "/chains/friday/step?step=1"}},
+		"POST /chains/{name}/step":            {{path: "/chains/friday/step", form: chainForm("action", "wait", "seconds", "1")}},
+		"GET /templates/{name}":               {{path: "/templates/site"}},
+		"POST /templates/{name}": {
+			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "t:web", "web1", "v:port", "80", "v:token", "0123", "n:users", "0"}},
+			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "t:web", "web1", "v:port", "80", "v:token", "0123", "n:users", "0", "resume", siteJID}},
+			{path: "/templates/site", form: []string{"op", "run", "confirm", "yes", "resume", adHocOrchJID}, want: 422},
+		},
+		"GET /runs/{id}":            {{path: "/runs/RUN", before: aRun(true)}},
+		"GET /runs/{id}/events":     {{path: "/runs/RUN/events", before: aRun(true)}},
+		"POST /runs/{id}/stop":      {{path: "/runs/RUN/stop", form: []string{}, before: aRun(false)}},
+		"POST /runs/{id}/kill":      {{path: "/runs/RUN/kill", form: []string{}, before: aRun(false)}},
+		"POST /runs/{id}/resume":    {{path: "/runs/RUN/resume", form: []string{}, before: aRun(true)}},
+		"GET /history":              {{path: "/history"}},
+		"GET /history/compare":      {{path: "/history/compare?jid=" + jidAt(1) + "&jid=" + jidAt(2)}},
+		"GET /history/{jid}":        {{path: "/history/" + jidAt(1)}},
+		"GET /history/{jid}/events": {{path: "/history/" + jidAt(1) + "/events"}},
+		"GET /jobs":                 {{path: "/jobs?all=yes"}},
+		"GET /jobs/{jid}":           {{path: "/jobs/" + adHocJID}},
+		"POST /jobs/{jid}/resume": {
+			{path: "/jobs/" + orchJID + "/resume", form: []string{}},
+			{path: "/jobs/" + chainJID + "/resume", form: []string{}},
+			{path: "/jobs/" + siteJID + "/resume", form: []string{}},
+			{path: "/jobs/" + adHocOrchJID + "/resume", form: []string{}, least: Editor},
+			{path: "/jobs/" + otherEnvJID + "/resume", form: []string{}, least: Editor},
+		},
+		"POST /jobs/{jid}/retry": {
+			{path: "/jobs/" + stepJID + "/retry", form: []string{}},
+			{path: "/jobs/" + chainStepJID + "/retry", form: []string{}},
+			{path: "/jobs/" + pingJID + "/retry", form: []string{}},
+			{path: "/jobs/" + adHocJID + "/retry", form: []string{}, least: Editor},
+		},
+		"GET /audit":             {{path: "/audit"}},
+		"GET /hosts":             {{path: "/hosts?expr=G@os:x"}},
+		"GET /hosts/{id}":        {{path: "/hosts/web1"}},
+		"POST /hosts/ping":       {{path: "/hosts/ping", form: []string{"host", "web1"}}},
+		"GET /targets":           {{path: "/targets?expr=G@os:x"}},
+		"GET /states":            {{path: "/states"}},
+		"GET /states/{sls}":      {{path: "/states/web"}},
+		"GET /states/{sls}/step": {{path: "/states/web/step?chain=friday"}},
+		"/":                      {{path: "/nothing", want: 404}},
+	}
+}
+
+// TestRoutes sends requests of each route as each role, and nobody. They are answered,
+// recorded, read, reach and run what the row of the route says: no more and no less.
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	rows := routes()
+	var known []string
+	for _, x := range rows {
+		known = append(known, x.pattern)
+	}
+	for pattern := range samples("") {
+		if !slices.Contains(known, pattern) {
+			t.Errorf("samples of %s, which is no route", pattern)
+		}
+	}
+	for _, x := range rows {
+		t.Run(x.pattern, func(t *testing.T) {
+			t.Parallel()
+			all := samples(versionOf(nil))[x.pattern]
+			if len(all) == 0 {
+				t.Fatal("the test has no request of this route")
+			}
+			for role := Nobody; role <= Editor; role++ {
+				used := powers(0)
+				for _, m := range all {
+					used |= tryRoute(t, x, m, role)
+				}
+				if want := seen(x.may[role]); role >= x.least && role != Nobody && used != want {
+					t.Errorf("%s: the row grants %v, and %v is used", role, want.says(), used.says())
+				}
+			}
+		})
+	}
+}
+
+// seen are those of some powers that a spy sees. The test looks at texts and changes of
+// chains and at kept answers itself; runs are in the memory of the server, see
+// TestUngranted.
+func seen(p powers) powers {
+	if p&(readText|changeChains) != 0 {
+		p |= readSteps
+	}
+	return p &^ (readText | changeChains | readAnswers | readRuns)
+}
+
+// tryRoute sends a request, and returns what it used.
+func tryRoute(t *testing.T, x route, m sample, role Role) powers {
+	t.Helper()
+	s, sp := sampleSite(t)
+	st, _ := s.Chains(t.Context())
+	_, text, _ := st.Read("friday")
+	m = samples(versionOf(text))[x.pattern][slices.IndexFunc(samples("")[x.pattern], func(y sample) bool {
+		return y.path == m.path && slices.Equal(y.form[:min(2, len(y.form))], m.form[:min(2, len(m.form))]) && len(y.form) == len(m.form)
+	})]
+	path := m.path
+	if m.before != nil {
+		path = strings.ReplaceAll(path, "RUN", m.before(s, sp))
+	}
+	before := chainsOf(t, s)
+	method, _, _ := strings.Cut(x.pattern, " ")
+	if method == "/" {
+		method = http.MethodGet
+	}
+	what := fmt.Sprintf("%s as %s", m.path, role)
+	var w *httptest.ResponseRecorder
+	sp.took()
+	recorded := len(s.actions)
+	if role == Nobody {
+		var body strings.Reader
+		if m.form != nil {
+			body = *strings.NewReader(formOf(m.form).Encode())
+		}
+		r := httptest.NewRequest(method, origin+path, &body)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+		w = s.do(r)
+	} else {
+		b := s.browser(role)
+		var form url.Values
+		if m.form != nil {
+			form = formOf(m.form)
+			form.Set("csrf", b.csrf())
+		}
+		w = b.do(b.request(method, path, form))
+	}
+	least := max(x.least, m.least)
+	allowed := role >= least
+	needs := least
+	if role < x.least {
+		needs = x.least
+	}
+	switch {
+	case role == Nobody && x.least > Nobody:
+		if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/login" {
+			t.Errorf("%s: status %d", what, w.Code)
+		}
+	case !allowed:
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "This needs the role "+needs.String()) {
+			t.Errorf("%s: status %d: %.300s", what, w.Code, w.Body)
+		}
+	case m.want != 0:
+		if w.Code != m.want {
+			t.Errorf("%s: status %d, want %d", what, w.Code, m.want)
+		}
+	case w.Code != http.StatusOK && w.Code != http.StatusSeeOther:
+		t.Errorf("%s: status %d: %.2000s", what, w.Code, w.Body)
+	}
+	if x.action != "" && x.least > Nobody && role != Nobody {
+		s.mu.Lock()
+		n := len(s.actions)
+		if n != recorded+1 || s.actions[n-1].OK != (allowed && m.want != 422) || s.actions[n-1].User != role.String() {
+			t.Errorf("%s: record: %v", what, s.actions[recorded:])
+		}
+		s.mu.Unlock()
+	}
+	if allowed && x.may[role]&(runDefined|runAny) != 0 && m.want == 0 && strings.HasPrefix(w.Header().Get("Location"), "/runs/") {
+		<-s.ran
+	}
+	if allowed && strings.HasSuffix(path, "/kill") {
+		<-s.runs.all[0].done()
+	}
+	used := sp.took()
+	if !allowed {
+		if bad := used &^ (readSteps | readRecords | readNames); bad != 0 || len(s.ran) > 0 {
+			t.Errorf("%s: refused, and used %v", what, bad.says())
+		}
+	}
+	if bad := used &^ seen(x.may[role]); allowed && bad != 0 && x.least > Nobody && (x.action == "" || bad&^readSteps != 0) {
+		t.Errorf("%s: used %v", what, bad.says())
+	}
+	if changed := chainsOf(t, s) != before; changed != (allowed && x.may[role]&changeChains != 0) {
+		t.Errorf("%s: the chains changed: %v", what, changed)
+	}
+	if has := strings.Contains(w.Body.String(), hidden); has && (!allowed || x.may[role]&readText == 0) {
+		t.Errorf("%s: the page has a secret of a chain", what)
+	}
+	if has := strings.Contains(w.Body.String(), "31337"); has != (allowed && x.may[role]&readAnswers != 0) {
+		t.Errorf("%s: the page has kept answers: %v", what, has)
+	}
+	if x.action != "" { // what the record says of it
+		used &= seen(x.may[role])
+	}
+	return used
+}
+
+func formOf(kv []string) url.Values {
+	f := url.Values{}
+	for i := 0; i < len(kv); i += 2 {
+		f.Set(kv[i], kv[i+1])
+	}
+	return f
+}
+
+// chainsOf is what the directory of chains has.
+func chainsOf(t *testing.T, s *site) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.dir, "*.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString(f + "\n" + string(text))
+	}
+	return out.String()
+}
+
+// TestRoutesAlone has no route be made but of the table, and the backend be used by no
+// handler but through what the table grants.
+func TestRoutesAlone(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			switch name := sel.Sel.Name; name {
+			case "HandleFunc", "Handle":
+				made++
+			case "Backend":
+				// The record of what was done, and the table's own gate.
+				if inner, ok := sel.X.(*ast.SelectorExpr); ok && inner.Sel.Name == "opts" && file != "access.go" && file != "powers.go" && file != "run.go" {
+					t.Errorf("%s uses the backend without a power", file)
+				}
+			}
+			return true
+		})
+	}
+	if made != 1 {
+		t.Errorf("routes are made in %d places", made)
+	}
+}
+
+// TestUngranted has a handler ask for more than its row says.
+func TestUngranted(t *testing.T) {
+	t.Parallel()
+	s, sp := sampleSite(t)
+	ctx := t.Context()
+	b := s.back(ctx)
+	_, err1 := b.catalogue(ctx)
+	_, _, err2 := b.steps(ctx, "orch.deploy")
+	_, _, err3 := b.match(ctx, "*")
+	_, _, err4 := b.matchDefined(ctx, "*")
+	_, _, err5 := b.template(ctx, "site")
+	_, err6 := b.chains(ctx)
+	_, err7 := b.redacted(ctx, nil)
+	_, err8 := b.planned(ctx)
+	_, _, err9 := b.state(ctx, "web")
+	_, err10 := s.start(ctx, runSpec{Kind: kindChain, Name: "friday"}, &visit{role: Editor})
+	_, err11 := s.findRun(ctx, "x")
+	only, cancel := context.WithCancel(context.WithValue(ctx, powersKey{}, readSteps))
+	defer cancel()
+	st, err := s.back(only).chains(only)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, err := range []error{
+		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"),
+		st.write("friday", nil, nil), st.rename("friday", "x", nil, nil), st.delete("friday", nil),
+	} {
+		if err != errUngranted { //nolint:errorlint // it is not wrapped
+			t.Errorf("%d: %v", i+1, err)
+		}
+	}
+	if sp.took() != readSteps {
+		t.Error("the backend was asked")
+	}
+}
+
+// TestTable compares the table of docs/ui.md with that of the code.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	const file, begin, end = "../../../docs/ui.md", "<!-- begin routes: written by go test ./internal/view/ui -run Table -update -->\n\n", "\n<!-- end routes -->"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(text), begin)
+	old, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatalf("%s has no place for the table", file)
+	}
+	if old == Table() {
+		return
+	}
+	if !*updateTable {
+		t.Fatalf("the table of routes in %s is not that of the code: go test ./internal/view/ui -run Table -update", file)
+	}
+	if err := os.WriteFile(file, []byte(before+begin+Table()+end+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,218 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+)
+
+func TestRuns(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.orchestrated(fakeJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	status(t, "resume", b.post(where+"/resume"), 409)
+	status(t, "stop", b.post(where+"/stop"), 303)
+	if !slices.Equal(s.drained, []string{"20260101000000000000"}) {
+		t.Errorf("drained %v", s.drained)
+	}
+	if text := b.get(where).Body.String(); !strings.Contains(text, "is being stopped") {
+		t.Errorf("page: %s", text)
+	}
+	status(t, "kill", b.post(where+"/kill"), 303)
+	s.Wait()
+	text := b.get(where + "/events").Body.String()
+	if !strings.HasPrefix(text, "event: end\n") || !strings.Contains(text, "was stopped") {
+		t.Errorf("events: %s", text)
+	}
+	next := b.post(where + "/resume").Header().Get("Location")
+	if c := <-s.ran; !strings.HasPrefix(strings.Join(c.Args, " "), "orchestrate --resume 20260101000000000000 ") || next == where {
+		t.Errorf("resumed: %v %s", c.Args, next)
+	}
+	_ = s.Stop(true)
+	s.Wait()
+	status(t, "after the end", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 422)
+}
+
+// TestSlowAnswer has a page that is kept up to date for longer than a request may
+// take to arrive.
+func TestSlowAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	srv := httptest.NewUnstartedServer(s.h)
+	srv.Config.ReadTimeout = time.Second
+	srv.Start()
+	defer srv.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+where+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "127.0.0.1:8080"
+	r.AddCookie(b.cookie)
+	res, err := srv.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	time.Sleep(1200 * time.Millisecond)
+	s.fake.end <- 0
+	if text, err := io.ReadAll(res.Body); err != nil || !strings.Contains(string(text), "event: end\n") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// A flushes is a recorder that tells of each flush.
+type flushes struct {
+	*httptest.ResponseRecorder
+	flushed chan struct{}
+}
+
+func (f *flushes) Flush() { f.flushed <- struct{}{} }
+
+// TestEventsEndWithSession has somebody log out while a page is kept up to date.
+func TestEventsEndWithSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	events := b.request(http.MethodGet, where+"/events", nil)
+	w := &flushes{httptest.NewRecorder(), make(chan struct{}, 8)}
+	done := make(chan struct{})
+	go func() {
+		s.h.ServeHTTP(w, events)
+		close(done)
+	}()
+	<-w.flushed
+	status(t, "log out", b.post("/logout"), 303)
+	s.runs.all[0].line("news")
+	<-done
+	if got := w.Body.String(); !strings.Contains(got, "event: update\n") || strings.Contains(got, "news") {
+		t.Errorf("events: %s", got)
+	}
+}
+
+// TestTwoClicks sends a form twice, and has two people resume the same run.
+func TestTwoClicks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.orchestrated(fakeJID, jobs.Load{Arg: value.Strings("orch.deploy")}, "orch.deploy")
+	b := s.browser(Operator)
+	form := regexp.MustCompile(`name="once" value="([^"]+)"`)
+	once := func() string {
+		m := form.FindStringSubmatch(b.get("/orchestrations/orch.deploy").Body.String())
+		if m == nil {
+			t.Fatal("the form has no name of its own")
+		}
+		return m[1]
+	}
+	first := once()
+	run := func(once, test string) string {
+		return b.post("/orchestrations/orch.deploy/run", "confirm", "yes", "once", once, "test", test).Header().Get("Location")
+	}
+	where := run(first, "")
+	<-s.ran
+	if again, other, test := run(first, ""), run(once(), ""), run(first, "yes"); again != where || other == where || test == where {
+		t.Errorf("runs %s, again %s, of another form %s, with another button %s", where, again, other, test)
+	}
+	for range 2 {
+		<-s.ran
+	}
+	for range 3 {
+		s.fake.end <- 1
+	}
+	s.Wait()
+	next := b.post(where + "/resume").Header().Get("Location")
+	<-s.ran
+	if again := s.browser(Editor).post(where + "/resume").Header().Get("Location"); again != next || next == where {
+		t.Errorf("resumed %s: %s, again %s", where, next, again)
+	}
+	if len(s.ran) > 0 {
+		t.Error("something ran twice")
+	}
+}
+
+// TestStopFails has a run go on that cannot be told to stop before its next step.
+func TestStopFails(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.deaf = errors.New("the configuration cannot be read")
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	w := b.post(where + "/stop")
+	status(t, "stop", w, 422)
+	if !strings.Contains(w.Body.String(), "the configuration cannot be read") {
+		t.Errorf("page: %s", w.Body)
+	}
+	if err := s.Stop(false); err == nil || !strings.Contains(err.Error(), "orch.deploy: ") {
+		t.Errorf("Stop: %v", err)
+	}
+	s.fake.end <- 0
+	s.Wait()
+	if text := b.get(where).Body.String(); !strings.Contains(text, "has succeeded") {
+		t.Errorf("page: %s", text)
+	}
+}
+
+// TestManyHosts has the page of a step on many hosts stay small.
+func TestManyHosts(t *testing.T) {
+	t.Parallel()
+	r := &run{changed: make(chan struct{})}
+	r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`)
+	r.line(`{"event":"job_start","step":"all","hosts":1000}`)
+	for i := range 1000 {
+		r.line(fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":"running"}`, i))
+	}
+	r.line(`{"event":"host_end","step":"all","host":"web999","result":"failed","comment":"no"}`)
+	v, _ := r.view(0)
+	if s := v.Steps[0]; len(s.Shown) != shownHosts || s.More != 950 || s.Shown[0].ID != "web999" || s.HostsDone != 1 || s.HostsBad != 1 {
+		t.Errorf("step %+v", v.Steps[0])
+	}
+	var out strings.Builder
+	if err := runUpdate(page{}, v).Render(t.Context(), &out); err != nil || out.Len() > 32<<10 {
+		t.Errorf("%d bytes, %v", out.Len(), err)
+	}
+	if v, _ := r.view(v.Rev); len(v.Steps) != 0 {
+		t.Error("steps that did not change are sent again")
+	}
+}
+
+// TestManyMessages keeps the last of what a run wrote.
+func TestManyMessages(t *testing.T) {
+	t.Parallel()
+	r := &run{changed: make(chan struct{})}
+	for i := range maxMessages + 5 {
+		r.line(fmt.Sprintf("line %d", i))
+	}
+	if v, _ := r.view(0); len(v.Messages) != maxMessages || v.Messages[0] != "line 5" || v.Messages[maxMessages-1] != fmt.Sprintf("line %d", maxMessages+4) {
+		t.Errorf("messages %q", v.Messages)
+	}
+}
+
+// TestLargeReturn has a host return more than a page shows.
+func TestLargeReturn(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", shownText+1)
+	s := viewState("cmd_|-"+large+"_|-a_|-"+large, value.MapOf("result", true, "name", large, "comment", large, "changes", value.MapOf("diff", large, "more", large)))
+	for _, text := range []string{s.ID, s.Fun, s.Name, s.Comment, s.Diff, s.Changes} {
+		if len(text) > shownText+200 {
+			t.Errorf("%d bytes are shown", len(text))
+		}
+	}
+}

@@ -1,0 +1,447 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/internal/core/host"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
+)
+
+// hostile is text that must not get into a page as it is.
+const hostile = `"><img src=x onerror=alert(1)><script>alert(1)</script>`
+
+// A fake is a Backend whose runs end when the test says so.
+type fake struct {
+	dir string
+	ran chan Command
+	end chan int
+
+	mu      sync.Mutex
+	actions []Action
+	drained []string
+	deaf    error // what Drain answers
+	planned []Planned
+	full    error // what Record answers
+}
+
+func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
+	return &Catalogue{
+		Orchestrations: []string{"orch.deploy", "orch." + hostile},
+		Chains:         []Entry{{Name: "friday", Description: hostile}, {Name: "bad", Fault: hostile}},
+		Templates:      []Entry{{Name: "site", Description: hostile}},
+	}, nil
+}
+
+func (f *fake) Steps(_ context.Context, sls string) (*value.List, string, error) {
+	if sls != "orch.deploy" {
+		return nil, "", fmt.Errorf("orchestration %s: %w", sls, ErrNotFound)
+	}
+	return value.NewList(value.MapOf("state", "salt", "fun", "state", "__id__", hostile, "tgt", hostile, "sls", hostile, "name", hostile,
+		"require", value.NewList(value.MapOf("salt", hostile)))), "# " + hostile + "\n", nil
+}
+
+func (f *fake) Match(_ context.Context, expr string, _ Sight) (ids []string, note string, err error) {
+	ids, err = f.find(expr)
+	return ids, "", err
+}
+
+// Redact hides what stands behind an equals sign.
+func (f *fake) Redact(_ context.Context, texts []string) ([]string, error) {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = regexp.MustCompile(`password=\S+`).ReplaceAllString(text, "password=HIDDEN")
+	}
+	return out, nil
+}
+
+func (f *fake) find(expr string) ([]string, error) {
+	switch expr {
+	case "none", "L@none":
+		return nil, nil
+	case "bad":
+		return nil, errors.New(hostile)
+	case "many":
+		ids := make([]string, 250)
+		for i := range ids {
+			ids[i] = fmt.Sprintf("web%d", i)
+		}
+		return ids, nil
+	case "odd":
+		return []string{"-oProxyCommand=x"}, nil
+	}
+	if id, ok := strings.CutPrefix(expr, "L@"); ok {
+		return []string{id}, nil
+	}
+	return []string{"web1", hostile}, nil
+}
+
+func (f *fake) Chains(context.Context) (*chain.Store, error) {
+	return &chain.Store{Files: host.NewLocal(), Dir: f.dir}, nil
+}
+
+func (f *fake) Template(_ context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
+	t, err := orchestration.Find(host.NewLocal(), []string{"testdata/orchestration"}, name)
+	if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing || !orchestration.ValidName(name) {
+		err = fmt.Errorf("template %s: %w", name, ErrNotFound)
+	}
+	return t, nil, err
+}
+
+func (f *fake) Jobs(_ context.Context, do func(*jobs.Files) error) error {
+	return do(jobs.NewFiles(filepath.Join(f.dir, "cache"), 0, time.Now))
+}
+
+func (f *fake) History(ctx context.Context, do func(*history.Store) error) error {
+	s, err := history.Open(ctx, filepath.Join(f.dir, "history.db"), nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), s.Close())
+}
+
+func (f *fake) States(_ context.Context, do func([]string, func(string) string) error) error {
+	return do([]string{"db", "top", "web", hostile}, func(name string) string { return "# " + name + " " + hostile + "\n" })
+}
+
+func (f *fake) State(_ context.Context, sls string) (*value.List, string, error) {
+	if sls != "web" {
+		return nil, "# " + hostile, errors.New(hostile)
+	}
+	return value.NewList(value.MapOf("state", hostile, "fun", "managed", "__id__", hostile, "name", hostile)), "# " + hostile, nil
+}
+
+func (f *fake) Planned(context.Context) ([]Planned, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.planned), nil
+}
+
+func (f *fake) Schedule(_ context.Context, chain, at, user string) error {
+	when, err := time.Parse(minutes, at)
+	if err != nil {
+		return fmt.Errorf("%q is not a date", at)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.planned = append(f.planned, Planned{ID: fmt.Sprintf("%s-%d", chain, len(f.planned)), Chain: chain, At: when, User: user})
+	return nil
+}
+
+func (f *fake) Unschedule(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.planned = slices.DeleteFunc(f.planned, func(x Planned) bool { return x.ID == id })
+	return nil
+}
+
+func (f *fake) Run(ctx context.Context, c Command) (int, error) {
+	c.OnLine(`{"event":"run_start","jid":"20260101000000000000","total":1}`)
+	c.OnLine(`{"event":"step_start","id":"` + strings.ReplaceAll(hostile, `"`, `\"`) + `","fun":"salt.state"}`)
+	c.OnLine(hostile)
+	f.ran <- c
+	select {
+	case status := <-f.end:
+		return status, nil
+	case <-ctx.Done():
+		return 130, nil
+	}
+}
+
+func (f *fake) Drain(_ context.Context, jid string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.deaf != nil {
+		return f.deaf
+	}
+	f.drained = append(f.drained, jid)
+	return nil
+}
+
+func (f *fake) Record(ctx context.Context, a Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.actions = append(f.actions, a)
+	return f.full
+}
+
+func (f *fake) did(a Action) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.ContainsFunc(f.actions, func(x Action) bool {
+		x.Details = a.Details
+		return x == a
+	})
+}
+
+// said is what the details of the last action with a name are.
+func (f *fake) said(name string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range slices.Backward(f.actions) {
+		if a.Name == name {
+			return a.Details
+		}
+	}
+	return "none"
+}
+
+func always(u *Users) func() (*Users, error) { return func() (*Users, error) { return u, nil } }
+
+// A site is a server of pages for a test.
+type site struct {
+	t *testing.T
+	*Server
+	*fake
+	h http.Handler
+}
+
+const origin = "http://127.0.0.1:8080"
+
+func newSite(t *testing.T, change func(*Options)) *site {
+	t.Helper()
+	f := &fake{dir: t.TempDir(), ran: make(chan Command, 8), end: make(chan int)}
+	o := Options{Backend: f, Origins: []string{origin, "http://localhost:8080"}, Owner: "owner", Now: time.Now}
+	if change != nil {
+		change(&o)
+	}
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = s.Stop(true)
+		s.Wait()
+	})
+	return &site{t: t, Server: s, fake: f, h: s.Handler()}
+}
+
+// do answers a request.
+func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.h.ServeHTTP(w, r)
+	return w
+}
+
+// browser is somebody who has logged in.
+type browser struct {
+	*site
+	cookie *http.Cookie
+}
+
+func (s *site) browser(role Role) *browser {
+	w := httptest.NewRecorder()
+	s.access.enter(w, user{name: role.String(), role: role})
+	return &browser{s, w.Result().Cookies()[0]}
+}
+
+func (b *browser) request(method, path string, form url.Values) *http.Request {
+	var body io.Reader
+	if form != nil {
+		body = strings.NewReader(form.Encode())
+	}
+	r := httptest.NewRequest(method, origin+path, body)
+	r.AddCookie(b.cookie)
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", origin)
+	}
+	return r
+}
+
+func (b *browser) get(path string) *httptest.ResponseRecorder {
+	return b.do(b.request(http.MethodGet, path, nil))
+}
+
+func (b *browser) csrf() string {
+	return b.access.visitor(b.request(http.MethodGet, "/", nil)).csrf
+}
+
+func (b *browser) post(path string, kv ...string) *httptest.ResponseRecorder {
+	form := url.Values{"csrf": {b.csrf()}}
+	for i := 0; i < len(kv); i += 2 {
+		form.Set(kv[i], kv[i+1])
+	}
+	return b.do(b.request(http.MethodPost, path, form))
+}
+
+func status(t *testing.T, what string, w *httptest.ResponseRecorder, want int) {
+	t.Helper()
+	if w.Code != want {
+		t.Errorf("%s: status %d, want %d: %s", what, w.Code, want, w.Body)
+	}
+}
+
+// TestHostileText looks at each page with text that others wrote.
+func TestHostileText(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	status(t, "a chain", b.post("/chains", "name", "friday", "description", hostile), 303)
+	version := func() string { return versionIn(b.get("/chains/friday").Body.String()) }
+	status(t, "a step", b.post("/chains/friday/step", "version", version(), "action", "cmd", "targets", "web1", "command", hostile), 303)
+	status(t, "a run", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 303)
+	<-s.ran
+	r := s.runs.all[0]
+	r.line(`{"event":"host_end","step":"x","host":"` + strings.ReplaceAll(hostile, `"`, `\"`) + `","result":"failed","comment":"<script>alert(1)</script>"}`)
+	s.fake.end <- 1
+	s.Wait()
+	q := url.QueryEscape(hostile)
+	s.execute("20260101000000000001", hostile, func(row *value.Map) {
+		for k, v := range row.All() {
+			switch key := value.Str(k); key {
+			case "host", "step", "fun", "tgt", "comment", "user", "revision":
+				row.Set(key, hostile)
+			case "detail":
+				row.Set(key, value.MapOf("why", hostile))
+			case "definition":
+				v.(*value.Map).Set("description", hostile)
+			}
+		}
+	})
+	s.execute("20260101000000000002", hostile+"2", nil)
+	s.record(jobs.Load{JID: "20260101000000000001", Fun: hostile, Arg: value.Strings(hostile), Tgt: hostile, User: hostile, Minions: []string{hostile, "web1"}},
+		map[string]value.Value{"web1": hostile, hostile: value.MapOf("a_|-"+hostile+"_|-"+hostile+"_|-b", value.MapOf("result", false, "comment", hostile, "changes", value.MapOf("diff", hostile, "x", hostile)))}, 1)
+	status(t, "a date", b.post("/chains/friday/schedule", "version", version(), "confirm", "yes", "at", "2099-01-01T00:00"), 303)
+	s.planned[0].User = hostile
+	h := url.PathEscape(hostile)
+	for _, path := range []string{
+		"/history", "/history?name=" + q + "&user=" + q + "&host=" + q + "&status=" + q, "/history?since=" + q, "/history/20260101000000000001", "/history/20260101000000000002",
+		"/history/compare?jid=20260101000000000001&jid=20260101000000000002", "/history/compare?jid=" + q + "&jid=x", "/history/" + h,
+		"/jobs/20260101000000000001", "/jobs/20260101000000000001?host=" + q, "/hosts", "/hosts/" + h, "/states", "/states?text=" + q, "/states/web", "/states/" + h, "/states/" + h + "/step?chain=" + q,
+		"/chains/friday/step?action=state&sls=" + q,
+		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
+		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
+		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
+	} {
+		w := b.get(path)
+		if w.Code >= 500 {
+			t.Errorf("%s: status %d", path, w.Code)
+		}
+		for _, bad := range []string{"<script>alert", "<img src=x"} {
+			if _, rest, found := strings.Cut(w.Body.String(), bad); found {
+				t.Errorf("%s: unescaped %s%.40s", path, bad, rest)
+			}
+		}
+	}
+}
+
+var versionRE = regexp.MustCompile(`name="version" value="([0-9a-f]{64})"`)
+
+func versionIn(text string) string {
+	if m := versionRE.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func TestChains(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	status(t, "new", b.post("/chains", "name", "friday", "description", "The Friday deployment"), 303)
+	status(t, "new again", b.post("/chains", "name", "friday"), 422)
+	version := func() string { return versionIn(b.get("/chains/friday").Body.String()) }
+	first := version()
+	step := func(kv ...string) *httptest.ResponseRecorder {
+		return b.post("/chains/friday/step", append([]string{"version", version()}, kv...)...)
+	}
+	status(t, "add", step("action", "pkg", "targets", "web*", "packages", "nginx=1.24\r\ncurl"), 303)
+	status(t, "add", step("action", "wait", "seconds", "5"), 303)
+	status(t, "add at a place", step("action", "state", "targets", "web*", "sls", "web, db", "pillar", "a: {b: 1}", "test", "yes", "place", "1"), 303)
+	for _, kv := range [][]string{
+		{"action", "pkg", "targets", "web*"},
+		{"action", "cmd", "command", "ls"},
+		{"action", "wait", "seconds", "soon"},
+		{"action", "state", "targets", "x", "sls", "x", "pillar", "[1"},
+		{"action", "cmd", "targets", "x", "command", "ls", "place", "9"},
+	} {
+		w := step(kv...)
+		status(t, fmt.Sprint(kv), w, 422)
+		if !strings.Contains(w.Body.String(), `id="problem"`) {
+			t.Errorf("%v: the page does not say why", kv)
+		}
+	}
+	status(t, "an old page", b.post("/chains/friday/remove", "version", first, "step", "1"), 409)
+	status(t, "an old page", b.post("/chains/friday/text", "version", first, "text", "steps: []"), 409)
+	status(t, "an old page", b.post("/chains/friday/step", "version", first, "action", "wait", "seconds", "1"), 409)
+	status(t, "an old page", b.post("/chains/friday/run", "version", first, "confirm", "yes"), 409)
+	status(t, "an old page", b.post("/chains/friday/delete", "version", first, "confirm", "yes"), 409)
+	status(t, "edit", step("step", "2", "action", "pkg", "targets", "db*", "packages", "curl"), 303)
+	status(t, "move", b.post("/chains/friday/move", "version", version(), "step", "3", "to", "1"), 303)
+	status(t, "remove", b.post("/chains/friday/remove", "version", version(), "step", "2"), 303)
+	st, _ := s.Chains(t.Context())
+	_, text, err := st.Read("friday")
+	want := "description: The Friday deployment\nsteps:\n  - action: wait\n    id: 2\n    seconds: 5\n  - action: pkg\n    id: 1\n    targets: db*\n    packages:\n      curl: \"\"\n"
+	if string(text) != want || err != nil {
+		t.Errorf("file: %v\n%s", err, text)
+	}
+	status(t, "bad text", b.post("/chains/friday/text", "version", version(), "text", "steps: [{action: none}]"), 422)
+	status(t, "text", b.post("/chains/friday/text", "version", version(), "text", "# mine\r\nsteps:\r\n  - {action: wait, seconds: 1}\r\n"), 303)
+	status(t, "copy", b.post("/chains/friday/clone", "name", "monday"), 303)
+	status(t, "copy to itself", b.post("/chains/friday/clone", "name", "friday"), 422)
+	status(t, "delete", b.post("/chains/friday/delete", "version", version()), 422)
+	status(t, "delete", b.post("/chains/friday/delete", "version", version(), "confirm", "yes"), 303)
+	status(t, "gone", b.get("/chains/friday"), 404)
+	if names, _ := st.Names(); !slices.Equal(names, []string{"monday"}) {
+		t.Errorf("chains: %v", names)
+	}
+}
+
+func TestWizard(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	text := b.get("/templates/site").Body.String()
+	if strings.Contains(text, `name="v:tls:cert"`) || !strings.Contains(text, `name="v:port"`) {
+		t.Errorf("fields: %s", text)
+	}
+	form := []string{"t:web", "web*", "v:port", "80", "b:tls:on", "yes", "v:tls:on", "yes", "v:token", "secret", "n:users", "1", "k:users:0", "ann", "v:users:0:shell", "/bin/sh"}
+	w := b.post("/templates/site", append(form, "op", "refresh")...)
+	status(t, "refresh", w, 200)
+	if text := w.Body.String(); !strings.Contains(text, `name="v:tls:cert"`) || strings.Contains(text, "secret") || !strings.Contains(text, `value="/bin/sh"`) {
+		t.Errorf("fields: %s", text)
+	}
+	if text := b.post("/templates/site", append(form, "op", "add users")...).Body.String(); !strings.Contains(text, `name="k:users:1"`) {
+		t.Errorf("added: %s", text)
+	}
+	if text := b.post("/templates/site", append(form, "op", "remove users:0")...).Body.String(); strings.Contains(text, `name="k:users:0"`) {
+		t.Errorf("removed: %s", text)
+	}
+	if s.did(Action{User: "operator", Name: "run", On: "/templates/site", OK: true}) || !s.did(Action{User: "operator", Name: "template.form", On: "/templates/site", OK: true}) {
+		t.Errorf("a form that was filled in is recorded as a run: %v", s.actions)
+	}
+	w = b.post("/templates/site", append(form, "op", "run", "confirm", "yes")...)
+	status(t, "a value is missing", w, 422)
+	if !strings.Contains(w.Body.String(), "This needs a value.") {
+		t.Errorf("page: %s", w.Body)
+	}
+	status(t, "nobody matches", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x", "t:web", "none")...), 422)
+	status(t, "bad number", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x", "v:port", "many")...), 422)
+	status(t, "many items", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x", "n:users", "100000")...), 422)
+	status(t, "run", b.post("/templates/site", append(form, "op", "run", "confirm", "yes", "v:tls:cert", "x")...), 303)
+	want, _ := yamlsalt.LoadString("{port: '80', tls: {'on': true, cert: x}, token: secret, users: {ann: {shell: /bin/sh}}, targets: {web: 'web*'}}")
+	if c := <-s.ran; !value.Equal(c.Answers, want) || slices.Contains(c.Args, "secret") {
+		t.Errorf("answers %s, args %v", value.Repr(c.Answers), c.Args)
+	}
+}

@@ -1,0 +1,236 @@
+package ui
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+
+	"brine/internal/py/source"
+)
+
+// A Role says what a user may do; each may do what those before it may.
+type Role int
+
+// The roles.
+const (
+	Nobody   Role = iota
+	Viewer        // look
+	Operator      // run what is defined
+	Editor        // define
+)
+
+var roleNames = []string{"nobody", "viewer", "operator", "editor"}
+
+// String is the name of a role.
+func (r Role) String() string {
+	if r < 0 || int(r) >= len(roleNames) {
+		return roleNames[0]
+	}
+	return roleNames[r]
+}
+
+// RoleNames returns the names of the roles.
+func RoleNames() []string { return slices.Clone(roleNames[1:]) }
+
+// ParseRole returns the role with a name.
+func ParseRole(name string) (Role, error) {
+	i := slices.Index(roleNames, name)
+	if i <= 0 {
+		return Nobody, fmt.Errorf("unknown role %q%s; there are %s", name, source.DidYouMean(name, RoleNames()), strings.Join(RoleNames(), ", "))
+	}
+	return Role(i), nil
+}
+
+// A user is a line of a file of users.
+type user struct {
+	name string
+	role Role
+	hash string // "": there is no password; a proxy authenticates
+}
+
+// Users are those who may log in.
+type Users struct{ all []user }
+
+// Parameters of argon2id: those that its RFC recommends where memory is short.
+const (
+	hashTime    = 3
+	hashMemory  = 64 << 10 // KiB
+	hashThreads = 4
+	hashSize    = 32
+	saltSize    = 16
+	maxMemory   = 1 << 20 // KiB that a hash of a file may ask for
+	maxTime     = 100
+)
+
+// noPassword is the hash of users whom a proxy authenticates.
+const noPassword = "-"
+
+// CheckUser returns an error if no user can have the name.
+func CheckUser(name string) error {
+	if name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == ':' || r == 0x7f }) || strings.HasPrefix(name, "#") {
+		return fmt.Errorf("invalid user name %q: it must have 1 to 64 characters, no spaces and no colons", name)
+	}
+	return nil
+}
+
+// minPassword is the fewest characters of a password.
+const minPassword = 8
+
+// Hash returns the hash of a password, as files of users have it.
+func Hash(password string) (string, error) {
+	if len([]rune(password)) < minPassword {
+		return "", fmt.Errorf("the password must have at least %d characters", minPassword)
+	}
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt) // never fails
+	key := argon2.IDKey([]byte(password), salt, hashTime, hashMemory, hashThreads, hashSize)
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashTime, hashThreads,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
+}
+
+// A hashed is a hash that was read.
+type hashed struct {
+	memory, time uint32
+	threads      uint8
+	salt, key    []byte
+}
+
+func parseHash(text string) (h hashed, err error) {
+	parts := strings.Split(text, "$")
+	bad := errors.New("the hash is not one of argon2id; 'brine ui passwd' makes one")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+		return h, bad
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memory, &h.time, &h.threads); err != nil {
+		return h, bad
+	}
+	if h.memory == 0 || h.memory > maxMemory || h.time == 0 || h.time > maxTime || h.threads == 0 {
+		return h, errors.New("the hash asks for too much memory or time")
+	}
+	h.salt, err = base64.RawStdEncoding.DecodeString(parts[4])
+	if err == nil {
+		h.key, err = base64.RawStdEncoding.DecodeString(parts[5])
+	}
+	if err != nil || len(h.salt) < 8 || len(h.key) < 16 || len(h.key) > 1024 {
+		return h, bad
+	}
+	return h, nil
+}
+
+func (h hashed) fits(password string) bool {
+	key := argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.threads, uint32(len(h.key)))
+	return subtle.ConstantTimeCompare(key, h.key) == 1
+}
+
+// ParseUsers reads a file of users, a line each: NAME:ROLE:HASH. All faults are
+// returned together, as source.Errors.
+func ParseUsers(file string, text []byte) (*Users, error) {
+	u := &Users{}
+	var faults source.Errors
+	sc := bufio.NewScanner(bytes.NewReader(text))
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(sc.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		x, err := parseUser(line)
+		if err == nil && slices.ContainsFunc(u.all, func(o user) bool { return o.name == x.name }) {
+			err = fmt.Errorf("user %q is in the file twice", x.name)
+		}
+		if err != nil {
+			faults = append(faults, &source.Error{Pos: source.Pos{File: file, Line: n}, Err: err})
+			continue
+		}
+		u.all = append(u.all, x)
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	return u, nil
+}
+
+func parseUser(line string) (user, error) {
+	name, rest, _ := strings.Cut(line, ":")
+	role, hash, ok := strings.Cut(rest, ":")
+	if !ok {
+		return user{}, errors.New("a line must be NAME:ROLE:HASH; 'brine ui passwd' makes one")
+	}
+	if err := CheckUser(name); err != nil {
+		return user{}, err
+	}
+	x := user{name: name}
+	var err error
+	if x.role, err = ParseRole(role); err != nil {
+		return x, err
+	}
+	if hash == noPassword {
+		return x, nil
+	}
+	if _, err := parseHash(hash); err != nil {
+		return x, err
+	}
+	x.hash = hash
+	return x, nil
+}
+
+// SetUser returns the text of a file of users in which a user has a role and a
+// hash; "" keeps what is there, or stands for the role viewer.
+func SetUser(text []byte, name, role, hash string) []byte {
+	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+	if len(text) == 0 {
+		lines = nil
+	}
+	for i, l := range lines {
+		if n, rest, ok := strings.Cut(strings.TrimSpace(l), ":"); ok && n == name {
+			if role == "" {
+				role, _, _ = strings.Cut(rest, ":")
+			}
+			lines[i] = name + ":" + role + ":" + hash
+			return []byte(strings.Join(lines, "\n") + "\n")
+		}
+	}
+	if role == "" {
+		role = Viewer.String()
+	}
+	return []byte(strings.Join(append(lines, name+":"+role+":"+hash), "\n") + "\n")
+}
+
+// Passwords reports whether some user can log in with a password.
+func (u *Users) Passwords() bool {
+	return slices.ContainsFunc(u.all, func(x user) bool { return x.hash != "" })
+}
+
+func (u *Users) find(name string) (user, bool) {
+	if i := slices.IndexFunc(u.all, func(x user) bool { return x.name == name }); i >= 0 {
+		return u.all[i], true
+	}
+	return user{}, false
+}
+
+// decoy is the hash that is tried for users that there are not, so that an answer
+// takes as long as for others.
+var decoy = hashed{memory: hashMemory, time: hashTime, threads: hashThreads, salt: make([]byte, saltSize), key: make([]byte, hashSize)}
+
+// check returns the user whose password was given.
+func (u *Users) check(name, password string) (user, bool) {
+	x, ok := u.find(name)
+	h := decoy
+	if ok = ok && x.hash != ""; ok {
+		var err error
+		if h, err = parseHash(x.hash); err != nil {
+			return user{}, false
+		}
+	}
+	return x, h.fits(password) && ok
+}
