@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
 
-.PHONY: build docs machines test-machines test test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
+.PHONY: build docs generate machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
@@ -20,6 +20,12 @@ test: ## all tests; installs what they need on Debian as root
 
 test-short: ## the tests that need nothing but Go: installs nothing, starts no servers, machines or browsers
 	sh .ci/gotest ./... -short -timeout 60m
+
+test-quick: ## the quickest tests, while you work: of the functions and what they are built on; needs nothing but Go
+	$(GO) test -short -vet=off ./cmd/assembly ./cmd/reference ./cmd/internal/... ./internal/core/... ./runner/... ./states/... ./modules/... && $(GO) test -short -vet=off -run 'TestImports|TestNoCycles|TestPlaces|TestPlainEnglish|TestNothingResolvesFirst' ./e2e
+
+generate: ## the files that are made of the code: docs/reference, tables of pages, templates of the pages of brine ui
+	$(GO) generate ./cmd/reference ./internal/view/ui
 
 docs: ## the documentation as a site in dist/site; a link that leads nowhere fails
 	mkdir -p dist && rm -rf dist/site
