@@ -24,7 +24,7 @@ import (
 
 func newCheckCmd(a *App) *cobra.Command {
 	o := &lintFlags{}
-	config := false
+	config, strict := false, false
 	formats := []string{"text", "json"}
 	c := &cobra.Command{
 		Use:   "check [<tree> | --config [<directory>]]",
@@ -41,7 +41,8 @@ configuration directory set: honoured, honoured otherwise, meaningless or not
 supported. See docs/configuration.md.
 
 Exit status: 0 nothing is missing; 1 something is missing or an option that
-matters is not supported, or the files cannot be read; 64 usage error.`,
+matters is not supported, or the files cannot be read; with --strict also 1 if
+something of the tree cannot be judged; 64 usage error.`,
 		Example: `  brine check
   brine check mytree
   brine check mytree --out json
@@ -55,10 +56,11 @@ matters is not supported, or the files cannot be read; 64 usage error.`,
 			if config {
 				return a.checkConfig(o, args)
 			}
-			return a.check(c, o, args)
+			return a.check(c, o, args, strict)
 		},
 	}
 	c.Flags().BoolVar(&config, "config", false, "check the options of a configuration instead of a tree")
+	c.Flags().BoolVar(&strict, "strict", false, "fail if something of the tree cannot be judged")
 	o.register(c.Flags(), formats)
 	completeLint(c, formats)
 	return c
@@ -72,7 +74,7 @@ type need struct {
 	pos        source.Pos
 }
 
-func (a *App) check(c *cobra.Command, f *lintFlags, args []string) error {
+func (a *App) check(c *cobra.Command, f *lintFlags, args []string, strict bool) error {
 	o, err := a.lintOptions(c, f, args)
 	if err != nil {
 		return err
@@ -93,22 +95,15 @@ func (a *App) check(c *cobra.Command, f *lintFlags, args []string) error {
 	}
 	a.printed = true
 	unjudged := report.Unjudged()
-	for i, file := range unjudged {
-		unjudged[i] = a.nameOf(file)
-	}
 	if f.out == "json" {
 		err = outputter.JSON(a.Out, a.needDocument(needs, missing, unjudged), &outputter.Options{})
 	} else {
-		err = a.printNeeds(needs, missing)
+		err = a.printNeeds(needs, missing, unjudged)
 	}
 	if err != nil {
 		return err
 	}
-	if len(unjudged) > 0 {
-		fmt.Fprintf(a.Err, "brine: warning: %s cannot be read, and what only they use is not listed: %s\nhint: 'brine lint' says what is wrong with them\n",
-			plantext.Count(len(unjudged), "SLS file"), printable.Line(strings.Join(unjudged, ", ")))
-	}
-	if missing > 0 {
+	if missing > 0 || strict && len(unjudged) > 0 {
 		return silent(exitGeneric)
 	}
 	return nil
@@ -122,7 +117,7 @@ func percent(all, missing int) int {
 	return (all - missing) * 100 / all
 }
 
-func (a *App) printNeeds(needs []need, missing int) error {
+func (a *App) printNeeds(needs []need, missing int, unjudged []lint.Finding) error {
 	var b strings.Builder
 	width := 0
 	for i := range needs {
@@ -146,20 +141,38 @@ func (a *App) printNeeds(needs []need, missing int) error {
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	fmt.Fprintf(&b, "%d%% of what the tree uses is there: %d of %d\n", percent(len(needs), missing), len(needs)-missing, len(needs))
+	if len(unjudged) > 0 {
+		b.WriteString("not judged, and what only they use is not listed:\n")
+		for i := range unjudged {
+			f := &unjudged[i]
+			pos := f.Pos
+			pos.File = a.nameOf(pos.File)
+			fmt.Fprintf(&b, "  %s: %s\n", printable.Line(pos.String()), printable.Line(f.Message))
+		}
+	}
+	fmt.Fprintf(&b, "%d%% of what the tree uses is there: %d of %d", percent(len(needs), missing), len(needs)-missing, len(needs))
+	if len(unjudged) > 0 {
+		fmt.Fprintf(&b, ", without %s that cannot be judged", plantext.Count(len(unjudged), "place"))
+	}
+	b.WriteByte('\n')
 	_, err := io.WriteString(a.Out, b.String())
 	return err
 }
 
 // needDocument returns the report as data. Its version changes with its keys.
-func (a *App) needDocument(needs []need, missing int, unjudged []string) *value.Map {
+func (a *App) needDocument(needs []need, missing int, unjudged []lint.Finding) *value.Map {
 	list := value.NewList()
 	for i := range needs {
 		n := &needs[i]
 		list.Append(value.MapOf("kind", n.kind, "name", n.name, "status", string(n.status), "note", n.note,
 			"file", a.nameOf(n.pos.File), "line", int64(n.pos.Line)))
 	}
-	return value.MapOf("version", int64(2), "uses", list, "unread", value.Strings(unjudged...), "summary", value.MapOf(
+	unread := value.NewList()
+	for i := range unjudged {
+		f := &unjudged[i]
+		unread.Append(value.MapOf("file", a.nameOf(f.Pos.File), "line", int64(f.Pos.Line), "reason", f.Message))
+	}
+	return value.MapOf("version", int64(3), "uses", list, "unread", unread, "summary", value.MapOf("not_judged", int64(len(unjudged)),
 		"all", int64(len(needs)), "missing", int64(missing), "percent", int64(percent(len(needs), missing))))
 }
 

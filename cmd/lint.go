@@ -57,6 +57,7 @@ type lintOpts struct {
 	level    string
 	fix      bool
 	rules    bool
+	strict   bool
 }
 
 func newLintCmd(a *App) *cobra.Command {
@@ -66,8 +67,9 @@ func newLintCmd(a *App) *cobra.Command {
 		Short: "Find faults in a tree without running it",
 		Long: `Find faults in a tree: in its SLS files, top files and pillar. Each SLS is
 rendered and compiled for several systems. No machine is touched: execution
-functions that inspect or change a machine are not called, and results that
-depend on them are not checked.
+functions that inspect or change a machine are not called. Their results, and
+grains and pillar keys that are not known, stand for any value: both branches of
+a condition on one are checked. What still cannot be judged is listed.
 
 The tree is a directory with a configuration (minion or master) or with SLS files;
 the default is the working directory. The file .brine-lint.yaml in it configures
@@ -87,6 +89,7 @@ cannot be read; 64 usage error.`,
 	c.Flags().StringSliceVar(&o.ignore, "ignore", nil, "do not check these rules")
 	c.Flags().StringVar(&o.level, "level", "warning", "show findings from this severity on: info, warning, error")
 	c.Flags().BoolVar(&o.fix, "fix", false, "fix findings where the fix does not change the meaning")
+	c.Flags().BoolVar(&o.strict, "strict", false, "treat what cannot be judged as an error")
 	c.Flags().BoolVar(&o.rules, "rules", false, "list the rules")
 	completeLint(c, lint.Formats())
 	return c
@@ -140,6 +143,7 @@ func (a *App) lint(c *cobra.Command, o *lintOpts, args []string) error {
 		cfg.Select, cfg.Only = o.selected, true
 	}
 	cfg.Ignore = append(cfg.Ignore, o.ignore...)
+	cfg.Strict = o.strict
 	if err := cfg.Check(); err != nil {
 		return usagef(c, "%v", err)
 	}

@@ -31,3 +31,27 @@ type AttrNamer interface {
 	// AttrNames returns the candidates for a wrong name.
 	AttrNames(wrong string) []string
 }
+
+// An Optional is a value that may stand for one that does not exist: "is defined" and
+// the default filter then take it as undefined.
+type Optional interface {
+	Missing() bool
+}
+
+// An Unpacker gives the n items that an assignment to n targets needs. A loop over it
+// has the items of its iterator, also where it is a mapping.
+type Unpacker interface {
+	value.Iterable
+	Unpack(n int) []value.Value
+}
+
+// isUndefined reports whether "is defined" is false for a value.
+func isUndefined(v value.Value) bool {
+	switch v := v.(type) {
+	case *Undefined:
+		return true
+	case Optional:
+		return v.Missing()
+	}
+	return false
+}

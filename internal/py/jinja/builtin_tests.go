@@ -58,8 +58,7 @@ func kindTest(name string) Func {
 			_, undef := v.(*Undefined) // a class with __call__, if only to fail
 			return undef || IsCallable(v), nil
 		case "defined":
-			_, undef := v.(*Undefined)
-			return !undef, nil
+			return !isUndefined(v), nil
 		case "escaped":
 			_, ok := v.(markupsafe.Markup)
 			return ok, nil

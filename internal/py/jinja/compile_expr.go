@@ -689,12 +689,11 @@ func (c *compiler) test(n *nTest, fr *cframe) eval {
 				return f(v) == want, nil
 			}
 		}
-		undefined := func(v value.Value) bool { _, ok := v.(*Undefined); return ok }
 		switch n.name {
 		case "defined":
-			return is(false, undefined)
+			return is(false, isUndefined)
 		case "undefined":
-			return is(true, undefined)
+			return is(true, isUndefined)
 		case "none":
 			return is(true, func(v value.Value) bool { return v == nil })
 		}

@@ -146,7 +146,7 @@ func filterDefault(c *Call) (value.Value, error) {
 		return nil, err
 	}
 	use := false
-	if _, undef := a[0].(*Undefined); undef {
+	if isUndefined(a[0]) {
 		use = true
 	} else if boolean, err := c.BoolArg(a[2], false); err != nil {
 		return nil, err

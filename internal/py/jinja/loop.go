@@ -1,6 +1,7 @@
 package jinja
 
 import (
+	"slices"
 	"unicode/utf8"
 
 	"brine/internal/py/jinja/pymethod"
@@ -56,6 +57,9 @@ func (c *cursor) init(v value.Value) error {
 		return nil
 	case value.Iterator:
 		c.what, c.it = overIterator, x
+		return nil
+	case Unpacker:
+		c.items = slices.Collect(x.Iterate())
 		return nil
 	}
 	if s, ok := value.AsText(v); ok {
@@ -166,6 +170,8 @@ func (s *State) unpack(v value.Value, n int) ([]value.Value, error) {
 		items = x
 	case *value.List:
 		items = x.Items
+	case Unpacker:
+		items = x.Unpack(n)
 	default:
 		var c cursor
 		if err := c.init(v); err != nil {

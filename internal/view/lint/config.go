@@ -24,6 +24,7 @@ type Config struct {
 	Systems  []string            // the built-in systems to compile for; nil: all
 	Severity map[string]Severity // instead of that of the rule
 	Only     bool                // Select lists all rules that hold
+	Strict   bool                // what cannot be judged is an error
 }
 
 // ParseConfig reads the text of a [ConfigName]. The error is a *source.Error.
@@ -113,11 +114,14 @@ func (c *Config) Check() error {
 func (c *Config) wants(f *Finding) bool {
 	rule := ruleOf(f.Rule)
 	selected := slices.Contains(c.Select, f.Rule)
-	if slices.Contains(c.Ignore, f.Rule) || rule.Off && !selected || c.Only && !selected {
+	if slices.Contains(c.Ignore, f.Rule) || rule.Off && !selected || c.Only && !selected && f.Rule != notJudged {
 		return false
 	}
 	if s, ok := c.Severity[f.Rule]; ok {
 		f.Severity = s
+	}
+	if c.Strict && f.Rule == notJudged {
+		f.Severity = Error
 	}
 	return true
 }

@@ -70,30 +70,45 @@ type Report struct {
 	Used     *Used     // what the tree uses
 }
 
-// Count returns how many findings have a severity.
+// Count returns how many findings have a severity; what was not judged is a finding
+// only where it counts as an error or a warning.
 func (r *Report) Count(s Severity) int {
 	n := 0
 	for i := range r.Findings {
-		if r.Findings[i].Severity == s {
+		if f := &r.Findings[i]; f.Severity == s && !f.aside() {
 			n++
 		}
 	}
 	return n
 }
 
-// Unjudged returns the SLS files that were not read on a system, so that not all
-// they use is known.
-func (r *Report) Unjudged() []string {
-	files := map[string]bool{}
+// NotJudged returns how many places could not be checked.
+func (r *Report) NotJudged() int {
+	n := 0
+	for i := range r.Findings {
+		if r.Findings[i].Rule == notJudged {
+			n++
+		}
+	}
+	return n
+}
+
+// aside reports whether a finding only says that something was not judged.
+func (f *Finding) aside() bool { return f.Rule == notJudged && f.Severity == Info }
+
+// Unjudged returns a finding for each place of SLS files that was not read on a
+// system, or could not be judged, so that not all they use is known.
+func (r *Report) Unjudged() []Finding {
+	var out []Finding
 	for i := range r.Findings {
 		switch f := &r.Findings[i]; f.Rule {
-		case renderError, undefinedVariable, yamlTab, duplicateKey:
+		case renderError, undefinedVariable, yamlTab, duplicateKey, notJudged:
 			if path.Ext(f.Pos.File) == ".sls" {
-				files[f.Pos.File] = true
+				out = append(out, *f)
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(files))
+	return out
 }
 
 // Run checks a tree. The error says that the tree cannot be read or that ctx ended.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,6 +78,11 @@ func TestRules(t *testing.T) {
 		}, []string{"pillar/top.sls:3:7 missing-include", "salt/a.sls:2:5 missing-include", "salt/top.sls:3:7 missing-include"}},
 		{"missing-requisite", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require:\n      - test: b\n", "salt/b.sls": "b:\n  test.nop:\n    - require_in:\n      - test: c\n"}, []string{"salt/a.sls:4:9 missing-requisite", "salt/b.sls:4:9 missing-requisite"}},
 		{"not-in-brine", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: {{ salt['etcd.get']('x') }}\n"}, []string{"salt/a.sls:3:22 not-in-brine"}},
+		{"not-judged", map[string]string{
+			"salt/a.sls": "{% for i in range(grains.n) %}\na:\n  pkg.instaled: []\n{% endfor %}\n", "salt/b.sls": "#!py\n\ndef run():\n  return {}\n",
+			"salt/c.sls": "c:\n  test.nop:\n    - require:\n      - test: {{ grains.x }}\n      - test: d\n{{ grains.x }}:\n  test.nop: []\n",
+			"salt/e.sls": "e:\n  {{ grains.x }}: []\n", "pillar/p.sls": "#!py\n\ndef run():\n  return {}\n",
+		}, []string{"pillar/p.sls:1:1 not-judged", "salt/a.sls:1:13 not-judged", "salt/b.sls:1:1 not-judged", "salt/c.sls:5:9 not-judged", "salt/e.sls:1:1 not-judged"}},
 		{"pillar-colon", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - name: '{{ pillar.get('a:b') }}'\n"}, []string{"salt/a.sls:3:29 pillar-colon"}},
 		{"render-error", map[string]string{"salt/a.sls": "{% if %}\n"}, []string{"salt/a.sls:1:7 render-error"}},
 		{"requisite-cycle", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require:\n      - test: b\nb:\n  test.nop:\n    - require:\n      - test: a\n"}, []string{"salt/a.sls:8:9 requisite-cycle"}},
@@ -171,8 +177,9 @@ func TestUnknown(t *testing.T) {
 		"salt/top.sls":               "base:\n  '*':\n    - d\n    - e\n    - w\n",
 		"salt/w.sls":                 "w:\n  test.nop:\n    - watch_in:\n      - test: e\n    - require_in:\n      - e\n",
 	})
-	if got := found(t, dir, o); len(got) > 0 {
-		t.Errorf("found %q in a tree without faults", got)
+	want := []string{"salt/a.sls:10:9 not-judged", "salt/a.sls:12:1 unknown-state", "salt/py.sls:1:1 not-judged"}
+	if got := found(t, dir, o); !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
 	}
 	if _, err := os.Stat(canary); err == nil {
 		t.Error("a template acted on this machine")
@@ -416,5 +423,74 @@ func TestLargeText(t *testing.T) {
 	}
 	if disk.n > 3 {
 		t.Errorf("%d files were read", disk.n)
+	}
+}
+
+// TestBranches: both branches of a condition on an unknown value are checked, and the
+// bodies of loops over one, in every way that templates ask.
+func TestBranches(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, sls, want string }{
+		{"a grain", "{% if grains.role == 'db' %}\na:\n  no.one: []\n{% elif grains['role'] == 'web' %}\nb:\n  no.two: []\n{% else %}\nc:\n  no.three: []\n{% endif %}\n", "2 5 8"},
+		{"get", "{% if grains.get('role', 'x') == 'x' %}\na:\n  no.one: []\n{% else %}\nb:\n  no.two: []\n{% endif %}\n", "2 5"},
+		{"defined", "{% if pillar.x is defined %}\na:\n  no.one: []\n{% else %}\nb:\n  no.two: []\n{% endif %}\n", "2 5"},
+		{"not defined", "{% if pillar['x'] is not defined %}\na:\n  no.one: []\n{% endif %}\nb:\n  no.two: []\n", "2 5"},
+		{"in", "{% if 'x' in pillar %}\na:\n  no.one: []\n{% endif %}\n{% if grains.role in ['a', 'b'] %}\nb:\n  no.two: []\n{% endif %}\n", "2 6"},
+		{"a function", "{% if salt['file.file_exists']('/x') %}\na:\n  no.one: []\n{% else %}\nb:\n  no.two: []\n{% endif %}\n", "2 5"},
+		{"pillar.get", "{% if salt['pillar.get']('a:b', False) %}\na:\n  no.one: []\n{% endif %}\nb:\n  no.two: []\n", "2 5"},
+		{"a loop", "{% for u in pillar.users %}\n{{ u }}:\n  no.one: []\n{% else %}\nb:\n  no.two: []\n{% endfor %}\n", "2 5"},
+		{"a loop over items", "{% for u, v in pillar.get('users', {}).items() %}\n{{ u }}:\n  no.one:\n    - x: {{ v.y | default('z') }}\n{% endfor %}\n", "2"},
+		{"nested", "{% if grains.a %}\n{% if grains.b %}\na:\n  no.one: []\n{% else %}\nb:\n  no.two: []\n{% endif %}\n{% endif %}\n", "3 6"},
+		{"compared", "{% if grains.mem_total | int > 1000 or grains.num_cpus > 4 %}\na:\n  no.one: []\n{% endif %}\n", "2"},
+		{"no contradiction", "{% if grains.a %}{% set x = 1 %}{% endif %}\n{% if grains.a and grains.b %}\na:\n  test.nop:\n    - name: {{ x }}\n{% endif %}\n", ""},
+		{"one value", "{% if grains.a == 'x' %}{% set x = 1 %}{% elif grains.a == 'y' %}{% set y = 1 %}{% endif %}\n{% if grains.a == 'y' %}\na:\n  test.nop:\n    - name: {{ y }}\n{% endif %}\n", ""},
+		{"the rest", "a:\n  test.nop:\n    - name: {{ grains.role }}{{ pillar['app']['port'] + 1 }}{{ pillar.host | default('x') }}\nb:\n  no.one: []\n", "4"},
+		{"an include", "{% if grains.a %}\ninclude:\n  - nope\n{% endif %}\na:\n  test.nop: []\n", "missing"},
+		{"a requisite to nothing", "a:\n  test.nop:\n    - text: {{ grains.id }}\n    - require:\n      - test: b\n", "missing"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			_, o := write(t, map[string]string{"salt/a.sls": tt.sls})
+			r, err := lint.Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, f := range r.Findings {
+				switch {
+				case strings.HasPrefix(f.Rule, "missing-"):
+					lines = append(lines, "missing")
+				case f.Rule == "unknown-state":
+					lines = append(lines, strconv.Itoa(f.Pos.Line))
+				default:
+					t.Errorf("%s: %s %s", f.Pos, f.Rule, f.Message)
+				}
+			}
+			if got := strings.Join(lines, " "); got != tt.want {
+				t.Errorf("found in lines %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestTopCompany: SLS files are checked in the company that the top file gives them.
+func TestTopCompany(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"salt/top.sls":    "base:\n  '*':\n    - common\n  'web*':\n    - app\n  'db*':\n    - db\n",
+		"salt/common.sls": "base:\n  test.nop: []\n",
+		"salt/app.sls":    "app:\n  test.nop:\n    - require:\n      - test: base\n",
+		"salt/db.sls":     "db:\n  test.nop:\n    - require:\n      - test: app\n",
+	}
+	dir, o := write(t, files)
+	if got, want := found(t, dir, o), []string{"salt/db.sls:4:9 missing-requisite"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+	files["salt/app.sls"] = "base:\n  test.nop: []\n"
+	delete(files, "salt/db.sls")
+	files["salt/top.sls"] = "base:\n  '*':\n    - common\n  'web*':\n    - app\n"
+	dir, o = write(t, files)
+	if got := found(t, dir, o); len(got) != 1 || !strings.Contains(got[0], "duplicate-id") {
+		t.Errorf("found %q, want an ID that two SLS files of web* have", got)
 	}
 }

@@ -55,7 +55,7 @@ func (r *Report) text(w io.Writer, o Output) error {
 	var b strings.Builder
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Severity < o.Least {
+		if f.Severity < o.Least && f.Rule != notJudged {
 			continue
 		}
 		pos := f.Pos
@@ -64,12 +64,20 @@ func (r *Report) text(w io.Writer, o Output) error {
 		if where == "" {
 			where = "(tree)"
 		}
-		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", printable.Line(where), f.Severity, printable.Line(f.says()), f.Rule)
+		what := f.Severity.String()
+		if f.aside() {
+			what = "not judged"
+		}
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", printable.Line(where), what, printable.Line(f.says()), f.Rule)
 		if f.Hint != "" {
 			fmt.Fprintf(&b, "\thint: %s\n", printable.Line(f.Hint))
 		}
 	}
-	fmt.Fprintf(&b, "%d SLS: %s, %s, %s\n", r.SLS, count(r.Count(Error), "error"), count(r.Count(Warning), "warning"), count(r.Count(Info), "note"))
+	fmt.Fprintf(&b, "%d SLS: %s, %s, %s", r.SLS, count(r.Count(Error), "error"), count(r.Count(Warning), "warning"), count(r.Count(Info), "note"))
+	if n := r.NotJudged(); n > 0 {
+		fmt.Fprintf(&b, ", %s not judged", count(n, "place"))
+	}
+	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -91,8 +99,8 @@ func (r *Report) document(o Output) *value.Map {
 			"systems", value.Strings(f.Systems...), "fixable", f.Fix != nil)
 		list.Append(m)
 	}
-	return value.MapOf("version", int64(1), "findings", list, "summary", value.MapOf(
-		"sls", int64(r.SLS), "error", int64(r.Count(Error)), "warning", int64(r.Count(Warning)), "info", int64(r.Count(Info))))
+	return value.MapOf("version", int64(2), "findings", list, "summary", value.MapOf(
+		"sls", int64(r.SLS), "error", int64(r.Count(Error)), "warning", int64(r.Count(Warning)), "info", int64(r.Count(Info)), "not_judged", int64(r.NotJudged())))
 }
 
 // github writes annotations for GitHub Actions.
@@ -103,7 +111,7 @@ func (r *Report) github(w io.Writer, o Output) error {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Severity < o.Least {
+		if f.Severity < o.Least && f.Rule != notJudged {
 			continue
 		}
 		text := f.says()

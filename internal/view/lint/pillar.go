@@ -33,7 +33,7 @@ type pillarFile struct {
 // pillar renders every file of the pillar and gives the run all their data: which
 // of it a machine has is not known. It returns whether the data changed.
 func (r *run) pillar(ctx context.Context) bool {
-	env := r.env.Fork(func(e *fun.Env) { e.Pillar = knownMap{value.NewMap(0), r.probe} })
+	env := r.env.Fork(func(e *fun.Env) { e.Pillar = knownMap{value.NewMap(0), "pillar", r.probe} })
 	p := &pillarRun{run: r, engine: render.New(env, notedPillar{r.l.pillars, r}), data: value.NewMap(0), defaults: map[string]*value.Map{}}
 	var files, again []*file
 	for _, f := range r.l.files {
@@ -68,7 +68,7 @@ func (r *run) pillar(ctx context.Context) bool {
 	r.pillarDue = false
 	text := value.Repr(p.data)
 	if lacks || len(files) == 0 || value.Truth(r.env.Opts.At("ext_pillar")) {
-		r.env.Pillar = knownMap{p.data, r.probe}
+		r.env.Pillar = knownMap{p.data, "pillar", r.probe}
 		text += "?"
 	} else {
 		r.env.Pillar = p.data
@@ -102,18 +102,26 @@ func (p *pillarRun) file(ctx context.Context, f *file) *pillarFile {
 // render renders one file; the error is one that does not depend on the machine.
 func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error {
 	text := strings.Join(f.lines, "\n")
-	if usesPython([]byte(text)) {
+	if name := notRendered([]byte(text)); name != "" {
+		p.unjudged(source.Pos{File: f.Abs, Line: 1, Col: 1}, "the renderer %s does not run here", name)
 		return nil
 	}
 	if first, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(first, "#!") {
 		text = strings.ReplaceAll(strings.ReplaceAll(first, "| gpg", ""), "|gpg", "") + "\n" + rest // what is encrypted stays so
 	}
-	p.probe.asked = false
+	p.probe.begin(world{})
 	v, err := p.engine.SLS(ctx, render.Input{
 		Path: f.Path, Abs: f.Abs, SLS: f.sls, SaltEnv: f.saltenv, Text: []byte(text), Vars: got.vars,
 	})
 	if err != nil {
 		if p.probe.asked && !isSyntax(err) {
+			for _, e := range source.Faults(err) {
+				pos := e.Pos
+				if pos.File == "" || pos.File == f.Path {
+					pos.File = f.Abs
+				}
+				p.unjudged(pos, "%s (%s)", clean(e.Err.Error()), machineOnly)
+			}
 			return nil
 		}
 		return err

@@ -54,6 +54,7 @@ const (
 	missingInclude    = "missing-include"
 	missingRequisite  = "missing-requisite"
 	notInBrine        = "not-in-brine"
+	notJudged         = "not-judged"
 	pillarColon       = "pillar-colon"
 	renderError       = "render-error"
 	requisiteCycle    = "requisite-cycle"
@@ -117,12 +118,15 @@ func Rules() []Rule {
 		},
 		{
 			ID: missingRequisite, Severity: Error, partial: true, Doc: "A requisite or `extend` names a state that does not exist.",
-			Why: "The state fails with \"The following requisites were not found\". Include the SLS that has the state. " +
-				"States that are declared depending on a value that only a machine knows are not judged.",
+			Why: "The state fails with \"The following requisites were not found\". Include the SLS that has the state.",
 		},
 		{
 			ID: notInBrine, Severity: Warning, Doc: "Salt has the function, brine does not.",
 			Why: "See [compatibility](compatibility.md); `brine check` lists everything that a tree uses.",
+		},
+		{
+			ID: notJudged, Severity: Info, Doc: "Something could not be checked, because it depends on a value that only a machine has.",
+			Why: "The message says what and why. It is shown and counted at every `--level`, and does not change the exit status; `--strict` makes it an error.",
 		},
 		{
 			ID: pillarColon, Severity: Warning, Doc: "`pillar.get` is called with a colon path.",

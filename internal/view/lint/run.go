@@ -3,12 +3,15 @@ package lint
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"brine/internal/core/event"
 	"brine/internal/core/fileserver"
@@ -134,14 +137,24 @@ func (f *file) custom() (fun.Kind, string, bool) {
 	return kind, name, true
 }
 
-// virtualNames returns the names under which a Python module serves as well.
+// virtualNames returns the names under which a Python module serves as well: its
+// __virtualname__, and the texts that __virtual__ returns.
 func (f *file) virtualNames() []string {
 	var names []string
+	add := func(text string) {
+		if name := strings.TrimSpace(text); len(name) > 2 && strings.ContainsRune(`'"`, rune(name[0])) {
+			names = append(names, strings.Trim(name, `'"`))
+		}
+	}
+	inside := false
 	for _, line := range f.lines {
+		if line != "" && line[0] != ' ' && line[0] != '\t' {
+			inside = strings.HasPrefix(line, "def __virtual__(")
+		}
 		if rest, ok := strings.CutPrefix(line, "__virtualname__"); ok {
-			if name := strings.Trim(strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "=")), `'"`); name != "" {
-				names = append(names, name)
-			}
+			add(strings.TrimPrefix(strings.TrimSpace(rest), "="))
+		} else if text, ok := strings.CutPrefix(strings.TrimSpace(line), "return "); ok && inside {
+			add(text)
 		}
 	}
 	return names
@@ -157,6 +170,13 @@ type run struct {
 	engine *render.Engine
 	cache  map[string]*rendered
 	asked  bool // what is compiled now depends on an unknown value
+	vague  bool // which states there are now depends on one
+	// explores says that this is the system on which SLS files are rendered in all
+	// worlds: what that shows holds on others as well. elsewhere says that this SLS has
+	// more of them, so that its requisites are checked there.
+	explores, elsewhere bool
+	// vary is how the SLS of the unit is rendered now; nil: as usual.
+	vary *variant
 
 	units map[string]*unit // what is compiled, by [unit.key]
 	tops  []*unit          // those of the top file, in order
@@ -184,13 +204,18 @@ type unit struct {
 	match high.Match
 	stale bool // it is to be compiled
 	// open are the requisites to nothing, by place; met are places whose requisite
-	// is met in some combination of SLS files.
-	open map[source.Pos]Finding
-	met  map[source.Pos]bool
+	// is met in some combination of SLS files; maybe are those to nothing where an
+	// unknown value says which states there are.
+	open, maybe map[source.Pos]Finding
+	met         map[source.Pos]bool
 	// loose are the requisites that a state hands to a state that is not there, how
 	// often the unit has each; ran are its files.
 	loose map[source.Pos]int
 	ran   map[string]bool
+	own   string // the key in the cache of the one SLS that it is made of; "": of the top file
+	many  bool   // the SLS can be rendered in many ways
+	// explored is what further renderings of the SLS came to.
+	explored pass
 }
 
 func (u *unit) key() string { return u.match.SaltEnv + "\x00" + strings.Join(u.match.SLS, "\x00") }
@@ -198,13 +223,26 @@ func (u *unit) key() string { return u.match.SaltEnv + "\x00" + strings.Join(u.m
 // rendered is what an SLS file came to.
 type rendered struct {
 	pass
+	in       render.Input
 	data     value.Value
 	err      error
-	asked    bool
+	asked    bool   // it depends on an unknown value
+	dropped  bool   // it could not be rendered for one
+	choices  int    // how many questions about unknown values it asked
 	name     string // "saltenv:sls"
 	filled   bool   // it has states, or may have some
 	includes map[string]source.Pos
 }
+
+// A variant is another rendering of an SLS: in another world.
+type variant struct {
+	key string // of the SLS in the cache
+	got *rendered
+}
+
+// maxVariants bounds the renderings of an SLS whose conditions depend on unknown
+// values.
+const maxVariants = 24
 
 // noted is an upstream that notes which files a run depends on.
 type noted struct {
@@ -258,7 +296,7 @@ func (l *linter) newRun(sys System) *run {
 	}
 	opts.Set("id", id)
 	opts.Set("file_client", "local")
-	grains := knownMap{sys.Grains, r.probe}
+	grains := knownMap{sys.Grains, "grains", r.probe}
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: id, SaltEnv: "base"},
 		Data:      fun.Data{Opts: opts, Grains: grains, Pillar: value.NewMap(0), Memo: &fun.Memo{}},
@@ -292,10 +330,48 @@ func (r *run) lacks(f Finding) {
 	if r.u == nil {
 		return
 	}
-	if r.u.loose[f.Pos]++; !r.asked {
+	if r.vary == nil {
+		r.u.loose[f.Pos]++
+	}
+	r.unmet(f)
+}
+
+// unmet notes a requisite to nothing.
+func (r *run) unmet(f Finding) {
+	switch {
+	case r.elsewhere:
+	case r.vague:
+		r.u.maybe[f.Pos] = f
+	default:
 		r.u.open[f.Pos] = f
 	}
 }
+
+// unjudged notes what was not looked at, and why.
+func (r *run) unjudged(pos source.Pos, format string, args ...any) {
+	r.add(Finding{Rule: notJudged, Pos: pos, Message: fmt.Sprintf(format, args...)})
+}
+
+// unjudgedFaults notes faults that depend on unknown values.
+func (r *run) unjudgedFaults(path string, err error) {
+	for _, f := range source.Faults(err) {
+		pos := f.Pos
+		if pos.File == "" {
+			pos.File = path
+		}
+		r.unjudged(pos, "%s (%s)", clean(f.Err.Error()), machineOnly)
+	}
+}
+
+// machineOnly is why something is not judged.
+const machineOnly = "it depends on values that only a machine has"
+
+// clean replaces the text of unknown values in a message.
+func clean(text string) string {
+	return unknownText().ReplaceAllString(text, "?")
+}
+
+var unknownText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("(?i)'?" + marker + "[0-9]*'?") })
 
 func (r *run) add(f Finding) {
 	if r.at != nil {
@@ -313,20 +389,70 @@ func (r *run) within(p *pass, do func()) {
 
 // compile compiles the SLS files of a unit and checks their states.
 func (r *run) compile(ctx context.Context, u *unit) {
-	u.pass = *newPass()
-	u.open, u.met, u.loose, u.ran = map[source.Pos]Finding{}, map[source.Pos]bool{}, map[source.Pos]int{}, map[string]bool{}
+	u.pass, u.explored, u.many = *newPass(), *newPass(), false
+	u.open, u.maybe, u.met, u.loose, u.ran = map[source.Pos]Finding{}, map[source.Pos]Finding{}, map[source.Pos]bool{}, map[source.Pos]int{}, map[string]bool{}
 	r.u = u
-	r.within(&u.pass, func() { r.unit(ctx, u.match) })
+	r.within(&u.pass, func() {
+		r.unit(ctx, u.match)
+		if u.own != "" {
+			r.variants(ctx, u)
+		}
+	})
 	r.u = nil
+	maps.Copy(u.deps, u.explored.deps)
 	u.stale = ctx.Err() != nil
+}
+
+// variants compiles a unit again, with its SLS rendered in other worlds, so that both
+// branches of a condition are checked, and the bodies of loops.
+func (r *run) variants(ctx context.Context, u *unit) {
+	base := r.cache[u.own]
+	if base == nil || base.choices == 0 {
+		return
+	}
+	yes := r.variant(ctx, u, base, world{yes: true})
+	u.many = true
+	if !r.explores || yes <= 1 && base.choices <= 1 {
+		return
+	}
+	// Nested conditions, and those of elif, are reached by one answer that differs.
+	r.within(&u.explored, func() {
+		for i, left := 1, maxVariants; i <= max(yes, base.choices) && left > 0 && ctx.Err() == nil; i++ {
+			if i <= base.choices && base.choices > 1 {
+				left--
+				r.variant(ctx, u, base, world{flip: i})
+			}
+			if i <= yes && yes > 1 {
+				left--
+				r.variant(ctx, u, base, world{yes: true, flip: i})
+			}
+		}
+	})
+}
+
+// variant compiles a unit with its SLS rendered in a world, if it then is another than
+// base. It returns how many questions the SLS asked.
+func (r *run) variant(ctx context.Context, u *unit, base *rendered, w world) int {
+	got := &rendered{pass: *newPass(), in: base.in, name: base.name}
+	r.engine = render.For(r.env).Run()
+	r.within(&got.pass, func() { r.rendered(ctx, base.in, w, got) })
+	maps.Copy(r.at.deps, got.deps)
+	r.at.found = append(r.at.found, got.found...)
+	if got.err != nil || !value.Equal(got.data, base.data) {
+		r.vary = &variant{u.own, got}
+		r.unit(ctx, u.match)
+		r.vary = nil
+	}
+	return got.choices
 }
 
 // unit compiles SLS files that run together and checks their states.
 func (r *run) unit(ctx context.Context, m high.Match) {
 	r.engine = render.For(r.env).Run()
-	r.asked = false
+	r.asked, r.vague, r.elsewhere = false, false, false
 	c := high.New(r.env, r.render)
 	h := c.Render(ctx, []high.Match{m})
+	r.vague = r.vague || hasUnknownNames(h.Data)
 	if len(h.Faults) > 0 {
 		r.faults(h.Faults)
 		r.rest(ctx, h)
@@ -393,11 +519,14 @@ func isReactor(data *value.Map) bool {
 func (r *run) render(ctx context.Context, in render.Input) (value.Value, error) {
 	k := in.SaltEnv + "\x00" + in.SLS + "\x00" + in.Path
 	got, ok := r.cache[k]
-	if !ok {
-		got = &rendered{pass: *newPass(), name: in.SaltEnv + ":" + in.SLS}
+	switch {
+	case r.vary != nil && r.vary.key == k:
+		got = r.vary.got
+	case !ok:
+		got = &rendered{pass: *newPass(), in: in, name: in.SaltEnv + ":" + in.SLS}
 		r.within(&got.pass, func() {
 			r.note(false, in.SaltEnv, in.Path)
-			r.rendered(ctx, in, got)
+			r.rendered(ctx, in, world{}, got)
 			r.seen(in, got)
 		})
 		if ctx.Err() == nil {
@@ -410,31 +539,83 @@ func (r *run) render(ctx context.Context, in render.Input) (value.Value, error) 
 	if got.asked {
 		r.asked = true
 	}
+	if r.u != nil && k == r.u.own {
+		r.elsewhere = !r.explores && got.choices > 0
+		r.vague = r.vague || got.choices >= maxVariants
+	} else if got.choices > 0 {
+		r.vague = true
+	}
+	r.vague = r.vague || got.dropped
 	return value.Clone(got.data), got.err
 }
 
-func (r *run) rendered(ctx context.Context, in render.Input, got *rendered) {
-	if usesPython(in.Text) {
-		got.data, got.asked = value.NewMap(0), true
+func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rendered) {
+	if name := notRendered(in.Text); name != "" {
+		got.data, got.asked, got.dropped = value.NewMap(0), true, true
+		r.unjudged(source.Pos{File: in.Path, Line: 1, Col: 1}, "the renderer %s does not run here", name)
 		return
 	}
-	r.probe.asked = false
+	r.probe.begin(w)
 	got.data, got.err = r.engine.SLS(ctx, in)
-	got.asked = r.probe.asked
+	if got.err != nil && !r.probe.asked && r.lacksPillar(got.err) {
+		r.faults(source.Faults(got.err))
+		r.probe.begin(w)
+		got.data, got.err = r.tolerant(ctx, in)
+	}
+	got.asked, got.choices = r.probe.asked, r.probe.choices
 	if got.err != nil && got.asked && !isSyntax(got.err) {
-		got.data, got.err = value.NewMap(0), nil
+		r.unjudgedFaults(in.Path, got.err)
+		got.data, got.err, got.dropped = value.NewMap(0), nil, true
 	}
 }
 
-// usesPython reports whether the first line of an SLS names a renderer that runs
-// Python or one that brine does not have.
-func usesPython(text []byte) bool {
-	for _, name := range pipelineOf(string(text)) {
-		if !slices.Contains(render.Renderers(), name) || name == "pongo2" || name == "py" {
+// lacksPillar reports whether a template fails for a key that no file of the pillar
+// has.
+func (r *run) lacksPillar(err error) bool {
+	if _, ok := r.env.Pillar.(knownMap); ok {
+		return false
+	}
+	return slices.ContainsFunc(source.Faults(err), func(f *source.Error) bool {
+		return faultRule(f) == undefinedVariable && strings.Contains(f.Error(), "has no attribute")
+	})
+}
+
+// tolerant renders an SLS with a pillar of which not all is known, to judge the rest.
+func (r *run) tolerant(ctx context.Context, in render.Input) (value.Value, error) {
+	env := r.env.Fork(func(e *fun.Env) { e.Pillar = knownMap{r.env.Pillar, "pillar", r.probe} })
+	return render.For(env).Run().SLS(ctx, in)
+}
+
+// hasUnknownNames reports whether the ID or the name of a state depends on an unknown
+// value.
+func hasUnknownNames(data *value.Map) bool {
+	for id, body := range data.All() {
+		if isUnknown(value.Str(id)) {
 			return true
+		}
+		m, _ := body.(*value.Map)
+		for _, args := range m.All() {
+			list, _ := args.(*value.List)
+			for _, item := range itemsOf(list) {
+				arg, _ := item.(*value.Map)
+				if isUnknown(arg.Str("name")) {
+					return true
+				}
+			}
 		}
 	}
 	return false
+}
+
+// notRendered returns the renderer that the first line of an SLS names and that does
+// not run here, since it runs a program, or brine does not have it.
+func notRendered(text []byte) string {
+	for _, name := range pipelineOf(string(text)) {
+		if !slices.Contains(render.Renderers(), name) || name == "pongo2" || name == "py" {
+			return name
+		}
+	}
+	return ""
 }
 
 // pipelineOf returns the renderers that the first line of an SLS names.
@@ -456,7 +637,7 @@ func pipelineOf(text string) []string {
 // isSyntax reports whether a file fails to parse, whatever its variables are.
 func isSyntax(err error) bool {
 	for _, f := range source.Faults(err) {
-		if strings.HasPrefix(f.SaltText(), "Jinja syntax error") {
+		if text := f.SaltText(); strings.HasPrefix(text, "Jinja syntax error") && !strings.Contains(text, "Encountered error loading") {
 			return true
 		}
 	}
@@ -515,7 +696,8 @@ func absolute(item string, in render.Input) string {
 func (r *run) faults(faults source.Errors) {
 	for _, f := range faults {
 		rule := r.l.ruleOfFault(f)
-		if r.asked && (rule == missingRequisite || rule == structure) || isUnknown(f.Error()) {
+		if r.asked && rule == structure && (r.vary != nil || r.l.isRendered(f.Pos)) || isUnknown(f.Error()) {
+			r.unjudgedFaults("", f)
 			continue
 		}
 		if rule == undefinedVariable && isReactorFault(f) {
@@ -578,6 +760,16 @@ func faultRule(f *source.Error) string {
 	return structure
 }
 
+// isRendered reports whether what is at a place was made by an expression of a template.
+func (l *linter) isRendered(pos source.Pos) bool {
+	for _, f := range l.files {
+		if f.Path == pos.File || f.Abs == pos.File {
+			return pos.Line < 1 || pos.Line > len(f.lines) || strings.Contains(strings.Join(f.lines[pos.Line-1:min(pos.Line+1, len(f.lines))], ""), "{{")
+		}
+	}
+	return true
+}
+
 // hasTab reports whether a tab is at a place.
 func (l *linter) hasTab(pos source.Pos) bool {
 	for _, f := range l.files {
@@ -610,14 +802,58 @@ func (r *run) readTop(ctx context.Context) []high.Match {
 	for env, v := range t.Data.All() {
 		saltenv, _ := env.(string)
 		matches, _ := v.(*value.Map)
-		for _, v := range matches.All() {
-			list, _ := v.(*value.List)
-			if names := r.topNames(ctx, saltenv, list); len(names) > 0 {
-				out = append(out, high.Match{SaltEnv: saltenv, SLS: names})
+		out = append(out, r.companies(ctx, saltenv, matches)...)
+	}
+	return out
+}
+
+// companies returns the SLS files that run together by the top file of an
+// environment: for each of its targets those of the target, and those that every
+// machine has.
+func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map) []high.Match {
+	type entry struct {
+		names []string
+		all   bool // every machine has them
+	}
+	var entries []entry
+	some := false
+	for target, v := range matches.All() {
+		list, _ := v.(*value.List)
+		e := entry{r.topNames(ctx, saltenv, list), isEveryone(target, list)}
+		some = some || !e.all
+		entries = append(entries, e)
+	}
+	var out []high.Match
+	for i, own := range entries {
+		if own.all && some && len(entries) > 1 {
+			continue // they are part of the others
+		}
+		var names []string
+		for j, e := range entries {
+			if i != j && !e.all {
+				continue
 			}
+			for _, name := range e.names {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, high.Match{SaltEnv: saltenv, SLS: names})
 		}
 	}
 	return out
+}
+
+// isEveryone reports whether a target of a top file matches every machine.
+func isEveryone(target value.Value, list *value.List) bool {
+	for _, item := range itemsOf(list) {
+		if m, ok := item.(*value.Map); ok && m.Has("match") && m.Str("match") != "glob" && m.Str("match") != "compound" {
+			return false
+		}
+	}
+	return target == "*"
 }
 
 // topNames returns the SLS files that a target has in a top file; one that is
@@ -626,6 +862,9 @@ func (r *run) topNames(ctx context.Context, saltenv string, list *value.List) []
 	var names []string
 	for i := range list.Len() {
 		name, ok := list.Items[i].(string)
+		if isUnknown(name) {
+			r.unjudged(list.PosAt(i), "which SLS it is: "+machineOnly)
+		}
 		if !ok || isUnknown(name) {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -80,8 +81,10 @@ func NewSession(ctx context.Context, o Options) (*Session, error) {
 // restart forgets all that was compiled.
 func (s *Session) restart() {
 	s.runs = nil
-	for _, sys := range s.l.o.Systems {
-		s.runs = append(s.runs, s.l.newRun(sys))
+	for i, sys := range s.l.o.Systems {
+		r := s.l.newRun(sys)
+		r.explores = i == len(s.l.o.Systems)/2
+		s.runs = append(s.runs, r)
 	}
 }
 
@@ -344,10 +347,10 @@ func (r *run) plan(ctx context.Context) {
 	r.top = top
 	before := r.units
 	r.units = make(map[string]*unit, len(r.l.sls)+len(matches))
-	keep := func(key string, m high.Match) *unit {
+	keep := func(key, own string, m high.Match) *unit {
 		u := before[key]
 		if u == nil {
-			u = &unit{match: m, stale: true}
+			u = &unit{match: m, own: own, stale: true}
 		}
 		r.units[key] = u
 		return u
@@ -356,10 +359,10 @@ func (r *run) plan(ctx context.Context) {
 	for _, m := range matches {
 		// The key differs from that of the SLS alone, which is compiled anyway.
 		u := &unit{match: m}
-		r.tops = append(r.tops, keep("top\x00"+u.key(), m))
+		r.tops = append(r.tops, keep("top\x00"+u.key(), "", m))
 	}
 	for _, f := range r.l.sls {
-		keep(unitKey(f), high.Match{SaltEnv: f.saltenv, SLS: []string{f.sls}})
+		keep(unitKey(f), f.saltenv+"\x00"+f.sls+"\x00"+f.Path, high.Match{SaltEnv: f.saltenv, SLS: []string{f.sls}})
 	}
 }
 
@@ -382,19 +385,40 @@ func (r *run) report(m *merge, s *Session) {
 		note(&p.pass, false)
 	}
 	due := false
-	open := map[source.Pos]Finding{}
+	open, maybe, many := map[source.Pos]Finding{}, map[source.Pos]Finding{}, map[source.Pos]bool{}
 	for _, u := range r.units {
 		note(&u.pass, u.stale)
+		for _, f := range u.explored.found {
+			if !u.stale || !s.edited[f.Pos.File] {
+				m.add("", f)
+			}
+		}
 		due = due || u.stale
 		for pos, f := range u.open {
 			if !u.stale || !s.edited[pos.File] {
 				open[pos] = f
+				many[pos] = many[pos] || u.many
 			}
+		}
+		for pos, f := range u.maybe {
+			if !u.stale || !s.edited[pos.File] {
+				maybe[pos] = f
+			}
+		}
+	}
+	for pos, f := range maybe {
+		delete(open, pos)
+		if !r.met(pos) {
+			m.add(r.sys.Name, Finding{Rule: notJudged, Pos: pos, Message: f.Message + " (" + machineOnly + ")"})
 		}
 	}
 	for pos, f := range open {
 		if r.met(pos) || due && !s.last[key{f.Rule, source.Pos{File: r.l.abs(pos.File)}, f.Message}] {
 			continue // it is met, or what may meet it is still to be compiled
+		}
+		if many[pos] {
+			m.add("", f) // other systems leave it to this one
+			continue
 		}
 		m.add(r.sys.Name, f)
 	}
@@ -452,7 +476,13 @@ func (s *Session) View() *View {
 		v.Files = append(v.Files, ViewFile{f.Abs, f.Path, f.saltenv, f.sls, f.pillar})
 	}
 	for _, r := range s.runs {
-		v.Grains = append(v.Grains, r.sys.Grains)
+		grains := r.sys.Grains.Copy()
+		for name := range strings.FieldsSeq(machineGrains) {
+			if !grains.Has(name) {
+				grains.Set(name, nil)
+			}
+		}
+		v.Grains = append(v.Grains, grains)
 		for _, f := range s.l.files {
 			if p := r.pillarFiles[f.id()]; p != nil && p.data.Len() > 0 {
 				v.Pillar = append(v.Pillar, ViewPillar{f.Abs, p.data})

@@ -33,9 +33,11 @@ func (r *run) states(ctx context.Context, h *high.High, chunks []*fun.Chunk) {
 		if strings.Contains(f.Err.Error(), "of Salt is not available") {
 			rule = notInBrine
 		}
-		if !isUnknown(f.Error()) {
-			r.add(Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint})
+		if isUnknown(f.Error()) {
+			r.unjudgedFaults("", f)
+			continue
 		}
+		r.add(Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint})
 	}
 	for _, f := range low.Invalid(r.l.known, h, chunks) {
 		r.add(Finding{Rule: unknownArgument, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint})
@@ -106,6 +108,9 @@ func (r *run) calls(c *fun.Chunk) {
 
 // function notes a function that does not exist.
 func (r *run) function(kind fun.Kind, name string, pos source.Pos) {
+	if isUnknown(name) {
+		r.unjudged(pos, "which %s it is: %s", kind, machineOnly)
+	}
 	if isUnknown(name) || !strings.Contains(name, ".") {
 		return
 	}
@@ -340,11 +345,11 @@ func (r *run) requisite(x *index, c *fun.Chunk, kind string, item value.Value, p
 	switch {
 	case len(hits) > 0:
 		r.u.met[pos] = true
-	case !r.asked && !isUnknown(text):
-		r.u.open[pos] = Finding{
+	case !isUnknown(text):
+		r.unmet(Finding{
 			Rule: missingRequisite, Pos: pos, Hint: x.hint(state, text),
-			Message: fmt.Sprintf("%s of %s names no state: %s: %s", kind, c.ID, state, text),
-		}
+			Message: fmt.Sprintf("%s of %s names no state: %s: %s", kind, clean(c.ID), state, text),
+		})
 	}
 	return state, hits
 }

@@ -77,33 +77,26 @@ func numbers(release string) (major, minor int64, ok bool) {
 	return major, minor, true
 }
 
-// commonGrains are those that all systems have alike.
+// commonGrains are those that all systems have alike. The facts of one machine (names,
+// addresses, interfaces, disks, memory, hardware) are not among them: they are unknown.
 func commonGrains(name string) *value.Map {
-	ip4, ip6 := "192.0.2.10", "2001:db8::10"
-	lo := value.NewList("127.0.0.1")
 	return value.MapOf(
-		"id", name, "host", name, "nodename", name, "localhost", name, "fqdn", name+".example.com", "domain", "example.com",
-		"fqdns", value.NewList(name+".example.com"), "kernel", "Linux", "kernelversion", "#1 SMP", "kernelparams", value.NewList(),
-		"osarch", osarch(name), "cpuarch", "x86_64", "cpu_model", "Generic CPU", "cpu_flags", value.NewList("sse4_2"),
-		"num_cpus", int64(4), "num_gpus", int64(0), "gpus", value.NewList(), "mem_total", int64(7974), "swap_total", int64(2047),
-		"virtual", "kvm", "virtual_subtype", "", "biosversion", "1.0", "biosreleasedate", "01/01/2024", "manufacturer", "Example",
-		"productname", "Machine", "serialnumber", "0", "uuid", "00000000-0000-4000-8000-000000000010", "efi", false, "efi-secure-boot", false,
-		"disks", value.NewList("sda"), "SSDs", value.NewList(), "ssds", value.NewList(), "mdadm", value.NewList(),
-		"ipv4", value.NewList("127.0.0.1", ip4), "ipv6", value.NewList("::1", ip6), "fqdn_ip4", value.NewList(ip4), "fqdn_ip6", value.NewList(ip6),
-		"ip_interfaces", value.MapOf("lo", lo, "eth0", value.NewList(ip4, ip6)),
-		"ip4_interfaces", value.MapOf("lo", lo, "eth0", value.NewList(ip4)),
-		"ip6_interfaces", value.MapOf("lo", value.NewList("::1"), "eth0", value.NewList(ip6)),
-		"hwaddr_interfaces", value.MapOf("lo", "00:00:00:00:00:00", "eth0", "02:00:00:00:00:10"),
-		"ip4_gw", "192.0.2.1", "ip6_gw", false, "ip_gw", true, "dns", value.MapOf("nameservers", value.NewList("192.0.2.1"), "search", value.NewList(), "domain", ""),
-		"locale_info", value.MapOf("defaultlanguage", "en_US", "defaultencoding", "UTF-8", "detectedencoding", "utf-8", "timezone", "UTC"),
+		"kernel", "Linux", "osarch", osarch(name), "cpuarch", "x86_64",
 		"selinux", value.MapOf("enabled", name == "rhel", "enforced", "Enforcing"), "systemd", value.MapOf("version", "252", "features", ""),
-		"machine_id", "0000000000000000000000000000000a", "server_id", int64(1), "master", "salt", "saltpath", "/usr/lib/python3/dist-packages/salt",
 		"saltversion", "3006.9", "saltversioninfo", value.NewList(int64(3006), int64(9)), "pythonversion", value.NewList(int64(3), int64(10), int64(14), "final", int64(0)),
-		"pythonexecutable", "/usr/bin/python3", "pythonpath", value.NewList(), "zmqversion", "4.3.4", "path", "/usr/sbin:/usr/bin:/sbin:/bin",
-		"systempath", value.NewList("/usr/sbin", "/usr/bin", "/sbin", "/bin"), "ps", "ps -efHww", "shell", "/bin/sh", "pid", int64(1), "cwd", "/",
-		"uid", int64(0), "username", "root", "gid", int64(0), "groupname", "root", "transactional", false, "osbuild", "",
+		"path", "/usr/sbin:/usr/bin:/sbin:/bin", "systempath", value.NewList("/usr/sbin", "/usr/bin", "/sbin", "/bin"),
+		"ps", "ps -efHww", "shell", "/bin/sh", "uid", int64(0), "username", "root", "gid", int64(0), "groupname", "root",
+		"locale_info", value.MapOf("defaultlanguage", "en_US", "defaultencoding", "UTF-8", "detectedencoding", "utf-8", "timezone", "UTC"),
+		"osbuild", "", "transactional", false,
 	)
 }
+
+// machineGrains are the names of the grains that only a machine can give. Editors
+// complete them.
+const machineGrains = `SSDs biosreleasedate biosversion cpu_flags cpu_model cwd disks dns domain efi efi-secure-boot fqdn fqdn_ip4
+	fqdn_ip6 fqdns gpus host hwaddr_interfaces id ip4_gw ip4_interfaces ip6_gw ip6_interfaces ip_gw ip_interfaces ipv4 ipv6
+	kernelparams kernelversion localhost machine_id manufacturer master mdadm mem_total nodename num_cpus num_gpus pid
+	productname pythonexecutable pythonpath saltpath serialnumber server_id ssds swap_total uuid virtual virtual_subtype zmqversion`
 
 func osarch(name string) string {
 	if name == "debian" || name == "ubuntu" {

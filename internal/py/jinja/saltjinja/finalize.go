@@ -16,6 +16,8 @@ func finalize(s *jinja.State, v value.Value) (string, error) { return finalized(
 // finalized is str() of what the finalizer makes of v.
 func finalized(s *jinja.State, v value.Value, depth int) (string, error) {
 	switch x := v.(type) {
+	case jinja.Optional:
+		return value.Str(v), nil
 	case value.Mapping:
 		if err := tooDeep(depth); err != nil {
 			return "", err
@@ -86,6 +88,8 @@ func finalizedRepr(s *jinja.State, v value.Value, depth int) (string, error) {
 		return b.String(), nil
 	}
 	switch x := v.(type) {
+	case jinja.Optional:
+		return value.Repr(v), nil
 	case value.Mapping:
 		return dictText(x, func(e value.Value) (string, error) { return finalizedRepr(s, e, depth+1) })
 	case *value.List:
