@@ -234,8 +234,8 @@ func below(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-// backends spells the names of file server backends as Salt has them now, and
-// says which of them are not here.
+// backends replaces the old names of file server backends with the current
+// ones, and warns of backends that are not supported.
 func (l *loader) backends(opts *value.Map) {
 	list, ok := opts.At("fileserver_backend").(*value.List)
 	if !ok {

@@ -70,8 +70,9 @@ type Peers struct {
 	// first that it can, and looks for others in all of them. They are the same
 	// for all processes of a user.
 	Dirs []string
-	// OnWarn is told of a directory that is not used because others can enter it,
-	// and of a process that does not take events. nil: nobody is.
+	// OnWarn, if not nil, is called with a warning about a directory that is
+	// not used because others can enter it, or about a process that does not
+	// take events.
 	OnWarn func(text string)
 
 	parents bool // make the parents of Dirs, too

@@ -9,8 +9,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// Names of refs in a cache, as Salt has them: branches are those of a remote
-// called origin.
+// Names of refs in a cache, as in Salt: branches are those of a remote called
+// origin.
 const (
 	branchPrefix = "refs/remotes/origin/"
 	tagPrefix    = "refs/tags/"

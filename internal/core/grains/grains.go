@@ -42,8 +42,8 @@ type Options struct {
 	// Warn receives faults of the grains file, which does not count then; nil
 	// drops them.
 	Warn func(error)
-	// Loaded is told the names of core grains that were worked out together, and
-	// how long that took; nil is told nothing.
+	// Loaded, if not nil, is called with the names of core grains that were
+	// computed together, and with the time that took.
 	Loaded func(names []string, took time.Duration)
 }
 

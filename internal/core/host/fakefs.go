@@ -606,7 +606,7 @@ func (f *Fake) remove(p string, forced bool) error {
 	return nil
 }
 
-// RemoveAll takes p and all below it out; a missing p is no error.
+// RemoveAll removes p and everything in it; a missing p is not an error.
 func (f *Fake) RemoveAll(p string) error { return f.removeAll(p, false) }
 
 func (f *Fake) removeAll(p string, forced bool) error {

@@ -60,8 +60,9 @@ type Files interface {
 	// ReadTarget is EvalSymlinks by the rules for what is read. Nothing is changed by
 	// the name that it returns.
 	ReadTarget(path string) (string, error)
-	// Target returns the path without links that a change of path comes to, for
-	// what is named after it or beside it. Its last name need not be there.
+	// Target returns the path, with links resolved, of the file that a change
+	// of path changes: for names derived from it or files next to it. Its last
+	// element may be missing.
 	Target(path string) (string, error)
 
 	// WriteFile replaces the content of path atomically: a temporary file

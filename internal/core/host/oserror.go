@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// OSError returns err in the words in which Python prints an OSError:
-// "[Errno 13] Permission denied: '/x'". What is no error of the system is
-// printed as it is.
+// OSError formats err as Python prints an OSError: "[Errno 13] Permission
+// denied: '/x'". An error that does not come from the system is printed
+// unchanged.
 func OSError(err error) string {
 	s := Strerror(err)
 	if told(err) != nil {

@@ -62,8 +62,9 @@ type Helper struct {
 	depth int       // how many of its own questions it waits for
 	p     *process
 
-	// versions is the data of the run as p has it. A process must not hold it: data
-	// that is still to be worked out holds the run, and with it this helper.
+	// versions is the data of the run, as sent to p. A process must not hold
+	// it: data that is still to be computed holds the run, and with it this
+	// helper.
 	versions map[string]version
 }
 

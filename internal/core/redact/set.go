@@ -28,7 +28,7 @@ var groupNames = [...]string{"passwords", "passwds", "passphrases", "secrets", "
 // Set knows none.
 type Set struct {
 	more []string // globs of the configuration
-	keep []string // globs of keys that are no secrets
+	keep []string // globs of keys that are not secret
 
 	mu      sync.Mutex
 	values  map[string]bool
@@ -38,9 +38,9 @@ type Set struct {
 	targets map[string]*Set // of ids; see Of
 }
 
-// NewSet returns a Set that counts, beside the usual keys, those that match one
-// of the globs as secret; a glob with a colon is one of paths ("db:*:dsn"). A
-// glob that begins with ! says that keys are no secrets.
+// NewSet returns a Set for which the usual keys are secret, and those that
+// match one of the globs; a glob with a colon matches paths ("db:*:dsn"). Keys
+// that match a glob after "!" are not secret.
 func NewSet(globs ...string) *Set {
 	s := &Set{values: map[string]bool{}, origins: map[string]origin{}}
 	for _, g := range globs {
@@ -258,7 +258,7 @@ func (s *Set) Add(values ...string) {
 		}
 		add(strings.ReplaceAll(v, "\n", `\n`))
 		for line := range strings.SplitSeq(v, "\n") {
-			// The first and last line of a key are no secret.
+			// The first and last line of a key are not secret.
 			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "-----") {
 				add(line)
 			}

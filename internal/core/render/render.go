@@ -40,7 +40,7 @@ type Input struct {
 	Path    string // below the roots, "web/init.sls"; ":string:" is no file
 	Abs     string // where it lies on this machine, "" if elsewhere
 	Name    string // as errors show it; "" is Path
-	SLS     string // "web"; "" where it is no SLS
+	SLS     string // "web"; "" if it is not an SLS
 	SaltEnv string // "" is base
 	Text    []byte
 	// Pipeline holds instead of the configured default; a first line of Text

@@ -89,7 +89,8 @@ func (l *loader) inventoryFile(inv *inventory, file string, many bool) error {
 	return inv.readINI(file, string(b))
 }
 
-// firstLine returns the first line that is no comment, without blanks.
+// firstLine returns the first line that is not a comment, without surrounding
+// blanks.
 func firstLine(text string) string {
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)

@@ -183,7 +183,8 @@ func (l *loader) secret(e *Entry, key string, v value.Value, pos source.Pos) (Se
 	return Secret{v.(string)}, nil
 }
 
-// yes is Python's truth, as Salt has it: a text "false" is true, which is a slip.
+// yes is Python's truth, as in Salt: the string "false" is true, which is
+// probably a mistake and warned about.
 func (l *loader) yes(id, key string, v value.Value, pos source.Pos) bool {
 	if s, ok := v.(string); ok {
 		switch strings.ToLower(s) {

@@ -12,8 +12,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// Bounds of what a target may stand for, and of how many addresses are tried at
-// once.
+// Limits on the number of machines of one target, and on how many addresses are
+// tried at the same time.
 const (
 	maxNamed  = 65_536
 	maxProbes = 256

@@ -1,6 +1,6 @@
-// Package star runs the Starlark modules of a tree. It is the far end of package
-// python, in a process of its own: neither the memory nor the stack that a script
-// takes can be bounded within a process that does other work.
+// Package star runs the Starlark modules of a tree. It is the other end of
+// package python, in a process of its own, since neither the memory nor the
+// stack of a script can be limited within a process that does other work.
 package star
 
 import (
@@ -62,8 +62,8 @@ func Serve(in io.Reader, out, errs io.Writer) int {
 	}
 }
 
-// watchParent ends the process where the one that started it is gone: a script that
-// computes does not see that its input has ended.
+// watchParent exits when the parent process has ended: a script that computes
+// does not notice that its input has ended.
 func watchParent(parent int) {
 	for range time.Tick(time.Second) {
 		if os.Getppid() != parent {
