@@ -87,8 +87,8 @@ func (p *percent) leftOver() error {
 	return value.Raise("TypeError", "not all arguments converted during %s formatting", kind)
 }
 
-// subscriptable reports whether the argument may be the dict of a format: it
-// has items and is no text and no tuple.
+// subscriptable reports whether the argument may be the mapping of a format: it
+// has items, and is neither a string nor a tuple.
 func (p *percent) subscriptable() bool {
 	switch p.args.(type) {
 	case value.Mapping, *value.List, value.Range, value.Faulty:
