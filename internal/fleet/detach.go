@@ -17,7 +17,8 @@ type Detacher interface {
 	// Detach starts the job on a machine and leaves it. started is false where
 	// that failed; the Return then says why.
 	Detach(ctx context.Context, job fun.Job, id string) (ret fun.Return, started bool)
-	// Left tells how far such a job came. What it told while it ran is told now.
+	// Left returns how far such a job has come. Progress that it reported while
+	// it ran is reported now.
 	Left(ctx context.Context, jid, id string) (Left, error)
 	// Forget removes what the job left on the machine.
 	Forget(ctx context.Context, jid, id string) error

@@ -109,12 +109,12 @@ type Fleet struct {
 	// OldEvents fires the events of old releases beside those of today: Salt's
 	// new_job, and returns tagged by the bare jid.
 	OldEvents bool
-	// Warn is told what goes wrong beside the job; nil is told nothing.
+	// Warn, if not nil, is called with what goes wrong outside the job itself.
 	Warn func(fun.Warning)
 	// AllowUnreachable passes over machines that cannot be asked for the grains
 	// that they are matched by, with a warning; else they are targets that failed.
 	AllowUnreachable bool
-	// Watch is told how jobs go, for a progress line; nil is told nothing.
+	// Watch, if not nil, is notified of the progress of jobs.
 	Watch Watcher
 	// Gate is asked before a target is begun; see fun.Jobs.OnStart. nil is open.
 	Gate func(ctx context.Context, c *fun.Chunk) bool
@@ -125,8 +125,8 @@ type Fleet struct {
 	// MaxWait is how long a target may say that it still works on a job; then it
 	// is given up. 0 is DefaultMaxWait.
 	MaxWait time.Duration
-	// Waiting is told, now and then, which targets a job waits for and for how
-	// long; nil is told nothing.
+	// Waiting, if not nil, is called now and then with the targets that a job
+	// waits for and since when.
 	Waiting func(jid string, ids []string, since time.Duration)
 	// Store is where the jobs of this machine are read from; nil: nowhere.
 	Store jobs.Store
@@ -140,7 +140,7 @@ type Fleet struct {
 	// AskJID makes the jids of such questions, which are not recorded; nil:
 	// NewJID.
 	AskJID func() string
-	// Mine is told which machines jobs work on; nil is told nothing.
+	// Mine, if not nil, is notified of the machines that jobs work on.
 	Mine *Mine
 	// Permit says who may run what; nil: anybody may run anything.
 	Permit *Permit
@@ -211,8 +211,8 @@ func prepare(ctx context.Context, ids []string, owner map[string]Provider) {
 	}
 }
 
-// Match returns the ids that an expression names, sorted. It returns an error
-// for an expression that makes no sense.
+// Match returns the ids that an expression matches, sorted. It returns an error
+// for an invalid expression.
 func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
 	if tgt != "*" { // that is all that are known, whatever their rosters
 		if ids, named, err := f.named(ctx, fun.Job{Tgt: tgt, TgtType: tgtType}); named || err != nil {

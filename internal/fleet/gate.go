@@ -10,8 +10,8 @@ import (
 )
 
 // When the gate of a run closes, nothing new begins: not on targets that are
-// still being connected to either. Those are let go at once, since a host that
-// does not answer would hold up who waits for what is under way.
+// still being connected to either. Those are released at once, since a host
+// that does not answer would delay the end of the steps that still run.
 
 // errClosed is why a target is let go before it began.
 var errClosed = errors.New("the run was stopped")
@@ -80,8 +80,9 @@ func (e *entrance) close() {
 	}
 }
 
-// admit returns the context of a target that is about to be connected to; tell
-// is told its phases, too. left is called when it is done.
+// admit returns the context of a target that is about to be connected to; its
+// phases are passed to tell, too. The caller calls left when the target is
+// done.
 func (e *entrance) admit(ctx context.Context, id string, tell func(Phase)) (in context.Context, left func()) {
 	if e == nil {
 		return Phases(ctx, tell), func() {}

@@ -49,7 +49,7 @@ type Mine struct {
 	ACL value.Value
 	// Refuse says why data of a machine cannot be kept; nil: it can.
 	Refuse func(value.Value) error
-	// Warn is told which machines could not be asked; nil is told nothing.
+	// Warn, if not nil, is called with the machines that could not be asked.
 	Warn func(fun.Warning)
 
 	mu      sync.Mutex       // guards the files too

@@ -25,7 +25,7 @@ type Peers struct {
 	Peer, PeerRun value.Value
 	// Runner calls a runner function.
 	Runner func(ctx context.Context, name string, args fun.Args) (fun.Result, error)
-	// Warn is told of machines that did not answer; nil is told nothing.
+	// Warn, if not nil, is called with the machines that did not answer.
 	Warn func(fun.Warning)
 
 	mu   sync.Mutex

@@ -82,9 +82,9 @@ func (f *Fleet) Listed(ctx context.Context, job fun.Job) (ids []string, unlisted
 	return found.ids, unlisted, nil
 }
 
-// warnUnlisted warns of ids in a compound target or node group that nobody has: what
-// follows leaves them out in silence, or does not leave out the one that was meant.
-// Of the minions of masters it is not known which there are.
+// warnUnlisted warns of unknown ids in a compound target or node group: they
+// match nothing, and "not" does not exclude the machine that was meant. It does
+// not know which minions masters have.
 func (f *Fleet) warnUnlisted(job fun.Job, ids []string, owner map[string]Provider) {
 	if f.Warn == nil || job.TgtType != "compound" && job.TgtType != "nodegroup" || len(f.fleets()) > 1 {
 		return
@@ -121,10 +121,10 @@ func (f *Fleet) lookedIn(fleet string) []string {
 	return names
 }
 
-// expression returns the machines that a target means that is an expression: over
-// the lists of the providers, and what those without a list say. It returns a
-// *fun.TargetError for one that makes no sense, and an error for machines of the
-// same id in several fleets.
+// expression returns the machines that an expression matches: in the lists of
+// the providers, and according to providers without a list. It returns a
+// *fun.TargetError for an invalid expression, and an error for machines with
+// the same id in several fleets.
 func (f *Fleet) expression(ctx context.Context, job fun.Job) (targets, error) {
 	if err := f.hasFleet(job.Fleet); err != nil {
 		return targets{}, err

@@ -52,7 +52,7 @@ type Options struct {
 	Ours func(jid string) bool
 	// Fire takes the events of others.
 	Fire func(tag string, data *value.Map)
-	// Warn is told what goes wrong.
+	// Warn is called with what goes wrong.
 	Warn func(error)
 }
 

@@ -20,7 +20,7 @@ type Store struct {
 	// knows: see [Fate]. nil: nothing is known.
 	Alive func(ctx context.Context, e *Execution) Fate
 	close func() error
-	file  *file // nil: it is no file of this machine
+	file  *file // nil if it is not a file of this machine
 }
 
 // A Fate is what became of an execution without an end.

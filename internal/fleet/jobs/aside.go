@@ -44,8 +44,8 @@ type unfitRowsError struct{ rows []lone }
 
 func (u *unfitRowsError) Error() string { return "rows do not fit" }
 
-// A blameless error is no row's fault: the service was not reached, or does not
-// know who asks.
+// A blameless error is not the fault of a row: the service was not reached, or
+// did not accept the credentials.
 type blameless interface{ Blameless() bool }
 
 // A lone row is one that a returner did not take, with the reason.
@@ -71,7 +71,7 @@ func (l lone) its(w *writer) bool {
 	return w.loaded && len(value.EncodeJSON(l.data)) >= largeRow
 }
 
-// A fate is told what becomes of rows.
+// A fate is called with what becomes of rows.
 type fate struct {
 	took  func([]item)
 	aside func(lone)

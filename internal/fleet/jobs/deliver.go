@@ -40,9 +40,9 @@ type waiter interface{ RetryAfter() time.Duration }
 // try again; what comes later is for the next run.
 const longWait = 5 * time.Second
 
-// patience is how long a batch is tried anew, and how long the rows that a server
-// refuses are told from others while it takes none: a server that hangs costs a
-// run one try, not several.
+// patience is how long a batch is retried, and how long rows that a server
+// refuses are separated from the others while it takes none: a server that
+// hangs costs a run one try, not several.
 const patience = 4 * time.Second
 
 // A DownError says that a returner is down, and what becomes of its rows. A sink tells
@@ -66,7 +66,7 @@ type writer struct {
 	batch []item
 	down  time.Time     // when the returner was last found down; zero: it is up
 	rest  time.Duration // how long it is left alone then
-	why   string        // what another run says of it, until it is told
+	why   string        // why another run found it down, until that is reported
 	// marked says that there may be a note that the returner hangs.
 	marked bool
 
@@ -329,8 +329,8 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
-// try gives a batch to the returner once, and returns what it did not take. A
-// connection that fails is made anew at the next try.
+// try gives a batch to the returner once, and returns the rows that it did not
+// take. A connection that fails is opened again at the next try.
 func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 	if len(batch) == 0 {
 		return nil, nil

@@ -66,7 +66,7 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 	return j, nil
 }
 
-// timeOf returns the moment of a stamp as JIDTime has it; "" for none.
+// timeOf returns the time of a stamp in the format of JIDTime; "" for none.
 func timeOf(stamp string) string {
 	t, err := time.Parse(event.StampFormat, stamp)
 	if err != nil {

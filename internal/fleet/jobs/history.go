@@ -29,7 +29,7 @@ type History struct {
 	// FailedOn returns on which targets a step failed, by its ID and the jid of its job,
 	// "" where its return has none; false where that is not known. nil: it never is.
 	FailedOn func(step, job string) ([]string, bool)
-	// Warn is told, once, where the history cannot be written.
+	// Warn is called once if the history cannot be written.
 	Warn func(error)
 
 	once  sync.Once
@@ -137,8 +137,8 @@ func FailedOn(step *value.Map) []string {
 	return out
 }
 
-// booted returns what is known anew of the boots of the run's machines: who goes
-// on with the run has to tell a machine that was booted since.
+// booted returns what has been learned of boots of the run's machines since the
+// last call: a resumed run has to recognise a machine that was booted since.
 func (h *History) booted() *value.Map {
 	out := value.NewMap(0)
 	if h.fleet == nil {

@@ -127,8 +127,8 @@ func (p *Proc) taken(ctx context.Context, pid, sig int) {
 	_ = p.host.Sleep(ctx, 10*time.Millisecond)
 }
 
-// Heed takes the wishes for the jobs of a process: for each that apply takes,
-// the wish is gone when it is back.
+// Heed calls apply for each requested signal for jobs of a process, and removes
+// those requests that apply accepts.
 func (p *Proc) Heed(pid int, apply func(jid string, sig int) bool) {
 	names, err := p.host.ReadDir(p.dir)
 	if err != nil {

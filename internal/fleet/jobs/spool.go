@@ -93,7 +93,8 @@ func (p *spool) write(b []byte) error {
 	return err
 }
 
-// maxSpool is the size at which a file whose rows were all taken begins anew.
+// maxSpool is the size from which a file is truncated once all its rows were
+// taken.
 const maxSpool = 1 << 20
 
 // sent notes that rows were taken.

@@ -52,7 +52,7 @@ type Job struct {
 	// Unread are the targets whose returns the store has not whole, and why.
 	Unread  map[string]string
 	State   State
-	EndTime string // as JIDTime has it; "" where it did not end
+	EndTime string // in the format of JIDTime; "" if it has not ended
 	// Running are the targets that work on a detached job, with the pid there, and
 	// Silent those that could not be asked, and why, as far as they were asked.
 	Running map[string]int
@@ -63,8 +63,8 @@ type Job struct {
 	// be read.
 	Damage, Repaired string
 
-	// Killed is the signal that ended the process of the job, and KilledAt when, as
-	// JIDTime has it; 0 and "": none is known.
+	// Killed is the signal that ended the process of the job, and KilledAt the
+	// time, in the format of JIDTime; 0 and "" if none is known.
 	Killed   int
 	KilledAt string
 

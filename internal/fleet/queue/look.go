@@ -51,7 +51,7 @@ func moment(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// A Query says which entries are listed; empty fields are no condition.
+// A Query says which entries are listed; an empty field matches all.
 type Query struct {
 	Queue, State string
 	Limit        int // 0 is all

@@ -109,9 +109,9 @@ type Claim struct {
 // maxSetAside bounds how many entries one Take sets aside.
 const maxSetAside = 100
 
-// Take claims the entry of a queue that has waited longest; nil where there is
-// none. Entries that may not run are set aside; each is told of with its new State
-// and its Error.
+// Take claims the entry of a queue that has waited longest; nil if there is
+// none. Entries that may not run are set aside: setAside is called for each,
+// with its new State and its Error.
 func (s *Store) Take(ctx context.Context, c Claim, setAside func(*Entry)) (*Entry, error) {
 	for range maxSetAside {
 		e, err := s.take(ctx, c)

@@ -227,8 +227,9 @@ func stuck(err error) bool {
 	return ok
 }
 
-// warnOf warns of a question to the master that was refused or not answered. Other
-// errors end with what was asked, or the master is away, which is told of elsewhere.
+// warnOf warns of a question that the master refused or did not answer. Other
+// errors are returned to the caller, or mean that the master is down, which is
+// reported elsewhere.
 func (p *Provider) warnOf(err error) {
 	if refused(err) || stuck(err) {
 		p.warnOnce(err.Error())

@@ -38,8 +38,8 @@ type Options struct {
 	Now  func() time.Time
 	// Gather is how long minions have to answer a question.
 	Gather time.Duration
-	// Secret is told the credentials of the master, which records are not to have; nil:
-	// nobody is.
+	// Secret, if not nil, is called with the credentials of the master, which
+	// must not appear in records.
 	Secret func(text string)
 	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
 	Draining func() bool

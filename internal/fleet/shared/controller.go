@@ -13,10 +13,11 @@ import (
 	"brine/internal/py/value"
 )
 
-// A Controller is this process among those that share a store: it says what it
-// works on and that it is alive, and holds the locks of its runs. The store is opened
-// when there is something to say. Only locks can fail a run; whatever else the store
-// does not take waits, and is told of once. It is safe for concurrent use.
+// A Controller is this process among the controllers that share a store: it
+// records what it works on, sends heartbeats, and holds the locks of its runs.
+// The store is opened when there is something to write. Only locks can fail a
+// run; other writes that the store does not take wait, with one warning. It is
+// safe for concurrent use.
 type Controller struct {
 	Open func(ctx context.Context) (*Store, error)
 	// Records says that jobs are noted in the store, too.
@@ -25,7 +26,7 @@ type Controller struct {
 	// USER@HOST.
 	Who   Run
 	Owner string
-	// Warn is told what is wrong, and what becomes of it.
+	// Warn is called with what is wrong, and what becomes of it.
 	Warn func(text string)
 
 	opening sync.Mutex
@@ -60,8 +61,8 @@ type op struct {
 // patience bounds a question to the store.
 const patience = 5 * time.Second
 
-// early is how long a job that is no orchestration may run before it is noted: most
-// end sooner.
+// early is how long a job that is not an orchestration may run before it is
+// recorded: most end sooner.
 const early = 500 * time.Millisecond
 
 // beat is the time between heartbeats.
@@ -316,8 +317,8 @@ func (c *Controller) Close() {
 	}
 }
 
-// Record returns a record that the store is told of, too: that this controller works
-// on the job, and the history of an orchestration.
+// Record returns a record that also writes to the store: that this controller
+// works on the job, and the history of an orchestration.
 func (c *Controller) Record(l jobs.Load, rec jobs.Record) jobs.Record {
 	if c == nil || !c.Records || rec == nil || l.Continued || l.Detached {
 		return rec
@@ -357,7 +358,7 @@ type record struct {
 // Unwrap returns the record itself.
 func (r *record) Unwrap() jobs.Record { return r.Record }
 
-// run is what the store is told of the job.
+// run returns what the store records of the job.
 func (r *record) run() Run {
 	run := r.c.Who
 	run.JID, run.Load = r.jid, r.load
@@ -429,10 +430,11 @@ func (r *record) leave() {
 // ErrDown is returned (wrapped) where the store does not answer.
 var ErrDown = errors.New("the database that controllers share does not answer")
 
-// Resume has the job jid go on with earlier runs, and begin with what is recorded of
-// one of them; see [Store.Resume]. undo takes that back, as far as it was done. The
-// error is a [ClaimedError], or [ErrDown]: whether the store has it is not known then,
-// and it is told as soon as it answers. If it refuses then, no new step begins.
+// Resume records that the job jid continues earlier runs, beginning with the
+// recorded returns of one of them; see [Store.Resume]. undo reverts that, as
+// far as it was done. The error is a [ClaimedError], or [ErrDown]: then it is
+// unknown whether the store has it, and it is written as soon as the store
+// answers. If the store then refuses it, no new step begins.
 func (c *Controller) Resume(jid string, earlier []string, from *jobs.Job) (undo func(), err error) {
 	undo = func() {}
 	if c == nil || !c.Records {

@@ -69,7 +69,7 @@ func word(name string) string {
 
 func round(d time.Duration) time.Duration { return d.Round(time.Second) }
 
-// Round is a time as people are told it.
+// Round formats a duration for messages.
 func Round(d time.Duration) string { return round(d).String() }
 
 // common returns the targets that two locks have both, and whether they are in

@@ -91,7 +91,8 @@ func (t *tx) claim(ctx context.Context, jid, earlier string) error {
 		return err
 	}
 	if r.ResumedBy != "" {
-		// What a clean-up removed since is no reason to give the rest up.
+		// That a clean-up has removed a run since does not prevent the
+		// resumption.
 		next, err := t.run(ctx, r.ResumedBy)
 		if err != nil {
 			return err
@@ -169,7 +170,7 @@ func (s *Store) Settle(ctx context.Context, r Run, j *jobs.Job) error {
 		if err := t.begin(ctx, r); err != nil {
 			return err
 		}
-		if there == nil { // it is no sign of life
+		if there == nil { // it is not a sign of life
 			if err := t.exec(ctx, "UPDATE brine_runs SET beat = beat - 2 * lease WHERE jid = ?", r.JID); err != nil {
 				return err
 			}

@@ -49,8 +49,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	// A file that is there is not opened: to close it would take the locks away that
-	// this process has by another connection.
+	// An existing file is not opened: closing it would release the locks that
+	// this process holds through another connection.
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		f.Close()
 	} else if !errors.Is(err, fs.ErrExist) {
@@ -186,7 +186,8 @@ func every(rows *sql.Rows, err error, each func(*sql.Rows) error) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// clean is a text as databases hold it, of at most n characters; 0 is no bound.
+// clean returns s as databases accept it, at most n characters; 0 means no
+// limit.
 func clean(s string, n int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 	if r := []rune(s); n > 0 && len(r) > n {

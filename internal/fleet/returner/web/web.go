@@ -206,7 +206,7 @@ type unreached struct{ error }
 // Unwrap returns what went wrong.
 func (u *unreached) Unwrap() error { return u.error }
 
-// Blameless says that it is no row's fault.
+// Blameless marks the error as not the fault of a row.
 func (u *unreached) Blameless() bool { return true }
 
 const (
