@@ -303,7 +303,7 @@ type checker struct {
 	faults []ValueError
 	edits  []func() // of what conditions look at, when all are evaluated
 	values int      // so far
-	lax    bool     // keys without a field are no fault: a default may have some
+	lax    bool     // keys without a field are accepted: a default may have some
 	path   []string
 
 	inactive map[string]bool // paths of what conditions hide or disable; nil: not asked for

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// maxTold is how many differences of a kind are told one by one.
+// maxTold is how many differences of a kind are listed one by one.
 const maxTold = 10
 
 // Compare returns what became different since old was made, one sentence each;

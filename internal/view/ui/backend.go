@@ -14,7 +14,8 @@ import (
 
 // The texts of all errors of a [Backend] are without the secrets that records leave out.
 
-// ErrNotFound is returned (wrapped) by a [Backend] for what there is not.
+// ErrNotFound is returned (wrapped) by a [Backend] for something that does not
+// exist.
 var ErrNotFound = errors.New("not found")
 
 // A Backend is what the command line can do. Each method reads the configuration,

@@ -517,7 +517,8 @@ func (s *Server) stop(ctx context.Context, r *run, hard bool) error {
 	jid := r.jid
 	r.mu.Unlock()
 	if !hard && jid != "" {
-		// It is told even if the page that asked for it is closed meanwhile.
+		// The run is asked to stop even if the page that requested it is closed
+		// meanwhile.
 		if err := s.opts.Backend.Drain(context.WithoutCancel(ctx), jid); err != nil {
 			return fmt.Errorf("the run goes on, since it could not be told to stop: %w", err)
 		}
