@@ -16,12 +16,12 @@ type verdict struct {
 	comment string
 }
 
-// conditions evaluates onlyif, unless and creates, then those of configuration.
-// It returns the return of a state that they keep from running, or that cannot
-// run because they fail, else nil.
+// conditions evaluates onlyif, unless and creates, then those of the
+// configuration. It returns the return of a state that must not run, or that
+// cannot run because a condition fails; otherwise nil.
 //
-// Salt: salt/state.py State._run_check. Difference: an empty list is no
-// condition (a traceback in Salt).
+// Salt: salt/state.py State._run_check. Difference: an empty list counts as no
+// condition at all (a traceback in Salt).
 func (j *job) conditions(ctx context.Context) *value.Map {
 	low := j.c.Low
 	var comments []value.Value

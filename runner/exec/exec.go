@@ -38,9 +38,9 @@ type Options struct {
 	Direct bool
 	// Mock calls no state function; see job.invoke.
 	Mock bool
-	// Begin is told each chunk that has its turn; nil is told nothing.
+	// Begin, if not nil, is called with each chunk before it runs.
 	Begin func(*fun.Chunk)
-	// Done is told the return of each chunk; nil is told nothing.
+	// Done, if not nil, is called with each chunk and its return.
 	Done func(*fun.Chunk, *value.Map)
 }
 
@@ -177,7 +177,7 @@ type run struct {
 	inited map[string]bool // modules whose Init has run
 
 	wg    sync.WaitGroup
-	slots chan struct{} // bounds parallel states; nil is no bound
+	slots chan struct{} // bounds parallel states; nil means no limit
 	queue finished
 	said  warned
 	// placed counts the requisites that placeLost has shown.
@@ -185,10 +185,10 @@ type run struct {
 }
 
 // Run runs chunks in order, requisites first, and returns all returns. It runs
-// in env, whose Run it sets meanwhile.
+// in env, and sets its Run meanwhile.
 //
-// The error is ctx's, where ctx ended before the run: what ran by then is in
-// the Running all the same. A state that fails is no error.
+// If ctx ends before the run, the error is that of ctx, and the Running still
+// has the returns up to then. A state that fails is not an error.
 func Run(ctx context.Context, env *fun.Env, chunks []*fun.Chunk, o Options) (*Running, error) {
 	r := newRun(env, chunks, o)
 	defer func(before fun.RunView) { env.Run = before }(env.Run)

@@ -320,9 +320,9 @@ func (r *run) inDryRun(f *frame, m *node) bool {
 	return false
 }
 
-// backToDryRun gives up what the nearest dry run above m waits for, and goes on
-// with that dry run: what it waits for comes after m, and m after the dry run,
-// which is no cycle. It reports whether there is such a dry run.
+// backToDryRun abandons what the nearest dry run above m waits for, and
+// continues with that dry run: what it waits for comes after m, and m after the
+// dry run, so this is not a cycle. It reports whether there is such a dry run.
 func (r *run) backToDryRun(m *node) bool {
 	for i := len(r.stack) - 1; i >= 0 && r.stack[i].n != m; i-- {
 		if !r.stack[i].dry {
