@@ -361,8 +361,8 @@ func (w *bootWait) hold(client *Client, conn *link.Conn) {
 	}
 }
 
-// roomToHold reports whether a wait may keep the connection to a machine that has
-// not started: they take a quarter of what there is at most.
+// roomToHold reports whether a wait may keep the connection to a machine that
+// has not started: such connections may use a quarter of the limit.
 func (p *Provider) roomToHold() bool {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
@@ -415,7 +415,7 @@ func (w *bootWait) rest(ctx context.Context) bool {
 	return w.rest(ctx)
 }
 
-// connect makes a connection and an agent beside those that are there.
+// connect opens a connection and an agent in addition to the existing ones.
 func (w *bootWait) connect(ctx context.Context) (*Client, *link.Conn, error) {
 	m := w.m
 	c, err := w.dial(ctx)

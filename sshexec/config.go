@@ -467,8 +467,8 @@ func (d *Dialer) keysFrom(s settings, t *dest) error {
 	return nil
 }
 
-// agentSocket returns the socket that an IdentityAgent means; "" is none. A
-// variable that is not set is no agent, as it is for ssh.
+// agentSocket returns the socket that an IdentityAgent names, "" for none. An
+// unset variable means no agent, as it does for ssh.
 func (d *Dialer) agentSocket(v string, t *dest) (string, error) {
 	switch {
 	case v == "none":

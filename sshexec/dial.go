@@ -141,7 +141,7 @@ type Client struct {
 	// nil: there is none.
 	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
 	share  sharer // how a relay helps to push; nil: it does not
-	spoil  func() // where a relay helps: is told that nothing arrived
+	spoil  func() // through a relay: called when nothing arrived
 	keeps  bool   // the host is a relay itself
 	// large sends large files of the tree by a relay; nil: none are.
 	large func(ctx context.Context, f link.Large) (*value.Map, error)

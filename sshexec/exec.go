@@ -336,8 +336,8 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	return s.give(l.input())
 }
 
-// give writes to stdin. That a command has ended already is no fault of the
-// writing: how it ended tells more.
+// give writes to stdin. That the command has ended already is not an error
+// here: its exit status says more.
 func (s *stream) give(text string) error {
 	_, err := io.WriteString(s.stdin, text)
 	if errors.Is(err, io.EOF) {

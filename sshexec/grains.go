@@ -46,8 +46,8 @@ func (m *machine) grainsFor(ctx context.Context) *machineGrains {
 	return &machineGrains{m: m, ctx: ctx, since: m.matches.Add(1)}
 }
 
-// known returns what is known of at least the grains of keys; of all where none
-// are named. A match is told of each grain once.
+// known returns the known grains, at least those of keys; without keys, all. A
+// match receives each grain once.
 func (g *machineGrains) known(keys ...value.Value) *value.Map {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -242,9 +242,9 @@ func (m *machine) holds(g *gathering, since int64) bool {
 	return age >= 0 && age <= m.p.s.GrainsAge
 }
 
-// An unheard machine is one that was asked in vain. It is not asked again for ten
-// times as long as that took, between failureHolds and unheardHolds, unless there
-// is a connection again.
+// An unheard machine did not answer. It is not asked again for ten times as
+// long as that took, between failureHolds and unheardHolds, unless there is a
+// connection again.
 type unheard struct {
 	err   error
 	until time.Time

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A pulse is the connection below SSH, and notes what passes: bytes in either
-// direction are a sign of life, while a keepalive may stand behind many others.
+// A pulse is the connection under SSH, and records traffic: bytes in either
+// direction are a sign of life, while a keepalive may be queued behind many
+// others.
 type pulse struct {
 	net.Conn
 	read  atomic.Int64 // when something came last, in Unix nanoseconds

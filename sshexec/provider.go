@@ -45,13 +45,14 @@ type Settings struct {
 	// authorized_keys of each target, PreFlight runs ssh_pre_flight also where
 	// the agent is there already.
 	Wipe, Deploy, PreFlight bool
-	// Files is how many descriptors the process may have, Procs how many commands
-	// (ProxyCommand) may run at once; 0 is no limit. Once says that machines are
-	// worked on once: a connection is closed when its machine is done.
+	// Files is how many descriptors the process may have, Procs how many
+	// commands (ProxyCommand) may run at the same time; 0 means no limit. Once
+	// says that each machine is worked on once: its connection is closed when
+	// it is done.
 	Files, Procs int
 	Once         bool
-	// Pushes is how many machines are sent the agent at once at most; 0 is
-	// DefaultPushes.
+	// Pushes is how many machines may receive the agent at the same time; 0
+	// means DefaultPushes.
 	Pushes int
 	// Poll is the time between two looks at a machine that is waited for; it
 	// grows with the wait. 0: 1 s.
@@ -125,8 +126,7 @@ func NewProvider(s Settings) *Provider {
 	return p
 }
 
-// Add adds the machines of further entries. Those that are there already stay as
-// they are.
+// Add adds the machines of further entries. Existing machines are not changed.
 func (p *Provider) Add(entries []*roster.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -38,7 +38,7 @@ func (m *machine) relinker(c *Client) func(ctx context.Context, token string) (i
 			case <-ctx.Done():
 			}
 		}()
-		// The token is the far end's word, and stands in a script.
+		// The token comes from the target, and becomes part of a script.
 		if token == "" || strings.Trim(token, "0123456789abcdef") != "" {
 			return nil, fmt.Errorf("%w: the agent named none by which it is found again", wire.ErrGone)
 		}
@@ -149,7 +149,7 @@ func (p *Provider) Held(id string) (why string, held bool) {
 	return "", false
 }
 
-// resume starts what carries a channel to an agent that is there already.
+// resume starts the command that connects a channel to a running agent.
 func (p *placer) resume(ctx context.Context, c *Client, e *roster.Entry, token string) (*stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience(e))
 	defer cancel()

@@ -51,7 +51,8 @@ type sealed struct {
 // seals are the sealed files of a run, by the hashes of their contents.
 type seals struct {
 	limit int64 // bytes of all; 0 is relay.MaxHeld
-	// drop is told of a file that no longer is there, by the hash of what was sealed.
+	// drop is called with the hash of the sealed content of a file that is
+	// removed.
 	drop func(sum string)
 
 	mu  sync.Mutex

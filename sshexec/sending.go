@@ -25,7 +25,7 @@ const (
 	// longer for it.
 	underWay     = 128 << 10
 	underWayTime = 2 * time.Second
-	// logEvery is how often the log is told of a push.
+	// logEvery is how often a push is logged.
 	logEvery = 10 * time.Second
 )
 

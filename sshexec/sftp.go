@@ -20,7 +20,7 @@ import (
 // has it placed and started by its path, which every shell understands. An
 // account that runs no commands at all runs no agent.
 
-// sftp opens an SFTP channel. done closes it, and what is under way over it.
+// sftp opens an SFTP channel. done closes it and aborts its requests.
 func (c *Client) sftp(ctx context.Context) (fs *sftp.Client, done func(), err error) {
 	sess, err := c.ssh.NewSession()
 	if err != nil {

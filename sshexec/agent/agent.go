@@ -1,11 +1,11 @@
-// Package agent is the far end of a connection: it runs on a target, takes
-// calls over a channel and answers them with an Env of that machine, whose
-// files and pillar come from the controller.
+// Package agent is the target's end of a connection: it receives calls over a
+// channel and answers them with an Env of that machine, whose files and pillar
+// come from the controller.
 //
 // Start at [Serve]. Nothing is left running when the controller closes the
-// channel: calls under way are cancelled and their programs ended within five
-// seconds. What a call left behind on purpose lives on. Where the channel breaks
-// instead, the calls go on; see rejoin.go.
+// channel: running calls are cancelled and their programs ended within five
+// seconds. Processes that a call left behind on purpose survive. If the channel
+// breaks instead, the calls continue; see rejoin.go.
 package agent
 
 import (
@@ -123,10 +123,10 @@ type call struct {
 	left    atomic.Bool   // nobody waits for it any longer; it goes on
 }
 
-// Serve serves the controller at the far end of rw until the channel or ctx
-// ends; then it ends what is under way, which takes five seconds at most. Where
-// the channel breaks, what is under way goes on, and the controller may come back
-// (see [Resume]). The error is nil where the controller closed the channel.
+// Serve serves the controller at the other end of rw until the channel or ctx
+// ends; then it ends the running calls, which takes five seconds at most. If
+// the channel breaks, the calls continue, and the controller may reconnect (see
+// [Resume]). The error is nil if the controller closed the channel.
 func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 	s := &server{o: o, ready: make(chan struct{}), calls: map[*call]struct{}{}}
 	s.cache = openCache(o.Host, o.CacheDir, s.log)
@@ -279,7 +279,8 @@ func (s *server) warn(w fun.Warning) {
 	_ = s.m.NoteWhenRoom("warn", value.MapOf("where", w.Where, "text", w.Text))
 }
 
-// secret is told before what may have the value: both go the same way.
+// secret is sent before anything that may contain the value: both use the same
+// channel.
 func (s *server) secret(text string) {
 	_ = s.m.NoteWhenRoom("secret", value.MapOf("text", text))
 }
@@ -349,7 +350,8 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	if err != nil {
 		return err
 	}
-	// Whoever asks is told of the call while its files are still on their way.
+	// The call is listed for whoever asks while its files are still being
+	// transferred.
 	c := &call{job: job, started: s.o.Host.Now()}
 	ctx, c.cancel = s.callContext(ctx, c)
 	defer c.cancel(nil)

@@ -61,8 +61,8 @@ func openCache(h host.Host, dir string, log func(string, ...any)) *cache {
 	return c
 }
 
-// ownDir makes dir where it is missing and checks that it belongs to the user
-// alone and is no link.
+// ownDir creates dir if it is missing and checks that it belongs to the user,
+// that nobody else can enter it and that it is not a link.
 func ownDir(h host.Host, dir string) error {
 	if !filepath.IsAbs(dir) {
 		return fmt.Errorf("directory %s is not absolute", dir)

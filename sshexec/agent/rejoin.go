@@ -26,17 +26,17 @@ import (
 	"brine/sshexec/wire"
 )
 
-// A controller that is gone.
+// When the controller is lost.
 //
-// What an agent works on does not end with the connection, where the controller
-// allows that: a network that fails for a while is no reason to leave a state
-// half-done. The agent listens on a socket in its cache directory, which only its
-// account can enter; another process of the same program, started over a new
-// connection, carries the channel there (see Resume). Calls go on meanwhile, and
-// what they ask of the controller waits. When nobody came for as long as the
-// controller said, the calls have to do without: what they ask fails, their return
-// is left in the agent's directory, as that of a detached job, and the agent ends.
-// An agent that is to remove itself at the end ends its calls then.
+// If the controller allows it, the work of an agent does not end with the
+// connection: a temporary network failure must not leave a state half-done. The
+// agent listens on a socket in its cache directory, which only its account can
+// enter; another process of the same program, started over a new connection,
+// connects the channel to it (see Resume). Calls continue meanwhile, and their
+// requests to the controller wait. If nobody reconnects within the time that
+// the controller set, the calls continue alone: their requests fail, their
+// return is left in the agent's directory like that of a detached job, and the
+// agent exits. An agent that removes itself at the end ends its calls then.
 
 // errAlone is why the channel ends when nobody came.
 var errAlone = errors.New("the controller did not come back")
@@ -168,9 +168,9 @@ func dialSocket(dir, token string) (net.Conn, error) {
 	return net.Dial("unix", path)
 }
 
-// Resume carries a channel between a controller at the far end of in and out and
-// the agent that has a token, whose cache directory is dir. Where there is no such
-// agent, the controller is told.
+// Resume connects the controller at the other end of in and out to the agent
+// with the given token whose cache directory is dir. If there is no such agent,
+// it reports that to the controller.
 func Resume(in io.Reader, out io.Writer, dir, token string) error {
 	if strings.Trim(token, "0123456789abcdef") != "" {
 		return fmt.Errorf("%q is not the token of an agent", token)

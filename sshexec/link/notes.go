@@ -98,8 +98,8 @@ func (c *Conn) note(name string, v value.Value, size int) {
 	}
 }
 
-// secret takes a value that the target says to be a secret. What is beyond the bounds
-// is told of: records may have it.
+// secret takes a value that the target declares secret. If it exceeds the
+// limits, a warning says that records may contain it.
 func (c *Conn) secret(text string) {
 	if c.o.Secret == nil || text == "" {
 		return
@@ -167,7 +167,7 @@ func (c *Conn) event(m *value.Map) {
 func ownTag(tag, id string) bool {
 	rest, ok := strings.CutPrefix(tag, "salt/")
 	if !ok {
-		// A bare jid is how the start of a job is told.
+		// A bare jid is the tag of the event at the start of a job.
 		return len(tag) != 20 || strings.Trim(tag, "0123456789") != ""
 	}
 	parts := strings.Split(rest, "/")

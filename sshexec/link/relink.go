@@ -87,7 +87,7 @@ func (c *Conn) rejoin(ctx context.Context, token string) error {
 // that is looked for.
 const unwantedEvery = 100 * time.Millisecond
 
-// unwanted cancels what is under way when nobody waits for it any longer.
+// unwanted cancels the calls when nobody waits for them any longer.
 func (c *Conn) unwanted(ctx context.Context, cancel func()) {
 	t := time.NewTicker(unwantedEvery)
 	defer t.Stop()

@@ -42,9 +42,9 @@ const (
 // for one.
 const hello = "brine relay"
 
-// Serve carries connections for the controller at the far end of rw until that
-// end closes the channel, or ctx ends. Files that it is given are kept in dir; ""
-// is nowhere.
+// Serve relays connections for the controller at the other end of rw until the
+// controller closes the channel, or ctx ends. Files that it receives are kept
+// in dir; if that is "", they are not kept.
 func Serve(ctx context.Context, rw io.ReadWriteCloser, dir string) error {
 	return (&server{&store{dir: dir}}).serve(ctx, rw)
 }
@@ -195,12 +195,12 @@ type Conn struct {
 	stall time.Duration
 
 	putting chan struct{}   // has room for one: who sends a file, and guards has and stalled
-	has     map[string]bool // files that are there
+	has     map[string]bool // files that the relay has
 	stalled error           // why it is sent no more files
 }
 
-// Connect greets the relay at the far end of rw. It waits no longer than ctx and
-// then closes rw. Where something else answers, the error is a
+// Connect exchanges hellos with the relay at the other end of rw. If ctx ends
+// first, it closes rw. If something else answers, the error is a
 // *wire.NoHelloError.
 func Connect(ctx context.Context, rw io.ReadWriteCloser) (*Conn, error) {
 	m, err := wire.Greet(ctx, rw, wire.Options{Role: wire.Controller, Noise: wire.DefaultNoise, Hello: value.MapOf("is", "brine")})

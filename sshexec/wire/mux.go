@@ -36,11 +36,12 @@ const (
 const (
 	softQueue = 256 << 10
 	hardQueue = 8 << 20
-	// noteItems is how many items a note may have beside one for eight bytes: what
-	// is told without being asked must not take many times its size.
+	// noteItems is how many items a note may have in addition to one for every
+	// eight bytes: unrequested data must not take many times its size in
+	// memory.
 	noteItems = 4096
-	// aWrite is how much bulk data is written at once: what else there is to say
-	// waits for no more than that. A stream is bulk from smallStream bytes on.
+	// aWrite is how much bulk data is written at once, and so how long other
+	// frames wait. A stream is bulk from smallStream bytes on.
 	aWrite      = 64 << 10
 	smallStream = 32 << 10
 	// maxMissed is how many heartbeats a peer may stay silent.
@@ -112,7 +113,7 @@ type Mux struct {
 	room    chan struct{} // closed when out was written; nil while nobody waits
 }
 
-// ErrClosed is the error of what is under way or begun after Close.
+// ErrClosed is the error of operations that are running or begun after Close.
 var ErrClosed = errors.New("the channel is closed")
 
 // ErrSilent says that the peer was silent for three heartbeats.
@@ -242,7 +243,7 @@ func (m *Mux) Err() error {
 }
 
 // Close ends the Mux and closes the channel. Streams end with ErrClosed. A peer
-// that would wait for another link is told, which takes a second at most.
+// that would wait for a new link is notified, which takes a second at most.
 func (m *Mux) Close() error {
 	m.bye()
 	m.fail(ErrClosed)
@@ -590,7 +591,7 @@ func (m *Mux) takeNote(p []byte) error {
 	}
 	v, err := ParseWithin(p, &left)
 	if errors.Is(err, errItems) {
-		v, err = nil, nil // its name and size are told, not what is in it
+		v, err = nil, nil // only its name and size are logged, not its content
 	}
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ const (
 	byeTime = time.Second
 )
 
-// ErrGone says that the far end of a new link knows nothing of the channel.
+// ErrGone says that the peer of a new link does not know the channel.
 var ErrGone = errors.New("the channel is gone")
 
 // ErrReplaced is why a link ended: the peer came by another one.
@@ -150,10 +150,10 @@ func (m *Mux) part(l *carrier, err error) {
 	}
 }
 
-// Rejoin carries the Mux by a new link, which it closes where that fails. The
-// link before, if there is one still, is given up. The error is ErrGone where the
-// far end says so. Where what the far end has does not fit what was sent, the Mux
-// ends.
+// Rejoin continues the Mux over a new link, which it closes if that fails. The
+// previous link, if it still exists, is closed. The error is ErrGone if the
+// peer does not know the channel. If the peer has received something else than
+// what was sent, the Mux ends.
 func (m *Mux) Rejoin(ctx context.Context, rw io.ReadWriteCloser) error {
 	m.rejoining.Lock()
 	defer m.rejoining.Unlock()
@@ -262,8 +262,8 @@ func (m *Mux) readCount(r *bufio.Reader) (uint64, error) {
 	return uint64(n), nil
 }
 
-// SayGone answers the controller at the far end of a new link that there is no
-// such channel.
+// SayGone answers the controller at the other end of a new link that there is
+// no such channel.
 func SayGone(w io.Writer, why string) error { return writeCount(w, value.MapOf("gone", why)) }
 
 // trim drops what the peer has of what was sent.

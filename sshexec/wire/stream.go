@@ -33,7 +33,7 @@ const (
 	CodePermission
 	CodeCanceled
 	CodeBusy
-	CodeRefused // the request makes no sense to the peer
+	CodeRefused // the request is invalid to the peer
 )
 
 // A RemoteError is an error of the peer's.
@@ -60,7 +60,7 @@ func (e *RemoteError) Is(target error) bool {
 	}
 }
 
-// Refusef returns an error that tells the peer that its request makes no sense.
+// Refusef returns an error that tells the peer that its request is invalid.
 func Refusef(format string, args ...any) error {
 	return &RemoteError{CodeRefused, fmt.Sprintf(format, args...)}
 }
@@ -271,8 +271,8 @@ func (s *Stream) finish(err error) {
 	}
 }
 
-// Close ends the stream; where it is not over, the peer is told that nobody
-// waits for the rest. It is to be called once the stream is no more needed.
+// Close ends the stream; if it is not complete, the peer is notified that
+// nobody reads the rest. Call it when the stream is no longer needed.
 func (s *Stream) Close() error {
 	s.cancelWith("no longer needed", ErrClosed)
 	return nil
@@ -322,8 +322,8 @@ func (s *Stream) conclude(err error) {
 	s.abort(err)
 }
 
-// abort ends the stream for both: what is under way gets err, reads once they
-// have read what was received.
+// abort ends the stream in both directions: pending operations return err,
+// reads only after they have returned what was received.
 func (s *Stream) abort(err error) {
 	s.mu.Lock()
 	if s.ended {
