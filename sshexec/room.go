@@ -81,7 +81,7 @@ func (r *room) take(ctx context.Context, c cost) error {
 		change := r.change
 		r.mu.Unlock()
 		if victim != nil {
-			victim.rest()
+			victim.closeIdle()
 			continue
 		}
 		select {
@@ -148,13 +148,13 @@ func (m *machine) enter() (leave func(done bool)) {
 		}
 		r.mu.Unlock()
 		if idle && done {
-			m.rest()
+			m.closeIdle()
 		}
 	}
 }
 
-// rest closes the connection of a machine that is not used.
-func (m *machine) rest() {
+// closeIdle closes the connection of a machine that is not used.
+func (m *machine) closeIdle() {
 	m.dialing.Lock()
 	defer m.dialing.Unlock()
 	r := &m.p.room

@@ -93,7 +93,7 @@ func (r *running) detach(ctx context.Context, targets []string, owner map[string
 // stay has this process work on with targets that are in it, and nobody wait for
 // them. The record is ended when they have returned.
 func (r *running) stay(ctx context.Context, ids []string, owner map[string]Provider, limit int) {
-	r.staying = true
+	r.stillRunning = true
 	calm := context.WithoutCancel(ctx) // of what the context knows; the end of the step is none of the job
 	r.f.Stay(r.job.JID, ids, func(life context.Context) {
 		own, cancel := context.WithCancel(calm)
@@ -122,12 +122,12 @@ func (r *running) stay(ctx context.Context, ids []string, owner map[string]Provi
 func (r *running) left() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.away++
+	r.detached++
 }
 
 // conclude ends the record, or leaves it open for those who are still at work.
 func (r *running) conclude(ctx context.Context) error {
-	if r.away > 0 {
+	if r.detached > 0 {
 		return r.rec.Leave()
 	}
 	if r.job.Continued && r.f.Store != nil {

@@ -319,12 +319,12 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 	return found, unasked, ctx.Err()
 }
 
-// away returns the targets of a job that cannot be asked to run it, with the
+// unavailable returns the targets of a job that cannot be asked to run it, with the
 // reason: those of a list that nobody has, and those that may be meant.
-func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unasked map[string]error) map[string]error {
+func (f *Fleet) unavailable(job fun.Job, ids []string, owner map[string]Provider, unasked map[string]error) map[string]error {
 	out := map[string]error{}
 	for _, id := range unknownIDs(job, owner) {
-		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids), Fleets: f.lookedIn(job.Fleet)}
+		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids), Fleets: f.searchedFleets(job.Fleet)}
 	}
 	for id, err := range unasked {
 		out[id] = fmt.Errorf("it is not known whether %s is meant: %w", id, err)
@@ -364,7 +364,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if err := f.permit(ctx, limits, job, found.ids); err != nil {
 		return fun.Summary{}, err
 	}
-	targets, away, owner := found.ids, found.away, found.owner
+	targets, away, owner := found.ids, found.unavailable, found.owner
 	unknown := slices.Sorted(maps.Keys(away))
 	if job.Only != nil {
 		targets = only(targets, job.Only)
@@ -422,7 +422,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	}
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
-	if !r.staying {
+	if !r.stillRunning {
 		f.doubt(r.conclude(ctx))
 	}
 	return sum, r.err
@@ -557,24 +557,24 @@ type running struct {
 	each func(fun.Return) error
 	rec  jobs.Record
 
-	mu      sync.Mutex
-	err     error
-	missing []string
-	wave    int      // that is under way, from 1
-	of      int      // waves
-	begun   int      // targets of the waves that have begun
-	bad     int      // of them, those that failed
-	good    []string // of this wave, those that succeeded
-	ill     []string // of this wave, those that failed
-	ran     bool     // this wave was not passed over
-	halt    error    // why nothing further begins: an ErrNotBegun
-	away    int      // targets that work on without this process
-	staying bool     // targets work on in this process, which ends the record
+	mu            sync.Mutex
+	err           error
+	missing       []string
+	wave          int      // that is under way, from 1
+	of            int      // waves
+	begun         int      // targets of the waves that have begun
+	bad           int      // of them, those that failed
+	waveSucceeded []string // of this wave, those that succeeded
+	waveFailed    []string // of this wave, those that failed
+	ran           bool     // this wave was not passed over
+	halt          error    // why nothing further begins: an ErrNotBegun
+	detached      int      // targets that work on without this process
+	stillRunning  bool     // targets work on in this process, which ends the record
 }
 
 // run works on the targets, wave by wave.
 func (r *running) run(ctx context.Context, waves [][]string, passed []string, owner map[string]Provider, limit int) {
-	d := &dispatching{r: r, owner: owner, ask: r.f.asker(ctx, r.job), in: r.entrance(ctx), sem: make(chan struct{}, limit)}
+	d := &dispatching{r: r, owner: owner, ask: r.f.asker(ctx, r.job), in: r.newAdmission(ctx), sem: make(chan struct{}, limit)}
 	defer d.ask.end()
 	defer d.in.end()
 	for i, all := range waves {
@@ -589,11 +589,11 @@ func (r *running) run(ctx context.Context, waves [][]string, passed []string, ow
 		}
 		told := len(waves) > 1 && !r.stopped(ctx)
 		if told {
-			r.tellWave(waveStarted, ids)
+			r.reportWave(waveStarted, ids)
 		}
 		d.work(ctx, ids)
 		if told {
-			r.tellWave(waveEnded, ids)
+			r.reportWave(waveEnded, ids)
 		}
 	}
 }
@@ -603,7 +603,7 @@ type dispatching struct {
 	r     *running
 	owner map[string]Provider
 	ask   *asker
-	in    *entrance
+	in    *admission
 	sem   chan struct{} // a slot for each target that is worked on at once
 }
 
@@ -638,7 +638,7 @@ func (d *dispatching) work(ctx context.Context, ids []string) {
 		}
 		wg.Go(func() {
 			d.one(ctx, id, func() {
-				r.rest(ctx)
+				r.waitForBatch(ctx)
 				<-d.sem
 			})
 		})
@@ -666,8 +666,8 @@ func (r *running) whyStopped(ctx context.Context) error {
 	return fun.ErrStopped
 }
 
-// rest keeps a slot of the batch free for BatchWait.
-func (r *running) rest(ctx context.Context) {
+// waitForBatch keeps a slot of the batch free for BatchWait.
+func (r *running) waitForBatch(ctx context.Context) {
 	if r.job.BatchWait <= 0 {
 		return
 	}

@@ -278,15 +278,15 @@ func invoke(ctx context.Context, env *fun.Env, job, whole fun.Job) (fun.Result, 
 			return fun.Result{}, err
 		}
 		if spec.VarKw {
-			tell(args.Kw, whole)
+			setJobArgs(args.Kw, whole)
 		}
 	}
 	return env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
 }
 
-// tell sets the arguments that tell a function of its job. Arguments of these names
+// setJobArgs sets the arguments that tell a function of its job. Arguments of these names
 // that came with the job say nothing: a machine could pass for another by them.
-func tell(kw *value.Map, job fun.Job) {
+func setJobArgs(kw *value.Map, job fun.Job) {
 	var given []value.Value
 	for k := range kw.All() {
 		if strings.HasPrefix(value.Str(k), "__pub_") {

@@ -433,7 +433,7 @@ func (m *Mine) update(ctx context.Context, p Provider, job fun.Job, id string) {
 	ret := p.Run(Phases(ctx, func(Phase) {}), job, id, func() {})
 	switch {
 	case ret.Stage != fun.Returned:
-		m.warnf("the mine data of %s is that of an earlier run: %s%s", id, ret.Stage, because(ret.Err))
+		m.warnf("the mine data of %s is that of an earlier run: %s%s", id, ret.Stage, reasonSuffix(ret.Err))
 	case ret.Raised || ret.Retcode != 0:
 		v, _ := ret.Value()
 		m.warnf("the mine data of %s is that of an earlier run: mine.update: %s", id, value.Str(v))
@@ -453,7 +453,7 @@ func (m *Mine) newJID() string {
 	return jid
 }
 
-func because(err error) string {
+func reasonSuffix(err error) string {
 	if err == nil {
 		return ""
 	}

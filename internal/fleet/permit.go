@@ -95,7 +95,7 @@ func permitted(rules []value.Value, name string) ([]string, error) {
 	for _, rule := range rules {
 		switch x := rule.(type) {
 		case string:
-			ok, err := whole(optionACL, x, name)
+			ok, err := fullMatch(optionACL, x, name)
 			if err != nil {
 				return nil, err
 			}
@@ -181,7 +181,7 @@ func matches(pattern, text string) bool {
 	if value.Fnmatch(pattern, text) {
 		return true
 	}
-	ok, err := whole(optionBlacklist, pattern, text)
+	ok, err := fullMatch(optionBlacklist, pattern, text)
 	return ok && err == nil
 }
 

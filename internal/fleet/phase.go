@@ -90,12 +90,12 @@ func (nobody) End(string)                        {}
 // beginning is a Watcher that tells of jobs when they begin, too.
 type beginning struct {
 	Watcher
-	tell func(job fun.Job, targets []string)
+	onBegin func(job fun.Job, targets []string)
 }
 
 // Begin tells of a job and all its targets.
 func (b *beginning) Begin(job fun.Job, targets []string) {
-	b.tell(job, targets)
+	b.onBegin(job, targets)
 	b.Watcher.Begin(job, targets)
 }
 

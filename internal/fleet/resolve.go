@@ -27,8 +27,8 @@ type targets struct {
 	owner map[string]Provider
 	// unasked are machines that may be meant, with the reason why that is not known.
 	unasked map[string]error
-	// away are the targets that cannot be asked to run the job, with the reason.
-	away map[string]error
+	// unavailable are the targets that cannot be asked to run the job, with the reason.
+	unavailable map[string]error
 }
 
 // targets returns the machines that a job is for.
@@ -47,7 +47,7 @@ func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 	if err != nil {
 		return targets{}, err
 	}
-	t.away = f.away(job, slices.Sorted(maps.Keys(t.owner)), t.owner, t.unasked)
+	t.unavailable = f.unavailable(job, slices.Sorted(maps.Keys(t.owner)), t.owner, t.unasked)
 	return t, nil
 }
 
@@ -71,9 +71,9 @@ func (f *Fleet) Listed(ctx context.Context, job fun.Job) (ids []string, unlisted
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(found.away)) {
-		if _, ok := errors.AsType[*fun.UnlistedError](found.away[id]); ok {
-			unlisted = append(unlisted, found.away[id])
+	for _, id := range slices.Sorted(maps.Keys(found.unavailable)) {
+		if _, ok := errors.AsType[*fun.UnlistedError](found.unavailable[id]); ok {
+			unlisted = append(unlisted, found.unavailable[id])
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
@@ -108,9 +108,9 @@ func (f *Fleet) warnUnlisted(job fun.Job, ids []string, owner map[string]Provide
 	}
 }
 
-// lookedIn returns the fleets among which a target of fleet is looked for, as
+// searchedFleets returns the fleets among which a target of fleet is looked for, as
 // fun.UnlistedError has them; nil is the roster alone.
-func (f *Fleet) lookedIn(fleet string) []string {
+func (f *Fleet) searchedFleets(fleet string) []string {
 	names := f.fleets()
 	if fleet != "" {
 		names = []string{fleet}
@@ -319,8 +319,8 @@ func byPublisher(ids []string, owner map[string]Provider) (rest []string, by map
 	return rest, by
 }
 
-// Ours reports whether a jid is that of a job of this run.
-func (f *Fleet) Ours(jid string) bool {
+// IsOwnJob reports whether a jid is that of a job of this run.
+func (f *Fleet) IsOwnJob(jid string) bool {
 	_, ok := f.jids.Load(jid)
 	return ok
 }

@@ -159,8 +159,8 @@ type run struct {
 	env  *fun.Env
 	o    Options
 	test bool
-	// rehearsed says that the run is that of a plan.
-	rehearsed bool
+	// planned says that the run is that of a plan.
+	planned bool
 	// failhard and events are the configuration's defaults.
 	failhard  bool
 	events    bool
@@ -176,10 +176,10 @@ type run struct {
 
 	inited map[string]bool // modules whose Init has run
 
-	wg    sync.WaitGroup
-	slots chan struct{} // bounds parallel states; nil means no limit
-	queue finished
-	said  warned
+	wg       sync.WaitGroup
+	slots    chan struct{} // bounds parallel states; nil means no limit
+	queue    finished
+	warnings warned
 	// placed counts the requisites that placeLost has shown.
 	placed int
 }
@@ -235,7 +235,7 @@ func newRun(env *fun.Env, chunks []*fun.Chunk, o Options) *run {
 		}
 		r.disabled[value.Str(x)] = true
 	}
-	_, r.rehearsed = env.Fleet.(fun.Rehearser)
+	_, r.planned = env.Fleet.(fun.Rehearser)
 	r.setNodes(r.enabled(chunks))
 	return r
 }

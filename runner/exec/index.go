@@ -44,7 +44,7 @@ type node struct {
 	gates []*node // those that have prereq on this one
 
 	resolved          bool
-	active, preActive bool // on the stack, in earnest or as a dry run
+	active, preActive bool // on the stack, really running or as a dry run
 	done              bool // has a return; that of a parallel state may be on its way
 	out               outcome
 	dry               *outcome // of the dry run for a prereq

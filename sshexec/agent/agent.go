@@ -63,10 +63,10 @@ type Options struct {
 	// Exe is the path of the running program, which jobs that are to outlive the
 	// channel are run by; "" is not known.
 	Exe string
-	// Going tells of a shutdown that the machine was asked for: mode, at (Unix
+	// PendingShutdown tells of a shutdown that the machine was asked for: mode, at (Unix
 	// microseconds) and by; an empty map where there is none. nil: none is
 	// known.
-	Going func(ctx context.Context) *value.Map
+	PendingShutdown func(ctx context.Context) *value.Map
 	// CacheDir keeps files from run to run; it must be the user's own with mode
 	// 0700 and is made where it is not there. "" keeps nothing.
 	CacheDir string
@@ -92,13 +92,13 @@ type Session struct {
 
 // A server is one connection.
 type server struct {
-	o     Options
-	m     *wire.Mux
-	cache *cache
-	files *upstream
-	door  *door         // nil: the agent ends with its link
-	alone atomic.Bool   // the controller did not come back; calls go on
-	ready chan struct{} // closed when m is set
+	o      Options
+	m      *wire.Mux
+	cache  *cache
+	files  *upstream
+	socket *resumeSocket // nil: the agent ends with its link
+	alone  atomic.Bool   // the controller did not come back; calls go on
+	ready  chan struct{} // closed when m is set
 
 	mu      sync.Mutex
 	session *value.Map // what the controller opened; nil before
@@ -109,7 +109,7 @@ type server struct {
 	calls   map[*call]struct{}
 	owed    []string              // jids of calls that a later look is to find
 	done    []finished            // calls whose return may be on its way
-	wishes  map[string]*value.Map // of state.pause and state.soft_kill, by jid
+	pauses  map[string]*value.Map // of state.pause and state.soft_kill, by jid
 }
 
 // A call is a function at work.
@@ -135,12 +135,12 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		hello.Update(o.Hello)
 	}
 	hello.Set("trees", value.Strings(s.cache.trees()...))
-	if s.door = newDoor(s.cache.dir); s.door != nil {
-		defer s.door.close()
-		hello.Set("token", s.door.token)
+	if s.socket = newResumeSocket(s.cache.dir); s.socket != nil {
+		defer s.socket.close()
+		hello.Set("token", s.socket.token)
 	}
 	m, err := wire.Greet(ctx, rw, wire.Options{
-		Resume: s.door != nil, Broken: s.broken,
+		Resume: s.socket != nil, Broken: s.broken,
 		Role: wire.Agent, Hello: hello, Frame: maxFrame, Window: window, Streams: maxCalls, Heartbeat: o.Heartbeat,
 		Handle: func(ctx context.Context, st *wire.Stream) error {
 			<-s.ready
@@ -153,8 +153,8 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		return err
 	}
 	s.m = m
-	if s.door != nil {
-		s.door.hold = holdOf(m.Peer())
+	if s.socket != nil {
+		s.socket.hold = holdOf(m.Peer())
 	}
 	s.files = newUpstream(m, s.cache)
 	close(s.ready)
@@ -210,7 +210,7 @@ func (s *server) note(name string, v value.Value, _ int) {
 		s.leaveCalls(m.Str("jid"))
 	}
 	if ok && name == "gate" {
-		s.wish(m)
+		s.takePauses(m)
 	}
 	if !ok || name != "session" {
 		return
@@ -319,7 +319,7 @@ func (s *server) serve(ctx context.Context, st *wire.Stream) error {
 	case "grains":
 		return s.grains(st)
 	case "going":
-		return s.going(ctx, st)
+		return s.pendingShutdown(ctx, st)
 	}
 	return wire.Refusef("there is no request %q", st.Method())
 }

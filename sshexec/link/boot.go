@@ -17,8 +17,8 @@ type Shutdown struct {
 	By   string    // what on the target tells of it
 }
 
-// Going asks whether the target is about to go down.
-func (c *Conn) Going(ctx context.Context) (Shutdown, bool, error) {
+// PendingShutdown asks whether the target is about to go down.
+func (c *Conn) PendingShutdown(ctx context.Context) (Shutdown, bool, error) {
 	v, err := c.m.Call(ctx, "going", nil, maxSmall)
 	if err != nil {
 		return Shutdown{}, false, err

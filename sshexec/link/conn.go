@@ -35,7 +35,7 @@ type Conn struct {
 	secrets struct { // what was taken of them
 		sync.Mutex
 		count, bytes int
-		told         bool
+		warned       bool
 	}
 	trees   treeNames
 	grains  atomic.Pointer[value.Map] // of the roster

@@ -69,7 +69,7 @@ type Options struct {
 	SpillDir  string // where such files lie; "" is the system's place
 	// Relink makes another way to an agent, named by the token of its hello, when
 	// the one before broke while calls are under way. An error that is
-	// wire.ErrGone ends the tries. nil: a connection that breaks is lost.
+	// wire.ErrUnknownChannel ends the tries. nil: a connection that breaks is lost.
 	Relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
 	// Reconnect is how long it is tried. An agent that nobody came back to works
 	// on, and keeps the return. 0: a connection that breaks is lost, and with it

@@ -34,12 +34,12 @@ const (
 
 // An allowance is what a target may still say. It is refilled by time.
 type allowance struct {
-	mu    sync.Mutex
-	notes float64
-	bytes float64
-	lines float64
-	last  time.Time
-	told  bool // that something was dropped
+	mu     sync.Mutex
+	notes  float64
+	bytes  float64
+	lines  float64
+	last   time.Time
+	warned bool // that something was dropped
 }
 
 // take reports whether n more bytes may come; first is true at the first that
@@ -56,7 +56,7 @@ func (a *allowance) take(n int, line bool, now time.Time) (ok, first bool) {
 	}
 	a.last = now
 	if a.notes < 1 || a.bytes < float64(n) || line && a.lines < 1 {
-		first, a.told = !a.told, true
+		first, a.warned = !a.warned, true
 		return false, first
 	}
 	a.notes--
@@ -112,8 +112,8 @@ func (c *Conn) secret(text string) {
 		c.o.Secret(c.id(), text)
 		return
 	}
-	if !c.secrets.told && c.o.Warn != nil {
-		c.secrets.told = true
+	if !c.secrets.warned && c.o.Warn != nil {
+		c.secrets.warned = true
 		c.o.Warn(c.id(), fun.Warning{Text: fmt.Sprintf("more than %d secrets, or %d KiB of them: records may have those that came later", maxSecrets, maxSecretBytes>>10)})
 	}
 }

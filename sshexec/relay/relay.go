@@ -163,23 +163,23 @@ func plain(err error) error {
 // channel to it, has ended.
 var ErrBroken = errors.New("the connection through the relay ended")
 
-// A ToldError is why a relay did not do what it was asked for, in its own words.
+// A ReportedError is why a relay did not do what it was asked for, in its own words.
 // Nobody can check them, so that they are never taken for a finding of this program.
-type ToldError struct{ Text string }
+type ReportedError struct{ Text string }
 
-func (e *ToldError) Error() string { return "the relay says: " + e.Text }
+func (e *ReportedError) Error() string { return "the relay says: " + e.Text }
 
-// maxTold bounds what a relay says, in bytes.
-const maxTold = 300
+// maxReported bounds what a relay says, in bytes.
+const maxReported = 300
 
-// told returns an error of the channel with what a relay says in it marked as such.
-func told(err error) error {
+// reported turns an error that a relay sent into a ReportedError.
+func reported(err error) error {
 	if said, ok := errors.AsType[*wire.RemoteError](err); ok {
-		text := strings.ToValidUTF8(said.Text[:min(len(said.Text), maxTold)], "")
+		text := strings.ToValidUTF8(said.Text[:min(len(said.Text), maxReported)], "")
 		if len(text) < len(said.Text) {
 			text += "..."
 		}
-		return &ToldError{text}
+		return &ReportedError{text}
 	}
 	return err
 }
@@ -245,7 +245,7 @@ func (c *Conn) dial(ctx context.Context, head *value.Map) (net.Conn, error) {
 		if errors.Is(err, io.EOF) {
 			err = ErrBroken
 		}
-		return nil, told(err)
+		return nil, reported(err)
 	}
 	if made[0] != 1 {
 		_ = s.Close()
@@ -281,7 +281,7 @@ func broken(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrBroken, told(err))
+	return fmt.Errorf("%w: %w", ErrBroken, reported(err))
 }
 
 func (t *tunnel) Close() error                     { return t.s.Close() }

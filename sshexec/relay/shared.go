@@ -431,7 +431,7 @@ func (c *Conn) watch(ctx context.Context) (watched context.Context, going func()
 			c.stalled, err = stalled, stalled
 		}
 		cancel(nil)
-		return told(err)
+		return reported(err)
 	}
 }
 
@@ -486,7 +486,7 @@ func (c *Conn) send(ctx context.Context, head *value.Map, r io.Reader, going fun
 		return err
 	}
 	defer s.Close()
-	if _, err = io.CopyBuffer(goingWriter{s, going}, onlyReader{r}, make([]byte, 32<<10)); err == nil {
+	if _, err = io.CopyBuffer(progressWriter{s, going}, onlyReader{r}, make([]byte, 32<<10)); err == nil {
 		err = s.CloseWrite(nil, nil)
 	}
 	if err != nil {
@@ -501,15 +501,15 @@ func (c *Conn) send(ctx context.Context, head *value.Map, r io.Reader, going fun
 	return nil
 }
 
-// goingWriter tells of each write that was taken.
-type goingWriter struct {
-	w     io.Writer
-	going func()
+// progressWriter calls progress after each write.
+type progressWriter struct {
+	w        io.Writer
+	progress func()
 }
 
-func (g goingWriter) Write(b []byte) (int, error) {
+func (g progressWriter) Write(b []byte) (int, error) {
 	n, err := g.w.Write(b)
-	g.going()
+	g.progress()
 	return n, err
 }
 

@@ -87,10 +87,10 @@ type Mux struct {
 	window    int    // what the peer grants each stream at first
 	peerFrame int
 
-	heard     atomic.Bool // since the last heartbeat
-	heardAt   atomic.Int64
-	rejoining sync.Mutex // held while a new link is made
-	taking    sync.Mutex // held while a frame is taken, and when the link changes
+	received   atomic.Bool // since the last heartbeat
+	receivedAt atomic.Int64
+	rejoining  sync.Mutex // held while a new link is made
+	taking     sync.Mutex // held while a frame is taken, and when the link changes
 
 	mu       sync.Mutex
 	streams  map[uint32]*Stream
@@ -229,8 +229,8 @@ func (m *Mux) readHello(r *bufio.Reader) error {
 // Peer returns the peer's hello.
 func (m *Mux) Peer() *value.Map { return m.peer }
 
-// HeardSince reports whether a frame of the peer came since then.
-func (m *Mux) HeardSince(t time.Time) bool { return m.heardAt.Load() >= t.UnixNano() }
+// ReceivedSince reports whether a frame of the peer came since then.
+func (m *Mux) ReceivedSince(t time.Time) bool { return m.receivedAt.Load() >= t.UnixNano() }
 
 // Done is closed when the Mux has ended.
 func (m *Mux) Done() <-chan struct{} { return m.done }
@@ -303,7 +303,7 @@ func (m *Mux) fail(err error) {
 
 // beat looks after a silent peer.
 func (m *Mux) beat() {
-	heard := m.heard.Swap(false)
+	heard := m.received.Swap(false)
 	m.mu.Lock()
 	l := m.link
 	switch {
@@ -508,8 +508,8 @@ func (m *Mux) takeFrom(l *carrier, f frame) bool {
 		m.taking.Unlock()
 		return false // it comes again by the link that took its place
 	}
-	m.heard.Store(true)
-	m.heardAt.Store(time.Now().UnixNano())
+	m.received.Store(true)
+	m.receivedAt.Store(time.Now().UnixNano())
 	m.count(f)
 	err := m.take(f)
 	m.taking.Unlock()

@@ -115,7 +115,7 @@ type Stream struct {
 	off      int
 	credit   int64 // that may still be sent
 	granted  int64 // that may still be received
-	eaten    int64 // read since credit was last granted
+	consumed int64 // read since credit was last granted
 	readEnd  bool  // the peer sends no more
 	readErr  error // what its end said
 	closing  *value.Map
@@ -138,7 +138,7 @@ func (s *Stream) Method() string { return s.method }
 // Head returns the head of the request.
 func (s *Stream) Head() *value.Map { return s.head }
 
-func poke(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -155,7 +155,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 			if s.off == len(s.buf) {
 				s.buf, s.off = s.buf[:0], 0
 			}
-			grant := s.eat(n)
+			grant := s.consume(n)
 			s.mu.Unlock()
 			if grant > 0 {
 				_ = s.m.send(frame{frameCredit, s.id, binary.BigEndian.AppendUint32(nil, uint32(grant))})
@@ -182,14 +182,14 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 }
 
-// eat notes that n bytes were read and returns what to grant again.
-func (s *Stream) eat(n int) int64 {
-	s.eaten += int64(n)
-	if s.readEnd || s.err != nil || s.eaten < int64(s.m.o.Window)/2 {
+// consume notes that n bytes were read and returns what to grant again.
+func (s *Stream) consume(n int) int64 {
+	s.consumed += int64(n)
+	if s.readEnd || s.err != nil || s.consumed < int64(s.m.o.Window)/2 {
 		return 0
 	}
-	grant := s.eaten
-	s.eaten = 0
+	grant := s.consumed
+	s.consumed = 0
 	s.granted += grant
 	return grant
 }
@@ -367,7 +367,7 @@ func (s *Stream) takeData(p []byte) error {
 		s.off = 0
 	}
 	s.buf = append(s.buf, p...)
-	poke(s.readable)
+	notify(s.readable)
 	return nil
 }
 
@@ -377,7 +377,7 @@ func (s *Stream) takeCredit(n int64) error {
 	if s.credit += n; s.credit > maxCredit {
 		return broken("a credit of %d bytes on stream %d", s.credit, s.id)
 	}
-	poke(s.writable)
+	notify(s.writable)
 	return nil
 }
 
@@ -399,12 +399,12 @@ func (s *Stream) takeEnd(p []byte) error {
 	}
 	s.readEnd = true
 	if Code(p[0]) != CodeOK {
-		s.readErr = &RemoteError{s.m.believed(Code(p[0])), string(p[1:])}
+		s.readErr = &RemoteError{s.m.trustedCode(Code(p[0])), string(p[1:])}
 	} else {
 		s.closing = closing
 	}
 	both := s.writeEnd
-	poke(s.readable)
+	notify(s.readable)
 	s.mu.Unlock()
 	if both {
 		s.conclude(nil)
@@ -423,13 +423,13 @@ func (s *Stream) takeCancel(text string) {
 		s.conclude(nil)
 		return
 	}
-	s.conclude(&RemoteError{Code: s.m.believed(CodeCanceled), Text: "cancelled by the peer: " + text})
+	s.conclude(&RemoteError{Code: s.m.trustedCode(CodeCanceled), Text: "cancelled by the peer: " + text})
 }
 
-// believed returns the code that an error of the peer has here. A controller knows
+// trustedCode returns the code that an error of the peer has here. A controller knows
 // itself what it cancelled: an agent that says so would have its failure reported as
 // an interrupt of the person.
-func (m *Mux) believed(c Code) Code {
+func (m *Mux) trustedCode(c Code) Code {
 	if m.o.Role == Controller && c == CodeCanceled {
 		return CodeFailed
 	}

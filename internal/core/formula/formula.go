@@ -29,7 +29,7 @@ func (t *Tree) Add(ctx context.Context, f Formula) (Locked, error) {
 	if f.Name == "" {
 		f.Name = NameOf(f.URL)
 	}
-	if !goodName().MatchString(f.Name) {
+	if !namePattern().MatchString(f.Name) {
 		return Locked{}, fmt.Errorf("%q is not a name for a formula; give one with --name", f.Name)
 	}
 	if f.Ref == "" {

@@ -97,8 +97,8 @@ func (s *Store) look(ctx context.Context, r *Remote) (*cache, *state, error) {
 		x.state = old
 	default:
 		x.state = st
-		if st.Odd > 0 {
-			s.warn("%s remote %s has %d refs with names that git does not allow; they are left out", r.Role, r.Label(), st.Odd)
+		if st.InvalidRefs > 0 {
+			s.warn("%s remote %s has %d refs with names that git does not allow; they are left out", r.Role, r.Label(), st.InvalidRefs)
 		}
 	}
 	return x.c, x.state, x.err

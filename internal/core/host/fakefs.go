@@ -214,7 +214,7 @@ func (w *fakeWalk) step() error {
 		if cur == nil { // it is about to be made
 			cur = w.stack[len(w.stack)-2].n
 		}
-		return w.leadsTo(l, cur)
+		return w.checkLink(l, cur)
 	case part == "" || part == ".":
 		return nil
 	case cur == nil:
@@ -280,9 +280,9 @@ func usedBy(op string) useOf {
 	return changesFile
 }
 
-// leadsTo returns an error where the link of another user leads to what that user
+// checkLink returns an error where the link of another user leads to what that user
 // does not own. Where it is read, that shows at the end: see readable.
-func (w *fakeWalk) leadsTo(l place, to *node) error {
+func (w *fakeWalk) checkLink(l place, to *node) error {
 	switch {
 	case to.uid == l.n.uid:
 		return nil

@@ -134,7 +134,7 @@ func launch(env *fun.Env, lang language, argv []string, on host.Host) *process {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), limit: timeLimit(env), loaded: map[string]bool{}, shares: map[int64]*share{}}
 	p.clock = time.AfterFunc(p.limit, func() {
-		p.endBecause(fmt.Errorf("it did not answer within %s (option custom_timeout)", p.limit))
+		p.endWith(fmt.Errorf("it did not answer within %s (option custom_timeout)", p.limit))
 	})
 	memory := lang.memory(env) // the goroutine must not hold env
 	go func() {
@@ -159,8 +159,8 @@ func (p *process) end() {
 	_ = p.out.Close()
 }
 
-// endBecause ends the process for a reason.
-func (p *process) endBecause(why error) {
+// endWith ends the process for a reason.
+func (p *process) endWith(why error) {
 	p.why.Store(&why)
 	p.broken.Store(true)
 	p.end()
@@ -168,7 +168,7 @@ func (p *process) endBecause(why error) {
 
 // guard ends the process where ctx ends; the result takes the guard away.
 func (p *process) guard(ctx context.Context) func() {
-	stop := context.AfterFunc(ctx, func() { p.endBecause(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() { p.endWith(context.Cause(ctx)) })
 	return func() { stop() }
 }
 

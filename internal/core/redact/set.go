@@ -34,7 +34,7 @@ type Set struct {
 	values  map[string]bool
 	repl    *strings.Replacer // of values; nil: to be made
 	origins map[string]origin // of names of arguments
-	tell    func(secret string)
+	onAdd   func(secret string)
 	targets map[string]*Set // of ids; see Of
 }
 
@@ -215,12 +215,13 @@ func (s *Set) AnyText(text string) string {
 	return s.Text(text)
 }
 
-// Tell has each further secret told to f as it was added, once, before what is
-// masked. What is longer than 64 KiB is not told. f is called with the set locked.
-func (s *Set) Tell(f func(secret string)) {
+// OnAdd sets a function that is called with each further secret, once, as it was added
+// and before it is masked; not with secrets longer than 64 KiB. The set is locked
+// during the call.
+func (s *Set) OnAdd(f func(secret string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell = f
+	s.onAdd = f
 }
 
 // Add adds values. Of one of several lines each line counts, too, since diffs
@@ -243,8 +244,8 @@ func (s *Set) Add(values ...string) {
 			continue
 		}
 		add(v)
-		if s.tell != nil && s.values[v] && len(v) <= maxValue {
-			s.tell(v)
+		if s.onAdd != nil && s.values[v] && len(v) <= maxValue {
+			s.onAdd(v)
 		}
 		v = strings.TrimSpace(v)
 		add(v)

@@ -194,7 +194,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 	name := in.name()
 	d := &datum{isText: true, text: text, pos: func(line int) source.Pos { return source.Pos{File: name, Line: line} }}
 	seen := stages{e: e, file: name}
-	defer seen.tell(ctx)
+	defer seen.logStages(ctx)
 	for _, s := range pipe {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -235,9 +235,9 @@ func (s *stages) add(ctx context.Context, by string, d *datum) {
 	}
 }
 
-// tell logs them at the end: which values are secrets is seen in the data, and the text
+// logStages logs the stages at the end: which values are secrets is seen in the data, and the text
 // that it was read from has them, too.
-func (s *stages) tell(ctx context.Context) {
+func (s *stages) logStages(ctx context.Context) {
 	if len(s.all) == 0 {
 		return
 	}

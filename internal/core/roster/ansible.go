@@ -556,12 +556,12 @@ func (l *loader) addInventory(inv *inventory) error {
 		h := inv.hosts[id]
 		vars := inv.varsOf(id, names, members)
 		if kind, ok := foreign(vars); ok {
-			l.slip(id, h.pos, "left out: its connection is %s, not SSH", kind)
+			l.noteMistake(id, h.pos, "left out: its connection is %s, not SSH", kind)
 			left[id] = true
 			continue
 		}
 		clear, _ := unsealed(vars, "", 0, func(name string) {
-			l.slip(id, h.pos, "the variable %s is encrypted (!vault) and is left out", name)
+			l.noteMistake(id, h.pos, "the variable %s is encrypted (!vault) and is left out", name)
 		})
 		vars, _ = clear.(*value.Map)
 		l.add(id, connectionVars(vars), h.pos)

@@ -40,7 +40,7 @@ func (r *Roster) Name(kind string, target ...string) (*Roster, error) {
 	if err := read(target); err != nil {
 		return nil, err
 	}
-	l.warnSlips()
+	l.warnMistakes()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, e := range l.r.entries {

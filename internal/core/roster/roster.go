@@ -369,49 +369,49 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 	}
 	l.relays()
 	l.exposed()
-	l.warnSlips()
+	l.warnMistakes()
 	return l.r, nil
 }
 
 type loader struct {
-	o     Options
-	r     *Roster
-	slips []*slip
-	alike map[string]*slip // by their texts
+	o        Options
+	r        *Roster
+	mistakes []*mistake
+	byText   map[string]*mistake // by their texts
 	// vaults are encrypted files that were warned of.
 	vaults map[string]bool
 	warned map[string]bool // files of which a fault has been told
-	// strangers are names of relays that are not in the roster.
-	strangers map[string]error
+	// unknownRelays are names of relays that are not in the roster.
+	unknownRelays map[string]error
 }
 
-// A slip is a mistake that one entry makes, or several in the same way.
-type slip struct {
+// A mistake is one that a single entry makes, or several in the same way.
+type mistake struct {
 	pos  source.Pos // of the first
 	ids  []string
 	text string
 }
 
-// slip notes a mistake of an entry; mistakes with the same text become one
+// noteMistake notes a mistake of an entry; mistakes with the same text become one
 // warning.
-func (l *loader) slip(id string, pos source.Pos, format string, args ...any) {
+func (l *loader) noteMistake(id string, pos source.Pos, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if s := l.alike[text]; s != nil {
+	if s := l.byText[text]; s != nil {
 		if s.ids[len(s.ids)-1] != id {
 			s.ids = append(s.ids, id)
 		}
 		return
 	}
-	s := &slip{pos, []string{id}, text}
-	if l.alike == nil {
-		l.alike = map[string]*slip{}
+	s := &mistake{pos, []string{id}, text}
+	if l.byText == nil {
+		l.byText = map[string]*mistake{}
 	}
-	l.slips, l.alike[text] = append(l.slips, s), s
+	l.mistakes, l.byText[text] = append(l.mistakes, s), s
 }
 
-// warnSlips turns the noted mistakes into warnings.
-func (l *loader) warnSlips() {
-	for _, s := range l.slips {
+// warnMistakes turns the noted mistakes into warnings.
+func (l *loader) warnMistakes() {
+	for _, s := range l.mistakes {
 		who := fmt.Sprintf("roster entry %q", s.ids[0])
 		if n := len(s.ids) - 1; n > 0 {
 			who = fmt.Sprintf("roster entry %q and %d more", s.ids[0], n)

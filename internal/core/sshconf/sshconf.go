@@ -118,8 +118,8 @@ func (r *Result) Keys() []string { return slices.Sorted(maps.Keys(r.values)) }
 // a file.
 func (r *Result) From(key string) source.Pos { return r.from[key] }
 
-// Said reports whether a keyword was set by an option of the query.
-func (r *Result) Said(key string) bool {
+// SetByOption reports whether a keyword was set by an option of the query.
+func (r *Result) SetByOption(key string) bool {
 	_, ok := r.values[key]
 	return ok && r.from[key] == source.Pos{File: optionFile}
 }

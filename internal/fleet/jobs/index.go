@@ -291,11 +291,11 @@ func (r *Row) FindJob() bool {
 	return r.slot.find
 }
 
-// Good reports whether the job is complete and all targets succeeded.
-func (r *Row) Good() bool { return r.kind() == kindGood }
+// Succeeded reports whether the job is complete and all targets succeeded.
+func (r *Row) Succeeded() bool { return r.kind() == kindSucceeded }
 
 // Open reports whether returns of the job may still come.
-func (r *Row) Open() bool { return r.live != nil && r.live.State == Active || r.kind() == kindAway }
+func (r *Row) Open() bool { return r.live != nil && r.live.State == Active || r.kind() == kindDetached }
 
 func (r *Row) kind() byte {
 	if r.live != nil {
@@ -576,6 +576,6 @@ func (f *Files) compact(hour string) error {
 	return os.Rename(out.Name(), path)
 }
 
-// newborn reports whether a file is so young that its maker may not have locked
+// justCreated reports whether a file is so young that its maker may not have locked
 // it yet.
-func newborn(st fs.FileInfo) bool { return time.Since(st.ModTime()) < 5*time.Second }
+func justCreated(st fs.FileInfo) bool { return time.Since(st.ModTime()) < 5*time.Second }

@@ -119,9 +119,9 @@ func (j *Job) lost(id string, line *value.Map, why string) {
 	j.Returns.Set(id, r)
 }
 
-// appraise sums up what is wrong with the record, after the last line.
-func (j *Job) appraise() {
-	j.Damage = j.summary(j.faults[min(j.told, len(j.faults)):])
+// assessDamage sums up what is wrong with the record, after the last line.
+func (j *Job) assessDamage() {
+	j.Damage = j.summary(j.faults[min(j.explained, len(j.faults)):])
 	if j.Load == nil {
 		j.Load = value.MapOf("jid", j.JID)
 		why := "what the job was asked to do is missing"
@@ -132,7 +132,7 @@ func (j *Job) appraise() {
 		}
 		j.Damage = why
 	}
-	if (j.Damage != "" || j.told > 0) && !j.Load.Has("Minions") {
+	if (j.Damage != "" || j.explained > 0) && !j.Load.Has("Minions") {
 		ids := value.NewList(j.Returns.Keys()...)
 		for id := range j.Missing {
 			if !j.Returns.Has(id) {

@@ -157,7 +157,7 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 	switch err := e.check(payload, size); {
 	case err != nil:
 		e.State, e.Error = Refused, "the entry is not valid: "+err.Error()
-	case e.Wish == WishCancel:
+	case e.Requested == RequestCancel:
 		e.State, e.Error = Cancelled, "it was cancelled, and its worker died"
 	case was == Running && e.Crashes() >= c.MaxCrashes:
 		e.State, e.Error = Poisoned, fmt.Sprintf("%d workers died with it, the last one was %s", e.Crashes(), e.Worker)

@@ -36,13 +36,13 @@ const (
 
 // A client speaks to one salt-api.
 type client struct {
-	conf   Config
-	http   *http.Client
-	file   string // of the token between runs; "" is nowhere
-	now    func() time.Time
-	heard  atomic.Int64           // when the master answered last, in nanoseconds; 0: never
-	failed atomic.Int64           // since when it does not; 0: it does
-	shown  atomic.Pointer[string] // the token that the server was shown last, for hide
+	conf       Config
+	http       *http.Client
+	file       string // of the token between runs; "" is nowhere
+	now        func() time.Time
+	lastAnswer atomic.Int64           // when the master answered last, in nanoseconds; 0: never
+	failed     atomic.Int64           // since when it does not; 0: it does
+	shown      atomic.Pointer[string] // the token that the server was shown last, for hide
 
 	secret func(text string) // is called with credentials
 
@@ -257,7 +257,7 @@ func (c *client) failedSince(at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.failure
-	if f.err != nil && (f.at.After(at) || stuck(f.err) && time.Since(f.at) < loginHolds) {
+	if f.err != nil && (f.at.After(at) || isHung(f.err) && time.Since(f.at) < loginHolds) {
 		return f.err
 	}
 	return nil
@@ -432,7 +432,7 @@ func (c *client) send(req *http.Request, token string) (*http.Response, error) {
 	case err != nil || down(resp):
 		c.silent(req.Context())
 	default:
-		c.heard.Store(c.now().UnixNano())
+		c.lastAnswer.Store(c.now().UnixNano())
 	}
 	return resp, err
 }
@@ -457,8 +457,8 @@ func (c *client) silent(ctx context.Context) {
 	}
 }
 
-// away returns since when the master does not answer; false where it does.
-func (c *client) away() (time.Time, bool) {
+// downSince returns since when the master does not answer; false where it does.
+func (c *client) downSince() (time.Time, bool) {
 	at := c.failed.Load()
 	return time.Unix(0, at), at != 0
 }

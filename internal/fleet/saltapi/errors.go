@@ -221,8 +221,8 @@ func tornadoStatus(text string) int {
 	return 0
 }
 
-// stuck reports whether a master did not answer in time.
-func stuck(err error) bool {
+// isHung reports whether a master did not answer in time.
+func isHung(err error) bool {
 	_, ok := errors.AsType[*hungError](err)
 	return ok
 }
@@ -231,7 +231,7 @@ func stuck(err error) bool {
 // errors are returned to the caller, or mean that the master is down, which is
 // reported elsewhere.
 func (p *Provider) warnOf(err error) {
-	if refused(err) || stuck(err) {
+	if refused(err) || isHung(err) {
 		p.warnOnce(err.Error())
 	}
 }

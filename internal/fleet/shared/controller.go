@@ -22,9 +22,9 @@ type Controller struct {
 	Open func(ctx context.Context) (*Store, error)
 	// Records says that jobs are noted in the store, too.
 	Records bool
-	// Who has the Controller, Host, Cache, PID and Lease of this process; Owner is
+	// Self has the Controller, Host, Cache, PID and Lease of this process; Owner is
 	// USER@HOST.
-	Who   Run
+	Self  Run
 	Owner string
 	// Warn is called with what is wrong, and what becomes of it.
 	Warn func(text string)
@@ -32,16 +32,16 @@ type Controller struct {
 	opening sync.Mutex
 	store   *Store
 
-	mu     sync.Mutex
-	runs   map[string]*record // under way
-	noted  map[string]bool    // jobs among them that the store knows
-	queue  []op
-	held   []*Held
-	turns  []Turn
-	down   error // of the last try; nil: the store took all
-	told   bool
-	beaten time.Time // before the last heartbeat that the store took
-	taken  string    // why the run of this process is another's now
+	mu         sync.Mutex
+	runs       map[string]*record // under way
+	noted      map[string]bool    // jobs among them that the store knows
+	queue      []op
+	held       []*Held
+	turns      []Turn
+	down       error // of the last try; nil: the store took all
+	warnedDown bool
+	beaten     time.Time // before the last heartbeat that the store took
+	taken      string    // why the run of this process is another's now
 
 	flushing sync.Mutex
 	once     sync.Once
@@ -50,7 +50,7 @@ type Controller struct {
 	done     chan struct{}
 }
 
-// An op is something that the store is to be told.
+// An op is a write to the store that waits.
 type op struct {
 	jid  string
 	do   func(ctx context.Context, s *Store) error
@@ -58,15 +58,15 @@ type op struct {
 	try  int
 }
 
-// patience bounds a question to the store.
-const patience = 5 * time.Second
+// queryTimeout bounds a question to the store.
+const queryTimeout = 5 * time.Second
 
 // early is how long a job that is not an orchestration may run before it is
 // recorded: most end sooner.
 const early = 500 * time.Millisecond
 
 // beat is the time between heartbeats.
-func (c *Controller) beat() time.Duration { return min(c.Who.Lease/6, patience) }
+func (c *Controller) beat() time.Duration { return min(c.Self.Lease/6, queryTimeout) }
 
 // opened returns the store.
 func (c *Controller) opened(ctx context.Context) (*Store, error) {
@@ -114,7 +114,7 @@ func (c *Controller) work() {
 	}
 }
 
-// register has the store told of jobs that it does not know.
+// register records jobs that the store does not know.
 func (c *Controller) register() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,10 +168,10 @@ func (c *Controller) flush() {
 // failed notes that the store is down; c.mu is held.
 func (c *Controller) failed(jid string, err error) {
 	c.down = err
-	if c.told {
+	if c.warnedDown {
 		return
 	}
-	c.told = true
+	c.warnedDown = true
 	c.Warn(fmt.Sprintf("the database that controllers share cannot be reached, so that they do not see how far job %s is, and cannot resume it; it is tried again: %v", jid, err))
 }
 
@@ -184,7 +184,7 @@ func (c *Controller) reachable() bool {
 
 // ask does something with the store, for some time at most.
 func (c *Controller) ask(do func(ctx context.Context, s *Store) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
 	s, err := c.opened(ctx)
 	if err != nil {
@@ -193,9 +193,9 @@ func (c *Controller) ask(do func(ctx context.Context, s *Store) error) error {
 	return do(ctx, s)
 }
 
-// tell has the store told something now, after what waits. Where the store is down
-// it waits for the next heartbeat.
-func (c *Controller) tell(o op) {
+// submit writes something to the store now, after the writes that wait. If the store is
+// down, it waits for the next heartbeat.
+func (c *Controller) submit(o op) {
 	c.mu.Lock()
 	c.queue = append(c.queue, o)
 	down := c.down != nil
@@ -223,7 +223,7 @@ func (c *Controller) Taken() string {
 		return ""
 	}
 	c.mu.Lock()
-	old := len(c.noted) > 0 && c.taken == "" && c.down == nil && since(c.beaten) > c.Who.Lease-c.beat()
+	old := len(c.noted) > 0 && c.taken == "" && c.down == nil && since(c.beaten) > c.Self.Lease-c.beat()
 	c.mu.Unlock()
 	if old {
 		c.alive()
@@ -249,7 +249,7 @@ func (c *Controller) alive() {
 		jids = append(jids, jid)
 	}
 	held := append([]*Held(nil), c.held...)
-	old := since(c.beaten) > c.Who.Lease
+	old := since(c.beaten) > c.Self.Lease
 	c.mu.Unlock()
 	for _, h := range held {
 		h.keep()
@@ -360,7 +360,7 @@ func (r *record) Unwrap() jobs.Record { return r.Record }
 
 // run returns what the store records of the job.
 func (r *record) run() Run {
-	run := r.c.Who
+	run := r.c.Self
 	run.JID, run.Load = r.jid, r.load
 	return run
 }
@@ -383,7 +383,7 @@ func (r *record) Note(kind string, data *value.Map) error {
 	c.noted[r.jid] = true
 	c.mu.Unlock()
 	kept, _ := value.Clone(data).(*value.Map) // it may have to wait
-	c.tell(op{jid: r.jid, note: true, do: func(ctx context.Context, s *Store) error {
+	c.submit(op{jid: r.jid, note: true, do: func(ctx context.Context, s *Store) error {
 		if first {
 			return s.BeginNote(ctx, r.run(), n, kind, kept)
 		}
@@ -419,7 +419,7 @@ func (r *record) leave() {
 	r.mu.Lock()
 	history := r.history
 	r.mu.Unlock()
-	c.tell(op{jid: r.jid, do: func(ctx context.Context, s *Store) error {
+	c.submit(op{jid: r.jid, do: func(ctx context.Context, s *Store) error {
 		if history {
 			return s.End(ctx, r.jid)
 		}
@@ -462,7 +462,7 @@ func (c *Controller) Resume(jid string, earlier []string, from *jobs.Job) (undo 
 		r.mu.Lock()
 		r.history = false
 		r.mu.Unlock()
-		c.tell(op{jid: jid, do: func(ctx context.Context, s *Store) error { return s.Release(ctx, run, earlier) }})
+		c.submit(op{jid: jid, do: func(ctx context.Context, s *Store) error { return s.Release(ctx, run, earlier) }})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -516,7 +516,7 @@ func (c *Controller) Settle(j *jobs.Job) error {
 	if c == nil || !c.Records || j.Definition == nil {
 		return nil
 	}
-	run := c.Who
+	run := c.Self
 	run.JID, run.Load, run.PID = j.JID, j.Load, j.PID()
 	return c.ask(func(ctx context.Context, s *Store) error { return s.Settle(ctx, run, j) })
 }

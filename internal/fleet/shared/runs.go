@@ -24,9 +24,9 @@ type Run struct {
 	Resumes    string        // jid of the orchestration that it goes on with
 	ResumedBy  string        // jid of the orchestration that goes on with it
 
-	Silent time.Duration // how old its last heartbeat is
-	Heard  time.Time     // when that was
-	Ended  bool
+	Silent        time.Duration // how old its last heartbeat is
+	LastHeartbeat time.Time     // when that was
+	Ended         bool
 }
 
 // State is how far the job came, as far as its heartbeat tells.
@@ -148,7 +148,7 @@ func scanRun(rows *sql.Rows) (Run, error) {
 	err := rows.Scan(&r.JID, &load, &r.Controller, &r.Host, &r.Cache, &r.PID, &beat, &silent, &lease, &ended, &r.Resumes, &r.ResumedBy)
 	r.Load = decode(load)
 	r.Silent, r.Lease, r.Ended = length(silent), length(lease), ended > 0
-	r.Heard = time.UnixMicro(int64(beat * 1e6)).UTC()
+	r.LastHeartbeat = time.UnixMicro(int64(beat * 1e6)).UTC()
 	return r, err
 }
 
@@ -316,7 +316,7 @@ func passed(notes []note) []*value.Map {
 // Clean forgets jobs that were last heard of longer than keep ago, and locks that
 // nobody holds.
 func (s *Store) Clean(ctx context.Context, keep time.Duration) error {
-	if !s.There(ctx) {
+	if !s.HasTables(ctx) {
 		return nil
 	}
 	_, err := s.exec(ctx, "DELETE FROM brine_notes WHERE jid IN (SELECT jid FROM brine_runs WHERE beat < {now} - ?)", keep.Seconds())

@@ -72,8 +72,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 // Close closes the database.
 func (s *Store) Close() error { return s.close() }
 
-// There reports whether the database has the tables.
-func (s *Store) There(ctx context.Context) bool {
+// HasTables reports whether the database has the tables.
+func (s *Store) HasTables(ctx context.Context) bool {
 	var n int
 	return s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM brine_notes WHERE jid = ''").Scan(&n) == nil
 }
@@ -81,11 +81,11 @@ func (s *Store) There(ctx context.Context) bool {
 // Create makes the tables where they are missing. Who may not make tables can use
 // those that there are.
 func (s *Store) Create(ctx context.Context) error {
-	if s.There(ctx) {
+	if s.HasTables(ctx) {
 		return nil
 	}
 	for _, stmt := range statements(s.d) {
-		if _, err := s.db.ExecContext(ctx, stmt); err != nil && !s.There(ctx) { // another controller may make them now
+		if _, err := s.db.ExecContext(ctx, stmt); err != nil && !s.HasTables(ctx) { // another controller may make them now
 			return fmt.Errorf("make the tables that controllers share: %w", err)
 		}
 	}

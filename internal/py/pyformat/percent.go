@@ -261,7 +261,7 @@ func (p *percent) format(c conv, verb rune, at int, v value.Value) error {
 		numeric = false
 		body, err = charOf(v)
 	case strings.ContainsRune("diuxXo", verb):
-		sign, prefix, body, err = p.whole(c, verb, v)
+		sign, prefix, body, err = p.wholeNumber(c, verb, v)
 	case strings.ContainsRune("eEfFgG", verb):
 		sign, body, err = p.real(c, verb, v)
 	default:
@@ -307,8 +307,8 @@ func (p *percent) text(c conv, verb rune, v value.Value) (body string, err error
 	return body, nil
 }
 
-// whole converts a whole number by %d, %x or %o.
-func (p *percent) whole(c conv, verb rune, v value.Value) (sign, prefix, body string, err error) {
+// wholeNumber converts a whole number by %d, %x or %o.
+func (p *percent) wholeNumber(c conv, verb rune, v value.Value) (sign, prefix, body string, err error) {
 	i, err := p.integer(verb, v)
 	if err != nil {
 		return "", "", "", err

@@ -43,8 +43,8 @@ func writeJSON(w io.Writer, v value.Value) error {
 	return err
 }
 
-// says returns the message with the systems that it is about.
-func (f *Finding) says() string {
+// fullMessage returns the message with the systems that it is about.
+func (f *Finding) fullMessage() string {
 	if len(f.Systems) == 0 {
 		return f.Message
 	}
@@ -64,7 +64,7 @@ func (r *Report) text(w io.Writer, o Output) error {
 		if where == "" {
 			where = "(tree)"
 		}
-		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", printable.Line(where), f.Severity, printable.Line(f.says()), f.Rule)
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", printable.Line(where), f.Severity, printable.Line(f.fullMessage()), f.Rule)
 		if f.Hint != "" {
 			fmt.Fprintf(&b, "\thint: %s\n", printable.Line(f.Hint))
 		}
@@ -106,7 +106,7 @@ func (r *Report) github(w io.Writer, o Output) error {
 		if f.Severity < o.Least {
 			continue
 		}
-		text := f.says()
+		text := f.fullMessage()
 		if f.Hint != "" {
 			text += "\n" + f.Hint
 		}
@@ -126,7 +126,7 @@ func (r *Report) sarif(o Output) *sarif.Log {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		text := f.says()
+		text := f.fullMessage()
 		if f.Hint != "" {
 			text += " (" + f.Hint + ")"
 		}

@@ -64,7 +64,7 @@ func viewJob(j *jobs.Job, only string) jobView {
 	b := j.Brief()
 	row := rowOf(b)
 	v := jobView{
-		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: says(redact.Hide(j.Load.At("arg"))), Target: says(j.Load.At("tgt")), User: row.User, Status: row.Status,
+		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: valueText(redact.Hide(j.Load.At("arg"))), Target: valueText(j.Load.At("tgt")), User: row.User, Status: row.Status,
 		Parent: j.Load.Str("orchestration_jid"), Damage: j.Damage, Orchestration: j.Definition != nil, Only: only,
 	}
 	if v.Orchestration {
@@ -123,7 +123,7 @@ func (v *jobView) shorten() {
 
 // retryable returns on how many hosts a job can run again: those that failed in it.
 func retryable(j *jobs.Job) int {
-	if j.Definition != nil || strings.HasPrefix(j.Load.Str("fun"), "runner.") || j.State == jobs.Active || j.State == jobs.Away {
+	if j.Definition != nil || strings.HasPrefix(j.Load.Str("fun"), "runner.") || j.State == jobs.Active || j.State == jobs.Detached {
 		return 0
 	}
 	return len(j.Failed())
@@ -178,7 +178,7 @@ func interest(s stateResult) int {
 // viewState reads the return of a state.
 func viewState(tag string, m *value.Map) stateResult {
 	parts := strings.Split(tag, "_|-")
-	s := stateResult{ID: short(m.Str("__id__")), Name: short(m.Str("name")), Comment: short(says(m.At("comment")))}
+	s := stateResult{ID: short(m.Str("__id__")), Name: short(m.Str("name")), Comment: short(valueText(m.At("comment")))}
 	if len(parts) == 4 {
 		s.Fun = short(parts[0] + "." + parts[3])
 		if s.ID == "" {
@@ -337,7 +337,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // specOf finds out what a recorded orchestration was.
 func (s *Server) specOf(r *http.Request, j *jobs.Job) (runSpec, error) {
-	spec := runSpec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: says(j.Definition.At("sls"))}
+	spec := runSpec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: valueText(j.Definition.At("sls"))}
 	if m, ok := j.Load.At("metadata").(*value.Map); ok && m.Str("chain") != "" {
 		spec.Kind, spec.Name = kindChain, m.Str("chain")
 		return spec, nil

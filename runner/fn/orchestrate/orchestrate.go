@@ -40,7 +40,7 @@ func checkPillar(c *fun.Call, p value.Value) error {
 	if _, ok := p.(*value.Map); p == nil || ok {
 		return nil
 	}
-	if slip := pillar.Slip(p); slip != nil {
+	if slip := pillar.Mistake(p); slip != nil {
 		c.Env.Fault(slip)
 	}
 	return fun.Errorf("Pillar data must be formatted as a dictionary, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))

@@ -103,7 +103,7 @@ func (s *session) pillar(ctx context.Context) (*value.Map, error) {
 	if s.a.PillarEnc.Given {
 		return pillar.Given(ctx, s.c.Env, v, s.a.PillarEnc.V)
 	}
-	if slip := pillar.Slip(v); slip != nil {
+	if slip := pillar.Mistake(v); slip != nil {
 		s.c.Env.Fault(slip)
 	}
 	switch v := v.(type) {

@@ -84,7 +84,7 @@ func Of(name string) Option {
 		return o
 	}
 	o := Option{Name: name, In: both, Verdict: Unknown}
-	switch _, own := slices.BinarySearch(ours[:], name); {
+	switch _, own := slices.BinarySearch(ownOptions[:], name); {
 	case own:
 		o.Verdict = Own
 	case strings.Contains(name, "."):

@@ -156,5 +156,5 @@ func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	return l.whole(ctx, j), nil
+	return l.addRecorded(ctx, j), nil
 }

@@ -89,7 +89,7 @@ func newMattermost(_ context.Context, s returner.Settings) (jobs.Returner, error
 	}
 	return &eachEvent{
 		each: each{client: c, send: func(ctx context.Context, r *value.Map) error { return post(ctx, message(r, value.Str)) }},
-		tell: func(ctx context.Context, e jobs.EventRow) error {
+		send: func(ctx context.Context, e jobs.EventRow) error {
 			var text strings.Builder
 			text.WriteString("tag: " + e.Tag + "\r\n")
 			for k, v := range e.Data.All() {
