@@ -355,9 +355,9 @@ func removeDomain(name string, domains value.Value) string {
 // lookupTime bounds the questions to the name service on start-up.
 const lookupTime = 500 * time.Millisecond
 
-// machineName returns the fully qualified name of this machine where it can be
-// had from the hosts file or, within half a second, from the name service;
-// else the host name; else "localhost".
+// machineName returns the fully qualified name of this machine if the hosts
+// file or, within half a second, the name service has it; else the host name;
+// else "localhost".
 func (l *loader) machineName() string {
 	name, err := l.h.Hostname()
 	if err != nil || name == "" {

@@ -214,9 +214,9 @@ func without(lines []string, at span) []string {
 	return slices.Delete(lines, at.first-1, min(at.end-1, len(lines)))
 }
 
-// Verify returns what is wrong: manifest and lock differ, a commit cannot be
-// had, or its files do not have the hash of the lock. It changes no file of the
-// tree.
+// Verify returns what is wrong: manifest and lock differ, a commit is not
+// available, or its files do not have the hash of the lock. It changes no file
+// of the tree.
 func (t *Tree) Verify(ctx context.Context) error {
 	fs, err := t.Manifest()
 	if err != nil {

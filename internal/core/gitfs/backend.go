@@ -371,7 +371,7 @@ func (b *Backend) ClearCache(ctx context.Context) ([]string, error) {
 }
 
 // ClearLock says which remotes are locked. The lock of a process that ended is
-// gone with it, and that of a running one is not taken away.
+// released, and that of a running one is kept.
 func (b *Backend) ClearLock(_ context.Context, pattern string) (cleared, failed []string) {
 	for _, r := range b.remotes {
 		if pattern != "" && !matchesAny([]string{pattern}, r.URL) && !matchesAny([]string{pattern}, r.Name) {

@@ -244,7 +244,7 @@ func (l *Local) rename(from, to string, forced bool) error {
 	return linkError("rename", from, to, err)
 }
 
-// linkError tells of both paths.
+// linkError returns err with both paths.
 func linkError(op, from, to string, err error) error {
 	for {
 		e, ok := errors.AsType[*fs.PathError](err)

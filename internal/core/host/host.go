@@ -280,7 +280,7 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// Network tells of names and addresses.
+// Network returns names and addresses of the machine and of others.
 type Network interface {
 	Hostname() (string, error)
 	Interfaces() ([]Interface, error)
@@ -300,10 +300,10 @@ type Network interface {
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// System tells of the kernel.
+// System returns facts about the kernel.
 type System interface {
 	Uname() (Uname, error)
-	// Statfs tells of the file system that path lies on.
+	// Statfs returns the size and use of the file system that contains path.
 	Statfs(path string) (Statfs, error)
 }
 
