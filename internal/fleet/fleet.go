@@ -38,9 +38,9 @@ type Provider interface {
 	// begun is called when the machine has been given the function: from then on
 	// it is asked, by FindJob, where it is silent.
 	Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return
-	// FindJob asks machines whether a job runs there and tells what each of them
-	// answers: the pid, 0 where it does not run. Those that do not answer before
-	// ctx ends are not told of. tell may be called at once for several.
+	// FindJob asks machines whether a job runs there and calls tell with each
+	// answer: the pid, or 0 if it does not run. It is not called for machines
+	// that do not answer before ctx ends. It may be called concurrently.
 	FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int))
 }
 

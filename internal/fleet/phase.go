@@ -28,7 +28,7 @@ func (p Phase) String() string {
 // A Watcher is notified of the progress of jobs while they run. Its methods
 // must be quick and safe for concurrent use.
 type Watcher interface {
-	// Begin tells of a job and all its targets.
+	// Begin is called with a job and all its targets.
 	Begin(job fun.Job, targets []string)
 	// Wave tells that a wave of a job begins that goes in several: which of how many,
 	// and its targets.
@@ -87,13 +87,13 @@ func (nobody) Sent(string, string, int64, int64) {}
 func (nobody) Done(fun.Return)                   {}
 func (nobody) End(string)                        {}
 
-// beginning is a Watcher that tells of jobs when they begin, too.
+// beginning is a Watcher that also calls onBegin when a job begins.
 type beginning struct {
 	Watcher
 	onBegin func(job fun.Job, targets []string)
 }
 
-// Begin tells of a job and all its targets.
+// Begin calls onBegin and the Watcher.
 func (b *beginning) Begin(job fun.Job, targets []string) {
 	b.onBegin(job, targets)
 	b.Watcher.Begin(job, targets)

@@ -325,7 +325,7 @@ func (f *Fleet) IsOwnJob(jid string) bool {
 	return ok
 }
 
-// A follower is a Provider whose machines tell of events by themselves.
+// A follower is a Provider whose machines send events by themselves.
 type follower interface {
 	Follow()
 	Listen(ctx context.Context)

@@ -100,7 +100,7 @@ func Open(ctx context.Context, l Link, o Options) *Bus {
 	return b
 }
 
-// Warn tells of something once.
+// Warn warns of something once.
 func (b *Bus) Warn(what string, err error) {
 	b.mu.Lock()
 	_, told := b.once[what]

@@ -169,8 +169,8 @@ func (f *Files) Begin(l Load) (Record, error) {
 	return r, nil
 }
 
-// Adopt takes over the file of a job that another process began, locked as it
-// is: the next Begin of that job goes on with it.
+// Adopt takes over the locked file of a job that another process began: the
+// next Begin of that job continues it.
 func (f *Files) Adopt(jid string, file *os.File) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

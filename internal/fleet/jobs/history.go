@@ -83,8 +83,8 @@ func (h *History) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) 
 // that goes in waves.
 const passedNote = "passed"
 
-// HistoryNotes are the kinds of notes that a [History] makes: whoever goes on with an
-// orchestration needs all of them.
+// HistoryNotes are the kinds of notes that a [History] makes: a run that
+// continues an orchestration needs all of them.
 func HistoryNotes() []string { return []string{"definition", passedNote, "step"} }
 
 // Passed returns the targets on which a step had succeeded in the run that is
@@ -217,8 +217,8 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 	return done, nil
 }
 
-// Prefix returns how many steps whoever goes on with an orchestration need not run
-// again: those before the first that did not succeed.
+// Prefix returns how many steps a run that continues an orchestration need not
+// run again: those before the first that did not succeed.
 func (j *Job) Prefix() int {
 	n := 0
 	for n < len(j.Steps) && j.Steps[n].Map("return").At("result") == true {

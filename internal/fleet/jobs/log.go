@@ -27,9 +27,9 @@ type Log struct {
 	// MayKeep reports whether settings of a returner may be written down; nil: all
 	// may.
 	MayKeep func(name string, kwargs *value.Map) bool
-	// Sink returns the sink of a returner by its name, the name of an alternative
-	// configuration ("" is none) and settings of its own; nil for one that was
-	// found not to be configured and was told of.
+	// Sink returns the sink of a returner by its name, the name of an
+	// alternative configuration ("" for none) and settings of its own; nil if
+	// it is not configured, of which Sink has warned.
 	Sink func(name, config string, kwargs *value.Map) (*Sink, error)
 	// Expand puts the members of a group of returners in its place.
 	Expand func(names []string) []string

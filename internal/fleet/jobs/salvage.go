@@ -67,9 +67,9 @@ scan:
 	return nil
 }
 
-// take adds line n of a job's file; whole says that it has its end. What cannot
-// be read of it becomes a fault of the record, except for a last line that a
-// crash cut short: nobody was told of that one.
+// take adds line n of a job's file; whole says that the line is complete. An
+// unreadable part becomes a fault of the record, except for a last line that a
+// crash cut short, which nobody has relied on.
 func (j *Job) take(n int, b []byte, whole bool) {
 	if m := decodeLine(b); m != nil {
 		j.add(m)

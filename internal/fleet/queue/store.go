@@ -193,8 +193,9 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 // mine is the condition that a worker still has an entry.
 const mine = " WHERE jid = ? AND worker = ? AND tries = ? AND state = '" + Running + "'"
 
-// Renew makes the lease of a claimed entry begin again, and returns what is wished
-// for it. It returns ErrLost where another worker may have it.
+// Renew renews the lease of a claimed entry, and returns what is requested for
+// it ([RequestCancel] or ""). It returns ErrLost if another worker may have the
+// entry.
 func (s *Store) Renew(ctx context.Context, e *Entry, lease time.Duration) (wish string, err error) {
 	n, err := s.exec(ctx, s.db, "UPDATE "+table+" SET due = "+s.d.now()+" + ?"+mine, lease.Microseconds(), e.JID, e.Worker, e.Tries)
 	if err != nil {

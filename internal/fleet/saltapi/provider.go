@@ -174,7 +174,7 @@ func (p *Provider) Follow() {
 	})
 }
 
-// drainEvery is how often it is looked whether the run is to begin nothing new.
+// drainEvery is how often the provider checks whether the run is draining.
 const drainEvery = 100 * time.Millisecond
 
 // untilDrained returns a context for what comes before anything is begun: it also ends
@@ -210,8 +210,8 @@ func drained(ctx context.Context, err error) error {
 	return err
 }
 
-// Listen follows the events of the master, and waits until they come or it is known
-// that they cannot be had.
+// Listen follows the events of the master, and waits until they arrive or turn
+// out to be unavailable.
 func (p *Provider) Listen(ctx context.Context) {
 	p.Follow()
 	select {

@@ -216,8 +216,9 @@ func (c *Controller) Behind() bool {
 	return slices.ContainsFunc(c.queue, func(o op) bool { return o.note })
 }
 
-// Taken says why this process begins no new step: another run goes on with what it
-// runs, because it was not heard of for longer than its lease. "" is that none does.
+// Taken says why this process begins no new step: another run has taken over
+// its run, because no heartbeat arrived for longer than its lease. "" means
+// that none has.
 func (c *Controller) Taken() string {
 	if c == nil || !c.Records {
 		return ""
@@ -233,7 +234,8 @@ func (c *Controller) Taken() string {
 	return c.taken
 }
 
-// lose notes that another run goes on with a job of this process; c.mu is held.
+// lose notes that another run has taken over a job of this process; c.mu is
+// held.
 func (c *Controller) lose(why string) {
 	if c.taken == "" {
 		c.taken = why

@@ -21,8 +21,8 @@ type Run struct {
 	Cache      string // its cache directory
 	PID        int
 	Lease      time.Duration // how old its last heartbeat may become
-	Resumes    string        // jid of the orchestration that it goes on with
-	ResumedBy  string        // jid of the orchestration that goes on with it
+	Resumes    string        // jid of the orchestration that it continues
+	ResumedBy  string        // jid of the orchestration that continues it
 
 	Silent        time.Duration // how old its last heartbeat is
 	LastHeartbeat time.Time     // when that was
@@ -252,8 +252,8 @@ func read(query func(each func(*sql.Rows) error) error) ([]note, error) {
 	return out, err
 }
 
-// definition returns the last one: who goes on with an orchestration has what it
-// goes on with first, and then its own.
+// definition returns the last definition: a run that continues an orchestration
+// has noted the earlier definition first, and then its own.
 func definition(notes []note) (def *value.Map) {
 	for _, n := range notes {
 		if n.data.Str("note") == "definition" {
@@ -284,9 +284,9 @@ func steps(notes []note) []*value.Map {
 	return out
 }
 
-// passed returns on which targets the steps succeeded that go in waves: one for each
-// step, in the order that they began in. Who goes on with a run has noted again what
-// that one had.
+// passed returns the targets on which the steps that run in waves succeeded:
+// one entry for each step, in the order in which they began. A run that
+// continues another has noted the other's entries again.
 func passed(notes []note) []*value.Map {
 	var out []*value.Map
 	at := map[string]int{}
