@@ -145,7 +145,7 @@ type server struct {
 	inited        bool
 	shut          bool
 	disconnected  bool // the client is; no work begins any more
-	watches       bool // the client tells of files if asked to
+	watches       bool // the client reports changed files if asked to
 	folders       []string
 	docs          map[string]*document // that are open, by path
 	trees         map[string]*tree     // by directory
@@ -458,7 +458,7 @@ func (s *server) notified(ctx context.Context, req *jsonrpc2.Request) error {
 	return nil
 }
 
-// watch asks the client to tell of files that change.
+// watch asks the client to report changed files.
 func (s *server) watch(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -291,7 +291,8 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:shownText], "") + fmt.Sprintf("\n… %d more bytes; 'brine run jobs.lookup_jid' shows all", len(text)-shownText)
 }
 
-// resumeJob goes on with a recorded orchestration that did not succeed; see mayRepeatJob.
+// resumeJob continues a recorded orchestration that did not succeed; see
+// mayRepeatJob.
 func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
 	j, err := s.readJob(r.Context(), r.PathValue("jid"))
 	if err == nil && (j.Definition == nil || j.State == jobs.Active) {

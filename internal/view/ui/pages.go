@@ -214,7 +214,7 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
 	see(w, r, "runs", x.ID)
 }
 
-// resumeRun goes on with a run that failed. A template asks for its passwords
+// resumeRun continues a run that failed. A template asks for its passwords
 // again.
 func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 	x, err := s.findRun(r.Context(), r.PathValue("id"))
