@@ -10,7 +10,7 @@ import (
 	"brine/internal/py/value"
 )
 
-// A verdict is what a condition says.
+// A verdict is the result of a condition.
 type verdict struct {
 	skip    bool // the state is not to run
 	comment string
@@ -60,7 +60,7 @@ func (j *job) conditions(ctx context.Context) *value.Map {
 }
 
 // onlyif lets the state run if all its commands succeed and all its functions
-// return what is true.
+// return a true value.
 func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 	out := verdict{comment: "onlyif condition is true"}
 	no := verdict{skip: true, comment: "onlyif condition is false"}
@@ -96,8 +96,8 @@ func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 	return out, nil
 }
 
-// failed reports whether a command could not be run, as Salt counts it. One that may
-// not be run is another thing: the state fails.
+// failed reports whether a command could not be run, as Salt counts it. A
+// command that must not be run is different: then the state fails.
 func failed(err error) bool {
 	if _, ok := errors.AsType[*fun.ForbiddenError](err); ok {
 		return false
@@ -107,7 +107,7 @@ func failed(err error) bool {
 }
 
 // unless keeps the state from running if all its commands succeed and all its
-// functions return what is true.
+// functions return a true value.
 func (j *job) unless(ctx context.Context, v value.Value) (verdict, error) {
 	var out verdict
 	runs := verdict{comment: "unless condition is false"}

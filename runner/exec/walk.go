@@ -640,8 +640,8 @@ func (r *run) subStates(n *node, subs value.Value) {
 	}
 }
 
-// fire puts the return of n on the bus, where the state or the configuration
-// wishes it.
+// fire fires the return of n on the bus, if the state or the configuration asks
+// for it.
 //
 // Salt: salt/state.py State.event. Difference: Salt fires nothing in a local
 // run; here the bus is the run's own.

@@ -113,8 +113,8 @@ func stateID(id string) string {
 	return jobs.AllStates
 }
 
-// noStates warns that a wish for the states of a job does nothing, because what the job
-// calls has none.
+// noStates warns that a request for the states of a job has no effect, because
+// the function of the job runs none.
 func noStates(ctx context.Context, c *fun.Call, jid, name string) {
 	var load *value.Map
 	if j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid); err == nil && j != nil {

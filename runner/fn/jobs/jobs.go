@@ -25,7 +25,7 @@ const local = "local_cache"
 // An origin says where a call reads jobs from.
 type origin struct {
 	source   string // the returner that the call names; "" is none
-	progress bool   // tell of progress
+	progress bool   // report progress
 }
 
 // store opens the store that a call reads from: ext_job_cache, ext_source, or
@@ -470,8 +470,8 @@ func (m *module) active(ctx context.Context, c *fun.Call, a *progressArgs) (fun.
 	return fun.Value(ret)
 }
 
-// elsewhere adds the jobs that other controllers work on, and tells of those whose
-// controller died.
+// elsewhere adds the jobs that other controllers work on, and reports those
+// whose controller died.
 func (m *module) elsewhere(ctx context.Context, c *fun.Call, list []*jobs.Job, progress bool) []*jobs.Job {
 	s, done, err := m.store(ctx, c, origin{progress: progress})
 	if err != nil {
