@@ -57,14 +57,14 @@ type Options struct {
 	// Fork returns the machine for one call, and what signals the programs that
 	// the call runs. nil: all calls share Host.
 	Fork func() (h host.Host, signal func(sig int))
-	// Wake tells that other processes of the machine wish to signal calls; nil:
-	// they cannot.
+	// Wake receives a value when other processes of the machine request signals
+	// for calls; nil: they cannot.
 	Wake <-chan os.Signal
 	// Exe is the path of the running program, which jobs that are to outlive the
 	// channel are run by; "" is not known.
 	Exe string
-	// PendingShutdown tells of a shutdown that the machine was asked for: mode, at (Unix
-	// microseconds) and by; an empty map where there is none. nil: none is
+	// PendingShutdown returns a scheduled shutdown of the machine: mode, at
+	// (Unix microseconds) and by; an empty map if there is none. nil: it is not
 	// known.
 	PendingShutdown func(ctx context.Context) *value.Map
 	// CacheDir keeps files from run to run; it must be the user's own with mode

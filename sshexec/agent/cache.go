@@ -288,7 +288,7 @@ func (c *cache) putTree(id string, b []byte) {
 	c.stored.Store(true)
 }
 
-// prune takes away what was not used for longest, where there is too much.
+// prune removes the files that were not used for longest, if there is too much.
 func (c *cache) prune() {
 	if c.dir == "" || !c.stored.Load() {
 		return

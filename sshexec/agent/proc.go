@@ -133,8 +133,8 @@ func (s *server) equip(e *fun.Env, c *call) {
 	e.OnStopped = func(_ string, chunk *fun.Chunk) string { return pauses.Why(c.job.JID, chunk.ID, e.Host.Now) }
 }
 
-// gate is the fun.Jobs.OnStart of a call: what state.pause and state.soft_kill wish,
-// said on this machine or to the controller.
+// gate is the fun.Jobs.OnStart of a call: it applies state.pause and
+// state.soft_kill, called on this machine or sent by the controller.
 func gate(pauses *jobs.Pauses, e *fun.Env, c *call) func(context.Context, *fun.Chunk) bool {
 	now := e.Host.Now
 	return func(ctx context.Context, chunk *fun.Chunk) bool {

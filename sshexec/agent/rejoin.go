@@ -294,8 +294,8 @@ func (s *server) keepNote(c *call) {
 	}
 }
 
-// keepReturn leaves the return of a call whose controller cannot be told now. It
-// is taken away when the controller has it, see settle.
+// keepReturn keeps the return of a call whose controller is not connected. It
+// is removed when the controller has it, see settle.
 func (s *server) keepReturn(c *call, ret fun.Return) {
 	if s.o.Wipe || !s.m.Resumable() {
 		return
@@ -385,8 +385,8 @@ func (s *server) leave(d finished) {
 	}
 }
 
-// settle takes away what was left of calls, where the controller closed the
-// channel and so has all that it wants of them.
+// settle removes what calls left, when the controller closes the channel and so
+// has everything that it wants of them.
 func (s *server) settle() {
 	s.mu.Lock()
 	owed, id := s.owed, s.session.Str("id")

@@ -14,7 +14,7 @@ import (
 type Shutdown struct {
 	Mode string    // reboot, poweroff, halt, kexec; "" is not known
 	At   time.Time // when it begins; the zero time where it has begun or that is not known
-	By   string    // what on the target tells of it
+	By   string    // the source on the target that reports it
 }
 
 // PendingShutdown asks whether the target is about to go down.

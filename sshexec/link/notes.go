@@ -163,7 +163,7 @@ func (c *Conn) event(m *value.Map) {
 }
 
 // ownTag reports whether a target may fire a tag: any but those of salt/ that
-// tell of other targets, of returns or of the controller's own work.
+// are about other targets, about returns or about the controller's own work.
 func ownTag(tag, id string) bool {
 	rest, ok := strings.CutPrefix(tag, "salt/")
 	if !ok {

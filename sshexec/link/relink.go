@@ -83,8 +83,8 @@ func (c *Conn) rejoin(ctx context.Context, token string) error {
 	return c.m.Rejoin(ctx, rw)
 }
 
-// unwantedEvery is how often it is looked whether somebody waits for an agent
-// that is looked for.
+// unwantedEvery is how often the connection checks whether somebody still waits
+// for a lost agent.
 const unwantedEvery = 100 * time.Millisecond
 
 // unwanted cancels the calls when nobody waits for them any longer.
