@@ -15,8 +15,8 @@ func (s *session) openBus(ctx context.Context, env *fun.Env, f *fleet.Fleet) err
 	if !s.listening || env.Opts.At("event_bus") == nil {
 		return nil
 	}
-	ours := func(jid string) bool { return jid == env.JID || f.Ours(jid) }
-	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Ours: ours, Fire: s.bus.FireRemote, Warn: s.tell})
+	ours := func(jid string) bool { return jid == env.JID || f.IsOwnJob(jid) }
+	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), IsOwnJob: ours, Fire: s.bus.FireRemote, Warn: s.tell})
 	if err != nil {
 		return &statusError{status: exitUsage, err: err}
 	}

@@ -282,7 +282,7 @@ func newChainShowCmd(a *App) *cobra.Command {
 			fmt.Fprintf(a.Out, "  %s\n", printable.Line(ch.Description))
 		}
 		for i := range ch.Steps {
-			fmt.Fprintf(a.Out, "  %d. %s\n", i+1, printable.Line(ch.Steps[i].Says()))
+			fmt.Fprintf(a.Out, "  %d. %s\n", i+1, printable.Line(ch.Steps[i].Summary()))
 		}
 		return nil
 	})

@@ -141,7 +141,7 @@ func describeChain(c *chain.Chain, ids map[int][]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", c.Name)
 	for i := range c.Steps {
-		fmt.Fprintf(&b, "  %d. %s\n", i+1, c.Steps[i].Says())
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, c.Steps[i].Summary())
 		if c.Steps[i].On != "" {
 			fmt.Fprintf(&b, "     %s\n", counted(ids[i+1]))
 		}

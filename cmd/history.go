@@ -75,7 +75,7 @@ func chainSubject(c *chain.Chain) *history.Subject {
 		Kind: history.Chain, Name: c.Name, Description: c.Description, Source: c.Hash(),
 		Step: func(id string) (label, target string) {
 			if s := c.StepOf(id); s != nil {
-				return s.Says(), s.On
+				return s.Summary(), s.On
 			}
 			return "", ""
 		},

@@ -122,7 +122,7 @@ func (s *session) openShared(env *fun.Env) error {
 	s.shared = &shared.Controller{
 		Open:    func(ctx context.Context) (*shared.Store, error) { return assembly.OpenShared(ctx, env) },
 		Records: s.jobs != nil && s.cfg.Kind == config.Master && assembly.SharesRecords(env),
-		Who:     shared.Run{Controller: env.ID, Host: name, Cache: env.CacheDir, PID: os.Getpid(), Lease: lease},
+		Self:    shared.Run{Controller: env.ID, Host: name, Cache: env.CacheDir, PID: os.Getpid(), Lease: lease},
 		Owner:   s.userName() + "@" + name,
 		Warn:    s.alarm,
 	}

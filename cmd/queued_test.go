@@ -166,7 +166,7 @@ func TestFurthest(t *testing.T) {
 			x.store, err = open(t.Context())
 			x.must(err)
 			defer x.store.Close()
-			x.s = &session{files: x.files, queued: true, shared: &shared.Controller{Open: open, Records: true, Warn: func(text string) { t.Log(text) }, Who: shared.Run{Lease: time.Minute}}}
+			x.s = &session{files: x.files, queued: true, shared: &shared.Controller{Open: open, Records: true, Warn: func(text string) { t.Log(text) }, Self: shared.Run{Lease: time.Minute}}}
 			defer x.s.shared.Close()
 			tt.given(x)
 			var runs []string

@@ -47,7 +47,7 @@ func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args 
 			status: exitGeneric, err: fmt.Errorf("--retry-failed: job %s is still running", jid),
 			hint: "'brine run jobs.active' shows how far it is; saltutil.kill_job ends it",
 		}
-	case j.State == jobs.Away:
+	case j.State == jobs.Detached:
 		return job, &statusError{
 			status: exitGeneric, err: fmt.Errorf("--retry-failed: job %s was started with --async, and not all of its returns have been fetched", jid),
 			hint: "'brine run jobs.lookup_jid " + jid + "' fetches them, or says what still runs",

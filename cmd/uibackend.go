@@ -353,15 +353,15 @@ func firstOf(ctx context.Context, env *fun.Env, sls string) string {
 }
 
 // Match finds targets; see [ui.Backend].
-func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.Sight) (ids []string, note string, err error) {
+func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.MatchLevel) (ids []string, note string, err error) {
 	e := orchestration.ParseExpr(expr)
 	err = b.session(ctx, func(s *session) error {
-		if sight == ui.KeptSight {
+		if sight == ui.MatchKnown {
 			ids, note, err = s.known(ctx, e)
 			return err
 		}
-		if sight == ui.WholeSight {
-			if err := fleet.WholePillar(e.Text, e.Type); err != nil {
+		if sight == ui.MatchExact {
+			if err := fleet.CheckExactPillar(e.Text, e.Type); err != nil {
 				return err
 			}
 		}
@@ -386,7 +386,7 @@ func (s *session) known(ctx context.Context, e orchestration.Expr) (ids []string
 	f.Warn = s.warn
 	s.close = append(s.close, func() { _ = f.Close() })
 	ids, maybe, elsewhere, err := f.Known(ctx, targetOf(e), e.Type)
-	return ids, fleet.KnownSays(maybe, elsewhere), err
+	return ids, fleet.KnownText(maybe, elsewhere), err
 }
 
 // Chains returns the directory of chains; see [ui.Backend].

@@ -201,7 +201,7 @@ func (r *entryRun) keep(ctx context.Context) {
 			return
 		case err == nil:
 			renewed = at
-			if wish == queue.WishCancel {
+			if wish == queue.RequestCancel {
 				r.stop()
 			}
 		case errors.Is(err, queue.ErrLost), time.Since(renewed) >= lease/2:

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -215,7 +216,7 @@ func matchLines(want, got []string) bool {
 	return len(got) > 0 && want[0] == got[0] && matchLines(want[1:], got[1:])
 }
 
-// A phrase is English that no documentation or message of brine uses.
+// A phrase is English that no documentation, message or comment of brine uses.
 type phrase struct {
 	re      string // case is ignored; a space also matches a line break
 	not     string // matches of re that are correct; "" is none
@@ -292,15 +293,18 @@ func pageProse(page string) string {
 	})
 }
 
-// TestPlainEnglish looks for phrases that are not plain English in the README, in
-// docs and in the strings of the program, which users read as messages and help.
-func TestPlainEnglish(t *testing.T) {
-	pages, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := 0
-	err = filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+// notYetPlain are the directories whose comments and names have not been rewritten in
+// plain English yet: only their strings are checked.
+var notYetPlain = []string{"cmd", "modules", "states", "internal/core/fun", "internal/core/dispatch"}
+
+// isPlain reports whether the comments and names of a file are checked, too.
+func isPlain(path string) bool {
+	return !slices.ContainsFunc(notYetPlain, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
+}
+
+// goFiles returns the Go files of the repository that are not tests.
+func goFiles(t *testing.T) (paths []string) {
+	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
 		switch {
 		case err != nil:
@@ -310,25 +314,48 @@ func TestPlainEnglish(t *testing.T) {
 			if strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" || path == "internal/testkit" || path == "internal/core/pongo2" {
 				return filepath.SkipDir
 			}
-		case strings.HasPrefix(path, "docs/") && strings.HasSuffix(path, ".md"):
-			pages = append(pages, path)
 		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
-			found, err := stringPhrases(path)
-			if err != nil {
-				return err
-			}
-			files++
-			for _, f := range found {
-				t.Errorf("%s:%d: %q is not plain English: write %s", path, f.line, f.text, f.instead)
-			}
+			paths = append(paths, path)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(pages) < 2 || files == 0 {
-		t.Fatalf("%d pages and %d Go files found: is this the root of the repository?", len(pages), files)
+	if len(paths) == 0 {
+		t.Fatal("no Go file found: is this the root of the repository?")
+	}
+	return paths
+}
+
+// TestPlainEnglish looks for phrases that are not plain English in the README, in
+// docs, in the strings of the program, which users read as messages and help, and in
+// its comments.
+func TestPlainEnglish(t *testing.T) {
+	for _, path := range goFiles(t) {
+		found, err := goPhrases(path, nil, isPlain(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			t.Errorf("%s:%d: %q is not plain English: write %s", path, f.line, f.text, f.instead)
+		}
+	}
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir("docs", func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			pages = append(pages, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(pages) < 2 {
+		t.Fatalf("%d pages found: is this the root of the repository?", len(pages))
 	}
 	for _, path := range pages {
 		page, err := os.ReadFile(path)
@@ -341,12 +368,21 @@ func TestPlainEnglish(t *testing.T) {
 	}
 }
 
-// stringPhrases returns the phrases in the string literals of a Go file.
-func stringPhrases(path string) (all []finding, err error) {
+// goPhrases returns the phrases in the string literals of a Go file and, if comments is
+// set, in its comments. If src is nil, the file is read from disk.
+func goPhrases(path string, src any, comments bool) (all []finding, err error) {
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(files, path, src, parser.SkipObjectResolution|parser.ParseComments)
 	if err != nil {
 		return nil, err
+	}
+	if comments {
+		for _, group := range file.Comments {
+			for _, f := range findPhrases(group.Text()) {
+				f.line += files.Position(group.Pos()).Line - 1
+				all = append(all, f)
+			}
+		}
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -359,6 +395,168 @@ func stringPhrases(path string) (all []finding, err error) {
 		return true
 	})
 	return all, nil
+}
+
+// nameWords are words that no name is made of, since a reader has to guess what they
+// mean, and what to name it instead.
+var nameWords = map[string]string{
+	"heed": "apply, respect", "heeds": "applies, respects", "heeded": "applied, respected",
+	"said": "what was set, shown or printed", "told": "warned, reported, shown", "gone": "deleted, closed, down",
+	"because": "reason", "anew": "again", "midst": "during", "thereof": "of it", "whereof": "of what",
+	"wish": "request", "wishes": "requests", "lacks": "missing", "lone": "single, failed", "fate": "outcome",
+	"eat": "consume", "eaten": "consumed", "rouse": "wake", "earnest": "real", "slip": "mistake", "slips": "mistakes",
+	"stubborn": "retry", "newborn": "new, justCreated", "mends": "retryable", "unheard": "unreachable", "unsaid": "unreported",
+	"spoil": "invalidate", "spoiled": "invalid", "patience": "timeout", "hinge": "target", "hinges": "targets",
+	"sieve": "filter", "sift": "filter", "tend": "check", "believed": "trusted", "squatted": "unsafe", "rehearsed": "planned",
+	"ill": "failed", "deaf": "unresponsive", "appraise": "assess", "relief": "wait", "relieve": "add",
+	"vigil": "watchdog", "restless": "retryable", "says": "text, summary", "tells": "reports",
+}
+
+// splitName returns the words of a name in lower case: "errNotHTTPBody" has err, not,
+// http and body.
+func splitName(name string) (words []string) {
+	r := []rune(name)
+	start := 0
+	for i := range r {
+		ends := i+1 == len(r)
+		switch {
+		case r[i] == '_':
+			words, start = append(words, string(r[start:i])), i+1
+			continue
+		case !ends && unicode.IsUpper(r[i+1]) && !unicode.IsUpper(r[i]):
+			ends = true
+		case i+2 < len(r) && unicode.IsUpper(r[i]) && unicode.IsUpper(r[i+1]) && unicode.IsLower(r[i+2]):
+			ends = true
+		}
+		if ends {
+			words, start = append(words, string(r[start:i+1])), i+1
+		}
+	}
+	for i, w := range words {
+		words[i] = strings.ToLower(w)
+	}
+	return words
+}
+
+// goNames returns the declarations of a Go file whose names contain one of nameWords:
+// types, functions, methods, fields, and variables and constants outside functions. If
+// src is nil, the file is read from disk.
+func goNames(path string, src any) (all []finding, err error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, src, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	check := func(names ...*ast.Ident) {
+		for _, name := range names {
+			for _, w := range splitName(name.Name) {
+				if instead := nameWords[w]; instead != "" {
+					all = append(all, finding{files.Position(name.Pos()).Line, name.Name, instead})
+				}
+			}
+		}
+	}
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			check(d.Name)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					check(s.Name)
+				case *ast.ValueSpec:
+					check(s.Names...)
+				}
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		var fields *ast.FieldList
+		switch x := n.(type) {
+		case *ast.StructType:
+			fields = x.Fields
+		case *ast.InterfaceType:
+			fields = x.Methods
+		default:
+			return true
+		}
+		for _, f := range fields.List {
+			check(f.Names...)
+		}
+		return true
+	})
+	return all, nil
+}
+
+// TestPlainNames looks for names that a reader would have to guess.
+func TestPlainNames(t *testing.T) {
+	for _, path := range goFiles(t) {
+		if !isPlain(path) {
+			continue
+		}
+		found, err := goNames(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			t.Errorf("%s:%d: the name %s has to be guessed: write %s", path, f.line, f.text, f.instead)
+		}
+	}
+}
+
+// TestGoPhrases shows where goPhrases looks.
+func TestGoPhrases(t *testing.T) {
+	const src = "// Package p is read anew.\npackage p\n\n/* It makes\nno sense. */\nvar x = \"%q is no jid\" // in vain\n\nvar anew = `a\nslip`\n"
+	for _, tt := range []struct {
+		comments bool
+		want     []int // lines
+	}{
+		{false, []int{6, 8}},
+		{true, []int{1, 4, 6, 6, 8}},
+	} {
+		found, err := goPhrases("p.go", src, tt.comments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []int
+		for _, f := range found {
+			lines = append(lines, f.line)
+		}
+		slices.Sort(lines)
+		if !slices.Equal(lines, tt.want) {
+			t.Errorf("goPhrases with comments %v: lines %v, want %v: %v", tt.comments, lines, tt.want, found)
+		}
+	}
+}
+
+// TestGoNames shows which names goNames finds.
+func TestGoNames(t *testing.T) {
+	for _, tt := range []struct {
+		src  string
+		want []string
+	}{
+		{"func (p *proc) Heed() {}", []string{"Heed"}},
+		{"type wishTable struct{ lastTold, told_at int; saidHTTP bool }", []string{"wishTable", "lastTold", "told_at", "saidHTTP"}},
+		{"type t interface{ endBecause() }", []string{"endBecause"}},
+		{"const (\n\terrGone = 1\n\tHTTPGone = 2\n)", []string{"errGone", "HTTPGone"}},
+		{"var x = struct{ fate int }{}", []string{"fate"}},
+		{"func f() { var told int; type slip struct{ Gone bool } }", []string{"Gone"}}, // not local names
+		{"func wholesale(said string) { gone := said; _ = gone }", nil},
+		{"type slippery struct{ *proc; heading int }", nil},
+	} {
+		found, err := goNames("p.go", "package p\n"+tt.src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range found {
+			names = append(names, f.text)
+		}
+		if !slices.Equal(names, tt.want) {
+			t.Errorf("goNames(%q) = %v, want %v", tt.src, names, tt.want)
+		}
+	}
 }
 
 // TestPhrases holds the list of phrases to what it is for.

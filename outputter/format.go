@@ -9,8 +9,8 @@ import (
 )
 
 // format is Python's str.format with positional fields, as state_tabular uses
-// it: {1}, {2:>10}, {6[duration]!s}. A field that does not fit is left as it
-// is, so that a slip in the setting does not hide the returns.
+// it: {1}, {2:>10}, {6[duration]!s}. An invalid field is left unchanged, so
+// that a mistake in the setting does not hide the returns.
 func format(s string, args ...value.Value) string {
 	var b strings.Builder
 	auto := 0

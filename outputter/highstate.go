@@ -24,8 +24,8 @@ func Highstate(w io.Writer, data value.Value, o *Options) error {
 	return text.print(w)
 }
 
-// highstateText prints each target of data; false says that data are no returns
-// of states. level counts the orchestrations that data are in.
+// highstateText formats each target of data; ok is false if data are not
+// returns of states. level is the number of orchestrations that contain data.
 func highstateText(data value.Value, o *Options, level int) (text reportLines, ok bool) {
 	data, ok = unwrap(data)
 	if !ok {
@@ -55,9 +55,9 @@ func highstateText(data value.Value, o *Options, level int) (text reportLines, o
 	return nil, false
 }
 
-// unwrap returns the returns by target: an orchestration's come with an
-// outputter and a retcode, a job's with its jid. false says that the job's is
-// no orchestration.
+// unwrap returns the returns by target: those of an orchestration come with an
+// outputter and a retcode, those of a job with its jid. ok is false if data is
+// the return of a job that is not an orchestration.
 func unwrap(data value.Value) (value.Value, bool) {
 	for _, key := range [...]string{"return", "data"} {
 		if m, ok := data.(value.Mapping); ok {
@@ -94,8 +94,8 @@ func has(m value.Mapping, key string) bool {
 	return ok
 }
 
-// withoutRetcode leaves out the return code that stands beside the states of
-// one controller.
+// withoutRetcode removes the return code next to the states of a single
+// controller.
 func withoutRetcode(data value.Mapping) value.Mapping {
 	if !has(data, "retcode") {
 		return data
@@ -139,8 +139,8 @@ func (h *hostPrinter) add(lines ...string) {
 	}
 }
 
-// print prints the returns of a target, and tells whether one of them changed
-// something; ok is false where they are no returns that can be printed so.
+// print formats the returns of a target, and reports whether one of them
+// changed something; ok is false if they are not returns of states.
 func (h *hostPrinter) print(host string, data value.Value) (text reportLines, changed, ok bool) {
 	h.color = h.c.green
 	h.counts = map[string]int{}
@@ -319,9 +319,9 @@ func (h *hostPrinter) colorOf(result string) string {
 	return h.color
 }
 
-// HighstatePart prints one state of a report on a target that is printed while the
-// states run, below the target's name where first is true. It prints nothing of
-// what is no return of a state, and of a state that the options leave out.
+// HighstatePart prints one state of a target while its states run; if first is
+// set, after the target's name. It prints nothing if ret is not the return of a
+// state, or if the options exclude the state.
 func HighstatePart(w io.Writer, host, tag string, ret *value.Map, first bool, o *Options) error {
 	h := hostPrinter{o: o, c: colors(o.Color), level: 1, counts: map[string]int{}}
 	if first {

@@ -28,7 +28,7 @@ func (o *Options) GroupAbove(n int, fold func(ids []string) string) {
 type many struct {
 	most     int
 	fold     func(ids []string) string
-	together func(targets value.Mapping, failed func(value.Value) bool) []*alike
+	together func(targets value.Mapping, failed func(value.Value) bool) []*resultGroup
 	failed   func(v value.Value) bool // of the states of a target
 	calls    func(m *many, changes *value.Map) *value.Map
 	comment  func(m *many, comment string) string
@@ -37,8 +37,8 @@ type many struct {
 // are reports whether n targets are many; nil: they never are.
 func (m *many) are(n int) bool { return m != nil && n > m.most }
 
-// alike are targets with equal results.
-type alike struct {
+// resultGroup are targets with equal results.
+type resultGroup struct {
 	ids  []string
 	v    value.Value // of the first
 	bad  bool
@@ -56,9 +56,9 @@ const minOwnID = 3
 // together returns the targets of a step with equal results: those that failed
 // first, else in the order in which they come. The states of two targets are equal,
 // too, where they differ in their ids alone.
-func together(targets value.Mapping, failed func(value.Value) bool) []*alike {
-	byKey := map[[sha256.Size]byte]*alike{}
-	var good, bad []*alike
+func together(targets value.Mapping, failed func(value.Value) bool) []*resultGroup {
+	byKey := map[[sha256.Size]byte]*resultGroup{}
+	var good, bad []*resultGroup
 	for _, k := range targets.Keys() {
 		v, _ := targets.Get(k)
 		id := value.Str(k)
@@ -70,7 +70,7 @@ func together(targets value.Mapping, failed func(value.Value) bool) []*alike {
 		}
 		a := byKey[key]
 		if a == nil {
-			a = &alike{v: v, bad: failed(v), text: whole}
+			a = &resultGroup{v: v, bad: failed(v), text: whole}
 			byKey[key] = a
 			if a.bad {
 				bad = append(bad, a)

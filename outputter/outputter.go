@@ -50,8 +50,8 @@ type Options struct {
 	many *many // see GroupAbove
 }
 
-// Lookup returns the outputter of a name. The error of an unknown one lists
-// those that are there.
+// Lookup returns the outputter called name. The error for an unknown name lists
+// the available ones.
 func Lookup(name string) (Func, error) {
 	if f := byName(name); f != nil {
 		return f, nil

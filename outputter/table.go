@@ -36,7 +36,7 @@ func (t *tabler) print(w io.Writer, data value.Value, o *Options) error {
 		t.lines = append(t.lines, strings.Repeat(" ", indent)+value.Str(title)+t.c.white+t.c.endc+"\n")
 	}
 	t.show(data, indent)
-	if t.odd {
+	if t.notTable {
 		return Nested(w, data, o)
 	}
 	return print(w, strings.Join(t.lines, "\n"))
@@ -51,7 +51,7 @@ type tabler struct {
 	width                       int
 	header, separate            bool
 	lines                       []string
-	odd                         bool // there are rows that make no table
+	notTable                    bool // there are rows that make no table
 }
 
 func (t *tabler) configure(opts *value.Map) {
@@ -187,7 +187,7 @@ func (t *tabler) rows(rows []value.Value, labels value.Value, indent int) {
 				ok = ok && isText
 				row = append(row, s)
 			}
-			t.odd = t.odd || !ok
+			t.notTable = t.notTable || !ok
 			cells = append(cells, row)
 		}
 	}

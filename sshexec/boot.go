@@ -182,11 +182,11 @@ type bootWait struct {
 	fresh bool
 	slots chan struct{}
 
-	unknown bool // it was not met before the wait
-	going   bool // it was about to go down, or was gone, once
-	away    bool // it was not to be reached, once
-	tries   int  // since what was found changed
-	why     string
+	unknown     bool // it was not reached before the wait
+	wentDown    bool // it was seen going down, or was down
+	unreachable bool // it could not be reached at some time
+	tries       int  // since what was found changed
+	why         string
 	// The last connection to the old boot: while it stands, the machine is up.
 	client *Client
 	conn   *link.Conn
@@ -209,7 +209,7 @@ func (w *bootWait) wait(ctx context.Context) (fun.Start, bool) {
 		if ok {
 			return fun.Start{ID: w.m.e.ID, Rebooted: rebooted}, true
 		}
-		if !w.rest(ctx) {
+		if !w.sleep(ctx) {
 			return fun.Start{}, false
 		}
 	}
@@ -219,7 +219,7 @@ func (w *bootWait) wait(ctx context.Context) (fun.Start, bool) {
 func (w *bootWait) changed(id string) bool {
 	if id == "" {
 		// A system that tells no boots: it was down if it was gone.
-		return w.going && w.away
+		return w.wentDown && w.unreachable
 	}
 	return w.base != "" && id != w.base
 }
@@ -262,7 +262,7 @@ func (w *bootWait) look(ctx context.Context) (rebooted, ok bool) {
 		// What was asked a moment ago may show only now.
 		if going, err = w.goingDown(ctx, conn); err == nil && !going {
 			// One that nothing was known of, and that came up meanwhile, started.
-			rebooted = w.unknown && w.away
+			rebooted = w.unknown && w.unreachable
 			m.adopt(ctx, client, conn, rebooted)
 			return rebooted, true
 		}
@@ -286,25 +286,25 @@ func (w *bootWait) missed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return // the wait is over, and this look with it
 	}
-	if !w.away {
+	if !w.unreachable {
 		w.tries = 0
 	}
-	w.away = true
+	w.unreachable = true
 	if e, ok := errors.AsType[*Error](err); ok {
 		err = fmt.Errorf("%s: %w", e.Stage, e.Err)
 	}
 	w.why = err.Error()
 }
 
-// goingTimeout bounds that question: a machine that goes down may be slow.
-const goingTimeout = 15 * time.Second
+// shutdownTimeout bounds that question: a machine that goes down may be slow.
+const shutdownTimeout = 15 * time.Second
 
 // goingDown asks whether the machine is about to go down, and notes how. A
 // machine that once was is not taken for one that stays.
 func (w *bootWait) goingDown(ctx context.Context, conn *link.Conn) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, goingTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
-	s, ok, err := conn.Going(ctx)
+	s, ok, err := conn.PendingShutdown(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -317,13 +317,13 @@ func (w *bootWait) goingDown(ctx context.Context, conn *link.Conn) (bool, error)
 		w.why = fmt.Sprintf("%s: it is going down (%s)", up, s.By)
 	case asked != "":
 		w.why = fmt.Sprintf("%s: %s was called, and no shutdown is pending", up, asked)
-	case w.going:
+	case w.wentDown:
 		w.why = up + ": the shutdown that was pending is gone"
 	default:
 		w.why = up + ": no reboot is pending"
 	}
-	w.going = w.going || ok || asked != ""
-	return w.going, nil
+	w.wentDown = w.wentDown || ok || asked != ""
+	return w.wentDown, nil
 }
 
 func shutdownName(mode string) string {
@@ -356,13 +356,13 @@ func (w *bootWait) hold(client *Client, conn *link.Conn) {
 		w.m.p.room.add(client.cost)
 	}
 	w.client, w.conn = client, conn
-	if client != nil && w.away {
-		w.away, w.tries = false, 0
+	if client != nil && w.unreachable {
+		w.unreachable, w.tries = false, 0
 	}
 }
 
-// roomToHold reports whether a wait may keep the connection to a machine that has
-// not started: they take a quarter of what there is at most.
+// roomToHold reports whether a wait may keep the connection to a machine that
+// has not started: such connections may use a quarter of the limit.
 func (p *Provider) roomToHold() bool {
 	p.room.mu.Lock()
 	defer p.room.mu.Unlock()
@@ -377,18 +377,18 @@ func endLink(client *Client, conn *link.Conn) {
 // The time between two looks, in units of Settings.Poll: it grows by half from
 // the first to the last.
 const (
-	restAway, restAwayMax = 0.5, 5
+	restDown, restDownMax = 0.5, 5
 	restUp, restUpMax     = 1, 15
 )
 
-// rest waits until it is time to look again: a while, or until a machine that
+// sleep waits until it is time to look again: a while, or until a machine that
 // was up lets its connection go. It returns false where ctx ends.
-func (w *bootWait) rest(ctx context.Context) bool {
-	rest, most := restAway, float64(restAwayMax)
+func (w *bootWait) sleep(ctx context.Context) bool {
+	rest, most := restDown, float64(restDownMax)
 	var gone <-chan struct{}
 	if w.conn != nil {
 		gone = w.conn.Done()
-		if !w.away {
+		if !w.unreachable {
 			rest, most = restUp, restUpMax
 		}
 	}
@@ -411,11 +411,11 @@ func (w *bootWait) rest(ctx context.Context) bool {
 	}
 	// It went just now: it is not back at once.
 	w.hold(nil, nil)
-	w.tries, w.away, w.why = 0, true, "its connection ended"
-	return w.rest(ctx)
+	w.tries, w.unreachable, w.why = 0, true, "its connection ended"
+	return w.sleep(ctx)
 }
 
-// connect makes a connection and an agent beside those that are there.
+// connect opens a connection and an agent in addition to the existing ones.
 func (w *bootWait) connect(ctx context.Context) (*Client, *link.Conn, error) {
 	m := w.m
 	c, err := w.dial(ctx)

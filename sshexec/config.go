@@ -243,7 +243,7 @@ func (t *dest) note(what string, attrs ...any) {
 
 // noteSettings notes what ssh_config says of a host, once.
 func (d *Dialer) noteSettings(s settings, t *dest) {
-	if _, told := d.told.LoadOrStore("settings of "+t.id+" "+t.name, true); told {
+	if _, told := d.warnings.LoadOrStore("settings of "+t.id+" "+t.name, true); told {
 		return
 	}
 	for _, key := range s.Keys() {
@@ -284,7 +284,7 @@ func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
 	}
 	// That of ssh_config is left to ssh: a roster is where a machine is named to
 	// which the agent's keys are lent.
-	if s.Said("forwardagent") {
+	if s.SetByOption("forwardagent") {
 		if t.forward, err = d.forwardAgent(s.get("forwardagent"), t); err != nil {
 			return nil, err
 		}
@@ -467,8 +467,8 @@ func (d *Dialer) keysFrom(s settings, t *dest) error {
 	return nil
 }
 
-// agentSocket returns the socket that an IdentityAgent means; "" is none. A
-// variable that is not set is no agent, as it is for ssh.
+// agentSocket returns the socket that an IdentityAgent names, "" for none. An
+// unset variable means no agent, as it does for ssh.
 func (d *Dialer) agentSocket(v string, t *dest) (string, error) {
 	switch {
 	case v == "none":

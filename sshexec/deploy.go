@@ -89,7 +89,7 @@ head -c ` + fmt.Sprint(len(text)) + ` >"$t" && chmod 700 "$t" && "$t" ` + string
 	}
 	status, err := s.settled(ctx)
 	if err == nil && status != 0 {
-		err = ended("ssh_pre_flight "+e.PreFlight, status, oneLine(s.errs.String()+" "+s.said.String()))
+		err = ended("ssh_pre_flight "+e.PreFlight, status, oneLine(s.errs.String()+" "+s.firstOut.String()))
 	}
 	if err != nil {
 		return c.fail(Shell, err, "")

@@ -26,15 +26,15 @@ func (p *Provider) Detach(ctx context.Context, job fun.Job, id string) (fun.Retu
 	defer m.runs()(false) // it goes on
 	if _, err := conn.Detach(ctx, job); err != nil {
 		if _, ok := errors.AsType[*wire.RemoteError](err); !ok {
-			return fun.Return{Stage: fun.Lost, Err: m.unsaid(err)}, false
+			return fun.Return{Stage: fun.Lost, Err: m.agentError(err)}, false
 		}
-		return fun.Return{Stage: fun.Refused, Err: m.unsaid(err)}, false
+		return fun.Return{Stage: fun.Refused, Err: m.agentError(err)}, false
 	}
 	return fun.Return{}, true
 }
 
-// unsaid words that an agent did not do what was asked of it.
-func (m *machine) unsaid(err error) error {
+// agentError says that an agent did not do what was asked of it.
+func (m *machine) agentError(err error) error {
 	return &Error{ID: m.e.ID, Addr: m.e.Host, Stage: Agent, Err: err}
 }
 
@@ -50,14 +50,14 @@ func (p *Provider) Left(ctx context.Context, jid, id string) (fleet.Left, error)
 	}
 	l, err := conn.Left(ctx, jid)
 	if err != nil {
-		return fleet.Left{}, m.unsaid(err)
+		return fleet.Left{}, m.agentError(err)
 	}
 	out := fleet.Left{State: l.State, PID: l.PID}
 	if l.State != jobs.LeftReturn {
 		return out, nil
 	}
 	m.runs()(true) // it has run until now
-	conn.Told(l.Doc)
+	conn.Replay(l.Doc)
 	out.Ret = returnOf(l)
 	return out, nil
 }

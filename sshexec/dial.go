@@ -53,11 +53,11 @@ type Options struct {
 	// Warn warns the person; nil: nobody is there.
 	Warn func(text string)
 	// Retries are further tries after a connection was reset or closed before
-	// the log-in, as sshd does to the many; negative is DefaultRetries. Stubborn
+	// the log-in, as sshd does to the many; negative is DefaultRetries. RetryUnreachable
 	// retries too where nothing answers, be it no name server, no host, or no
 	// sshd behind an open port.
-	Retries  int
-	Stubborn bool
+	Retries          int
+	RetryUnreachable bool
 	// KeepAlive is how often a silent host is asked; three missed answers end
 	// its connection. 0 is 15 s.
 	KeepAlive time.Duration
@@ -73,13 +73,13 @@ const dialsAtOneHost = 8
 
 // A Dialer opens connections. It is safe for concurrent use.
 type Dialer struct {
-	o       Options
-	config  *sshconf.Reader
-	keys    keyring
-	hosts   hostKeys
-	prompts prompter
-	prepare sync.Mutex
-	told    sync.Map // warnings that have been given
+	o        Options
+	config   *sshconf.Reader
+	keys     keyring
+	hosts    hostKeys
+	prompts  prompter
+	prepare  sync.Mutex
+	warnings sync.Map // warnings that have been given
 
 	mu    sync.Mutex
 	pace  map[string]chan struct{}
@@ -136,13 +136,13 @@ type Client struct {
 	cost           cost
 	exe            string      // of the agent, where bare
 	bare           atomic.Bool // there is no sh, see sftp.go
-	lends          bool        // the ssh-agent, to what runs there
+	forwardsAgent  bool        // the ssh-agent, to what runs there
 	// relink makes another way to an agent that was started over this connection;
 	// nil: there is none.
-	relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
-	share  sharer // how a relay helps to push; nil: it does not
-	spoil  func() // where a relay helps: is told that nothing arrived
-	keeps  bool   // the host is a relay itself
+	relink  func(ctx context.Context, token string) (io.ReadWriteCloser, error)
+	share   sharer // how a relay helps to push; nil: it does not
+	onStall func() // through a relay: called when nothing arrived
+	keeps   bool   // the host is a relay itself
 	// large sends large files of the tree by a relay; nil: none are.
 	large func(ctx context.Context, f link.Large) (*value.Map, error)
 	doubt error // why no secret is sent there: its key is not the known one
@@ -170,7 +170,7 @@ func (c *Client) fail(s Stage, err error, hint string) error {
 	switch lost := c.Err(); {
 	case lost != nil:
 		err = lost
-	case s == Shell && c.gone(err):
+	case s == Shell && c.connectionLost(err):
 		err, hint = orRelay(errDropped, c.via, "may have done so"), "check that the host is up, and look at the log of its sshd"
 	case errors.Is(err, context.DeadlineExceeded):
 		err = errors.New("no answer in time")
@@ -181,9 +181,9 @@ func (c *Client) fail(s Stage, err error, hint string) error {
 	return &Error{ID: c.ID, Addr: c.Addr, Stage: s, Err: err, Hint: hint}
 }
 
-// gone reports whether err came since the connection ended. That is seen a
+// connectionLost reports whether err came since the connection ended. That is seen a
 // moment after calls over it fail.
-func (c *Client) gone(err error) bool {
+func (c *Client) connectionLost(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
@@ -246,7 +246,7 @@ func (d *Dialer) dialBy(ctx context.Context, e *roster.Entry, by *carry) (*Clien
 func (d *Dialer) dial(ctx context.Context, t *dest, by *Client, via []string) (*Client, error) {
 	for try := 0; ; try++ {
 		c, err := d.once(ctx, t, by, via)
-		if err == nil || try >= d.o.Retries || ctx.Err() != nil || !d.mends(err) {
+		if err == nil || try >= d.o.Retries || ctx.Err() != nil || !d.retryable(err) {
 			return c, err
 		}
 		wait := time.Duration(float64(100*time.Millisecond) * float64(uint(1)<<min(try, 6)) * (0.5 + rand.Float64()))
@@ -260,10 +260,10 @@ func (d *Dialer) dial(ctx context.Context, t *dest, by *Client, via []string) (*
 // errSilent is a host that said nothing for as long as it had.
 var errSilent = errors.New("no answer")
 
-// mends reports whether another try may succeed where err was. What happened
+// retryable reports whether another try may succeed after err. What happened
 // at the log-in is not tried again, except that the connection was reset: the
 // account could be locked, or a second factor be used up.
-func (d *Dialer) mends(err error) bool {
+func (d *Dialer) retryable(err error) bool {
 	var e, bastion *Error
 	if !errors.As(err, &e) || errors.As(e.Err, &bastion) {
 		return false // the way to a bastion has had its tries
@@ -271,11 +271,11 @@ func (d *Dialer) mends(err error) bool {
 	switch e.Stage {
 	case Resolve:
 		var dns *net.DNSError
-		return d.o.Stubborn && errors.As(err, &dns) && (dns.IsTemporary || dns.IsTimeout)
+		return d.o.RetryUnreachable && errors.As(err, &dns) && (dns.IsTemporary || dns.IsTimeout)
 	case Connect:
-		return d.o.Stubborn || dropped(err) || errors.Is(err, syscall.EAGAIN)
+		return d.o.RetryUnreachable || dropped(err) || errors.Is(err, syscall.EAGAIN)
 	case Handshake:
-		return dropped(err) || d.o.Stubborn && errors.Is(err, errSilent)
+		return dropped(err) || d.o.RetryUnreachable && errors.Is(err, errSilent)
 	case Auth:
 		return dropped(err)
 	default:
@@ -481,7 +481,7 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		conf.Rand = x.Rand()
 	}
 	beat := &pulse{Conn: way}
-	conn, chans, reqs, err := shake(ctx, beat, t.knownAs(), conf)
+	conn, chans, reqs, err := handshake(ctx, beat, t.knownAs(), conf)
 	if err != nil {
 		way.Close()
 		return nil, l.failed(ctx, way, err, stage.Load().(Stage), keyErr.Load(), fail)
@@ -501,7 +501,7 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 			_ = c.Close()
 			return nil, fail(Auth, fmt.Errorf("the ssh-agent cannot be lent: %w", err), "see SSH_AUTH_SOCK, or take agent-forwarding out of the roster")
 		}
-		c.lends = true
+		c.forwardsAgent = true
 	}
 	return c, nil
 }
@@ -567,7 +567,7 @@ func (d *Dialer) warnDoubt(t *dest) {
 	}
 	text := fmt.Sprintf("%s (%s): REMOTE HOST IDENTIFICATION HAS CHANGED: %v. Someone may intercept the connection. "+
 		"Host keys are not checked, so the login goes on, but passwords, agent forwarding and pillar are disabled for this host%s", t.id, t.addr(), *why, hint)
-	if _, told := d.told.LoadOrStore(text, true); !told {
+	if _, told := d.warnings.LoadOrStore(text, true); !told {
 		d.o.Warn(printable.Line(text))
 	}
 }
@@ -580,12 +580,12 @@ func firstWord(command string) string {
 	return ""
 }
 
-// shakeEnds is how long a handshake may take to end when its time is over: what
+// handshakeGrace is how long a handshake may take to end when its time is over: what
 // it waits for may be no host but an ssh-agent, or who touches a key.
-const shakeEnds = time.Second
+const handshakeGrace = time.Second
 
-// shake is ssh.NewClientConn within a context.
-func shake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfig) (ssh.Conn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
+// handshake is ssh.NewClientConn within a context.
+func handshake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfig) (ssh.Conn, <-chan ssh.NewChannel, <-chan *ssh.Request, error) {
 	type shaken struct {
 		conn  ssh.Conn
 		chans <-chan ssh.NewChannel
@@ -605,7 +605,7 @@ func shake(ctx context.Context, way net.Conn, addr string, conf *ssh.ClientConfi
 		way.Close()
 		select {
 		case s = <-done:
-		case <-time.After(shakeEnds):
+		case <-time.After(handshakeGrace):
 			go func() {
 				if s := <-done; s.err == nil {
 					s.conn.Close()

@@ -191,7 +191,7 @@ func TestDialRetriesSilence(t *testing.T) {
 			f.Hang, f.Hangs = tt.hang, 1
 			f.Start()
 			e, o := entry(f), options(t, known(t, line(f)))
-			e.Timeout, o.Stubborn = 4*time.Second, tt.stubborn
+			e.Timeout, o.RetryUnreachable = 4*time.Second, tt.stubborn
 			_, err := dial(t, o, e)
 			if n := f.Dials.Load(); n != tt.dials || (err == nil) != tt.ok {
 				t.Errorf("%d connections, want %d: %v", n, tt.dials, err)
@@ -500,7 +500,7 @@ func TestHungAgent(t *testing.T) {
 	o.AgentSocket = sshtest.ListenAgent(t, nil)
 	d := NewDialer(o)
 	t.Cleanup(d.Close)
-	d.keys.patience = 200 * time.Millisecond
+	d.keys.agentTimeout = 200 * time.Millisecond
 	e := entry(f)
 	e.Priv = filepath.Join(dir, "key")
 	if c, err := d.Dial(t.Context(), e); err != nil {

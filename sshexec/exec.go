@@ -70,13 +70,13 @@ func (l *launch) input() string {
 
 // A stream is a script under way: its stdin and stdout, and what it complains.
 type stream struct {
-	sess   *ssh.Session
-	stdin  io.WriteCloser
-	stdout io.Reader
-	pre    []byte // read from stdout and not handed on yet
-	errs   tail   // the first of stderr
-	said   tail   // the first of stdout
-	tty    bool
+	sess     *ssh.Session
+	stdin    io.WriteCloser
+	stdout   io.Reader
+	pre      []byte // read from stdout and not handed on yet
+	errs     tail   // the first of stderr
+	firstOut tail   // the first of stdout
+	tty      bool
 
 	ended  chan struct{} // closed when the command has ended
 	status error         // how, once it has
@@ -158,8 +158,8 @@ func (t *tail) String() string {
 	return t.buf.String()
 }
 
-// lastWords is how long the end of a command may come after that of its stdout.
-const lastWords = 2 * time.Second
+// outputGrace is how long the end of a command may come after that of its stdout.
+const outputGrace = 2 * time.Second
 
 // Read reads stdout.
 func (s *stream) Read(b []byte) (int, error) {
@@ -169,13 +169,13 @@ func (s *stream) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := s.stdout.Read(b)
-	_, _ = s.said.Write(b[:n])
+	_, _ = s.firstOut.Write(b[:n])
 	if err != nil && n == 0 {
 		// What the command complained, and how it ended, may come behind the
 		// end of its stdout, and whoever sees that end closes the channel.
 		select {
 		case <-s.ended:
-		case <-time.After(lastWords):
+		case <-time.After(outputGrace):
 		}
 	}
 	return n, err
@@ -246,7 +246,7 @@ func (c *Client) session(line string, tty bool, keep int) (*stream, error) {
 		s.stdout, err = sess.StdoutPipe()
 	}
 	sess.Stderr = &s.errs
-	if err == nil && c.lends {
+	if err == nil && c.forwardsAgent {
 		// A server that does not want it says no, and is worked on all the same.
 		_ = agent.RequestAgentForwarding(sess)
 	}
@@ -336,8 +336,8 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 	return s.give(l.input())
 }
 
-// give writes to stdin. That a command has ended already is no fault of the
-// writing: how it ended tells more.
+// give writes to stdin. That the command has ended already is not an error
+// here: its exit status says more.
 func (s *stream) give(text string) error {
 	_, err := io.WriteString(s.stdin, text)
 	if errors.Is(err, io.EOF) {
@@ -349,7 +349,7 @@ func (s *stream) give(text string) error {
 // complaint returns what the script said on stderr (or the terminal) so far.
 func (s *stream) complaint() string {
 	if s.tty {
-		return s.said.String()
+		return s.firstOut.String()
 	}
 	return s.errs.String()
 }
@@ -387,7 +387,7 @@ func (s *stream) awaitFrom(ctx context.Context, from int, marks []string) (strin
 		if s.tty {
 			b := make([]byte, 4096)
 			n, err := s.stdout.Read(b)
-			_, _ = s.said.Write(b[:n])
+			_, _ = s.firstOut.Write(b[:n])
 			over = err != nil && n == 0
 		} else {
 			select {

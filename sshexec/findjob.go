@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// FindJob asks the agents of machines whether a job runs there, over the
-// connections that are open, and tells what each answers. Machines without a
-// connection run nothing; that one ended is told by its call. One that is being
-// dialled again, for a call that its agent never heard of, counts as at work: in
-// this process.
+// FindJob asks the agents of machines whether a job runs there, over the open
+// connections, and calls tell with each answer. On machines without a
+// connection nothing runs: the call reports that its connection ended. A
+// machine that is being dialled again, for a call that its agent never
+// received, counts as working, in this process.
 func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int)) {
 	var wg sync.WaitGroup
 	for _, id := range ids {

@@ -37,7 +37,7 @@ type machineGrains struct {
 	since int64           // answers to what was asked later are good
 
 	mu      sync.Mutex
-	seen    *gathering // what this match was told; nil: nothing yet
+	seen    *gathering // what this match has received; nil: nothing yet
 	pillar  bool       // a pillar reads them
 	unknown error      // why one that was asked for is not known
 }
@@ -46,8 +46,8 @@ func (m *machine) grainsFor(ctx context.Context) *machineGrains {
 	return &machineGrains{m: m, ctx: ctx, since: m.matches.Add(1)}
 }
 
-// known returns what is known of at least the grains of keys; of all where none
-// are named. A match is told of each grain once.
+// known returns the known grains, at least those of keys; without keys, all. A
+// match receives each grain once.
 func (g *machineGrains) known(keys ...value.Value) *value.Map {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,13 +56,13 @@ func (g *machineGrains) known(keys ...value.Value) *value.Map {
 			g.m.p.s.Link.Want(keys)
 		}
 		got, err := g.m.known(g.ctx, g.since, keys, nil)
-		g.saw(got, err)
+		g.addAnswer(got, err)
 	}
 	return g.seen.grains
 }
 
-// saw adds what a machine answered to what this match was told before. mu is held.
-func (g *machineGrains) saw(got *gathering, err error) {
+// addAnswer adds what a machine answered to what this match has received. mu is held.
+func (g *machineGrains) addAnswer(got *gathering, err error) {
 	g.seen = g.seen.with(got)
 	if err != nil {
 		g.unknown = err
@@ -75,7 +75,7 @@ func (g *machineGrains) ahead() {
 	defer g.mu.Unlock()
 	if !g.pillar {
 		g.pillar = true
-		g.saw(g.m.known(g.ctx, g.since, nil, g.m.p.s.Link.Wanted()))
+		g.addAnswer(g.m.known(g.ctx, g.since, nil, g.m.p.s.Link.Wanted()))
 	}
 }
 
@@ -161,25 +161,25 @@ func (g *keptGrains) Keys() []value.Value {
 // A gathering is what is known of a machine's grains. It is not changed once it
 // is made.
 type gathering struct {
-	grains *value.Map
-	absent *value.Map // asked for, and not there
-	whole  bool       // grains are all there are
-	ready  bool       // those that cost nothing are among them
-	at     time.Time  // when the first of them were gathered
-	asked  int64      // number of the last match that had begun when they were asked for
-	ran    int64      // what had begun or ended on the machine then
+	grains   *value.Map
+	absent   *value.Map // asked for, and not there
+	complete bool       // grains are all there are
+	ready    bool       // those that cost nothing are among them
+	at       time.Time  // when the first of them were gathered
+	asked    int64      // number of the last match that had begun when they were asked for
+	ran      int64      // what had begun or ended on the machine then
 }
 
 // has reports whether it is known what the grains of keys are; of all, where
 // there are none.
 func (g *gathering) has(keys []value.Value) bool {
-	return g != nil && (g.whole || len(keys) > 0 && g.knows(keys))
+	return g != nil && (g.complete || len(keys) > 0 && g.knows(keys))
 }
 
 // knows reports whether it is known what each of the grains of keys is.
 func (g *gathering) knows(keys []value.Value) bool {
 	for _, k := range keys {
-		if !g.whole && !g.grains.Has(k) && !g.absent.Has(k) {
+		if !g.complete && !g.grains.Has(k) && !g.absent.Has(k) {
 			return false
 		}
 	}
@@ -192,11 +192,11 @@ func (g *gathering) with(later *gathering) *gathering {
 	if g == nil || later == nil {
 		return cmp.Or(later, g, &gathering{grains: value.NewMap(0), absent: value.NewMap(0)})
 	}
-	if later.whole && later.asked >= g.asked {
+	if later.complete && later.asked >= g.asked {
 		return later
 	}
 	sum := &gathering{
-		grains: g.grains.Copy(), absent: g.absent.Copy(), whole: g.whole || later.whole, ready: g.ready || later.ready,
+		grains: g.grains.Copy(), absent: g.absent.Copy(), complete: g.complete || later.complete, ready: g.ready || later.ready,
 		at: g.at, asked: min(g.asked, later.asked), ran: min(g.ran, later.ran),
 	}
 	for k, v := range later.grains.All() {
@@ -242,15 +242,15 @@ func (m *machine) holds(g *gathering, since int64) bool {
 	return age >= 0 && age <= m.p.s.GrainsAge
 }
 
-// An unheard machine is one that was asked in vain. It is not asked again for ten
-// times as long as that took, between failureHolds and unheardHolds, unless there
+// An askFailure says why a machine did not answer. The machine is not asked again for
+// ten times as long as that took, between failureHolds and maxFailureHold, unless there
 // is a connection again.
-type unheard struct {
+type askFailure struct {
 	err   error
 	until time.Time
 }
 
-const unheardHolds = 5 * time.Minute
+const maxFailureHold = 5 * time.Minute
 
 // askTimeout bounds a question for grains: some need programs and name servers.
 const askTimeout = 2 * time.Minute
@@ -271,23 +271,23 @@ func (m *machine) known(ctx context.Context, since int64, keys, ahead []value.Va
 		}
 	}
 	want, ready := append(slices.Clip(keys), ahead...), ahead != nil
-	if m.grains != nil && (m.grains.whole || (m.grains.ready || !ready) && (ready || len(want) > 0) && m.grains.knows(want)) {
+	if m.grains != nil && (m.grains.complete || (m.grains.ready || !ready) && (ready || len(want) > 0) && m.grains.knows(want)) {
 		return m.grains, nil
 	}
-	if err := m.unheard.err; err != nil && m.p.s.Now().Before(m.unheard.until) && m.open() == nil {
+	if err := m.askFailure.err; err != nil && m.p.s.Now().Before(m.askFailure.until) && m.open() == nil {
 		return m.grains, err
 	}
-	next := &gathering{absent: value.NewMap(0), whole: len(want) == 0 && !ready, ready: ready, at: m.p.s.Now(), asked: m.matches.Load(), ran: m.ran.Load()}
+	next := &gathering{absent: value.NewMap(0), complete: len(want) == 0 && !ready, ready: ready, at: m.p.s.Now(), asked: m.matches.Load(), ran: m.ran.Load()}
 	got, err := m.ask(ctx, want, ready)
 	if ctx.Err() != nil {
 		return m.grains, ctx.Err()
 	}
 	if err != nil {
 		now := m.p.s.Now()
-		m.unheard = unheard{err, now.Add(min(max(10*now.Sub(next.at), failureHolds), unheardHolds))}
+		m.askFailure = askFailure{err, now.Add(min(max(10*now.Sub(next.at), failureHolds), maxFailureHold))}
 		return m.grains, err
 	}
-	m.unheard = unheard{}
+	m.askFailure = askFailure{}
 	next.grains = got
 	for _, k := range want {
 		if !got.Has(k) {
@@ -366,7 +366,7 @@ func (m *machine) kept() *gathering {
 	if !ok || age < 0 || age > keptMax || doc.Str("host") != m.address() {
 		return nil
 	}
-	g := &gathering{grains: doc.Map("grains"), absent: value.NewMap(0), whole: doc.At("some") != true, at: time.Unix(at, 0), ran: ran}
+	g := &gathering{grains: doc.Map("grains"), absent: value.NewMap(0), complete: doc.At("some") != true, at: time.Unix(at, 0), ran: ran}
 	if g.grains == nil {
 		return nil
 	}
@@ -398,7 +398,7 @@ func (m *machine) keep(g *gathering) {
 		return
 	}
 	doc := value.MapOf("gathered", g.at.Unix(), "host", m.address(), "grains", g.grains)
-	if !g.whole {
+	if !g.complete {
 		doc.Set("some", true)
 		doc.Set("absent", value.NewList(g.absent.Keys()...))
 	}

@@ -23,7 +23,7 @@ func TestKeptGrains(t *testing.T) {
 	some := &gathering{grains: value.MapOf("os", "Debian"), absent: value.MapOf("role", true), at: now}
 	m("h").keep(some)
 	g := m("h").kept()
-	if g == nil || g.whole || g.grains.Str("os") != "Debian" || !g.has([]value.Value{"os", "role"}) || g.has([]value.Value{"fqdn"}) || g.has(nil) {
+	if g == nil || g.complete || g.grains.Str("os") != "Debian" || !g.has([]value.Value{"os", "role"}) || g.has([]value.Value{"fqdn"}) || g.has(nil) {
 		t.Errorf("some grains are kept as %+v", g)
 	}
 	if m("other").kept() != nil {
@@ -38,7 +38,7 @@ func TestKeptGrains(t *testing.T) {
 	if m("h").kept() != nil {
 		t.Error("grains of yesterday are taken")
 	}
-	m("h").keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), whole: true, at: now})
+	m("h").keep(&gathering{grains: value.MapOf("os", "Debian"), absent: value.NewMap(0), complete: true, at: now})
 	if g := m("h").kept(); g == nil || !g.has(nil) || !g.has([]value.Value{"anything"}) {
 		t.Errorf("all grains are kept as %+v", g)
 	}

@@ -287,9 +287,9 @@ func (h *hostKeys) unrevoked(t *dest, db *keyDB, name string, barred func(ssh.Pu
 	}
 }
 
-// addNew adds the key of a host that known_hosts does not have, where keys are
-// not checked: as ssh does, so that a change is seen later. That it cannot be
-// added is no fault of the host.
+// addNew adds the key of a host that is not in known_hosts, if keys are not
+// checked: ssh does so too, so that a changed key is noticed later. Failing to
+// add it is not the fault of the host.
 func (h *hostKeys) addNew(t *dest, name string, key ssh.PublicKey) {
 	if err := h.add(t, name, key); err != nil {
 		t.note("host key not added", "key", ssh.FingerprintSHA256(key), "why", err)

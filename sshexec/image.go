@@ -30,9 +30,10 @@ import (
 // of Shared, for its own platform the running program.
 type Images struct {
 	Exe string // the running program
-	// Dir has files brine-<platform>, as Platform names it; "" is none. Named
-	// says that it was asked for: then a file there that is no agent of this
-	// version is an error, where it is passed over else.
+	// Dir has files brine-<platform>, where Platform names the platform; ""
+	// means none. Named says that the user configured it: then a file in it
+	// that is not an agent of this version is an error; otherwise the file is
+	// ignored.
 	Dir   string
 	Named bool
 	// Embedded has SUMS, a line "platform hash size version" for each agent,
@@ -60,7 +61,7 @@ type image struct {
 	ready   sync.Once
 	hash    string // hex
 	size    int64
-	version string // "" where it is no brine
+	version string // "" if it is not brine
 	err     error
 
 	packing sync.Mutex
@@ -73,7 +74,7 @@ type packed struct {
 	sum string
 }
 
-// An Image is what a person is told of an agent.
+// An Image describes an agent for people.
 type Image struct {
 	Platform string // "linux/arm64"
 	From     string // "embedded", "this program", or the path of a file
@@ -109,7 +110,7 @@ func (i *image) open() (io.ReadCloser, error) {
 	return unpacked{i.bounded(z), z, f}, nil
 }
 
-// maxWindow is what zstd itself takes at most unless it is told otherwise.
+// maxWindow is the default maximum window of zstd.
 const maxWindow = 128 << 20
 
 // bounded returns what r unpacks, up to one byte more than the image has: then its hash
@@ -211,9 +212,9 @@ func (m *Images) platforms() []string {
 	return names
 }
 
-// lookup returns the image that targets of a platform are given, hashed. Both
-// results are nil where there is none; the error says why one that is there
-// cannot be used.
+// lookup returns the image for targets of a platform, with its hash. Both
+// results are nil if there is none; the error says why an existing one cannot
+// be used.
 func (m *Images) lookup(platform string) (*image, error) {
 	var first error
 	for _, i := range m.images()[platform] {
@@ -245,8 +246,8 @@ func (m *Images) check(i *image) error {
 	return nil
 }
 
-// List returns what there is for people to see, sorted by platform. With verify
-// embedded agents are unpacked and compared with their hashes.
+// List returns the available images, sorted by platform. With verify, embedded
+// agents are unpacked and compared with their hashes.
 func (m *Images) List(verify bool) []Image {
 	var out []Image
 	for _, p := range m.platforms() {
@@ -291,8 +292,8 @@ func scan(open func() (io.ReadCloser, error)) (hash string, size int64, v string
 
 type onlyReader struct{ io.Reader }
 
-// sum works out the hash, size and version of a file. That is done once for
-// each file that was written, which is told by its inode and times.
+// sum computes the hash, size and version of a file: once for each state of the
+// file, identified by its inode and times.
 func (m *Images) sum(i *image) error {
 	st, err := os.Stat(i.path)
 	if err != nil {

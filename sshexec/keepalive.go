@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A pulse is the connection below SSH, and notes what passes: bytes in either
-// direction are a sign of life, while a keepalive may stand behind many others.
+// A pulse is the connection under SSH, and records traffic: bytes in either
+// direction are a sign of life, while a keepalive may be queued behind many
+// others.
 type pulse struct {
 	net.Conn
 	read  atomic.Int64 // when something came last, in Unix nanoseconds
@@ -32,8 +33,8 @@ func (p *pulse) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// heardSince reports whether something came since then.
-func (p *pulse) heardSince(t time.Time) bool { return p.read.Load() >= t.UnixNano() }
+// receivedSince reports whether something came since then.
+func (p *pulse) receivedSince(t time.Time) bool { return p.read.Load() >= t.UnixNano() }
 
 // lifeBytes is how much has to be taken between two looks to count as a sign of
 // life: a system takes a little for a host that is gone.
@@ -66,7 +67,7 @@ func (c *Client) keepAlive(every time.Duration, count int) {
 // alive reports whether something passed since the last look.
 func (k *keepalive) alive() bool {
 	wrote := k.c.pulse.wrote.Load()
-	life := k.c.pulse.heardSince(k.looked) || wrote-k.wrote >= lifeBytes
+	life := k.c.pulse.receivedSince(k.looked) || wrote-k.wrote >= lifeBytes
 	k.looked, k.wrote = time.Now(), wrote
 	return life
 }

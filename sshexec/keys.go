@@ -33,7 +33,7 @@ type keyring struct {
 	keys   map[string]*loadedKey
 	agents map[string]*agentConn
 
-	patience time.Duration // with an ssh-agent; 0 is agentPatience
+	agentTimeout time.Duration // with an ssh-agent; 0 is sshAgentTimeout
 }
 
 type loadedKey struct {
@@ -250,7 +250,7 @@ func (k *keyring) agentSigners(socket string) ([]ssh.Signer, error) {
 		signers, err := a.client.Signers()
 		done <- held{signers, err}
 	}()
-	patience := cmp.Or(k.patience, agentPatience)
+	patience := cmp.Or(k.agentTimeout, sshAgentTimeout)
 	select {
 	case h := <-done:
 		return h.signers, h.err
@@ -260,8 +260,8 @@ func (k *keyring) agentSigners(socket string) ([]ssh.Signer, error) {
 	}
 }
 
-// agentPatience is how long an ssh-agent has to name its keys.
-const agentPatience = 10 * time.Second
+// sshAgentTimeout is how long an ssh-agent has to name its keys.
+const sshAgentTimeout = 10 * time.Second
 
 // defaultKeys are the files that are tried where nothing names a key: ssh's,
 // and salt-ssh's own.

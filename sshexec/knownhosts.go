@@ -17,12 +17,12 @@ import (
 	"brine/internal/core/sshconf"
 )
 
-// A keyDB is known_hosts files, read once and indexed by name, so that a fleet
-// whose hosts all have their lines costs each host a look and not a walk. Lines
-// that make no sense are passed over, as ssh does.
+// A keyDB is known_hosts files, read once and indexed by name, so that in a
+// fleet whose hosts all have lines of their own each host costs a lookup
+// instead of a scan. Invalid lines are ignored, as by ssh.
 //
 // golang.org/x/crypto/ssh/knownhosts compares each host with each line, which
-// is the quarter of a run over ten thousand hosts.
+// takes a quarter of a run over ten thousand hosts.
 type keyDB struct {
 	err     error
 	lines   []knownLine
@@ -49,7 +49,7 @@ type knownPattern struct {
 	not  bool
 }
 
-// readKnown reads the files that are there.
+// readKnown reads those of the files that exist.
 func readKnown(files []string) *keyDB {
 	db := newKeyDB()
 	for _, f := range files {

@@ -183,7 +183,7 @@ func asksCode(question string) bool {
 	return slices.ContainsFunc([]string{"code", "otp", "token", "factor", "one-time", "pin:", "duo"}, func(w string) bool { return strings.Contains(q, w) })
 }
 
-// next is told how each method ended, before the next one is tried.
+// next is called before each method with how the previous ones ended.
 func (l *login) next(c *ssh.ClientAuthContext) (ssh.AuthMethod, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -241,7 +241,7 @@ func (p *placer) agent(ctx context.Context, c *Client, e *roster.Entry, always b
 		fleet.Enter(ctx, fleet.Starting)
 		conn, missing, err := p.try(ctx, c, e, try == 0)
 		var none *noShellError
-		if errors.As(err, &none) && bareable(e) {
+		if errors.As(err, &none) && worksWithoutShell(e) {
 			return p.bare(ctx, c, e, none)
 		}
 		if conn != nil && p.opts.Log != nil {
@@ -270,8 +270,8 @@ func (p *placer) provide(ctx context.Context, c *Client, e *roster.Entry, missin
 	return p.pushInTurn(ctx, c, e, missing)
 }
 
-// patience is how long a host has to answer once one is logged in.
-func patience(e *roster.Entry) time.Duration {
+// responseTimeout is how long a host has to answer once one is logged in.
+func responseTimeout(e *roster.Entry) time.Duration {
 	if e.Timeout > 0 {
 		return e.Timeout
 	}
@@ -296,19 +296,19 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry, insist boo
 // where the agent is not there.
 func (p *placer) start(ctx context.Context, c *Client, e *roster.Entry, command string, insist bool, greet func(ctx context.Context, s *stream) error) (*absent, error) {
 	mark := "brine-need-" + token()
-	ctx, cancel := context.WithTimeout(ctx, patience(e))
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout(e))
 	defer cancel()
 	s, err := c.start(ctx, p.startLaunch(e, mark, command, insist))
 	if err != nil {
 		return nil, err
 	}
 	if err = greet(ctx, s); err == nil {
-		s.said.enough()
+		s.firstOut.enough()
 		return nil, nil
 	}
 	_ = s.Close()
 	if ctx.Err() != nil {
-		return nil, c.fail(Agent, fmt.Errorf("the host does not start the agent within %s", patience(e)), "see the load of the host, and what its shell start files do; timeout in the roster changes the time")
+		return nil, c.fail(Agent, fmt.Errorf("the host does not start the agent within %s", responseTimeout(e)), "see the load of the host, and what its shell start files do; timeout in the roster changes the time")
 	}
 	status, werr := s.settled(ctx)
 	text := s.complaint()
@@ -340,7 +340,7 @@ func (e *noShellError) Error() string { return "no command can be run there: " +
 
 // noAgent words that neither the agent answered nor the script said why.
 func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) error {
-	errs, said := s.errs.String(), s.said.String()
+	errs, said := s.errs.String(), s.firstOut.String()
 	text := oneLine(withoutMarks(errs + " " + said))
 	if t := sudoText(errs); t != "" {
 		return c.fail(Shell, errors.New(t), sudoHint(t))

@@ -38,20 +38,21 @@ type Settings struct {
 	GrainsDir string
 	GrainsAge time.Duration
 	Refresh   bool
-	// Wishes tells what is wished for the states of a job: see jobs.Pauses. nil:
-	// nothing is.
-	Wishes func(jid string) *value.Map
+	// Pauses returns the requests for the states of a job, see jobs.Pauses. nil: there are
+	// none.
+	Pauses func(jid string) *value.Map
 	// Wipe removes the agents at the end, Deploy adds the public key to the
 	// authorized_keys of each target, PreFlight runs ssh_pre_flight also where
 	// the agent is there already.
 	Wipe, Deploy, PreFlight bool
-	// Files is how many descriptors the process may have, Procs how many commands
-	// (ProxyCommand) may run at once; 0 is no limit. Once says that machines are
-	// worked on once: a connection is closed when its machine is done.
+	// Files is how many descriptors the process may have, Procs how many
+	// commands (ProxyCommand) may run at the same time; 0 means no limit. Once
+	// says that each machine is worked on once: its connection is closed when
+	// it is done.
 	Files, Procs int
 	Once         bool
-	// Pushes is how many machines are sent the agent at once at most; 0 is
-	// DefaultPushes.
+	// Pushes is how many machines may receive the agent at the same time; 0
+	// means DefaultPushes.
 	Pushes int
 	// Poll is the time between two looks at a machine that is waited for; it
 	// grows with the wait. 0: 1 s.
@@ -66,16 +67,16 @@ type Provider struct {
 	s       Settings
 	closing <-chan struct{} // closed by Close
 	shut    context.CancelFunc
-	wishes  wishes
+	pauses  pauseFeed
 	place   placer
 	seals   seals
 	room    room
 	step    atomic.Int64 // number of the step under way
 
-	mu      sync.RWMutex // guards what Add changes
-	ids     []string
-	targets map[string]*machine
-	told    sync.Map // warnings that have been given
+	mu       sync.RWMutex // guards what Add changes
+	ids      []string
+	targets  map[string]*machine
+	warnings sync.Map // warnings that have been given
 }
 
 // machine is one target.
@@ -103,12 +104,12 @@ type machine struct {
 	carriedBy *relay.Conn // of that relay, while client is dialled or is in use
 	way       atomic.Pointer[sealedWay]
 
-	gather  sync.Mutex   // guards grains and unheard; held while the machine is asked
-	grains  *gathering   // the last answer; nil: none
-	unheard unheard      // that it could not be asked
-	matches atomic.Int64 // matches that have begun
-	ran     atomic.Int64 // what has begun and ended there
-	under   atomic.Int64 // what may be at work there
+	gather     sync.Mutex   // guards grains and askFailure; held while the machine is asked
+	grains     *gathering   // the last answer; nil: none
+	askFailure askFailure   // that it could not be asked
+	matches    atomic.Int64 // matches that have begun
+	ran        atomic.Int64 // what has begun and ended there
+	under      atomic.Int64 // what may be at work there
 }
 
 // NewProvider returns the provider of entries; nothing is dialled.
@@ -116,7 +117,7 @@ func NewProvider(s Settings) *Provider {
 	if s.Poll <= 0 {
 		s.Poll = time.Second
 	}
-	p := &Provider{s: s, wishes: wishes{look: s.Wishes}, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe, turns: newTurns(s.Pushes)}, targets: map[string]*machine{}}
+	p := &Provider{s: s, pauses: pauseFeed{look: s.Pauses}, place: placer{images: s.Images, opts: s.Link, wipe: s.Wipe, turns: newTurns(s.Pushes)}, targets: map[string]*machine{}}
 	p.Add(s.Entries)
 	p.seals.drop = p.dropHeld
 	p.room = room{limit: limitOf(s.Files, s.Procs), idle: map[*machine]time.Time{}}
@@ -125,8 +126,7 @@ func NewProvider(s Settings) *Provider {
 	return p
 }
 
-// Add adds the machines of further entries. Those that are there already stay as
-// they are.
+// Add adds the machines of further entries. Existing machines are not changed.
 func (p *Provider) Add(entries []*roster.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,7 +233,7 @@ func (m *machine) run(ctx context.Context, job fun.Job, begun func()) fun.Return
 	if ctx.Err() != nil { // nothing new is to begin
 		return fun.Return{ID: id, JID: job.JID, Stage: fun.Unreachable, Err: ctx.Err()}
 	}
-	defer p.wishes.during(job, conn)()
+	defer p.pauses.during(job, conn)()
 	if by, _, _ := asksDown(job); by != "" {
 		m.downs.Add(1)
 		defer m.downs.Add(-1)
@@ -247,7 +247,7 @@ func (m *machine) run(ctx context.Context, job fun.Job, begun func()) fun.Return
 		ret = conn.Start(ctx, job, begun)
 	}
 	if ret.Stage == fun.Lost {
-		ret.Away = link.Away(ret.Err)
+		ret.Away = link.IsLost(ret.Err)
 		ret = m.fetch(ctx, job, ret)
 	}
 	ret.ID, ret.JID = id, job.JID
@@ -469,7 +469,7 @@ func (m *machine) begin(ctx context.Context, c *Client) (*link.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience(m.e))
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout(m.e))
 	defer cancel()
 	if err := conn.Open(ctx, link.Target{ID: m.e.ID, Opts: m.opts(), Grains: m.e.Grains}); err != nil {
 		_ = conn.Close()
@@ -514,7 +514,7 @@ func (p *Provider) warn(text string) {
 
 // warnOnce is warn for what several targets find.
 func (p *Provider) warnOnce(text string) {
-	if _, told := p.told.LoadOrStore(text, true); !told {
+	if _, told := p.warnings.LoadOrStore(text, true); !told {
 		p.warn(text)
 	}
 }

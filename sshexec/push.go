@@ -204,7 +204,7 @@ func (p *placer) push(ctx context.Context, c *Client, e *roster.Entry, img *imag
 	var full, bad, dead []string
 	fresh := false // this way begins at the first byte
 	for skip, way := 0, 0; ; {
-		r, err := p.pushOnce(ctx, &sending{c: c, e: e, img: img, by: ways[way], turn: t, log: p.opts.Log, patience: p.stall}, ways[way], skip, fresh)
+		r, err := p.pushOnce(ctx, &sending{c: c, e: e, img: img, by: ways[way], turn: t, log: p.opts.Log, maxStall: p.stall}, ways[way], skip, fresh)
 		if err != nil {
 			return err
 		}
@@ -262,8 +262,8 @@ func (p *placer) pushOnce(ctx context.Context, x *sending, way string, skip int,
 	c, e := p.shared(ctx, x, way), x.e
 	if main := x.c; c != main {
 		defer func() {
-			if err != nil && !main.gone(err) { // the next try does without the relay
-				c.spoil()
+			if err != nil && !main.connectionLost(err) { // the next try does without the relay
+				c.onStall()
 			}
 			x.c = main
 			_ = c.Close() // what was sent is judged by the script

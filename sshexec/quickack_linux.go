@@ -35,8 +35,8 @@ func quick(c net.Conn) net.Conn {
 	return &quickConn{tcp, raw}
 }
 
-// Read reads; the kernel forgets the wish after a while, so it is told before
-// each read.
+// Read reads from the connection. The kernel resets the option after a while,
+// so it is set before each read.
 func (c *quickConn) Read(b []byte) (int, error) {
 	_ = c.raw.Control(func(fd uintptr) {
 		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)

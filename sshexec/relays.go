@@ -44,13 +44,13 @@ func carryHint(err error) string {
 
 // relaying is what a machine has as a relay of others.
 type relaying struct {
-	mu       sync.Mutex
-	conn     *relay.Conn
-	behind   atomic.Int32 // machines of the run that name it as relay, or fallback
-	held     bool         // the machine counts as used
-	failed   error        // why the last attempt failed, and when
-	failedAt time.Time
-	spoiled  atomic.Bool // the agent did not arrive by the machine's own relay
+	mu          sync.Mutex
+	conn        *relay.Conn
+	behind      atomic.Int32 // machines of the run that name it as relay, or fallback
+	held        bool         // the machine counts as used
+	failed      error        // why the last attempt failed, and when
+	failedAt    time.Time
+	relayFailed atomic.Bool // the agent did not arrive by the machine's own relay
 }
 
 // carrier returns what dials m from its relay; nil where it has none, or is
@@ -97,7 +97,7 @@ func (m *machine) carrier(ctx context.Context) (*carry, error) {
 // notCarried words that a relay did not make a connection. What it says of that is
 // its own word.
 func notCarried(relayID string, err error) error {
-	if said, ok := errors.AsType[*relay.ToldError](err); ok {
+	if said, ok := errors.AsType[*relay.ReportedError](err); ok {
 		return fmt.Errorf("by relay %s, which says: %s", relayID, oneLine(said.Text))
 	}
 	return fmt.Errorf("by relay %s: %w", relayID, err)
@@ -258,7 +258,7 @@ type sharer func(ctx context.Context, sum string, open func() ([]byte, error)) (
 // relay can read what is sent by a sharer, so there is none where a password is.
 func (m *machine) sharer() sharer {
 	via := m.via
-	if via == "" || m.e.Passwd.IsSet() || m.e.TTY || m.relaying.spoiled.Load() {
+	if via == "" || m.e.Passwd.IsSet() || m.e.TTY || m.relaying.relayFailed.Load() {
 		return nil
 	}
 	return func(ctx context.Context, sum string, open func() ([]byte, error)) (*Client, error) {
@@ -281,7 +281,7 @@ func (m *machine) sharer() sharer {
 			return &tap{Shared: way, file: file, sum: sum}, nil
 		}})
 		if err == nil {
-			c.spoil = func() { m.relaying.spoiled.Store(true) }
+			c.onStall = func() { m.relaying.relayFailed.Store(true) }
 		}
 		return c, err
 	}

@@ -27,7 +27,7 @@ func (m *machine) relinker(c *Client) func(ctx context.Context, token string) (i
 	}
 	return func(ctx context.Context, token string) (io.ReadWriteCloser, error) {
 		if m.downs.Load() > 0 {
-			return nil, fmt.Errorf("%w: the machine was asked to go down", wire.ErrGone)
+			return nil, fmt.Errorf("%w: the machine was asked to go down", wire.ErrUnknownChannel)
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -38,9 +38,9 @@ func (m *machine) relinker(c *Client) func(ctx context.Context, token string) (i
 			case <-ctx.Done():
 			}
 		}()
-		// The token is the far end's word, and stands in a script.
+		// The token comes from the target, and becomes part of a script.
 		if token == "" || strings.Trim(token, "0123456789abcdef") != "" {
-			return nil, fmt.Errorf("%w: the agent named none by which it is found again", wire.ErrGone)
+			return nil, fmt.Errorf("%w: the agent named none by which it is found again", wire.ErrUnknownChannel)
 		}
 		next, err := m.redial(ctx, c)
 		if err != nil {
@@ -48,7 +48,7 @@ func (m *machine) relinker(c *Client) func(ctx context.Context, token string) (i
 		}
 		if next.doubt != nil && c.doubt == nil {
 			// The pillar goes on over the new connection, without another question.
-			return nil, fmt.Errorf("%w: another host may answer in its place: %w", wire.ErrGone, next.doubt)
+			return nil, fmt.Errorf("%w: another host may answer in its place: %w", wire.ErrUnknownChannel, next.doubt)
 		}
 		c = next
 		return m.p.place.resume(ctx, next, m.e, token)
@@ -85,7 +85,7 @@ func (c *Client) heir(old *Client) *Client {
 // fetch returns what a machine knows of a call whose agent was not found again,
 // in the place of the return that says so.
 func (m *machine) fetch(ctx context.Context, job fun.Job, lost fun.Return) fun.Return {
-	if !errors.Is(lost.Err, wire.ErrGone) || m.downs.Load() > 0 || ctx.Err() != nil {
+	if !errors.Is(lost.Err, wire.ErrUnknownChannel) || m.downs.Load() > 0 || ctx.Err() != nil {
 		return lost
 	}
 	conn, err := m.connect(ctx)
@@ -99,7 +99,7 @@ func (m *machine) fetch(ctx context.Context, job fun.Job, lost fun.Return) fun.R
 	case l.State == jobs.LeftRunning:
 		lost.Away = true
 	case l.State == jobs.LeftReturn:
-		conn.Told(l.Doc)
+		conn.Replay(l.Doc)
 		_ = conn.Forget(ctx, job.JID) // what is not removed now is removed when it is old
 		if ret := returnOf(l); ret.Stage == fun.Returned {
 			return ret
@@ -141,17 +141,17 @@ func (p *Provider) Held(id string) (why string, held bool) {
 		return fmt.Sprintf("its connection broke (%v) and is being made again", conn.Broken()), true
 	case conn.Err() != nil:
 		return "", false
-	case conn.HeardSince(asked):
+	case conn.ReceivedSince(asked):
 		return "its connection is slow", true
-	case !client.pulse.heardSince(asked):
+	case !client.pulse.receivedSince(asked):
 		return "its connection is silent, and not known to be dead", true
 	}
 	return "", false
 }
 
-// resume starts what carries a channel to an agent that is there already.
+// resume starts the command that connects a channel to a running agent.
 func (p *placer) resume(ctx context.Context, c *Client, e *roster.Entry, token string) (*stream, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience(e))
+	ctx, cancel := context.WithTimeout(ctx, responseTimeout(e))
 	defer cancel()
 	command := "agent --resume " + token
 	if c.bare.Load() {

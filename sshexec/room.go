@@ -35,8 +35,8 @@ var (
 // files, those of the tree, of events and of returns.
 const reservedFiles = 64
 
-// limitOf is what all connections may take, where a process may have files
-// descriptors, and procs commands run at once. 0 is no limit.
+// limitOf returns what all connections may use of a process that may have files
+// descriptors, and run procs commands at the same time. 0 means no limit.
 func limitOf(files, procs int) cost {
 	const none = 1 << 30
 	c := cost{files: none, procs: none}
@@ -81,7 +81,7 @@ func (r *room) take(ctx context.Context, c cost) error {
 		change := r.change
 		r.mu.Unlock()
 		if victim != nil {
-			victim.rest()
+			victim.closeIdle()
 			continue
 		}
 		select {
@@ -115,7 +115,7 @@ func (r *room) give(c cost) {
 	r.wake()
 }
 
-// add takes without waiting, for what is there already.
+// add accounts for an existing connection, without waiting.
 func (r *room) add(c cost) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,13 +148,13 @@ func (m *machine) enter() (leave func(done bool)) {
 		}
 		r.mu.Unlock()
 		if idle && done {
-			m.rest()
+			m.closeIdle()
 		}
 	}
 }
 
-// rest closes the connection of a machine that is not used.
-func (m *machine) rest() {
+// closeIdle closes the connection of a machine that is not used.
+func (m *machine) closeIdle() {
 	m.dialing.Lock()
 	defer m.dialing.Unlock()
 	r := &m.p.room

@@ -51,7 +51,8 @@ type sealed struct {
 // seals are the sealed files of a run, by the hashes of their contents.
 type seals struct {
 	limit int64 // bytes of all; 0 is relay.MaxHeld
-	// drop is told of a file that no longer is there, by the hash of what was sealed.
+	// drop is called with the hash of the sealed content of a file that is
+	// removed.
 	drop func(sum string)
 
 	mu  sync.Mutex
@@ -338,10 +339,10 @@ func (p *placer) deliver(ctx context.Context, c *Client, e *roster.Entry, x *sea
 	// Of what breaks off, nothing is left: a relay could fill the disk so.
 	take := `(umask 077; mkdir -p cache/files && cd cache/files && echo ` + mark + ` >&2 && ` +
 		`{ cat >` + file + ` && [ $(wc -c <` + file + `) -eq ` + strconv.FormatInt(x.size, 10) + ` ] || { rm -f ` + file + `; exit 1; }; }) && exit 0`
-	send := &sending{c: c, e: e, patience: p.stall}
+	send := &sending{c: c, e: e, maxStall: p.stall}
 	ctx, stop := send.watch(ctx)
 	defer stop()
-	begin, cancel := context.WithTimeout(ctx, patience(e))
+	begin, cancel := context.WithTimeout(ctx, responseTimeout(e))
 	defer cancel()
 	s, err := c.start(begin, launchOf(e, p.atAgent(e, "brine-need-"+token(), take, "")))
 	if err != nil {

@@ -19,13 +19,13 @@ const (
 	// settleTimeout is how long a host may take to unpack, check and try what
 	// arrived.
 	settleTimeout = 5 * time.Minute
-	// underWay is how much of a parcel may be on its way in any case, and
+	// inFlight is how much of a parcel may be on its way in any case, and
 	// underWayTime how long what is on its way may take at the speed that was
 	// measured: a keepalive, or the push of another host, does not have to wait
 	// longer for it.
-	underWay     = 128 << 10
-	underWayTime = 2 * time.Second
-	// logEvery is how often the log is told of a push.
+	inFlight     = 128 << 10
+	inFlightTime = 2 * time.Second
+	// logEvery is how often a push is logged.
 	logEvery = 10 * time.Second
 )
 
@@ -43,7 +43,7 @@ type sending struct {
 	log  *slog.Logger
 
 	size     int64         // of the parcel
-	patience time.Duration // how long no byte may arrive; 0: as the constants say
+	maxStall time.Duration // how long no byte may arrive; 0: as the constants say
 	timer    *time.Timer
 
 	mu      sync.Mutex
@@ -61,9 +61,9 @@ type sending struct {
 // watch ends the context when the push stalls.
 func (x *sending) watch(ctx context.Context) (watched context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	before := max(stallTimeout, patience(x.e)) // the host may take to ask for the parcel
-	if x.patience <= 0 {
-		x.patience = before
+	before := max(stallTimeout, responseTimeout(x.e)) // the host may take to ask for the parcel
+	if x.maxStall <= 0 {
+		x.maxStall = before
 	}
 	now := time.Now()
 	x.begun, x.last, x.logged = now, now, now
@@ -80,7 +80,7 @@ func (x *sending) settle() { x.timer.Reset(settleTimeout) }
 
 // cause words why a push failed.
 func (x *sending) cause(ctx context.Context, err error) error {
-	ended := x.c.gone(err)
+	ended := x.c.connectionLost(err)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	cut := &interruptedError{got: x.arrived, size: x.size, since: x.last}
@@ -123,7 +123,7 @@ func (x *sending) send(ctx context.Context, w io.Writer, body io.Reader, from, s
 	x.from, x.sent, x.arrived, x.size = from, from, from, size
 	x.begun, x.last = time.Now(), time.Now()
 	x.mu.Unlock()
-	x.timer.Reset(x.patience)
+	x.timer.Reset(x.maxStall)
 	err := x.copy(ctx, w, body)
 	if x.log != nil {
 		took := time.Since(x.begun)
@@ -174,7 +174,7 @@ func (x *sending) copy(ctx context.Context, w io.Writer, body io.Reader) error {
 func (x *sending) room(ctx context.Context) error {
 	return x.wait(ctx, func() bool {
 		rate := float64(x.arrived-x.from) / max(time.Since(x.begun).Seconds(), 0.001)
-		return x.sent-x.arrived < max(underWay, int64(rate*underWayTime.Seconds()))
+		return x.sent-x.arrived < max(inFlight, int64(rate*inFlightTime.Seconds()))
 	})
 }
 
@@ -225,7 +225,7 @@ func (x *sending) ask(ctx context.Context) {
 		if err := x.c.probe(); err != nil {
 			x.mu.Lock()
 			x.lost = err
-			x.rouse()
+			x.wakeAll()
 			x.mu.Unlock()
 			return
 		}
@@ -233,8 +233,8 @@ func (x *sending) ask(ctx context.Context) {
 	}
 }
 
-// rouse wakes who waits. mu is held.
-func (x *sending) rouse() {
+// wakeAll wakes who waits. mu is held.
+func (x *sending) wakeAll() {
 	if x.wake != nil {
 		close(x.wake)
 		x.wake = nil
@@ -246,11 +246,11 @@ func (x *sending) arrive(ctx context.Context, n int64) {
 	if ctx.Err() != nil {
 		return
 	}
-	x.timer.Reset(x.patience)
+	x.timer.Reset(x.maxStall)
 	x.mu.Lock()
 	x.arrived += n
 	x.last = time.Now()
-	x.rouse()
+	x.wakeAll()
 	done, size := x.arrived, x.size
 	tell := x.log != nil && x.last.Sub(x.logged) >= logEvery
 	rate := float64(done-x.from) / max(x.last.Sub(x.begun).Seconds(), 0.001)

@@ -20,7 +20,7 @@ import (
 // has it placed and started by its path, which every shell understands. An
 // account that runs no commands at all runs no agent.
 
-// sftp opens an SFTP channel. done closes it, and what is under way over it.
+// sftp opens an SFTP channel. done closes it and aborts its requests.
 func (c *Client) sftp(ctx context.Context) (fs *sftp.Client, done func(), err error) {
 	sess, err := c.ssh.NewSession()
 	if err != nil {
@@ -105,8 +105,8 @@ func (p *placer) stage(ctx context.Context, x *sending) (name string, drop func(
 	return "", nil, c.fail(Push, fmt.Errorf("SFTP cannot write the agent: %w", err), "see the room on the host's disks")
 }
 
-// bareable reports whether an entry can do without sh.
-func bareable(e *roster.Entry) bool {
+// worksWithoutShell reports whether an entry can do without sh.
+func worksWithoutShell(e *roster.Entry) bool {
 	return !e.Sudo && e.SudoUser == "" && !e.TTY && e.SetPath == "" && e.CmdUmask == "" && e.PreFlight == ""
 }
 
@@ -152,7 +152,7 @@ func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noSh
 			errs = append(errs, fmt.Errorf("%s: %w", dir, err))
 			continue
 		}
-		sctx, cancel := context.WithTimeout(ctx, patience(e))
+		sctx, cancel := context.WithTimeout(ctx, responseTimeout(e))
 		defer cancel()
 		s, err := c.open(sctx, exe+" "+p.command(), false, 0)
 		if err != nil {
@@ -190,7 +190,7 @@ func (p *placer) bareIn(ctx context.Context, c *Client, e *roster.Entry, fs *sft
 	tmp := path.Join(dir, ".new-"+token())
 	there, err := fs.Lstat(exe)
 	if err != nil || there.Size() != img.size || there.Mode() != 0o700 {
-		if err := p.uploadInTurn(ctx, fs, &sending{c: c, e: e, img: img, log: p.opts.Log, patience: p.stall}, tmp); err != nil {
+		if err := p.uploadInTurn(ctx, fs, &sending{c: c, e: e, img: img, log: p.opts.Log, maxStall: p.stall}, tmp); err != nil {
 			return "", err
 		}
 	} else if err := touch(fs, tmp); err != nil {

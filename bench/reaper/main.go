@@ -1,13 +1,13 @@
 //go:build linux
 
-// Command reaper runs a program and adds up the CPU time of all that it and its
-// descendants start, those that outlive their parents too (an agent outlives
-// the session of sshd by a moment).
+// Command reaper runs a program and adds up the CPU time of its process and of
+// all descendants, including those that outlive their parents (an agent
+// outlives the sshd session by a moment).
 //
 //	reaper <file> <program> [<argument>...]
 //
-// The file has the pid of the program, and the microseconds that those which
-// have ended used; it is written anew as they end.
+// The file holds the pid of the program and the microseconds of CPU time of the
+// processes that have ended. It is rewritten whenever one ends.
 package main
 
 import (
@@ -50,8 +50,9 @@ func reap(file string, argv []string) error {
 	}()
 	var sum int64
 	for {
-		// Who measures may have removed its directory: then nobody reads the
-		// figures, and what is under way is waited for all the same.
+		// The caller may have removed the directory: then nobody reads the
+		// figures, but the processes that still run are waited for all the
+		// same.
 		if err := note(file, fmt.Sprintf("%d %d\n", pid, sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -74,8 +74,8 @@ func (a *agentRoom) options(ctx context.Context) agent.Options {
 	o := a.o
 	return agent.Options{
 		Hello: agentFacts(ctx, o), Build: a.env, Refresh: a.refresh, Call: a.call, Host: o.Host, CloseAll: o.CloseAll,
-		Going:    func(ctx context.Context) *value.Map { return going(ctx, o.Host) },
-		CacheDir: o.CacheDir, Wipe: o.Wipe, Heartbeat: o.Heartbeat, Log: o.Log, Exe: o.Exe, Fork: a.fork, Wake: o.Wake,
+		PendingShutdown: func(ctx context.Context) *value.Map { return going(ctx, o.Host) },
+		CacheDir:        o.CacheDir, Wipe: o.Wipe, Heartbeat: o.Heartbeat, Log: o.Log, Exe: o.Exe, Fork: a.fork, Wake: o.Wake,
 	}
 }
 
@@ -179,7 +179,7 @@ func (a *agentRoom) env(_ context.Context, s agent.Session) (*fun.Env, error) {
 	opts := cfg.Opts
 	known := redact.SetOf(opts)
 	if s.Secret != nil {
-		known.Tell(s.Secret)
+		known.OnAdd(s.Secret)
 	}
 	env := &fun.Env{
 		Identity:  fun.Identity{ID: s.ID, SaltEnv: saltEnv(opts)},

@@ -83,7 +83,7 @@ func OpenHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 	}
 	files := jobs.NewFiles(env.CacheDir, 0, env.Host.Now)
 	known := s.Alive
-	s.Alive = func(ctx context.Context, e *history.Execution) history.Fate {
+	s.Alive = func(ctx context.Context, e *history.Execution) history.Outcome {
 		f := fate(ctx, env, files, e, source == localHistory)
 		if f.Status == history.Unfinished && known != nil {
 			return known(ctx, e)
@@ -115,9 +115,9 @@ func openHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 	}
 	s := h.History()
 	if f, ok := r.(interface {
-		Fate(ctx context.Context, e *history.Execution) history.Fate
+		Outcome(ctx context.Context, e *history.Execution) history.Outcome
 	}); ok {
-		s.Alive = f.Fate
+		s.Alive = f.Outcome
 	}
 	if err := s.Create(ctx); err != nil {
 		_ = s.Close()
@@ -130,20 +130,20 @@ func openHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 // the machine that ran it knows. Where the history is not mine alone, one that this
 // cache does not have may be that of another machine with the same id and directory:
 // containers often have those in common.
-func fate(ctx context.Context, env *fun.Env, files *jobs.Files, e *history.Execution, mine bool) history.Fate {
+func fate(ctx context.Context, env *fun.Env, files *jobs.Files, e *history.Execution, mine bool) history.Outcome {
 	if e.Controller != env.ID || e.Cache != env.CacheDir {
-		return history.Fate{Status: history.Unfinished}
+		return history.Outcome{Status: history.Unfinished}
 	}
 	j, err := files.Job(ctx, e.JID)
 	switch {
 	case err != nil, j == nil && !mine:
-		return history.Fate{Status: history.Unfinished}
+		return history.Outcome{Status: history.Unfinished}
 	case j == nil:
-		return history.Fate{Status: history.Interrupted}
+		return history.Outcome{Status: history.Interrupted}
 	case j.State == jobs.Active:
-		return history.Fate{Status: history.Running}
+		return history.Outcome{Status: history.Running}
 	}
-	f := history.Fate{Status: history.Interrupted}
+	f := history.Outcome{Status: history.Interrupted}
 	at := j.EndTime
 	if j.Killed != 0 {
 		f.Status, f.Signal, at = history.Killed, j.Killed, j.KilledAt

@@ -105,9 +105,9 @@ func (c chosen) add(f *fleet.Fleet, ctl *fun.Env, o EnvOptions) error {
 	for _, conf := range c.masters {
 		p, err := saltapi.New(saltapi.Options{
 			Config: conf, Cache: filepath.Join(o.Config.CacheDir, "fleets"), NewJID: f.NewJID, Bus: o.Bus,
-			Ours: func(jid string) bool { return jid == ctl.JID || f.Ours(jid) },
-			Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
-			Now:  o.Host.Now, Gather: f.Gather, Draining: o.Draining,
+			IsOwnJob: func(jid string) bool { return jid == ctl.JID || f.IsOwnJob(jid) },
+			Warn:     func(text string) { ctl.Warn(fun.Warning{Text: text}) },
+			Now:      o.Host.Now, Gather: f.Gather, Draining: o.Draining,
 			Secret: func(text string) { o.Secrets.Add(text) },
 		})
 		if err != nil {

@@ -33,7 +33,7 @@ func CheckQueue(ctx context.Context, env *fun.Env) error {
 
 // Answers reports whether an error of OpenQueue is an answer of the database or of the
 // configuration, such as to a wrong password, which waiting does not change.
-func Answers(err error) bool { return !sqldb.Away(err) }
+func Answers(err error) bool { return !sqldb.Unavailable(err) }
 
 // OpenQueue opens the queue of orchestrations: in the database of the option queue,
 // else in that of the job cache. The caller closes it.

@@ -117,7 +117,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		// Several targets may share a home: where the agents are wiped, the first that
 		// is done would take it away from the others.
 		Once: o.SSH.Once && !value.Truth(opts.At("ssh_wipe")),
-		Now:  o.Host.Now, Wishes: wishes(ctl, o),
+		Now:  o.Host.Now, Pauses: wishes(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}
 	if o.Peers != nil {
@@ -155,7 +155,7 @@ func dialOptions(o EnvOptions, h host.Host, warn func(text string)) (sshexec.Opt
 		dial.Getenv = func(key string) (string, bool) { v := getenv(key); return v, v != "" }
 	}
 	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
-		dial.Retries, dial.Stubborn = int(n), true
+		dial.Retries, dial.RetryUnreachable = int(n), true
 	}
 	if p := opts.Str("ssh_config_file"); p != "" {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
@@ -188,7 +188,7 @@ func wishes(ctl *fun.Env, o EnvOptions) func(jid string) *value.Map {
 		if o.Gate != nil && !o.Gate(context.Background(), nil) {
 			return value.MapOf(jobs.AllStates, value.MapOf("kill", true))
 		}
-		return pauses.Wishes(jid)
+		return pauses.For(jid)
 	}
 }
 

@@ -17,7 +17,8 @@ type Detacher interface {
 	// Detach starts the job on a machine and leaves it. started is false where
 	// that failed; the Return then says why.
 	Detach(ctx context.Context, job fun.Job, id string) (ret fun.Return, started bool)
-	// Left tells how far such a job came. What it told while it ran is told now.
+	// Left returns how far such a job has come. Progress that it reported while
+	// it ran is reported now.
 	Left(ctx context.Context, jid, id string) (Left, error)
 	// Forget removes what the job left on the machine.
 	Forget(ctx context.Context, jid, id string) error
@@ -92,7 +93,7 @@ func (r *running) detach(ctx context.Context, targets []string, owner map[string
 // stay has this process work on with targets that are in it, and nobody wait for
 // them. The record is ended when they have returned.
 func (r *running) stay(ctx context.Context, ids []string, owner map[string]Provider, limit int) {
-	r.staying = true
+	r.stillRunning = true
 	calm := context.WithoutCancel(ctx) // of what the context knows; the end of the step is none of the job
 	r.f.Stay(r.job.JID, ids, func(life context.Context) {
 		own, cancel := context.WithCancel(calm)
@@ -121,12 +122,12 @@ func (r *running) stay(ctx context.Context, ids []string, owner map[string]Provi
 func (r *running) left() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.away++
+	r.detached++
 }
 
 // conclude ends the record, or leaves it open for those who are still at work.
 func (r *running) conclude(ctx context.Context) error {
-	if r.away > 0 {
+	if r.detached > 0 {
 		return r.rec.Leave()
 	}
 	if r.job.Continued && r.f.Store != nil {

@@ -25,9 +25,9 @@ import (
 // be asked with it.
 const due = 100 * time.Millisecond
 
-// parting is how long a call that was given up may take to hand over what it
+// handoverTime is how long a call that was given up may take to hand over what it
 // has.
-const parting = 2 * time.Second
+const handoverTime = 2 * time.Second
 
 // A NoReturnError says that a target was given up: it works on the job no more, or
 // does not answer.
@@ -39,14 +39,14 @@ func (e *NoReturnError) Error() string { return "Minion did not return. [No resp
 // An asker asks the silent targets of a job, and gives those up that work on it
 // too long.
 type asker struct {
-	f       *Fleet
-	job     fun.Job
-	asks    bool // else the targets cannot be asked, or are not to be
-	timeout time.Duration
-	gather  time.Duration
-	maxWait time.Duration
-	begin   time.Time
-	told    time.Duration // when those that are waited for were named last
+	f         *Fleet
+	job       fun.Job
+	asks      bool // else the targets cannot be asked, or are not to be
+	timeout   time.Duration
+	gather    time.Duration
+	maxWait   time.Duration
+	begin     time.Time
+	lastNamed time.Duration // when those that are waited for were named last
 
 	mu      sync.Mutex
 	pending map[string]*pending
@@ -178,7 +178,7 @@ func (w *asker) call(ctx context.Context, owner Provider, job fun.Job, id string
 				return got // just now, or the provider knows why it is silent
 			}
 			ret.Partial, ret.Total, ret.Fleet, ret.FleetJID = got.Partial, got.Total, got.Fleet, got.FleetJID
-		case <-time.After(parting):
+		case <-time.After(handoverTime):
 		}
 		ret.Stage, ret.Err = fun.TimedOut, v.err
 		return ret
@@ -246,10 +246,10 @@ const firstNamed = time.Minute
 // returns how long it is until the next time.
 func (w *asker) name(now time.Time) (next time.Duration) {
 	since := now.Sub(w.begin).Round(time.Second)
-	if at := max(firstNamed, min(2*w.told, w.told+time.Hour)); w.f.Waiting == nil || since < at {
+	if at := max(firstNamed, min(2*w.lastNamed, w.lastNamed+time.Hour)); w.f.Waiting == nil || since < at {
 		return max(time.Second, at-since)
 	}
-	w.told = since
+	w.lastNamed = since
 	w.mu.Lock()
 	ids := make([]string, 0, len(w.pending))
 	for id := range w.pending {

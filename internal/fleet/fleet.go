@@ -38,9 +38,9 @@ type Provider interface {
 	// begun is called when the machine has been given the function: from then on
 	// it is asked, by FindJob, where it is silent.
 	Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return
-	// FindJob asks machines whether a job runs there and tells what each of them
-	// answers: the pid, 0 where it does not run. Those that do not answer before
-	// ctx ends are not told of. tell may be called at once for several.
+	// FindJob asks machines whether a job runs there and calls tell with each
+	// answer: the pid, or 0 if it does not run. It is not called for machines
+	// that do not answer before ctx ends. It may be called concurrently.
 	FindJob(ctx context.Context, jid string, ids []string, tell func(id string, pid int))
 }
 
@@ -109,12 +109,12 @@ type Fleet struct {
 	// OldEvents fires the events of old releases beside those of today: Salt's
 	// new_job, and returns tagged by the bare jid.
 	OldEvents bool
-	// Warn is told what goes wrong beside the job; nil is told nothing.
+	// Warn, if not nil, is called with what goes wrong outside the job itself.
 	Warn func(fun.Warning)
 	// AllowUnreachable passes over machines that cannot be asked for the grains
 	// that they are matched by, with a warning; else they are targets that failed.
 	AllowUnreachable bool
-	// Watch is told how jobs go, for a progress line; nil is told nothing.
+	// Watch, if not nil, is notified of the progress of jobs.
 	Watch Watcher
 	// Gate is asked before a target is begun; see fun.Jobs.OnStart. nil is open.
 	Gate func(ctx context.Context, c *fun.Chunk) bool
@@ -125,8 +125,8 @@ type Fleet struct {
 	// MaxWait is how long a target may say that it still works on a job; then it
 	// is given up. 0 is DefaultMaxWait.
 	MaxWait time.Duration
-	// Waiting is told, now and then, which targets a job waits for and for how
-	// long; nil is told nothing.
+	// Waiting, if not nil, is called now and then with the targets that a job
+	// waits for and since when.
 	Waiting func(jid string, ids []string, since time.Duration)
 	// Store is where the jobs of this machine are read from; nil: nowhere.
 	Store jobs.Store
@@ -140,7 +140,7 @@ type Fleet struct {
 	// AskJID makes the jids of such questions, which are not recorded; nil:
 	// NewJID.
 	AskJID func() string
-	// Mine is told which machines jobs work on; nil is told nothing.
+	// Mine, if not nil, is notified of the machines that jobs work on.
 	Mine *Mine
 	// Permit says who may run what; nil: anybody may run anything.
 	Permit *Permit
@@ -211,8 +211,8 @@ func prepare(ctx context.Context, ids []string, owner map[string]Provider) {
 	}
 }
 
-// Match returns the ids that an expression names, sorted. It returns an error
-// for an expression that makes no sense.
+// Match returns the ids that an expression matches, sorted. It returns an error
+// for an invalid expression.
 func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
 	if tgt != "*" { // that is all that are known, whatever their rosters
 		if ids, named, err := f.named(ctx, fun.Job{Tgt: tgt, TgtType: tgtType}); named || err != nil {
@@ -319,12 +319,12 @@ func (f *Fleet) match(ctx context.Context, tgt value.Value, tgtType string, ids 
 	return found, unasked, ctx.Err()
 }
 
-// away returns the targets of a job that cannot be asked to run it, with the
+// unavailable returns the targets of a job that cannot be asked to run it, with the
 // reason: those of a list that nobody has, and those that may be meant.
-func (f *Fleet) away(job fun.Job, ids []string, owner map[string]Provider, unasked map[string]error) map[string]error {
+func (f *Fleet) unavailable(job fun.Job, ids []string, owner map[string]Provider, unasked map[string]error) map[string]error {
 	out := map[string]error{}
 	for _, id := range unknownIDs(job, owner) {
-		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids), Fleets: f.lookedIn(job.Fleet)}
+		out[id] = &fun.UnlistedError{ID: id, Hint: source.DidYouMean(id, ids), Fleets: f.searchedFleets(job.Fleet)}
 	}
 	for id, err := range unasked {
 		out[id] = fmt.Errorf("it is not known whether %s is meant: %w", id, err)
@@ -364,7 +364,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if err := f.permit(ctx, limits, job, found.ids); err != nil {
 		return fun.Summary{}, err
 	}
-	targets, away, owner := found.ids, found.away, found.owner
+	targets, away, owner := found.ids, found.unavailable, found.owner
 	unknown := slices.Sorted(maps.Keys(away))
 	if job.Only != nil {
 		targets = only(targets, job.Only)
@@ -422,7 +422,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	}
 	sort.Strings(r.missing)
 	sum.Missing = r.missing
-	if !r.staying {
+	if !r.stillRunning {
 		f.doubt(r.conclude(ctx))
 	}
 	return sum, r.err
@@ -557,24 +557,24 @@ type running struct {
 	each func(fun.Return) error
 	rec  jobs.Record
 
-	mu      sync.Mutex
-	err     error
-	missing []string
-	wave    int      // that is under way, from 1
-	of      int      // waves
-	begun   int      // targets of the waves that have begun
-	bad     int      // of them, those that failed
-	good    []string // of this wave, those that succeeded
-	ill     []string // of this wave, those that failed
-	ran     bool     // this wave was not passed over
-	halt    error    // why nothing further begins: an ErrNotBegun
-	away    int      // targets that work on without this process
-	staying bool     // targets work on in this process, which ends the record
+	mu            sync.Mutex
+	err           error
+	missing       []string
+	wave          int      // that is under way, from 1
+	of            int      // waves
+	begun         int      // targets of the waves that have begun
+	bad           int      // of them, those that failed
+	waveSucceeded []string // of this wave, those that succeeded
+	waveFailed    []string // of this wave, those that failed
+	ran           bool     // this wave was not passed over
+	halt          error    // why nothing further begins: an ErrNotBegun
+	detached      int      // targets that work on without this process
+	stillRunning  bool     // targets work on in this process, which ends the record
 }
 
 // run works on the targets, wave by wave.
 func (r *running) run(ctx context.Context, waves [][]string, passed []string, owner map[string]Provider, limit int) {
-	d := &dispatching{r: r, owner: owner, ask: r.f.asker(ctx, r.job), in: r.entrance(ctx), sem: make(chan struct{}, limit)}
+	d := &dispatching{r: r, owner: owner, ask: r.f.asker(ctx, r.job), in: r.newAdmission(ctx), sem: make(chan struct{}, limit)}
 	defer d.ask.end()
 	defer d.in.end()
 	for i, all := range waves {
@@ -589,11 +589,11 @@ func (r *running) run(ctx context.Context, waves [][]string, passed []string, ow
 		}
 		told := len(waves) > 1 && !r.stopped(ctx)
 		if told {
-			r.tellWave(waveStarted, ids)
+			r.reportWave(waveStarted, ids)
 		}
 		d.work(ctx, ids)
 		if told {
-			r.tellWave(waveEnded, ids)
+			r.reportWave(waveEnded, ids)
 		}
 	}
 }
@@ -603,7 +603,7 @@ type dispatching struct {
 	r     *running
 	owner map[string]Provider
 	ask   *asker
-	in    *entrance
+	in    *admission
 	sem   chan struct{} // a slot for each target that is worked on at once
 }
 
@@ -638,7 +638,7 @@ func (d *dispatching) work(ctx context.Context, ids []string) {
 		}
 		wg.Go(func() {
 			d.one(ctx, id, func() {
-				r.rest(ctx)
+				r.waitForBatch(ctx)
 				<-d.sem
 			})
 		})
@@ -666,8 +666,8 @@ func (r *running) whyStopped(ctx context.Context) error {
 	return fun.ErrStopped
 }
 
-// rest keeps a slot of the batch free for BatchWait.
-func (r *running) rest(ctx context.Context) {
+// waitForBatch keeps a slot of the batch free for BatchWait.
+func (r *running) waitForBatch(ctx context.Context) {
 	if r.job.BatchWait <= 0 {
 		return
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // When the gate of a run closes, nothing new begins: not on targets that are
-// still being connected to either. Those are let go at once, since a host that
-// does not answer would hold up who waits for what is under way.
+// still being connected to either. Those are released at once, since a host
+// that does not answer would delay the end of the steps that still run.
 
 // errClosed is why a target is let go before it began.
 var errClosed = errors.New("the run was stopped")
@@ -19,8 +19,8 @@ var errClosed = errors.New("the run was stopped")
 // gateEvery is how often the gate is looked at while targets are connected to.
 const gateEvery = 100 * time.Millisecond
 
-// An entrance is where the targets of a job are until they begin.
-type entrance struct {
+// An admission holds the targets of a job until they begin.
+type admission struct {
 	closed func() bool
 	stop   chan struct{}
 	over   sync.WaitGroup
@@ -36,12 +36,12 @@ type waiter struct {
 	busy   bool // something is being done there already: it is let finish
 }
 
-// entrance begins to watch the gate; nil where there is none.
-func (r *running) entrance(ctx context.Context) *entrance {
+// newAdmission begins to watch the gate; nil if there is none.
+func (r *running) newAdmission(ctx context.Context) *admission {
 	if r.f.Gate == nil {
 		return nil
 	}
-	e := &entrance{closed: func() bool { return !r.f.Gate(ctx, nil) }, stop: make(chan struct{}), waiting: map[string]waiter{}}
+	e := &admission{closed: func() bool { return !r.f.Gate(ctx, nil) }, stop: make(chan struct{}), waiting: map[string]waiter{}}
 	e.over.Go(func() {
 		t := time.NewTicker(gateEvery)
 		defer t.Stop()
@@ -61,7 +61,7 @@ func (r *running) entrance(ctx context.Context) *entrance {
 }
 
 // end ends the watch.
-func (e *entrance) end() {
+func (e *admission) end() {
 	if e != nil {
 		close(e.stop)
 		e.over.Wait()
@@ -69,7 +69,7 @@ func (e *entrance) end() {
 }
 
 // close lets go of who waits, and of who comes later.
-func (e *entrance) close() {
+func (e *admission) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.letGo = true
@@ -80,9 +80,10 @@ func (e *entrance) close() {
 	}
 }
 
-// admit returns the context of a target that is about to be connected to; tell
-// is told its phases, too. left is called when it is done.
-func (e *entrance) admit(ctx context.Context, id string, tell func(Phase)) (in context.Context, left func()) {
+// admit returns the context of a target that is about to be connected to; its
+// phases are passed to tell, too. The caller calls left when the target is
+// done.
+func (e *admission) admit(ctx context.Context, id string, tell func(Phase)) (in context.Context, left func()) {
 	if e == nil {
 		return Phases(ctx, tell), func() {}
 	}
@@ -104,7 +105,7 @@ func (e *entrance) admit(ctx context.Context, id string, tell func(Phase)) (in c
 		}
 }
 
-func (e *entrance) at(id string, p Phase) {
+func (e *admission) at(id string, p Phase) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	w, ok := e.waiting[id]

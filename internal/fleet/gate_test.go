@@ -89,7 +89,7 @@ func TestGateCloses(t *testing.T) {
 // closed is not connected to.
 func TestGateClosesForWhoComesLater(t *testing.T) {
 	t.Parallel()
-	e := &entrance{closed: func() bool { return true }, waiting: map[string]waiter{}}
+	e := &admission{closed: func() bool { return true }, waiting: map[string]waiter{}}
 	e.close()
 	ctx, left := e.admit(t.Context(), "web1", func(Phase) {})
 	defer left()

@@ -64,17 +64,17 @@ func (f *Fleet) Known(ctx context.Context, tgt value.Value, tgtType string) (ids
 // ErrPillar says that a target looks at pillar, of which [Fleet.Known] knows nothing.
 var ErrPillar = fmt.Errorf("the target is matched by pillar, which is not looked at here")
 
-// WholePillar returns a *fun.TargetError if a target searches pillar by a pattern; see
+// CheckExactPillar returns a *fun.TargetError if a target searches pillar by a pattern; see
 // [target.Whole].
-func WholePillar(tgt value.Value, tgtType string) error {
-	if err := target.Whole(tgt, tgtType); err != nil {
+func CheckExactPillar(tgt value.Value, tgtType string) error {
+	if err := target.CheckExactPillar(tgt, tgtType); err != nil {
 		return &fun.TargetError{Err: err}
 	}
 	return nil
 }
 
-// KnownSays is what Known says beside the ids, in words; "" where that is nothing.
-func KnownSays(maybe, elsewhere []string) string {
+// KnownText says in words what Known returns besides the ids; "" if that is nothing.
+func KnownText(maybe, elsewhere []string) string {
 	var parts []string
 	const shown = 5
 	if len(maybe) > 0 {

@@ -104,7 +104,7 @@ func TestKnown(t *testing.T) {
 			t.Errorf("%s %s: %v, maybe %v, elsewhere %v, %v", tt.typ, tt.expr, ids, maybe, elsewhere, err)
 		}
 	}
-	if got := KnownSays([]string{"a", "b", "c", "d", "e", "f"}, []string{"prod"}); !strings.Contains(got, "a, b, c, d, e and 1 more.") || !strings.Contains(got, "prod.") || KnownSays(nil, nil) != "" {
+	if got := KnownText([]string{"a", "b", "c", "d", "e", "f"}, []string{"prod"}); !strings.Contains(got, "a, b, c, d, e and 1 more.") || !strings.Contains(got, "prod.") || KnownText(nil, nil) != "" {
 		t.Errorf("says %q", got)
 	}
 }

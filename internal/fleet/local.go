@@ -223,7 +223,7 @@ func Call(ctx context.Context, env *fun.Env, job fun.Job) fun.Return {
 	if calls == nil {
 		return call(ctx, env, job, job)
 	}
-	// Each function begins anew what there is to tell of states.
+	// Each function has a journal of states of its own.
 	env = env.Fork(func(e *fun.Env) { e.Journal = nil })
 	ret := fun.Return{ID: env.ID, JID: job.JID}
 	byName, inOrder := value.NewMap(len(calls)), value.NewList()
@@ -278,15 +278,15 @@ func invoke(ctx context.Context, env *fun.Env, job, whole fun.Job) (fun.Result, 
 			return fun.Result{}, err
 		}
 		if spec.VarKw {
-			tell(args.Kw, whole)
+			setJobArgs(args.Kw, whole)
 		}
 	}
 	return env.Invoker.Invoke(ctx, fun.Exec, job.Fun, args)
 }
 
-// tell sets the arguments that tell a function of its job. Arguments of these names
+// setJobArgs sets the arguments that tell a function of its job. Arguments of these names
 // that came with the job say nothing: a machine could pass for another by them.
-func tell(kw *value.Map, job fun.Job) {
+func setJobArgs(kw *value.Map, job fun.Job) {
 	var given []value.Value
 	for k := range kw.All() {
 		if strings.HasPrefix(value.Str(k), "__pub_") {
@@ -299,8 +299,8 @@ func tell(kw *value.Map, job fun.Job) {
 	kw.Update(published(job))
 }
 
-// published returns what a function that takes any keywords is told of the job.
-// Salt: salt/minion.py load_args_and_kwargs.
+// published returns what a function that takes any keywords gets to know of the
+// job. Salt: salt/minion.py load_args_and_kwargs.
 func published(job fun.Job) *value.Map {
 	if !job.Published {
 		return value.MapOf("__pub_fun", job.Fun, "__pub_pid", int64(os.Getpid()), "__pub_jid", job.JID, "__pub_tgt", "salt-call")

@@ -49,7 +49,7 @@ type Mine struct {
 	ACL value.Value
 	// Refuse says why data of a machine cannot be kept; nil: it can.
 	Refuse func(value.Value) error
-	// Warn is told which machines could not be asked; nil is told nothing.
+	// Warn, if not nil, is called with the machines that could not be asked.
 	Warn func(fun.Warning)
 
 	mu      sync.Mutex       // guards the files too
@@ -433,7 +433,7 @@ func (m *Mine) update(ctx context.Context, p Provider, job fun.Job, id string) {
 	ret := p.Run(Phases(ctx, func(Phase) {}), job, id, func() {})
 	switch {
 	case ret.Stage != fun.Returned:
-		m.warnf("the mine data of %s is that of an earlier run: %s%s", id, ret.Stage, because(ret.Err))
+		m.warnf("the mine data of %s is that of an earlier run: %s%s", id, ret.Stage, reasonSuffix(ret.Err))
 	case ret.Raised || ret.Retcode != 0:
 		v, _ := ret.Value()
 		m.warnf("the mine data of %s is that of an earlier run: mine.update: %s", id, value.Str(v))
@@ -453,7 +453,7 @@ func (m *Mine) newJID() string {
 	return jid
 }
 
-func because(err error) string {
+func reasonSuffix(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -13,9 +13,9 @@ import (
 // publisher_acl, publisher_acl_blacklist and sudo_acl, which Salt's master looks at
 // for each job.
 type Permit struct {
-	// User is who runs the controller: for root the account that became root by
-	// sudo, written sudo_NAME, as Salt has it. Behalf is for whom that is, "" is
-	// nobody.
+	// User is the account that runs the controller: for root the account that
+	// became root by sudo, written sudo_NAME, as in Salt. Behalf is the user on
+	// whose behalf the controller runs, or "".
 	User, Behalf string
 	Root         bool
 	// ACL are lists of functions by users; nil: anybody may call anything. SudoACL has
@@ -95,7 +95,7 @@ func permitted(rules []value.Value, name string) ([]string, error) {
 	for _, rule := range rules {
 		switch x := rule.(type) {
 		case string:
-			ok, err := whole(optionACL, x, name)
+			ok, err := fullMatch(optionACL, x, name)
 			if err != nil {
 				return nil, err
 			}
@@ -121,7 +121,8 @@ func permitted(rules []value.Value, name string) ([]string, error) {
 	return tgts, nil
 }
 
-// textOnly leaves out what is no text: rules by arguments, which allow nothing here.
+// textOnly returns the strings among items. Other items are rules by arguments,
+// which allow nothing here.
 func textOnly(items []value.Value) []value.Value {
 	return slices.DeleteFunc(slices.Clone(items), func(v value.Value) bool { _, ok := v.(string); return !ok })
 }
@@ -180,7 +181,7 @@ func matches(pattern, text string) bool {
 	if value.Fnmatch(pattern, text) {
 		return true
 	}
-	ok, err := whole(optionBlacklist, pattern, text)
+	ok, err := fullMatch(optionBlacklist, pattern, text)
 	return ok && err == nil
 }
 

@@ -25,10 +25,10 @@ func (p Phase) String() string {
 	return [...]string{"waiting", "connecting", "authenticating", "waiting for the agent", "pushing", "starting the agent", "running"}[p]
 }
 
-// A Watcher is told how jobs go, while they go. It must be quick and safe for
-// concurrent use.
+// A Watcher is notified of the progress of jobs while they run. Its methods
+// must be quick and safe for concurrent use.
 type Watcher interface {
-	// Begin tells of a job and all its targets.
+	// Begin is called with a job and all its targets.
 	Begin(job fun.Job, targets []string)
 	// Wave tells that a wave of a job begins that goes in several: which of how many,
 	// and its targets.
@@ -59,7 +59,7 @@ func Enter(ctx context.Context, p Phase) {
 	}
 }
 
-// Phases returns a context whose phases tell is told.
+// Phases returns a context whose phases are passed to tell.
 func Phases(ctx context.Context, tell func(Phase)) context.Context {
 	return context.WithValue(ctx, phaseKey{}, tell)
 }
@@ -72,7 +72,7 @@ func Sent(ctx context.Context, done, total int64) {
 	}
 }
 
-// Sending returns a context for which tell is told how much was sent.
+// Sending returns a context for which tell is called with how much was sent.
 func Sending(ctx context.Context, tell func(done, total int64)) context.Context {
 	return context.WithValue(ctx, sentKey{}, tell)
 }
@@ -87,15 +87,15 @@ func (nobody) Sent(string, string, int64, int64) {}
 func (nobody) Done(fun.Return)                   {}
 func (nobody) End(string)                        {}
 
-// beginning is a Watcher that tells of jobs when they begin, too.
+// beginning is a Watcher that also calls onBegin when a job begins.
 type beginning struct {
 	Watcher
-	tell func(job fun.Job, targets []string)
+	onBegin func(job fun.Job, targets []string)
 }
 
-// Begin tells of a job and all its targets.
+// Begin calls onBegin and the Watcher.
 func (b *beginning) Begin(job fun.Job, targets []string) {
-	b.tell(job, targets)
+	b.onBegin(job, targets)
 	b.Watcher.Begin(job, targets)
 }
 

@@ -25,7 +25,7 @@ type Peers struct {
 	Peer, PeerRun value.Value
 	// Runner calls a runner function.
 	Runner func(ctx context.Context, name string, args fun.Args) (fun.Result, error)
-	// Warn is told of machines that did not answer; nil is told nothing.
+	// Warn, if not nil, is called with the machines that did not answer.
 	Warn func(fun.Warning)
 
 	mu   sync.Mutex
@@ -129,7 +129,7 @@ func (p *Peers) call(ctx context.Context, req fun.PublishRequest, ids []string) 
 	var mu sync.Mutex
 	_, err := p.Fleet.Run(ctx, job, func(ret fun.Return) error {
 		if ret.Stage != fun.Returned {
-			p.warnf("%s called %s on %s: %s%s", req.ID, req.Fun, ret.ID, ret.Stage, because(ret.Err))
+			p.warnf("%s called %s on %s: %s%s", req.ID, req.Fun, ret.ID, ret.Stage, reasonSuffix(ret.Err))
 			return nil
 		}
 		v, err := ret.Value()
@@ -193,7 +193,7 @@ func permissions(option string, acl value.Value, req fun.PublishRequest) ([]perm
 		if !ok {
 			return nil, fun.Errorf("the option %s must have a list of functions for %s, not %s", option, value.Str(id), value.TypeName(v))
 		}
-		if mine, err := whole(option, id, req.ID); err != nil {
+		if mine, err := fullMatch(option, id, req.ID); err != nil {
 			return nil, err
 		} else if !mine {
 			continue
@@ -216,7 +216,7 @@ func permissions(option string, acl value.Value, req fun.PublishRequest) ([]perm
 func permits(option string, entry value.Value, name string) ([]permission, error) {
 	switch x := entry.(type) {
 	case string:
-		ok, err := whole(option, x, name)
+		ok, err := fullMatch(option, x, name)
 		if !ok || err != nil {
 			return nil, err
 		}
@@ -236,7 +236,7 @@ func permits(option string, entry value.Value, name string) ([]permission, error
 				if !isText || value.Str(tgt) == "" {
 					return nil, fun.Errorf("the option %s must name the functions for the target %s as text, not by %s", option, value.Str(tgt), value.TypeName(p))
 				}
-				if ok, err := whole(option, s, name); err != nil {
+				if ok, err := fullMatch(option, s, name); err != nil {
 					return nil, err
 				} else if ok {
 					out = append(out, permission{value.Str(tgt)})
@@ -248,8 +248,8 @@ func permits(option string, entry value.Value, name string) ([]permission, error
 	return nil, fun.Errorf("the option %s must name functions as text, not by %s", option, value.TypeName(entry))
 }
 
-// whole reports whether a regular expression of an option matches all of a text.
-func whole(option string, pattern value.Value, text string) (bool, error) {
+// fullMatch reports whether a regular expression of an option matches all of a text.
+func fullMatch(option string, pattern value.Value, text string) (bool, error) {
 	match, err := target.Compile("(?:"+value.Str(pattern)+`)\Z`, "pcre", nil)
 	if err != nil {
 		return false, fun.Errorf("the option %s has %q, which is not a regular expression", option, value.Str(pattern))

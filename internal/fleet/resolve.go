@@ -27,8 +27,8 @@ type targets struct {
 	owner map[string]Provider
 	// unasked are machines that may be meant, with the reason why that is not known.
 	unasked map[string]error
-	// away are the targets that cannot be asked to run the job, with the reason.
-	away map[string]error
+	// unavailable are the targets that cannot be asked to run the job, with the reason.
+	unavailable map[string]error
 }
 
 // targets returns the machines that a job is for.
@@ -47,7 +47,7 @@ func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 	if err != nil {
 		return targets{}, err
 	}
-	t.away = f.away(job, slices.Sorted(maps.Keys(t.owner)), t.owner, t.unasked)
+	t.unavailable = f.unavailable(job, slices.Sorted(maps.Keys(t.owner)), t.owner, t.unasked)
 	return t, nil
 }
 
@@ -71,9 +71,9 @@ func (f *Fleet) Listed(ctx context.Context, job fun.Job) (ids []string, unlisted
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(found.away)) {
-		if _, ok := errors.AsType[*fun.UnlistedError](found.away[id]); ok {
-			unlisted = append(unlisted, found.away[id])
+	for _, id := range slices.Sorted(maps.Keys(found.unavailable)) {
+		if _, ok := errors.AsType[*fun.UnlistedError](found.unavailable[id]); ok {
+			unlisted = append(unlisted, found.unavailable[id])
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
@@ -82,9 +82,9 @@ func (f *Fleet) Listed(ctx context.Context, job fun.Job) (ids []string, unlisted
 	return found.ids, unlisted, nil
 }
 
-// warnUnlisted warns of ids in a compound target or node group that nobody has: what
-// follows leaves them out in silence, or does not leave out the one that was meant.
-// Of the minions of masters it is not known which there are.
+// warnUnlisted warns of unknown ids in a compound target or node group: they
+// match nothing, and "not" does not exclude the machine that was meant. It does
+// not know which minions masters have.
 func (f *Fleet) warnUnlisted(job fun.Job, ids []string, owner map[string]Provider) {
 	if f.Warn == nil || job.TgtType != "compound" && job.TgtType != "nodegroup" || len(f.fleets()) > 1 {
 		return
@@ -108,9 +108,9 @@ func (f *Fleet) warnUnlisted(job fun.Job, ids []string, owner map[string]Provide
 	}
 }
 
-// lookedIn returns the fleets among which a target of fleet is looked for, as
+// searchedFleets returns the fleets among which a target of fleet is looked for, as
 // fun.UnlistedError has them; nil is the roster alone.
-func (f *Fleet) lookedIn(fleet string) []string {
+func (f *Fleet) searchedFleets(fleet string) []string {
 	names := f.fleets()
 	if fleet != "" {
 		names = []string{fleet}
@@ -121,10 +121,10 @@ func (f *Fleet) lookedIn(fleet string) []string {
 	return names
 }
 
-// expression returns the machines that a target means that is an expression: over
-// the lists of the providers, and what those without a list say. It returns a
-// *fun.TargetError for one that makes no sense, and an error for machines of the
-// same id in several fleets.
+// expression returns the machines that an expression matches: in the lists of
+// the providers, and according to providers without a list. It returns a
+// *fun.TargetError for an invalid expression, and an error for machines with
+// the same id in several fleets.
 func (f *Fleet) expression(ctx context.Context, job fun.Job) (targets, error) {
 	if err := f.hasFleet(job.Fleet); err != nil {
 		return targets{}, err
@@ -319,13 +319,13 @@ func byPublisher(ids []string, owner map[string]Provider) (rest []string, by map
 	return rest, by
 }
 
-// Ours reports whether a jid is that of a job of this run.
-func (f *Fleet) Ours(jid string) bool {
+// IsOwnJob reports whether a jid is that of a job of this run.
+func (f *Fleet) IsOwnJob(jid string) bool {
 	_, ok := f.jids.Load(jid)
 	return ok
 }
 
-// A follower is a Provider whose machines tell of events by themselves.
+// A follower is a Provider whose machines send events by themselves.
 type follower interface {
 	Follow()
 	Listen(ctx context.Context)

@@ -81,7 +81,7 @@ func (f *Fleet) Waves(ctx context.Context, job fun.Job) ([][]string, error) {
 // been its check.
 func (r *running) between(ctx context.Context) {
 	r.mu.Lock()
-	done, ran := fun.WaveDone{Number: r.wave, Of: r.of, Good: slices.Clone(r.good)}, r.ran
+	done, ran := fun.WaveDone{Number: r.wave, Of: r.of, Good: slices.Clone(r.waveSucceeded)}, r.ran
 	r.mu.Unlock()
 	slices.Sort(done.Good)
 	may := func() bool { return !r.stopped(ctx) }
@@ -98,8 +98,8 @@ func (r *running) between(ctx context.Context) {
 	r.fireWave(waveStopped, nil)
 }
 
-// tellWave tells the bus, and whoever watches, of a wave.
-func (r *running) tellWave(state string, ids []string) {
+// reportWave tells the bus, and whoever watches, of a wave.
+func (r *running) reportWave(state string, ids []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if state == waveStarted {
@@ -121,7 +121,7 @@ func (r *running) fireWave(state string, ids []string) {
 		data.Set("targets", value.Strings(ids...))
 	}
 	if state != waveStarted {
-		data.Set("failed", value.Strings(slices.Sorted(slices.Values(r.ill))...))
+		data.Set("failed", value.Strings(slices.Sorted(slices.Values(r.waveFailed))...))
 		if r.halt != nil {
 			data.Set("reason", r.halt.Error())
 		}
@@ -133,13 +133,13 @@ func (r *running) fireWave(state string, ids []string) {
 // many failed. mu is held.
 func (r *running) count(id string, failed, good bool) {
 	if good && r.of > 1 {
-		r.good = append(r.good, id)
+		r.waveSucceeded = append(r.waveSucceeded, id)
 	}
 	if !failed {
 		return
 	}
 	r.bad++
-	r.ill = append(r.ill, id)
+	r.waveFailed = append(r.waveFailed, id)
 	share := fun.Share{}
 	switch {
 	case r.halt != nil:

@@ -16,7 +16,7 @@ func (*Fleet) waves(_ context.Context, _ fun.Job, ids []string) ([][]string, err
 
 func (*running) between(context.Context) {}
 
-func (*running) tellWave(string, []string) {}
+func (*running) reportWave(string, []string) {}
 
 func (r *running) count(_ string, failed, _ bool) {
 	if failed && r.job.FailHard {

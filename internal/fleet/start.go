@@ -28,7 +28,8 @@ func (f *Fleet) step() {
 	}
 }
 
-// starters returns the ids of each provider that can tell of starts.
+// starters returns, by provider, the ids of the machines whose starts it can
+// report.
 func (f *Fleet) starters(w fun.StartWait, owner map[string]Provider) map[Starter]fun.StartWait {
 	by := map[Starter]fun.StartWait{}
 	for _, id := range w.IDs {

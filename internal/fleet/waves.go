@@ -25,7 +25,7 @@ func (r *running) enter(number int, waves [][]string) {
 	if r.wave == number {
 		return
 	}
-	r.wave, r.of, r.good, r.ill = number, len(waves), nil, nil
+	r.wave, r.of, r.waveSucceeded, r.waveFailed = number, len(waves), nil, nil
 	r.begun += len(waves[number-1])
 }
 
@@ -34,7 +34,7 @@ func (r *running) enter(number int, waves [][]string) {
 func (r *running) passOver(ids []string, left bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.good, r.ran = ids, left
+	r.waveSucceeded, r.ran = ids, left
 }
 
 // judge reports whether a return counts as a failure, and whether it is a success.

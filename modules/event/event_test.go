@@ -18,9 +18,9 @@ type peers struct {
 	sent []string
 }
 
-func (p *peers) Send(tag string, data *value.Map) event.Heard {
+func (p *peers) Send(tag string, data *value.Map) event.Delivered {
 	p.sent = append(p.sent, tag+" "+value.Repr(data.At("data")))
-	return event.Heard{Runs: p.runs}
+	return event.Delivered{Runs: p.runs}
 }
 
 func (p *peers) Post(tag string, data *value.Map) { p.Send(tag, data) }

@@ -32,8 +32,8 @@ var pageJS string
 // that took longest.
 const maxBars = 40
 
-// maxNodes and maxEdges bound the graph of requisites: a larger one is no picture
-// to look at.
+// maxNodes and maxEdges limit the graph of requisites: a larger one is
+// unreadable.
 const (
 	maxNodes = 300
 	maxEdges = 1000
@@ -168,7 +168,8 @@ func (p *page) timeline(r *Run) {
 			continue
 		}
 		p.put(`<div class="row d%" role="listitem" title="%"><span class="label">%</span>`, depth, b.Title, b.Label)
-		// The figures are ours: their per cent signs are no places of put.
+		// The figures are formatted here: put would take their per cent signs
+		// for its placeholders.
 		p.markup(fmt.Sprintf(`<span class="track"><i class="%s" style="left:%.2f%%;width:%.2f%%"></i></span>`, b.Status, b.Left, b.Width))
 		p.put(`<span class="time">%</span></div>`+"\n", human(b.Length))
 	}

@@ -17,8 +17,9 @@ var unplaced = sarif.Rule{
 }
 
 // SARIF writes the faults of SLS files and templates as SARIF 2.1.0: those that
-// the run has shown with their places, and what did not compile for other
-// reasons. States that failed are no results: they are no faults of a file.
+// the run reported with their positions, and what did not compile for other
+// reasons. States that failed are not results, since they are not faults of a
+// file.
 func SARIF(w io.Writer, r *Run) error {
 	log := &sarif.Log{Tool: "brine", Version: r.Version, Run: &sarif.Invocation{OK: !r.Failed(), Arguments: strings.Fields(r.Fun), Start: r.Start, End: r.End}}
 	log.Run.Arguments = append(log.Run.Arguments, r.Args...)

@@ -8,14 +8,14 @@ import (
 	"brine/internal/py/value"
 )
 
-// apart are what keeps a state from being joined with others: whether, when or as
-// whom it runs is its own matter.
+// apart are the arguments that keep a state from being joined with others: they
+// say whether, when or as whom it runs.
 var apart = [...]string{
 	"onlyif", "unless", "creates", "check_cmd", "retry", "parallel", "runas", "umask",
 	"prereq", "onfail", "onfail_any", "onfail_all", "onchanges", "onchanges_any",
 }
 
-// joinable reports whether n may be joined with others at all.
+// joinable reports whether n may be joined with others.
 func (n *node) joinable() bool {
 	if n.par != nil || len(n.gates) > 0 || n.c.Low.At("aggregate") == false {
 		return false
@@ -28,11 +28,11 @@ func (n *node) joinable() bool {
 	return true
 }
 
-// joinOthers is mod_aggregate: lets the module join what other states would do into
-// n, which is about to run, where aggregation is wished. Only those are offered to it
-// whose own turn could be now: all that they require has run and is good, or is
-// joined, too. So nothing is done before what it requires, or in spite of it, and
-// no state waits for more than it says.
+// joinOthers implements mod_aggregate: if aggregation is enabled, the module
+// joins what other states would do into n, which is about to run. It is offered
+// only the states whose own turn could be now: everything that they require has
+// succeeded or is joined, too. So nothing is done before what it requires, or
+// in spite of its failure, and no state waits for more than its requisites.
 //
 // Salt: salt/state.py State._mod_aggregate. Difference: Salt offers all states,
 // whatever they require and their conditions say.
@@ -80,8 +80,8 @@ func (r *run) joinOthers(ctx context.Context, n *node) {
 	}
 }
 
-// joins reports whether aggregation is wished for n: by the state itself, else by the
-// option state_aggregate, which is True or a list of modules.
+// joins reports whether aggregation is enabled for n: by the state itself, else
+// by the option state_aggregate, which is True or a list of modules.
 func (r *run) joins(n *node) bool {
 	want, ok := n.c.Low.Get("aggregate")
 	if !ok {
@@ -91,8 +91,9 @@ func (r *run) joins(n *node) bool {
 	return want == true || ok && slices.Contains(l.Items, value.Value(n.c.State))
 }
 
-// join calls mod_aggregate of n's module with the chunks of the run, of those of the
-// module only n's and the ready ones. It reports whether n has another chunk now.
+// join calls mod_aggregate of n's module with the chunks of the run; of the
+// chunks of that module, only with n's and the ready ones. It reports whether n
+// has a new chunk.
 func (r *run) join(ctx context.Context, n *node, ready []*node) bool {
 	mod, spec, errs := r.verify(n.c)
 	if errs != nil {
@@ -121,7 +122,8 @@ func (r *run) join(ctx context.Context, n *node, ready []*node) bool {
 	return true
 }
 
-// ready reports whether all that o requires has run, and well, or is among joined.
+// ready reports whether everything that o requires has succeeded, or is among
+// joined.
 func (r *run) ready(o *node, joined map[*node]bool) bool {
 	if !o.resolved {
 		r.resolve(o)

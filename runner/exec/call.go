@@ -14,7 +14,7 @@ import (
 	"brine/internal/py/value"
 )
 
-// modWatch is the name by which mod_watch is called as a function.
+// modWatch is the name under which mod_watch is called as a function.
 const modWatch = "mod_watch"
 
 // Verify returns what keeps a chunk from being called, in Salt's words: missing
@@ -85,7 +85,7 @@ func isOctal(s string) bool {
 	return err == nil
 }
 
-// find looks the function of c up; reason says why it is not there.
+// find looks up the function of c; reason says why it is not available.
 func (r *run) find(c *fun.Chunk, full string) (mod *fun.Module, spec *fun.Spec, reason string) {
 	missing := "'" + full + "' is not available."
 	fn := c.Fun
@@ -153,8 +153,8 @@ func declares(spec *fun.Spec, name string) bool {
 	return false
 }
 
-// dryRun calls n's function in test mode for a prereq; the return has no place
-// among the run's.
+// dryRun calls n's function in test mode for a prereq; its return is not among
+// those of the run.
 func (r *run) dryRun(ctx context.Context, n *node) *value.Map {
 	mod, spec, errs := r.verify(n.c)
 	if errs != nil {
@@ -220,7 +220,8 @@ func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *va
 	}
 }
 
-// asUser gives the functions of a state its runas.
+// asUser sets the user as whom the functions of a state run programs: its
+// runas.
 func asUser(ctx context.Context, low *value.Map) context.Context {
 	user := low.At("runas")
 	if user == nil {
@@ -334,7 +335,7 @@ func (j *job) exception(err error) *value.Map {
 		"comment", "An exception occurred in this state: Traceback (most recent call last):\n"+pyLine(err)+"\n")
 }
 
-// place shows on stderr where the argument was written that err refuses.
+// place shows on stderr where the argument that err refuses was written.
 func (j *job) place(err error) {
 	var refused *fun.InvocationError
 	if !errors.As(err, &refused) || refused.Arg == "" {
@@ -412,7 +413,7 @@ func (r *run) initModule(ctx context.Context, n *node) {
 	}
 }
 
-// bind returns the call of n for a function beside the state's own.
+// bind returns a call, as n, of a function other than the state's own.
 func (r *run) bind(n *node, mod *fun.Module, spec *fun.Spec) *fun.Call {
 	call, err := r.env.Invoker.Bind(mod, spec, fun.Args{Kw: n.c.Low})
 	if err != nil {
@@ -423,7 +424,7 @@ func (r *run) bind(n *node, mod *fun.Module, spec *fun.Spec) *fun.Call {
 	return call
 }
 
-// guard turns a panic beside a state's own function into a line of the log.
+// guard turns a panic outside a state's own function into a log entry.
 func (r *run) guard(what string, c *fun.Chunk) {
 	if p := recover(); p != nil {
 		r.env.Log().Error("panic in "+what, "state", c.State, "panic", p)

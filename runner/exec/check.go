@@ -10,18 +10,18 @@ import (
 	"brine/internal/py/value"
 )
 
-// A verdict is what a condition says.
+// A verdict is the result of a condition.
 type verdict struct {
 	skip    bool // the state is not to run
 	comment string
 }
 
-// conditions evaluates onlyif, unless and creates, then those of configuration.
-// It returns the return of a state that they keep from running, or that cannot
-// run because they fail, else nil.
+// conditions evaluates onlyif, unless and creates, then those of the
+// configuration. It returns the return of a state that must not run, or that
+// cannot run because a condition fails; otherwise nil.
 //
-// Salt: salt/state.py State._run_check. Difference: an empty list is no
-// condition (a traceback in Salt).
+// Salt: salt/state.py State._run_check. Difference: an empty list counts as no
+// condition at all (a traceback in Salt).
 func (j *job) conditions(ctx context.Context) *value.Map {
 	low := j.c.Low
 	var comments []value.Value
@@ -60,7 +60,7 @@ func (j *job) conditions(ctx context.Context) *value.Map {
 }
 
 // onlyif lets the state run if all its commands succeed and all its functions
-// return what is true.
+// return a true value.
 func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 	out := verdict{comment: "onlyif condition is true"}
 	no := verdict{skip: true, comment: "onlyif condition is false"}
@@ -96,8 +96,8 @@ func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 	return out, nil
 }
 
-// failed reports whether a command could not be run, as Salt counts it. One that may
-// not be run is another thing: the state fails.
+// failed reports whether a command could not be run, as Salt counts it. A
+// command that must not be run is different: then the state fails.
 func failed(err error) bool {
 	if _, ok := errors.AsType[*fun.ForbiddenError](err); ok {
 		return false
@@ -107,7 +107,7 @@ func failed(err error) bool {
 }
 
 // unless keeps the state from running if all its commands succeed and all its
-// functions return what is true.
+// functions return a true value.
 func (j *job) unless(ctx context.Context, v value.Value) (verdict, error) {
 	var out verdict
 	runs := verdict{comment: "unless condition is false"}

@@ -38,9 +38,9 @@ type Options struct {
 	Direct bool
 	// Mock calls no state function; see job.invoke.
 	Mock bool
-	// Begin is told each chunk that has its turn; nil is told nothing.
+	// Begin, if not nil, is called with each chunk before it runs.
 	Begin func(*fun.Chunk)
-	// Done is told the return of each chunk; nil is told nothing.
+	// Done, if not nil, is called with each chunk and its return.
 	Done func(*fun.Chunk, *value.Map)
 }
 
@@ -159,8 +159,8 @@ type run struct {
 	env  *fun.Env
 	o    Options
 	test bool
-	// rehearsed says that the run is that of a plan.
-	rehearsed bool
+	// planned says that the run is that of a plan.
+	planned bool
 	// failhard and events are the configuration's defaults.
 	failhard  bool
 	events    bool
@@ -176,19 +176,19 @@ type run struct {
 
 	inited map[string]bool // modules whose Init has run
 
-	wg    sync.WaitGroup
-	slots chan struct{} // bounds parallel states; nil is no bound
-	queue finished
-	said  warned
+	wg       sync.WaitGroup
+	slots    chan struct{} // bounds parallel states; nil means no limit
+	queue    finished
+	warnings warned
 	// placed counts the requisites that placeLost has shown.
 	placed int
 }
 
 // Run runs chunks in order, requisites first, and returns all returns. It runs
-// in env, whose Run it sets meanwhile.
+// in env, and sets its Run meanwhile.
 //
-// The error is ctx's, where ctx ended before the run: what ran by then is in
-// the Running all the same. A state that fails is no error.
+// If ctx ends before the run, the error is that of ctx, and the Running still
+// has the returns up to then. A state that fails is not an error.
 func Run(ctx context.Context, env *fun.Env, chunks []*fun.Chunk, o Options) (*Running, error) {
 	r := newRun(env, chunks, o)
 	defer func(before fun.RunView) { env.Run = before }(env.Run)
@@ -235,7 +235,7 @@ func newRun(env *fun.Env, chunks []*fun.Chunk, o Options) *run {
 		}
 		r.disabled[value.Str(x)] = true
 	}
-	_, r.rehearsed = env.Fleet.(fun.Rehearser)
+	_, r.planned = env.Fleet.(fun.Rehearser)
 	r.setNodes(r.enabled(chunks))
 	return r
 }

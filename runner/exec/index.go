@@ -44,7 +44,7 @@ type node struct {
 	gates []*node // those that have prereq on this one
 
 	resolved          bool
-	active, preActive bool // on the stack, in earnest or as a dry run
+	active, preActive bool // on the stack, really running or as a dry run
 	done              bool // has a return; that of a parallel state may be on its way
 	out               outcome
 	dry               *outcome // of the dry run for a prereq
@@ -83,8 +83,9 @@ type ref struct {
 	pos         source.Pos // where it was written, if that is known
 }
 
-// refs returns the references of a requisite of low. One that is no list is read
-// as Salt reads it, item by item: a dict for its keys, text letter by letter.
+// refs returns the references of a requisite of low. A requisite that is not a
+// list is read as Salt reads it, item by item: the keys of a mapping, the
+// characters of a string.
 func refs(low *value.Map, kindName string) []ref {
 	v, ok := low.Get(kindName)
 	if !ok || v == nil {
@@ -305,7 +306,7 @@ func (r *run) resolve(n *node) {
 	}
 }
 
-// noList warns of a requisite that is no list.
+// noList warns of a requisite that is not a list.
 func (r *run) noList(c *fun.Chunk, name string) {
 	switch v := c.Low.At(name).(type) {
 	case nil:

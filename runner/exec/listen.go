@@ -53,7 +53,7 @@ func (l *listening) add(n *node) {
 // listen adds n if one of those that it listens to changed.
 func (l *listening) listen(n *node) {
 	for _, rf := range refs(n.c.Low, "listen") {
-		targets := l.heard(rf)
+		targets := l.listenTargets(rf)
 		switch {
 		case len(targets) == 0 && rf.bare:
 			l.warnOnce(n.c, "listen", "listen names "+value.QuoteStr(rf.text)+", which is not a state")
@@ -71,7 +71,7 @@ func (l *listening) listenIn(n *node) {
 		return
 	}
 	for _, rf := range refs(n.c.Low, "listen_in") {
-		listeners := l.heard(rf)
+		listeners := l.listenTargets(rf)
 		if len(listeners) == 0 {
 			l.noSuchListen(l.faults, rf)
 		}
@@ -81,9 +81,9 @@ func (l *listening) listenIn(n *node) {
 	}
 }
 
-// heard returns the states that a listen reference names: no glob, no SLS, as
+// listenTargets returns the states that a listen reference names: no glob, no SLS, as
 // in Salt.
-func (r *run) heard(rf ref) []*node {
+func (r *run) listenTargets(rf ref) []*node {
 	switch {
 	case !rf.ok || rf.state == "sls":
 		return nil

@@ -24,7 +24,7 @@ func (r *run) placeLost(n *node) {
 			pos = n.c.Pos
 		}
 		r.env.Fault(&source.Error{
-			Pos: pos, Hint: r.meant(l.ref),
+			Pos: pos, Hint: r.suggestion(l.ref),
 			Err: fmt.Errorf("%s of %s: there is no %s in this run", kindNames[l.kind], n.c.ID, l.ref.written(l.ref.state, value.Str(l.ref.val))),
 		})
 	}
@@ -38,9 +38,9 @@ func (rf ref) written(state, text string) string {
 	return state + ": " + text
 }
 
-// meant returns a hint at the state that a reference to nothing was likely to
+// suggestion returns a hint at the state that a reference to nothing was likely to
 // name.
-func (r *run) meant(rf ref) string {
+func (r *run) suggestion(rf ref) string {
 	if !rf.ok {
 		return "a requisite names an ID or a name, which is text"
 	}

@@ -78,7 +78,7 @@ func (r *run) start(ctx context.Context, n *node, j *job, retry *retry, watched 
 		for {
 			start := r.now()
 			ret := j.invoke(ctx)
-			if follow != nil && unmoved(ret) {
+			if follow != nil && leftToModWatch(ret) {
 				ret = follow.invoke(ctx)
 			}
 			tail(ret)

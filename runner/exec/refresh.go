@@ -78,16 +78,16 @@ type warned struct {
 
 // warnOnce warns of c, at the place of its argument key where that is known.
 func (r *run) warnOnce(c *fun.Chunk, key, text string) {
-	r.said.mu.Lock()
-	defer r.said.mu.Unlock()
+	r.warnings.mu.Lock()
+	defer r.warnings.mu.Unlock()
 	k := [2]string{c.Tag(), text}
-	if r.said.set[k] {
+	if r.warnings.set[k] {
 		return
 	}
-	if r.said.set == nil {
-		r.said.set = map[[2]string]bool{}
+	if r.warnings.set == nil {
+		r.warnings.set = map[[2]string]bool{}
 	}
-	r.said.set[k] = true
+	r.warnings.set[k] = true
 	p := c.Pos
 	if key != "" {
 		if at := c.Low.Pos(key); !at.IsZero() {

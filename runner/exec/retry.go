@@ -14,7 +14,8 @@ import (
 // in milliseconds; fold takes it out.
 const waited = "\x00waited"
 
-// A retry is the global argument retry. nil is no retry.
+// A retry is the global argument retry. A nil *retry means that a state is not
+// retried.
 type retry struct {
 	until           bool
 	attempts        int64

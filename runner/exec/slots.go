@@ -205,7 +205,7 @@ func parseCall(s string) (name string, args fun.Args, rest string, ok bool) {
 // argParser reads the arguments of a call, a byte at a time.
 type argParser struct {
 	word     []byte
-	held     int // bytes of word up to the last that is no blank to be dropped
+	held     int // bytes of word up to the last non-blank; blanks after it are dropped
 	any      bool
 	key      string
 	hasKey   bool

@@ -15,7 +15,7 @@ type stat uint16
 
 const (
 	fail         stat = 1 << iota
-	onfailGood        // the state that should have failed is good
+	onfailOK          // the state that should have failed is good
 	unchanged         // of onchanges
 	changedStat       // of onchanges
 	watchChanged      // of watch
@@ -74,7 +74,7 @@ func outcomeOf(ret *value.Map) outcome {
 // require it are planned all the same.
 func (r *run) outcome(ret *value.Map) outcome {
 	o := outcomeOf(ret)
-	if r.rehearsed && o.result == false {
+	if r.planned && o.result == false {
 		o.result, o.changed = nil, true
 	}
 	return o
@@ -84,7 +84,7 @@ func (o outcome) stat(c class) stat {
 	var s stat
 	if c == classOnfail {
 		if o.result == true {
-			return onfailGood
+			return onfailOK
 		}
 	} else if o.result == false {
 		return fail
@@ -121,10 +121,10 @@ func (k kind) combine(s stat) stat {
 			s &^= unchanged | fail
 		}
 		if s&met != 0 {
-			s &^= onfailGood
+			s &^= onfailOK
 		}
 	case onfailAll:
-		if s&onfailGood != 0 {
+		if s&onfailOK != 0 {
 			s &^= met
 		}
 	default: // every state counts
@@ -153,13 +153,13 @@ func statusOf(s stat) status {
 			return goAhead
 		}
 		return noChanges
-	case s&onfailGood != 0 && s&changedStat == 0:
+	case s&onfailOK != 0 && s&changedStat == 0:
 		return noFailure
 	case s&unchanged != 0 && s&changedStat == 0:
 		return noneChanged
 	case s&watchChanged != 0:
 		return goWatch
-	case s&onfailGood != 0:
+	case s&onfailOK != 0:
 		return noFailure
 	}
 	return goAhead
@@ -320,9 +320,9 @@ func (r *run) inDryRun(f *frame, m *node) bool {
 	return false
 }
 
-// backToDryRun gives up what the nearest dry run above m waits for, and goes on
-// with that dry run: what it waits for comes after m, and m after the dry run,
-// which is no cycle. It reports whether there is such a dry run.
+// backToDryRun abandons what the nearest dry run above m waits for, and
+// continues with that dry run: what it waits for comes after m, and m after the
+// dry run, so this is not a cycle. It reports whether there is such a dry run.
 func (r *run) backToDryRun(m *node) bool {
 	for i := len(r.stack) - 1; i >= 0 && r.stack[i].n != m; i-- {
 		if !r.stack[i].dry {
@@ -351,7 +351,7 @@ func (r *run) finish(ctx context.Context, n *node, dry, waited bool) {
 		return
 	}
 	if dry && waited {
-		r.earnest(ctx, n, true, st == goWatch)
+		r.callOrDryRun(ctx, n, true, st == goWatch)
 		return
 	}
 	switch st {
@@ -373,7 +373,7 @@ func (r *run) finish(ctx context.Context, n *node, dry, waited bool) {
 	case noneChanged:
 		r.pass(n, dry, value.MapOf("result", true, "comment", "State was not run because none of the onchanges reqs changed", "__state_ran__", false))
 	default:
-		r.earnest(ctx, n, dry, st == goWatch && !dry) // a dry run sees changes that it waited for alone
+		r.callOrDryRun(ctx, n, dry, st == goWatch && !dry) // a dry run sees changes that it waited for alone
 	}
 }
 
@@ -389,8 +389,8 @@ func (r *run) admit(ctx context.Context, n *node) bool {
 	return !r.Stopped
 }
 
-// earnest calls the function of n, or makes its dry run.
-func (r *run) earnest(ctx context.Context, n *node, dry, watched bool) {
+// callOrDryRun calls the function of n, or makes its dry run.
+func (r *run) callOrDryRun(ctx context.Context, n *node, dry, watched bool) {
 	if dry {
 		ret := r.dryRun(ctx, n)
 		if !value.Truth(ret.At("changes")) && watched {
@@ -409,14 +409,14 @@ func (r *run) earnest(ctx context.Context, n *node, dry, watched bool) {
 	}
 	r.joinOthers(ctx, n)
 	ret := r.call(ctx, n, n.c, watched)
-	if n.par == nil && watched && unmoved(ret) {
+	if n.par == nil && watched && leftToModWatch(ret) {
 		ret = r.call(ctx, n, r.watchChunk(n), false)
 	}
 	r.put(n, ret)
 }
 
-// unmoved reports whether ret leaves it to mod_watch to act.
-func unmoved(ret *value.Map) bool {
+// leftToModWatch reports whether ret leaves it to mod_watch to act.
+func leftToModWatch(ret *value.Map) bool {
 	return !value.Truth(ret.At("changes")) && !value.Truth(ret.At("skip_watch"))
 }
 
@@ -640,8 +640,8 @@ func (r *run) subStates(n *node, subs value.Value) {
 	}
 }
 
-// fire puts the return of n on the bus, where the state or the configuration
-// wishes it.
+// fire fires the return of n on the bus, if the state or the configuration asks
+// for it.
 //
 // Salt: salt/state.py State.event. Difference: Salt fires nothing in a local
 // run; here the bus is the run's own.

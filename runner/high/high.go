@@ -62,8 +62,8 @@ func FromData(data *value.Map) *High {
 	return &High{Data: out}
 }
 
-// longBody returns the body of an ID in long form; one that is, or that is no
-// body, as it is.
+// longBody returns the body of an ID in long form; a body that already is, or
+// is invalid, is returned unchanged.
 func longBody(v value.Value) value.Value {
 	body, ok := v.(*value.Map)
 	if !ok {

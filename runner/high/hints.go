@@ -10,7 +10,7 @@ import (
 	"brine/internal/py/value"
 )
 
-// notDictHint says what an SLS that is no dictionary should look like.
+// notDictHint says what an SLS that is not a mapping should look like.
 func notDictHint(v value.Value) string {
 	switch v.(type) {
 	case *value.List:

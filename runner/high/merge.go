@@ -143,8 +143,8 @@ func ownedBy(n *node) *owned {
 	return o
 }
 
-// clashes reports whether the body of an ID can be in conflict with that of
-// another file: one that is no map is reported as what it is.
+// clashes reports whether the body of an ID can conflict with that of another
+// file. A body that is not a mapping cannot: that is an error of its own.
 func clashes(body value.Value) bool {
 	_, ok := body.(*value.Map)
 	return ok

@@ -155,8 +155,8 @@ func noMatch(sls, saltenv string) string {
 	return fmt.Sprintf("No matching sls found for '%s' in env '%s'", sls, saltenv)
 }
 
-// warnNothing says that there is nothing to run, which Salt counts as success
-// in silence.
+// warnNothing warns that there is nothing to run, which Salt silently counts as
+// success.
 func (c *Compiler) warnNothing(matches []Match) {
 	for _, match := range matches {
 		for _, sls := range match.SLS {

@@ -21,7 +21,7 @@ func (c *Compiler) Available(ctx context.Context) ([]Match, error) {
 	return out, ctx.Err()
 }
 
-// stringName is how Salt's texts name a template that is no file.
+// stringName is Salt's name for a template that is not a file.
 const stringName = "<template-str>"
 
 // TemplateStr compiles a text. It has no SLS name, cannot include, and its

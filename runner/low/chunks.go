@@ -87,7 +87,7 @@ func (w *work) parts(id string, body *value.Map, state string, args *value.List)
 // own returns a value that a state may change: a copy, except of requisites,
 // which no state sees.
 func own(key, v value.Value) value.Value {
-	if k, ok := key.(string); ok && (requisites[k] || handing[k]) {
+	if k, ok := key.(string); ok && (requisites[k] || givingArgs[k]) {
 		return v
 	}
 	return value.Clone(v)

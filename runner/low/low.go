@@ -24,7 +24,7 @@ import (
 type Compiler struct {
 	OrchJID  string   // jid of the orchestration that the run is a step of
 	Disabled []string // requisites that are ignored (disabled_requisites)
-	// Warn hears of what Salt accepts in silence; nil is nobody.
+	// Warn, if not nil, is called with what Salt accepts silently.
 	Warn func(fun.Warning)
 }
 

@@ -9,9 +9,9 @@ import (
 	"brine/internal/py/value"
 )
 
-// handing are the arguments by which a state gives something to others, or
+// givingArgs are the arguments by which a state gives something to others, or
 // takes from them, while the run is compiled.
-var handing = map[string]bool{
+var givingArgs = map[string]bool{
 	"require_in": true, "watch_in": true, "onfail_in": true, "onchanges_in": true,
 	"use": true, "use_in": true, "prereq": true, "prereq_in": true,
 }
@@ -22,7 +22,7 @@ func notUsed(key string) bool {
 	case "name", "names", "require", "watch", "onfail", "onfail_stop", "onchanges":
 		return true
 	}
-	return handing[key]
+	return givingArgs[key]
 }
 
 // A handover collects what states get from others.
@@ -75,7 +75,7 @@ func (w *work) requisitesIn() {
 	w.states(func(id string, body *value.Map, state string, args *value.List) {
 		for i, a := range args.Items {
 			key := first(a)
-			if !handing[key] {
+			if !givingArgs[key] {
 				continue
 			}
 			arg := a.(*value.Map)
@@ -116,8 +116,8 @@ func (w *work) requisitesIn() {
 // the work would grow with the square of the length.
 const maxRepeated = 100
 
-// A hinge is a state that an item of a list names.
-type hinge struct {
+// A givenRef is a state that an item of a list names.
+type givenRef struct {
 	ref
 	pos source.Pos
 }
@@ -132,8 +132,8 @@ type giver struct {
 	rkey string // require
 	pos  source.Pos
 
-	hinges []hinge // of the items so far
-	once   bool
+	given []givenRef // of the items so far
+	once  bool
 }
 
 // dotted reports a target that names a function, and returns its module.
@@ -173,7 +173,7 @@ func (g *giver) item(item value.Value) {
 			g.w.warn(g.pos, fmt.Sprintf("%s names %q, which is not a state of this run%s", g.key, item, source.DidYouMean(item, g.w.ids())))
 			return
 		}
-		g.hand(r)
+		g.giveAll(r)
 		return
 	default:
 		g.w.warn(g.pos, fmt.Sprintf("%s names %s, which is not a state", g.key, value.Str(item)))
@@ -182,8 +182,8 @@ func (g *giver) item(item value.Value) {
 	switch state {
 	case "sls":
 		refs := g.w.ix().bySLS[name]
-		g.hinges = nil // an SLS is not joined to the items before it
-		g.hand(refs...)
+		g.given = nil // an SLS is not joined to the items before it
+		g.giveAll(refs...)
 		if len(refs) == 0 {
 			g.w.warn(g.pos, fmt.Sprintf("%s names SLS %q, which has no state in this run", g.key, name))
 		}
@@ -196,26 +196,26 @@ func (g *giver) item(item value.Value) {
 					refs = append(refs, ref{name, state})
 				}
 			}
-			g.hand(refs...)
+			g.giveAll(refs...)
 			return
 		}
 		g.item(name)
 	default:
 		g.dotted(state, name)
-		g.hand(ref{name, state})
+		g.giveAll(ref{name, state})
 	}
 }
 
-// hand hands over to the states of an item, and again to those of the items
+// giveAll hands over to the states of an item, and again to those of the items
 // before it.
-func (g *giver) hand(refs ...ref) {
+func (g *giver) giveAll(refs ...ref) {
 	if g.once {
-		g.hinges = nil
+		g.given = nil
 	}
 	for _, r := range refs {
-		g.hinges = append(g.hinges, hinge{r, g.pos})
+		g.given = append(g.given, givenRef{r, g.pos})
 	}
-	for _, h := range g.hinges {
+	for _, h := range g.given {
 		g.pos = h.pos
 		g.give(h.id, h.state)
 	}

@@ -1,11 +1,11 @@
-// Package agent is the far end of a connection: it runs on a target, takes
-// calls over a channel and answers them with an Env of that machine, whose
-// files and pillar come from the controller.
+// Package agent is the target's end of a connection: it receives calls over a
+// channel and answers them with an Env of that machine, whose files and pillar
+// come from the controller.
 //
 // Start at [Serve]. Nothing is left running when the controller closes the
-// channel: calls under way are cancelled and their programs ended within five
-// seconds. What a call left behind on purpose lives on. Where the channel breaks
-// instead, the calls go on; see rejoin.go.
+// channel: running calls are cancelled and their programs ended within five
+// seconds. Processes that a call left behind on purpose survive. If the channel
+// breaks instead, the calls continue; see rejoin.go.
 package agent
 
 import (
@@ -57,16 +57,16 @@ type Options struct {
 	// Fork returns the machine for one call, and what signals the programs that
 	// the call runs. nil: all calls share Host.
 	Fork func() (h host.Host, signal func(sig int))
-	// Wake tells that other processes of the machine wish to signal calls; nil:
-	// they cannot.
+	// Wake receives a value when other processes of the machine request signals
+	// for calls; nil: they cannot.
 	Wake <-chan os.Signal
 	// Exe is the path of the running program, which jobs that are to outlive the
 	// channel are run by; "" is not known.
 	Exe string
-	// Going tells of a shutdown that the machine was asked for: mode, at (Unix
-	// microseconds) and by; an empty map where there is none. nil: none is
+	// PendingShutdown returns a scheduled shutdown of the machine: mode, at
+	// (Unix microseconds) and by; an empty map if there is none. nil: it is not
 	// known.
-	Going func(ctx context.Context) *value.Map
+	PendingShutdown func(ctx context.Context) *value.Map
 	// CacheDir keeps files from run to run; it must be the user's own with mode
 	// 0700 and is made where it is not there. "" keeps nothing.
 	CacheDir string
@@ -92,13 +92,13 @@ type Session struct {
 
 // A server is one connection.
 type server struct {
-	o     Options
-	m     *wire.Mux
-	cache *cache
-	files *upstream
-	door  *door         // nil: the agent ends with its link
-	alone atomic.Bool   // the controller did not come back; calls go on
-	ready chan struct{} // closed when m is set
+	o      Options
+	m      *wire.Mux
+	cache  *cache
+	files  *upstream
+	socket *resumeSocket // nil: the agent ends with its link
+	alone  atomic.Bool   // the controller did not come back; calls go on
+	ready  chan struct{} // closed when m is set
 
 	mu      sync.Mutex
 	session *value.Map // what the controller opened; nil before
@@ -109,7 +109,7 @@ type server struct {
 	calls   map[*call]struct{}
 	owed    []string              // jids of calls that a later look is to find
 	done    []finished            // calls whose return may be on its way
-	wishes  map[string]*value.Map // of state.pause and state.soft_kill, by jid
+	pauses  map[string]*value.Map // of state.pause and state.soft_kill, by jid
 }
 
 // A call is a function at work.
@@ -123,10 +123,10 @@ type call struct {
 	left    atomic.Bool   // nobody waits for it any longer; it goes on
 }
 
-// Serve serves the controller at the far end of rw until the channel or ctx
-// ends; then it ends what is under way, which takes five seconds at most. Where
-// the channel breaks, what is under way goes on, and the controller may come back
-// (see [Resume]). The error is nil where the controller closed the channel.
+// Serve serves the controller at the other end of rw until the channel or ctx
+// ends; then it ends the running calls, which takes five seconds at most. If
+// the channel breaks, the calls continue, and the controller may reconnect (see
+// [Resume]). The error is nil if the controller closed the channel.
 func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 	s := &server{o: o, ready: make(chan struct{}), calls: map[*call]struct{}{}}
 	s.cache = openCache(o.Host, o.CacheDir, s.log)
@@ -135,12 +135,12 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		hello.Update(o.Hello)
 	}
 	hello.Set("trees", value.Strings(s.cache.trees()...))
-	if s.door = newDoor(s.cache.dir); s.door != nil {
-		defer s.door.close()
-		hello.Set("token", s.door.token)
+	if s.socket = newResumeSocket(s.cache.dir); s.socket != nil {
+		defer s.socket.close()
+		hello.Set("token", s.socket.token)
 	}
 	m, err := wire.Greet(ctx, rw, wire.Options{
-		Resume: s.door != nil, Broken: s.broken,
+		Resume: s.socket != nil, Broken: s.broken,
 		Role: wire.Agent, Hello: hello, Frame: maxFrame, Window: window, Streams: maxCalls, Heartbeat: o.Heartbeat,
 		Handle: func(ctx context.Context, st *wire.Stream) error {
 			<-s.ready
@@ -153,8 +153,8 @@ func Serve(ctx context.Context, rw io.ReadWriteCloser, o Options) error {
 		return err
 	}
 	s.m = m
-	if s.door != nil {
-		s.door.hold = holdOf(m.Peer())
+	if s.socket != nil {
+		s.socket.hold = holdOf(m.Peer())
 	}
 	s.files = newUpstream(m, s.cache)
 	close(s.ready)
@@ -210,7 +210,7 @@ func (s *server) note(name string, v value.Value, _ int) {
 		s.leaveCalls(m.Str("jid"))
 	}
 	if ok && name == "gate" {
-		s.wish(m)
+		s.takePauses(m)
 	}
 	if !ok || name != "session" {
 		return
@@ -279,7 +279,8 @@ func (s *server) warn(w fun.Warning) {
 	_ = s.m.NoteWhenRoom("warn", value.MapOf("where", w.Where, "text", w.Text))
 }
 
-// secret is told before what may have the value: both go the same way.
+// secret is sent before anything that may contain the value: both use the same
+// channel.
 func (s *server) secret(text string) {
 	_ = s.m.NoteWhenRoom("secret", value.MapOf("text", text))
 }
@@ -318,7 +319,7 @@ func (s *server) serve(ctx context.Context, st *wire.Stream) error {
 	case "grains":
 		return s.grains(st)
 	case "going":
-		return s.going(ctx, st)
+		return s.pendingShutdown(ctx, st)
 	}
 	return wire.Refusef("there is no request %q", st.Method())
 }
@@ -349,7 +350,8 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	if err != nil {
 		return err
 	}
-	// Whoever asks is told of the call while its files are still on their way.
+	// The call is listed for whoever asks while its files are still being
+	// transferred.
 	c := &call{job: job, started: s.o.Host.Now()}
 	ctx, c.cancel = s.callContext(ctx, c)
 	defer c.cancel(nil)

@@ -7,11 +7,11 @@ import (
 	"brine/sshexec/wire"
 )
 
-// going answers whether the machine is about to go down.
-func (s *server) going(ctx context.Context, st *wire.Stream) error {
+// pendingShutdown answers whether the machine is about to go down.
+func (s *server) pendingShutdown(ctx context.Context, st *wire.Stream) error {
 	m := value.NewMap(0)
-	if s.o.Going != nil {
-		m = s.o.Going(ctx)
+	if s.o.PendingShutdown != nil {
+		m = s.o.PendingShutdown(ctx)
 	}
 	return st.Answer(m)
 }

@@ -61,8 +61,8 @@ func openCache(h host.Host, dir string, log func(string, ...any)) *cache {
 	return c
 }
 
-// ownDir makes dir where it is missing and checks that it belongs to the user
-// alone and is no link.
+// ownDir creates dir if it is missing and checks that it belongs to the user,
+// that nobody else can enter it and that it is not a link.
 func ownDir(h host.Host, dir string) error {
 	if !filepath.IsAbs(dir) {
 		return fmt.Errorf("directory %s is not absolute", dir)
@@ -288,7 +288,7 @@ func (c *cache) putTree(id string, b []byte) {
 	c.stored.Store(true)
 }
 
-// prune takes away what was not used for longest, where there is too much.
+// prune removes the files that were not used for longest, if there is too much.
 func (c *cache) prune() {
 	if c.dir == "" || !c.stored.Load() {
 		return

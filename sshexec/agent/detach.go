@@ -408,7 +408,7 @@ func (d *detached) run(ctx context.Context) error {
 	return d.leave(doc, nil)
 }
 
-// leave leaves a return; err says why it cannot be had.
+// leave leaves a return; err says why there is none.
 func (d *detached) leave(doc *value.Map, err error) error {
 	if err != nil {
 		doc.Update(value.MapOf("stage", fun.Lost.String(), "why", err.Error()))

@@ -84,7 +84,7 @@ func (s *server) watchProcs(done <-chan struct{}) {
 		s.mu.Lock()
 		id := s.session.Str("id")
 		s.mu.Unlock()
-		jobs.ProcAt(s.o.Host, s.o.CacheDir, id).Heed(s.o.Host.Getpid(), s.signalJob)
+		jobs.ProcAt(s.o.Host, s.o.CacheDir, id).ApplySignals(s.o.Host.Getpid(), s.signalJob)
 	}
 }
 
@@ -127,14 +127,14 @@ func (s *server) equip(e *fun.Env, c *call) {
 	pauses.More = func(jid string) *value.Map {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.wishes[jid]
+		return s.pauses[jid]
 	}
 	e.OnStart = gate(pauses, e, c)
 	e.OnStopped = func(_ string, chunk *fun.Chunk) string { return pauses.Why(c.job.JID, chunk.ID, e.Host.Now) }
 }
 
-// gate is the fun.Jobs.OnStart of a call: what state.pause and state.soft_kill wish,
-// said on this machine or to the controller.
+// gate is the fun.Jobs.OnStart of a call: it applies state.pause and
+// state.soft_kill, called on this machine or sent by the controller.
 func gate(pauses *jobs.Pauses, e *fun.Env, c *call) func(context.Context, *fun.Chunk) bool {
 	now := e.Host.Now
 	return func(ctx context.Context, chunk *fun.Chunk) bool {
@@ -145,8 +145,8 @@ func gate(pauses *jobs.Pauses, e *fun.Env, c *call) func(context.Context, *fun.C
 	}
 }
 
-// wish takes what the controller wishes for a job's states.
-func (s *server) wish(m *value.Map) {
+// takePauses takes the controller's requests to pause or kill states of a job.
+func (s *server) takePauses(m *value.Map) {
 	jid, w := m.Str("jid"), m.Map("wishes")
 	if !jobs.IsJID(jid) {
 		return
@@ -154,11 +154,11 @@ func (s *server) wish(m *value.Map) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.Len() == 0 {
-		delete(s.wishes, jid)
+		delete(s.pauses, jid)
 		return
 	}
-	if s.wishes == nil || len(s.wishes) > maxCalls {
-		s.wishes = map[string]*value.Map{}
+	if s.pauses == nil || len(s.pauses) > maxCalls {
+		s.pauses = map[string]*value.Map{}
 	}
-	s.wishes[jid] = w
+	s.pauses[jid] = w
 }

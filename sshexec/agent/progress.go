@@ -59,7 +59,7 @@ func (p *progress) Done(c *fun.Chunk, ret *value.Map) {
 	}
 }
 
-// end begins the return; what Done is told from now on is dropped.
+// end begins the return; what Done is called with from now on is dropped.
 func (p *progress) end() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -26,23 +26,23 @@ import (
 	"brine/sshexec/wire"
 )
 
-// A controller that is gone.
+// When the controller is lost.
 //
-// What an agent works on does not end with the connection, where the controller
-// allows that: a network that fails for a while is no reason to leave a state
-// half-done. The agent listens on a socket in its cache directory, which only its
-// account can enter; another process of the same program, started over a new
-// connection, carries the channel there (see Resume). Calls go on meanwhile, and
-// what they ask of the controller waits. When nobody came for as long as the
-// controller said, the calls have to do without: what they ask fails, their return
-// is left in the agent's directory, as that of a detached job, and the agent ends.
-// An agent that is to remove itself at the end ends its calls then.
+// If the controller allows it, the work of an agent does not end with the
+// connection: a temporary network failure must not leave a state half-done. The
+// agent listens on a socket in its cache directory, which only its account can
+// enter; another process of the same program, started over a new connection,
+// connects the channel to it (see Resume). Calls continue meanwhile, and their
+// requests to the controller wait. If nobody reconnects within the time that
+// the controller set, the calls continue alone: their requests fail, their
+// return is left in the agent's directory like that of a detached job, and the
+// agent exits. An agent that removes itself at the end ends its calls then.
 
 // errAlone is why the channel ends when nobody came.
 var errAlone = errors.New("the controller did not come back")
 
-// A door is where a controller that was lost comes back in.
-type door struct {
+// A resumeSocket is where a controller that was lost reconnects.
+type resumeSocket struct {
 	dir, token string
 	hold       time.Duration
 
@@ -53,14 +53,15 @@ type door struct {
 	closed chan struct{} // with the agent
 }
 
-// newDoor returns the door of an agent; nil where it can have none.
-func newDoor(dir string) *door {
+// newResumeSocket returns the socket of an agent with a cache directory dir; nil if dir
+// is "".
+func newResumeSocket(dir string) *resumeSocket {
 	if dir == "" {
 		return nil
 	}
 	b := make([]byte, 12)
 	_, _ = rand.Read(b)
-	return &door{dir: dir, token: hex.EncodeToString(b), closed: make(chan struct{})}
+	return &resumeSocket{dir: dir, token: hex.EncodeToString(b), closed: make(chan struct{})}
 }
 
 // socketMax is how long the path of a socket can be on every system.
@@ -80,8 +81,8 @@ func socketPath(dir, token string) (path string, done func(), err error) {
 	return "/proc/self/fd/" + strconv.Itoa(int(d.Fd())) + "/" + jobs.SocketPrefix + token, func() { d.Close() }, nil
 }
 
-// listen opens the door. It may be called again.
-func (d *door) listen(m *wire.Mux) error {
+// listen opens the socket. It may be called again.
+func (d *resumeSocket) listen(m *wire.Mux) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ln != nil || d.shut {
@@ -119,8 +120,8 @@ func (d *door) listen(m *wire.Mux) error {
 // rejoinTime is how long a controller that came back may take to greet.
 const rejoinTime = 20 * time.Second
 
-// close shuts the door.
-func (d *door) close() {
+// close closes the socket.
+func (d *resumeSocket) close() {
 	if d == nil {
 		return
 	}
@@ -168,19 +169,19 @@ func dialSocket(dir, token string) (net.Conn, error) {
 	return net.Dial("unix", path)
 }
 
-// Resume carries a channel between a controller at the far end of in and out and
-// the agent that has a token, whose cache directory is dir. Where there is no such
-// agent, the controller is told.
+// Resume connects the controller at the other end of in and out to the agent
+// with the given token whose cache directory is dir. If there is no such agent,
+// it reports that to the controller.
 func Resume(in io.Reader, out io.Writer, dir, token string) error {
 	if strings.Trim(token, "0123456789abcdef") != "" {
 		return fmt.Errorf("%q is not the token of an agent", token)
 	}
 	c, err := dialSocket(dir, token)
-	for begun := time.Now(); errors.Is(err, fs.ErrNotExist) && time.Since(begun) < doorWait; c, err = dialSocket(dir, token) {
-		time.Sleep(doorDelay / 10)
+	for begun := time.Now(); errors.Is(err, fs.ErrNotExist) && time.Since(begun) < socketWait; c, err = dialSocket(dir, token) {
+		time.Sleep(socketDelay / 10)
 	}
 	if err != nil {
-		return errors.Join(err, wire.SayGone(out, "the agent has ended"))
+		return errors.Join(err, wire.RefuseResume(out, "the agent has ended"))
 	}
 	defer c.Close()
 	go func() {
@@ -194,29 +195,29 @@ func Resume(in io.Reader, out io.Writer, dir, token string) error {
 	return err
 }
 
-// doorDelay is how long an agent that is asked something is without a door: most calls
-// have returned by then, and a socket costs a tenth of their CPU time. doorWait is how
+// socketDelay is how long an agent that is asked something has no socket: most calls
+// have returned by then, and a socket costs a tenth of their CPU time. socketWait is how
 // long a controller that came back waits for one.
 const (
-	doorDelay = 200 * time.Millisecond
-	doorWait  = 3 * time.Second
+	socketDelay = 200 * time.Millisecond
+	socketWait  = 3 * time.Second
 )
 
-// listenSoon has an agent that is asked something open its door. A controller may know
+// listenSoon makes an agent that is asked something open its socket. A controller may know
 // that the link broke, and be back, long before the agent does.
 func (s *server) listenSoon() {
-	if s.door == nil {
+	if s.socket == nil {
 		return
 	}
-	s.door.soon.Do(func() { time.AfterFunc(doorDelay, s.listen) })
+	s.socket.soon.Do(func() { time.AfterFunc(socketDelay, s.listen) })
 }
 
-// listen opens the door.
+// listen opens the socket.
 func (s *server) listen() {
-	if s.door == nil || !s.m.Resumable() {
+	if s.socket == nil || !s.m.Resumable() {
 		return
 	}
-	if err := s.door.listen(s.m); err != nil {
+	if err := s.socket.listen(s.m); err != nil {
 		s.log("a controller that is lost cannot come back", "err", err)
 	}
 }
@@ -229,12 +230,12 @@ const idleHold = 15 * time.Second
 func (s *server) broken(error) {
 	<-s.ready
 	s.listen()
-	s.noteAway()
-	tick := time.NewTicker(awayEvery)
+	s.keepNotes()
+	tick := time.NewTicker(reconnectPoll)
 	defer tick.Stop()
-	limit := time.NewTimer(s.door.hold)
+	limit := time.NewTimer(s.socket.hold)
 	defer limit.Stop()
-	idle := time.NewTimer(min(s.door.hold, idleHold))
+	idle := time.NewTimer(min(s.socket.hold, idleHold))
 	defer idle.Stop()
 	for {
 		select {
@@ -245,7 +246,7 @@ func (s *server) broken(error) {
 				return // by another link
 			}
 		case <-idle.C:
-			if s.m.Broken() != nil && !s.m.Owing() {
+			if s.m.Broken() != nil && !s.m.Unacknowledged() {
 				s.m.Abandon(errAlone)
 				return
 			}
@@ -259,12 +260,12 @@ func (s *server) broken(error) {
 	}
 }
 
-// awayEvery is how often it is looked whether the controller came back.
-const awayEvery = 200 * time.Millisecond
+// reconnectPoll is how often the agent checks whether the controller reconnected.
+const reconnectPoll = 200 * time.Millisecond
 
-// noteAway notes the calls under way as such that a later look finds: their
-// controller may not come back.
-func (s *server) noteAway() {
+// keepNotes keeps the notes of the running calls, so that the controller finds them
+// later: it may not reconnect.
+func (s *server) keepNotes() {
 	if s.o.Wipe {
 		return
 	}
@@ -293,8 +294,8 @@ func (s *server) keepNote(c *call) {
 	}
 }
 
-// keepReturn leaves the return of a call whose controller cannot be told now. It
-// is taken away when the controller has it, see settle.
+// keepReturn keeps the return of a call whose controller is not connected. It
+// is removed when the controller has it, see settle.
 func (s *server) keepReturn(c *call, ret fun.Return) {
 	if s.o.Wipe || !s.m.Resumable() {
 		return
@@ -384,8 +385,8 @@ func (s *server) leave(d finished) {
 	}
 }
 
-// settle takes away what was left of calls, where the controller closed the
-// channel and so has all that it wants of them.
+// settle removes what calls left, when the controller closes the channel and so
+// has everything that it wants of them.
 func (s *server) settle() {
 	s.mu.Lock()
 	owed, id := s.owed, s.session.Str("id")

@@ -24,7 +24,7 @@ func TestResumeWaits(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	const token = "0123abcd"
-	opened := time.AfterFunc(doorDelay, func() {
+	opened := time.AfterFunc(socketDelay, func() {
 		path, done, err := socketPath(dir, token)
 		if err != nil {
 			t.Error(err)
@@ -73,7 +73,7 @@ func TestDoorOpensAtOnce(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	for range 300 {
-		d := newDoor(dir)
+		d := newResumeSocket(dir)
 		stop := make(chan struct{})
 		var wg sync.WaitGroup
 		for range 2 {

@@ -286,7 +286,7 @@ func (j *jobFiles) Stat(ctx context.Context, saltenv, p string) (fun.FileInfo, e
 	}
 	if f := e.File(c); f != nil {
 		if f.Mode&fs.ModeSymlink != 0 {
-			// A link that leads nowhere is listed and is no file.
+			// A broken link is listed and is not a file.
 			return fun.FileInfo{}, missing(saltenv, p)
 		}
 		return info(saltenv, f), nil
@@ -611,7 +611,7 @@ func (j *jobFiles) next(r *bufio.Reader, fl *flight) error {
 		return unexpected(err)
 	}
 	if there != 0 {
-		// Whoever needs it asks for it alone and is told why it is not there.
+		// Whoever needs the file requests it separately and gets the reason.
 		fl.err = context.Canceled
 		return nil
 	}

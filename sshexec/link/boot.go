@@ -14,11 +14,11 @@ import (
 type Shutdown struct {
 	Mode string    // reboot, poweroff, halt, kexec; "" is not known
 	At   time.Time // when it begins; the zero time where it has begun or that is not known
-	By   string    // what on the target tells of it
+	By   string    // the source on the target that reports it
 }
 
-// Going asks whether the target is about to go down.
-func (c *Conn) Going(ctx context.Context) (Shutdown, bool, error) {
+// PendingShutdown asks whether the target is about to go down.
+func (c *Conn) PendingShutdown(ctx context.Context) (Shutdown, bool, error) {
 	v, err := c.m.Call(ctx, "going", nil, maxSmall)
 	if err != nil {
 		return Shutdown{}, false, err

@@ -53,16 +53,16 @@ func TestGoing(t *testing.T) {
 	const file = "/run/systemd/shutdown/scheduled"
 	h := files{host.NewLocal(), map[string]string{file: "USEC=1705000000123456\nMODE=reboot\n"}}
 	c := s.agentOn(h)
-	got, ok, err := c.Going(t.Context())
+	got, ok, err := c.PendingShutdown(t.Context())
 	if want := (link.Shutdown{Mode: "reboot", At: time.UnixMicro(1705000000123456), By: file}); err != nil || !ok || !got.At.Equal(want.At) || got.Mode != want.Mode || got.By != want.By {
 		t.Errorf("Going = %+v, %v, %v; want %+v", got, ok, err, want)
 	}
 	h.text[file] = "MODE=" + strings.Repeat("x\x1b[2J", 100) + "\n"
-	if got, ok, err = c.Going(t.Context()); err != nil || !ok || len(got.Mode) > 64 || strings.ContainsRune(got.Mode, 0x1b) {
+	if got, ok, err = c.PendingShutdown(t.Context()); err != nil || !ok || len(got.Mode) > 64 || strings.ContainsRune(got.Mode, 0x1b) {
 		t.Errorf("a mode of nonsense: %+v, %v, %v", got, ok, err)
 	}
 	c.Close()
-	if _, _, err := c.Going(t.Context()); err == nil {
+	if _, _, err := c.PendingShutdown(t.Context()); err == nil {
 		t.Error("a closed connection answers")
 	}
 }

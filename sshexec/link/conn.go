@@ -35,7 +35,7 @@ type Conn struct {
 	secrets struct { // what was taken of them
 		sync.Mutex
 		count, bytes int
-		told         bool
+		warned       bool
 	}
 	trees   treeNames
 	grains  atomic.Pointer[value.Map] // of the roster
@@ -47,9 +47,9 @@ type Conn struct {
 	closed  atomic.Bool
 }
 
-// Connect greets the agent at the far end of rw and returns the connection.
-// What comes before the agent's hello (motd, output of shell start files) is
-// skipped up to MaxNoise. It waits no longer than ctx and then closes rw. Where
+// Connect exchanges hellos with the agent at the other end of rw and returns
+// the connection. Output before the agent's hello (motd, output of shell start
+// files) is skipped up to MaxNoise. If ctx ends first, it closes rw. If
 // something else answers, the error is a *wire.NoHelloError with the end of
 // what it wrote.
 func Connect(ctx context.Context, rw io.ReadWriteCloser, o Options) (*Conn, error) {

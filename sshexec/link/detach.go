@@ -224,9 +224,9 @@ func (c *Conn) Left(ctx context.Context, jid string) (Left, error) {
 	return l, nil
 }
 
-// Told gives what a detached job told while it ran to those who would have been
-// told then: events, warnings, faults.
-func (c *Conn) Told(doc *value.Map) {
+// Replay handles what a detached job reported while it ran as if it arrived now: events,
+// warnings, faults.
+func (c *Conn) Replay(doc *value.Map) {
 	lines := doc.List("lines")
 	for i := range lines.Len() {
 		m, _ := lines.Items[i].(*value.Map)
@@ -249,9 +249,9 @@ func (c *Conn) Forget(ctx context.Context, jid string) error {
 	return err
 }
 
-// Wish tells the agent what is wished for the states of a job: by ID, pause and
-// kill. An empty dict takes all back.
-func (c *Conn) Wish(jid string, wishes *value.Map) error {
+// SendPauses sends the agent the requests for the states of a job: pause and kill, by ID.
+// An empty map cancels all.
+func (c *Conn) SendPauses(jid string, wishes *value.Map) error {
 	return c.m.NoteWhenRoom("gate", value.MapOf("jid", jid, "wishes", dict(wishes)))
 }
 

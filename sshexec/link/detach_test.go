@@ -136,7 +136,7 @@ say:
 	}
 	s.files.mu.Unlock()
 	seen := s.bus.Seq()
-	c.Told(l.Doc)
+	c.Replay(l.Doc)
 	if s.bus.Seq() == seen {
 		t.Error("the events of the job are not told")
 	}
@@ -260,7 +260,7 @@ func TestHostileLeft(t *testing.T) {
 	// Events that are not the target's to fire stay out.
 	c, _ := s.hostile(nil)
 	before := s.bus.Seq()
-	c.Told(value.MapOf("events", value.NewList(
+	c.Replay(value.MapOf("events", value.NewList(
 		value.NewList("salt/job/20200102030405000000/ret/db1", value.NewMap(0)), value.NewList("x"), "y", value.NewList("salt/run/1/ret", nil),
 	), "lines", value.NewList("x", value.MapOf("kind", "session"), value.NewList())))
 	if s.bus.Seq() != before {

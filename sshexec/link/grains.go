@@ -83,18 +83,18 @@ type reported struct {
 	of  int64           // the agent's number for them; 0: these are all
 	own *value.Map      // of the roster
 
-	mu     sync.Mutex
-	have   *value.Map
-	absent *value.Map // known not to be there
-	whole  bool       // have is all
-	err    error      // the target could not be asked
+	mu       sync.Mutex
+	have     *value.Map
+	absent   *value.Map // known not to be there
+	complete bool       // have is all
+	err      error      // the target could not be asked
 }
 
 // reportedBy reads the grains of a request.
 func (c *Conn) reportedBy(ctx context.Context, head *value.Map) *reported {
 	g := &reported{c: c, ctx: ctx, own: c.grains.Load(), have: dict(head.Map("grains")), absent: value.NewMap(0)}
 	g.of, _ = head.At("more").(int64)
-	g.whole = g.of == 0
+	g.complete = g.of == 0
 	without := head.List("without")
 	for i := range without.Len() {
 		g.absent.Set(without.Items[i], true)
@@ -114,7 +114,7 @@ func (g *reported) Get(key value.Value) (value.Value, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v, ok := g.have.Get(key)
-	if !ok && !g.whole && !g.absent.Has(key) && g.err == nil {
+	if !ok && !g.complete && !g.absent.Has(key) && g.err == nil {
 		v, ok = g.ask(key)
 	}
 	return overlaid(v, ok, own, ours)
@@ -167,10 +167,10 @@ func (g *reported) fetch(keys *value.List) *value.Map {
 func (g *reported) all() *value.Map {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.whole && g.err == nil {
+	if !g.complete && g.err == nil {
 		m := g.fetch(value.NewList())
 		if g.err == nil {
-			g.have, g.whole = m, true
+			g.have, g.complete = m, true
 		}
 	}
 	return g.have

@@ -1,9 +1,9 @@
-// Package link is the controller's side of a connection to an agent: it calls
-// functions on the target, serves it files and its own pillar, and takes its
+// Package link is the controller's end of a connection to an agent: it calls
+// functions on the target, serves it files and its own pillar, and receives its
 // returns and events.
 //
-// Start at [Connect]. The frames are those of sshexec/wire; the far end is
-// sshexec/agent. What the far end sends is bounded and parsed as data: it can
+// Start at [Connect]. The frames are those of sshexec/wire; the other end is
+// sshexec/agent. What the agent sends is limited and parsed as data: it can
 // neither make the controller hold more than the [Options] allow nor keep a
 // call waiting beyond its context.
 package link
@@ -43,8 +43,9 @@ type Options struct {
 	// Push takes a file that the target sends (cp.push); path is as the target
 	// names it and not to be trusted. nil: refused.
 	Push func(ctx context.Context, id, path string, r io.Reader) error
-	// Large sends a large file to the target in a way of its own, sealed, and returns
-	// what the agent is told of it. An error sends it as others. nil: all are.
+	// Large sends a large file to the target by a way of its own, sealed, and
+	// returns what the agent needs to open it. If it returns an error, the file
+	// is sent like others. nil sends all files like others.
 	Large func(ctx context.Context, f Large) (*value.Map, error)
 	// Mine keeps what the target lets others read and shows it what they do, by
 	// requests with the connection's own id. nil: refused.
@@ -68,7 +69,7 @@ type Options struct {
 	SpillDir  string // where such files lie; "" is the system's place
 	// Relink makes another way to an agent, named by the token of its hello, when
 	// the one before broke while calls are under way. An error that is
-	// wire.ErrGone ends the tries. nil: a connection that breaks is lost.
+	// wire.ErrUnknownChannel ends the tries. nil: a connection that breaks is lost.
 	Relink func(ctx context.Context, token string) (io.ReadWriteCloser, error)
 	// Reconnect is how long it is tried. An agent that nobody came back to works
 	// on, and keeps the return. 0: a connection that breaks is lost, and with it

@@ -34,12 +34,12 @@ const (
 
 // An allowance is what a target may still say. It is refilled by time.
 type allowance struct {
-	mu    sync.Mutex
-	notes float64
-	bytes float64
-	lines float64
-	last  time.Time
-	told  bool // that something was dropped
+	mu     sync.Mutex
+	notes  float64
+	bytes  float64
+	lines  float64
+	last   time.Time
+	warned bool // that something was dropped
 }
 
 // take reports whether n more bytes may come; first is true at the first that
@@ -56,7 +56,7 @@ func (a *allowance) take(n int, line bool, now time.Time) (ok, first bool) {
 	}
 	a.last = now
 	if a.notes < 1 || a.bytes < float64(n) || line && a.lines < 1 {
-		first, a.told = !a.told, true
+		first, a.warned = !a.warned, true
 		return false, first
 	}
 	a.notes--
@@ -98,8 +98,8 @@ func (c *Conn) note(name string, v value.Value, size int) {
 	}
 }
 
-// secret takes a value that the target says to be a secret. What is beyond the bounds
-// is told of: records may have it.
+// secret takes a value that the target declares secret. If it exceeds the
+// limits, a warning says that records may contain it.
 func (c *Conn) secret(text string) {
 	if c.o.Secret == nil || text == "" {
 		return
@@ -112,8 +112,8 @@ func (c *Conn) secret(text string) {
 		c.o.Secret(c.id(), text)
 		return
 	}
-	if !c.secrets.told && c.o.Warn != nil {
-		c.secrets.told = true
+	if !c.secrets.warned && c.o.Warn != nil {
+		c.secrets.warned = true
 		c.o.Warn(c.id(), fun.Warning{Text: fmt.Sprintf("more than %d secrets, or %d KiB of them: records may have those that came later", maxSecrets, maxSecretBytes>>10)})
 	}
 }
@@ -163,11 +163,11 @@ func (c *Conn) event(m *value.Map) {
 }
 
 // ownTag reports whether a target may fire a tag: any but those of salt/ that
-// tell of other targets, of returns or of the controller's own work.
+// are about other targets, about returns or about the controller's own work.
 func ownTag(tag, id string) bool {
 	rest, ok := strings.CutPrefix(tag, "salt/")
 	if !ok {
-		// A bare jid is how the start of a job is told.
+		// A bare jid is the tag of the event at the start of a job.
 		return len(tag) != 20 || strings.Trim(tag, "0123456789") != ""
 	}
 	parts := strings.Split(rest, "/")

@@ -16,8 +16,9 @@ const (
 	recordReturn byte = iota
 	recordState
 	maxState = 1 << 20 // bytes of one state's return
-	// maxStates is how many states a run tells of, partialItems how many items
-	// their returns have together, beside one for eight bytes.
+	// maxStates is how many states a run may report, partialItems how many
+	// items their returns may have together, in addition to one for every eight
+	// bytes.
 	maxStates    = 100_000
 	partialItems = 4096
 )

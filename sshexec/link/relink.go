@@ -20,19 +20,19 @@ const (
 // errUnwanted is why an agent is not looked for any longer.
 var errUnwanted = errors.New("nobody waits for the agent any longer")
 
-// An AwayError says that an agent was not reached again in time. What it ran goes
+// A LostError says that an agent was not reached again in time. What it ran goes
 // on there, and it keeps the return.
-type AwayError struct {
+type LostError struct {
 	For time.Duration
 	Err error // why the connection broke
 	Try error // what the last try came to
 }
 
-func (e *AwayError) Error() string {
+func (e *LostError) Error() string {
 	return fmt.Sprintf("the connection broke (%v) and could not be made again within %s (%v)", e.Err, e.For, e.Try)
 }
 
-func (e *AwayError) Unwrap() error { return e.Err }
+func (e *LostError) Unwrap() error { return e.Err }
 
 // relink looks for the agent until it is found, gone, no longer wanted, or the
 // time for that is over.
@@ -47,7 +47,7 @@ func (c *Conn) relink(broke error) {
 		if err == nil || c.m.Err() != nil {
 			return
 		}
-		if errors.Is(err, wire.ErrGone) {
+		if errors.Is(err, wire.ErrUnknownChannel) {
 			c.m.Abandon(fmt.Errorf("%w (the connection had broken: %w)", err, broke))
 			return
 		}
@@ -65,7 +65,7 @@ func (c *Conn) relink(broke error) {
 		}
 		t.Stop()
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			c.m.Abandon(&AwayError{For: c.o.Reconnect, Err: broke, Try: last})
+			c.m.Abandon(&LostError{For: c.o.Reconnect, Err: broke, Try: last})
 		} else {
 			c.m.Abandon(errUnwanted)
 		}
@@ -83,11 +83,11 @@ func (c *Conn) rejoin(ctx context.Context, token string) error {
 	return c.m.Rejoin(ctx, rw)
 }
 
-// unwantedEvery is how often it is looked whether somebody waits for an agent
-// that is looked for.
+// unwantedEvery is how often the connection checks whether somebody still waits
+// for a lost agent.
 const unwantedEvery = 100 * time.Millisecond
 
-// unwanted cancels what is under way when nobody waits for it any longer.
+// unwanted cancels the calls when nobody waits for them any longer.
 func (c *Conn) unwanted(ctx context.Context, cancel func()) {
 	t := time.NewTicker(unwantedEvery)
 	defer t.Stop()
@@ -105,11 +105,12 @@ func (c *Conn) unwanted(ctx context.Context, cancel func()) {
 // for; nil where it can, or the connection has ended.
 func (c *Conn) Broken() error { return c.m.Broken() }
 
-// HeardSince reports whether something came from the agent since then.
-func (c *Conn) HeardSince(t time.Time) bool { return c.m.HeardSince(t) }
+// ReceivedSince reports whether something came from the agent since then.
+func (c *Conn) ReceivedSince(t time.Time) bool { return c.m.ReceivedSince(t) }
 
-// Away reports whether err is that an agent was left that works on.
-func Away(err error) bool {
-	_, ok := errors.AsType[*AwayError](err)
+// IsLost reports whether err says that the connection to an agent, which continues its
+// work, was lost.
+func IsLost(err error) bool {
+	_, ok := errors.AsType[*LostError](err)
 	return ok
 }

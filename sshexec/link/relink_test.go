@@ -78,7 +78,7 @@ func TestHalfAReturn(t *testing.T) {
 				s.opts.Reconnect = time.Millisecond
 				s.opts.Relink = func(context.Context, string) (io.ReadWriteCloser, error) {
 					if gone {
-						return nil, fmt.Errorf("%w: it has ended", wire.ErrGone)
+						return nil, fmt.Errorf("%w: it has ended", wire.ErrUnknownChannel)
 					}
 					return nil, io.ErrUnexpectedEOF
 				}
@@ -108,7 +108,7 @@ func TestHalfAReturn(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 				defer cancel()
 				ret := c.Invoke(ctx, job("test.ping"))
-				if ret.Stage != fun.Lost || errors.Is(ret.Err, wire.ErrGone) != gone || link.Away(ret.Err) == gone || ret.Body != nil {
+				if ret.Stage != fun.Lost || errors.Is(ret.Err, wire.ErrUnknownChannel) != gone || link.IsLost(ret.Err) == gone || ret.Body != nil {
 					t.Errorf("%s: %v", ret.Stage, ret.Err)
 				}
 			})

@@ -24,8 +24,8 @@ const (
 	largeCost = 32 << 20
 	// defaultReturns is for the larger returns of a job together.
 	defaultReturns = 256 << 20
-	// defaultPartial is for the states that runs in progress have told of, all
-	// connections together; smallPartial is what each may always tell.
+	// defaultPartial limits the reported states of running runs, of all
+	// connections together; smallPartial is what each may always report.
 	defaultPartial = 32 << 20
 	smallPartial   = 256 << 10
 	// keepRooms is of how many jobs that is counted.
@@ -42,10 +42,10 @@ type room struct {
 
 	parsing sync.Mutex // one large return at a time is read
 
-	partial int64 // bytes of states that were told of and may still be needed
+	partial int64 // bytes of reported states that may still be needed
 }
 
-// more reports whether a run that has told of have bytes may keep n more.
+// more reports whether a run that has reported have bytes may keep n more.
 func (r *room) more(have, n int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

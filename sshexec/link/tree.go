@@ -145,8 +145,8 @@ func (t *Tree) env(ctx context.Context, name string, total *int64) (*wire.TreeEn
 	for _, fi := range files {
 		f := wire.TreeFile{Path: fi.Path, Size: fi.Size, Mode: fi.Mode, Link: fi.Link}
 		if fi.Mode.IsRegular() && fi.Size <= hashFile && *total >= fi.Size {
-			// A file that cannot be read now has no hash; whoever opens it is
-			// told why.
+			// A file that cannot be read now has no hash; whoever opens it gets
+			// the error.
 			if sum, err := t.sum(ctx, name, fi); err == nil {
 				f.Sum = sum
 				*total -= fi.Size

@@ -117,8 +117,8 @@ func TestHostileWords(t *testing.T) {
 	for name, err := range map[string]error{
 		"dial": dialled, "put": c.Put(t.Context(), sumOf(nil), nil), "hold": c.Hold(t.Context(), sumOf([]byte("x")), 1, strings.NewReader("x")),
 	} {
-		said, ok := errors.AsType[*ToldError](err)
-		if !ok || errors.Is(err, context.Canceled) || len(said.Text) > maxTold+3 || !strings.HasPrefix(err.Error(), "the relay says: é") {
+		said, ok := errors.AsType[*ReportedError](err)
+		if !ok || errors.Is(err, context.Canceled) || len(said.Text) > maxReported+3 || !strings.HasPrefix(err.Error(), "the relay says: é") {
 			t.Errorf("%s: %T, %.100v", name, err, err)
 		}
 	}

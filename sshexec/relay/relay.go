@@ -42,9 +42,9 @@ const (
 // for one.
 const hello = "brine relay"
 
-// Serve carries connections for the controller at the far end of rw until that
-// end closes the channel, or ctx ends. Files that it is given are kept in dir; ""
-// is nowhere.
+// Serve relays connections for the controller at the other end of rw until the
+// controller closes the channel, or ctx ends. Files that it receives are kept
+// in dir; if that is "", they are not kept.
 func Serve(ctx context.Context, rw io.ReadWriteCloser, dir string) error {
 	return (&server{&store{dir: dir}}).serve(ctx, rw)
 }
@@ -163,23 +163,23 @@ func plain(err error) error {
 // channel to it, has ended.
 var ErrBroken = errors.New("the connection through the relay ended")
 
-// A ToldError is why a relay did not do what it was asked for, in its own words.
+// A ReportedError is why a relay did not do what it was asked for, in its own words.
 // Nobody can check them, so that they are never taken for a finding of this program.
-type ToldError struct{ Text string }
+type ReportedError struct{ Text string }
 
-func (e *ToldError) Error() string { return "the relay says: " + e.Text }
+func (e *ReportedError) Error() string { return "the relay says: " + e.Text }
 
-// maxTold bounds what a relay says, in bytes.
-const maxTold = 300
+// maxReported bounds what a relay says, in bytes.
+const maxReported = 300
 
-// told returns an error of the channel with what a relay says in it marked as such.
-func told(err error) error {
+// reported turns an error that a relay sent into a ReportedError.
+func reported(err error) error {
 	if said, ok := errors.AsType[*wire.RemoteError](err); ok {
-		text := strings.ToValidUTF8(said.Text[:min(len(said.Text), maxTold)], "")
+		text := strings.ToValidUTF8(said.Text[:min(len(said.Text), maxReported)], "")
 		if len(text) < len(said.Text) {
 			text += "..."
 		}
-		return &ToldError{text}
+		return &ReportedError{text}
 	}
 	return err
 }
@@ -195,12 +195,12 @@ type Conn struct {
 	stall time.Duration
 
 	putting chan struct{}   // has room for one: who sends a file, and guards has and stalled
-	has     map[string]bool // files that are there
+	has     map[string]bool // files that the relay has
 	stalled error           // why it is sent no more files
 }
 
-// Connect greets the relay at the far end of rw. It waits no longer than ctx and
-// then closes rw. Where something else answers, the error is a
+// Connect exchanges hellos with the relay at the other end of rw. If ctx ends
+// first, it closes rw. If something else answers, the error is a
 // *wire.NoHelloError.
 func Connect(ctx context.Context, rw io.ReadWriteCloser) (*Conn, error) {
 	m, err := wire.Greet(ctx, rw, wire.Options{Role: wire.Controller, Noise: wire.DefaultNoise, Hello: value.MapOf("is", "brine")})
@@ -245,7 +245,7 @@ func (c *Conn) dial(ctx context.Context, head *value.Map) (net.Conn, error) {
 		if errors.Is(err, io.EOF) {
 			err = ErrBroken
 		}
-		return nil, told(err)
+		return nil, reported(err)
 	}
 	if made[0] != 1 {
 		_ = s.Close()
@@ -281,7 +281,7 @@ func broken(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrBroken, told(err))
+	return fmt.Errorf("%w: %w", ErrBroken, reported(err))
 }
 
 func (t *tunnel) Close() error                     { return t.s.Close() }

@@ -72,7 +72,7 @@ type store struct {
 	sum   int64             // bytes of held, with those that are on their way
 }
 
-// held is a file that is there until the end of the run.
+// held is a file that is kept until the end of the run.
 type held struct {
 	file *os.File
 	size int64
@@ -97,8 +97,8 @@ func (st *store) get(sum string) []byte {
 	return b
 }
 
-// readKept reads a file of dir: a regular one of at most limit bytes that is no link.
-// What is none is not waited for.
+// readKept reads a regular file of dir, of at most limit bytes. It does not
+// follow links, and does not block on a FIFO.
 func readKept(dir, sum string, limit int64) ([]byte, error) {
 	if err := ownDir(dir); err != nil {
 		return nil, err
@@ -120,8 +120,8 @@ func readKept(dir, sum string, limit int64) ([]byte, error) {
 	return b, err
 }
 
-// ownDir makes a directory where it is missing, and checks that it is no link and
-// that it belongs to this account, and that nobody else may write to it.
+// ownDir creates a directory if it is missing, and checks that it is not a
+// link, that it belongs to this account and that nobody else may write to it.
 func ownDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (st *store) close() {
 	}
 }
 
-// part reads a part of a file that is there.
+// part reads a part of a held file.
 func (st *store) part(sum string, from, n uint64) ([]byte, error) {
 	st.mu.Lock()
 	h := st.held[sum]
@@ -431,7 +431,7 @@ func (c *Conn) watch(ctx context.Context) (watched context.Context, going func()
 			c.stalled, err = stalled, stalled
 		}
 		cancel(nil)
-		return told(err)
+		return reported(err)
 	}
 }
 
@@ -486,7 +486,7 @@ func (c *Conn) send(ctx context.Context, head *value.Map, r io.Reader, going fun
 		return err
 	}
 	defer s.Close()
-	if _, err = io.CopyBuffer(goingWriter{s, going}, onlyReader{r}, make([]byte, 32<<10)); err == nil {
+	if _, err = io.CopyBuffer(progressWriter{s, going}, onlyReader{r}, make([]byte, 32<<10)); err == nil {
 		err = s.CloseWrite(nil, nil)
 	}
 	if err != nil {
@@ -501,15 +501,15 @@ func (c *Conn) send(ctx context.Context, head *value.Map, r io.Reader, going fun
 	return nil
 }
 
-// goingWriter tells of each write that was taken.
-type goingWriter struct {
-	w     io.Writer
-	going func()
+// progressWriter calls progress after each write.
+type progressWriter struct {
+	w        io.Writer
+	progress func()
 }
 
-func (g goingWriter) Write(b []byte) (int, error) {
+func (g progressWriter) Write(b []byte) (int, error) {
 	n, err := g.w.Write(b)
-	g.going()
+	g.progress()
 	return n, err
 }
 

@@ -97,7 +97,8 @@ func readFrame(r io.Reader, limit int) (frame, error) {
 	return f, nil
 }
 
-// A NoHelloError says that the far end is no agent: what it wrote instead.
+// A NoHelloError says that the peer is not an agent, with what it wrote
+// instead.
 type NoHelloError struct {
 	Noise []byte // the end of what was skipped, at most 512 bytes
 	Err   error  // why there will be no hello
@@ -126,7 +127,8 @@ func skipTo(r io.ByteReader, limit int64) error {
 	}
 	matched := 0
 	for n := int64(0); ; n++ {
-		// Before anything is kept: whatever the far end writes, each byte counts.
+		// Checked before anything is kept: every byte that the peer writes
+		// counts.
 		if len(noise) > 2*keep {
 			noise = append(noise[:0], noise[len(noise)-keep:]...)
 		}

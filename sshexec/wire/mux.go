@@ -36,11 +36,12 @@ const (
 const (
 	softQueue = 256 << 10
 	hardQueue = 8 << 20
-	// noteItems is how many items a note may have beside one for eight bytes: what
-	// is told without being asked must not take many times its size.
+	// noteItems is how many items a note may have in addition to one for every
+	// eight bytes: unrequested data must not take many times its size in
+	// memory.
 	noteItems = 4096
-	// aWrite is how much bulk data is written at once: what else there is to say
-	// waits for no more than that. A stream is bulk from smallStream bytes on.
+	// aWrite is how much bulk data is written at once, and so how long other
+	// frames wait. A stream is bulk from smallStream bytes on.
 	aWrite      = 64 << 10
 	smallStream = 32 << 10
 	// maxMissed is how many heartbeats a peer may stay silent.
@@ -86,10 +87,10 @@ type Mux struct {
 	window    int    // what the peer grants each stream at first
 	peerFrame int
 
-	heard     atomic.Bool // since the last heartbeat
-	heardAt   atomic.Int64
-	rejoining sync.Mutex // held while a new link is made
-	taking    sync.Mutex // held while a frame is taken, and when the link changes
+	received   atomic.Bool // since the last heartbeat
+	receivedAt atomic.Int64
+	rejoining  sync.Mutex // held while a new link is made
+	taking     sync.Mutex // held while a frame is taken, and when the link changes
 
 	mu       sync.Mutex
 	streams  map[uint32]*Stream
@@ -112,7 +113,7 @@ type Mux struct {
 	room    chan struct{} // closed when out was written; nil while nobody waits
 }
 
-// ErrClosed is the error of what is under way or begun after Close.
+// ErrClosed is the error of operations that are running or begun after Close.
 var ErrClosed = errors.New("the channel is closed")
 
 // ErrSilent says that the peer was silent for three heartbeats.
@@ -228,8 +229,8 @@ func (m *Mux) readHello(r *bufio.Reader) error {
 // Peer returns the peer's hello.
 func (m *Mux) Peer() *value.Map { return m.peer }
 
-// HeardSince reports whether a frame of the peer came since then.
-func (m *Mux) HeardSince(t time.Time) bool { return m.heardAt.Load() >= t.UnixNano() }
+// ReceivedSince reports whether a frame of the peer came since then.
+func (m *Mux) ReceivedSince(t time.Time) bool { return m.receivedAt.Load() >= t.UnixNano() }
 
 // Done is closed when the Mux has ended.
 func (m *Mux) Done() <-chan struct{} { return m.done }
@@ -242,7 +243,7 @@ func (m *Mux) Err() error {
 }
 
 // Close ends the Mux and closes the channel. Streams end with ErrClosed. A peer
-// that would wait for another link is told, which takes a second at most.
+// that would wait for a new link is notified, which takes a second at most.
 func (m *Mux) Close() error {
 	m.bye()
 	m.fail(ErrClosed)
@@ -302,7 +303,7 @@ func (m *Mux) fail(err error) {
 
 // beat looks after a silent peer.
 func (m *Mux) beat() {
-	heard := m.heard.Swap(false)
+	heard := m.received.Swap(false)
 	m.mu.Lock()
 	l := m.link
 	switch {
@@ -507,8 +508,8 @@ func (m *Mux) takeFrom(l *carrier, f frame) bool {
 		m.taking.Unlock()
 		return false // it comes again by the link that took its place
 	}
-	m.heard.Store(true)
-	m.heardAt.Store(time.Now().UnixNano())
+	m.received.Store(true)
+	m.receivedAt.Store(time.Now().UnixNano())
 	m.count(f)
 	err := m.take(f)
 	m.taking.Unlock()
@@ -590,7 +591,7 @@ func (m *Mux) takeNote(p []byte) error {
 	}
 	v, err := ParseWithin(p, &left)
 	if errors.Is(err, errItems) {
-		v, err = nil, nil // its name and size are told, not what is in it
+		v, err = nil, nil // only its name and size are logged, not its content
 	}
 	if err != nil {
 		return err

@@ -34,8 +34,8 @@ const (
 	byeTime = time.Second
 )
 
-// ErrGone says that the far end of a new link knows nothing of the channel.
-var ErrGone = errors.New("the channel is gone")
+// ErrUnknownChannel says that the peer of a new link does not know the channel.
+var ErrUnknownChannel = errors.New("the channel is gone")
 
 // ErrReplaced is why a link ended: the peer came by another one.
 var ErrReplaced = errors.New("another link took its place")
@@ -88,9 +88,9 @@ func (m *Mux) wanted() bool {
 	return true
 }
 
-// Owing reports whether requests of the peer are being served, or something was
+// Unacknowledged reports whether requests of the peer are being served, or something was
 // sent that the peer has not acknowledged.
-func (m *Mux) Owing() bool {
+func (m *Mux) Unacknowledged() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.serving > 0 || len(m.out) > 0 {
@@ -150,10 +150,10 @@ func (m *Mux) part(l *carrier, err error) {
 	}
 }
 
-// Rejoin carries the Mux by a new link, which it closes where that fails. The
-// link before, if there is one still, is given up. The error is ErrGone where the
-// far end says so. Where what the far end has does not fit what was sent, the Mux
-// ends.
+// Rejoin continues the Mux over a new link, which it closes if that fails. The
+// previous link, if it still exists, is closed. The error is ErrUnknownChannel if the
+// peer does not know the channel. If the peer has received something else than
+// what was sent, the Mux ends.
 func (m *Mux) Rejoin(ctx context.Context, rw io.ReadWriteCloser) error {
 	m.rejoining.Lock()
 	defer m.rejoining.Unlock()
@@ -220,7 +220,7 @@ func (m *Mux) rejoin(rw io.ReadWriteCloser) error {
 	m.re.again = bytes.Clone(m.re.kept)
 	m.link, m.re.broken, m.missed = l, nil, 0
 	m.mu.Unlock()
-	m.heard.Store(true)
+	m.received.Store(true)
 	go m.reader(l, r)
 	m.wakeWriter()
 	return nil
@@ -253,7 +253,7 @@ func (m *Mux) readCount(r *bufio.Reader) (uint64, error) {
 		return 0, err
 	}
 	if why := h.Str("gone"); why != "" {
-		return 0, fmt.Errorf("%w: %s", ErrGone, why)
+		return 0, fmt.Errorf("%w: %s", ErrUnknownChannel, why)
 	}
 	n, ok := h.At("got").(int64)
 	if !ok || n < 0 {
@@ -262,9 +262,9 @@ func (m *Mux) readCount(r *bufio.Reader) (uint64, error) {
 	return uint64(n), nil
 }
 
-// SayGone answers the controller at the far end of a new link that there is no
-// such channel.
-func SayGone(w io.Writer, why string) error { return writeCount(w, value.MapOf("gone", why)) }
+// RefuseResume answers the controller at the other end of a new link that there is
+// no such channel.
+func RefuseResume(w io.Writer, why string) error { return writeCount(w, value.MapOf("gone", why)) }
 
 // trim drops what the peer has of what was sent.
 func (m *Mux) trim(has uint64) error {

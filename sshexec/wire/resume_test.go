@@ -197,7 +197,7 @@ func TestRejoinRefused(t *testing.T) {
 		gone bool
 		ends bool
 	}{
-		{"gone", func(w io.Writer) error { return SayGone(w, "it has ended") }, true, false},
+		{"gone", func(w io.Writer) error { return RefuseResume(w, "it has ended") }, true, false},
 		{"mute", func(io.Writer) error { return nil }, false, false},
 		{"has too much", func(w io.Writer) error { return writeCount(w, value.MapOf("got", int64(1<<40))) }, false, true},
 		{"negative", func(w io.Writer) error { return writeCount(w, value.MapOf("got", int64(-1))) }, false, false},
@@ -219,7 +219,7 @@ func TestRejoinRefused(t *testing.T) {
 				b.Close()
 			}()
 			err := p.a.Rejoin(t.Context(), a)
-			if err == nil || errors.Is(err, ErrGone) != tt.gone {
+			if err == nil || errors.Is(err, ErrUnknownChannel) != tt.gone {
 				t.Errorf("Rejoin = %v", err)
 			}
 			if ended := p.a.Err() != nil; ended != tt.ends {

@@ -33,7 +33,7 @@ const (
 	CodePermission
 	CodeCanceled
 	CodeBusy
-	CodeRefused // the request makes no sense to the peer
+	CodeRefused // the request is invalid to the peer
 )
 
 // A RemoteError is an error of the peer's.
@@ -60,7 +60,7 @@ func (e *RemoteError) Is(target error) bool {
 	}
 }
 
-// Refusef returns an error that tells the peer that its request makes no sense.
+// Refusef returns an error that tells the peer that its request is invalid.
 func Refusef(format string, args ...any) error {
 	return &RemoteError{CodeRefused, fmt.Sprintf(format, args...)}
 }
@@ -115,7 +115,7 @@ type Stream struct {
 	off      int
 	credit   int64 // that may still be sent
 	granted  int64 // that may still be received
-	eaten    int64 // read since credit was last granted
+	consumed int64 // read since credit was last granted
 	readEnd  bool  // the peer sends no more
 	readErr  error // what its end said
 	closing  *value.Map
@@ -138,7 +138,7 @@ func (s *Stream) Method() string { return s.method }
 // Head returns the head of the request.
 func (s *Stream) Head() *value.Map { return s.head }
 
-func poke(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -155,7 +155,7 @@ func (s *Stream) Read(p []byte) (int, error) {
 			if s.off == len(s.buf) {
 				s.buf, s.off = s.buf[:0], 0
 			}
-			grant := s.eat(n)
+			grant := s.consume(n)
 			s.mu.Unlock()
 			if grant > 0 {
 				_ = s.m.send(frame{frameCredit, s.id, binary.BigEndian.AppendUint32(nil, uint32(grant))})
@@ -182,14 +182,14 @@ func (s *Stream) Read(p []byte) (int, error) {
 	}
 }
 
-// eat notes that n bytes were read and returns what to grant again.
-func (s *Stream) eat(n int) int64 {
-	s.eaten += int64(n)
-	if s.readEnd || s.err != nil || s.eaten < int64(s.m.o.Window)/2 {
+// consume notes that n bytes were read and returns what to grant again.
+func (s *Stream) consume(n int) int64 {
+	s.consumed += int64(n)
+	if s.readEnd || s.err != nil || s.consumed < int64(s.m.o.Window)/2 {
 		return 0
 	}
-	grant := s.eaten
-	s.eaten = 0
+	grant := s.consumed
+	s.consumed = 0
 	s.granted += grant
 	return grant
 }
@@ -271,8 +271,8 @@ func (s *Stream) finish(err error) {
 	}
 }
 
-// Close ends the stream; where it is not over, the peer is told that nobody
-// waits for the rest. It is to be called once the stream is no more needed.
+// Close ends the stream; if it is not complete, the peer is notified that
+// nobody reads the rest. Call it when the stream is no longer needed.
 func (s *Stream) Close() error {
 	s.cancelWith("no longer needed", ErrClosed)
 	return nil
@@ -322,8 +322,8 @@ func (s *Stream) conclude(err error) {
 	s.abort(err)
 }
 
-// abort ends the stream for both: what is under way gets err, reads once they
-// have read what was received.
+// abort ends the stream in both directions: pending operations return err,
+// reads only after they have returned what was received.
 func (s *Stream) abort(err error) {
 	s.mu.Lock()
 	if s.ended {
@@ -367,7 +367,7 @@ func (s *Stream) takeData(p []byte) error {
 		s.off = 0
 	}
 	s.buf = append(s.buf, p...)
-	poke(s.readable)
+	notify(s.readable)
 	return nil
 }
 
@@ -377,7 +377,7 @@ func (s *Stream) takeCredit(n int64) error {
 	if s.credit += n; s.credit > maxCredit {
 		return broken("a credit of %d bytes on stream %d", s.credit, s.id)
 	}
-	poke(s.writable)
+	notify(s.writable)
 	return nil
 }
 
@@ -399,12 +399,12 @@ func (s *Stream) takeEnd(p []byte) error {
 	}
 	s.readEnd = true
 	if Code(p[0]) != CodeOK {
-		s.readErr = &RemoteError{s.m.believed(Code(p[0])), string(p[1:])}
+		s.readErr = &RemoteError{s.m.trustedCode(Code(p[0])), string(p[1:])}
 	} else {
 		s.closing = closing
 	}
 	both := s.writeEnd
-	poke(s.readable)
+	notify(s.readable)
 	s.mu.Unlock()
 	if both {
 		s.conclude(nil)
@@ -423,13 +423,13 @@ func (s *Stream) takeCancel(text string) {
 		s.conclude(nil)
 		return
 	}
-	s.conclude(&RemoteError{Code: s.m.believed(CodeCanceled), Text: "cancelled by the peer: " + text})
+	s.conclude(&RemoteError{Code: s.m.trustedCode(CodeCanceled), Text: "cancelled by the peer: " + text})
 }
 
-// believed returns the code that an error of the peer has here. A controller knows
+// trustedCode returns the code that an error of the peer has here. A controller knows
 // itself what it cancelled: an agent that says so would have its failure reported as
 // an interrupt of the person.
-func (m *Mux) believed(c Code) Code {
+func (m *Mux) trustedCode(c Code) Code {
 	if m.o.Role == Controller && c == CodeCanceled {
 		return CodeFailed
 	}

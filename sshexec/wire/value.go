@@ -152,8 +152,9 @@ func (w *valueWriter) mapping(m value.Mapping, depth int) error {
 	return w.dict(full, depth)
 }
 
-// ParseValue reads b, all of it, as one value. It never panics; data that is no
-// value, nested too deep or of too many items is a *[ProtocolError].
+// ParseValue parses b, all of it, as one value. It never panics; for invalid
+// data, and data that is nested too deep or has too many items, it returns a
+// *[ProtocolError].
 func ParseValue(b []byte) (value.Value, error) {
 	left := maxItems
 	return ParseWithin(b, &left)

@@ -4,5 +4,5 @@ package agents
 
 import "io/fs"
 
-// FS returns nil: this is no release build.
+// FS returns nil, since a development build has no embedded agents.
 func FS() fs.FS { return nil }

@@ -45,7 +45,7 @@ func (l *loader) assemble() {
 	l.roots(opts, "pillar_roots", "/srv/pillar")
 	l.paths(opts)
 	l.backends(opts)
-	l.unserved()
+	l.warnUnserved()
 	l.keepJobs(opts)
 	if s, ok := opts.At("hash_type").(string); ok {
 		opts.Set("hash_type", strings.ToLower(s))
@@ -160,16 +160,16 @@ func (l *loader) relative(path, key string) string {
 		base = d
 	}
 	here := filepath.Join(base, path)
-	if l.there(here) {
+	if l.exists(here) {
 		return here
 	}
-	if cwd := filepath.Join(l.cwd(), path); l.there(cwd) {
+	if cwd := filepath.Join(l.cwd(), path); l.exists(cwd) {
 		return cwd
 	}
 	return here
 }
 
-func (l *loader) there(path string) bool {
+func (l *loader) exists(path string) bool {
 	if value.HasGlob(path) {
 		return len(l.glob(path)) > 0
 	}
@@ -234,8 +234,8 @@ func below(path, root string) bool {
 	return path == root || strings.HasPrefix(path, strings.TrimSuffix(root, "/")+"/")
 }
 
-// backends spells the names of file server backends as Salt has them now, and
-// says which of them are not here.
+// backends replaces the old names of file server backends with the current
+// ones, and warns of backends that are not supported.
 func (l *loader) backends(opts *value.Map) {
 	list, ok := opts.At("fileserver_backend").(*value.List)
 	if !ok {
@@ -255,8 +255,8 @@ func (l *loader) backends(opts *value.Map) {
 	}
 }
 
-// unserved warns, once, of options that only Salt's own processes serve.
-func (l *loader) unserved() {
+// warnUnserved warns, once, of options that only Salt's own processes serve.
+func (l *loader) warnUnserved() {
 	if value.Truth(l.given.At("reactor")) {
 		l.warn(l.given.Pos("reactor"), "reactor is not served: there is no process that waits for events; use salt.wait_for_event in an orchestration, 'brine run state.event', or 'brine schedule'")
 	}
@@ -355,9 +355,9 @@ func removeDomain(name string, domains value.Value) string {
 // lookupTime bounds the questions to the name service on start-up.
 const lookupTime = 500 * time.Millisecond
 
-// machineName returns the fully qualified name of this machine where it can be
-// had from the hosts file or, within half a second, from the name service;
-// else the host name; else "localhost".
+// machineName returns the fully qualified name of this machine if the hosts
+// file or, within half a second, the name service has it; else the host name;
+// else "localhost".
 func (l *loader) machineName() string {
 	name, err := l.h.Hostname()
 	if err != nil || name == "" {

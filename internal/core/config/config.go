@@ -71,7 +71,7 @@ type Config struct {
 	Files []string
 	// CacheDir is where brine keeps what outlives a run.
 	CacheDir string
-	// Warnings are slips that are no reason to stop.
+	// Warnings are mistakes that do not prevent a run.
 	Warnings []Warning
 
 	given  *value.Map
@@ -96,7 +96,7 @@ func Default(k Kind, option string) value.Value {
 	return minionDefaults().At(option)
 }
 
-// A Warning is a slip in the configuration.
+// A Warning is a mistake in the configuration that does not prevent a run.
 type Warning struct {
 	Pos  source.Pos
 	Text string
@@ -123,16 +123,16 @@ type loader struct {
 //
 // The directory is o.Dir, else $BRINE_CONFIG_DIR, else $SALT_CONFIG_DIR, else
 // config_dir of the Saltfile, else that of the file $SALT_MINION_CONFIG or
-// $SALT_MASTER_CONFIG, else /etc/brine if it has such files or directories, else
-// /etc/salt. In it the file of o.Kind is read
-// with kind.d/*.conf (or what default_include names), then what include names;
-// where there is nothing of that kind, the other kind's files serve. No file
-// at all is no fault: the defaults hold.
+// $SALT_MASTER_CONFIG, else /etc/brine if it has such files or directories,
+// else /etc/salt. In it the file of o.Kind is read with kind.d/*.conf (or what
+// default_include names), then what include names; where no file of that kind
+// exists, the other kind's files are read. Without any file the defaults apply.
 //
 // Relative paths in file_roots, pillar_roots and the other path options are
-// taken from the directory of the configuration, or, where nothing is there,
-// from the working directory as Salt does. It returns a *source.Error for a
-// file that does not parse, and an error naming o.Dir where that is not there.
+// relative to the directory of the configuration, or, where that does not
+// exist, relative to the working directory as Salt does. It returns a
+// *source.Error for a file that does not parse, and an error that names o.Dir
+// if it does not exist.
 func Load(o Options) (*Config, error) {
 	l := &loader{o: o, h: o.Host, given: value.NewMap(16), origin: map[string]string{}, cfg: &Config{Kind: o.Kind, places: map[string]source.Pos{}}}
 	salt, err := l.saltfile()

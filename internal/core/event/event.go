@@ -16,7 +16,7 @@ import (
 type Event struct {
 	Seq   uint64 // number on its bus, from 1
 	Tag   string
-	Data  *value.Map // holds _stamp as Salt has it
+	Data  *value.Map // holds _stamp as in Salt
 	Stamp time.Time
 	// Foreign says that the event came from another process, and Remote that it came
 	// from another controller.

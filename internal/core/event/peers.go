@@ -26,26 +26,26 @@ import (
 // A Sender hands events to other runs.
 type Sender interface {
 	// Send hands an event over and returns who took it.
-	Send(tag string, data *value.Map) Heard
+	Send(tag string, data *value.Map) Delivered
 	// Post hands an event over later, in the order of the calls, and does not wait.
 	Post(tag string, data *value.Map)
 }
 
-// Heard is how many other processes took an event.
-type Heard struct {
+// Delivered is how many other processes took an event.
+type Delivered struct {
 	Runs     int
 	Watchers int // state.event
 }
 
 // String says it in words.
-func (h Heard) String() string {
+func (h Delivered) String() string {
 	count := func(n int, word string) string {
 		if n != 1 {
 			word += "s"
 		}
 		return strconv.Itoa(n) + " " + word
 	}
-	if h == (Heard{}) {
+	if h == (Delivered{}) {
 		return "no other run and no listener"
 	}
 	return count(h.Runs, "other run") + " and " + count(h.Watchers, "listener")
@@ -70,8 +70,9 @@ type Peers struct {
 	// first that it can, and looks for others in all of them. They are the same
 	// for all processes of a user.
 	Dirs []string
-	// OnWarn is told of a directory that is not used because others can enter it,
-	// and of a process that does not take events. nil: nobody is.
+	// OnWarn, if not nil, is called with a warning about a directory that is
+	// not used because others can enter it, or about a process that does not
+	// take events.
 	OnWarn func(text string)
 
 	parents bool // make the parents of Dirs, too
@@ -119,10 +120,10 @@ func UserPeers(getenv func(string) string, uid int) *Peers {
 	return &Peers{Dirs: dirs}
 }
 
-// squattedError says that a directory for sockets is not safe to use.
-type squattedError struct{ dir string }
+// unsafeDirError says that a directory for sockets is not safe to use.
+type unsafeDirError struct{ dir string }
 
-func (e squattedError) Error() string {
+func (e unsafeDirError) Error() string {
 	return e.dir + " belongs to another user, or others can enter it"
 }
 
@@ -137,7 +138,7 @@ func private(dir string) error {
 	}
 	sys, ok := st.Sys().(*syscall.Stat_t)
 	if !st.IsDir() || st.Mode().Perm()&0o077 != 0 || ok && int(sys.Uid) != os.Geteuid() {
-		return squattedError{dir}
+		return unsafeDirError{dir}
 	}
 	return nil
 }
@@ -150,7 +151,7 @@ func (p *Peers) socket(suffix string) (l net.Listener, path string, err error) {
 			_ = os.MkdirAll(filepath.Dir(dir), 0o700) // private fails where this does
 		}
 		if err := private(dir); err != nil {
-			if bad, ok := errors.AsType[squattedError](err); ok {
+			if bad, ok := errors.AsType[unsafeDirError](err); ok {
 				p.warn("%v: it is not used for events; remove it", bad)
 			}
 			errs = append(errs, err)
@@ -382,7 +383,7 @@ func (s *server) send(c net.Conn, m *value.Map) bool {
 // Send hands an event to every other process that runs something and, unless
 // this process sends them its events anyway, to those that watch. It returns how
 // many took it. One that does not answer is warned of.
-func (p *Peers) Send(tag string, data *value.Map) (took Heard) {
+func (p *Peers) Send(tag string, data *value.Map) (took Delivered) {
 	frame := append(value.EncodeJSON(value.MapOf("tag", tag, "data", data)), '\n')
 	if len(frame) > maxFrame {
 		p.warn("the event %q has more than %d bytes: other runs do not get it", tag, maxFrame)
@@ -454,8 +455,8 @@ func (p *Peers) deliverAll(suffix, tag string, frame []byte) (took int) {
 	return took
 }
 
-// errDeaf says that a process closed the connection without an answer.
-var errDeaf = errors.New("no answer")
+// errNoAnswer says that a process closed the connection without an answer.
+var errNoAnswer = errors.New("no answer")
 
 func deliver(path string, frame []byte) error {
 	c, err := dial(path)
@@ -475,5 +476,5 @@ func deliver(path string, frame []byte) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
 	}
-	return errDeaf
+	return errNoAnswer
 }

@@ -25,10 +25,10 @@ func TestPeersReachAListeningRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := &Peers{Dirs: p.Dirs}
-	if n := p.Send("to oneself", nil); n != (Heard{}) {
+	if n := p.Send("to oneself", nil); n != (Delivered{}) {
 		t.Errorf("Send to oneself = %d, want 0", n)
 	}
-	if n := other.Send("deploy/done", value.MapOf("release", "1.4")); n != (Heard{Runs: 1}) {
+	if n := other.Send("deploy/done", value.MapOf("release", "1.4")); n != (Delivered{Runs: 1}) {
 		t.Errorf("Send = %d, want 1", n)
 	}
 	e, _, err := bus.Next(t.Context(), 0, nil)
@@ -36,7 +36,7 @@ func TestPeersReachAListeningRun(t *testing.T) {
 		t.Errorf("event = %q %s, %v", e.Tag, value.Repr(e.Data), err)
 	}
 	stop()
-	if n := other.Send("late", nil); n != (Heard{}) {
+	if n := other.Send("late", nil); n != (Delivered{}) {
 		t.Errorf("Send after close = %d, want 0", n)
 	}
 	if names, _ := os.ReadDir(p.Dirs[0]); len(names) != 0 {
@@ -102,7 +102,7 @@ func TestPeersRefuseADirectoryThatOthersCanEnter(t *testing.T) {
 		if _, err := p.Listen(NewRing(0, time.Now)); err == nil {
 			t.Error("Listen in a directory of another user succeeded")
 		}
-		if got := p.Send("x", nil); got != (Heard{}) {
+		if got := p.Send("x", nil); got != (Delivered{}) {
 			t.Errorf("Send to a directory of another user: %+v", got)
 		}
 	}
@@ -125,7 +125,7 @@ func TestASquattedDirectoryIsWarnedOf(t *testing.T) {
 	if want := dirs[0] + " belongs to another user, or others can enter it: it is not used for events; remove it"; !slices.Equal(warned, []string{want}) {
 		t.Errorf("warned %q, want %q", warned, want)
 	}
-	if got := (&Peers{Dirs: dirs}).Send("x", nil); got != (Heard{Runs: 1}) {
+	if got := (&Peers{Dirs: dirs}).Send("x", nil); got != (Delivered{Runs: 1}) {
 		t.Errorf("Send = %+v", got)
 	}
 }
@@ -149,7 +149,7 @@ func TestADeafProcessIsWarnedOf(t *testing.T) {
 	}()
 	var warned []string
 	p := &Peers{Dirs: []string{dir}, OnWarn: func(s string) { warned = append(warned, s) }}
-	if got := p.Send("tag", nil); got != (Heard{}) {
+	if got := p.Send("tag", nil); got != (Delivered{}) {
 		t.Errorf("Send = %+v", got)
 	}
 	if len(warned) != 1 || !strings.HasPrefix(warned[0], `process 77 does not take the event "tag"`) {

@@ -31,8 +31,8 @@ type Dir struct {
 // A Remote is a [Backend] that serves what it fetches from elsewhere.
 type Remote interface {
 	Backend
-	// Update fetches what there is now. A remote that cannot be reached is an
-	// error, even if the cache has it.
+	// Update fetches the current content of the remotes. A remote that cannot
+	// be reached is an error, even if the cache has its files.
 	Update(ctx context.Context) error
 	// ClearCache removes what was fetched, and returns what it removed.
 	ClearCache(ctx context.Context) ([]string, error)

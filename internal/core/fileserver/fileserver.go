@@ -33,8 +33,8 @@ import (
 
 // A Server is the files of some roots. It is safe for concurrent use.
 type Server struct {
-	// MaxFiles bounds the files and directories that a listing of a saltenv may
-	// find; 0 is no bound. More are a *LargeError.
+	// MaxFiles limits how many files and directories a listing of a saltenv may
+	// find; 0 means no limit. A larger listing fails with a *LargeError.
 	MaxFiles int
 
 	files    host.Files
@@ -344,7 +344,7 @@ type Local struct {
 
 var _ fun.Upstream = (*Local)(nil)
 
-// Pillar renders the pillar anew; without Render it is empty.
+// Pillar renders the pillar again on each call; without Render it is empty.
 func (l *Local) Pillar(ctx context.Context, req fun.PillarRequest) (*value.Map, error) {
 	if l.Render == nil {
 		return value.NewMap(0), nil

@@ -29,7 +29,7 @@ func (t *Tree) Add(ctx context.Context, f Formula) (Locked, error) {
 	if f.Name == "" {
 		f.Name = NameOf(f.URL)
 	}
-	if !goodName().MatchString(f.Name) {
+	if !namePattern().MatchString(f.Name) {
 		return Locked{}, fmt.Errorf("%q is not a name for a formula; give one with --name", f.Name)
 	}
 	if f.Ref == "" {
@@ -214,9 +214,9 @@ func without(lines []string, at span) []string {
 	return slices.Delete(lines, at.first-1, min(at.end-1, len(lines)))
 }
 
-// Verify returns what is wrong: manifest and lock differ, a commit cannot be
-// had, or its files do not have the hash of the lock. It changes no file of the
-// tree.
+// Verify returns what is wrong: manifest and lock differ, a commit is not
+// available, or its files do not have the hash of the lock. It changes no file
+// of the tree.
 func (t *Tree) Verify(ctx context.Context) error {
 	fs, err := t.Manifest()
 	if err != nil {

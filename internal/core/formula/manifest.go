@@ -94,7 +94,7 @@ func entries(file string, keys []string, f func(name string, pos source.Pos, m *
 	}
 	for k, v := range all.All() {
 		name, m := value.Str(k), all.Map(k)
-		if _, ok := v.(*value.Map); !ok || !goodName().MatchString(name) {
+		if _, ok := v.(*value.Map); !ok || !namePattern().MatchString(name) {
 			return faultAt(all.Pos(k), "formula %q must be a name with the keys %s", name, strings.Join(keys, ", "))
 		}
 		for k, v := range m.All() {
@@ -112,7 +112,7 @@ func entries(file string, keys []string, f func(name string, pos source.Pos, m *
 	return nil
 }
 
-var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`) })
 
 // Manifest reads formulas.yaml.
 func (t *Tree) Manifest() ([]Formula, error) {

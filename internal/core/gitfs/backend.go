@@ -97,8 +97,8 @@ func (s *Store) look(ctx context.Context, r *Remote) (*cache, *state, error) {
 		x.state = old
 	default:
 		x.state = st
-		if st.Odd > 0 {
-			s.warn("%s remote %s has %d refs with names that git does not allow; they are left out", r.Role, r.Label(), st.Odd)
+		if st.InvalidRefs > 0 {
+			s.warn("%s remote %s has %d refs with names that git does not allow; they are left out", r.Role, r.Label(), st.InvalidRefs)
 		}
 	}
 	return x.c, x.state, x.err
@@ -371,7 +371,7 @@ func (b *Backend) ClearCache(ctx context.Context) ([]string, error) {
 }
 
 // ClearLock says which remotes are locked. The lock of a process that ended is
-// gone with it, and that of a running one is not taken away.
+// released, and that of a running one is kept.
 func (b *Backend) ClearLock(_ context.Context, pattern string) (cleared, failed []string) {
 	for _, r := range b.remotes {
 		if pattern != "" && !matchesAny([]string{pattern}, r.URL) && !matchesAny([]string{pattern}, r.Name) {

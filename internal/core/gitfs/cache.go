@@ -37,11 +37,11 @@ type cache struct {
 
 // state is refs.json.
 type state struct {
-	URL     string            `json:"url"`
-	Fetched time.Time         `json:"fetched"`
-	Repo    string            `json:"repo,omitempty"`
-	Refs    map[string]string `json:"refs"` // commits
-	Odd     int               `json:"odd,omitempty"`
+	URL         string            `json:"url"`
+	Fetched     time.Time         `json:"fetched"`
+	Repo        string            `json:"repo,omitempty"`
+	Refs        map[string]string `json:"refs"` // commits
+	InvalidRefs int               `json:"odd,omitempty"`
 }
 
 // maxPack bounds what one update fetches.
@@ -189,11 +189,11 @@ func (c *cache) readLocal(s *state) error {
 
 // take keeps the refs that the refspecs name, as commits.
 func (c *cache) take(o *objects, s *state, ad *refAd) {
-	s.Odd = ad.odd
+	s.InvalidRefs = ad.invalidRefs
 	for name, hash := range ad.refs {
 		for _, spec := range c.r.Refspecs {
 			dst, ok := spec.match(name)
-			if !ok || !goodRef(dst) {
+			if !ok || !validRef(dst) {
 				continue
 			}
 			if commit, ok := o.peel(hash); ok {

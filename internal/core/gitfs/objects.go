@@ -216,7 +216,7 @@ func (c *checkout) tree(ctx context.Context, hash, dir string, depth int) error 
 			return fmt.Errorf("it has more than %d files", maxEntries)
 		}
 		switch {
-		case !goodName(e.name):
+		case !validName(e.name):
 			c.note("%s: a file must not have the name %s; it is left out", printable.Line(orDot(dir)), printable.Line(fmt.Sprintf("%q", e.name)))
 			continue
 		case seen[e.name]:
@@ -301,9 +301,9 @@ func (c *checkout) file(e entry, p string) error {
 	return err
 }
 
-// goodName reports whether a file of a tree may have a name: git refuses the
+// validName reports whether a file of a tree may have a name: git refuses the
 // others itself.
-func goodName(name string) bool {
+func validName(name string) bool {
 	switch strings.ToLower(strings.TrimRight(name, ". ")) {
 	case "", ".git", "git~1":
 		return false
@@ -382,8 +382,8 @@ func localRefs(dir string) (*refAd, error) {
 func (ad *refAd) add(name, hash string) {
 	switch {
 	case len(hash) != 40 || !isHex(hash):
-	case !goodRef(name):
-		ad.odd++
+	case !validRef(name):
+		ad.invalidRefs++
 	default:
 		ad.refs[name] = strings.ToLower(hash)
 	}

@@ -175,7 +175,7 @@ func FuzzParse(f *testing.F) {
 		}
 		refs := map[string]string{}
 		for _, s := range rs[0].Refspecs {
-			if dst, ok := s.match("refs/heads/" + ref); ok && goodRef(dst) {
+			if dst, ok := s.match("refs/heads/" + ref); ok && validRef(dst) {
 				refs[dst] = strings.Repeat("b", 40)
 			}
 		}
@@ -200,7 +200,7 @@ func FuzzRefs(f *testing.F) {
 		ad, err := readRefs(newReader(b))
 		if err == nil {
 			for name := range ad.refs {
-				if !goodRef(name) {
+				if !validRef(name) {
 					t.Errorf("the ref %q is taken", name)
 				}
 			}

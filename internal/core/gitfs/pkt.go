@@ -49,9 +49,9 @@ func pkt(format string, args ...any) string {
 
 // A refAd is what a remote says of its refs.
 type refAd struct {
-	refs map[string]string // by name, what it names
-	caps []string
-	odd  int // refs whose names git does not allow
+	refs        map[string]string // by name, what it names
+	caps        []string
+	invalidRefs int // refs whose names git does not allow
 }
 
 // readRefs reads what a remote advertises. Over HTTP a line with the service
@@ -69,7 +69,7 @@ func readRefs(r *bufio.Reader) (*refAd, error) {
 			return ad, nil
 		}
 		if err != nil {
-			return nil, whole(err)
+			return nil, connectionError(err)
 		}
 		text := strings.TrimSuffix(string(line), "\n")
 		if strings.HasPrefix(text, "# service=") {
@@ -92,8 +92,8 @@ func readRefs(r *bufio.Reader) (*refAd, error) {
 		}
 		switch {
 		case name == "capabilities^{}", name == "HEAD", strings.HasSuffix(name, "^{}"):
-		case !goodRef(name):
-			ad.odd++
+		case !validRef(name):
+			ad.invalidRefs++
 		case len(ad.refs) >= maxRefs:
 			return nil, fmt.Errorf("the remote has more than %d refs", maxRefs)
 		default:
@@ -102,7 +102,7 @@ func readRefs(r *bufio.Reader) (*refAd, error) {
 	}
 }
 
-func whole(err error) error {
+func connectionError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the remote ended the connection")
 	}
@@ -138,7 +138,7 @@ func packIn(ad *refAd, r *bufio.Reader) (io.Reader, error) {
 	for {
 		head, err := r.Peek(4)
 		if err != nil {
-			return nil, whole(err)
+			return nil, connectionError(err)
 		}
 		if string(head) == "PACK" {
 			return r, nil
@@ -146,14 +146,14 @@ func packIn(ad *refAd, r *bufio.Reader) (io.Reader, error) {
 		// The first packet of the pack is left to the reader of packets.
 		five, err := r.Peek(5)
 		if err != nil {
-			return nil, whole(err)
+			return nil, connectionError(err)
 		}
 		if five[4] <= 3 && slices.Contains(ad.caps, "side-band-64k") {
 			return &sideband{r: r, buf: buf}, nil
 		}
 		line, err := readPkt(r, buf)
 		if err != nil {
-			return nil, whole(err)
+			return nil, connectionError(err)
 		}
 		if msg, ok := strings.CutPrefix(string(line), "ERR "); ok {
 			return nil, fmt.Errorf("the remote says: %s", printable.Line(strings.TrimSpace(msg)))
@@ -182,7 +182,7 @@ func (s *sideband) Read(b []byte) (int, error) {
 		case errors.Is(err, errFlush):
 			s.err = io.EOF
 		case err != nil:
-			s.err = whole(err)
+			s.err = connectionError(err)
 		case len(line) == 0:
 		case line[0] == 1:
 			s.rest = line[1:]

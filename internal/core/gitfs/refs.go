@@ -9,8 +9,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// Names of refs in a cache, as Salt has them: branches are those of a remote
-// called origin.
+// Names of refs in a cache, as in Salt: branches are those of a remote called
+// origin.
 const (
 	branchPrefix = "refs/remotes/origin/"
 	tagPrefix    = "refs/tags/"
@@ -42,8 +42,8 @@ func (s Refspec) match(name string) (string, bool) {
 	return strings.Replace(s.Dst, "*", name[len(before):len(name)-len(after)], 1), true
 }
 
-// goodRef reports whether git allows a name. Others do not become saltenvs.
-func goodRef(name string) bool {
+// validRef reports whether git allows a name. Others do not become saltenvs.
+func validRef(name string) bool {
 	if !strings.HasPrefix(name, "refs/") || len(name) > 1000 || strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
 		return false
 	}
@@ -127,10 +127,10 @@ func (r *Remote) exposes(env string) bool {
 
 // matchesAny reports whether a glob or, whole, a regular expression matches.
 func matchesAny(patterns []string, s string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return p == s || value.Fnmatch(p, s) || wholeMatch(p, s) })
+	return slices.ContainsFunc(patterns, func(p string) bool { return p == s || value.Fnmatch(p, s) || fullMatch(p, s) })
 }
 
-func wholeMatch(pattern, s string) bool {
+func fullMatch(pattern, s string) bool {
 	re, err := pyre.Compile(`\A(?:`+pattern+`)\Z`, 0)
 	if err != nil {
 		return false

@@ -42,8 +42,8 @@ type Options struct {
 	// Warn receives faults of the grains file, which does not count then; nil
 	// drops them.
 	Warn func(error)
-	// Loaded is told the names of core grains that were worked out together, and
-	// how long that took; nil is told nothing.
+	// Loaded, if not nil, is called with the names of core grains that were
+	// computed together, and with the time that took.
 	Loaded func(names []string, took time.Duration)
 }
 
@@ -61,9 +61,9 @@ type Grains struct {
 	deep      bool
 	blacklist []string
 
-	mu   sync.RWMutex
-	set  *value.Map // by Set in this run
-	gone map[any]bool
+	mu      sync.RWMutex
+	set     *value.Map // by Set in this run
+	removed map[any]bool
 }
 
 var _ value.Mapping = (*Grains)(nil)
@@ -71,11 +71,11 @@ var _ value.Mapping = (*Grains)(nil)
 // Collect returns the grains of a machine. It does no work yet.
 func Collect(o Options) *Grains {
 	g := &Grains{
-		c:    newCollector(o),
-		conf: o.Opts.Map("grains"),
-		deep: value.Equal(o.Opts.At("grains_deep_merge"), true),
-		gone: map[any]bool{},
-		set:  value.NewMap(0),
+		c:       newCollector(o),
+		conf:    o.Opts.Map("grains"),
+		deep:    value.Equal(o.Opts.At("grains_deep_merge"), true),
+		removed: map[any]bool{},
+		set:     value.NewMap(0),
 	}
 	if l := o.Opts.List("grains_blacklist"); l != nil {
 		for _, b := range l.Items {
@@ -101,7 +101,7 @@ func (g *Grains) Get(key value.Value) (value.Value, bool) {
 	g.mu.RLock()
 	v, ok := g.set.Get(key)
 	name, isName := key.(string)
-	gone := isName && g.gone[name]
+	gone := isName && g.removed[name]
 	g.mu.RUnlock()
 	if ok {
 		return v, true
@@ -186,7 +186,7 @@ func (g *Grains) Keys() []value.Value {
 	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	for k := range g.gone {
+	for k := range g.removed {
 		seen.Delete(k)
 	}
 	for _, k := range g.set.Keys() {
@@ -209,7 +209,7 @@ func (g *Grains) TypeName() string { return "dict" }
 func (g *Grains) Set(name string, v value.Value) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.gone, name)
+	delete(g.removed, name)
 	g.set.Set(name, v)
 }
 
@@ -218,5 +218,5 @@ func (g *Grains) Delete(name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.set.Delete(name)
-	g.gone[name] = true
+	g.removed[name] = true
 }

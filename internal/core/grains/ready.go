@@ -20,7 +20,7 @@ func (g *Grains) Ready() *value.Map {
 		}
 	}
 	add("id")
-	// Elsewhere the system is told by programs.
+	// On other kernels the grains of the system come from programs.
 	if g.c.str("kernel") == "Linux" {
 		for _, k := range readyNames {
 			add(k)

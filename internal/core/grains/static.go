@@ -31,7 +31,7 @@ func StaticPath(h host.Host, opts *value.Map) string {
 }
 
 // LoadStatic reads a grains file. A file that is missing, or whose content is
-// no dict, is empty.
+// not a mapping, is empty.
 func LoadStatic(h host.Host, file string) (*value.Map, error) {
 	text, err := h.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

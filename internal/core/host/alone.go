@@ -41,10 +41,11 @@ func (e *SharedPathError) Error() string {
 // Is reports whether target is fs.ErrPermission.
 func (e *SharedPathError) Is(target error) bool { return target == fs.ErrPermission }
 
-// CheckAlone returns a *[SharedPathError] where brine has root's rights and
-// somebody else can change the directory at path, or one on the way, and so what
-// is found below path. Of a path that is missing the directories that are there
-// count. arg names the argument of the call that says who runs a program.
+// CheckAlone returns a *[SharedPathError] if brine runs as root and somebody
+// else can change the directory at path or one of its parents, and so what a
+// path through it leads to. If path does not exist, its existing parents are
+// checked. arg names the argument of the call that sets the user who runs a
+// program.
 func CheckAlone(h Host, path, arg string) error {
 	if h.Geteuid() != 0 {
 		return nil
@@ -82,8 +83,8 @@ func firstShared(h Host, top, path string) (dir, who string, moves bool, err err
 	}
 }
 
-// existing returns the deepest directory on the way to path that is there, without
-// links.
+// existing returns the deepest existing directory on the way to path, with
+// links resolved.
 func existing(h Host, path string) (string, error) {
 	for p := filepath.Clean(path); ; p = filepath.Dir(p) {
 		real, err := h.Target(p)

@@ -30,11 +30,11 @@ type apart struct {
 // not. User can change what is covered.
 type apartDir struct{ path, given, user string }
 
-// CheckOwn returns a *[SharedPathError] where brine has root's rights and somebody else
-// can change one of the directories at paths, or what is found below it by its path,
-// even by a program that Cmd.Alone keeps from what others can put on the way. Of a
-// path that is missing the deepest directory that is there counts. arg is as in
-// [CheckAlone].
+// CheckOwn returns a *[SharedPathError] if brine runs as root and somebody else
+// can change one of the directories at paths or what their paths lead to, even
+// for a program that Cmd.Alone isolates from the parents of its directory. For
+// a path that does not exist, the deepest existing directory is checked. arg is
+// as in [CheckAlone].
 func CheckOwn(h Host, arg string, paths ...string) error {
 	_, err := planApart(h, arg, paths)
 	return err

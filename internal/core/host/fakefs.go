@@ -214,7 +214,7 @@ func (w *fakeWalk) step() error {
 		if cur == nil { // it is about to be made
 			cur = w.stack[len(w.stack)-2].n
 		}
-		return w.leadsTo(l, cur)
+		return w.checkLink(l, cur)
 	case part == "" || part == ".":
 		return nil
 	case cur == nil:
@@ -280,9 +280,9 @@ func usedBy(op string) useOf {
 	return changesFile
 }
 
-// leadsTo returns an error where the link of another user leads to what that user
+// checkLink returns an error where the link of another user leads to what that user
 // does not own. Where it is read, that shows at the end: see readable.
-func (w *fakeWalk) leadsTo(l place, to *node) error {
+func (w *fakeWalk) checkLink(l place, to *node) error {
 	switch {
 	case to.uid == l.n.uid:
 		return nil
@@ -606,7 +606,7 @@ func (f *Fake) remove(p string, forced bool) error {
 	return nil
 }
 
-// RemoveAll takes p and all below it out; a missing p is no error.
+// RemoveAll removes p and everything in it; a missing p is not an error.
 func (f *Fake) RemoveAll(p string) error { return f.removeAll(p, false) }
 
 func (f *Fake) removeAll(p string, forced bool) error {

@@ -126,7 +126,8 @@ func (l *Local) Mkdir(path string, mode fs.FileMode) error {
 	return in("mkdir", path, false, func(dir int, base string) error { return mkdirAt(dir, base, mode) })
 }
 
-// MkdirAll makes path and its missing parents; one that is there is no error.
+// MkdirAll creates path and its missing parents; an existing directory is not
+// an error.
 func (l *Local) MkdirAll(path string, mode fs.FileMode) error {
 	defer l.changes.Add(1)
 	return mkdirAll(path, mode)
@@ -192,8 +193,8 @@ func (l *Local) remove(path string, forced bool) error {
 	})
 }
 
-// RemoveAll takes path and all below it out. Links are removed, never
-// followed: the walk goes by directory handles. A missing path is no error.
+// RemoveAll removes path and everything in it. Links are removed, never
+// followed: it walks by directory handles. A missing path is not an error.
 func (l *Local) RemoveAll(path string) error { return l.removeAll(path, false) }
 
 func (l *Local) removeAll(path string, forced bool) error {
@@ -243,7 +244,7 @@ func (l *Local) rename(from, to string, forced bool) error {
 	return linkError("rename", from, to, err)
 }
 
-// linkError tells of both paths.
+// linkError returns err with both paths.
 func linkError(op, from, to string, err error) error {
 	for {
 		e, ok := errors.AsType[*fs.PathError](err)

@@ -60,8 +60,9 @@ type Files interface {
 	// ReadTarget is EvalSymlinks by the rules for what is read. Nothing is changed by
 	// the name that it returns.
 	ReadTarget(path string) (string, error)
-	// Target returns the path without links that a change of path comes to, for
-	// what is named after it or beside it. Its last name need not be there.
+	// Target returns the path, with links resolved, of the file that a change
+	// of path changes: for names derived from it or files next to it. Its last
+	// element may be missing.
 	Target(path string) (string, error)
 
 	// WriteFile replaces the content of path atomically: a temporary file
@@ -279,7 +280,7 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// Network tells of names and addresses.
+// Network returns names and addresses of the machine and of others.
 type Network interface {
 	Hostname() (string, error)
 	Interfaces() ([]Interface, error)
@@ -299,10 +300,10 @@ type Network interface {
 	Dial(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// System tells of the kernel.
+// System returns facts about the kernel.
 type System interface {
 	Uname() (Uname, error)
-	// Statfs tells of the file system that path lies on.
+	// Statfs returns the size and use of the file system that contains path.
 	Statfs(path string) (Statfs, error)
 }
 

@@ -208,7 +208,7 @@ func (*Local) Uname() (Uname, error) {
 	}, nil
 }
 
-// Statfs tells of the file system that path lies on.
+// Statfs returns the size and use of the file system that contains path.
 func (*Local) Statfs(path string) (Statfs, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {

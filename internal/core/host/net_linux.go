@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// addrDetails asks the kernel for what package net does not tell of addresses.
-// What cannot be had is left out.
+// addrDetails asks the kernel for the details of addresses that package net
+// does not return. Details that the kernel does not return are omitted.
 func addrDetails() map[addrKey]AddrDetail {
 	out := map[addrKey]AddrDetail{}
 	rib, err := syscall.NetlinkRIB(syscall.RTM_GETADDR, syscall.AF_UNSPEC)

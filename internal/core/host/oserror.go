@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// OSError returns err in the words in which Python prints an OSError:
-// "[Errno 13] Permission denied: '/x'". What is no error of the system is
-// printed as it is.
+// OSError formats err as Python prints an OSError: "[Errno 13] Permission
+// denied: '/x'". An error that does not come from the system is printed
+// unchanged.
 func OSError(err error) string {
 	s := Strerror(err)
-	if told(err) != nil {
+	if ownRefusal(err) != nil {
 		return s
 	}
 	errno := errnoOf(err)
@@ -33,9 +33,9 @@ func OSError(err error) string {
 	return s
 }
 
-// told returns the refusal of brine's own that err is, which says more than the
-// system would, or nil.
-func told(err error) error {
+// ownRefusal returns the error in err with which brine itself refuses something, whose
+// text says more than that of the system; or nil.
+func ownRefusal(err error) error {
 	if e, ok := errors.AsType[*UnsafeLinkError](err); ok {
 		return e
 	}
@@ -91,7 +91,7 @@ func OSErrorClass(err error) string {
 func Strerror(err error) string {
 	var errno syscall.Errno
 	s := err.Error()
-	switch t := told(err); {
+	switch t := ownRefusal(err); {
 	case t != nil:
 		return t.Error()
 	case errors.As(err, &errno):

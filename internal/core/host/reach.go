@@ -417,8 +417,9 @@ func enter(path string, follow, reading bool) (w *walker, base string, err error
 	return parent(path, follow, reading)
 }
 
-// reach opens the directory that path is in, and returns the last name. With
-// follow, that name is no link. It must be closed.
+// reach opens the directory that contains path, and returns it with the last
+// element of path. With follow, that element is not a link. The caller closes
+// the directory.
 func reach(op, path string, follow bool) (*os.Root, string, error) {
 	fail := func(err error) (*os.Root, string, error) {
 		return nil, "", &fs.PathError{Op: op, Path: path, Err: err}
@@ -548,7 +549,7 @@ func removeAt(dir int, base string) error {
 	return err
 }
 
-// appendAt adds data at the end of base, which is no link.
+// appendAt appends data to base, which must not be a link.
 func appendAt(dir int, base string, data []byte, mode fs.FileMode) error {
 	fd, err := retryEINTR(func() (int, error) {
 		return unix.Openat(dir, base, unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, UnixMode(mode))

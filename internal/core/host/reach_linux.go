@@ -15,7 +15,7 @@ const openDir = unix.O_PATH
 
 const omitTime = unix.UTIME_OMIT
 
-// chmodAt changes the mode of base, which is no link.
+// chmodAt changes the mode of base, which must not be a link.
 func chmodAt(dir int, base string, mode uint32) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {

@@ -26,7 +26,8 @@ type Root interface {
 	Chtimes(name string, atime, mtime time.Time) error
 	// Remove takes out a file, a link, or an empty directory.
 	Remove(name string) error
-	// RemoveAll takes name and what is below out; a missing one is no error.
+	// RemoveAll removes name and everything in it; a missing one is not an
+	// error.
 	RemoveAll(name string) error
 	Close() error
 }

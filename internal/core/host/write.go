@@ -14,9 +14,9 @@ import (
 )
 
 // A tempFile is a file being written, within an open directory, so that
-// renaming the directory meanwhile cannot lead the write elsewhere. Where the
-// file system can, it has no name until it is whole: a process that is killed
-// in the midst of it then leaves nothing behind.
+// renaming the directory meanwhile cannot redirect the write. Where the file
+// system supports it, the file has no name until it is complete: a process that
+// is killed while writing leaves nothing behind.
 type tempFile struct {
 	root *os.Root
 	name string // "": it has none yet
@@ -132,7 +132,7 @@ func renameBetween(from *os.Root, name string, to *os.Root, base string) error {
 type attrs struct {
 	mode     *fs.FileMode // nil: 0666 less the umask
 	uid, gid int          // -1: as it comes
-	keep     bool         // owner is only kept: what may not be kept is no error
+	keep     bool         // owner is only kept: failing to change it is not an error
 }
 
 // wanted returns the attributes for root's base, which may exist.

@@ -18,7 +18,7 @@ const (
 	apkLetter                  // the letter of 1.2a
 	apkDigit                   // a number
 	apkFraction                // a number after a dot
-	apkInvalid                 // what is no version
+	apkInvalid                 // not a version
 )
 
 // An apkPart is a part of a version, compared by its kind and then its value.
@@ -32,8 +32,9 @@ var (
 	apkPostSuffixes = [...]string{"cvs", "svn", "git", "hg", "p"}
 )
 
-// APK compares versions as apk does: numbers, a letter, suffixes and a revision.
-// Text that is no version is after the versions that it starts like.
+// APK compares versions as apk does: numbers, a letter, suffixes and a
+// revision. Text that is not a version sorts after the versions that it starts
+// like.
 func APK(a, b string) int {
 	pa, pb := apkParser{s: a, kind: apkDigit}, apkParser{s: b, kind: apkDigit}
 	for {

@@ -7,8 +7,8 @@ import (
 )
 
 // Deb compares versions as dpkg does: epoch, upstream version, Debian revision.
-// Text before a colon that is no number is part of the upstream version.
-// See deb-version(7).
+// Text before a colon that is not a number is part of the upstream version. See
+// deb-version(7).
 func Deb(a, b string) int {
 	ae, av, ar := debParts(a)
 	be, bv, br := debParts(b)
@@ -65,9 +65,9 @@ func debOrder(s string) int {
 	return int(s[0]) + 256
 }
 
-// CheckDeb returns why dpkg refuses to compare a version, nil where it does not:
-// a space in it, an epoch that is no number, nothing where a part has to be. The
-// empty version is before all others.
+// CheckDeb returns why dpkg refuses to compare a version, or nil if it does
+// not: a space in it, an epoch that is not a number, a missing part. The empty
+// version sorts before all others.
 func CheckDeb(s string) error {
 	s = strings.Trim(s, " \t\n\r\f\v")
 	if s == "" {

@@ -62,8 +62,9 @@ type Helper struct {
 	depth int       // how many of its own questions it waits for
 	p     *process
 
-	// versions is the data of the run as p has it. A process must not hold it: data
-	// that is still to be worked out holds the run, and with it this helper.
+	// versions is the data of the run, as sent to p. A process must not hold
+	// it: data that is still to be computed holds the run, and with it this
+	// helper.
 	versions map[string]version
 }
 
@@ -133,7 +134,7 @@ func launch(env *fun.Env, lang language, argv []string, on host.Host) *process {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{in: inW, out: outR, stderr: &tailBuffer{}, cancel: cancel, done: make(chan struct{}), limit: timeLimit(env), loaded: map[string]bool{}, shares: map[int64]*share{}}
 	p.clock = time.AfterFunc(p.limit, func() {
-		p.endBecause(fmt.Errorf("it did not answer within %s (option custom_timeout)", p.limit))
+		p.endWith(fmt.Errorf("it did not answer within %s (option custom_timeout)", p.limit))
 	})
 	memory := lang.memory(env) // the goroutine must not hold env
 	go func() {
@@ -158,8 +159,8 @@ func (p *process) end() {
 	_ = p.out.Close()
 }
 
-// endBecause ends the process for a reason.
-func (p *process) endBecause(why error) {
+// endWith ends the process for a reason.
+func (p *process) endWith(why error) {
 	p.why.Store(&why)
 	p.broken.Store(true)
 	p.end()
@@ -167,7 +168,7 @@ func (p *process) endBecause(why error) {
 
 // guard ends the process where ctx ends; the result takes the guard away.
 func (p *process) guard(ctx context.Context) func() {
-	stop := context.AfterFunc(ctx, func() { p.endBecause(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() { p.endWith(context.Cause(ctx)) })
 	return func() { stop() }
 }
 

@@ -68,7 +68,7 @@ func (l language) command(env *fun.Env) ([]string, host.Host, error) {
 	return []string{exe, "-I", "-B", "-c", boot}, env.Host, nil
 }
 
-// memory is how much a helper may have, in MiB; 0 is no limit.
+// memory returns how much memory a helper may use, in MiB; 0 means no limit.
 func (l language) memory(env *fun.Env) int64 {
 	if n, ok := value.AsInt(env.Opts.At("custom_memory")); ok && n >= 0 {
 		return min(n, 1<<40) // more would overflow as bytes

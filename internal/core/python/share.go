@@ -24,10 +24,10 @@ type shared struct {
 
 // A change is what a key has become.
 type change struct {
-	n    int64
-	from language
-	gone bool
-	v    value.Value
+	n       int64
+	from    language
+	deleted bool
+	v       value.Value
 }
 
 type contextKey struct{}
@@ -52,7 +52,7 @@ func (s *shared) take(from language, m *value.Map) {
 	if gone := m.List("gone"); gone != nil {
 		for _, k := range gone.Items {
 			s.last++
-			s.changes[value.Str(k)] = change{n: s.last, from: from, gone: true}
+			s.changes[value.Str(k)] = change{n: s.last, from: from, deleted: true}
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (s *shared) since(seen int64, lang language) (value.Value, int64, error) {
 	for k, c := range s.changes {
 		switch {
 		case c.n <= seen || seen >= 0 && c.from == lang:
-		case c.gone:
+		case c.deleted:
 			gone.Append(k)
 		default:
 			set.Set(k, c.v)
@@ -99,8 +99,8 @@ func (p *process) share(s *shared) *share {
 	return sh
 }
 
-// tell puts what others have changed into a packed message for the process.
-func (h *Helper) tell(p *process, s *shared, message *value.Map) error {
+// addChanges puts what others have changed into a packed message for the process.
+func (h *Helper) addChanges(p *process, s *shared, message *value.Map) error {
 	sh := p.share(s)
 	news, last, err := s.since(sh.seen, h.lang)
 	if err != nil {

@@ -107,8 +107,8 @@ func (h *Helper) release() {
 	h.free.Broadcast()
 }
 
-// meanwhile calls f while the process waits for what it does.
-func (h *Helper) meanwhile(f func()) {
+// whileWaiting calls f while the process waits for what it does.
+func (h *Helper) whileWaiting(f func()) {
 	h.mu.Lock()
 	h.depth++
 	depth := h.depth
@@ -131,7 +131,7 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 	question.Set("versions", h.current(w))
 	shared := contextOf(w.env)
 	question.Set("context", shared.number)
-	if err := h.tell(p, shared, question); err != nil {
+	if err := h.addChanges(p, shared, question); err != nil {
 		return nil, err
 	}
 	left, began := p.limit, time.Now()
@@ -164,13 +164,13 @@ func (h *Helper) exchange(ctx context.Context, p *process, w world, question *va
 		p.clock.Stop() // how long brine's functions take is not the module's fault
 		left -= time.Since(began)
 		var answer *value.Map
-		h.meanwhile(func() {
+		h.whileWaiting(func() {
 			answer = h.answer(ctx, w, m)
 			h.gather(ctx, w)
 		})
 		reply, err := h.reply(p, shared, answer)
 		if err != nil {
-			p.endBecause(err)
+			p.endWith(err)
 			return nil, err
 		}
 		began = time.Now()
@@ -207,7 +207,7 @@ func (h *Helper) reply(p *process, s *shared, answer *value.Map) ([]byte, error)
 		answer = failed(err)
 	}
 	n := answer.Len()
-	if err := h.tell(p, s, answer); err != nil {
+	if err := h.addChanges(p, s, answer); err != nil {
 		return nil, err
 	}
 	if b != nil && n == answer.Len() {

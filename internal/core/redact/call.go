@@ -28,7 +28,8 @@ var plainEnvEnds = [...]string{
 	"_path", "_dir", "_home", "_root", "_file", "_env", "_version", "_host", "_port", "_level", "_lang", "_region", "_user", "_name", "_frontend", "_proxy",
 }
 
-// isPlainEnv reports whether the value of a variable is no secret.
+// isPlainEnv reports whether the value of an environment variable is not
+// secret.
 func isPlainEnv(name string) bool {
 	name = strings.ToLower(name)
 	if isSecret(name) {

@@ -79,7 +79,7 @@ func TestTell(t *testing.T) {
 	t.Parallel()
 	s := NewSet()
 	var told []string
-	s.Tell(func(v string) { told = append(told, v) })
+	s.OnAdd(func(v string) { told = append(told, v) })
 	s.Add("one-secret", "short", "one-secret")
 	s.AddArg("env", false, value.MapOf("A", "two-secret"))
 	s.AddArg("env", false, value.MapOf("A", "two-secret"))

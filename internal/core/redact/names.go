@@ -63,8 +63,8 @@ func isSecret(name string) bool {
 	return endsWith(name, secretEnds[:])
 }
 
-// isGroup reports whether a secret name is also one of groups of settings, most
-// of which are no secrets.
+// isGroup reports whether a secret name is also that of a group of settings,
+// most of which are not secret.
 func isGroup(name string) bool { return endsWith(words(name), []string{"auth"}) }
 
 // isEnv reports whether the values of an argument or key are an environment.

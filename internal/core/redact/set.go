@@ -28,19 +28,19 @@ var groupNames = [...]string{"passwords", "passwds", "passphrases", "secrets", "
 // Set knows none.
 type Set struct {
 	more []string // globs of the configuration
-	keep []string // globs of keys that are no secrets
+	keep []string // globs of keys that are not secret
 
 	mu      sync.Mutex
 	values  map[string]bool
 	repl    *strings.Replacer // of values; nil: to be made
 	origins map[string]origin // of names of arguments
-	tell    func(secret string)
+	onAdd   func(secret string)
 	targets map[string]*Set // of ids; see Of
 }
 
-// NewSet returns a Set that counts, beside the usual keys, those that match one
-// of the globs as secret; a glob with a colon is one of paths ("db:*:dsn"). A
-// glob that begins with ! says that keys are no secrets.
+// NewSet returns a Set for which the usual keys are secret, and those that
+// match one of the globs; a glob with a colon matches paths ("db:*:dsn"). Keys
+// that match a glob after "!" are not secret.
 func NewSet(globs ...string) *Set {
 	s := &Set{values: map[string]bool{}, origins: map[string]origin{}}
 	for _, g := range globs {
@@ -215,12 +215,13 @@ func (s *Set) AnyText(text string) string {
 	return s.Text(text)
 }
 
-// Tell has each further secret told to f as it was added, once, before what is
-// masked. What is longer than 64 KiB is not told. f is called with the set locked.
-func (s *Set) Tell(f func(secret string)) {
+// OnAdd sets a function that is called with each further secret, once, as it was added
+// and before it is masked; not with secrets longer than 64 KiB. The set is locked
+// during the call.
+func (s *Set) OnAdd(f func(secret string)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell = f
+	s.onAdd = f
 }
 
 // Add adds values. Of one of several lines each line counts, too, since diffs
@@ -243,8 +244,8 @@ func (s *Set) Add(values ...string) {
 			continue
 		}
 		add(v)
-		if s.tell != nil && s.values[v] && len(v) <= maxValue {
-			s.tell(v)
+		if s.onAdd != nil && s.values[v] && len(v) <= maxValue {
+			s.onAdd(v)
 		}
 		v = strings.TrimSpace(v)
 		add(v)
@@ -258,7 +259,7 @@ func (s *Set) Add(values ...string) {
 		}
 		add(strings.ReplaceAll(v, "\n", `\n`))
 		for line := range strings.SplitSeq(v, "\n") {
-			// The first and last line of a key are no secret.
+			// The first and last line of a key are not secret.
 			if line = strings.TrimSpace(line); !strings.HasPrefix(line, "-----") {
 				add(line)
 			}

@@ -44,8 +44,8 @@ func mapping(m value.Mapping) value.Value {
 	return m
 }
 
-// slsContext sets the names and paths of a template. A template that is no SLS
-// is taken as its last part.
+// slsContext sets the names and paths of a template. A template that is not an
+// SLS counts as the last part of one.
 func slsContext(m *value.Map, in *Input, sls string) {
 	slspath := strings.TrimRight(strings.ReplaceAll(sls, ".", "/"), "/")
 	tplpath := in.Abs

@@ -270,8 +270,8 @@ func (e *Engine) decryptBlock(ctx context.Context, block string) (string, error)
 		e.env.Log().Warn("a PGP message could not be decrypted", "keydir", e.gpgKeyDir(), "gpg", err.Error())
 		return block, nil
 	}
-	// A text of many lines is a whole file, most of which is no secret: its keys
-	// tell what is.
+	// A text of many lines is a whole file, most of which is not secret: the
+	// names of its keys show what is.
 	if plain := string(out.Stdout); strings.Count(plain, "\n") <= maxSecretLines || strings.HasPrefix(plain, "-----BEGIN ") {
 		e.env.Secrets.Add(plain)
 	}

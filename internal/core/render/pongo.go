@@ -259,8 +259,8 @@ func (l *limitedBuffer) Write(p []byte) (int, error) {
 // maxGo bounds how deep data is made plain for pongo2.
 const maxGo = 64
 
-// plainValue makes data of JSON's kinds of v; what is no data is nil. Whole
-// floats are ints: pongo2 prints six digits of a float.
+// plainValue converts v to the types of JSON; anything else is nil. Whole
+// floats become ints, since pongo2 prints floats with six digits.
 func plainValue(v value.Value, depth int) value.Value {
 	if depth > maxGo {
 		return nil

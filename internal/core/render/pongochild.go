@@ -62,7 +62,7 @@ func watchMemory(stderr io.Writer) {
 	}
 }
 
-// A pongoChild is the far end of Engine.pongo.
+// A pongoChild is the child process's side of Engine.pongo.
 type pongoChild struct{ wire *pongoWire }
 
 func (c *pongoChild) ask(keysAndValues ...any) (any, error) {

@@ -40,7 +40,7 @@ type Input struct {
 	Path    string // below the roots, "web/init.sls"; ":string:" is no file
 	Abs     string // where it lies on this machine, "" if elsewhere
 	Name    string // as errors show it; "" is Path
-	SLS     string // "web"; "" where it is no SLS
+	SLS     string // "web"; "" if it is not an SLS
 	SaltEnv string // "" is base
 	Text    []byte
 	// Pipeline holds instead of the configured default; a first line of Text
@@ -194,7 +194,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 	name := in.name()
 	d := &datum{isText: true, text: text, pos: func(line int) source.Pos { return source.Pos{File: name, Line: line} }}
 	seen := stages{e: e, file: name}
-	defer seen.tell(ctx)
+	defer seen.logStages(ctx)
 	for _, s := range pipe {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -235,9 +235,9 @@ func (s *stages) add(ctx context.Context, by string, d *datum) {
 	}
 }
 
-// tell logs them at the end: which values are secrets is seen in the data, and the text
+// logStages logs the stages at the end: which values are secrets is seen in the data, and the text
 // that it was read from has them, too.
-func (s *stages) tell(ctx context.Context) {
+func (s *stages) logStages(ctx context.Context) {
 	if len(s.all) == 0 {
 		return
 	}

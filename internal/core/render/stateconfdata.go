@@ -129,8 +129,8 @@ func decls(data *value.Map) []*decl {
 	return out
 }
 
-// arg returns the first argument of a name, nil for none. It is looked up anew,
-// since aliases make one list the arguments of many.
+// arg returns the first argument called name, or nil. It searches the list each
+// time, since aliases make one list the arguments of many states.
 func (d *decl) arg(name string) *item {
 	for _, a := range items(d.list) {
 		if a.key == name {

@@ -16,8 +16,9 @@ type Address struct {
 	Port       int // 0: not given
 }
 
-// ParseAddress reads user@host, user@host:port and user@[address]:port; "ssh://"
-// may be in front. ok is false of text without an @, which is no address.
+// ParseAddress reads user@host, user@host:port and user@[address]:port,
+// optionally after "ssh://". ok is false for text without an @, which is not an
+// address.
 func ParseAddress(s string) (a Address, ok bool, err error) {
 	text := strings.TrimPrefix(s, "ssh://")
 	i := strings.LastIndexByte(text, '@')

@@ -89,7 +89,8 @@ func (l *loader) inventoryFile(inv *inventory, file string, many bool) error {
 	return inv.readINI(file, string(b))
 }
 
-// firstLine returns the first line that is no comment, without blanks.
+// firstLine returns the first line that is not a comment, without surrounding
+// blanks.
 func firstLine(text string) string {
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -555,12 +556,12 @@ func (l *loader) addInventory(inv *inventory) error {
 		h := inv.hosts[id]
 		vars := inv.varsOf(id, names, members)
 		if kind, ok := foreign(vars); ok {
-			l.slip(id, h.pos, "left out: its connection is %s, not SSH", kind)
+			l.noteMistake(id, h.pos, "left out: its connection is %s, not SSH", kind)
 			left[id] = true
 			continue
 		}
 		clear, _ := unsealed(vars, "", 0, func(name string) {
-			l.slip(id, h.pos, "the variable %s is encrypted (!vault) and is left out", name)
+			l.noteMistake(id, h.pos, "the variable %s is encrypted (!vault) and is left out", name)
 		})
 		vars, _ = clear.(*value.Map)
 		l.add(id, connectionVars(vars), h.pos)

@@ -14,8 +14,8 @@ import (
 	"brine/internal/py/yamlsalt"
 )
 
-// What stands beside an inventory file: directories of variables, other
-// inventories, and configurations of plugins with their caches.
+// Files next to an inventory file: directories of variables, other inventories,
+// and configurations of plugins with their caches.
 
 // sealed stands for a value that is encrypted (!vault): no YAML text has a NUL.
 const sealed = "\x00vault"

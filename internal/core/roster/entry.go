@@ -118,7 +118,7 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 		e.IdentitiesOnly = l.yes(e.ID, key, v, pos)
 	case "remote_port_forwards":
 		if e.RemotePortForwards, err = text(v); err == nil && e.RemotePortForwards != "" {
-			l.slip(e.ID, pos, "remote_port_forwards has no effect: brine forwards no ports of targets; ssh -R beside the run does")
+			l.noteMistake(e.ID, pos, "remote_port_forwards has no effect: brine forwards no ports of targets; ssh -R beside the run does")
 		}
 	case "relay":
 		e.Relay, err = relayName(v)
@@ -138,7 +138,7 @@ func (l *loader) set(e *Entry, key string, v value.Value, pos source.Pos) {
 			v = stars
 		}
 		e.Extra.Set(key, v)
-		l.slip(e.ID, pos, "unknown key %q%s", key, hintFor(key))
+		l.noteMistake(e.ID, pos, "unknown key %q%s", key, hintFor(key))
 	}
 	if err != nil {
 		e.fail(pos, fmt.Errorf("%s: %w", key, err))
@@ -176,19 +176,20 @@ func (l *loader) secret(e *Entry, key string, v value.Value, pos source.Pos) (Se
 	if _, ok := v.(string); !ok {
 		s, err := text(v)
 		if err == nil {
-			l.slip(e.ID, pos, "%s is a %s to YAML, which may not be what was written; put it in quotes", key, value.TypeName(v))
+			l.noteMistake(e.ID, pos, "%s is a %s to YAML, which may not be what was written; put it in quotes", key, value.TypeName(v))
 		}
 		return Secret{s}, err
 	}
 	return Secret{v.(string)}, nil
 }
 
-// yes is Python's truth, as Salt has it: a text "false" is true, which is a slip.
+// yes is Python's truth, as in Salt: the string "false" is true, which is
+// probably a mistake and warned about.
 func (l *loader) yes(id, key string, v value.Value, pos source.Pos) bool {
 	if s, ok := v.(string); ok {
 		switch strings.ToLower(s) {
 		case "false", "no", "off", "0", "none":
-			l.slip(id, pos, "%s: %q is text, and text is true", key, s)
+			l.noteMistake(id, pos, "%s: %q is text, and text is true", key, s)
 		}
 	}
 	return value.Truth(v)

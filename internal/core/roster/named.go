@@ -12,8 +12,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// Bounds of what a target may stand for, and of how many addresses are tried at
-// once.
+// Limits on the number of machines of one target, and on how many addresses are
+// tried at the same time.
 const (
 	maxNamed  = 65_536
 	maxProbes = 256
@@ -40,7 +40,7 @@ func (r *Roster) Name(kind string, target ...string) (*Roster, error) {
 	if err := read(target); err != nil {
 		return nil, err
 	}
-	l.warnSlips()
+	l.warnMistakes()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, e := range l.r.entries {

@@ -81,7 +81,7 @@ func (l *loader) relay(e *Entry, name string) error {
 // noRelay says that a relay is not in the roster. The search for what may be meant
 // is made once for all entries that name it.
 func (l *loader) noRelay(name string) error {
-	if err, ok := l.strangers[name]; ok {
+	if err, ok := l.unknownRelays[name]; ok {
 		return err
 	}
 	names := []string{Direct}
@@ -89,9 +89,9 @@ func (l *loader) noRelay(name string) error {
 		names = append(names, x.ID)
 	}
 	err := fmt.Errorf("there is no entry %q in the roster%s; a relay is an entry of the roster", name, source.DidYouMean(name, names))
-	if l.strangers == nil {
-		l.strangers = map[string]error{}
+	if l.unknownRelays == nil {
+		l.unknownRelays = map[string]error{}
 	}
-	l.strangers[name] = err
+	l.unknownRelays[name] = err
 	return err
 }

@@ -132,8 +132,9 @@ func (r *Roster) Get(id string) (*Entry, bool) {
 // Nodegroups returns the groups of inventories: name → list of ids.
 func (r *Roster) Nodegroups() *value.Map { return r.groups }
 
-// Warnings returns what Salt would take in silence: unknown keys, ids that
-// occur twice, entries that are none. Err of those says what.
+// Warnings returns what Salt accepts silently: unknown keys, ids that occur
+// twice, invalid entries. The entry's Err says what is wrong with an invalid
+// one.
 func (r *Roster) Warnings() source.Errors { return r.warn }
 
 // A Source is a roster to read.
@@ -200,12 +201,12 @@ func Defaults(opts value.Mapping) *value.Map {
 
 // Sources returns the rosters that configuration names.
 //
-// The option roster gives the kinds (text with commas, or a list; flat where it
-// is missing). A flat or ansible roster is roster_file (a file or directory, or
-// a list of them), looked for in the directories of the option rosters where it
-// is not there by itself; else the file roster beside the configuration, in
-// configDir. It is no error if that one is missing: the list is then empty.
-// home is the user's directory, for ~/.ssh/config.
+// The option roster gives the kinds (a string with commas, or a list; default:
+// flat). A flat or ansible roster is roster_file (a file or directory, or a
+// list of them), looked for in the directories of the option rosters if there
+// is no such path; without that option it is the file roster in configDir, the
+// directory of the configuration. If that default file is missing, the list is
+// empty. home is the user's directory, for ~/.ssh/config.
 func Sources(opts value.Mapping, files Files, configDir, home string) ([]Source, error) {
 	var out []Source
 	for _, kind := range KindsOf(opts) {
@@ -335,9 +336,9 @@ func find(files Files, p string, dirs []string) (string, error) {
 	return "", fmt.Errorf("roster file %q not found%s: %w", p, source.DidYouMean(path.Base(p), names), fs.ErrNotExist)
 }
 
-// Load reads all sources; of the kinds that [FromTarget] names there is nothing to
-// read, see [Roster.Name]. It fails where one cannot be read; what is wrong with
-// a single entry is in its Err, and slips are in the roster's warnings.
+// Load reads all sources. Of the kinds that [FromTarget] names there is nothing
+// to read, see [Roster.Name]. It fails if a source cannot be read; the error of
+// an invalid entry is its Err, and mistakes are in the roster's warnings.
 func Load(o Options, sources ...Source) (*Roster, error) {
 	l := loader{o: o, r: &Roster{o: o, index: map[string]*Entry{}, groups: value.NewMap(0)}, warned: map[string]bool{}}
 	for _, s := range sources {
@@ -368,48 +369,49 @@ func Load(o Options, sources ...Source) (*Roster, error) {
 	}
 	l.relays()
 	l.exposed()
-	l.warnSlips()
+	l.warnMistakes()
 	return l.r, nil
 }
 
 type loader struct {
-	o     Options
-	r     *Roster
-	slips []*slip
-	alike map[string]*slip // by their texts
+	o        Options
+	r        *Roster
+	mistakes []*mistake
+	byText   map[string]*mistake // by their texts
 	// vaults are encrypted files that were warned of.
 	vaults map[string]bool
 	warned map[string]bool // files of which a fault has been told
-	// strangers are names of relays that are no entries.
-	strangers map[string]error
+	// unknownRelays are names of relays that are not in the roster.
+	unknownRelays map[string]error
 }
 
-// A slip is what is wrong with one entry or with several in the same way.
-type slip struct {
+// A mistake is one that a single entry makes, or several in the same way.
+type mistake struct {
 	pos  source.Pos // of the first
 	ids  []string
 	text string
 }
 
-// slip notes a slip of an entry; those with the same text become one warning.
-func (l *loader) slip(id string, pos source.Pos, format string, args ...any) {
+// noteMistake notes a mistake of an entry; mistakes with the same text become one
+// warning.
+func (l *loader) noteMistake(id string, pos source.Pos, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if s := l.alike[text]; s != nil {
+	if s := l.byText[text]; s != nil {
 		if s.ids[len(s.ids)-1] != id {
 			s.ids = append(s.ids, id)
 		}
 		return
 	}
-	s := &slip{pos, []string{id}, text}
-	if l.alike == nil {
-		l.alike = map[string]*slip{}
+	s := &mistake{pos, []string{id}, text}
+	if l.byText == nil {
+		l.byText = map[string]*mistake{}
 	}
-	l.slips, l.alike[text] = append(l.slips, s), s
+	l.mistakes, l.byText[text] = append(l.mistakes, s), s
 }
 
-// warnSlips makes the warnings of slips.
-func (l *loader) warnSlips() {
-	for _, s := range l.slips {
+// warnMistakes turns the noted mistakes into warnings.
+func (l *loader) warnMistakes() {
+	for _, s := range l.mistakes {
 		who := fmt.Sprintf("roster entry %q", s.ids[0])
 		if n := len(s.ids) - 1; n > 0 {
 			who = fmt.Sprintf("roster entry %q and %d more", s.ids[0], n)

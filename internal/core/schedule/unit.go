@@ -34,7 +34,7 @@ func oneLine(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "%", "%%")
 }
 
-// An UnservedError says what of a job cannot be had from systemd or cron.
+// An UnservedError says which part of a job systemd or cron cannot do.
 type UnservedError struct{ Job, Key, Why string }
 
 func (e *UnservedError) Error() string {

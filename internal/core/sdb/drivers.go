@@ -108,7 +108,7 @@ func (yamlFiles) set(context.Context, string, value.Value) error { return errUns
 
 func (yamlFiles) delete(context.Context, string) error { return errUnsupported }
 
-// readFile reads a file that is no larger than maxFile.
+// readFile reads a file of at most maxFile bytes.
 func readFile(h host.Host, path string) ([]byte, error) {
 	st, err := h.Stat(path)
 	if err != nil {

@@ -119,8 +119,9 @@ func Is(v value.Value) bool {
 	return ok && strings.HasPrefix(s, scheme)
 }
 
-// Get returns the value of a URI, nil where there is none. What is no URI, or
-// names no profile, is returned as it is; with strict it is an error.
+// Get returns the value of a URI, or nil if it has none. A value that is not a
+// URI, or names an unknown profile, is returned unchanged; with strict it is an
+// error.
 //
 // Salt: salt/utils/sdb.py sdb_get.
 func Get(ctx context.Context, env *fun.Env, uri value.Value, strict bool) (value.Value, error) {

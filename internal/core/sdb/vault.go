@@ -113,7 +113,7 @@ func (v *Vault) login(ctx context.Context) error {
 	case "token", "":
 		token, err := text("token")
 		if err != nil || token == "" {
-			return fmt.Errorf("the option vault:auth:token has no token%s", because(err))
+			return fmt.Errorf("the option vault:auth:token has no token%s", reasonSuffix(err))
 		}
 		v.token = token
 		return nil
@@ -122,12 +122,12 @@ func (v *Vault) login(ctx context.Context) error {
 	case "approle":
 		role, err := text("role_id")
 		if err != nil || role == "" {
-			return fmt.Errorf("the option vault:auth:role_id has no role%s", because(err))
+			return fmt.Errorf("the option vault:auth:role_id has no role%s", reasonSuffix(err))
 		}
 		body := value.MapOf("role_id", role)
 		secret, err := text("secret_id")
 		if err != nil {
-			return fmt.Errorf("the option vault:auth:secret_id%s", because(err))
+			return fmt.Errorf("the option vault:auth:secret_id%s", reasonSuffix(err))
 		}
 		if secret != "" {
 			body.Set("secret_id", secret)
@@ -148,8 +148,8 @@ func (v *Vault) login(ctx context.Context) error {
 	return fmt.Errorf("the option vault:auth:method is %q%s; there are token, approle and agent", method, source.DidYouMean(method, []string{"token", "approle", "agent"}))
 }
 
-// because is a reason behind a message.
-func because(err error) string {
+// reasonSuffix returns ": " and the error, to be appended to a message.
+func reasonSuffix(err error) string {
 	if err == nil {
 		return ""
 	}

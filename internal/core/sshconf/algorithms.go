@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Algorithms returns the algorithms that a list of ssh_config means: "+a" adds
-// to the default, "-a*" takes away from it, "^a" puts first, "a,b" are the only
-// ones. Names are patterns of what is there, all.
-// See kex_assemble_names of OpenSSH.
+// Algorithms returns the algorithms that a list of ssh_config selects: "+a"
+// adds to the default, "-a*" removes from it, "^a" moves to the front, "a,b"
+// replaces it. Names are patterns that are matched with all. See
+// kex_assemble_names of OpenSSH.
 func Algorithms(list string, def, all []string) []string {
 	if list == "" {
 		return def

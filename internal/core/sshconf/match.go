@@ -2,7 +2,7 @@ package sshconf
 
 import (
 	"context"
-	"crypto/sha1" // of %C, as ssh has it
+	"crypto/sha1" // for %C, as in ssh
 	"encoding/hex"
 	"errors"
 	"fmt"

@@ -118,8 +118,8 @@ func (r *Result) Keys() []string { return slices.Sorted(maps.Keys(r.values)) }
 // a file.
 func (r *Result) From(key string) source.Pos { return r.from[key] }
 
-// Said reports whether a keyword was set by an option of the query.
-func (r *Result) Said(key string) bool {
+// SetByOption reports whether a keyword was set by an option of the query.
+func (r *Result) SetByOption(key string) bool {
 	_, ok := r.values[key]
 	return ok && r.from[key] == source.Pos{File: optionFile}
 }
@@ -127,9 +127,9 @@ func (r *Result) Said(key string) bool {
 // optionFile stands for the options of a query.
 const optionFile = "option"
 
-// Lookup returns what holds for a host. A file that cannot be read as a whole
-// is an error with its place, unless ssh is there to be asked: no setting is
-// left out in silence.
+// Lookup returns the settings that apply to a host. If a file cannot be read
+// completely, it asks ssh; if there is none, the error has file and line. No
+// setting is ignored silently.
 func (r *Reader) Lookup(ctx context.Context, q Query) (*Result, error) {
 	res, err := r.read(ctx, q)
 	if err == nil || ctx.Err() != nil {
@@ -418,7 +418,7 @@ func (r *Reader) included(f File, pattern string) ([]string, error) {
 type Read struct {
 	Path    string
 	Lines   int
-	Problem error // of a file that is there
+	Problem error // of an existing file
 }
 
 // Files returns the files, without those that they include.

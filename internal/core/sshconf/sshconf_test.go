@@ -139,7 +139,7 @@ func TestOptions(t *testing.T) {
 		{"LaterSSHHasThis yes", "laterssshhasthis", ""},
 	} {
 		res, err := r.Lookup(t.Context(), Query{Host: "h", Options: []string{tt.option}})
-		if err != nil || res.Get(tt.key) != tt.want || res.Said(tt.key) != (tt.want != "") {
+		if err != nil || res.Get(tt.key) != tt.want || res.SetByOption(tt.key) != (tt.want != "") {
 			t.Errorf("%q: %s = %v, %v; want %q", tt.option, tt.key, res, err, tt.want)
 		}
 	}

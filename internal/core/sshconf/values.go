@@ -421,8 +421,8 @@ sk-ecdsa-sha2-nistp256-cert-v01@openssh.com webauthn-sk-ecdsa-sha2-nistp256@open
 ssh-rsa-cert-v01@openssh.com rsa-sha2-256 rsa-sha2-256-cert-v01@openssh.com rsa-sha2-512 rsa-sha2-512-cert-v01@openssh.com`
 )
 
-// algorithmNames are those that lists may have. Where patterns is set, a list may
-// have patterns of them; in lists that begin with - everything may stand.
+// algorithmNames are the names that lists may contain. If patterns is set, a
+// list may contain patterns; a list that begins with "-" may contain anything.
 var algorithmNames = map[string]struct {
 	names    string
 	patterns bool

@@ -1,6 +1,6 @@
-// Package star runs the Starlark modules of a tree. It is the far end of package
-// python, in a process of its own: neither the memory nor the stack that a script
-// takes can be bounded within a process that does other work.
+// Package star runs the Starlark modules of a tree. It is the other end of
+// package python, in a process of its own, since neither the memory nor the
+// stack of a script can be limited within a process that does other work.
 package star
 
 import (
@@ -62,8 +62,8 @@ func Serve(in io.Reader, out, errs io.Writer) int {
 	}
 }
 
-// watchParent ends the process where the one that started it is gone: a script that
-// computes does not see that its input has ended.
+// watchParent exits when the parent process has ended: a script that computes
+// does not notice that its input has ended.
 func watchParent(parent int) {
 	for range time.Tick(time.Second) {
 		if os.Getppid() != parent {
@@ -250,8 +250,8 @@ func (c *child) answer(m *value.Map) (answer *value.Map, err error) {
 	}
 }
 
-// A scene is the data that a function sees.
-type scene struct {
+// callData is the data that a function sees.
+type callData struct {
 	values   starlark.StringDict
 	marks    map[string]int64
 	versions *value.Map
@@ -259,8 +259,8 @@ type scene struct {
 	test     value.Value
 }
 
-func (c *child) save() scene {
-	s := scene{starlark.StringDict{}, map[string]int64{}, c.versions, c.options, c.test}
+func (c *child) save() callData {
+	s := callData{starlark.StringDict{}, map[string]int64{}, c.versions, c.options, c.test}
 	for _, what := range data {
 		s.values[what] = c.names[what]
 		if n, ok := c.marks[what]; ok {
@@ -273,7 +273,7 @@ func (c *child) save() scene {
 	return s
 }
 
-func (c *child) restore(s scene) {
+func (c *child) restore(s callData) {
 	c.versions, c.marks, c.options, c.test = s.versions, s.marks, s.options, s.test
 	maps.Copy(c.names, s.values)
 	for _, what := range data {

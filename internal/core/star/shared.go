@@ -17,9 +17,9 @@ type shared struct {
 
 // An update is what others have made of a key.
 type update struct {
-	key  string
-	gone bool
-	v    value.Value
+	key     string
+	deleted bool
+	v       value.Value
 }
 
 func newShared() *shared {
@@ -36,7 +36,7 @@ func (s *shared) used() bool { return s.Len() > 0 || len(s.known) > 0 }
 func (s *shared) take(news *value.Map) {
 	if gone := news.List("gone"); gone != nil {
 		for _, k := range gone.Items {
-			s.due = append(s.due, update{key: value.Str(k), gone: true})
+			s.due = append(s.due, update{key: value.Str(k), deleted: true})
 		}
 	}
 	for k, v := range news.Map("set").All() {
@@ -50,7 +50,7 @@ func (s *shared) take(news *value.Map) {
 // apply reports whether the dict could be changed.
 func (s *shared) apply(u update) bool {
 	key := starlark.String(u.key)
-	if u.gone {
+	if u.deleted {
 		if _, _, err := s.Delete(key); err != nil {
 			return false
 		}

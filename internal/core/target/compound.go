@@ -41,9 +41,9 @@ func engine(letter byte) (tgtType string, ok bool) {
 
 const letters = "G@ grain, P@ grain_pcre, I@ pillar, J@ pillar_pcre, L@ list, N@ nodegroup, S@ ipcidr, E@ pcre"
 
-// splitWord cuts "G@os:Debian" into letter and pattern, with the delimiter that
-// may stand behind the letters that take one ("G|@os|Debian"). letter is 0 for
-// a word that has none.
+// splitWord splits "G@os:Debian" into letter and pattern, and the delimiter,
+// which may follow the letters that take one ("G|@os|Debian"). letter is 0 for
+// a word without a letter.
 func splitWord(word string) (letter byte, delim, pattern string) {
 	if len(word) < 3 || strings.IndexByte("GPIJLNSER", word[0]) < 0 {
 		return 0, "", word

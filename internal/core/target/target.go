@@ -88,7 +88,7 @@ func (m *Matcher) Match(min Minion) (bool, error) { return m.root.match(&min) }
 // Needs reports whether the target looks at grains and at pillar.
 func (m *Matcher) Needs() (grains, pillar bool) { return m.grains, m.pillar }
 
-// Warnings returns what is surely a slip though Salt takes it in silence.
+// Warnings returns what is certainly a mistake but accepted silently by Salt.
 func (m *Matcher) Warnings() []string { return m.warnings }
 
 // A node is a part of a target.

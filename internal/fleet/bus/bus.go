@@ -31,9 +31,9 @@ const (
 
 // A Link is a server that controllers share.
 type Link interface {
-	// Hear gives the events of others to b.Take over one connection until it breaks,
-	// which is the error, or ctx ends. It calls ready when no event is missed any more.
-	Hear(ctx context.Context, b *Bus, ready func()) error
+	// Receive passes the events of others to b.Take over one connection until ctx ends or
+	// the connection breaks, which is the error. It calls ready when no event is missed any more.
+	Receive(ctx context.Context, b *Bus, ready func()) error
 	// Send sends an event of this run, and connects first if need be. It is called by
 	// one goroutine. The error is a [LargeError] if only this event cannot be sent.
 	Send(ctx context.Context, e event.Event) error
@@ -47,12 +47,12 @@ type Options struct {
 	From string
 	// Tags are globs of the tags that are sent and taken; none is all.
 	Tags []string
-	// Ours reports whether a jid is that of a job of this run, whose events nobody else
+	// IsOwnJob reports whether a jid is that of a job of this run, whose events nobody else
 	// can make; nil: none is.
-	Ours func(jid string) bool
+	IsOwnJob func(jid string) bool
 	// Fire takes the events of others.
 	Fire func(tag string, data *value.Map)
-	// Warn is told what goes wrong.
+	// Warn is called with what goes wrong.
 	Warn func(error)
 }
 
@@ -100,7 +100,7 @@ func Open(ctx context.Context, l Link, o Options) *Bus {
 	return b
 }
 
-// Warn tells of something once.
+// Warn warns of something once.
 func (b *Bus) Warn(what string, err error) {
 	b.mu.Lock()
 	_, told := b.once[what]
@@ -127,7 +127,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (b *Bus) listen(ctx context.Context, ready func()) {
 	defer ready()
 	for tries := 0; ctx.Err() == nil; tries++ {
-		err := b.link.Hear(ctx, b, func() {
+		err := b.link.Receive(ctx, b, func() {
 			ready()
 			tries = -1
 		})
@@ -154,20 +154,20 @@ func (b *Bus) Take(from, tag string, data *value.Map) {
 
 // Wants reports whether an event that somebody sent would be taken.
 func (b *Bus) Wants(from, tag string) bool {
-	return from != b.o.From && tag != "" && len(tag) <= MaxTag && printable.Line(tag) == tag && b.carries(tag) && !b.ours(tag)
+	return from != b.o.From && tag != "" && len(tag) <= MaxTag && printable.Line(tag) == tag && b.carries(tag) && !b.isOwn(tag)
 }
 
-// ours reports whether a tag is that of an event about a job of this run.
-func (b *Bus) ours(tag string) bool {
-	if b.o.Ours == nil {
+// isOwn reports whether a tag is that of an event about a job of this run.
+func (b *Bus) isOwn(tag string) bool {
+	if b.o.IsOwnJob == nil {
 		return false
 	}
 	parts := strings.SplitN(tag, "/", 4)
 	if len(parts) == 1 {
-		return b.o.Ours(tag)
+		return b.o.IsOwnJob(tag)
 	}
 	about := parts[0] == "salt" && (parts[1] == "job" || parts[1] == "run") || parts[0] == "brine" && parts[1] == "job"
-	return about && len(parts) > 2 && b.o.Ours(parts[2])
+	return about && len(parts) > 2 && b.o.IsOwnJob(parts[2])
 }
 
 // From names the processes that hear each other without the bus.

@@ -23,8 +23,8 @@ type silentLink struct {
 	bytes    atomic.Int64 // of their texts
 }
 
-// Hear hears nobody.
-func (l *silentLink) Hear(ctx context.Context, _ *bus.Bus, ready func()) error {
+// Receive hears nobody.
+func (l *silentLink) Receive(ctx context.Context, _ *bus.Bus, ready func()) error {
 	ready()
 	<-ctx.Done()
 	return ctx.Err()

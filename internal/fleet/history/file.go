@@ -28,8 +28,8 @@ type file struct {
 // Path returns the file of the history below a cache directory.
 func Path(cache string) string { return filepath.Join(cache, "history", "history.db") }
 
-// Open opens the history in a SQLite file, which is made where it is missing,
-// readable by its owner alone. A damaged file is set aside, and warn is told.
+// Open opens the history in a SQLite file. A missing file is created, readable
+// only by its owner; a damaged one is renamed, and warn is called.
 func Open(ctx context.Context, path string, warn func(error)) (*Store, error) {
 	s, err := open(ctx, path, warn)
 	if err != nil && isDamage(err) {
@@ -45,8 +45,8 @@ func open(ctx context.Context, path string, warn func(error)) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	// A file that is there is not opened: to close it would take the locks away that
-	// this process has by another connection.
+	// An existing file is not opened: closing it would release the locks that
+	// this process holds through another connection.
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		f.Close()
 	} else if !errors.Is(err, fs.ErrExist) {

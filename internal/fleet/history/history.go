@@ -82,7 +82,7 @@ type Execution struct {
 	Status     string
 	Signal     int // that ended it, where the status is Killed
 	Test       bool
-	Resumes    string // jid of the execution that it goes on with
+	Resumes    string // jid of the execution that it continues
 	Parent     string // jid of the orchestration that it is a step of
 	Revision   string // commit of the tree
 	Pillar     string // digest of the pillar

@@ -64,8 +64,8 @@ type sub struct {
 	claimed bool // a step has it
 }
 
-// Record returns a record that also tells the history: of an orchestration, and
-// of the jobs of its steps. Other jobs are not told of.
+// Record returns a record that also writes to the history: an orchestration,
+// and the jobs of its steps. Other jobs are not written.
 func (r *Recorder) Record(l jobs.Load, rec jobs.Record) jobs.Record {
 	if r == nil || rec == nil {
 		return rec
@@ -362,7 +362,7 @@ func short(v value.Value, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// host tells of the answer of a target.
+// host records the answer of a target.
 func (u *run) host(s *sub, ret fun.Return) {
 	if ret.Stage == fun.Refused && (errors.Is(ret.Err, fun.ErrNotBegun) || errors.Is(ret.Err, fun.ErrStopped)) {
 		return

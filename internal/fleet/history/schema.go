@@ -147,8 +147,8 @@ func (t *table) names() []string {
 	return out
 }
 
-// insert is a statement for n rows. Of rows that are there, it replaces what is
-// not in the key, or leaves all as it is.
+// insert returns a statement for n rows. For existing rows it replaces the
+// columns that are not in the key, or leaves all unchanged.
 func (t *table) insert(d Dialect, n int, replace bool) string {
 	names := t.names()
 	verb, tail := "INSERT", ""

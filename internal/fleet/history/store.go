@@ -17,14 +17,14 @@ type Store struct {
 	db *sql.DB
 	d  Dialect
 	// Alive says what became of an execution that has no end, as far as this machine
-	// knows: see [Fate]. nil: nothing is known.
-	Alive func(ctx context.Context, e *Execution) Fate
+	// knows: see [Outcome]. nil: nothing is known.
+	Alive func(ctx context.Context, e *Execution) Outcome
 	close func() error
-	file  *file // nil: it is no file of this machine
+	file  *file // nil if it is not a file of this machine
 }
 
-// A Fate is what became of an execution without an end.
-type Fate struct {
+// An Outcome is what became of an execution without an end.
+type Outcome struct {
 	Status string
 	Signal int
 	At     time.Time // zero: nobody knows

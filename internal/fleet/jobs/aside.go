@@ -40,16 +40,16 @@ func (u *UnfitError) Error() string {
 }
 
 // unfitRowsError is an UnfitError with the rows themselves.
-type unfitRowsError struct{ rows []lone }
+type unfitRowsError struct{ rows []failedRow }
 
 func (u *unfitRowsError) Error() string { return "rows do not fit" }
 
-// A blameless error is no row's fault: the service was not reached, or does not
-// know who asks.
+// A blameless error is not the fault of a row: the service was not reached, or
+// did not accept the credentials.
 type blameless interface{ Blameless() bool }
 
-// A lone row is one that a returner did not take, with the reason.
-type lone struct {
+// A failedRow is a row that a returner did not take, with the reason.
+type failedRow struct {
 	item
 	why  error
 	sure bool // it is put aside in any case
@@ -64,29 +64,29 @@ const largeRow = 1 << 20
 
 // its reports whether it is known that the row is at fault: the returner took others,
 // or the load of a job where the row is a large one.
-func (l lone) its(w *writer) bool {
+func (l failedRow) its(w *writer) bool {
 	if l.sure || w.accepted && (!l.broke || w.takes > l.took) {
 		return true
 	}
 	return w.loaded && len(value.EncodeJSON(l.data)) >= largeRow
 }
 
-// A fate is told what becomes of rows.
-type fate struct {
+// A rowHandler is notified of rows that were taken or put aside.
+type rowHandler struct {
 	took  func([]item)
-	aside func(lone)
+	aside func(failedRow)
 }
 
 // maxAlone is how often a row fails alone before it is put aside.
 const maxAlone = 3
 
-// A sieve parts the rows that a returner takes from those that break it.
-type sieve struct {
+// An isolator separates the rows that a returner takes from those on which it breaks.
+type isolator struct {
 	w      *writer
-	f      fate
+	f      rowHandler
 	began  time.Time
 	passed bool
-	failed []lone
+	failed []failedRow
 	trail  int // how many of them have failed since something passed
 }
 
@@ -94,14 +94,14 @@ type sieve struct {
 // returner that has broken.
 const maxTrail = 2
 
-// sift finds the rows that a returner fails on while it takes others: each of
-// them has failed alone maxAlone times. It returns the rows whose fate is still
+// isolate finds the rows that a returner fails on while it takes others: each of
+// them has failed alone maxAlone times. It returns the rows whose outcome is still
 // open, with the error, where nothing passes or it takes too long. passed says
 // that others have passed since the rows failed before.
-func (w *writer) sift(ctx context.Context, batch []item, f fate, err error, passed bool) ([]item, error) {
-	s := &sieve{w: w, f: f, began: time.Now(), passed: passed}
+func (w *writer) isolate(ctx context.Context, batch []item, f rowHandler, err error, passed bool) ([]item, error) {
+	s := &isolator{w: w, f: f, began: time.Now(), passed: passed}
 	before := w.takes
-	left, err := s.sift(ctx, batch, err)
+	left, err := s.isolate(ctx, batch, err)
 	if err != nil && !s.passed {
 		for _, l := range s.failed {
 			left = append(left, l.item)
@@ -119,12 +119,12 @@ func (w *writer) sift(ctx context.Context, batch []item, f fate, err error, pass
 }
 
 // over reports whether there is no use in going on.
-func (s *sieve) over() bool {
+func (s *isolator) over() bool {
 	took := time.Since(s.began)
-	return !s.w.broke || s.trail > maxTrail || took > 2*patience || !s.passed && (len(s.failed) > 1 || took > patience)
+	return !s.w.broke || s.trail > maxTrail || took > 2*retryTime || !s.passed && (len(s.failed) > 1 || took > retryTime)
 }
 
-func (s *sieve) sift(ctx context.Context, batch []item, err error) ([]item, error) {
+func (s *isolator) isolate(ctx context.Context, batch []item, err error) ([]item, error) {
 	if len(batch) == 1 {
 		return s.alone(ctx, batch, err)
 	}
@@ -135,7 +135,7 @@ func (s *sieve) sift(ctx context.Context, batch []item, err error) ([]item, erro
 			s.passed, s.trail = true, 0
 		}
 		if err != nil && !s.over() {
-			left, err = s.sift(ctx, left, err)
+			left, err = s.isolate(ctx, left, err)
 		}
 		if err == nil {
 			continue
@@ -150,7 +150,7 @@ func (s *sieve) sift(ctx context.Context, batch []item, err error) ([]item, erro
 }
 
 // alone tries a row by itself, which has failed so once.
-func (s *sieve) alone(ctx context.Context, row []item, err error) ([]item, error) {
+func (s *isolator) alone(ctx context.Context, row []item, err error) ([]item, error) {
 	for i := range maxAlone - 1 {
 		if i < len(s.w.sink.Retries) {
 			time.Sleep(s.w.sink.Retries[i])
@@ -164,7 +164,7 @@ func (s *sieve) alone(ctx context.Context, row []item, err error) ([]item, error
 		}
 	}
 	s.trail++
-	s.failed = append(s.failed, lone{item: row[0], why: err, broke: true, took: s.w.takes})
+	s.failed = append(s.failed, failedRow{item: row[0], why: err, broke: true, took: s.w.takes})
 	if s.over() {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ const asideFile = "refused"
 // own fault and no later run tries it; else the settings may be wrong, and it
 // stays for the next run.
 func (w *writer) putAside() {
-	var aside, stay []lone
+	var aside, stay []failedRow
 	for _, l := range w.refused {
 		if l.its(w) || w.sink.Again {
 			aside = append(aside, l)
@@ -190,20 +190,20 @@ func (w *writer) putAside() {
 	s := w.sink
 	s.fail(len(w.refused))
 	if s.Spool == "" {
-		w.tellRefused(w.refused, "they are lost")
+		w.warnRefused(w.refused, "they are lost")
 		return
 	}
-	w.tellRefused(stay, "they are kept in "+s.Spool+" and sent by the next run")
+	w.warnRefused(stay, "they are kept in "+s.Spool+" and sent by the next run")
 	if len(aside) == 0 {
 		return
 	}
 	path := filepath.Join(s.Spool, asideFile)
 	if err := s.spool.prepare(); err != nil {
-		w.tellRefused(aside, fmt.Sprintf("they stay in %s: %v", s.Spool, err))
+		w.warnRefused(aside, fmt.Sprintf("they stay in %s: %v", s.Spool, err))
 		return
 	}
 	if err := appendAside(path, aside); err != nil {
-		w.tellRefused(aside, fmt.Sprintf("they stay in %s: %v", s.Spool, err))
+		w.warnRefused(aside, fmt.Sprintf("they stay in %s: %v", s.Spool, err))
 		return
 	}
 	items := make([]item, len(aside))
@@ -211,20 +211,20 @@ func (w *writer) putAside() {
 		items[i] = l.item
 	}
 	w.took(items)
-	w.tellRefused(aside, "put aside in "+path+"; 'brine run returner.aside' lists, sends or drops them")
+	w.warnRefused(aside, "put aside in "+path+"; 'brine run returner.aside' lists, sends or drops them")
 }
 
-// maxTold is how many rows a warning names.
-const maxTold = 3
+// maxNamed is how many rows a warning names.
+const maxNamed = 3
 
-// tellRefused warns of rows that were not taken and of what becomes of them.
-func (w *writer) tellRefused(rows []lone, what string) {
+// warnRefused warns of rows that were not taken and of what becomes of them.
+func (w *writer) warnRefused(rows []failedRow, what string) {
 	if len(rows) == 0 {
 		return
 	}
 	var why []error
-	for _, l := range rows[:min(maxTold, len(rows))] {
-		why = append(why, fmt.Errorf("%s: %w", l.what(), l.why))
+	for _, l := range rows[:min(maxNamed, len(rows))] {
+		why = append(why, fmt.Errorf("%s: %w", l.describe(), l.why))
 	}
 	w.warn(fmt.Errorf("returner %s refused %s: %w; %s", w.sink.Name, rowsOf(len(rows)), errors.Join(why...), what))
 }
@@ -251,7 +251,7 @@ func (it item) nameOf() string {
 }
 
 // appendAside adds rows to a file, a line of JSON each.
-func appendAside(path string, rows []lone) error {
+func appendAside(path string, rows []failedRow) error {
 	var b []byte
 	for _, l := range rows {
 		m := value.MapOf("kind", l.kind, "why", l.why.Error(), "at", time.Now().UTC().Format("2006-01-02T15:04:05.000000"), "data", l.data)

@@ -246,7 +246,7 @@ func TestAsideIsSharedByProcesses(t *testing.T) {
 	done := make(chan error)
 	for _, id := range ids(n) {
 		go func() {
-			done <- appendAside(filepath.Join(dir, asideFile), []lone{{item: item{kind: returnItem, data: value.MapOf("jid", "1", "id", id)}, why: errors.New("x")}})
+			done <- appendAside(filepath.Join(dir, asideFile), []failedRow{{item: item{kind: returnItem, data: value.MapOf("jid", "1", "id", id)}, why: errors.New("x")}})
 		}()
 	}
 	got := map[string]int{}

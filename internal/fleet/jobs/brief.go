@@ -44,24 +44,24 @@ func (b *Brief) Status() string { return (&Job{State: b.State, Killed: b.Killed}
 // kind is the letter that the index has for a job.
 func (b *Brief) kind() byte {
 	switch {
-	case b.State == Away:
-		return kindAway
+	case b.State == Detached:
+		return kindDetached
 	case b.Damage != "":
 		return kindDamaged
 	case b.State == Complete && b.Bad.Len() == 0:
-		return kindGood
+		return kindSucceeded
 	case b.State == Complete:
-		return kindBad
+		return kindFailed
 	}
 	return kindInterrupted
 }
 
 // The letters of jobs in the index.
 const (
-	kindGood        = 'g'
-	kindBad         = 'b'
+	kindSucceeded   = 'g'
+	kindFailed      = 'b'
 	kindInterrupted = 'i'
-	kindAway        = 'a'
+	kindDetached    = 'a'
 	kindDamaged     = 'd'
 )
 
@@ -200,15 +200,15 @@ func valueLen(text string) int {
 	return len(text)
 }
 
-// A tally is a Brief in the making, while the job runs.
-type tally struct {
+// A briefBuilder collects what a Brief needs while the job runs.
+type briefBuilder struct {
 	load *value.Map
 	open map[string]string // targets that did not succeed so far, and why
 }
 
-// newTally begins with the load as it was recorded: arguments may change later.
-func newTally(line []byte) *tally {
-	t := &tally{load: decodeLine(line).Map("load"), open: map[string]string{}}
+// newBriefBuilder begins with the load as it was recorded: arguments may change later.
+func newBriefBuilder(line []byte) *briefBuilder {
+	t := &briefBuilder{load: decodeLine(line).Map("load"), open: map[string]string{}}
 	ids := t.load.List("Minions")
 	for i := range ids.Len() {
 		t.open[value.Str(ids.Items[i])] = ""
@@ -217,7 +217,7 @@ func newTally(line []byte) *tally {
 }
 
 // add counts a line of a return.
-func (t *tally) add(line *value.Map) {
+func (t *briefBuilder) add(line *value.Map) {
 	id := line.Str("id")
 	switch stage := line.Str("stage"); {
 	case stage != "":
@@ -233,7 +233,7 @@ func (t *tally) add(line *value.Map) {
 }
 
 // brief returns the Brief of the job, complete.
-func (t *tally) brief(jid string) *Brief {
+func (t *briefBuilder) brief(jid string) *Brief {
 	b := &Brief{JID: jid, Load: t.load, State: Complete, Targets: t.load.List("Minions").Len(), Bad: value.NewMap(len(t.open))}
 	ids := t.load.List("Minions")
 	for i := range ids.Len() {

@@ -40,10 +40,10 @@ type waiter interface{ RetryAfter() time.Duration }
 // try again; what comes later is for the next run.
 const longWait = 5 * time.Second
 
-// patience is how long a batch is tried anew, and how long the rows that a server
-// refuses are told from others while it takes none: a server that hangs costs a
-// run one try, not several.
-const patience = 4 * time.Second
+// retryTime is how long a batch is retried, and how long rows that a server
+// refuses are separated from the others while it takes none: a server that
+// hangs costs a run one try, not several.
+const retryTime = 4 * time.Second
 
 // A DownError says that a returner is down, and what becomes of its rows. A sink tells
 // it once, however often it finds that.
@@ -61,12 +61,12 @@ func (d *DownError) Unwrap() error { return d.err }
 
 // A writer is the worker's side of a sink.
 type writer struct {
-	sink  *Sink
-	ret   Returner
-	batch []item
-	down  time.Time     // when the returner was last found down; zero: it is up
-	rest  time.Duration // how long it is left alone then
-	why   string        // what another run says of it, until it is told
+	sink    *Sink
+	ret     Returner
+	batch   []item
+	down    time.Time     // when the returner was last found down; zero: it is up
+	backoff time.Duration // how long it is left alone then
+	why     string        // why another run found it down, until that is reported
 	// marked says that there may be a note that the returner hangs.
 	marked bool
 
@@ -75,38 +75,38 @@ type writer struct {
 	gaveUp  bool   // it failed: all that comes stays on disk
 	cleaned bool
 
-	accepted bool      // it took rows
-	loaded   bool      // it took loads, and stores them
-	takes    int       // how often it did
-	refusing time.Time // since when it has refused rows and taken none
-	last     bool      // it is tried again with what an earlier run left, after its own
-	refused  []lone    // rows that it did not take, by their own fault
-	hung     bool      // the last try ended by its time-out
-	hangs    int       // how often the returner was down by that
-	told     bool      // that it is down
-	broke    bool      // the last try failed at the rows: the returner had been reached
+	accepted   bool        // it took rows
+	loaded     bool        // it took loads, and stores them
+	takes      int         // how often it did
+	refusing   time.Time   // since when it has refused rows and taken none
+	last       bool        // it is tried again with what an earlier run left, after its own
+	refused    []failedRow // rows that it did not take, by their own fault
+	hung       bool        // the last try ended by its time-out
+	hangs      int         // how often the returner was down by that
+	warnedDown bool        // that it is down
+	broke      bool        // the last try failed at the rows: the returner had been reached
 }
 
 // tryTimeout bounds one try.
 const tryTimeout = 15 * time.Second
 
-// restTime is how long a returner that is down is left alone, and hangRest how
+// backoffTime is how long a returner that is down is left alone, and hangBackoff how
 // long one whose time-out was waited for is, by all runs.
 const (
-	restTime = 5 * time.Second
-	hangRest = time.Minute
+	backoffTime = 5 * time.Second
+	hangBackoff = time.Minute
 )
 
 // send gives a batch to the returner, or leaves it to the spool.
 func (w *writer) send(over context.Context, batch []item) {
-	if w.gaveUp || w.resting() || w.hangs > 0 && w.sink.closing.Load() {
+	if w.gaveUp || w.backingOff() || w.hangs > 0 && w.sink.closing.Load() {
 		w.keep(batch, nil)
 		return
 	}
 	var err error
 	began := time.Now()
 	for i := 0; ; i++ {
-		if batch, err = w.deliver(context.Background(), batch, fate{w.took, w.aside}); err == nil {
+		if batch, err = w.deliver(context.Background(), batch, rowHandler{w.took, w.aside}); err == nil {
 			w.isUp()
 			if !w.unsure {
 				w.clean(over)
@@ -122,14 +122,14 @@ func (w *writer) send(over context.Context, batch []item) {
 			break
 		}
 		pause, again := w.sink.Retries[i], waitOf(err)
-		if again > longWait || time.Since(began) > patience {
+		if again > longWait || time.Since(began) > retryTime {
 			break
 		}
 		time.Sleep(max(pause, again))
 	}
 	if w.broke {
 		before := w.takes
-		if batch, err = w.sift(context.Background(), batch, fate{w.took, w.aside}, err, false); err == nil && w.takes > before {
+		if batch, err = w.isolate(context.Background(), batch, rowHandler{w.took, w.aside}, err, false); err == nil && w.takes > before {
 			return
 		}
 	}
@@ -148,18 +148,18 @@ func waitOf(err error) time.Duration {
 	return 0
 }
 
-// resting reports whether a returner that was down is left alone.
-func (w *writer) resting() bool { return !w.down.IsZero() && time.Since(w.down) < w.rest }
+// backingOff reports whether a returner that was down is left alone.
+func (w *writer) backingOff() bool { return !w.down.IsZero() && time.Since(w.down) < w.backoff }
 
 // isDown notes that the returner does not take rows now. That it hung is
 // remembered for other runs, too.
 func (w *writer) isDown(err error) {
-	w.down, w.rest = time.Now(), max(restTime, waitOf(err))
+	w.down, w.backoff = time.Now(), max(backoffTime, waitOf(err))
 	if !w.hung {
 		return
 	}
 	w.hangs++
-	w.rest = hangRest
+	w.backoff = hangBackoff
 	if mark := w.sink.Down; mark != "" && os.MkdirAll(filepath.Dir(mark), 0o700) == nil {
 		w.marked = os.WriteFile(mark, []byte(err.Error()+"\n"), 0o600) == nil
 	}
@@ -183,7 +183,7 @@ func (w *writer) recall() {
 	at, why, marked := hung(s.Down)
 	w.marked = marked
 	if !at.IsZero() {
-		w.down, w.rest, w.why = at, hangRest, why
+		w.down, w.backoff, w.why = at, hangBackoff, why
 	}
 }
 
@@ -195,7 +195,7 @@ func hung(mark string) (at time.Time, why string, there bool) {
 		return time.Time{}, "", false
 	}
 	ago := time.Since(st.ModTime())
-	if ago < 0 || ago >= hangRest {
+	if ago < 0 || ago >= hangBackoff {
 		return time.Time{}, "", true
 	}
 	b, _ := os.ReadFile(mark)
@@ -209,7 +209,7 @@ func Hung(mark string) error {
 	if at.IsZero() {
 		return nil
 	}
-	return fmt.Errorf("it did not answer %s ago (%s), and is asked again %s after that", time.Since(at).Round(time.Second), why, hangRest)
+	return fmt.Errorf("it did not answer %s ago (%s), and is asked again %s after that", time.Since(at).Round(time.Second), why, hangBackoff)
 }
 
 // NoteHung notes in the file mark that a returner hung when it was read from, where
@@ -227,7 +227,7 @@ func NoteHung(mark string, err error) {
 // deliver gives rows to the returner, once, and tells f what becomes of them. Rows
 // that it does not want are found by halves, and do not hold up the others. It
 // returns the rows that were neither taken nor refused.
-func (w *writer) deliver(ctx context.Context, batch []item, f fate) ([]item, error) {
+func (w *writer) deliver(ctx context.Context, batch []item, f rowHandler) ([]item, error) {
 	rest, err := w.try(ctx, batch)
 	if len(rest) < len(batch) && !w.unsure {
 		f.took(without(batch, rest))
@@ -251,7 +251,7 @@ func (w *writer) deliver(ctx context.Context, batch []item, f fate) ([]item, err
 		return rest, err
 	}
 	if len(rest) == 1 {
-		f.aside(lone{item: rest[0], why: err, sure: no.sure})
+		f.aside(failedRow{item: rest[0], why: err, sure: no.sure})
 		return nil, nil
 	}
 	half := len(rest) / 2
@@ -272,7 +272,7 @@ func (w *writer) refusesAll() bool {
 	if w.refusing.IsZero() {
 		w.refusing = time.Now()
 	}
-	return time.Since(w.refusing) > patience
+	return time.Since(w.refusing) > retryTime
 }
 
 // without returns the rows of all that are not among others, both in one order.
@@ -293,8 +293,8 @@ func without(all, others []item) []item {
 	return out
 }
 
-// what names a row.
-func (it item) what() string {
+// describe names a row.
+func (it item) describe() string {
 	switch it.kind {
 	case returnItem:
 		return "the return of " + it.data.Str("id") + " to job " + it.data.Str("jid")
@@ -313,7 +313,7 @@ func (w *writer) took(batch []item) {
 
 // aside notes that the returner did not take a row: what becomes of it is known
 // at the end.
-func (w *writer) aside(l lone) { w.refused = append(w.refused, l) }
+func (w *writer) aside(l failedRow) { w.refused = append(w.refused, l) }
 
 // connect opens the returner where that is to be done.
 func (w *writer) connect(ctx context.Context) error {
@@ -329,8 +329,8 @@ func (w *writer) connect(ctx context.Context) error {
 	return nil
 }
 
-// try gives a batch to the returner once, and returns what it did not take. A
-// connection that fails is made anew at the next try.
+// try gives a batch to the returner once, and returns the rows that it did not
+// take. A connection that fails is opened again at the next try.
 func (w *writer) try(ctx context.Context, batch []item) ([]item, error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -407,7 +407,7 @@ func (w *writer) giveUp(err error) {
 		w.warn(fmt.Errorf("returner %s: %s lost: %w", w.sink.Name, rowsAre(len(w.given)), err))
 		return
 	}
-	w.tellDown("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool)
+	w.warnDown("returner %s is down: %w; what it was given is kept in %s and sent by the next run", w.sink.Name, err, w.sink.Spool)
 }
 
 func (s *Sink) fail(rows int) {
@@ -463,7 +463,7 @@ func store(ctx context.Context, r Returner, batch []item) ([]item, error) {
 			unfit := &unfitRowsError{}
 			for n, it := range of[i] {
 				if why := u.Rows[n]; why != nil {
-					unfit.rows = append(unfit.rows, lone{item: it, why: why, sure: true})
+					unfit.rows = append(unfit.rows, failedRow{item: it, why: why, sure: true})
 				}
 			}
 			err = unfit
@@ -493,19 +493,19 @@ func (w *writer) keep(batch []item, why error) {
 		w.warn(fmt.Errorf("returner %s: %s lost: %w", s.Name, rowsAre(lost), errors.Join(orDown(why), s.spool.fault())))
 	}
 	if w.why != "" && lost < len(batch) {
-		at := w.down.Add(w.rest).Format(time.TimeOnly)
-		w.tellDown("returner %s does not answer, as an earlier run found: %s; what it is handed is kept in %s and sent by a run after %s", s.Name, w.why, s.Spool, at)
+		at := w.down.Add(w.backoff).Format(time.TimeOnly)
+		w.warnDown("returner %s does not answer, as an earlier run found: %s; what it is handed is kept in %s and sent by a run after %s", s.Name, w.why, s.Spool, at)
 		w.why = ""
 	}
 	if lost < len(batch) && why != nil {
-		w.tellDown("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool)
+		w.warnDown("returner %s is down: %w; what it did not take is kept in %s and sent by the next run", s.Name, why, s.Spool)
 	}
 }
 
-// tellDown warns that the returner is down, once.
-func (w *writer) tellDown(format string, args ...any) {
-	if !w.told {
-		w.told = true
+// warnDown warns that the returner is down, once.
+func (w *writer) warnDown(format string, args ...any) {
+	if !w.warnedDown {
+		w.warnedDown = true
 		w.warn(&DownError{Store: w.sink.Down, err: fmt.Errorf(format, args...)})
 	}
 }

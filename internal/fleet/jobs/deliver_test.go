@@ -283,7 +283,7 @@ type stuck struct{ tries int }
 func (s *stuck) Close() error { return nil }
 func (s *stuck) Return(ctx context.Context, _ []*value.Map) error {
 	s.tries++
-	time.Sleep(patience + 100*time.Millisecond)
+	time.Sleep(retryTime + 100*time.Millisecond)
 	return os.ErrDeadlineExceeded
 }
 
@@ -320,7 +320,7 @@ func TestAReturnerThatHangsIsLeftAloneByOtherRuns(t *testing.T) {
 	if said := run(slow, "web2"); slow.tries != 1 || len(said) != 1 || !strings.Contains(said[0], "does not answer, as an earlier run found: i/o timeout; what it is handed is kept in") {
 		t.Errorf("%d tries, said %q", slow.tries, said)
 	}
-	old := time.Now().Add(-hangRest)
+	old := time.Now().Add(-hangBackoff)
 	if err := os.Chtimes(mark, old, old); err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestDetachedRecord(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	j := read()
-	if j.State != Away || len(j.Outstanding()) != 50 || j.Missing["gone"] != "unreachable: no route" {
+	if j.State != Detached || len(j.Outstanding()) != 50 || j.Missing["gone"] != "unreachable: no route" {
 		t.Errorf("%s, %d outstanding, missing %v", j.State, len(j.Outstanding()), j.Missing)
 	}
 	if _, list, err := files().UnderWay(t.Context()); err != nil || len(list) != 1 {
@@ -89,7 +89,7 @@ func TestDetachedRecord(t *testing.T) {
 	}
 	wg.Wait()
 	j = read()
-	if len(j.Outstanding()) != 0 || j.Returns.Len() != 50 || j.State != Away {
+	if len(j.Outstanding()) != 0 || j.Returns.Len() != 50 || j.State != Detached {
 		t.Errorf("%d outstanding, %d returns, %s", len(j.Outstanding()), j.Returns.Len(), j.State)
 	}
 	r, err := files().Reopen(j)

@@ -49,8 +49,8 @@ func (f *Files) path(jid string) string {
 	return filepath.Join(f.dir, jid[:10], jid+suffix)
 }
 
-// wishes is the file of what is wished for a job's states; see Pauses.
-func (f *Files) wishes(jid string) string {
+// pausePath returns the file of the requests for a job's states; see Pauses.
+func (f *Files) pausePath(jid string) string {
 	return filepath.Join(filepath.Dir(f.dir), pauseDir, jid)
 }
 
@@ -164,13 +164,13 @@ func (f *Files) Begin(l Load) (Record, error) {
 			return Nothing{}, err
 		}
 	}
-	r.tally = newTally(line)
+	r.brief = newBriefBuilder(line)
 	syncDir(filepath.Dir(file.Name()))
 	return r, nil
 }
 
-// Adopt takes over the file of a job that another process began, locked as it
-// is: the next Begin of that job goes on with it.
+// Adopt takes over the locked file of a job that another process began: the
+// next Begin of that job continues it.
 func (f *Files) Adopt(jid string, file *os.File) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

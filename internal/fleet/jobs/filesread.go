@@ -35,7 +35,7 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 	// The lock is looked at before the lines are, so that a job that ends
 	// meanwhile does not look interrupted.
 	working := held(file)
-	if st.Size() == 0 && (working || newborn(st)) {
+	if st.Size() == 0 && (working || justCreated(st)) {
 		return nil, nil // the id is reserved
 	}
 	j := &Job{JID: jid, Returns: value.NewMap(8), Missing: map[string]string{}, Partial: value.NewMap(0), State: Interrupted}
@@ -59,14 +59,14 @@ func (f *Files) Job(_ context.Context, jid string) (*Job, error) {
 	if j.Load == nil && working {
 		return nil, nil // its load is being written
 	}
-	j.appraise()
+	j.assessDamage()
 	if j.State == Interrupted && j.Detached() {
-		j.State = Away
+		j.State = Detached
 	}
 	return j, nil
 }
 
-// timeOf returns the moment of a stamp as JIDTime has it; "" for none.
+// timeOf returns the time of a stamp in the format of JIDTime; "" for none.
 func timeOf(stamp string) string {
 	t, err := time.Parse(event.StampFormat, stamp)
 	if err != nil {
@@ -100,7 +100,7 @@ func (j *Job) add(line *value.Map) {
 			j.Killed, j.KilledAt = int(n), timeOf(data.Str("at"))
 		case "repaired":
 			n, _ := value.AsInt(data.At("faults"))
-			j.told, j.Repaired = int(n), data.Str("damage")
+			j.explained, j.Repaired = int(n), data.Str("damage")
 		}
 	case line.Has("stage"):
 		j.Missing[line.Str("id")] = line.Str("stage")
@@ -110,7 +110,7 @@ func (j *Job) add(line *value.Map) {
 		if states := line.Map("states"); states != nil {
 			j.Partial.Set(line.Str("id"), states)
 		}
-		j.setAway(line.Str("id"), line.At("away") == true, line.Str("fleet_jid"))
+		j.setLost(line.Str("id"), line.At("away") == true, line.Str("fleet_jid"))
 	case line.Has("lost"):
 		id := line.Str("id")
 		j.lost(id, line, line.Str("lost"))
@@ -124,9 +124,9 @@ func (j *Job) add(line *value.Map) {
 		}
 		id := line.Str("id")
 		j.Returns.Set(id, r)
-		if _, away := j.away[id]; away {
+		if _, away := j.lostTargets[id]; away {
 			delete(j.Missing, id)
-			j.setAway(id, false, "")
+			j.setLost(id, false, "")
 		}
 	}
 }

@@ -29,7 +29,7 @@ type History struct {
 	// FailedOn returns on which targets a step failed, by its ID and the jid of its job,
 	// "" where its return has none; false where that is not known. nil: it never is.
 	FailedOn func(step, job string) ([]string, bool)
-	// Warn is told, once, where the history cannot be written.
+	// Warn is called once if the history cannot be written.
 	Warn func(error)
 
 	once  sync.Once
@@ -83,8 +83,8 @@ func (h *History) Begin(ctx context.Context, env *fun.Env, chunks []*fun.Chunk) 
 // that goes in waves.
 const passedNote = "passed"
 
-// HistoryNotes are the kinds of notes that a [History] makes: whoever goes on with an
-// orchestration needs all of them.
+// HistoryNotes are the kinds of notes that a [History] makes: a run that
+// continues an orchestration needs all of them.
 func HistoryNotes() []string { return []string{"definition", passedNote, "step"} }
 
 // Passed returns the targets on which a step had succeeded in the run that is
@@ -137,8 +137,8 @@ func FailedOn(step *value.Map) []string {
 	return out
 }
 
-// booted returns what is known anew of the boots of the run's machines: who goes
-// on with the run has to tell a machine that was booted since.
+// booted returns what has been learned of boots of the run's machines since the
+// last call: a resumed run has to recognise a machine that was booted since.
 func (h *History) booted() *value.Map {
 	out := value.NewMap(0)
 	if h.fleet == nil {
@@ -217,8 +217,8 @@ func (h *History) resume(now *value.Map) (map[string]*value.Map, error) {
 	return done, nil
 }
 
-// Prefix returns how many steps whoever goes on with an orchestration need not run
-// again: those before the first that did not succeed.
+// Prefix returns how many steps a run that continues an orchestration need not
+// run again: those before the first that did not succeed.
 func (j *Job) Prefix() int {
 	n := 0
 	for n < len(j.Steps) && j.Steps[n].Map("return").At("result") == true {

@@ -26,7 +26,7 @@ func TestHungStoresAreRemembered(t *testing.T) {
 	if err := Hung(mark); err == nil {
 		t.Error("one that hung is asked again at once")
 	}
-	old := time.Now().Add(-hangRest - time.Second)
+	old := time.Now().Add(-hangBackoff - time.Second)
 	if err := os.Chtimes(mark, old, old); err != nil {
 		t.Fatal(err)
 	}

@@ -291,11 +291,11 @@ func (r *Row) FindJob() bool {
 	return r.slot.find
 }
 
-// Good reports whether the job is complete and all targets succeeded.
-func (r *Row) Good() bool { return r.kind() == kindGood }
+// Succeeded reports whether the job is complete and all targets succeeded.
+func (r *Row) Succeeded() bool { return r.kind() == kindSucceeded }
 
 // Open reports whether returns of the job may still come.
-func (r *Row) Open() bool { return r.live != nil && r.live.State == Active || r.kind() == kindAway }
+func (r *Row) Open() bool { return r.live != nil && r.live.State == Active || r.kind() == kindDetached }
 
 func (r *Row) kind() byte {
 	if r.live != nil {
@@ -317,8 +317,8 @@ func (r *Row) Indexed(whole bool) *Brief {
 	return decodeBrief(r.JID, text, whole)
 }
 
-// Brief reads what there is of the job besides its returns; whole says that
-// Load.Minions and Bad are needed, too, of which there may be many.
+// Brief reads everything about the job except its returns; whole says that
+// Load.Minions and Bad, which may be long, are needed, too.
 func (r *Row) Brief(whole bool) *Brief {
 	if b := r.Indexed(whole); b != nil {
 		return b
@@ -381,8 +381,8 @@ func (f *Files) Walk(ctx context.Context, from, to string, each func(*Row) bool)
 	if err != nil {
 		return err
 	}
-	// While the jobs of an hour are looked at, those of the ones before are read. A
-	// walk that ends with the newest reads nothing in vain.
+	// While the jobs of one hour are searched, those of the hours before it are
+	// read ahead. A walk that ends with the newest reads none unnecessarily.
 	ctx, cancel := context.WithCancel(ctx)
 	var ahead []chan *hourRead // the newest first
 	defer func() {
@@ -576,6 +576,6 @@ func (f *Files) compact(hour string) error {
 	return os.Rename(out.Name(), path)
 }
 
-// newborn reports whether a file is so young that its maker may not have locked
+// justCreated reports whether a file is so young that its maker may not have locked
 // it yet.
-func newborn(st fs.FileInfo) bool { return time.Since(st.ModTime()) < 5*time.Second }
+func justCreated(st fs.FileInfo) bool { return time.Since(st.ModTime()) < 5*time.Second }

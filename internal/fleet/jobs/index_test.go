@@ -21,7 +21,7 @@ func walked(t *testing.T, f *Files) []string {
 	var out []string
 	err := f.Walk(t.Context(), "", "", func(r *Row) bool {
 		b := r.Brief(true)
-		out = append(out, fmt.Sprintf("%s %s %d %s %s good=%t open=%t %s", r.JID[12:], b.Load.Str("fun"), b.Targets, b.Status(), value.Repr(b.Bad), r.Good(), r.Open(), b.Damage))
+		out = append(out, fmt.Sprintf("%s %s %d %s %s good=%t open=%t %s", r.JID[12:], b.Load.Str("fun"), b.Targets, b.Status(), value.Repr(b.Bad), r.Succeeded(), r.Open(), b.Damage))
 		return true
 	})
 	if err != nil {

@@ -83,9 +83,9 @@ func (l Load) Map() *value.Map {
 // timeLayout is how Salt prints the moments of jobs.
 const timeLayout = "2006, Jan 02 15:04:05.000000"
 
-// JIDTime returns the moment of a job id as Salt prints it, such as
-// "2026, Nov 21 09:08:07.123456"; "" for what is no job id.
-// Salt: salt/utils/jid.py jid_to_time.
+// JIDTime returns the time of a job id as Salt prints it, such as "2026, Nov 21
+// 09:08:07.123456"; "" for an invalid job id. Salt: salt/utils/jid.py
+// jid_to_time.
 func JIDTime(jid string) string {
 	t, ok := Time(jid)
 	if !ok {

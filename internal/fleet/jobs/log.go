@@ -27,9 +27,9 @@ type Log struct {
 	// MayKeep reports whether settings of a returner may be written down; nil: all
 	// may.
 	MayKeep func(name string, kwargs *value.Map) bool
-	// Sink returns the sink of a returner by its name, the name of an alternative
-	// configuration ("" is none) and settings of its own; nil for one that was
-	// found not to be configured and was told of.
+	// Sink returns the sink of a returner by its name, the name of an
+	// alternative configuration ("" for none) and settings of its own; nil if
+	// it is not configured, of which Sink has warned.
 	Sink func(name, config string, kwargs *value.Map) (*Sink, error)
 	// Expand puts the members of a group of returners in its place.
 	Expand func(names []string) []string
@@ -158,14 +158,14 @@ func (t *addressee) load(l Load) { t.once.Do(func() { t.Load(l) }) }
 // returners, which do not keep the job waiting.
 func (r *logRecord) Return(ret fun.Return) error {
 	if !r.load.Continued {
-		return errors.Join(r.Record.Return(ret), r.hand(ret))
+		return errors.Join(r.Record.Return(ret), r.enqueue(ret))
 	}
 	// What the record has is not fetched again, so it comes last.
-	return errors.Join(r.hand(ret), r.Record.Return(ret))
+	return errors.Join(r.enqueue(ret), r.Record.Return(ret))
 }
 
-// hand puts an answer in the queues.
-func (r *logRecord) hand(ret fun.Return) error {
+// enqueue puts an answer in the queues.
+func (r *logRecord) enqueue(ret fun.Return) error {
 	to := r.to
 	if ret.Success() {
 		to = slices.DeleteFunc(slices.Clone(to), func(t *addressee) bool { return t.failedOnly })

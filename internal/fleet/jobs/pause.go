@@ -12,19 +12,19 @@ import (
 	"brine/internal/py/value"
 )
 
-// Pauses are the wishes that state runs of this machine wait or end before a
+// Pauses are the requests that state runs of this machine wait or end before a
 // state: a file a job, a JSON dict of state IDs.
 // Salt: the directory state_pause below the cachedir.
 type Pauses struct {
 	dir string
-	// More tells of wishes that came another way; nil: there are none.
+	// More returns requests that came another way; nil: there are none.
 	More func(jid string) *value.Map
 }
 
-// pauseDir is the directory of the wishes below that of the cache.
+// pauseDir is the directory of the requests, in the cache directory.
 const pauseDir = "state_pause"
 
-// NewPauses returns the wishes below a cache directory.
+// NewPauses returns the requests in a cache directory.
 func NewPauses(cacheDir string) *Pauses {
 	return &Pauses{dir: filepath.Join(cacheDir, pauseDir)}
 }
@@ -42,7 +42,7 @@ func (p *Pauses) path(jid string) (string, error) {
 	return filepath.Join(p.dir, jid), nil
 }
 
-// read returns the wishes for a job; nil where there are none.
+// read returns the requests for a job; nil if there are none.
 func (p *Pauses) read(jid string) *value.Map {
 	path, err := p.path(jid)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *Pauses) read(jid string) *value.Map {
 	return decodeLine(b)
 }
 
-// write replaces the wishes for a job.
+// write replaces the requests for a job.
 func (p *Pauses) write(jid string, m *value.Map) error {
 	path, err := p.path(jid)
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *Pauses) Resume(jid, id string) error {
 	return p.update(jid, func(m *value.Map) { m.Delete(id) })
 }
 
-// Forget takes all wishes for a job back.
+// Forget removes all requests for a job.
 func (p *Pauses) Forget(jid string) { _ = p.write(jid, value.NewMap(0)) }
 
 // Wait waits while a job is to wait before a state. It returns false where the
@@ -121,9 +121,9 @@ func (p *Pauses) Forget(jid string) { _ = p.write(jid, value.NewMap(0)) }
 // begin.
 func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time, open func() bool) bool {
 	for open() && ctx.Err() == nil {
-		wait, kill := wishOf(p.read(jid), id, now)
+		wait, kill := requestOf(p.read(jid), id, now)
 		if p.More != nil && !kill {
-			also, end := wishOf(p.More(jid), id, now)
+			also, end := requestOf(p.More(jid), id, now)
 			wait, kill = wait || also, end
 		}
 		switch {
@@ -142,9 +142,9 @@ func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time,
 
 // Why says why Wait ended a job before a state; "" where it was not asked to.
 func (p *Pauses) Why(jid, id string, now func() time.Time) string {
-	_, kill := wishOf(p.read(jid), id, now)
+	_, kill := requestOf(p.read(jid), id, now)
 	if p.More != nil && !kill {
-		_, kill = wishOf(p.More(jid), id, now)
+		_, kill = requestOf(p.More(jid), id, now)
 	}
 	if kill {
 		return "stopped by state.soft_kill"
@@ -152,8 +152,8 @@ func (p *Pauses) Why(jid, id string, now func() time.Time) string {
 	return ""
 }
 
-// wishOf returns what is wished before a state.
-func wishOf(m *value.Map, id string, now func() time.Time) (wait, kill bool) {
+// requestOf reports whether a state is requested to wait or to end before it runs.
+func requestOf(m *value.Map, id string, now func() time.Time) (wait, kill bool) {
 	for _, key := range []string{id, AllStates} {
 		w := m.Map(key)
 		if w == nil {
@@ -168,6 +168,6 @@ func wishOf(m *value.Map, id string, now func() time.Time) (wait, kill bool) {
 	return wait, false
 }
 
-// Wishes returns what is wished for a job, for machines that cannot look here;
-// nil where nothing is.
-func (p *Pauses) Wishes(jid string) *value.Map { return p.read(jid) }
+// For returns the requests for a job, for machines that cannot read them here; nil if
+// there are none.
+func (p *Pauses) For(jid string) *value.Map { return p.read(jid) }

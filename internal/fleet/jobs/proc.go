@@ -58,9 +58,10 @@ const (
 	keyDetached = "__detached" // the job left its controller: its note stays until its return is fetched
 )
 
-// Begin notes a job of this machine and returns what forgets it. Data are Salt's
-// keys: jid, fun, arg, tgt, tgt_type, ret, user, pid. A cache that cannot be
-// written to is no reason not to run: the error says why the job is not noted.
+// Begin records a running job of this machine and returns a function that
+// removes the record. Data has Salt's keys: jid, fun, arg, tgt, tgt_type, ret,
+// user, pid. If the cache cannot be written, the job runs all the same: the
+// error says why it is not recorded.
 func (p *Proc) Begin(data *value.Map) (end func(), err error) {
 	return p.begin(data, p.path(data.Str("jid"), ""))
 }

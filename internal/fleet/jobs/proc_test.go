@@ -189,13 +189,13 @@ func TestProcHeed(t *testing.T) {
 	if _, err := p.BeginAgent(procData(jobID, os.Getpid()), false); err != nil {
 		t.Fatal(err)
 	}
-	wish := filepath.Join(dir, "proc", wishName(noteName(jobID, "web1"), 15))
+	wish := filepath.Join(dir, "proc", signalName(noteName(jobID, "web1"), 15))
 	if err := os.WriteFile(wish, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got := 0
-	p.Heed(os.Getpid()+1, func(string, int) bool { got = -1; return true })
-	p.Heed(os.Getpid(), func(jid string, sig int) bool { got = sig; return jid == jobID })
+	p.ApplySignals(os.Getpid()+1, func(string, int) bool { got = -1; return true })
+	p.ApplySignals(os.Getpid(), func(jid string, sig int) bool { got = sig; return jid == jobID })
 	if _, err := os.Lstat(wish); got != 15 || err == nil {
 		t.Errorf("heeded %d; the wish: %v", got, err)
 	}
@@ -286,7 +286,7 @@ func TestLeaving(t *testing.T) {
 		}
 	}
 	p.sweep()
-	if pauses.Wishes(jobID) == nil || pauses.Wishes(gone) != nil {
-		t.Errorf("left: %v, %v", pauses.Wishes(jobID), pauses.Wishes(gone))
+	if pauses.For(jobID) == nil || pauses.For(gone) != nil {
+		t.Errorf("left: %v, %v", pauses.For(jobID), pauses.For(gone))
 	}
 }

@@ -16,12 +16,12 @@ import (
 )
 
 // Signals to jobs. An agent works on the jobs of many steps in one process, so a
-// signal for one of them cannot simply be sent to it: a wish is written beside
-// the notes, and the agent is told to look, by SIGUSR1. An agent that does
+// signal for one of them cannot simply be sent to it: a request is written beside
+// the notes, and SIGUSR1 tells the agent to look. An agent that does
 // not look (it is stopped, or hangs) is ended with all its programs where the
 // signal is SIGKILL.
 
-// The signals whose numbers differ: SIGUSR1 tells an agent to look for wishes.
+// The signals whose numbers differ: SIGUSR1 tells an agent to look for requests.
 type numbers struct{ linux, bsd int }
 
 var (
@@ -36,14 +36,14 @@ func (p *Proc) number(n numbers) int {
 	return n.linux
 }
 
-// wishTime is how long an agent may take to act on a wish.
-const wishTime = 3 * time.Second
+// signalTimeout is how long an agent may take to act on a requested signal.
+const signalTimeout = 3 * time.Second
 
-// errNotHeeded says that an agent did not take a signal.
-var errNotHeeded = errors.New("its process does not answer")
+// errNoResponse says that an agent did not take a signal.
+var errNoResponse = errors.New("its process does not answer")
 
-// wishName is the name of a wish.
-func wishName(note string, sig int) string { return note + ".sig" + strconv.Itoa(sig) }
+// signalName is the name of the file that requests a signal.
+func signalName(note string, sig int) string { return note + ".sig" + strconv.Itoa(sig) }
 
 // Signal sends a signal to a job that runs here, and returns the pid of its
 // process; 0 where no such job runs. whole says that the process works on that
@@ -58,29 +58,29 @@ func (p *Proc) Signal(ctx context.Context, jid string, sig int) (pid int, whole 
 	if !n.data.Has(keyID) {
 		return n.pid, true, p.signalTree(ctx, n.pid, sig)
 	}
-	wish := filepath.Join(p.dir, wishName(filepath.Base(n.path), sig))
+	request := filepath.Join(p.dir, signalName(filepath.Base(n.path), sig))
 	mode := fs.FileMode(0o600)
-	if err := p.host.WriteFile(wish, bytes.NewReader(nil), host.WriteOptions{Mode: &mode}); err != nil {
+	if err := p.host.WriteFile(request, bytes.NewReader(nil), host.WriteOptions{Mode: &mode}); err != nil {
 		return n.pid, false, err
 	}
 	if err := p.host.Signal(n.pid, p.number(usr1)); err != nil {
-		_ = p.host.Remove(wish)
+		_ = p.host.Remove(request)
 		return n.pid, false, err
 	}
-	deadline := p.host.Now().Add(wishTime)
+	deadline := p.host.Now().Add(signalTimeout)
 	for p.host.Now().Before(deadline) {
-		if _, err := p.host.Lstat(wish); errors.Is(err, fs.ErrNotExist) {
+		if _, err := p.host.Lstat(request); errors.Is(err, fs.ErrNotExist) {
 			return n.pid, false, nil
 		}
 		if err := p.host.Sleep(ctx, 5*time.Millisecond); err != nil {
 			break
 		}
 	}
-	_ = p.host.Remove(wish)
+	_ = p.host.Remove(request)
 	if sig == 9 {
 		return n.pid, false, p.signalTree(ctx, n.pid, sig)
 	}
-	return n.pid, false, errNotHeeded
+	return n.pid, false, errNoResponse
 }
 
 // signalTree sends a signal to the programs below a process and to itself.
@@ -127,9 +127,9 @@ func (p *Proc) taken(ctx context.Context, pid, sig int) {
 	_ = p.host.Sleep(ctx, 10*time.Millisecond)
 }
 
-// Heed takes the wishes for the jobs of a process: for each that apply takes,
-// the wish is gone when it is back.
-func (p *Proc) Heed(pid int, apply func(jid string, sig int) bool) {
+// ApplySignals calls apply for each requested signal for jobs of a process, and removes
+// those requests that apply accepts.
+func (p *Proc) ApplySignals(pid int, apply func(jid string, sig int) bool) {
 	names, err := p.host.ReadDir(p.dir)
 	if err != nil {
 		return
@@ -255,7 +255,7 @@ func missing(err error) error {
 }
 
 // sweep removes returns that nobody came for, notes of detached jobs that were
-// lost, and what was wished for states, when they are old.
+// lost, and the requests for states, when they are old.
 func (p *Proc) sweep() {
 	above := filepath.Dir(p.dir)
 	limit := p.host.Now().Add(-keepLeft)
@@ -278,7 +278,7 @@ func (p *Proc) sweep() {
 	}
 }
 
-// works reports whether a file of a directory is a note or the wishes of a job
+// works reports whether a file of a directory is a note or the requests for a job
 // that runs.
 func (p *Proc) works(dir, name string) bool {
 	var n *note

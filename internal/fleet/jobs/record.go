@@ -27,8 +27,8 @@ type fileRecord struct {
 	shared  bool // others write, too, and may have left a line that was cut short
 
 	sum   sync.Mutex
-	tally *tally       // nil: returns were recorded before
-	lost  []*value.Map // what is to be recorded of returns that could not be
+	brief *briefBuilder // nil: returns were recorded before
+	lost  []*value.Map  // what is to be recorded of returns that could not be
 
 	syncing sync.Mutex // held while the file is synced
 	synced  int
@@ -80,7 +80,7 @@ func (r *fileRecord) add(whole bool, line func(w io.Writer) error) error {
 }
 
 func (r *fileRecord) addLocked(whole bool, line func(w io.Writer) error) error {
-	w := lineWriter{to: r.file, whole: whole}
+	w := lineWriter{to: r.file, buffered: whole}
 	if r.torn || r.shared {
 		w.line = append(w.line, '\n')
 	}
@@ -93,9 +93,9 @@ func (r *fileRecord) addLocked(whole bool, line func(w io.Writer) error) error {
 
 // A lineWriter writes a line in parts, or as a whole when it is flushed.
 type lineWriter struct {
-	to    io.Writer
-	whole bool
-	line  []byte
+	to       io.Writer
+	buffered bool
+	line     []byte
 }
 
 // maxLinePart is how much of a line that may be written in parts waits.
@@ -103,7 +103,7 @@ const maxLinePart = 64 << 10
 
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.line = append(w.line, p...)
-	if w.whole || len(w.line) < maxLinePart {
+	if w.buffered || len(w.line) < maxLinePart {
 		return len(p), nil
 	}
 	return len(p), w.flush()
@@ -125,8 +125,8 @@ func (r *fileRecord) Return(ret fun.Return) error {
 		return err
 	}
 	r.sum.Lock()
-	if r.tally != nil {
-		r.tally.add(line)
+	if r.brief != nil {
+		r.brief.add(line)
 	}
 	r.sum.Unlock()
 	if r.files.NoReturns {
@@ -200,9 +200,9 @@ func (r *fileRecord) End() error {
 	defer r.sum.Unlock()
 	r.makeUp()
 	err := r.write(value.EncodeJSON(value.MapOf("end", r.stamp())))
-	_ = os.Remove(r.files.wishes(r.jid))
-	if st, serr := r.file.Stat(); err == nil && serr == nil && r.tally != nil && !r.torn && len(r.lost) == 0 {
-		r.files.appendIndex(r.jid[:hourDigits], indexLine(r.tally.brief(r.jid), fileStamp{st.Size(), st.ModTime().UnixNano()}))
+	_ = os.Remove(r.files.pausePath(r.jid))
+	if st, serr := r.file.Stat(); err == nil && serr == nil && r.brief != nil && !r.torn && len(r.lost) == 0 {
+		r.files.appendIndex(r.jid[:hourDigits], indexLine(r.brief.brief(r.jid), fileStamp{st.Size(), st.ModTime().UnixNano()}))
 	}
 	unlock(r.file)
 	return errors.Join(err, r.file.Close())

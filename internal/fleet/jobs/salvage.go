@@ -67,9 +67,9 @@ scan:
 	return nil
 }
 
-// take adds line n of a job's file; whole says that it has its end. What cannot
-// be read of it becomes a fault of the record, except for a last line that a
-// crash cut short: nobody was told of that one.
+// take adds line n of a job's file; whole says that the line is complete. An
+// unreadable part becomes a fault of the record, except for a last line that a
+// crash cut short, which nobody has relied on.
 func (j *Job) take(n int, b []byte, whole bool) {
 	if m := decodeLine(b); m != nil {
 		j.add(m)
@@ -119,9 +119,9 @@ func (j *Job) lost(id string, line *value.Map, why string) {
 	j.Returns.Set(id, r)
 }
 
-// appraise sums up what is wrong with the record, after the last line.
-func (j *Job) appraise() {
-	j.Damage = j.summary(j.faults[min(j.told, len(j.faults)):])
+// assessDamage sums up what is wrong with the record, after the last line.
+func (j *Job) assessDamage() {
+	j.Damage = j.summary(j.faults[min(j.explained, len(j.faults)):])
 	if j.Load == nil {
 		j.Load = value.MapOf("jid", j.JID)
 		why := "what the job was asked to do is missing"
@@ -132,7 +132,7 @@ func (j *Job) appraise() {
 		}
 		j.Damage = why
 	}
-	if (j.Damage != "" || j.told > 0) && !j.Load.Has("Minions") {
+	if (j.Damage != "" || j.explained > 0) && !j.Load.Has("Minions") {
 		ids := value.NewList(j.Returns.Keys()...)
 		for id := range j.Missing {
 			if !j.Returns.Has(id) {

@@ -37,11 +37,11 @@ type Sink struct {
 	Retries []time.Duration
 	// Batch is how many rows go at once; 0 is 500.
 	Batch int
-	// Keep is how old rows of a Cleaner may become; 0 is no bound. Archive puts
-	// older ones aside instead of removing them.
+	// Keep is the age up to which a Cleaner keeps rows; 0 means no limit.
+	// Archive archives older rows instead of removing them.
 	Keep    time.Duration
 	Archive bool
-	// Warn is told what was not sent.
+	// Warn is called with what was not sent.
 	Warn func(error)
 
 	once    sync.Once
@@ -104,7 +104,7 @@ func (s *Sink) put(it item) {
 }
 
 // queueLength is how many rows wait before a run has to wait for the returner.
-// A returner that is down empties the queue to disk, so this is no long wait.
+// If a returner is down, the queue is written to disk, so the wait is short.
 const queueLength = 20000
 
 func (s *Sink) start() {

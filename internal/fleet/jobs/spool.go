@@ -93,7 +93,8 @@ func (p *spool) write(b []byte) error {
 	return err
 }
 
-// maxSpool is the size at which a file whose rows were all taken begins anew.
+// maxSpool is the size from which a file is truncated once all its rows were
+// taken.
 const maxSpool = 1 << 20
 
 // sent notes that rows were taken.
@@ -221,7 +222,7 @@ func Spooled(dir string) bool {
 func (w *writer) resend(over context.Context, last bool) (stuck bool) {
 	s := w.sink
 	w.last = last
-	if s.Spool == "" || w.resting() {
+	if s.Spool == "" || w.backingOff() {
 		return false
 	}
 	entries, err := os.ReadDir(s.Spool)
@@ -258,7 +259,7 @@ func (w *writer) resend(over context.Context, last bool) (stuck bool) {
 			return true
 		case over.Err() == nil || !sent:
 			w.isDown(err)
-			w.tellDown("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool)
+			w.warnDown("returner %s is down: %w; what it did not take before stays in %s", s.Name, err, s.Spool)
 		}
 		if len(w.given) > 0 {
 			w.giveUp(err)
@@ -359,7 +360,7 @@ func (w *writer) again(over context.Context, batch []item, took func([]item)) er
 		}
 	}
 	var moved error
-	f := fate{took, func(l lone) {
+	f := rowHandler{took, func(l failedRow) {
 		row := []item{l.item}
 		mine, err := w.move(row)
 		if err != nil {
@@ -372,7 +373,7 @@ func (w *writer) again(over context.Context, batch []item, took func([]item)) er
 	}}
 	left, err := w.deliver(ctx, send, f)
 	if err != nil && w.broke {
-		_, err = w.sift(ctx, left, f, err, w.last && w.accepted)
+		_, err = w.isolate(ctx, left, f, err, w.last && w.accepted)
 	}
 	if err = errors.Join(err, moved); err != nil || !w.unsure {
 		if err == nil {

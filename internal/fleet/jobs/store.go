@@ -52,7 +52,7 @@ type Job struct {
 	// Unread are the targets whose returns the store has not whole, and why.
 	Unread  map[string]string
 	State   State
-	EndTime string // as JIDTime has it; "" where it did not end
+	EndTime string // in the format of JIDTime; "" if it has not ended
 	// Running are the targets that work on a detached job, with the pid there, and
 	// Silent those that could not be asked, and why, as far as they were asked.
 	Running map[string]int
@@ -63,8 +63,8 @@ type Job struct {
 	// be read.
 	Damage, Repaired string
 
-	// Killed is the signal that ended the process of the job, and KilledAt when, as
-	// JIDTime has it; 0 and "": none is known.
+	// Killed is the signal that ended the process of the job, and KilledAt the
+	// time, in the format of JIDTime; 0 and "" if none is known.
 	Killed   int
 	KilledAt string
 
@@ -73,12 +73,12 @@ type Job struct {
 	Where   string
 	Silence time.Duration
 
-	// away are the targets that were lost and may have kept their return, with the jid
+	// lostTargets are the targets that were lost and may have kept their return, with the jid
 	// that their Salt master has it under; "" is the job's own.
-	away   map[string]string
-	worker int     // pid of the process of this machine that works on it
-	faults []fault // of the record, in order
-	told   int     // how many of them jobs.check made up for
+	lostTargets map[string]string
+	worker      int     // pid of the process of this machine that works on it
+	faults      []fault // of the record, in order
+	explained   int     // how many of them jobs.check made up for
 }
 
 // A State is how far a job came.
@@ -89,7 +89,7 @@ const (
 	Complete    State = iota
 	Active            // a process works on it
 	Interrupted       // its process is gone and it did not come to its end
-	Away              // it goes on without a process of this machine
+	Detached          // it goes on without a process of this machine
 )
 
 // String names the state as job listings show it.
@@ -260,7 +260,7 @@ func (j *Job) Took(r fun.Return) error {
 // order: those that a detached job, or one whose process is gone, still has, and
 // those whose connection was lost while they worked.
 func (j *Job) Owed() []string {
-	owed := slices.Collect(maps.Keys(j.away))
+	owed := slices.Collect(maps.Keys(j.lostTargets))
 	if j.Detached() && j.State != Complete || j.State == Interrupted {
 		owed = append(owed, j.Outstanding()...)
 	}
@@ -268,16 +268,16 @@ func (j *Job) Owed() []string {
 	return slices.Compact(owed)
 }
 
-func (j *Job) setAway(id string, away bool, jid string) {
+func (j *Job) setLost(id string, away bool, jid string) {
 	if !away {
-		delete(j.away, id)
+		delete(j.lostTargets, id)
 		return
 	}
-	if j.away == nil {
-		j.away = map[string]string{}
+	if j.lostTargets == nil {
+		j.lostTargets = map[string]string{}
 	}
-	j.away[id] = jid
+	j.lostTargets[id] = jid
 }
 
 // KeptAs returns the jid under which a target, or its Salt master, keeps the return.
-func (j *Job) KeptAs(id string) string { return cmp.Or(j.away[id], j.JID) }
+func (j *Job) KeptAs(id string) string { return cmp.Or(j.lostTargets[id], j.JID) }

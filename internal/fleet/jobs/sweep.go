@@ -61,7 +61,7 @@ func (f *Files) sweep() {
 // came to the end.
 func (f *Files) sweepOld(old string, more func() bool) bool {
 	expired := func(jid string) bool { return IsJID(jid) && jid < old && !f.active(jid) && !f.awaited(jid) }
-	if !sweepDir(filepath.Dir(f.wishes(old)), "", expired, more) {
+	if !sweepDir(filepath.Dir(f.pausePath(old)), "", expired, more) {
 		return false
 	}
 	hours, err := f.hours("", old)
@@ -138,7 +138,7 @@ func (f *Files) awaited(jid string) bool {
 		return false
 	}
 	j, err := f.Job(context.Background(), jid)
-	return err == nil && j != nil && j.State == Away
+	return err == nil && j != nil && j.State == Detached
 }
 
 // firstLine returns the load line of a job's file.

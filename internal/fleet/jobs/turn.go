@@ -38,7 +38,7 @@ type TurnRequest struct {
 	JID, Fun string
 	Beside   bool // whatever else runs
 	Queue    bool // wait for the others
-	Max      int  // wait only where fewer than Max others are there; 0 is no limit
+	Max      int  // wait only if fewer than Max others wait; 0 means no limit
 }
 
 // A Turn is the place of a run among the others. A run within another one of the

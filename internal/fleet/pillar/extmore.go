@@ -77,10 +77,10 @@ func (j *job) extHTTPYAML(ctx context.Context, pillar *value.Map, a extArgs) (va
 	return j.extHTTP(ctx, a, "yaml")
 }
 
-// extHTTP makes pillar of what a web server answers.
+// extHTTP makes pillar data of the answer of a web server.
 //
-// Salt: salt/pillar/http_json.py, http_yaml.py. Difference: an answer that is no
-// pillar is an error; Salt logs it and goes on without.
+// Salt: salt/pillar/http_json.py, http_yaml.py. Difference: an answer that is
+// not pillar data is an error; Salt logs it and continues without it.
 func (j *job) extHTTP(ctx context.Context, a extArgs, decode string) (value.Mapping, error) {
 	at, _ := a.get(0, "url").(string)
 	if at == "" {

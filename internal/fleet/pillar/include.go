@@ -137,7 +137,7 @@ func (j *job) included(ctx context.Context, saltenv string, ref slsRef, sls stri
 	return out
 }
 
-// match returns the SLS files that are there of a name, which may be a glob.
+// match returns the existing SLS files of a name, which may be a glob.
 func (j *job) match(ctx context.Context, saltenv string, ref slsRef) []slsRef {
 	if !value.HasGlob(ref.name) {
 		if _, err := fun.FindSLS(ctx, j.c.files, saltenv, ref.name); err != nil ||

@@ -1,11 +1,12 @@
-// Package pillar renders the pillar of a target: its top file picks SLS files,
-// which are rendered and merged, then external sources and what the command
-// line gave come on top.
+// Package pillar renders the pillar of a target: its top file selects SLS
+// files, which are rendered and merged; then external sources and the values of
+// the command line are merged over them.
 //
 // A [Compiler] belongs to one Env, that of the target. [Compiler.Lazy] is the
 // pillar of a run, rendered when it is first read; [Compiler.Render] renders it
-// anew, as pillar.items does. Faults in pillar files are part of the pillar:
-// its key _errors lists them in Salt's words, and Env.Fault shows their places.
+// again, as pillar.items does. Errors in pillar files are part of the pillar:
+// its key _errors lists them in Salt's words, and Env.Fault receives their
+// positions.
 package pillar
 
 import (
@@ -67,8 +68,8 @@ func (c *Compiler) Lazy(ctx context.Context) *value.LazyMap {
 	})
 }
 
-// Render renders the pillar anew. Its files see the pillar that the Env has.
-// Faults of the files are in the result; an error says that ctx ended.
+// Render renders the pillar again. Its files see the current pillar of the Env.
+// Errors in the files are in the result; the returned error is that of ctx.
 func (c *Compiler) Render(ctx context.Context, req fun.PillarRequest) (*value.Map, error) {
 	if req.Tops {
 		return c.tops(ctx, req)
@@ -80,8 +81,8 @@ func (c *Compiler) Render(ctx context.Context, req fun.PillarRequest) (*value.Ma
 	return c.render(ctx, req, base)
 }
 
-// keepsBase reports whether the pillar in effect stays below one that is
-// rendered anew: without a master it does.
+// keepsBase reports whether a newly rendered pillar is merged over the pillar
+// in effect: without a master it is.
 func keepsBase(opts *value.Map) bool { return value.Truth(opts.At("ssh_merge_pillar")) }
 
 // noPillar is the upstream of functions that pillar files call: they cannot
@@ -193,7 +194,7 @@ func textOrNil(s string) value.Value {
 	return s
 }
 
-// warn tells of a slip that Salt takes in silence.
+// warn warns of a mistake that Salt accepts silently.
 func (j *job) warn(pos source.Pos, format string, args ...any) {
 	if !j.c.first(fmt.Sprint(pos, format, args)) {
 		return
@@ -288,9 +289,10 @@ func (c *Compiler) render(ctx context.Context, req fun.PillarRequest, base value
 	return pillar, nil
 }
 
-// keeps reports whether base lies below the pillar that was rendered. One that
-// nothing has looked at yet would be the same again, save in another environment
-// or under an override that does more than replace: it is not rendered for that.
+// keeps reports whether the rendered pillar is merged over base. A base that
+// has not been read yet would be the same again, except in another environment
+// or under an override that does more than replace: it is not rendered for
+// that.
 func (j *job) keeps(base value.Mapping) bool {
 	if base == nil || !keepsBase(j.opts) {
 		return false

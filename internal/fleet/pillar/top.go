@@ -163,7 +163,7 @@ func (j *job) topFiles(ctx context.Context, fi fun.FileInfo, env string) []topFi
 	return files
 }
 
-// topFault is what Salt says of a top file that makes no sense.
+// topFault is Salt's message for an invalid top file.
 const topFault = "Error encountered while rendering pillar top file."
 
 // topFile renders one top file; nil is one that failed.
@@ -248,7 +248,7 @@ func iterated(v value.Value) *value.List {
 	return nil
 }
 
-// orderOf returns what a target's order option says, 0 where it is no number.
+// orderOf returns the order option of a target, 0 if it is not a number.
 func orderOf(v value.Value) int64 {
 	switch v := v.(type) {
 	case string:

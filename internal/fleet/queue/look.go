@@ -26,7 +26,7 @@ func (s *Store) read(ctx context.Context, q querier, more, where string, to []an
 		var created, due, started, ended int64
 		err := rows.Scan(append([]any{
 			&e.JID, &e.Queue, &e.Version, &e.State, &e.SLS, &e.User, &e.Controller, &created, &due, &started, &ended,
-			&e.Worker, &e.Tries, &e.Failures, &runs, &e.Error, &e.Retcode, &e.Wish,
+			&e.Worker, &e.Tries, &e.Failures, &runs, &e.Error, &e.Retcode, &e.Requested,
 		}, to...)...)
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func moment(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// A Query says which entries are listed; empty fields are no condition.
+// A Query says which entries are listed; an empty field matches all.
 type Query struct {
 	Queue, State string
 	Limit        int // 0 is all
@@ -111,7 +111,7 @@ func (s *Store) Cancel(ctx context.Context, jid string) (string, error) {
 	if n > 0 {
 		return Cancelled, nil
 	}
-	if _, err := s.exec(ctx, s.db, "UPDATE "+table+" SET wish = ? WHERE jid = ? AND state = '"+Running+"'", WishCancel, jid); err != nil {
+	if _, err := s.exec(ctx, s.db, "UPDATE "+table+" SET wish = ? WHERE jid = ? AND state = '"+Running+"'", RequestCancel, jid); err != nil {
 		return "", err
 	}
 	return s.stateOf(ctx, jid)

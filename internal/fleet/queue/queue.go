@@ -38,8 +38,8 @@ func States() []string {
 	return []string{Queued, Running, Done, Failed, Poisoned, Refused, Cancelled}
 }
 
-// WishCancel asks the worker of a running entry to end it before its next step.
-const WishCancel = "cancel"
+// RequestCancel asks the worker of a running entry to end it before its next step.
+const RequestCancel = "cancel"
 
 // Limits of an entry, which may have been written by somebody else.
 const (
@@ -61,7 +61,7 @@ type Entry struct {
 	User       string // who queued it
 	Controller string // where
 	Work       *Work  // nil where only its description was read
-	Wish       string // [WishCancel] or ""
+	Requested  string // [RequestCancel] or ""
 
 	Created, Due, Started, Ended time.Time // zero where it is not known
 

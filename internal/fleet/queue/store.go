@@ -109,9 +109,9 @@ type Claim struct {
 // maxSetAside bounds how many entries one Take sets aside.
 const maxSetAside = 100
 
-// Take claims the entry of a queue that has waited longest; nil where there is
-// none. Entries that may not run are set aside; each is told of with its new State
-// and its Error.
+// Take claims the entry of a queue that has waited longest; nil if there is
+// none. Entries that may not run are set aside: setAside is called for each,
+// with its new State and its Error.
 func (s *Store) Take(ctx context.Context, c Claim, setAside func(*Entry)) (*Entry, error) {
 	for range maxSetAside {
 		e, err := s.take(ctx, c)
@@ -157,7 +157,7 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 	switch err := e.check(payload, size); {
 	case err != nil:
 		e.State, e.Error = Refused, "the entry is not valid: "+err.Error()
-	case e.Wish == WishCancel:
+	case e.Requested == RequestCancel:
 		e.State, e.Error = Cancelled, "it was cancelled, and its worker died"
 	case was == Running && e.Crashes() >= c.MaxCrashes:
 		e.State, e.Error = Poisoned, fmt.Sprintf("%d workers died with it, the last one was %s", e.Crashes(), e.Worker)
@@ -193,8 +193,9 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 // mine is the condition that a worker still has an entry.
 const mine = " WHERE jid = ? AND worker = ? AND tries = ? AND state = '" + Running + "'"
 
-// Renew makes the lease of a claimed entry begin again, and returns what is wished
-// for it. It returns ErrLost where another worker may have it.
+// Renew renews the lease of a claimed entry, and returns what is requested for
+// it ([RequestCancel] or ""). It returns ErrLost if another worker may have the
+// entry.
 func (s *Store) Renew(ctx context.Context, e *Entry, lease time.Duration) (wish string, err error) {
 	n, err := s.exec(ctx, s.db, "UPDATE "+table+" SET due = "+s.d.now()+" + ?"+mine, lease.Microseconds(), e.JID, e.Worker, e.Tries)
 	if err != nil {

@@ -36,15 +36,15 @@ const (
 
 // A client speaks to one salt-api.
 type client struct {
-	conf   Config
-	http   *http.Client
-	file   string // of the token between runs; "" is nowhere
-	now    func() time.Time
-	heard  atomic.Int64           // when the master answered last, in nanoseconds; 0: never
-	failed atomic.Int64           // since when it does not; 0: it does
-	shown  atomic.Pointer[string] // the token that the server was shown last, for hide
+	conf       Config
+	http       *http.Client
+	file       string // of the token between runs; "" is nowhere
+	now        func() time.Time
+	lastAnswer atomic.Int64           // when the master answered last, in nanoseconds; 0: never
+	failed     atomic.Int64           // since when it does not; 0: it does
+	shown      atomic.Pointer[string] // the token that the server was shown last, for hide
 
-	secret func(text string) // is told credentials
+	secret func(text string) // is called with credentials
 
 	login chan struct{} // has room for one: who logs in
 
@@ -257,7 +257,7 @@ func (c *client) failedSince(at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := c.failure
-	if f.err != nil && (f.at.After(at) || stuck(f.err) && time.Since(f.at) < loginHolds) {
+	if f.err != nil && (f.at.After(at) || isHung(f.err) && time.Since(f.at) < loginHolds) {
 		return f.err
 	}
 	return nil
@@ -338,7 +338,7 @@ func (c *client) call(ctx context.Context, op string, low *value.Map) (value.Val
 	return c.callFor(ctx, c.conf.Timeout, op, low)
 }
 
-// callFor is call with another time for the answer; 0 is no limit but that of ctx.
+// callFor is call with another timeout; 0 means only that of ctx.
 func (c *client) callFor(ctx context.Context, d time.Duration, op string, low *value.Map) (value.Value, error) {
 	refused := ""
 	for {
@@ -365,8 +365,8 @@ func (c *client) callFor(ctx context.Context, d time.Duration, op string, low *v
 	}
 }
 
-// post sends a request and returns the value of "return" in its answer, which comes
-// within d; 0 is no limit.
+// post sends a request and returns the value of "return" in its answer, which
+// must arrive within d; 0 means no limit.
 func (c *client) post(ctx context.Context, d time.Duration, op, path, token string, body value.Value) (value.Value, error) {
 	w := newWaiting(ctx, d)
 	if d > 0 {
@@ -432,7 +432,7 @@ func (c *client) send(req *http.Request, token string) (*http.Response, error) {
 	case err != nil || down(resp):
 		c.silent(req.Context())
 	default:
-		c.heard.Store(c.now().UnixNano())
+		c.lastAnswer.Store(c.now().UnixNano())
 	}
 	return resp, err
 }
@@ -449,16 +449,16 @@ func (c *client) answers(resp *http.Response) {
 	}
 }
 
-// silent notes that the master does not answer, or stops in the midst of it; ctx is
-// that of the request, which nobody has given up.
+// silent records that the master does not answer, or stopped while answering;
+// ctx is that of the request.
 func (c *client) silent(ctx context.Context) {
 	if err := ctx.Err(); err == nil || errors.Is(err, context.DeadlineExceeded) {
 		c.failed.CompareAndSwap(0, c.now().UnixNano())
 	}
 }
 
-// away returns since when the master does not answer; false where it does.
-func (c *client) away() (time.Time, bool) {
+// downSince returns since when the master does not answer; false where it does.
+func (c *client) downSince() (time.Time, bool) {
 	at := c.failed.Load()
 	return time.Unix(0, at), at != 0
 }

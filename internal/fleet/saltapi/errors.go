@@ -221,16 +221,17 @@ func tornadoStatus(text string) int {
 	return 0
 }
 
-// stuck reports whether a master did not answer in time.
-func stuck(err error) bool {
+// isHung reports whether a master did not answer in time.
+func isHung(err error) bool {
 	_, ok := errors.AsType[*hungError](err)
 	return ok
 }
 
-// warnOf warns of a question to the master that was refused or not answered. Other
-// errors end with what was asked, or the master is away, which is told of elsewhere.
+// warnOf warns of a question that the master refused or did not answer. Other
+// errors are returned to the caller, or mean that the master is down, which is
+// reported elsewhere.
 func (p *Provider) warnOf(err error) {
-	if refused(err) || stuck(err) {
+	if refused(err) || isHung(err) {
 		p.warnOnce(err.Error())
 	}
 }

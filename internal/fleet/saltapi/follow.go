@@ -41,7 +41,7 @@ func (p *Provider) event(tag string, data *value.Map, size int64) {
 		if parts[3] == "ret" {
 			p.ranRunner(parts[2], data, size)
 		}
-		if p.o.Ours(parts[2]) || data.Str("fun") == "runner."+listJob {
+		if p.o.IsOwnJob(parts[2]) || data.Str("fun") == "runner."+listJob {
 			return
 		}
 	}
@@ -66,7 +66,7 @@ func (p *Provider) ownJID(jid string) bool {
 	p.mu.Lock()
 	own := p.pubs[jid] != nil || p.asks[jid] != nil
 	p.mu.Unlock()
-	return own || p.o.Ours(jid)
+	return own || p.o.IsOwnJob(jid)
 }
 
 // targeted reports whether a minion is a target of a job of this run.
@@ -160,9 +160,9 @@ const (
 	lookPauseMax = 5 * time.Second
 )
 
-// tend looks up the open jobs when events may have been missed, and gives them up
+// recheck looks up the open jobs when events may have been missed, and gives them up
 // when the master has been away for too long.
-func (p *Provider) tend() {
+func (p *Provider) recheck() {
 	pause := lookPause
 	t := time.NewTimer(pause)
 	defer t.Stop()
@@ -175,8 +175,8 @@ func (p *Provider) tend() {
 			now = true
 		case <-t.C:
 		}
-		if since, away := p.c.away(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
-			p.giveUp(p.goneFor(since))
+		if since, away := p.c.downSince(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
+			p.giveUp(p.downError(since))
 		}
 		if p.stream.following() && !now {
 			pause = lookPause

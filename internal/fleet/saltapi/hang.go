@@ -61,8 +61,8 @@ func (c counting) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// what names what was waited for.
-func (w *waiting) what() string {
+// describe names what was waited for.
+func (w *waiting) describe() string {
 	switch w.stage.Load() {
 	case stageConnect:
 		return "there was no connection"
@@ -104,7 +104,7 @@ func (c *client) hung(w *waiting, op string, err error) error {
 	if !tls && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	e := &hungError{after: w.limit, what: w.what(), unsent: w.stage.Load() < stageSend, err: err, hint: fmt.Sprintf("the key timeout of the fleet %s says how long brine waits (%s)", c.conf.Name, c.conf.Timeout)}
+	e := &hungError{after: w.limit, what: w.describe(), unsent: w.stage.Load() < stageSend, err: err, hint: fmt.Sprintf("the key timeout of the fleet %s says how long brine waits (%s)", c.conf.Name, c.conf.Timeout)}
 	switch {
 	case tls:
 		e.after = c.conf.Timeout

@@ -135,8 +135,8 @@ func (p *Provider) runner(ctx context.Context, low *value.Map) (v value.Value, j
 			return nil, jid, false, fmt.Errorf("no longer waited for; the runner goes on at the master of fleet %s under the jid %s: %w", p.FleetName(), jid, ctx.Err())
 		case <-time.After(runnerPause):
 		}
-		if since, away := p.c.away(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
-			return nil, jid, false, p.goneFor(since)
+		if since, away := p.c.downSince(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
+			return nil, jid, false, p.downError(since)
 		}
 		if p.o.Now().Before(next) {
 			continue

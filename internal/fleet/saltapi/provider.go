@@ -31,15 +31,15 @@ type Options struct {
 	NewJID func() string
 	// Bus gets the events of the master; nil: nothing does.
 	Bus event.Bus
-	// Ours reports whether a jid is that of a job of this run, whose events a master
+	// IsOwnJob reports whether a jid is that of a job of this run, whose events a master
 	// cannot make; nil: none is.
-	Ours func(jid string) bool
-	Warn func(text string)
-	Now  func() time.Time
+	IsOwnJob func(jid string) bool
+	Warn     func(text string)
+	Now      func() time.Time
 	// Gather is how long minions have to answer a question.
 	Gather time.Duration
-	// Secret is told the credentials of the master, which records are not to have; nil:
-	// nobody is.
+	// Secret, if not nil, is called with the credentials of the master, which
+	// must not appear in records.
 	Secret func(text string)
 	// Draining reports whether the run was asked to begin nothing new; nil: it was not.
 	Draining func() bool
@@ -51,13 +51,13 @@ type Provider struct {
 	c      *client
 	stream *stream
 
-	ctx     context.Context //nolint:containedctx // the life of the provider, which Close ends
-	end     context.CancelFunc
-	begin   sync.Once
-	running sync.WaitGroup
-	look    chan struct{} // asks to look up the open jobs
-	told    sync.Map      // warnings that have been given
-	warned  atomic.Int32  // how many
+	ctx      context.Context //nolint:containedctx // the life of the provider, which Close ends
+	end      context.CancelFunc
+	begin    sync.Once
+	running  sync.WaitGroup
+	look     chan struct{} // asks to look up the open jobs
+	warnings sync.Map      // warnings that have been given
+	warned   atomic.Int32  // how many
 
 	mu      sync.Mutex
 	known   map[string]bool // ids that were found, with the prefix
@@ -90,8 +90,8 @@ func New(o Options) (*Provider, error) {
 	if o.Config.Minions == 0 {
 		o.Config.Minions = DefaultMinions
 	}
-	if o.Ours == nil {
-		o.Ours = func(string) bool { return false }
+	if o.IsOwnJob == nil {
+		o.IsOwnJob = func(string) bool { return false }
 	}
 	c, err := newClient(o.Config, o.Cache, o.Now)
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *Provider) warnOnce(text string) {
 	if p.o.Warn == nil || p.warned.Load() >= maxWarnings {
 		return
 	}
-	if _, told := p.told.LoadOrStore(text, true); told {
+	if _, told := p.warnings.LoadOrStore(text, true); told {
 		return
 	}
 	switch n := p.warned.Add(1); {
@@ -170,11 +170,11 @@ func (p *Provider) minion(id string) string { return strings.TrimPrefix(id, p.o.
 func (p *Provider) Follow() {
 	p.begin.Do(func() {
 		p.running.Go(func() { p.stream.run(p.ctx) })
-		p.running.Go(p.tend)
+		p.running.Go(p.recheck)
 	})
 }
 
-// drainEvery is how often it is looked whether the run is to begin nothing new.
+// drainEvery is how often the provider checks whether the run is draining.
 const drainEvery = 100 * time.Millisecond
 
 // untilDrained returns a context for what comes before anything is begun: it also ends
@@ -210,8 +210,8 @@ func drained(ctx context.Context, err error) error {
 	return err
 }
 
-// Listen follows the events of the master, and waits until they come or it is known
-// that they cannot be had.
+// Listen follows the events of the master, and waits until they arrive or turn
+// out to be unavailable.
 func (p *Provider) Listen(ctx context.Context) {
 	p.Follow()
 	select {
@@ -234,11 +234,11 @@ type publication struct {
 	err   error         // why it failed
 	lost  bool          // where err: it may be at work
 	// The rest is guarded by Provider.mu, and so is jid until ready is closed.
-	waits map[string]*wait // by the minion's own id
-	open  int
-	known map[string]bool // minions that the master says it was sent to; nil: not known
-	heard bool            // a minion returned
-	over  bool            // of hosts of salt-ssh: the request was answered
+	waits    map[string]*wait // by the minion's own id
+	open     int
+	known    map[string]bool // minions that the master says it was sent to; nil: not known
+	returned bool            // a minion returned
+	over     bool            // of hosts of salt-ssh: the request was answered
 	// ending is the last question to end it; nil: there was none.
 	ending *ending
 }
@@ -249,9 +249,9 @@ type wait struct {
 	done bool
 }
 
-// gone stands for a wait that is over: the events of a job may come for long, and say
+// doneWait stands for a wait that is over: the events of a job may come for long, and say
 // nothing new then.
-var gone = &wait{done: true}
+var doneWait = &wait{done: true}
 
 // Publish has the master publish a job to all of ids at once; their Runs wait for
 // the returns.
@@ -408,7 +408,7 @@ func (p *Provider) leave(pub *publication, id string) {
 			w.done = true
 			pub.open--
 		}
-		pub.waits[p.minion(id)] = gone
+		pub.waits[p.minion(id)] = doneWait
 	}
 	delete(p.jobs, work{pub.job.JID, id})
 }
@@ -457,7 +457,7 @@ func (p *Provider) publish(ctx context.Context, pub *publication) {
 	}
 	reply, err := p.c.call(ctx, opRun, lowOf(pub, minions))
 	if err != nil {
-		if unsent(err) || refused(err) || ctx.Err() != nil && p.c.heard.Load() == 0 {
+		if unsent(err) || refused(err) || ctx.Err() != nil && p.c.lastAnswer.Load() == 0 {
 			pub.err = err
 			return
 		}
@@ -574,7 +574,7 @@ func (p *Provider) recover(pub *publication, cause error) error {
 	for p.ctx.Err() == nil {
 		err := p.lookup(p.ctx, pub)
 		switch {
-		case err == nil || p.heardOf(pub):
+		case err == nil || p.hasReturned(pub):
 			return nil
 		case errors.Is(err, errUnknownJob):
 			if unknown++; unknown >= 3 {
@@ -583,8 +583,8 @@ func (p *Provider) recover(pub *publication, cause error) error {
 		case refused(err):
 			return fmt.Errorf("whether the job runs is not known: %w; %w", cause, err)
 		}
-		if since, away := p.c.away(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
-			return p.goneFor(since)
+		if since, away := p.c.downSince(); away && p.o.Now().Sub(since) > p.o.Config.Reconnect {
+			return p.downError(since)
 		}
 		if err != nil && p.o.Now().Sub(begin) > p.o.Config.Reconnect {
 			return fmt.Errorf("whether the job runs is not known: %w; %w", cause, err)
@@ -597,22 +597,22 @@ func (p *Provider) recover(pub *publication, cause error) error {
 	return cause
 }
 
-// heardOf reports whether a minion returned from a publication.
-func (p *Provider) heardOf(pub *publication) bool {
+// hasReturned reports whether a minion returned from a publication.
+func (p *Provider) hasReturned(pub *publication) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return pub.heard
+	return pub.returned
 }
 
-// goneFor says that the master has been away for too long.
-func (p *Provider) goneFor(since time.Time) error {
+// downError says that the master has been away for too long.
+func (p *Provider) downError(since time.Time) error {
 	return fmt.Errorf("the master of fleet %s has not answered for %s (reconnect): what its minions did since then is not known; it keeps their returns",
 		p.FleetName(), p.o.Now().Sub(since).Round(time.Second))
 }
 
 // Held tells that a machine cannot be asked while its master is away.
 func (p *Provider) Held(string) (why string, held bool) {
-	since, away := p.c.away()
+	since, away := p.c.downSince()
 	if !away {
 		return "", false
 	}
@@ -633,7 +633,7 @@ func (p *Provider) returned(pub *publication, minion string, data *value.Map) {
 		p.mu.Unlock()
 		return
 	}
-	w.done, pub.heard = true, true
+	w.done, pub.returned = true, true
 	pub.open--
 	p.mu.Unlock()
 	ret := returnOf(pub.job, data)

@@ -75,7 +75,7 @@ func with(t testing.TB, c saltapi.Config, others ...fleet.Provider) *rig {
 	next := jids()
 	f := &fleet.Fleet{Providers: others, NewJID: next, Bus: r.bus, Timeout: time.Minute, Gather: time.Minute}
 	f.Warn = func(w fun.Warning) { r.warn(w.Text) }
-	p, err := saltapi.New(saltapi.Options{Config: c, Cache: filepath.Join(t.TempDir(), "fleets"), NewJID: next, Bus: r.bus, Ours: f.Ours, Warn: r.warn, Gather: time.Minute})
+	p, err := saltapi.New(saltapi.Options{Config: c, Cache: filepath.Join(t.TempDir(), "fleets"), NewJID: next, Bus: r.bus, IsOwnJob: f.IsOwnJob, Warn: r.warn, Gather: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

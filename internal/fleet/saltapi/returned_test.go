@@ -180,7 +180,7 @@ func TestOverIsForgotten(t *testing.T) {
 	for _, jid := range []string{one, two, two} {
 		p.event("salt/job/"+jid+"/ret/a", value.MapOf("id", "a", "return", "late"), 1)
 	}
-	if pub.waits["a"] != gone || p.asks[two] != dropped || len(q.answers) != 0 || pub.open != 0 {
+	if pub.waits["a"] != doneWait || p.asks[two] != dropped || len(q.answers) != 0 || pub.open != 0 {
 		t.Errorf("kept: %+v, %+v, %d answers, %d open", pub.waits["a"], p.asks[two], len(q.answers), pub.open)
 	}
 }

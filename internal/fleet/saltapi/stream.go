@@ -79,7 +79,7 @@ func (s *stream) run(ctx context.Context) {
 		s.set(false)
 		wait := pause
 		// Who cannot log in learns that from the job.
-		if e, ok := errors.AsType[*Error](err); ok && e.Op == opEvents && stuck(err) && ctx.Err() == nil {
+		if e, ok := errors.AsType[*Error](err); ok && e.Op == opEvents && isHung(err) && ctx.Err() == nil {
 			s.warn(e.Error() + insteadOfEvents)
 			wait = refusedPause
 		} else if e, ok := errors.AsType[*Error](err); ok && e.Status != 0 && e.Op == opEvents {

@@ -13,34 +13,35 @@ import (
 	"brine/internal/py/value"
 )
 
-// A Controller is this process among those that share a store: it says what it
-// works on and that it is alive, and holds the locks of its runs. The store is opened
-// when there is something to say. Only locks can fail a run; whatever else the store
-// does not take waits, and is told of once. It is safe for concurrent use.
+// A Controller is this process among the controllers that share a store: it
+// records what it works on, sends heartbeats, and holds the locks of its runs.
+// The store is opened when there is something to write. Only locks can fail a
+// run; other writes that the store does not take wait, with one warning. It is
+// safe for concurrent use.
 type Controller struct {
 	Open func(ctx context.Context) (*Store, error)
 	// Records says that jobs are noted in the store, too.
 	Records bool
-	// Who has the Controller, Host, Cache, PID and Lease of this process; Owner is
+	// Self has the Controller, Host, Cache, PID and Lease of this process; Owner is
 	// USER@HOST.
-	Who   Run
+	Self  Run
 	Owner string
-	// Warn is told what is wrong, and what becomes of it.
+	// Warn is called with what is wrong, and what becomes of it.
 	Warn func(text string)
 
 	opening sync.Mutex
 	store   *Store
 
-	mu     sync.Mutex
-	runs   map[string]*record // under way
-	noted  map[string]bool    // jobs among them that the store knows
-	queue  []op
-	held   []*Held
-	turns  []Turn
-	down   error // of the last try; nil: the store took all
-	told   bool
-	beaten time.Time // before the last heartbeat that the store took
-	taken  string    // why the run of this process is another's now
+	mu         sync.Mutex
+	runs       map[string]*record // under way
+	noted      map[string]bool    // jobs among them that the store knows
+	queue      []op
+	held       []*Held
+	turns      []Turn
+	down       error // of the last try; nil: the store took all
+	warnedDown bool
+	beaten     time.Time // before the last heartbeat that the store took
+	taken      string    // why the run of this process is another's now
 
 	flushing sync.Mutex
 	once     sync.Once
@@ -49,7 +50,7 @@ type Controller struct {
 	done     chan struct{}
 }
 
-// An op is something that the store is to be told.
+// An op is a write to the store that waits.
 type op struct {
 	jid  string
 	do   func(ctx context.Context, s *Store) error
@@ -57,15 +58,15 @@ type op struct {
 	try  int
 }
 
-// patience bounds a question to the store.
-const patience = 5 * time.Second
+// queryTimeout bounds a question to the store.
+const queryTimeout = 5 * time.Second
 
-// early is how long a job that is no orchestration may run before it is noted: most
-// end sooner.
+// early is how long a job that is not an orchestration may run before it is
+// recorded: most end sooner.
 const early = 500 * time.Millisecond
 
 // beat is the time between heartbeats.
-func (c *Controller) beat() time.Duration { return min(c.Who.Lease/6, patience) }
+func (c *Controller) beat() time.Duration { return min(c.Self.Lease/6, queryTimeout) }
 
 // opened returns the store.
 func (c *Controller) opened(ctx context.Context) (*Store, error) {
@@ -113,7 +114,7 @@ func (c *Controller) work() {
 	}
 }
 
-// register has the store told of jobs that it does not know.
+// register records jobs that the store does not know.
 func (c *Controller) register() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,10 +168,10 @@ func (c *Controller) flush() {
 // failed notes that the store is down; c.mu is held.
 func (c *Controller) failed(jid string, err error) {
 	c.down = err
-	if c.told {
+	if c.warnedDown {
 		return
 	}
-	c.told = true
+	c.warnedDown = true
 	c.Warn(fmt.Sprintf("the database that controllers share cannot be reached, so that they do not see how far job %s is, and cannot resume it; it is tried again: %v", jid, err))
 }
 
@@ -183,7 +184,7 @@ func (c *Controller) reachable() bool {
 
 // ask does something with the store, for some time at most.
 func (c *Controller) ask(do func(ctx context.Context, s *Store) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
 	s, err := c.opened(ctx)
 	if err != nil {
@@ -192,9 +193,9 @@ func (c *Controller) ask(do func(ctx context.Context, s *Store) error) error {
 	return do(ctx, s)
 }
 
-// tell has the store told something now, after what waits. Where the store is down
-// it waits for the next heartbeat.
-func (c *Controller) tell(o op) {
+// submit writes something to the store now, after the writes that wait. If the store is
+// down, it waits for the next heartbeat.
+func (c *Controller) submit(o op) {
 	c.mu.Lock()
 	c.queue = append(c.queue, o)
 	down := c.down != nil
@@ -215,14 +216,15 @@ func (c *Controller) Behind() bool {
 	return slices.ContainsFunc(c.queue, func(o op) bool { return o.note })
 }
 
-// Taken says why this process begins no new step: another run goes on with what it
-// runs, because it was not heard of for longer than its lease. "" is that none does.
+// Taken says why this process begins no new step: another run has taken over
+// its run, because no heartbeat arrived for longer than its lease. "" means
+// that none has.
 func (c *Controller) Taken() string {
 	if c == nil || !c.Records {
 		return ""
 	}
 	c.mu.Lock()
-	old := len(c.noted) > 0 && c.taken == "" && c.down == nil && since(c.beaten) > c.Who.Lease-c.beat()
+	old := len(c.noted) > 0 && c.taken == "" && c.down == nil && since(c.beaten) > c.Self.Lease-c.beat()
 	c.mu.Unlock()
 	if old {
 		c.alive()
@@ -232,7 +234,8 @@ func (c *Controller) Taken() string {
 	return c.taken
 }
 
-// lose notes that another run goes on with a job of this process; c.mu is held.
+// lose notes that another run has taken over a job of this process; c.mu is
+// held.
 func (c *Controller) lose(why string) {
 	if c.taken == "" {
 		c.taken = why
@@ -248,7 +251,7 @@ func (c *Controller) alive() {
 		jids = append(jids, jid)
 	}
 	held := append([]*Held(nil), c.held...)
-	old := since(c.beaten) > c.Who.Lease
+	old := since(c.beaten) > c.Self.Lease
 	c.mu.Unlock()
 	for _, h := range held {
 		h.keep()
@@ -316,8 +319,8 @@ func (c *Controller) Close() {
 	}
 }
 
-// Record returns a record that the store is told of, too: that this controller works
-// on the job, and the history of an orchestration.
+// Record returns a record that also writes to the store: that this controller
+// works on the job, and the history of an orchestration.
 func (c *Controller) Record(l jobs.Load, rec jobs.Record) jobs.Record {
 	if c == nil || !c.Records || rec == nil || l.Continued || l.Detached {
 		return rec
@@ -357,9 +360,9 @@ type record struct {
 // Unwrap returns the record itself.
 func (r *record) Unwrap() jobs.Record { return r.Record }
 
-// run is what the store is told of the job.
+// run returns what the store records of the job.
 func (r *record) run() Run {
-	run := r.c.Who
+	run := r.c.Self
 	run.JID, run.Load = r.jid, r.load
 	return run
 }
@@ -382,7 +385,7 @@ func (r *record) Note(kind string, data *value.Map) error {
 	c.noted[r.jid] = true
 	c.mu.Unlock()
 	kept, _ := value.Clone(data).(*value.Map) // it may have to wait
-	c.tell(op{jid: r.jid, note: true, do: func(ctx context.Context, s *Store) error {
+	c.submit(op{jid: r.jid, note: true, do: func(ctx context.Context, s *Store) error {
 		if first {
 			return s.BeginNote(ctx, r.run(), n, kind, kept)
 		}
@@ -418,7 +421,7 @@ func (r *record) leave() {
 	r.mu.Lock()
 	history := r.history
 	r.mu.Unlock()
-	c.tell(op{jid: r.jid, do: func(ctx context.Context, s *Store) error {
+	c.submit(op{jid: r.jid, do: func(ctx context.Context, s *Store) error {
 		if history {
 			return s.End(ctx, r.jid)
 		}
@@ -429,10 +432,11 @@ func (r *record) leave() {
 // ErrDown is returned (wrapped) where the store does not answer.
 var ErrDown = errors.New("the database that controllers share does not answer")
 
-// Resume has the job jid go on with earlier runs, and begin with what is recorded of
-// one of them; see [Store.Resume]. undo takes that back, as far as it was done. The
-// error is a [ClaimedError], or [ErrDown]: whether the store has it is not known then,
-// and it is told as soon as it answers. If it refuses then, no new step begins.
+// Resume records that the job jid continues earlier runs, beginning with the
+// recorded returns of one of them; see [Store.Resume]. undo reverts that, as
+// far as it was done. The error is a [ClaimedError], or [ErrDown]: then it is
+// unknown whether the store has it, and it is written as soon as the store
+// answers. If the store then refuses it, no new step begins.
 func (c *Controller) Resume(jid string, earlier []string, from *jobs.Job) (undo func(), err error) {
 	undo = func() {}
 	if c == nil || !c.Records {
@@ -460,7 +464,7 @@ func (c *Controller) Resume(jid string, earlier []string, from *jobs.Job) (undo 
 		r.mu.Lock()
 		r.history = false
 		r.mu.Unlock()
-		c.tell(op{jid: jid, do: func(ctx context.Context, s *Store) error { return s.Release(ctx, run, earlier) }})
+		c.submit(op{jid: jid, do: func(ctx context.Context, s *Store) error { return s.Release(ctx, run, earlier) }})
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -514,7 +518,7 @@ func (c *Controller) Settle(j *jobs.Job) error {
 	if c == nil || !c.Records || j.Definition == nil {
 		return nil
 	}
-	run := c.Who
+	run := c.Self
 	run.JID, run.Load, run.PID = j.JID, j.Load, j.PID()
 	return c.ask(func(ctx context.Context, s *Store) error { return s.Settle(ctx, run, j) })
 }

@@ -23,9 +23,9 @@ type Held struct {
 // Take takes a lock, whose Name, JID and Targets are set; see [Store.Take]. A store
 // that cannot be asked is an error.
 func (c *Controller) Take(ctx context.Context, l Lock, own []string) (*Held, error) {
-	l.Owner, l.PID, l.Controller, l.Lease = c.Owner, c.Who.PID, c.Who.Controller, c.Who.Lease
+	l.Owner, l.PID, l.Controller, l.Lease = c.Owner, c.Self.PID, c.Self.Controller, c.Self.Lease
 	h := &Held{Lock: l, c: c, at: time.Now()}
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*queryTimeout)
 	defer cancel()
 	s, err := c.opened(ctx)
 	if err == nil {

@@ -22,9 +22,9 @@ type Lock struct {
 	// Age is how long the lock has been held, Silent is how old its last heartbeat is,
 	// and Lease how old that may become, by the clock of the database.
 	Age, Silent, Lease time.Duration
-	// Lapsed says that the next run that wants the lock gets it: the heartbeat is too
+	// Expired says that the next run that wants the lock gets it: the heartbeat is too
 	// old, or the process is gone.
-	Lapsed bool
+	Expired bool
 }
 
 // maxName is the length of the column name, in characters.
@@ -69,7 +69,7 @@ func word(name string) string {
 
 func round(d time.Duration) time.Duration { return d.Round(time.Second) }
 
-// Round is a time as people are told it.
+// Round formats a duration for messages.
 func Round(d time.Duration) string { return round(d).String() }
 
 // common returns the targets that two locks have both, and whether they are in
@@ -103,8 +103,8 @@ func (s *Store) scan(r *sql.Rows) (Lock, error) {
 	return l, err
 }
 
-// lapsed reports whether a lock is nobody's any more.
-func (s *Store) lapsed(l *Lock) bool {
+// expired reports whether a lock is nobody's any more.
+func (s *Store) expired(l *Lock) bool {
 	return l.Silent > l.Lease || s.Dead != nil && s.Dead(l.JID)
 }
 
@@ -136,7 +136,7 @@ func (s *Store) Take(ctx context.Context, l Lock, own []string) error {
 			return err
 		}
 		for _, x := range held {
-			if s.lapsed(&x) || x.JID == l.JID {
+			if s.expired(&x) || x.JID == l.JID {
 				if err := t.exec(ctx, "DELETE FROM brine_locks WHERE name = ? AND jid = ?", x.Name, x.JID); err != nil {
 					return err
 				}
@@ -172,7 +172,7 @@ func (s *Store) Locks(ctx context.Context) ([]Lock, error) {
 		return err
 	}, "SELECT "+lockColumns+" FROM brine_locks ORDER BY name, jid")
 	for i := range out {
-		out[i].Lapsed = s.lapsed(&out[i])
+		out[i].Expired = s.expired(&out[i])
 	}
 	return out, err
 }

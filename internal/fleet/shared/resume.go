@@ -60,10 +60,11 @@ func (s *Store) Chain(ctx context.Context, jids []string) ([]Run, error) {
 	return out, nil
 }
 
-// Resume has the run r go on with earlier runs: no other run does then, as long as
-// the store has them. r begins with what from, the record of one of them, has of steps
-// that need not run again; nil is nothing. A [ClaimedError] says that the controller of an earlier run still works on it, or that
-// another run goes on with it. To resume again what r has resumed changes nothing.
+// Resume records that the run r continues earlier runs: as long as the store
+// has them, no other run can. r begins with the steps in from, the record of
+// one of them, that need not run again; from may be nil. A [ClaimedError] says
+// that the controller of an earlier run still works on it, or that another run
+// continues it. Resuming again what r has resumed changes nothing.
 func (s *Store) Resume(ctx context.Context, r Run, earlier []string, from *jobs.Job) error {
 	notes := kept(from)
 	return s.tx(ctx, func(t *tx) error {
@@ -91,7 +92,8 @@ func (t *tx) claim(ctx context.Context, jid, earlier string) error {
 		return err
 	}
 	if r.ResumedBy != "" {
-		// What a clean-up removed since is no reason to give the rest up.
+		// That a clean-up has removed a run since does not prevent the
+		// resumption.
 		next, err := t.run(ctx, r.ResumedBy)
 		if err != nil {
 			return err
@@ -118,9 +120,9 @@ func (t *tx) run(ctx context.Context, jid string) (*Run, error) {
 	return out, err
 }
 
-// kept returns the notes that a run which goes on with an orchestration begins with:
-// the definition, the steps before the first that did not succeed, and the targets on
-// which others had.
+// kept returns the notes with which a run that continues an orchestration
+// begins: the definition, the steps before the first that did not succeed, and
+// the targets on which others had succeeded.
 func kept(from *jobs.Job) []string {
 	if from == nil {
 		return nil
@@ -169,7 +171,7 @@ func (s *Store) Settle(ctx context.Context, r Run, j *jobs.Job) error {
 		if err := t.begin(ctx, r); err != nil {
 			return err
 		}
-		if there == nil { // it is no sign of life
+		if there == nil { // it is not a sign of life
 			if err := t.exec(ctx, "UPDATE brine_runs SET beat = beat - 2 * lease WHERE jid = ?", r.JID); err != nil {
 				return err
 			}

@@ -21,12 +21,12 @@ type Run struct {
 	Cache      string // its cache directory
 	PID        int
 	Lease      time.Duration // how old its last heartbeat may become
-	Resumes    string        // jid of the orchestration that it goes on with
-	ResumedBy  string        // jid of the orchestration that goes on with it
+	Resumes    string        // jid of the orchestration that it continues
+	ResumedBy  string        // jid of the orchestration that continues it
 
-	Silent time.Duration // how old its last heartbeat is
-	Heard  time.Time     // when that was
-	Ended  bool
+	Silent        time.Duration // how old its last heartbeat is
+	LastHeartbeat time.Time     // when that was
+	Ended         bool
 }
 
 // State is how far the job came, as far as its heartbeat tells.
@@ -148,7 +148,7 @@ func scanRun(rows *sql.Rows) (Run, error) {
 	err := rows.Scan(&r.JID, &load, &r.Controller, &r.Host, &r.Cache, &r.PID, &beat, &silent, &lease, &ended, &r.Resumes, &r.ResumedBy)
 	r.Load = decode(load)
 	r.Silent, r.Lease, r.Ended = length(silent), length(lease), ended > 0
-	r.Heard = time.UnixMicro(int64(beat * 1e6)).UTC()
+	r.LastHeartbeat = time.UnixMicro(int64(beat * 1e6)).UTC()
 	return r, err
 }
 
@@ -252,8 +252,8 @@ func read(query func(each func(*sql.Rows) error) error) ([]note, error) {
 	return out, err
 }
 
-// definition returns the last one: who goes on with an orchestration has what it
-// goes on with first, and then its own.
+// definition returns the last definition: a run that continues an orchestration
+// has noted the earlier definition first, and then its own.
 func definition(notes []note) (def *value.Map) {
 	for _, n := range notes {
 		if n.data.Str("note") == "definition" {
@@ -284,9 +284,9 @@ func steps(notes []note) []*value.Map {
 	return out
 }
 
-// passed returns on which targets the steps succeeded that go in waves: one for each
-// step, in the order that they began in. Who goes on with a run has noted again what
-// that one had.
+// passed returns the targets on which the steps that run in waves succeeded:
+// one entry for each step, in the order in which they began. A run that
+// continues another has noted the other's entries again.
 func passed(notes []note) []*value.Map {
 	var out []*value.Map
 	at := map[string]int{}
@@ -316,7 +316,7 @@ func passed(notes []note) []*value.Map {
 // Clean forgets jobs that were last heard of longer than keep ago, and locks that
 // nobody holds.
 func (s *Store) Clean(ctx context.Context, keep time.Duration) error {
-	if !s.There(ctx) {
+	if !s.HasTables(ctx) {
 		return nil
 	}
 	_, err := s.exec(ctx, "DELETE FROM brine_notes WHERE jid IN (SELECT jid FROM brine_runs WHERE beat < {now} - ?)", keep.Seconds())

@@ -53,7 +53,7 @@ func controller(dir string, out *said, lease time.Duration) *shared.Controller {
 	return &shared.Controller{
 		Open:    func(ctx context.Context) (*shared.Store, error) { return shared.Open(ctx, shared.Path(dir)) },
 		Records: true, Owner: "zoe@ctl", Warn: out.add,
-		Who: shared.Run{Controller: "ctl", Host: "machine", PID: 7, Lease: lease},
+		Self: shared.Run{Controller: "ctl", Host: "machine", PID: 7, Lease: lease},
 	}
 }
 
@@ -163,7 +163,7 @@ func TestRecords(t *testing.T) {
 	}
 	wait(t, "a heartbeat", func() bool {
 		r, err := s.Run(t.Context(), jid)
-		return err == nil && r.Heard.After(first.Heard)
+		return err == nil && r.LastHeartbeat.After(first.LastHeartbeat)
 	})
 	if err := errors.Join(slow.End(), orch.End()); err != nil {
 		t.Fatal(err)

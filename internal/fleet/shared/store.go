@@ -49,8 +49,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	// A file that is there is not opened: to close it would take the locks away that
-	// this process has by another connection.
+	// An existing file is not opened: closing it would release the locks that
+	// this process holds through another connection.
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		f.Close()
 	} else if !errors.Is(err, fs.ErrExist) {
@@ -72,8 +72,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 // Close closes the database.
 func (s *Store) Close() error { return s.close() }
 
-// There reports whether the database has the tables.
-func (s *Store) There(ctx context.Context) bool {
+// HasTables reports whether the database has the tables.
+func (s *Store) HasTables(ctx context.Context) bool {
 	var n int
 	return s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM brine_notes WHERE jid = ''").Scan(&n) == nil
 }
@@ -81,11 +81,11 @@ func (s *Store) There(ctx context.Context) bool {
 // Create makes the tables where they are missing. Who may not make tables can use
 // those that there are.
 func (s *Store) Create(ctx context.Context) error {
-	if s.There(ctx) {
+	if s.HasTables(ctx) {
 		return nil
 	}
 	for _, stmt := range statements(s.d) {
-		if _, err := s.db.ExecContext(ctx, stmt); err != nil && !s.There(ctx) { // another controller may make them now
+		if _, err := s.db.ExecContext(ctx, stmt); err != nil && !s.HasTables(ctx) { // another controller may make them now
 			return fmt.Errorf("make the tables that controllers share: %w", err)
 		}
 	}
@@ -186,7 +186,8 @@ func every(rows *sql.Rows, err error, each func(*sql.Rows) error) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// clean is a text as databases hold it, of at most n characters; 0 is no bound.
+// clean returns s as databases accept it, at most n characters; 0 means no
+// limit.
 func clean(s string, n int) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 	if r := []rune(s); n > 0 && len(r) > n {

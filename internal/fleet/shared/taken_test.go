@@ -32,7 +32,7 @@ func controllerOf(t *testing.T) (c *Controller, s *Store, up *atomic.Bool) {
 			return New(s.db, s.d, func() error { return nil }), nil
 		},
 		Records: true, Warn: func(text string) { t.Log(text) },
-		Who: Run{Controller: "ctl", Host: "machine", PID: 7, Lease: time.Second},
+		Self: Run{Controller: "ctl", Host: "machine", PID: 7, Lease: time.Second},
 	}
 	t.Cleanup(c.Close)
 	return c, s, up
@@ -115,7 +115,7 @@ func TestResumeThatAnotherTook(t *testing.T) {
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	c, s, up := controllerOf(t)
-	c.Who.Lease = time.Hour
+	c.Self.Lease = time.Hour
 	up.Store(true)
 	r := c.Record(jobs.Load{JID: two, Fun: "runner.state.orchestrate"}, jobs.Nothing{})
 	if err := r.Note("definition", value.MapOf("sls", "orch")); err != nil {

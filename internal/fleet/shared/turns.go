@@ -135,8 +135,8 @@ func (s *Store) endTurn(ctx context.Context, t Turn) error {
 // Turn takes a turn of a scheduled job, which ends with this process; see
 // [Store.Turn]. A store that cannot be asked is an error.
 func (c *Controller) Turn(ctx context.Context, t Turn) error {
-	t.token, t.who = rand.Text(), c.Who
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	t.token, t.who = rand.Text(), c.Self
+	ctx, cancel := context.WithTimeout(ctx, 2*queryTimeout)
 	defer cancel()
 	s, err := c.opened(ctx)
 	if err == nil {

@@ -26,7 +26,7 @@ func Compile(expr string) (*Query, error) {
 		return nil, err
 	}
 	p := parser{src: expr, toks: toks}
-	root, err := p.whole()
+	root, err := p.parseAll()
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (p *parser) match(kind string) error {
 	return nil
 }
 
-func (p *parser) whole() (*node, error) {
+func (p *parser) parseAll() (*node, error) {
 	n, err := p.expr(0)
 	if err != nil {
 		return nil, err

@@ -87,8 +87,8 @@ func (p *percent) leftOver() error {
 	return value.Raise("TypeError", "not all arguments converted during %s formatting", kind)
 }
 
-// subscriptable reports whether the argument may be the dict of a format: it
-// has items and is no text and no tuple.
+// subscriptable reports whether the argument may be the mapping of a format: it
+// has items, and is neither a string nor a tuple.
 func (p *percent) subscriptable() bool {
 	switch p.args.(type) {
 	case value.Mapping, *value.List, value.Range, value.Faulty:
@@ -261,7 +261,7 @@ func (p *percent) format(c conv, verb rune, at int, v value.Value) error {
 		numeric = false
 		body, err = charOf(v)
 	case strings.ContainsRune("diuxXo", verb):
-		sign, prefix, body, err = p.whole(c, verb, v)
+		sign, prefix, body, err = p.wholeNumber(c, verb, v)
 	case strings.ContainsRune("eEfFgG", verb):
 		sign, body, err = p.real(c, verb, v)
 	default:
@@ -307,8 +307,8 @@ func (p *percent) text(c conv, verb rune, v value.Value) (body string, err error
 	return body, nil
 }
 
-// whole converts a whole number by %d, %x or %o.
-func (p *percent) whole(c conv, verb rune, v value.Value) (sign, prefix, body string, err error) {
+// wholeNumber converts a whole number by %d, %x or %o.
+func (p *percent) wholeNumber(c conv, verb rune, v value.Value) (sign, prefix, body string, err error) {
 	i, err := p.integer(verb, v)
 	if err != nil {
 		return "", "", "", err

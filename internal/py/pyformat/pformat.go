@@ -106,8 +106,7 @@ func (p *prettyPrinter) items(start, end string, items []value.Value, indent, al
 	p.b.WriteString(end)
 }
 
-// str breaks text at line ends and blanks into literals that stand below one
-// another.
+// str splits text at line ends and blanks into literals, one per line.
 func (p *prettyPrinter) str(s string, indent, allowance, level int) {
 	if s == "" {
 		p.b.WriteString(value.Repr(s))

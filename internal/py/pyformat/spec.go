@@ -125,7 +125,8 @@ func parseSpec(spec, kind string, typ, align byte) (*formatSpec, error) {
 	return s, s.checkSep()
 }
 
-// parseFlags reads what may stand before the width, and returns the rest.
+// parseFlags reads the flags, which come before the width, and returns the
+// rest.
 func (s *formatSpec) parseFlags(rest string) string {
 	next := func(chars string) byte {
 		if rest == "" || strings.IndexByte(chars, rest[0]) < 0 {

@@ -76,7 +76,8 @@ func (t *translator) comment() {
 	}
 }
 
-// repeat reads a brace: {,n} is {0,n}, and one that is no repetition is text.
+// repeat reads a brace: {,n} is {0,n}; a brace that does not begin a repetition
+// is a literal.
 func (t *translator) repeat() {
 	end := t.at + 1
 	for end < len(t.src) && (t.src[end] >= '0' && t.src[end] <= '9' || t.src[end] == ',') {

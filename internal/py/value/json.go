@@ -68,13 +68,13 @@ func encodeJSON(v Value, strict bool) []byte {
 //
 // Tuples are arrays; keys None, bool, int and float become text as in Python
 // ("null", "true", "1", "1.5"); Infinity, -Infinity and NaN are written so. A
-// lazy [Mapping] is read whole. Text that is no UTF-8 has its stray bytes
-// written as \udcXX, the lone surrogates of Python's surrogateescape.
+// lazy [Mapping] is read completely. Bytes that are not valid UTF-8 are written
+// as \udcXX, the lone surrogates of Python's surrogateescape.
 //
 // It returns a *[PyError]: TypeError for a value or key that JSON cannot hold
 // (see JSONOptions.Repr, SkipKeys) and for keys that cannot be sorted,
-// ValueError for a container within itself or within 150,000 others, MemoryError
-// for more than 1 GiB of text. dst is then returned as it was.
+// ValueError for a container within itself or within 150,000 others,
+// MemoryError for more than 1 GiB of text. dst is then returned as it was.
 // Salt: salt/utils/json.py dumps.
 func AppendJSON(dst []byte, v Value, o JSONOptions) ([]byte, error) {
 	w := jsonWriter{JSONOptions: o, dst: dst}
@@ -110,7 +110,7 @@ type jsonWriter struct {
 	lines   bool
 	lenient bool
 	open    opened // the containers being written, to find those within themselves
-	flushed error  // what Flush said in the midst of a text
+	flushed error  // what Flush returned while the text was written
 }
 
 func (w *jsonWriter) start() {

@@ -198,7 +198,7 @@ func (m *Map) List(key Value) *List {
 	return x
 }
 
-// Set puts val at key; a key that is there keeps its place.
+// Set puts val at key; an existing key keeps its place.
 func (m *Map) Set(key, val Value) {
 	if i := m.find(key); i >= 0 {
 		m.ents[i].val = val

@@ -62,8 +62,8 @@ func isLineEnd(r rune) bool {
 	return false
 }
 
-// TextLen returns the number of characters of s; a byte that is no UTF-8 is
-// one.
+// TextLen returns the number of characters of s; a byte that is not valid UTF-8
+// counts as one.
 func TextLen(s string) int { return utf8.RuneCountInString(s) }
 
 // IsASCII reports whether every character is one byte.

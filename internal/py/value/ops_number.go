@@ -494,9 +494,9 @@ func ToFloat(v Value) (float64, error) {
 	return 0, Raise("TypeError", "float() argument must be a string or a real number, not '%s'", OperandType(v))
 }
 
-// Seconds returns a number of seconds, which may be text, as a Duration: 0 for
-// None and for what is not above 0, a century at most. It returns an error for
-// what is no number.
+// Seconds returns a number of seconds, which may be a string, as a Duration: 0
+// for None and for a number that is not above 0, at most a century. Anything
+// that is not a number is an error.
 func Seconds(v Value) (time.Duration, error) {
 	if v == nil {
 		return 0, nil

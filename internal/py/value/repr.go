@@ -289,7 +289,7 @@ func QuoteStr(s string) string {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			// A byte that is no UTF-8 is a lone surrogate in Python's
+			// A byte that is not valid UTF-8 is a lone surrogate in Python's
 			// surrogateescape decoding.
 			fmt.Fprintf(&b, `\udc%02x`, s[i])
 		case r == rune(q) || r == '\\':

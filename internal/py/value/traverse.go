@@ -9,11 +9,11 @@ import (
 // DEFAULT_TARGET_DELIM.
 const DefaultDelim = ":"
 
-// Traverse returns what lies at path ("a:b:0") in data, and whether it is
-// there. Parts are split by delim ("" is a colon); a part names a key, or an
-// item of a list by its number, or, on a list, a key of the first dict in it
-// that has the key. A part that is no key as text is tried as the number,
-// boolean or null that YAML would read it as.
+// Traverse returns the value at path ("a:b:0") in data, and whether it exists.
+// Parts are separated by delim ("" is a colon). A part is a key, or an index of
+// a list, or, on a list, a key of the first mapping in it that has the key. A
+// part that is not a key as a string is tried as the number, boolean or null
+// that YAML would read it as.
 //
 // Salt: salt/utils/data.py traverse_dict_and_list.
 func Traverse(data Value, path, delim string) (Value, bool) {
@@ -125,10 +125,10 @@ func scalarOf(s string) (Value, bool) {
 	return nil, false
 }
 
-// FilterBy picks the entry of lookup whose key (a glob) matches what lies at
-// path in data, first value and first key first; where none does, the one at
-// def. base names an entry that lies under the result, merge lies over it. The
-// error says which of them is no dict.
+// FilterBy returns the entry of lookup whose key (a glob) matches the value at
+// path in data, first value and first key first; if none does, the entry at
+// def. base names an entry that the result is merged over, and merge is merged
+// over the result. The error says which of them is not a mapping.
 //
 // Salt: salt/utils/data.py filter_by.
 func FilterBy(lookup Mapping, data Value, path string, merge, def, base Value) (Value, error) {

@@ -4,7 +4,7 @@ package value
 // further once it knows, and takes each value beside text for a few bytes.
 func Outweighs(v Value, n int) bool { return weigh(v, n, 0) < 0 }
 
-// small is what a value counts that is no text.
+// small is the size counted for a value that is not a string.
 const small = 8
 
 // weigh returns what is left of n beside v; less than 0 where that is nothing.

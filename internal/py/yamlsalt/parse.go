@@ -228,8 +228,9 @@ func (p *parser) empty(at mark) *node {
 	return n
 }
 
-// node parses a node: an alias, or properties and content. block is where block
-// collections may stand, indentless where a sequence may be as deep as its key.
+// node parses a node: an alias, or properties and content. block says that
+// block collections are allowed, indentless that a sequence may be indented
+// like its key.
 func (p *parser) node(block, indentless bool) (*node, *SyntaxError) {
 	t, f := p.peek()
 	if f != nil {

@@ -2,8 +2,8 @@ package yamlsalt
 
 import "strings"
 
-// resolve returns the tag of a plain scalar by YAML 1.1's rules as PyYAML has
-// them.
+// resolve returns the tag of a plain scalar by the rules of YAML 1.1, as PyYAML
+// implements them.
 func resolve(s string) string {
 	if s == "" {
 		return tagNull

@@ -198,7 +198,7 @@ func (s *scanner) breakz() bool { return s.pos >= len(s.text) || s.breakLen(s.po
 
 func (s *scanner) atEnd() bool { return s.pos >= len(s.text) }
 
-// skip goes one character ahead, which is no line break.
+// skip advances by one character, which must not be a line break.
 func (s *scanner) skip() {
 	if c := s.text[s.pos]; c < utf8.RuneSelf {
 		s.pos++
@@ -399,7 +399,7 @@ func (s *scanner) fetch() *SyntaxError {
 	return s.fault("while scanning for the next token", s.at, "found character that cannot start any token")
 }
 
-// toNext skips blanks, comments and line breaks. A tab is no blank where a
+// toNext skips blanks, comments and line breaks. A tab is not a blank where a
 // block key may begin.
 func (s *scanner) toNext() {
 	for !s.atEnd() {

@@ -451,8 +451,8 @@ func (s *scanner) fetchDirective() *SyntaxError {
 	return s.lineEnd(context, start)
 }
 
-// lineEnd skips blanks, a comment and the line break, which are all that may
-// stand on the line.
+// lineEnd skips blanks, a comment and the line break; anything else on the line
+// is an error.
 func (s *scanner) lineEnd(context string, start mark) *SyntaxError {
 	for s.blank(0) {
 		s.skipN(1)

@@ -57,8 +57,8 @@ func (b *builder) extended(n *node) (value.Value, *SyntaxError) {
 	return v, nil
 }
 
-// aggregate returns the value of n, marked: what is no container becomes a
-// list.
+// aggregate returns the value of n, marked; anything but a container becomes a
+// list with one item.
 func (b *builder) aggregate(n *node) (value.Value, *SyntaxError) {
 	n.untag()
 	v, f := b.extended(n)

@@ -155,8 +155,8 @@ func Store(t *testing.T, s *history.Store) {
 // settles tries what is found out of an execution that has no end.
 func settles(t *testing.T, s *history.Store, jid string) {
 	t.Helper()
-	for _, fate := range []history.Fate{{Status: history.Running}, {Status: history.Unfinished}, {Status: history.Killed, Signal: 9, At: time.Date(2026, 11, 21, 11, 9, 0, 0, time.UTC)}} {
-		s.Alive = func(_ context.Context, e *history.Execution) history.Fate {
+	for _, fate := range []history.Outcome{{Status: history.Running}, {Status: history.Unfinished}, {Status: history.Killed, Signal: 9, At: time.Date(2026, 11, 21, 11, 9, 0, 0, time.UTC)}} {
+		s.Alive = func(_ context.Context, e *history.Execution) history.Outcome {
 			if e.JID != jid {
 				t.Errorf("asked of %s", e.JID)
 			}

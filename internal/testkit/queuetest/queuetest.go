@@ -226,7 +226,7 @@ func (x *tester) cancel() {
 			x.Errorf("Cancel = %s, %v", state, err)
 		}
 	}
-	if wish, err := x.s.Renew(x.Context(), e, time.Minute); wish != queue.WishCancel || err != nil {
+	if wish, err := x.s.Renew(x.Context(), e, time.Minute); wish != queue.RequestCancel || err != nil {
 		x.Errorf("Renew = %q, %v", wish, err)
 	}
 	x.must(x.s.End(x.Context(), e, queue.Outcome{State: queue.Cancelled}))

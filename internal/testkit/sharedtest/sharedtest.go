@@ -87,7 +87,7 @@ func locks(t *testing.T, one, two *shared.Store) {
 		t.Fatalf("Locks = %v, %v", all, err)
 	}
 	for _, l := range all {
-		if l.JID == jid(1) && (l.Owner != "zoe@ctl" || l.PID != 1 || len(l.Targets) != 2 || l.Lapsed || l.Age > time.Hour) {
+		if l.JID == jid(1) && (l.Owner != "zoe@ctl" || l.PID != 1 || len(l.Targets) != 2 || l.Expired || l.Age > time.Hour) {
 			t.Errorf("lock = %+v", l)
 		}
 	}
@@ -322,7 +322,7 @@ func turner(t *testing.T, open func() *shared.Store, name string, lease time.Dur
 	t.Helper()
 	c = &shared.Controller{
 		Open: func(context.Context) (*shared.Store, error) { return open(), nil },
-		Who:  shared.Run{Controller: name, Host: "host of " + name, PID: 7, Lease: lease}, Owner: "zoe@" + name, Warn: func(text string) { t.Log(text) },
+		Self:  shared.Run{Controller: name, Host: "host of " + name, PID: 7, Lease: lease}, Owner: "zoe@" + name, Warn: func(text string) { t.Log(text) },
 	}
 	end = sync.OnceFunc(c.Close)
 	t.Cleanup(end)

@@ -305,8 +305,8 @@ func (c *Chain) Targets() map[int]orchestration.Expr {
 	return out
 }
 
-// Says describes a step in words.
-func (s *Step) Says() string {
+// Summary describes a step in words.
+func (s *Step) Summary() string {
 	text := actions[s.Action].doc
 	switch s.Action {
 	case Package, Upgrade:

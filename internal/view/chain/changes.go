@@ -19,7 +19,7 @@ func Changes(then, now *Chain) []string {
 		old := &then.Steps[i]
 		k := slices.IndexFunc(now.Steps, func(s Step) bool { return s.ID == old.ID })
 		if k < 0 {
-			out = append(out, fmt.Sprintf("removed step %d: %s", i+1, old.Says()))
+			out = append(out, fmt.Sprintf("removed step %d: %s", i+1, old.Summary()))
 			continue
 		}
 		before = append(before, old.ID)
@@ -32,7 +32,7 @@ func Changes(then, now *Chain) []string {
 		if slices.Contains(before, s.ID) {
 			after = append(after, s.ID)
 		} else {
-			out = append(out, fmt.Sprintf("new step %d: %s", i+1, s.Says()))
+			out = append(out, fmt.Sprintf("new step %d: %s", i+1, s.Summary()))
 		}
 	}
 	if !slices.Equal(before, after) {
@@ -44,7 +44,7 @@ func Changes(then, now *Chain) []string {
 // becomes says how a step differs from the one that takes its place; "": it does
 // not.
 func (s *Step) becomes(now *Step) string {
-	a, b := s.Says(), now.Says()
+	a, b := s.Summary(), now.Summary()
 	switch {
 	case a != b:
 		return a + " -> " + b

@@ -84,7 +84,8 @@ func (c *checker) texts(f *Field, v value.Value, do func(f *Field, text string))
 	}
 }
 
-// noURI reports whether text is no URI of a secret, and complains if it is.
+// noURI reports whether text is not the URI of a secret; if it is, it notes an
+// error.
 func (c *checker) noURI(f *Field, text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), sdbScheme) {
 		c.fault(f, "must not be an %s URI: such a value is not looked up for others", sdbScheme)

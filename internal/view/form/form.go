@@ -382,7 +382,7 @@ func (p *parser) checkDefault(f *Field, m *value.Map) {
 		p.Fault(m.Pos("$default"), "field %s: a group has no $default; its fields have", f.Name)
 		return
 	}
-	c := &checker{lax: true}
+	c := &checker{allowUnknown: true}
 	c.field(f, f.Default)
 	for _, e := range c.faults {
 		p.Fault(m.Pos("$default"), "field %s: $default: %s", f.Name, e.Text)

@@ -299,12 +299,12 @@ func names(fields []*Field) []string {
 }
 
 type checker struct {
-	form   *value.Map
-	faults []ValueError
-	edits  []func() // of what conditions look at, when all are evaluated
-	values int      // so far
-	lax    bool     // keys without a field are no fault: a default may have some
-	path   []string
+	form         *value.Map
+	faults       []ValueError
+	edits        []func() // of what conditions look at, when all are evaluated
+	values       int      // so far
+	allowUnknown bool     // keys without a field are accepted: a default may have some
+	path         []string
 
 	inactive map[string]bool // paths of what conditions hide or disable; nil: not asked for
 }
@@ -365,7 +365,7 @@ func (c *checker) group(f *Field, v value.Value) value.Value {
 		c.fault(f, "must be a mapping of fields, not %s", value.Kind(v))
 	}
 	for k := range m.All() {
-		if _, ok := find(f.Fields, value.Str(k)); !ok && !c.lax {
+		if _, ok := find(f.Fields, value.Str(k)); !ok && !c.allowUnknown {
 			c.at(value.Str(k), func() { c.fault(nil, "the form has no such field%s", source.DidYouMean(value.Str(k), names(f.Fields))) })
 		}
 	}

@@ -61,7 +61,7 @@ func (b *Book) layout(p *Page) []byte {
 `)
 	outline(&w, p)
 	w.WriteString(`<main id="main" tabindex="-1">` + "\n")
-	w.WriteString(dress(p.Body))
+	w.WriteString(decorate(p.Body))
 	w.WriteString("</main>\n")
 	b.navigation(&w, p, root)
 	w.WriteString("</div>\n<footer>brine " + html.EscapeString(version.Number()) + "</footer>\n</body>\n</html>\n")
@@ -88,9 +88,9 @@ func outline(w *strings.Builder, p *Page) {
 ` + items.String() + "</ul></nav></details>\n")
 }
 
-// dress gives the parts of a body what the archive leaves out: headings link to
-// themselves, and what may be wider than the page can be scrolled by the keyboard.
-func dress(body string) string {
+// decorate adds to a body what the archive omits: headings link to themselves, and
+// tables and code, which may be wider than the page, can be scrolled by the keyboard.
+func decorate(body string) string {
 	body = heading().ReplaceAllString(body, `<h$1 id="$2">$3 <a class="anchor" href="#$2" aria-label="Link to this part">#</a></h$1>`)
 	return strings.NewReplacer(
 		"<table>", `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>",

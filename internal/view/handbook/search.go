@@ -105,7 +105,8 @@ func newIndex(pages []*Page) *index {
 	return x
 }
 
-// variants are what a word of a search may stand as: hosts also as host.
+// variants are the forms in which a word of a search may appear in a text:
+// hosts also as host.
 func variants(w string) []string {
 	if short := strings.TrimSuffix(w, "s"); len(short) > 2 && short != w {
 		return []string{w, short}

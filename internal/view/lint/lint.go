@@ -136,18 +136,18 @@ type linter struct {
 	sls   []*file // those that are compiled as states
 	// paths are the absolute paths of files by their names under the roots, and
 	// keys what runs call the files of an absolute path (see [depOf]).
-	paths map[string]string
-	keys  map[string][]string
-	have  map[string]bool // "saltenv path" of the files under the file roots
-	used  *Used
+	paths  map[string]string
+	keys   map[string][]string
+	exists map[string]bool // "saltenv path" of the files under the file roots
+	used   *Used
 	// text is how many bytes of SLS files and templates were read, other how many of
 	// other files, and unread how many files were not.
 	text, other int64
 	unread      int
 
 	mu sync.Mutex
-	// handed are the pillar keys that orchestrations give to states.
-	handed map[string]bool
+	// givenKeys are the pillar keys that orchestrations give to states.
+	givenKeys map[string]bool
 }
 
 // A file is a file of the tree.
@@ -228,7 +228,7 @@ func (m *merge) result() []Finding {
 		if k.rule == undefinedVariable && unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] {
 			continue // the same fault, found while rendering
 		}
-		if _, attr, ok := strings.Cut(f.Message, "has no attribute '"); ok && k.rule == undefinedVariable && l.handed[strings.TrimSuffix(attr, "'")] {
+		if _, attr, ok := strings.Cut(f.Message, "has no attribute '"); ok && k.rule == undefinedVariable && l.givenKeys[strings.TrimSuffix(attr, "'")] {
 			continue
 		}
 		rule := ruleOf(f.Rule)
@@ -254,13 +254,13 @@ func (m *merge) result() []Finding {
 	return out
 }
 
-// hand notes the keys of the pillar that an orchestration gives.
-func (l *linter) hand(pillar value.Value) {
+// noteGiven notes the keys of the pillar that an orchestration gives.
+func (l *linter) noteGiven(pillar value.Value) {
 	m, _ := pillar.(*value.Map)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for k := range m.All() {
-		l.handed[value.Str(k)] = true
+		l.givenKeys[value.Str(k)] = true
 	}
 }
 
@@ -284,8 +284,8 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 	for _, f := range l.files {
 		before[f.id()] = f
 	}
-	had := l.have
-	l.files, l.sls, l.paths, l.keys, l.have = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}
+	had := l.exists
+	l.files, l.sls, l.paths, l.keys, l.exists = nil, nil, map[string]string{}, map[string][]string{}, map[string]bool{}
 	l.text, l.other, l.unread = 0, 0, 0
 	for _, side := range []struct {
 		server *fileserver.Server
@@ -316,7 +316,7 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 			}
 		}
 	}
-	return changed, moved || len(before) > 0 && len(l.files) != len(before) || had != nil && !maps.Equal(had, l.have), ctx.Err()
+	return changed, moved || len(before) > 0 && len(l.files) != len(before) || had != nil && !maps.Equal(had, l.exists), ctx.Err()
 }
 
 // id tells the files of a tree apart.
@@ -334,7 +334,7 @@ func depOf(pillar bool, saltenv, path string) string {
 // and whether it is another than before.
 func (l *linter) addFile(fi fun.FileInfo, env string, pillar bool, before map[string]*file) (*file, bool) {
 	if !pillar {
-		l.have[env+" "+fi.Path] = true
+		l.exists[env+" "+fi.Path] = true
 	}
 	if fi.Abs != "" {
 		l.keys[fi.Abs] = append(l.keys[fi.Abs], depOf(pillar, env, fi.Path))

@@ -43,8 +43,8 @@ func writeJSON(w io.Writer, v value.Value) error {
 	return err
 }
 
-// says returns the message with the systems that it is about.
-func (f *Finding) says() string {
+// fullMessage returns the message with the systems that it is about.
+func (f *Finding) fullMessage() string {
 	if len(f.Systems) == 0 {
 		return f.Message
 	}
@@ -68,7 +68,7 @@ func (r *Report) text(w io.Writer, o Output) error {
 		if f.aside() {
 			what = "not judged"
 		}
-		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", printable.Line(where), what, printable.Line(f.says()), f.Rule)
+		fmt.Fprintf(&b, "%s: %s: %s [%s]\n", printable.Line(where), what, printable.Line(f.fullMessage()), f.Rule)
 		if f.Hint != "" {
 			fmt.Fprintf(&b, "\thint: %s\n", printable.Line(f.Hint))
 		}
@@ -114,7 +114,7 @@ func (r *Report) github(w io.Writer, o Output) error {
 		if f.Severity < o.Least && f.Rule != notJudged {
 			continue
 		}
-		text := f.says()
+		text := f.fullMessage()
 		if f.Hint != "" {
 			text += "\n" + f.Hint
 		}
@@ -134,7 +134,7 @@ func (r *Report) sarif(o Output) *sarif.Log {
 	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		text := f.says()
+		text := f.fullMessage()
 		if f.Hint != "" {
 			text += " (" + f.Hint + ")"
 		}

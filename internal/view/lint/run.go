@@ -187,7 +187,7 @@ type run struct {
 	pillarFiles map[string]*pillarFile // by the id of the file
 	pillarText  string                 // the data of all, to see whether it changed
 	pillarDue   bool                   // it is to be rendered
-	spent       int                    // how many times files changed under the engine
+	changes     int                    // how many times files changed under the engine
 }
 
 // A pass is what one step over some files came to.
@@ -319,14 +319,14 @@ func (r *run) warned(w fun.Warning) {
 	switch {
 	case !ok || isUnknown(w.Text):
 	case strings.Contains(w.Text, " of this run") || strings.Contains(w.Text, " in this run"):
-		r.lacks(Finding{Rule: missingRequisite, Pos: pos, Message: w.Text})
+		r.noteMissing(Finding{Rule: missingRequisite, Pos: pos, Message: w.Text})
 	default:
 		r.add(Finding{Rule: compileWarning, Pos: pos, Message: w.Text})
 	}
 }
 
-// lacks notes a requisite that a state hands to one that this unit does not have.
-func (r *run) lacks(f Finding) {
+// noteMissing notes a requisite that a state gives to a state that is not in this unit.
+func (r *run) noteMissing(f Finding) {
 	if r.u == nil {
 		return
 	}
@@ -705,7 +705,7 @@ func (r *run) faults(faults source.Errors) {
 		}
 		out := Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint}
 		if rule == missingRequisite {
-			r.lacks(out)
+			r.noteMissing(out)
 			continue
 		}
 		r.add(out)

@@ -57,7 +57,7 @@ const (
 // NewSession reads a tree; [Session.Check] checks it. The error says that the tree
 // cannot be read or that ctx ended.
 func NewSession(ctx context.Context, o Options) (*Session, error) {
-	l := &linter{o: o, used: newUsed(), handed: map[string]bool{}}
+	l := &linter{o: o, used: newUsed(), givenKeys: map[string]bool{}}
 	if l.o.Systems == nil {
 		l.o.Systems = Systems()
 	}
@@ -150,7 +150,7 @@ func (s *Session) Check(ctx context.Context, d Depth, open ...string) (*Report, 
 		}
 	}
 	for _, r := range s.runs {
-		r.spoil(dirty)
+		r.invalidate(dirty)
 	}
 	clear(s.touched)
 	var g errgroup.Group
@@ -243,17 +243,17 @@ func (l *linter) rescan(f *file) {
 	l.scan(f)
 }
 
-// maxSpent bounds how many times files change before the engine of a run, which
+// maxChanges bounds how many times files change before the engine of a run, which
 // keeps the templates of all texts that it saw, is made again.
-const maxSpent = 200
+const maxChanges = 200
 
-// spoil makes what depends on files that changed be done again.
-func (r *run) spoil(dirty map[string]bool) {
+// invalidate marks what depends on changed files as to be done again.
+func (r *run) invalidate(dirty map[string]bool) {
 	if len(dirty) == 0 {
 		return
 	}
-	if r.spent++; r.spent > maxSpent {
-		r.spent = 0
+	if r.changes++; r.changes > maxChanges {
+		r.changes = 0
 		r.env.Memo = &fun.Memo{}
 	}
 	hit := func(p *pass) bool {

@@ -87,7 +87,7 @@ func (r *run) arguments(c *fun.Chunk) {
 func (r *run) calls(c *fun.Chunk) {
 	switch c.State + "." + c.Fun {
 	case "salt.state":
-		r.l.hand(c.Low.At("pillar"))
+		r.l.noteGiven(c.Low.At("pillar"))
 	case "salt.function":
 		r.function(fun.Exec, c.Name, posOf(c, "name"))
 	case "salt.runner":
@@ -247,7 +247,7 @@ func (r *run) anyFile(ctx context.Context, c *fun.Chunk, pos source.Pos, urls []
 			env = c.SaltEnv
 		}
 		p = strings.TrimPrefix(strings.Trim(p, "/"), "|")
-		if r.l.have[env+" "+p] {
+		if r.l.exists[env+" "+p] {
 			return
 		}
 		_, err := r.env.Up.Stat(ctx, env, p)

@@ -53,7 +53,7 @@ func (s *server) actions(p actionParams) []codeAction {
 		if e := fixOf(d, line, f.Fix); e != nil {
 			out = append(out, codeAction{"Fix " + f.Rule, "quickfix", diags, true, edit(*e)})
 		}
-		if e, word := meant(d, line, f); e != nil {
+		if e, word := suggestedEdit(d, line, f); e != nil {
 			out = append(out, codeAction{"Change to " + word, "quickfix", diags, f.Fix == nil, edit(*e)})
 		}
 		out = append(out,
@@ -75,11 +75,11 @@ func fixOf(d *document, line int, fix *lint.Edit) *textEdit {
 	return &textEdit{d.span(line, fix.Start, fix.End), fix.New}
 }
 
-var meantPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`did you mean "([^"]+)"\?`) })
+var suggestionPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`did you mean "([^"]+)"\?`) })
 
-// meant returns the edit that writes the name that the user most likely meant.
-func meant(d *document, line int, f shownFinding) (*textEdit, string) {
-	m := meantPattern().FindStringSubmatch(f.Hint)
+// suggestedEdit returns the edit that writes the name that the user most likely meant.
+func suggestedEdit(d *document, line int, f shownFinding) (*textEdit, string) {
+	m := suggestionPattern().FindStringSubmatch(f.Hint)
 	if m == nil {
 		return nil, ""
 	}

@@ -37,7 +37,7 @@ func testQuery(s *server, text string, line, character int) *query {
 func testServer() *server {
 	return &server{
 		Options: Options{Log: slog.New(slog.DiscardHandler), Disk: host.NewFake(), Table: assembly.Table()},
-		over:    lint.NewOverlay(host.NewFake()), docs: map[string]*document{}, trees: map[string]*tree{}, said: map[string]bool{},
+		over:    lint.NewOverlay(host.NewFake()), docs: map[string]*document{}, trees: map[string]*tree{}, shownWarnings: map[string]bool{},
 	}
 }
 
@@ -76,7 +76,7 @@ func FuzzQuery(f *testing.F) {
 			sf := shownFinding{Finding: lint.Finding{Rule: "secret", Hint: `did you mean "x"?`, Message: text}}
 			sf.Pos.Line, sf.Pos.Col = i+1, character
 			s.diagnose(q.doc, sf.Finding)
-			meant(q.doc, i, sf)
+			suggestedEdit(q.doc, i, sf)
 			ignoreLine(q.doc, i, "secret")
 			ignoreFile(q.doc, "secret")
 			if i > 50 {
@@ -178,7 +178,7 @@ func TestRenameWhole(t *testing.T) {
 func TestGone(t *testing.T) {
 	t.Parallel()
 	s := testServer()
-	s.inited, s.gone = true, true
+	s.inited, s.disconnected = true, true
 	s.slots, s.cancels = make(chan struct{}, 1), map[jsonrpc2.ID]context.CancelFunc{}
 	close(s.ready())
 	params := json.RawMessage(`{"textDocument":{"uri":"file:///srv/salt/a.sls"}}`)
@@ -259,7 +259,7 @@ func TestPause(t *testing.T) {
 		defer cancel()
 		work.Go(func() {
 			for ctx.Err() == nil {
-				tree.poke("", true)
+				tree.fileChanged("", true)
 				time.Sleep(time.Millisecond)
 			}
 		})

@@ -309,15 +309,15 @@ func (q *query) renamed(name string) ([]use, error) {
 	if len(id.states) == 0 {
 		return nil, &refusal{"the ID " + name + " has no states"}
 	}
-	if err := q.meantElsewhere(name); err != nil {
+	if err := q.checkOtherUses(name); err != nil {
 		return nil, err
 	}
 	return uses, nil
 }
 
-// meantElsewhere refuses an ID that other states or requisites of the tree may mean
+// checkOtherUses refuses an ID that other states or requisites of the tree may mean
 // by another name.
-func (q *query) meantElsewhere(name string) error {
+func (q *query) checkOtherUses(name string) error {
 	for _, f := range q.view.Files {
 		if f.Pillar || f.SLS == "" {
 			continue

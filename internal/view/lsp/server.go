@@ -79,7 +79,7 @@ func Serve(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		Options: o, over: lint.NewOverlay(o.Disk), docs: map[string]*document{}, trees: map[string]*tree{}, said: map[string]bool{},
+		Options: o, over: lint.NewOverlay(o.Disk), docs: map[string]*document{}, trees: map[string]*tree{}, shownWarnings: map[string]bool{},
 		cancels: map[jsonrpc2.ID]context.CancelFunc{}, slots: make(chan struct{}, maxRunning), left: make(chan struct{}),
 	}
 	conn := jsonrpc2.NewConn(ctx, newStream(o.In, o.Out, o.Log), s, jsonrpc2.SetLogger(discard{}))
@@ -108,7 +108,7 @@ const maxLast = 5 * time.Second
 // answered waits until the requests that came are answered.
 func (s *server) answered(ctx context.Context) {
 	s.mu.Lock()
-	s.gone = true
+	s.disconnected = true
 	s.mu.Unlock()
 	done := make(chan struct{})
 	s.work.Go(func() {
@@ -141,16 +141,16 @@ type server struct {
 
 	publishing sync.Mutex // held by the tree that publishes; taken before mu
 
-	mu      sync.Mutex
-	inited  bool
-	shut    bool
-	gone    bool // the client is; no work begins any more
-	watches bool // the client tells of files if asked to
-	folders []string
-	docs    map[string]*document // that are open, by path
-	trees   map[string]*tree     // by directory
-	said    map[string]bool      // the warnings that the user was shown
-	cancels map[jsonrpc2.ID]context.CancelFunc
+	mu            sync.Mutex
+	inited        bool
+	shut          bool
+	disconnected  bool // the client is; no work begins any more
+	watches       bool // the client reports changed files if asked to
+	folders       []string
+	docs          map[string]*document // that are open, by path
+	trees         map[string]*tree     // by directory
+	shownWarnings map[string]bool      // the warnings that the user was shown
+	cancels       map[jsonrpc2.ID]context.CancelFunc
 }
 
 func (s *server) ready() chan struct{} {
@@ -187,7 +187,7 @@ func (s *server) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	s.slots <- struct{}{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gone { // nobody waits for what begins now
+	if s.disconnected { // nobody waits for what begins now
 		cancel()
 		<-s.slots
 		return
@@ -403,8 +403,8 @@ func (s *server) notified(ctx context.Context, req *jsonrpc2.Request) error {
 	case "exit":
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if !s.gone {
-			s.gone = true
+		if !s.disconnected {
+			s.disconnected = true
 			close(s.left)
 		}
 		return nil
@@ -458,11 +458,11 @@ func (s *server) notified(ctx context.Context, req *jsonrpc2.Request) error {
 	return nil
 }
 
-// watch asks the client to tell of files that change.
+// watch asks the client to report changed files.
 func (s *server) watch(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.watches || s.gone {
+	if !s.watches || s.disconnected {
 		return
 	}
 	s.work.Go(func() {
@@ -502,7 +502,7 @@ func (s *server) opened(ctx context.Context, p openParams) {
 	d.open = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gone {
+	if s.disconnected {
 		return
 	}
 	if s.docs[abs] == nil && len(s.docs) >= maxDocuments {
@@ -523,7 +523,7 @@ func (s *server) put(t *tree, d *document) {
 	} else {
 		s.over.Set(t.real(d.abs), []byte(d.text()))
 	}
-	t.poke(t.real(d.abs), false)
+	t.fileChanged(t.real(d.abs), false)
 }
 
 func (s *server) changed(p changeParams) {
@@ -546,7 +546,7 @@ func (s *server) changed(p changeParams) {
 func (s *server) saved(ctx context.Context, p savedParams) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.gone {
+	if s.disconnected {
 		return
 	}
 	if isConfig(pathOf(p.TextDocument.URI)) || slices.ContainsFunc(p.Changes, func(c docID) bool { return isConfig(pathOf(c.URI)) }) {
@@ -554,7 +554,7 @@ func (s *server) saved(ctx context.Context, p savedParams) {
 		return
 	}
 	for _, t := range s.trees {
-		t.poke("", true)
+		t.fileChanged("", true)
 	}
 }
 
@@ -571,7 +571,7 @@ func (s *server) closed(p docParams) {
 	}
 	for _, t := range s.trees { // those around its tree have read the text, too
 		if t.has(abs) {
-			t.poke(t.real(abs), true)
+			t.fileChanged(t.real(abs), true)
 		}
 	}
 }

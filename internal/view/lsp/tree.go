@@ -75,7 +75,7 @@ func (s *server) treeOf(ctx context.Context, abs string) *tree {
 		if t == nil {
 			var err error
 			if t, err = s.newTree(dir); err != nil {
-				s.say(ctx, fmt.Sprintf("the configuration of %s cannot be read: %v", dir, err))
+				s.showWarning(ctx, fmt.Sprintf("the configuration of %s cannot be read: %v", dir, err))
 				continue
 			}
 		}
@@ -113,11 +113,11 @@ func (s *server) startTree(ctx context.Context, t *tree) {
 // reconfigure reads the configuration of all trees again. A tree whose configuration
 // cannot be read stays as it is. The server is locked.
 func (s *server) reconfigure(ctx context.Context) {
-	clear(s.said)
+	clear(s.shownWarnings)
 	for _, old := range s.trees {
 		t, err := s.newTree(old.dir)
 		if err != nil {
-			s.say(ctx, fmt.Sprintf("the configuration of %s cannot be read: %v", old.dir, err))
+			s.showWarning(ctx, fmt.Sprintf("the configuration of %s cannot be read: %v", old.dir, err))
 			continue
 		}
 		old.end()
@@ -140,7 +140,7 @@ func (s *server) drop(t *tree) bool {
 	}
 	delete(s.trees, t.dir)
 	for _, o := range s.trees {
-		o.poke("", false) // one around it shows its files again
+		o.fileChanged("", false) // one around it shows its files again
 	}
 	s.Log.Info("tree closed", "dir", t.dir)
 	return true
@@ -159,12 +159,12 @@ func (s *server) hasOpen(t *tree) bool {
 // messageWarning is the type of a message that is a warning.
 const messageWarning = 2
 
-// say shows the user a warning, once. The server is locked.
-func (s *server) say(ctx context.Context, text string) {
-	if s.said[text] || s.gone {
+// showWarning shows the user a warning, once. The server is locked.
+func (s *server) showWarning(ctx context.Context, text string) {
+	if s.shownWarnings[text] || s.disconnected {
 		return
 	}
-	s.said[text] = true
+	s.shownWarnings[text] = true
 	s.Log.Warn(text)
 	if s.conn == nil {
 		return
@@ -294,8 +294,8 @@ func (t *tree) real(abs string) string {
 	return abs
 }
 
-// poke says that a file changed, or that any may have.
-func (t *tree) poke(abs string, relist bool) {
+// fileChanged says that a file changed, or that any may have.
+func (t *tree) fileChanged(abs string, relist bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if abs != "" {
@@ -367,7 +367,7 @@ func (t *tree) run(ctx context.Context) {
 func (t *tree) refused(ctx context.Context, err error) (large bool) {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	t.s.say(ctx, fmt.Sprintf("the tree %s is not checked: %v", t.dir, err))
+	t.s.showWarning(ctx, fmt.Sprintf("the tree %s is not checked: %v", t.dir, err))
 	_, large = errors.AsType[*lint.LargeError](err)
 	return large
 }

@@ -64,10 +64,10 @@ const (
 	targetsKey   = "targets"
 )
 
-var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]*$`) })
 
 // ValidName reports whether a template, a label or a chain can have the name.
-func ValidName(name string) bool { return goodName().MatchString(name) }
+func ValidName(name string) bool { return namePattern().MatchString(name) }
 
 // CheckName returns an error if no template can have the name.
 func CheckName(name string) error {

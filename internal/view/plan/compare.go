@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maxTold is how many differences of a kind are told one by one.
-const maxTold = 10
+// maxListed is how many differences of a kind are listed one by one.
+const maxListed = 10
 
 // Compare returns what became different since old was made, one sentence each;
 // nothing where now would do what old would.
@@ -45,10 +45,10 @@ func diffHashes(what string, old, now map[string]string) []string {
 
 // bounded cuts a list of differences.
 func bounded(list []string, what string) []string {
-	if len(list) <= maxTold {
+	if len(list) <= maxListed {
 		return list
 	}
-	return append(list[:maxTold:maxTold], fmt.Sprintf("%s: %d more", what, len(list)-maxTold))
+	return append(list[:maxListed:maxListed], fmt.Sprintf("%s: %d more", what, len(list)-maxListed))
 }
 
 // key tells the steps of an orchestration apart: an ID may have several.

@@ -299,8 +299,8 @@ func (l *level) earlier() (last []string, all int) {
 	if l.outer != nil {
 		last, all = l.outer.earlier()
 	}
-	last = append(last, l.order[max(0, len(l.order)-maxTold):]...)
-	return last[max(0, len(last)-maxTold):], all + len(l.order)
+	last = append(last, l.order[max(0, len(l.order)-maxListed):]...)
+	return last[max(0, len(last)-maxListed):], all + len(l.order)
 }
 
 // level counts the steps of an orchestration within another, and returns what of

@@ -194,7 +194,8 @@ func (p *Plan) Diffs() string {
 	return b.String()
 }
 
-// headed puts names into the header of a diff; what is no diff is left out.
+// headed puts names into the header of a diff; text that is not a diff is
+// omitted.
 func headed(diff, path, hosts string) string {
 	_, rest, found := strings.Cut(diff, "\n+++")
 	if !strings.HasPrefix(diff, "---") || !found {

@@ -165,7 +165,8 @@ func (v *visit) expired(now time.Time) bool {
 	return now.Sub(v.seen) > idleSession || now.Sub(v.began) > maxSession
 }
 
-// valid reports whether a visit has not ended. To ask is no use of it.
+// valid reports whether a visit has not expired. The check does not count as
+// use of the visit.
 func (a *access) valid(v *visit) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

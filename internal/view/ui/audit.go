@@ -62,7 +62,7 @@ func (s *Server) runDetails(r *http.Request) []string {
 	if _, c, view, err := s.readChain(r); err == nil && c != nil {
 		parts = append(parts, "version "+view.Version)
 		for i := range c.Steps {
-			parts = append(parts, fmt.Sprintf("step %d: %s", i+1, c.Steps[i].Says()))
+			parts = append(parts, fmt.Sprintf("step %d: %s", i+1, c.Steps[i].Summary()))
 		}
 	}
 	return parts
@@ -88,7 +88,7 @@ func (s *Server) chainDetails(name string, r *http.Request) []string {
 		if err != nil || n < 1 || n > len(c.Steps) {
 			return "step " + step
 		}
-		return fmt.Sprintf("step %d: %s", n, c.Steps[n-1].Says())
+		return fmt.Sprintf("step %d: %s", n, c.Steps[n-1].Summary())
 	}
 	text := []byte(view.Text)
 	switch name {
@@ -121,8 +121,8 @@ func (s *Server) chainDetails(name string, r *http.Request) []string {
 	return out
 }
 
-// auditSays is whether an action was allowed, in a word.
-func auditSays(x jobRow) string {
+// auditText is whether an action was allowed, in a word.
+func auditText(x jobRow) string {
 	if x.Failed {
 		return "refused"
 	}

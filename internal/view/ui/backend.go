@@ -14,7 +14,8 @@ import (
 
 // The texts of all errors of a [Backend] are without the secrets that records leave out.
 
-// ErrNotFound is returned (wrapped) by a [Backend] for what there is not.
+// ErrNotFound is returned (wrapped) by a [Backend] for something that does not
+// exist.
 var ErrNotFound = errors.New("not found")
 
 // A Backend is what the command line can do. Each method reads the configuration,
@@ -27,7 +28,7 @@ type Backend interface {
 	Steps(ctx context.Context, sls string) (low *value.List, text string, err error)
 	// Match returns the IDs that a target expression means, as far as sight goes; see
 	// orchestration.ParseExpr. note says who else may be meant; "": nobody.
-	Match(ctx context.Context, expr string, sight Sight) (ids []string, note string, err error)
+	Match(ctx context.Context, expr string, sight MatchLevel) (ids []string, note string, err error)
 	// Redact returns texts without the secrets that records leave out, as far as the
 	// controller knows them.
 	Redact(ctx context.Context, texts []string) ([]string, error)

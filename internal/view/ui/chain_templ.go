@@ -37,7 +37,7 @@ func chainPage(p page, c chainView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, ">")
 				for i := range c.Steps {
 					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><p>")
-					writeText(templ_7745c5c3_Buffer, c.Steps[i].Says)
+					writeText(templ_7745c5c3_Buffer, c.Steps[i].Summary)
 					writeHTML(templ_7745c5c3_Buffer, " ")
 					if on := c.Steps[i].On; on != "" {
 						writeHTML(templ_7745c5c3_Buffer, "<a class=\"more\" href=\"")
@@ -75,7 +75,7 @@ func chainPage(p page, c chainView) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "<option value=\"")
 						writeText(templ_7745c5c3_Buffer, k)
 						writeHTML(templ_7745c5c3_Buffer, "\">")
-						writeText(templ_7745c5c3_Buffer, actionSays[k])
+						writeText(templ_7745c5c3_Buffer, actionTexts[k])
 						writeHTML(templ_7745c5c3_Buffer, "</option>")
 					}
 					writeHTML(templ_7745c5c3_Buffer, "</select> <button>Add</button></div></form>")

@@ -32,7 +32,7 @@ type chainView struct {
 }
 
 // A shownStep is a step as the page of a chain shows it.
-type shownStep struct{ Says, On string }
+type shownStep struct{ Summary, On string }
 
 // errChanged says that a chain has changed since a page was made of it.
 var errChanged = errors.New("somebody else changed this chain in the meantime. Nothing was saved")
@@ -64,7 +64,7 @@ func (s *Server) readChain(r *http.Request) (*chainStore, *chain.Chain, chainVie
 	}
 	v.Description = c.Description
 	for i := range c.Steps {
-		v.Steps = append(v.Steps, shownStep{c.Steps[i].Says(), c.Steps[i].On})
+		v.Steps = append(v.Steps, shownStep{c.Steps[i].Summary(), c.Steps[i].On})
 	}
 	return st, c, v, nil
 }
@@ -101,7 +101,7 @@ func (s *Server) redactChain(r *http.Request, c *chainView) error {
 	}
 	texts := []string{c.Description, c.Fault}
 	for _, x := range c.Steps {
-		texts = append(texts, x.Says, x.On)
+		texts = append(texts, x.Summary, x.On)
 	}
 	texts, err := b.redacted(r.Context(), texts)
 	if err != nil {
@@ -398,8 +398,8 @@ var stepFields = map[string][]string{
 	chain.Orchestrate: {"sls", "pillar"},
 }
 
-// actionSays describes the kinds of actions.
-var actionSays = map[string]string{
+// actionTexts describes the kinds of actions.
+var actionTexts = map[string]string{
 	chain.Package: "Install packages", chain.Command: "Run a command", chain.State: "Apply states", chain.Highstate: "Apply the highstate",
 	chain.Formula: "Apply a formula", chain.Reboot: "Reboot and wait", chain.Upgrade: "Upgrade packages", chain.Wait: "Wait", chain.Config: "Copy files",
 	chain.Orchestrate: "Run an orchestration",
@@ -427,7 +427,7 @@ func (s *Server) chainStep(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.notFound(w, r, v)
 		return
 	}
-	render(w, r, http.StatusOK, stepPage(page{Title: actionSays[f.Action], At: "start", Who: v}, f))
+	render(w, r, http.StatusOK, stepPage(page{Title: actionTexts[f.Action], At: "start", Who: v}, f))
 }
 
 // fieldsOf are the fields of a form that has the values of a step.
@@ -485,7 +485,7 @@ func (s *Server) chainSaveStep(w http.ResponseWriter, r *http.Request, v *visit)
 			return
 		}
 		f.Problem = err.Error()
-		render(w, r, http.StatusUnprocessableEntity, stepPage(page{Title: actionSays[f.Action], At: "start", Who: v}, f))
+		render(w, r, http.StatusUnprocessableEntity, stepPage(page{Title: actionTexts[f.Action], At: "start", Who: v}, f))
 		return
 	}
 	see(w, r, "chains", view.Name)

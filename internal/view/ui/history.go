@@ -337,10 +337,10 @@ func (s *Server) executionEvents(w http.ResponseWriter, r *http.Request, v *visi
 // live reports whether the execution has not ended.
 func (x executionView) live() bool { return x.Status == history.Running }
 
-// says is how the execution goes, in a sentence.
-func (x executionView) says() string {
+// summary is how the execution goes, in a sentence.
+func (x executionView) summary() string {
 	if x.live() {
-		return "The execution is under way: " + stepsSay(&x.Execution) + " steps done."
+		return "The execution is under way: " + stepsText(&x.Execution) + " steps done."
 	}
 	return "The execution has ended: " + strings.ReplaceAll(x.Status, "_", " ") + "."
 }
@@ -423,8 +423,8 @@ func hostDiffs(all []history.HostDiff) (shown []history.HostDiff, more int) {
 	return all[:n], len(all) - n
 }
 
-// hostSays is a result of a target in words.
-func hostSays(h *history.HostResult) string {
+// hostText is a result of a target in words.
+func hostText(h *history.HostResult) string {
 	if h == nil {
 		return "no result"
 	}
@@ -438,8 +438,8 @@ func hostSays(h *history.HostResult) string {
 	return out
 }
 
-// stepResultSays is a result of a step in words.
-func stepResultSays(st *history.ExecutionStep) string {
+// stepResultText is a result of a step in words.
+func stepResultText(st *history.ExecutionStep) string {
 	if st == nil {
 		return "not a step"
 	}

@@ -117,9 +117,9 @@ func executionRow(e *history.Execution) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")
 		writeText(templ_7745c5c3_Buffer, clock(e.Started))
 		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")
-		writeText(templ_7745c5c3_Buffer, lasted(e.Duration()))
+		writeText(templ_7745c5c3_Buffer, durationText(e.Duration()))
 		writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"whole\">")
-		writeText(templ_7745c5c3_Buffer, stepsSay(e))
+		writeText(templ_7745c5c3_Buffer, stepsText(e))
 		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 		writeText(templ_7745c5c3_Buffer, strconv.Itoa(e.Hosts))
 		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
@@ -190,7 +190,7 @@ func executionState(x executionView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text role=\"status\" class=\"")
 		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var33).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		writeText(templ_7745c5c3_Buffer, x.says())
+		writeText(templ_7745c5c3_Buffer, x.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		return nil
 	})
@@ -201,7 +201,7 @@ func executionFacts(x executionView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<dl id=\"execution-facts\" class=\"facts\"><div><dt>Status</dt><dd>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(x.Status))
-		writeText(templ_7745c5c3_Buffer, stepsSay(&x.Execution))
+		writeText(templ_7745c5c3_Buffer, stepsText(&x.Execution))
 		writeHTML(templ_7745c5c3_Buffer, "</dd></div><div><dt>")
 		writeText(templ_7745c5c3_Buffer, x.Kind)
 		writeHTML(templ_7745c5c3_Buffer, "</dt><dd><a href=\"")
@@ -217,7 +217,7 @@ func executionFacts(x executionView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<div><dt>Ended</dt><dd>")
 			writeText(templ_7745c5c3_Buffer, clock(x.Ended))
 			writeHTML(templ_7745c5c3_Buffer, " UTC, after ")
-			writeText(templ_7745c5c3_Buffer, lasted(x.Duration()))
+			writeText(templ_7745c5c3_Buffer, durationText(x.Duration()))
 			writeHTML(templ_7745c5c3_Buffer, "</dd></div>")
 		}
 		if x.Test {
@@ -312,7 +312,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 		writePart(ctx, templ_7745c5c3_Buffer, badge(t.State))
 		writeText(templ_7745c5c3_Buffer, t.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
-		writeText(templ_7745c5c3_Buffer, timelineSays(t))
+		writeText(templ_7745c5c3_Buffer, timelineText(t))
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		writePart(ctx, templ_7745c5c3_Buffer, gantt(t.Bar, t.State))
 		if t.Comment != "" {
@@ -342,7 +342,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, h.ID)
 				writeHTML(templ_7745c5c3_Buffer, "</a> <span class=\"more\">")
-				writeText(templ_7745c5c3_Buffer, lasted(h.Took))
+				writeText(templ_7745c5c3_Buffer, durationText(h.Took))
 				writeHTML(templ_7745c5c3_Buffer, "</span></span>")
 				writePart(ctx, templ_7745c5c3_Buffer, gantt(h.Bar, h.Result))
 				if h.Why != "" {
@@ -437,9 +437,9 @@ func retryButton(p page, jid string, n int, step string) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
 		writeHTML(templ_7745c5c3_Buffer, "<button class=\"quiet\" aria-label=\"")
-		writeText(templ_7745c5c3_Buffer, retrySays(n)+": "+step)
+		writeText(templ_7745c5c3_Buffer, retryText(n)+": "+step)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		writeText(templ_7745c5c3_Buffer, retrySays(n))
+		writeText(templ_7745c5c3_Buffer, retryText(n))
 		writeHTML(templ_7745c5c3_Buffer, "</button></form>")
 		return nil
 	})
@@ -462,13 +462,13 @@ func comparePage(p page, d *history.Diff) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 				writeText(templ_7745c5c3_Buffer, clock(d.Now.Started))
 				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Time</th><td>")
-				writeText(templ_7745c5c3_Buffer, lasted(d.Then.Duration()))
+				writeText(templ_7745c5c3_Buffer, durationText(d.Then.Duration()))
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				writeText(templ_7745c5c3_Buffer, lasted(d.Now.Duration()))
+				writeText(templ_7745c5c3_Buffer, durationText(d.Now.Duration()))
 				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">Steps</th><td>")
-				writeText(templ_7745c5c3_Buffer, stepsSay(d.Then))
+				writeText(templ_7745c5c3_Buffer, stepsText(d.Then))
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-				writeText(templ_7745c5c3_Buffer, stepsSay(d.Now))
+				writeText(templ_7745c5c3_Buffer, stepsText(d.Now))
 				writeHTML(templ_7745c5c3_Buffer, "</td></tr><tr><th scope=\"row\">User</th><td>")
 				writeText(templ_7745c5c3_Buffer, d.Then.User)
 				writeHTML(templ_7745c5c3_Buffer, "</td><td>")
@@ -540,7 +540,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\"><h3>")
 		writeText(templ_7745c5c3_Buffer, sd.ID)
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
-		writeText(templ_7745c5c3_Buffer, stepDiffSays(sd))
+		writeText(templ_7745c5c3_Buffer, stepDiffText(sd))
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		shown, more := hostDiffs(sd.Hosts)
 		if len(shown) > 0 {
@@ -549,9 +549,9 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 					writeHTML(templ_7745c5c3_Buffer, "<tr><th scope=\"row\">")
 					writeText(templ_7745c5c3_Buffer, h.Host)
 					writeHTML(templ_7745c5c3_Buffer, "</th><td class=\"wrap\">")
-					writeText(templ_7745c5c3_Buffer, hostSays(h.Then))
+					writeText(templ_7745c5c3_Buffer, hostText(h.Then))
 					writeHTML(templ_7745c5c3_Buffer, "</td><td class=\"wrap\">")
-					writeText(templ_7745c5c3_Buffer, hostSays(h.Now))
+					writeText(templ_7745c5c3_Buffer, hostText(h.Now))
 					writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 				}
 				return nil
@@ -570,7 +570,7 @@ func stepDiffItem(sd *history.StepDiff) templ.Component {
 
 func comparePath(then, now string) string { return "/history/compare?jid=" + then + "&jid=" + now }
 
-func stepsSay(e *history.Execution) string {
+func stepsText(e *history.Execution) string {
 	out := fmt.Sprintf("%d of %d", e.Done, e.Steps)
 	if e.FailedSteps > 0 {
 		out += fmt.Sprintf(", %d failed", e.FailedSteps)
@@ -578,7 +578,7 @@ func stepsSay(e *history.Execution) string {
 	return out
 }
 
-func timelineSays(t *timelineStep) string {
+func timelineText(t *timelineStep) string {
 	parts := []string{t.Fun}
 	if t.Label != "" {
 		parts = append(parts, t.Label)
@@ -590,13 +590,13 @@ func timelineSays(t *timelineStep) string {
 	case t.Result == history.Pending:
 		parts = append(parts, "has not ended")
 	case !t.Started.IsZero():
-		parts = append(parts, fmt.Sprintf("began after %s, took %s", lasted(t.At), lasted(t.Duration)))
+		parts = append(parts, fmt.Sprintf("began after %s, took %s", durationText(t.At), durationText(t.Duration)))
 	}
 	return strings.Join(parts, ", ")
 }
 
-func stepDiffSays(sd *history.StepDiff) string {
-	parts := []string{fmt.Sprintf("then: %s, now: %s", stepResultSays(sd.Then), stepResultSays(sd.Now))}
+func stepDiffText(sd *history.StepDiff) string {
+	parts := []string{fmt.Sprintf("then: %s, now: %s", stepResultText(sd.Then), stepResultText(sd.Now))}
 	if sd.Target {
 		parts = append(parts, fmt.Sprintf("targets then: %s, now: %s", sd.Then.Target, sd.Now.Target))
 	}
@@ -606,10 +606,10 @@ func stepDiffSays(sd *history.StepDiff) string {
 	return strings.Join(parts, "; ")
 }
 
-func retrySays(n int) string { return "Run it again on the " + hostCount(n) + " that failed" }
+func retryText(n int) string { return "Run it again on the " + hostCount(n) + " that failed" }
 
-// lasted is a duration in words.
-func lasted(d time.Duration) string {
+// durationText is a duration in words.
+func durationText(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "0 s"

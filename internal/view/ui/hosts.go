@@ -134,7 +134,7 @@ func (x lastResult) of(b *jobs.Brief, id string) *lastResult {
 		if x.Why == history.Bad {
 			x.Why = ""
 		}
-		if b.State == jobs.Active || b.State == jobs.Away {
+		if b.State == jobs.Active || b.State == jobs.Detached {
 			x.Result = history.Running
 		}
 	}

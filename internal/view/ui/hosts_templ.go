@@ -30,7 +30,7 @@ func hostsPage(p page, v hostsView) templ.Component {
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<p>")
 				writeText(templ_7745c5c3_Buffer, hostCount(v.All))
-				writeText(templ_7745c5c3_Buffer, partSays(v))
+				writeText(templ_7745c5c3_Buffer, partText(v))
 				writeHTML(templ_7745c5c3_Buffer, "</p>")
 				if v.Note != "" {
 					writeHTML(templ_7745c5c3_Buffer, "<p class=\"note\">")
@@ -101,7 +101,7 @@ func lastCells(x *lastResult) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "</td><td><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, x.path())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
-			writeText(templ_7745c5c3_Buffer, lastSays(x))
+			writeText(templ_7745c5c3_Buffer, lastText(x))
 			writeHTML(templ_7745c5c3_Buffer, "</a></td><td>")
 			writeText(templ_7745c5c3_Buffer, x.Time)
 			writeHTML(templ_7745c5c3_Buffer, "</td>")
@@ -145,7 +145,7 @@ func hostPage(p page, x hostView) templ.Component {
 						writeHTML(templ_7745c5c3_Buffer, "</td><th scope=\"row\"><a href=\"")
 						writeURL(templ_7745c5c3_Buffer, hostOfJob(x.Jobs[i].JID, x.ID))
 						writeHTML(templ_7745c5c3_Buffer, "\">")
-						writeText(templ_7745c5c3_Buffer, lastSays(&x.Jobs[i]))
+						writeText(templ_7745c5c3_Buffer, lastText(&x.Jobs[i]))
 						writeHTML(templ_7745c5c3_Buffer, "</a></th><td>")
 						writeText(templ_7745c5c3_Buffer, x.Jobs[i].Time)
 						writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
@@ -199,13 +199,13 @@ func hostStepRow(h *history.HostStep) templ.Component {
 			writeText(templ_7745c5c3_Buffer, clock(h.Ended))
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</td><td>")
-		writeText(templ_7745c5c3_Buffer, lasted(h.Duration))
+		writeText(templ_7745c5c3_Buffer, durationText(h.Duration))
 		writeHTML(templ_7745c5c3_Buffer, "</td></tr>")
 		return nil
 	})
 }
 
-func partSays(v hostsView) string {
+func partText(v hostsView) string {
 	if v.All <= hostsShown {
 		return ""
 	}
@@ -219,7 +219,7 @@ func theseHosts(n int) string {
 	return fmt.Sprintf("these %d hosts", n)
 }
 
-func lastSays(x *lastResult) string {
+func lastText(x *lastResult) string {
 	if x.History {
 		return "execution " + x.JID
 	}

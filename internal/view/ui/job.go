@@ -64,7 +64,7 @@ func viewJob(j *jobs.Job, only string) jobView {
 	b := j.Brief()
 	row := rowOf(b)
 	v := jobView{
-		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: says(redact.Hide(j.Load.At("arg"))), Target: says(j.Load.At("tgt")), User: row.User, Status: row.Status,
+		JID: j.JID, Time: row.Time, End: j.EndTime, Fun: row.Fun, Args: valueText(redact.Hide(j.Load.At("arg"))), Target: valueText(j.Load.At("tgt")), User: row.User, Status: row.Status,
 		Parent: j.Load.Str("orchestration_jid"), Damage: j.Damage, Orchestration: j.Definition != nil, Only: only,
 	}
 	if v.Orchestration {
@@ -123,7 +123,7 @@ func (v *jobView) shorten() {
 
 // retryable returns on how many hosts a job can run again: those that failed in it.
 func retryable(j *jobs.Job) int {
-	if j.Definition != nil || strings.HasPrefix(j.Load.Str("fun"), "runner.") || j.State == jobs.Active || j.State == jobs.Away {
+	if j.Definition != nil || strings.HasPrefix(j.Load.Str("fun"), "runner.") || j.State == jobs.Active || j.State == jobs.Detached {
 		return 0
 	}
 	return len(j.Failed())
@@ -178,7 +178,7 @@ func interest(s stateResult) int {
 // viewState reads the return of a state.
 func viewState(tag string, m *value.Map) stateResult {
 	parts := strings.Split(tag, "_|-")
-	s := stateResult{ID: short(m.Str("__id__")), Name: short(m.Str("name")), Comment: short(says(m.At("comment")))}
+	s := stateResult{ID: short(m.Str("__id__")), Name: short(m.Str("name")), Comment: short(valueText(m.At("comment")))}
 	if len(parts) == 4 {
 		s.Fun = short(parts[0] + "." + parts[3])
 		if s.ID == "" {
@@ -291,7 +291,8 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:shownText], "") + fmt.Sprintf("\n… %d more bytes; 'brine run jobs.lookup_jid' shows all", len(text)-shownText)
 }
 
-// resumeJob goes on with a recorded orchestration that did not succeed; see mayRepeatJob.
+// resumeJob continues a recorded orchestration that did not succeed; see
+// mayRepeatJob.
 func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
 	j, err := s.readJob(r.Context(), r.PathValue("jid"))
 	if err == nil && (j.Definition == nil || j.State == jobs.Active) {
@@ -337,7 +338,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // specOf finds out what a recorded orchestration was.
 func (s *Server) specOf(r *http.Request, j *jobs.Job) (runSpec, error) {
-	spec := runSpec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: says(j.Definition.At("sls"))}
+	spec := runSpec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: valueText(j.Definition.At("sls"))}
 	if m, ok := j.Load.At("metadata").(*value.Map); ok && m.Str("chain") != "" {
 		spec.Kind, spec.Name = kindChain, m.Str("chain")
 		return spec, nil

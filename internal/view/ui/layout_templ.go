@@ -226,7 +226,7 @@ func took(seconds float64) string {
 	if seconds <= 0 {
 		return ""
 	}
-	return lasted(time.Duration(seconds * float64(time.Second)))
+	return durationText(time.Duration(seconds * float64(time.Second)))
 }
 
 // table has the rows that are put into it below its heads; an empty head is the

@@ -41,21 +41,21 @@ func plannedSteps(low *value.List) []plannedStep {
 		if !ok {
 			continue
 		}
-		s := plannedStep{ID: m.Str("__id__"), Fun: m.Str("state") + "." + m.Str("fun"), Target: says(m.At("tgt"))}
+		s := plannedStep{ID: m.Str("__id__"), Fun: m.Str("state") + "." + m.Str("fun"), Target: valueText(m.At("tgt"))}
 		t := m.Str("tgt_type")
 		if t != "" && t != "glob" && t != "list" {
 			s.Target += " (" + t + ")"
 		}
-		if s.Expr = says(m.At("tgt")); s.Expr != "" {
+		if s.Expr = valueText(m.At("tgt")); s.Expr != "" {
 			s.Expr = orchestration.Expr{Text: strings.ReplaceAll(s.Expr, ", ", ","), Type: t}.String()
 		}
 		switch {
 		case value.Truth(m.At("highstate")):
 			s.What = "the highstate"
 		case m.Has("sls"):
-			s.What = says(m.At("sls"))
+			s.What = valueText(m.At("sls"))
 		default:
-			s.What = strings.TrimSpace(m.Str("name") + " " + says(m.At("arg")))
+			s.What = strings.TrimSpace(m.Str("name") + " " + valueText(m.At("arg")))
 		}
 		for _, kind := range []string{"require", "watch", "onchanges", "onfail", "prereq"} {
 			l := m.List(kind)
@@ -72,15 +72,15 @@ func plannedSteps(low *value.List) []plannedStep {
 	return out
 }
 
-// says is a value in a line of text.
-func says(v value.Value) string {
+// valueText is a value in a line of text.
+func valueText(v value.Value) string {
 	switch x := v.(type) {
 	case nil:
 		return ""
 	case *value.List:
 		parts := make([]string, x.Len())
 		for i, item := range x.Items {
-			parts[i] = says(item)
+			parts[i] = valueText(item)
 		}
 		return strings.Join(parts, ", ")
 	case *value.Map:
@@ -214,7 +214,7 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, hard bool) {
 	see(w, r, "runs", x.ID)
 }
 
-// resumeRun goes on with a run that failed. A template asks for its passwords
+// resumeRun continues a run that failed. A template asks for its passwords
 // again.
 func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 	x, err := s.findRun(r.Context(), r.PathValue("id"))
@@ -281,7 +281,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
 				return true
 			}
-			b := row.Brief(!row.Good()) // of a good one, nothing failed
+			b := row.Brief(!row.Succeeded()) // of a good one, nothing failed
 			x := rowOf(b)
 			if !f.takes(x, b) {
 				return true
@@ -337,11 +337,11 @@ func (f jobFilter) takes(x jobRow, b *jobs.Brief) bool {
 // rowOf is a job in a list: of an orchestration, its name instead of the targets; of
 // an action on the pages, what it was done to, and its details.
 func rowOf(b *jobs.Brief) jobRow {
-	x := jobRow{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun"), Target: says(b.Load.At("tgt")), User: b.Load.Str("user"), Status: b.Status(), Targets: b.Targets, Failed: b.Bad.Len() > 0}
+	x := jobRow{JID: b.JID, Time: jobs.JIDTime(b.JID), Fun: b.Load.Str("fun"), Target: valueText(b.Load.At("tgt")), User: b.Load.Str("user"), Status: b.Status(), Targets: b.Targets, Failed: b.Bad.Len() > 0}
 	if l, ok := redact.Hide(b.Load.At("arg")).(*value.List); ok && l.Len() > 0 && strings.HasPrefix(x.Fun, "runner.") {
-		x.Target = says(l.Items[0])
+		x.Target = valueText(l.Items[0])
 		if l.Len() > 1 && strings.HasPrefix(x.Fun, uiAction) {
-			x.Details = says(l.Items[1])
+			x.Details = valueText(l.Items[1])
 		}
 	}
 	return x

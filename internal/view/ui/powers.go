@@ -61,8 +61,8 @@ var powerWords = []struct {
 	{changeChains, 2, "changes chains"},
 }
 
-// says are the powers in words: what is read, what is reached, what is run and changed.
-func (p powers) says() (columns [3]string) {
+// describe are the powers in words: what is read, what is reached, what is run and changed.
+func (p powers) describe() (columns [3]string) {
 	var words [3][]string
 	for _, x := range powerWords {
 		if p&x.power != 0 {
@@ -75,18 +75,18 @@ func (p powers) says() (columns [3]string) {
 	return columns
 }
 
-// A Sight is how far a target expression is looked up.
-type Sight int
+// A MatchLevel is how far a target expression is looked up.
+type MatchLevel int
 
 const (
-	// KeptSight matches by the roster and by grains that are known here. No machine is
+	// MatchKnown matches by the roster and by grains that are known here. No machine is
 	// connected to, and no pillar is looked at.
-	KeptSight Sight = iota
-	// WholeSight also asks machines for their grains, and matches pillar by whole
+	MatchKnown MatchLevel = iota
+	// MatchExact also asks machines for their grains, and matches pillar by whole
 	// values: no patterns, by which values could be found out a character at a time.
-	WholeSight
-	// FullSight matches as a run does.
-	FullSight
+	MatchExact
+	// MatchFull matches as a run does.
+	MatchFull
 )
 
 // A roleError says that a role may not do something.
@@ -188,12 +188,12 @@ func (g granted) match(ctx context.Context, expr string) (ids []string, note str
 	if err := g.needs(readHosts); err != nil {
 		return nil, "", err
 	}
-	sight := KeptSight
+	sight := MatchKnown
 	switch {
 	case g.may&searchPillar != 0:
-		sight = FullSight
+		sight = MatchFull
 	case g.may&readPillar != 0:
-		sight = WholeSight
+		sight = MatchExact
 	}
 	return g.b.Match(ctx, expr, sight)
 }
@@ -203,7 +203,7 @@ func (g granted) matchDefined(ctx context.Context, expr string) (ids []string, n
 	if err := g.needs(readHosts | runDefined); err != nil {
 		return nil, "", err
 	}
-	return g.b.Match(ctx, expr, FullSight)
+	return g.b.Match(ctx, expr, MatchFull)
 }
 
 func (g granted) jobs(ctx context.Context, f func(*jobs.Files) error) error {

@@ -135,7 +135,7 @@ func (s *Server) resumableNow(ctx context.Context, j *jobs.Job) error {
 // plainRun returns the SLS that an orchestration ran, and whether it was given nothing
 // else that matters, such as another saltenv or pillar.
 func plainRun(j *jobs.Job) (name string, plain bool) {
-	name = says(j.Definition.At("sls"))
+	name = valueText(j.Definition.At("sls"))
 	given := j.Load.List("arg")
 	pos := 0
 	for i := range given.Len() {

@@ -50,9 +50,9 @@ func each(viewer, operator, editor powers) map[Role]powers {
 
 // Powers of looking up a target expression.
 const (
-	matchKept  = readHosts
-	matchWhole = matchKept | readPillar | reachHosts | runTemplates
-	matchFull  = matchWhole | searchPillar
+	knownPowers = readHosts
+	exactPowers = knownPowers | readPillar | reachHosts | runTemplates
+	fullPowers  = exactPowers | searchPillar
 )
 
 // routes are the rows, in the order of the documentation.
@@ -87,7 +87,7 @@ func routes() []route {
 		{pattern: "POST /chains/{name}/step", least: Editor, action: "chain.step", may: from(Editor, edit), do: (*Server).chainSaveStep},
 
 		{pattern: "GET /templates/{name}", least: Viewer, may: each(readNames, readNames|readAnswers, readNames|readAnswers), do: (*Server).wizard},
-		{pattern: "POST /templates/{name}", least: Operator, action: "run", name: templateAction, may: each(0, readNames|readRecords|matchWhole|runDefined, readNames|readRecords|matchFull|runDefined), check: mayResumeTemplate, do: (*Server).runTemplate},
+		{pattern: "POST /templates/{name}", least: Operator, action: "run", name: templateAction, may: each(0, readNames|readRecords|exactPowers|runDefined, readNames|readRecords|fullPowers|runDefined), check: mayResumeTemplate, do: (*Server).runTemplate},
 
 		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns), do: (*Server).run},
 		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runEvents},
@@ -105,10 +105,10 @@ func routes() []route {
 		{pattern: "POST /jobs/{jid}/retry", least: Operator, action: "retry", may: each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny), check: mayRepeatJob, do: (*Server).retryJob},
 		{pattern: "GET /audit", least: Viewer, may: from(Viewer, readRecords), do: (*Server).audit},
 
-		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|matchKept, readRecords|matchWhole, readRecords|matchFull), do: (*Server).hostList},
-		{pattern: "GET /hosts/{id}", least: Viewer, may: from(Viewer, readRecords|matchKept), do: (*Server).host},
-		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, matchWhole|runDefined, matchFull|runDefined), do: (*Server).pingHosts},
-		{pattern: "GET /targets", least: Viewer, may: each(matchKept, matchWhole, matchFull), do: (*Server).targets},
+		{pattern: "GET /hosts", least: Viewer, may: each(readRecords|knownPowers, readRecords|exactPowers, readRecords|fullPowers), do: (*Server).hostList},
+		{pattern: "GET /hosts/{id}", least: Viewer, may: from(Viewer, readRecords|knownPowers), do: (*Server).host},
+		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, exactPowers|runDefined, fullPowers|runDefined), do: (*Server).pingHosts},
+		{pattern: "GET /targets", least: Viewer, may: each(knownPowers, exactPowers, fullPowers), do: (*Server).targets},
 
 		{pattern: "GET /states", least: Viewer, may: from(Viewer, readNames), do: (*Server).stateList},
 		{pattern: "GET /states/{sls}", least: Viewer, may: from(Viewer, readNames|readSteps|runTemplates), do: (*Server).state},
@@ -163,7 +163,7 @@ func Table() string {
 			if role > x.least && x.may[role] == x.may[role-1] {
 				continue
 			}
-			c := x.may[role].says()
+			c := x.may[role].describe()
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", pattern, role, action, c[0], c[1], c[2])
 			pattern, action = "", ""
 		}

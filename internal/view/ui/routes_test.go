@@ -58,8 +58,8 @@ func (s *spy) Steps(ctx context.Context, sls string) (*value.List, string, error
 	return s.fake.Steps(ctx, sls)
 }
 
-func (s *spy) Match(ctx context.Context, expr string, sight Sight) ([]string, string, error) {
-	s.note([]powers{matchKept, matchWhole, matchFull}[sight])
+func (s *spy) Match(ctx context.Context, expr string, sight MatchLevel) ([]string, string, error) {
+	s.note([]powers{knownPowers, exactPowers, fullPowers}[sight])
 	return s.fake.Match(ctx, expr, sight)
 }
 
@@ -348,7 +348,7 @@ func TestRoutes(t *testing.T) {
 					used |= tryRoute(t, x, m, role)
 				}
 				if want := seen(x.may[role]); role >= x.least && role != Nobody && used != want {
-					t.Errorf("%s: the row grants %v, and %v is used", role, want.says(), used.says())
+					t.Errorf("%s: the row grants %v, and %v is used", role, want.describe(), used.describe())
 				}
 			}
 		})
@@ -444,11 +444,11 @@ func tryRoute(t *testing.T, x route, m sample, role Role) powers {
 	used := sp.took()
 	if !allowed {
 		if bad := used &^ (readSteps | readRecords | readNames); bad != 0 || len(s.ran) > 0 {
-			t.Errorf("%s: refused, and used %v", what, bad.says())
+			t.Errorf("%s: refused, and used %v", what, bad.describe())
 		}
 	}
 	if bad := used &^ seen(x.may[role]); allowed && bad != 0 && x.least > Nobody && (x.action == "" || bad&^readSteps != 0) {
-		t.Errorf("%s: used %v", what, bad.says())
+		t.Errorf("%s: used %v", what, bad.describe())
 	}
 	if changed := chainsOf(t, s) != before; changed != (allowed && x.may[role]&changeChains != 0) {
 		t.Errorf("%s: the chains changed: %v", what, changed)

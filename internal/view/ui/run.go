@@ -330,8 +330,8 @@ func (v runView) state() string {
 	return "failed"
 }
 
-// says is how the run goes, in a sentence.
-func (v runView) says() string {
+// summary is how the run goes, in a sentence.
+func (v runView) summary() string {
 	out := fmt.Sprintf("%d of %d steps done", v.Done, max(v.Total, len(v.Steps)))
 	if v.Total == 0 && len(v.Steps) == 0 {
 		out = "no steps yet"
@@ -402,7 +402,7 @@ func (rs *runs) start(spec runSpec, user string) (*run, error) {
 	if rs.closed {
 		return nil, errors.New("brine ui is ending: nothing new is started")
 	}
-	if r := rs.twin(spec); r != nil {
+	if r := rs.duplicate(spec); r != nil {
 		return r, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -420,9 +420,9 @@ func (rs *runs) start(spec runSpec, user string) (*run, error) {
 // clicks is how long a second click on a button may take to arrive.
 const clicks = 10 * time.Second
 
-// twin returns the execution that was started when somebody asked for this one
+// duplicate returns the execution that was started when somebody asked for this one
 // already; nil: there is none.
-func (rs *runs) twin(spec runSpec) *run {
+func (rs *runs) duplicate(spec runSpec) *run {
 	for _, r := range rs.all {
 		switch {
 		case spec.Once != "" && spec.Once == r.Spec.Once && (!r.isOver() || rs.now().Sub(r.Started) < clicks):
@@ -517,7 +517,8 @@ func (s *Server) stop(ctx context.Context, r *run, hard bool) error {
 	jid := r.jid
 	r.mu.Unlock()
 	if !hard && jid != "" {
-		// It is told even if the page that asked for it is closed meanwhile.
+		// The run is asked to stop even if the page that requested it is closed
+		// meanwhile.
 		if err := s.opts.Backend.Drain(context.WithoutCancel(ctx), jid); err != nil {
 			return fmt.Errorf("the run goes on, since it could not be told to stop: %w", err)
 		}

@@ -49,7 +49,7 @@ func runPage(p page, v runView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
 			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var10).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
-			writeText(templ_7745c5c3_Buffer, v.says())
+			writeText(templ_7745c5c3_Buffer, v.summary())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
 			writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Steps</h2><ol id=\"steps\" class=\"steps\">")
@@ -76,7 +76,7 @@ func runUpdate(p page, v runView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
 		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var14).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
-		writeText(templ_7745c5c3_Buffer, v.says())
+		writeText(templ_7745c5c3_Buffer, v.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		writePart(ctx, templ_7745c5c3_Buffer, runControls(p, v))
 		for _, s := range v.Steps {
@@ -158,7 +158,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
 		writeText(templ_7745c5c3_Buffer, s.Fun)
 		writeHTML(templ_7745c5c3_Buffer, " ")
-		writeText(templ_7745c5c3_Buffer, stepSays(s))
+		writeText(templ_7745c5c3_Buffer, stepText(s))
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
 		if s.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
@@ -226,7 +226,7 @@ func runMessages(v runView) templ.Component {
 	})
 }
 
-func stepSays(s stepView) string {
+func stepText(s stepView) string {
 	var parts []string
 	if s.Hosts > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d hosts done", s.HostsDone, s.Hosts))

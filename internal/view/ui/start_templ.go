@@ -213,7 +213,7 @@ func jobsPage(p page, f jobFilter, rows []jobRow, more string) templ.Component {
 						writeText(templ_7745c5c3_Buffer, x.User)
 						writeHTML(templ_7745c5c3_Buffer, "</td><td>")
 						if f.audit() {
-							writeText(templ_7745c5c3_Buffer, auditSays(x))
+							writeText(templ_7745c5c3_Buffer, auditText(x))
 						} else {
 							writeText(templ_7745c5c3_Buffer, x.Status)
 						}

@@ -14,6 +14,7 @@ import (
 	"crypto/tls"
 	"embed"
 	"errors"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -45,9 +46,10 @@ type Options struct {
 	Proxy *Proxy
 	// Owner is the name under which who has the token is recorded.
 	Owner string
-	// OnToken is told when a token was used, or is too old: another one is needed.
+	// OnToken is called when a token was used or has expired: another one is
+	// needed.
 	OnToken func()
-	// OnPanic is told of bugs.
+	// OnPanic is called with the text of a bug.
 	OnPanic func(string)
 	Now     func() time.Time
 }
@@ -113,7 +115,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, cfg *tls.Config) err
 	h := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader, TLSConfig: cfg,
-		ErrorLog:    log.New(nowhere{}, "", 0), // broken connections of browsers are no news
+		ErrorLog:    log.New(io.Discard, "", 0), // browsers close connections all the time
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
@@ -129,10 +131,6 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, cfg *tls.Config) err
 	}
 	return err
 }
-
-type nowhere struct{}
-
-func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
 // Handler answers the requests of browsers.
 func (s *Server) Handler() http.Handler {

@@ -58,7 +58,7 @@ func (f *fake) Steps(_ context.Context, sls string) (*value.List, string, error)
 		"require", value.NewList(value.MapOf("salt", hostile)))), "# " + hostile + "\n", nil
 }
 
-func (f *fake) Match(_ context.Context, expr string, _ Sight) (ids []string, note string, err error) {
+func (f *fake) Match(_ context.Context, expr string, _ MatchLevel) (ids []string, note string, err error) {
 	ids, err = f.find(expr)
 	return ids, "", err
 }

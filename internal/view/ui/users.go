@@ -184,8 +184,9 @@ func parseUser(line string) (user, error) {
 	return x, nil
 }
 
-// SetUser returns the text of a file of users in which a user has a role and a
-// hash; "" keeps what is there, or stands for the role viewer.
+// SetUser returns the text of a file of users in which a user has the given
+// role and hash. If role is "", an existing user keeps the role, and a new one
+// is a viewer.
 func SetUser(text []byte, name, role, hash string) []byte {
 	lines := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
 	if len(text) == 0 {

@@ -26,7 +26,7 @@ func pauseAnywhere(ctx context.Context, c *fun.Call, a *pauseArgs) (fun.Result, 
 	if err != nil {
 		return res, err
 	}
-	return tellAway(ctx, c, wish{"pause", a.JID, a.StateID, a.Duration}, res)
+	return callDetached(ctx, c, stateCall{"pause", a.JID, a.StateID, a.Duration}, res)
 }
 
 func resumeAnywhere(ctx context.Context, c *fun.Call, a *resumeArgs) (fun.Result, error) {
@@ -34,7 +34,7 @@ func resumeAnywhere(ctx context.Context, c *fun.Call, a *resumeArgs) (fun.Result
 	if err != nil {
 		return res, err
 	}
-	return tellAway(ctx, c, wish{name: "resume", jid: a.JID, stateID: a.StateID}, res)
+	return callDetached(ctx, c, stateCall{name: "resume", jid: a.JID, stateID: a.StateID}, res)
 }
 
 func softKillAnywhere(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
@@ -42,18 +42,18 @@ func softKillAnywhere(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result
 	if err != nil {
 		return res, err
 	}
-	return tellAway(ctx, c, wish{name: "soft_kill", jid: a.JID, stateID: a.StateID}, res)
+	return callDetached(ctx, c, stateCall{name: "soft_kill", jid: a.JID, stateID: a.StateID}, res)
 }
 
-// A wish is a call of a function of the module "state" for a job.
-type wish struct {
+// A stateCall is a call of a function of the module "state" for a job.
+type stateCall struct {
 	name, jid, stateID string
 	duration           value.Value
 }
 
-// tellAway makes a call on the targets of the job that work without a process of
+// callDetached makes a call on the targets of the job that work without a process of
 // this machine.
-func tellAway(ctx context.Context, c *fun.Call, w wish, res fun.Result) (fun.Result, error) {
+func callDetached(ctx context.Context, c *fun.Call, w stateCall, res fun.Result) (fun.Result, error) {
 	warn := func(format string, args ...any) { c.Env.Warn(fun.Warning{Text: fmt.Sprintf(format, args...)}) }
 	jid := w.jid
 	j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid)
@@ -113,8 +113,8 @@ func stateID(id string) string {
 	return jobs.AllStates
 }
 
-// noStates warns that a wish for the states of a job does nothing, because what the job
-// calls has none.
+// noStates warns that a request for the states of a job has no effect, because
+// the function of the job runs none.
 func noStates(ctx context.Context, c *fun.Call, jid, name string) {
 	var load *value.Map
 	if j, err := jobs.NewFiles(c.Env.CacheDir, 0, c.Env.Host.Now).Job(ctx, jid); err == nil && j != nil {

@@ -90,7 +90,7 @@ func (x found) lookup() bool {
 // targets are asked.
 func (m *module) judge(ctx context.Context, c *fun.Call, a *reportArgs, s jobs.Store, x found) (_ found, good bool, err error) {
 	if x.row != nil && !x.row.Open() {
-		return x, x.row.Good(), nil
+		return x, x.row.Succeeded(), nil
 	}
 	if x.mine {
 		s = files(c.Env)
@@ -120,7 +120,7 @@ func (x found) auditRow() *value.Map {
 	if x.job != nil {
 		b = x.job.Brief()
 	} else {
-		b = x.row.Brief(!x.row.Good())
+		b = x.row.Brief(!x.row.Succeeded())
 	}
 	row := value.MapOf(
 		"jid", x.jid, "when", jobs.JIDTime(x.jid), "user", b.Load.At("user"), "function", b.Load.At("fun"), "arguments", b.Load.At("arg"), "target", b.Load.At("tgt"),

@@ -25,7 +25,7 @@ const local = "local_cache"
 // An origin says where a call reads jobs from.
 type origin struct {
 	source   string // the returner that the call names; "" is none
-	progress bool   // tell of progress
+	progress bool   // report progress
 }
 
 // store opens the store that a call reads from: ext_job_cache, ext_source, or
@@ -38,7 +38,7 @@ func (m *module) store(ctx context.Context, c *fun.Call, from origin) (jobs.Stor
 		}
 	}
 	if from.progress {
-		say(c, "Querying returner: "+name)
+		reportProgress(c, "Querying returner: "+name)
 	}
 	if name == "" || name == local {
 		return files(c.Env), func() {}, nil
@@ -52,8 +52,8 @@ func (m *module) store(ctx context.Context, c *fun.Call, from origin) (jobs.Stor
 
 func files(env *fun.Env) *jobs.Files { return jobs.NewFiles(env.CacheDir, 0, env.Host.Now) }
 
-// say tells of progress.
-func say(c *fun.Call, text string) {
+// reportProgress fires a progress event and logs it.
+func reportProgress(c *fun.Call, text string) {
 	if c.Env.Bus != nil {
 		c.Env.Bus.Fire("salt/run/"+c.Env.JID+"/progress", value.MapOf("message", text))
 	}
@@ -109,7 +109,7 @@ func settle(ctx context.Context, c *fun.Call, j *jobs.Job, progress bool) error 
 		return nil
 	}
 	if n := len(j.Owed()); progress && n > 0 {
-		say(c, fmt.Sprintf("Asking %d targets", n))
+		reportProgress(c, fmt.Sprintf("Asking %d targets", n))
 	}
 	return f.Settle(ctx, j)
 }
@@ -235,7 +235,7 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call, a *lookupArgs) (fun
 		c.Env.Warn(fun.Warning{Text: fmt.Sprintf("no job %s: %s", a.JID, unknown)})
 		return coded(value.NewMap(0), nil, "")
 	}
-	m.tell(c, j)
+	m.explain(c, j)
 	if r, ok := orchestration(j); ok && a.Returned {
 		out := a.Outputter
 		if out == "" {
@@ -247,7 +247,7 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call, a *lookupArgs) (fun
 	out := a.Outputter
 	for k, v := range j.Returns.All() {
 		if a.DisplayProgress {
-			say(c, value.Str(k))
+			reportProgress(c, value.Str(k))
 		}
 		r, _ := v.(*value.Map)
 		if a.Returned {
@@ -281,10 +281,10 @@ func (m *module) lookupJID(ctx context.Context, c *fun.Call, a *lookupArgs) (fun
 	return res, nil
 }
 
-// tell names on stderr what the returns alone do not show.
-func (m *module) tell(c *fun.Call, j *jobs.Job) {
+// explain says on stderr what the returns alone do not show.
+func (m *module) explain(c *fun.Call, j *jobs.Job) {
 	switch j.State {
-	case jobs.Active, jobs.Away:
+	case jobs.Active, jobs.Detached:
 		if j.State == jobs.Active || len(j.Running) > 0 {
 			text := fmt.Sprintf("job %s is still running", j.JID)
 			if j.Where != "" {
@@ -470,8 +470,8 @@ func (m *module) active(ctx context.Context, c *fun.Call, a *progressArgs) (fun.
 	return fun.Value(ret)
 }
 
-// elsewhere adds the jobs that other controllers work on, and tells of those whose
-// controller died.
+// elsewhere adds the jobs that other controllers work on, and reports those
+// whose controller died.
 func (m *module) elsewhere(ctx context.Context, c *fun.Call, list []*jobs.Job, progress bool) []*jobs.Job {
 	s, done, err := m.store(ctx, c, origin{progress: progress})
 	if err != nil {

@@ -33,7 +33,7 @@ func joined(ctx context.Context, c *fun.Call, extSource string, jid string, j, m
 		join(c, j, mine)
 	}
 	if j != nil {
-		admit(c, j)
+		warnIncomplete(c, j)
 	}
 	return j, nil
 }
@@ -86,8 +86,8 @@ func join(c *fun.Call, j, mine *jobs.Job) {
 	}
 }
 
-// admit has a return that nobody has whole say so.
-func admit(c *fun.Call, j *jobs.Job) {
+// warnIncomplete warns of returns of which nobody has all parts.
+func warnIncomplete(c *fun.Call, j *jobs.Job) {
 	ids := make([]string, 0, len(j.Unread))
 	for id := range j.Unread {
 		ids = append(ids, id)

@@ -18,7 +18,7 @@ func (m *module) jobReport(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Re
 	if j == nil {
 		return fun.Result{}, fun.Errorf("no job %s: %s", a.JID, unknown)
 	}
-	m.tell(c, j)
+	m.explain(c, j)
 	ret := value.MapOf(
 		"jid", a.JID, "fun", j.Load.At("fun"), "arg", j.Load.At("arg"), "tgt", "", "end", j.EndTime,
 		"missing", value.NewMap(0), "data", value.NewMap(0),

@@ -76,7 +76,7 @@ func shown(all []shared.Lock) *value.Map {
 		row := value.MapOf(
 			"owner", l.Owner, "controller", l.Controller, "pid", int64(l.PID), "held_for", shared.Round(l.Age), "heartbeat", shared.Round(l.Silent)+" ago", "targets", targets,
 		)
-		if l.Lapsed {
+		if l.Expired {
 			row.Set("status", "lapsed: the next run takes it")
 		}
 		out.Map(l.Name).Set(l.JID, row)

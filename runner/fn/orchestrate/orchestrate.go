@@ -22,10 +22,10 @@ func Runners() fun.Module {
 
 // Orchestrate runs SLS files on this controller and wraps the returns as Salt's
 // runner does: data by the id of the controller, the outputter, a retcode that
-// is 1 where anything failed.
+// is 1 if anything failed.
 //
-// It returns a *fun.CommandError for a pillar that is no dict.
-// Salt: salt/runners/state.py orchestrate.
+// It returns a *fun.CommandError for a pillar that is not a mapping. Salt:
+// salt/runners/state.py orchestrate.
 func Orchestrate(ctx context.Context, c *fun.Call, a *orchestrateArgs) (fun.Result, error) {
 	if err := checkPillar(c, a.Pillar); err != nil {
 		return fun.Result{}, err
@@ -35,12 +35,12 @@ func Orchestrate(ctx context.Context, c *fun.Call, a *orchestrateArgs) (fun.Resu
 	)})
 }
 
-// checkPillar returns an error for a pillar that is no mapping.
+// checkPillar returns an error for a pillar that is not a mapping.
 func checkPillar(c *fun.Call, p value.Value) error {
 	if _, ok := p.(*value.Map); p == nil || ok {
 		return nil
 	}
-	if slip := pillar.Slip(p); slip != nil {
+	if slip := pillar.Mistake(p); slip != nil {
 		c.Env.Fault(slip)
 	}
 	return fun.Errorf("Pillar data must be formatted as a dictionary, not %s: pillar='{\"key\": \"value\"}'", value.TypeName(p))

@@ -129,7 +129,7 @@ func described(e *queue.Entry) *value.Map {
 		out.Set("failures", int64(e.Failures))
 	}
 	some(out, "error", e.Error)
-	if e.Wish == queue.WishCancel && e.State == queue.Running {
+	if e.Requested == queue.RequestCancel && e.State == queue.Running {
 		out.Set("cancelled", true)
 	}
 	if len(e.Runs) > 0 {

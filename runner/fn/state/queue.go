@@ -17,15 +17,16 @@ const turnPause = 250 * time.Millisecond
 // A runFunc runs states. A is a pointer to a struct of arguments.
 type runFunc[A asker] func(context.Context, *fun.Call, A) (fun.Result, error)
 
-// inTurn has a function that runs states take turns with the state runs of other
-// jobs on this machine. With queue, or the option state_queue, it waits for those
-// that are there; without, it is refused with a sentence for each; with
-// concurrent it runs beside them. A call within a state run is part of that one.
+// inTurn makes a function that runs states take turns with the state runs of
+// other jobs on this machine. With queue, or the option state_queue, it waits
+// for those that already run; otherwise it is refused with a sentence for each;
+// with concurrent it runs beside them. A call within a state run belongs to
+// that run.
 //
-// A machine that no claim can be left on runs states without: the cache
-// directory is read-only or full.
-// Salt: salt/modules/state.py _check_queue, running. Difference: two that begin
-// at the same moment do not refuse each other.
+// If the cache directory is read-only or full, so that no claim can be written,
+// states run without taking turns. Salt: salt/modules/state.py _check_queue,
+// running. Difference: two runs that begin at the same moment do not refuse
+// each other.
 func inTurn[A asker](fn runFunc[A]) runFunc[A] {
 	return func(ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
 		if !jobs.TakesTurn(ctx, c.Env.JID, c.Env.ID) {

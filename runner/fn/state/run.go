@@ -125,8 +125,8 @@ func (s *session) noStates(comment string) (fun.Result, error) {
 	return fun.Result{Value: ret, Retcode: retFailed, Out: s.out}, nil
 }
 
-// sayNoMatch says on stderr why the top files give this machine nothing.
-func (s *session) sayNoMatch(top *high.Top) {
+// reportNoMatch says on stderr why the top files give this machine nothing.
+func (s *session) reportNoMatch(top *high.Top) {
 	saltenv := s.saltenv
 	if saltenv == "" {
 		saltenv = "base"
@@ -195,7 +195,7 @@ func fromTop(ctx context.Context, c *fun.Call, a options, req high.TopRequest) (
 		return fun.Result{}, err
 	}
 	if len(matches) == 0 {
-		s.sayNoMatch(top)
+		s.reportNoMatch(top)
 		return s.noStates("No Top file or master_tops data matches found. Please see master log for details.")
 	}
 	h := comp.Render(ctx, whitelisted(matches, a.Whitelist))

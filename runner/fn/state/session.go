@@ -37,8 +37,9 @@ type session struct {
 	broken  bool   // the top file does not render
 }
 
-// open prepares a call: it checks the arguments that all functions have, and forks the Env with the test mode, the environments and the
-// pillar of the call. out is the outputter the function wishes.
+// open prepares a call: it checks the arguments that all functions have, and
+// forks the Env with the test mode, the environments and the pillar of the
+// call. out is the function's default outputter.
 func open(ctx context.Context, c *fun.Call, a options, out string) (*session, error) {
 	s := &session{c: c, a: a, out: out}
 	override, err := s.pillar(ctx)
@@ -103,7 +104,7 @@ func (s *session) pillar(ctx context.Context) (*value.Map, error) {
 	if s.a.PillarEnc.Given {
 		return pillar.Given(ctx, s.c.Env, v, s.a.PillarEnc.V)
 	}
-	if slip := pillar.Slip(v); slip != nil {
+	if slip := pillar.Mistake(v); slip != nil {
 		s.c.Env.Fault(slip)
 	}
 	switch v := v.(type) {

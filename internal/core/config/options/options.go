@@ -61,8 +61,8 @@ type Option struct {
 	// Restrictive says that the option forbids something. A run for which one is set
 	// that is not supported does not begin.
 	Restrictive bool
-	// Cosmetic says of an option that is not supported that it does not change what a
-	// run does: nobody is told of it but by brine check.
+	// Cosmetic marks an unsupported option that does not change what a run
+	// does: only brine check warns of it.
 	Cosmetic bool
 }
 
@@ -84,7 +84,7 @@ func Of(name string) Option {
 		return o
 	}
 	o := Option{Name: name, In: both, Verdict: Unknown}
-	switch _, own := slices.BinarySearch(ours[:], name); {
+	switch _, own := slices.BinarySearch(ownOptions[:], name); {
 	case own:
 		o.Verdict = Own
 	case strings.Contains(name, "."):

@@ -119,7 +119,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s is honoured, and no code reads it", o.Name)
 		}
 	}
-	for _, name := range ours {
+	for _, name := range ownOptions {
 		if reads(t, name) == "" {
 			t.Errorf("no code reads %s", name)
 		}
@@ -212,11 +212,11 @@ func TestTable(t *testing.T) {
 		if got, ok := Find(o.Name); !ok || got.Name != o.Name {
 			t.Errorf("Find(%s) = %v, %v", o.Name, got, ok)
 		}
-		if slices.Contains(ours[:], o.Name) {
+		if slices.Contains(ownOptions[:], o.Name) {
 			t.Errorf("%s is Salt's", o.Name)
 		}
 	}
-	if !slices.IsSorted(ours[:]) {
+	if !slices.IsSorted(ownOptions[:]) {
 		t.Error("brine's own options are not in order")
 	}
 }

@@ -562,8 +562,8 @@ const (
 	noWinrepo     = "the package repositories of Windows are not supported"
 )
 
-// ours are options that Salt does not have, by name.
-var ours = [...]string{
+// ownOptions are options that Salt does not have, by name.
+var ownOptions = [...]string{
 	"allow_undefined",
 	"archive_max_members",
 	"archive_max_size",

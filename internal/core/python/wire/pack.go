@@ -12,8 +12,9 @@ import (
 // MaxDepth bounds nesting on the wire.
 const MaxDepth = 200
 
-// Pack returns v as JSON has it: bytes, tuples, sets, times and dicts whose keys
-// are not all text get a tag; see pack in runtime/main.py of package python.
+// Pack returns v as values that JSON can hold: bytes, tuples, sets, times and
+// mappings whose keys are not all strings get a tag; see pack in
+// runtime/main.py of package python.
 func Pack(v value.Value) (value.Value, error) { return pack(v, 0) }
 
 func pack(v value.Value, depth int) (value.Value, error) {

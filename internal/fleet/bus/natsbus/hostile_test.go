@@ -27,7 +27,7 @@ func joinAs(t *testing.T, o Options, jid string) *bustest.Controller {
 		t.Fatal(err)
 	}
 	return bustest.JoinWith(t, func(b bus.Options) (*bus.Bus, error) { return bus.Open(t.Context(), l, b), nil },
-		bus.Options{From: o.From, Ours: func(other string) bool { return other == jid }})
+		bus.Options{From: o.From, IsOwnJob: func(other string) bool { return other == jid }})
 }
 
 // TestHostilePeer has an account of the server send what is no event, and what forges

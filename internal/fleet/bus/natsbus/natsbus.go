@@ -120,8 +120,8 @@ func until(ctx context.Context) dialer {
 // errClosed says that a connection ended without a reason.
 var errClosed = errors.New("the connection to NATS has ended")
 
-// Hear takes events over one connection, until it breaks; see [bus.Link].
-func (l *Link) Hear(ctx context.Context, b *bus.Bus, ready func()) error {
+// Receive takes events over one connection, until it breaks; see [bus.Link].
+func (l *Link) Receive(ctx context.Context, b *bus.Bus, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	closed := make(chan struct{})
@@ -293,8 +293,8 @@ func (l *Link) take(b *bus.Bus, subject string, h nats.Header, data []byte) {
 	b.Take(from, tag, m)
 }
 
-// errAway says that there is no connection.
-var errAway = errors.New("there is no connection to NATS")
+// errNotConnected says that there is no connection.
+var errNotConnected = errors.New("there is no connection to NATS")
 
 // Send sends an event; see [bus.Link].
 func (l *Link) Send(ctx context.Context, e event.Event) error {
@@ -302,7 +302,7 @@ func (l *Link) Send(ctx context.Context, e event.Event) error {
 	nc, js := l.nc, l.js
 	l.mu.Unlock()
 	if nc == nil {
-		return errAway
+		return errNotConnected
 	}
 	data, err := bus.Encode(e.Data)
 	if err != nil {

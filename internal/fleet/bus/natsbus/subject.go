@@ -11,8 +11,9 @@ func plain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
-// Subject returns the subject of a tag: each part between slashes is a token, "%" is
-// an empty one, and "%XX" is a byte that is no ASCII letter, digit, "-" or "_".
+// Subject returns the subject of a tag: each part between slashes is a token,
+// an empty part is "%", and a byte that is not an ASCII letter, digit, "-" or
+// "_" is "%XX".
 func Subject(prefix, tag string) string {
 	var b strings.Builder
 	b.WriteString(prefix)

@@ -23,7 +23,7 @@ type (
 	listener struct{ *module }
 	both     struct {
 		saver
-		hears listener
+		listens listener
 	}
 )
 
@@ -99,5 +99,5 @@ func (l listener) SaveEvents(ctx context.Context, events []jobs.EventRow) error 
 
 // SaveEvents hands the events to the function event_return.
 func (b both) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
-	return b.hears.SaveEvents(ctx, events)
+	return b.listens.SaveEvents(ctx, events)
 }

@@ -123,8 +123,8 @@ func fill(s string, r *value.Map) string {
 	return strings.NewReplacer("{id}", id, "{host}", name).Replace(s)
 }
 
-// write writes a report. The first one of a run makes the file anew; others that
-// have the same file follow it.
+// write writes a report. The first report of a run replaces the file; later
+// ones with the same file are appended.
 func (h *reports) write(r *value.Map, text string) error {
 	path := fill(h.s.Str("file_output"), r)
 	mode := os.O_TRUNC
@@ -172,9 +172,10 @@ func styled(k string, v value.Value, style string) *value.Map {
 	return value.MapOf(k, v, "__style__", style)
 }
 
-// report is what is told of a return; nil where nothing is to be told.
-// Salt: returners/highstate_return.py _generate_report. Difference: a run that
-// gave no states, since its SLS have faults, is a failure with the faults.
+// report returns the report of a return, or nil if nothing is to be reported.
+// Salt: returners/highstate_return.py _generate_report. Difference: a run
+// without states, since its SLS files have errors, is a failure with these
+// errors.
 func (h *reports) report(ctx context.Context, r *value.Map) (report *value.List, failed bool) {
 	var states, errs []*value.Map
 	var tags []string

@@ -33,8 +33,8 @@ func Spec() returner.Spec {
 
 const (
 	dialTimeout = 5 * time.Second
-	// itemSize is the largest item of a server unless it is told otherwise; itemHead
-	// is what it takes of that for itself, beside the key.
+	// itemSize is the default maximum item size of a server; itemHead is the
+	// part of it that the server itself uses, besides the key.
 	itemSize = 1 << 20
 	itemHead = 512
 	maxKey   = 250

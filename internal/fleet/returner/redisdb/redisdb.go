@@ -52,7 +52,7 @@ type store struct {
 	limit int64 // bytes that a value may have
 }
 
-// bulkLimit is what a server takes unless it is told otherwise.
+// bulkLimit is the default maximum size of a value.
 const bulkLimit = 512 << 20
 
 // limitOf asks the server how large a value may be. Where an account may not ask,

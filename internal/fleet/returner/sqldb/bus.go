@@ -49,8 +49,8 @@ func OpenBus(ctx context.Context, s returner.Settings, o bus.Options) (*bus.Bus,
 	return bus.Open(ctx, &busLink{conf: conf, fault: fault, from: o.From}, o), nil
 }
 
-// Hear takes events over one connection, until it breaks; see [bus.Link].
-func (l *busLink) Hear(ctx context.Context, b *bus.Bus, ready func()) error {
+// Receive takes events over one connection, until it breaks; see [bus.Link].
+func (l *busLink) Receive(ctx context.Context, b *bus.Bus, ready func()) error {
 	dial, done := context.WithTimeout(ctx, dialTimeout)
 	defer done()
 	c, err := pgx.ConnectConfig(dial, l.conf)

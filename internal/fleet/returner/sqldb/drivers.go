@@ -233,8 +233,8 @@ func (e pgError) Error() string { return e.text }
 // Unwrap returns the error.
 func (e pgError) Unwrap() error { return e.error }
 
-// pgLine returns an error of a connection in one line. Where TLS is only preferred, a
-// server without it is no reason that a connection fails.
+// pgLine returns an error of a connection in one line. If TLS is only
+// preferred, that a server does not support it is not why a connection fails.
 func pgLine(err error, mode string) error {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); !ok {
 		return err

@@ -27,19 +27,19 @@ type pooled struct {
 // poolKey is where the memo of a process has its pool.
 type poolKey struct{}
 
-// relief is how long one user of a connection has others wait at most.
-const relief = time.Second
+// maxConnWait is how long one user of a connection may make others wait.
+const maxConnWait = time.Second
 
-// relieve has a second connection opened while others wait too long for the first one:
-// the heartbeat of a lock is not to wait until a lot of rows is stored.
-func (p *pooled) relieve() {
+// addConnection allows a second connection while others wait too long for the first one:
+// the heartbeat of a lock must not wait until many rows are stored.
+func (p *pooled) addConnection() {
 	var before sql.DBStats
 	busy := false
 	for {
 		select {
 		case <-p.stop:
 			return
-		case <-time.After(relief):
+		case <-time.After(maxConnWait):
 		}
 		now := p.Stats()
 		waits := now.InUse > 0 && now.WaitCount > before.WaitCount
@@ -84,7 +84,7 @@ func connect(s returner.Settings, open func() (*sql.DB, error)) (db *sql.DB, rel
 		db.SetMaxOpenConns(1)
 		at = &pooled{DB: db, stop: make(chan struct{})}
 		p.dbs[key] = at
-		go at.relieve()
+		go at.addConnection()
 	}
 	at.users++
 	return at.DB, sync.OnceValue(func() error { return p.release(key) }), nil

@@ -41,7 +41,7 @@ func TestPool(t *testing.T) {
 	defer cancel()
 	// A wait that begins before the second look is seen then: heartbeats come again.
 	for n := 0; ; n++ {
-		try, end := context.WithTimeout(ctx, 2*relief)
+		try, end := context.WithTimeout(ctx, 2*maxConnWait)
 		err := two.PingContext(try)
 		end()
 		if err == nil {

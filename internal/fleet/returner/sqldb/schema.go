@@ -1,7 +1,7 @@
 package sqldb
 
-// The schemas are those that Salt documents, made so that running them again
-// keeps what is there.
+// The schemas that Salt documents, written so that running them again keeps the
+// existing tables.
 
 const mysqlSchema = "CREATE DATABASE IF NOT EXISTS `salt`\n" +
 	"  DEFAULT CHARACTER SET utf8\n" +

@@ -9,10 +9,10 @@ import (
 	"brine/internal/fleet/jobs"
 )
 
-// whole adds to a job what its controller recorded where several share the
+// addRecorded adds to a job what its controller recorded where several share the
 // database; nil where nothing is known of the job. A database without the tables for
 // that, as Salt makes it, has only the returns.
-func (s *store) whole(ctx context.Context, j *jobs.Job) *jobs.Job {
+func (s *store) addRecorded(ctx context.Context, j *jobs.Job) *jobs.Job {
 	sh := s.Shared()
 	if r, err := sh.Run(ctx, j.JID); err == nil && r != nil {
 		if j.Load.Len() == 0 {
@@ -46,7 +46,7 @@ func (s *store) withOpen(ctx context.Context, from, to string, list []jobs.Entry
 // Unended returns jobs that have not come to their end; see [jobs.Sharer].
 func (s *store) Unended(ctx context.Context) ([]*jobs.Job, error) {
 	sh := s.Shared()
-	if !sh.There(ctx) {
+	if !sh.HasTables(ctx) {
 		return nil, nil
 	}
 	open, err := sh.Open(ctx, "", "")
@@ -73,17 +73,17 @@ func (s *store) Unended(ctx context.Context) ([]*jobs.Job, error) {
 	return out, nil
 }
 
-// Fate finds out by the heartbeat of its controller what became of an execution that
-// has no end. Nothing is known of one without a heartbeat.
-func (s *store) Fate(ctx context.Context, e *history.Execution) history.Fate {
+// Outcome finds out, by the heartbeat of its controller, what became of an execution
+// without an end. Without a heartbeat the outcome is unknown.
+func (s *store) Outcome(ctx context.Context, e *history.Execution) history.Outcome {
 	r, err := s.Shared().Run(ctx, e.JID)
 	switch {
 	case err != nil || r == nil:
-		return history.Fate{Status: history.Unfinished}
+		return history.Outcome{Status: history.Unfinished}
 	case r.State() == jobs.Active:
-		return history.Fate{Status: history.Running}
+		return history.Outcome{Status: history.Running}
 	case r.State() == jobs.Interrupted:
-		return history.Fate{Status: history.Interrupted, At: r.Heard}
+		return history.Outcome{Status: history.Interrupted, At: r.LastHeartbeat}
 	}
-	return history.Fate{Status: history.Unfinished} // it ended: its rows are on their way
+	return history.Outcome{Status: history.Unfinished} // it ended: its rows are on their way
 }

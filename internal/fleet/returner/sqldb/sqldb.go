@@ -310,7 +310,7 @@ func (s *store) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	return s.whole(ctx, j), nil
+	return s.addRecorded(ctx, j), nil
 }
 
 // isYes reads the column success, in which Salt's returners write what they like.

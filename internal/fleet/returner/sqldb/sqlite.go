@@ -61,8 +61,8 @@ func newSQLite(ctx context.Context, s returner.Settings) (jobs.Returner, error) 
 	if err != nil {
 		return nil, err
 	}
-	// A file that is there is not opened: to close it would take the locks away that
-	// this process has by another connection.
+	// An existing file is not opened: closing it would release the locks that
+	// this process holds through another connection.
 	if f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		f.Close()
 	} else if !errors.Is(err, fs.ErrExist) {
@@ -156,5 +156,5 @@ func (l *lite) Job(ctx context.Context, jid string) (*jobs.Job, error) {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
 	}
-	return l.whole(ctx, j), nil
+	return l.addRecorded(ctx, j), nil
 }

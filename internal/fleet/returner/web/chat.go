@@ -89,7 +89,7 @@ func newMattermost(_ context.Context, s returner.Settings) (jobs.Returner, error
 	}
 	return &eachEvent{
 		each: each{client: c, send: func(ctx context.Context, r *value.Map) error { return post(ctx, message(r, value.Str)) }},
-		tell: func(ctx context.Context, e jobs.EventRow) error {
+		send: func(ctx context.Context, e jobs.EventRow) error {
 			var text strings.Builder
 			text.WriteString("tag: " + e.Tag + "\r\n")
 			for k, v := range e.Data.All() {
@@ -183,10 +183,11 @@ func slackText(s returner.Settings, r *value.Map) (string, error) {
 		r.Str("id"), r.Str("fun"), value.Str(r.At("fun_args")), r.Str("jid"), text), nil
 }
 
-// slackMessage is the message of a return: an attachment about the job, and one
-// each for the states that changed nothing, changed something and failed.
-// Salt: returners/slack_webhook_return.py. Difference: there a return that is no
-// run of states is a traceback; here it is the text of the first attachment.
+// slackMessage is the message of a return: one attachment about the job, and
+// one each for the states that changed nothing, that changed something and that
+// failed. Salt: returners/slack_webhook_return.py. Difference: there a return
+// that is not a run of states is a traceback; here it is the text of the first
+// attachment.
 func slackMessage(s returner.Settings, r *value.Map) *value.Map {
 	states, _ := r.At("return").(*value.Map)
 	isRun := isStates(states)

@@ -32,10 +32,9 @@ func newCouch(_ context.Context, s returner.Settings) (jobs.Returner, error) {
 	return &couch{client: c, db: strings.TrimSuffix(s.Str("url"), "/") + "/" + url.PathEscape(s.Str("db"))}, nil
 }
 
-// Return writes a document a return. Its id is JID-ID: one that is there
-// already is the same return, sent again.
-// Salt: returners/couchdb_return.py. Difference: there the jid alone is the id,
-// so that only one target of a job is kept.
+// Return writes one document per return. Its id is JID-ID: an existing one is
+// the same return, sent again. Salt: returners/couchdb_return.py. Difference:
+// there the jid alone is the id, so that only one target of a job is kept.
 func (c *couch) Return(ctx context.Context, rets []*value.Map) error {
 	if !c.made {
 		if _, err := c.do(ctx, http.MethodHead, c.db, "", nil); err != nil {
@@ -226,8 +225,8 @@ type document struct {
 	data      *value.Map
 }
 
-// bulk writes documents in one request, at the first host that answers. An id
-// that is there already is written over: it is the same row, sent again.
+// bulk writes documents in one request, to the first host that answers. A
+// document with an existing id is overwritten: it is the same row, sent again.
 func (e *elastic) bulk(ctx context.Context, docs []document) error {
 	if len(docs) == 0 {
 		return nil

@@ -206,7 +206,7 @@ type unreached struct{ error }
 // Unwrap returns what went wrong.
 func (u *unreached) Unwrap() error { return u.error }
 
-// Blameless says that it is no row's fault.
+// Blameless marks the error as not the fault of a row.
 func (u *unreached) Blameless() bool { return true }
 
 const (
@@ -254,13 +254,13 @@ func (e *each) Return(ctx context.Context, rets []*value.Map) error {
 // eachEvent is an each that stores events, too.
 type eachEvent struct {
 	each
-	tell func(ctx context.Context, e jobs.EventRow) error
+	send func(ctx context.Context, e jobs.EventRow) error
 }
 
 // SaveEvents sends a request an event.
 func (e *eachEvent) SaveEvents(ctx context.Context, events []jobs.EventRow) error {
 	for i, ev := range events {
-		if err := e.tell(ctx, ev); err != nil {
+		if err := e.send(ctx, ev); err != nil {
 			return &jobs.PartialError{N: i, Err: err}
 		}
 	}

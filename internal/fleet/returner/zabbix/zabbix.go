@@ -51,11 +51,12 @@ func exists(h host.Host, path string) bool {
 func (t *trapper) Close() error { return nil }
 
 // Return sends a value to salt.trap.high for each state that failed, one to
-// salt.trap.warning for each that changed something, else one to salt.trap.info.
+// salt.trap.warning for each that changed something, else one to
+// salt.trap.info.
 //
-// Salt: returners/zabbix_return.py returner. Difference: the values are those of
-// the Zabbix host with the target's id, since here they do not come from the
-// target itself; and a job without states that failed is told as high.
+// Salt: returners/zabbix_return.py returner. Difference: the values are those
+// of the Zabbix host with the target's id, since here they do not come from the
+// target itself; and the failure of a job without states is sent as high.
 func (t *trapper) Return(ctx context.Context, rets []*value.Map) error {
 	for _, r := range rets {
 		for _, v := range values(r) {

@@ -326,7 +326,7 @@ func CheckLines(s string) error {
 	return value.CheckItems(n)
 }
 
-// SplitBlank returns s.split(None, limit); -1 is no limit.
+// SplitBlank returns s.split(None, limit); -1 means no limit.
 func SplitBlank(s string, limit int) []string {
 	if limit < 0 {
 		return strings.FieldsFunc(s, value.IsSpace)
@@ -346,7 +346,7 @@ func SplitBlank(s string, limit int) []string {
 	}
 }
 
-// RsplitBlank returns s.rsplit(None, limit); -1 is no limit.
+// RsplitBlank returns s.rsplit(None, limit); -1 means no limit.
 func RsplitBlank(s string, limit int) []string {
 	if limit < 0 {
 		return strings.FieldsFunc(s, value.IsSpace)

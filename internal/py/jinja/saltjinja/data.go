@@ -70,8 +70,8 @@ func filterJSON(c *jinja.Call) (value.Value, error) {
 	return markupsafe.Markup(value.TrimSpace(string(b))), value.CheckSize(len(b))
 }
 
-// filterTojson is the tojson filter as Salt has it: keys in their order, and
-// plain text. Salt: salt/utils/jinja.py tojson.
+// filterTojson is Salt's tojson filter: keys in their order, and characters not
+// escaped for HTML. Salt: salt/utils/jinja.py tojson.
 func filterTojson(c *jinja.Call) (value.Value, error) {
 	names := []string{"val", "indent?", "ensure_ascii?", "sort_keys?", "skipkeys?", "separators?"}
 	if len(c.Args) > 2 {

@@ -269,7 +269,7 @@ func isText(b []byte) bool {
 	if strings.IndexByte(string(b), 0) >= 0 {
 		return false
 	}
-	return utf8.Valid(b) || oddBytes(b)*10 <= len(b)*3
+	return utf8.Valid(b) || nonTextBytes(b)*10 <= len(b)*3
 }
 
 // IsBinary guesses for bytes that decode, and is sure of those that do not.
@@ -290,7 +290,7 @@ func IsBinary(b []byte) bool {
 	return odd*10 > n*3
 }
 
-func oddBytes(b []byte) int {
+func nonTextBytes(b []byte) int {
 	n := 0
 	for _, c := range b {
 		if (c < 32 || c > 126) && strings.IndexByte("\n\r\t\f\b", c) < 0 {

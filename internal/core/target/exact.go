@@ -7,13 +7,13 @@ import (
 	"brine/internal/py/value"
 )
 
-// Whole returns an error if a target, as it is written, searches pillar by a pattern:
+// CheckExactPillar returns an error if a target, as it is written, searches pillar by a pattern:
 // whoever may try patterns finds out any value, a character at a time. Node groups are
 // not looked into: they are the configuration's.
-func Whole(expr value.Value, tgtType string) error {
+func CheckExactPillar(expr value.Value, tgtType string) error {
 	switch tgtType {
 	case "pillar":
-		return whole(value.Str(expr))
+		return checkExact(value.Str(expr))
 	case "pillar_pcre":
 		return errPattern(value.Str(expr))
 	case "compound", "compound_pillar_exact":
@@ -24,7 +24,7 @@ func Whole(expr value.Value, tgtType string) error {
 		for _, w := range words {
 			switch letter, _, pattern := splitWord(w); letter {
 			case 'I':
-				if err := whole(pattern); err != nil {
+				if err := checkExact(pattern); err != nil {
 					return err
 				}
 			case 'J':
@@ -35,7 +35,7 @@ func Whole(expr value.Value, tgtType string) error {
 	return nil
 }
 
-func whole(pattern string) error {
+func checkExact(pattern string) error {
 	if strings.ContainsAny(pattern, "*?[") {
 		return errPattern(pattern)
 	}

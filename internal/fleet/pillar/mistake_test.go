@@ -22,7 +22,7 @@ func TestSlip(t *testing.T) {
 		{int64(1), ""},
 	} {
 		got := ""
-		if err := pillar.Slip(tt.given); err != nil {
+		if err := pillar.Mistake(tt.given); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {

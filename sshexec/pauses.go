@@ -9,21 +9,21 @@ import (
 	"brine/sshexec/link"
 )
 
-// wishPoll is how often it is looked whether states are to wait or end.
-const wishPoll = 200 * time.Millisecond
+// pausePoll is how often pauseFeed checks whether states are to wait or end.
+const pausePoll = 200 * time.Millisecond
 
-// wishes tell agents what state.pause and state.soft_kill of this machine wish
-// for the states that they run. One goroutine looks for all calls of a job.
-type wishes struct {
+// A pauseFeed sends agents the requests of state.pause and state.soft_kill on this
+// machine for the states that they run. One goroutine polls for all calls of a job.
+type pauseFeed struct {
 	look func(jid string) *value.Map // nil: there are none
 
 	mu   sync.Mutex
-	jobs map[string]map[*link.Conn]string // what each agent was told, by jid
+	jobs map[string]map[*link.Conn]string // what was sent to each agent, by jid
 }
 
 // during has an agent told while it runs a job; the func that it returns ends
 // that.
-func (w *wishes) during(job fun.Job, conn *link.Conn) (done func()) {
+func (w *pauseFeed) during(job fun.Job, conn *link.Conn) (done func()) {
 	if w.look == nil || !job.OfState() {
 		return func() {}
 	}
@@ -44,9 +44,9 @@ func (w *wishes) during(job fun.Job, conn *link.Conn) (done func()) {
 	}
 }
 
-// poll looks for wishes until nobody works on the job.
-func (w *wishes) poll(jid string) {
-	t := time.NewTicker(wishPoll)
+// poll looks for pauses and kills until nobody works on the job.
+func (w *pauseFeed) poll(jid string) {
+	t := time.NewTicker(pausePoll)
 	defer t.Stop()
 	for range t.C {
 		m := w.look(jid)
@@ -64,7 +64,7 @@ func (w *wishes) poll(jid string) {
 		for conn, told := range conns {
 			if told != text {
 				conns[conn] = text
-				go func() { _ = conn.Wish(jid, m) }() // ends with the connection at the latest
+				go func() { _ = conn.SendPauses(jid, m) }() // ends with the connection at the latest
 			}
 		}
 		w.mu.Unlock()

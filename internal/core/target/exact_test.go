@@ -33,7 +33,7 @@ func TestWhole(t *testing.T) {
 		{"os:Deb*", "grain", true},
 		{"group", "nodegroup", true},
 	} {
-		if err := target.Whole(tt.expr, tt.typ); (err == nil) != tt.ok {
+		if err := target.CheckExactPillar(tt.expr, tt.typ); (err == nil) != tt.ok {
 			t.Errorf("%s %s: %v", tt.typ, value.Str(tt.expr), err)
 		}
 	}

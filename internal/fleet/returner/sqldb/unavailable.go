@@ -13,10 +13,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Away reports whether an error says that a database cannot be reached or does not
+// Unavailable reports whether an error says that a database cannot be reached or does not
 // serve now: it is starting or stopping, is a standby, has no connection left, or is
 // locked. An answer, such as to a wrong password, is none of that.
-func Away(err error) bool {
+func Unavailable(err error) bool {
 	if m, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		// Too many connections, shutdown, read-only, waits and deadlocks.
 		return slices.Contains([]uint16{1040, 1053, 1077, 1203, 1205, 1213, 1290, 1836, 1927}, m.Number)

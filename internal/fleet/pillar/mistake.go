@@ -9,11 +9,11 @@ import (
 	"brine/internal/py/yamlsalt"
 )
 
-// Slip returns what is likely wrong with a pillar given on a command line, as a
-// *source.Error whose file is "pillar"; nil where nothing is: text that was meant
-// as a dict and does not parse, or a key such as "a:1", which has no value since
-// there is no space behind its colon.
-func Slip(v value.Value) *source.Error {
+// Mistake returns a likely mistake in a pillar given on a command line, as a
+// *source.Error whose file is "pillar", or nil: text that looks like a mapping
+// and does not parse, or a key such as "a:1", which has no value since there is
+// no space after its colon.
+func Mistake(v value.Value) *source.Error {
 	const file = "pillar"
 	switch v := v.(type) {
 	case string:
