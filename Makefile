@@ -6,13 +6,16 @@ FUZZTIME ?= 10s
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
 
-.PHONY: build docs generate machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
+.PHONY: build bytes docs generate machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
 
 slim: ## a slim agent, and the test that it lacks nothing and is small
 	d=$$(mktemp -d) && p=$$($(GO) env GOHOSTOS)-$$($(GO) env GOHOSTARCH) && $(GO) run . agent build --source . --agent-dir "$$d" $$p && ls -l "$$d" && BRINE_TEST_SLIM="$$d/brine-$$p" $(GO) test -count=1 -v -run TestSlimAgent ./e2e && rm -r "$$d"
+
+bytes: ## what a slim agent consists of: sections, and code, tables and names by package
+	d=$$(mktemp -d) && p=$$($(GO) env GOHOSTOS)-$$($(GO) env GOHOSTARCH) && $(GO) run . agent build --source . --agent-dir "$$d" $$p && $(GO) run ./bench/bytes "$$d/brine-$$p" && rm -r "$$d"
 
 test: ## all tests; installs what they need on Debian as root
 	sh .ci/needs

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"sort"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -131,11 +132,11 @@ func sortedNetworks(ps []netip.Prefix) []netip.Prefix {
 			out = append(out, n)
 		}
 	}
-	slices.SortFunc(out, func(a, b netip.Prefix) int {
-		if d := a.Addr().Compare(b.Addr()); d != 0 {
-			return d
+	sort.Slice(out, func(i, j int) bool {
+		if d := out[i].Addr().Compare(out[j].Addr()); d != 0 {
+			return d < 0
 		}
-		return a.Bits() - b.Bits()
+		return out[i].Bits() < out[j].Bits()
 	})
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -340,7 +341,7 @@ func top(ctx context.Context, c *fun.Call, args *topArgs) (fun.Result, error) {
 			uses = append(uses, use{p, p.used() - old.used()})
 		}
 	}
-	slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.time, a.time) })
+	sort.SliceStable(uses, func(i, j int) bool { return uses[i].time > uses[j].time })
 	l := value.NewList()
 	for _, u := range uses[:min(len(uses), max(int(args.NumProcesses), 1))] {
 		var cmdline, user value.Value = u.p.Name(), nil

@@ -120,7 +120,7 @@ func (b *binding) declared() (missing []string, err error) {
 	known := b.i.env.Secrets
 	for n := range b.spec.Args {
 		a := &b.spec.Args[n]
-		v, byName := b.args.Kw.Get(a.Name)
+		v, byName := b.args.Kw.Get(a.Key())
 		switch {
 		case n < len(b.args.Pos) && n < b.positional:
 			if byName {
@@ -132,7 +132,7 @@ func (b *binding) declared() (missing []string, err error) {
 			continue
 		case !byName:
 			// Defaults are shared by all calls, so a mutable one is copied.
-			b.call.Args.Set(a.Name, value.Clone(a.Default))
+			b.call.Args.Set(a.Key(), value.Clone(a.Default))
 			continue
 		}
 		known.AddArg(a.Name, a.Secret, v)
@@ -142,7 +142,7 @@ func (b *binding) declared() (missing []string, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		b.call.Args.Set(a.Name, v)
+		b.call.Args.Set(a.Key(), v)
 	}
 	return missing, nil
 }

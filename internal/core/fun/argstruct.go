@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"brine/internal/py/value"
 )
@@ -51,17 +52,19 @@ type optional interface{ holds() reflect.Type }
 type layout struct {
 	args   []Arg
 	fields []field // of args, in their order
-	rest   []int   // the field of type Kwargs; nil: none that is read
-	more   []int   // the field of type Varargs; nil: none that is read
 	varKw  bool    // there is a field of type Kwargs
 	varArg bool    // there is a field of type Varargs
+
+	rest, more       uintptr // where the fields of type Kwargs and Varargs are
+	hasRest, hasMore bool    // there is one that is read
 }
 
 // A field is where an argument is put.
 type field struct {
-	index []int
-	set   func(reflect.Value, value.Value) // nil: the argument is accepted and not read
-	opt   bool
+	name   value.Value                       // of the argument
+	offset uintptr                           // in the outermost struct
+	set    func(unsafe.Pointer, value.Value) // nil: the argument is accepted and not read
+	opt    bool                              // it is set for None, too
 }
 
 // defaults is what a struct of arguments has that gives a default which no tag can say,
@@ -77,7 +80,7 @@ func layoutOf(t reflect.Type) *layout {
 		return l.(*layout)
 	}
 	l := &layout{}
-	if err := l.add(t, nil); err != nil {
+	if err := l.add(t, 0); err != nil {
 		panic(err)
 	}
 	if d, ok := reflect.TypeAssert[defaults](reflect.New(t)); ok {
@@ -90,7 +93,7 @@ func layoutOf(t reflect.Type) *layout {
 	return kept.(*layout)
 }
 
-// add declares the fields of t, which is at index of the outermost struct.
+// add declares the fields of t, which is at an offset of the outermost struct.
 //
 // A field declares an argument by its tags:
 //
@@ -103,21 +106,21 @@ func layoutOf(t reflect.Type) *layout {
 //
 // A blank field (_) declares an argument that is accepted and not read. The fields of
 // an embedded struct are declared in its place.
-func (l *layout) add(t reflect.Type, index []int) error {
+func (l *layout) add(t reflect.Type, offset uintptr) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		at := append(slices.Clip(index), i)
+		at := offset + f.Offset
 		switch {
 		case f.Type == reflect.TypeFor[Arguments]():
 			continue
 		case f.Type == reflect.TypeFor[Kwargs]():
 			if l.varKw = true; f.Name != "_" {
-				l.rest = at
+				l.rest, l.hasRest = at, true
 			}
 			continue
 		case f.Type == reflect.TypeFor[Varargs]():
 			if l.varArg = true; f.Name != "_" {
-				l.more = at
+				l.more, l.hasMore = at, true
 			}
 			continue
 		case f.Anonymous:
@@ -137,9 +140,11 @@ func (l *layout) add(t reflect.Type, index []int) error {
 		if slices.ContainsFunc(l.args, func(b Arg) bool { return a.Name == b.Name }) {
 			return fmt.Errorf("%s.%s: the argument %s is declared twice", t, f.Name, a.Name)
 		}
-		to := field{index: at}
+		to := field{name: a.key, offset: at}
 		if f.Name != "_" {
-			to.set, to.opt = setter(f.Type)
+			if to.set, to.opt = setter(f.Type); to.set == nil {
+				return fmt.Errorf("%s.%s: a field of type %s keeps no argument", t, f.Name, f.Type)
+			}
 		}
 		l.args, l.fields = append(l.args, a), append(l.fields, to)
 	}
@@ -149,7 +154,7 @@ func (l *layout) add(t reflect.Type, index []int) error {
 // declared returns the argument that a field declares.
 func declared(f reflect.StructField, tag string) (Arg, error) {
 	name, words, _ := strings.Cut(tag, ",")
-	a := Arg{Name: name, Unit: f.Tag.Get("unit"), Doc: f.Tag.Get("doc")}
+	a := Arg{Name: name, key: name, Unit: f.Tag.Get("unit"), Doc: f.Tag.Get("doc")}
 	typed := false
 	for word := range strings.SplitSeq(words, ",") {
 		switch word {
@@ -287,60 +292,4 @@ func defaultOf(t Type, text string) (value.Value, error) {
 		return f, nil
 	}
 	return nil, fmt.Errorf("the default %s cannot be read", text)
-}
-
-// setter returns how a field of a type is set.
-func setter(t reflect.Type) (set func(reflect.Value, value.Value), opt bool) {
-	if o, ok := reflect.TypeAssert[optional](reflect.Zero(t)); ok {
-		inner, _ := setter(o.holds())
-		return func(f reflect.Value, v value.Value) {
-			inner(f.Field(0), v)
-			f.Field(1).SetBool(v != nil)
-		}, true
-	}
-	switch t {
-	case reflect.TypeFor[time.Duration]():
-		return func(f reflect.Value, v value.Value) {
-			f.SetInt(int64(SecondsOf(v)))
-		}, false
-	case reflect.TypeFor[[]string]():
-		return func(f reflect.Value, v value.Value) { f.Set(reflect.ValueOf(StringsOf(v))) }, false
-	case reflect.TypeFor[[]value.Value]():
-		return func(f reflect.Value, v value.Value) { f.Set(reflect.ValueOf(ItemsOf(v))) }, false
-	case reflect.TypeFor[*value.Map]():
-		return func(f reflect.Value, v value.Value) { f.Set(reflect.ValueOf(MapOf(v))) }, false
-	}
-	switch t.Kind() { //nolint:exhaustive // the rest is value.Value
-	case reflect.String:
-		return func(f reflect.Value, v value.Value) { f.SetString(TextOf(v)) }, false
-	case reflect.Bool:
-		return func(f reflect.Value, v value.Value) { f.SetBool(value.Truth(v)) }, false
-	case reflect.Int64:
-		return func(f reflect.Value, v value.Value) { f.SetInt(IntOf(v)) }, false
-	case reflect.Float64:
-		return func(f reflect.Value, v value.Value) { f.SetFloat(FloatOf(v)) }, false
-	}
-	return func(f reflect.Value, v value.Value) {
-		if v != nil {
-			f.Set(reflect.ValueOf(v))
-		}
-	}, false
-}
-
-// read fills the struct to with the arguments of c.
-func (l *layout) read(c *Call, to reflect.Value) {
-	for i, f := range l.fields {
-		if f.set == nil {
-			continue
-		}
-		if v, _ := c.Args.Get(l.args[i].Name); v != nil || f.opt {
-			f.set(to.FieldByIndex(f.index), v)
-		}
-	}
-	if l.rest != nil {
-		to.FieldByIndex(l.rest).Set(reflect.ValueOf(Kwargs{Map: c.Kw}))
-	}
-	if l.more != nil {
-		to.FieldByIndex(l.more).Set(reflect.ValueOf(Varargs(c.Pos)))
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"brine/internal/py/value"
 )
@@ -54,19 +55,20 @@ func TestArgStruct(t *testing.T) {
 		{Name: "old", Type: Str, Doc: "accepted"},
 	}
 	for i, a := range want {
+		a.key = a.Name
 		if !reflect.DeepEqual(l.args[i], a) {
 			t.Errorf("argument %d is %+v, not %+v", i, l.args[i], a)
 		}
 	}
-	if len(l.args) != len(want) || l.rest == nil || l.more == nil {
-		t.Errorf("%d arguments, rest %v, more %v", len(l.args), l.rest, l.more)
+	if len(l.args) != len(want) || !l.hasRest || !l.hasMore {
+		t.Errorf("%d arguments, rest %v, more %v", len(l.args), l.hasRest, l.hasMore)
 	}
 	kw := value.MapOf("further", int64(1))
 	c := &Call{Kw: kw, Pos: []value.Value{"p"}, Args: value.MapOf(
 		"name", int64(12), "root", "/mnt", "size", int64(5), "wait", int64(2), "words", value.NewList("a", "b"), "any", true, "mode", "0644",
 		"map", value.MapOf("k", "v"), "items", "one", "on", nil, "up", "", "key", "s3", "ratio", 0.5, "old", "x")}
 	var got allArgs
-	l.read(c, reflect.ValueOf(&got).Elem())
+	l.read(c, unsafe.Pointer(&got))
 	if got.Name != "12" || got.Root != "/mnt" || got.Size != 5 || got.Wait != 2*time.Second || strings.Join(got.Words, "") != "ab" ||
 		got.Any != true || got.Mode != "0644" || got.Map.At("k") != "v" || len(got.Items) != 1 || got.On.Given || !got.Up.Given ||
 		got.Key != "s3" || got.Ratio != 0.5 || got.Rest.At("further") != int64(1) || got.More[0] != "p" || !got.On.Or(true) {
@@ -84,6 +86,9 @@ func TestArgStructFaults(t *testing.T) {
 			A complex64 `arg:"a"`
 		}{}, "declares no argument"},
 		{struct {
+			A []int64 `arg:"a,list[int]"`
+		}{}, "keeps no argument"},
+		{struct {
 			A string `arg:"a,requird"`
 		}{}, `"requird" is not a type`},
 		{struct {
@@ -98,7 +103,7 @@ func TestArgStructFaults(t *testing.T) {
 		}{}, "declared twice"},
 	}
 	for _, tt := range tests {
-		err := new(layout).add(reflect.TypeOf(tt.of), nil)
+		err := new(layout).add(reflect.TypeOf(tt.of), 0)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%T: %v, not %s", tt.of, err, tt.want)
 		}
@@ -117,7 +122,7 @@ func TestTypeWords(t *testing.T) {
 func BenchmarkLayout(b *testing.B) {
 	for b.Loop() {
 		l := &layout{}
-		_ = l.add(reflect.TypeFor[allArgs](), nil)
+		_ = l.add(reflect.TypeFor[allArgs](), 0)
 	}
 }
 

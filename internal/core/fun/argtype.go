@@ -137,6 +137,17 @@ type Arg struct {
 	// Secret says that errors about the value do not show it. Records and logs hide
 	// values by the names of arguments: see internal/core/redact.
 	Secret bool
+
+	key value.Value // Name; nil where the argument is not of a struct
+}
+
+// Key returns the name as a key of mappings. It costs no memory for an argument of a
+// struct.
+func (a *Arg) Key() value.Value {
+	if a.key == nil {
+		return a.Name
+	}
+	return a.key
 }
 
 // DefaultText is the default as documentation shows it: as Python does, or, where

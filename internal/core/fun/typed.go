@@ -9,9 +9,10 @@ import (
 // A Func is what a row does: a Go function that takes its arguments as a struct,
 // which is their declaration (see [layout.add] for its tags).
 type Func struct {
-	f    reflect.Value // func(context.Context, *Call, *A) Ret, or (Result, error)
-	args reflect.Type  // A
-	l    *layout
+	state directState  // func(context.Context, *Call, *A) Ret; nil: it is an exec
+	exec  directExec   // func(context.Context, *Call, *A) (Result, error)
+	args  reflect.Type // A
+	l     *layout
 }
 
 // StateFunc is a state function over a struct of arguments. Each call has an A of its
@@ -22,34 +23,35 @@ func StateFunc[A any](f func(context.Context, *Call, *A) Ret) Func { return func
 // StateFunc is a state function.
 func ExecFunc[A any](f func(context.Context, *Call, *A) (Result, error)) Func { return funcOf(f) }
 
-// funcOf returns the Func of a function that takes a pointer to a struct.
+// funcOf returns the Func of a function that takes a pointer to a struct: a state
+// function or another.
 func funcOf(f any) Func {
-	t := reflect.TypeOf(f).In(2).Elem()
-	return Func{reflect.ValueOf(f), t, layoutOf(t)}
+	t := reflect.TypeOf(f)
+	args := t.In(2).Elem()
+	made := Func{args: args, l: layoutOf(args)}
+	if takes(t, stateType) {
+		made.state = *(*directState)(direct(f))
+	} else {
+		made.exec = *(*directExec)(direct(f))
+	}
+	return made
 }
 
 // NoArgs are the arguments of a function that has none.
 type NoArgs struct{}
 
-// call runs the function with the arguments of c.
-func (f Func) call(ctx context.Context, c *Call) []reflect.Value {
-	a := reflect.New(f.args)
-	f.l.read(c, a.Elem())
-	return f.f.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(c), a})
-}
-
 // State calls a state function with the arguments of c.
 func (f Func) State(ctx context.Context, c *Call) Ret {
-	ret, _ := reflect.TypeAssert[Ret](f.call(ctx, c)[0])
-	return ret
+	a := reflect.New(f.args).UnsafePointer()
+	f.l.read(c, a)
+	return f.state(ctx, c, a)
 }
 
 // Exec calls an execution, runner or wheel function with the arguments of c.
 func (f Func) Exec(ctx context.Context, c *Call) (Result, error) {
-	out := f.call(ctx, c)
-	res, _ := reflect.TypeAssert[Result](out[0])
-	err, _ := reflect.TypeAssert[error](out[1])
-	return res, err
+	a := reflect.New(f.args).UnsafePointer()
+	f.l.read(c, a)
+	return f.exec(ctx, c, a)
 }
 
 // bind sets what the rest of the program reads of a row: its arguments and the

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -102,7 +103,7 @@ func firstOwn(h Host, top, path string) (own, who string, err error) {
 
 // merge leaves out directories that are seen in others.
 func (a *apart) merge() error {
-	slices.SortStableFunc(a.dirs, func(x, y apartDir) int { return strings.Compare(x.path, y.path) })
+	sort.SliceStable(a.dirs, func(i, j int) bool { return a.dirs[i].path < a.dirs[j].path })
 	var out []apartDir
 	for _, d := range a.dirs {
 		i := slices.IndexFunc(out, func(o apartDir) bool { return within(o.path, d.path) })

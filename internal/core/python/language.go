@@ -24,16 +24,8 @@ const (
 // both, the first one is used.
 var extensions = [...]string{python3: ".py", starlark: ".star"}
 
-// LanguageOf returns the name of the language of a file, such as "Starlark"; ""
-// where it is none that this package runs.
-func LanguageOf(file string) string {
-	lang, ok := languageOf(file)
-	if !ok {
-		return ""
-	}
-	return lang.String()
-}
-
+// languageOf returns the language of a file; false where it is none that this package
+// runs.
 func languageOf(file string) (language, bool) {
 	ext := path.Ext(file)
 	for lang, e := range extensions {

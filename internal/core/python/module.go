@@ -293,7 +293,7 @@ func (m *module) as(ctx context.Context, name string) fun.Module {
 		}
 		mod.Specs = append(mod.Specs, m.spec(fn, f))
 	}
-	slices.SortFunc(mod.Specs, func(a, b fun.Spec) int { return strings.Compare(a.Name, b.Name) })
+	mod.SortSpecs()
 	return mod
 }
 

@@ -171,6 +171,16 @@ func (m *Map) Get(key Value) (Value, bool) {
 	return nil, false
 }
 
+// Near returns what Get does, and finds it at once where the entry is the i-th.
+func (m *Map) Near(i int, key Value) (Value, bool) {
+	if k, ok := key.(string); ok && i < m.Len() {
+		if s, ok := m.ents[i].key.(string); ok && s == k {
+			return m.ents[i].val, true
+		}
+	}
+	return m.Get(key)
+}
+
 // At returns the value at key, or nil.
 func (m *Map) At(key Value) Value {
 	v, _ := m.Get(key)

@@ -51,6 +51,3 @@ func (s *Server) Stop() {
 
 // URL returns where the server is.
 func (s *Server) URL() string { return "nats://" + s.srv.Addr().String() }
-
-// Subscriptions returns how many subjects clients listen to.
-func (s *Server) Subscriptions() int { return int(s.srv.NumSubscriptions()) }

@@ -16,7 +16,6 @@ import (
 
 	"brine/internal/core/fileserver"
 	"brine/internal/core/fun"
-	"brine/internal/core/render"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/runner/high"
@@ -97,9 +96,6 @@ func (s *Session) Relist() { s.relist = true }
 
 // Has reports whether a file belongs to the tree.
 func (s *Session) Has(abs string) bool { return len(s.l.keys[abs]) > 0 }
-
-// Known returns the functions that brine has, and the custom modules of the tree.
-func (s *Session) Known() *fun.Table { return s.l.known }
 
 // Due reports whether something is left to compile after a check of what is
 // nearby.
@@ -491,6 +487,3 @@ func (s *Session) View() *View {
 	}
 	return v
 }
-
-// Pipelines returns the renderers that brine has, for the first line of an SLS.
-func Pipelines() []string { return render.Renderers() }

@@ -8,6 +8,7 @@ package yumpkg
 import (
 	"context"
 	"slices"
+	"sort"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -224,7 +225,7 @@ func (y *yum) list(text string) []listed {
 
 // newestFirst sorts packages by their versions.
 func newestFirst(list []listed) {
-	slices.SortStableFunc(list, func(a, b listed) int { return rpm.Compare(b.version, a.version, false) })
+	sort.SliceStable(list, func(i, j int) bool { return rpm.Compare(list[j].version, list[i].version, false) < 0 })
 }
 
 // installed returns the versions of installed packages: text, or what attr names.

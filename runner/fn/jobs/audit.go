@@ -3,6 +3,7 @@ package jobsrun
 import (
 	"context"
 	"slices"
+	"sort"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -73,7 +74,7 @@ func withLocal(ctx context.Context, c *fun.Call, f filter, list []found) ([]foun
 			list = append(list, x)
 		}
 	}
-	slices.SortFunc(list, func(a, b found) int { return strings.Compare(b.jid, a.jid) })
+	sort.Slice(list, func(i, j int) bool { return list[i].jid > list[j].jid })
 	return list, nil
 }
 
