@@ -190,8 +190,10 @@ func atrm(ctx context.Context, c *fun.Call, a *atrmArgs) (fun.Result, error) {
 }
 
 type addArgs struct {
-	More fun.Varargs
-	Rest fun.Kwargs
+	Tag   value.Value `arg:"tag,kw,str" doc:"name of the job for the other functions"`
+	RunAs string      `arg:"runas,kw" doc:"account that it runs as"`
+	More  fun.Varargs
+	_     fun.Kwargs
 }
 
 // add queues a job. Salt: salt/modules/at.py at. Differences: an answer of at(1) that
@@ -206,7 +208,7 @@ func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
 		words[i] = value.Str(v)
 	}
 	script := strings.Join(words, " ")
-	if tag := value.Str(a.Rest.At("tag")); a.Rest.At("tag") != nil {
+	if tag := value.Str(a.Tag); a.Tag != nil {
 		if strings.ContainsAny(tag, "\r\n") {
 			return fun.Result{}, fun.Errorf("the tag %s has a line end", value.Repr(tag))
 		}
@@ -215,7 +217,7 @@ func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
 	if strings.HasPrefix(spec, "-") {
 		return fun.Value(value.MapOf("jobs", value.NewList(), "error", "invalid timespec"))
 	}
-	out, err := cmd.Run(ctx, c.Env, "at "+proc.Quote(spec), cmd.Options{Stdin: script, RunAs: a.Rest.Str("runas"), Merge: true})
+	out, err := cmd.Run(ctx, c.Env, "at "+proc.Quote(spec), cmd.Options{Stdin: script, RunAs: a.RunAs, Merge: true})
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -261,12 +263,21 @@ func atc(ctx context.Context, c *fun.Call, a *atcArgs) (fun.Result, error) {
 }
 
 type jobcheckArgs struct {
-	Rest fun.Kwargs
+	_ fun.Arguments
+	_ value.Value `arg:"hour,kw,int|str" doc:"hour at which the job runs"`
+	_ value.Value `arg:"minute,kw,int|str" doc:"minute at which it runs"`
+	_ value.Value `arg:"day,kw,int|str" doc:"day of the month on which it runs"`
+	_ value.Value `arg:"month,kw,int|str" doc:"month in which it runs, as a number"`
+	_ value.Value `arg:"year,kw,int|str" doc:"year in which it runs"`
+	_ value.Value `arg:"tag,kw,str" doc:"name that it was given"`
+	_ value.Value `arg:"runas,kw,str" doc:"account that it runs as"`
+	_ fun.Kwargs
 }
 
 // jobcheck returns the jobs that fit all conditions.
 func jobcheck(ctx context.Context, c *fun.Call, a *jobcheckArgs) (fun.Result, error) {
-	if a.Rest.Len() == 0 {
+	given := c.Given(a)
+	if given.Len() == 0 {
 		return fun.Value(value.MapOf("error", "You have given a condition"))
 	}
 	jobs, err := queue(ctx, c.Env.Host)
@@ -276,7 +287,7 @@ func jobcheck(ctx context.Context, c *fun.Call, a *jobcheckArgs) (fun.Result, er
 	if len(jobs) == 0 {
 		return fun.Value(jobsValue(nil))
 	}
-	fits, err := condition(a.Rest.Map)
+	fits, err := condition(given)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -5,7 +5,7 @@ import "brine/internal/core/fun"
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "at", Doc: "Queue a job; return it.\n\nArguments are the time as at(1) takes it, then the command. tag names the job\nfor the other functions, runas is the account that it runs as.", Src: "modules/at.py at",
+		Name: "at", Doc: "Queue a job; return it.\n\nArguments are the time as at(1) takes it, then the command.", Src: "modules/at.py at",
 		Do: add,
 	},
 	{
@@ -19,7 +19,7 @@ var specs = []fun.Spec{
 		Do: atrm,
 	},
 	{
-		Name: "jobcheck", Doc: "Return the jobs that fit: hour, minute, day, month, year, tag, runas.", Src: "modules/at.py jobcheck",
+		Name: "jobcheck", Doc: "Return the jobs that fit all conditions.", Src: "modules/at.py jobcheck",
 		Do: jobcheck,
 	},
 }

@@ -41,6 +41,7 @@ type runChrootArgs struct {
 	bgArgs
 	successArgs
 	prependArgs
+	rareArgs
 	_ fun.Kwargs
 }
 
@@ -57,6 +58,7 @@ func (a *runChrootArgs) dir() string { return a.Cwd }
 // be mounted, as in many containers, that is a warning; Salt says nothing.
 func runChroot(ctx context.Context, c *fun.Call, a *runChrootArgs) (fun.Result, error) {
 	o := commandOptions(c, a)
+	o.Root = "" // the argument root is that of chroot(8)
 	// Before anything is mounted, and for the command without chroot's own words.
 	if err := c.Env.Limits.Command(command(a.Cmd)); err != nil {
 		return fun.Result{}, err

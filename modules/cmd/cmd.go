@@ -31,13 +31,25 @@ func commandOptions(c *fun.Call, a ofCommand) Options {
 	return o
 }
 
+// rareArgs and rootArg are arguments that Salt takes by name only.
+type rareArgs struct {
+	_ fun.Arguments
+	_ bool `arg:"ignore_timeout,kw" default:"False" doc:"leave a command that runs longer than timeout running"`
+	_ bool `arg:"stdin_raw_newlines,kw" default:"False" doc:"leave the characters \\n of stdin as they are"`
+}
+
+type rootArg struct {
+	_ fun.Arguments
+	_ string `arg:"root,kw,path" doc:"directory that becomes the root of the command"`
+}
+
 // options reads the arguments that commands and scripts have.
 func options(c *fun.Call, a common) Options {
 	user, success, limit := a.user(), a.success(), a.limit()
 	o := Options{
 		Cwd: a.dir(), Stdin: a.input(), RunAs: user.RunAs, Group: user.Group, Shell: user.Shell,
 		Template: a.engine(), Umask: a.mask(), HideOutput: a.hidden(), SaltEnv: a.fileEnv(), Background: a.background(),
-		Root: value.Str(orEmpty(c.Kw.At("root"))), LeaveOn: value.Truth(c.Kw.At("ignore_timeout")),
+		Root: value.Str(orEmpty(c.Args.At("root"))), LeaveOn: value.Truth(c.Args.At("ignore_timeout")),
 	}
 	env, slip := ParseEnv(a.vars())
 	if o.Env = env; slip != "" {
@@ -46,7 +58,7 @@ func options(c *fun.Call, a common) Options {
 	o.Fault = value.Fault(a.vars(), "bool")
 	o.SuccessStdout, o.SuccessStderr = success.SuccessStdout, success.SuccessStderr
 	o.KeepLocale = !limit.ResetSystemLocale
-	if !value.Truth(c.Kw.At("stdin_raw_newlines")) {
+	if !value.Truth(c.Args.At("stdin_raw_newlines")) {
 		o.Stdin = strings.ReplaceAll(o.Stdin, `\n`, "\n") // a newline as command lines have it
 	}
 	for _, x := range success.SuccessRetcodes {
@@ -150,6 +162,8 @@ type runOutputArgs struct {
 	raiseArgs
 	prependArgs
 	successArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 
@@ -181,6 +195,8 @@ type shellOutputArgs struct {
 	pythonShellArgs
 	encodedArgs
 	raiseArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 
@@ -213,6 +229,8 @@ type runStdoutArgs struct {
 	bgArgs
 	encodedArgs
 	raiseArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 
@@ -247,6 +265,8 @@ type runAllArgs struct {
 	successArgs
 	bgArgs
 	raiseArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 
@@ -278,6 +298,8 @@ type retcodeArgs struct {
 	encodedArgs
 	raiseArgs
 	prependArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 
@@ -309,6 +331,8 @@ type runBgArgs struct {
 	bgArgs
 	encodedArgs
 	raiseArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 
@@ -461,6 +485,8 @@ type scriptGiven struct {
 	successArgs
 	contextArgs
 	ignoreArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 
@@ -502,6 +528,8 @@ type scriptRetcodeArgs struct {
 	bgArgs
 	contextArgs
 	ignoreArgs
+	rareArgs
+	rootArg
 	_ fun.Kwargs
 }
 

@@ -237,10 +237,10 @@ type codeArgs struct {
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "exec_code", Doc: "Run code with an interpreter and return its output.", Src: "modules/cmdmod.py exec_code", Hands: true, Do: execCode},
+	{Name: "exec_code", Doc: "Run code with an interpreter and return its output.", Src: "modules/cmdmod.py exec_code", Of: "cmd.run_all", Do: execCode},
 	{
 		Name: "exec_code_all", Doc: "Run code with an interpreter and return pid, retcode, stdout and stderr.", Src: "modules/cmdmod.py exec_code_all",
-		Hands: true, Do: execCodeAll,
+		Of: "cmd.run_all", Do: execCodeAll,
 	},
 	{Name: "has_exec", Doc: "Return whether a program is in PATH.", Src: "modules/cmdmod.py has_exec", Do: hasExec},
 	{

@@ -227,7 +227,16 @@ func dump(ctx context.Context, c *fun.Call, a *dumpArgs) (fun.Result, error) {
 
 type tuneArgs struct {
 	deviceArg
-	Rest fun.Kwargs
+	tuneSettings
+	_ fun.Kwargs
+}
+
+type tuneSettings struct {
+	_ fun.Arguments
+	_ value.Value `arg:"read-ahead,kw,int|str" unit:"sectors" doc:"what the device reads ahead"`
+	_ value.Value `arg:"filesystem-read-ahead,kw,int|str" unit:"sectors" doc:"what the file system reads ahead"`
+	_ value.Value `arg:"read-only,kw,bool|str|int" doc:"set the device read-only"`
+	_ value.Value `arg:"read-write,kw,bool|str|int" doc:"set the device writable"`
 }
 
 // tune sets properties of a block device and returns what they are then.
@@ -239,7 +248,7 @@ func tune(ctx context.Context, c *fun.Call, a *tuneArgs) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	argv, keys := []string{"blockdev"}, []string(nil)
-	for k, v := range a.Rest.All() {
+	for k, v := range c.Given(&a.tuneSettings).All() {
 		switch k {
 		case "read-ahead", "filesystem-read-ahead":
 			n, err := strconv.ParseUint(value.Str(v), 10, 31)

@@ -52,7 +52,7 @@ func remove(_ context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
 // lines returns the texts of append and its like: further arguments, or args=.
 func linesOf(c *fun.Call) []string {
 	items := c.Pos
-	if v, ok := c.Kw.Get("args"); ok {
+	if v := c.Args.At("args"); v != nil {
 		items = []value.Value{v}
 		if l, ok := v.(*value.List); ok {
 			items = l.Items
@@ -68,6 +68,7 @@ func linesOf(c *fun.Call) []string {
 // appendToArgs are the arguments of appendTo, prependTo and write.
 type appendToArgs struct {
 	pathArg
+	_ value.Value `arg:"args,kw,list|str" doc:"the lines, instead of further arguments"`
 	_ fun.Varargs
 	_ fun.Kwargs
 }
@@ -104,25 +105,29 @@ func write(_ context.Context, c *fun.Call, a *appendToArgs) (fun.Result, error) 
 }
 
 type chattrArgs struct {
-	More fun.Varargs
-	Rest fun.Kwargs
+	Operator   string      `arg:"operator,kw" doc:"add or remove"`
+	Attributes string      `arg:"attributes,kw" doc:"letters of attributes: aAcCdDeijPsStTu"`
+	Version    value.Value `arg:"version,kw,str" doc:"version of the file to set"`
+	Flags      string      `arg:"flags,kw" doc:"options of chattr: R, V, f"`
+	More       fun.Varargs
+	_          fun.Kwargs
 }
 
 func chattr(ctx context.Context, c *fun.Call, a *chattrArgs) (fun.Result, error) {
 	f := on(c)
-	op := map[value.Value]string{"add": "+", "remove": "-"}[a.Rest.At("operator")]
+	op := map[string]string{"add": "+", "remove": "-"}[a.Operator]
 	if op == "" {
 		return fun.Result{}, invalid("Need an operator: 'add' or 'remove' to modify attributes.")
 	}
-	attrs := a.Rest.Str("attributes")
+	attrs := a.Attributes
 	if attrs == "" {
 		return fun.Result{}, invalid("Need attributes: [aAcCdDeijPsStTu]")
 	}
 	argv := []string{"chattr"}
-	if v := a.Rest.At("version"); v != nil {
-		argv = append(argv, "-v", value.Str(v))
+	if a.Version != nil {
+		argv = append(argv, "-v", value.Str(a.Version))
 	}
-	if fl := a.Rest.Str("flags"); fl != "" {
+	if fl := a.Flags; fl != "" {
 		argv = append(argv, "-"+strings.TrimPrefix(fl, "-"))
 	}
 	argv = append(argv, op+attrs)

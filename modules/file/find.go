@@ -34,13 +34,36 @@ type finder struct {
 type findArgs struct {
 	pathArg
 	fun.SystemPath
+	findCriteria
 	More fun.Varargs
 	Rest fun.Kwargs
 }
 
+// findCriteria are the criteria and actions of find.
+type findCriteria struct {
+	_ fun.Arguments
+	_ value.Value `arg:"name,kw,str" doc:"shell pattern of the name"`
+	_ value.Value `arg:"iname,kw,str" doc:"shell pattern of the name, in any case"`
+	_ value.Value `arg:"regex,kw,str" doc:"regular expression of the name"`
+	_ value.Value `arg:"iregex,kw,str" doc:"regular expression of the name, in any case"`
+	_ value.Value `arg:"type,kw,str" doc:"letters of types: b, c, d, p, f, l, s"`
+	_ value.Value `arg:"user,kw,str" doc:"owners, by name or ID, separated by commas or spaces"`
+	_ value.Value `arg:"owner,kw,str" doc:"the same as user"`
+	_ value.Value `arg:"group,kw,str" doc:"groups, by name or ID, separated by commas or spaces"`
+	_ value.Value `arg:"size,kw,str" doc:"size with a unit, such as 10k, +1m or -1g"`
+	_ value.Value `arg:"mtime,kw,str" doc:"time since the last change, such as 3d or +1w; a number is days"`
+	_ value.Value `arg:"grep,kw,str" doc:"regular expression that the content matches"`
+	_ value.Value `arg:"mindepth,kw,int|str" doc:"number of directories between path and what is found, at least"`
+	_ value.Value `arg:"maxdepth,kw,int|str" doc:"number of directories between path and what is found, at most"`
+	_ value.Value `arg:"print,kw,str" doc:"what to return: group, md5, mode, mtime, name, path, size, type, user"`
+	_ value.Value `arg:"delete,kw,bool|str" doc:"delete what is found; letters of types delete only these"`
+	_ value.Value `arg:"exec,kw,str" doc:"command to run for each; {} is the path"`
+}
+
 func find(ctx context.Context, c *fun.Call, a *findArgs) (fun.Result, error) {
 	f := on(c)
-	opts := a.Rest.Copy()
+	opts := c.Given(&a.findCriteria)
+	opts.Update(a.Rest.Map)
 	for _, p := range a.More {
 		switch p {
 		case "delete":

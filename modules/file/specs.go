@@ -200,7 +200,7 @@ var specs = []fun.Spec{
 	},
 	{Name: "file_exists", Doc: "Return whether a path is a regular file.", Src: "modules/file.py file_exists", Do: fileExists},
 	{
-		Name: "find", Doc: "Find files under a path.\nFurther arguments are criteria (name, iname, regex, iregex, type, size, mtime, user, group, grep, mindepth, maxdepth)\nand actions (print, delete, exec), as in find(1): type=f name='*.log' mtime=+30d.", Src: "modules/file.py find",
+		Name: "find", Doc: "Find files under a path.\nThe criteria and actions are those of find(1): type=f name='*.log' mtime=+30d.", Src: "modules/file.py find",
 		Do: find,
 	},
 	{Name: "get_devmm", Doc: "Return the major and minor number of a device, 0 and 0 for other files.", Src: "modules/file.py get_devmm", Do: getDevMM},

@@ -93,22 +93,21 @@ func items(_ context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
 }
 
 type itemArgs struct {
-	More fun.Varargs
-	Rest fun.Kwargs
+	Default   value.Value `arg:"default,kw" default:"''" doc:"returned for grains that do not exist"`
+	Delimiter string      `arg:"delimiter,kw" doc:"separates the parts of a name; default: a colon"`
+	Sanitize  bool        `arg:"sanitize,kw" default:"False" doc:"hide serial numbers and other data of this one machine"`
+	More      fun.Varargs
+	_         fun.Kwargs
 }
 
 func item(_ context.Context, c *fun.Call, a *itemArgs) (fun.Result, error) {
 	m := value.NewMap(len(a.More))
-	def, ok := a.Rest.Get("default")
-	if !ok {
-		def = ""
-	}
 	for _, key := range a.More {
-		v, ok := Get(c.Env, key, a.Rest.Str("delimiter"))
+		v, ok := Get(c.Env, key, a.Delimiter)
 		if !ok {
-			v = def
+			v = a.Default
 		}
-		if name, ok := key.(string); ok && value.Truth(a.Rest.At("sanitize")) {
+		if name, ok := key.(string); ok && a.Sanitize {
 			v = sanitized(name, v)
 		}
 		m.Set(key, v)

@@ -71,7 +71,7 @@ var specs = []fun.Spec{
 		Do: getOrSetHash,
 	},
 	{Name: "has_value", Doc: "Return whether a grain exists.", Src: "modules/grains.py has_value", Do: hasValue},
-	{Name: "item", Doc: "Return grains by name.\n\nKeywords: default, delimiter, sanitize.", Src: "modules/grains.py item", Do: item},
+	{Name: "item", Doc: "Return grains by name.", Src: "modules/grains.py item", Do: item},
 	{
 		Name: "items", Doc: "Return all grains.", Src: "modules/grains.py items",
 		Do: items,

@@ -18,6 +18,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "wait_for_successful_query", Doc: "Repeat a request until it succeeds, and return the response.", Src: "modules/http.py wait_for_successful_query",
-		Hands: true, Do: waitRow,
+		Of: "http.query", Do: waitRow,
 	},
 }

@@ -301,29 +301,40 @@ func (a Admin) Remove(ctx context.Context, acltype, name string, files ...string
 }
 
 // of returns the Admin and the files of a call: they are further arguments.
-func of(c *fun.Call, more fun.Varargs, rest fun.Kwargs) (Admin, []string) {
+func of(c *fun.Call, more fun.Varargs, r *recursiveArg) (Admin, []string) {
 	files := make([]string, 0, len(more))
 	for _, f := range more {
 		files = append(files, value.Str(f))
 	}
-	return Admin{c.Env, value.Truth(rest.At("recursive"))}, files
+	return Admin{c.Env, r.Recursive}, files
 }
 
-// done returns True. That a tool failed is an error only with raise_err.
-func done(rest fun.Kwargs, out tool.Out, err error) (fun.Result, error) {
-	if err == nil && !out.OK() && value.Truth(rest.At("raise_err")) {
+type recursiveArg struct {
+	_         fun.Arguments
+	Recursive bool `arg:"recursive,kw" default:"False" doc:"include what is under directories"`
+}
+
+type raiseArg struct {
+	_        fun.Arguments
+	RaiseErr bool `arg:"raise_err,kw" default:"False" doc:"a failing setfacl is an error"`
+}
+
+// done returns True. That a tool failed is an error only with raise.
+func done(raise *raiseArg, out tool.Out, err error) (fun.Result, error) {
+	if err == nil && !out.OK() && raise.RaiseErr {
 		err = fun.Errorf("%s", out.Fault())
 	}
 	return fun.Result{Value: err == nil, Retcode: out.Status}, err
 }
 
 type getfaclArgs struct {
+	recursiveArg
 	More fun.Varargs
-	Rest fun.Kwargs
+	_    fun.Kwargs
 }
 
 func getfacl(ctx context.Context, c *fun.Call, args *getfaclArgs) (fun.Result, error) {
-	a, files := of(c, args.More, args.Rest)
+	a, files := of(c, args.More, &args.recursiveArg)
 	all, status, err := a.Get(ctx, files...)
 	if err != nil {
 		return fun.Result{}, err
@@ -337,14 +348,16 @@ func getfacl(ctx context.Context, c *fun.Call, args *getfaclArgs) (fun.Result, e
 
 type wipefaclsArgs struct {
 	fun.SystemPath
+	recursiveArg
+	raiseArg
 	More fun.Varargs
-	Rest fun.Kwargs
+	_    fun.Kwargs
 }
 
 func wipefacls(ctx context.Context, c *fun.Call, args *wipefaclsArgs) (fun.Result, error) {
-	a, files := of(c, args.More, args.Rest)
+	a, files := of(c, args.More, &args.recursiveArg)
 	out, err := a.Wipe(ctx, files...)
-	return done(args.Rest, out, err)
+	return done(&args.raiseArg, out, err)
 }
 
 type modfaclArgs struct {
@@ -352,28 +365,32 @@ type modfaclArgs struct {
 	nameArg
 	Perms string `arg:"perms" default:"" doc:"permissions as letters of rwxX"`
 	fun.SystemPath
+	recursiveArg
+	raiseArg
 	More fun.Varargs
-	Rest fun.Kwargs
+	_    fun.Kwargs
 }
 
 func modfacl(ctx context.Context, c *fun.Call, args *modfaclArgs) (fun.Result, error) {
-	a, files := of(c, args.More, args.Rest)
+	a, files := of(c, args.More, &args.recursiveArg)
 	out, err := a.Set(ctx, args.ACLType, args.ACLName, args.Perms, files...)
-	return done(args.Rest, out, err)
+	return done(&args.raiseArg, out, err)
 }
 
 type delfaclArgs struct {
 	typeArg
 	nameArg
 	fun.SystemPath
+	recursiveArg
+	raiseArg
 	More fun.Varargs
-	Rest fun.Kwargs
+	_    fun.Kwargs
 }
 
 func delfacl(ctx context.Context, c *fun.Call, args *delfaclArgs) (fun.Result, error) {
-	a, files := of(c, args.More, args.Rest)
+	a, files := of(c, args.More, &args.recursiveArg)
 	out, err := a.Remove(ctx, args.ACLType, args.ACLName, files...)
-	return done(args.Rest, out, err)
+	return done(&args.raiseArg, out, err)
 }
 
 func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {

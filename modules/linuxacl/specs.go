@@ -15,16 +15,16 @@ type nameArg struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "delfacl", Doc: "Remove an entry from the lists of the files that follow.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py delfacl", Do: delfacl,
+		Name: "delfacl", Doc: "Remove an entry from the lists of the files that follow.", Src: "modules/linux_acl.py delfacl", Do: delfacl,
 	},
 	{
-		Name: "getfacl", Doc: "Return the lists of files.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py getfacl", Do: getfacl,
+		Name: "getfacl", Doc: "Return the lists of files.", Src: "modules/linux_acl.py getfacl", Do: getfacl,
 	},
 	{
-		Name: "modfacl", Doc: "Set an entry in the lists of the files that follow.\nrecursive=True includes what is under directories; raise_err=True makes a failing setfacl an error.", Src: "modules/linux_acl.py modfacl", Do: modfacl,
+		Name: "modfacl", Doc: "Set an entry in the lists of the files that follow.", Src: "modules/linux_acl.py modfacl", Do: modfacl,
 	},
 	{Name: "version", Doc: "Return the version of getfacl.", Src: "modules/linux_acl.py version", Do: version},
 	{
-		Name: "wipefacls", Doc: "Remove all entries but those of owner, group and others.\nrecursive=True includes what is under directories.", Src: "modules/linux_acl.py wipefacls", Do: wipefacls,
+		Name: "wipefacls", Doc: "Remove all entries but those of owner, group and others.", Src: "modules/linux_acl.py wipefacls", Do: wipefacls,
 	},
 }

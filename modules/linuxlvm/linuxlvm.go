@@ -9,7 +9,6 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
-	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/tool"
@@ -199,43 +198,91 @@ func consent(force bool) string {
 	return "-qq"
 }
 
-// options returns further keyword arguments that are options of a program; those in
+// options returns the arguments that a declares as options of a program; those in
 // flags take no value. Empty values are left out.
-func options(c *fun.Call, rest fun.Kwargs, valid, flags []string) ([]string, error) {
+func options(c *fun.Call, a any, flags ...string) ([]string, error) {
 	var out []string
-	for k, v := range rest.All() {
+	for k, v := range c.Given(a).All() {
 		name := value.Str(k)
 		switch {
 		case slices.Contains(flags, name):
 			if v != false {
 				out = append(out, "--"+name)
 			}
-		case slices.Contains(valid, name) && value.Truth(v):
+		case value.Truth(v):
 			s := value.Str(v)
 			if strings.HasPrefix(s, "-") || strings.ContainsAny(s, "\r\n\x00") {
 				return nil, fun.Errorf("invalid value of %s: %s", name, value.Repr(s))
 			}
 			out = append(out, "--"+name, s)
-		case !slices.Contains(valid, name) && !strings.HasPrefix(name, "__"):
-			c.Env.Warn(fun.Warning{Text: "lvm." + c.Spec.Name + " has no argument " + value.Repr(name) + source.DidYouMean(name, slices.Concat(valid, flags))})
 		}
 	}
 	return out, nil
 }
 
-var (
-	pvcreateOptions = []string{"metadatasize", "dataalignment", "dataalignmentoffset", "pvmetadatacopies", "metadatacopies", "metadataignore", "restorefile", "labelsector", "setphysicalvolumesize"}
-	pvcreateFlags   = []string{"norestorefile"}
-	vgcreateOptions = []string{"addtag", "alloc", "autobackup", "clustered", "maxlogicalvolumes", "maxphysicalvolumes", "metadatatype", "vgmetadatacopies", "metadatacopies", "physicalextentsize", "zero"}
-	lvcreateOptions = []string{"activate", "chunksize", "contiguous", "discards", "stripes", "stripesize", "minor", "persistent", "mirrors", "monitor", "permission", "poolmetadatasize", "readahead", "regionsize", "type", "virtualsize", "zero"}
-	lvcreateFlags   = []string{"nosync", "noudevsync", "ignoremonitoring", "thin"}
-)
+// pvcreateOptions are the options of pvcreate(8).
+type pvcreateOptions struct {
+	_ fun.Arguments
+	_ value.Value `arg:"metadatasize,kw,str|int" doc:"size of the area for metadata"`
+	_ value.Value `arg:"dataalignment,kw,str|int" doc:"align the data to a multiple of this size"`
+	_ value.Value `arg:"dataalignmentoffset,kw,str|int" doc:"shift the start of the data by this size"`
+	_ value.Value `arg:"pvmetadatacopies,kw,int|str" doc:"number of areas for metadata: 0, 1 or 2"`
+	_ value.Value `arg:"metadatacopies,kw,int|str" doc:"the same as pvmetadatacopies"`
+	_ value.Value `arg:"metadataignore,kw,str|bool" doc:"y: do not use the areas for metadata"`
+	_ value.Value `arg:"restorefile,kw,str" doc:"file of vgcfgbackup, to place the data as it was"`
+	_ value.Value `arg:"norestorefile,kw,bool|str" doc:"with a UUID, go without restorefile"`
+	_ value.Value `arg:"labelsector,kw,int|str" doc:"sector of the label"`
+	_ value.Value `arg:"setphysicalvolumesize,kw,str|int" doc:"size of the volume instead of that of the device"`
+}
+
+// vgcreateOptions are the options of vgcreate(8).
+type vgcreateOptions struct {
+	_ fun.Arguments
+	_ value.Value `arg:"addtag,kw,str" doc:"tag of the group"`
+	_ value.Value `arg:"alloc,kw,str" doc:"how extents are chosen: contiguous, cling, normal, anywhere"`
+	_ value.Value `arg:"autobackup,kw,str|bool" doc:"y: back up the metadata"`
+	_ value.Value `arg:"clustered,kw,str|bool" doc:"y: the group is shared by a cluster"`
+	_ value.Value `arg:"maxlogicalvolumes,kw,int|str" doc:"limit of logical volumes"`
+	_ value.Value `arg:"maxphysicalvolumes,kw,int|str" doc:"limit of physical volumes"`
+	_ value.Value `arg:"metadatatype,kw,str" doc:"format of the metadata"`
+	_ value.Value `arg:"vgmetadatacopies,kw,int|str" doc:"number of copies of the metadata"`
+	_ value.Value `arg:"metadatacopies,kw,int|str" doc:"the same as vgmetadatacopies"`
+	_ value.Value `arg:"physicalextentsize,kw,str|int" doc:"size of extents"`
+	_ value.Value `arg:"zero,kw,str|bool" doc:"y: clear the first sectors of new physical volumes"`
+}
+
+// lvcreateOptions are the options of lvcreate(8).
+type lvcreateOptions struct {
+	_ fun.Arguments
+	_ value.Value `arg:"activate,kw,str|bool" doc:"y: activate the volume"`
+	_ value.Value `arg:"chunksize,kw,str|int" doc:"size of the chunks of a snapshot or thin pool"`
+	_ value.Value `arg:"contiguous,kw,str|bool" doc:"y: the extents are next to each other"`
+	_ value.Value `arg:"discards,kw,str" doc:"how a thin pool handles discards: ignore, nopassdown, passdown"`
+	_ value.Value `arg:"stripes,kw,int|str" doc:"number of stripes"`
+	_ value.Value `arg:"stripesize,kw,str|int" doc:"size of stripes"`
+	_ value.Value `arg:"minor,kw,int|str" doc:"minor number of the device"`
+	_ value.Value `arg:"persistent,kw,str|bool" doc:"y: keep the minor number"`
+	_ value.Value `arg:"mirrors,kw,int|str" doc:"number of mirrors"`
+	_ value.Value `arg:"nosync,kw,bool|str" doc:"do not synchronize mirrors at first"`
+	_ value.Value `arg:"noudevsync,kw,bool|str" doc:"do not wait for udev"`
+	_ value.Value `arg:"monitor,kw,str|bool" doc:"y: monitor the volume"`
+	_ value.Value `arg:"ignoremonitoring,kw,bool|str" doc:"leave monitoring as it is"`
+	_ value.Value `arg:"permission,kw,str" doc:"r or rw"`
+	_ value.Value `arg:"poolmetadatasize,kw,str|int" doc:"size of the metadata of a thin pool"`
+	_ value.Value `arg:"readahead,kw,str|int" doc:"sectors to read ahead"`
+	_ value.Value `arg:"regionsize,kw,str|int" doc:"size of the regions of mirrors"`
+	_ value.Value `arg:"thin,kw,bool|str" doc:"make a thin volume"`
+	_ value.Value `arg:"type,kw,str" doc:"type of the volume"`
+	_ value.Value `arg:"virtualsize,kw,str|int" doc:"size of a thin or sparse volume"`
+	_ value.Value `arg:"zero,kw,str|bool" doc:"y: clear the first sectors"`
+}
 
 type pvcreateArgs struct {
 	devicesArg
 	overrideArg
 	forceArg
-	Rest fun.Kwargs
+	pvcreateOptions
+	_ fun.Kwargs
 }
 
 func pvcreate(ctx context.Context, c *fun.Call, a *pvcreateArgs) (fun.Result, error) {
@@ -264,7 +311,7 @@ func pvcreate(ctx context.Context, c *fun.Call, a *pvcreateArgs) (fun.Result, er
 	if len(fresh) == 0 {
 		return fun.Value(true)
 	}
-	more, err := options(c, a.Rest, pvcreateOptions, pvcreateFlags)
+	more, err := options(c, &a.pvcreateOptions, "norestorefile")
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -363,7 +410,8 @@ type vgcreateArgs struct {
 	vgArg
 	devicesArg
 	noForceArg
-	Rest fun.Kwargs
+	vgcreateOptions
+	_ fun.Kwargs
 }
 
 func vgcreate(ctx context.Context, c *fun.Call, a *vgcreateArgs) (fun.Result, error) {
@@ -374,7 +422,7 @@ func vgcreate(ctx context.Context, c *fun.Call, a *vgcreateArgs) (fun.Result, er
 	if err := named(append([]string{vg}, devices...)...); err != nil {
 		return fun.Result{}, err
 	}
-	more, err := options(c, a.Rest, vgcreateOptions, nil)
+	more, err := options(c, &a.vgcreateOptions)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -439,7 +487,8 @@ type lvcreateArgs struct {
 	Thinvolume bool   `arg:"thinvolume" default:"False" doc:"a thin volume; vgname is GROUP/POOL"`
 	Thinpool   bool   `arg:"thinpool" default:"False" doc:"a thin pool"`
 	noForceArg
-	Rest fun.Kwargs
+	lvcreateOptions
+	_ fun.Kwargs
 }
 
 func lvcreate(ctx context.Context, c *fun.Call, a *lvcreateArgs) (fun.Result, error) {
@@ -451,7 +500,7 @@ func lvcreate(ctx context.Context, c *fun.Call, a *lvcreateArgs) (fun.Result, er
 	if err := named(lv, vg); err != nil {
 		return fun.Result{}, err
 	}
-	more, err := options(c, a.Rest, lvcreateOptions, lvcreateFlags)
+	more, err := options(c, &a.lvcreateOptions, "nosync", "noudevsync", "ignoremonitoring", "thin")
 	if err != nil {
 		return fun.Result{}, err
 	}

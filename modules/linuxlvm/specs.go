@@ -59,8 +59,8 @@ type resizeArgs struct {
 var specs = []fun.Spec{
 	{Name: "fullversion", Doc: "Return the versions of LVM, its library and its driver.", Src: "modules/linux_lvm.py fullversion", Do: fullversion},
 	{
-		Name: "lvcreate", Hands: true, Src: "modules/linux_lvm.py lvcreate", Do: lvcreate,
-		Doc: "Create a logical volume.\nFurther arguments are options of lvcreate: activate, chunksize, contiguous, discards, ignoremonitoring, minor, mirrors, monitor, nosync, noudevsync, permission, persistent, poolmetadatasize, readahead, regionsize, stripes, stripesize, thin, type, virtualsize, zero.",
+		Name: "lvcreate", Src: "modules/linux_lvm.py lvcreate", Do: lvcreate,
+		Doc: "Create a logical volume.",
 	},
 	{
 		Name: "lvdisplay", Doc: "Return the logical volumes, or one.", Src: "modules/linux_lvm.py lvdisplay", Do: lvdisplay,
@@ -69,8 +69,8 @@ var specs = []fun.Spec{
 	{Name: "lvremove", Doc: "Remove a logical volume.", Src: "modules/linux_lvm.py lvremove", Do: lvremove},
 	{Name: "lvresize", Doc: "Resize a logical volume.", Src: "modules/linux_lvm.py lvresize", Do: lvresize},
 	{
-		Name: "pvcreate", Hands: true, Src: "modules/linux_lvm.py pvcreate", Do: pvcreate,
-		Doc: "Make devices physical volumes. Return True, or what went wrong.\nFurther arguments are options of pvcreate: dataalignment, dataalignmentoffset, labelsector, metadatacopies, metadataignore, metadatasize, norestorefile, pvmetadatacopies, restorefile, setphysicalvolumesize.",
+		Name: "pvcreate", Src: "modules/linux_lvm.py pvcreate", Do: pvcreate,
+		Doc: "Make devices physical volumes. Return True, or what went wrong.",
 	},
 	{
 		Name: "pvdisplay", Doc: "Return the physical volumes, or one.", Src: "modules/linux_lvm.py pvdisplay", Do: pvdisplay,
@@ -79,7 +79,7 @@ var specs = []fun.Spec{
 	{Name: "pvresize", Doc: "Give physical volumes the size of their devices. Return True, or what went wrong.", Src: "modules/linux_lvm.py pvresize", Do: pvresize},
 	{Name: "version", Doc: "Return the version of LVM.", Src: "modules/linux_lvm.py version", Do: version},
 	{
-		Name: "vgcreate", Hands: true, Src: "modules/linux_lvm.py vgcreate", Do: vgcreate,
+		Name: "vgcreate", Src: "modules/linux_lvm.py vgcreate", Do: vgcreate,
 		Doc: "Create a volume group.\nFurther arguments are options of vgcreate: addtag, alloc, autobackup, clustered, maxlogicalvolumes, maxphysicalvolumes, metadatacopies, metadatatype, physicalextentsize, vgmetadatacopies, zero.",
 	},
 	{

@@ -167,9 +167,18 @@ func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error)
 }
 
 type sendArgs struct {
-	Name string `arg:"name,required" doc:"name of the data, and of the function unless mine_function names it"`
+	Name         string `arg:"name,required" doc:"name of the data, and of the function unless mine_function names it"`
+	MineFunction string `arg:"mine_function,kw" doc:"the function; default: name"`
+	allowArgs
 	More fun.Varargs
 	Rest fun.Kwargs
+}
+
+// allowArgs say who may get data.
+type allowArgs struct {
+	_ fun.Arguments
+	_ value.Value `arg:"allow_tgt,kw" doc:"the minions that may get the data: a target"`
+	_ string      `arg:"allow_tgt_type,kw" doc:"type of allow_tgt; default: glob"`
 }
 
 func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
@@ -180,7 +189,8 @@ func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 		}
 	}
 	name := a.Name
-	d := definition{alias: name, function: taken(kw, "mine_function"), allow: acl(kw), args: fun.Args{Pos: a.More, Kw: kw}}
+	allow := acl(c.Given(&a.allowArgs))
+	d := definition{alias: name, function: a.MineFunction, allow: allow, args: fun.Args{Pos: a.More, Kw: kw}}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, d.name(), d.args)
 	if err != nil {
 		if ctx.Err() != nil {

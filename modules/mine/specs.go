@@ -14,7 +14,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "send", Src: "modules/mine.py send", Do: send, Hands: true,
-		Doc: "Run a function and keep its result in the mine; mine_function, allow_tgt and allow_tgt_type are as in mine_functions, further arguments are the function's.",
+		Doc: "Run a function and keep its result in the mine. Further arguments are the function's.",
 	},
 	{
 		Name: "update", Src: "modules/mine.py update", Do: update,

@@ -3,7 +3,9 @@ package network
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,8 +53,11 @@ func ping(ctx context.Context, c *fun.Call, a *pingArgs) (fun.Result, error) {
 
 type connectArgs struct {
 	hostArg
-	Port value.Value `arg:"port,int" doc:"the port"`
-	Rest fun.Kwargs
+	Port    value.Value   `arg:"port,int" doc:"the port"`
+	Proto   string        `arg:"proto,kw" default:"tcp" oneof:"tcp|udp" doc:"udp is not supported"`
+	Timeout time.Duration `arg:"timeout,kw" default:"5" unit:"s" doc:"how long to wait for an answer"`
+	Family  string        `arg:"family,kw" oneof:"ipv4|ipv6" doc:"kind of addresses of the host to use; default: the first address"`
+	_       fun.Kwargs
 }
 
 // connect opens a TCP connection and closes it.
@@ -69,12 +74,12 @@ func connect(ctx context.Context, c *fun.Call, a *connectArgs) (fun.Result, erro
 	if !value.Truth(a.Port) {
 		return answer(false, "Required argument, port, is missing.")
 	}
-	if p := a.Rest.Str("proto"); p == "udp" {
+	if a.Proto == "udp" {
 		return fun.Result{}, fun.Errorf("proto udp is not supported: an answer could not be told from silence")
 	}
 	wait := 5 * time.Second
-	if t, err := strconv.ParseFloat(value.Str(a.Rest.At("timeout")), 64); err == nil && t > 0 {
-		wait = time.Duration(t * float64(time.Second))
+	if a.Timeout > 0 {
+		wait = a.Timeout
 	}
 	port := int(fun.IntOf(a.Port))
 	ctx, cancel := context.WithTimeout(ctx, wait)
@@ -82,6 +87,9 @@ func connect(ctx context.Context, c *fun.Call, a *connectArgs) (fun.Result, erro
 	address := name
 	if _, err := netip.ParseAddr(name); err != nil {
 		ips, err := c.Env.Host.LookupIP(ctx, sanitize(name))
+		if a.Family != "" {
+			ips = slices.DeleteFunc(ips, func(ip net.IP) bool { return (ip.To4() != nil) != (a.Family == "ipv4") })
+		}
 		if err != nil || len(ips) == 0 {
 			return answer(false, "Unable to resolve host %s on tcp port %d", name, port)
 		}

@@ -91,7 +91,7 @@ var specs = []fun.Spec{
 	{Name: "is_loopback", Doc: "Return whether an address is a loopback address.", Src: "modules/network.py is_loopback", Do: isLoopback},
 	{Name: "is_private", Doc: "Return whether an address is private.", Src: "modules/network.py is_private", Do: isPrivate},
 	{
-		Name: "mod_bufsize", Doc: "Set the buffer sizes of an interface: rx, tx, rx-mini, rx-jumbo.", Src: "modules/network.py mod_bufsize",
+		Name: "mod_bufsize", Doc: "Set the buffer sizes of an interface.", Src: "modules/network.py mod_bufsize",
 		Do: modBufsize,
 	},
 	{

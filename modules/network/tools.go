@@ -166,8 +166,17 @@ func getBufsize(ctx context.Context, c *fun.Call, a *ifaceArg) (fun.Result, erro
 
 type modBufsizeArgs struct {
 	ifaceArg
+	bufsizes
 	More fun.Varargs
-	Rest fun.Kwargs
+	_    fun.Kwargs
+}
+
+type bufsizes struct {
+	_ fun.Arguments
+	_ value.Value `arg:"rx,kw,int" doc:"packets received"`
+	_ value.Value `arg:"tx,kw,int" doc:"packets to send"`
+	_ value.Value `arg:"rx-mini,kw,int" doc:"small packets received"`
+	_ value.Value `arg:"rx-jumbo,kw,int" doc:"large packets received"`
 }
 
 // modBufsize runs ethtool -G. Salt: salt/modules/network.py mod_bufsize.
@@ -180,7 +189,8 @@ func modBufsize(ctx context.Context, c *fun.Call, a *modBufsizeArgs) (fun.Result
 		return fun.Value(value.MapOf("result", ok, "comment", comment))
 	}
 	const usage = "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>"
-	if a.Rest.Len() == 0 {
+	given := c.Given(&a.bufsizes)
+	if given.Len() == 0 {
 		return answer(false, usage)
 	}
 	if len(a.More) > 0 {
@@ -192,16 +202,13 @@ func modBufsize(ctx context.Context, c *fun.Call, a *modBufsizeArgs) (fun.Result
 	}
 	var words []string
 	for _, key := range []string{"rx", "tx", "rx-mini", "rx-jumbo"} {
-		if v := a.Rest.At(key); v != nil {
+		if v := given.At(key); v != nil {
 			n, ok := value.AsInt(v)
 			if !ok || n < 0 {
 				return fun.Result{}, fun.Errorf("%s: a number is needed, not %s", key, value.Repr(v))
 			}
 			words = append(words, key, strconv.FormatInt(n, 10))
 		}
-	}
-	if len(words) == 0 {
-		return answer(false, usage)
 	}
 	out, err := tool.Merged(ctx, c.Env.Host, append([]string{ethtool, "-G", name}, words...)...)
 	if err != nil {

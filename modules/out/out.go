@@ -16,10 +16,11 @@ func Module() fun.Module {
 }
 
 type formatGiven struct {
-	Data value.Value `arg:"data,required" doc:"the data"`
-	Out  string      `arg:"out" default:"nested" doc:"the outputter"`
-	Opts *value.Map  `arg:"opts" doc:"settings of the outputter"`
-	Rest fun.Kwargs
+	Data   value.Value    `arg:"data,required" doc:"the data"`
+	Out    string         `arg:"out" default:"nested" doc:"the outputter"`
+	Opts   *value.Map     `arg:"opts" doc:"settings of the outputter"`
+	Indent fun.Opt[int64] `arg:"output_indent,kw" doc:"columns by which the outputter indents"`
+	_      fun.Kwargs
 }
 
 // format prints to text. Salt: salt/modules/out.py string_format.
@@ -38,8 +39,8 @@ func format(_ context.Context, c *fun.Call, a *formatGiven) (fun.Result, error) 
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	o := &outputter.Options{Opts: opts, StateOutput: opts.Str("state_output")}
-	if n, ok := value.AsInt(a.Rest.At("output_indent")); ok {
-		i := int(n)
+	if a.Indent.Given {
+		i := int(a.Indent.V)
 		o.Indent = &i
 	}
 	var b strings.Builder

@@ -155,15 +155,27 @@ func has(items []value.Value, x value.Value) bool {
 
 // itemsArgs are the arguments of items, item, ls and obfuscate.
 type itemsArgs struct {
+	Default   value.Value `arg:"default,kw" default:"''" doc:"of names: returned for keys that are not found"`
+	Delimiter string      `arg:"delimiter,kw" doc:"of names: separates the parts of a key; default: the option pillar_delimiter"`
+	renderArgs
 	More fun.Varargs
-	Rest fun.Kwargs
+	_    fun.Kwargs
+}
+
+// renderArgs say how the pillar is rendered.
+type renderArgs struct {
+	_         fun.Arguments
+	_         value.Value `arg:"pillar,kw" doc:"mapping that is merged over the pillar"`
+	_         value.Value `arg:"pillar_enc,kw,str" doc:"renderer that decrypts pillar first: gpg"`
+	Pillarenv value.Value `arg:"pillarenv,kw,str" doc:"environment of the pillar"`
+	Saltenv   value.Value `arg:"saltenv,kw,str" doc:"as pillarenv, with pillarenv_from_saltenv"`
 }
 
 func items(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
 	if len(a.More) > 0 {
 		return item(ctx, c, a)
 	}
-	m, err := fresh(ctx, c, a.Rest.Map)
+	m, err := fresh(ctx, c, c.Given(&a.renderArgs))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -171,15 +183,11 @@ func items(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
 }
 
 func item(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
-	p, err := current(ctx, c, a.Rest.At("pillarenv"), a.Rest.At("saltenv"))
+	p, err := current(ctx, c, a.Pillarenv, a.Saltenv)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	def, ok := a.Rest.Get("default")
-	if !ok {
-		def = ""
-	}
-	delim := a.Rest.Str("delimiter")
+	delim := a.Delimiter
 	if delim == "" {
 		delim = c.Env.Opts.Str("pillar_delimiter")
 	}
@@ -188,7 +196,7 @@ func item(ctx context.Context, c *fun.Call, a *itemsArgs) (fun.Result, error) {
 	for _, key := range a.More {
 		v, ok := value.TraverseKey(p, key, delim)
 		if !ok {
-			v, missing = def, true
+			v, missing = a.Default, true
 		}
 		m.Set(key, v)
 	}

@@ -23,7 +23,7 @@ func (*getArgs) Defaults() map[string]value.Value { return map[string]value.Valu
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "data", Doc: "Render the pillar and return it; with names, as item.\nKeywords: pillar (merged over), pillarenv, saltenv.", Src: "modules/pillar.py items",
+		Name: "data", Doc: "Render the pillar and return it; with names, as item.", Src: "modules/pillar.py items",
 		Do: items,
 	},
 	{
@@ -40,18 +40,18 @@ var specs = []fun.Spec{
 		Do: filterBy,
 	},
 	{Name: "get", Doc: "Return a part of the pillar, or the default.", Src: "modules/pillar.py get", Do: get},
-	{Name: "item", Doc: "Return parts of the pillar by their keys.\nKeywords: default, delimiter, pillarenv, saltenv.", Src: "modules/pillar.py item", Do: item},
+	{Name: "item", Doc: "Return parts of the pillar by their keys.", Src: "modules/pillar.py item", Do: item},
 	{
-		Name: "items", Doc: "Render the pillar and return it; with names, as item.\nKeywords: pillar (merged over), pillarenv, saltenv.", Src: "modules/pillar.py items",
+		Name: "items", Doc: "Render the pillar and return it; with names, as item.", Src: "modules/pillar.py items",
 		Do: items,
 	},
 	{Name: "keys", Doc: "Return the keys of a mapping in the pillar.", Src: "modules/pillar.py keys", Do: keys},
 	{
-		Name: "ls", Doc: "Render the pillar and return its keys; with names, as item.\nKeywords: pillar (merged over), pillarenv, saltenv.", Src: "modules/pillar.py ls",
+		Name: "ls", Doc: "Render the pillar and return its keys; with names, as item.", Src: "modules/pillar.py ls",
 		Do: ls,
 	},
 	{
-		Name: "obfuscate", Doc: "Render the pillar and return it with types instead of values; with names, as item.\nKeywords: pillar (merged over), pillarenv, saltenv.", Src: "modules/pillar.py obfuscate",
+		Name: "obfuscate", Doc: "Render the pillar and return it with types instead of values; with names, as item.", Src: "modules/pillar.py obfuscate",
 		Do: obfuscate,
 	},
 	{

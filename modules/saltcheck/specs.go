@@ -30,7 +30,7 @@ var specs = []fun.Spec{
 		Name: "run_test", Doc: "Run one test.", Src: "modules/saltcheck.py run_test", Do: runTest,
 	},
 	{
-		Name: "state_apply", Doc: "Apply states, to prepare tests or to clean up. The arguments are those of state.apply.", Src: "modules/saltcheck.py state_apply", Do: stateApply,
-		Hands: true,
+		Name: "state_apply", Doc: "Apply states, to prepare tests or to clean up.", Src: "modules/saltcheck.py state_apply", Do: stateApply,
+		Of: "state.apply",
 	},
 }

@@ -150,15 +150,18 @@ func runner(ctx context.Context, c *fun.Call, a *runnerArgs) (fun.Result, error)
 }
 
 type wheelArgs struct {
-	Name string `arg:"name,required" doc:"the function"`
-	More fun.Varargs
-	Rest fun.Kwargs
+	Name       string      `arg:"name,required" doc:"the function"`
+	Arg        value.Value `arg:"arg,kw,list" doc:"its positional arguments"`
+	Kwarg      value.Value `arg:"kwarg,kw,dict" doc:"its keyword arguments"`
+	FullReturn bool        `arg:"full_return,kw" default:"False" doc:"return a mapping of fun, fun_args, jid, return and success"`
+	More       fun.Varargs
+	Rest       fun.Kwargs
 }
 
 // wheel takes arg, kwarg and full_return by keyword only.
 func wheel(ctx context.Context, c *fun.Call, a *wheelArgs) (fun.Result, error) {
-	args := masterArgs(a.Rest.At("arg"), a.Rest.At("kwarg"), a.More, a.Rest)
-	return master(ctx, c, a.Name, fun.Wheel, args, value.Truth(a.Rest.At("full_return")))
+	args := masterArgs(a.Arg, a.Kwarg, a.More, a.Rest)
+	return master(ctx, c, a.Name, fun.Wheel, args, a.FullReturn)
 }
 
 // masterArgs returns the arguments of the function that saltutil.runner or
@@ -177,9 +180,7 @@ func masterArgs(arg, kwarg value.Value, more fun.Varargs, rest fun.Kwargs) (args
 		args.Kw.Update(value.ToMap(m))
 	}
 	for k, v := range rest.All() {
-		switch name := value.Str(k); {
-		case strings.HasPrefix(name, "__"), name == "arg", name == "kwarg", name == "full_return":
-		default:
+		if !strings.HasPrefix(value.Str(k), "__") {
 			args.Kw.Set(k, v)
 		}
 	}

@@ -62,7 +62,7 @@ var specs = []fun.Spec{
 		Do: refreshPillar,
 	},
 	{
-		Name: "runner", Doc: "Run a runner function.", Src: "modules/saltutil.py runner",
+		Name: "runner", Doc: "Run a runner function.\nFurther arguments are those of the function.", Src: "modules/saltutil.py runner",
 		Hands: true, Do: runner,
 	},
 	{Name: "running", Doc: "Return the jobs that run on this machine.", Src: "modules/saltutil.py running", Do: running},
@@ -93,7 +93,7 @@ var specs = []fun.Spec{
 	{Name: "sync_utils", Doc: "List the custom utility modules that are in use.", Src: "modules/saltutil.py sync_utils", Do: sync},
 	{Name: "term_job", Doc: "Send SIGTERM to the process of a job.", Src: "modules/saltutil.py term_job", Do: termJob},
 	{
-		Name: "wheel", Doc: "Run a wheel function. Keywords arg, kwarg and full_return are those of saltutil.runner.", Src: "modules/saltutil.py wheel",
+		Name: "wheel", Doc: "Run a wheel function.\nFurther arguments are those of the function.", Src: "modules/saltutil.py wheel",
 		Hands: true, Do: wheel,
 	},
 }

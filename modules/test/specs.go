@@ -70,7 +70,7 @@ var specs = []fun.Spec{
 	},
 	{Name: "true", Doc: "Return True.", Src: "modules/test.py true_", Do: yes},
 	{
-		Name: "try", Doc: "Call an execution function; return None if it fails.", Src: "modules/test.py try_",
+		Name: "try", Doc: "Call an execution function; return None if it fails.\nFurther arguments are those of the function.", Src: "modules/test.py try_",
 		Hands: true, Do: try,
 	},
 	{Name: "version", Doc: "Return the version of Salt that brine is compatible with.", Src: "modules/test.py version", Do: version},

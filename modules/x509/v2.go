@@ -519,16 +519,20 @@ type createPrivateKeyV2Args struct {
 	PKCS12EncryptionCompat bool        `arg:"pkcs12_encryption_compat" default:"False" doc:"encrypt PKCS #12 with triple DES and SHA-1, for old programs"`
 	Path                   string      `arg:"path,path" doc:"file to write; default: return the result"`
 	Raw                    bool        `arg:"raw" default:"False" doc:"return bytes instead of text"`
-	Rest                   fun.Kwargs
+	Bits                   value.Value `arg:"bits,kw,int" doc:"same as keysize"`
+	_                      string      `arg:"cipher,kw" doc:"accepted, has no effect"`
+	_                      bool        `arg:"verbose,kw" doc:"accepted, has no effect"`
+	_                      bool        `arg:"text,kw" doc:"accepted, has no effect"`
+	_                      fun.Kwargs
 }
 
 func createPrivateKeyV2(_ context.Context, c *fun.Call, a *createPrivateKeyV2Args) (fun.Result, error) {
-	if err := noMore(c, "bits", "cipher", "verbose", "text"); err != nil {
+	if err := noMore(c); err != nil {
 		return fun.Result{}, err
 	}
 	size := a.Keysize
-	if bits := a.Rest.At("bits"); bits != nil {
-		size = bits
+	if a.Bits != nil {
+		size = a.Bits
 	}
 	if err := checkEncoding(a.Encoding, "der", "pem", "pkcs12"); err != nil {
 		return fun.Result{}, err

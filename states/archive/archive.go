@@ -72,7 +72,8 @@ type extractedArgs struct {
 	ArchiveFormat       string        `arg:"archive_format" doc:"tar or zip; default: by the name of the source"`
 	UseETag             bool          `arg:"use_etag" default:"False" doc:"use ETag headers to check whether a web source changed"`
 	fun.SystemPath
-	Rest fun.Kwargs
+	Keep fun.Opt[bool] `arg:"keep" doc:"a former name of keep_source"`
+	_    fun.Kwargs
 }
 
 // extracted unpacks an archive.
@@ -571,8 +572,8 @@ func (j *job) cmdUnzip(ctx context.Context) ([]string, error) {
 // keep, is False.
 func (j *job) dropCached() {
 	keep := j.a.KeepSource
-	if v, ok := j.a.Rest.Get("keep"); ok && keep {
-		keep = value.Truth(v)
+	if keep && j.a.Keep.Given {
+		keep = j.a.Keep.V
 	}
 	if keep || j.cached == j.source || !strings.HasPrefix(j.cached, strings.TrimSuffix(j.c.Env.CacheDir, "/")+"/") {
 		return

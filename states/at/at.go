@@ -33,8 +33,8 @@ type jobArgs struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", Src: "states/at.py absent", Do: absent, Hands: true,
-		Doc: "Remove jobs: the one of a number, those that fit, or all.\n\nFurther arguments choose jobs: tag, runas, hour, minute, day, month, year.",
+		Name: "absent", Src: "states/at.py absent", Do: absent,
+		Doc: "Remove jobs: the one of a number, those that fit, or all.",
 	},
 	{
 		Name: "present", Doc: "Queue a job.", Src: "states/at.py present", Do: present, Always: true,
@@ -114,17 +114,31 @@ func present(ctx context.Context, c *fun.Call, a *jobArgs) fun.Ret {
 type absentArgs struct {
 	_     string `arg:"name,required" doc:"any text"`
 	Jobid string `arg:"jobid" doc:"number of the one job to remove"`
-	Rest  fun.Kwargs
+	conditions
+	_ value.Value `arg:"limit,kw" doc:"refused: Salt had it once"`
+	_ fun.Kwargs
+}
+
+// conditions are those of at.jobcheck.
+type conditions struct {
+	_ fun.Arguments
+	_ value.Value `arg:"tag,str" doc:"remove the jobs that have this name"`
+	_ value.Value `arg:"runas,str" doc:"remove the jobs of this account"`
+	_ value.Value `arg:"hour,int|str" doc:"remove the jobs of this hour"`
+	_ value.Value `arg:"minute,int|str" doc:"remove the jobs of this minute"`
+	_ value.Value `arg:"day,int|str" doc:"remove the jobs of this day of the month"`
+	_ value.Value `arg:"month,int|str" doc:"remove the jobs of this month, a number"`
+	_ value.Value `arg:"year,int|str" doc:"remove the jobs of this year"`
 }
 
 // absent removes jobs. Salt: salt/states/at.py absent. Difference: in test mode it
 // looks which jobs there are.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
-	if a.Rest.Has("limit") {
+	if c.Args.At("limit") != nil {
 		return fun.Fail("limit parameter not supported %s", c.Name)
 	}
 	id := a.Jobid
-	ids, err := chosen(ctx, c, id, a.Rest)
+	ids, err := chosen(ctx, c, id, c.Given(&a.conditions))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -159,10 +173,10 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 }
 
 // chosen returns the numbers of the jobs that absent is to remove.
-func chosen(ctx context.Context, c *fun.Call, id string, rest fun.Kwargs) ([]string, error) {
+func chosen(ctx context.Context, c *fun.Call, id string, which *value.Map) ([]string, error) {
 	name, kw := "at.atq", value.NewMap(0)
-	if id == "" && rest.Len() > 0 {
-		name, kw = "at.jobcheck", rest.Map
+	if id == "" && which.Len() > 0 {
+		name, kw = "at.jobcheck", which
 	}
 	res, err := call(ctx, c, name, nil, kw)
 	if err != nil {

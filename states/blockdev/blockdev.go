@@ -28,8 +28,8 @@ func available(env *fun.Env) (bool, string) {
 
 var specs = []fun.Spec{
 	{
-		Name: "formatted", Do: formatted, Hands: true, Src: "states/blockdev.py formatted",
-		Doc: "Make a file system on a device, unless it has one of that type.\nAnother file system is lost. Further arguments are those of disk.format.",
+		Name: "formatted", Do: formatted, Of: "disk.format", Src: "states/blockdev.py formatted",
+		Doc: "Make a file system on a device, unless it has one of that type.\nAnother file system is lost.",
 	},
 	{
 		Name: "tuned", Do: tuned, Src: "states/blockdev.py tuned",

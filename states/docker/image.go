@@ -24,7 +24,8 @@ type imagePresentArgs struct {
 	_          string      `arg:"saltenv" default:"base" doc:"accepted; only with sls"`
 	_          string      `arg:"pillarenv" doc:"accepted; only with sls"`
 	_          value.Value `arg:"pillar,dict" doc:"accepted; only with sls"`
-	Rest       fun.Kwargs
+	Buildargs  value.Value `arg:"buildargs,dict|list" doc:"variables of the build"`
+	_          fun.Kwargs
 }
 
 // imagePresent pulls, builds or loads an image.
@@ -98,7 +99,7 @@ func obtain(ctx context.Context, a *imagePresentArgs, e *docker.Engine, name, fu
 	none := value.NewMap(0)
 	switch build, load := a.Build.V, a.Load.V; {
 	case build != "":
-		args, _ := docker.Repack(a.Rest.At("buildargs")).(value.Mapping)
+		args, _ := docker.Repack(a.Buildargs).(value.Mapping)
 		m, err := e.Build(ctx, docker.Build{Path: build, Repository: name, Tag: a.Tag, Dockerfile: a.Dockerfile, Remove: true, Args: args})
 		if err != nil {
 			return stop(err, "building ", build, " as ", full)

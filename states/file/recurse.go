@@ -147,27 +147,29 @@ func (c *call) findSource(ctx context.Context, p *recursePlan) error {
 }
 
 type recurseArgs struct {
-	_             string         `arg:"name,required,path" doc:"absolute path of the directory to fill"`
-	Source        value.Value    `arg:"source,required,str|list" doc:"salt:// URL of a directory; the first of a list that exists"`
-	KeepSource    bool           `arg:"keep_source" default:"True" doc:"keep the copies of the sources in the cache"`
-	Clean         bool           `arg:"clean" default:"False" doc:"remove files that are not in the source"`
-	Require       value.Value    `arg:"require,list" doc:"requisites; clean keeps their files"`
-	User          value.Value    `arg:"user,str|int" doc:"owner, by name or ID"`
-	Group         value.Value    `arg:"group,str|int" doc:"group, by name or ID"`
-	DirMode       value.Value    `arg:"dir_mode,mode" doc:"permissions of directories"`
-	FileMode      value.Value    `arg:"file_mode,mode" oneof:"keep" doc:"permissions of files; keep copies those of the sources"`
-	SymMode       value.Value    `arg:"sym_mode,mode" doc:"permissions of directories that are created for symbolic links"`
-	Template      string         `arg:"template" doc:"template engine that renders the files: jinja or pongo2"`
-	Context       value.Value    `arg:"context" doc:"template variables; they override defaults"`
-	Replace       bool           `arg:"replace" default:"True" doc:"replace the content of existing files"`
-	Defaults      value.Value    `arg:"defaults" doc:"default template variables"`
-	IncludeEmpty  bool           `arg:"include_empty" default:"False" doc:"create empty directories too"`
-	Backup        string         `arg:"backup" default:"" doc:"minion: keep copies of replaced files"`
-	IncludePat    value.Value    `arg:"include_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files to copy"`
-	ExcludePat    value.Value    `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files not to copy and not to clean"`
-	Maxdepth      fun.Opt[int64] `arg:"maxdepth" doc:"levels of directories to copy; 0 copies only files directly in the source"`
-	KeepSymlinks  bool           `arg:"keep_symlinks" default:"False" doc:"create symbolic links for those in the source instead of copying their targets"`
-	ForceSymlinks bool           `arg:"force_symlinks" default:"False" doc:"replace files that have the names of such links"`
+	_              string         `arg:"name,required,path" doc:"absolute path of the directory to fill"`
+	Source         value.Value    `arg:"source,required,str|list" doc:"salt:// URL of a directory; the first of a list that exists"`
+	KeepSource     bool           `arg:"keep_source" default:"True" doc:"keep the copies of the sources in the cache"`
+	Clean          bool           `arg:"clean" default:"False" doc:"remove files that are not in the source"`
+	Require        value.Value    `arg:"require,list" doc:"requisites; clean keeps their files"`
+	User           value.Value    `arg:"user,str|int" doc:"owner, by name or ID"`
+	Group          value.Value    `arg:"group,str|int" doc:"group, by name or ID"`
+	DirMode        value.Value    `arg:"dir_mode,mode" doc:"permissions of directories"`
+	FileMode       value.Value    `arg:"file_mode,mode" oneof:"keep" doc:"permissions of files; keep copies those of the sources"`
+	SymMode        value.Value    `arg:"sym_mode,mode" doc:"permissions of directories that are created for symbolic links"`
+	Template       string         `arg:"template" doc:"template engine that renders the files: jinja or pongo2"`
+	Context        value.Value    `arg:"context" doc:"template variables; they override defaults"`
+	Replace        bool           `arg:"replace" default:"True" doc:"replace the content of existing files"`
+	Defaults       value.Value    `arg:"defaults" doc:"default template variables"`
+	IncludeEmpty   bool           `arg:"include_empty" default:"False" doc:"create empty directories too"`
+	Backup         string         `arg:"backup" default:"" doc:"minion: keep copies of replaced files"`
+	IncludePat     value.Value    `arg:"include_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files to copy"`
+	ExcludePat     value.Value    `arg:"exclude_pat,str|list[str]" doc:"globs, or regular expressions after E@, of files not to copy and not to clean"`
+	Maxdepth       fun.Opt[int64] `arg:"maxdepth" doc:"levels of directories to copy; 0 copies only files directly in the source"`
+	KeepSymlinks   bool           `arg:"keep_symlinks" default:"False" doc:"create symbolic links for those in the source instead of copying their targets"`
+	ForceSymlinks  bool           `arg:"force_symlinks" default:"False" doc:"replace files that have the names of such links"`
+	ShowChanges    bool           `arg:"show_changes" default:"True" doc:"show diffs of files; if False, changes show only that a file changed"`
+	FollowSymlinks bool           `arg:"follow_symlinks" default:"True" doc:"write to the targets of symbolic links instead of replacing the links"`
 	windowsArgs
 	fun.SystemPath
 	Rest fun.Kwargs
@@ -360,15 +362,7 @@ func (b *batch) file(ctx context.Context, f managedSource, user, group value.Val
 		perms: files.Perms{User: user, Group: group, Follow: true},
 	}
 	m.setMode(b.a.FileMode)
-	if v, ok := b.a.Rest.Get("show_changes"); ok {
-		m.hideDiff = !value.Truth(v)
-	}
-	if v, ok := b.a.Rest.Get("follow_symlinks"); ok {
-		m.perms.Follow = value.Truth(v)
-	}
-	if v, ok := b.a.Rest.Get("check_cmd"); ok && v != nil {
-		m.checkCmd, m.tmpDir, m.tmpExt = value.Str(v), b.a.Rest.Str("tmp_dir"), b.a.Rest.Str("tmp_ext")
-	}
+	m.hideDiff, m.perms.Follow = !b.a.ShowChanges, b.a.FollowSymlinks
 	b.merge(f.dest, c.sub(f.dest).manageChecked(ctx, m))
 }
 

@@ -16,11 +16,11 @@ type wantArgs struct {
 
 var specs = []fun.Spec{
 	{
-		Name: "query", Always: true, Hands: true, Do: query, Src: "states/http.py query",
-		Doc: "Send a request and check the response.\nFurther arguments are passed to the function http.query.",
+		Name: "query", Always: true, Of: "http.query", Do: query, Src: "states/http.py query",
+		Doc: "Send a request and check the response.",
 	},
 	{
-		Name: "wait_for_successful_query", Always: true, Hands: true, Do: waitFor, Src: "states/http.py wait_for_successful_query",
-		Doc: "Repeat a request until the response matches.\nFurther arguments are passed to the function http.query.",
+		Name: "wait_for_successful_query", Always: true, Of: "http.query", Do: waitFor, Src: "states/http.py wait_for_successful_query",
+		Doc: "Repeat a request until the response matches.",
 	},
 }

@@ -46,7 +46,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "delete", Do: deleted, Hands: true, Src: "states/iptables.py delete",
-		Doc: "Delete a rule of a chain, described as in append, or by its position.\nA position that the chain does not have is a failure.",
+		Doc: "Delete a rule of a chain, described as in append, or by its position.\nA position that the chain does not have is a failure. Further arguments are options of iptables.",
 	},
 	{
 		Name: "flush", Do: flushed, Always: true, Src: "states/iptables.py flush",
@@ -54,7 +54,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "insert", Do: inserted, Hands: true, Src: "states/iptables.py insert",
-		Doc: "Insert a rule into a chain, unless the chain has it. The rule is described as in append.",
+		Doc: "Insert a rule into a chain, unless the chain has it. The rule is described as in append.\nFurther arguments are options of iptables.",
 	},
 	{
 		Name: "set_policy", Do: policySet, Src: "states/iptables.py set_policy",

@@ -28,21 +28,21 @@ var specs = []fun.Spec{
 		Name: "lv_absent", Do: lvAbsent, Src: "states/lvm.py lv_absent", Doc: "Remove a logical volume.",
 	},
 	{
-		Name: "lv_present", Do: lvPresent, Hands: true, Src: "states/lvm.py lv_present",
-		Doc: "Create or resize a logical volume.\nA size is compared after rounding up to whole extents, as LVM does. Further arguments are those of lvm.lvcreate.",
+		Name: "lv_present", Do: lvPresent, Of: "lvm.lvcreate", Src: "states/lvm.py lv_present",
+		Doc: "Create or resize a logical volume.\nA size is compared after rounding up to whole extents, as LVM does.",
 	},
 	{
 		Name: "pv_absent", Do: pvAbsent, Src: "states/lvm.py pv_absent", Doc: "Make a device no physical volume.",
 	},
 	{
-		Name: "pv_present", Do: pvPresent, Hands: true, Src: "states/lvm.py pv_present",
-		Doc: "Make a device a physical volume.\nWhat is on it is lost. Further arguments are those of lvm.pvcreate.",
+		Name: "pv_present", Do: pvPresent, Of: "lvm.pvcreate", Src: "states/lvm.py pv_present",
+		Doc: "Make a device a physical volume.\nWhat is on it is lost.",
 	},
 	{
 		Name: "vg_absent", Do: vgAbsent, Src: "states/lvm.py vg_absent", Doc: "Remove a volume group.",
 	},
 	{
-		Name: "vg_present", Do: vgPresent, Hands: true, Src: "states/lvm.py vg_present",
-		Doc: "Create a volume group, or add physical volumes to it.\nFurther arguments are those of lvm.vgcreate.",
+		Name: "vg_present", Do: vgPresent, Of: "lvm.vgcreate", Src: "states/lvm.py vg_present",
+		Doc: "Create a volume group, or add physical volumes to it.",
 	},
 }

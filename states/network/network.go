@@ -11,6 +11,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/difflib"
 	"brine/internal/py/value"
+	"brine/modules/ip"
 	"brine/modules/machine"
 	netmod "brine/modules/network"
 	"brine/modules/tool"
@@ -26,17 +27,11 @@ func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ip") 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "managed", Src: "states/network.py managed", Do: managed, Hands: true,
-		Doc: "Describe an interface, and bring it up or take it down.\n\nFurther arguments are the settings of the interface: type, proto, ipaddr,\nnetmask, gateway, dns, mtu, hwaddr, enable_ipv6, ipv6addr, slaves, mode,\nports ... With noifupdown the interface is left as it is until the next boot.",
+		Name: "managed", Src: "states/network.py managed", Do: managed,
+		Doc: "Describe an interface, and bring it up or take it down.\nEach system has some of the settings.",
 	},
-	{
-		Name: "routes", Src: "states/network.py routes", Do: routes, Hands: true,
-		Doc: "Describe the static routes of an interface.\n\nThe further argument routes is a list of mappings: name, ipaddr, netmask,\ngateway, metric.",
-	},
-	{
-		Name: "system", Src: "states/network.py system", Do: system, Hands: true,
-		Doc: "Describe the network settings of the machine.\n\nFurther arguments are the settings: enabled, hostname, search, apply_hostname,\nrequire_reboot ...",
-	},
+	{Name: "routes", Doc: "Describe the static routes of an interface.", Src: "states/network.py routes", Do: routes},
+	{Name: "system", Doc: "Describe the network settings of the machine.\nEach system has some of the settings.", Src: "states/network.py system", Do: system},
 }
 
 // A job is one state in progress.
@@ -81,9 +76,15 @@ func diff(before, after []string) string {
 	return strings.Join(difflib.Unified(before, after, "", "", ""), "\n")
 }
 
-// settings returns the settings with test as ip takes it.
-func (j *job) settings(rest fun.Kwargs) *value.Map {
-	kw := rest.Copy()
+// settings returns the settings that a declares, and test as ip takes it. As in Salt,
+// their names may have capitals; other arguments have no effect.
+func (j *job) settings(a any) *value.Map {
+	kw := j.c.Given(a)
+	for k, v := range j.c.Kw.All() {
+		if name := strings.ToLower(value.Str(k)); j.c.Args.Has(name) && !kw.Has(name) {
+			kw.Set(name, v)
+		}
+	}
 	kw.Set("test", j.c.Test)
 	return kw
 }
@@ -116,7 +117,11 @@ func (j *job) compare(before, after []string, w words) bool {
 type managedArgs struct {
 	_       string `arg:"name,required" doc:"name of the interface"`
 	Enabled bool   `arg:"enabled" default:"True" doc:"it is up, now and after a boot"`
-	Rest    fun.Kwargs
+	Type    string `arg:"type" default:"eth" doc:"type of the interface: eth, bond, bridge, slave, vlan, pppoe, source, team, teamport, ipip, ib, alias"`
+	ip.Interface
+	Addr       value.Value `arg:"addr,str" doc:"a former name of hwaddr"`
+	NoIfUpDown bool        `arg:"noifupdown" doc:"leave the interface as it is until the next boot"`
+	_          fun.Kwargs
 }
 
 // managed describes an interface. Salt: salt/states/network.py managed. Difference: a
@@ -124,14 +129,9 @@ type managedArgs struct {
 func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	name := c.Name
 	j := &job{c: c, changes: value.NewMap(2), result: fun.OK, comment: fmt.Sprintf("Interface %s is up to date.", name)}
-	kw := j.settings(a.Rest)
-	typ := "eth"
-	if kw.Has("type") {
-		typ = value.Str(kw.At("type"))
-		kw.Delete("type")
-	}
-	if kw.Has("addr") {
-		j.renameAddr(kw)
+	kw, typ := j.settings(&a.Interface), a.Type
+	if a.Addr != nil {
+		j.renameAddr(kw, a.Addr)
 	}
 	before, err := j.lines(ctx, "get_interface", nil, name)
 	if err != nil {
@@ -165,7 +165,7 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	if err != nil {
 		return j.fail(err)
 	}
-	if typ == "bond" && !value.Truth(kw.At("noifupdown")) {
+	if typ == "bond" && !a.NoIfUpDown {
 		if err := j.enslave(ctx, kw); err != nil {
 			return j.fail(err)
 		}
@@ -179,15 +179,14 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 }
 
 // renameAddr takes the former name of hwaddr.
-func (j *job) renameAddr(kw *value.Map) {
+func (j *job) renameAddr(kw *value.Map, addr value.Value) {
 	text := "'addr' is not a valid argument name, "
 	if kw.Has("hwaddr") {
 		text += "it has been ignored in favor of 'hwaddr'."
 	} else {
 		text += "its value has been assigned to 'hwaddr' instead."
-		kw.Set("hwaddr", kw.At("addr"))
+		kw.Set("hwaddr", addr)
 	}
-	kw.Delete("addr")
 	j.extra = value.MapOf("warnings", value.Strings(text+" Update your SLS file to get rid of this warning."))
 }
 
@@ -255,7 +254,7 @@ func (j *job) isUp() (bool, error) {
 // reports whether it was up.
 func (j *job) bring(ctx context.Context, a *managedArgs, typ string) (wasUp bool, err error) {
 	name := j.c.Name
-	if wasUp, err = j.isUp(); err != nil || value.Truth(a.Rest.At("noifupdown")) {
+	if wasUp, err = j.isUp(); err != nil || a.NoIfUpDown {
 		return wasUp, err
 	}
 	run := func(fns ...string) error {
@@ -330,15 +329,16 @@ func (j *job) apply(ctx context.Context, kw *value.Map) fun.Ret {
 }
 
 type routesArgs struct {
-	_    string `arg:"name,required" doc:"name of the interface"`
-	Rest fun.Kwargs
+	_ string `arg:"name,required" doc:"name of the interface"`
+	ip.Routes
+	_ fun.Kwargs
 }
 
 // routes describes the routes of an interface. Salt: salt/states/network.py routes.
 func routes(ctx context.Context, c *fun.Call, a *routesArgs) fun.Ret {
 	name := c.Name
 	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: fmt.Sprintf("Interface %s routes are up to date.", name)}
-	kw := j.settings(a.Rest)
+	kw := j.settings(&a.Routes)
 	before, err := j.lines(ctx, "get_routes", nil, name)
 	if err != nil {
 		return j.fail(err)
@@ -355,8 +355,9 @@ func routes(ctx context.Context, c *fun.Call, a *routesArgs) fun.Ret {
 }
 
 type systemArgs struct {
-	_    string `arg:"name,required" doc:"any text"`
-	Rest fun.Kwargs
+	_ string `arg:"name,required" doc:"any text"`
+	ip.Global
+	_ fun.Kwargs
 }
 
 // system describes the network settings. Salt: salt/states/network.py system, whose
@@ -364,7 +365,7 @@ type systemArgs struct {
 func system(ctx context.Context, c *fun.Call, a *systemArgs) fun.Ret {
 	const same = "Global network settings are up to date."
 	j := &job{c: c, changes: value.NewMap(1), result: fun.OK, comment: same}
-	kw := j.settings(a.Rest)
+	kw := j.settings(&a.Global)
 	before, err := j.lines(ctx, "get_network_settings", nil)
 	if err != nil {
 		return j.fail(err)

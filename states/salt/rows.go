@@ -65,7 +65,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "runner", Hands: true, Always: true, Do: runner, Src: "states/saltmod.py runner",
-		Doc: "Run a runner function on the controller, or on the Salt master of a fleet.",
+		Doc: "Run a runner function on the controller, or on the Salt master of a fleet.\nFurther arguments are those of the function.",
 	},
 	{
 		Name: "state", Always: true, Do: state, Src: "states/saltmod.py state",
@@ -77,6 +77,6 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "wheel", Hands: true, Always: true, Do: wheel, Src: "states/saltmod.py wheel",
-		Doc: "Run a wheel function on the controller, or on the Salt master of a fleet.",
+		Doc: "Run a wheel function on the controller, or on the Salt master of a fleet.\nFurther arguments are those of the function.",
 	},
 }

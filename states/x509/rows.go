@@ -12,7 +12,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "crl_managed", Do: crlManaged, Src: "states/x509.py crl_managed",
-		Doc: "Manage a certificate revocation list. Further arguments are those of file.managed: user, group, mode, makedirs ...",
+		Doc: "Manage a certificate revocation list.",
 	},
 	{
 		Name: "csr_managed", Do: csrManaged, Src: "states/x509.py csr_managed",
@@ -20,10 +20,10 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "pem_managed", Do: pemManaged, Src: "states/x509.py pem_managed",
-		Doc: "Manage a PEM block, properly formatted. Further arguments are those of file.managed: user, group, mode, makedirs ...",
+		Doc: "Manage a PEM block, properly formatted.",
 	},
 	{
 		Name: "private_key_managed", Do: privateKeyManaged, Src: "states/x509.py private_key_managed",
-		Doc: "Manage an RSA key. Further arguments are those of file.managed: user, group, mode, makedirs ...",
+		Doc: "Manage an RSA key.",
 	},
 }

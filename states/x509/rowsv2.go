@@ -12,7 +12,7 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "crl_managed", Do: crlManagedV2, Src: "states/x509_v2.py crl_managed",
-		Doc: "Manage a certificate revocation list. Further arguments are those of file.managed: user, group, mode, makedirs ...",
+		Doc: "Manage a certificate revocation list.",
 	},
 	{
 		Name: "csr_managed", Do: csrManagedV2, Src: "states/x509_v2.py csr_managed",
@@ -20,10 +20,10 @@ var specsV2 = []fun.Spec{
 	},
 	{
 		Name: "pem_managed", Do: pemManagedV2, Src: "states/x509_v2.py pem_managed",
-		Doc: "Manage a PEM block, properly formatted. Further arguments are those of file.managed: user, group, mode, makedirs ...",
+		Doc: "Manage a PEM block, properly formatted.",
 	},
 	{
 		Name: "private_key_managed", Do: privateKeyManagedV2, Src: "states/x509_v2.py private_key_managed",
-		Doc: "Manage a private key, which only its owner can read. Further arguments are those of file.managed: user, group, mode, makedirs ...",
+		Doc: "Manage a private key, which only its owner can read.",
 	},
 }

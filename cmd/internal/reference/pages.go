@@ -194,6 +194,8 @@ func furtherArgs(m *fun.Module, spec *fun.Spec) string {
 		return "Further positional arguments are accepted."
 	case spec.VarKw && spec.Hands:
 		return "Further keyword arguments are those of the function that it calls."
+	case spec.VarKw && spec.Of != "":
+		return "Further keyword arguments are those of `" + spec.Of + "`."
 	case spec.VarKw && m.Kind == fun.State:
 		return "Further keyword arguments are accepted, with a warning."
 	case spec.VarKw:

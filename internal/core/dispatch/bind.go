@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -241,8 +242,25 @@ func Unknown(spec *fun.Spec, low *value.Map) []string {
 // Suggest returns the argument that was likely meant by name in a state of the
 // function spec: one of its own or one that every state has; "" is none.
 func Suggest(spec *fun.Spec, name string) string {
-	near, _ := source.Nearest(name, append(argNames(spec), requisiteNames...))
+	return suggest(spec, nil, name)
+}
+
+func suggest(spec, of *fun.Spec, name string) string {
+	near, _ := source.Nearest(name, slices.Concat(argNames(spec), of.ArgNames(), requisiteNames))
 	return near
+}
+
+// Miss looks at an argument of a state that its function accepts and does not declare.
+// known is false where the function that further arguments are handed on to does not
+// declare it either; near is the argument that was likely meant, or "".
+func Miss(table *fun.Table, spec *fun.Spec, name string) (near string, known bool) {
+	var of *fun.Spec
+	if spec.Of != "" {
+		if of = table.Spec(fun.Exec, spec.Of); of != nil && declares(of, name) {
+			return "", true
+		}
+	}
+	return suggest(spec, of, name), false
 }
 
 func declares(spec *fun.Spec, name string) bool {
@@ -278,7 +296,7 @@ func (b *binding) nearest(name string) string {
 func (b *binding) miss(name string) error {
 	near := b.nearest(name)
 	switch {
-	case near == "" || b.spec.Hands || strings.EqualFold(near, name): // state.apply reads Test=True, too, as Salt does
+	case near == "" || b.spec.Hands || b.spec.Of != "" || strings.EqualFold(near, name): // state.apply reads Test=True, too, as Salt does
 	case b.spec.NearMiss:
 		return &fun.ArgError{Name: b.name(), Spec: b.spec, Nearest: near, Msg: fmt.Sprintf("got an unexpected keyword argument '%s'", name)}
 	default:
@@ -309,11 +327,12 @@ func (b *binding) slip(name string) {
 	if b.spec.Hands {
 		return
 	}
-	near := ""
-	if n := Suggest(b.spec, name); n != "" {
-		near = ` (did you mean "` + n + `"?)`
-	} else if strings.HasPrefix(b.spec.Src, "salt://") {
+	near, known := Miss(b.i.env.Table, b.spec, name)
+	switch {
+	case known, near == "" && strings.HasPrefix(b.spec.Src, "salt://"):
 		return
+	case near != "":
+		near = ` (did you mean "` + near + `"?)`
 	}
 	b.warn(name, fmt.Sprintf("%s has no argument %q%s", b.name(), name, near))
 }

@@ -117,6 +117,9 @@ type Spec struct {
 	// Hands says that further keyword arguments are another function's: their
 	// names are not looked for among this one's.
 	Hands bool
+	// Of is the execution function that further keyword arguments are handed on to, such
+	// as "http.query": they are checked by what it declares. "" is none.
+	Of string
 	// NearMiss says that a function with VarKw refuses a further keyword argument
 	// whose name is close to that of a declared one: state.apply takes anything,
 	// as in Salt, but never tset=True.

@@ -73,7 +73,7 @@ func (r *run) arguments(c *fun.Chunk) {
 		if !spec.VarKw || spec.Hands || slices.Contains(names, name) || dispatch.Internal(name) || isUnknown(name) {
 			continue
 		}
-		if near := dispatch.Suggest(spec, name); near != "" {
+		if near, _ := dispatch.Miss(r.l.known, spec, name); near != "" {
 			r.add(Finding{Rule: unknownArgument, Pos: posOf(c, name), Message: fmt.Sprintf("%s.%s has no argument %q", c.State, c.Fun, name), Hint: fmt.Sprintf("did you mean %q?", near)})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/ip"
 	"brine/modules/machine"
 	"brine/modules/tool"
 )
@@ -38,11 +39,6 @@ func interfaceName(a *ifaceArg) (string, error) {
 		return "", fun.Errorf("invalid interface name %s", value.Repr(name))
 	}
 	return name, nil
-}
-
-// settings returns the further arguments, and whether nothing is to be written.
-func settings(rest fun.Kwargs) (o *value.Map, test bool) {
-	return rest.Copy(), value.Truth(rest.At("test"))
 }
 
 // write replaces a file of a directory that has to be there.
@@ -121,7 +117,9 @@ type buildInterfaceArgs struct {
 	ifaceArg
 	typeArg
 	Enabled bool `arg:"enabled,required" doc:"bring it up at boot"`
-	Rest    fun.Kwargs
+	ip.Interface
+	ip.DryRun
+	_ fun.Kwargs
 }
 
 // buildInterface writes an interface and returns its lines. Salt: salt/modules/debian_ip.py
@@ -137,7 +135,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if !slices.Contains(types, typ) {
 		return fun.Result{}, bad(name, typ, strings.Join(types, "|"))
 	}
-	o, test := settings(args.Rest)
+	o := ip.Settings(c, &args.Interface)
 	pkg, err := need(typ, o)
 	if err != nil {
 		return fun.Result{}, err
@@ -154,7 +152,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if test {
+	if args.Test {
 		return result(lines(a.render()))
 	}
 	if pkg != "" {
@@ -273,10 +271,11 @@ func getBond(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) {
 	return result(fileLines(c.Env.Host, bondFile(name)))
 }
 
-// buildBondArgs are the arguments of buildBond and buildRoutes.
 type buildBondArgs struct {
 	ifaceArg
-	Rest fun.Kwargs
+	ip.Interface
+	ip.DryRun
+	_ fun.Kwargs
 }
 
 func buildBond(ctx context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, error) {
@@ -284,8 +283,7 @@ func buildBond(ctx context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	o, test := settings(a.Rest)
-	m, err := bonding(c, o, name)
+	m, err := bonding(c, ip.Settings(c, &a.Interface), name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -295,7 +293,7 @@ func buildBond(ctx context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, 
 		b.WriteString(value.Str(k) + "=" + value.Str(v) + " ")
 	}
 	text := b.String()
-	if test {
+	if a.Test {
 		return result(splitLines(text))
 	}
 	if err := write(c.Env.Host, bondFile(name), text, 0o644); err != nil {
@@ -326,16 +324,22 @@ func getRoutes(_ context.Context, c *fun.Call, a *ifaceArg) (fun.Result, error) 
 	return result(append(fileLines(c.Env.Host, up), fileLines(c.Env.Host, down)...))
 }
 
+type buildRoutesArgs struct {
+	ifaceArg
+	ip.Routes
+	ip.DryRun
+	_ fun.Kwargs
+}
+
 // buildRoutes writes the scripts. Salt: salt/modules/debian_ip.py build_routes.
-func buildRoutes(_ context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, error) {
+func buildRoutes(_ context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Result, error) {
 	name, err := interfaceName(&a.ifaceArg)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	o, test := settings(a.Rest)
 	var routes []value.Value
 	found := false
-	for k, v := range o.All() {
+	for k, v := range ip.Settings(c, &a.Routes).All() {
 		if strings.EqualFold(value.Str(k), "routes") {
 			routes, err = value.Items(v)
 			found = err == nil
@@ -352,7 +356,7 @@ func buildRoutes(_ context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if !test {
+	if !a.Test {
 		up, down := routeFiles(name)
 		if err := write(c.Env.Host, up, add, 0o755); err != nil {
 			return fun.Result{}, err
@@ -433,19 +437,22 @@ func down(ctx context.Context, c *fun.Call, a *upArgs) (fun.Result, error) {
 
 // applySettingsArgs are the arguments of applySettings and buildSettings.
 type applySettingsArgs struct {
-	Rest fun.Kwargs
+	ip.Global
+	ip.DryRun
+	_ fun.Kwargs
 }
 
 // applySettings sets the host name where that is asked for, and restarts networking.
 // Salt: salt/modules/debian_ip.py apply_network_settings.
 func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.Result, error) {
+	o := c.Given(&a.Global)
 	named := true
 	call := func(name, arg string) (bool, error) {
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
 		return value.Truth(res.Value), err
 	}
-	if on, _ := onOff(a.Rest.At("apply_hostname")); on {
-		if name := a.Rest.Str("hostname"); name != "" {
+	if on, _ := onOff(o.At("apply_hostname")); on {
+		if name := o.Str("hostname"); name != "" {
 			var err error
 			if named, err = call("network.mod_hostname", name); err != nil {
 				return fun.Result{}, err
@@ -455,7 +462,7 @@ func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.
 			named = false
 		}
 	}
-	if on, _ := onOff(a.Rest.At("require_reboot")); on {
+	if on, _ := onOff(o.At("require_reboot")); on {
 		return fun.Value(named)
 	}
 	stopped, err := call("service.stop", "networking")

@@ -7,6 +7,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/ip"
 	"brine/modules/machine"
 )
 
@@ -136,9 +137,9 @@ func wished(o *value.Map, now global) (global, error) {
 // then; /etc/resolv.conf keeps its line ends.
 func buildSettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.Result, error) {
 	h := c.Env.Host
-	o, test := settings(a.Rest)
+	test := a.Test
 	now := current(h)
-	g, err := wished(o, now)
+	g, err := wished(ip.Settings(c, &a.Global), now)
 	if err != nil {
 		return fun.Result{}, err
 	}

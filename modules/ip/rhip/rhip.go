@@ -15,6 +15,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/ip"
 	"brine/modules/machine"
 	"brine/modules/tool"
 )
@@ -143,7 +144,9 @@ type buildInterfaceArgs struct {
 	ifaceArg
 	typeArg
 	Enabled bool `arg:"enabled,required" doc:"bring it up at boot"`
-	Rest    fun.Kwargs
+	ip.Interface
+	ip.DryRun
+	_ fun.Kwargs
 }
 
 // buildInterface writes an interface and returns its lines. Salt: salt/modules/rh_ip.py
@@ -158,7 +161,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if !slices.Contains(types, typ) {
 		return fun.Result{}, bad(name, typ, strings.Join(types, "|"))
 	}
-	o := args.Rest.Copy()
+	o := ip.Settings(c, &args.Interface)
 	pkg, err := prepare(typ, o)
 	if err != nil {
 		return fun.Result{}, err
@@ -174,7 +177,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	if value.Truth(o.At("test")) {
+	if args.Test {
 		return result(lines(text))
 	}
 	if err := a.ready(ctx, pkg); err != nil {
@@ -216,7 +219,9 @@ func (a *adapter) ready(ctx context.Context, pkg string) error {
 
 type buildRoutesArgs struct {
 	ifaceArg
-	Rest fun.Kwargs
+	ip.Routes
+	ip.DryRun
+	_ fun.Kwargs
 }
 
 // buildRoutes writes the routes of an interface and returns the lines. Salt:
@@ -228,7 +233,7 @@ func buildRoutes(ctx context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Resu
 		return fun.Result{}, err
 	}
 	var list *value.List
-	for k, v := range a.Rest.All() {
+	for k, v := range ip.Settings(c, &a.Routes).All() {
 		if strings.EqualFold(value.Str(k), "routes") {
 			list, _ = v.(*value.List)
 		}
@@ -248,7 +253,7 @@ func buildRoutes(ctx context.Context, c *fun.Call, a *buildRoutesArgs) (fun.Resu
 			v4.WriteString(text)
 		}
 	}
-	if value.Truth(a.Rest.At("test")) {
+	if a.Test {
 		return result(append(lines(v4.String()), lines(v6.String())...))
 	}
 	if err := write(c.Env.Host, scripts+"/route-"+name, v4.String()); err != nil {

@@ -8,6 +8,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/ip"
 	"brine/modules/machine"
 )
 
@@ -162,22 +163,24 @@ func (g *global) text(retain bool) string {
 
 // buildSettingsArgs are the arguments of buildSettings and applySettings.
 type buildSettingsArgs struct {
-	Rest fun.Kwargs
+	ip.Global
+	ip.DryRun
+	_ fun.Kwargs
 }
 
 // buildSettings writes the global settings and returns the lines. Salt:
 // salt/modules/rh_ip.py build_network_settings. Difference: retain_settings keeps what
 // Salt does not know, too.
 func buildSettings(_ context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Result, error) {
-	g := &global{o: value.NewMap(a.Rest.Len()), have: current(c.Env.Host)}
-	for k, v := range a.Rest.All() {
+	g := &global{o: value.NewMap(8), have: current(c.Env.Host)}
+	for k, v := range ip.Settings(c, &a.Global).All() {
 		g.o.Set(strings.ToLower(value.Str(k)), v)
 	}
 	if err := g.build(); err != nil {
 		return fun.Result{}, err
 	}
 	text := g.text(value.Truth(g.o.At("retain_settings")))
-	if value.Truth(a.Rest.At("test")) {
+	if a.Test {
 		return result(lines(text))
 	}
 	if err := write(c.Env.Host, networkFile, text); err != nil {
@@ -193,10 +196,10 @@ func applySettings(ctx context.Context, c *fun.Call, a *buildSettingsArgs) (fun.
 		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
 		return value.Truth(res.Value), err
 	}
-	named := true
-	if on, _ := onOff(a.Rest.At("apply_hostname")); on {
-		name := value.Str(a.Rest.At("hostname"))
-		if named = a.Rest.Has("hostname"); named {
+	o, named := c.Given(&a.Global), true
+	if on, _ := onOff(o.At("apply_hostname")); on {
+		name := value.Str(o.At("hostname"))
+		if named = o.Has("hostname"); named {
 			var err error
 			if named, err = call("network.mod_hostname", name); err != nil {
 				return fun.Result{}, err
@@ -205,7 +208,7 @@ func applySettings(ctx context.Context, c *fun.Call, a *buildSettingsArgs) (fun.
 			c.Env.Log().Warn("apply_hostname is set, but there is no hostname")
 		}
 	}
-	if on, _ := onOff(a.Rest.At("require_reboot")); on {
+	if on, _ := onOff(o.At("require_reboot")); on {
 		return fun.Value(named)
 	}
 	service := "NetworkManager"

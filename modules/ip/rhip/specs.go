@@ -14,10 +14,10 @@ type typeArg struct {
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
-	{Name: "apply_network_settings", Doc: "Restart networking, with apply_hostname also set the host name.", Src: "modules/rh_ip.py apply_network_settings", Hands: true, Do: applySettings},
-	{Name: "build_interface", Doc: "Write an interface; return its lines.", Src: "modules/rh_ip.py build_interface", Hands: true, Do: buildInterface},
-	{Name: "build_network_settings", Doc: "Write the global settings: enabled, hostname, gateway.", Src: "modules/rh_ip.py build_network_settings", Hands: true, Do: buildSettings},
-	{Name: "build_routes", Doc: "Write the routes of an interface; return the lines.", Src: "modules/rh_ip.py build_routes", Hands: true, Do: buildRoutes},
+	{Name: "apply_network_settings", Doc: "Restart networking, with apply_hostname also set the host name.", Src: "modules/rh_ip.py apply_network_settings", Do: applySettings},
+	{Name: "build_interface", Doc: "Write an interface; return its lines.", Src: "modules/rh_ip.py build_interface", Do: buildInterface},
+	{Name: "build_network_settings", Doc: "Write the global settings.", Src: "modules/rh_ip.py build_network_settings", Do: buildSettings},
+	{Name: "build_routes", Doc: "Write the routes of an interface; return the lines.", Src: "modules/rh_ip.py build_routes", Do: buildRoutes},
 	{Name: "down", Doc: "Take an interface down.", Src: "modules/rh_ip.py down", Do: down},
 	{Name: "get_interface", Doc: "Return the lines of an interface.", Src: "modules/rh_ip.py get_interface", Do: getInterface},
 	{Name: "get_network_settings", Doc: "Return the global settings.", Src: "modules/rh_ip.py get_network_settings", Do: getSettings},

@@ -16,6 +16,8 @@ import (
 	"brine/modules/pkg"
 	"brine/modules/pkg/aptpkg"
 	"brine/modules/pkg/dpkg"
+	"brine/modules/pkg/resource"
+	pkgstates "brine/states/pkg"
 )
 
 const status = `tool 1.0
@@ -33,6 +35,8 @@ func machine(t *testing.T) *debtest.Machine {
 		{Kind: fun.Exec, Name: "aptpkg", Virtual: "pkg", Load: aptpkg.Module},
 		{Kind: fun.Exec, Name: "config", Load: config.Module},
 		{Kind: fun.Exec, Name: "dpkg_lowpkg", Virtual: "lowpkg", Load: dpkg.Module},
+		{Kind: fun.Exec, Name: "pkg_resource", Load: resource.Module},
+		{Kind: fun.State, Name: "pkg", Load: pkgstates.States},
 	}), status)
 }
 

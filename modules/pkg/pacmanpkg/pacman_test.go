@@ -13,6 +13,8 @@ import (
 	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
 	"brine/modules/pkg/pacmanpkg"
+	"brine/modules/pkg/resource"
+	"brine/states/pkg"
 )
 
 type machine struct {
@@ -57,7 +59,8 @@ func newMachine() *machine {
 			return host.Output{}, nil
 		})
 	}
-	m.rig = calltest.New(m.Fake, fun.Entry{Kind: fun.Exec, Name: "pacmanpkg", Virtual: "pkg", Load: pacmanpkg.Module})
+	m.rig = calltest.New(m.Fake, fun.Entry{Kind: fun.Exec, Name: "pacmanpkg", Virtual: "pkg", Load: pacmanpkg.Module},
+		fun.Entry{Kind: fun.Exec, Name: "pkg_resource", Load: resource.Module}, fun.Entry{Kind: fun.State, Name: "pkg", Load: pkg.States})
 	m.rig.Env.Grains = value.MapOf("os", "Arch", "os_family", "Arch", "osarch", "x86_64")
 	return m
 }

@@ -80,8 +80,9 @@ type parseTargetsArgs struct {
 	Sources []value.Value `arg:"sources" doc:"mappings of a name to a package file"`
 	Saltenv string        `arg:"saltenv" default:"base" doc:"environment of salt:// URLs"`
 	normalizeArg
-	Version string `arg:"version,kw" doc:"version of name"`
-	Rest    fun.Kwargs
+	Version     string                 `arg:"version,kw" doc:"version of name"`
+	AdvisoryIDs fun.Opt[[]value.Value] `arg:"advisory_ids,kw" doc:"advisories to install instead of packages"`
+	_           fun.Kwargs
 }
 
 // parseTargets returns a tuple of what is to be installed and where it comes from:
@@ -92,7 +93,7 @@ func parseTargets(ctx context.Context, c *fun.Call, a *parseTargetsArgs) (fun.Re
 		Normalize: normalizer(ctx, c, &a.normalizeArg),
 	}
 	nothing := value.Tuple{nil, nil}
-	ids, advisory := a.Rest.Get("advisory_ids")
+	ids, advisory := c.Args.At("advisory_ids"), a.AdvisoryIDs.Given
 	switch {
 	case len(req.Pkgs) > 0 && (len(req.Sources) > 0 || advisory):
 		return fun.Value(nothing)

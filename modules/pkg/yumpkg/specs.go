@@ -83,15 +83,15 @@ var specs = []fun.Spec{
 		Name: "group_info", Doc: "Describe a group of packages.", Src: "modules/yumpkg.py group_info", Do: groupInfo,
 	},
 	{
-		Name: "group_install", Doc: "Install the packages of groups.\nFurther arguments are those of pkg.install.", Src: "modules/yumpkg.py group_install", Do: groupInstall,
-		Hands: true,
+		Name: "group_install", Doc: "Install the packages of groups.", Src: "modules/yumpkg.py group_install", Do: groupInstall,
+		Of: "pkg.install",
 	},
 	{
 		Name: "group_list", Doc: "List the groups of packages.", Src: "modules/yumpkg.py group_list", Do: groupList,
 	},
 	{
 		Name: "groupinstall", Doc: "Install the packages of groups.\nThe same as group_install.", Src: "modules/yumpkg.py groupinstall", Do: groupInstall,
-		Hands: true,
+		Of: "pkg.install",
 	},
 	{
 		Name: "hold", Doc: "Keep packages from being upgraded.\nThis needs the plugin versionlock.", Src: "modules/yumpkg.py hold", Do: hold,
@@ -149,7 +149,7 @@ var specs = []fun.Spec{
 		Name: "unhold", Doc: "Let packages be upgraded again.\nThis needs the plugin versionlock.", Src: "modules/yumpkg.py unhold", Do: unhold,
 	},
 	{
-		Name: "update", Doc: "Upgrade all packages, without those that replace others.\nThe same as upgrade with obsoletes=False.", Src: "modules/yumpkg.py update", Do: update,
+		Name: "update", Doc: "Upgrade all packages, without those that replace others.\nThe same as upgrade with obsoletes=False. Further arguments are options of dnf or yum.", Src: "modules/yumpkg.py update", Do: update,
 		Hands: true,
 	},
 	{

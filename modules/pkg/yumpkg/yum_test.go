@@ -12,8 +12,10 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
+	"brine/modules/pkg/resource"
 	"brine/modules/pkg/rpm"
 	"brine/modules/pkg/yumpkg"
+	"brine/states/pkg"
 )
 
 // A machine has dnf and rpm as far as the tests need them; have are installed
@@ -80,7 +82,8 @@ func newMachine(t *testing.T, programs ...string) *machine {
 		}
 		m.HandleCommand(p+" *upgrade", m.transact)
 	}
-	m.Rig = calltest.New(locks{m.Fake}, fun.Entry{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module}, fun.Entry{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module})
+	m.Rig = calltest.New(locks{m.Fake}, fun.Entry{Kind: fun.Exec, Name: "yumpkg", Virtual: "pkg", Load: yumpkg.Module}, fun.Entry{Kind: fun.Exec, Name: "rpm_lowpkg", Virtual: "lowpkg", Load: rpm.Module},
+		fun.Entry{Kind: fun.Exec, Name: "pkg_resource", Load: resource.Module}, fun.Entry{Kind: fun.State, Name: "pkg", Load: pkg.States})
 	m.Rig.Env.Grains = value.MapOf("os", "Fedora", "os_family", "RedHat", "osarch", "x86_64", "osmajorrelease", int64(38))
 	return m
 }

@@ -41,7 +41,8 @@ type installArgs struct {
 	AdvisoryIds         fun.Opt[[]string] `arg:"advisory_ids,kw" doc:"install these patches; an empty list means name"`
 	Saltenv             string            `arg:"saltenv,kw" default:"base" doc:"environment of salt:// URLs"`
 	DiffAttr            value.Value       `arg:"diff_attr,kw,comma[str]" doc:"attributes to return of changed packages in place of versions: epoch, version, release, arch, install_date, install_date_time_t, or all"`
-	_                   fun.Kwargs
+	refreshKw
+	_ fun.Kwargs
 }
 
 // install installs packages. Salt: salt/modules/zypperpkg.py install.
@@ -285,7 +286,8 @@ type upgradeArgs struct {
 	NoRecommends      bool          `arg:"no_recommends" default:"False" doc:"do not install recommended packages"`
 	rootArg
 	DiffAttr value.Value `arg:"diff_attr,comma[str]" doc:"attributes to return of changed packages in place of versions"`
-	_        fun.Kwargs
+	refreshKw
+	_ fun.Kwargs
 }
 
 func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, error) {

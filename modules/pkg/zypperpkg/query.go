@@ -95,6 +95,7 @@ func (z *zypper) include(ctx context.Context, kind string, into *value.Map) erro
 
 type listUpgradesArgs struct {
 	upgradeList
+	refreshKw
 	_ fun.Kwargs
 }
 
@@ -303,16 +304,20 @@ func refreshOf(c *fun.Call) refreshing {
 			r.force = value.Truth(m.At("refreshdb_force"))
 		}
 	}
-	if v, ok := c.Kw.Get("force"); ok && v != nil {
+	if v := c.Args.At("force"); v != nil {
 		r.force = value.Truth(v)
 	}
-	if v, ok := c.Kw.Get("gpgautoimport"); ok {
-		r.importKeys = value.Truth(v)
-	}
-	if v, ok := c.Kw.Get("repos"); ok {
-		r.repos = pkg.Words(v)
-	}
+	r.importKeys = value.Truth(c.Args.At("gpgautoimport"))
+	r.repos = fun.StringsOf(c.Args.At("repos"))
 	return r
+}
+
+// refreshKw are the arguments of refresh_db that the functions take which refresh first.
+type refreshKw struct {
+	_ fun.Arguments
+	_ fun.Opt[bool] `arg:"force,kw" doc:"refresh: repositories that are up to date, too"`
+	_ bool          `arg:"gpgautoimport,kw" default:"False" doc:"refresh: trust the keys of the repositories"`
+	_ []string      `arg:"repos,kw,comma[str]" doc:"refresh: only these repositories"`
 }
 
 type refreshDBArgs struct {
@@ -372,6 +377,7 @@ func (z *zypper) refresh(ctx context.Context, r refreshing) (*value.Map, error) 
 // listPatternsArgs are the arguments of listPatterns and listPatches.
 type listPatternsArgs struct {
 	patternsArgs
+	refreshKw
 	_ fun.Kwargs
 }
 
@@ -471,6 +477,7 @@ type searchArgs struct {
 	NotInstalledOnly   bool   `arg:"not_installed_only,kw" default:"False" doc:"return only packages that are not installed"`
 	Details            bool   `arg:"details,kw" default:"False" doc:"return versions and repositories, too"`
 	rootKw
+	refreshKw
 	_ fun.Kwargs
 }
 
@@ -539,6 +546,7 @@ type listProductsArgs struct {
 	All bool `arg:"all" default:"False" doc:"list all products rather than those that are installed"`
 	onceArg
 	rootArg
+	refreshKw
 	_ fun.Kwargs
 }
 
@@ -624,7 +632,8 @@ type resolveCapabilitiesArgs struct {
 	onceArg
 	rootArg
 	ResolveCapabilities bool `arg:"resolve_capabilities,kw" default:"False" doc:"do so; default: return the names as they are"`
-	_                   fun.Kwargs
+	refreshKw
+	_ fun.Kwargs
 }
 
 // resolveCapabilities replaces names that no package has by those of the package
@@ -688,6 +697,7 @@ type downloadArgs struct {
 	Refresh bool `arg:"refresh,kw" default:"False" doc:"refresh the repositories first"`
 	rootKw
 	_ fun.Varargs
+	refreshKw
 	_ fun.Kwargs
 }
 

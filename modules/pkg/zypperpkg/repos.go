@@ -114,7 +114,24 @@ func checkAlias(alias string) error {
 type modRepoArgs struct {
 	repoArg
 	rootKw
-	Rest fun.Kwargs
+	repoOptions
+	_ fun.Kwargs
+}
+
+// repoOptions are the options of a repository that mod_repo changes.
+type repoOptions struct {
+	_ fun.Arguments
+	_ value.Value `arg:"url,kw,str" doc:"URL of a new repository"`
+	_ value.Value `arg:"baseurl,kw,str" doc:"URL of the repository"`
+	_ value.Value `arg:"mirrorlist,kw,str" doc:"URL of a new repository"`
+	_ value.Value `arg:"enabled,kw,bool|int" doc:"use the repository"`
+	_ value.Value `arg:"refresh,kw,bool|int" doc:"refresh the repository by itself"`
+	_ value.Value `arg:"cache,kw,bool|int" doc:"keep downloaded packages"`
+	_ value.Value `arg:"gpgcheck,kw,bool|int" doc:"check signatures"`
+	_ value.Value `arg:"gpgautoimport,kw,bool|int" doc:"trust the key of the repository"`
+	_ value.Value `arg:"priority,kw,int|str" doc:"priority; the lowest number is preferred"`
+	_ value.Value `arg:"humanname,kw,str" doc:"the same as name"`
+	_ value.Value `arg:"name,kw,str" doc:"name that people see"`
 }
 
 // modRepo changes a repository, or adds it. Salt: salt/modules/zypperpkg.py mod_repo.
@@ -123,7 +140,7 @@ func modRepo(ctx context.Context, c *fun.Call, a *modRepoArgs) (fun.Result, erro
 	if err := checkAlias(a.Repo); err != nil {
 		return fun.Result{}, err
 	}
-	m, err := z.modify(ctx, a.Repo, a.Rest.Copy())
+	m, err := z.modify(ctx, a.Repo, c.Given(&a.repoOptions))
 	return fun.Result{Value: m}, err
 }
 

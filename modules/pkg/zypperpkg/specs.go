@@ -47,6 +47,7 @@ type holdArgs struct {
 type latestArgs struct {
 	refreshArg
 	rootKw
+	refreshKw
 }
 
 type upgradeList struct {
@@ -136,8 +137,7 @@ var specs = []fun.Spec{
 		Name: "list_upgrades", Doc: "List packages that can be upgraded.", Src: "modules/zypperpkg.py list_upgrades", Do: listUpgrades,
 	},
 	{
-		Name: "mod_repo", Doc: "Change options of a repository, or add it.\nFurther arguments are the options: url, baseurl, mirrorlist, enabled, refresh, cache, gpgcheck, gpgautoimport, priority, name. A new repository needs one of the first three.", Src: "modules/zypperpkg.py mod_repo", Do: modRepo,
-		Hands: true,
+		Name: "mod_repo", Doc: "Change options of a repository, or add it.\nA new repository needs url, baseurl or mirrorlist.", Src: "modules/zypperpkg.py mod_repo", Do: modRepo,
 	},
 	{
 		Name: "purge", Doc: "Remove packages.\nThe same as remove: rpm has no purge.", Src: "modules/zypperpkg.py purge", Do: remove,

@@ -11,7 +11,9 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/internal/testkit/calltest"
+	"brine/modules/pkg/resource"
 	"brine/modules/pkg/zypperpkg"
+	"brine/states/pkg"
 )
 
 const found = `<?xml version='1.0'?>
@@ -105,7 +107,8 @@ func newMachine(t *testing.T) *machine {
 	for _, command := range []string{"install* foo*", "remove foo*", "update*"} {
 		m.HandleCommand("zypper --non-interactive --no-refresh "+command, install)
 	}
-	m.rig = calltest.New(m.Fake, fun.Entry{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module})
+	m.rig = calltest.New(m.Fake, fun.Entry{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module},
+		fun.Entry{Kind: fun.Exec, Name: "pkg_resource", Load: resource.Module}, fun.Entry{Kind: fun.State, Name: "pkg", Load: pkg.States})
 	m.rig.Env.Grains = value.MapOf("os", "SUSE", "os_family", "Suse", "osarch", "x86_64")
 	return m
 }

@@ -97,24 +97,15 @@ func (o over) Keys() []value.Value {
 func (o over) Len() int { return len(o.Keys()) }
 
 type showPillarArgs struct {
-	Minion string `arg:"minion" default:"*" doc:"ID of the minion"`
-	Rest   fun.Kwargs
+	Minion    string `arg:"minion" default:"*" doc:"ID of the minion"`
+	Saltenv   string `arg:"saltenv,kw" default:"base" doc:"environment"`
+	PillarEnv string `arg:"pillarenv,kw" doc:"the only environment of the pillar"`
+	Rest      fun.Kwargs
 }
 
 func showPillar(ctx context.Context, c *fun.Call, a *showPillarArgs) (fun.Result, error) {
-	req := fun.PillarRequest{SaltEnv: "base"}
-	grains := value.NewMap(0)
-	for k, v := range a.Rest.All() {
-		switch k {
-		case "saltenv":
-			req.SaltEnv = value.Str(v)
-		case "pillarenv":
-			req.PillarEnv = value.Str(v)
-		default:
-			grains.Set(k, v)
-		}
-	}
-	env, err := minionEnv(ctx, c, a.Minion, grains)
+	req := fun.PillarRequest{SaltEnv: a.Saltenv, PillarEnv: a.PillarEnv}
+	env, err := minionEnv(ctx, c, a.Minion, a.Rest.Copy())
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -32,7 +32,7 @@ var errorSpecs = []fun.Spec{
 
 var httpSpecs = []fun.Spec{
 	{
-		Name: "query", Src: "runners/http.py query", Hands: true, Do: query,
-		Doc: "Send a request and return the response; further arguments are passed to the function http.query.",
+		Name: "query", Src: "runners/http.py query", Of: "http.query", Do: query,
+		Doc: "Send a request and return the response.",
 	},
 }

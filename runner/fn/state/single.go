@@ -72,7 +72,7 @@ func single(ctx context.Context, c *fun.Call, a *singleArgs) (fun.Result, error)
 // must not change anything.
 func refuseMisspelt(c *fun.Call, a *singleArgs) error {
 	spec := c.Env.Table.Spec(fun.State, a.Fun)
-	if spec == nil || spec.Hands {
+	if spec == nil || spec.Hands || spec.Of != "" {
 		return nil
 	}
 	own := make([]string, len(c.Spec.Args))
