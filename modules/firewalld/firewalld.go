@@ -9,20 +9,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "firewalld".
 func Module() fun.Module {
-	return fun.Module{Name: "firewalld", Kind: fun.Exec, Doc: "Manage zones and services of firewalld.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "firewall-cmd") {
-		return false, "The firewalld execution module cannot be loaded: the firewall-cmd binary is not in the path."
-	}
-	return true, ""
+	return fun.Module{Name: "firewalld", Kind: fun.Exec, Doc: "Manage zones and services of firewalld.", Avail: tool.Needs("firewall-cmd", "The firewalld execution module cannot be loaded: the firewall-cmd binary is not in the path."), Specs: specs}
 }
 
 // Cmd runs firewall-cmd with options, which are of the form --NAME or

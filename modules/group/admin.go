@@ -11,6 +11,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // NameTaken is the exit status of groupadd where there is a group with the name.
@@ -42,15 +43,15 @@ func (a *Admin) run(ctx context.Context, flag string, argv ...string) (bool, err
 	if a.Root != "" {
 		argv = slices.Insert(argv, 1, flag, a.Root)
 	}
-	out, err := host.RunAccounts(ctx, a.Host, host.Cmd{Argv: argv})
+	out, err := tool.RunWith(ctx, a.Host, tool.Options{Accounts: true}, argv...)
 	if err != nil {
-		return false, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
+		return false, err
 	}
 	a.Status = out.Status
 	if out.Status != 0 && a.Log != nil {
-		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
+		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(out.Stderr))
 	}
-	return out.Status == 0, ctx.Err()
+	return out.OK(), nil
 }
 
 // Lookup returns a group, nil where there is none.

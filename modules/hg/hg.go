@@ -13,19 +13,12 @@ import (
 	"brine/internal/py/proc"
 	"brine/internal/py/value"
 	"brine/modules/cmd"
-	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "hg".
 func Module() fun.Module {
-	return fun.Module{Name: "hg", Kind: fun.Exec, Doc: "Manage Mercurial repositories.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if !machine.Has(e.Host, "hg") {
-		return false, "The hg execution module cannot be loaded: hg unavailable."
-	}
-	return true, ""
+	return fun.Module{Name: "hg", Kind: fun.Exec, Doc: "Manage Mercurial repositories.", Specs: specs, Avail: tool.Needs("hg", "The hg execution module cannot be loaded: hg unavailable.")}
 }
 
 // A Client runs hg as one account.

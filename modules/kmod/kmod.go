@@ -10,6 +10,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "kmod".
@@ -285,12 +286,12 @@ func load(ctx context.Context, c *fun.Call, a *loadArgs) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	before := names(c)
-	out, err := machine.Run(ctx, c.Env.Host, append([]string{"modprobe", "--"}, argv...)...)
+	out, err := tool.Run(ctx, c.Env.Host, append([]string{"modprobe", "--"}, argv...)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if out.Status != 0 {
-		return fun.Result{Value: "Error loading module " + mod + ": " + machine.Said(out), Retcode: out.Status}, nil
+		return fun.Result{Value: "Error loading module " + mod + ": " + out.Fault(), Retcode: out.Status}, nil
 	}
 	came, too := minus(names(c), before), false
 	if a.Persist {
@@ -313,12 +314,12 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error)
 	}
 	before := names(c)
 	if has(before, mod) || !a.Persist {
-		out, err := machine.Run(ctx, c.Env.Host, "rmmod", "--", argv[0])
+		out, err := tool.Run(ctx, c.Env.Host, "rmmod", "--", argv[0])
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if out.Status != 0 {
-			return fun.Result{Value: "Error removing module " + mod + ": " + machine.Said(out), Retcode: out.Status}, nil
+			return fun.Result{Value: "Error removing module " + mod + ": " + out.Fault(), Retcode: out.Status}, nil
 		}
 	}
 	gone, too := minus(before, names(c)), false

@@ -12,18 +12,12 @@ import (
 	"brine/internal/core/redact"
 	"brine/internal/py/value"
 	"brine/modules/cmd"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "npm".
 func Module() fun.Module {
-	return fun.Module{Name: "npm", Kind: fun.Exec, Doc: "Manage packages of Node.js.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("npm", ""); err != nil {
-		return false, "npm execution module could not be loaded because the npm binary could not be located"
-	}
-	return true, ""
+	return fun.Module{Name: "npm", Kind: fun.Exec, Doc: "Manage packages of Node.js.", Specs: specs, Avail: tool.Needs("npm", "npm execution module could not be loaded because the npm binary could not be located")}
 }
 
 // A Client runs npm as one account.

@@ -20,6 +20,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/shacrypt"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "shadow".
@@ -115,21 +116,21 @@ func (a *Admin) run(ctx context.Context, name, stdin string, argv ...string) err
 	if a.Root != "" {
 		argv = slices.Insert(argv, 1, "-R", a.Root)
 	}
-	c := host.Cmd{Argv: argv}
+	o := tool.Options{Accounts: true, Name: argv[0]}
 	if stdin != "" {
-		c.Stdin = strings.NewReader(stdin)
+		o.Stdin = strings.NewReader(stdin)
 	} else {
-		c.Argv = append(c.Argv, name)
+		argv = append(argv, name)
 	}
-	out, err := host.RunAccounts(ctx, a.Host, c)
+	out, err := tool.RunWith(ctx, a.Host, o, argv...)
 	if err != nil {
-		return fun.Errorf("Unable to run command '%s': %v", argv[0], err)
+		return err
 	}
 	a.Status = out.Status
 	if out.Status != 0 && a.Log != nil {
-		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
+		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(out.Stderr))
 	}
-	return ctx.Err()
+	return nil
 }
 
 // SetPassword sets the hash of a user's password.

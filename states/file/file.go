@@ -166,6 +166,5 @@ func backupSuffix(backup value.Value) string {
 
 // invoke calls an execution function.
 func (c *call) invoke(ctx context.Context, name string, pos ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: value.NewMap(0)})
-	return res.Value, err
+	return c.Env.Exec(ctx, name, nil, pos...)
 }

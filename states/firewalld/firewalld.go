@@ -12,20 +12,13 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/firewalld"
-	"brine/modules/machine"
+	"brine/modules/tool"
 	"brine/outputter"
 )
 
 // States returns the rows of the state module "firewalld".
 func States() fun.Module {
-	return fun.Module{Name: "firewalld", Kind: fun.State, Doc: "Manage zones and services of firewalld.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "firewall-cmd") {
-		return false, "firewall-cmd is not available, firewalld is probably not installed."
-	}
-	return true, ""
+	return fun.Module{Name: "firewalld", Kind: fun.State, Doc: "Manage zones and services of firewalld.", Avail: tool.Needs("firewall-cmd", "firewall-cmd is not available, firewalld is probably not installed."), Specs: specs}
 }
 
 // A work is one run of a state.
@@ -406,13 +399,13 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	case err != nil:
 		return w.failed(err)
 	case w.changes.Len() == 0:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' is already in the desired state.", c.Name)}
+		return fun.Same("'%s' is already in the desired state.", c.Name)
 	case c.Test:
 		var b strings.Builder
 		if err := outputter.Nested(&b, w.changes, &outputter.Options{}); err != nil {
 			return fun.Raise(err)
 		}
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Configuration for '%s' will change:\n%s", c.Name, strings.TrimRight(b.String(), " \n"))}
+		return fun.Due("Configuration for '%s' will change:\n%s", c.Name, strings.TrimRight(b.String(), " \n"))
 	}
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' was configured.", c.Name), Changes: w.changes}
 }
@@ -464,7 +457,7 @@ func service(ctx context.Context, c *fun.Call, a *serviceArgs) fun.Ret {
 	case err != nil:
 		return w.failed(err)
 	case w.changes.Len() == 0:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' is already in the desired state.", c.Name)}
+		return fun.Same("'%s' is already in the desired state.", c.Name)
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Configuration for '%s' will change.", c.Name), Changes: w.changes}
 	}

@@ -18,18 +18,8 @@ import (
 
 // States returns the rows of the state module "git".
 func States() fun.Module {
-	return fun.Module{Name: "git", Kind: fun.State, Doc: "Manage Git repositories.", Specs: specs, Avail: available}
+	return fun.Module{Name: "git", Kind: fun.State, Doc: "Manage Git repositories.", Specs: specs, Avail: fun.Needs("git", "git module could not be loaded")}
 }
-
-func available(e *fun.Env) (bool, string) {
-	if m, _ := e.Provider(fun.Exec, "git"); m == nil {
-		return false, "git module could not be loaded"
-	}
-	return true, ""
-}
-
-// order is the order of the keys in the returns of Salt's git states.
-var order = []string{"name", "result", "comment", "changes"}
 
 // A report is the return of a state in the making.
 type report struct {
@@ -53,7 +43,8 @@ func saltenv(c *fun.Call) string {
 }
 
 func (r *report) ret(result fun.Outcome, comment string) *fun.Ret {
-	return &fun.Ret{Name: r.name, Result: result, Comment: comment, Changes: r.changes, Extra: r.extra, Order: order}
+	ret := fun.Ret{Name: r.name, Result: result, Comment: comment, Changes: r.changes, Extra: r.extra}.ResultFirst()
+	return &ret
 }
 
 func (r *report) say(parts ...string) { r.comments = append(r.comments, strings.Join(parts, "")) }

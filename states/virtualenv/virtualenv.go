@@ -94,7 +94,7 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	}
 	m.python = filepath.Join(m.name, "bin/python")
 	m.exists = machine.Exists(c.Env.Host, m.python)
-	m.ret = fun.Ret{Changes: m.changes, Order: []string{"name", "result", "comment", "changes"}, Result: fun.OK}
+	m.ret = fun.Ret{Changes: m.changes, Result: fun.OK}.ResultFirst()
 	for _, step := range []func(context.Context) *fun.Ret{m.checkFiles, m.cleared, m.test, m.create, m.checkPip, m.populate} {
 		if stop := step(ctx); stop != nil {
 			return *stop

@@ -13,6 +13,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
+	"brine/modules/tool"
 )
 
 // A Package is an installed package, or that of a file.
@@ -192,7 +193,7 @@ func run(ctx context.Context, h host.Host, root string, readOnly bool, args []st
 	if root != "" {
 		argv = append(argv, "--root", root)
 	}
-	env := pkg.Environ(h, value.MapOf("LC_ALL", "C", "LANGUAGE", "C", "LANG", "C", "TZ", "UTC"))
+	env := append(tool.Environ(h), "TZ=UTC")
 	return pkg.Run(ctx, h, pkg.Command{Argv: append(argv, args...), Env: env, ReadOnly: readOnly})
 }
 
