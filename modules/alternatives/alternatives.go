@@ -12,7 +12,6 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/service"
 	"brine/modules/tool"
 )
 
@@ -42,7 +41,7 @@ func program(env *fun.Env) string {
 // check refuses arguments that the program would take for options, and names that
 // lead elsewhere.
 func check(name string, more ...string) error {
-	if err := service.Check(name); err != nil {
+	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, "/\x00") {
 		return fun.Errorf("'%s' is not the name of an alternative", name)
 	}
 	for _, s := range more {

@@ -33,6 +33,40 @@ func Exists(h host.Host, path string) bool {
 	return err == nil
 }
 
+// Expand replaces a leading ~ or ~user by the home directory, as Python's
+// os.path.expanduser; where there is none the path stays as it is.
+func Expand(h host.Host, p string) string {
+	if !strings.HasPrefix(p, "~") {
+		return p
+	}
+	name, rest := p[1:], ""
+	if i := strings.IndexByte(p, '/'); i >= 0 {
+		name, rest = p[1:i], p[i:]
+	}
+	home := ""
+	if name == "" {
+		for _, kv := range h.Environ() {
+			if v, ok := strings.CutPrefix(kv, "HOME="); ok {
+				home = v
+			}
+		}
+		if home == "" {
+			if a, err := h.LookupUID(h.Geteuid()); err == nil {
+				home = a.Home
+			}
+		}
+	} else if a, err := h.LookupUser(name); err == nil {
+		home = a.Home
+	}
+	if home == "" {
+		return p
+	}
+	if p = strings.TrimRight(home, "/") + rest; p == "" {
+		return "/"
+	}
+	return p
+}
+
 // Booted reports whether systemd is the init of the running system.
 func Booted(h host.Host) bool { return Exists(h, "/run/systemd/system") }
 

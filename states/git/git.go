@@ -14,6 +14,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/cp"
 	"brine/modules/git"
+	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "git".
@@ -104,7 +105,7 @@ func (r *report) identities(ctx context.Context, files []string) *fun.Ret {
 			if !found {
 				return r.fail("identity '", id, "' does not exist.")
 			}
-		} else if id = git.ExpandUser(r.c.Env, id); !filepath.IsAbs(id) {
+		} else if id = machine.Expand(r.c.Env.Host, id); !filepath.IsAbs(id) {
 			return r.fail("identity '", id, "' is not an absolute path")
 		}
 		r.g.Identity = append(r.g.Identity, id)
