@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,18 +18,14 @@ const NameTaken = 9
 
 // An Admin changes groups by groupadd, groupmod, groupdel and gpasswd.
 type Admin struct {
-	Host host.Host
-	Root string       // a directory to work in, "" is the machine itself
-	Log  *slog.Logger // gets the messages of tools that fail; nil discards them
-	// Status is the exit status of the last tool that ran.
-	Status int
+	tool.Accounts
 }
 
 // NewAdmin returns the Admin of a call, for the machine itself.
 func NewAdmin(c *fun.Call) *Admin { return admin(c, "") }
 
 func admin(c *fun.Call, root string) *Admin {
-	return &Admin{Host: c.Env.Host, Root: root, Log: c.Env.Log()}
+	return &Admin{tool.OnAccounts(c, root)}
 }
 
 // run runs a tool and reports whether it succeeded. flag is how the tool names
@@ -40,18 +35,8 @@ func (a *Admin) run(ctx context.Context, flag string, argv ...string) (bool, err
 	if name := argv[len(argv)-1]; name == "" || strings.HasPrefix(name, "-") {
 		return false, fun.Errorf("Invalid group name '%s'", name)
 	}
-	if a.Root != "" {
-		argv = slices.Insert(argv, 1, flag, a.Root)
-	}
-	out, err := tool.RunWith(ctx, a.Host, tool.Options{Accounts: true}, argv...)
-	if err != nil {
-		return false, err
-	}
-	a.Status = out.Status
-	if out.Status != 0 && a.Log != nil {
-		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(out.Stderr))
-	}
-	return out.OK(), nil
+	out, err := a.Run(ctx, nil, flag, argv...)
+	return err == nil && out.OK(), err
 }
 
 // Lookup returns a group, nil where there is none.
@@ -138,16 +123,6 @@ func (a *Admin) SetMembers(ctx context.Context, name string, users []string) (bo
 	return a.run(ctx, "-Q", "gpasswd", "--members", strings.Join(users, ","), name)
 }
 
-// done is the return of a change; one that failed has the exit status of the
-// tool.
-func (a *Admin) done(ok bool, err error) (fun.Result, error) {
-	res := fun.Result{Value: ok}
-	if !ok {
-		res.Retcode = a.Status
-	}
-	return res, err
-}
-
 type addArgs struct {
 	nameArg
 	GID    value.Value `arg:"gid,int" doc:"group ID"`
@@ -158,7 +133,7 @@ type addArgs struct {
 
 func add(ctx context.Context, c *fun.Call, args *addArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.Add(ctx, args.Name, args.GID, args.System, args.NonUnique))
+	return a.Changed(a.Add(ctx, args.Name, args.GID, args.System, args.NonUnique))
 }
 
 // addUserArgs are the arguments of addUser and delUser.
@@ -170,7 +145,7 @@ type addUserArgs struct {
 
 func addUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.AddUser(ctx, args.Name, args.Username))
+	return a.Changed(a.AddUser(ctx, args.Name, args.Username))
 }
 
 type chgidArgs struct {
@@ -182,7 +157,7 @@ type chgidArgs struct {
 
 func chgid(ctx context.Context, c *fun.Call, args *chgidArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.SetGID(ctx, args.Name, args.GID, args.NonUnique))
+	return a.Changed(a.SetGID(ctx, args.Name, args.GID, args.NonUnique))
 }
 
 // removeArgs are the arguments of remove and info.
@@ -193,12 +168,12 @@ type removeArgs struct {
 
 func remove(ctx context.Context, c *fun.Call, args *removeArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.Delete(ctx, args.Name))
+	return a.Changed(a.Delete(ctx, args.Name))
 }
 
 func delUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.DropUser(ctx, args.Name, args.Username))
+	return a.Changed(a.DropUser(ctx, args.Name, args.Username))
 }
 
 type membersArgs struct {
@@ -209,5 +184,5 @@ type membersArgs struct {
 
 func members(ctx context.Context, c *fun.Call, args *membersArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.SetMembers(ctx, args.Name, args.MembersList))
+	return a.Changed(a.SetMembers(ctx, args.Name, args.MembersList))
 }

@@ -18,6 +18,9 @@ func Strings(names []string, err error) (fun.Result, error) {
 	return fun.Result{Value: value.Strings(names...)}, err
 }
 
+// Text is a text as a return.
+func Text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
+
 // Bool is a truth as a return.
 func Bool(ok bool, err error) (fun.Result, error) { return fun.Result{Value: ok}, err }
 

@@ -6,11 +6,13 @@ package textfile
 import (
 	"errors"
 	"io/fs"
+	"strconv"
 	"strings"
 	"sync"
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // Read returns the content of a file, "" where there is none.
@@ -80,4 +82,12 @@ func Join(lines []string) string {
 		return ""
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// Number returns a word as a number where it is a whole one.
+func Number(word string) value.Value {
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+		return n
+	}
+	return word
 }

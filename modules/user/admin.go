@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,19 +21,15 @@ const NameTaken = 9
 // An Admin changes accounts by the tools of shadow-utils (useradd, usermod,
 // userdel, gpasswd), which know the machine's rules.
 type Admin struct {
-	Host host.Host
-	Root string // a directory to work in (-R), "" is the machine itself
+	tool.Accounts
 	// Debian says that userdel's complaint of a missing mail spool is no fault.
 	Debian  bool
-	OpenBSD bool         // has login classes
-	Log     *slog.Logger // gets the messages of tools that fail; nil discards them
-	// Status is the exit status of the last tool that ran.
-	Status int
+	OpenBSD bool // has login classes
 }
 
 // NewAdmin returns the Admin of a call.
 func NewAdmin(c *fun.Call) *Admin {
-	a := &Admin{Host: c.Env.Host, Log: c.Env.Log()}
+	a := &Admin{Accounts: tool.OnAccounts(c, "")}
 	if c.Env.Grains != nil {
 		family, _ := c.Env.Grains.Get("os_family")
 		a.Debian = family == "Debian"
@@ -50,18 +45,7 @@ func (a *Admin) run(ctx context.Context, argv ...string) (tool.Out, error) {
 	if name := argv[len(argv)-1]; name == "" || strings.HasPrefix(name, "-") {
 		return tool.Out{}, fun.Errorf("Invalid user name '%s'", name)
 	}
-	if a.Root != "" {
-		argv = slices.Insert(argv, 1, "-R", a.Root)
-	}
-	out, err := tool.RunWith(ctx, a.Host, tool.Options{Accounts: true}, argv...)
-	if err != nil {
-		return out, err
-	}
-	a.Status = out.Status
-	if out.Status != 0 && a.Log != nil {
-		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(out.Stderr))
-	}
-	return out, nil
+	return a.Run(ctx, nil, "-R", argv...)
 }
 
 // Account returns what the machine knows of a user, and whether it does.

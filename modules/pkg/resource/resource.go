@@ -239,7 +239,7 @@ func Format(pkgs *value.Map, asList bool, attr []string, split func(string) (str
 		if len(attr) == 0 {
 			for _, x := range items {
 				m, _ := x.(*value.Map)
-				list.Append(pkg.FormatVersion(text(m.At("epoch")), text(m.At("version")), text(m.At("release"))))
+				list.Append(pkg.FormatVersion(pkg.Text(m.At("epoch")), pkg.Text(m.At("version")), pkg.Text(m.At("release"))))
 			}
 		} else {
 			key = formatOne(name, items, list, attr, split)
@@ -295,14 +295,6 @@ func wants(attr []string, key string) bool {
 		}
 	}
 	return false
-}
-
-// text is a part of a version: None is "".
-func text(v value.Value) string {
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
 }
 
 type formatVersionArgs struct {

@@ -168,18 +168,11 @@ func (db *Database) Versions() *value.Map {
 		l := value.NewList()
 		for _, x := range v.(*value.List).Items {
 			one := x.(*value.Map)
-			l.Append(pkg.FormatVersion(text(one.At("epoch")), one.Str("version"), text(one.At("release"))))
+			l.Append(pkg.FormatVersion(pkg.Text(one.At("epoch")), one.Str("version"), pkg.Text(one.At("release"))))
 		}
 		m.Set(name, l)
 	}
 	return m
-}
-
-func text(v value.Value) string {
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
 }
 
 // Query runs rpm to look at its database below root, "" for the machine's own. What
