@@ -797,7 +797,7 @@ func (f *FS) runOn(ctx context.Context, path string, argv []string) (v value.Val
 func (f *FS) runAll(ctx context.Context, argv []string, alone ...string) (value.Value, error) {
 	out, err := f.Run(ctx, host.Cmd{Argv: argv, Alone: alone})
 	if err != nil {
-		return nil, fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
+		return nil, tool.NotRun(strings.Join(argv, " "), argv[0], err)
 	}
 	text := func(b []byte) string { return strings.TrimRight(string(b), "\r\n") }
 	return value.MapOf("pid", int64(out.PID), "retcode", int64(out.Status), "stdout", text(out.Stdout), "stderr", text(out.Stderr)), nil

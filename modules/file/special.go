@@ -405,13 +405,8 @@ func sedContains(ctx context.Context, c *fun.Call, a *sedContainsArgs) (fun.Resu
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
 	defer r.Close()
-	out, err := f.Run(ctx, host.Cmd{
-		Argv: []string{"sed", "-r", "-n", "-e", limit + "s/" + esc(a.Text) + "/$/p" + a.Flags}, Stdin: r, ReadOnly: true,
-	})
-	if err != nil {
-		return fun.Result{}, fun.Errorf("Unable to run sed: %s", host.Strerror(err))
-	}
-	return fun.Value(len(out.Stdout) > 0)
+	out, err := tool.RunWith(ctx, f.Host, tool.Options{Env: f.Environ(), Stdin: r, ReadOnly: true}, "sed", "-r", "-n", "-e", limit+"s/"+esc(a.Text)+"/$/p"+a.Flags)
+	return fun.Result{Value: out.Stdout != ""}, err
 }
 
 type openFilesArgs struct {

@@ -15,14 +15,7 @@ import (
 
 // Module returns the execution module "kmod".
 func Module() fun.Module {
-	return fun.Module{Name: "kmod", Kind: fun.Exec, Doc: "Modules of the Linux kernel.", Avail: onLinux, Specs: specs}
-}
-
-func onLinux(env *fun.Env) (bool, string) {
-	if machine.Grain(env, "kernel") == "Linux" {
-		return true, ""
-	}
-	return false, "only for Linux"
+	return fun.Module{Name: "kmod", Kind: fun.Exec, Doc: "Modules of the Linux kernel.", Avail: machine.OnLinux("only for Linux"), Specs: specs}
 }
 
 // Bare returns the name of a module as the kernel has it, from one that may have

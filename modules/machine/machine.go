@@ -104,6 +104,16 @@ func Grain(env *fun.Env, name string) string {
 	return value.Str(v)
 }
 
+// OnLinux returns the Avail of a module for Linux alone. why is what it says elsewhere.
+func OnLinux(why string) func(*fun.Env) (bool, string) {
+	return func(env *fun.Env) (bool, string) {
+		if Grain(env, "kernel") == "Linux" {
+			return true, ""
+		}
+		return false, why
+	}
+}
+
 // Setting returns the value of the first line "KEY=VALUE" of a file, without
 // quotes; ok is false where there is none. Lines that begin with # do not count.
 func Setting(h host.Host, path, key string) (val string, ok bool) {

@@ -6,6 +6,7 @@ package textfile
 import (
 	"errors"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,6 +83,17 @@ func Join(lines []string) string {
 		return ""
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// Without returns the lines that others do not have, each once.
+func Without(lines, others []string) []string {
+	var out []string
+	for _, l := range lines {
+		if !slices.Contains(others, l) && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // Number returns a word as a number where it is a whole one.

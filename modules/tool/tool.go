@@ -1,6 +1,6 @@
 // Package tool runs the programs of the system that modules drive: by their
 // arguments, without a shell, and in the C locale, so that what they print can
-// be read. All modules run programs through it, except those that run the commands of
+// be read. All modules run their programs through it, except those that run the commands of
 // users (modules/cmd, whose environment is that of Salt's cmd.run).
 package tool
 

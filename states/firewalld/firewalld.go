@@ -12,6 +12,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/firewalld"
+	"brine/modules/textfile"
 	"brine/modules/tool"
 	"brine/outputter"
 )
@@ -53,21 +54,10 @@ func (w *work) act(ctx context.Context, option string) error {
 	return err
 }
 
-// missing returns the items of want that have lacks, each once.
-func missing(want, have []string) []string {
-	var out []string
-	for _, s := range want {
-		if !slices.Contains(have, s) && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // settle adds the items of want that have lacks and, with prune, removes the others.
 // It reports whether there was something to do.
 func (w *work) settle(ctx context.Context, want, have []string, prune bool, add, remove string) (bool, error) {
-	fresh := missing(want, have)
+	fresh := textfile.Without(want, have)
 	for _, s := range fresh {
 		if err := w.act(ctx, add+"="+s); err != nil {
 			return false, err
@@ -75,7 +65,7 @@ func (w *work) settle(ctx context.Context, want, have []string, prune bool, add,
 	}
 	var old []string
 	if prune {
-		old = missing(have, want)
+		old = textfile.Without(have, want)
 	}
 	for _, s := range old {
 		if err := w.act(ctx, remove+"="+s); err != nil {
@@ -90,7 +80,7 @@ func (w *work) settle(ctx context.Context, want, have []string, prune bool, add,
 func (w *work) note(key string, want, have []string, prune bool, show func([]string) value.Value) {
 	now := want
 	if !prune {
-		now = append(slices.Clone(have), missing(want, have)...)
+		now = append(slices.Clone(have), textfile.Without(want, have)...)
 	}
 	w.changes.Set(key, value.MapOf("old", show(have), "new", show(now)))
 }
