@@ -92,8 +92,8 @@ func run(ctx context.Context, c *fun.Call, runas string, argv []string, dir stri
 // runWith is run with an environment; nil is the host's. writes are the directories
 // that the program writes to.
 func runWith(ctx context.Context, c *fun.Call, runas string, argv []string, dir string, env []string, writes ...string) ([]string, int, error) {
-	if _, err := c.Env.Host.LookPath(argv[0], ""); err != nil {
-		return nil, 0, tool.NotRun(strings.Join(argv, " "), argv[0], err)
+	if !tool.Has(c.Env.Host, argv[0]) {
+		return nil, 0, fun.Errorf("Unable to run command '%s': no program %s is there", strings.Join(argv, " "), argv[0])
 	}
 	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true, Env: env}
 	if u := runas; u != "" {
