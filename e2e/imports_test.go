@@ -24,17 +24,18 @@ type graph struct {
 	floors map[string]string // of each room
 }
 
-// readGraph reads the block: "# floor: text", then the rows of its rooms, "room →
-// room room", with further lines that start with a space. "floor/{a b}" stands for
-// floor/a and floor/b. The rooms of internal are written without that prefix.
-func readGraph(t *testing.T) graph {
+// readGraph reads the block under a heading: "# floor: text", then the rows of its
+// rooms, "room → room room", with further lines that start with a space.
+// "floor/{a b}" stands for floor/a and floor/b. The rooms of internal are written
+// without that prefix.
+func readGraph(t *testing.T, heading string) graph {
 	t.Helper()
 	const page = "docs/architecture.md"
-	_, text, _ := strings.Cut(read(t, page), "\n## Imports\n")
+	_, text, _ := strings.Cut(read(t, page), "\n"+heading+"\n")
 	_, text, _ = strings.Cut(text, "\n```\n")
 	text, _, ok := strings.Cut(text, "\n```\n")
 	if !ok {
-		t.Fatalf("%s has no block under \"Imports\"", page)
+		t.Fatalf("%s has no block under %q", page, heading)
 	}
 	g := graph{rows: map[string][]string{}, floors: map[string]string{}}
 	var floor, room, folder string
@@ -136,7 +137,7 @@ func sources(t *testing.T) []source {
 // are the same, and each room imports only rooms that are listed below it.
 func TestImports(t *testing.T) {
 	t.Parallel()
-	g := readGraph(t)
+	g := readGraph(t, "## Imports")
 	used := map[string]map[string]bool{}
 	for _, s := range sources(t) {
 		room := g.roomOf(s.dir)
@@ -185,6 +186,64 @@ func TestImports(t *testing.T) {
 			t.Logf("imported: %s → %s", room, strings.Join(slices.Sorted(maps.Keys(used[room])), " "))
 		}
 	}
+}
+
+// TestImportsInside compares the imports between the rooms of modules and states with
+// their rows in docs/architecture.md. A room imports the small rooms that all share, a
+// state the module of its name, and else what its row names.
+func TestImportsInside(t *testing.T) {
+	t.Parallel()
+	const page = "docs/architecture.md"
+	g := readGraph(t, "### Inside modules and states")
+	used := map[string]map[string]bool{"modules": {}, "states": {}}
+	for _, room := range g.order {
+		used[room] = map[string]bool{}
+	}
+	for _, s := range sources(t) {
+		from := insideOf(s.dir)
+		if from == "" {
+			continue
+		}
+		for _, imp := range s.imports {
+			dir, _ := strings.CutPrefix(imp, version.Module+"/")
+			to := insideOf(dir)
+			if to == "" || to == from {
+				continue
+			}
+			house, name := path.Split(to)
+			house = path.Clean(house)
+			shared := slices.Index(g.rows[house], name)
+			switch {
+			case shared >= 0 && (path.Dir(from) != house || slices.Index(g.rows[house], path.Base(from)) < shared):
+				used[house][name] = true
+			case house == "modules" && from == "states/"+name:
+			case house == "modules" && slices.Contains(g.rows[from], name):
+				used[from][name] = true
+			default:
+				t.Errorf("%s imports %s: %s has no arrow from %s to %s", s.path, imp, page, from, to)
+			}
+		}
+	}
+	for i, room := range g.order {
+		for _, name := range g.rows[room] {
+			if !used[room][name] {
+				t.Errorf("%s: %s → %s, which nothing uses or needs no row", page, room, name)
+			}
+			if at := slices.Index(g.order, "modules/"+name); at >= 0 && at <= i && room != "modules" {
+				t.Errorf("%s: %s → %s, which is not below it", page, room, name)
+			}
+		}
+	}
+}
+
+// insideOf returns the room of modules or states that a directory is in, such as
+// modules/pkg; "" of one elsewhere.
+func insideOf(dir string) string {
+	words := strings.SplitN(dir, "/", 3)
+	if len(words) < 2 || words[0] != "modules" && words[0] != "states" {
+		return ""
+	}
+	return words[0] + "/" + words[1]
 }
 
 // TestNoCycles: between the directories of the top level and those of internal,

@@ -9,9 +9,8 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
-	"brine/modules/pkg"
 	"brine/modules/textfile"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "aliases".
@@ -90,7 +89,7 @@ func cutComment(text string) (target, comment string) {
 
 // path returns the path of the file.
 func path(ctx context.Context, env *fun.Env) (string, error) {
-	v, err := pkg.Call(ctx, env, "config.option", nil, "aliases.file")
+	v, err := env.Exec(ctx, "config.option", nil, "aliases.file")
 	if err != nil {
 		return "", err
 	}
@@ -237,12 +236,12 @@ func edit(ctx context.Context, env *fun.Env, change func([]Line) []Line) error {
 	if err := textfile.WriteMode(env.Host, p, b.String(), 0o644); err != nil {
 		return fun.Errorf("%v", err)
 	}
-	if !machine.Has(env.Host, "newaliases") {
+	if !tool.Has(env.Host, "newaliases") {
 		return nil
 	}
-	out, err := machine.Run(ctx, env.Host, "newaliases")
+	out, err := tool.Run(ctx, env.Host, "newaliases")
 	if err == nil && out.Status != 0 {
-		env.Warn(fun.Warning{Text: "newaliases failed: " + machine.Said(out)})
+		env.Warn(fun.Warning{Text: "newaliases failed: " + out.Fault()})
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // dir has a link for each name.
@@ -30,8 +30,8 @@ func available(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// tool is the program's name on this system.
-func tool(env *fun.Env) string {
+// program is the program's name on this system.
+func program(env *fun.Env) string {
 	if machine.Grain(env, "os_family") == "RedHat" {
 		return "alternatives"
 	}
@@ -41,7 +41,7 @@ func tool(env *fun.Env) string {
 // check refuses arguments that the program would take for options, and names that
 // lead elsewhere.
 func check(name string, more ...string) error {
-	if err := service.Check(name); err != nil {
+	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, "/\x00") {
 		return fun.Errorf("'%s' is not the name of an alternative", name)
 	}
 	for _, s := range more {
@@ -53,23 +53,23 @@ func check(name string, more ...string) error {
 }
 
 // said is what the program printed: where it failed and gave a reason, that.
-func said(out host.Output, always bool) string {
-	stderr := strings.TrimRight(value.DecodeReplace(out.Stderr), "\n")
+func said(out tool.Out, always bool) string {
+	stderr := strings.TrimRight(out.Stderr, "\n")
 	if out.Status > 0 && (always || stderr != "") {
 		return stderr
 	}
-	return strings.TrimRight(value.DecodeReplace(out.Stdout), "\n")
+	return strings.TrimRight(out.Stdout, "\n")
 }
 
 type displayKey struct{ name string }
 
 // show runs --display.
-func show(ctx context.Context, env *fun.Env, name string) (host.Output, error) {
+func show(ctx context.Context, env *fun.Env, name string) (tool.Out, error) {
 	if err := check(name); err != nil {
-		return host.Output{}, err
+		return tool.Out{}, err
 	}
-	return machine.Keep(env, displayKey{name}, func() (host.Output, error) {
-		return machine.Look(ctx, env.Host, tool(env), "--display", name)
+	return machine.Keep(env, displayKey{name}, func() (tool.Out, error) {
+		return tool.Look(ctx, env.Host, program(env), "--display", name)
 	})
 }
 
@@ -104,7 +104,7 @@ func Registered(ctx context.Context, env *fun.Env, name, p string) (c Choice, ok
 	if err != nil || out.Status > 0 {
 		return Choice{}, false, err
 	}
-	for _, c := range parseChoices(value.DecodeReplace(out.Stdout)) {
+	for _, c := range parseChoices(out.Stdout) {
 		if c.Path == p {
 			return c, true, nil
 		}
@@ -128,11 +128,11 @@ func showLink(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) 
 	case "Suse":
 		return fromFile(c.Env.Host, "/var/lib/rpm/alternatives", name)
 	}
-	out, err := machine.Look(ctx, c.Env.Host, tool(c.Env), "--query", name)
+	out, err := tool.Look(ctx, c.Env.Host, program(c.Env), "--query", name)
 	if err != nil || out.Status > 0 {
 		return fun.Result{Value: false}, err
 	}
-	first, _, _ := strings.Cut(value.DecodeReplace(out.Stdout), "\n\n")
+	first, _, _ := strings.Cut(out.Stdout, "\n\n")
 	for line := range strings.Lines(first) {
 		if link, ok := strings.CutPrefix(line, "Link:"); ok {
 			return fun.Value(strings.TrimSpace(link))
@@ -190,7 +190,7 @@ func checkInstalled(_ context.Context, c *fun.Call, a *checkExistsArgs) (fun.Res
 
 // change runs the program. The return is what it printed.
 func change(ctx context.Context, c *fun.Call, always bool, argv ...string) (fun.Result, error) {
-	out, err := machine.Run(ctx, c.Env.Host, append([]string{tool(c.Env)}, argv...)...)
+	out, err := tool.Run(ctx, c.Env.Host, append([]string{program(c.Env)}, argv...)...)
 	return fun.Result{Value: said(out, always), Retcode: out.Status}, err
 }
 

@@ -37,7 +37,7 @@ func ctl(env *fun.Env) string {
 }
 
 func installed(env *fun.Env) (bool, string) {
-	return machine.Has(env.Host, ctl(env)), "apache is not installed"
+	return tool.Has(env.Host, ctl(env)), "apache is not installed"
 }
 
 func onDebian(env *fun.Env) (bool, string) {
@@ -49,13 +49,13 @@ func onDebian(env *fun.Env) (bool, string) {
 
 // ask returns the lines that the control program prints for an option.
 func ask(ctx context.Context, c *fun.Call, option string) ([]string, error) {
-	out, err := machine.Look(ctx, c.Env.Host, ctl(c.Env), option)
+	out, err := tool.Look(ctx, c.Env.Host, ctl(c.Env), option)
 	if err != nil {
 		return nil, err
 	}
-	text := value.DecodeReplace(out.Stdout)
+	text := out.Stdout
 	if out.Status != 0 && strings.TrimSpace(text) == "" {
-		return nil, fun.Errorf("%s %s: %s", ctl(c.Env), option, machine.Said(out))
+		return nil, fun.Errorf("%s %s: %s", ctl(c.Env), option, out.Fault())
 	}
 	return strings.Split(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n"), nil
 }
@@ -261,8 +261,7 @@ type serverStatusArgs struct {
 // serverStatus returns what mod_status tells.
 func serverStatus(ctx context.Context, c *fun.Call, a *serverStatusArgs) (fun.Result, error) {
 	setting := func(key, def string) (value.Value, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.get", fun.Args{Pos: []value.Value{"apache.server-status:" + a.Profile + ":" + key, def}})
-		return res.Value, err
+		return c.Env.Exec(ctx, "config.get", nil, "apache.server-status:"+a.Profile+":"+key, def)
 	}
 	url, err := setting("url", "http://localhost/server-status")
 	if err != nil {
@@ -278,11 +277,11 @@ func serverStatus(ctx context.Context, c *fun.Call, a *serverStatusArgs) (fun.Re
 			kw.Set(arg, v)
 		}
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "http.query", fun.Args{Pos: []value.Value{value.Str(url) + "?auto"}, Kw: kw})
+	res, err := c.Env.Exec(ctx, "http.query", kw, value.Str(url)+"?auto")
 	if err != nil {
 		return fun.Result{}, err
 	}
-	m, _ := res.Value.(*value.Map)
+	m, _ := res.(*value.Map)
 	if m == nil || m.At("body") == nil {
 		return fun.Value("error")
 	}

@@ -9,7 +9,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // isLink reports whether path is a symbolic link.
@@ -60,7 +60,7 @@ func toggle(ctx context.Context, c *fun.Call, program, title, key, name, missing
 	if err := refuse(name); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := machine.Run(ctx, c.Env.Host, program, name)
+	out, err := tool.Run(ctx, c.Env.Host, program, name)
 	if err != nil {
 		return fun.Result{}, err
 	}

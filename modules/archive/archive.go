@@ -19,6 +19,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/cp"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "archive".
@@ -91,7 +92,7 @@ func run(ctx context.Context, c *fun.Call, runas string, argv []string, dir stri
 // runWith is run with an environment; nil is the host's. writes are the directories
 // that the program writes to.
 func runWith(ctx context.Context, c *fun.Call, runas string, argv []string, dir string, env []string, writes ...string) ([]string, int, error) {
-	if _, err := c.Env.Host.LookPath(argv[0], ""); err != nil {
+	if !tool.Has(c.Env.Host, argv[0]) {
 		return nil, 0, fun.Errorf("Unable to run command '%s': no program %s is there", strings.Join(argv, " "), argv[0])
 	}
 	cmd := host.Cmd{Argv: argv, Dir: dir, Merge: true, Env: env}
@@ -110,7 +111,7 @@ func runWith(ctx context.Context, c *fun.Call, runas string, argv []string, dir 
 	}
 	out, err := c.Env.Host.Run(ctx, cmd)
 	if err != nil {
-		return nil, 0, fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
+		return nil, 0, tool.NotRun(strings.Join(argv, " "), argv[0], err)
 	}
 	text := strings.TrimRight(value.DecodeReplace(out.Stdout), " \t\r\n")
 	if text == "" {

@@ -14,21 +14,12 @@ import (
 	"brine/internal/py/proc"
 	"brine/internal/py/value"
 	"brine/modules/cmd"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "at".
 func Module() fun.Module {
-	return fun.Module{Name: "at", Kind: fun.Exec, Doc: "Jobs of at(1).", Avail: avail, Specs: specs}
-}
-
-// avail is Salt's __virtual__.
-func avail(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "at") {
-		return false, "The at module could not be loaded: at command not found"
-	}
-	return true, ""
+	return fun.Module{Name: "at", Kind: fun.Exec, Doc: "Jobs of at(1).", Avail: tool.Needs("at", "The at module could not be loaded: at command not found"), Specs: specs}
 }
 
 // mark begins the line of a job by which it is tagged.

@@ -134,11 +134,11 @@ func mountAll(ctx context.Context, c *fun.Call, a *runChrootArgs, root string) (
 		if at, err := c.Env.Host.EvalSymlinks(m.point); err == nil && at != m.point {
 			return done, fun.Errorf("Unable to mount %s: it leads to %s by a link", m.point, at)
 		}
-		is, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.is_mounted", fun.Args{Pos: []value.Value{m.point}})
+		is, err := c.Env.Exec(ctx, "mount.is_mounted", nil, m.point)
 		if err != nil {
 			return done, err
 		}
-		if is.Value == true {
+		if is == true {
 			continue
 		}
 		kw := value.MapOf("mkmnt", true)
@@ -148,17 +148,17 @@ func mountAll(ctx context.Context, c *fun.Call, a *runChrootArgs, root string) (
 		if m.opts != "" {
 			kw.Set("opts", m.opts)
 		}
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.mount", fun.Args{Pos: []value.Value{m.point, m.device}, Kw: kw})
+		res, err := c.Env.Exec(ctx, "mount.mount", kw, m.point, m.device)
 		if err != nil {
 			return done, err
 		}
 		switch {
-		case res.Value == true:
+		case res == true:
 		case m.fstype != "":
-			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("unable to mount %s: %s; the command runs without it", m.point, strings.TrimSpace(value.Str(res.Value)))})
+			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("unable to mount %s: %s; the command runs without it", m.point, strings.TrimSpace(value.Str(res)))})
 			continue
 		default:
-			return done, fun.Errorf("Unable to mount %s: %s", m.point, value.Str(res.Value))
+			return done, fun.Errorf("Unable to mount %s: %s", m.point, value.Str(res))
 		}
 		done = append(done, m.point)
 	}
@@ -173,9 +173,9 @@ func unmountAll(ctx context.Context, c *fun.Call, root string, points []string) 
 	}
 	endLeftovers(ctx, c.Env.Host, root)
 	for _, point := range slices.Backward(points) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.umount", fun.Args{Pos: []value.Value{point}})
-		if err != nil || res.Value != true {
-			c.Env.Logger.Error("a file system of the chroot stays mounted", "mount", point, "reason", value.Str(res.Value), "err", err)
+		res, err := c.Env.Exec(ctx, "mount.umount", nil, point)
+		if err != nil || res != true {
+			c.Env.Logger.Error("a file system of the chroot stays mounted", "mount", point, "reason", value.Str(res), "err", err)
 		}
 	}
 }

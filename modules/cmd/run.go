@@ -89,6 +89,14 @@ func (o Out) Status() value.Value {
 	return int64(o.Retcode)
 }
 
+// Err returns what a command that failed printed as an error: on stderr, else on stdout.
+func (o Out) Err() error {
+	if o.Stderr == "" {
+		return fun.Errorf("%s", o.Stdout)
+	}
+	return fun.Errorf("%s", o.Stderr)
+}
+
 // places makes the directory that the command is to write to, and checks that nobody
 // else can lead a program of root's elsewhere. undo removes what was made.
 func places(h host.Host, c *host.Cmd, command string, o Options) (undo func(), err error) {

@@ -14,6 +14,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "composer".
@@ -93,11 +94,11 @@ func NewClient(e *fun.Env, p *Program, f *Flags, h *Home, user string, env value
 func (p *Client) Available() bool {
 	switch {
 	case p.Composer == "":
-		return machine.Has(p.Env.Host, "composer")
+		return tool.Has(p.Env.Host, "composer")
 	case filepath.IsAbs(p.Composer):
 		return machine.Exists(p.Env.Host, p.Composer) // PHP reads it: it need not be executable
 	}
-	return machine.Has(p.Env.Host, p.Composer)
+	return tool.Has(p.Env.Host, p.Composer)
 }
 
 // Run runs an action of composer with extra options in a directory, "" for an

@@ -11,14 +11,7 @@ import (
 
 // Module returns the execution module "cron".
 func Module() fun.Module {
-	return fun.Module{Name: "cron", Kind: fun.Exec, Doc: "Manage crontabs.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("crontab", ""); err != nil {
-		return false, "Cannot load cron module: crontab command not found"
-	}
-	return true, ""
+	return fun.Module{Name: "cron", Kind: fun.Exec, Doc: "Manage crontabs.", Specs: specs, Avail: tool.Needs("crontab", "Cannot load cron module: crontab command not found")}
 }
 
 func admin(c *fun.Call, a *userArg) *Admin { return NewAdmin(c.Env, a.User) }

@@ -10,8 +10,8 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/pkg"
 	"brine/modules/pkg/dpkg"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "debconf".
@@ -23,7 +23,7 @@ func avail(env *fun.Env) (bool, string) {
 	switch {
 	case machine.Grain(env, "os_family") != "Debian":
 		return false, "this is not a system of the Debian family"
-	case !machine.Has(env.Host, "debconf-get-selections"):
+	case !tool.Has(env.Host, "debconf-get-selections"):
 		return false, "debconf-get-selections is missing: install the package debconf-utils"
 	}
 	return true, ""
@@ -37,14 +37,14 @@ type answersKey struct{}
 // Answers returns all answers that debconf has, in its order.
 func Answers(ctx context.Context, env *fun.Env) ([]Answer, error) {
 	return machine.Keep(env, answersKey{}, func() ([]Answer, error) {
-		out, err := machine.Look(ctx, env.Host, "debconf-get-selections")
+		out, err := tool.Look(ctx, env.Host, "debconf-get-selections")
 		if err != nil {
 			return nil, err
 		}
 		if out.Status != 0 {
-			return nil, fun.Errorf("debconf-get-selections failed: %s", machine.Said(out))
+			return nil, fun.Errorf("debconf-get-selections failed: %s", out.Fault())
 		}
-		return Parse(value.DecodeReplace(out.Stdout)), nil
+		return Parse(out.Stdout), nil
 	})
 }
 
@@ -170,7 +170,7 @@ func setFile(ctx context.Context, c *fun.Call, a *setFileArgs) (fun.Result, erro
 }
 
 func fromFile(ctx context.Context, c *fun.Call, a *envArg, source string) (fun.Result, error) {
-	file, err := pkg.Call(ctx, c.Env, "cp.cache_file", value.MapOf("path", source, "saltenv", a.Saltenv))
+	file, err := c.Env.Exec(ctx, "cp.cache_file", value.MapOf("path", source, "saltenv", a.Saltenv))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -206,7 +206,7 @@ func setTemplate(ctx context.Context, c *fun.Call, a *setTemplateArgs) (fun.Resu
 	if a.Defaults != nil {
 		kw.Set("defaults", a.Defaults)
 	}
-	file, err := pkg.Call(ctx, c.Env, "cp.get_template", kw)
+	file, err := c.Env.Exec(ctx, "cp.get_template", kw)
 	if err != nil {
 		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
 			return fun.Result{}, fun.Errorf("%s: %s", a.Path, failed.Msg)

@@ -17,14 +17,7 @@ import (
 
 // Module returns the execution module "dig".
 func Module() fun.Module {
-	return fun.Module{Name: "dig", Kind: fun.Exec, Doc: "Questions to name servers.", Avail: avail, Specs: specs}
-}
-
-func avail(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "dig") {
-		return false, "The dig execution module cannot be loaded: the dig binary is not in the path."
-	}
-	return true, ""
+	return fun.Module{Name: "dig", Kind: fun.Exec, Doc: "Questions to name servers.", Avail: tool.Needs("dig", "The dig execution module cannot be loaded: the dig binary is not in the path."), Specs: specs}
 }
 
 type hostArg struct {

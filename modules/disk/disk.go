@@ -48,7 +48,7 @@ type mounted struct{ fs, size, used, free, share, at string }
 
 // df runs df(1).
 func df(ctx context.Context, c *fun.Call, argv ...string) ([]mounted, int, error) {
-	out, err := tool.Look(ctx, c.Env.Host, append([]string{"df"}, argv...)...)
+	out, err := tool.LookMerged(ctx, c.Env.Host, append([]string{"df"}, argv...)...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -364,8 +364,8 @@ func format(ctx context.Context, c *fun.Call, a *formatArgs) (fun.Result, error)
 // alone, not the line.
 func typeOf(ctx context.Context, c *fun.Call, dev string) (fun.Result, error) {
 	h := c.Env.Host
-	if machine.Has(h, "lsblk") {
-		out, err := tool.Look(ctx, h, "lsblk", "-o", "fstype", dev)
+	if tool.Has(h, "lsblk") {
+		out, err := tool.LookMerged(ctx, h, "lsblk", "-o", "fstype", dev)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -375,8 +375,8 @@ func typeOf(ctx context.Context, c *fun.Call, dev string) (fun.Result, error) {
 			}
 		}
 	}
-	if machine.Has(h, "df") {
-		out, err := tool.Look(ctx, h, "df", "-T", dev)
+	if tool.Has(h, "df") {
+		out, err := tool.LookMerged(ctx, h, "df", "-T", dev)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -403,12 +403,12 @@ type fstypeFromPathArgs struct {
 }
 
 func fstypeFromPath(ctx context.Context, c *fun.Call, a *fstypeFromPathArgs) (fun.Result, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "mount.get_device_from_path", fun.Args{Pos: []value.Value{a.Path}})
+	res, err := c.Env.Exec(ctx, "mount.get_device_from_path", nil, a.Path)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	dev := value.Str(res.Value)
-	if res.Value == nil || strings.HasPrefix(dev, "-") {
+	dev := value.Str(res)
+	if res == nil || strings.HasPrefix(dev, "-") {
 		return fun.Value("")
 	}
 	return typeOf(ctx, c, dev)

@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
+	"brine/modules/textfile"
 	"brine/modules/tool"
 )
 
@@ -24,14 +25,6 @@ func disks(c *fun.Call, names []string) ([]string, error) {
 		out = append(out, d)
 	}
 	return out, tool.Need(c.Env.Host, "hdparm")
-}
-
-// number returns text as a number where it is one.
-func number(s string) value.Value {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n
-	}
-	return s
 }
 
 // parameters asks hdparm(8) for the parameters of disks, by disk and name.
@@ -84,7 +77,7 @@ func parameter(line, dev string) (key string, v value.Value, ok bool) {
 				deep.Set(strings.TrimSpace(name), val)
 			}
 		} else if part != "" {
-			l.Append(number(part))
+			l.Append(textfile.Number(part))
 		}
 	}
 	if deep.Len() > 0 {
@@ -252,11 +245,11 @@ func row(head, f []string, a *smartAttributesArgs) *value.Map {
 		if i == len(head)-1 {
 			words = f[i:]
 		}
-		v := number(strings.Join(words, " "))
+		v := textfile.Number(strings.Join(words, " "))
 		if len(words) > 1 {
 			l := value.NewList()
 			for _, w := range words {
-				if n, ok := number(w).(int64); ok {
+				if n, ok := textfile.Number(w).(int64); ok {
 					l.Append(n)
 				}
 			}

@@ -14,8 +14,8 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/textfile"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "dnsutil".
@@ -74,7 +74,7 @@ const noDig = "This function requires dig, which is not currently available"
 
 // byDig calls the function of the same name of the module dig.
 func byDig(ctx context.Context, c *fun.Call, pos ...value.Value) (fun.Result, error) {
-	if !machine.Has(c.Env.Host, "dig") {
+	if !tool.Has(c.Env.Host, "dig") {
 		return fun.Value(noDig)
 	}
 	return c.Env.Invoker.Invoke(ctx, fun.Exec, "dig."+c.Spec.Name, fun.Args{Pos: pos})
@@ -126,7 +126,7 @@ type addressesArgs struct {
 
 // addresses asks dig(1), or the system where that is not there and no server is named.
 func addresses(ctx context.Context, c *fun.Call, a *addressesArgs) (fun.Result, error) {
-	if machine.Has(c.Env.Host, "dig") || a.Nameserver != nil {
+	if tool.Has(c.Env.Host, "dig") || a.Nameserver != nil {
 		return byDig(ctx, c, a.Host, a.Nameserver)
 	}
 	ips, err := c.Env.Host.LookupIP(ctx, a.Host)
@@ -430,26 +430,26 @@ func serial(ctx context.Context, c *fun.Call, a *serialArgs) (fun.Result, error)
 	if z := a.Zone; z != "" {
 		key += "_" + z
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "grains.get", fun.Args{Pos: []value.Value{key}})
+	res, err := c.Env.Exec(ctx, "grains.get", nil, key)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	today := c.Env.Host.Now().Format(time.DateOnly)
 	now := strings.ReplaceAll(today, "-", "") + "01"
 	if !a.Update {
-		if value.Truth(res.Value) {
-			return fun.Value(res.Value)
+		if value.Truth(res) {
+			return fun.Value(res)
 		}
 		return fun.Value(now)
 	}
-	if stored := value.Str(res.Value); value.Truth(res.Value) && stored >= now {
+	if stored := value.Str(res); value.Truth(res) && stored >= now {
 		n, err := strconv.ParseInt(stored, 10, 64)
 		if err != nil {
-			return fun.Result{}, fun.Errorf("the grain %s is not a number: %s", key, value.Repr(res.Value))
+			return fun.Result{}, fun.Errorf("the grain %s is not a number: %s", key, value.Repr(res))
 		}
 		now = strconv.FormatInt(n+1, 10)
 	}
-	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "grains.setval", fun.Args{Pos: []value.Value{key, now}}); err != nil {
+	if _, err := c.Env.Exec(ctx, "grains.setval", nil, key, now); err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(now)

@@ -166,6 +166,6 @@ func setenv(ctx context.Context, c *fun.Call, a *setenvArgs) (fun.Result, error)
 // Nobody need listen, so that it cannot be fired is no fault.
 func Announce(ctx context.Context, env *fun.Env, data *value.Map) {
 	if env.Invoker != nil {
-		_, _ = env.Invoker.Invoke(ctx, fun.Exec, "event.fire", fun.Args{Pos: []value.Value{data, "environ_setenv"}})
+		_, _ = env.Exec(ctx, "event.fire", nil, data, "environ_setenv")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 type chgrpArgs struct {
@@ -134,12 +135,12 @@ func chattr(ctx context.Context, c *fun.Call, a *chattrArgs) (fun.Result, error)
 	for _, p := range a.More {
 		argv = append(argv, f.Expand(value.Str(p)))
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: argv})
+	out, err := tool.Run(ctx, f.Host, argv...)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("chattr: %s", host.Strerror(err))
+		return fun.Result{}, err
 	}
-	if out.Status != 0 {
-		return fun.Result{}, fun.Errorf("%s", strings.TrimSpace(string(out.Stderr)))
+	if !out.OK() {
+		return fun.Result{}, fun.Errorf("%s", strings.TrimSpace(out.Stderr))
 	}
 	return fun.Value(true)
 }

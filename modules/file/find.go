@@ -17,6 +17,7 @@ import (
 	"brine/internal/py/pyre"
 	"brine/internal/py/value"
 	"brine/modules/cp"
+	"brine/modules/tool"
 )
 
 // A finder is the criteria and actions of one find.
@@ -383,7 +384,7 @@ func (fd *finder) run(ctx context.Context, cmd, p string) (string, error) {
 	}
 	out, err := fd.f.Run(ctx, host.Cmd{Argv: argv})
 	if err != nil {
-		return "", fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
+		return "", tool.NotRun(strings.Join(argv, " "), argv[0], err)
 	}
 	return strings.ReplaceAll(cmd, "{}", p) + ":\n" + string(out.Stdout) + "\n", nil
 }

@@ -20,6 +20,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/cp"
+	"brine/modules/machine"
 )
 
 // An FS is the file system as one call of a function sees it.
@@ -92,39 +93,8 @@ func (f *FS) Opt(name string) string {
 	return ""
 }
 
-// Expand replaces a leading ~ or ~user by the home directory, as Python's
-// os.path.expanduser; where there is none the path stays as it is.
-func (f *FS) Expand(p string) string {
-	if !strings.HasPrefix(p, "~") {
-		return p
-	}
-	name, rest := p[1:], ""
-	if i := strings.IndexByte(p, '/'); i >= 0 {
-		name, rest = p[1:i], p[i:]
-	}
-	home := ""
-	if name == "" {
-		for _, kv := range f.Environ() {
-			if v, ok := strings.CutPrefix(kv, "HOME="); ok {
-				home = v
-			}
-		}
-		if home == "" {
-			if a, err := f.LookupUID(f.Geteuid()); err == nil {
-				home = a.Home
-			}
-		}
-	} else if a, err := f.LookupUser(name); err == nil {
-		home = a.Home
-	}
-	if home == "" {
-		return p
-	}
-	if p = strings.TrimRight(home, "/") + rest; p == "" {
-		return "/"
-	}
-	return p
-}
+// Expand is [machine.Expand].
+func (f *FS) Expand(p string) string { return machine.Expand(f.Host, p) }
 
 // Exists reports whether path is there, links followed.
 func (f *FS) Exists(path string) bool { _, err := f.Stat(path); return err == nil }

@@ -9,6 +9,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // Perms are the owner and mode that a file should have; what is nil or "" is
@@ -168,7 +169,7 @@ func (f *FS) checkAttrs(ctx context.Context, name string, r *Return, want string
 	}
 	for _, x := range []struct{ op, attrs string }{{"+", added}, {"-", removed}} {
 		if x.attrs != "" {
-			_, _ = f.Run(ctx, host.Cmd{Argv: []string{"chattr", x.op + x.attrs, name}})
+			_, _ = tool.Run(ctx, f.Host, "chattr", x.op+x.attrs, name)
 		}
 	}
 	now, _ := f.Lsattr(ctx, name)
@@ -199,14 +200,14 @@ func diffAttrs(have, want string) (added, removed string) {
 // Lsattr returns the chattr(1) attributes of a file, and false where lsattr is
 // not there or does not know.
 func (f *FS) Lsattr(ctx context.Context, name string) (string, bool) {
-	if _, err := f.LookPath("lsattr", ""); err != nil {
+	if !tool.Has(f.Host, "lsattr") {
 		return "", false
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: []string{"lsattr", "-d", name}})
-	if err != nil || out.Status != 0 {
+	out, err := tool.Run(ctx, f.Host, "lsattr", "-d", name)
+	if err != nil || !out.OK() {
 		return "", false
 	}
-	attrs, _, _ := strings.Cut(strings.TrimSpace(string(out.Stdout)), " ")
+	attrs, _, _ := strings.Cut(strings.TrimSpace(out.Stdout), " ")
 	return attributes(attrs), true
 }
 

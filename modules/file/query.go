@@ -16,6 +16,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/cp"
 	"brine/modules/textfile"
+	"brine/modules/tool"
 )
 
 func basename(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
@@ -489,20 +490,20 @@ func listBackupsDir(_ context.Context, c *fun.Call, a *listBackupsDirArgs) (fun.
 func lsattr(ctx context.Context, c *fun.Call, args *pathArg) (fun.Result, error) {
 	f := on(c)
 	p := f.Expand(args.Path)
-	if _, err := f.LookPath("lsattr", ""); err != nil {
+	if !tool.Has(f.Host, "lsattr") {
 		return fun.Value(nil) // as in Salt, where lsattr is missing
 	}
 	if !f.Exists(p) {
 		return fun.Result{}, invalid("File or directory does not exist: %s", p)
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: []string{"lsattr", "--", p}})
+	out, err := tool.Run(ctx, f.Host, "lsattr", "--", p)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	ret := value.NewMap(1)
 	// One line a file, of a directory one for each file in it; what lsattr cannot
 	// ask is on stderr, and its status says so.
-	for line := range strings.Lines(value.DecodeReplace(out.Stdout)) {
+	for line := range strings.Lines(out.Stdout) {
 		attrs, name, ok := strings.Cut(strings.TrimRight(line, "\n"), " ")
 		if !ok {
 			continue
@@ -796,7 +797,7 @@ func (f *FS) runOn(ctx context.Context, path string, argv []string) (v value.Val
 func (f *FS) runAll(ctx context.Context, argv []string, alone ...string) (value.Value, error) {
 	out, err := f.Run(ctx, host.Cmd{Argv: argv, Alone: alone})
 	if err != nil {
-		return nil, fun.Errorf("Unable to run %s: %s", argv[0], host.Strerror(err))
+		return nil, tool.NotRun(strings.Join(argv, " "), argv[0], err)
 	}
 	text := func(b []byte) string { return strings.TrimRight(string(b), "\r\n") }
 	return value.MapOf("pid", int64(out.PID), "retcode", int64(out.Status), "stdout", text(out.Stdout), "stderr", text(out.Stderr)), nil

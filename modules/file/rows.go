@@ -11,7 +11,7 @@ import (
 	"brine/modules/cp"
 )
 
-func suffix(backup value.Value) string {
+func BackupSuffix(backup value.Value) string {
 	if value.Truth(backup) {
 		return value.Str(backup)
 	}
@@ -54,7 +54,7 @@ func blockReplaceRow(_ context.Context, c *fun.Call, a *blockReplaceRowArgs) (fu
 	b := Block{
 		Path: a.Path, Start: a.MarkerStart, End: a.MarkerEnd, Content: a.Content,
 		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound,
-		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch, Backup: suffix(a.Backup), DryRun: a.DryRun,
+		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch, Backup: BackupSuffix(a.Backup), DryRun: a.DryRun,
 	}
 	if a.AppendNewline.Given {
 		nl := a.AppendNewline.V
@@ -85,7 +85,7 @@ func uncomment(_ context.Context, c *fun.Call, a *commentGiven) (fun.Result, err
 
 func setComment(c *fun.Call, a *commentGiven, commented bool) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, commented, suffix(a.Backup))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, commented, BackupSuffix(a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -105,7 +105,7 @@ type commentLineRowArgs struct {
 
 func commentLineRow(_ context.Context, c *fun.Call, a *commentLineRowArgs) (fun.Result, error) {
 	f := on(c)
-	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, a.Cmnt, suffix(a.Backup))
+	before, after, err := f.CommentLine(a.Path, a.Regex, a.Char, a.Cmnt, BackupSuffix(a.Backup))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -179,7 +179,7 @@ func replaceRow(_ context.Context, c *fun.Call, a *replaceRowArgs) (fun.Result, 
 	before, after, err := f.Replace(Replacement{
 		Path: a.Path, Pattern: a.Pattern, Repl: a.Repl, Count: int(count), Flags: flags,
 		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound, NotFound: textOf(a.NotFoundContent),
-		Backup: suffix(a.Backup), DryRun: a.DryRun || f.Test, IgnoreMissing: a.IgnoreIfMissing, Literal: a.BackslashLiteral,
+		Backup: BackupSuffix(a.Backup), DryRun: a.DryRun || f.Test, IgnoreMissing: a.IgnoreIfMissing, Literal: a.BackslashLiteral,
 	})
 	if err != nil {
 		return fun.Result{}, err
@@ -224,7 +224,7 @@ func sed(ctx context.Context, c *fun.Call, a *sedArgs) (fun.Result, error) {
 	if a.NegateMatch {
 		limit += "!"
 	}
-	argv := append([]string{"sed", "-i" + suffix(a.Backup)}, strings.Fields(a.Options)...)
+	argv := append([]string{"sed", "-i" + BackupSuffix(a.Backup)}, strings.Fields(a.Options)...)
 	return result(f.runOn(ctx, p, append(argv, fmt.Sprintf("%ss/%s/%s/%s", limit, esc(a.Before), esc(a.After), a.Flags))))
 }
 

@@ -12,6 +12,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/proc"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // makeNode makes a device or a pipe.
@@ -87,12 +88,12 @@ func (f *FS) MakeNode(ctx context.Context, n Node) (*Return, error) {
 	if n.Kind != "p" {
 		argv = append(argv, strconv.FormatInt(n.Major, 10), strconv.FormatInt(n.Minor, 10))
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: argv})
+	out, err := tool.Run(ctx, f.Host, argv...)
 	if err != nil {
-		return nil, fun.Errorf("Unable to run mknod: %s", host.Strerror(err))
+		return nil, err
 	}
-	if out.Status != 0 {
-		return nil, fun.Errorf("%s", strings.TrimSpace(string(out.Stderr)))
+	if !out.OK() {
+		return nil, fun.Errorf("%s", strings.TrimSpace(out.Stderr))
 	}
 	r.Result = fun.OK
 	r.Changes.Set("new", made)
@@ -134,11 +135,11 @@ func (f *FS) DeviceNumbers(ctx context.Context, path string) (major, minor int64
 	if err != nil || st.Type != "char" && st.Type != "block" {
 		return 0, 0, nil // what is not there has no numbers
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: []string{"stat", "-L", "-c", "%t %T", path}})
+	out, err := tool.Run(ctx, f.Host, "stat", "-L", "-c", "%t %T", path)
 	if err != nil {
-		return 0, 0, fun.Errorf("Unable to run stat: %s", host.Strerror(err))
+		return 0, 0, err
 	}
-	a, b, _ := strings.Cut(strings.TrimSpace(string(out.Stdout)), " ")
+	a, b, _ := strings.Cut(strings.TrimSpace(out.Stdout), " ")
 	major, err = strconv.ParseInt(a, 16, 64)
 	if err == nil {
 		minor, err = strconv.ParseInt(b, 16, 64)
@@ -154,11 +155,11 @@ func getDevMM(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) 
 
 // Patch runs patch(1). Salt: patch.
 func (f *FS) Patch(ctx context.Context, path, patchFile string, options []string, dryRun bool) (*value.Map, error) {
-	tool, err := f.LookPath("patch", "")
+	program, err := f.LookPath("patch", "")
 	if err != nil {
 		return nil, fun.Errorf("patch executable not found. Is the distribution's patch package installed?")
 	}
-	argv := append([]string{tool}, options...)
+	argv := append([]string{program}, options...)
 	if dryRun {
 		argv = append(argv, "--dry-run")
 	}
@@ -310,14 +311,14 @@ func getContext(ctx context.Context, c *fun.Call, a *pathArg) (fun.Result, error
 }
 
 func (f *FS) context(ctx context.Context, p string) (value.Value, error) {
-	out, err := f.Run(ctx, host.Cmd{Argv: []string{"stat", "-c", "%C", p}})
+	out, err := tool.Run(ctx, f.Host, "stat", "-c", "%C", p)
 	if err != nil {
-		return nil, fun.Errorf("Unable to run stat: %s", host.Strerror(err))
+		return nil, err
 	}
-	if out.Status != 0 {
+	if !out.OK() {
 		return "No selinux context information is available for " + p, nil
 	}
-	return strings.TrimSpace(string(out.Stdout)), nil
+	return strings.TrimSpace(out.Stdout), nil
 }
 
 type restoreContextArgs struct {
@@ -331,11 +332,8 @@ func restoreContext(ctx context.Context, c *fun.Call, a *restoreContextArgs) (fu
 	if a.Recursive {
 		flag = "-FR"
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: []string{"restorecon", flag, f.Expand(a.Path)}})
-	if err != nil {
-		return fun.Result{}, fun.Errorf("Unable to run restorecon: %s", host.Strerror(err))
-	}
-	return fun.Value(out.Status == 0)
+	out, err := tool.Run(ctx, f.Host, "restorecon", flag, f.Expand(a.Path))
+	return fun.Result{Value: out.OK()}, err
 }
 
 type setContextArgs struct {
@@ -366,19 +364,19 @@ func setContext(ctx context.Context, c *fun.Call, a *setContextArgs) (fun.Result
 		return fun.Value(false)
 	}
 	if a.Persist {
-		out, err := f.Run(ctx, host.Cmd{Argv: append(semanage, p)})
+		out, err := tool.Run(ctx, f.Host, append(semanage, p)...)
 		if err != nil {
-			return fun.Result{}, fun.Errorf("Unable to run semanage: %s", host.Strerror(err))
+			return fun.Result{}, err
 		}
-		if out.Status != 0 {
-			return fun.Result{}, fun.Errorf("Problem setting fcontext: %s", strings.TrimSpace(string(out.Stderr)))
+		if !out.OK() {
+			return fun.Result{}, fun.Errorf("Problem setting fcontext: %s", strings.TrimSpace(out.Stderr))
 		}
 	}
-	out, err := f.Run(ctx, host.Cmd{Argv: append(chcon, p)})
+	out, err := tool.Run(ctx, f.Host, append(chcon, p)...)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("Unable to run chcon: %s", host.Strerror(err))
+		return fun.Result{}, err
 	}
-	if out.Status != 0 {
+	if !out.OK() {
 		return fun.Value(false)
 	}
 	return result(f.context(ctx, p))
@@ -407,13 +405,8 @@ func sedContains(ctx context.Context, c *fun.Call, a *sedContainsArgs) (fun.Resu
 		return fun.Result{}, fun.Errorf("%s", host.OSError(err))
 	}
 	defer r.Close()
-	out, err := f.Run(ctx, host.Cmd{
-		Argv: []string{"sed", "-r", "-n", "-e", limit + "s/" + esc(a.Text) + "/$/p" + a.Flags}, Stdin: r, ReadOnly: true,
-	})
-	if err != nil {
-		return fun.Result{}, fun.Errorf("Unable to run sed: %s", host.Strerror(err))
-	}
-	return fun.Value(len(out.Stdout) > 0)
+	out, err := tool.RunWith(ctx, f.Host, tool.Options{Env: f.Environ(), Stdin: r, ReadOnly: true}, "sed", "-r", "-n", "-e", limit+"s/"+esc(a.Text)+"/$/p"+a.Flags)
+	return fun.Result{Value: out.Stdout != ""}, err
 }
 
 type openFilesArgs struct {

@@ -15,14 +15,7 @@ import (
 
 // Module returns the execution module "firewalld".
 func Module() fun.Module {
-	return fun.Module{Name: "firewalld", Kind: fun.Exec, Doc: "Manage zones and services of firewalld.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "firewall-cmd") {
-		return false, "The firewalld execution module cannot be loaded: the firewall-cmd binary is not in the path."
-	}
-	return true, ""
+	return fun.Module{Name: "firewalld", Kind: fun.Exec, Doc: "Manage zones and services of firewalld.", Avail: tool.Needs("firewall-cmd", "The firewalld execution module cannot be loaded: the firewall-cmd binary is not in the path."), Specs: specs}
 }
 
 // Cmd runs firewall-cmd with options, which are of the form --NAME or
@@ -56,30 +49,28 @@ func run(ctx context.Context, c *fun.Call, zone string, permanent bool, option s
 	return Cmd(ctx, c.Env, options...)
 }
 
-func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
-
 func words(s string, err error) (fun.Result, error) {
 	return fun.Result{Value: value.Strings(strings.Fields(s)...)}, err
 }
 
 func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	return text(Cmd(ctx, c.Env, "--version"))
+	return machine.Text(Cmd(ctx, c.Env, "--version"))
 }
 
 func reloadRules(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	return text(Cmd(ctx, c.Env, "--reload"))
+	return machine.Text(Cmd(ctx, c.Env, "--reload"))
 }
 
 func defaultZone(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	return text(Cmd(ctx, c.Env, "--get-default-zone"))
+	return machine.Text(Cmd(ctx, c.Env, "--get-default-zone"))
 }
 
 func setDefaultZone(ctx context.Context, c *fun.Call, a *mustZone) (fun.Result, error) {
-	return text(Cmd(ctx, c.Env, "--set-default-zone="+a.Zone))
+	return machine.Text(Cmd(ctx, c.Env, "--set-default-zone="+a.Zone))
 }
 
 func makePermanent(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	return text(Cmd(ctx, c.Env, "--runtime-to-permanent"))
+	return machine.Text(Cmd(ctx, c.Env, "--runtime-to-permanent"))
 }
 
 // parseZones reads what --list-all prints: a zone's name, lines "  KEY: VALUE", and
@@ -151,9 +142,9 @@ func getICMPTypes(ctx context.Context, c *fun.Call, a *permanentArg) (fun.Result
 func manage(ctx context.Context, c *fun.Call, a *restartArg, option string) (fun.Result, error) {
 	out, err := Cmd(ctx, c.Env, option, "--permanent")
 	if err == nil && a.Restart && out == "success" {
-		return text(Cmd(ctx, c.Env, "--reload"))
+		return machine.Text(Cmd(ctx, c.Env, "--reload"))
 	}
-	return text(out, err)
+	return machine.Text(out, err)
 }
 
 // newZoneArgs are the arguments of newZone and deleteZone.
@@ -196,11 +187,11 @@ type addServiceArgs struct {
 }
 
 func addService(ctx context.Context, c *fun.Call, a *addServiceArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--add-service="+a.Service))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--add-service="+a.Service))
 }
 
 func removeService(ctx context.Context, c *fun.Call, a *addServiceArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-service="+a.Service))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--remove-service="+a.Service))
 }
 
 // ofService runs firewall-cmd about a service.
@@ -217,7 +208,7 @@ func ofKnown(ctx context.Context, c *fun.Call, a *addServicePortArgs, option str
 	if !slices.Contains(strings.Fields(out), a.Service) {
 		return fun.Result{}, fun.Errorf("The service does not exist.")
 	}
-	return text(ofService(ctx, c, &a.serviceArg, option))
+	return machine.Text(ofService(ctx, c, &a.serviceArg, option))
 }
 
 // addServicePortArgs are the arguments of addServicePort and removeServicePort.
@@ -245,11 +236,11 @@ type addServiceProtocolArgs struct {
 }
 
 func addServiceProtocol(ctx context.Context, c *fun.Call, a *addServiceProtocolArgs) (fun.Result, error) {
-	return text(ofService(ctx, c, &a.serviceArg, "--add-protocol="+a.Protocol))
+	return machine.Text(ofService(ctx, c, &a.serviceArg, "--add-protocol="+a.Protocol))
 }
 
 func removeServiceProtocol(ctx context.Context, c *fun.Call, a *addServiceProtocolArgs) (fun.Result, error) {
-	return text(ofService(ctx, c, &a.serviceArg, "--remove-protocol="+a.Protocol))
+	return machine.Text(ofService(ctx, c, &a.serviceArg, "--remove-protocol="+a.Protocol))
 }
 
 func getServiceProtocols(ctx context.Context, c *fun.Call, a *serviceArg) (fun.Result, error) {
@@ -276,11 +267,11 @@ func getMasquerade(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result
 }
 
 func addMasquerade(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--add-masquerade"))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--add-masquerade"))
 }
 
 func removeMasquerade(ctx context.Context, c *fun.Call, a *listAllArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-masquerade"))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--remove-masquerade"))
 }
 
 // forceMasquerade has the zone masquerade, where the call asks for that.
@@ -312,7 +303,7 @@ func addPort(ctx context.Context, c *fun.Call, a *addPortArgs) (fun.Result, erro
 	if err := forceMasquerade(ctx, c, a.ForceMasquerade, a.Zone); err != nil {
 		return fun.Result{}, err
 	}
-	return text(run(ctx, c, a.Zone, a.Permanent, "--add-port="+a.Port))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--add-port="+a.Port))
 }
 
 type removePortArgs struct {
@@ -322,7 +313,7 @@ type removePortArgs struct {
 }
 
 func removePort(ctx context.Context, c *fun.Call, a *removePortArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-port="+a.Port))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--remove-port="+a.Port))
 }
 
 // listPortsArgs are the arguments of listPorts, listPortFwd, listICMPBlock, getInterfaces, getSources and getRichRules.
@@ -351,7 +342,7 @@ func addPortFwd(ctx context.Context, c *fun.Call, a *addPortFwdArgs) (fun.Result
 	if err := forceMasquerade(ctx, c, a.ForceMasquerade, a.Zone); err != nil {
 		return fun.Result{}, err
 	}
-	return text(run(ctx, c, a.Zone, a.Permanent, "--add-forward-port="+a.port()))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--add-forward-port="+a.port()))
 }
 
 type removePortFwdArgs struct {
@@ -361,7 +352,7 @@ type removePortFwdArgs struct {
 }
 
 func removePortFwd(ctx context.Context, c *fun.Call, a *removePortFwdArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-forward-port="+a.port()))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--remove-forward-port="+a.port()))
 }
 
 func listPortFwd(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
@@ -407,7 +398,7 @@ func icmp(ctx context.Context, c *fun.Call, a *blockICMPArgs, option string, blo
 	if slices.Contains(strings.Fields(blocked), name) == block {
 		return fun.Value("success")
 	}
-	return text(run(ctx, c, a.Zone, a.Permanent, option+"="+name))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, option+"="+name))
 }
 
 // blockICMPArgs are the arguments of blockICMP and allowICMP.
@@ -441,15 +432,15 @@ type addInterfaceArgs struct {
 }
 
 func addInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--add-interface="+a.Interface))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--add-interface="+a.Interface))
 }
 
 func removeInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-interface="+a.Interface))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--remove-interface="+a.Interface))
 }
 
 func changeInterface(ctx context.Context, c *fun.Call, a *addInterfaceArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--change-interface="+a.Interface))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--change-interface="+a.Interface))
 }
 
 func getSources(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
@@ -464,11 +455,11 @@ type addSourceArgs struct {
 }
 
 func addSource(ctx context.Context, c *fun.Call, a *addSourceArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--add-source="+a.Source))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--add-source="+a.Source))
 }
 
 func removeSource(ctx context.Context, c *fun.Call, a *addSourceArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-source="+a.Source))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--remove-source="+a.Source))
 }
 
 func getRichRules(ctx context.Context, c *fun.Call, a *listPortsArgs) (fun.Result, error) {
@@ -484,9 +475,9 @@ type addRichRuleArgs struct {
 }
 
 func addRichRule(ctx context.Context, c *fun.Call, a *addRichRuleArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--add-rich-rule="+a.Rule))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--add-rich-rule="+a.Rule))
 }
 
 func removeRichRule(ctx context.Context, c *fun.Call, a *addRichRuleArgs) (fun.Result, error) {
-	return text(run(ctx, c, a.Zone, a.Permanent, "--remove-rich-rule="+a.Rule))
+	return machine.Text(run(ctx, c, a.Zone, a.Permanent, "--remove-rich-rule="+a.Rule))
 }

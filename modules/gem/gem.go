@@ -247,8 +247,6 @@ func (g *Client) RemoveSource(ctx context.Context, uri string) (string, error) {
 	return g.run(ctx, false, nil, "sources", "--remove", uri)
 }
 
-func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
-
 // gems returns the words of the argument gems.
 func gems(argGems []string) []string {
 	var out []string
@@ -274,7 +272,7 @@ type installArgs struct {
 
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	g := &Client{Env: c.Env, Ruby: a.Ruby, Bin: a.GemBin, User: a.Runas}
-	return text(g.Install(ctx, Install{
+	return machine.Text(g.Install(ctx, Install{
 		Gems: gems(a.Gems), Version: a.Version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
 		Proxy: a.Proxy, Source: a.Source,
 	}))
@@ -287,7 +285,7 @@ type uninstallArgs struct {
 }
 
 func uninstall(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
-	return text(a.client(c.Env).Uninstall(ctx, gems(a.Gems)...))
+	return machine.Text(a.client(c.Env).Uninstall(ctx, gems(a.Gems)...))
 }
 
 func update(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, error) {
@@ -295,7 +293,7 @@ func update(ctx context.Context, c *fun.Call, a *uninstallArgs) (fun.Result, err
 	if err := checkWord("gem", names...); err != nil {
 		return fun.Result{}, err
 	}
-	return text(a.client(c.Env).run(ctx, false, nil, append([]string{"update"}, names...)...))
+	return machine.Text(a.client(c.Env).run(ctx, false, nil, append([]string{"update"}, names...)...))
 }
 
 type updateSystemArgs struct {
@@ -311,7 +309,7 @@ func updateSystem(ctx context.Context, c *fun.Call, a *updateSystemArgs) (fun.Re
 		}
 		args = append(args, v)
 	}
-	return text(a.client(c.Env).run(ctx, false, nil, args...))
+	return machine.Text(a.client(c.Env).run(ctx, false, nil, args...))
 }
 
 func version(ctx context.Context, c *fun.Call, a *clientArgs) (fun.Result, error) {
@@ -319,7 +317,7 @@ func version(ctx context.Context, c *fun.Call, a *clientArgs) (fun.Result, error
 	if err == nil && v == "" {
 		return fun.Value(value.NewMap(0))
 	}
-	return text(v, err)
+	return machine.Text(v, err)
 }
 
 type listArgs struct {
@@ -350,11 +348,11 @@ type sourcesAddArgs struct {
 }
 
 func sourcesAdd(ctx context.Context, c *fun.Call, a *sourcesAddArgs) (fun.Result, error) {
-	return text(a.client(c.Env).AddSource(ctx, a.SourceURI))
+	return machine.Text(a.client(c.Env).AddSource(ctx, a.SourceURI))
 }
 
 func sourcesRemove(ctx context.Context, c *fun.Call, a *sourcesAddArgs) (fun.Result, error) {
-	return text(a.client(c.Env).RemoveSource(ctx, a.SourceURI))
+	return machine.Text(a.client(c.Env).RemoveSource(ctx, a.SourceURI))
 }
 
 func sourcesList(ctx context.Context, c *fun.Call, a *clientArgs) (fun.Result, error) {

@@ -13,18 +13,12 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/cmd"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "git".
 func Module() fun.Module {
-	return fun.Module{Name: "git", Kind: fun.Exec, Doc: "Manage Git repositories.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("git", ""); err != nil {
-		return false, "The git execution module cannot be loaded: git unavailable."
-	}
-	return true, ""
+	return fun.Module{Name: "git", Kind: fun.Exec, Doc: "Manage Git repositories.", Specs: specs, Avail: tool.Needs("git", "The git execution module cannot be loaded: git unavailable.")}
 }
 
 // in says where git runs, for whom, and with which options of its own.

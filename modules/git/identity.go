@@ -14,6 +14,7 @@ import (
 	"brine/internal/core/host"
 	"brine/modules/cmd"
 	"brine/modules/cp"
+	"brine/modules/machine"
 )
 
 // sshCommand is how git calls ssh with an identity file, whose path is in the
@@ -90,7 +91,7 @@ func (g *Client) runIdentity(ctx context.Context, dir string, m mode, id, file s
 // drop removes for one of the file server. ok is false where there is none.
 func (g *Client) identity(ctx context.Context, id string) (file string, drop func(), ok bool, err error) {
 	if cp.Scheme(id) != "salt" {
-		file = ExpandUser(g.Env, id)
+		file = machine.Expand(g.Env.Host, id)
 		st, err := g.Env.Host.Stat(file)
 		return file, nil, err == nil && st.Mode.IsRegular(), nil
 	}
@@ -169,19 +170,4 @@ func encrypted(key []byte) bool {
 	n := binary.BigEndian.Uint32(raw)
 	raw = raw[4:]
 	return uint64(n) <= uint64(len(raw)) && string(raw[:n]) != "none"
-}
-
-// ExpandUser replaces ~ and ~user at the start of a path by a home directory.
-func ExpandUser(env *fun.Env, p string) string {
-	if !strings.HasPrefix(p, "~") {
-		return p
-	}
-	user, rest, _ := strings.Cut(p[1:], "/")
-	if user != "" {
-		if _, err := env.Host.LookupUser(user); err != nil {
-			return p
-		}
-	}
-	g := &Client{Env: env, User: user}
-	return filepath.Join(g.home(), rest)
 }

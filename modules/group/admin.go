@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // NameTaken is the exit status of groupadd where there is a group with the name.
@@ -18,18 +18,14 @@ const NameTaken = 9
 
 // An Admin changes groups by groupadd, groupmod, groupdel and gpasswd.
 type Admin struct {
-	Host host.Host
-	Root string       // a directory to work in, "" is the machine itself
-	Log  *slog.Logger // gets the messages of tools that fail; nil discards them
-	// Status is the exit status of the last tool that ran.
-	Status int
+	tool.Accounts
 }
 
 // NewAdmin returns the Admin of a call, for the machine itself.
 func NewAdmin(c *fun.Call) *Admin { return admin(c, "") }
 
 func admin(c *fun.Call, root string) *Admin {
-	return &Admin{Host: c.Env.Host, Root: root, Log: c.Env.Log()}
+	return &Admin{tool.OnAccounts(c, root)}
 }
 
 // run runs a tool and reports whether it succeeded. flag is how the tool names
@@ -39,18 +35,8 @@ func (a *Admin) run(ctx context.Context, flag string, argv ...string) (bool, err
 	if name := argv[len(argv)-1]; name == "" || strings.HasPrefix(name, "-") {
 		return false, fun.Errorf("Invalid group name '%s'", name)
 	}
-	if a.Root != "" {
-		argv = slices.Insert(argv, 1, flag, a.Root)
-	}
-	out, err := host.RunAccounts(ctx, a.Host, host.Cmd{Argv: argv})
-	if err != nil {
-		return false, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
-	}
-	a.Status = out.Status
-	if out.Status != 0 && a.Log != nil {
-		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
-	}
-	return out.Status == 0, ctx.Err()
+	out, err := a.Run(ctx, nil, flag, argv...)
+	return err == nil && out.OK(), err
 }
 
 // Lookup returns a group, nil where there is none.
@@ -137,16 +123,6 @@ func (a *Admin) SetMembers(ctx context.Context, name string, users []string) (bo
 	return a.run(ctx, "-Q", "gpasswd", "--members", strings.Join(users, ","), name)
 }
 
-// done is the return of a change; one that failed has the exit status of the
-// tool.
-func (a *Admin) done(ok bool, err error) (fun.Result, error) {
-	res := fun.Result{Value: ok}
-	if !ok {
-		res.Retcode = a.Status
-	}
-	return res, err
-}
-
 type addArgs struct {
 	nameArg
 	GID    value.Value `arg:"gid,int" doc:"group ID"`
@@ -157,7 +133,7 @@ type addArgs struct {
 
 func add(ctx context.Context, c *fun.Call, args *addArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.Add(ctx, args.Name, args.GID, args.System, args.NonUnique))
+	return a.Changed(a.Add(ctx, args.Name, args.GID, args.System, args.NonUnique))
 }
 
 // addUserArgs are the arguments of addUser and delUser.
@@ -169,7 +145,7 @@ type addUserArgs struct {
 
 func addUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.AddUser(ctx, args.Name, args.Username))
+	return a.Changed(a.AddUser(ctx, args.Name, args.Username))
 }
 
 type chgidArgs struct {
@@ -181,7 +157,7 @@ type chgidArgs struct {
 
 func chgid(ctx context.Context, c *fun.Call, args *chgidArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.SetGID(ctx, args.Name, args.GID, args.NonUnique))
+	return a.Changed(a.SetGID(ctx, args.Name, args.GID, args.NonUnique))
 }
 
 // removeArgs are the arguments of remove and info.
@@ -192,12 +168,12 @@ type removeArgs struct {
 
 func remove(ctx context.Context, c *fun.Call, args *removeArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.Delete(ctx, args.Name))
+	return a.Changed(a.Delete(ctx, args.Name))
 }
 
 func delUser(ctx context.Context, c *fun.Call, args *addUserArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.DropUser(ctx, args.Name, args.Username))
+	return a.Changed(a.DropUser(ctx, args.Name, args.Username))
 }
 
 type membersArgs struct {
@@ -208,5 +184,5 @@ type membersArgs struct {
 
 func members(ctx context.Context, c *fun.Call, args *membersArgs) (fun.Result, error) {
 	a := admin(c, args.Root)
-	return a.done(a.SetMembers(ctx, args.Name, args.MembersList))
+	return a.Changed(a.SetMembers(ctx, args.Name, args.MembersList))
 }

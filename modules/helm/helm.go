@@ -12,21 +12,12 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "helm".
 func Module() fun.Module {
-	return fun.Module{Name: "helm", Kind: fun.Exec, Doc: "Manage releases and repositories of Helm.", Avail: Available, Specs: specs}
-}
-
-// Available reports whether the machine has helm.
-func Available(e *fun.Env) (bool, string) {
-	if !machine.Has(e.Host, "helm") {
-		return false, "The helm execution module failed to load: the helm binary is not in the path."
-	}
-	return true, ""
+	return fun.Module{Name: "helm", Kind: fun.Exec, Doc: "Manage releases and repositories of Helm.", Avail: tool.Needs("helm", "The helm execution module failed to load: the helm binary is not in the path."), Specs: specs}
 }
 
 // Flags are options of a command.

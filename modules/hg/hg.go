@@ -14,18 +14,12 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "hg".
 func Module() fun.Module {
-	return fun.Module{Name: "hg", Kind: fun.Exec, Doc: "Manage Mercurial repositories.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if !machine.Has(e.Host, "hg") {
-		return false, "The hg execution module cannot be loaded: hg unavailable."
-	}
-	return true, ""
+	return fun.Module{Name: "hg", Kind: fun.Exec, Doc: "Manage Mercurial repositories.", Specs: specs, Avail: tool.Needs("hg", "The hg execution module cannot be loaded: hg unavailable.")}
 }
 
 // A Client runs hg as one account.
@@ -189,8 +183,6 @@ func client(c *fun.Call, user, identity string) *Client {
 	return &Client{Env: c.Env, User: user, Identity: identity}
 }
 
-func text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
-
 type archiveArgs struct {
 	cwd
 	Output string `arg:"output,required,path" doc:"path of the archive"`
@@ -225,7 +217,7 @@ type cloneArgs struct {
 }
 
 func clone(ctx context.Context, c *fun.Call, a *cloneArgs) (fun.Result, error) {
-	return text(client(c, a.User, a.Identity).Clone(ctx, a.Cwd, a.Repository, a.Opts))
+	return machine.Text(client(c, a.User, a.Identity).Clone(ctx, a.Cwd, a.Repository, a.Opts))
 }
 
 type describeArgs struct {
@@ -245,9 +237,9 @@ func describe(ctx context.Context, c *fun.Call, a *describeArgs) (fun.Result, er
 		return fun.Result{}, err
 	}
 	if out.Stdout != "" {
-		return text(out.Stdout, nil)
+		return machine.Text(out.Stdout, nil)
 	}
-	return text(hg.Revision(ctx, a.Cwd, rev, true))
+	return machine.Text(hg.Revision(ctx, a.Cwd, rev, true))
 }
 
 type pullArgs struct {
@@ -259,7 +251,7 @@ type pullArgs struct {
 }
 
 func pull(ctx context.Context, c *fun.Call, a *pullArgs) (fun.Result, error) {
-	return text(client(c, a.User, a.Identity).Pull(ctx, a.Cwd, a.Opts, a.Repository))
+	return machine.Text(client(c, a.User, a.Identity).Pull(ctx, a.Cwd, a.Opts, a.Repository))
 }
 
 type revisionArgs struct {
@@ -270,7 +262,7 @@ type revisionArgs struct {
 }
 
 func revision(ctx context.Context, c *fun.Call, a *revisionArgs) (fun.Result, error) {
-	return text(client(c, a.User, "").Revision(ctx, a.Cwd, a.Rev, a.Short))
+	return machine.Text(client(c, a.User, "").Revision(ctx, a.Cwd, a.Rev, a.Short))
 }
 
 // kinds are the letters that hg status marks files with.
@@ -335,5 +327,5 @@ type updateArgs struct {
 }
 
 func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
-	return text(client(c, a.User, "").Update(ctx, a.Cwd, a.Rev, a.Force))
+	return machine.Text(client(c, a.User, "").Update(ctx, a.Cwd, a.Rev, a.Force))
 }

@@ -223,12 +223,12 @@ func test(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error) {
 	if err := checkWords(words...); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := tool.Look(ctx, c.Env.Host, append([]string{"ipset", "test", set.Name}, words...)...)
+	out, err := tool.LookMerged(ctx, c.Env.Host, append([]string{"ipset", "test", set.Name}, words...)...)
 	return fun.Result{Value: out.Status == 0}, err
 }
 
 func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	out, err := tool.Look(ctx, c.Env.Host, "ipset", "--version")
+	out, err := tool.LookMerged(ctx, c.Env.Host, "ipset", "--version")
 	if err != nil {
 		return fun.Result{}, err
 	}

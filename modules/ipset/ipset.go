@@ -11,21 +11,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "ipset".
 func Module() fun.Module {
-	return fun.Module{Name: "ipset", Kind: fun.Exec, Doc: "Manage sets of addresses of firewalls.", Avail: Available, Specs: specs}
-}
-
-// Available reports whether the machine has ipset(8).
-func Available(e *fun.Env) (bool, string) {
-	if !machine.Has(e.Host, "ipset") {
-		return false, "The ipset execution modules cannot be loaded: ipset binary not in path."
-	}
-	return true, ""
+	return fun.Module{Name: "ipset", Kind: fun.Exec, Doc: "Manage sets of addresses of firewalls.", Avail: tool.Needs("ipset", "The ipset execution modules cannot be loaded: ipset binary not in path."), Specs: specs}
 }
 
 // A Client manages the sets of a machine.
@@ -94,7 +85,7 @@ func Parse(text string) []*Set {
 
 // list lists all sets or one, with their members or without.
 func (s Client) list(ctx context.Context, args ...string) ([]*Set, error) {
-	out, err := tool.Look(ctx, s.Env.Host, append([]string{"ipset", "list"}, args...)...)
+	out, err := tool.LookMerged(ctx, s.Env.Host, append([]string{"ipset", "list"}, args...)...)
 	if err != nil {
 		return nil, err
 	}

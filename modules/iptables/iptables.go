@@ -22,14 +22,7 @@ import (
 
 // Module returns the execution module "iptables".
 func Module() fun.Module {
-	return fun.Module{Name: "iptables", Kind: fun.Exec, Doc: "Manage the rules of iptables.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "iptables") {
-		return false, "The iptables execution module cannot be loaded: iptables not installed."
-	}
-	return true, ""
+	return fun.Module{Name: "iptables", Kind: fun.Exec, Doc: "Manage the rules of iptables.", Avail: tool.Needs("iptables", "The iptables execution module cannot be loaded: iptables not installed."), Specs: specs}
 }
 
 // Tables are the tables of one family of addresses.
@@ -73,11 +66,11 @@ func (t *Tables) can(ctx context.Context, option string) (bool, error) {
 			return strings.Contains(v.(string), option), nil
 		}
 	}
-	out, err := machine.Look(ctx, t.env.Host, t.path, "--help")
+	out, err := tool.Look(ctx, t.env.Host, t.path, "--help")
 	if err != nil {
 		return false, err
 	}
-	help := string(out.Stdout)
+	help := out.Stdout
 	if t.env.Memo != nil && out.Status == 0 {
 		t.env.Memo.Store(helpKey{t.path}, help)
 	}
@@ -337,7 +330,7 @@ func (t *Tables) file() (string, error) {
 // filtered drops the lines that a pattern of the option iptables.save_filters
 // matches.
 func (t *Tables) filtered(ctx context.Context, text string) (string, error) {
-	res, err := t.env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{"iptables.save_filters", value.NewList()}})
+	res, err := t.env.Exec(ctx, "config.option", nil, "iptables.save_filters", value.NewList())
 	if _, missing := errors.AsType[*fun.NotFoundError](err); missing {
 		return text, nil
 	}
@@ -345,7 +338,7 @@ func (t *Tables) filtered(ctx context.Context, text string) (string, error) {
 		return "", err
 	}
 	list := []value.Value{}
-	switch v := res.Value.(type) {
+	switch v := res.(type) {
 	case *value.List:
 		list = v.Items
 	case string:

@@ -11,7 +11,6 @@ import (
 	"brine/internal/core/pkgversion"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/pkg"
 )
 
 // Module returns the provider of the execution module "kernelpkg".
@@ -45,10 +44,10 @@ func activeRelease(ctx context.Context, env *fun.Env) (string, error) {
 	if release == "" {
 		return "", fun.Errorf("the release of the running kernel is not known")
 	}
-	if !pkg.Has(env, "pkg.normalize_name") {
+	if !env.Has("pkg.normalize_name") {
 		return release, nil
 	}
-	v, err := pkg.Call(ctx, env, "pkg.normalize_name", nil, release)
+	v, err := env.Exec(ctx, "pkg.normalize_name", nil, release)
 	return value.Str(v), err
 }
 
@@ -72,7 +71,7 @@ func installed(ctx context.Context, env *fun.Env) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := pkg.Call(ctx, env, "pkg.list_pkgs", value.MapOf("versions_as_list", true))
+	v, err := env.Exec(ctx, "pkg.list_pkgs", value.MapOf("versions_as_list", true))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func available(ctx context.Context, env *fun.Env) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := pkg.Call(ctx, env, "pkg.latest_version", nil, prefix+kind)
+	v, err := env.Exec(ctx, "pkg.latest_version", nil, prefix+kind)
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +124,7 @@ func available(ctx context.Context, env *fun.Env) (string, error) {
 			return strings.Join(p[:3], ".") + "-" + p[3][:n] + "-" + kind, nil
 		}
 	}
-	v, err = pkg.Call(ctx, env, "pkg.show", nil, prefix+kind)
+	v, err = env.Exec(ctx, "pkg.show", nil, prefix+kind)
 	if err != nil {
 		return "", err
 	}
@@ -217,7 +216,7 @@ func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, erro
 	if release == "" {
 		return fun.Result{}, fun.Errorf("there is no package of a kernel of this type")
 	}
-	did, err := pkg.Call(ctx, c.Env, "pkg.install", value.MapOf("name", prefix+release))
+	did, err := c.Env.Exec(ctx, "pkg.install", value.MapOf("name", prefix+release))
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -236,7 +235,7 @@ func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, erro
 	ret := value.MapOf("upgrades", did, "active", now, "latest_installed", newest, "reboot_requested", a.Reboot, "reboot_required", due)
 	if a.Reboot && due {
 		c.Env.Log().Warn("Rebooting system due to kernel upgrade")
-		if _, err := pkg.Call(ctx, c.Env, "system.reboot", value.MapOf("at_time", a.AtTime)); err != nil {
+		if _, err := c.Env.Exec(ctx, "system.reboot", value.MapOf("at_time", a.AtTime)); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -264,7 +263,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error)
 	if release == now {
 		return fun.Result{}, fun.Errorf("Active kernel cannot be removed")
 	}
-	if _, err := pkg.Call(ctx, c.Env, "pkg.purge", nil, prefix+release); err != nil {
+	if _, err := c.Env.Exec(ctx, "pkg.purge", nil, prefix+release); err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(value.MapOf("removed", value.Strings(prefix+release)))
@@ -289,7 +288,7 @@ func cleanup(ctx context.Context, c *fun.Call, a *cleanupArgs) (fun.Result, erro
 		if release == now || a.KeepLatest && i == len(list)-1 {
 			continue
 		}
-		if _, err := pkg.Call(ctx, c.Env, "pkg.purge", nil, prefix+release); err != nil {
+		if _, err := c.Env.Exec(ctx, "pkg.purge", nil, prefix+release); err != nil {
 			return fun.Result{}, err
 		}
 		removed.Append(prefix + release)

@@ -9,6 +9,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "keyboard".
@@ -17,7 +18,7 @@ func Module() fun.Module {
 }
 
 func available(env *fun.Env) (bool, string) {
-	if file, _ := where(env); file != "" || machine.Has(env.Host, "localectl") {
+	if file, _ := where(env); file != "" || tool.Has(env.Host, "localectl") {
 		return true, ""
 	}
 	return false, "only works on Redhat, Debian or Gentoo systems or if localectl binary in path."
@@ -53,7 +54,7 @@ func where(env *fun.Env) (file, key string) {
 
 // localectl reports whether systemd keeps the layout.
 func localectl(env *fun.Env) bool {
-	return machine.Has(env.Host, "localectl") && machine.Booted(env.Host)
+	return tool.Has(env.Host, "localectl") && machine.Booted(env.Host)
 }
 
 // field returns what follows "NAME:" in the output of a program.
@@ -68,11 +69,11 @@ func field(text, name string) (string, bool) {
 
 func getSys(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if localectl(c.Env) {
-		out, err := machine.Look(ctx, c.Env.Host, "localectl", "--no-pager", "status")
+		out, err := tool.Look(ctx, c.Env.Host, "localectl", "--no-pager", "status")
 		if err == nil && out.Status != 0 {
-			err = fun.Errorf("localectl failed: %s", machine.Said(out))
+			err = fun.Errorf("localectl failed: %s", out.Fault())
 		}
-		v, _ := field(value.DecodeReplace(out.Stdout), "VC Keymap")
+		v, _ := field(out.Stdout, "VC Keymap")
 		return fun.Result{Value: v}, err
 	}
 	file, key := where(c.Env)
@@ -99,9 +100,9 @@ func check(layout string) error {
 
 // run runs a program and returns the layout.
 func run(ctx context.Context, c *fun.Call, a *layoutArgs, argv ...string) (fun.Result, error) {
-	out, err := machine.Run(ctx, c.Env.Host, argv...)
+	out, err := tool.Run(ctx, c.Env.Host, argv...)
 	if err == nil && out.Status != 0 {
-		err = fun.Errorf("%s failed: %s", argv[0], machine.Said(out))
+		err = fun.Errorf("%s failed: %s", argv[0], out.Fault())
 	}
 	return fun.Result{Value: a.Layout}, err
 }
@@ -122,13 +123,13 @@ func setSys(ctx context.Context, c *fun.Call, a *layoutArgs) (fun.Result, error)
 }
 
 func getX(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	out, err := machine.Look(ctx, c.Env.Host, "setxkbmap", "-query")
+	out, err := tool.Look(ctx, c.Env.Host, "setxkbmap", "-query")
 	if err != nil {
 		return fun.Result{}, err
 	}
-	v, ok := field(value.DecodeReplace(out.Stdout), "layout")
+	v, ok := field(out.Stdout, "layout")
 	if !ok {
-		return fun.Result{}, fun.Errorf("setxkbmap -query does not tell the layout: %s", machine.Said(out))
+		return fun.Result{}, fun.Errorf("setxkbmap -query does not tell the layout: %s", out.Fault())
 	}
 	return fun.Value(v)
 }

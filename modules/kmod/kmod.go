@@ -10,18 +10,12 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "kmod".
 func Module() fun.Module {
-	return fun.Module{Name: "kmod", Kind: fun.Exec, Doc: "Modules of the Linux kernel.", Avail: onLinux, Specs: specs}
-}
-
-func onLinux(env *fun.Env) (bool, string) {
-	if machine.Grain(env, "kernel") == "Linux" {
-		return true, ""
-	}
-	return false, "only for Linux"
+	return fun.Module{Name: "kmod", Kind: fun.Exec, Doc: "Modules of the Linux kernel.", Avail: machine.OnLinux("only for Linux"), Specs: specs}
 }
 
 // Bare returns the name of a module as the kernel has it, from one that may have
@@ -285,12 +279,12 @@ func load(ctx context.Context, c *fun.Call, a *loadArgs) (fun.Result, error) {
 		return fun.Result{}, err
 	}
 	before := names(c)
-	out, err := machine.Run(ctx, c.Env.Host, append([]string{"modprobe", "--"}, argv...)...)
+	out, err := tool.Run(ctx, c.Env.Host, append([]string{"modprobe", "--"}, argv...)...)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if out.Status != 0 {
-		return fun.Result{Value: "Error loading module " + mod + ": " + machine.Said(out), Retcode: out.Status}, nil
+		return fun.Result{Value: "Error loading module " + mod + ": " + out.Fault(), Retcode: out.Status}, nil
 	}
 	came, too := minus(names(c), before), false
 	if a.Persist {
@@ -313,12 +307,12 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) (fun.Result, error)
 	}
 	before := names(c)
 	if has(before, mod) || !a.Persist {
-		out, err := machine.Run(ctx, c.Env.Host, "rmmod", "--", argv[0])
+		out, err := tool.Run(ctx, c.Env.Host, "rmmod", "--", argv[0])
 		if err != nil {
 			return fun.Result{}, err
 		}
 		if out.Status != 0 {
-			return fun.Result{Value: "Error removing module " + mod + ": " + machine.Said(out), Retcode: out.Status}, nil
+			return fun.Result{Value: "Error removing module " + mod + ": " + out.Fault(), Retcode: out.Status}, nil
 		}
 	}
 	gone, too := minus(before, names(c)), false

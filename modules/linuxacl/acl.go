@@ -14,14 +14,7 @@ import (
 
 // Module returns the execution module "acl" of Linux.
 func Module() fun.Module {
-	return fun.Module{Name: "acl", Kind: fun.Exec, Doc: "Manage access control lists.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("getfacl", ""); err != nil {
-		return false, "The linux_acl execution module cannot be loaded: the getfacl binary is not in the path."
-	}
-	return true, ""
+	return fun.Module{Name: "acl", Kind: fun.Exec, Doc: "Manage access control lists.", Specs: specs, Avail: tool.Needs("getfacl", "The linux_acl execution module cannot be loaded: the getfacl binary is not in the path.")}
 }
 
 // An Entry is a line of an access control list.

@@ -10,20 +10,12 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "lvm" of Linux.
 func Module() fun.Module {
-	return fun.Module{Name: "lvm", Kind: fun.Exec, Doc: "Manage LVM volumes.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "lvm") {
-		return false, "The linux_lvm execution module cannot be loaded: the lvm binary is not in the path."
-	}
-	return true, ""
+	return fun.Module{Name: "lvm", Kind: fun.Exec, Doc: "Manage LVM volumes.", Avail: tool.Needs("lvm", "The linux_lvm execution module cannot be loaded: the lvm binary is not in the path."), Specs: specs}
 }
 
 // named refuses the name of a device or volume that a tool would read as an option.

@@ -11,22 +11,14 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/machine"
 	"brine/modules/textfile"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "sysctl" of Linux.
 func Module() fun.Module {
-	return fun.Module{Name: "sysctl", Kind: fun.Exec, Doc: "Manage kernel parameters.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if e.Grains != nil {
-		if k, _ := e.Grains.Get("kernel"); k == "Linux" {
-			return true, ""
-		}
-	}
-	return false, "The linux_sysctl execution module cannot be loaded: only available on Linux systems."
+	return fun.Module{Name: "sysctl", Kind: fun.Exec, Doc: "Manage kernel parameters.", Specs: specs, Avail: machine.OnLinux("The linux_sysctl execution module cannot be loaded: only available on Linux systems.")}
 }
 
 // file returns the file of a parameter below /proc/sys. Dots separate the parts

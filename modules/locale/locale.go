@@ -12,6 +12,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "locale".
@@ -86,14 +87,14 @@ type statusKey struct{}
 // status returns the variables of the system's locale, by localectl.
 func status(ctx context.Context, env *fun.Env) (*value.Map, error) {
 	return machine.Keep(env, statusKey{}, func() (*value.Map, error) {
-		if !machine.Has(env.Host, "localectl") {
+		if !tool.Has(env.Host, "localectl") {
 			return nil, fun.Errorf(`Unable to find "localectl"`)
 		}
-		out, err := machine.Look(ctx, env.Host, "localectl", "--no-pager", "status")
+		out, err := tool.Look(ctx, env.Host, "localectl", "--no-pager", "status")
 		if err == nil && out.Status != 0 {
-			err = fun.Errorf("localectl failed: %s", machine.Said(out))
+			err = fun.Errorf("localectl failed: %s", out.Fault())
 		}
-		return parseStatus(value.DecodeReplace(out.Stdout)), err
+		return parseStatus(out.Stdout), err
 	})
 }
 
@@ -142,8 +143,8 @@ func getLocale(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, err
 		return fun.Value(vars.Str("LANG"))
 	}
 	if gentoo(c.Env) {
-		out, err := machine.Look(ctx, c.Env.Host, "eselect", "--brief", "locale", "show")
-		return fun.Result{Value: strings.TrimSpace(value.DecodeReplace(out.Stdout))}, err
+		out, err := tool.Look(ctx, c.Env.Host, "eselect", "--brief", "locale", "show")
+		return fun.Result{Value: strings.TrimSpace(out.Stdout)}, err
 	}
 	file, key := where(c.Env)
 	if file == "" {
@@ -163,16 +164,16 @@ func setLocale(ctx context.Context, c *fun.Call, a *localeArgs) (fun.Result, err
 		return setBySystemd(ctx, c, name)
 	}
 	if gentoo(c.Env) {
-		return machine.Succeeds(ctx, h, "eselect", "--brief", "locale", "set", name)
+		return tool.Succeeds(ctx, h, "eselect", "--brief", "locale", "set", name)
 	}
 	file, key := where(c.Env)
 	switch {
 	case file == "":
 		return fun.Result{}, fun.Errorf("Error: Unsupported platform!")
-	case file == "/etc/default/locale" && !machine.Has(h, "update-locale"):
+	case file == "/etc/default/locale" && !tool.Has(h, "update-locale"):
 		return fun.Result{}, fun.Errorf(`Cannot set locale: "update-locale" was not found.`)
 	case file == "/etc/default/locale":
-		if _, err := machine.Run(ctx, h, "update-locale"); err != nil {
+		if _, err := tool.Run(ctx, h, "update-locale"); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -191,9 +192,9 @@ func setBySystemd(ctx context.Context, c *fun.Call, name string) (fun.Result, er
 	for k, v := range all.All() {
 		argv = append(argv, value.Str(k)+"="+value.Str(v))
 	}
-	out, err := machine.Run(ctx, c.Env.Host, argv...)
+	out, err := tool.Run(ctx, c.Env.Host, argv...)
 	if err == nil && out.Status != 0 {
-		c.Env.Log().Error("localectl set-locale failed", "stderr", machine.Said(out))
+		c.Env.Log().Error("localectl set-locale failed", "stderr", out.Fault())
 	}
 	return fun.Result{Value: out.Status == 0, Retcode: out.Status}, err
 }
@@ -203,8 +204,8 @@ type listKey struct{}
 // list returns the locales that there are.
 func list(ctx context.Context, env *fun.Env) ([]string, error) {
 	return machine.Keep(env, listKey{}, func() ([]string, error) {
-		out, err := machine.Look(ctx, env.Host, "locale", "-a")
-		return strings.Split(strings.TrimRight(value.DecodeReplace(out.Stdout), "\n"), "\n"), err
+		out, err := tool.Look(ctx, env.Host, "locale", "-a")
+		return strings.Split(strings.TrimRight(out.Stdout, "\n"), "\n"), err
 	})
 }
 
@@ -293,13 +294,13 @@ func (r *request) list() error {
 // maker returns the command that makes the locale.
 func (r *request) maker(verbose bool) ([]string, error) {
 	switch {
-	case machine.Has(r.h, "locale-gen") && r.family == "Gentoo":
+	case tool.Has(r.h, "locale-gen") && r.family == "Gentoo":
 		return []string{"locale-gen", "--generate", r.name}, nil
-	case machine.Has(r.h, "locale-gen") && r.os == "Ubuntu":
+	case tool.Has(r.h, "locale-gen") && r.os == "Ubuntu":
 		return []string{"locale-gen", normal(r.name)}, nil
-	case machine.Has(r.h, "locale-gen"):
+	case tool.Has(r.h, "locale-gen"):
 		return []string{"locale-gen", r.name}, nil
-	case machine.Has(r.h, "localedef"):
+	case tool.Has(r.h, "localedef"):
 		quiet := "--quiet"
 		if verbose {
 			quiet = "--verbose"
@@ -339,12 +340,12 @@ func genLocale(ctx context.Context, c *fun.Call, a *genLocaleArgs) (fun.Result, 
 	if err := r.list(); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := machine.Run(ctx, r.h, argv...)
+	out, err := tool.Run(ctx, r.h, argv...)
 	if err != nil {
 		return fun.Result{}, err
 	}
 	if verbose {
-		return fun.Result{Value: value.MapOf("pid", int64(out.PID), "retcode", int64(out.Status), "stdout", strings.TrimRight(value.DecodeReplace(out.Stdout), "\n"), "stderr", strings.TrimRight(value.DecodeReplace(out.Stderr), "\n")), Retcode: out.Status}, nil
+		return fun.Result{Value: value.MapOf("pid", int64(out.PID), "retcode", int64(out.Status), "stdout", strings.TrimRight(out.Stdout, "\n"), "stderr", strings.TrimRight(out.Stderr, "\n")), Retcode: out.Status}, nil
 	}
 	return fun.Result{Value: out.Status == 0, Retcode: out.Status}, nil
 }

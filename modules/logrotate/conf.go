@@ -3,7 +3,6 @@ package logrotate
 import (
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -83,24 +82,16 @@ func setting(words []string) (string, value.Value) {
 	case 1:
 		return words[0], true
 	case 2:
-		return words[0], number(words[1])
+		return words[0], textfile.Number(words[1])
 	}
 	return words[0], strings.Join(words[1:], " ")
-}
-
-// number returns text that is an integer as one.
-func number(s string) value.Value {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n
-	}
-	return s
 }
 
 // Number returns a value whose text is an integer as one.
 // Salt: salt/modules/logrotate.py _convert_if_int.
 func Number(v value.Value) value.Value {
 	if s, ok := value.AsText(v); ok {
-		return number(strings.TrimSpace(s))
+		return textfile.Number(strings.TrimSpace(s))
 	}
 	return v
 }

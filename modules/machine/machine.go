@@ -1,5 +1,5 @@
-// Package machine is what the modules that drive the tools of a system share:
-// running them, keeping what they told, and looking at files.
+// Package machine is what the modules of a system share: keeping what its tools told,
+// and looking at files, settings and grains. Programs are run by modules/tool.
 package machine
 
 import (
@@ -13,40 +13,13 @@ import (
 	"brine/internal/py/value"
 )
 
-// Run runs a tool in the C locale and waits for it. A tool that is not there is
-// an error, one that fails is not.
-func Run(ctx context.Context, h host.Host, argv ...string) (host.Output, error) {
-	return run(ctx, h, host.Cmd{Argv: argv})
-}
-
-// Look is Run for a tool that changes nothing.
-func Look(ctx context.Context, h host.Host, argv ...string) (host.Output, error) {
-	return run(ctx, h, host.Cmd{Argv: argv, ReadOnly: true})
-}
-
-func run(ctx context.Context, h host.Host, cmd host.Cmd) (host.Output, error) {
-	cmd.Env = append(h.Environ(), "LC_ALL=C", "LANGUAGE=C")
-	out, err := h.Run(ctx, cmd)
-	if err == nil {
-		return out, ctx.Err()
-	}
-	if ctx.Err() != nil {
-		return out, ctx.Err()
-	}
-	return out, fun.Errorf("Unable to run command '%s': %v", strings.Join(cmd.Argv, " "), err)
-}
-
-// Succeeds runs a tool and returns whether it ended well. The return's status is
-// the tool's, so that a failure shows in the exit status of the command line.
-func Succeeds(ctx context.Context, h host.Host, argv ...string) (fun.Result, error) {
-	out, err := Run(ctx, h, argv...)
-	return fun.Result{Value: out.Status == 0, Retcode: out.Status}, err
-}
-
 // Strings is a list of names as a return.
 func Strings(names []string, err error) (fun.Result, error) {
 	return fun.Result{Value: value.Strings(names...)}, err
 }
+
+// Text is a text as a return.
+func Text(s string, err error) (fun.Result, error) { return fun.Result{Value: s}, err }
 
 // Bool is a truth as a return.
 func Bool(ok bool, err error) (fun.Result, error) { return fun.Result{Value: ok}, err }
@@ -63,15 +36,49 @@ func Exists(h host.Host, path string) bool {
 	return err == nil
 }
 
+// Expand replaces a leading ~ or ~user by the home directory, as Python's
+// os.path.expanduser; where there is none the path stays as it is.
+func Expand(h host.Host, p string) string {
+	if !strings.HasPrefix(p, "~") {
+		return p
+	}
+	name, rest := p[1:], ""
+	if i := strings.IndexByte(p, '/'); i >= 0 {
+		name, rest = p[1:i], p[i:]
+	}
+	home := ""
+	if name == "" {
+		for _, kv := range h.Environ() {
+			if v, ok := strings.CutPrefix(kv, "HOME="); ok {
+				home = v
+			}
+		}
+		if home == "" {
+			if a, err := h.LookupUID(h.Geteuid()); err == nil {
+				home = a.Home
+			}
+		}
+	} else if a, err := h.LookupUser(name); err == nil {
+		home = a.Home
+	}
+	if home == "" {
+		return p
+	}
+	if p = strings.TrimRight(home, "/") + rest; p == "" {
+		return "/"
+	}
+	return p
+}
+
 // Booted reports whether systemd is the init of the running system.
 func Booted(h host.Host) bool { return Exists(h, "/run/systemd/system") }
 
 // Option returns what config.option returns for a setting; nil where it is not
 // there.
 func Option(ctx context.Context, env *fun.Env, name string) value.Value {
-	if mod, _, err := env.Find(fun.Exec, "config.option"); err == nil && mod != nil {
-		if res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{name}}); err == nil {
-			return res.Value
+	if env.Has("config.option") {
+		if res, err := env.Exec(ctx, "config.option", nil, name); err == nil {
+			return res
 		}
 	}
 	for _, m := range []value.Mapping{env.Opts, env.Pillar} {
@@ -97,26 +104,14 @@ func Grain(env *fun.Env, name string) string {
 	return value.Str(v)
 }
 
-// Has reports whether a program is there.
-func Has(h host.Host, name string) bool {
-	_, err := h.LookPath(name, "")
-	return err == nil
-}
-
-// Provided is the Avail of a state module whose functions are those of an
-// execution module.
-func Provided(env *fun.Env, module string) (bool, string) {
-	mod, why := env.Provider(fun.Exec, module)
-	return mod != nil, why
-}
-
-// Said is a tool's own message about its failure.
-func Said(out host.Output) string {
-	text := strings.TrimSpace(value.DecodeReplace(out.Stderr))
-	if text == "" {
-		text = strings.TrimSpace(value.DecodeReplace(out.Stdout))
+// OnLinux returns the Avail of a module for Linux alone. why is what it says elsewhere.
+func OnLinux(why string) func(*fun.Env) (bool, string) {
+	return func(env *fun.Env) (bool, string) {
+		if Grain(env, "kernel") == "Linux" {
+			return true, ""
+		}
+		return false, why
 	}
-	return text
 }
 
 // Setting returns the value of the first line "KEY=VALUE" of a file, without

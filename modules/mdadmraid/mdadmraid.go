@@ -27,7 +27,7 @@ func available(env *fun.Env) (bool, string) {
 	if machine.Grain(env, "kernel") != "Linux" {
 		return false, "The mdadm execution module cannot be loaded: only available on Linux."
 	}
-	if !machine.Has(env.Host, "mdadm") {
+	if !tool.Has(env.Host, "mdadm") {
 		return false, "The mdadm execution module cannot be loaded: the mdadm binary is not in the path."
 	}
 	return true, ""

@@ -92,11 +92,11 @@ func wrap(v value.Value, allow *value.Map) value.Value {
 // given. An entry whose function is not there is left out, with a warning.
 func definitions(ctx context.Context, c *fun.Call, given value.Value) ([]definition, *value.Map, error) {
 	if !value.Truth(given) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.merge", fun.Args{Pos: []value.Value{"mine_functions", value.NewMap(0)}, Kw: value.NewMap(0)})
+		res, err := c.Env.Exec(ctx, "config.merge", value.NewMap(0), "mine_functions", value.NewMap(0))
 		if err != nil {
 			return nil, nil, err
 		}
-		given = res.Value
+		given = res
 	}
 	var all *value.Map
 	switch v := given.(type) {
@@ -150,7 +150,7 @@ func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error)
 	}
 	data := value.NewMap(len(defs))
 	for _, d := range defs {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, d.name(), d.args)
+		res, err := c.Env.Exec(ctx, d.name(), d.args.Kw, d.args.Pos...)
 		if err != nil {
 			if ctx.Err() != nil {
 				return fun.Result{}, ctx.Err()
@@ -158,7 +158,7 @@ func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error)
 			c.Env.Warnf(all.Pos(d.alias), "Function %s in mine.update failed to execute: %v", d.name(), err)
 			continue
 		}
-		data.Set(d.alias, wrap(res.Value, d.allow))
+		data.Set(d.alias, wrap(res, d.allow))
 	}
 	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineStore, Data: data, Clear: a.Clear}); err != nil {
 		return fun.Result{}, err
@@ -191,7 +191,7 @@ func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 	name := a.Name
 	allow := acl(c.Given(&a.allowArgs))
 	d := definition{alias: name, function: a.MineFunction, allow: allow, args: fun.Args{Pos: a.More, Kw: kw}}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, d.name(), d.args)
+	res, err := c.Env.Exec(ctx, d.name(), d.args.Kw, d.args.Pos...)
 	if err != nil {
 		if ctx.Err() != nil {
 			return fun.Result{}, ctx.Err()
@@ -199,7 +199,7 @@ func send(ctx context.Context, c *fun.Call, a *sendArgs) (fun.Result, error) {
 		c.Env.Warn(fun.Warning{Text: "Function " + d.name() + " in mine.send failed to execute: " + err.Error()})
 		return fun.Value(false)
 	}
-	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineStore, Data: value.MapOf(name, wrap(res.Value, d.allow))}); err != nil {
+	if _, err := ask(ctx, c, fun.MineRequest{Op: fun.MineStore, Data: value.MapOf(name, wrap(res, d.allow))}); err != nil {
 		return fun.Result{}, err
 	}
 	return fun.Value(true)

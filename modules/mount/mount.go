@@ -9,21 +9,13 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/file"
+	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "mount".
 func Module() fun.Module {
-	return fun.Module{Name: "mount", Kind: fun.Exec, Doc: "Mount file systems and manage fstab.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if e.Grains != nil {
-		if k, _ := e.Grains.Get("kernel"); k == "Linux" {
-			return true, ""
-		}
-	}
-	return false, "brine manages mounts on Linux only"
+	return fun.Module{Name: "mount", Kind: fun.Exec, Doc: "Mount file systems and manage fstab.", Specs: specs, Avail: machine.OnLinux("brine manages mounts on Linux only")}
 }
 
 type activeArgs struct {

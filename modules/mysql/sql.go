@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -186,4 +187,17 @@ func answer(c *fun.Call, v, none value.Value, err error) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("%v", err)
 	}
 	return fun.Value(v)
+}
+
+// Fault returns what a state says of an error, "" of none. It is "" as well where the
+// server refused, which the log of the state module says.
+func Fault(c *fun.Call, module string, err error) string {
+	if r, ok := errors.AsType[RefusedError](err); ok {
+		c.Env.Log().Error(module + ": " + r.Error())
+		return ""
+	}
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -12,8 +12,8 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/core/grains"
-	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // sanitize drops what cannot be in a name or address, as Salt's sanitize_host.
@@ -41,14 +41,14 @@ func ping(ctx context.Context, c *fun.Call, a *pingArgs) (fun.Result, error) {
 	if target == "" || strings.HasPrefix(target, "-") {
 		return fun.Result{}, fun.Errorf("invalid host %q", a.Host)
 	}
-	out, err := c.Env.Host.Run(ctx, host.Cmd{Argv: append(argv, "-c", "4", target), Merge: true})
+	out, err := tool.Merged(ctx, c.Env.Host, append(argv, "-c", "4", target)...)
 	if err != nil {
-		return fun.Result{}, fun.Errorf("Unable to run ping: %s", host.Strerror(err))
+		return fun.Result{}, err
 	}
 	if a.ReturnBoolean {
 		return fun.Value(out.Status == 0)
 	}
-	return fun.Result{Value: strings.TrimRight(value.DecodeReplace(out.Stdout), "\n"), Retcode: out.Status}, ctx.Err()
+	return out.Result(), nil
 }
 
 type connectArgs struct {

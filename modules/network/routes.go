@@ -8,7 +8,6 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/pyre"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
@@ -36,14 +35,14 @@ func table(ctx context.Context, c *fun.Call, a *familyArg) ([]route, error) {
 		var argv []string
 		read := ipRoute
 		switch {
-		case machine.Has(c.Env.Host, "netstat"):
+		case tool.Has(c.Env.Host, "netstat"):
 			argv, read = []string{"netstat", "-A", f, "-rn"}, netstatRoute
 		case f == "inet":
 			argv = []string{"ip", "-4", "route", "show", "table", "main"}
 		default:
 			argv = []string{"ip", "-6", "route", "show", "table", "all"}
 		}
-		out, err := tool.Look(ctx, c.Env.Host, argv...)
+		out, err := tool.LookMerged(ctx, c.Env.Host, argv...)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +158,7 @@ func getRoute(ctx context.Context, c *fun.Call, a *ipHexArgs) (fun.Result, error
 			return fun.Result{}, fun.Errorf("%s does not appear to be an IPv4 or IPv6 address", value.Repr(ip))
 		}
 	}
-	out, err := tool.Look(ctx, c.Env.Host, "ip", "route", "get", ip)
+	out, err := tool.LookMerged(ctx, c.Env.Host, "ip", "route", "get", ip)
 	if err != nil {
 		return fun.Result{}, err
 	}

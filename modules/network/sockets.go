@@ -37,10 +37,10 @@ func netstat(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error
 		return fun.Result{}, err
 	}
 	argv, read := []string{"netstat", "-tulpnea"}, netstatLine
-	if !machine.Has(c.Env.Host, "netstat") {
+	if !tool.Has(c.Env.Host, "netstat") {
 		argv, read = []string{"ss", "-tulpnea"}, ssLine
 	}
-	out, err := tool.Look(ctx, c.Env.Host, argv...)
+	out, err := tool.LookMerged(ctx, c.Env.Host, argv...)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -155,7 +155,7 @@ func arp(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	if err := tool.Need(c.Env.Host, "arp"); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := tool.Look(ctx, c.Env.Host, "arp", "-an")
+	out, err := tool.LookMerged(ctx, c.Env.Host, "arp", "-an")
 	m := value.NewMap(4)
 	for _, line := range out.Lines() {
 		if f := strings.Fields(line); len(f) >= 4 {

@@ -32,7 +32,7 @@ func dig(ctx context.Context, c *fun.Call, a *hostArg) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	out, err := tool.Look(ctx, c.Env.Host, "dig", name)
+	out, err := tool.LookMerged(ctx, c.Env.Host, "dig", name)
 	return out.Result(), err
 }
 
@@ -46,11 +46,11 @@ func traceroute(ctx context.Context, c *fun.Call, a *hostArg) (fun.Result, error
 	if err != nil {
 		return fun.Result{}, err
 	}
-	out, err := tool.Look(ctx, c.Env.Host, "traceroute", name)
+	out, err := tool.LookMerged(ctx, c.Env.Host, "traceroute", name)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	about, err := tool.Look(ctx, c.Env.Host, "traceroute", "--version")
+	about, err := tool.LookMerged(ctx, c.Env.Host, "traceroute", "--version")
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -139,7 +139,7 @@ func getBufsize(ctx context.Context, c *fun.Call, a *ifaceArg) (fun.Result, erro
 	if err != nil || !hasEthtool(c) {
 		return fun.Result{Value: value.NewMap(0)}, err
 	}
-	out, err := tool.Look(ctx, c.Env.Host, ethtool, "-g", name)
+	out, err := tool.LookMerged(ctx, c.Env.Host, ethtool, "-g", name)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -268,8 +268,8 @@ func modHostname(ctx context.Context, c *fun.Call, a *modHostnameArgs) (fun.Resu
 		return fun.Result{}, err
 	}
 	argv := []string{"hostname", name}
-	if machine.Has(h, "hostnamectl") {
-		if out, err := tool.Look(ctx, h, "hostnamectl", "status"); err == nil && out.Status == 0 {
+	if tool.Has(h, "hostnamectl") {
+		if out, err := tool.LookMerged(ctx, h, "hostnamectl", "status"); err == nil && out.Status == 0 {
 			for _, line := range out.Lines() {
 				if key, v, _ := strings.Cut(line, ":"); strings.Contains(key, "Static hostname") {
 					old = strings.TrimSpace(v)

@@ -17,14 +17,7 @@ import (
 
 // Module returns the execution module "nftables".
 func Module() fun.Module {
-	return fun.Module{Name: "nftables", Kind: fun.Exec, Doc: "Manage the rules of nftables.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "nft") {
-		return false, "The nftables execution module failed to load: nftables is not installed."
-	}
-	return true, ""
+	return fun.Module{Name: "nftables", Kind: fun.Exec, Doc: "Manage the rules of nftables.", Avail: tool.Needs("nft", "The nftables execution module failed to load: nftables is not installed."), Specs: specs}
 }
 
 // allFamilies are those of nft, in the order in which rules are saved.

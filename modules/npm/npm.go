@@ -12,18 +12,12 @@ import (
 	"brine/internal/core/redact"
 	"brine/internal/py/value"
 	"brine/modules/cmd"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "npm".
 func Module() fun.Module {
-	return fun.Module{Name: "npm", Kind: fun.Exec, Doc: "Manage packages of Node.js.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("npm", ""); err != nil {
-		return false, "npm execution module could not be loaded because the npm binary could not be located"
-	}
-	return true, ""
+	return fun.Module{Name: "npm", Kind: fun.Exec, Doc: "Manage packages of Node.js.", Specs: specs, Avail: tool.Needs("npm", "npm execution module could not be loaded because the npm binary could not be located")}
 }
 
 // A Client runs npm as one account.
@@ -66,13 +60,6 @@ func checkName(names ...string) error {
 	return nil
 }
 
-func failure(out cmd.Out) error {
-	if out.Stderr == "" {
-		return fun.Errorf("%s", out.Stdout)
-	}
-	return fun.Errorf("%s", out.Stderr)
-}
-
 // An Install is what npm install is to do.
 type Install struct {
 	Pkgs     []string // none: what package.json in Dir names
@@ -111,7 +98,7 @@ func (n *Client) Install(ctx context.Context, in Install) (value.Value, error) {
 		return nil, err
 	}
 	if out.Retcode != 0 {
-		return nil, failure(out)
+		return nil, out.Err()
 	}
 	said := out.Stdout
 	if said == "" {
@@ -180,7 +167,7 @@ func (n *Client) List(ctx context.Context, pkg, dir string, depth int) (*value.M
 	}
 	// npm fails where there is no package, too, but says nothing.
 	if out.Retcode != 0 && out.Stderr != "" {
-		return nil, failure(out)
+		return nil, out.Err()
 	}
 	if out.Stdout == "" {
 		return value.NewMap(0), nil
@@ -224,7 +211,7 @@ func (n *Client) CacheList(ctx context.Context, path string) (string, error) {
 	}
 	out, err := n.run(ctx, "", nil, args...)
 	if err == nil && out.Retcode != 0 && out.Stderr != "" {
-		err = failure(out)
+		err = out.Err()
 	}
 	return out.Stdout, err
 }

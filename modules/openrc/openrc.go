@@ -12,6 +12,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "service" of machines with OpenRC.
@@ -35,11 +36,11 @@ type tableKey struct{}
 // services returns the runlevels of all services.
 func services(ctx context.Context, c *fun.Call) (table, error) {
 	return machine.Keep(c.Env, tableKey{}, func() (table, error) {
-		out, err := machine.Look(ctx, c.Env.Host, "rc-update", "-v", "show")
+		out, err := tool.Look(ctx, c.Env.Host, "rc-update", "-v", "show")
 		if err == nil && out.Status != 0 {
-			err = fun.Errorf("rc-update -v show failed: %s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
+			err = fun.Errorf("rc-update -v show failed: %s", strings.TrimSpace(out.Stderr))
 		}
-		return parseTable(value.DecodeReplace(out.Stdout)), err
+		return parseTable(out.Stdout), err
 	})
 }
 
@@ -116,7 +117,7 @@ func do(ctx context.Context, c *fun.Call, a *nameArgs, command string) (fun.Resu
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
-	return machine.Succeeds(ctx, c.Env.Host, "rc-service", name, command)
+	return tool.Succeeds(ctx, c.Env.Host, "rc-service", name, command)
 }
 
 func start(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
@@ -147,7 +148,7 @@ func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	if err := service.Check(name); err != nil {
 		return false, err
 	}
-	out, err := machine.Look(ctx, c.Env.Host, "rc-service", name, "status")
+	out, err := tool.Look(ctx, c.Env.Host, "rc-service", name, "status")
 	return out.Status == 0, err
 }
 
@@ -177,7 +178,7 @@ func update(ctx context.Context, c *fun.Call, a *enableArgs, action string, leve
 			return false, fun.Errorf("'%s' is not the name of a runlevel", l)
 		}
 	}
-	out, err := machine.Run(ctx, c.Env.Host, append([]string{"rc-update", action, name}, levels...)...)
+	out, err := tool.Run(ctx, c.Env.Host, append([]string{"rc-update", action, name}, levels...)...)
 	return out.Status == 0, err
 }
 

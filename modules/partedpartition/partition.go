@@ -24,7 +24,7 @@ func Module() fun.Module {
 
 func available(e *fun.Env) (bool, string) {
 	for _, name := range []string{"parted", "lsblk", "partprobe"} {
-		if !machine.Has(e.Host, name) {
+		if !tool.Has(e.Host, name) {
 			return false, "The parted execution module failed to load " + name + " binary is not in the path."
 		}
 	}
@@ -208,7 +208,7 @@ func exists(_ context.Context, c *fun.Call, a *existsArgs) (fun.Result, error) {
 }
 
 func getBlockDevice(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	said, err := tool.Look(ctx, c.Env.Host, "lsblk", "-n", "-io", "KNAME", "-d", "-e", "1,7,11", "-l")
+	said, err := tool.LookMerged(ctx, c.Env.Host, "lsblk", "-n", "-io", "KNAME", "-d", "-e", "1,7,11", "-l")
 	return fun.Result{Value: value.Strings(said.Lines()...), Retcode: said.Status}, err
 }
 
@@ -221,7 +221,7 @@ func getID(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	said, err := tool.Look(ctx, c.Env.Host, "sfdisk", "--part-type", dev, n)
+	said, err := tool.LookMerged(ctx, c.Env.Host, "sfdisk", "--part-type", dev, n)
 	return fun.Result{Value: value.Strings(said.Lines()...), Retcode: said.Status}, err
 }
 
@@ -324,7 +324,7 @@ func mkfs(ctx context.Context, c *fun.Call, a *mkfsArgs) (fun.Result, error) {
 	if kind == "linux-swap" {
 		program = "mkswap"
 	}
-	if !machine.Has(c.Env.Host, program) {
+	if !tool.Has(c.Env.Host, program) {
 		return fun.Result{Value: "Error: " + program + " is unavailable.", Retcode: 1}, nil
 	}
 	return lines(ctx, c, program, dev)
@@ -505,7 +505,7 @@ func systemTypes(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, e
 
 // types returns the types of partitions that sfdisk knows, by their numbers.
 func types(ctx context.Context, c *fun.Call) (*value.Map, error) {
-	said, err := tool.Look(ctx, c.Env.Host, "sfdisk", "-T")
+	said, err := tool.LookMerged(ctx, c.Env.Host, "sfdisk", "-T")
 	m := value.NewMap(64)
 	for _, l := range said.Lines() {
 		if f := strings.Fields(l); len(f) > 1 && f[0] != "Id" {

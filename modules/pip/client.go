@@ -185,7 +185,7 @@ func (p *Client) List(ctx context.Context) (Packages, error) {
 			return nil, err
 		}
 		if out.Retcode != 0 {
-			return nil, failure(out)
+			return nil, out.Err()
 		}
 		var got []struct{ Name, Version string }
 		if err := json.Unmarshal([]byte(out.Stdout), &got); err != nil {
@@ -199,13 +199,6 @@ func (p *Client) List(ctx context.Context) (Packages, error) {
 	})
 }
 
-func failure(out cmd.Out) error {
-	if out.Stderr == "" {
-		return fun.Errorf("%s", out.Stdout)
-	}
-	return fun.Errorf("%s", out.Stderr)
-}
-
 // Freeze returns the lines of pip freeze.
 func (p *Client) Freeze(ctx context.Context) ([]string, error) {
 	out, err := p.look(ctx, "freeze", "--all")
@@ -213,7 +206,7 @@ func (p *Client) Freeze(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	if out.Retcode != 0 {
-		return nil, failure(out)
+		return nil, out.Err()
 	}
 	return value.SplitLines(out.Stdout, false), nil
 }
@@ -232,7 +225,7 @@ func (p *Client) Upgrades(ctx context.Context) ([]Upgrade, error) {
 		return nil, err
 	}
 	if out.Retcode != 0 {
-		return nil, failure(out)
+		return nil, out.Err()
 	}
 	var got []Upgrade
 	if err := json.Unmarshal([]byte(out.Stdout), &got); err != nil {

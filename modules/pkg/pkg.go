@@ -4,7 +4,6 @@
 package pkg
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -189,25 +188,6 @@ func ShouldRefresh(env *fun.Env, refresh value.Value) bool {
 	}
 	_, due := env.Memo.Load(refreshKey{})
 	return due
-}
-
-// Has reports whether a function can be called here: a provider has it.
-func Has(env *fun.Env, name string) bool {
-	module, name, _ := strings.Cut(name, ".")
-	mod, _ := env.Provider(fun.Exec, module)
-	if mod == nil {
-		return false
-	}
-	return mod.Dynamic != nil && mod.Dynamic(name) != nil || slices.ContainsFunc(mod.Specs, func(s fun.Spec) bool { return s.Name == name })
-}
-
-// Call calls an execution function with keyword arguments.
-func Call(ctx context.Context, env *fun.Env, name string, kw *value.Map, pos ...value.Value) (value.Value, error) {
-	if kw == nil {
-		kw = value.NewMap(0)
-	}
-	res, err := env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: kw})
-	return res.Value, err
 }
 
 // A Condition is a part of a version specification: ">=1.2".

@@ -3,7 +3,6 @@ package pkg
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // An Output is what a program of a package manager said, without blanks at the
@@ -36,7 +36,7 @@ func (o *Output) Fault() string {
 // A Command is a program of a package manager, to be run in the directory /.
 type Command struct {
 	Argv     []string
-	Env      []string // KEY=value, whole
+	Env      []string // KEY=value, whole; nil is that of tools
 	Stdin    string
 	Merge    bool // stderr goes to stdout
 	ReadOnly bool // it changes nothing
@@ -45,19 +45,12 @@ type Command struct {
 // Run runs a command to its end. A program that is missing or cannot be started is
 // an error; a status other than 0 is not.
 func Run(ctx context.Context, h host.Host, c Command) (Output, error) {
-	var stdin io.Reader
+	o := tool.Options{Env: c.Env, Dir: "/", Merge: c.Merge, ReadOnly: c.ReadOnly}
 	if c.Stdin != "" {
-		stdin = strings.NewReader(c.Stdin)
+		o.Stdin = strings.NewReader(c.Stdin)
 	}
-	out, err := h.Run(ctx, host.Cmd{Argv: c.Argv, Env: c.Env, Dir: "/", Stdin: stdin, Merge: c.Merge, ReadOnly: c.ReadOnly})
-	if ctx.Err() != nil {
-		return Output{}, ctx.Err()
-	}
-	if err != nil {
-		return Output{}, fun.Errorf("%s cannot be run: %v", c.Argv[0], err)
-	}
-	trim := func(b []byte) string { return strings.TrimRight(value.DecodeReplace(b), " \t\r\n\v\f") }
-	return Output{out.Status, trim(out.Stdout), trim(out.Stderr)}, nil
+	out, err := tool.RunWith(ctx, h, o, c.Argv...)
+	return Output{out.Status, out.Text(), out.Complaint()}, err
 }
 
 // Environ returns the host's environment with the variables of set instead of its
@@ -77,12 +70,6 @@ func Environ(h host.Host, set *value.Map) []string {
 	return env
 }
 
-// English returns the environment of a program whose messages are read, and which
-// asks nothing.
-func English(h host.Host) []string {
-	return Environ(h, value.MapOf("LC_ALL", "C", "LANGUAGE", "C", "LANG", "C"))
-}
-
 // scopePrefix runs a package manager in a scope of its own, so that systemd does
 // not end it with the service that brine may be part of, when an upgrade restarts
 // that.
@@ -94,10 +81,10 @@ func Scope(ctx context.Context, env *fun.Env) []string {
 	if st, err := env.Host.Stat("/run/systemd/system"); err != nil || !st.Mode.IsDir() || env.Host.Geteuid() != 0 {
 		return nil
 	}
-	if _, err := env.Host.LookPath(scopePrefix[0], ""); err != nil {
+	if !tool.Has(env.Host, scopePrefix[0]) {
 		return nil
 	}
-	if v, err := Call(ctx, env, "config.get", value.MapOf("default", true), "systemd.scope"); err == nil && !value.Truth(v) {
+	if v, err := env.Exec(ctx, "config.get", value.MapOf("default", true), "systemd.scope"); err == nil && !value.Truth(v) {
 		return nil
 	}
 	return scopePrefix
@@ -143,7 +130,7 @@ var lockTimeout = fun.Arg{Name: "pkg.lock_timeout", Type: fun.Duration, Default:
 // LockTimeout returns how long a program waits while another one has the lock of the
 // package manager.
 func LockTimeout(ctx context.Context, env *fun.Env) (time.Duration, error) {
-	v, err := Call(ctx, env, "config.get", value.MapOf("default", lockTimeout.Default), lockTimeout.Name)
+	v, err := env.Exec(ctx, "config.get", value.MapOf("default", lockTimeout.Default), lockTimeout.Name)
 	if err != nil || v == nil {
 		v = lockTimeout.Default
 	}

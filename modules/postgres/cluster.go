@@ -9,13 +9,12 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // debian runs a program of Debian's postgresql-common.
 func debian(ctx context.Context, env *fun.Env, argv ...string) (tool.Out, error) {
-	if !machine.Has(env.Host, argv[0]) {
+	if !tool.Has(env.Host, argv[0]) {
 		return tool.Out{}, fun.Errorf("%s command not found", argv[0])
 	}
 	out, err := tool.Run(ctx, env.Host, argv...)
@@ -216,14 +215,14 @@ func InitDataDir(ctx context.Context, env *fun.Env, d DataDir) (bool, error) {
 		defer clean()
 		argv = append(argv, "--pwfile="+file)
 	}
-	out, err := env.Host.Run(ctx, host.Cmd{Argv: argv, Env: environment(env.Host, as), Dir: "/", User: as, Timeout: timeout(ctx, env)})
+	out, err := tool.RunWith(ctx, env.Host, tool.Options{Env: environment(env.Host, as), Dir: "/", User: as, Timeout: timeout(ctx, env), Name: bin}, argv...)
 	if err != nil {
-		return false, fun.Errorf("Unable to run command '%s': %s", bin, host.OSError(err))
+		return false, err
 	}
 	if out.Status != 0 {
-		env.Log().Error("postgres: initdb failed", "stderr", machine.Said(out))
+		env.Log().Error("postgres: initdb failed", "stderr", out.Fault())
 	}
-	return out.Status == 0, ctx.Err()
+	return out.OK(), nil
 }
 
 // passwordFile writes a password to a file that only an account can read.

@@ -7,7 +7,7 @@ import (
 	"context"
 
 	"brine/internal/core/fun"
-	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the module "postgres".
@@ -16,16 +16,8 @@ func Module() fun.Module {
 }
 
 func available(e *fun.Env) (bool, string) {
-	if program(context.Background(), e, "psql") == "" && !machine.Has(e.Host, "pg_createcluster") {
+	if program(context.Background(), e, "psql") == "" && !tool.Has(e.Host, "pg_createcluster") {
 		return false, "psql was not found"
-	}
-	return true, ""
-}
-
-// Available is the Avail of the state modules.
-func Available(e *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(e, "postgres"); !ok {
-		return false, "Unable to load postgres module.  Make sure `postgres.bins_dir` is set."
 	}
 	return true, ""
 }

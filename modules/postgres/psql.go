@@ -155,20 +155,14 @@ func (s *Server) psql(ctx context.Context, stdin string, args ...string) (tool.O
 	if o.Password != "" {
 		env = append(env, "PGPASSWORD="+o.Password)
 	}
-	cmd := host.Cmd{Argv: argv, Env: env, Dir: "/", User: as, Timeout: timeout(ctx, s.env)}
+	how := tool.Options{Env: env, Dir: "/", User: as, Timeout: timeout(ctx, s.env), Name: bin}
 	if stdin != "" {
-		cmd.Stdin = strings.NewReader(stdin)
+		how.Stdin = strings.NewReader(stdin)
 	}
-	out, err := s.env.Host.Run(ctx, cmd)
-	switch {
-	case err != nil:
-		return tool.Out{}, fun.Errorf("Unable to run command '%s': %s", bin, host.OSError(err))
-	case ctx.Err() != nil:
-		return tool.Out{}, ctx.Err()
-	case out.TimedOut:
-		return tool.Out{}, fun.Errorf("Command '%s' timed out after %s", bin, cmd.Timeout)
+	ret, err := tool.RunWith(ctx, s.env.Host, how, argv...)
+	if err != nil {
+		return ret, err
 	}
-	ret := tool.Out{PID: out.PID, Status: out.Status, Stdout: value.DecodeReplace(out.Stdout), Stderr: value.DecodeReplace(out.Stderr)}
 	s.status = ret.Status
 	if !ret.OK() {
 		s.env.Log().Error("postgres: psql failed", "stderr", strings.TrimSpace(ret.Stderr))

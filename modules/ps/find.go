@@ -141,7 +141,7 @@ func statusOf(_ context.Context, c *fun.Call, a *statusOfArgs) (fun.Result, erro
 
 // lsof runs lsof(8) for a program.
 func lsof(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
-	out, err := tool.Look(ctx, c.Env.Host, "lsof", "-c", a.Name)
+	out, err := tool.LookMerged(ctx, c.Env.Host, "lsof", "-c", a.Name)
 	return fun.Result{Value: value.NewList(a.Name, out.Text), Retcode: out.Status}, err
 }
 
@@ -150,7 +150,7 @@ func grep(ctx context.Context, c *fun.Call, a *nameArg, argv ...string) (fun.Res
 	if err := tool.Need(c.Env.Host, argv[0]); err != nil {
 		return fun.Result{}, err
 	}
-	out, err := tool.Look(ctx, c.Env.Host, argv...)
+	out, err := tool.LookMerged(ctx, c.Env.Host, argv...)
 	l, name := value.NewList(), a.Name
 	for _, line := range out.Lines() {
 		if strings.Contains(line, name) {
@@ -184,7 +184,7 @@ func psaux(ctx context.Context, c *fun.Call, a *psauxArgs) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
-	out, err := tool.Look(ctx, c.Env.Host, "ps", "aux")
+	out, err := tool.LookMerged(ctx, c.Env.Host, "ps", "aux")
 	if err != nil {
 		return fun.Result{}, err
 	}

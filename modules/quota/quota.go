@@ -7,20 +7,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "quota".
 func Module() fun.Module {
-	return fun.Module{Name: "quota", Kind: fun.Exec, Doc: "Manage disk quotas.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "setquota") {
-		return false, "The quota execution module cannot be loaded: the module is only available on POSIX-like systems with the setquota binary available."
-	}
-	return true, ""
+	return fun.Module{Name: "quota", Kind: fun.Exec, Doc: "Manage disk quotas.", Avail: tool.Needs("setquota", "The quota execution module cannot be loaded: the module is only available on POSIX-like systems with the setquota binary available."), Specs: specs}
 }
 
 type deviceArg struct {

@@ -17,18 +17,12 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/cmd"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "rabbitmq".
 func Module() fun.Module {
-	return fun.Module{Name: "rabbitmq", Kind: fun.Exec, Doc: "Manage a RabbitMQ broker.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("rabbitmqctl", ""); err != nil {
-		return false, "Module rabbitmq: module only works when RabbitMQ is installed"
-	}
-	return true, ""
+	return fun.Module{Name: "rabbitmq", Kind: fun.Exec, Doc: "Manage a RabbitMQ broker.", Specs: specs, Avail: tool.Needs("rabbitmqctl", "Module rabbitmq: module only works when RabbitMQ is installed")}
 }
 
 // A Client manages the broker of this machine as one account.

@@ -11,20 +11,12 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
 // Module returns the execution module "rsync".
 func Module() fun.Module {
-	return fun.Module{Name: "rsync", Kind: fun.Exec, Doc: "Copies of directories by rsync(1).", Avail: avail, Specs: specs}
-}
-
-func avail(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "rsync") {
-		return false, "The rsync execution module cannot be loaded: the rsync binary is not in the path."
-	}
-	return true, ""
+	return fun.Module{Name: "rsync", Kind: fun.Exec, Doc: "Copies of directories by rsync(1).", Avail: tool.Needs("rsync", "The rsync execution module cannot be loaded: the rsync binary is not in the path."), Specs: specs}
 }
 
 // specs are the functions, alphabetically.
@@ -44,11 +36,11 @@ func option(ctx context.Context, c *fun.Call, name string, given value.Value) va
 	if value.Truth(given) {
 		return given
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{"rsync." + name}})
-	if err != nil || !value.Truth(res.Value) {
+	res, err := c.Env.Exec(ctx, "config.option", nil, "rsync."+name)
+	if err != nil || !value.Truth(res) {
 		return nil
 	}
-	return res.Value
+	return res
 }
 
 // texts returns the items of a list, or one text.
@@ -154,18 +146,18 @@ func fetch(ctx context.Context, c *fun.Call, a *rsyncArgs, src string) (path str
 	if slices.Contains(dirs, strings.Trim(rest, "/")) {
 		name, to, path = "cp.get_dir", tmp, tmp+"/"
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{src, to, saltenv}})
+	res, err := c.Env.Exec(ctx, name, nil, src, to, saltenv)
 	if err != nil {
 		return "", done, err
 	}
-	if !value.Truth(res.Value) {
+	if !value.Truth(res) {
 		return "", done, fun.Errorf("%s does not exist", src)
 	}
 	return path, done, nil
 }
 
 func version(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	out, err := tool.Look(ctx, c.Env.Host, "rsync", "--version")
+	out, err := tool.LookMerged(ctx, c.Env.Host, "rsync", "--version")
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -19,6 +19,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "runit".
@@ -173,7 +174,7 @@ func sv(ctx context.Context, c *fun.Call, service, command string) (fun.Result, 
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return machine.Succeeds(ctx, c.Env.Host, "sv", command, p.at(name))
+	return tool.Succeeds(ctx, c.Env.Host, "sv", command, p.at(name))
 }
 
 func start(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
@@ -213,8 +214,8 @@ func runs(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	if err != nil || !machine.Exists(p.h, p.at(name)) {
 		return false, err
 	}
-	out, err := machine.Look(ctx, p.h, "sv", "status", p.at(name))
-	return strings.HasPrefix(string(out.Stdout), "run: "), err
+	out, err := tool.Look(ctx, p.h, "sv", "status", p.at(name))
+	return strings.HasPrefix(out.Stdout, "run: "), err
 }
 
 func statusAutostart(_ context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
@@ -424,7 +425,7 @@ func (p *place) link(ctx context.Context, to, name string, held bool) (err error
 		if err = p.h.Sleep(ctx, noticedStep); err != nil {
 			break
 		}
-		out, failed := machine.Look(ctx, p.h, "sv", "status", p.at(name))
+		out, failed := tool.Look(ctx, p.h, "sv", "status", p.at(name))
 		if failed == nil && out.Status == 0 {
 			return nil
 		}

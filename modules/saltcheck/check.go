@@ -195,8 +195,7 @@ func (k *checker) call(ctx context.Context, test *value.Map) (value.Value, error
 			args.Kw.Set("pillar", v)
 		}
 	}
-	res, err := k.env.Invoker.Invoke(ctx, fun.Exec, test.Str("module_and_function"), args)
-	return res.Value, err
+	return k.env.Exec(ctx, test.Str("module_and_function"), args.Kw, args.Pos...)
 }
 
 // compare compares what a function returned with what a test, or one of its

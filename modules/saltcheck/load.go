@@ -8,7 +8,6 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/pkg"
 )
 
 // A loader finds the tests of states.
@@ -31,7 +30,7 @@ func (l *loader) load(ctx context.Context) (*value.Map, error) {
 	tests := value.NewMap(0)
 	slices.Sort(l.files)
 	for _, f := range slices.Compact(l.files) {
-		v, err := pkg.Call(ctx, l.env, "slsutil.renderer", value.MapOf("saltenv", l.saltenv), f)
+		v, err := l.env.Exec(ctx, "slsutil.renderer", value.MapOf("saltenv", l.saltenv), f)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +79,7 @@ func (l *loader) names(state string) []string {
 // includes. What is no state is taken as the name of a test.
 func (l *loader) included(ctx context.Context, sls string) ([]string, error) {
 	if l.states == nil {
-		v, err := pkg.Call(ctx, l.env, "cp.list_states", value.MapOf("saltenv", l.saltenv))
+		v, err := l.env.Exec(ctx, "cp.list_states", value.MapOf("saltenv", l.saltenv))
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +92,7 @@ func (l *loader) included(ctx context.Context, sls string) ([]string, error) {
 	if !slices.Contains(l.states, sls) {
 		return []string{sls}, nil
 	}
-	v, err := pkg.Call(ctx, l.env, "state.show_low_sls", value.MapOf("saltenv", l.saltenv, "test", true), sls)
+	v, err := l.env.Exec(ctx, "state.show_low_sls", value.MapOf("saltenv", l.saltenv, "test", true), sls)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +156,7 @@ func (l *loader) add(ctx context.Context, sls string, all bool) error {
 
 // cache fetches the tests of a directory of the file server.
 func (l *loader) cache(ctx context.Context, dir string) ([]string, error) {
-	v, err := pkg.Call(ctx, l.env, "cp.cache_dir", value.MapOf("saltenv", l.saltenv, "include_pat", "*.tst"), "salt://"+dir)
+	v, err := l.env.Exec(ctx, "cp.cache_dir", value.MapOf("saltenv", l.saltenv, "include_pat", "*.tst"), "salt://"+dir)
 	if err != nil {
 		return nil, err
 	}

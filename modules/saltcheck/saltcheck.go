@@ -12,7 +12,6 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/pkg"
 )
 
 // Module returns the execution module "saltcheck".
@@ -35,7 +34,7 @@ func environment(c *fun.Call, a *envArg) string {
 
 // option returns a setting of the configuration.
 func option(ctx context.Context, env *fun.Env, name string, def value.Value) value.Value {
-	v, err := pkg.Call(ctx, env, "config.get", value.MapOf("default", def), name)
+	v, err := env.Exec(ctx, "config.get", value.MapOf("default", def), name)
 	if err != nil || v == nil {
 		return def
 	}
@@ -109,7 +108,7 @@ func runHighstateTests(ctx context.Context, c *fun.Call, a *runHighstateTestsArg
 
 // topStates returns the states that the top file assigns to this machine.
 func topStates(ctx context.Context, c *fun.Call, env string) ([]string, error) {
-	v, err := pkg.Call(ctx, c.Env, "state.show_top", value.MapOf("saltenv", env))
+	v, err := c.Env.Exec(ctx, "state.show_top", value.MapOf("saltenv", env))
 	if err != nil {
 		return nil, err
 	}

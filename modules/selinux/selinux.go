@@ -22,7 +22,7 @@ func Module() fun.Module {
 
 func available(env *fun.Env) (bool, string) {
 	for _, name := range [...]string{"semanage", "setsebool", "semodule"} {
-		if !machine.Has(env.Host, name) {
+		if !tool.Has(env.Host, name) {
 			return false, name + " is not in the path"
 		}
 	}
@@ -381,11 +381,11 @@ func setsemod(ctx context.Context, c *fun.Call, a *setsemodArgs) (fun.Result, er
 // InstallSemod installs a module from a file, which may be a salt:// URL.
 func InstallSemod(ctx context.Context, env *fun.Env, file string) (tool.Out, error) {
 	if strings.HasPrefix(file, "salt://") {
-		res, err := env.Invoker.Invoke(ctx, fun.Exec, "cp.cache_file", fun.Args{Pos: []value.Value{file}})
+		res, err := env.Exec(ctx, "cp.cache_file", nil, file)
 		if err != nil {
 			return tool.Out{}, err
 		}
-		cached, ok := res.Value.(string)
+		cached, ok := res.(string)
 		if !ok || cached == "" {
 			return tool.Out{}, fun.Errorf("cannot find %s", file)
 		}

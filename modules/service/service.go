@@ -66,8 +66,8 @@ func Status(ctx context.Context, c *fun.Call, all Lister, probe Prober) (fun.Res
 // Status is the function [Status] where the arguments are at hand.
 func (a *StatusArgs) Status(ctx context.Context, c *fun.Call, all Lister, probe Prober) (fun.Result, error) {
 	if a.Sig != "" {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.pid", fun.Args{Pos: []value.Value{a.Sig}})
-		return fun.Result{Value: value.Truth(res.Value)}, err
+		res, err := c.Env.Exec(ctx, "status.pid", nil, a.Sig)
+		return fun.Result{Value: value.Truth(res)}, err
 	}
 	name := a.Name
 	if !HasGlob(name) {

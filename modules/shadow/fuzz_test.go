@@ -7,6 +7,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/shadow"
+	"brine/modules/tool"
 )
 
 // Whatever stands in the password file, its lines are read or skipped.
@@ -19,7 +20,7 @@ func FuzzInfo(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		h := host.NewFake()
 		h.PutFile("/etc/shadow", text, 0o600)
-		e, err := (&shadow.Admin{Host: h}).Info("ann")
+		e, err := (&shadow.Admin{Accounts: tool.Accounts{Host: h}}).Info("ann")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ package shadow
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
-	"log/slog"
 	"slices"
 	"sort"
 	"strconv"
@@ -20,6 +20,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/shacrypt"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "shadow".
@@ -43,25 +44,14 @@ func (e *Entry) Map() *value.Map {
 
 // An Admin reads and changes passwords.
 type Admin struct {
-	Host host.Host
-	Root string       // a directory to work in, "" is the machine itself
-	Log  *slog.Logger // gets the messages of tools that fail; nil discards them
-	// Status is the exit status of the last tool that ran.
-	Status int
+	tool.Accounts
 }
+
+// NewAdmin returns the Admin of a call, for the machine itself.
+func NewAdmin(c *fun.Call) *Admin { return of(c, "") }
 
 func of(c *fun.Call, root string) *Admin {
-	return &Admin{Host: c.Env.Host, Root: root, Log: c.Env.Log()}
-}
-
-// done is the return of a change; one that failed has the exit status of the
-// tool.
-func (a *Admin) done(ok bool, err error) (fun.Result, error) {
-	res := fun.Result{Value: ok}
-	if !ok {
-		res.Retcode = a.Status
-	}
-	return res, err
+	return &Admin{tool.OnAccounts(c, root)}
 }
 
 // entries reads shadow(5).
@@ -112,24 +102,14 @@ func (a *Admin) run(ctx context.Context, name, stdin string, argv ...string) err
 	if name == "" || strings.HasPrefix(name, "-") || strings.ContainsAny(name, "\n:") {
 		return fun.Errorf("Invalid user name '%s'", name)
 	}
-	if a.Root != "" {
-		argv = slices.Insert(argv, 1, "-R", a.Root)
-	}
-	c := host.Cmd{Argv: argv}
+	var in io.Reader
 	if stdin != "" {
-		c.Stdin = strings.NewReader(stdin)
+		in = strings.NewReader(stdin)
 	} else {
-		c.Argv = append(c.Argv, name)
+		argv = append(argv, name)
 	}
-	out, err := host.RunAccounts(ctx, a.Host, c)
-	if err != nil {
-		return fun.Errorf("Unable to run command '%s': %v", argv[0], err)
-	}
-	a.Status = out.Status
-	if out.Status != 0 && a.Log != nil {
-		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
-	}
-	return ctx.Err()
+	_, err := a.Run(ctx, in, "-R", argv...)
+	return err
 }
 
 // SetPassword sets the hash of a user's password.
@@ -287,13 +267,13 @@ func setPassword(ctx context.Context, c *fun.Call, args *setPasswordArgs) (fun.R
 	if _, err := a.Host.LookupUser(name); a.Root == "" && errors.Is(err, host.ErrNoAccount) {
 		return fun.Value(false)
 	}
-	return a.done(a.SetPassword(ctx, name, args.Password))
+	return a.Changed(a.SetPassword(ctx, name, args.Password))
 }
 
 // setAge sets a limit of a user's password: limit is the name of its argument.
 func setAge(ctx context.Context, c *fun.Call, root, name, limit string, v value.Value) (fun.Result, error) {
 	a := of(c, root)
-	return a.done(a.SetAge(ctx, name, limit, v))
+	return a.Changed(a.SetAge(ctx, name, limit, v))
 }
 
 type setDateArgs struct {
@@ -371,7 +351,7 @@ func change(ctx context.Context, c *fun.Call, args *infoArgs, do func(*Admin, co
 		return fun.Result{}, err
 	}
 	e, err = a.Info(e.Name)
-	return a.done(e != nil && is(e), err)
+	return a.Changed(e != nil && is(e), err)
 }
 
 func empty(e *Entry) bool    { return e.Passwd == "" }

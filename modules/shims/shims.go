@@ -14,7 +14,6 @@ import (
 	"brine/internal/py/proc"
 	"brine/internal/py/value"
 	"brine/modules/cmd"
-	"brine/modules/file"
 	"brine/modules/machine"
 )
 
@@ -55,7 +54,7 @@ func (c *Client) Root(ctx context.Context) string {
 	} else if c.User != "" && c.User != "root" {
 		root = "~" + c.User + "/." + c.Name
 	}
-	return file.New(c.Env, "", false).Expand(root)
+	return machine.Expand(c.Env.Host, root)
 }
 
 // Installed reports whether the tool is there.
@@ -100,7 +99,7 @@ func (c *Client) directory(ctx context.Context, path string) string {
 	if path == "" {
 		return c.Root(ctx)
 	}
-	return file.New(c.Env, "", false).Expand(path)
+	return machine.Expand(c.Env.Host, path)
 }
 
 // Install clones the tool to a directory, "" is the usual one, and reports

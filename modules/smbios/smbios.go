@@ -11,7 +11,6 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/tool"
 )
 
@@ -29,7 +28,7 @@ func avail(env *fun.Env) (bool, string) {
 
 func program(env *fun.Env) string {
 	for _, p := range []string{"dmidecode", "smbios"} {
-		if machine.Has(env.Host, p) {
+		if tool.Has(env.Host, p) {
 			return p
 		}
 	}
@@ -58,7 +57,7 @@ func ask(ctx context.Context, c *fun.Call, args ...string) (string, error) {
 			return "", fun.Errorf("invalid argument %s", value.Repr(a))
 		}
 	}
-	out, err := tool.Look(ctx, c.Env.Host, append([]string{program(c.Env)}, args...)...)
+	out, err := tool.LookMerged(ctx, c.Env.Host, append([]string{program(c.Env)}, args...)...)
 	return out.Text, err
 }
 

@@ -17,14 +17,7 @@ import (
 
 // Module returns the execution module "ssh".
 func Module() fun.Module {
-	return fun.Module{Name: "ssh", Kind: fun.Exec, Doc: "Manage SSH keys and known hosts.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("ssh", ""); err != nil {
-		return false, "The module requires the ssh binary."
-	}
-	return true, ""
+	return fun.Module{Name: "ssh", Kind: fun.Exec, Doc: "Manage SSH keys and known hosts.", Specs: specs, Avail: tool.Needs("ssh", "The module requires the ssh binary.")}
 }
 
 func auth(c *fun.Call, config string, fingerprintHashType string, user string) Auth {

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"brine/internal/core/fun"
-	"brine/internal/core/host"
 	"brine/internal/py/pyformat"
 	"brine/internal/py/pyre"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "status".
@@ -33,12 +33,8 @@ func proc(c *fun.Call, path string) (string, error) {
 
 // output runs a program in the C locale and returns its output's lines.
 func output(ctx context.Context, c *fun.Call, argv ...string) ([]string, error) {
-	h := c.Env.Host
-	out, err := h.Run(ctx, host.Cmd{Argv: argv, Env: append(h.Environ(), "LC_ALL=C", "LANGUAGE=C"), Merge: true})
-	if err != nil {
-		return nil, err
-	}
-	return strings.Split(strings.TrimRight(string(out.Stdout), "\n"), "\n"), nil
+	out, err := tool.Merged(ctx, c.Env.Host, argv...)
+	return strings.Split(out.Text, "\n"), err
 }
 
 func number(s string) value.Value {
@@ -338,12 +334,12 @@ func custom(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error)
 		if err != nil {
 			return fun.Result{}, fun.Errorf("the option %s is not a list", name)
 		}
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name[:i], fun.Args{})
+		res, err := c.Env.Exec(ctx, name[:i], nil)
 		if err != nil {
 			c.Env.Log().Warn("a custom status cannot be had", "function", name[:i], "error", err)
 			continue
 		}
-		all, _ := res.Value.(*value.Map)
+		all, _ := res.(*value.Map)
 		for _, key := range keys {
 			if x, ok := all.Get(key); ok {
 				m.Set(key, x)

@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"brine/internal/core/fun"
-	"brine/internal/core/host"
-	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // at returns where a path lies in another root.
@@ -61,7 +60,7 @@ func enable(ctx context.Context, c *fun.Call, a *enableArgs) (fun.Result, error)
 	}
 	out, err := m.act(ctx, blocking(a.NoBlock, rooted(root, "enable", "--", canonical(name))...)...)
 	if err == nil && out.Status != 0 {
-		err = fun.Errorf("%s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
+		err = fun.Errorf("%s", strings.TrimSpace(out.Stderr))
 	}
 	return machine.Bool(true, err)
 }
@@ -172,7 +171,7 @@ func isMasked(_ context.Context, c *fun.Call, a *isMaskedArgs) (fun.Result, erro
 }
 
 // setMask masks or unmasks a unit.
-func (m *manager) setMask(ctx context.Context, action, name string, runtime bool, root string) (host.Output, error) {
+func (m *manager) setMask(ctx context.Context, action, name string, runtime bool, root string) (tool.Out, error) {
 	argv := []string{action}
 	if runtime {
 		argv = append(argv, "--runtime")
@@ -194,8 +193,8 @@ func mask(ctx context.Context, c *fun.Call, a *isMaskedArgs) (fun.Result, error)
 }
 
 // info is a tool's output as Salt appends it to an error.
-func info(out host.Output) string {
-	text := strings.TrimSpace(value.DecodeReplace(append(out.Stdout, out.Stderr...)))
+func info(out tool.Out) string {
+	text := strings.TrimSpace(out.Stdout + out.Stderr)
 	if text == "" {
 		return ""
 	}
@@ -264,7 +263,7 @@ func (m *manager) sysvSwitch(ctx context.Context, name string, on bool) (fun.Res
 	} else {
 		return fun.Result{}, fun.Errorf("Unable to find sysv service manager (tried update-rc.d, chkconfig)")
 	}
-	out, err := machine.Run(ctx, m.h, argv...)
+	out, err := tool.Run(ctx, m.h, argv...)
 	return machine.Bool(out.Status == 0, err)
 }
 
@@ -295,11 +294,11 @@ func (m *manager) runlevel(ctx context.Context) (string, error) {
 	}
 	level := ""
 	if _, err := m.h.LookPath("runlevel", ""); err == nil {
-		out, err := machine.Look(ctx, m.h, "runlevel")
+		out, err := tool.Look(ctx, m.h, "runlevel")
 		if err != nil {
 			return "", err
 		}
-		if f := strings.Fields(string(out.Stdout)); len(f) > 1 {
+		if f := strings.Fields(out.Stdout); len(f) > 1 {
 			level = f[1]
 		}
 	}

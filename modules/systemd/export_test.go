@@ -2,6 +2,6 @@ package systemd
 
 // Parse runs what reads systemctl's output, for the fuzzer.
 func Parse(text string) {
-	parseUnits([]byte(text))
+	parseUnits(text)
 	parseShow(text)
 }

@@ -90,7 +90,7 @@ func byState(ctx context.Context, m *manager, root, state string) (map[string]bo
 		return nil, err
 	}
 	names := map[string]bool{}
-	for line := range strings.Lines(string(out.Stdout)) {
+	for line := range strings.Lines(out.Stdout) {
 		if f := strings.Fields(line); len(f) > 1 && f[1] == state {
 			if n, ok := short(f[0]); ok {
 				names[n] = true
@@ -142,7 +142,7 @@ func getRunning(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, er
 		return fun.Result{}, err
 	}
 	names := map[string]bool{}
-	for line := range strings.Lines(string(out.Stdout)) {
+	for line := range strings.Lines(out.Stdout) {
 		if f := strings.Fields(line); len(f) > 3 && f[3] == "running" {
 			if n, ok := short(f[0]); ok {
 				names[n] = true
@@ -184,7 +184,7 @@ func show(ctx context.Context, c *fun.Call, a *disabledArgs) (fun.Result, error)
 	if err != nil {
 		return fun.Result{}, err
 	}
-	return fun.Value(parseShow(value.DecodeReplace(out.Stdout)))
+	return fun.Value(parseShow(out.Stdout))
 }
 
 // execs asks systemctl for many units at once.
@@ -205,7 +205,7 @@ func execs(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
 		if err != nil {
 			return fun.Result{}, err
 		}
-		blocks := strings.Split(strings.TrimSpace(value.DecodeReplace(out.Stdout)), "\n\n")
+		blocks := strings.Split(strings.TrimSpace(out.Stdout), "\n\n")
 		if len(blocks) != len(part) {
 			return fun.Result{}, fun.Errorf("systemctl show told of %d units instead of %d%s", len(blocks), len(part), because(out))
 		}

@@ -20,6 +20,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // Name is the provider's name, by which the option providers and the states know it.
@@ -180,7 +181,7 @@ func verb(ctx context.Context, c *fun.Call, a *startArgs, action string) (fun.Re
 		return fun.Result{Value: true}, err
 	}
 	showJournal(ctx, c.Env, source.Pos{}, name, since)
-	text := strings.TrimSpace(value.DecodeReplace(out.Stderr))
+	text := strings.TrimSpace(out.Stderr)
 	if text == "" {
 		text = fmt.Sprintf("systemctl %s %s ended with status %d", action, canonical(name), out.Status)
 	}
@@ -237,7 +238,7 @@ func stop(ctx context.Context, c *fun.Call, a *stopArgs) (fun.Result, error) {
 	}
 	out, err := m.act(ctx, blocking(a.NoBlock, "stop", "--", canonical(name))...)
 	if err == nil && out.Status != 0 {
-		c.Env.Log().Error("systemctl stop failed", "unit", canonical(name), "stderr", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
+		c.Env.Log().Error("systemctl stop failed", "unit", canonical(name), "stderr", strings.TrimSpace(out.Stderr))
 	}
 	return fun.Result{Value: out.Status == 0, Retcode: out.Status}, err
 }
@@ -271,9 +272,9 @@ func firstboot(ctx context.Context, c *fun.Call, a *firstbootArgs) (fun.Result, 
 			argv = append(argv, o.option+"="+o.v)
 		}
 	}
-	out, err := machine.Run(ctx, c.Env.Host, argv...)
+	out, err := tool.Run(ctx, c.Env.Host, argv...)
 	if err == nil && out.Status != 0 {
-		err = fun.Errorf("systemd-firstboot error: %s", strings.TrimSpace(value.DecodeReplace(out.Stderr)))
+		err = fun.Errorf("systemd-firstboot error: %s", strings.TrimSpace(out.Stderr))
 	}
 	return machine.Bool(true, err)
 }
@@ -291,16 +292,16 @@ func showJournal(ctx context.Context, env *fun.Env, at source.Pos, name string, 
 	// What the unit has just said may not be in the journal yet.
 	const patience = 5 * time.Second
 	within, cancel := context.WithTimeout(ctx, patience)
-	_, _ = machine.Look(within, env.Host, "journalctl", "--sync")
+	_, _ = tool.Look(within, env.Host, "journalctl", "--sync")
 	cancel()
 	var text string
 	// A unit file that is wrong was complained of when it was read.
 	for _, more := range [][]string{{"--since", "@" + strconv.FormatInt(since.Unix(), 10)}, nil} {
-		out, err := machine.Look(ctx, env.Host, append(argv, more...)...)
+		out, err := tool.Look(ctx, env.Host, append(argv, more...)...)
 		if err != nil || out.Status != 0 {
 			return
 		}
-		if text = strings.TrimSpace(value.DecodeReplace(out.Stdout)); text != "" {
+		if text = strings.TrimSpace(out.Stdout); text != "" {
 			break
 		}
 	}

@@ -1,7 +1,6 @@
 package systemd
 
 import (
-	"bytes"
 	"context"
 	"path"
 	"slices"
@@ -11,9 +10,9 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
-	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // properties are what brine asks of a unit.
@@ -59,12 +58,12 @@ func (u *Unit) sysv() bool { return strings.HasPrefix(u.Source, "/etc/init.d/") 
 
 // parseUnits reads what systemctl show prints: blocks of NAME=VALUE, with empty
 // lines between.
-func parseUnits(out []byte) []*Unit {
+func parseUnits(out string) []*Unit {
 	var units []*Unit
 	var u *Unit
-	for line := range bytes.Lines(out) {
-		line = bytes.TrimRight(line, "\r\n")
-		if len(line) == 0 {
+	for line := range strings.Lines(out) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
 			u = nil
 			continue
 		}
@@ -72,7 +71,7 @@ func parseUnits(out []byte) []*Unit {
 			u = &Unit{}
 			units = append(units, u)
 		}
-		k, v, _ := strings.Cut(string(line), "=")
+		k, v, _ := strings.Cut(line, "=")
 		switch k {
 		case "Id":
 			u.ID = v
@@ -363,7 +362,7 @@ func (m *manager) loadFiles(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		words := strings.Fields(string(out.Stdout))
+		words := strings.Fields(out.Stdout)
 		if len(words) != len(part) {
 			continue
 		}
@@ -384,7 +383,7 @@ func (m *manager) isEnabled(ctx context.Context, root, full string) (fileState, 
 		argv = append([]string{"--root", root}, argv...)
 	}
 	out, err := m.look(ctx, argv...)
-	words := strings.Fields(string(out.Stdout))
+	words := strings.Fields(out.Stdout)
 	st := fileState{on: err == nil && out.Status == 0}
 	if len(words) > 0 {
 		st.word = words[len(words)-1]
@@ -393,13 +392,13 @@ func (m *manager) isEnabled(ctx context.Context, root, full string) (fileState, 
 }
 
 // look asks systemctl something.
-func (m *manager) look(ctx context.Context, argv ...string) (host.Output, error) {
-	return machine.Look(ctx, m.h, append([]string{"systemctl", "--no-pager"}, argv...)...)
+func (m *manager) look(ctx context.Context, argv ...string) (tool.Out, error) {
+	return tool.Look(ctx, m.h, append([]string{"systemctl", "--no-pager"}, argv...)...)
 }
 
 // because is a tool's own message, after a colon.
-func because(out host.Output) string {
-	text := strings.TrimSpace(value.DecodeReplace(out.Stderr))
+func because(out tool.Out) string {
+	text := strings.TrimSpace(out.Stderr)
 	if text == "" {
 		return ""
 	}
@@ -449,12 +448,12 @@ func (m *manager) unread(name string) bool {
 func (m *manager) reload(ctx context.Context) error {
 	out, err := m.act(ctx, "--system", "daemon-reload")
 	if err == nil && out.Status != 0 {
-		err = fun.Errorf("Problem performing systemctl daemon-reload: %s", strings.TrimSpace(value.DecodeReplace(append(out.Stdout, out.Stderr...))))
+		err = fun.Errorf("Problem performing systemctl daemon-reload: %s", strings.TrimSpace(out.Stdout+out.Stderr))
 	}
 	return err
 }
 
 // act has systemctl do something; it never asks for a password.
-func (m *manager) act(ctx context.Context, argv ...string) (host.Output, error) {
-	return machine.Run(ctx, m.h, append([]string{"systemctl", "--no-ask-password"}, argv...)...)
+func (m *manager) act(ctx context.Context, argv ...string) (tool.Out, error) {
+	return tool.Run(ctx, m.h, append([]string{"systemctl", "--no-ask-password"}, argv...)...)
 }

@@ -14,6 +14,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // initDir is where init scripts are.
@@ -40,11 +41,11 @@ type runlevelKey struct{}
 // runlevel returns the current runlevel; def where it is unknown, as in a container.
 func runlevel(ctx context.Context, env *fun.Env, def string) (string, error) {
 	return machine.Keep(env, runlevelKey{}, func() (string, error) {
-		out, err := machine.Look(ctx, env.Host, "runlevel")
+		out, err := tool.Look(ctx, env.Host, "runlevel")
 		if err != nil {
 			return "", err
 		}
-		if f := strings.Fields(string(out.Stdout)); len(f) == 2 {
+		if f := strings.Fields(out.Stdout); len(f) == 2 {
 			return f[1], nil
 		}
 		return def, nil
@@ -148,7 +149,7 @@ func script(ctx context.Context, c *fun.Call, a *nameArgs, command string) (fun.
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
-	return machine.Succeeds(ctx, c.Env.Host, "service", name, command)
+	return tool.Succeeds(ctx, c.Env.Host, "service", name, command)
 }
 
 func scriptStart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
@@ -176,7 +177,7 @@ func scriptRuns(ctx context.Context, c *fun.Call, name string) (bool, error) {
 	if err := service.Check(name); err != nil {
 		return false, err
 	}
-	out, err := machine.Look(ctx, c.Env.Host, "service", name, "status")
+	out, err := tool.Look(ctx, c.Env.Host, "service", name, "status")
 	return out.Status == 0, err
 }
 
@@ -201,10 +202,10 @@ func debianEnable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun
 	if _, err := h.LookPath("insserv", ""); err == nil {
 		links = []string{"insserv", name}
 	}
-	if res, err := machine.Succeeds(ctx, h, links...); err != nil || !value.Truth(res.Value) {
+	if res, err := tool.Succeeds(ctx, h, links...); err != nil || !value.Truth(res.Value) {
 		return res, err
 	}
-	return machine.Succeeds(ctx, h, "update-rc.d", name, "enable")
+	return tool.Succeeds(ctx, h, "update-rc.d", name, "enable")
 }
 
 func debianDisable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
@@ -212,7 +213,7 @@ func debianDisable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fu
 	if err := service.Check(name); err != nil {
 		return fun.Result{}, err
 	}
-	return machine.Succeeds(ctx, c.Env.Host, "update-rc.d", name, "disable")
+	return tool.Succeeds(ctx, c.Env.Host, "update-rc.d", name, "disable")
 }
 
 // scriptAt is the path of an init script.

@@ -14,6 +14,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/service"
+	"brine/modules/tool"
 )
 
 // RedHat returns the execution module "service" of Red Hat's systems before
@@ -134,8 +135,8 @@ type levelsKey struct{}
 // chkconfig returns the scripts that chkconfig knows, asked for all at once.
 func chkconfig(ctx context.Context, c *fun.Call) (levels, error) {
 	return machine.Keep(c.Env, levelsKey{}, func() (levels, error) {
-		out, err := machine.Look(ctx, c.Env.Host, "/sbin/chkconfig", "--list")
-		return parseLevels(value.DecodeReplace(out.Stdout)), err
+		out, err := tool.Look(ctx, c.Env.Host, "/sbin/chkconfig", "--list")
+		return parseLevels(out.Stdout), err
 	})
 }
 
@@ -293,9 +294,9 @@ func redhatDo(ctx context.Context, c *fun.Call, a *nameArgs, command string) (fu
 		return fun.Result{}, err
 	}
 	if isUpstart(c.Env.Host, name) {
-		return machine.Succeeds(ctx, c.Env.Host, command, name)
+		return tool.Succeeds(ctx, c.Env.Host, command, name)
 	}
-	return machine.Succeeds(ctx, c.Env.Host, "/sbin/service", name, command)
+	return tool.Succeeds(ctx, c.Env.Host, "/sbin/service", name, command)
 }
 
 func redhatStart(ctx context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
@@ -323,10 +324,10 @@ func redhatRuns(ctx context.Context, c *fun.Call, name string) (bool, error) {
 		return false, err
 	}
 	if isUpstart(c.Env.Host, name) {
-		out, err := machine.Look(ctx, c.Env.Host, "status", name)
-		return strings.Contains(string(out.Stdout), "start/running"), err
+		out, err := tool.Look(ctx, c.Env.Host, "status", name)
+		return strings.Contains(out.Stdout, "start/running"), err
 	}
-	out, err := machine.Look(ctx, c.Env.Host, "/sbin/service", name, "status")
+	out, err := tool.Look(ctx, c.Env.Host, "/sbin/service", name, "status")
 	return out.Status == 0, err
 }
 
@@ -345,7 +346,7 @@ func redhatSwitch(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs, on b
 		return fun.Result{}, err
 	}
 	if l[name] == "" {
-		if res, err := machine.Succeeds(ctx, h, "/sbin/chkconfig", "--add", name); err != nil || !value.Truth(res.Value) {
+		if res, err := tool.Succeeds(ctx, h, "/sbin/chkconfig", "--add", name); err != nil || !value.Truth(res.Value) {
 			return res, err
 		}
 	}
@@ -353,7 +354,7 @@ func redhatSwitch(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs, on b
 	if on {
 		word = "on"
 	}
-	return machine.Succeeds(ctx, h, "/sbin/chkconfig", name, word)
+	return tool.Succeeds(ctx, h, "/sbin/chkconfig", name, word)
 }
 
 func redhatEnable(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun.Result, error) {
@@ -380,5 +381,5 @@ func redhatDelete(ctx context.Context, c *fun.Call, a *debianIsEnabledArgs) (fun
 	if err != nil || l[name] == "" {
 		return machine.Bool(false, err)
 	}
-	return machine.Succeeds(ctx, h, "/sbin/chkconfig", "--del", name)
+	return tool.Succeeds(ctx, h, "/sbin/chkconfig", "--del", name)
 }

@@ -132,10 +132,10 @@ type tryArgs struct {
 // try calls module with the other keyword arguments. Its return code does not
 // count; a call that is cut off by the end of ctx is an error all the same.
 func try(ctx context.Context, c *fun.Call, a *tryArgs) (fun.Result, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, a.Module, fun.Args{Kw: clean(a.Rest.Map)})
+	res, err := c.Env.Exec(ctx, a.Module, clean(a.Rest.Map))
 	switch {
 	case err == nil:
-		return fun.Value(res.Value)
+		return fun.Value(res)
 	case ctx.Err() != nil:
 		return fun.Result{}, ctx.Err()
 	case a.ReturnTryException:

@@ -6,11 +6,14 @@ package textfile
 import (
 	"errors"
 	"io/fs"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
+	"brine/internal/py/value"
 )
 
 // Read returns the content of a file, "" where there is none.
@@ -80,4 +83,23 @@ func Join(lines []string) string {
 		return ""
 	}
 	return strings.Join(lines, "\n") + "\n"
+}
+
+// Without returns the lines that others do not have, each once.
+func Without(lines, others []string) []string {
+	var out []string
+	for _, l := range lines {
+		if !slices.Contains(others, l) && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Number returns a word as a number where it is a whole one.
+func Number(word string) value.Value {
+	if n, err := strconv.ParseInt(word, 10, 64); err == nil {
+		return n
+	}
+	return word
 }

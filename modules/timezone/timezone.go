@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "timezone".
@@ -54,7 +55,7 @@ func of(c *fun.Call) clock {
 }
 
 // systemd reports whether timedatectl sets the zone.
-func (k clock) systemd() bool { return machine.Booted(k.h) && machine.Has(k.h, "timedatectl") }
+func (k clock) systemd() bool { return machine.Booted(k.h) && tool.Has(k.h, "timedatectl") }
 
 // localtime is the file that says what the local time is.
 func (k clock) localtime() string {
@@ -155,8 +156,8 @@ func getZone(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) 
 
 // date asks date(1), which knows of a zone that was changed meanwhile.
 func date(ctx context.Context, c *fun.Call, format string) (fun.Result, error) {
-	out, err := machine.Look(ctx, c.Env.Host, "date", format)
-	return fun.Result{Value: strings.TrimSpace(value.DecodeReplace(out.Stdout))}, err
+	out, err := tool.Look(ctx, c.Env.Host, "date", format)
+	return fun.Result{Value: strings.TrimSpace(out.Stdout)}, err
 }
 
 func getZonecode(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
@@ -190,8 +191,8 @@ func setZone(ctx context.Context, c *fun.Call, a *zoneArgs) (fun.Result, error) 
 		return fun.Result{}, err
 	}
 	if k.systemd() {
-		if out, err := machine.Run(ctx, k.h, "timedatectl", "--no-ask-password", "set-timezone", zone); err != nil || out.Status != 0 {
-			k.env.Log().Debug("timedatectl set-timezone failed", "stderr", machine.Said(out))
+		if out, err := tool.Run(ctx, k.h, "timedatectl", "--no-ask-password", "set-timezone", zone); err != nil || out.Status != 0 {
+			k.env.Log().Debug("timedatectl set-timezone failed", "stderr", out.Fault())
 		}
 	}
 	if err := k.link(file); err != nil {
@@ -327,7 +328,7 @@ func setHwclock(ctx context.Context, c *fun.Call, a *setHwclockArgs) (fun.Result
 		if word == local {
 			truth = "true"
 		}
-		return machine.Succeeds(ctx, k.h, "timedatectl", "--no-ask-password", "set-local-rtc", truth)
+		return tool.Succeeds(ctx, k.h, "timedatectl", "--no-ask-password", "set-local-rtc", truth)
 	}
 	if word != utc && word != local {
 		return fun.Result{}, &fun.InvocationError{Msg: "Only 'UTC' and 'localtime' are allowed"}

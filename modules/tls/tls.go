@@ -97,12 +97,12 @@ func currentBase(ctx context.Context, env *fun.Env) (string, error) {
 		}
 	}
 	for _, key := range []string{"ca.contextual_cert_base_path", "ca.cert_base_path"} {
-		res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.option", fun.Args{Pos: []value.Value{key}})
+		res, err := env.Exec(ctx, "config.option", nil, key)
 		if err != nil {
 			return "", err
 		}
-		if value.Truth(res.Value) {
-			return value.Str(res.Value), nil
+		if value.Truth(res) {
+			return value.Str(res), nil
 		}
 	}
 	return "/etc/pki", nil
@@ -375,8 +375,8 @@ func skipped(ctx context.Context, c *fun.Call, a *createCAArgs) (bool, error) {
 		if !ok {
 			return value.Truth(v), nil
 		}
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.retcode", fun.Args{Pos: []value.Value{cmd}})
-		return res.Value == int64(0), err
+		res, err := c.Env.Exec(ctx, "cmd.retcode", nil, cmd)
+		return res == int64(0), err
 	}
 	if v := a.Onlyif; v != nil {
 		if ok, err := check(v); err != nil || !ok {
@@ -489,11 +489,11 @@ func extensions(ctx context.Context, c *fun.Call, kind string) (*value.Map, erro
 		kind = "server"
 	}
 	get := func(name string, def *value.Map) (*value.Map, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "pillar.get", fun.Args{Pos: []value.Value{"tls.extensions:" + name, nil}})
+		res, err := c.Env.Exec(ctx, "pillar.get", nil, "tls.extensions:"+name, nil)
 		if err != nil {
 			return nil, err
 		}
-		if m, ok := res.Value.(*value.Map); ok && m.Len() > 0 {
+		if m, ok := res.(*value.Map); ok && m.Len() > 0 {
 			return m, nil
 		}
 		if def == nil {

@@ -1,11 +1,15 @@
 // Package tool runs the programs of the system that modules drive: by their
 // arguments, without a shell, and in the C locale, so that what they print can
-// be read.
+// be read. All modules run their programs through it, except those that run the commands of
+// users (modules/cmd, whose environment is that of Salt's cmd.run).
 package tool
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -14,39 +18,18 @@ import (
 	"brine/internal/py/value"
 )
 
-// An Out is how a program ended.
-type Out struct {
-	PID            int
-	Status         int // -N where signal N ended it
-	Stdout, Stderr string
-}
-
-// OK reports whether the program ended with status 0.
-func (o Out) OK() bool { return o.Status == 0 }
-
-// Text returns what the program printed on stdout, without blanks and line ends
-// at its end.
-func (o Out) Text() string { return strings.TrimRight(o.Stdout, " \t\r\n\v\f") }
-
-// Fault returns what the program printed on stderr, else on stdout, without
-// blanks and line ends at the end.
-func (o Out) Fault() string {
-	if s := strings.TrimRight(o.Stderr, " \t\r\n\v\f"); s != "" {
-		return s
-	}
-	return o.Text()
-}
-
-// All returns the mapping of cmd.run_all.
-func (o Out) All() *value.Map {
-	return value.MapOf("pid", int64(o.PID), "retcode", int64(o.Status), "stdout", o.Text(), "stderr", strings.TrimRight(o.Stderr, " \t\r\n\v\f"))
-}
-
 // Options are how a program is run; the zero Options are the usual ones.
 type Options struct {
-	Stdin   io.Reader
-	User    *host.Account // run as this account; nil: as oneself
-	Timeout time.Duration // 0 is none
+	Stdin    io.Reader
+	User     *host.Account // run as this account; nil: as oneself
+	Dir      string
+	Env      []string // nil is Environ
+	Merge    bool     // stderr goes to stdout
+	ReadOnly bool     // it changes nothing
+	Accounts bool     // it changes the files of accounts: see host.RunAccounts
+	Timeout  time.Duration
+	// Name is what errors call the command, whose words may be secret; "" is its words.
+	Name string
 }
 
 // Run runs a program to its end. A program that is missing or cannot be started
@@ -55,28 +38,153 @@ func Run(ctx context.Context, h host.Host, argv ...string) (Out, error) {
 	return RunWith(ctx, h, Options{}, argv...)
 }
 
+// Look is Run for a program that changes nothing.
+func Look(ctx context.Context, h host.Host, argv ...string) (Out, error) {
+	return RunWith(ctx, h, Options{ReadOnly: true}, argv...)
+}
+
 // RunWith is Run with options.
 func RunWith(ctx context.Context, h host.Host, o Options, argv ...string) (Out, error) {
-	out, err := h.Run(ctx, host.Cmd{Argv: argv, Env: locale(h.Environ()), Stdin: o.Stdin, User: o.User, Timeout: o.Timeout})
-	if err != nil {
-		return Out{}, fun.Errorf("Unable to run command '%s': %s", strings.Join(argv, " "), host.OSError(err))
+	c := host.Cmd{Argv: argv, Env: o.Env, Dir: o.Dir, Stdin: o.Stdin, User: o.User, Merge: o.Merge, ReadOnly: o.ReadOnly, Timeout: o.Timeout}
+	if c.Env == nil {
+		c.Env = Environ(h)
 	}
-	if err := ctx.Err(); err != nil {
-		return Out{}, err
+	var out host.Output
+	var err error
+	if o.Accounts {
+		out, err = host.RunAccounts(ctx, h, c)
+	} else {
+		out, err = h.Run(ctx, c)
 	}
-	if out.TimedOut {
-		return Out{}, fun.Errorf("Command '%s' timed out after %s", strings.Join(argv, " "), o.Timeout)
+	switch name := cmp.Or(o.Name, strings.Join(argv, " ")); {
+	case ctx.Err() != nil:
+		return Out{}, ctx.Err()
+	case err != nil:
+		return Out{}, NotRun(name, argv[0], err)
+	case out.TimedOut:
+		return Out{}, fun.Errorf("Command '%s' timed out after %s", name, o.Timeout)
 	}
 	return Out{PID: out.PID, Status: out.Status, Stdout: value.DecodeReplace(out.Stdout), Stderr: value.DecodeReplace(out.Stderr)}, nil
 }
 
-// locale returns an environment with the C locale.
-func locale(env []string) []string {
-	out := make([]string, 0, len(env)+1)
+// Succeeds runs a program and returns whether it ended well. The return's status is
+// the program's, so that a failure shows in the exit status of the command line.
+func Succeeds(ctx context.Context, h host.Host, argv ...string) (fun.Result, error) {
+	out, err := Run(ctx, h, argv...)
+	return fun.Result{Value: out.OK(), Retcode: out.Status}, err
+}
+
+// Merged is Run as cmd.run does it: stdout and stderr in the order of writing.
+func Merged(ctx context.Context, h host.Host, argv ...string) (Said, error) {
+	return merged(ctx, h, Options{Merge: true}, argv)
+}
+
+// LookMerged is Merged for a program that changes nothing.
+func LookMerged(ctx context.Context, h host.Host, argv ...string) (Said, error) {
+	return merged(ctx, h, Options{Merge: true, ReadOnly: true}, argv)
+}
+
+func merged(ctx context.Context, h host.Host, o Options, argv []string) (Said, error) {
+	out, err := RunWith(ctx, h, o, argv...)
+	return Said{Text: strings.TrimRight(out.Stdout, "\r\n"), Status: out.Status}, err
+}
+
+// Environ returns the environment of the host in the C locale.
+func Environ(h host.Host) []string {
+	env := h.Environ()
+	out := make([]string, 0, len(env)+2)
 	for _, kv := range env {
 		if !strings.HasPrefix(kv, "LC_") && !strings.HasPrefix(kv, "LANG") {
 			out = append(out, kv)
 		}
 	}
 	return append(out, "LC_ALL=C", "LANG=C")
+}
+
+// NotRun returns the error of a command that could not be run. The hint of one whose
+// program is missing names its package.
+func NotRun(name, program string, err error) error {
+	ce := &fun.CommandError{Msg: "Unable to run command '" + name + "': " + host.OSError(err)}
+	if errors.Is(err, fs.ErrNotExist) {
+		ce.Hint = program + " is missing"
+		if p := packageOf(program); p != "" {
+			ce.Hint += "; it is part of the package " + p
+		}
+	}
+	return ce
+}
+
+// packageOf returns the packages that a program is part of, as Debian and Red Hat call
+// them; "" of one that has the name of its package.
+func packageOf(program string) string {
+	switch program {
+	case "chattr", "lsattr":
+		return "e2fsprogs"
+	case "chpasswd", "groupadd", "useradd", "usermod":
+		return "passwd or shadow-utils"
+	case "atq", "atrm", "batch":
+		return "at"
+	case "debconf-get-selections":
+		return "debconf-utils"
+	case "debconf-set-selections":
+		return "debconf"
+	case "dig":
+		return "bind9-dnsutils or bind-utils"
+	case "edquota", "quotaon", "repquota", "setquota":
+		return "quota"
+	case "exportfs":
+		return "nfs-kernel-server or nfs-utils"
+	case "firewall-cmd":
+		return "firewalld"
+	case "getfacl", "setfacl":
+		return "acl"
+	case "ip", "ss":
+		return "iproute2 or iproute"
+	case "modprobe", "rmmod":
+		return "kmod"
+	case "netstat":
+		return "net-tools"
+	case "nft":
+		return "nftables"
+	case "psql":
+		return "postgresql-client or postgresql"
+	case "rabbitmqctl", "rabbitmq-plugins":
+		return "rabbitmq-server"
+	case "restorecon":
+		return "policycoreutils"
+	case "semanage":
+		return "policycoreutils-python-utils"
+	case "smartctl":
+		return "smartmontools"
+	case "supervisorctl":
+		return "supervisor"
+	case "sv":
+		return "runit"
+	}
+	return ""
+}
+
+// Has reports whether a program is there.
+func Has(h host.Host, name string) bool {
+	_, err := h.LookPath(name, "")
+	return err == nil
+}
+
+// Need returns an error in Salt's words where a program is missing.
+func Need(h host.Host, name string) error {
+	if !Has(h, name) {
+		return fun.Errorf("The '%s' binary was not found in $PATH.", name)
+	}
+	return nil
+}
+
+// Needs returns the Avail of a module that drives a program. why is Salt's text where
+// that is missing.
+func Needs(name, why string) func(*fun.Env) (bool, string) {
+	return func(e *fun.Env) (bool, string) {
+		if !Has(e.Host, name) {
+			return false, why
+		}
+		return true, ""
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/modules/tool"
 )
 
 // NameTaken is the exit status of useradd where there is a user with the name.
@@ -21,19 +21,15 @@ const NameTaken = 9
 // An Admin changes accounts by the tools of shadow-utils (useradd, usermod,
 // userdel, gpasswd), which know the machine's rules.
 type Admin struct {
-	Host host.Host
-	Root string // a directory to work in (-R), "" is the machine itself
+	tool.Accounts
 	// Debian says that userdel's complaint of a missing mail spool is no fault.
 	Debian  bool
-	OpenBSD bool         // has login classes
-	Log     *slog.Logger // gets the messages of tools that fail; nil discards them
-	// Status is the exit status of the last tool that ran.
-	Status int
+	OpenBSD bool // has login classes
 }
 
 // NewAdmin returns the Admin of a call.
 func NewAdmin(c *fun.Call) *Admin {
-	a := &Admin{Host: c.Env.Host, Log: c.Env.Log()}
+	a := &Admin{Accounts: tool.OnAccounts(c, "")}
 	if c.Env.Grains != nil {
 		family, _ := c.Env.Grains.Get("os_family")
 		a.Debian = family == "Debian"
@@ -45,22 +41,11 @@ func NewAdmin(c *fun.Call) *Admin {
 
 // run runs a tool to its end. The last argument is the name of the user, which
 // may not look like an option.
-func (a *Admin) run(ctx context.Context, argv ...string) (host.Output, error) {
+func (a *Admin) run(ctx context.Context, argv ...string) (tool.Out, error) {
 	if name := argv[len(argv)-1]; name == "" || strings.HasPrefix(name, "-") {
-		return host.Output{}, fun.Errorf("Invalid user name '%s'", name)
+		return tool.Out{}, fun.Errorf("Invalid user name '%s'", name)
 	}
-	if a.Root != "" {
-		argv = slices.Insert(argv, 1, "-R", a.Root)
-	}
-	out, err := host.RunAccounts(ctx, a.Host, host.Cmd{Argv: argv})
-	if err != nil {
-		return out, fun.Errorf("Unable to run command '%s': %v", strings.Join(argv, " "), err)
-	}
-	a.Status = out.Status
-	if out.Status != 0 && a.Log != nil {
-		a.Log.Error(argv[0]+" failed", "status", out.Status, "message", strings.TrimSpace(string(out.Stderr)))
-	}
-	return out, ctx.Err()
+	return a.Run(ctx, nil, "-R", argv...)
 }
 
 // Account returns what the machine knows of a user, and whether it does.
@@ -198,7 +183,7 @@ func (a *Admin) Delete(ctx context.Context, name string, remove, force bool) (bo
 	}
 	if out.Status == 12 && a.Debian {
 		// userdel of Debian fails where there was no mail spool to remove.
-		s := string(out.Stderr)
+		s := out.Stderr
 		return strings.Contains(s, "var/mail") || strings.Contains(s, "var/spool/mail"), nil
 	}
 	return out.Status == 0, nil
@@ -330,7 +315,7 @@ func (a *Admin) SetGroups(ctx context.Context, name string, groups []string, add
 		argv = append(argv, "-a")
 	}
 	out, err := a.run(ctx, append(argv, "-G", strings.Join(groups, ","), name)...)
-	if err != nil || out.Status == 0 || !strings.Contains(string(out.Stderr), "not found in") {
+	if err != nil || out.Status == 0 || !strings.Contains(out.Stderr, "not found in") {
 		return err == nil && out.Status == 0, err
 	}
 	// Users of a directory service are in no file that usermod changes.
@@ -340,7 +325,7 @@ func (a *Admin) SetGroups(ctx context.Context, name string, groups []string, add
 		if strings.HasPrefix(g, "-") {
 			return false, fun.Errorf("Invalid group name '%s'", g)
 		}
-		o, err := host.RunAccounts(ctx, a.Host, host.Cmd{Argv: []string{"gpasswd", "-a", name, g}})
+		o, err := tool.RunWith(ctx, a.Host, tool.Options{Accounts: true}, "gpasswd", "-a", name, g)
 		if err != nil {
 			return false, err
 		}

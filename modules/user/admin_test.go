@@ -14,6 +14,7 @@ import (
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 	"brine/modules/group"
+	"brine/modules/tool"
 	"brine/modules/user"
 )
 
@@ -165,7 +166,7 @@ func TestReason(t *testing.T) {
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	h := machine()
-	a := &user.Admin{Host: h, Debian: true, OpenBSD: true}
+	a := &user.Admin{Accounts: tool.Accounts{Host: h}, Debian: true, OpenBSD: true}
 	if ok, err := a.Delete(t.Context(), "ann", true, true); !ok || err != nil {
 		t.Errorf("a missing mail spool of Debian = %v, %v, want true", ok, err)
 	}

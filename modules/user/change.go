@@ -7,16 +7,6 @@ import (
 	"brine/internal/py/value"
 )
 
-// done is the return of a change; one that failed has the exit status of the
-// tool.
-func (a *Admin) done(ok bool, err error) (fun.Result, error) {
-	res := fun.Result{Value: ok}
-	if !ok {
-		res.Retcode = a.Status
-	}
-	return res, err
-}
-
 type addArgs struct {
 	nameArg
 	UID        value.Value `arg:"uid,int" doc:"user ID"`
@@ -50,7 +40,7 @@ func add(ctx context.Context, c *fun.Call, args *addArgs) (fun.Result, error) {
 		n.Home = &s
 	}
 	a := args.admin(c)
-	return a.done(a.Add(ctx, n))
+	return a.Changed(a.Add(ctx, n))
 }
 
 type removeArgs struct {
@@ -63,7 +53,7 @@ type removeArgs struct {
 
 func remove(ctx context.Context, c *fun.Call, args *removeArgs) (fun.Result, error) {
 	a := args.admin(c)
-	return a.done(a.Delete(ctx, args.Name, args.Remove, args.Force))
+	return a.Changed(a.Delete(ctx, args.Name, args.Remove, args.Force))
 }
 
 type renameArgs struct {
@@ -74,7 +64,7 @@ type renameArgs struct {
 
 func rename(ctx context.Context, c *fun.Call, args *renameArgs) (fun.Result, error) {
 	a := args.admin(c)
-	return a.done(a.Rename(ctx, args.Name, args.NewName))
+	return a.Changed(a.Rename(ctx, args.Name, args.NewName))
 }
 
 type chgroupsArgs struct {
@@ -86,7 +76,7 @@ type chgroupsArgs struct {
 
 func chgroups(ctx context.Context, c *fun.Call, args *chgroupsArgs) (fun.Result, error) {
 	a := args.admin(c)
-	return a.done(a.SetGroups(ctx, args.Name, args.Groups, args.Append))
+	return a.Changed(a.SetGroups(ctx, args.Name, args.Groups, args.Append))
 }
 
 type chhomeArgs struct {
@@ -99,12 +89,12 @@ type chhomeArgs struct {
 
 func chhome(ctx context.Context, c *fun.Call, args *chhomeArgs) (fun.Result, error) {
 	a := args.admin(c)
-	return a.done(a.SetHome(ctx, args.Name, args.Home, args.Persist))
+	return a.Changed(a.SetHome(ctx, args.Name, args.Home, args.Persist))
 }
 
 // setGecos sets one of the personal data.
 func setGecos(ctx context.Context, a *Admin, name, key, v string) (fun.Result, error) {
-	return a.done(a.SetGecos(ctx, name, key, v))
+	return a.Changed(a.SetGecos(ctx, name, key, v))
 }
 
 type chfullnameArgs struct {
@@ -165,7 +155,7 @@ type chgidArgs struct {
 
 func chgid(ctx context.Context, c *fun.Call, args *chgidArgs) (fun.Result, error) {
 	a := args.admin(c)
-	return a.done(a.SetGID(ctx, args.Name, args.GID))
+	return a.Changed(a.SetGID(ctx, args.Name, args.GID))
 }
 
 type chshellArgs struct {
@@ -176,7 +166,7 @@ type chshellArgs struct {
 
 func chshell(ctx context.Context, c *fun.Call, args *chshellArgs) (fun.Result, error) {
 	a := args.admin(c)
-	return a.done(a.Set(ctx, args.Name, "shell", args.Shell, "-s", args.Shell))
+	return a.Changed(a.Set(ctx, args.Name, "shell", args.Shell, "-s", args.Shell))
 }
 
 type chuidArgs struct {
@@ -187,7 +177,7 @@ type chuidArgs struct {
 
 func chuid(ctx context.Context, c *fun.Call, args *chuidArgs) (fun.Result, error) {
 	a := args.admin(c)
-	return a.done(a.Set(ctx, args.Name, "uid", args.UID, "-u", value.Str(args.UID)))
+	return a.Changed(a.Set(ctx, args.Name, "uid", args.UID, "-u", value.Str(args.UID)))
 }
 
 type chloginclassArgs struct {
@@ -201,7 +191,7 @@ func chloginclass(ctx context.Context, c *fun.Call, args *chloginclassArgs) (fun
 	if !a.OpenBSD {
 		return fun.Value(false)
 	}
-	return a.done(a.SetLoginClass(ctx, args.Name, args.Loginclass))
+	return a.Changed(a.SetLoginClass(ctx, args.Name, args.Loginclass))
 }
 
 func getLoginclass(ctx context.Context, c *fun.Call, args *nameArg) (fun.Result, error) {

@@ -18,6 +18,7 @@ import (
 	"brine/modules/cmd"
 	"brine/modules/cp"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "virtualenv".
@@ -55,11 +56,11 @@ func program(e *fun.Env, bin string) ([]string, error) {
 	}
 	if bin == "" {
 		for _, name := range []string{"virtualenv", "virtualenv3"} {
-			if machine.Has(e.Host, name) {
+			if tool.Has(e.Host, name) {
 				return []string{name}, nil
 			}
 		}
-		if machine.Has(e.Host, "python3") {
+		if tool.Has(e.Host, "python3") {
 			return []string{"python3", "-m", "venv"}, nil
 		}
 		return []string{"virtualenv"}, nil
@@ -161,7 +162,7 @@ func (w Want) virtualenvArgs(ctx context.Context, e *fun.Env, words []string) ([
 		words = append(words, "--distribute")
 	}
 	if w.Python != "" {
-		if !machine.Has(e.Host, w.Python) {
+		if !tool.Has(e.Host, w.Python) {
 			return nil, fun.Errorf("Cannot find requested python (%s).", w.Python)
 		}
 		words = append(words, "--python="+w.Python)
@@ -186,7 +187,7 @@ func (w Want) standardArgs(e *fun.Env, words []string) ([]string, error) {
 	switch {
 	case w.Python != "" && w.Bin == "" && bin == "python3 -m venv":
 		// brine chose the program: the Python that is asked for has the module, too.
-		if !machine.Has(e.Host, w.Python) {
+		if !tool.Has(e.Host, w.Python) {
 			return nil, fun.Errorf("Cannot find requested python (%s).", w.Python)
 		}
 		words = []string{w.Python, "-m", "venv"}

@@ -453,11 +453,11 @@ func Policy(ctx context.Context, env *fun.Env, name value.Value) (*value.Map, er
 			}
 		}
 	}
-	res, err := env.Invoker.Invoke(ctx, fun.Exec, "config.get", fun.Args{Pos: []value.Value{"x509_signing_policies", value.NewMap(0)}})
+	res, err := env.Exec(ctx, "config.get", nil, "x509_signing_policies", value.NewMap(0))
 	if err != nil {
 		return nil, err
 	}
-	return policyIn(res.Value, name), nil
+	return policyIn(res, name), nil
 }
 
 func policyIn(all, name value.Value) *value.Map {

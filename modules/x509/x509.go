@@ -265,9 +265,9 @@ func exists(h host.Host, path string) bool {
 
 // publish asks another machine to sign a certificate, by publish.publish.
 func publish(ctx context.Context, env *fun.Env, server, name string, arg value.Value) (value.Value, error) {
-	res, err := env.Invoker.Invoke(ctx, fun.Exec, "publish.publish", fun.Args{Pos: []value.Value{server, name}, Kw: value.MapOf("arg", arg)})
+	res, err := env.Exec(ctx, "publish.publish", value.MapOf("arg", arg), server, name)
 	if err == nil {
-		return res.Value, nil
+		return res, nil
 	}
 	if nf := (*fun.NotFoundError)(nil); errors.As(err, &nf) {
 		return nil, fun.Errorf("a certificate of ca_server %s needs publish.publish, which is not available: sign it on that machine, for example by an orchestration", server)

@@ -6,7 +6,6 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/pkg"
 )
 
 // States returns the rows of the state module "alias".
@@ -38,7 +37,7 @@ type presentArgs struct {
 // present sets the target of an alias. Salt: salt/states/alias.py present.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	target := a.Target
-	has, err := pkg.Call(ctx, c.Env, "aliases.has_target", nil, c.Name, target)
+	has, err := c.Env.Exec(ctx, "aliases.has_target", nil, c.Name, target)
 	to := c.Name + " -> " + value.Str(target)
 	switch {
 	case err != nil:
@@ -48,7 +47,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Alias " + to + " is set to be added"}
 	}
-	done, err := pkg.Call(ctx, c.Env, "aliases.set_target", nil, c.Name, target)
+	done, err := c.Env.Exec(ctx, "aliases.set_target", nil, c.Name, target)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to set alias %s: %s", to, err)
@@ -65,7 +64,7 @@ type absentArgs struct {
 
 // absent removes an alias. Salt: salt/states/alias.py absent.
 func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
-	has, err := pkg.Call(ctx, c.Env, "aliases.get_target", nil, c.Name)
+	has, err := c.Env.Exec(ctx, "aliases.get_target", nil, c.Name)
 	switch {
 	case err != nil:
 		return fun.Raise(err)
@@ -74,7 +73,7 @@ func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Alias " + c.Name + " is set to be removed"}
 	}
-	done, err := pkg.Call(ctx, c.Env, "aliases.rm_alias", nil, c.Name)
+	done, err := c.Env.Exec(ctx, "aliases.rm_alias", nil, c.Name)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to remove alias %s: %s", c.Name, err)

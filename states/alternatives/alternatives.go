@@ -49,12 +49,6 @@ var specs = []fun.Spec{
 	},
 }
 
-// call calls an execution function and returns its value.
-func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "alternatives."+fn, fun.Args{Pos: args})
-	return res.Value, err
-}
-
 // A report makes the returns of a state: they have its arguments in them, as Salt's do.
 type report struct{ args *value.Map }
 
@@ -93,7 +87,7 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) fun.Ret {
 		}
 		return r.ret(fun.WouldChange, "Alternative will be set for %s to %s with priority %d", name, path, priority)
 	}
-	out, err := call(ctx, c, "install", name, link, path, priority)
+	out, err := c.Env.Exec(ctx, "alternatives.install", nil, name, link, path, priority)
 	if err != nil {
 		return r.fail(err)
 	}
@@ -104,7 +98,7 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) fun.Ret {
 	if !there || has.Priority != priority {
 		return r.ret(fun.Failed, "Alternative for %s not installed: %s", name, value.Str(out))
 	}
-	now, err := call(ctx, c, "show_current", name)
+	now, err := c.Env.Exec(ctx, "alternatives.show_current", nil, name)
 	if err != nil {
 		return r.fail(err)
 	}
@@ -135,7 +129,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
 	}
 	var out value.Value
 	if there {
-		if out, err = call(ctx, c, "remove", name, path); err != nil {
+		if out, err = c.Env.Exec(ctx, "alternatives.remove", nil, name, path); err != nil {
 			return r.fail(err)
 		}
 		_, left, err := alts.Registered(ctx, c.Env, name, path)
@@ -146,7 +140,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
 			return r.ret(fun.Failed, "Alternative %s for %s not removed: %s", path, name, value.Str(out))
 		}
 	}
-	now, err := call(ctx, c, "show_current", name)
+	now, err := c.Env.Exec(ctx, "alternatives.show_current", nil, name)
 	switch {
 	case err != nil:
 		return r.fail(err)
@@ -164,7 +158,7 @@ func remove(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
 
 func auto(ctx context.Context, c *fun.Call, _ *nameArg) fun.Ret {
 	r := report{value.NewMap(0)}
-	shown, err := call(ctx, c, "display", c.Name)
+	shown, err := c.Env.Exec(ctx, "alternatives.display", nil, c.Name)
 	if err != nil {
 		return r.fail(err)
 	}
@@ -193,7 +187,7 @@ func auto(ctx context.Context, c *fun.Call, _ *nameArg) fun.Ret {
 func set(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
 	r := report{value.MapOf("path", a.Path)}
 	name, path := c.Name, a.Path
-	now, err := call(ctx, c, "show_current", name)
+	now, err := c.Env.Exec(ctx, "alternatives.show_current", nil, name)
 	if err != nil {
 		return r.fail(err)
 	}
@@ -209,10 +203,10 @@ func set(ctx context.Context, c *fun.Call, a *removeArgs) fun.Ret {
 	case c.Test:
 		return r.ret(fun.WouldChange, "Alternative for %s will be set to path %s", name, path)
 	}
-	if _, err := call(ctx, c, "set", name, path); err != nil {
+	if _, err := c.Env.Exec(ctx, "alternatives.set", nil, name, path); err != nil {
 		return r.fail(err)
 	}
-	if now, err = call(ctx, c, "show_current", name); err != nil {
+	if now, err = c.Env.Exec(ctx, "alternatives.show_current", nil, name); err != nil {
 		return r.fail(err)
 	}
 	if now != path {

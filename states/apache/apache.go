@@ -10,13 +10,12 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/apache"
-	"brine/modules/machine"
 	"brine/modules/textfile"
 )
 
 // States returns the state module "apache".
 func States() fun.Module {
-	return fun.Module{Name: "apache", Kind: fun.State, Doc: "Manage configuration files of Apache.", Avail: provided, Specs: specs}
+	return fun.Module{Name: "apache", Kind: fun.State, Doc: "Manage configuration files of Apache.", Avail: fun.Needs("apache", ""), Specs: specs}
 }
 
 // Conf returns the state module "apache_conf".
@@ -33,8 +32,6 @@ func Modules() fun.Module {
 func Sites() fun.Module {
 	return fun.Module{Name: "apache_site", Kind: fun.State, Doc: "Enable and disable sites of Apache.", Avail: onDebian, Specs: siteSpecs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "apache") }
 
 func onDebian(env *fun.Env) (bool, string) {
 	if _, _, err := env.Find(fun.Exec, "apache.a2ensite"); err != nil {
@@ -148,8 +145,7 @@ func (t thing) set(ctx context.Context, c *fun.Call, on bool) fun.Ret {
 		changes = value.MapOf("old", nil, "new", c.Name)
 	}
 	invoke := func(name string) (value.Value, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{c.Name}})
-		return res.Value, err
+		return c.Env.Exec(ctx, name, nil, c.Name)
 	}
 	is, err := invoke(t.check)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/pkg"
 )
 
 // States returns the rows of the state module "apt".
@@ -16,7 +15,7 @@ func States() fun.Module {
 }
 
 func avail(env *fun.Env) (bool, string) {
-	if !pkg.Has(env, "pkg.get_selections") {
+	if !env.Has("pkg.get_selections") {
 		return false, "this is not a system with apt"
 	}
 	return true, ""
@@ -37,7 +36,7 @@ func held(ctx context.Context, c *fun.Call, _ *heldArgs) fun.Ret {
 	if strings.ContainsAny(c.Name, "*?[") {
 		return fun.Fail("Package %s does not have a state", c.Name)
 	}
-	v, err := pkg.Call(ctx, c.Env, "pkg.get_selections", value.MapOf("pattern", c.Name))
+	v, err := c.Env.Exec(ctx, "pkg.get_selections", value.MapOf("pattern", c.Name))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -50,7 +49,7 @@ func held(ctx context.Context, c *fun.Call, _ *heldArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Package " + c.Name + " is set to be held"}
 	}
-	v, err = pkg.Call(ctx, c.Env, "pkg.set_selections", value.MapOf("selection", value.MapOf("hold", value.Strings(c.Name))))
+	v, err = c.Env.Exec(ctx, "pkg.set_selections", value.MapOf("selection", value.MapOf("hold", value.Strings(c.Name))))
 	if err != nil {
 		return fun.Raise(err)
 	}

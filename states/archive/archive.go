@@ -553,13 +553,13 @@ func (j *job) cmdUnzip(ctx context.Context) ([]string, error) {
 	if p := fun.TextOf(j.a.Password); p != "" {
 		kw.Set("password", p)
 	}
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "archive.cmd_unzip", fun.Args{Pos: []value.Value{j.cached, j.dir}, Kw: kw})
+	res, err := j.c.Env.Exec(ctx, "archive.cmd_unzip", kw, j.cached, j.dir)
 	if err != nil {
 		return nil, err
 	}
-	l, ok := res.Value.(*value.List)
+	l, ok := res.(*value.List)
 	if !ok {
-		return nil, fun.Errorf("%s", value.Str(res.Value))
+		return nil, fun.Errorf("%s", value.Str(res))
 	}
 	names := make([]string, len(l.Items))
 	for i, x := range l.Items {

@@ -9,15 +9,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "at".
 func States() fun.Module {
-	return fun.Module{Name: "at", Kind: fun.State, Doc: "Queue and remove jobs of at(1).", Avail: provided, Watch: fun.StateFunc(watched).State, Specs: specs}
+	return fun.Module{Name: "at", Kind: fun.State, Doc: "Queue and remove jobs of at(1).", Avail: fun.Needs("at", ""), Watch: fun.StateFunc(watched).State, Specs: specs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "at") }
 
 // jobArgs describe a job.
 type jobArgs struct {
@@ -46,13 +43,13 @@ var specs = []fun.Spec{
 
 // call calls an execution function and returns the mapping it gave.
 func call(ctx context.Context, c *fun.Call, name string, pos []value.Value, kw *value.Map) (*value.Map, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: kw})
+	res, err := c.Env.Exec(ctx, name, kw, pos...)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := res.Value.(*value.Map)
+	m, ok := res.(*value.Map)
 	if !ok {
-		return nil, fun.Errorf("%s", value.Str(res.Value))
+		return nil, fun.Errorf("%s", value.Str(res))
 	}
 	return m, nil
 }
@@ -83,11 +80,11 @@ func present(ctx context.Context, c *fun.Call, a *jobArgs) fun.Ret {
 			return fun.Raise(err)
 		}
 		if l := there.List("jobs"); l != nil && l.Len() > 0 {
-			return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("atleast one job with tag %s exists.", value.Str(tag))}
+			return fun.Same("atleast one job with tag %s exists.", value.Str(tag))
 		}
 	}
 	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("job %s added and will run on %s", job, spec)}
+		return fun.Due("job %s added and will run on %s", job, spec)
 	}
 	kw, comment := value.MapOf("tag", tag), fmt.Sprintf("job %s added and will run on %s", job, spec)
 	if user != "" {
@@ -144,7 +141,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	}
 	if len(ids) == 0 {
 		if id != "" {
-			return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("job with id %s not present", id)}
+			return fun.Same("job with id %s not present", id)
 		}
 		return fun.Ret{Result: fun.OK, Comment: "removed 0 job(s)"}
 	}

@@ -11,19 +11,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // States returns the rows of the state module "blockdev".
 func States() fun.Module {
-	return fun.Module{Name: "blockdev", Kind: fun.State, Doc: "Manage block devices.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(env, "disk"); !ok {
-		return false, "Cannot load the blockdev state module: disk execution module not found"
-	}
-	return true, ""
+	return fun.Module{Name: "blockdev", Kind: fun.State, Doc: "Manage block devices.", Avail: fun.Needs("disk", "Cannot load the blockdev state module: disk execution module not found"), Specs: specs}
 }
 
 var specs = []fun.Spec{
@@ -35,11 +28,6 @@ var specs = []fun.Spec{
 		Name: "tuned", Do: tuned, Src: "states/blockdev.py tuned",
 		Doc: "Set properties of a block device.",
 	},
-}
-
-func call(ctx context.Context, c *fun.Call, name string, args fun.Args) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "disk."+name, args)
-	return res.Value, err
 }
 
 // property is a property of a device: its name as an argument, what blockdev(8) shows it
@@ -129,7 +117,7 @@ func tuned(ctx context.Context, c *fun.Call, a *tunedArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
 	}
-	if _, err := call(ctx, c, "tune", fun.Args{Pos: []value.Value{c.Name}, Kw: kw}); err != nil {
+	if _, err := c.Env.Exec(ctx, "disk.tune", kw, c.Name); err != nil {
 		return fun.Fail("Failed to modify block device %s: %v", c.Name, err)
 	}
 	if now, err = dump(ctx, c); err != nil {
@@ -145,7 +133,7 @@ func tuned(ctx context.Context, c *fun.Call, a *tunedArgs) fun.Ret {
 
 // dump returns what blockdev(8) shows of the device.
 func dump(ctx context.Context, c *fun.Call) (*value.Map, error) {
-	v, err := call(ctx, c, "dump", fun.Args{Pos: []value.Value{c.Name}})
+	v, err := c.Env.Exec(ctx, "disk.dump", nil, c.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +146,8 @@ func dump(ctx context.Context, c *fun.Call) (*value.Map, error) {
 
 // fsType returns the type of the file system on a device, "" for none.
 func fsType(ctx context.Context, c *fun.Call) (string, error) {
-	out, err := machine.Look(ctx, c.Env.Host, "blkid", "-o", "value", "-s", "TYPE", c.Name)
-	return strings.TrimSpace(string(out.Stdout)), err
+	out, err := tool.Look(ctx, c.Env.Host, "blkid", "-o", "value", "-s", "TYPE", c.Name)
+	return strings.TrimSpace(out.Stdout), err
 }
 
 // Detection of a new file system may lag behind mkfs.
@@ -191,8 +179,8 @@ func formatted(ctx context.Context, c *fun.Call, a *formattedArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case old == want:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("%s already formatted with %s", c.Name, want)}
-	case strings.Contains(want, "/") || !machine.Has(c.Env.Host, "mkfs."+want):
+		return fun.Same("%s already formatted with %s", c.Name, want)
+	case strings.Contains(want, "/") || !tool.Has(c.Env.Host, "mkfs."+want):
 		return fun.Fail("Invalid fs_type: %s", want)
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Changes to " + c.Name + " will be applied "}
@@ -201,7 +189,7 @@ func formatted(ctx context.Context, c *fun.Call, a *formattedArgs) fun.Ret {
 	for k, v := range a.Rest.All() {
 		kw.Set(k, v)
 	}
-	made, err := call(ctx, c, "format", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	made, err := c.Env.Exec(ctx, "disk.format", kw, c.Name)
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -98,7 +98,7 @@ func run(ctx context.Context, c *fun.Call, a *runArgs) fun.Ret {
 	command := c.Name
 	if c.Test {
 		if testName == "" {
-			return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Command \"%s\" would have been executed", c.Name)}
+			return fun.Due("Command \"%s\" would have been executed", c.Name)
 		}
 		command = testName
 	}
@@ -178,13 +178,13 @@ func runKw(c *fun.Call) *value.Map {
 }
 
 func runAll(ctx context.Context, c *fun.Call, args fun.Args) (*value.Map, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.run_all", args)
+	res, err := c.Env.Exec(ctx, "cmd.run_all", args.Kw, args.Pos...)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := res.Value.(*value.Map)
+	m, ok := res.(*value.Map)
 	if !ok {
-		return nil, fmt.Errorf("cmd.run_all returned %s", value.TypeName(res.Value))
+		return nil, fmt.Errorf("cmd.run_all returned %s", value.TypeName(res))
 	}
 	return m, nil
 }
@@ -291,7 +291,7 @@ func script(ctx context.Context, c *fun.Call, a *scriptArgs) fun.Ret {
 	name := c.Name
 	if c.Test {
 		if testName == "" {
-			return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Command '%s' would have been executed", c.Name)}
+			return fun.Due("Command '%s' would have been executed", c.Name)
 		}
 		name = testName
 	}
@@ -308,13 +308,13 @@ func script(ctx context.Context, c *fun.Call, a *scriptArgs) fun.Ret {
 	}
 	kw.Set("saltenv", c.Low.SaltEnv)
 	kw.Set("python_shell", true) // a script need not name its interpreter
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.script", fun.Args{Pos: []value.Value{source}, Kw: kw})
+	res, err := c.Env.Exec(ctx, "cmd.script", kw, source)
 	if err != nil {
 		return fun.Ret{Name: name, Comment: said(c, err)}
 	}
-	all, ok := res.Value.(*value.Map)
+	all, ok := res.(*value.Map)
 	if !ok {
-		return fun.Fail("cmd.script returned %s", value.TypeName(res.Value))
+		return fun.Fail("cmd.script returned %s", value.TypeName(res))
 	}
 	ret := fun.Ret{Name: name, Changes: all, Comment: fmt.Sprintf("Command '%s' run", name)}
 	if !value.Truth(all.At("retcode")) {
@@ -331,7 +331,7 @@ func script(ctx context.Context, c *fun.Call, a *scriptArgs) fun.Ret {
 func call(ctx context.Context, c *fun.Call, a *callArgs) fun.Ret {
 	name := a.Func
 	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Function %s would have been called", name)}
+		return fun.Due("Function %s would have been called", name)
 	}
 	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: a.Args, Kw: a.Kws})
 	if err != nil {

@@ -4,8 +4,6 @@ package composer
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
@@ -15,14 +13,6 @@ import (
 // States returns the rows of the state module "composer".
 func States() fun.Module {
 	return fun.Module{Name: "composer", Kind: fun.State, Doc: "Manage the dependencies of PHP projects with Composer.", Specs: specs}
-}
-
-func done(result fun.Outcome, changes *value.Map, comment ...string) fun.Ret {
-	ret := fun.Ret{Result: result, Comment: strings.Join(comment, ""), Order: []string{"name", "result", "comment", "changes"}}
-	if changes != nil {
-		ret.Changes = changes
-	}
-	return ret
 }
 
 type installedArgs struct {
@@ -36,7 +26,7 @@ type installedArgs struct {
 func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	did := composer.Installed(c.Env, a.Name)
 	if did && !a.AlwaysCheck {
-		return done(fun.OK, nil, "Composer already installed this directory")
+		return fun.Report(fun.OK, nil, "Composer already installed this directory").ResultFirst()
 	}
 	not := ""
 	if !did {
@@ -84,26 +74,23 @@ func apply(ctx context.Context, c *fun.Call, args *of, env value.Value, a action
 		if a.idle && p.Available() {
 			out, err := p.Run(ctx, a.name, name, true, append([]string{"--dry-run"}, a.extra...)...)
 			if err == nil && composer.Idle(out) {
-				return done(fun.OK, nil, `The state of "`, name, `" is as it is to be.`)
+				return fun.Report(fun.OK, nil, `The state of "`, name, `" is as it is to be.`).ResultFirst()
 			}
 		}
-		return done(fun.WouldChange, value.MapOf("old", a.old+name, "new", a.due+name), `The state of "`, name, `" will be changed.`)
+		return fun.Report(fun.WouldChange, value.MapOf("old", a.old+name, "new", a.due+name), `The state of "`, name, `" will be changed.`).ResultFirst()
 	}
 	out, err := p.Run(ctx, a.name, name, false, a.extra...)
 	switch {
 	case err != nil:
 		return failed(name, err)
 	case p.Quiet:
-		return done(fun.OK, nil, "Composer ", a.name, " completed successfully, output silenced by quiet flag")
+		return fun.Report(fun.OK, nil, "Composer ", a.name, " completed successfully, output silenced by quiet flag").ResultFirst()
 	case a.idle && composer.Idle(out):
-		return done(fun.OK, nil, "Composer ", a.name, " completed successfully")
+		return fun.Report(fun.OK, nil, "Composer ", a.name, " completed successfully").ResultFirst()
 	}
-	return done(fun.OK, value.MapOf("stderr", out.Stderr, "stdout", out.Stdout), "Composer ", a.name, " completed successfully")
+	return fun.Report(fun.OK, value.MapOf("stderr", out.Stderr, "stdout", out.Stdout), "Composer ", a.name, " completed successfully").ResultFirst()
 }
 
 func failed(name string, err error) fun.Ret {
-	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-		return done(fun.Failed, nil, "Error executing composer in '", name, "': ", ce.Msg)
-	}
-	return fun.Raise(err)
+	return fun.FailedBy(err, "Error executing composer in '"+name+"': ").ResultFirst()
 }

@@ -13,14 +13,7 @@ import (
 
 // States returns the rows of the state module "cron".
 func States() fun.Module {
-	return fun.Module{Name: "cron", Kind: fun.State, Doc: "Manage crontabs.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if m, _ := e.Provider(fun.Exec, "cron"); m == nil {
-		return false, "cron module could not be loaded"
-	}
-	return true, ""
+	return fun.Module{Name: "cron", Kind: fun.State, Doc: "Manage crontabs.", Specs: specs, Avail: fun.Needs("cron", "cron module could not be loaded")}
 }
 
 // identifier returns the identifier of a job: the argument, or the command where

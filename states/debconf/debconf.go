@@ -8,16 +8,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
-	"brine/modules/pkg"
 )
 
 // States returns the rows of the state module "debconf".
 func States() fun.Module {
-	return fun.Module{Name: "debconf", Kind: fun.State, Doc: "Manage the answers to questions of packages.", Specs: specs, Avail: avail}
+	return fun.Module{Name: "debconf", Kind: fun.State, Doc: "Manage the answers to questions of packages.", Specs: specs, Avail: fun.Needs("debconf", "")}
 }
-
-func avail(env *fun.Env) (bool, string) { return machine.Provided(env, "debconf") }
 
 // hidden is what a report shows of a password.
 const hidden = "(password hidden)"
@@ -96,7 +92,7 @@ func set(ctx context.Context, c *fun.Call, args *setArgs) fun.Ret {
 		}
 		asked = append(asked, a)
 	}
-	current, err := pkg.Call(ctx, c.Env, "debconf.show", nil, c.Name)
+	current, err := c.Env.Exec(ctx, "debconf.show", nil, c.Name)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -114,7 +110,7 @@ func set(ctx context.Context, c *fun.Call, args *setArgs) fun.Ret {
 		case c.Test:
 			changes.Set(a.question, "New value: "+a.shown())
 		default:
-			done, err := pkg.Call(ctx, c.Env, "debconf.set", nil, c.Name, a.question, a.kind, a.text)
+			done, err := c.Env.Exec(ctx, "debconf.set", nil, c.Name, a.question, a.kind, a.text)
 			if err == nil && value.Truth(done) {
 				changes.Set(a.question, a.shown())
 				continue
@@ -175,7 +171,7 @@ func setFile(ctx context.Context, c *fun.Call, a *setFileArgs) fun.Ret {
 		kw.Set("template", a.Template)
 		kw.Update(vars)
 	}
-	done, err := pkg.Call(ctx, c.Env, name, kw)
+	done, err := c.Env.Exec(ctx, name, kw)
 	switch {
 	case err != nil:
 		return fun.Raise(err)

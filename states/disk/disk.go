@@ -76,13 +76,13 @@ func status(ctx context.Context, c *fun.Call, a *statusArgs) fun.Ret {
 	if text != "" {
 		return k.ret(fun.Failed, text)
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "disk.usage", fun.Args{})
+	res, err := c.Env.Exec(ctx, "disk.usage", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	all, _ := res.Value.(*value.Map)
+	all, _ := res.(*value.Map)
 	if all == nil {
-		return fun.Raise(fun.Errorf("disk.usage returned %s", value.Repr(res.Value)))
+		return fun.Raise(fun.Errorf("disk.usage returned %s", value.Repr(res)))
 	}
 	if m := all.Map(c.Name); m != nil {
 		return k.mount(m)

@@ -10,34 +10,29 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/docker"
-	"brine/modules/machine"
 )
+
+// noEngine is why the modules cannot serve where the module docker cannot.
+const noEngine = "'docker.version' is not available."
 
 // Containers returns the rows of the state module "docker_container".
 func Containers() fun.Module {
-	return fun.Module{Name: "docker_container", Aliases: []string{"moby_container"}, Kind: fun.State, Doc: "Manage containers of a Docker engine.", Specs: containerSpecs, Avail: available, Watch: containerWatch}
+	return fun.Module{Name: "docker_container", Aliases: []string{"moby_container"}, Kind: fun.State, Doc: "Manage containers of a Docker engine.", Specs: containerSpecs, Avail: fun.Needs("docker", noEngine), Watch: containerWatch}
 }
 
 // Images returns the rows of the state module "docker_image".
 func Images() fun.Module {
-	return fun.Module{Name: "docker_image", Aliases: []string{"moby_image"}, Kind: fun.State, Doc: "Manage images of a Docker engine.", Specs: imageSpecs, Avail: available, Watch: fun.StateFunc(imageWatch).State}
+	return fun.Module{Name: "docker_image", Aliases: []string{"moby_image"}, Kind: fun.State, Doc: "Manage images of a Docker engine.", Specs: imageSpecs, Avail: fun.Needs("docker", noEngine), Watch: fun.StateFunc(imageWatch).State}
 }
 
 // Networks returns the rows of the state module "docker_network".
 func Networks() fun.Module {
-	return fun.Module{Name: "docker_network", Aliases: []string{"moby_network"}, Kind: fun.State, Doc: "Manage networks of a Docker engine.", Specs: networkSpecs, Avail: available}
+	return fun.Module{Name: "docker_network", Aliases: []string{"moby_network"}, Kind: fun.State, Doc: "Manage networks of a Docker engine.", Specs: networkSpecs, Avail: fun.Needs("docker", noEngine)}
 }
 
 // Volumes returns the rows of the state module "docker_volume".
 func Volumes() fun.Module {
-	return fun.Module{Name: "docker_volume", Aliases: []string{"moby_volume"}, Kind: fun.State, Doc: "Manage volumes of a Docker engine.", Specs: volumeSpecs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(e, "docker"); !ok {
-		return false, "'docker.version' is not available."
-	}
-	return true, ""
+	return fun.Module{Name: "docker_volume", Aliases: []string{"moby_volume"}, Kind: fun.State, Doc: "Manage volumes of a Docker engine.", Specs: volumeSpecs, Avail: fun.Needs("docker", noEngine)}
 }
 
 // engine is the engine of a state that has no argument client_timeout.

@@ -30,12 +30,12 @@ func send(ctx context.Context, c *fun.Call, a *sendArgs) fun.Ret {
 		"data", a.Data, "preload", a.Preload, "with_env", a.WithEnv, "with_grains", a.WithGrains, "with_pillar", a.WithPillar,
 	)
 	kw.Update(a.Rest.Map)
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "event.send", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	res, err := c.Env.Exec(ctx, "event.send", kw, c.Name)
 	if err != nil {
 		return fun.Ret{Comment: err.Error()}
 	}
 	ret := fun.Ret{Changes: changes, Comment: "Event fired"}
-	if value.Truth(res.Value) {
+	if value.Truth(res) {
 		ret.Result = fun.OK
 	}
 	return ret

@@ -90,10 +90,8 @@ func (c *call) renderContents(ctx context.Context, m *managedFile, text string) 
 // lookup reads a key, or several joined by newlines, from pillar or grains.
 func (c *call) lookup(ctx context.Context, getter, what string, keys value.Value, delimiter string) (v value.Value, fault string, err error) {
 	get := func(key value.Value) (value.Value, bool, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, getter, fun.Args{
-			Pos: []value.Value{key, missingMark}, Kw: value.MapOf("delimiter", delimiter),
-		})
-		return res.Value, !value.Equal(res.Value, missingMark), err
+		res, err := c.Env.Exec(ctx, getter, value.MapOf("delimiter", delimiter), key, missingMark)
+		return res, !value.Equal(res, missingMark), err
 	}
 	l, ok := keys.(*value.List)
 	if !ok {

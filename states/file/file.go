@@ -155,17 +155,7 @@ func textOf(v value.Value) *string {
 	return &s
 }
 
-// backupSuffix returns what the name of a backup ends in: the text that is
-// given, "" where it is False or None.
-func backupSuffix(backup value.Value) string {
-	if value.Truth(backup) {
-		return value.Str(backup)
-	}
-	return ""
-}
-
 // invoke calls an execution function.
 func (c *call) invoke(ctx context.Context, name string, pos ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: pos, Kw: value.NewMap(0)})
-	return res.Value, err
+	return c.Env.Exec(ctx, name, nil, pos...)
 }

@@ -362,11 +362,11 @@ func (c *call) checkCmd(ctx context.Context, m *managedFile, p *files.Plan) (ret
 			kw.Set("shell", sh)
 		}
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "cmd.run_all", fun.Args{Pos: []value.Value{m.checkCmd + " " + tmp.Name}, Kw: kw})
+	res, err := c.Env.Exec(ctx, "cmd.run_all", kw, m.checkCmd+" "+tmp.Name)
 	if err != nil {
 		return c.fail("Unable to check_cmd file: %s", err), true
 	}
-	out, _ := res.Value.(*value.Map)
+	out, _ := res.(*value.Map)
 	if code, ok := value.AsInt(out.At("retcode")); ok && code == 0 {
 		return fun.Ret{}, false
 	}

@@ -12,20 +12,14 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/firewalld"
-	"brine/modules/machine"
+	"brine/modules/textfile"
+	"brine/modules/tool"
 	"brine/outputter"
 )
 
 // States returns the rows of the state module "firewalld".
 func States() fun.Module {
-	return fun.Module{Name: "firewalld", Kind: fun.State, Doc: "Manage zones and services of firewalld.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "firewall-cmd") {
-		return false, "firewall-cmd is not available, firewalld is probably not installed."
-	}
-	return true, ""
+	return fun.Module{Name: "firewalld", Kind: fun.State, Doc: "Manage zones and services of firewalld.", Avail: tool.Needs("firewall-cmd", "firewall-cmd is not available, firewalld is probably not installed."), Specs: specs}
 }
 
 // A work is one run of a state.
@@ -60,21 +54,10 @@ func (w *work) act(ctx context.Context, option string) error {
 	return err
 }
 
-// missing returns the items of want that have lacks, each once.
-func missing(want, have []string) []string {
-	var out []string
-	for _, s := range want {
-		if !slices.Contains(have, s) && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // settle adds the items of want that have lacks and, with prune, removes the others.
 // It reports whether there was something to do.
 func (w *work) settle(ctx context.Context, want, have []string, prune bool, add, remove string) (bool, error) {
-	fresh := missing(want, have)
+	fresh := textfile.Without(want, have)
 	for _, s := range fresh {
 		if err := w.act(ctx, add+"="+s); err != nil {
 			return false, err
@@ -82,7 +65,7 @@ func (w *work) settle(ctx context.Context, want, have []string, prune bool, add,
 	}
 	var old []string
 	if prune {
-		old = missing(have, want)
+		old = textfile.Without(have, want)
 	}
 	for _, s := range old {
 		if err := w.act(ctx, remove+"="+s); err != nil {
@@ -97,7 +80,7 @@ func (w *work) settle(ctx context.Context, want, have []string, prune bool, add,
 func (w *work) note(key string, want, have []string, prune bool, show func([]string) value.Value) {
 	now := want
 	if !prune {
-		now = append(slices.Clone(have), missing(want, have)...)
+		now = append(slices.Clone(have), textfile.Without(want, have)...)
 	}
 	w.changes.Set(key, value.MapOf("old", show(have), "new", show(now)))
 }
@@ -406,13 +389,13 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	case err != nil:
 		return w.failed(err)
 	case w.changes.Len() == 0:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' is already in the desired state.", c.Name)}
+		return fun.Same("'%s' is already in the desired state.", c.Name)
 	case c.Test:
 		var b strings.Builder
 		if err := outputter.Nested(&b, w.changes, &outputter.Options{}); err != nil {
 			return fun.Raise(err)
 		}
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Configuration for '%s' will change:\n%s", c.Name, strings.TrimRight(b.String(), " \n"))}
+		return fun.Due("Configuration for '%s' will change:\n%s", c.Name, strings.TrimRight(b.String(), " \n"))
 	}
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' was configured.", c.Name), Changes: w.changes}
 }
@@ -464,7 +447,7 @@ func service(ctx context.Context, c *fun.Call, a *serviceArgs) fun.Ret {
 	case err != nil:
 		return w.failed(err)
 	case w.changes.Len() == 0:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("'%s' is already in the desired state.", c.Name)}
+		return fun.Same("'%s' is already in the desired state.", c.Name)
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Configuration for '%s' will change.", c.Name), Changes: w.changes}
 	}

@@ -3,7 +3,6 @@ package gem
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"brine/internal/core/fun"
@@ -16,20 +15,8 @@ func States() fun.Module {
 	return fun.Module{Name: "gem", Kind: fun.State, Doc: "Manage packages of Ruby.", Specs: specs, Brings: fun.Always}
 }
 
-func done(result fun.Outcome, comment string) fun.Ret {
-	return fun.Ret{Result: result, Comment: comment, Order: []string{"name", "result", "comment", "changes"}}
-}
-
-// failed reports what gem said after a comment.
-func failed(err error, comment string) fun.Ret {
-	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-		return done(fun.Failed, comment+" "+ce.Msg)
-	}
-	return fun.Raise(err)
-}
-
 func changed(name, what, comment string) fun.Ret {
-	ret := done(fun.OK, comment)
+	ret := fun.Report(fun.OK, nil, comment).ResultFirst()
 	ret.Changes = value.MapOf(name, what)
 	return ret
 }
@@ -55,27 +42,27 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	g := &gem.Client{Env: c.Env, Ruby: a.Ruby, Bin: a.GemBin, User: a.User}
 	all, err := g.List(ctx, name)
 	if err != nil {
-		return failed(err, "Could not list gems.")
+		return fun.FailedBy(err, "Could not list gems. ").ResultFirst()
 	}
 	have := gem.Versions(all, name)
 	switch {
 	case len(have) == 0:
 	case version == "":
-		return done(fun.OK, "Gem is already installed.")
+		return fun.Report(fun.OK, nil, "Gem is already installed.").ResultFirst()
 	case slices.ContainsFunc(have, func(v string) bool { return gem.Fulfills(v, version) }):
 		if gem.IsCondition(version) {
-			return done(fun.OK, "Installed Gem meets version requirements.")
+			return fun.Report(fun.OK, nil, "Installed Gem meets version requirements.").ResultFirst()
 		}
-		return done(fun.OK, "Gem is already installed.")
+		return fun.Report(fun.OK, nil, "Gem is already installed.").ResultFirst()
 	}
 	if c.Test {
-		return done(fun.WouldChange, "The gem "+name+" would have been installed")
+		return fun.Report(fun.WouldChange, nil, "The gem "+name+" would have been installed").ResultFirst()
 	}
 	if _, err := g.Install(ctx, gem.Install{
 		Gems: []string{name}, Version: version, RDoc: a.Rdoc, RI: a.Ri, PreReleases: a.PreReleases,
 		Proxy: a.Proxy, Source: a.Source,
 	}); err != nil {
-		return failed(err, "Could not install gem.")
+		return fun.FailedBy(err, "Could not install gem. ").ResultFirst()
 	}
 	return changed(name, "Installed", "Gem was successfully installed")
 }
@@ -96,14 +83,14 @@ func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 	all, err := g.List(ctx, name)
 	switch {
 	case err != nil:
-		return failed(err, "Could not list gems.")
+		return fun.FailedBy(err, "Could not list gems. ").ResultFirst()
 	case !all.Has(name):
-		return done(fun.OK, "Gem is not installed.")
+		return fun.Report(fun.OK, nil, "Gem is not installed.").ResultFirst()
 	case c.Test:
-		return done(fun.WouldChange, "The gem "+name+" would have been removed")
+		return fun.Report(fun.WouldChange, nil, "The gem "+name+" would have been removed").ResultFirst()
 	}
 	if _, err := g.Uninstall(ctx, name); err != nil {
-		return failed(err, "Could not remove gem.")
+		return fun.FailedBy(err, "Could not remove gem. ").ResultFirst()
 	}
 	return changed(name, "Removed", "Gem was successfully removed.")
 }
@@ -124,14 +111,14 @@ func sourcesAdd(ctx context.Context, c *fun.Call, a *sourcesAddArgs) fun.Ret {
 	have, err := g.Sources(ctx)
 	switch {
 	case err != nil:
-		return failed(err, "Could not list gem sources.")
+		return fun.FailedBy(err, "Could not list gem sources. ").ResultFirst()
 	case slices.Contains(have, name):
-		return done(fun.OK, "Gem source is already added.")
+		return fun.Report(fun.OK, nil, "Gem source is already added.").ResultFirst()
 	case c.Test:
-		return done(fun.WouldChange, "The gem source "+name+" would have been added.")
+		return fun.Report(fun.WouldChange, nil, "The gem source "+name+" would have been added.").ResultFirst()
 	}
 	if _, err := g.AddSource(ctx, name); err != nil {
-		return failed(err, "Could not add gem source.")
+		return fun.FailedBy(err, "Could not add gem source. ").ResultFirst()
 	}
 	return changed(name, "Installed", "Gem source was successfully added.")
 }
@@ -144,14 +131,14 @@ func sourcesRemove(ctx context.Context, c *fun.Call, a *sourcesAddArgs) fun.Ret 
 	have, err := g.Sources(ctx)
 	switch {
 	case err != nil:
-		return failed(err, "Could not list gem sources.")
+		return fun.FailedBy(err, "Could not list gem sources. ").ResultFirst()
 	case !slices.Contains(have, name):
-		return done(fun.OK, "Gem source is already removed.")
+		return fun.Report(fun.OK, nil, "Gem source is already removed.").ResultFirst()
 	case c.Test:
-		return done(fun.WouldChange, "The gem source would have been removed.")
+		return fun.Report(fun.WouldChange, nil, "The gem source would have been removed.").ResultFirst()
 	}
 	if _, err := g.RemoveSource(ctx, name); err != nil {
-		return failed(err, "Could not remove gem source.")
+		return fun.FailedBy(err, "Could not remove gem source. ").ResultFirst()
 	}
 	return changed(name, "Removed", "Gem source was successfully removed.")
 }

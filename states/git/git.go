@@ -14,22 +14,13 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/cp"
 	"brine/modules/git"
+	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "git".
 func States() fun.Module {
-	return fun.Module{Name: "git", Kind: fun.State, Doc: "Manage Git repositories.", Specs: specs, Avail: available}
+	return fun.Module{Name: "git", Kind: fun.State, Doc: "Manage Git repositories.", Specs: specs, Avail: fun.Needs("git", "git module could not be loaded")}
 }
-
-func available(e *fun.Env) (bool, string) {
-	if m, _ := e.Provider(fun.Exec, "git"); m == nil {
-		return false, "git module could not be loaded"
-	}
-	return true, ""
-}
-
-// order is the order of the keys in the returns of Salt's git states.
-var order = []string{"name", "result", "comment", "changes"}
 
 // A report is the return of a state in the making.
 type report struct {
@@ -53,7 +44,8 @@ func saltenv(c *fun.Call) string {
 }
 
 func (r *report) ret(result fun.Outcome, comment string) *fun.Ret {
-	return &fun.Ret{Name: r.name, Result: result, Comment: comment, Changes: r.changes, Extra: r.extra, Order: order}
+	ret := fun.Ret{Name: r.name, Result: result, Comment: comment, Changes: r.changes, Extra: r.extra}.ResultFirst()
+	return &ret
 }
 
 func (r *report) say(parts ...string) { r.comments = append(r.comments, strings.Join(parts, "")) }
@@ -113,7 +105,7 @@ func (r *report) identities(ctx context.Context, files []string) *fun.Ret {
 			if !found {
 				return r.fail("identity '", id, "' does not exist.")
 			}
-		} else if id = git.ExpandUser(r.c.Env, id); !filepath.IsAbs(id) {
+		} else if id = machine.Expand(r.c.Env.Host, id); !filepath.IsAbs(id) {
 			return r.fail("identity '", id, "' is not an absolute path")
 		}
 		r.g.Identity = append(r.g.Identity, id)

@@ -3,29 +3,17 @@ package helm
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/helm"
+	"brine/modules/tool"
 )
 
 // States returns the rows of the state module "helm".
 func States() fun.Module {
-	return fun.Module{Name: "helm", Kind: fun.State, Doc: "Manage releases and repositories of Helm.", Specs: specs, Avail: helm.Available}
-}
-
-func done(result fun.Outcome, comment string) fun.Ret {
-	return fun.Ret{Result: result, Comment: comment}
-}
-
-// failed reports what helm said.
-func failed(err error, prefix string) fun.Ret {
-	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-		return done(fun.Failed, prefix+ce.Msg)
-	}
-	return fun.Raise(err)
+	return fun.Module{Name: "helm", Kind: fun.State, Doc: "Manage releases and repositories of Helm.", Specs: specs, Avail: tool.Needs("helm", "The helm execution module failed to load: the helm binary is not in the path.")}
 }
 
 type repoManagedArgs struct {
@@ -43,21 +31,21 @@ func repoManaged(ctx context.Context, c *fun.Call, a *repoManagedArgs) fun.Ret {
 	const start = "Failed to add some repositories: "
 	w, err := helm.WishOf(a.Present, a.Absent)
 	if err != nil {
-		return failed(err, start)
+		return fun.FailedBy(err, start)
 	}
 	h, f := helm.Client{Env: c.Env}, a.Options()
 	p, err := h.Plan(ctx, f, w, a.Prune)
 	switch {
 	case err != nil:
-		return failed(err, start)
+		return fun.FailedBy(err, start)
 	case len(p.Add) == 0 && len(p.Remove) == 0:
-		return done(fun.OK, "Helm repo is managed.")
+		return fun.Same("Helm repo is managed.")
 	case c.Test:
-		return done(fun.WouldChange, "Helm repo would have been managed.")
+		return fun.Due("Helm repo would have been managed.")
 	}
 	changes, said, err := h.Apply(ctx, f, p)
 	if err != nil {
-		return failed(err, start)
+		return fun.FailedBy(err, start)
 	}
 	if len(said) > 0 {
 		return fun.Ret{Result: fun.Failed, Comment: "Failed to add or remove some repositories.\n" + strings.Join(said, "\n"), Changes: changes}
@@ -80,12 +68,12 @@ type repoUpdatedArgs struct {
 // repoUpdated reads what the repositories have. Salt: salt/states/helm.py repo_updated.
 func repoUpdated(ctx context.Context, c *fun.Call, a *repoUpdatedArgs) fun.Ret {
 	if c.Test {
-		return done(fun.WouldChange, "Helm repo would have been updated.")
+		return fun.Due("Helm repo would have been updated.")
 	}
 	if _, err := (helm.Client{Env: c.Env}).Run(ctx, a.Options(), "repo", "update"); err != nil {
-		return failed(err, "Failed to sync some repositories.\n")
+		return fun.FailedBy(err, "Failed to sync some repositories.\n")
 	}
-	return done(fun.OK, "Helm repo is updated.")
+	return fun.Same("Helm repo is updated.")
 }
 
 type releasePresentArgs struct {
@@ -98,24 +86,24 @@ type releasePresentArgs struct {
 // release_present.
 func releasePresent(ctx context.Context, c *fun.Call, a *releasePresentArgs) fun.Ret {
 	if c.Test {
-		return done(fun.WouldChange, "Helm release would have been installed or updated.")
+		return fun.Due("Helm release would have been installed or updated.")
 	}
 	name := a.Name
 	h, f := helm.Client{Env: c.Env}, a.Options()
 	have, err := h.Release(ctx, f, name)
 	if err != nil {
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	}
 	verb := "install"
 	if have != nil {
 		verb = "upgrade"
 	}
 	if _, err := h.Run(ctx, f, verb, name, a.Chart); err != nil {
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	}
 	changes, err := h.Release(ctx, f, name)
 	if err != nil {
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	}
 	changes.Delete("manifest")
 	return fun.Ret{Result: fun.OK, Comment: "Helm release " + name + " is present", Changes: changes}
@@ -135,14 +123,14 @@ func releaseAbsent(ctx context.Context, c *fun.Call, a *releaseAbsentArgs) fun.R
 	have, err := h.Release(ctx, f, name)
 	switch {
 	case err != nil:
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	case have == nil:
-		return done(fun.OK, "Helm release "+name+" is absent.")
+		return fun.Report(fun.OK, nil, "Helm release "+name+" is absent.")
 	case c.Test:
-		return done(fun.WouldChange, "Helm release would have been uninstalled.")
+		return fun.Due("Helm release would have been uninstalled.")
 	}
 	if _, err := h.Run(ctx, f, "uninstall", name); err != nil {
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	}
 	return fun.Ret{Result: fun.OK, Comment: "Helm release " + name + " is absent.", Changes: value.MapOf("absent", name)}
 }

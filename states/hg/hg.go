@@ -3,7 +3,6 @@ package hg
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 
@@ -16,32 +15,7 @@ import (
 
 // States returns the rows of the state module "hg".
 func States() fun.Module {
-	return fun.Module{Name: "hg", Kind: fun.State, Doc: "Manage Mercurial repositories.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if m, _ := e.Provider(fun.Exec, "hg"); m == nil {
-		return false, "Command hg not found"
-	}
-	return true, ""
-}
-
-var order = []string{"name", "result", "comment", "changes"}
-
-func done(result fun.Outcome, changes *value.Map, comment ...string) fun.Ret {
-	ret := fun.Ret{Result: result, Comment: strings.Join(comment, ""), Order: order}
-	if changes != nil {
-		ret.Changes = changes
-	}
-	return ret
-}
-
-// failed reports what hg said.
-func failed(err error) fun.Ret {
-	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-		return done(fun.Failed, nil, ce.Msg)
-	}
-	return fun.Raise(err)
+	return fun.Module{Name: "hg", Kind: fun.State, Doc: "Manage Mercurial repositories.", Specs: specs, Avail: fun.Needs("hg", "Command hg not found")}
 }
 
 type latestArgs struct {
@@ -62,10 +36,10 @@ type latestArgs struct {
 func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 	target := a.Target
 	if target == "" {
-		return done(fun.Failed, nil, `"target option is required`)
+		return fun.Report(fun.Failed, nil, `"target option is required`).ResultFirst()
 	}
 	if !filepath.IsAbs(target) {
-		return done(fun.Failed, nil, "target '", target, "' is not an absolute path")
+		return fun.Report(fun.Failed, nil, "target '", target, "' is not an absolute path").ResultFirst()
 	}
 	client := &hg.Client{Env: c.Env, User: a.User, Identity: a.Identity}
 	if st, err := c.Env.Host.Stat(filepath.Join(target, ".hg")); err == nil && st.Mode.IsDir() {
@@ -80,47 +54,47 @@ func update(ctx context.Context, c *fun.Call, a *latestArgs, client *hg.Client, 
 	before, err := client.Revision(ctx, target, ".", false)
 	switch {
 	case err != nil:
-		return failed(err)
+		return fun.FailedBy(err, "").ResultFirst()
 	case before == "":
-		return done(fun.Failed, nil, "Seems that ", target, " is not a valid hg repo")
+		return fun.Report(fun.Failed, nil, "Seems that ", target, " is not a valid hg repo").ResultFirst()
 	case c.Test && !a.UpdateHead:
-		return done(fun.OK, nil, "The head would not be updated because update_head=False.")
+		return fun.Report(fun.OK, nil, "The head would not be updated because update_head=False.").ResultFirst()
 	case c.Test:
 		// A changed working directory has a + behind its hash.
 		if due, err := client.Remote(ctx, target, name, rev); err != nil {
-			return failed(err)
+			return fun.FailedBy(err, "").ResultFirst()
 		} else if due == strings.TrimSuffix(before, "+") && (due == before || !a.Clean) {
-			return done(fun.OK, nil, "Repository ", target, " is up to date (current revision is ", before, ")")
+			return fun.Report(fun.OK, nil, "Repository ", target, " is up to date (current revision is ", before, ")").ResultFirst()
 		}
-		return done(fun.WouldChange, nil, "Repository ", target, " update is probably required (current revision is ", before, ")")
+		return fun.Report(fun.WouldChange, nil, "Repository ", target, " update is probably required (current revision is ", before, ")").ResultFirst()
 	}
 	said, err := client.Pull(ctx, target, a.Opts, name)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "").ResultFirst()
 	}
 	if !a.UpdateHead {
 		if strings.Contains(said, "no changes found") {
-			return done(fun.OK, nil, "No changes found and update_head=False so will skip updating.")
+			return fun.Report(fun.OK, nil, "No changes found and update_head=False so will skip updating.").ResultFirst()
 		}
-		return done(fun.OK, nil, "Update is probably required but update_head=False so we will skip updating.")
+		return fun.Report(fun.OK, nil, "Update is probably required but update_head=False so we will skip updating.").ResultFirst()
 	}
 	if rev == "" {
 		rev = "tip"
 	}
 	if _, err := client.Update(ctx, target, rev, a.Clean); err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "").ResultFirst()
 	}
 	after, err := client.Revision(ctx, target, ".", false)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "").ResultFirst()
 	}
 	if after != before {
-		return done(fun.OK, value.MapOf("revision", before+" => "+after), "Repository ", target, " updated.")
+		return fun.Report(fun.OK, value.MapOf("revision", before+" => "+after), "Repository ", target, " updated.").ResultFirst()
 	}
 	if strings.Contains(said, "error:") {
-		return done(fun.Failed, nil, "An error was thrown by hg:\n", said)
+		return fun.Report(fun.Failed, nil, "An error was thrown by hg:\n", said).ResultFirst()
 	}
-	return done(fun.OK, nil)
+	return fun.Report(fun.OK, nil).ResultFirst()
 }
 
 // clone makes the repository.
@@ -130,17 +104,17 @@ func clone(ctx context.Context, c *fun.Call, a *latestArgs, client *hg.Client, t
 	if machine.Exists(h, target) {
 		var err error
 		if names, err = h.ReadDir(target); err != nil {
-			return done(fun.Failed, nil, "target '", target, "' is not a directory")
+			return fun.Report(fun.Failed, nil, "target '", target, "' is not a directory").ResultFirst()
 		}
 		if len(names) > 0 && !a.Force {
-			return done(fun.Failed, nil, "Directory exists, and is not empty")
+			return fun.Report(fun.Failed, nil, "Directory exists, and is not empty").ResultFirst()
 		}
 		if err := h.CheckSystem(target, true); err != nil {
-			return done(fun.Failed, nil, err.Error())
+			return fun.Report(fun.Failed, nil, err.Error()).ResultFirst()
 		}
 	}
 	if c.Test {
-		return done(fun.WouldChange, nil, "Repository ", redact.URLs(name), " is about to be cloned to ", target)
+		return fun.Report(fun.WouldChange, nil, "Repository ", redact.URLs(name), " is about to be cloned to ", target).ResultFirst()
 	}
 	for _, n := range names {
 		if err := h.RemoveAll(filepath.Join(target, n)); err != nil {
@@ -149,22 +123,22 @@ func clone(ctx context.Context, c *fun.Call, a *latestArgs, client *hg.Client, t
 	}
 	said, err := client.Clone(ctx, target, name, a.Opts)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "").ResultFirst()
 	}
 	if !machine.Exists(h, target) {
-		return done(fun.Failed, nil, said)
+		return fun.Report(fun.Failed, nil, said).ResultFirst()
 	}
 	at := "tip"
 	if rev := a.Rev; rev != "" {
 		if _, err := client.Update(ctx, target, rev, false); err != nil {
-			return failed(err)
+			return fun.FailedBy(err, "").ResultFirst()
 		}
 		at = "."
 	}
 	now, err := client.Revision(ctx, target, at, false)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "").ResultFirst()
 	}
 	shown := redact.URLs(name)
-	return done(fun.OK, value.MapOf("new", shown, "revision", now), "Repository ", shown, " cloned to ", target)
+	return fun.Report(fun.OK, value.MapOf("new", shown, "revision", now), "Repository ", shown, " cloned to ", target).ResultFirst()
 }

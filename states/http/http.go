@@ -84,11 +84,11 @@ func ask(ctx context.Context, c *fun.Call, a *wantArgs, rest fun.Kwargs, wait va
 		fn = "http.wait_for_successful_query"
 		kw.Set("wait_for", wait)
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, fn, fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	res, err := c.Env.Exec(ctx, fn, kw, c.Name)
 	if err != nil {
 		return fun.Ret{}, err
 	}
-	data, ok := res.Value.(*value.Map)
+	data, ok := res.(*value.Map)
 	if !ok {
 		data = value.NewMap(0)
 	}

@@ -3,7 +3,6 @@ package ipset
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,11 +11,12 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/ipset"
+	"brine/modules/tool"
 )
 
 // States returns the rows of the state module "ipset".
 func States() fun.Module {
-	return fun.Module{Name: "ipset", Kind: fun.State, Doc: "Manage sets of addresses of firewalls.", Specs: specs, Avail: ipset.Available}
+	return fun.Module{Name: "ipset", Kind: fun.State, Doc: "Manage sets of addresses of firewalls.", Specs: specs, Avail: tool.Needs("ipset", "The ipset execution modules cannot be loaded: ipset binary not in path.")}
 }
 
 func done(result fun.Outcome, format string, args ...any) fun.Ret {
@@ -28,14 +28,6 @@ func changed(name, format string, args ...any) fun.Ret {
 	ret := done(fun.OK, format, args...)
 	ret.Changes = value.MapOf("locale", name)
 	return ret
-}
-
-// failed reports what ipset(8) said.
-func failed(err error, prefix string) fun.Ret {
-	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-		return done(fun.Failed, "%s%s", prefix, ce.Msg)
-	}
-	return fun.Raise(err)
 }
 
 type setPresentArgs struct {
@@ -53,7 +45,7 @@ func setPresent(ctx context.Context, c *fun.Call, a *setPresentArgs) fun.Ret {
 	have, err := s.Find(ctx, name)
 	switch {
 	case err != nil:
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	case have != nil:
 		return done(fun.OK, "ipset set %s already exists for %s", name, family)
 	case c.Test:
@@ -62,7 +54,7 @@ func setPresent(ctx context.Context, c *fun.Call, a *setPresentArgs) fun.Ret {
 	if err := s.Create(ctx, ipset.Definition{
 		Name: name, Type: a.SetType, Family: family, Options: a.Options(), Comment: a.Comment,
 	}); err != nil {
-		return failed(err, "Failed to create set "+name+" for "+family+": ")
+		return fun.FailedBy(err, "Failed to create set "+name+" for "+family+": ")
 	}
 	return changed(name, "ipset set %s created successfully for %s", name, family)
 }
@@ -81,14 +73,14 @@ func setAbsent(ctx context.Context, c *fun.Call, a *setAbsentArgs) fun.Ret {
 	have, err := s.Find(ctx, name)
 	switch {
 	case err != nil:
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	case have == nil:
 		return done(fun.OK, "ipset set %s for %s is already absent", name, family)
 	case c.Test:
 		return done(fun.WouldChange, "ipset set %s for %s would be removed", name, family)
 	}
 	if err := s.Destroy(ctx, name); err != nil {
-		return failed(err, "Failed to delete set "+name+" for "+family+": ")
+		return fun.FailedBy(err, "Failed to delete set "+name+" for "+family+": ")
 	}
 	return changed(name, "ipset set %s deleted successfully for family %s", name, family)
 }
@@ -100,7 +92,7 @@ func flush(ctx context.Context, c *fun.Call, a *setAbsentArgs) fun.Ret {
 	have, err := s.Find(ctx, name)
 	switch {
 	case err != nil:
-		return failed(err, "")
+		return fun.FailedBy(err, "")
 	case have == nil:
 		return done(fun.Failed, "ipset set %s does not exist for %s", name, family)
 	case len(have.Members) == 0:
@@ -109,7 +101,7 @@ func flush(ctx context.Context, c *fun.Call, a *setAbsentArgs) fun.Ret {
 		return done(fun.WouldChange, "ipset entries in set %s for %s would be flushed", name, family)
 	}
 	if err := s.Flush(ctx, name); err != nil {
-		return failed(err, "Failed to flush ipset entries from set "+name+" for "+family+": ")
+		return fun.FailedBy(err, "Failed to flush ipset entries from set "+name+" for "+family+": ")
 	}
 	return changed(name, "Flushed ipset entries from set %s for %s", name, family)
 }
@@ -163,7 +155,7 @@ func begin(ctx context.Context, c *fun.Call, j *job, setName string, list []stri
 	}
 	var err error
 	if j.set, err = j.s.Find(ctx, setName); err != nil {
-		return refuse(failed(err, ""))
+		return refuse(fun.FailedBy(err, ""))
 	}
 	if j.set == nil {
 		if c.Test {
@@ -206,7 +198,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 			j.say("entry %s would be added to set %s for family %s", first(e), j.set.Name, j.family)
 		default:
 			if err := j.s.Add(ctx, j.set, e, a.Options()); err != nil {
-				ret := failed(err, fmt.Sprintf("Failed to add to entry %s to set %s for family %s.\n", e, j.set.Name, j.family))
+				ret := fun.FailedBy(err, fmt.Sprintf("Failed to add to entry %s to set %s for family %s.\n", e, j.set.Name, j.family))
 				ret.Changes = j.ret().Changes
 				return ret
 			}
@@ -245,7 +237,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 			j.say("ipset entry %s would be removed from set %s for %s", first(e), j.set.Name, j.family)
 		default:
 			if err := j.s.Delete(ctx, j.set.Name, e); err != nil {
-				ret := failed(err, fmt.Sprintf("Failed to delete ipset entry from set %s for %s. Attempted entry was %s.\n", j.set.Name, j.family, e))
+				ret := fun.FailedBy(err, fmt.Sprintf("Failed to delete ipset entry from set %s for %s. Attempted entry was %s.\n", j.set.Name, j.family, e))
 				ret.Changes = j.ret().Changes
 				return ret
 			}

@@ -11,19 +11,11 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/iptables"
-	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "iptables".
 func States() fun.Module {
-	return fun.Module{Name: "iptables", Kind: fun.State, Doc: "Manage the rules of iptables.", Avail: available, Aggregate: aggregate, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(env, "iptables"); !ok {
-		return false, "iptables module could not be loaded"
-	}
-	return true, ""
+	return fun.Module{Name: "iptables", Kind: fun.State, Doc: "Manage the rules of iptables.", Avail: fun.Needs("iptables", "iptables module could not be loaded"), Aggregate: aggregate, Specs: specs}
 }
 
 // done is a state that changed what the name says.

@@ -8,16 +8,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
-	"brine/modules/pkg"
 )
 
 // States returns the rows of the state module "kernelpkg".
 func States() fun.Module {
-	return fun.Module{Name: "kernelpkg", Kind: fun.State, Doc: "Install and activate the newest kernel.", Specs: specs, Avail: avail, Watch: fun.StateFunc(watch).State, Brings: fun.Always}
+	return fun.Module{Name: "kernelpkg", Kind: fun.State, Doc: "Install and activate the newest kernel.", Specs: specs, Avail: fun.Needs("kernelpkg", ""), Watch: fun.StateFunc(watch).State, Brings: fun.Always}
 }
-
-func avail(env *fun.Env) (bool, string) { return machine.Provided(env, "kernelpkg") }
 
 var specs = []fun.Spec{
 	{
@@ -32,10 +28,6 @@ var specs = []fun.Spec{
 	},
 }
 
-func call(ctx context.Context, c *fun.Call, name string) (value.Value, error) {
-	return pkg.Call(ctx, c.Env, "kernelpkg."+name, nil)
-}
-
 type latestInstalledArgs struct {
 	_ string `arg:"name,required" doc:"any text"`
 	_ fun.Kwargs
@@ -44,11 +36,11 @@ type latestInstalledArgs struct {
 // latestInstalled installs the newest kernel. Salt: salt/states/kernelpkg.py
 // latest_installed.
 func latestInstalled(ctx context.Context, c *fun.Call, _ *latestInstalledArgs) fun.Ret {
-	v, err := call(ctx, c, "list_installed")
+	v, err := c.Env.Exec(ctx, "kernelpkg.list_installed", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	newest, err := call(ctx, c, "latest_available")
+	newest, err := c.Env.Exec(ctx, "kernelpkg.latest_available", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -61,7 +53,7 @@ func latestInstalled(ctx context.Context, c *fun.Call, _ *latestInstalledArgs) f
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The latest kernel package will be installed: " + value.Str(newest)}
 	}
-	v, err = call(ctx, c, "upgrade")
+	v, err = c.Env.Exec(ctx, "kernelpkg.upgrade", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -79,15 +71,15 @@ type latestActiveArgs struct {
 // latestActive reboots for a newer kernel. Salt: salt/states/kernelpkg.py
 // latest_active.
 func latestActive(ctx context.Context, c *fun.Call, a *latestActiveArgs) fun.Ret {
-	active, err := call(ctx, c, "active")
+	active, err := c.Env.Exec(ctx, "kernelpkg.active", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	latest, err := call(ctx, c, "latest_installed")
+	latest, err := c.Env.Exec(ctx, "kernelpkg.latest_installed", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	due, err := call(ctx, c, "needs_reboot")
+	due, err := c.Env.Exec(ctx, "kernelpkg.needs_reboot", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -101,7 +93,7 @@ func latestActive(ctx context.Context, c *fun.Call, a *latestActiveArgs) fun.Ret
 	if c.Test {
 		return ret
 	}
-	if _, err := pkg.Call(ctx, c.Env, "system.reboot", value.MapOf("at_time", a.AtTime)); err != nil {
+	if _, err := c.Env.Exec(ctx, "system.reboot", value.MapOf("at_time", a.AtTime)); err != nil {
 		return fun.Raise(err)
 	}
 	ret.Result = fun.OK

@@ -6,15 +6,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "keyboard".
 func States() fun.Module {
-	return fun.Module{Name: "keyboard", Kind: fun.State, Doc: "Set keyboard layouts.", Avail: provided, Specs: specs}
+	return fun.Module{Name: "keyboard", Kind: fun.State, Doc: "Set keyboard layouts.", Avail: fun.Needs("keyboard", ""), Specs: specs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "keyboard") }
 
 type nameArgs struct {
 	_ fun.Arguments
@@ -41,16 +38,16 @@ func xorg(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
 
 // layout sets the layout that get_KIND and set_KIND are for.
 func layout(ctx context.Context, c *fun.Call, kind, title, what string) fun.Ret {
-	has, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "keyboard.get_"+kind, fun.Args{})
+	has, err := c.Env.Exec(ctx, "keyboard.get_"+kind, nil)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to set %s keyboard layout: %v", what, err)
-	case has.Value == c.Name:
+	case has == c.Name:
 		return fun.Ret{Result: fun.OK, Comment: title + " layout " + c.Name + " already set"}
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: title + " layout " + c.Name + " needs to be set"}
 	}
-	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "keyboard.set_"+kind, fun.Args{Pos: []value.Value{c.Name}}); err != nil {
+	if _, err := c.Env.Exec(ctx, "keyboard.set_"+kind, nil, c.Name); err != nil {
 		return fun.Fail("Failed to set %s keyboard layout: %v", what, err)
 	}
 	return fun.Ret{Result: fun.OK, Changes: value.MapOf("layout", c.Name), Comment: "Set " + what + " keyboard layout " + c.Name}

@@ -9,16 +9,13 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	kernel "brine/modules/kmod"
-	"brine/modules/machine"
 	"brine/states/dryrun"
 )
 
 // States returns the rows of the state module "kmod".
 func States() fun.Module {
-	return fun.Module{Name: "kmod", Kind: fun.State, Doc: "Load and unload modules of the Linux kernel.", Avail: provided, Specs: specs}
+	return fun.Module{Name: "kmod", Kind: fun.State, Doc: "Load and unload modules of the Linux kernel.", Avail: fun.Needs("kmod", ""), Specs: specs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "kmod") }
 
 type nameArg struct {
 	_ fun.Arguments
@@ -77,8 +74,8 @@ func (j *job) ret(result fun.Outcome) fun.Ret {
 
 // list calls mod_list.
 func (j *job) list(ctx context.Context, atBoot bool) ([]string, error) {
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "kmod.mod_list", fun.Args{Pos: []value.Value{atBoot}})
-	l, _ := res.Value.(*value.List)
+	res, err := j.c.Env.Exec(ctx, "kmod.mod_list", nil, atBoot)
+	l, _ := res.(*value.List)
 	return l.Strs(), err
 }
 
@@ -126,11 +123,11 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	if len(missing) == 0 {
 		return j.ret(fun.OK)
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "kmod.available", fun.Args{})
+	res, err := c.Env.Exec(ctx, "kmod.available", nil)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
-	l, _ := res.Value.(*value.List)
+	l, _ := res.(*value.List)
 	avail := l.Strs()
 	can, cannot := split(missing, func(m string) bool { return has(avail, m) })
 	if c.Test && (len(cannot) == 0 || !dryrun.Certain(c)) {
@@ -189,13 +186,13 @@ func (j *job) each(ctx context.Context, mods []string, fn, past string, args []v
 			yes = append(yes, m)
 			continue
 		}
-		res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "kmod."+fn, fun.Args{Pos: append([]value.Value{m}, args...)})
-		l, ok := res.Value.(*value.List)
+		res, err := j.c.Env.Exec(ctx, "kmod."+fn, nil, append([]value.Value{m}, args...)...)
+		l, ok := res.(*value.List)
 		switch {
 		case err != nil:
 			failed = append(failed, m+": "+err.Error())
 		case !ok:
-			failed = append(failed, m+": "+value.Str(res.Value))
+			failed = append(failed, m+": "+value.Str(res))
 		case l.Len() == 0:
 			no = append(no, m)
 		default:

@@ -7,16 +7,13 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	locales "brine/modules/locale"
-	"brine/modules/machine"
 	"brine/states/dryrun"
 )
 
 // States returns the rows of the state module "locale".
 func States() fun.Module {
-	return fun.Module{Name: "locale", Kind: fun.State, Doc: "Make locales and set the system's.", Avail: provided, Specs: specs}
+	return fun.Module{Name: "locale", Kind: fun.State, Doc: "Make locales and set the system's.", Avail: fun.Needs("locale", ""), Specs: specs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "locale") }
 
 type nameArgs struct {
 	_ fun.Arguments
@@ -33,18 +30,13 @@ var specs = []fun.Spec{
 	},
 }
 
-func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "locale."+fn, fun.Args{Pos: args})
-	return res.Value, err
-}
-
 // done is the return of a change.
 func done(name, comment string) fun.Ret {
 	return fun.Ret{Result: fun.OK, Changes: value.MapOf("locale", name), Comment: comment + name}
 }
 
 func system(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
-	has, err := call(ctx, c, "get_locale")
+	has, err := c.Env.Exec(ctx, "locale.get_locale", nil)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to set system locale: %v", err)
@@ -53,7 +45,7 @@ func system(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "System locale " + c.Name + " needs to be set"}
 	}
-	ok, err := call(ctx, c, "set_locale", c.Name)
+	ok, err := c.Env.Exec(ctx, "locale.set_locale", nil, c.Name)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to set system locale: %v", err)
@@ -64,7 +56,7 @@ func system(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
 }
 
 func present(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
-	is, err := call(ctx, c, "avail", c.Name)
+	is, err := c.Env.Exec(ctx, "locale.avail", nil, c.Name)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to generate locale %s: %v", c.Name, err)
@@ -75,7 +67,7 @@ func present(ctx context.Context, c *fun.Call, _ *nameArgs) fun.Ret {
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Locale " + c.Name + " needs to be generated"}
 	}
-	ok, err := call(ctx, c, "gen_locale", c.Name)
+	ok, err := c.Env.Exec(ctx, "locale.gen_locale", nil, c.Name)
 	switch {
 	case err != nil:
 		return fun.Fail("Failed to generate locale %s: %v", c.Name, err)

@@ -107,21 +107,21 @@ func until(ctx context.Context, c *fun.Call, a *untilArgs) fun.Ret {
 	case text != "":
 		return fun.Fail("%s", text)
 	case c.Test:
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("The execution module %s will be run", c.Name)}
+		return fun.Due("The execution module %s will be run", c.Name)
 	}
 	condition := a.Condition.V
 	_, done, err := repeat(ctx, c, period, timeout, func() (bool, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, c.Name, fun.Args{Pos: a.MArgs, Kw: a.MKwargs})
+		res, err := c.Env.Exec(ctx, c.Name, a.MKwargs, a.MArgs...)
 		if err != nil {
 			return false, err
 		}
-		return holds(ctx, c, condition, res.Value)
+		return holds(ctx, c, condition, res)
 	})
 	switch {
 	case err != nil:
 		return fun.Raise(err)
 	case done:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Condition %s was met", condition)}
+		return fun.Same("Condition %s was met", condition)
 	}
 	return fun.Fail("Timed out while waiting for condition %s", condition)
 }
@@ -207,7 +207,7 @@ func untilNoEval(ctx context.Context, c *fun.Call, a *untilNoEvalArgs) fun.Ret {
 	case !byFunction && !known:
 		return fun.Fail("Invalid operator \"%s\" supplied.", op)
 	case c.Test:
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Would have waited for \"%s\" to produce \"%s\".", c.Name, value.Str(expected))}
+		return fun.Due("Would have waited for \"%s\" to produce \"%s\".", c.Name, value.Str(expected))
 	}
 	if wait := a.InitWait; wait > 0 {
 		if err := c.Env.Host.Sleep(ctx, wait); err != nil {
@@ -234,7 +234,7 @@ func untilNoEval(ctx context.Context, c *fun.Call, a *untilNoEvalArgs) fun.Ret {
 	case failed != nil:
 		return fun.Fail("Exception occurred while executing %s: %s", c.Name, failed)
 	case done:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Call provided the expected results in %d attempts", n)}
+		return fun.Same("Call provided the expected results in %d attempts", n)
 	}
 	return fun.Fail("Call did not produce the expected result after %d attempts", n)
 }

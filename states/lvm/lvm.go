@@ -11,25 +11,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // States returns the rows of the state module "lvm".
 func States() fun.Module {
-	return fun.Module{Name: "lvm", Kind: fun.State, Doc: "Manage LVM volumes.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "lvm") {
-		return false, "lvm command not found"
-	}
-	return true, ""
-}
-
-// call calls a function of the module lvm.
-func call(ctx context.Context, c *fun.Call, name string, kw *value.Map) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "lvm."+name, fun.Args{Kw: kw})
-	return res.Value, err
+	return fun.Module{Name: "lvm", Kind: fun.State, Doc: "Manage LVM volumes.", Avail: tool.Needs("lvm", "lvm command not found"), Specs: specs}
 }
 
 // with returns the arguments of a function: those given, and the further ones of the
@@ -47,20 +34,12 @@ func with(rest fun.Kwargs, kv ...value.Value) *value.Map {
 // display returns what a function such as pvdisplay shows of an object; it is empty
 // where the object is not there.
 func display(ctx context.Context, c *fun.Call, name, arg, object string) (*value.Map, error) {
-	v, err := call(ctx, c, name, value.MapOf(arg, object, "quiet", true))
+	v, err := c.Env.Exec(ctx, "lvm."+name, value.MapOf(arg, object, "quiet", true))
 	m, _ := v.(*value.Map)
 	if m == nil {
 		m = value.NewMap(0)
 	}
 	return m, err
-}
-
-func same(format string, args ...any) fun.Ret {
-	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(format, args...)}
-}
-
-func due(format string, args ...any) fun.Ret {
-	return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf(format, args...)}
 }
 
 func done(key string, what value.Value, format string, args ...any) fun.Ret {
@@ -84,11 +63,11 @@ func pvPresent(ctx context.Context, c *fun.Call, a *pvPresentArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case there.Len() > 0:
-		return same("Physical Volume %s already present", c.Name)
+		return fun.Same("Physical Volume %s already present", c.Name)
 	case c.Test:
-		return due("Physical Volume %s is set to be created", c.Name)
+		return fun.Due("Physical Volume %s is set to be created", c.Name)
 	}
-	what, err := call(ctx, c, "pvcreate", with(a.Rest, "devices", value.NewList(c.Name)))
+	what, err := c.Env.Exec(ctx, "lvm.pvcreate", with(a.Rest, "devices", value.NewList(c.Name)))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -109,11 +88,11 @@ func pvAbsent(ctx context.Context, c *fun.Call, _ *deviceArg) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case there.Len() == 0:
-		return same("Physical Volume %s does not exist", c.Name)
+		return fun.Same("Physical Volume %s does not exist", c.Name)
 	case c.Test:
-		return due("Physical Volume %s is set to be removed", c.Name)
+		return fun.Due("Physical Volume %s is set to be removed", c.Name)
 	}
-	what, err := call(ctx, c, "pvremove", value.MapOf("devices", value.NewList(c.Name)))
+	what, err := c.Env.Exec(ctx, "lvm.pvremove", value.MapOf("devices", value.NewList(c.Name)))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -176,7 +155,7 @@ func extend(ctx context.Context, c *fun.Call, devices []string) fun.Ret {
 			would = true
 			continue
 		}
-		what, err := call(ctx, c, "vgextend", value.MapOf("vgname", c.Name, "devices", value.NewList(d)))
+		what, err := c.Env.Exec(ctx, "lvm.vgextend", value.MapOf("vgname", c.Name, "devices", value.NewList(d)))
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -215,9 +194,9 @@ func vgPresent(ctx context.Context, c *fun.Call, a *vgPresentArgs) fun.Ret {
 	case len(devices) == 0:
 		return fun.Fail("Failed to create Volume Group %s: devices are needed", c.Name)
 	case c.Test:
-		return due("Volume Group %s is set to be created", c.Name)
+		return fun.Due("Volume Group %s is set to be created", c.Name)
 	}
-	what, err := call(ctx, c, "vgcreate", with(a.Rest, "vgname", c.Name, "devices", value.Strings(devices...)))
+	what, err := c.Env.Exec(ctx, "lvm.vgcreate", with(a.Rest, "vgname", c.Name, "devices", value.Strings(devices...)))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -238,11 +217,11 @@ func vgAbsent(ctx context.Context, c *fun.Call, _ *groupArg) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case there.Len() == 0:
-		return same("Volume Group %s already absent", c.Name)
+		return fun.Same("Volume Group %s already absent", c.Name)
 	case c.Test:
-		return due("Volume Group %s is set to be removed", c.Name)
+		return fun.Due("Volume Group %s is set to be removed", c.Name)
 	}
-	what, err := call(ctx, c, "vgremove", value.MapOf("vgname", c.Name))
+	what, err := c.Env.Exec(ctx, "lvm.vgremove", value.MapOf("vgname", c.Name))
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -384,7 +363,7 @@ func lvPresent(ctx context.Context, c *fun.Call, args *lvPresentArgs) fun.Ret {
 	case there:
 		return v.resize(ctx, c, args)
 	case c.Test:
-		return due("Logical Volume %s is set to be created", v.name)
+		return fun.Due("Logical Volume %s is set to be created", v.name)
 	}
 	kw := with(args.Rest, "lvname", v.name, "vgname", v.group, "thinvolume", args.Thinvolume, "thinpool", args.Thinpool, "force", args.Force)
 	for _, a := range [...][2]string{{"size", v.size}, {"extents", v.extents}, {"snapshot", v.origin}, {"pv", args.Pv}} {
@@ -392,7 +371,7 @@ func lvPresent(ctx context.Context, c *fun.Call, args *lvPresentArgs) fun.Ret {
 			kw.Set(a[0], a[1])
 		}
 	}
-	what, err := call(ctx, c, "lvcreate", kw)
+	what, err := c.Env.Exec(ctx, "lvm.lvcreate", kw)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -408,21 +387,21 @@ func lvPresent(ctx context.Context, c *fun.Call, args *lvPresentArgs) fun.Ret {
 // resize gives a volume that is there its size.
 func (v *volume) resize(ctx context.Context, c *fun.Call, a *lvPresentArgs) fun.Ret {
 	if v.size == "" && v.extents == "" {
-		return same("Logical Volume %s already present", v.name)
+		return fun.Same("Logical Volume %s already present", v.name)
 	}
 	if strings.Contains(v.extents, "%") {
-		return same("Logical Volume %s already present, %s won't be resized.", v.name, v.extents)
+		return fun.Same("Logical Volume %s already present, %s won't be resized.", v.name, v.extents)
 	}
 	want, err := v.wants()
 	switch {
 	case err != nil:
 		return fun.Fail("%v", err)
 	case want == v.haveExts:
-		return same("Logical Volume %s already present", v.name)
+		return fun.Same("Logical Volume %s already present", v.name)
 	case want < v.haveExts && !a.Force:
 		return fun.Fail("To reduce a Logical Volume option 'force' must be True.")
 	case c.Test:
-		return due("Logical Volume %s is set to be resized", v.name)
+		return fun.Due("Logical Volume %s is set to be resized", v.name)
 	}
 	kw := value.MapOf("lvpath", v.path, "resizefs", a.Resizefs, "force", a.Force)
 	if v.size != "" {
@@ -431,7 +410,7 @@ func (v *volume) resize(ctx context.Context, c *fun.Call, a *lvPresentArgs) fun.
 		kw.Set("extents", v.extents)
 	}
 	had := v.haveSize
-	what, err := call(ctx, c, "lvresize", kw)
+	what, err := c.Env.Exec(ctx, "lvm.lvresize", kw)
 	if err != nil {
 		return fun.Raise(err)
 	}
@@ -462,11 +441,11 @@ func lvAbsent(ctx context.Context, c *fun.Call, a *lvAbsentArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case there.Len() == 0:
-		return same("Logical Volume %s already absent", c.Name)
+		return fun.Same("Logical Volume %s already absent", c.Name)
 	case c.Test:
-		return due("Logical Volume %s is set to be removed", c.Name)
+		return fun.Due("Logical Volume %s is set to be removed", c.Name)
 	}
-	what, err := call(ctx, c, "lvremove", value.MapOf("lvname", c.Name, "vgname", group))
+	what, err := c.Env.Exec(ctx, "lvm.lvremove", value.MapOf("lvname", c.Name, "vgname", group))
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -63,7 +63,7 @@ func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Fail("Module function %s is not available", name)
 	}
 	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Module function %s is set to execute", name)}
+		return fun.Due("Module function %s is set to execute", name)
 	}
 	args, missing := oldArgs(c, spec)
 	if len(missing) > 0 {
@@ -88,13 +88,13 @@ func runOld(ctx context.Context, c *fun.Call) fun.Ret {
 		}
 	}
 	warnUnused(c, spec)
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, args)
+	res, err := c.Env.Exec(ctx, name, args.Kw, args.Pos...)
 	if err != nil {
 		c.Env.Hint(c.Low.Pos, name, err)
 		return fun.Fail("Module function %s threw an exception. Exception: %v", name, err)
 	}
-	ret := fun.Ret{Changes: value.MapOf("ret", res.Value), Comment: fmt.Sprintf("Module function %s executed", name)}
-	if good(res.Value) {
+	ret := fun.Ret{Changes: value.MapOf("ret", res), Comment: fmt.Sprintf("Module function %s executed", name)}
+	if good(res) {
 		ret.Result = fun.OK
 	}
 	return ret
@@ -337,8 +337,7 @@ func callNew(ctx context.Context, c *fun.Call, name string, v value.Value) (valu
 	if err != nil {
 		return nil, err
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, args)
-	return res.Value, err
+	return c.Env.Exec(ctx, name, args.Kw, args.Pos...)
 }
 
 // newArgs reads the arguments of one function: a list of values and of dicts

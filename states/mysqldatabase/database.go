@@ -8,20 +8,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/mysql"
 )
 
 // States returns the rows of the state module "mysql_database".
 func States() fun.Module {
-	return fun.Module{Name: "mysql_database", Kind: fun.State, Doc: "Manage databases of MySQL and MariaDB servers.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(e, "mysql"); !ok {
-		return false, "mysql module could not be loaded"
-	}
-	return true, ""
+	return fun.Module{Name: "mysql_database", Kind: fun.State, Doc: "Manage databases of MySQL and MariaDB servers.", Specs: specs, Avail: fun.Needs("mysql", "mysql module could not be loaded")}
 }
 
 // same reports whether a character set or a collation is the wanted one. Servers

@@ -4,37 +4,15 @@ package mysqlgrants
 
 import (
 	"context"
-	"errors"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/mysql"
 )
 
 // States returns the rows of the state module "mysql_grants".
 func States() fun.Module {
-	return fun.Module{Name: "mysql_grants", Kind: fun.State, Doc: "Manage privileges of users of MySQL and MariaDB servers.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(e, "mysql"); !ok {
-		return false, "mysql module could not be loaded"
-	}
-	return true, ""
-}
-
-// fault returns the message of an error of the server. A grant that is not valid
-// is none: the log says what is wrong, and the state goes on as if it were missing.
-func fault(c *fun.Call, err error) string {
-	if r, ok := errors.AsType[mysql.RefusedError](err); ok {
-		c.Env.Log().Error("mysql_grants: " + r.Error())
-		return ""
-	}
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+	return fun.Module{Name: "mysql_grants", Kind: fun.State, Doc: "Manage privileges of users of MySQL and MariaDB servers.", Specs: specs, Avail: fun.Needs("mysql", "mysql module could not be loaded")}
 }
 
 // lacks names an argument that a grant needs and the state does not have.
@@ -76,11 +54,11 @@ func present(ctx context.Context, c *fun.Call, a *presentGiven) fun.Ret {
 	what := g.Privileges + " on " + g.Database + " to " + to
 	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
-		return fun.Fail("%s", fault(c, err))
+		return fun.Fail("%s", mysql.Fault(c, "mysql_grants", err))
 	}
 	defer conn.Close()
 	ok, err := conn.GrantExists(ctx, g)
-	if msg := fault(c, err); msg != "" {
+	if msg := mysql.Fault(c, "mysql_grants", err); msg != "" {
 		return fun.Fail("%s", msg)
 	}
 	switch {
@@ -90,7 +68,7 @@ func present(ctx context.Context, c *fun.Call, a *presentGiven) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: "MySQL grant " + c.Name + " is set to be created"}
 	}
 	if a.RevokeFirst {
-		if msg := fault(c, conn.RevokeAll(ctx, g)); msg != "" {
+		if msg := mysql.Fault(c, "mysql_grants", conn.RevokeAll(ctx, g)); msg != "" {
 			return fun.Fail("Failed to revoke the grants on %s from %s (%s)", g.Database, to, msg)
 		}
 	}
@@ -99,7 +77,7 @@ func present(ctx context.Context, c *fun.Call, a *presentGiven) fun.Ret {
 		return fun.Ret{Result: fun.OK, Comment: "Grant " + what + " has been added", Changes: value.MapOf(c.Name, "Present")}
 	}
 	comment := `Failed to execute: "GRANT ` + g.Privileges + " ON " + g.Database + " TO " + to + `"`
-	if msg := fault(c, err); msg != "" {
+	if msg := mysql.Fault(c, "mysql_grants", err); msg != "" {
 		comment += " (" + msg + ")"
 	}
 	return fun.Ret{Comment: comment}
@@ -121,11 +99,11 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	what := g.Privileges + " on " + g.Database
 	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
-		return fun.Fail("Unable to determine if grant %s for %s exists (%s)", what, at, fault(c, err))
+		return fun.Fail("Unable to determine if grant %s for %s exists (%s)", what, at, mysql.Fault(c, "mysql_grants", err))
 	}
 	defer conn.Close()
 	ok, err := conn.GrantExists(ctx, g)
-	if msg := fault(c, err); msg != "" {
+	if msg := mysql.Fault(c, "mysql_grants", err); msg != "" {
 		return fun.Fail("Unable to determine if grant %s for %s exists (%s)", what, at, msg)
 	}
 	switch {

@@ -12,20 +12,12 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/grains"
-	"brine/modules/machine"
 	"brine/modules/mysql"
 )
 
 // States returns the rows of the state module "mysql_query".
 func States() fun.Module {
-	return fun.Module{Name: "mysql_query", Kind: fun.State, Doc: "Run SQL statements on MySQL and MariaDB servers.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(e, "mysql"); !ok {
-		return false, "mysql module could not be loaded"
-	}
-	return true, ""
+	return fun.Module{Name: "mysql_query", Kind: fun.State, Doc: "Run SQL statements on MySQL and MariaDB servers.", Specs: specs, Avail: fun.Needs("mysql", "mysql module could not be loaded")}
 }
 
 type runArgs struct {

@@ -4,37 +4,15 @@ package mysqluser
 
 import (
 	"context"
-	"errors"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/mysql"
 )
 
 // States returns the rows of the state module "mysql_user".
 func States() fun.Module {
-	return fun.Module{Name: "mysql_user", Kind: fun.State, Doc: "Manage users of MySQL and MariaDB servers.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(e, "mysql"); !ok {
-		return false, "mysql module could not be loaded"
-	}
-	return true, ""
-}
-
-// fault returns the message of an error of the server; "" where brine refused to
-// ask it, which the log says.
-func fault(c *fun.Call, err error) string {
-	if r, ok := errors.AsType[mysql.RefusedError](err); ok {
-		c.Env.Log().Error("mysql_user: " + r.Error())
-		return ""
-	}
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+	return fun.Module{Name: "mysql_user", Kind: fun.State, Doc: "Manage users of MySQL and MariaDB servers.", Specs: specs, Avail: fun.Needs("mysql", "mysql module could not be loaded")}
 }
 
 // want returns the user that a state describes.
@@ -72,14 +50,14 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	}
 	conn, err := mysql.DialAs(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs), u.Password)
 	if err != nil {
-		return fun.Fail("%s", fault(c, err))
+		return fun.Fail("%s", mysql.Fault(c, "mysql_user", err))
 	}
 	defer conn.Close()
 	same := u
 	same.Passwordless = none
 	ok, err := conn.UserExists(ctx, same)
 	if err != nil {
-		return fun.Fail("%s", fault(c, err))
+		return fun.Fail("%s", mysql.Fault(c, "mysql_user", err))
 	}
 	if ok {
 		return fun.Ret{Result: fun.OK, Comment: "User " + at + " is already present" + login(u, none)}
@@ -87,7 +65,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	ok, err = conn.UserExists(ctx, mysql.User{Name: u.Name, Host: u.Host})
 	switch {
 	case err != nil:
-		return fun.Fail("%s", fault(c, err))
+		return fun.Fail("%s", mysql.Fault(c, "mysql_user", err))
 	case ok:
 		return change(ctx, c, conn, u, none)
 	}
@@ -127,7 +105,7 @@ func change(ctx context.Context, c *fun.Call, conn *mysql.Conn, u mysql.User, no
 		return fun.Ret{Result: fun.OK, Comment: "Password for user " + at + " has been " + done, Changes: value.MapOf(u.Name, "Updated")}
 	}
 	comment := "Failed to " + verb + " password for user " + at
-	if msg := fault(c, err); msg != "" {
+	if msg := mysql.Fault(c, "mysql_user", err); msg != "" {
 		comment += " (" + msg + ")"
 	}
 	if none && !u.Passwordless {
@@ -153,7 +131,7 @@ func create(ctx context.Context, c *fun.Call, conn *mysql.Conn, u mysql.User) fu
 		return fun.Ret{Result: fun.OK, Comment: "The user " + at + " has been added" + how, Changes: value.MapOf(u.Name, "Present")}
 	}
 	comment := "Failed to create user " + at
-	if msg := fault(c, err); msg != "" {
+	if msg := mysql.Fault(c, "mysql_user", err); msg != "" {
 		comment += " (" + msg + ")"
 	}
 	return fun.Ret{Comment: comment}
@@ -172,13 +150,13 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	at := u.Name + "@" + u.Host
 	conn, err := mysql.Dial(ctx, c.Env, mysql.OptionsOf(c, &a.ConnArgs))
 	if err != nil {
-		return fun.Fail("%s", fault(c, err))
+		return fun.Fail("%s", mysql.Fault(c, "mysql_user", err))
 	}
 	defer conn.Close()
 	ok, err := conn.UserExists(ctx, u)
 	switch {
 	case err != nil:
-		return fun.Fail("%s", fault(c, err))
+		return fun.Fail("%s", mysql.Fault(c, "mysql_user", err))
 	case !ok:
 		return fun.Ret{Result: fun.OK, Comment: "User " + at + " is not present, so it cannot be removed"}
 	case c.Test:
@@ -187,7 +165,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	ok, err = conn.RemoveUser(ctx, u)
 	switch {
 	case err != nil:
-		return fun.Fail("%s", fault(c, err))
+		return fun.Fail("%s", mysql.Fault(c, "mysql_user", err))
 	case !ok:
 		return fun.Fail("User %s has not been removed", at)
 	}

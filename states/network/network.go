@@ -19,10 +19,8 @@ import (
 
 // States returns the rows of the state module "network".
 func States() fun.Module {
-	return fun.Module{Name: "network", Kind: fun.State, Doc: "Interfaces, routes and network settings.", Avail: provided, Specs: specs}
+	return fun.Module{Name: "network", Kind: fun.State, Doc: "Interfaces, routes and network settings.", Avail: fun.Needs("ip", ""), Specs: specs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ip") }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
@@ -55,11 +53,11 @@ func (j *job) fail(err error) fun.Ret {
 
 // lines calls a function of ip and returns the lines that it gave.
 func (j *job) lines(ctx context.Context, name string, kw *value.Map, pos ...value.Value) ([]string, error) {
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "ip."+name, fun.Args{Pos: pos, Kw: kw})
+	res, err := j.c.Env.Exec(ctx, "ip."+name, kw, pos...)
 	if err != nil {
 		return nil, err
 	}
-	l, ok := res.Value.(*value.List)
+	l, ok := res.(*value.List)
 	if !ok {
 		return nil, nil
 	}
@@ -171,7 +169,7 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 		}
 	}
 	if !a.Enabled || !wasUp {
-		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil.refresh_grains", fun.Args{}); err != nil {
+		if _, err := c.Env.Exec(ctx, "saltutil.refresh_grains", nil); err != nil {
 			return j.fail(err)
 		}
 	}
@@ -213,11 +211,11 @@ func (j *job) restart(ctx context.Context, changed bool) fun.Ret {
 		j.comment = "no change, passing it"
 		return j.ret()
 	}
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service.restart", fun.Args{Pos: []value.Value{"network"}})
+	res, err := j.c.Env.Exec(ctx, "service.restart", nil, "network")
 	if err != nil {
 		return j.fail(err)
 	}
-	if !value.Truth(res.Value) {
+	if !value.Truth(res) {
 		j.result = fun.Failed
 	}
 	j.comment = "network restarted for change of ranged interfaces"
@@ -304,7 +302,7 @@ func (j *job) enslave(ctx context.Context, kw *value.Map) error {
 	if len(want) == 0 || machine.Grain(j.c.Env, "os_family") == "Suse" {
 		return nil
 	}
-	if !machine.Has(h, "ifenslave") {
+	if !tool.Has(h, "ifenslave") {
 		return fun.Errorf("Command 'ifenslave' not found")
 	}
 	out, err := tool.Merged(ctx, h, append([]string{"ifenslave", name}, want...)...)
@@ -321,7 +319,7 @@ func (j *job) enslave(ctx context.Context, kw *value.Map) error {
 // apply restarts networking where something changed.
 func (j *job) apply(ctx context.Context, kw *value.Map) fun.Ret {
 	if j.changes.Len() > 0 {
-		if _, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "ip.apply_network_settings", fun.Args{Kw: kw}); err != nil {
+		if _, err := j.c.Env.Exec(ctx, "ip.apply_network_settings", kw); err != nil {
 			return j.fail(err)
 		}
 	}

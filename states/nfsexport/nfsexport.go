@@ -9,8 +9,8 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/nfs3"
+	"brine/modules/tool"
 )
 
 // States returns the rows of the state module "nfs_export".
@@ -19,7 +19,7 @@ func States() fun.Module {
 }
 
 func avail(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "exportfs") { //nolint:misspell // the name of a program
+	if !tool.Has(env.Host, "exportfs") { //nolint:misspell // the name of a program
 		return false, "The nfs_exports state module failed to load: the exportfs binary is not in the path" //nolint:misspell // Salt's text
 	}
 	return true, ""
@@ -48,11 +48,11 @@ func list(ctx context.Context, c *fun.Call, a *exportsArg) (*value.List, error) 
 	if _, err := c.Env.Host.Stat(fun.TextOf(a.Exports)); err != nil {
 		return nil, nil // no file, no exports
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.list_exports", fun.Args{Pos: []value.Value{a.Exports}})
+	res, err := c.Env.Exec(ctx, "nfs3.list_exports", nil, a.Exports)
 	if err != nil {
 		return nil, err
 	}
-	m, _ := res.Value.(*value.Map)
+	m, _ := res.(*value.Map)
 	return m.List(c.Name), nil
 }
 
@@ -94,11 +94,11 @@ func wanted(c *fun.Call, a *presentArgs) (*value.List, error) {
 
 // reload has the server read its exports.
 func reload(ctx context.Context, c *fun.Call) (ok bool, said string, err error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.reload_exports", fun.Args{})
+	res, err := c.Env.Exec(ctx, "nfs3.reload_exports", nil)
 	if err != nil {
 		return false, "", err
 	}
-	m, _ := res.Value.(*value.Map)
+	m, _ := res.(*value.Map)
 	return value.Truth(m.At("result")), m.Str("stderr"), nil
 }
 
@@ -122,7 +122,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 		return fun.Raise(err)
 	}
 	if old != nil && value.Equal(old, clients) {
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Export %s already configured", c.Name)}
+		return fun.Same("Export %s already configured", c.Name)
 	}
 	changes, verb := value.MapOf("new", clients, "old", old), "changed"
 	if old == nil {
@@ -132,13 +132,13 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Export %s would be %s", c.Name, verb), Changes: changes}
 	}
 	if old != nil {
-		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{a.Exports, c.Name}}); err != nil {
+		if _, err := c.Env.Exec(ctx, "nfs3.del_export", nil, a.Exports, c.Name); err != nil {
 			return fun.Raise(err)
 		}
 	}
 	for _, v := range clients.Items {
 		m := v.(*value.Map)
-		if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.add_export", fun.Args{Pos: []value.Value{a.Exports, c.Name, m.At("hosts"), m.At("options")}}); err != nil {
+		if _, err := c.Env.Exec(ctx, "nfs3.add_export", nil, a.Exports, c.Name, m.At("hosts"), m.At("options")); err != nil {
 			return fun.Raise(err)
 		}
 	}
@@ -164,13 +164,13 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 		return fun.Raise(err)
 	}
 	if old == nil {
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Export %s already absent", c.Name)}
+		return fun.Same("Export %s already absent", c.Name)
 	}
 	changes := value.MapOf(c.Name, old)
 	if c.Test {
 		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Export %s would be removed", c.Name), Changes: changes}
 	}
-	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "nfs3.del_export", fun.Args{Pos: []value.Value{a.Exports, c.Name}}); err != nil {
+	if _, err := c.Env.Exec(ctx, "nfs3.del_export", nil, a.Exports, c.Name); err != nil {
 		return fun.Raise(err)
 	}
 	ok, said, err := reload(ctx, c)

@@ -9,33 +9,17 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/nftables"
 )
 
 // States returns the rows of the state module "nftables".
 func States() fun.Module {
-	return fun.Module{Name: "nftables", Kind: fun.State, Doc: "Manage the rules of nftables.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(env, "nftables"); !ok {
-		return false, "nftables module could not be loaded"
-	}
-	return true, ""
+	return fun.Module{Name: "nftables", Kind: fun.State, Doc: "Manage the rules of nftables.", Avail: fun.Needs("nftables", "nftables module could not be loaded"), Specs: specs}
 }
 
 // done is a state that changed what the name says.
 func done(c *fun.Call, format string, args ...any) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(format, args...), Changes: value.MapOf("locale", c.Name)}
-}
-
-func same(format string, args ...any) fun.Ret {
-	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(format, args...)}
-}
-
-func due(format string, args ...any) fun.Ret {
-	return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf(format, args...)}
 }
 
 type chainPresentArgs struct {
@@ -56,9 +40,9 @@ func chainPresent(ctx context.Context, c *fun.Call, a *chainPresentArgs) fun.Ret
 	case err != nil:
 		return fun.Raise(err)
 	case there.OK:
-		return same("nftables %s chain is already exist in %s table for %s", c.Name, table, family)
+		return fun.Same("nftables %s chain is already exist in %s table for %s", c.Name, table, family)
 	case c.Test:
-		return due("nftables chain %s would be created in table %s for family %s", c.Name, table, family)
+		return fun.Due("nftables chain %s would be created in table %s for family %s", c.Name, table, family)
 	}
 	made, err := r.NewChain(ctx, table, c.Name, nftables.Hook{Type: a.TableType, Hook: a.Hook, Priority: a.Priority})
 	if err != nil {
@@ -87,9 +71,9 @@ func chainAbsent(ctx context.Context, c *fun.Call, args *chainAbsentArgs) fun.Re
 	case err != nil:
 		return fun.Raise(err)
 	case !there.OK:
-		return same("nftables %s chain is already absent in %s table for %s", c.Name, table, family)
+		return fun.Same("nftables %s chain is already absent in %s table for %s", c.Name, table, family)
 	case c.Test:
-		return due("nftables chain %s would be deleted from table %s for family %s", c.Name, table, family)
+		return fun.Due("nftables chain %s would be deleted from table %s for family %s", c.Name, table, family)
 	}
 	a, err := r.Flush(ctx, table, c.Name)
 	verb := "flush"
@@ -150,9 +134,9 @@ func appended(ctx context.Context, c *fun.Call, args *appendedArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case there.OK:
-		return same("nftables rule for %s already set (%s) for %s", c.Name, j.rule, j.family)
+		return fun.Same("nftables rule for %s already set (%s) for %s", c.Name, j.rule, j.family)
 	case c.Test:
-		return due("nftables rule for %s needs to be set (%s) for %s", c.Name, j.rule, j.family)
+		return fun.Due("nftables rule for %s needs to be set (%s) for %s", c.Name, j.rule, j.family)
 	}
 	a, err := j.r.Add(ctx, "add", j.table, j.chain, 0, j.rule)
 	if err != nil {
@@ -185,9 +169,9 @@ func inserted(ctx context.Context, c *fun.Call, args *insertedArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case there.OK:
-		return same("nftables rule for %s already set for %s (%s)", c.Name, j.family, j.rule)
+		return fun.Same("nftables rule for %s already set for %s (%s)", c.Name, j.family, j.rule)
 	case c.Test:
-		return due("nftables rule for %s needs to be set for %s (%s)", c.Name, j.family, j.rule)
+		return fun.Due("nftables rule for %s needs to be set for %s (%s)", c.Name, j.family, j.rule)
 	}
 	a, err := j.r.Add(ctx, "insert", j.table, j.chain, args.Position, j.rule)
 	if err != nil {
@@ -229,9 +213,9 @@ func deleted(ctx context.Context, c *fun.Call, args *deletedArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case !there:
-		return same("nftables rule for %s already absent for %s (%s)", c.Name, j.family, j.rule)
+		return fun.Same("nftables rule for %s already absent for %s (%s)", c.Name, j.family, j.rule)
 	case c.Test:
-		return due("nftables rule for %s needs to be deleted for %s (%s)", c.Name, j.family, j.rule)
+		return fun.Due("nftables rule for %s needs to be deleted for %s (%s)", c.Name, j.family, j.rule)
 	}
 	a, err := j.r.Delete(ctx, j.table, j.chain, position, rule)
 	if err != nil {
@@ -256,7 +240,7 @@ type flushedArgs struct {
 // flushed deletes all rules of a chain or table. Salt: salt/states/nftables.py flush.
 func flushed(ctx context.Context, c *fun.Call, args *flushedArgs) fun.Ret {
 	if c.Test {
-		return due("nftables flush not performed in test mode.")
+		return fun.Due("nftables flush not performed in test mode.")
 	}
 	table, chain, family := args.Table, args.Chain, args.Family
 	r := nftables.For(c.Env, family)
@@ -309,9 +293,9 @@ func policySet(ctx context.Context, c *fun.Call, a *policySetArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case strings.EqualFold(have, policy):
-		return same("nftables default policy for chain %s on table %s for %s already set to %s", chain, table, family, policy)
+		return fun.Same("nftables default policy for chain %s on table %s for %s already set to %s", chain, table, family, policy)
 	case c.Test:
-		return due("nftables default policy for chain %s on table %s for %s needs to be set to %s", chain, table, family, policy)
+		return fun.Due("nftables default policy for chain %s on table %s for %s needs to be set to %s", chain, table, family, policy)
 	}
 	ok, err := r.SetPolicy(ctx, table, chain, strings.ToLower(policy))
 	if err != nil {
@@ -340,9 +324,9 @@ func tablePresent(ctx context.Context, c *fun.Call, a *tablePresentArgs) fun.Ret
 	case err != nil:
 		return fun.Raise(err)
 	case there.OK:
-		return same("nftables table %s already exists in family %s", c.Name, family)
+		return fun.Same("nftables table %s already exists in family %s", c.Name, family)
 	case c.Test:
-		return due("nftables table %s would be created in family %s", c.Name, family)
+		return fun.Due("nftables table %s would be created in family %s", c.Name, family)
 	}
 	made, err := r.NewTable(ctx, c.Name)
 	if err != nil {
@@ -363,9 +347,9 @@ func tableAbsent(ctx context.Context, c *fun.Call, a *tablePresentArgs) fun.Ret 
 	case err != nil:
 		return fun.Raise(err)
 	case !there.OK:
-		return same("nftables table %s is already absent from family %s", c.Name, family)
+		return fun.Same("nftables table %s is already absent from family %s", c.Name, family)
 	case c.Test:
-		return due("nftables table %s would be deleted from family %s", c.Name, family)
+		return fun.Due("nftables table %s would be deleted from family %s", c.Name, family)
 	}
 	gone, err := r.DeleteTable(ctx, c.Name)
 	if err != nil {

@@ -3,7 +3,6 @@ package npm
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,28 +14,7 @@ import (
 
 // States returns the rows of the state module "npm".
 func States() fun.Module {
-	return fun.Module{Name: "npm", Kind: fun.State, Doc: "Manage packages of Node.js.", Specs: specs, Avail: available, Brings: fun.Always}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if m, _ := e.Provider(fun.Exec, "npm"); m == nil {
-		return false, "'npm' binary not found on system"
-	}
-	return true, ""
-}
-
-var order = []string{"name", "result", "comment", "changes"}
-
-func done(result fun.Outcome, changes value.Value, comment ...string) fun.Ret {
-	return fun.Ret{Result: result, Comment: strings.Join(comment, ""), Changes: changes, Order: order}
-}
-
-// failed reports what npm said in a comment.
-func failed(err error, comment ...string) fun.Ret {
-	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-		return done(fun.Failed, nil, strings.Join(comment, ""), ce.Msg)
-	}
-	return fun.Raise(err)
+	return fun.Module{Name: "npm", Kind: fun.State, Doc: "Manage packages of Node.js.", Specs: specs, Avail: fun.Needs("npm", "'npm' binary not found on system"), Brings: fun.Always}
 }
 
 var pkgRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(@?[^@\s]+)(?:@(\S+))?`) })
@@ -106,7 +84,7 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	n := &npm.Client{Env: c.Env, User: a.User, EnvVars: a.Env}
 	have, err := n.List(ctx, "", a.Dir, 0)
 	if err != nil {
-		return failed(err, "Error looking up '", a.Name, "': ")
+		return fun.FailedBy(err, "Error looking up '"+a.Name+"': ").ResultFirst()
 	}
 	var missing, satisfied []string
 	for _, pkg := range pkgs {
@@ -121,7 +99,7 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	all := strings.Join(pkgs, ", ")
 	met := "Package(s) '" + all + "' satisfied by " + strings.Join(satisfied, ", ")
 	if len(missing) == 0 {
-		return done(fun.OK, nil, met)
+		return fun.Report(fun.OK, nil, met).ResultFirst()
 	}
 	changes := value.MapOf("old", &value.List{}, "new", value.Strings(missing...))
 	if c.Test {
@@ -129,12 +107,12 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 		if len(satisfied) > 0 {
 			comment += ". " + met
 		}
-		return done(fun.WouldChange, changes, comment)
+		return fun.Report(fun.WouldChange, changes, comment).ResultFirst()
 	}
 	if _, err := n.Install(ctx, npm.Install{Pkgs: missing, Dir: a.Dir, Registry: a.Registry}); err != nil {
-		return failed(err, "Error installing '", all, "': ")
+		return fun.FailedBy(err, "Error installing '"+all+"': ").ResultFirst()
 	}
-	return done(fun.OK, changes, "Package(s) '", strings.Join(missing, ", "), "' successfully installed")
+	return fun.Report(fun.OK, changes, "Package(s) '", strings.Join(missing, ", "), "' successfully installed").ResultFirst()
 }
 
 type removedArgs struct {
@@ -151,24 +129,24 @@ func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 	n := &npm.Client{Env: c.Env, User: a.User}
 	have, err := n.List(ctx, "", a.Dir, 0)
 	if err != nil {
-		return failed(err, "Error uninstalling '", name, "': ")
+		return fun.FailedBy(err, "Error uninstalling '"+name+"': ").ResultFirst()
 	}
 	if !have.Has(name) {
-		return done(fun.OK, nil, "Package '", name, "' is not installed")
+		return fun.Report(fun.OK, nil, "Package '", name, "' is not installed").ResultFirst()
 	}
 	if c.Test {
-		return done(fun.WouldChange, nil, "Package '", name, "' is set to be removed")
+		return fun.Report(fun.WouldChange, nil, "Package '", name, "' is set to be removed").ResultFirst()
 	}
 	ok, said, err := n.Uninstall(ctx, name, a.Dir)
 	switch {
 	case err != nil:
-		return failed(err, "Error removing package '", name, "': ")
+		return fun.FailedBy(err, "Error removing package '"+name+"': ").ResultFirst()
 	case !ok && said != "":
-		return done(fun.Failed, nil, "Error removing package '", name, "': ", said)
+		return fun.Report(fun.Failed, nil, "Error removing package '", name, "': ", said).ResultFirst()
 	case !ok:
-		return done(fun.Failed, nil, "Error removing package '", name, "'")
+		return fun.Report(fun.Failed, nil, "Error removing package '", name, "'").ResultFirst()
 	}
-	return done(fun.OK, value.MapOf(name, "Removed"), "Package '", name, "' was successfully removed")
+	return fun.Report(fun.OK, value.MapOf(name, "Removed"), "Package '", name, "' was successfully removed").ResultFirst()
 }
 
 // nothing reports whether npm install says that it changed nothing.
@@ -213,18 +191,18 @@ func bootstrap(ctx context.Context, c *fun.Call, a *bootstrapArgs) fun.Ret {
 	got, err := (&npm.Client{Env: c.Env, User: a.User}).Install(ctx, npm.Install{Dir: name, DryRun: c.Test, Loud: !a.Silent})
 	switch {
 	case err != nil:
-		return failed(err, "Error Bootstrapping '", name, "': ")
+		return fun.FailedBy(err, "Error Bootstrapping '"+name+"': ").ResultFirst()
 	case nothing(got) && c.Test:
-		return done(fun.OK, nil, name, " is already bootstrapped")
+		return fun.Report(fun.OK, nil, name, " is already bootstrapped").ResultFirst()
 	case nothing(got):
-		return done(fun.OK, nil, "Directory is already bootstrapped")
+		return fun.Report(fun.OK, nil, "Directory is already bootstrapped").ResultFirst()
 	case c.Test:
-		return done(fun.WouldChange, value.MapOf("old", &value.List{}, "new", got), name, " is set to be bootstrapped")
+		return fun.Report(fun.WouldChange, value.MapOf("old", &value.List{}, "new", got), name, " is set to be bootstrapped").ResultFirst()
 	}
 	if text, ok := got.(string); ok {
-		return done(fun.Failed, nil, "Could not bootstrap directory: ", text)
+		return fun.Report(fun.Failed, nil, "Could not bootstrap directory: ", text).ResultFirst()
 	}
-	return done(fun.OK, value.MapOf(name, "Bootstrapped"), "Directory was successfully bootstrapped")
+	return fun.Report(fun.OK, value.MapOf(name, "Bootstrapped"), "Directory was successfully bootstrapped").ResultFirst()
 }
 
 type cacheCleanedArgs struct {
@@ -245,22 +223,22 @@ func cacheCleaned(ctx context.Context, c *fun.Call, a *cacheCleanedArgs) fun.Ret
 	n := &npm.Client{Env: c.Env, User: a.User}
 	cached, err := n.CacheList(ctx, name)
 	if err != nil {
-		return failed(err, "Error looking up cached ", what, ": ")
+		return fun.FailedBy(err, "Error looking up cached "+what+": ").ResultFirst()
 	}
 	if name != "" && !strings.Contains(cached, "/"+name+"/") {
-		return done(fun.OK, nil, "Package ", name, " is not in the cache")
+		return fun.Report(fun.OK, nil, "Package ", name, " is not in the cache").ResultFirst()
 	}
 	if c.Test {
-		return done(fun.WouldChange, nil, "Cached ", what, " set to be removed")
+		return fun.Report(fun.WouldChange, nil, "Cached ", what, " set to be removed").ResultFirst()
 	}
 	ok, said, err := n.CacheClean(ctx, name, a.Force)
 	switch {
 	case err != nil:
-		return failed(err, "Error cleaning cached ", what, ": ")
+		return fun.FailedBy(err, "Error cleaning cached "+what+": ").ResultFirst()
 	case !ok && said != "":
-		return done(fun.Failed, nil, "Error cleaning cached ", what, ": ", said)
+		return fun.Report(fun.Failed, nil, "Error cleaning cached ", what, ": ", said).ResultFirst()
 	case !ok:
-		return done(fun.Failed, nil, "Error cleaning cached ", what)
+		return fun.Report(fun.Failed, nil, "Error cleaning cached ", what).ResultFirst()
 	}
-	return done(fun.OK, value.MapOf(key, "Removed"), "Cached ", what, " successfully removed")
+	return fun.Report(fun.OK, value.MapOf(key, "Removed"), "Cached ", what, " successfully removed").ResultFirst()
 }

@@ -17,9 +17,6 @@ func States() fun.Module {
 	return fun.Module{Name: "pip", Kind: fun.State, Doc: "Manage Python packages.", Specs: specs, Brings: fun.Always}
 }
 
-// order is the order of the keys in the returns of Salt's pip states.
-var order = []string{"name", "result", "comment", "changes"}
-
 // message returns the text of an error that a state reports in its comment; ok is
 // false for others.
 func message(err error) (msg string, ok bool) {
@@ -45,7 +42,8 @@ type installing struct {
 }
 
 func (s *installing) ret(result fun.Outcome, comment string) *fun.Ret {
-	return &fun.Ret{Name: s.name, Result: result, Comment: comment, Changes: s.changes, Order: order}
+	ret := fun.Ret{Name: s.name, Result: result, Comment: comment, Changes: s.changes}.ResultFirst()
+	return &ret
 }
 
 func (s *installing) failed(prefix string, err error) *fun.Ret {
@@ -380,7 +378,7 @@ type removedArgs struct {
 // Salt: salt/states/pip_state.py removed.
 func removed(ctx context.Context, c *fun.Call, a *removedArgs) fun.Ret {
 	name := a.Name
-	ret := fun.Ret{Order: order}
+	ret := fun.Ret{}.ResultFirst()
 	p := &pip.Client{Env: c.Env, BinEnv: a.BinEnv, User: a.User, Cwd: a.Cwd}
 	have, err := p.List(ctx)
 	if err != nil {

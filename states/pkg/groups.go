@@ -48,7 +48,7 @@ func groupInstalled(ctx context.Context, c *fun.Call, a *groupInstalledArgs) fun
 	}
 	have, err := j.list()
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	for _, n := range a.Include {
 		if !have.Has(n) && !slices.Contains(targets, n) {
@@ -71,7 +71,7 @@ func groupInstalled(ctx context.Context, c *fun.Call, a *groupInstalledArgs) fun
 		return j.fail(what, err)
 	}
 	if have, err = j.list(); err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	if failed := slices.DeleteFunc(targets, func(n string) bool { return have.Has(n) }); len(failed) > 0 {
 		return fun.Ret{Changes: changes, Comment: "Failed to install the following packages: " + strings.Join(failed, ", ")}
@@ -119,7 +119,7 @@ func patch(ctx context.Context, c *fun.Call, own *providerArgs, name string, adv
 	}
 	have, err := j.mapping("pkg.list_installed_patches", j.with())
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	if len(ids) == 0 {
 		ids = []string{c.Name}

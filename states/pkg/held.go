@@ -85,7 +85,7 @@ func (j *job) locks() (l locks, ret *fun.Ret) {
 		return l, &r
 	}
 	if err != nil {
-		r := j.failPlain(err)
+		r := fun.FailedBy(err, "")
 		return l, &r
 	}
 	if !j.has("pkg.hold") {
@@ -158,7 +158,7 @@ func held(ctx context.Context, c *fun.Call, a *heldArgs) fun.Ret {
 		}
 		ok, word, err := j.lock(t, had != nil, changes)
 		if err != nil {
-			return j.failPlain(err)
+			return fun.FailedBy(err, "")
 		}
 		if !ok {
 			ret.Result = fun.Failed
@@ -167,7 +167,7 @@ func held(ctx context.Context, c *fun.Call, a *heldArgs) fun.Ret {
 	}
 	if a.Replace {
 		if err := j.release(&ret, have, changes, &comments, func(l lock) bool { return !has(list, l.name) }, nil); err != nil {
-			return j.failPlain(err)
+			return fun.FailedBy(err, "")
 		}
 	}
 	return told(ret, changes, comments)
@@ -267,7 +267,7 @@ func unheld(ctx context.Context, c *fun.Call, a *unheldArgs) fun.Ret {
 		return all || ok && (!have.versions || l.version == "" || l.version == t.Version)
 	}
 	if err := j.release(&ret, have, changes, &comments, which, list); err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	return told(ret, changes, comments)
 }

@@ -154,7 +154,7 @@ func (j *job) holdOnly(p *plan, ret fun.Ret) fun.Ret {
 	}
 	h, err := j.hold(p.desired)
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	changes := value.NewMap(0)
 	comments := []string{value.Str(ret.Comment)}

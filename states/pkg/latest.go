@@ -63,7 +63,7 @@ func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 	}
 	cur, err := j.byName(names, "pkg.version", j.with(), wanted)
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	var targets, current, problems []string
 	for _, n := range names {
@@ -215,11 +215,11 @@ func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
 	}
 	pkgs, refresh, err := j.resolve(fun.ItemsOf(a.Pkgs), refresh)
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	upgrades, err := j.mapping("pkg.list_upgrades", j.with("refresh", refresh))
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	only := a.Pkgs != nil
 	list, err := pkg.Repack(pkgs, j.normalizer())
@@ -228,7 +228,7 @@ func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
 	}
 	have, err := j.list()
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	expected := value.NewMap(upgrades.Len())
 	for k, v := range upgrades.All() {
@@ -300,7 +300,7 @@ func downloaded(ctx context.Context, c *fun.Call, a *downloadedArgs) fun.Ret {
 	}
 	have, err := j.mapping("pkg.list_downloaded", j.with())
 	if err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	list, err := pkg.Repack(pkgs, j.normalizer())
 	if err != nil {
@@ -334,7 +334,7 @@ func downloaded(ctx context.Context, c *fun.Call, a *downloadedArgs) fun.Ret {
 	}
 	changes, _ := v.(*value.Map)
 	if have, err = j.mapping("pkg.list_downloaded", j.with()); err != nil {
-		return j.failPlain(err)
+		return fun.FailedBy(err, "")
 	}
 	if _, failed := j.check(targets, have, nil); len(failed) > 0 {
 		names := make([]string, len(failed))

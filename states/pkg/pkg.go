@@ -100,7 +100,7 @@ func (j *job) with(kv ...value.Value) *value.Map {
 }
 
 func (j *job) call(name string, kw *value.Map, pos ...value.Value) (value.Value, error) {
-	return pkg.Call(j.ctx, j.Env, name, kw, pos...)
+	return j.Env.Exec(j.ctx, name, kw, pos...)
 }
 
 // mapping calls a function that returns a mapping.
@@ -116,7 +116,7 @@ func (j *job) mapping(name string, kw *value.Map, pos ...value.Value) (*value.Ma
 	return m, nil
 }
 
-func (j *job) has(name string) bool { return pkg.Has(j.Env, name) }
+func (j *job) has(name string) bool { return j.Env.Has(name) }
 
 // list returns installed packages and lists of their versions.
 func (j *job) list(kv ...value.Value) (*value.Map, error) {

@@ -1,7 +1,6 @@
 package pkg
 
 import (
-	"errors"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -64,12 +63,12 @@ func (j *job) plan(pkgs, sources []value.Value, refresh bool) (p *plan, ret *fun
 	}
 	have, err := j.list()
 	if err != nil {
-		return stop(j.failPlain(err))
+		return stop(fun.FailedBy(err, ""))
 	}
 	provides := value.NewMap(0)
 	if value.Truth(j.kw.At("resolve_capabilities")) && j.has("pkg.list_provides") {
 		if provides, err = j.mapping("pkg.list_provides", j.with()); err != nil {
-			return stop(j.failPlain(err))
+			return stop(fun.FailedBy(err, ""))
 		}
 	}
 	if p.desired, err = j.desired(pkgs, sources); err != nil {
@@ -127,14 +126,6 @@ func (p *plan) extra() *value.Map {
 		return nil
 	}
 	return value.MapOf("warnings", value.Strings(p.warnings...))
-}
-
-// failPlain reports an error of the provider by its message alone.
-func (j *job) failPlain(err error) fun.Ret {
-	if _, ok := errors.AsType[*fun.CommandError](err); ok {
-		return fun.Fail("%s", err)
-	}
-	return fun.Raise(err)
 }
 
 // desired returns the packages that are asked for; the version of a source is its

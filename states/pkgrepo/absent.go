@@ -2,12 +2,10 @@ package pkgrepo
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/pkg"
 )
 
 // stripURI removes the slash at the end of an address in a definition.
@@ -80,12 +78,12 @@ func (r *removal) find(ctx context.Context) (string, error) {
 	names := []string{r.name}
 	if r.f.debian {
 		names = spellings(r.name)
-		if _, err := pkg.Call(ctx, r.c.Env, "pkg.expand_repo_def", value.MapOf("repo", r.name)); err != nil {
+		if _, err := r.c.Env.Exec(ctx, "pkg.expand_repo_def", value.MapOf("repo", r.name)); err != nil {
 			return "", err
 		}
 	}
 	for _, n := range names {
-		v, err := pkg.Call(ctx, r.c.Env, "pkg.get_repo", r.kw, n)
+		v, err := r.c.Env.Exec(ctx, "pkg.get_repo", r.kw, n)
 		if err != nil {
 			return "", err
 		}
@@ -100,15 +98,12 @@ func (r *removal) find(ctx context.Context) (string, error) {
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	r := newRemoval(c, a)
 	withKey := a.Keyid != nil || a.KeyidPPA.Given
-	if withKey && !pkg.Has(c.Env, "pkg.del_repo_key") {
+	if withKey && !c.Env.Has("pkg.del_repo_key") {
 		return fun.Fail("Repo key management is not implemented for this platform")
 	}
 	repo, err := r.find(ctx)
 	if err != nil {
-		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
-			return fun.Fail("Failed to configure repo '%s': %s", r.name, failed.Msg)
-		}
-		return fun.Raise(err)
+		return fun.FailedBy(err, "Failed to configure repo '"+r.name+"': ")
 	}
 	if repo == "" {
 		return fun.Ret{Result: fun.OK, Comment: "Package repo " + r.name + " is absent"}
@@ -118,7 +113,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	}
 	kw := r.kw.Copy()
 	kw.Set("repo", repo)
-	if _, err := pkg.Call(ctx, c.Env, "pkg.del_repo", kw); err != nil {
+	if _, err := c.Env.Exec(ctx, "pkg.del_repo", kw); err != nil {
 		return fun.Ret{Comment: err.Error()}
 	}
 	if left, err := r.left(ctx, repo); err != nil || left {
@@ -134,10 +129,10 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 // left reports whether the repository is still there.
 func (r *removal) left(ctx context.Context, repo string) (bool, error) {
 	if r.f.debian {
-		v, err := pkg.Call(ctx, r.c.Env, "pkg.get_repo", r.kw, repo)
+		v, err := r.c.Env.Exec(ctx, "pkg.get_repo", r.kw, repo)
 		return value.Truth(v), err
 	}
-	v, err := pkg.Call(ctx, r.c.Env, "pkg.list_repos", nil)
+	v, err := r.c.Env.Exec(ctx, "pkg.list_repos", nil)
 	m, _ := v.(*value.Map)
 	return m.Has(repo), err
 }
@@ -147,7 +142,7 @@ func (r *removal) removeKey(ctx context.Context, repo string, ret *fun.Ret) {
 	fail := func(err error) {
 		ret.Result, ret.Comment = fun.Failed, "Removed repo "+r.name+", but failed to remove key: "+err.Error()
 	}
-	if r.f.debian && !r.a.KeyidPPA.V && pkg.Has(r.c.Env, "pkg.get_repo_keys") {
+	if r.f.debian && !r.a.KeyidPPA.V && r.c.Env.Has("pkg.get_repo_keys") {
 		had, err := r.hasKey(ctx)
 		if err != nil {
 			fail(err)
@@ -157,7 +152,7 @@ func (r *removal) removeKey(ctx context.Context, repo string, ret *fun.Ret) {
 			return
 		}
 	}
-	id, err := pkg.Call(ctx, r.c.Env, "pkg.del_repo_key", r.kw, repo)
+	id, err := r.c.Env.Exec(ctx, "pkg.del_repo_key", r.kw, repo)
 	switch {
 	case err != nil:
 		fail(err)
@@ -169,7 +164,7 @@ func (r *removal) removeKey(ctx context.Context, repo string, ret *fun.Ret) {
 
 // hasKey reports whether the key of the argument keyid is there.
 func (r *removal) hasKey(ctx context.Context) (bool, error) {
-	v, err := pkg.Call(ctx, r.c.Env, "pkg.get_repo_keys", r.kw)
+	v, err := r.c.Env.Exec(ctx, "pkg.get_repo_keys", r.kw)
 	if err != nil {
 		return false, err
 	}

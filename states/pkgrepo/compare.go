@@ -8,8 +8,8 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/pkg"
 	"brine/modules/pkg/aptsources"
+	"brine/modules/tool"
 )
 
 // due reports whether the repository differs from what is wanted.
@@ -90,7 +90,7 @@ func remarks(v value.Value) string {
 func (j *job) expand(ctx context.Context) error {
 	kw := j.kw.Copy()
 	kw.Set("repo", j.repo)
-	v, err := pkg.Call(ctx, j.c.Env, "pkg.expand_repo_def", kw)
+	v, err := j.c.Env.Exec(ctx, "pkg.expand_repo_def", kw)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (j *job) expand(ctx context.Context) error {
 	j.want = want.Copy()
 	keys := j.a.Keyid != nil || j.a.KeyURL.Given || j.a.KeyText != nil
 	if want.Str("signedby") == "" && !strings.HasPrefix(j.repo, "ppa:") &&
-		(!j.a.Aptkey || keys && !machine.Has(j.c.Env.Host, "apt-key")) {
+		(!j.a.Aptkey || keys && !tool.Has(j.c.Env.Host, "apt-key")) {
 		return fun.Errorf("missing 'signedby' option when apt-key is missing")
 	}
 	e, ok := aptsources.Parse(want.Str("line"))

@@ -5,13 +5,11 @@ package pkgrepo
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/pkg"
 )
 
 // States returns the rows of the state module "pkgrepo".
@@ -20,7 +18,7 @@ func States() fun.Module {
 }
 
 func avail(env *fun.Env) (bool, string) {
-	if !pkg.Has(env, "pkg.mod_repo") {
+	if !env.Has("pkg.mod_repo") {
 		return false, "the package manager of this system has no repositories that can be managed"
 	}
 	return true, ""
@@ -145,7 +143,7 @@ func newJob(c *fun.Call, a *managedArgs) *job {
 func (j *job) get(ctx context.Context) (*value.Map, error) {
 	kw := j.kw.Copy()
 	kw.Set("repo", j.repo)
-	v, err := pkg.Call(ctx, j.c.Env, "pkg.get_repo", kw)
+	v, err := j.c.Env.Exec(ctx, "pkg.get_repo", kw)
 	if err != nil {
 		return nil, err
 	}
@@ -204,10 +202,7 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	}
 	var err error
 	if j.pre, err = j.get(ctx); err != nil {
-		if failed, ok := errors.AsType[*fun.CommandError](err); ok {
-			return fun.Fail("Failed to examine repo '%s': %s", c.Name, failed.Msg)
-		}
-		return fun.Raise(err)
+		return fun.FailedBy(err, "Failed to examine repo '"+c.Name+"': ")
 	}
 	j.want, j.file = j.kw.Copy(), j.pre.Str("file")
 	if j.f.debian {
@@ -277,14 +272,14 @@ func (j *job) configure(ctx context.Context) error {
 		if !kw.Has("saltenv") {
 			kw.Set("saltenv", j.c.Env.SaltEnv)
 		}
-		_, err := pkg.Call(ctx, j.c.Env, "pkg.mod_repo", kw, j.repo)
+		_, err := j.c.Env.Exec(ctx, "pkg.mod_repo", kw, j.repo)
 		return err
 	}
 	restore, err := j.clean()
 	if err != nil {
 		return err
 	}
-	if _, err = pkg.Call(ctx, j.c.Env, "pkg.mod_repo", kw, j.repo); err != nil {
+	if _, err = j.c.Env.Exec(ctx, "pkg.mod_repo", kw, j.repo); err != nil {
 		restore()
 	}
 	return err

@@ -15,54 +15,57 @@ import (
 	"brine/states/dryrun"
 )
 
+// noServer is why the modules cannot serve where the module postgres cannot.
+const noServer = "Unable to load postgres module.  Make sure `postgres.bins_dir` is set."
+
 // Clusters returns the rows of the state module "postgres_cluster".
 func Clusters() fun.Module {
-	return fun.Module{Name: "postgres_cluster", Kind: fun.State, Doc: "Manage clusters of Debian's PostgreSQL tools.", Specs: clusterSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_cluster", Kind: fun.State, Doc: "Manage clusters of Debian's PostgreSQL tools.", Specs: clusterSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Databases returns the rows of the state module "postgres_database".
 func Databases() fun.Module {
-	return fun.Module{Name: "postgres_database", Kind: fun.State, Doc: "Manage databases of PostgreSQL servers.", Specs: databaseSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_database", Kind: fun.State, Doc: "Manage databases of PostgreSQL servers.", Specs: databaseSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Extensions returns the rows of the state module "postgres_extension".
 func Extensions() fun.Module {
-	return fun.Module{Name: "postgres_extension", Kind: fun.State, Doc: "Manage extensions of PostgreSQL databases.", Specs: extensionSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_extension", Kind: fun.State, Doc: "Manage extensions of PostgreSQL databases.", Specs: extensionSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Groups returns the rows of the state module "postgres_group".
 func Groups() fun.Module {
-	return fun.Module{Name: "postgres_group", Kind: fun.State, Doc: "Manage roles of PostgreSQL servers that cannot log in.", Specs: groupSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_group", Kind: fun.State, Doc: "Manage roles of PostgreSQL servers that cannot log in.", Specs: groupSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // DataDirs returns the rows of the state module "postgres_initdb".
 func DataDirs() fun.Module {
-	return fun.Module{Name: "postgres_initdb", Kind: fun.State, Doc: "Make data directories of PostgreSQL servers.", Specs: initdbSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_initdb", Kind: fun.State, Doc: "Make data directories of PostgreSQL servers.", Specs: initdbSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Languages returns the rows of the state module "postgres_language".
 func Languages() fun.Module {
-	return fun.Module{Name: "postgres_language", Kind: fun.State, Doc: "Manage languages of PostgreSQL databases.", Specs: languageSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_language", Kind: fun.State, Doc: "Manage languages of PostgreSQL databases.", Specs: languageSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Privileges returns the rows of the state module "postgres_privileges".
 func Privileges() fun.Module {
-	return fun.Module{Name: "postgres_privileges", Kind: fun.State, Doc: "Manage privileges of roles of PostgreSQL servers.", Specs: privilegeSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_privileges", Kind: fun.State, Doc: "Manage privileges of roles of PostgreSQL servers.", Specs: privilegeSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Schemas returns the rows of the state module "postgres_schema".
 func Schemas() fun.Module {
-	return fun.Module{Name: "postgres_schema", Kind: fun.State, Doc: "Manage schemas of PostgreSQL databases.", Specs: schemaSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_schema", Kind: fun.State, Doc: "Manage schemas of PostgreSQL databases.", Specs: schemaSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Tablespaces returns the rows of the state module "postgres_tablespace".
 func Tablespaces() fun.Module {
-	return fun.Module{Name: "postgres_tablespace", Kind: fun.State, Doc: "Manage tablespaces of PostgreSQL servers.", Specs: tablespaceSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_tablespace", Kind: fun.State, Doc: "Manage tablespaces of PostgreSQL servers.", Specs: tablespaceSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // Users returns the rows of the state module "postgres_user".
 func Users() fun.Module {
-	return fun.Module{Name: "postgres_user", Kind: fun.State, Doc: "Manage roles of PostgreSQL servers that can log in.", Specs: userSpecs, Avail: postgres.Available}
+	return fun.Module{Name: "postgres_user", Kind: fun.State, Doc: "Manage roles of PostgreSQL servers that can log in.", Specs: userSpecs, Avail: fun.Needs("postgres", noServer)}
 }
 
 // server is a database of the server at an address: role connects to it, by psql that

@@ -7,15 +7,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "process".
 func States() fun.Module {
-	return fun.Module{Name: "process", Kind: fun.State, Doc: "End processes.", Avail: provided, Specs: specs}
+	return fun.Module{Name: "process", Kind: fun.State, Doc: "End processes.", Avail: fun.Needs("ps", ""), Specs: specs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "ps") }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{{
@@ -38,23 +35,23 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	kw := value.MapOf("user", a.User, "full", true)
 	none := fun.Ret{Result: fun.OK, Comment: "No matching processes running"}
 	if c.Test {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "ps.pgrep", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+		res, err := c.Env.Exec(ctx, "ps.pgrep", kw, c.Name)
 		if err != nil {
 			return fun.Raise(err)
 		}
-		if l, ok := res.Value.(*value.List); ok && l.Len() > 0 {
-			return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%d processes will be killed", l.Len())}
+		if l, ok := res.(*value.List); ok && l.Len() > 0 {
+			return fun.Due("%d processes will be killed", l.Len())
 		}
 		return none
 	}
 	if value.Truth(a.Signal) {
 		kw.Set("signal", fun.IntOf(a.Signal))
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "ps.pkill", fun.Args{Pos: []value.Value{c.Name}, Kw: kw})
+	res, err := c.Env.Exec(ctx, "ps.pkill", kw, c.Name)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	if m, ok := res.Value.(*value.Map); ok {
+	if m, ok := res.(*value.Map); ok {
 		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Killed %d processes", m.List("killed").Len()), Changes: m}
 	}
 	return none

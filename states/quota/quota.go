@@ -7,19 +7,11 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "quota".
 func States() fun.Module {
-	return fun.Module{Name: "quota", Kind: fun.State, Doc: "Manage disk quotas.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(env, "quota"); !ok {
-		return false, "quota module could not be loaded"
-	}
-	return true, ""
+	return fun.Module{Name: "quota", Kind: fun.State, Doc: "Manage disk quotas.", Avail: fun.Needs("quota", "quota module could not be loaded"), Specs: specs}
 }
 
 var specs = []fun.Spec{
@@ -31,11 +23,11 @@ var specs = []fun.Spec{
 
 // current returns whether the quotas of the file system are "on" or "off".
 func current(ctx context.Context, c *fun.Call, a *modeArgs) (string, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "quota.get_mode", fun.Args{Pos: []value.Value{c.Name}})
+	res, err := c.Env.Exec(ctx, "quota.get_mode", nil, c.Name)
 	if err != nil {
 		return "", err
 	}
-	m, _ := res.Value.(*value.Map)
+	m, _ := res.(*value.Map)
 	if m == nil || m.Map(c.Name) == nil || !m.Map(c.Name).Has(a.Quotatype) {
 		said := "no quotas are known"
 		if m != nil && m.Str(c.Name) != "" && m.Map(c.Name) == nil {
@@ -64,15 +56,15 @@ func mode(ctx context.Context, c *fun.Call, a *modeArgs) fun.Ret {
 	case err != nil:
 		return fun.Fail("Failed to set quota for %s to %s: %v", c.Name, want, err)
 	case now == want:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Quota for %s already set to %s", c.Name, want)}
+		return fun.Same("Quota for %s already set to %s", c.Name, want)
 	case c.Test:
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Quota for %s needs to be set to %s", c.Name, want)}
+		return fun.Due("Quota for %s needs to be set to %s", c.Name, want)
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "quota."+want, fun.Args{Pos: []value.Value{c.Name}})
+	res, err := c.Env.Exec(ctx, "quota."+want, nil, c.Name)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	if !value.Truth(res.Value) {
+	if !value.Truth(res) {
 		return fun.Fail("Failed to set quota for %s to %s", c.Name, want)
 	}
 	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Set quota for %s to %s", c.Name, want), Changes: value.MapOf("quota", c.Name)}

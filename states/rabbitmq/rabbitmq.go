@@ -4,62 +4,46 @@ package rabbitmq
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/rabbitmq"
+	"brine/modules/tool"
 )
+
+// missing is why the modules cannot serve where rabbitmqctl is missing.
+const missing = "Command not found: rabbitmqctl"
 
 // Clusters returns the rows of the state module "rabbitmq_cluster".
 func Clusters() fun.Module {
-	return fun.Module{Name: "rabbitmq_cluster", Kind: fun.State, Doc: "Join clusters of RabbitMQ.", Specs: clusterSpecs, Avail: available}
+	return fun.Module{Name: "rabbitmq_cluster", Kind: fun.State, Doc: "Join clusters of RabbitMQ.", Specs: clusterSpecs, Avail: tool.Needs("rabbitmqctl", missing)}
 }
 
 // Plugins returns the rows of the state module "rabbitmq_plugin".
 func Plugins() fun.Module {
-	return fun.Module{Name: "rabbitmq_plugin", Kind: fun.State, Doc: "Manage plugins of RabbitMQ.", Specs: pluginSpecs, Avail: available}
+	return fun.Module{Name: "rabbitmq_plugin", Kind: fun.State, Doc: "Manage plugins of RabbitMQ.", Specs: pluginSpecs, Avail: tool.Needs("rabbitmqctl", missing)}
 }
 
 // Policies returns the rows of the state module "rabbitmq_policy".
 func Policies() fun.Module {
-	return fun.Module{Name: "rabbitmq_policy", Kind: fun.State, Doc: "Manage policies of RabbitMQ.", Specs: policySpecs, Avail: available}
+	return fun.Module{Name: "rabbitmq_policy", Kind: fun.State, Doc: "Manage policies of RabbitMQ.", Specs: policySpecs, Avail: tool.Needs("rabbitmqctl", missing)}
 }
 
 // Upstreams returns the rows of the state module "rabbitmq_upstream".
 func Upstreams() fun.Module {
-	return fun.Module{Name: "rabbitmq_upstream", Kind: fun.State, Doc: "Manage upstreams of federation of RabbitMQ.", Specs: upstreamSpecs, Avail: available}
+	return fun.Module{Name: "rabbitmq_upstream", Kind: fun.State, Doc: "Manage upstreams of federation of RabbitMQ.", Specs: upstreamSpecs, Avail: tool.Needs("rabbitmqctl", missing)}
 }
 
 // Users returns the rows of the state module "rabbitmq_user".
 func Users() fun.Module {
-	return fun.Module{Name: "rabbitmq_user", Kind: fun.State, Doc: "Manage users of RabbitMQ.", Specs: userSpecs, Avail: available}
+	return fun.Module{Name: "rabbitmq_user", Kind: fun.State, Doc: "Manage users of RabbitMQ.", Specs: userSpecs, Avail: tool.Needs("rabbitmqctl", missing)}
 }
 
 // VHosts returns the rows of the state module "rabbitmq_vhost".
 func VHosts() fun.Module {
-	return fun.Module{Name: "rabbitmq_vhost", Kind: fun.State, Doc: "Manage virtual hosts of RabbitMQ.", Specs: vhostSpecs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if _, err := e.Host.LookPath("rabbitmqctl", ""); err != nil {
-		return false, "Command not found: rabbitmqctl"
-	}
-	return true, ""
-}
-
-func done(result fun.Outcome, comment string) fun.Ret {
-	return fun.Ret{Result: result, Comment: comment}
-}
-
-// failed reports what rabbitmqctl said.
-func failed(err error) fun.Ret {
-	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-		return done(fun.Failed, "Error: "+ce.Msg)
-	}
-	return fun.Raise(err)
+	return fun.Module{Name: "rabbitmq_vhost", Kind: fun.State, Doc: "Manage virtual hosts of RabbitMQ.", Specs: vhostSpecs, Avail: tool.Needs("rabbitmqctl", missing)}
 }
 
 func changed(oldValue, newValue value.Value, comment string) fun.Ret {
@@ -90,15 +74,15 @@ func joined(ctx context.Context, c *fun.Call, a *joinedArgs) fun.Ret {
 	status, err := b.ClusterStatus(ctx)
 	switch {
 	case err != nil:
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	case isMember(status, node):
-		return done(fun.OK, "Already in cluster")
+		return fun.Same("Already in cluster")
 	case c.Test:
 		return planned("", node, "Node is set to join cluster "+node)
 	}
 	out, err := b.Join(ctx, node, a.RAMNode)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	return changed("", node, out)
 }
@@ -114,7 +98,7 @@ func plugin(ctx context.Context, c *fun.Call, a *pluginEnabledArgs, enable bool,
 	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	list, err := b.Plugins(ctx, true)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	oldValue, newValue := name, ""
 	if enable {
@@ -122,12 +106,12 @@ func plugin(ctx context.Context, c *fun.Call, a *pluginEnabledArgs, enable bool,
 	}
 	switch {
 	case slices.Contains(list, name) == enable:
-		return done(fun.OK, "Plugin '"+name+"' is already "+verb+".")
+		return fun.Report(fun.OK, nil, "Plugin '"+name+"' is already "+verb+".")
 	case c.Test:
 		return planned(oldValue, newValue, "Plugin '"+name+"' is set to be "+verb+".")
 	}
 	if _, err := b.SetPlugin(ctx, name, enable); err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	return changed(oldValue, newValue, "Plugin '"+name+"' was "+verb+".")
 }
@@ -168,7 +152,7 @@ func policyPresent(ctx context.Context, c *fun.Call, a *policyPresentArgs) fun.R
 	b := rabbitmq.ClientOf(c, a.Runas)
 	definition, err := rabbitmq.Definition(a.Definition)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	want := rabbitmq.Policy{
 		VHost: a.Vhost, Name: a.Name, Pattern: a.Pattern, Definition: definition,
@@ -176,7 +160,7 @@ func policyPresent(ctx context.Context, c *fun.Call, a *policyPresentArgs) fun.R
 	}
 	list, err := b.Policies(ctx, want.VHost)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	title := "Policy " + want.VHost + " " + want.Name
 	var oldValue, newValue value.Value = value.NewMap(0), want.Name
@@ -184,7 +168,7 @@ func policyPresent(ctx context.Context, c *fun.Call, a *policyPresentArgs) fun.R
 	if n := slices.IndexFunc(list, func(p rabbitmq.Policy) bool { return p.Name == want.Name }); n >= 0 {
 		due := policyUpdates(&list[n], &want)
 		if len(due) == 0 {
-			return done(fun.OK, title+" is already present")
+			return fun.Report(fun.OK, nil, title+" is already present")
 		}
 		verb, oldValue, newValue = "updated", list[n].Map(), value.Strings(due...)
 	}
@@ -193,7 +177,7 @@ func policyPresent(ctx context.Context, c *fun.Call, a *policyPresentArgs) fun.R
 	}
 	out, err := b.SetPolicy(ctx, want)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	return changed(oldValue, newValue, out)
 }
@@ -237,14 +221,14 @@ func policyAbsent(ctx context.Context, c *fun.Call, a *policyAbsentArgs) fun.Ret
 	title := "Policy '" + vhost + " " + name + "'"
 	switch {
 	case err != nil:
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	case !slices.ContainsFunc(list, func(p rabbitmq.Policy) bool { return p.Name == name }):
-		return done(fun.OK, title+" is not present.")
+		return fun.Report(fun.OK, nil, title+" is not present.")
 	case c.Test:
 		return planned(name, "", title+" will be removed.")
 	}
 	if _, err := b.DeletePolicy(ctx, vhost, name); err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	return changed(name, "", "Deleted")
 }
@@ -261,7 +245,7 @@ func upstreamPresent(ctx context.Context, c *fun.Call, a *upstreamPresentArgs) f
 	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	all, err := b.Upstreams(ctx)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	want := a.Upstream()
 	changes := value.MapOf("old", nil, "new", want)
@@ -271,14 +255,14 @@ func upstreamPresent(ctx context.Context, c *fun.Call, a *upstreamPresentArgs) f
 		have, _ := value.ParseJSON(value.Str(text))
 		m, _ := have.(*value.Map)
 		if changes = differing(m, want); changes.Len() == 0 {
-			return done(fun.OK, `Upstream "`+name+`" already present as specified.`)
+			return fun.Report(fun.OK, nil, `Upstream "`+name+`" already present as specified.`)
 		}
 	}
 	if c.Test {
-		return done(fun.WouldChange, `Upstream "`+name+`" would have been `+action+"d.")
+		return fun.Report(fun.WouldChange, nil, `Upstream "`+name+`" would have been `+action+"d.")
 	}
 	if err := b.SetUpstream(ctx, name, want); err != nil {
-		ret := failed(err)
+		ret := fun.FailedBy(err, "Error: ")
 		if ret.Err == nil {
 			ret.Comment = "Error trying to " + action + " upstream: " + strings.TrimPrefix(value.Str(ret.Comment), "Error: ")
 		}
@@ -344,14 +328,14 @@ func upstreamAbsent(ctx context.Context, c *fun.Call, a *upstreamAbsentArgs) fun
 	all, err := b.Upstreams(ctx)
 	switch {
 	case err != nil:
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	case !all.Has(name):
-		return done(fun.OK, `The upstream "`+name+`" is already absent.`)
+		return fun.Report(fun.OK, nil, `The upstream "`+name+`" is already absent.`)
 	case c.Test:
-		return done(fun.WouldChange, `Upstream "`+name+`" would have been deleted.`)
+		return fun.Report(fun.WouldChange, nil, `Upstream "`+name+`" would have been deleted.`)
 	}
 	if err := b.DeleteUpstream(ctx, name); err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	return changed(name, nil, `Upstream "`+name+`" has been deleted.`)
 }
@@ -361,7 +345,7 @@ func vhost(ctx context.Context, c *fun.Call, a *vhostPresentArgs, there bool) fu
 	b, name := &rabbitmq.Client{Env: c.Env}, a.Name
 	list, err := b.VHosts(ctx)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	title := "Virtual Host '" + name + "'"
 	oldValue, newValue, already, due, act := name, "", " is not present.", " will be removed.", b.DeleteVHost
@@ -370,13 +354,13 @@ func vhost(ctx context.Context, c *fun.Call, a *vhostPresentArgs, there bool) fu
 	}
 	switch {
 	case slices.Contains(list, name) == there:
-		return done(fun.OK, title+already)
+		return fun.Report(fun.OK, nil, title+already)
 	case c.Test:
 		return planned(oldValue, newValue, title+due)
 	}
 	out, err := act(ctx, name)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	return changed(oldValue, newValue, out)
 }

@@ -69,11 +69,11 @@ func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
 	b, name := rabbitmq.ClientOf(c, a.Runas), a.Name
 	perms, err := grants(a)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	all, err := b.Users(ctx)
 	if err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	p := &plan{changes: value.NewMap(3)}
 	current, there := all.Get(name)
@@ -83,21 +83,21 @@ func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
 			return fun.Ret{Result: fun.WouldChange, Comment: "User '" + name + "' is set to be created.", Changes: p.changes}
 		}
 		if _, err := b.AddUser(ctx, name, password(a)); err != nil {
-			return failed(err)
+			return fun.FailedBy(err, "Error: ")
 		}
 		current = value.NewList()
 	} else if err := planPassword(ctx, a, b, p); err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	if there && !a.Force && len(perms) == 0 && len(fun.ItemsOf(a.Tags)) == 0 && len(p.acts) == 0 {
-		return done(fun.OK, "User '"+name+"' is already present.")
+		return fun.Report(fun.OK, nil, "User '"+name+"' is already present.")
 	}
 	if err := planRights(ctx, a, b, p, current, perms); err != nil {
 		return partly(p, there, err)
 	}
 	switch {
 	case p.changes.Len() == 0:
-		return done(fun.OK, "'"+name+"' is already in the desired state.")
+		return fun.Report(fun.OK, nil, "'"+name+"' is already in the desired state.")
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "Configuration for '" + name + "' will change.", Changes: p.changes}
 	}
@@ -111,7 +111,7 @@ func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
 
 // partly reports a failure after which the user may have been created.
 func partly(p *plan, there bool, err error) fun.Ret {
-	ret := failed(err)
+	ret := fun.FailedBy(err, "Error: ")
 	if user, ok := p.changes.Get("user"); ok && !there {
 		ret.Changes = value.MapOf("user", user)
 	}
@@ -211,14 +211,14 @@ func userAbsent(ctx context.Context, c *fun.Call, a *userAbsentArgs) fun.Ret {
 	changes := value.MapOf("name", value.MapOf("old", name, "new", ""))
 	switch {
 	case err != nil:
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	case !all.Has(name):
-		return done(fun.OK, "The user '"+name+"' is not present.")
+		return fun.Report(fun.OK, nil, "The user '"+name+"' is not present.")
 	case c.Test:
 		return fun.Ret{Result: fun.WouldChange, Comment: "The user '" + name + "' will be removed.", Changes: changes}
 	}
 	if _, err := b.DeleteUser(ctx, name); err != nil {
-		return failed(err)
+		return fun.FailedBy(err, "Error: ")
 	}
 	return fun.Ret{Result: fun.OK, Comment: "The user '" + name + "' was removed.", Changes: changes}
 }

@@ -11,6 +11,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // States returns the rows of the state module "raid".
@@ -22,7 +23,7 @@ func available(env *fun.Env) (bool, string) {
 	if machine.Grain(env, "kernel") != "Linux" {
 		return false, "Only supported on Linux"
 	}
-	if !machine.Has(env.Host, "mdadm") {
+	if !tool.Has(env.Host, "mdadm") {
 		return false, "Unable to locate command: mdadm"
 	}
 	return true, ""
@@ -38,14 +39,9 @@ var specs = []fun.Spec{
 	},
 }
 
-func call(ctx context.Context, c *fun.Call, name string, kw *value.Map, pos ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "raid."+name, fun.Args{Pos: pos, Kw: kw})
-	return res.Value, err
-}
-
 // array returns an array as raid.list shows it; nil is none.
 func array(ctx context.Context, c *fun.Call) (*value.Map, error) {
-	v, err := call(ctx, c, "list", nil)
+	v, err := c.Env.Exec(ctx, "raid.list", nil)
 	if m, ok := v.(*value.Map); ok {
 		return m.Map(c.Name), err
 	}
@@ -67,7 +63,7 @@ func look(ctx context.Context, c *fun.Call, a *presentArgs) (p parts, err error)
 			p.missing = append(p.missing, d)
 			continue
 		}
-		v, err := call(ctx, c, "examine", value.MapOf("quiet", true), d)
+		v, err := c.Env.Exec(ctx, "raid.examine", value.MapOf("quiet", true), d)
 		if err != nil {
 			return p, err
 		}
@@ -124,7 +120,7 @@ func (pl *plan) run(ctx context.Context, c *fun.Call, a *presentArgs, test bool)
 	for k, v := range a.Rest.All() {
 		kw.Set(k, v)
 	}
-	return call(ctx, c, pl.fn, kw, c.Name)
+	return c.Env.Exec(ctx, "raid."+pl.fn, kw, c.Name)
 }
 
 // adds reports whether there are devices to add to an array.
@@ -189,7 +185,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 			comment, ok = fmt.Sprintf("Raid %s failed to be %s.", c.Name, pl.verb), false
 		} else {
 			comment, changes = fmt.Sprintf("Raid %s %s.", c.Name, pl.verb), have
-			if _, err := call(ctx, c, "save_config", nil); err != nil {
+			if _, err := c.Env.Exec(ctx, "raid.save_config", nil); err != nil {
 				comment, ok = comment+" "+err.Error(), false
 			}
 		}
@@ -216,7 +212,7 @@ func (pl *plan) add(ctx context.Context, c *fun.Call) (comment string, all bool)
 	var b strings.Builder
 	all = true
 	for _, d := range pl.fresh {
-		if v, err := call(ctx, c, "add", nil, c.Name, d); err == nil && v == true {
+		if v, err := c.Env.Exec(ctx, "raid.add", nil, c.Name, d); err == nil && v == true {
 			fmt.Fprintf(&b, " Added new device %s to %s.\n", d, c.Name)
 			continue
 		}
@@ -238,11 +234,11 @@ func absent(ctx context.Context, c *fun.Call, _ *absentArgs) fun.Ret {
 	case err != nil:
 		return fun.Raise(err)
 	case have == nil:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Raid %s already absent", c.Name)}
+		return fun.Same("Raid %s already absent", c.Name)
 	case c.Test:
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Raid %s is set to be destroyed", c.Name)}
+		return fun.Due("Raid %s is set to be destroyed", c.Name)
 	}
-	gone, err := call(ctx, c, "destroy", nil, c.Name)
+	gone, err := c.Env.Exec(ctx, "raid.destroy", nil, c.Name)
 	if err != nil {
 		return fun.Raise(err)
 	}

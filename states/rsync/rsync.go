@@ -8,19 +8,12 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
+	"brine/modules/tool"
 )
 
 // States returns the rows of the state module "rsync".
 func States() fun.Module {
-	return fun.Module{Name: "rsync", Kind: fun.State, Doc: "Directories that are copies of others.", Avail: avail, Specs: specs}
-}
-
-func avail(env *fun.Env) (bool, string) {
-	if !machine.Has(env.Host, "rsync") {
-		return false, "Command not found: rsync"
-	}
-	return true, ""
+	return fun.Module{Name: "rsync", Kind: fun.State, Doc: "Directories that are copies of others.", Avail: tool.Needs("rsync", "Command not found: rsync"), Specs: specs}
 }
 
 // specs are the functions, alphabetically.
@@ -96,11 +89,11 @@ func synchronized(ctx context.Context, c *fun.Call, a *synchronizedArgs) fun.Ret
 		"dryrun", c.Test || a.Dryrun, "delete", a.Delete, "force", a.Force, "update", a.Update, "passwordfile", a.Passwordfile,
 		"exclude", a.Exclude, "excludefrom", a.Excludefrom, "additional_opts", a.AdditionalOpts, "force_system_path", a.ForceSystemPath,
 	)
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "rsync.rsync", fun.Args{Pos: []value.Value{a.Source, c.Name}, Kw: kw})
+	res, err := c.Env.Exec(ctx, "rsync.rsync", kw, a.Source, c.Name)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	m, _ := res.Value.(*value.Map)
+	m, _ := res.(*value.Map)
 	if !value.Equal(m.At("retcode"), int64(0)) {
 		return fun.Fail("%s", m.Str("stderr"))
 	}

@@ -3,7 +3,6 @@ package rvm
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,14 +17,6 @@ import (
 // States returns the rows of the state module "rvm".
 func States() fun.Module {
 	return fun.Module{Name: "rvm", Kind: fun.State, Doc: "Manage versions of Ruby and sets of gems with RVM.", Specs: specs, Brings: fun.Always}
-}
-
-func done(result fun.Outcome, changes *value.Map, comment ...string) fun.Ret {
-	ret := fun.Ret{Result: result, Comment: strings.Join(comment, ""), Order: []string{"name", "result", "comment", "changes"}}
-	if changes != nil {
-		ret.Changes = changes
-	}
-	return ret
 }
 
 var (
@@ -79,7 +70,7 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	r := rvm.New(ctx, c.Env, a.User)
 	env, slip := cmd.ParseEnv(a.Env)
 	if slip != "" {
-		return done(fun.Failed, nil, slip)
+		return fun.Report(fun.Failed, nil, slip).ResultFirst()
 	}
 	have, err := find(ctx, r, name)
 	if err != nil {
@@ -89,11 +80,11 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	if c.Test {
 		switch {
 		case have == nil:
-			return done(fun.WouldChange, nil, "Ruby ", name, " is set to be installed")
+			return fun.Report(fun.WouldChange, nil, "Ruby ", name, " is set to be installed").ResultFirst()
 		case due:
-			return done(fun.WouldChange, nil, "Ruby ", name, " is set to become the default")
+			return fun.Report(fun.WouldChange, nil, "Ruby ", name, " is set to become the default").ResultFirst()
 		}
-		return withDefault(done(fun.OK, nil, "Requested ruby exists."), have.Default)
+		return withDefault(fun.Report(fun.OK, nil, "Requested ruby exists.").ResultFirst(), have.Default)
 	}
 	changes, comment, isDefault := value.NewMap(1), "Requested ruby exists.", false
 	if have != nil {
@@ -101,16 +92,13 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 	} else {
 		if !r.Installed() {
 			if err := r.Install(ctx); err != nil {
-				if ce, ok := errors.AsType[*fun.CommandError](err); ok {
-					return done(fun.Failed, nil, "RVM failed to install. ", ce.Msg)
-				}
-				return fun.Raise(err)
+				return fun.FailedBy(err, "RVM failed to install. ").ResultFirst()
 			}
 		}
 		if _, ok, err := r.InstallRuby(ctx, name, a.Opts, env); err != nil {
 			return fun.Raise(err)
 		} else if !ok {
-			return done(fun.Failed, nil, "Could not install ruby.")
+			return fun.Report(fun.Failed, nil, "Could not install ruby.").ResultFirst()
 		}
 		changes.Set(name, "Installed")
 		comment = "Successfully installed ruby."
@@ -119,13 +107,13 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 		if _, ok, err := r.SetDefault(ctx, name); err != nil {
 			return fun.Raise(err)
 		} else if !ok {
-			return done(fun.Failed, changes, "Could not make ", name, " the default.")
+			return fun.Report(fun.Failed, changes, "Could not make ", name, " the default.").ResultFirst()
 		}
 		if isDefault = true; changes.Len() == 0 {
 			changes.Set("default", name)
 		}
 	}
-	return withDefault(done(fun.OK, changes, comment), isDefault)
+	return withDefault(fun.Report(fun.OK, changes, comment).ResultFirst(), isDefault)
 }
 
 type gemsetPresentArgs struct {
@@ -141,14 +129,14 @@ func gemsetPresent(ctx context.Context, c *fun.Call, a *gemsetPresentArgs) fun.R
 	name, ruby := a.Name, a.Ruby
 	r := rvm.New(ctx, c.Env, a.User)
 	if !r.Installed() {
-		return done(fun.Failed, nil, "RVM is not installed.")
+		return fun.Report(fun.Failed, nil, "RVM is not installed.").ResultFirst()
 	}
 	if of, set, ok := strings.Cut(name, "@"); ok {
 		ruby, name = of, set
 		if have, err := find(ctx, r, ruby); err != nil {
 			return fun.Raise(err)
 		} else if have == nil {
-			return done(fun.Failed, nil, "Requested ruby implementation was not found.")
+			return fun.Report(fun.Failed, nil, "Requested ruby implementation was not found.").ResultFirst()
 		}
 	}
 	sets, err := r.Gemsets(ctx, ruby)
@@ -156,14 +144,14 @@ func gemsetPresent(ctx context.Context, c *fun.Call, a *gemsetPresentArgs) fun.R
 	case err != nil:
 		return fun.Raise(err)
 	case slices.Contains(sets, name):
-		return done(fun.OK, nil, "Gemset already exists.")
+		return fun.Report(fun.OK, nil, "Gemset already exists.").ResultFirst()
 	case c.Test:
-		return done(fun.WouldChange, nil, "Set to install gemset ", name)
+		return fun.Report(fun.WouldChange, nil, "Set to install gemset ", name).ResultFirst()
 	}
 	if _, ok, err := r.CreateGemset(ctx, ruby, name); err != nil {
 		return fun.Raise(err)
 	} else if !ok {
-		return done(fun.Failed, nil, "Gemset could not be created.")
+		return fun.Report(fun.Failed, nil, "Gemset could not be created.").ResultFirst()
 	}
-	return done(fun.OK, value.MapOf(name, "created"), "Gemset successfully created.")
+	return fun.Report(fun.OK, value.MapOf(name, "created"), "Gemset successfully created.").ResultFirst()
 }

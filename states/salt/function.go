@@ -129,9 +129,9 @@ func judge(ctx context.Context, c *fun.Call, r fun.Return, fail string) (v value
 		b, isBool := v.(bool)
 		return v, !isBool || b, nil
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, fail, fun.Args{Pos: []value.Value{v}, Kw: value.NewMap(0)})
+	res, err := c.Env.Exec(ctx, fail, value.NewMap(0), v)
 	if err != nil {
 		return v, false, fmt.Errorf("fail_function %s: %w", fail, err)
 	}
-	return v, value.Truth(res.Value) && v != false, nil
+	return v, value.Truth(res) && v != false, nil
 }

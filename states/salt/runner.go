@@ -197,7 +197,7 @@ func master(ctx context.Context, c *fun.Call, fleet string, rest fun.Kwargs, kin
 				return fun.Ret{Err: err}
 			}
 		}
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("%s function '%s' would be executed.", label, c.Name)}
+		return fun.Due("%s function '%s' would be executed.", label, c.Name)
 	}
 	var (
 		v   value.Value
@@ -239,7 +239,7 @@ func parallelRunners(ctx context.Context, c *fun.Call, a *parallelRunnersArgs) f
 		if err := rehearse(ctx, c, calls...); err != nil {
 			return fun.Ret{Err: err}
 		}
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Runner functions %s would be executed.", strings.Join(ids(calls), ", "))}
+		return fun.Due("Runner functions %s would be executed.", strings.Join(ids(calls), ", "))
 	}
 	type outcome struct {
 		v  value.Value

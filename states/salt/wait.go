@@ -47,7 +47,7 @@ func waitForEvent(ctx context.Context, c *fun.Call, a *waitForEventArgs) fun.Ret
 		return fun.Ret{Result: fun.OK, Comment: "no targets"}
 	}
 	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("Orchestration would wait for event '%s'", c.Name)}
+		return fun.Due("Orchestration would wait for event '%s'", c.Name)
 	}
 	if c.Env.Bus == nil {
 		return fun.Fail("There is no event bus in this run")

@@ -85,10 +85,10 @@ func syncAll(ctx context.Context, c *fun.Call, a *syncArgs) fun.Ret {
 // ret is the state's return.
 func run(ctx context.Context, c *fun.Call, rest fun.Kwargs) (changes *value.Map, ret fun.Ret) {
 	if c.Test {
-		return nil, fun.Ret{Result: fun.WouldChange, Comment: fmt.Sprintf("saltutil.%s would have been run", c.Spec.Name)}
+		return nil, fun.Due("saltutil.%s would have been run", c.Spec.Name)
 	}
 	// The function checks the further arguments, and that the modules can be listed.
-	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil."+c.Spec.Name, fun.Args{Kw: rest.Map}); err != nil {
+	if _, err := c.Env.Exec(ctx, "saltutil."+c.Spec.Name, rest.Map); err != nil {
 		return nil, fun.Fail("Failed to run %s: %s", c.Spec.Name, err)
 	}
 	before := c.Env.Table

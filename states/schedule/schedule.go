@@ -21,24 +21,24 @@ func call(ctx context.Context, c *fun.Call, fn string, kw *value.Map) (*value.Ma
 	if c.Test && fn != "build_schedule_item" {
 		kw.Set("test", true)
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "schedule."+fn, fun.Args{Kw: kw})
+	res, err := c.Env.Exec(ctx, "schedule."+fn, kw)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := res.Value.(*value.Map)
+	m, ok := res.(*value.Map)
 	if !ok {
-		return nil, fun.Errorf("schedule.%s returned %s", fn, value.TypeName(res.Value))
+		return nil, fun.Errorf("schedule.%s returned %s", fn, value.TypeName(res))
 	}
 	return m, nil
 }
 
 // scheduled returns the job of the state; nil where there is none.
 func scheduled(ctx context.Context, c *fun.Call) (*value.Map, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "schedule.list", fun.Args{Kw: value.MapOf("show_all", true, "return_yaml", false)})
+	res, err := c.Env.Exec(ctx, "schedule.list", value.MapOf("show_all", true, "return_yaml", false))
 	if err != nil {
 		return nil, err
 	}
-	all, _ := res.Value.(*value.Map)
+	all, _ := res.(*value.Map)
 	job, _ := all.At(c.Name).(*value.Map)
 	return job, nil
 }
@@ -106,7 +106,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	case job.Has("result") && !value.Truth(job.At("result")):
 		return fun.Ret{Comment: job.At("comment")}
 	case value.Equal(job, current):
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Job %s in correct state", c.Name)}
+		return fun.Same("Job %s in correct state", c.Name)
 	}
 	ret, err := call(ctx, c, "modify", a.given())
 	return done(c, ret, err, "Modifying job %s in schedule")
@@ -119,9 +119,9 @@ func change(ctx context.Context, c *fun.Call, a *absentArgs, fn, text string, ri
 	case err != nil:
 		return fun.Fail("%v", err)
 	case job == nil:
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf("Job %s not present in schedule", c.Name)}
+		return fun.Same("Job %s not present in schedule", c.Name)
 	case right(job):
-		return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(text, c.Name)}
+		return fun.Same(text, c.Name)
 	}
 	kw := value.NewMap(2)
 	if a.Persist != nil {

@@ -9,41 +9,20 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 	"brine/modules/selinux"
 )
 
 // States returns the rows of the state module "selinux".
 func States() fun.Module {
-	return fun.Module{Name: "selinux", Kind: fun.State, Doc: "Manage SELinux.", Avail: available, Specs: specs}
-}
-
-func available(env *fun.Env) (bool, string) {
-	if ok, _ := machine.Provided(env, "selinux"); !ok {
-		return false, "selinux module could not be loaded"
-	}
-	return true, ""
-}
-
-func same(format string, args ...any) fun.Ret {
-	return fun.Ret{Result: fun.OK, Comment: fmt.Sprintf(format, args...)}
-}
-
-// report returns a state's return; changes may be nil.
-func report(result fun.Outcome, changes *value.Map, comment string) fun.Ret {
-	ret := fun.Ret{Result: result, Comment: comment}
-	if changes != nil {
-		ret.Changes = changes
-	}
-	return ret
+	return fun.Module{Name: "selinux", Kind: fun.State, Doc: "Manage SELinux.", Avail: fun.Needs("selinux", "selinux module could not be loaded"), Specs: specs}
 }
 
 func due(changes *value.Map, format string, args ...any) fun.Ret {
-	return report(fun.WouldChange, changes, fmt.Sprintf(format, args...))
+	return fun.Report(fun.WouldChange, changes, fmt.Sprintf(format, args...))
 }
 
 func done(changes *value.Map, format string, args ...any) fun.Ret {
-	return report(fun.OK, changes, fmt.Sprintf(format, args...))
+	return fun.Report(fun.OK, changes, fmt.Sprintf(format, args...))
 }
 
 func oldNew(old, now value.Value) *value.Map { return value.MapOf("old", old, "new", now) }
@@ -83,9 +62,9 @@ func mode(ctx context.Context, c *fun.Call, _ *modeArgs) fun.Ret {
 	}
 	switch {
 	case have == want && boots:
-		return same("SELinux will be in %s mode after a reboot", want)
+		return fun.Same("SELinux will be in %s mode after a reboot", want)
 	case have == want:
-		return same("SELinux is already in %s mode", want)
+		return fun.Same("SELinux is already in %s mode", want)
 	case c.Test:
 		return due(oldNew(have, want), "SELinux mode is set to be changed to %s", want)
 	}
@@ -140,7 +119,7 @@ func boolean(ctx context.Context, c *fun.Call, a *booleanArgs) fun.Ret {
 	case want == "":
 		return fun.Fail("%s is not a valid value for the boolean", a.Value)
 	case changes.Len() == 0:
-		return same("Boolean is in the correct state")
+		return fun.Same("Boolean is in the correct state")
 	case c.Test:
 		return due(nil, "Boolean %s is set to be changed to %s", c.Name, want)
 	}
@@ -293,7 +272,7 @@ func removeModule(ctx context.Context, c *fun.Call) fun.Ret {
 		return fun.Raise(err)
 	}
 	if _, ok := mods[c.Name]; !ok {
-		return same("Module %s is not available", c.Name)
+		return fun.Same("Module %s is not available", c.Name)
 	}
 	changes := value.MapOf(c.Name, oldNew("installed", ""))
 	if c.Test {
@@ -342,7 +321,7 @@ func fcontextPresent(ctx context.Context, c *fun.Call, a *fcontextPresentArgs) f
 			}
 		}
 		if is.Len() == 0 {
-			return same(`SELinux policy for "%s" already present with specified filetype "%s" and sel_type "%s".`, c.Name, kind, want.Type)
+			return fun.Same(`SELinux policy for "%s" already present with specified filetype "%s" and sel_type "%s".`, c.Name, kind, want.Type)
 		}
 		old, now = value.MapOf(c.Name, was), value.MapOf(c.Name, is)
 	}
@@ -386,7 +365,7 @@ func fcontextAbsent(ctx context.Context, c *fun.Call, a *fcontextAbsentArgs) fun
 		return fun.Raise(err)
 	}
 	if have == nil {
-		return same(`SELinux policy for "%s" already absent with specified filetype "%s" and sel_type "%s".`, c.Name, want.FileType, orNone(want.Type))
+		return fun.Same(`SELinux policy for "%s" already absent with specified filetype "%s" and sel_type "%s".`, c.Name, want.FileType, orNone(want.Type))
 	}
 	changes := oldNew(value.MapOf(c.Name, have.Value()), value.NewMap(0))
 	if c.Test {
@@ -420,7 +399,7 @@ func fcontextApplied(ctx context.Context, c *fun.Call, a *fcontextAppliedArgs) f
 		return fun.Fail("%v", err)
 	}
 	if text == "" {
-		return same(`SElinux policies are already applied for filespec "%s"`, c.Name)
+		return fun.Same(`SElinux policies are already applied for filespec "%s"`, c.Name)
 	}
 	if c.Test {
 		changes, err := selinux.Relabelled(text)
@@ -472,7 +451,7 @@ func portPresent(ctx context.Context, c *fun.Call, a *portPresentArgs) fun.Ret {
 		return fun.Raise(err)
 	}
 	if have != nil {
-		return same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
+		return fun.Same(`SELinux policy for "%s" already present with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(nil, want.Value()), "")
@@ -511,7 +490,7 @@ func portAbsent(ctx context.Context, c *fun.Call, a *portAbsentArgs) fun.Ret {
 		return fun.Raise(err)
 	}
 	if have == nil {
-		return same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
+		return fun.Same(`SELinux policy for "%s" already absent with specified %s`, c.Name, port(a.Port, a.Protocol, a.SelType))
 	}
 	if c.Test {
 		return due(oldNew(have.Value(), nil), "")

@@ -220,6 +220,6 @@ func (j *job) mask(ctx context.Context, on, runtime bool) fun.Ret {
 
 // plainCall calls a function with the name and one more argument.
 func (j *job) plainCall(ctx context.Context, fn string, arg value.Value) (bool, error) {
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service."+fn, fun.Args{Pos: []value.Value{j.c.Name, arg}})
-	return err == nil && value.Truth(res.Value), err
+	res, err := j.c.Env.Exec(ctx, "service."+fn, nil, j.c.Name, arg)
+	return err == nil && value.Truth(res), err
 }

@@ -123,8 +123,7 @@ func (j *job) call(ctx context.Context, fn string, more ...value.Value) (value.V
 		}
 	}
 	pos := append([]value.Value{j.c.Name}, more...)
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service."+fn, fun.Args{Pos: pos, Kw: kw})
-	return res.Value, err
+	return j.c.Env.Exec(ctx, "service."+fn, kw, pos...)
 }
 
 func takes(spec *fun.Spec, name string) bool {
@@ -155,11 +154,11 @@ func (j *job) available(ctx context.Context) (bool, error) {
 	if j.has("available") {
 		return j.yes(ctx, "available")
 	}
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service.get_all", fun.Args{})
+	res, err := j.c.Env.Exec(ctx, "service.get_all", nil)
 	if err != nil {
 		return false, err
 	}
-	switch all := res.Value.(type) {
+	switch all := res.(type) {
 	case *value.List:
 		for _, n := range all.Items {
 			if value.Str(n) == j.c.Name {
@@ -205,8 +204,8 @@ func (j *job) offline(ctx context.Context) (fun.Ret, bool) {
 	if !j.has("offline") {
 		return fun.Ret{}, false
 	}
-	res, err := j.c.Env.Invoker.Invoke(ctx, fun.Exec, "service.offline", fun.Args{})
-	if err != nil || !value.Truth(res.Value) {
+	res, err := j.c.Env.Exec(ctx, "service.offline", nil)
+	if err != nil || !value.Truth(res) {
 		return fun.Ret{}, false
 	}
 	return j.ret(fun.OK, "Running in OFFLINE mode. Nothing to do"), true

@@ -5,7 +5,6 @@ package shims
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
@@ -63,10 +62,7 @@ func (r *run) look(ctx context.Context) error {
 }
 
 func (r *run) done(result fun.Outcome, changes *value.Map, comment ...string) fun.Ret {
-	ret := fun.Ret{Result: result, Comment: strings.Join(comment, ""), Order: []string{"name", "result", "comment", "changes"}}
-	if changes != nil {
-		ret.Changes = changes
-	}
+	ret := fun.Report(result, changes, comment...).ResultFirst()
 	if r.have {
 		ret.Extra = value.MapOf("default", r.isDefault)
 	}

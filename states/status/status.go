@@ -41,12 +41,12 @@ type loadavgArgs struct {
 }
 
 func loadavg(ctx context.Context, c *fun.Call, a *loadavgArgs) fun.Ret {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.loadavg", fun.Args{})
+	res, err := c.Env.Exec(ctx, "status.loadavg", nil)
 	if err != nil {
 		return fun.Raise(err)
 	}
 	none := value.NewMap(0)
-	m, _ := res.Value.(*value.Map)
+	m, _ := res.(*value.Map)
 	if m == nil || !m.Has(c.Name) {
 		return ret(fun.Failed, fmt.Sprintf("Requested load average %s not available ", c.Name), none)
 	}
@@ -74,12 +74,12 @@ type processArgs struct {
 }
 
 func process(ctx context.Context, c *fun.Call, _ *processArgs) fun.Ret {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "status.pid", fun.Args{Pos: []value.Value{c.Name}})
+	res, err := c.Env.Exec(ctx, "status.pid", nil, c.Name)
 	if err != nil {
 		return fun.Raise(err)
 	}
-	if !value.Truth(res.Value) {
+	if !value.Truth(res) {
 		return ret(fun.Failed, fmt.Sprintf("Process signature \"%s\" not found ", c.Name), value.NewMap(0))
 	}
-	return ret(fun.OK, fmt.Sprintf("Process signature \"%s\" was found ", c.Name), res.Value)
+	return ret(fun.OK, fmt.Sprintf("Process signature \"%s\" was found ", c.Name), res)
 }

@@ -12,19 +12,7 @@ import (
 
 // States returns the rows of the state module "sysctl".
 func States() fun.Module {
-	return fun.Module{Name: "sysctl", Kind: fun.State, Doc: "Manage kernel parameters.", Specs: specs, Avail: available}
-}
-
-func available(e *fun.Env) (bool, string) {
-	if m, _ := e.Provider(fun.Exec, "sysctl"); m == nil {
-		return false, "sysctl module could not be loaded"
-	}
-	return true, ""
-}
-
-func call(ctx context.Context, c *fun.Call, name string, kw ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "sysctl."+name, fun.Args{Kw: value.MapOf(kw...)})
-	return res.Value, err
+	return fun.Module{Name: "sysctl", Kind: fun.State, Doc: "Manage kernel parameters.", Specs: specs, Avail: fun.Needs("sysctl", "sysctl module could not be loaded")}
 }
 
 type presentArgs struct {
@@ -40,7 +28,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	name, val := c.Name, a.Value
 	config := a.Config
 	if config == "" {
-		v, err := call(ctx, c, "default_config")
+		v, err := c.Env.Exec(ctx, "sysctl.default_config", nil)
 		if err != nil {
 			return fun.Raise(err)
 		}
@@ -49,7 +37,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	if c.Test {
 		return predict(ctx, c, name, value.Str(val), config)
 	}
-	did, err := call(ctx, c, "persist", "name", name, "value", val, "config", config)
+	did, err := c.Env.Exec(ctx, "sysctl.persist", value.MapOf("name", name, "value", val, "config", config))
 	var failed *fun.CommandError
 	switch {
 	case errors.As(err, &failed):
@@ -67,14 +55,14 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 // predict says what present would do.
 func predict(ctx context.Context, c *fun.Call, name, val, config string) fun.Ret {
 	due := func(comment string) fun.Ret { return fun.Ret{Result: fun.WouldChange, Comment: comment} }
-	kept, err := call(ctx, c, "show", "config_file", config)
+	kept, err := c.Env.Exec(ctx, "sysctl.show", value.MapOf("config_file", config))
 	if err != nil {
 		return fun.Raise(err)
 	}
 	if kept == nil {
 		return due("Sysctl option " + name + " might be changed, we failed to check config file at " + config + ". The file is either unreadable, or missing.")
 	}
-	now, err := call(ctx, c, "get", "name", name)
+	now, err := c.Env.Exec(ctx, "sysctl.get", value.MapOf("name", name))
 	if err != nil {
 		return fun.Raise(err)
 	}

@@ -8,27 +8,18 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/machine"
 )
 
 // States returns the rows of the state module "timezone".
 func States() fun.Module {
-	return fun.Module{Name: "timezone", Kind: fun.State, Doc: "Set the time zone.", Avail: provided, Specs: specs}
+	return fun.Module{Name: "timezone", Kind: fun.State, Doc: "Set the time zone.", Avail: fun.Needs("timezone", ""), Specs: specs}
 }
-
-func provided(env *fun.Env) (bool, string) { return machine.Provided(env, "timezone") }
 
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
 		Name: "system", Doc: "Set the time zone of the system.", Src: "states/timezone.py system", Do: system,
 	},
-}
-
-// call calls an execution function of the module.
-func call(ctx context.Context, c *fun.Call, fn string, args ...value.Value) (value.Value, error) {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "timezone."+fn, fun.Args{Pos: args})
-	return res.Value, err
 }
 
 type systemArgs struct {
@@ -41,11 +32,11 @@ type systemArgs struct {
 // Salt: salt/states/timezone.py system.
 func system(ctx context.Context, c *fun.Call, a *systemArgs) fun.Ret {
 	name := c.Name
-	same, err := call(ctx, c, "zone_compare", name)
+	same, err := c.Env.Exec(ctx, "timezone.zone_compare", nil, name)
 	if err != nil {
 		return fun.Fail("Unable to compare desired timezone '%s' to system timezone: %v", name, err)
 	}
-	shows, err := call(ctx, c, "get_hwclock")
+	shows, err := c.Env.Exec(ctx, "timezone.get_hwclock", nil)
 	if err != nil {
 		return fun.Fail("%v", err)
 	}
@@ -71,7 +62,7 @@ func system(ctx context.Context, c *fun.Call, a *systemArgs) fun.Ret {
 	changes := value.NewMap(2)
 	var said []string
 	if doZone {
-		done, err := call(ctx, c, "set_zone", name)
+		done, err := c.Env.Exec(ctx, "timezone.set_zone", nil, name)
 		if err == nil && done == true {
 			changes.Set("timezone", name)
 			said = append(said, "Set timezone "+name)
@@ -81,7 +72,7 @@ func system(ctx context.Context, c *fun.Call, a *systemArgs) fun.Ret {
 		}
 	}
 	if doUTC {
-		done, err := call(ctx, c, "set_hwclock", "UTC")
+		done, err := c.Env.Exec(ctx, "timezone.set_hwclock", nil, "UTC")
 		if err == nil && done == true {
 			changes.Set("utc", true)
 			said = append(said, "Set UTC to True")

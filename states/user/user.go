@@ -132,7 +132,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 
 func newWant(c *fun.Call, a *presentArgs) *want {
 	return &want{
-		c: c, a: a, admin: users.NewAdmin(c), shadow: &shadow.Admin{Host: c.Env.Host, Log: c.Env.Log()}, groups: group.NewAdmin(c), name: c.Name,
+		c: c, a: a, admin: users.NewAdmin(c), shadow: shadow.NewAdmin(c), groups: group.NewAdmin(c), name: c.Name,
 		password: a.Password, lock: a.PasswordLock,
 		uid: a.UID, gid: a.GID, allowUID: a.AllowUIDChange, allowGID: a.AllowGIDChange,
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -14,6 +13,7 @@ import (
 	"brine/modules/cp"
 	"brine/modules/machine"
 	"brine/modules/pip"
+	"brine/modules/textfile"
 	"brine/modules/virtualenv"
 )
 
@@ -94,7 +94,7 @@ func managed(ctx context.Context, c *fun.Call, a *managedArgs) fun.Ret {
 	}
 	m.python = filepath.Join(m.name, "bin/python")
 	m.exists = machine.Exists(c.Env.Host, m.python)
-	m.ret = fun.Ret{Changes: m.changes, Order: []string{"name", "result", "comment", "changes"}, Result: fun.OK}
+	m.ret = fun.Ret{Changes: m.changes, Result: fun.OK}.ResultFirst()
 	for _, step := range []func(context.Context) *fun.Ret{m.checkFiles, m.cleared, m.test, m.create, m.checkPip, m.populate} {
 		if stop := step(ctx); stop != nil {
 			return *stop
@@ -255,21 +255,11 @@ func (m *managing) populate(ctx context.Context) *fun.Ret {
 	if err != nil {
 		return m.failed(err)
 	}
-	fresh, gone := without(after, before), without(before, after)
+	fresh, gone := textfile.Without(after, before), textfile.Without(before, after)
 	if len(fresh)+len(gone) > 0 {
 		m.changes.Set("packages", value.MapOf("new", listed(fresh), "old", listed(gone)))
 	}
 	return nil
-}
-
-func without(lines, others []string) []string {
-	var out []string
-	for _, l := range lines {
-		if !slices.Contains(others, l) && !slices.Contains(out, l) {
-			out = append(out, l)
-		}
-	}
-	return out
 }
 
 func listed(lines []string) value.Value {

@@ -46,8 +46,7 @@ func call(ctx context.Context, c *fun.Call, htpasswdFile value.Value, runas valu
 	kw.Set("pwfile", htpasswdFile)
 	kw.Set("user", c.Name)
 	kw.Set("runas", runas)
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "webutil."+name, fun.Args{Kw: kw})
-	return res.Value, err
+	return c.Env.Exec(ctx, "webutil."+name, kw)
 }
 
 // exists reports whether the file has the user.

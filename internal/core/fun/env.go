@@ -227,6 +227,13 @@ func (j *Jobs) WhyStopped(jid string, c *Chunk) string {
 	return "interrupted"
 }
 
+// Exec calls an execution function by the table, as __salt__ does in Salt's modules.
+// Where more than the value of its result is needed, call the Invoker.
+func (e *Env) Exec(ctx context.Context, name string, kw *value.Map, pos ...value.Value) (value.Value, error) {
+	res, err := e.Invoker.Invoke(ctx, Exec, name, Args{Pos: pos, Kw: kw})
+	return res.Value, err
+}
+
 // CallRunner calls a runner function, as a job of its own where this Env keeps
 // jobs, else as part of the job of this run.
 func (e *Env) CallRunner(ctx context.Context, name string, args Args) (jid string, res Result, err error) {

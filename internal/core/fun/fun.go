@@ -8,6 +8,7 @@ package fun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -218,6 +219,44 @@ type Ret struct {
 // Fail returns a failed Ret with a comment.
 func Fail(format string, args ...any) Ret {
 	return Ret{Comment: fmt.Sprintf(format, args...)}
+}
+
+// FailedBy returns the Ret of a state whose function failed with err: failed, with the
+// message of a *CommandError behind before as its comment. Other errors are raised.
+func FailedBy(err error, before string) Ret {
+	if ce, ok := errors.AsType[*CommandError](err); ok {
+		return Ret{Comment: before + ce.Msg}
+	}
+	return Raise(err)
+}
+
+// Same returns the Ret of a state that had nothing to change.
+func Same(format string, args ...any) Ret {
+	return Ret{Result: OK, Comment: fmt.Sprintf(format, args...)}
+}
+
+// Due returns the Ret of a state that would change something, in test mode.
+func Due(format string, args ...any) Ret {
+	return Ret{Result: WouldChange, Comment: fmt.Sprintf(format, args...)}
+}
+
+// Report returns a Ret whose comment has several parts. changes may be nil.
+func Report(result Outcome, changes *value.Map, comment ...string) Ret {
+	ret := Ret{Result: result, Comment: strings.Join(comment, "")}
+	if changes != nil {
+		ret.Changes = changes
+	}
+	return ret
+}
+
+// resultFirst is an order of the keys that many of Salt's functions have.
+var resultFirst = []string{"name", "result", "comment", "changes"}
+
+// ResultFirst returns the Ret with its keys in the order name, result, comment,
+// changes.
+func (r Ret) ResultFirst() Ret {
+	r.Order = resultFirst
+	return r
 }
 
 // Raise returns a Ret that reports err as Salt reports an exception in a state.

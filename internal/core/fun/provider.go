@@ -40,6 +40,28 @@ func (e *Env) Find(kind Kind, name string) (*Module, *Spec, error) {
 	return &l.mod, spec, nil
 }
 
+// Has reports whether this run has an execution function, by its name
+// "module.function".
+func (e *Env) Has(name string) bool {
+	_, _, err := e.Find(Exec, name)
+	return err == nil
+}
+
+// Needs returns the Avail of a module that calls the functions of an execution
+// module. why is what it says where that cannot serve; "" is that one's own reason.
+func Needs(module, why string) func(*Env) (bool, string) {
+	return func(e *Env) (bool, string) {
+		mod, reason := e.Provider(Exec, module)
+		switch {
+		case mod != nil:
+			return true, ""
+		case why != "":
+			return false, why
+		}
+		return false, reason
+	}
+}
+
 // lacks says why a function that modules of a name are known to have is not there.
 func (e *Env) lacks(l *loaded, all []*loaded) string {
 	for _, o := range all {

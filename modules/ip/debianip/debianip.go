@@ -109,7 +109,7 @@ func need(typ string, o *value.Map) (pkg string, err error) {
 
 // install has the provider of pkg install a package.
 func install(ctx context.Context, c *fun.Call, name string) error {
-	_, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.install", fun.Args{Pos: []value.Value{name}})
+	_, err := c.Env.Exec(ctx, "pkg.install", nil, name)
 	return err
 }
 
@@ -299,7 +299,7 @@ func buildBond(ctx context.Context, c *fun.Call, a *buildBondArgs) (fun.Result, 
 	if err := write(c.Env.Host, bondFile(name), text, 0o644); err != nil {
 		return fun.Result{}, err
 	}
-	if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "kmod.load", fun.Args{Pos: []value.Value{"bonding"}}); err != nil {
+	if _, err := c.Env.Exec(ctx, "kmod.load", nil, "bonding"); err != nil {
 		return fun.Result{}, err
 	}
 	if err := install(ctx, c, "ifenslave"); err != nil {
@@ -448,8 +448,8 @@ func applySettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.
 	o := c.Given(&a.Global)
 	named := true
 	call := func(name, arg string) (bool, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
-		return value.Truth(res.Value), err
+		res, err := c.Env.Exec(ctx, name, nil, arg)
+		return value.Truth(res), err
 	}
 	if on, _ := onOff(o.At("apply_hostname")); on {
 		if name := o.Str("hostname"); name != "" {

@@ -66,8 +66,8 @@ func current(h host.Host) global {
 
 // serviceIs asks a question about a service.
 func serviceIs(ctx context.Context, c *fun.Call, question, name string) bool {
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "service."+question, fun.Args{Pos: []value.Value{name}})
-	return err == nil && value.Truth(res.Value)
+	res, err := c.Env.Exec(ctx, "service."+question, nil, name)
+	return err == nil && value.Truth(res)
 }
 
 // getSettings returns the settings. Salt: salt/modules/debian_ip.py
@@ -150,7 +150,7 @@ func buildSettings(ctx context.Context, c *fun.Call, a *applySettingsArgs) (fun.
 				if !serviceIs(ctx, c, "available", name) {
 					continue
 				}
-				if _, err := c.Env.Invoker.Invoke(ctx, fun.Exec, verb, fun.Args{Pos: []value.Value{name}}); err != nil {
+				if _, err := c.Env.Exec(ctx, verb, nil, name); err != nil {
 					return fun.Result{}, err
 				}
 			}

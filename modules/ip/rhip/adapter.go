@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/grains"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/network"
 )
 
 // yesNo are the words that switches take, as errors name them.
@@ -277,7 +277,7 @@ func (a *adapter) address() error {
 	case given && hw == "none", a.o.Has("macaddr"), a.is("slave", "bond", "team", "vlan", "bridge", "ipip"):
 		return nil
 	}
-	all, err := network.Interfaces(a.c.Env.Host)
+	all, err := grains.Interfaces(a.c.Env.Host)
 	if err != nil {
 		return err
 	}

@@ -193,8 +193,7 @@ func buildInterface(ctx context.Context, c *fun.Call, args *buildInterfaceArgs) 
 // its packets pass the firewall.
 func (a *adapter) ready(ctx context.Context, pkg string) error {
 	call := func(name string, pos ...value.Value) (value.Value, error) {
-		res, err := a.c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: pos})
-		return res.Value, err
+		return a.c.Env.Exec(ctx, name, nil, pos...)
 	}
 	if pkg != "" {
 		v, err := call("pkg.version", pkg)
@@ -315,7 +314,7 @@ func bring(ctx context.Context, c *fun.Call, a *upArgs, program, verb string) (f
 		return fun.Value(nil)
 	}
 	h := c.Env.Host
-	if machine.Has(h, program) || !machine.Has(h, "nmcli") {
+	if tool.Has(h, program) || !tool.Has(h, "nmcli") {
 		out, err := tool.Merged(ctx, h, program, name)
 		return out.Result(), err
 	}

@@ -193,8 +193,8 @@ func buildSettings(_ context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Re
 // Salt: salt/modules/rh_ip.py apply_network_settings.
 func applySettings(ctx context.Context, c *fun.Call, a *buildSettingsArgs) (fun.Result, error) {
 	call := func(name, arg string) (bool, error) {
-		res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, name, fun.Args{Pos: []value.Value{arg}})
-		return value.Truth(res.Value), err
+		res, err := c.Env.Exec(ctx, name, nil, arg)
+		return value.Truth(res), err
 	}
 	o, named := c.Given(&a.Global), true
 	if on, _ := onOff(o.At("apply_hostname")); on {

@@ -12,6 +12,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
+	"brine/modules/tool"
 )
 
 // Module returns the provider apkpkg of the execution module "pkg".
@@ -23,7 +24,7 @@ func avail(env *fun.Env) (bool, string) {
 	if machine.Grain(env, "os_family") != "Alpine" {
 		return false, "os_family is not Alpine"
 	}
-	if !machine.Has(env.Host, "apk") {
+	if !tool.Has(env.Host, "apk") {
 		return false, "apk is missing"
 	}
 	return true, ""
@@ -34,13 +35,13 @@ type apk struct{ env *fun.Env }
 
 // query runs apk for a question.
 func (a apk) query(ctx context.Context, args ...string) (pkg.Output, error) {
-	return pkg.Run(ctx, a.env.Host, pkg.Command{Argv: append([]string{"apk"}, args...), Env: pkg.English(a.env.Host), ReadOnly: true})
+	return pkg.Run(ctx, a.env.Host, pkg.Command{Argv: append([]string{"apk"}, args...), ReadOnly: true})
 }
 
 // change runs apk for what changes the machine. It waits for another apk.
 func (a apk) change(ctx context.Context, merge bool, args ...string) (pkg.Output, error) {
 	run := func() (pkg.Output, error) {
-		return pkg.Run(ctx, a.env.Host, pkg.Command{Argv: append([]string{"apk"}, args...), Env: pkg.English(a.env.Host), Merge: merge})
+		return pkg.Run(ctx, a.env.Host, pkg.Command{Argv: append([]string{"apk"}, args...), Merge: merge})
 	}
 	return pkg.Locked(ctx, a.env, run, func(out *pkg.Output) string {
 		// "temporary error (try again later)"

@@ -59,7 +59,7 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 	i := &installation{apt: newApt(c), c: c, a: a}
 	i.more = environment(a.Env)
 	if file := a.Debconf; file != "" {
-		if _, err := pkg.Call(ctx, c.Env, "debconf.set_file", nil, file); err != nil {
+		if _, err := c.Env.Exec(ctx, "debconf.set_file", nil, file); err != nil {
 			return fun.Result{}, err
 		}
 	}

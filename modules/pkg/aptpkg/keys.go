@@ -12,9 +12,8 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/modules/machine"
-	"brine/modules/pkg"
 	"brine/modules/pkg/dpkg"
+	"brine/modules/tool"
 )
 
 const keyringDir = "/etc/apt/keyrings"
@@ -33,7 +32,7 @@ func (k *keys) given() bool { return len(k.ids) > 0 || k.url != "" || k.text != 
 
 // newKeys returns the keys of some IDs. aptKey says whether apt-key may be used.
 func newKeys(c *fun.Call, aptKey bool, ids ...value.Value) *keys {
-	k := &keys{aptKey: aptKey && machine.Has(c.Env.Host, "apt-key"), ruled: !aptKey}
+	k := &keys{aptKey: aptKey && tool.Has(c.Env.Host, "apt-key"), ruled: !aptKey}
 	for _, id := range ids {
 		k.ids = append(k.ids, keyID(id))
 	}
@@ -101,7 +100,7 @@ func (a *apt) importKeys(ctx context.Context, k *keys, signedBy string) error {
 }
 
 func (a *apt) importURL(ctx context.Context, k *keys, signedBy string) error {
-	v, err := pkg.Call(ctx, a.env, "cp.cache_file", value.MapOf("path", k.url, "saltenv", k.saltenv))
+	v, err := a.env.Exec(ctx, "cp.cache_file", value.MapOf("path", k.url, "saltenv", k.saltenv))
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/modules/machine"
-	"brine/modules/pkg"
 	"brine/modules/pkg/aptsources"
+	"brine/modules/tool"
 )
 
 // A ppa is a Personal Package Archive on Launchpad.
@@ -76,7 +76,7 @@ func (p *ppa) keyring() string { return keyringDir + "/" + p.owner + "-" + p.nam
 // missing or cannot be used.
 func (a *apt) addPPA(ctx context.Context, args *modRepoArgs, d *definition) (res fun.Result, done bool, err error) {
 	repo := "ppa:" + d.ppa.owner + "/" + d.ppa.name
-	if d.ppa.auth != "" || !machine.Has(a.env.Host, "apt-add-repository") {
+	if d.ppa.auth != "" || !tool.Has(a.env.Host, "apt-add-repository") {
 		return fun.Result{}, false, nil
 	}
 	s, err := aptsources.Read(a.env.Host, "")
@@ -131,7 +131,7 @@ const ubuntuKeys = "keyserver.ubuntu.com"
 
 // fingerprint asks Launchpad for the fingerprint of the archive's key.
 func (p *ppa) fingerprint(ctx context.Context, env *fun.Env) (string, error) {
-	v, err := pkg.Call(ctx, env, "http.query", value.MapOf(
+	v, err := env.Exec(ctx, "http.query", value.MapOf(
 		"url", "https://launchpad.net/api/1.0/~"+p.owner+"/+archive/"+p.name,
 		"header_dict", value.MapOf("Accept", "application/json"), "decode", true, "decode_type", "json", "timeout", int64(60)))
 	if err != nil {

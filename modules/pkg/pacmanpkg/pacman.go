@@ -12,6 +12,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
+	"brine/modules/tool"
 )
 
 // Module returns the provider pacmanpkg of the execution module "pkg".
@@ -23,7 +24,7 @@ func avail(env *fun.Env) (bool, string) {
 	if machine.Grain(env, "os_family") != "Arch" {
 		return false, "os_family is not Arch"
 	}
-	if !machine.Has(env.Host, "pacman") {
+	if !tool.Has(env.Host, "pacman") {
 		return false, "pacman is missing"
 	}
 	return true, ""
@@ -48,14 +49,14 @@ func (p *pacman) argv(args []string) []string {
 
 // query runs pacman for a question.
 func (p *pacman) query(ctx context.Context, args ...string) (pkg.Output, error) {
-	return pkg.Run(ctx, p.env.Host, pkg.Command{Argv: p.argv(args), Env: pkg.English(p.env.Host), ReadOnly: true})
+	return pkg.Run(ctx, p.env.Host, pkg.Command{Argv: p.argv(args), ReadOnly: true})
 }
 
 // change runs pacman for what changes the machine. It waits for another pacman.
 func (p *pacman) change(ctx context.Context, args ...string) (pkg.Output, error) {
 	run := func() (pkg.Output, error) {
 		return pkg.Scoped(ctx, p.env, p.argv(args), func(argv []string) (pkg.Output, error) {
-			return pkg.Run(ctx, p.env.Host, pkg.Command{Argv: argv, Env: pkg.English(p.env.Host)})
+			return pkg.Run(ctx, p.env.Host, pkg.Command{Argv: argv})
 		})
 	}
 	return pkg.Locked(ctx, p.env, run, func(out *pkg.Output) string {

@@ -20,11 +20,11 @@ func Module() fun.Module {
 // normalizer returns the provider's way to strip architectures from names; nil if
 // the provider has none or it is not wished.
 func normalizer(ctx context.Context, c *fun.Call, a *normalizeArg) func(string) string {
-	if !a.Normalize || !pkg.Has(c.Env, "pkg.normalize_name") {
+	if !a.Normalize || !c.Env.Has("pkg.normalize_name") {
 		return nil
 	}
 	return func(name string) string {
-		if v, err := pkg.Call(ctx, c.Env, "pkg.normalize_name", nil, name); err == nil {
+		if v, err := c.Env.Exec(ctx, "pkg.normalize_name", nil, name); err == nil {
 			return value.Str(v)
 		}
 		return name
@@ -143,7 +143,7 @@ func version(ctx context.Context, c *fun.Call, a *versionArgs) (fun.Result, erro
 	}
 	kw := a.Rest.Copy()
 	kw.Set("versions_as_list", true)
-	v, err := pkg.Call(ctx, c.Env, "pkg.list_pkgs", kw)
+	v, err := c.Env.Exec(ctx, "pkg.list_pkgs", kw)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -161,7 +161,7 @@ type versionCleanArgs struct {
 
 func versionClean(ctx context.Context, c *fun.Call, a *versionCleanArgs) (fun.Result, error) {
 	v := a.Verstr
-	if value.Truth(v) && pkg.Has(c.Env, "pkg.version_clean") {
+	if value.Truth(v) && c.Env.Has("pkg.version_clean") {
 		return c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.version_clean", fun.Args{Pos: []value.Value{v}, Kw: value.NewMap(0)})
 	}
 	return fun.Value(v)
@@ -175,7 +175,7 @@ type checkExtraRequirementsArgs struct {
 
 func checkExtraRequirements(ctx context.Context, c *fun.Call, a *checkExtraRequirementsArgs) (fun.Result, error) {
 	v := a.Pkgver
-	if value.Truth(v) && pkg.Has(c.Env, "pkg.check_extra_requirements") {
+	if value.Truth(v) && c.Env.Has("pkg.check_extra_requirements") {
 		return c.Env.Invoker.Invoke(ctx, fun.Exec, "pkg.check_extra_requirements", fun.Args{Pos: []value.Value{a.Pkgname, v}, Kw: value.NewMap(0)})
 	}
 	return fun.Value(true)
@@ -197,11 +197,11 @@ func versionCompare(ctx context.Context, c *fun.Call, a *versionCompareArgs) (fu
 // Comparison returns the comparison of versions of the provider of pkg, a loose
 // one where it has none.
 func Comparison(ctx context.Context, env *fun.Env) pkg.Comparison {
-	if !pkg.Has(env, "pkg.version_cmp") {
+	if !env.Has("pkg.version_cmp") {
 		return pkg.Comparer(pkgversion.Loose)
 	}
 	return func(a, b string, ignoreEpoch bool) (int, bool) {
-		v, err := pkg.Call(ctx, env, "pkg.version_cmp", value.MapOf("ignore_epoch", ignoreEpoch), a, b)
+		v, err := env.Exec(ctx, "pkg.version_cmp", value.MapOf("ignore_epoch", ignoreEpoch), a, b)
 		n, ok := value.AsInt(v)
 		if err != nil || !ok {
 			return 0, false
@@ -240,7 +240,7 @@ func Format(pkgs *value.Map, asList bool, attr []string, split func(string) (str
 		if len(attr) == 0 {
 			for _, x := range items {
 				m, _ := x.(*value.Map)
-				list.Append(pkg.FormatVersion(text(m.At("epoch")), text(m.At("version")), text(m.At("release"))))
+				list.Append(pkg.FormatVersion(pkg.Text(m.At("epoch")), pkg.Text(m.At("version")), pkg.Text(m.At("release"))))
 			}
 		} else {
 			key = formatOne(name, items, list, attr, split)
@@ -279,8 +279,8 @@ func formatOne(name value.Value, items []value.Value, list *value.List, attr []s
 }
 
 func splitArch(ctx context.Context, c *fun.Call, name string) (base string, arch value.Value) {
-	if pkg.Has(c.Env, "pkg.parse_arch") {
-		if v, err := pkg.Call(ctx, c.Env, "pkg.parse_arch", nil, name); err == nil {
+	if c.Env.Has("pkg.parse_arch") {
+		if v, err := c.Env.Exec(ctx, "pkg.parse_arch", nil, name); err == nil {
 			if m, ok := v.(*value.Map); ok {
 				return m.Str("name"), m.At("arch")
 			}
@@ -296,14 +296,6 @@ func wants(attr []string, key string) bool {
 		}
 	}
 	return false
-}
-
-// text is a part of a version: None is "".
-func text(v value.Value) string {
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
 }
 
 type formatVersionArgs struct {

@@ -13,6 +13,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/machine"
 	"brine/modules/pkg"
+	"brine/modules/tool"
 )
 
 // A Package is an installed package, or that of a file.
@@ -167,18 +168,11 @@ func (db *Database) Versions() *value.Map {
 		l := value.NewList()
 		for _, x := range v.(*value.List).Items {
 			one := x.(*value.Map)
-			l.Append(pkg.FormatVersion(text(one.At("epoch")), one.Str("version"), text(one.At("release"))))
+			l.Append(pkg.FormatVersion(pkg.Text(one.At("epoch")), one.Str("version"), pkg.Text(one.At("release"))))
 		}
 		m.Set(name, l)
 	}
 	return m
-}
-
-func text(v value.Value) string {
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
 }
 
 // Query runs rpm to look at its database below root, "" for the machine's own. What
@@ -192,7 +186,7 @@ func run(ctx context.Context, h host.Host, root string, readOnly bool, args []st
 	if root != "" {
 		argv = append(argv, "--root", root)
 	}
-	env := pkg.Environ(h, value.MapOf("LC_ALL", "C", "LANGUAGE", "C", "LANG", "C", "TZ", "UTC"))
+	env := append(tool.Environ(h), "TZ=UTC")
 	return pkg.Run(ctx, h, pkg.Command{Argv: append(argv, args...), Env: env, ReadOnly: readOnly})
 }
 

@@ -16,6 +16,7 @@ import (
 	"brine/modules/cp"
 	"brine/modules/machine"
 	"brine/modules/pkg"
+	"brine/modules/tool"
 )
 
 // Module returns the execution module "lowpkg" for rpm.
@@ -37,7 +38,7 @@ func avail(env *fun.Env) (bool, string) {
 	if !Family(env, "redhat", "suse") {
 		return false, "os_family is not RedHat or Suse"
 	}
-	if !machine.Has(env.Host, "rpm") {
+	if !tool.Has(env.Host, "rpm") {
 		return false, "rpm is missing"
 	}
 	return true, ""
@@ -249,7 +250,7 @@ func diff(ctx context.Context, c *fun.Call, a *diffArgs) (fun.Result, error) {
 // not, and a sentence where it is binary.
 func Diff(ctx context.Context, env *fun.Env, file, name string) (string, error) {
 	for _, p := range []string{"rpm2cpio", "cpio", "diff"} {
-		if !machine.Has(env.Host, p) {
+		if !tool.Has(env.Host, p) {
 			return "", fun.Errorf("The '%s' binary was not found in $PATH.", p)
 		}
 	}

@@ -195,7 +195,7 @@ func providerDiff(ctx context.Context, c *fun.Call, _ *providerDiffArgs) (fun.Re
 	if len(wanted) == 0 {
 		return fun.Value(ret)
 	}
-	v, err := pkg.Call(ctx, c.Env, "pkg.download", nil, pkg.Anys(wanted)...)
+	v, err := c.Env.Exec(ctx, "pkg.download", nil, pkg.Anys(wanted)...)
 	if err != nil {
 		return fun.Result{}, err
 	}

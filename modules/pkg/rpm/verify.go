@@ -10,6 +10,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/modules/pkg"
+	"brine/modules/tool"
 )
 
 // fileTypes are the letters by which rpm -V marks files.
@@ -220,7 +221,7 @@ const maxArchive = 1 << 30
 // rawOutput runs a program that changes nothing and returns what it prints.
 func rawOutput(ctx context.Context, env *fun.Env, stdin []byte, argv ...string) ([]byte, error) {
 	var in io.Reader = strings.NewReader(string(stdin))
-	out, err := env.Host.Run(ctx, host.Cmd{Argv: argv, Env: pkg.English(env.Host), Dir: "/", Stdin: in, MaxOutput: maxArchive, ReadOnly: true})
+	out, err := env.Host.Run(ctx, host.Cmd{Argv: argv, Env: tool.Environ(env.Host), Dir: "/", Stdin: in, MaxOutput: maxArchive, ReadOnly: true})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

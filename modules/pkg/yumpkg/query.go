@@ -11,6 +11,7 @@ import (
 	"brine/modules/machine"
 	"brine/modules/pkg"
 	"brine/modules/pkg/rpm"
+	"brine/modules/tool"
 )
 
 type listPkgsArgs struct {
@@ -392,7 +393,7 @@ func download(ctx context.Context, c *fun.Call, _ *downloadArgs) (fun.Result, er
 	}
 	h := c.Env.Host
 	argv := []string{"yumdownloader", "-q", "--destdir=" + cacheOfDownloads}
-	if !machine.Has(h, "yumdownloader") {
+	if !tool.Has(h, "yumdownloader") {
 		if !y.isDNF() {
 			return fun.Result{}, fun.Errorf("The 'yumdownloader' binary was not found in $PATH.")
 		}
@@ -420,7 +421,7 @@ func download(ctx context.Context, c *fun.Call, _ *downloadArgs) (fun.Result, er
 			}
 		}
 	}
-	out, err := pkg.Run(ctx, h, pkg.Command{Argv: append(argv, wanted...), Env: pkg.English(h)})
+	out, err := pkg.Run(ctx, h, pkg.Command{Argv: append(argv, wanted...)})
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -17,6 +17,7 @@ import (
 	"brine/modules/machine"
 	"brine/modules/pkg"
 	"brine/modules/pkg/rpm"
+	"brine/modules/tool"
 )
 
 // Module returns the provider yumpkg of the execution module "pkg".
@@ -129,7 +130,7 @@ func (y *yum) argv(args []string) []string {
 }
 
 func (y *yum) locked(ctx context.Context, c pkg.Command) (pkg.Output, error) {
-	c.Env = pkg.English(y.env.Host)
+	c.Env = tool.Environ(y.env.Host)
 	return pkg.Locked(ctx, y.env, func() (pkg.Output, error) { return pkg.Run(ctx, y.env.Host, c) }, func(out *pkg.Output) string {
 		text := out.Stderr + "\n" + out.Stdout
 		if line := lockLine(text); line != "" {

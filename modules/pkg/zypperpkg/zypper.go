@@ -12,6 +12,7 @@ import (
 	"brine/modules/machine"
 	"brine/modules/pkg"
 	"brine/modules/pkg/rpm"
+	"brine/modules/tool"
 )
 
 // Module returns the provider zypperpkg of the execution module "pkg".
@@ -31,7 +32,7 @@ func avail(env *fun.Env) (bool, string) {
 	if machine.Grain(env, "os_family") != "Suse" {
 		return false, "os_family is not Suse"
 	}
-	if !machine.Has(env.Host, "zypper") {
+	if !tool.Has(env.Host, "zypper") {
 		return false, "zypper is missing"
 	}
 	return true, ""
@@ -84,7 +85,7 @@ func (z *zypper) run(ctx context.Context, h how, args ...string) (pkg.Output, er
 	if h.vendor {
 		argv = z.allowVendors(ctx, argv)
 	}
-	env := pkg.English(z.env.Host)
+	env := tool.Environ(z.env.Host)
 	if h.query {
 		env = append(env, "ZYPP_READONLY_HACK=1")
 	}

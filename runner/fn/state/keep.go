@@ -262,7 +262,7 @@ func setDisabled(ctx context.Context, c *fun.Call, a *statesArgs, change func([]
 		msgs = append(msgs, msg)
 	}
 	if len(rules) != len(before) {
-		_, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "grains.setval", fun.Args{Pos: []value.Value{disabledGrain, value.Strings(rules...)}})
+		_, err := c.Env.Exec(ctx, "grains.setval", nil, disabledGrain, value.Strings(rules...))
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -291,11 +291,11 @@ func running(ctx context.Context, c *fun.Call, a *runningArgs) (fun.Result, erro
 	if a.Concurrent {
 		return fun.Value(&value.List{})
 	}
-	res, err := c.Env.Invoker.Invoke(ctx, fun.Exec, "saltutil.is_running", fun.Args{Pos: []value.Value{"state.*"}})
+	res, err := c.Env.Exec(ctx, "saltutil.is_running", nil, "state.*")
 	if err != nil {
 		return fun.Result{}, err
 	}
-	active, _ := res.Value.(*value.List)
+	active, _ := res.(*value.List)
 	var jobs []*value.Map
 	for i := range active.Len() {
 		job, ok := active.Items[i].(*value.Map)

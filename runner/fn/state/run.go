@@ -93,7 +93,7 @@ func (s *session) sync(ctx context.Context, mods value.Value, saltenv string) er
 		kinds = []string{"all"}
 	}
 	for _, k := range kinds {
-		_, err := s.env.Invoker.Invoke(ctx, fun.Exec, "saltutil.sync_"+k, fun.Args{Kw: value.MapOf("saltenv", saltenv)})
+		_, err := s.env.Exec(ctx, "saltutil.sync_"+k, value.MapOf("saltenv", saltenv))
 		if _, ok := errors.AsType[*fun.NotFoundError](err); ok {
 			s.env.Log().Warn("invalid custom module type, ignoring", "type", k)
 			continue
