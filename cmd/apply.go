@@ -32,7 +32,9 @@ type applyOpts struct {
 // applyGroups are the flags of brine apply in its help.
 var applyGroups = append([]flagGroup{{"Apply", "yes"}}, targetGroups...)
 
-func newApplyCmd(a *App) *cobra.Command {
+// newApplyCmd returns "brine apply". commands returns brine with all its commands, of
+// which a plan names one.
+func newApplyCmd(a *App, commands func(*App) *cobra.Command) *cobra.Command {
 	o := &applyOpts{}
 	c := &cobra.Command{
 		Use:   "apply <plan> [<key>=<value>...]",
@@ -56,7 +58,7 @@ read, or the answer was no; 64 usage error.`,
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.apply(c.Context(), c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return a.apply(c.Context(), c, o, commands, args) },
 	}
 	c.SetFlagErrorFunc(flagError)
 	f := c.Flags()
@@ -74,7 +76,7 @@ read, or the answer was no; 64 usage error.`,
 	return c
 }
 
-func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, args []string) error {
+func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, commands func(*App) *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usagef(c, "no plan was given")
 	}
@@ -126,7 +128,7 @@ func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, args []
 	if err := a.confirmPlan(ctx, o, now); err != nil {
 		return err
 	}
-	return a.runPlanned(ctx, c, old, words)
+	return a.runPlanned(ctx, c, commands(a), old, words)
 }
 
 // hiddenArgs returns the arguments of the planned command: those of the plan, and
@@ -184,9 +186,9 @@ func (a *App) confirmPlan(ctx context.Context, o *applyOpts, now *madePlan) erro
 	return a.confirm(ctx, in, "\n", false)
 }
 
-// runPlanned runs the command that a plan is of, as its command line would.
-func (a *App) runPlanned(ctx context.Context, c *cobra.Command, p *plan.Plan, words []string) error {
-	root := newRootCmd(a)
+// runPlanned runs the command that a plan is of, as its command line would. root is brine
+// with its commands.
+func (a *App) runPlanned(ctx context.Context, c, root *cobra.Command, p *plan.Plan, words []string) error {
 	sub, _, err := root.Find([]string{p.Command.Kind})
 	if err != nil {
 		return err

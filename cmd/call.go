@@ -54,7 +54,7 @@ unknown function.`,
   brine call cmd.run 'uname -a' cwd=/tmp
   brine call pillar.items --out=json`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: a.completeCall,
+		ValidArgsFunction: completeCall(a),
 		RunE:              func(c *cobra.Command, args []string) error { return a.call(c.Context(), c, o, args) },
 	}
 	if st == asSalt {
@@ -180,6 +180,11 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	return s.callHere(ctx, o, shown, name, in, args)
 }
 
+// versionsReport prints the versions of Salt and of the system.
+func (a *App) versionsReport(ctx context.Context, c *cobra.Command) error {
+	return a.call(ctx, c, &callOpts{versions: true, local: true}, nil)
+}
+
 // callHere calls a function on this machine and prints its return. words are the
 // function and its arguments as the command line has them; none for a job of the
 // schedule.
@@ -196,7 +201,7 @@ func (s *session) callHere(ctx context.Context, o *callOpts, shown *progress.Pro
 	env.Watch = s.watchRun(shown, "local", name, in)
 	res, err := s.invoke(ctx, env, fun.Exec, name, in, jid)
 	if err != nil && !cutShort(res, err) {
-		return s.app.callFault(name, err)
+		return callFault(name, err)
 	}
 	if rerr := s.writeReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
 		return rerr
@@ -271,7 +276,7 @@ func callStatus(code int, passthrough bool) int {
 }
 
 // callFault words a function's error for the user.
-func (a *App) callFault(name string, err error) error {
+func callFault(name string, err error) error {
 	var nf *fun.NotFoundError
 	var ce *fun.CommandError
 	var ie *fun.InvocationError

@@ -71,7 +71,7 @@ func readChain(st *chain.Store, name string) (*chain.Chain, []byte, error) {
 // arguments it takes.
 func chainCmd(a *App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
-		c.ValidArgsFunction = a.completeChain
+		c.ValidArgsFunction = completeChain(a)
 	}
 	return treeCmd(a, c, (*runFlags).registerPlaces, least, most, wants, func(ctx context.Context, s *session, args []string) error {
 		return run(ctx, chainStore(s), args)
@@ -79,8 +79,10 @@ func chainCmd(a *App, c *cobra.Command, least, most int, wants string, run func(
 }
 
 // completeChain offers the names of chains to the shell.
-func (a *App) completeChain(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return a.completeNames(c, args, prefix, func(s *session) ([]string, error) { return chainStore(s).Names() })
+func completeChain(a *App) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return a.completeNames(c, args, prefix, func(s *session) ([]string, error) { return chainStore(s).Names() })
+	}
 }
 
 // change reads a chain, changes its text, and writes it back if it still is a
@@ -157,13 +159,13 @@ func newChainAddCmd(a *App) *cobra.Command {
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
-				return a.completeChain(c, args, prefix)
+				return completeChain(a)(c, args, prefix)
 			case 1:
 				return begins(chain.Kinds(), prefix), cobra.ShellCompDirectiveNoFileComp
 			}
 			switch args[1] {
 			case chain.State, chain.Formula, chain.Orchestrate:
-				return a.completeSLS(c, nil, prefix)
+				return completeSLS(a)(c, nil, prefix)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},

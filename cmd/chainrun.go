@@ -65,13 +65,13 @@ usage error; 130 interrupted.`,
 		Example: `  brine chain run deploy-friday
   brine chain run deploy-friday --yes --report friday.html
   brine chain run deploy-friday --resume 20261127020000123456`,
-		ValidArgsFunction: a.completeChain,
+		ValidArgsFunction: completeChain(a),
 		RunE:              func(c *cobra.Command, args []string) error { return a.runChain(c.Context(), c, o, args[0]) },
 	}
 	o.flags(c, o.registerRun)
 	f := c.Flags()
 	f.StringVar(&o.resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
-	a.completeResume(c)
+	completeResume(a, c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
 	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c
@@ -160,7 +160,7 @@ match now.
 Exit status: 0 success; 1 the chain is invalid, or a step has no targets; 64 usage
 error.`,
 		Example:           "  brine chain render deploy-friday",
-		ValidArgsFunction: a.completeChain,
+		ValidArgsFunction: completeChain(a),
 	}
 	o.flags(c, o.registerConfig)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -260,7 +260,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine chain schedule deploy-friday --at '2026-12-01 02:00'
   brine chain schedule --list
   brine chain schedule --cancel brine-chain-deploy-friday-20261201-020000.timer`,
-		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: a.completeChain,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: completeChain(a),
 	}
 	c.SetFlagErrorFunc(flagError)
 	o.registerPlaces(c.Flags())

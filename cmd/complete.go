@@ -18,21 +18,23 @@ import (
 
 // completeSLS offers the names of SLS files to the shell, for the last of a comma
 // list.
-func (a *App) completeSLS(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return a.completeFrom(c, func(env *fun.Env) []string {
-		names, err := fun.ListSLS(c.Context(), env.Up, env.SaltEnv)
-		if err != nil {
-			return nil
+func completeSLS(a *App) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return afterComma(names, prefix)
-	})
+		return completeFrom(a, c, func(env *fun.Env) []string {
+			names, err := fun.ListSLS(c.Context(), env.Up, env.SaltEnv)
+			if err != nil {
+				return nil
+			}
+			return afterComma(names, prefix)
+		})
+	}
 }
 
 // completeFrom offers what an Env of the tree gives.
-func (a *App) completeFrom(c *cobra.Command, offer func(*fun.Env) []string) ([]string, cobra.ShellCompDirective) {
+func completeFrom(a *App, c *cobra.Command, offer func(*fun.Env) []string) ([]string, cobra.ShellCompDirective) {
 	f := &runFlags{logLevel: "quiet"}
 	f.configDir, _ = c.Flags().GetString("config-dir")
 	f.fileRoots, _ = c.Flags().GetStringArray("file-root")
@@ -76,27 +78,29 @@ func afterComma(names []string, list string) []string {
 
 // completeCall offers the functions that a command can call first, then what they
 // take: SLS names, pillar keys or jids.
-func (a *App) completeCall(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		kind := fun.Exec
-		if c.Name() == "run" || c.Name() == "salt-run" {
-			kind = fun.Runner
+func completeCall(a *App) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			kind := fun.Exec
+			if c.Name() == "run" || c.Name() == "salt-run" {
+				kind = fun.Runner
+			}
+			return begins(assembly.Table().Names(kind), prefix), cobra.ShellCompDirectiveNoFileComp
 		}
-		return begins(assembly.Table().Names(kind), prefix), cobra.ShellCompDirectiveNoFileComp
+		switch args[0] {
+		case "state.apply", "state.sls", "state.show_sls", "state.show_low_sls", "state.orchestrate", "state.orch":
+			return completeSLS(a)(c, args[1:], prefix)
+		case "pillar.get", "pillar.item", "pillar.fetch", "pillar.keys", "pillar.ls":
+			if len(args) == 1 {
+				return completeFrom(a, c, func(env *fun.Env) []string { return begins(pillarPaths(env.Pillar, prefix), prefix) })
+			}
+		case "jobs.lookup_jid", "jobs.print_job", "jobs.list_job", "jobs.exit_success", "state.soft_kill", "state.pause", "state.resume":
+			if len(args) == 1 {
+				return completeJIDs(a, c, prefix)
+			}
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	switch args[0] {
-	case "state.apply", "state.sls", "state.show_sls", "state.show_low_sls", "state.orchestrate", "state.orch":
-		return a.completeSLS(c, args[1:], prefix)
-	case "pillar.get", "pillar.item", "pillar.fetch", "pillar.keys", "pillar.ls":
-		if len(args) == 1 {
-			return a.completeFrom(c, func(env *fun.Env) []string { return begins(pillarPaths(env.Pillar, prefix), prefix) })
-		}
-	case "jobs.lookup_jid", "jobs.print_job", "jobs.list_job", "jobs.exit_success", "state.soft_kill", "state.pause", "state.resume":
-		if len(args) == 1 {
-			return a.completeJIDs(c, prefix)
-		}
-	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // pillarPaths returns the keys of the level of the pillar that a path is at, as
@@ -119,8 +123,8 @@ func pillarPaths(m value.Mapping, path string) []string {
 }
 
 // completeJIDs offers the jobs of the cache, the latest first.
-func (a *App) completeJIDs(c *cobra.Command, prefix string) ([]string, cobra.ShellCompDirective) {
-	return a.completeFrom(c, func(env *fun.Env) []string {
+func completeJIDs(a *App, c *cobra.Command, prefix string) ([]string, cobra.ShellCompDirective) {
+	return completeFrom(a, c, func(env *fun.Env) []string {
 		res, err := env.Invoker.Invoke(c.Context(), fun.Runner, "jobs.list_jobs", fun.Args{})
 		m, ok := res.Value.(*value.Map)
 		if err != nil || !ok {
@@ -137,9 +141,9 @@ func (a *App) completeJIDs(c *cobra.Command, prefix string) ([]string, cobra.She
 }
 
 // completeResume offers the jobs of the cache to --resume.
-func (a *App) completeResume(c *cobra.Command) {
+func completeResume(a *App, c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("resume", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return a.completeJIDs(c, prefix)
+		return completeJIDs(a, c, prefix)
 	})
 }
 
@@ -233,48 +237,50 @@ const maxGrainDepth = 8
 
 // completeTarget offers roster ids, nodegroups with -N or grains of the roster with -G,
 // then functions and SLS names.
-func (a *App) completeTarget(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return a.completeCall(c, args[1:], prefix)
-	}
-	rf := &runFlags{}
-	rf.configDir, _ = c.Flags().GetString("config-dir")
-	ff := &fleetFlags{fleets: fleet.RosterFleet} // no master is asked for each key press
-	ff.roster, _ = c.Flags().GetString("roster")
-	ff.rosterFile, _ = c.Flags().GetString("roster-file")
-	s, err := a.newSession(config.Master, "salt-ssh", rf, ff.override())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	defer s.end()
-	// Not s.controller: neither a store nor a bus is opened for a key press.
-	o := s.envOptions(s.newJID())
-	env := assembly.NewEnv(c.Context(), o)
-	set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
-	if set("grain") {
-		r, err := assembly.Roster(c.Context(), env, s.cfg, s.ssh)
+func completeTarget(a *App) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return completeCall(a)(c, args[1:], prefix)
+		}
+		rf := &runFlags{}
+		rf.configDir, _ = c.Flags().GetString("config-dir")
+		ff := &fleetFlags{fleets: fleet.RosterFleet} // no master is asked for each key press
+		ff.roster, _ = c.Flags().GetString("roster")
+		ff.rosterFile, _ = c.Flags().GetString("roster-file")
+		s, err := a.newSession(config.Master, "salt-ssh", rf, ff.override())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		return rosterGrains(r, prefix), cobra.ShellCompDirectiveNoFileComp
+		defer s.end()
+		// Not s.controller: neither a store nor a bus is opened for a key press.
+		o := s.envOptions(s.newJID())
+		env := assembly.NewEnv(c.Context(), o)
+		set := func(flag string) bool { on, err := c.Flags().GetBool(flag); return err == nil && on }
+		if set("grain") {
+			r, err := assembly.Roster(c.Context(), env, s.cfg, s.ssh)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			return rosterGrains(r, prefix), cobra.ShellCompDirectiveNoFileComp
+		}
+		f, err := assembly.NewFleet(c.Context(), env, o, s.newJID)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		defer func() { _ = f.Close() }()
+		if set("nodegroup") {
+			return groupsOf(f, prefix), cobra.ShellCompDirectiveNoFileComp
+		}
+		if set("grain-pcre") || set("pillar") || set("pillar-pcre") || set("compound") || set("ipcidr") || set("range") {
+			return nil, cobra.ShellCompDirectiveNoFileComp // no ids
+		}
+		ids, err := f.Match(c.Context(), "*", "glob")
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		if set("list") {
+			return afterComma(ids, prefix), cobra.ShellCompDirectiveNoFileComp
+		}
+		return begins(ids, prefix), cobra.ShellCompDirectiveNoFileComp
 	}
-	f, err := assembly.NewFleet(c.Context(), env, o, s.newJID)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	defer func() { _ = f.Close() }()
-	if set("nodegroup") {
-		return groupsOf(f, prefix), cobra.ShellCompDirectiveNoFileComp
-	}
-	if set("grain-pcre") || set("pillar") || set("pillar-pcre") || set("compound") || set("ipcidr") || set("range") {
-		return nil, cobra.ShellCompDirectiveNoFileComp // no ids
-	}
-	ids, err := f.Match(c.Context(), "*", "glob")
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	if set("list") {
-		return afterComma(ids, prefix), cobra.ShellCompDirectiveNoFileComp
-	}
-	return begins(ids, prefix), cobra.ShellCompDirectiveNoFileComp
 }

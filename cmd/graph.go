@@ -57,7 +57,7 @@ usage error.`,
   brine graph --call web
   brine graph --call -o highstate.dot`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: a.completeSLS,
+		ValidArgsFunction: completeSLS(a),
 		RunE:              func(c *cobra.Command, args []string) error { return a.graph(c.Context(), c, o, args) },
 	}
 	c.SetFlagErrorFunc(flagError)

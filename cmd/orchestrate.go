@@ -24,7 +24,7 @@ interrupted.`,
   brine orchestrate orch.webserver test=True --out=json
   brine orchestrate orch.deploy --queue deploy`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: a.completeSLS,
+		ValidArgsFunction: completeSLS(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.lock.check(c); err != nil {
 				return err
@@ -48,7 +48,7 @@ interrupted.`,
 	completeFlags(c)
 	o.lock.register(c)
 	c.Flags().StringVar(&o.resume, "resume", "", "continue the orchestration with this jid at the first step that did not succeed")
-	a.completeResume(c)
+	completeResume(a, c)
 	c.Flags().StringVar(&o.queue, "queue", "", "put the orchestration into this queue, for 'brine worker', and print its jid")
 	c.Flags().BoolVar(&o.queued, "queued", false, "run what a worker hands over on stdin") // see runQueued
 	_ = c.Flags().MarkHidden("queued")

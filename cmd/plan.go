@@ -71,11 +71,11 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			switch {
 			case !o.call && o.target == "":
-				return a.completeSLS(c, args, prefix)
+				return completeSLS(a)(c, args, prefix)
 			case len(args) == 0:
 				return begins(plannable[:], prefix), cobra.ShellCompDirectiveNoFileComp
 			case len(args) == 1:
-				return a.completeSLS(c, nil, prefix)
+				return completeSLS(a)(c, nil, prefix)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},

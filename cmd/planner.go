@@ -68,7 +68,7 @@ func (pl *planner) local(ctx context.Context) error {
 	for i, n := range names {
 		res, err := env.Invoker.Invoke(ctx, fun.Exec, n, calls[i])
 		if err != nil {
-			return pl.s.app.callFault(n, err)
+			return callFault(n, err)
 		}
 		parts[i] = res.Value
 	}

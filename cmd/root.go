@@ -133,7 +133,7 @@ behaves like that program.`,
 	c.SetHelpCommand(newHelpCmd())
 	c.AddCommand(
 		newAgentCmd(a),
-		newApplyCmd(a),
+		newApplyCmd(a, newRootCmd),
 		newCallCmd(a, asBrine),
 		newChainCmd(a),
 		newCheckCmd(a),

@@ -40,7 +40,7 @@ unknown function.`,
   brine run state.orch orch.deploy pillar='{"servers": "newsystem1"}'
   brine run pillar.show_pillar web1`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: a.completeCall,
+		ValidArgsFunction: completeCall(a),
 		RunE:              func(c *cobra.Command, args []string) error { return a.run(c.Context(), c, o, args) },
 	}
 	if st == asSalt {
@@ -139,7 +139,7 @@ func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name str
 	env.Watch = s.watchRun(shown, env.ID, name, in)
 	res, err := s.invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !cutShort(res, err) {
-		return a.runFault(s, name, err)
+		return runFault(s, name, err)
 	}
 	data, wish := returned(res)
 	if wish == reportWish {
@@ -180,7 +180,7 @@ func returned(res fun.Result) (data value.Value, wish string) {
 	return res.Value, wish
 }
 
-func (a *App) runFault(s *session, name string, err error) error {
+func runFault(s *session, name string, err error) error {
 	var nf *fun.NotFoundError
 	switch {
 	case errors.As(err, &nf):

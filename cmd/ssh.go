@@ -74,7 +74,7 @@ highest return code; 64 usage error; 130 interrupted.`,
 func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(flagError)
-	c.ValidArgsFunction = a.completeTarget
+	c.ValidArgsFunction = completeTarget(a)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.ssh(c.Context(), c, o, args) }
 	o.register(c.Flags())
 	completeFlags(c)

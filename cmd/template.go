@@ -80,7 +80,7 @@ func (t *templates) find(name string) (*orchestration.Template, error) {
 // templateCmd finishes a command that looks at the templates of a tree.
 func templateCmd(a *App, c *cobra.Command, least, most int, run func(ctx context.Context, t *templates, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
-		c.ValidArgsFunction = a.completeTemplate
+		c.ValidArgsFunction = completeTemplate(a)
 	}
 	return treeCmd(a, c, (*runFlags).registerConfig, least, most, c.Annotations["wants"], func(ctx context.Context, s *session, args []string) error {
 		t, err := templatesOf(ctx, s)
@@ -95,14 +95,16 @@ func templateCmd(a *App, c *cobra.Command, least, most int, run func(ctx context
 }
 
 // completeTemplate offers the names of templates to the shell.
-func (a *App) completeTemplate(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	return a.completeNames(c, args, prefix, func(s *session) ([]string, error) {
-		t, err := templatesOf(c.Context(), s)
-		if err != nil {
-			return nil, err
-		}
-		return orchestration.Names(a.Host, t.roots)
-	})
+func completeTemplate(a *App) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return a.completeNames(c, args, prefix, func(s *session) ([]string, error) {
+			t, err := templatesOf(c.Context(), s)
+			if err != nil {
+				return nil, err
+			}
+			return orchestration.Names(a.Host, t.roots)
+		})
+	}
 }
 
 func newTemplateListCmd(a *App) *cobra.Command {

@@ -49,7 +49,7 @@ invalid; 64 usage error; 130 interrupted.`,
   brine template run update_salt --answers last --yes
   brine template run deploy --target web=web1,web2 --set release=1.4 --test`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: a.completeTemplate,
+		ValidArgsFunction: completeTemplate(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usagef(c, "give the name of one template")
@@ -68,7 +68,7 @@ invalid; 64 usage error; 130 interrupted.`,
 	f.StringVar(&o.answers, "answers", "", "answers to begin with: a JSON or YAML file, which sops or gpg may have encrypted, or a label of kept ones")
 	f.StringVar(&o.saveAs, "save-as", "", "also keep the answers with this label")
 	f.StringVar(&o.resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
-	a.completeResume(c)
+	completeResume(a, c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
 	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c

@@ -73,7 +73,7 @@ func (a *App) addVersionFlag(root, c *cobra.Command) {
 			return errVersion
 		}
 		if asked, _ := c.Flags().GetBool("versions-report"); asked {
-			if err := a.call(c.Context(), c, &callOpts{versions: true, local: true}, nil); err != nil {
+			if err := a.versionsReport(c.Context(), c); err != nil {
 				return err
 			}
 			return errVersion
