@@ -44,11 +44,11 @@ Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage erro
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		a.scheduleSub("install", "Install the jobs, and remove those that no longer exist", "", a.scheduleInstall),
-		a.scheduleSub("list", "List the jobs, their next run and whether they are installed", "", a.scheduleList),
-		a.scheduleSub("remove [<job>...]", "Remove jobs from systemd or cron (default: all)", "remove", a.scheduleRemove),
-		a.scheduleSub("run [<job>...]", "Run jobs now, or without a name all of them when due, in the foreground", "run", a.scheduleRun),
-		a.scheduleSub("show <job>...", "Print the units or crontab lines of jobs", "show", a.scheduleShow),
+		scheduleSub(a, "install", "Install the jobs, and remove those that no longer exist", "", (*planned).install),
+		scheduleSub(a, "list", "List the jobs, their next run and whether they are installed", "", (*planned).list),
+		scheduleSub(a, "remove [<job>...]", "Remove jobs from systemd or cron (default: all)", "remove", (*planned).remove),
+		scheduleSub(a, "run [<job>...]", "Run jobs now, or without a name all of them when due, in the foreground", "run", (*planned).run),
+		scheduleSub(a, "show <job>...", "Print the units or crontab lines of jobs", "show", (*planned).show),
 	)
 	c.SetFlagErrorFunc(flagError)
 	return c
@@ -62,7 +62,7 @@ type planned struct {
 	in  *schedule.Installer
 }
 
-func (a *App) scheduleSub(use, short, names string, run func(context.Context, *planned, []string) error) *cobra.Command {
+func scheduleSub(a *App, use, short, names string, run func(*planned, context.Context, []string) error) *cobra.Command {
 	o := &runFlags{}
 	c := &cobra.Command{Use: use, Short: short, SilenceUsage: true, SilenceErrors: true}
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -89,7 +89,7 @@ func (a *App) scheduleSub(use, short, names string, run func(context.Context, *p
 				return &statusError{status: exitGeneric, err: p.noJob(name)}
 			}
 		}
-		if err := run(c.Context(), p, args); err != nil {
+		if err := run(p, c.Context(), args); err != nil {
 			return err
 		}
 		if len(p.Faults) > 0 {
@@ -126,7 +126,8 @@ func (p *planned) noJob(name string) error {
 	return fmt.Errorf("no scheduled job %q%s", name, source.DidYouMean(name, names))
 }
 
-func (a *App) scheduleInstall(ctx context.Context, p *planned, _ []string) error {
+func (p *planned) install(ctx context.Context, _ []string) error {
+	a := p.s.app
 	jobs := p.Jobs
 	if !p.Enabled {
 		jobs = nil
@@ -135,35 +136,36 @@ func (a *App) scheduleInstall(ctx context.Context, p *planned, _ []string) error
 		p.sayReadable(j)
 	}
 	changes, err := p.in.Install(ctx, jobs)
-	a.printChanges(changes)
+	p.printChanges(changes)
 	if err == nil && len(changes) == 0 && len(p.Faults) == 0 {
 		fmt.Fprintf(a.Err, "brine: the %d job(s) of the schedule are installed already\n", len(jobs))
 	}
 	return err
 }
 
-func (a *App) printChanges(changes []schedule.Change) {
+func (p *planned) printChanges(changes []schedule.Change) {
 	for _, c := range changes {
-		fmt.Fprintf(a.Out, "%s: %s\n", printable.Line(c.Name), c.What)
+		fmt.Fprintf(p.s.app.Out, "%s: %s\n", printable.Line(c.Name), c.What)
 	}
 }
 
-func (a *App) scheduleRemove(ctx context.Context, p *planned, names []string) error {
+func (p *planned) remove(ctx context.Context, names []string) error {
 	p.Faults = nil
 	if len(names) == 0 {
 		changes, err := p.in.Install(ctx, nil)
-		a.printChanges(changes)
+		p.printChanges(changes)
 		return err
 	}
 	changes, err := p.in.Remove(ctx, names)
-	a.printChanges(changes)
+	p.printChanges(changes)
 	if err == nil && len(changes) < len(names) {
 		return &statusError{status: exitGeneric, err: errors.New("not all of these jobs were installed")}
 	}
 	return err
 }
 
-func (a *App) scheduleShow(_ context.Context, p *planned, names []string) error {
+func (p *planned) show(_ context.Context, names []string) error {
+	a := p.s.app
 	for _, name := range names {
 		text, err := p.in.Show(p.Job(name))
 		if err != nil {
@@ -195,7 +197,8 @@ func (p *planned) sayReadable(j *schedule.Job) {
 	p.s.note(fmt.Sprintf("scheduled job %q has secrets (%s), and %s has the mode %04o: chmod 600 keeps them from other users", j.Name, strings.Join(secret, ", "), j.At.File, st.Perm()))
 }
 
-func (a *App) scheduleList(ctx context.Context, p *planned, _ []string) error {
+func (p *planned) list(ctx context.Context, _ []string) error {
+	a := p.s.app
 	installed, err := p.in.Installed(ctx)
 	if err != nil {
 		p.s.note(err.Error())
@@ -225,8 +228,8 @@ func (a *App) scheduleList(ctx context.Context, p *planned, _ []string) error {
 	return p.s.print(out, "nested", 0)
 }
 
-// scheduleRun runs jobs now, or all of them when they are due.
-func (a *App) scheduleRun(ctx context.Context, p *planned, names []string) error {
+// run runs jobs now, or all of them when they are due.
+func (p *planned) run(ctx context.Context, names []string) error {
 	if len(names) > 0 {
 		status := exitOK
 		for _, name := range names {
