@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/serve"
 )
 
@@ -20,7 +21,7 @@ type agentOpts struct {
 
 // newAgentCmd returns the far end of "brine ssh", which the controller starts
 // on targets, and what makes and lists such ends.
-func newAgentCmd(a *App) *cobra.Command {
+func newAgentCmd(a *app.App) *cobra.Command {
 	o := &agentOpts{}
 	c := &cobra.Command{
 		Use:   "agent",
@@ -37,9 +38,9 @@ started on a terminal.`,
 		Example: `  brine agent list
   brine agent build linux/arm64 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
-		RunE: func(c *cobra.Command, _ []string) error { return a.agent(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error { return runAgent(c.Context(), a, o) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
 	f.StringVar(&o.cacheDir, "cache-dir", "", "directory for files that are kept between runs; only its user may have access to it")
 	f.BoolVar(&o.wipe, "wipe", false, "remove the agent and its files at the end")
@@ -57,13 +58,13 @@ started on a terminal.`,
 	return c
 }
 
-func (a *App) agent(ctx context.Context, o *agentOpts) error {
+func runAgent(ctx context.Context, a *app.App, o *agentOpts) error {
 	if o.sum {
 		return serve.Sum(a.Out)
 	}
 	err := serve.Agent(ctx, serve.Options{In: a.In, Out: a.Out, Host: a.Host, CacheDir: o.cacheDir, Wipe: o.wipe, Detached: o.detached, Resume: o.resume, Relay: o.relay, Skip: o.skip})
 	if errors.Is(err, serve.ErrTerminal) {
-		return &statusError{status: exitUsage, err: err, hint: serve.TerminalHint}
+		return &app.StatusError{Status: app.ExitUsage, Err: err, Hint: serve.TerminalHint}
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/core/version"
 	"brine/sshexec"
@@ -33,8 +34,8 @@ func run(t *testing.T, env map[string]string, args ...string) (status int, stdou
 		}
 	}
 	var out, errs bytes.Buffer
-	a := &App{In: strings.NewReader(""), Out: &out, Err: &errs, Args: args, Program: "brine", Getenv: func(k string) string { return env[k] }, Host: &placed{h, env["PWD"], env["PATH"]}}
-	status = a.Run()
+	a := &app.App{In: strings.NewReader(""), Out: &out, Err: &errs, Args: args, Program: "brine", Getenv: func(k string) string { return env[k] }, Host: &placed{h, env["PWD"], env["PATH"]}}
+	status = Run(a)
 	return status, out.String(), errs.String()
 }
 

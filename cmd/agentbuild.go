@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
@@ -39,7 +40,7 @@ type agentBuildOpts struct {
 	embed  string
 }
 
-func newAgentBuildCmd(a *App) *cobra.Command {
+func newAgentBuildCmd(a *app.App) *cobra.Command {
 	o := &agentBuildOpts{}
 	c := &cobra.Command{
 		Use:   "build <platform>...",
@@ -58,9 +59,9 @@ Exit status: 0 all were built; 1 one could not be built; 64 usage error.`,
   brine agent build --source ~/src/brine linux/arm linux/386 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgs: agentPlatforms[:],
-		RunE:      func(c *cobra.Command, args []string) error { return a.agentBuild(c.Context(), c, o, args) },
+		RunE:      func(c *cobra.Command, args []string) error { return agentBuild(c.Context(), a, c, o, args) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	o.register(c)
 	c.Flags().StringVar(&o.source, "source", "", "directory of the source of brine")
 	c.Flags().StringVar(&o.embed, "embed", "", "write them compressed, with their hashes, for a release build (make release)")
@@ -98,9 +99,9 @@ func parsePlatform(s string) (name string, env []string, err error) {
 // goHint says how to come by an agent without Go.
 const goHint = "install Go (https://go.dev/dl or your distribution), or install brine-agents of a release, which has the agents of all platforms"
 
-func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpts, args []string) error {
+func agentBuild(ctx context.Context, a *app.App, c *cobra.Command, o *agentBuildOpts, args []string) error {
 	if len(args) == 0 {
-		return &statusError{status: exitUsage, err: errors.New("no platform was given"), hint: "there are " + strings.Join(agentPlatforms[:], ", ")}
+		return &app.StatusError{Status: app.ExitUsage, Err: errors.New("no platform was given"), Hint: "there are " + strings.Join(agentPlatforms[:], ", ")}
 	}
 	type build struct {
 		platform string
@@ -110,30 +111,30 @@ func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpt
 	for _, arg := range args {
 		name, env, err := parsePlatform(arg)
 		if err != nil {
-			return usagef(c, "%s", err)
+			return app.Usagef(c, "%s", err)
 		}
 		builds = append(builds, build{name, env})
 	}
 	goExe, err := a.Host.LookPath("go", "")
 	if err != nil {
 		if goExe = "/usr/local/go/bin/go"; runnable(goExe) != nil {
-			return &statusError{status: exitGeneric, err: errors.New("there is no Go on this machine to build an agent with (no go in PATH)"), hint: goHint}
+			return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("there is no Go on this machine to build an agent with (no go in PATH)"), Hint: goHint}
 		}
 	}
-	src, err := a.agentSource(o.source)
+	src, err := agentSource(a, o.source)
 	if err != nil {
 		return err
 	}
 	dir := o.embed
 	var images *sshexec.Images // that have what is built from now on
 	if dir == "" {
-		opts, s, err := a.agentOptions(&o.agentDirFlags)
+		opts, s, err := agentOptions(a, &o.agentDirFlags)
 		if err != nil {
 			return err
 		}
 		defer s.end()
 		if dir, _ = assembly.AgentDir(opts, a.Getenv); dir == "" {
-			return &statusError{status: exitUsage, err: errors.New("there is no directory to put agents in: HOME is not set"), hint: "name one by --agent-dir"}
+			return &app.StatusError{Status: app.ExitUsage, Err: errors.New("there is no directory to put agents in: HOME is not set"), Hint: "name one by --agent-dir"}
 		}
 		images = assembly.Images(s.envOptions(""), a.Getenv, opts)
 	}
@@ -142,12 +143,12 @@ func (a *App) agentBuild(ctx context.Context, c *cobra.Command, o *agentBuildOpt
 	}
 	var sums strings.Builder
 	for _, b := range builds {
-		built, err := a.buildAgent(ctx, goExe, src, dir, b.platform, b.env)
+		built, err := buildAgent(ctx, a, goExe, src, dir, b.platform, b.env)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(&sums, "%s %s %d %s\n", b.platform, built.hash, built.size, version.Number())
-		to, err := a.store(ctx, built, dir, b.platform, images)
+		to, err := storeAgents(ctx, a, built, dir, b.platform, images)
 		if err != nil {
 			return fmt.Errorf("write the agent for %s: %w", sshexec.PlatformName(b.platform), err)
 		}
@@ -170,13 +171,13 @@ func runnable(path string) error {
 }
 
 // agentSource finds the source of this version of brine.
-func (a *App) agentSource(named string) (string, error) {
+func agentSource(a *app.App, named string) (string, error) {
 	const hint = "get the source of brine %s and name its directory by --source, or install brine-agents of a release, which has the agents of all platforms"
 	if named != "" {
 		v, err := sourceVersion(named)
 		switch {
 		case err != nil:
-			return "", &statusError{status: exitGeneric, err: fmt.Errorf("%s is not the source of brine: %w", named, err), hint: fmt.Sprintf(hint, version.Number())}
+			return "", &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s is not the source of brine: %w", named, err), Hint: fmt.Sprintf(hint, version.Number())}
 		case v != version.Number():
 			return "", wrongSource(named, v)
 		}
@@ -211,16 +212,16 @@ func (a *App) agentSource(named string) (string, error) {
 	if other != nil {
 		return "", other
 	}
-	return "", &statusError{
-		status: exitGeneric, err: errors.New("the source of brine is not here: the working directory is in no checkout of it"),
-		hint: fmt.Sprintf(hint, version.Number()),
+	return "", &app.StatusError{
+		Status: app.ExitGeneric, Err: errors.New("the source of brine is not here: the working directory is in no checkout of it"),
+		Hint: fmt.Sprintf(hint, version.Number()),
 	}
 }
 
 func wrongSource(dir, v string) error {
-	return &statusError{
-		status: exitGeneric, err: fmt.Errorf("%s is the source of brine %s, and this is brine %s: an agent has to be of the same version", dir, v, version.Number()),
-		hint: fmt.Sprintf("check out version %s there, or build brine itself from that source", version.Number()),
+	return &app.StatusError{
+		Status: app.ExitGeneric, Err: fmt.Errorf("%s is the source of brine %s, and this is brine %s: an agent has to be of the same version", dir, v, version.Number()),
+		Hint: fmt.Sprintf("check out version %s there, or build brine itself from that source", version.Number()),
 	}
 }
 
@@ -270,7 +271,7 @@ type built struct {
 }
 
 // buildAgent builds the agent of a platform to a file of another name in dir.
-func (a *App) buildAgent(ctx context.Context, goExe, src, dir, platform string, env []string) (*built, error) {
+func buildAgent(ctx context.Context, a *app.App, goExe, src, dir, platform string, env []string) (*built, error) {
 	name := sshexec.PlatformName(platform)
 	tmp, err := os.CreateTemp(dir, ".new-")
 	if err != nil {
@@ -335,17 +336,17 @@ func mergeEnv(base, over []string) []string {
 	return append(out, over...)
 }
 
-// store gives a built agent its name in dir, and returns it. For a release build,
+// storeAgents gives a built agent its name in dir, and returns it. For a release build,
 // which has no images, it is compressed; else it is also compressed for the
 // targets that have xz.
-func (a *App) store(ctx context.Context, b *built, dir, platform string, images *sshexec.Images) (string, error) {
+func storeAgents(ctx context.Context, a *app.App, b *built, dir, platform string, images *sshexec.Images) (string, error) {
 	to := filepath.Join(dir, "brine-"+platform)
 	if images == nil {
-		to, err := a.packAgent(ctx, b.path, to, platform)
+		to, err := packAgent(ctx, a, b.path, to, platform)
 		_ = os.Remove(b.path)
 		return to, err
 	}
-	switch packed, err := a.packXZ(ctx, b.path, platform); {
+	switch packed, err := packXZ(ctx, a, b.path, platform); {
 	case err != nil:
 		_ = os.Remove(b.path)
 		return "", err
@@ -362,18 +363,18 @@ func (a *App) store(ctx context.Context, b *built, dir, platform string, images 
 
 // packXZ compresses an agent by the program xz and returns the file; "" where
 // that program is not there.
-func (a *App) packXZ(ctx context.Context, path, platform string) (string, error) {
+func packXZ(ctx context.Context, a *app.App, path, platform string) (string, error) {
 	argv := append(sshexec.XZ(platform), path)
 	exe, err := a.Host.LookPath(argv[0], "")
 	if err != nil {
 		return "", nil // it is optional
 	}
 	argv[0] = exe
-	return path + ".xz", a.pack(ctx, argv)
+	return path + ".xz", packOne(ctx, a, argv)
 }
 
-// pack runs a program that compresses.
-func (a *App) pack(ctx context.Context, argv []string) error {
+// packOne runs a program that compresses.
+func packOne(ctx context.Context, a *app.App, argv []string) error {
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: argv})
 	if err == nil && out.Status != 0 {
 		err = fmt.Errorf("%s ended with status %d: %s", filepath.Base(argv[0]), out.Status, strings.TrimSpace(string(out.Stderr)))
@@ -385,9 +386,9 @@ func (a *App) pack(ctx context.Context, argv []string) error {
 // and what the format adds, which it returns: by the program xz where it is
 // there, else by zstd, which take their time and make it a fifth and a tenth
 // smaller than what is packed while targets wait.
-func (a *App) packAgent(ctx context.Context, from, to, platform string) (string, error) {
+func packAgent(ctx context.Context, a *app.App, from, to, platform string) (string, error) {
 	_ = os.Remove(to + ".xz") // of an earlier build, it would be preferred
-	if packed, err := a.packXZ(ctx, from, platform); packed != "" || err != nil {
+	if packed, err := packXZ(ctx, a, from, platform); packed != "" || err != nil {
 		if err == nil {
 			to += ".xz"
 			err = os.Rename(packed, to)
@@ -396,7 +397,7 @@ func (a *App) packAgent(ctx context.Context, from, to, platform string) (string,
 	}
 	to += ".zst"
 	if exe, err := a.Host.LookPath("zstd", ""); err == nil {
-		return to, a.pack(ctx, []string{exe, "-19", "-q", "-f", from, "-o", to})
+		return to, packOne(ctx, a, []string{exe, "-19", "-q", "-f", from, "-o", to})
 	}
 	f, err := os.Open(from)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/py/value"
@@ -13,29 +14,29 @@ import (
 
 // agentDirFlags say where agents of other platforms lie.
 type agentDirFlags struct {
-	runFlags
+	app.RunFlags
 	dir string
 }
 
 func (f *agentDirFlags) register(c *cobra.Command) {
-	c.Flags().StringVarP(&f.configDir, "config-dir", "c", "", "configuration directory (default: $BRINE_CONFIG_DIR, $SALT_CONFIG_DIR, /etc/brine, /etc/salt)")
+	c.Flags().StringVarP(&f.ConfigDir, "config-dir", "c", "", "configuration directory (default: $BRINE_CONFIG_DIR, $SALT_CONFIG_DIR, /etc/brine, /etc/salt)")
 	c.Flags().StringVar(&f.dir, "agent-dir", "", "directory of agents (default: ssh_agent_dir of the configuration, else brine/agents in $XDG_DATA_HOME or ~/.local/share)")
 }
 
 // opts returns the configuration with the flags over it.
-func (a *App) agentOptions(f *agentDirFlags) (*value.Map, *session, error) {
+func agentOptions(a *app.App, f *agentDirFlags) (*value.Map, *session, error) {
 	over := value.NewMap(1)
 	if f.dir != "" {
 		over.Set("ssh_agent_dir", f.dir)
 	}
-	s, err := a.newSession(config.Master, "salt-ssh", &f.runFlags, over)
+	s, err := newSession(a, config.Master, "salt-ssh", &f.RunFlags, over)
 	if err != nil {
 		return nil, nil, err
 	}
 	return s.cfg.Opts, s, nil
 }
 
-func newAgentListCmd(a *App) *cobra.Command {
+func newAgentListCmd(a *app.App) *cobra.Command {
 	o := &agentDirFlags{}
 	verify := false
 	c := &cobra.Command{
@@ -48,25 +49,17 @@ is marked with a star.
 
 Exit status: 0 all of them can be used; 1 one cannot.`,
 		SilenceUsage: true, SilenceErrors: true,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return a.agentList(o, verify) },
+		Args: app.NoArguments,
+		RunE: func(*cobra.Command, []string) error { return agentList(a, o, verify) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	o.register(c)
 	c.Flags().BoolVar(&verify, "verify", false, "unpack the agents of the release and compare them with their hashes")
 	return c
 }
 
-// noArguments makes an argument a usage fault.
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef(c, "unexpected argument %q", args[0])
-	}
-	return nil
-}
-
-func (a *App) agentList(o *agentDirFlags, verify bool) error {
-	opts, s, err := a.agentOptions(o)
+func agentList(a *app.App, o *agentDirFlags, verify bool) error {
+	opts, s, err := agentOptions(a, o)
 	if err != nil {
 		return err
 	}
@@ -91,7 +84,7 @@ func (a *App) agentList(o *agentDirFlags, verify bool) error {
 		return err
 	}
 	if bad > 0 {
-		return silent(exitGeneric)
+		return app.Silent(app.ExitGeneric)
 	}
 	return nil
 }

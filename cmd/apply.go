@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/progress"
 	"brine/internal/core/dispatch"
@@ -23,18 +24,18 @@ import (
 // applyOpts are the flags of brine apply; all but yes are handed to the command
 // that the plan is of.
 type applyOpts struct {
-	output   outFlags
-	log      runFlags
+	output   app.OutFlags
+	log      app.RunFlags
 	progress progress.Flags
 	yes      bool
 }
 
 // applyGroups are the flags of brine apply in its help.
-var applyGroups = append([]flagGroup{{"Apply", "yes"}}, targetGroups...)
+var applyGroups = append([]app.FlagGroup{{Title: "Apply", Names: "yes"}}, app.TargetGroups...)
 
 // newApplyCmd returns "brine apply". commands returns brine with all its commands, of
 // which a plan names one.
-func newApplyCmd(a *App, commands func(*App) *cobra.Command) *cobra.Command {
+func newApplyCmd(a *app.App, commands func(*app.App) *cobra.Command) *cobra.Command {
 	o := &applyOpts{}
 	c := &cobra.Command{
 		Use:   "apply <plan> [<key>=<value>...]",
@@ -58,33 +59,33 @@ read, or the answer was no; 64 usage error.`,
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.apply(c.Context(), c, o, commands, args) },
+		RunE: func(c *cobra.Command, args []string) error { return runApply(c.Context(), a, c, o, commands, args) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
-	f.SetNormalizeFunc(saltSpelling)
+	f.SetNormalizeFunc(app.SaltSpelling)
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
-	o.output.register(f)
-	o.output.registerReports(f)
+	o.output.Register(f)
+	o.output.RegisterReports(f)
 	o.progress.Register(f, "")
-	f.StringVarP(&o.log.logLevel, "log-level", "l", "", "log messages of this level and above to stderr: quiet, critical, error, warning, info, debug, trace, all")
-	f.StringVar(&o.log.logFile, "log-file", "", "also log to this file")
-	f.StringVar(&o.log.fileLevel, "log-file-level", "", "log messages of this level and above to the file (default: as --log-level)")
-	f.BoolVar(&o.log.strict, "strict", false, "treat warnings as errors")
+	f.StringVarP(&o.log.LogLevel, "log-level", "l", "", "log messages of this level and above to stderr: quiet, critical, error, warning, info, debug, trace, all")
+	f.StringVar(&o.log.LogFile, "log-file", "", "also log to this file")
+	f.StringVar(&o.log.FileLevel, "log-file-level", "", "log messages of this level and above to the file (default: as --log-level)")
+	f.BoolVar(&o.log.Strict, "strict", false, "treat warnings as errors")
 	completeFlags(c)
-	groupFlags(c, applyGroups)
+	app.GroupFlags(c, applyGroups)
 	return c
 }
 
-func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, commands func(*App) *cobra.Command, args []string) error {
+func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOpts, commands func(*app.App) *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef(c, "no plan was given")
+		return app.Usagef(c, "no plan was given")
 	}
-	old, err := a.readPlan(args[0])
+	old, err := readPlan(a, args[0])
 	if err != nil {
 		return err
 	}
-	words, err := a.hiddenArgs(c, old, args[1:])
+	words, err := hiddenArgs(a, c, old, args[1:])
 	if err != nil {
 		return err
 	}
@@ -106,9 +107,9 @@ func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, command
 	if err != nil {
 		return err
 	}
-	po.logLevel, po.progress = o.log.logLevel, o.progress
-	po.output.noColor, po.output.forceColor = o.output.noColor, o.output.forceColor
-	now, err := a.makePlan(ctx, pc, po, words)
+	po.LogLevel, po.Progress = o.log.LogLevel, o.progress
+	po.Output.NoColor, po.Output.ForceColor = o.output.NoColor, o.output.ForceColor
+	now, err := makePlan(ctx, a, pc, po, words)
 	if err != nil {
 		return err
 	}
@@ -116,25 +117,25 @@ func (a *App) apply(ctx context.Context, c *cobra.Command, o *applyOpts, command
 		for _, line := range changed {
 			fmt.Fprintln(a.Err, "brine: changed since the plan: "+printable.Line(line))
 		}
-		return &statusError{status: exitGeneric, err: errors.New("the plan no longer holds: nothing was run"), hint: "make it again with 'brine plan', and look at it"}
+		return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("the plan no longer holds: nothing was run"), Hint: "make it again with 'brine plan', and look at it"}
 	}
 	if !now.Due() && !now.Failed() {
 		fmt.Fprintln(a.Err, "brine: nothing to do: "+plantext.Totals(now.Totals))
-		if a.json {
+		if a.JSON {
 			return outputter.JSON(a.Out, value.NewMap(0), &outputter.Options{}) // a document all the same
 		}
 		return nil
 	}
-	if err := a.confirmPlan(ctx, o, now); err != nil {
+	if err := confirmPlan(ctx, a, o, now); err != nil {
 		return err
 	}
-	return a.runPlanned(ctx, c, commands(a), old, words)
+	return runPlanned(ctx, a, c, commands(a), old, words)
 }
 
 // hiddenArgs returns the arguments of the planned command: those of the plan, and
 // those that are not in it since they are secret, which must be the same.
-func (a *App) hiddenArgs(c *cobra.Command, p *plan.Plan, given []string) ([]string, error) {
-	key, err := a.planKey()
+func hiddenArgs(a *app.App, c *cobra.Command, p *plan.Plan, given []string) ([]string, error) {
+	key, err := planKey(a)
 	if err != nil {
 		return nil, err
 	}
@@ -147,17 +148,17 @@ func (a *App) hiddenArgs(c *cobra.Command, p *plan.Plan, given []string) ([]stri
 		hash, ok := left[name]
 		switch {
 		case !ok:
-			return nil, usagef(c, "the plan has its arguments: only those that are secret are given again, and %q is none of them", cmpName(name, w))
+			return nil, app.Usagef(c, "the plan has its arguments: only those that are secret are given again, and %q is none of them", cmpName(name, w))
 		case hash != key.Hash([]byte(w)):
-			return nil, &statusError{status: exitGeneric, err: fmt.Errorf("changed since the plan: the argument %s=", name), hint: "give it as it was planned, or make the plan again"}
+			return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("changed since the plan: the argument %s=", name), Hint: "give it as it was planned, or make the plan again"}
 		}
 		delete(left, name)
 	}
 	if len(left) > 0 {
 		names := slices.Sorted(maps.Keys(left))
-		return nil, &statusError{
-			status: exitUsage, err: fmt.Errorf("the plan lacks arguments that are secret: %s", strings.Join(names, ", ")),
-			hint: "give them again, as they were planned: brine apply " + c.Flags().Arg(0) + " " + names[0] + "=...",
+		return nil, &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("the plan lacks arguments that are secret: %s", strings.Join(names, ", ")),
+			Hint: "give them again, as they were planned: brine apply " + c.Flags().Arg(0) + " " + names[0] + "=...",
 		}
 	}
 	return slices.Concat(p.Command.Args, given), nil
@@ -174,21 +175,21 @@ func cmpName(name, word string) string {
 
 // confirmPlan shows the plan and asks whether it is run, where there is somebody
 // to ask.
-func (a *App) confirmPlan(ctx context.Context, o *applyOpts, now *madePlan) error {
-	in := a.terminal()
+func confirmPlan(ctx context.Context, a *app.App, o *applyOpts, now *madePlan) error {
+	in := a.TTY()
 	if o.yes || in == nil || !a.Terminal {
 		return nil
 	}
-	if err := a.printPlan(now, "text"); err != nil {
+	if err := printPlan(a, now, "text"); err != nil {
 		return err
 	}
-	a.printed = false
-	return a.confirm(ctx, in, "\n", false)
+	a.Printed = false
+	return a.Confirm(ctx, in, "\n", false)
 }
 
 // runPlanned runs the command that a plan is of, as its command line would. root is brine
 // with its commands.
-func (a *App) runPlanned(ctx context.Context, c, root *cobra.Command, p *plan.Plan, words []string) error {
+func runPlanned(ctx context.Context, a *app.App, c, root *cobra.Command, p *plan.Plan, words []string) error {
 	sub, _, err := root.Find([]string{p.Command.Kind})
 	if err != nil {
 		return err

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 )
 
 // async starts a job that goes on without this command, or goes on with one.
 func (s *session) async(ctx context.Context, o *sshOpts, env *fun.Env, job fun.Job) error {
-	if ids := o.async.background; ids != "" {
+	if ids := o.async.Background; ids != "" {
 		s.files.Adopt(job.JID, os.Stdin)
 		job.Async, job.Continued = false, true
 		job.Only, job.Subset = strings.Split(ids, ","), 0
@@ -43,53 +44,47 @@ func (s *session) async(ctx context.Context, o *sshOpts, env *fun.Env, job fun.J
 	}
 	switch {
 	case len(failed) == 0:
-		return silent(s.strictStatus(exitOK))
+		return app.Silent(s.strictStatus(app.ExitOK))
 	case o.prog == saltCLI:
-		return silent(exitGeneric)
+		return app.Silent(app.ExitGeneric)
 	case refused:
-		return silent(exitDeploy)
+		return app.Silent(exitDeploy)
 	}
-	return silent(exitCollection)
+	return app.Silent(exitCollection)
 }
 
 // checkAsync refuses what does not go together with --async.
 func (o *callOpts) checkAsync(c *cobra.Command, name string) error {
 	switch {
-	case !o.async.on:
+	case !o.async.On:
 		return nil
 	case isOrchestrate(name):
-		return &statusError{
-			status: exitUsage, err: errors.New("--async: an orchestration ends with its command"),
-			hint: "'brine submit' has a worker run it",
+		return &app.StatusError{
+			Status: app.ExitUsage, Err: errors.New("--async: an orchestration ends with its command"),
+			Hint: "'brine submit' has a worker run it",
 		}
 	case o.metadata:
-		return usagef(c, "--async and --metadata do not go together: there is no return to print")
+		return app.Usagef(c, "--async and --metadata do not go together: there is no return to print")
 	case o.schedule != "" || o.splay != "":
-		return usagef(c, "--async and --schedule or --splay do not go together")
+		return app.Usagef(c, "--async and --schedule or --splay do not go together")
 	}
 	return nil
-}
-
-// errAsyncReport refuses reports of what nobody waits for.
-var errAsyncReport = &statusError{
-	status: exitUsage, err: errors.New("--report and --metrics need the results, and --async does not wait for them"),
-	hint: "'brine run jobs.report JID --report FILE' writes them when the job has ended",
 }
 
 // callAsync starts a call that goes on without this process, or goes on with one.
 func (s *session) callAsync(ctx context.Context, o *callOpts, env *fun.Env, job fun.Job) error {
 	self, _ := env.Fleet.(*fleet.Self)
-	if o.async.background != "" {
+	if o.async.Background != "" {
 		s.files.Adopt(job.JID, os.Stdin)
 		job.Continued = true
 		_, err := self.Run(ctx, job, func(fun.Return) error { return nil })
 		return err
 	}
-	self.Background, job.Async = s.app.background, true
+	self.Background, job.Async = s.app.Background, true
 	var failed error
 	if _, err := self.Run(ctx, job, func(r fun.Return) error { failed = r.Err; return nil }); err != nil || failed != nil {
 		return cmp.Or(err, failed)
 	}
 	fmt.Fprintf(s.app.Out, "Executed command with job ID: %s\n", job.JID)
-	return silent(s.strictStatus(exitOK))
+	return app.Silent(s.strictStatus(app.ExitOK))
 }

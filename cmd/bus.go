@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
@@ -18,7 +19,7 @@ func (s *session) openBus(ctx context.Context, env *fun.Env, f *fleet.Fleet) err
 	ours := func(jid string) bool { return jid == env.JID || f.Ours(jid) }
 	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Ours: ours, Fire: s.bus.FireRemote, Warn: s.tell})
 	if err != nil {
-		return &statusError{status: exitUsage, err: err}
+		return &app.StatusError{Status: app.ExitUsage, Err: err}
 	}
 	s.bus.Tap(b.Send)
 	s.close = append(s.close, b.Close)

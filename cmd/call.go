@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/progress"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
@@ -18,7 +19,7 @@ import (
 )
 
 type callOpts struct {
-	runFlags
+	app.RunFlags
 	local       bool
 	passthrough bool
 	showGrains  bool
@@ -32,10 +33,10 @@ type callOpts struct {
 	moduleDirs  []string
 	progress    progress.Flags
 	jid         string
-	async       asyncFlags
+	async       app.AsyncFlags
 }
 
-func newCallCmd(a *App, st style) *cobra.Command {
+func newCallCmd(a *app.App, st app.Style) *cobra.Command {
 	o := &callOpts{}
 	c := &cobra.Command{
 		Use:   "call <function> [<argument>...] [<key>=<value>...]",
@@ -55,15 +56,15 @@ unknown function.`,
   brine call pillar.items --out=json`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: completeCall(a),
-		RunE:              func(c *cobra.Command, args []string) error { return a.call(c.Context(), c, o, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return runCall(c.Context(), a, c, o, args) },
 	}
-	if st == asSalt {
+	if st == app.AsSalt {
 		c.Use = strings.Replace(c.Use, "call", "salt-call", 1)
 	}
-	c.SetFlagErrorFunc(flagError)
-	groupFlags(c, targetGroups)
+	c.SetFlagErrorFunc(app.FlagError)
+	app.GroupFlags(c, app.TargetGroups)
 	f := c.Flags()
-	o.register(f)
+	o.Register(f)
 	f.BoolVar(&o.local, "local", false, "run on this machine (brine always does)")
 	f.BoolVar(&o.passthrough, "retcode-passthrough", false, "exit with the function's own return code")
 	f.BoolVarP(&o.showGrains, "grains", "g", false, "print the grains of this machine")
@@ -78,9 +79,9 @@ unknown function.`,
 	_ = f.MarkHidden("module-dirs")
 	f.StringVar(&o.jid, "jid", "", "run under this jid")
 	_ = f.MarkHidden("jid")
-	o.async.register(f)
+	o.async.Register(f)
 	o.progress.Register(f, "")
-	registerNoEffect(f, forCall)
+	app.RegisterNoEffect(f, app.ForCall)
 	completeFlags(c)
 	return c
 }
@@ -98,29 +99,29 @@ func (o *callOpts) over() *value.Map {
 func (o *callOpts) words(c *cobra.Command, args []string) ([]string, error) {
 	switch {
 	case o.showGrains && len(args) > 0:
-		return nil, usagef(c, "--grains takes no arguments")
+		return nil, app.Usagef(c, "--grains takes no arguments")
 	case o.doc:
-		return nil, usagef(c, "--doc takes one function or module")
+		return nil, app.Usagef(c, "--doc takes one function or module")
 	case o.showGrains:
 		return []string{"grains.items"}, nil
 	case o.versions:
-		if o.output.out == "" {
-			o.output.out = "newline_values_only"
+		if o.Output.Out == "" {
+			o.Output.Out = "newline_values_only"
 		}
 		return []string{"test.versions_report"}, nil
 	case len(args) == 0 && o.schedule == "":
-		return nil, usagef(c, "no function was given")
+		return nil, app.Usagef(c, "no function was given")
 	}
 	return args, nil
 }
 
-func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []string) (err error) {
-	given := o.ret // without what a Saltfile says
-	if err := a.saltfile(c, "salt-call", &o.runFlags); err != nil {
+func runCall(ctx context.Context, a *app.App, c *cobra.Command, o *callOpts, args []string) (err error) {
+	given := o.Ret // without what a Saltfile says
+	if err := a.Saltfile(c, "salt-call", &o.RunFlags); err != nil {
 		return err
 	}
 	if o.doc && len(args) <= 1 {
-		return a.printKindDoc(fun.Exec, args)
+		return printKindDoc(a, fun.Exec, args)
 	}
 	args, err = o.words(c, args)
 	if err != nil {
@@ -132,14 +133,14 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 		name = args[0]
 	}
 	if o.progress.Misplaced(args) {
-		return progressValue()
+		return app.ProgressValue()
 	}
 	if err := o.checkAsync(c, name); err != nil {
 		return err
 	}
-	shown, done := a.startProgress(o.progress, &o.runFlags, name)
+	shown, done := a.StartProgress(o.progress, &o.RunFlags, name)
 	defer done()
-	s, err := a.newSession(config.Minion, "salt-call", &o.runFlags, o.over())
+	s, err := newSession(a, config.Minion, "salt-call", &o.RunFlags, o.over())
 	if err != nil {
 		return err
 	}
@@ -148,14 +149,14 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
-	if len(s.reportTo) > 0 && o.async.used() {
-		return errAsyncReport
+	if len(s.reportTo) > 0 && o.async.Used() {
+		return app.ErrAsyncReport
 	}
 	defer s.reportFault(&err)
 	if c.Root() == c && !o.local {
 		s.sayLocal()
 	}
-	s.warnNoEffect(c, forCall)
+	s.warnNoEffect(c, app.ForCall)
 	if run, err := s.asJob(ctx, c, o); err != nil || !run {
 		return err
 	}
@@ -163,26 +164,26 @@ func (a *App) call(ctx context.Context, c *cobra.Command, o *callOpts, args []st
 	if whole {
 		name, in = s.jobCall(given)
 	} else {
-		in = dispatch.ParseInput(args[1:], o.unparsed())
+		in = dispatch.ParseInput(args[1:], o.Unparsed())
 	}
 	if strings.HasPrefix(name, "state.") {
 		s.listen()
 	}
-	if s.recordsCalls(name) || o.async.used() {
+	if s.recordsCalls(name) || o.async.Used() {
 		s.openJobs()
 	}
 	if err := s.openGit(ctx); err != nil {
 		return err
 	}
 	if o.setMetadata != "" {
-		s.metadata = typed(o.setMetadata)
+		s.metadata = app.Typed(o.setMetadata)
 	}
 	return s.callHere(ctx, o, shown, name, in, args)
 }
 
 // versionsReport prints the versions of Salt and of the system.
-func (a *App) versionsReport(ctx context.Context, c *cobra.Command) error {
-	return a.call(ctx, c, &callOpts{versions: true, local: true}, nil)
+func versionsReport(ctx context.Context, a *app.App, c *cobra.Command) error {
+	return runCall(ctx, a, c, &callOpts{versions: true, local: true}, nil)
 }
 
 // callHere calls a function on this machine and prints its return. words are the
@@ -194,7 +195,7 @@ func (s *session) callHere(ctx context.Context, o *callOpts, shown *progress.Pro
 	if err := s.openReturners(env); err != nil {
 		return err
 	}
-	if o.async.used() {
+	if o.async.Used() {
 		return s.callAsync(ctx, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.metadata})
 	}
 	s.reports(jid, name, "", in, fun.Exec)
@@ -219,10 +220,10 @@ func (s *session) callHere(ctx context.Context, o *callOpts, shown *progress.Pro
 	s.sayResume(name, jid)
 	s.sayKey(env, name, in)
 	if err != nil {
-		return errInterrupted
+		return app.ErrInterrupted
 	}
 	status := callStatus(res.Retcode, o.passthrough)
-	return silent(s.strictStatus(status))
+	return app.Silent(s.strictStatus(status))
 }
 
 // reported is what reports are about: of an orchestration, its steps.
@@ -262,7 +263,7 @@ func metadata(jid, id string, args []string, res fun.Result, more string) *value
 	m.Set("fun", args[0])
 	m.Set("fun_args", value.Strings(args[1:]...))
 	if more != "" {
-		m.Set("metadata", typed(more))
+		m.Set("metadata", app.Typed(more))
 	}
 	return value.MapOf("local", m)
 }
@@ -270,9 +271,9 @@ func metadata(jid, id string, args []string, res fun.Result, more string) *value
 // callStatus is the exit status of a return code. Salt: salt/cli/call.py.
 func callStatus(code int, passthrough bool) int {
 	if code != 0 && !passthrough {
-		return exitGeneric
+		return app.ExitGeneric
 	}
-	return statusOf(int64(code))
+	return app.StatusOf(int64(code))
 }
 
 // callFault words a function's error for the user.
@@ -286,9 +287,9 @@ func callFault(name string, err error) error {
 	case errors.As(err, &ie):
 		return fmt.Errorf("%s: Passed invalid arguments: %w", name, err)
 	case dispatch.IsArgError(err):
-		return usageOf(name, err)
+		return app.UsageOf(name, err)
 	case errors.Is(err, context.Canceled):
-		return errInterrupted
+		return app.ErrInterrupted
 	case errors.As(err, &ce):
 		return fmt.Errorf("Error running '%s': %w", name, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
@@ -40,8 +41,8 @@ func TestCallStatus(t *testing.T) {
 
 func TestExpandFlags(t *testing.T) {
 	t.Parallel()
-	a := &App{Program: "salt-call"}
-	f := a.root().Flags()
+	a := &app.App{Program: "salt-call"}
+	f := rootOf(a).Flags()
 	for _, tt := range []struct{ in, want string }{
 		{"--state-out=terse", "--state-output=terse"},
 		{"--state_o", "--state-output"},
@@ -54,11 +55,11 @@ func TestExpandFlags(t *testing.T) {
 		{"-l", "-l"},
 		{"--=", "--="},
 	} {
-		if got := expandFlags(f, []string{tt.in})[0]; got != tt.want {
+		if got := app.ExpandFlags(f, []string{tt.in})[0]; got != tt.want {
 			t.Errorf("expandFlags(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
-	if got := expandFlags(f, []string{"--", "--retcode"})[1]; got != "--retcode" {
+	if got := app.ExpandFlags(f, []string{"--", "--retcode"})[1]; got != "--retcode" {
 		t.Errorf("behind --, --retcode became %q", got)
 	}
 }
@@ -66,9 +67,9 @@ func TestExpandFlags(t *testing.T) {
 func TestOtherPrograms(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
-	a := &App{Program: "salt-key", Args: []string{"-L", "--out=json"}, Out: &out, Err: &errs, Getenv: func(string) string { return "" }}
-	if status := a.Run(); status != exitUsage {
-		t.Errorf("salt-key: status %d, want %d", status, exitUsage)
+	a := &app.App{Program: "salt-key", Args: []string{"-L", "--out=json"}, Out: &out, Err: &errs, Getenv: func(string) string { return "" }}
+	if status := Run(a); status != app.ExitUsage {
+		t.Errorf("salt-key: status %d, want %d", status, app.ExitUsage)
 	}
 	if want := "brine: brine cannot be salt-key: it has no masters, minions and keys\nhint: it can be salt, salt-call, salt-run, salt-ssh\n"; errs.String() != want {
 		t.Errorf("salt-key: stderr %q, want %q", errs.String(), want)
@@ -85,7 +86,7 @@ func TestTyped(t *testing.T) {
 	for text, want := range map[string]string{
 		"{a: 1}": "{'a': 1}", "7": "7", "a: 1\nb: 2": "'a: 1\\nb: 2'", "=x": "'=x'", "a=b": "'a=b'", "": "''",
 	} {
-		if got := value.Repr(typed(text)); got != want {
+		if got := value.Repr(app.Typed(text)); got != want {
 			t.Errorf("typed(%q) = %s, want %s", text, got, want)
 		}
 	}

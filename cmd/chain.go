@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/py/source"
@@ -22,7 +23,7 @@ import (
 )
 
 // newChainCmd returns "brine chain" with its commands.
-func newChainCmd(a *App) *cobra.Command {
+func newChainCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chain <command>",
 		Short: "Create and run chains of actions",
@@ -37,7 +38,7 @@ runs only if the previous one succeeded on all of its targets. See docs/chains.m
   brine chain show deploy-friday
   brine chain run deploy-friday`,
 		SilenceUsage: true, SilenceErrors: true,
-		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
+		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
 	c.AddCommand(
 		newChainAddCmd(a), newChainCloneCmd(a), newChainDeleteCmd(a), newChainEditCmd(a), newChainListCmd(a), newChainMoveCmd(a), newChainNewCmd(a),
@@ -62,26 +63,26 @@ func chainStore(s *session) *chain.Store {
 func readChain(st *chain.Store, name string) (*chain.Chain, []byte, error) {
 	c, text, err := st.Read(name)
 	if _, ok := errors.AsType[*chain.NotFoundError](err); ok {
-		err = &statusError{status: exitGeneric, err: err, hint: "'brine chain list' lists the chains, 'brine chain new " + name + "' makes one"}
+		err = &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine chain list' lists the chains, 'brine chain new " + name + "' makes one"}
 	}
 	return c, text, err
 }
 
 // chainCmd finishes a command that works on the files of chains. wants says what
 // arguments it takes.
-func chainCmd(a *App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
+func chainCmd(a *app.App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = completeChain(a)
 	}
-	return treeCmd(a, c, (*runFlags).registerPlaces, least, most, wants, func(ctx context.Context, s *session, args []string) error {
+	return treeCmd(a, c, (*app.RunFlags).RegisterPlaces, least, most, wants, func(ctx context.Context, s *session, args []string) error {
 		return run(ctx, chainStore(s), args)
 	})
 }
 
 // completeChain offers the names of chains to the shell.
-func completeChain(a *App) cobra.CompletionFunc {
+func completeChain(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return a.completeNames(c, args, prefix, func(s *session) ([]string, error) { return chainStore(s).Names() })
+		return completeNames(a, c, args, prefix, func(s *session) ([]string, error) { return chainStore(s).Names() })
 	}
 }
 
@@ -106,11 +107,11 @@ const chainStatus = `
 
 Exit status: 0 success; 1 failure; 64 usage error.`
 
-func newChainNewCmd(a *App) *cobra.Command {
+func newChainNewCmd(a *app.App) *cobra.Command {
 	description := ""
 	c := &cobra.Command{
 		Use: "new <chain>", Short: "Create a chain without actions", Long: "Create a chain without actions." + chainStatus,
-		Example: "  brine chain new deploy-friday --description 'The Friday deployment'", ValidArgsFunction: noCompletion,
+		Example: "  brine chain new deploy-friday --description 'The Friday deployment'", ValidArgsFunction: app.NoCompletion,
 	}
 	c.Flags().StringVar(&description, "description", "", "what the chain is for")
 	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
@@ -136,7 +137,7 @@ type chainAddOpts struct {
 	test                    bool
 }
 
-func newChainAddCmd(a *App) *cobra.Command {
+func newChainAddCmd(a *app.App) *cobra.Command {
 	o := &chainAddOpts{}
 	c := &cobra.Command{
 		Use:   "add <chain> <action> [<argument>...]",
@@ -191,20 +192,20 @@ func newChainAddCmd(a *App) *cobra.Command {
 // checked when the chain is read again.
 func (o *chainAddOpts) step(c *cobra.Command, action string, args []string) (*chain.Step, error) {
 	if kinds := chain.Kinds(); !slices.Contains(kinds, action) {
-		return nil, usagef(c, "unknown action %q%s; there are %s", action, source.DidYouMean(action, kinds), strings.Join(kinds, ", "))
+		return nil, app.Usagef(c, "unknown action %q%s; there are %s", action, source.DidYouMean(action, kinds), strings.Join(kinds, ", "))
 	}
 	s := &chain.Step{Action: action, On: o.on, Dest: o.dest, Event: o.event, Timeout: o.timeout, Test: o.test}
 	if o.pillar != "" {
 		v, err := yamlsalt.LoadString(o.pillar)
 		m, ok := v.(*value.Map)
 		if err != nil || !ok {
-			return nil, usagef(c, "--pillar must be a mapping, such as '{nginx: {workers: 4}}'")
+			return nil, app.Usagef(c, "--pillar must be a mapping, such as '{nginx: {workers: 4}}'")
 		}
 		s.Pillar = m
 	}
 	one := func(at *string) error {
 		if len(args) != 1 {
-			return usagef(c, "%s takes one argument", action)
+			return app.Usagef(c, "%s takes one argument", action)
 		}
 		*at = args[0]
 		return nil
@@ -237,18 +238,18 @@ func (o *chainAddOpts) step(c *cobra.Command, action string, args []string) (*ch
 		}
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, usagef(c, "wait takes a number of seconds, not %q", text)
+			return nil, app.Usagef(c, "wait takes a number of seconds, not %q", text)
 		}
 		s.Seconds = n
 		return s, nil
 	}
 	if len(args) > 0 {
-		return nil, usagef(c, "%s takes no arguments", action)
+		return nil, app.Usagef(c, "%s takes no arguments", action)
 	}
 	return s, nil
 }
 
-func newChainListCmd(a *App) *cobra.Command {
+func newChainListCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "List the chains", Long: "List the chains: name, number of steps and description." + chainStatus}
 	return chainCmd(a, c, 0, 0, "no arguments are taken", func(_ context.Context, st *chain.Store, _ []string) error {
 		names, err := st.Names()
@@ -272,7 +273,7 @@ func newChainListCmd(a *App) *cobra.Command {
 	})
 }
 
-func newChainShowCmd(a *App) *cobra.Command {
+func newChainShowCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{Use: "show <chain>", Short: "Show the steps of a chain", Long: "Show the steps of a chain with their numbers." + chainStatus}
 	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
 		ch, _, err := readChain(st, args[0])
@@ -290,7 +291,7 @@ func newChainShowCmd(a *App) *cobra.Command {
 	})
 }
 
-func newChainMoveCmd(a *App) *cobra.Command {
+func newChainMoveCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "move <chain> <step> <place>", Short: "Move a step of a chain", Long: "Move a step of a chain to another place." + chainStatus,
 		Example: "  brine chain move deploy-friday 3 1",
@@ -300,7 +301,7 @@ func newChainMoveCmd(a *App) *cobra.Command {
 	})
 }
 
-func newChainRmCmd(a *App) *cobra.Command {
+func newChainRmCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rm <chain> <step>", Short: "Remove a step of a chain", Long: "Remove a step of a chain. 'brine chain delete' removes a whole chain." + chainStatus,
 		Example: "  brine chain rm deploy-friday 2",
@@ -310,7 +311,7 @@ func newChainRmCmd(a *App) *cobra.Command {
 	})
 }
 
-func newChainCloneCmd(a *App) *cobra.Command {
+func newChainCloneCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{Use: "clone <chain> <new name>", Short: "Copy a chain", Long: "Copy a chain under another name." + chainStatus}
 	return chainCmd(a, c, 2, 2, "give a chain and the name of the copy", func(_ context.Context, st *chain.Store, args []string) error {
 		if err := chain.CheckName(args[1]); err != nil {
@@ -324,7 +325,7 @@ func newChainCloneCmd(a *App) *cobra.Command {
 	})
 }
 
-func newChainRenameCmd(a *App) *cobra.Command {
+func newChainRenameCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rename <chain> <new name>", Short: "Give a chain another name",
 		Long: `Give a chain another name. The records of its executions stay under the old name. A
@@ -332,7 +333,7 @@ chain that is scheduled cannot be renamed: cancel its runs first.` + chainStatus
 		Example: "  brine chain rename deploy-friday deploy-weekly",
 	}
 	return chainCmd(a, c, 2, 2, "give a chain and its new name", func(ctx context.Context, st *chain.Store, args []string) error {
-		text, err := a.unscheduled(ctx, st, args[0])
+		text, err := unscheduled(ctx, a, st, args[0])
 		if err != nil {
 			return err
 		}
@@ -340,14 +341,14 @@ chain that is scheduled cannot be renamed: cancel its runs first.` + chainStatus
 	})
 }
 
-func newChainDeleteCmd(a *App) *cobra.Command {
+func newChainDeleteCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "delete <chain>", Short: "Delete a chain",
 		Long: `Delete a chain. The records of its executions stay. A chain that is scheduled cannot
 be deleted: cancel its runs first.` + chainStatus,
 	}
 	return chainCmd(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
-		text, err := a.unscheduled(ctx, st, args[0])
+		text, err := unscheduled(ctx, a, st, args[0])
 		if err != nil {
 			return err
 		}
@@ -357,7 +358,7 @@ be deleted: cancel its runs first.` + chainStatus,
 
 // unscheduled returns the text of a chain, right or not. It fails if the chain is to
 // run later: the timer has its name.
-func (a *App) unscheduled(ctx context.Context, st *chain.Store, name string) ([]byte, error) {
+func unscheduled(ctx context.Context, a *app.App, st *chain.Store, name string) ([]byte, error) {
 	_, text, err := readChain(st, name)
 	if err != nil && text == nil {
 		return nil, err
@@ -374,7 +375,7 @@ func (a *App) unscheduled(ctx context.Context, st *chain.Store, name string) ([]
 	for _, t := range all {
 		if t.chain == name {
 			err = fmt.Errorf("chain %s is scheduled to run at %s", name, t.at.Local().Format(time.DateTime))
-			return nil, &statusError{status: exitGeneric, err: err, hint: "'brine chain schedule --cancel " + t.id + "' cancels it"}
+			return nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine chain schedule --cancel " + t.id + "' cancels it"}
 		}
 	}
 	return text, nil

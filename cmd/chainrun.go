@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
@@ -37,19 +38,19 @@ type chainRunOpts struct {
 // adds those of the configuration, and of reports where there is one.
 func (o *chainRunOpts) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
 	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	register(c.Flags())
-	o.registerAs(c.Flags(), "t", "")
+	o.RegisterAs(c.Flags(), "t", "")
 	completeFlags(c)
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usagef(c, "give the name of one chain")
+			return app.Usagef(c, "give the name of one chain")
 		}
 		return nil
 	}
 }
 
-func newChainRunCmd(a *App) *cobra.Command {
+func newChainRunCmd(a *app.App) *cobra.Command {
 	o := &chainRunOpts{}
 	c := &cobra.Command{
 		Use:   "run <chain>",
@@ -66,9 +67,9 @@ usage error; 130 interrupted.`,
   brine chain run deploy-friday --yes --report friday.html
   brine chain run deploy-friday --resume 20261127020000123456`,
 		ValidArgsFunction: completeChain(a),
-		RunE:              func(c *cobra.Command, args []string) error { return a.runChain(c.Context(), c, o, args[0]) },
+		RunE:              func(c *cobra.Command, args []string) error { return runChain(c.Context(), a, c, o, args[0]) },
 	}
-	o.flags(c, o.registerRun)
+	o.flags(c, o.RegisterRun)
 	f := c.Flags()
 	f.StringVar(&o.resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
 	completeResume(a, c)
@@ -78,8 +79,8 @@ usage error; 130 interrupted.`,
 }
 
 // runChain renders a chain to an orchestration and runs it.
-func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, name string) error {
-	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+func runChain(ctx context.Context, a *app.App, c *cobra.Command, o *chainRunOpts, name string) error {
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
 	var ch *chain.Chain
@@ -107,13 +108,13 @@ func (a *App) runChain(ctx context.Context, c *cobra.Command, o *chainRunOpts, n
 		}
 		return nil
 	}
-	return a.runner(ctx, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
+	return runner(ctx, a, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
 		ids, err := resolve(ctx, env, ch)
 		if err != nil {
 			return fun.Args{}, err
 		}
-		if in := a.terminal(); in != nil && !o.yes {
-			if err := a.confirm(ctx, in, describeChain(ch, ids), o.test); err != nil {
+		if in := a.TTY(); in != nil && !o.yes {
+			if err := a.Confirm(ctx, in, describeChain(ch, ids), o.test); err != nil {
 				return fun.Args{}, err
 			}
 		}
@@ -149,7 +150,7 @@ func describeChain(c *chain.Chain, ids map[int][]string) string {
 	return b.String()
 }
 
-func newChainRenderCmd(a *App) *cobra.Command {
+func newChainRenderCmd(a *app.App) *cobra.Command {
 	o := &chainRunOpts{}
 	c := &cobra.Command{
 		Use:   "render <chain>",
@@ -162,10 +163,10 @@ error.`,
 		Example:           "  brine chain render deploy-friday",
 		ValidArgsFunction: completeChain(a),
 	}
-	o.flags(c, o.registerConfig)
+	o.flags(c, o.RegisterConfig)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
-		s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
+		s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, o.Override())
 		if err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ error.`,
 		if err != nil {
 			return err
 		}
-		if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+		if s.ssh, err = sshOptions(a, &o.FleetFlags); err != nil {
 			return err
 		}
 		if err := s.openGit(ctx); err != nil {
@@ -198,7 +199,7 @@ error.`,
 	return c
 }
 
-func newChainEditCmd(a *App) *cobra.Command {
+func newChainEditCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "edit <chain>",
 		Short: "Edit the file of a chain",
@@ -233,7 +234,7 @@ error is shown and the chain is not changed; your text is kept in another file.`
 				err = st.Write(args[0], old, text)
 			}
 			if err != nil {
-				return &statusError{status: exitGeneric, err: err, hint: "nothing was changed; your text is in " + path}
+				return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "nothing was changed; your text is in " + path}
 			}
 		}
 		_ = a.Host.RemoveAll(dir)
@@ -242,12 +243,12 @@ error is shown and the chain is not changed; your text is kept in another file.`
 }
 
 type chainScheduleOpts struct {
-	runFlags
+	app.RunFlags
 	at, cancel  string
 	print, list bool
 }
 
-func newChainScheduleCmd(a *App) *cobra.Command {
+func newChainScheduleCmd(a *app.App) *cobra.Command {
 	o := &chainScheduleOpts{}
 	c := &cobra.Command{
 		Use:   "schedule <chain>",
@@ -262,33 +263,33 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
   brine chain schedule --cancel brine-chain-deploy-friday-20261201-020000.timer`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: completeChain(a),
 	}
-	c.SetFlagErrorFunc(flagError)
-	o.registerPlaces(c.Flags())
+	c.SetFlagErrorFunc(app.FlagError)
+	o.RegisterPlaces(c.Flags())
 	c.Flags().StringVar(&o.at, "at", "", "when: a date and time such as '2026-12-01 02:00', in the time zone of this machine")
 	c.Flags().BoolVar(&o.print, "print", false, "print the command that would schedule it, and do nothing")
 	c.Flags().BoolVar(&o.list, "list", false, "list the runs that are scheduled, of all chains or of one")
 	c.Flags().StringVar(&o.cancel, "cancel", "", "cancel a run; --list shows its name or number")
-	c.RunE = func(c *cobra.Command, args []string) error { return a.scheduleChain(c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return scheduleChain(a, c, o, args) }
 	return c
 }
 
-func (a *App) scheduleChain(c *cobra.Command, o *chainScheduleOpts, args []string) error {
+func scheduleChain(a *app.App, c *cobra.Command, o *chainScheduleOpts, args []string) error {
 	look := o.list || o.cancel != ""
 	var when time.Time
 	switch {
 	case look && (o.at != "" || o.print || o.list && o.cancel != ""):
-		return usagef(c, "--list, --cancel and --at exclude each other")
+		return app.Usagef(c, "--list, --cancel and --at exclude each other")
 	case o.cancel != "" && len(args) > 0:
-		return usagef(c, "--cancel takes no chain: give what --list shows")
+		return app.Usagef(c, "--cancel takes no chain: give what --list shows")
 	case o.list && len(args) > 1 || !look && len(args) != 1:
-		return usagef(c, "give the name of one chain")
+		return app.Usagef(c, "give the name of one chain")
 	case !look:
 		var err error
 		if when, err = parseWhen(o.at, a.Host.Now()); err != nil {
-			return usagef(c, "--at: %s", err)
+			return app.Usagef(c, "--at: %s", err)
 		}
 	}
-	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, nil)
+	s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, nil)
 	if err != nil {
 		return err
 	}
@@ -302,16 +303,16 @@ func (a *App) scheduleChain(c *cobra.Command, o *chainScheduleOpts, args []strin
 	case o.cancel != "":
 		return x.cancel(c.Context(), tree, o.cancel)
 	case o.list:
-		return a.listTimers(c.Context(), x, tree, args)
+		return listTimers(c.Context(), a, x, tree, args)
 	}
 	if _, _, err := readChain(chainStore(s), args[0]); err != nil {
 		return err
 	}
-	argv, err := runLater(&o.runFlags, args[0])
+	argv, err := runLater(&o.RunFlags, args[0])
 	if err != nil {
 		return err
 	}
-	t := &timer{chain: args[0], at: when, user: a.Getenv(onBehalf), tree: tree, work: work, argv: argv}
+	t := &timer{chain: args[0], at: when, user: a.Getenv(app.OnBehalf), tree: tree, work: work, argv: argv}
 	if o.print {
 		fmt.Fprintln(a.Out, printable.Line(x.shell(t)))
 		return nil
@@ -324,7 +325,7 @@ func (a *App) scheduleChain(c *cobra.Command, o *chainScheduleOpts, args []strin
 }
 
 // listTimers prints the runs of chains that are scheduled, a line each.
-func (a *App) listTimers(ctx context.Context, x *timers, tree string, chains []string) error {
+func listTimers(ctx context.Context, a *app.App, x *timers, tree string, chains []string) error {
 	all, err := x.list(ctx, tree)
 	if err != nil {
 		return err
@@ -355,7 +356,7 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 }
 
 // runLater is the command line that runs a chain, with absolute paths.
-func runLater(o *runFlags, name string) ([]string, error) {
+func runLater(o *app.RunFlags, name string) ([]string, error) {
 	exe, err := host.Executable()
 	if err != nil {
 		return nil, err
@@ -364,7 +365,7 @@ func runLater(o *runFlags, name string) ([]string, error) {
 	for _, x := range []struct {
 		flag   string
 		values []string
-	}{{"--config-dir", []string{o.configDir}}, {"--cachedir", []string{o.cacheDir}}, {"--file-root", o.fileRoots}} {
+	}{{"--config-dir", []string{o.ConfigDir}}, {"--cachedir", []string{o.CacheDir}}, {"--file-root", o.FileRoots}} {
 		for _, v := range x.values {
 			if v == "" {
 				continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/reference"
@@ -22,7 +23,7 @@ import (
 	"brine/outputter"
 )
 
-func newCheckCmd(a *App) *cobra.Command {
+func newCheckCmd(a *app.App) *cobra.Command {
 	o := &lintFlags{}
 	config := false
 	formats := []string{"text", "json"}
@@ -50,12 +51,12 @@ matters is not supported, or the files cannot be read; 64 usage error.`,
 		Args: maxOneTree,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !slices.Contains(formats, o.out) {
-				return usagef(c, "--out: %q is not one of %s", o.out, strings.Join(formats, ", "))
+				return app.Usagef(c, "--out: %q is not one of %s", o.out, strings.Join(formats, ", "))
 			}
 			if config {
-				return a.checkConfig(o, args)
+				return checkConfig(a, o, args)
 			}
-			return a.check(c, o, args)
+			return runCheck(a, c, o, args)
 		},
 	}
 	c.Flags().BoolVar(&config, "config", false, "check the options of a configuration instead of a tree")
@@ -72,8 +73,8 @@ type need struct {
 	pos        source.Pos
 }
 
-func (a *App) check(c *cobra.Command, f *lintFlags, args []string) error {
-	o, err := a.lintOptions(c, f, args)
+func runCheck(a *app.App, c *cobra.Command, f *lintFlags, args []string) error {
+	o, err := lintOptions(a, c, f, args)
 	if err != nil {
 		return err
 	}
@@ -91,15 +92,15 @@ func (a *App) check(c *cobra.Command, f *lintFlags, args []string) error {
 			missing++
 		}
 	}
-	a.printed = true
+	a.Printed = true
 	unjudged := report.Unjudged()
 	for i, file := range unjudged {
-		unjudged[i] = a.nameOf(file)
+		unjudged[i] = a.NameOf(file)
 	}
 	if f.out == "json" {
-		err = outputter.JSON(a.Out, a.needDocument(needs, missing, unjudged), &outputter.Options{})
+		err = outputter.JSON(a.Out, needDocument(a, needs, missing, unjudged), &outputter.Options{})
 	} else {
-		err = a.printNeeds(needs, missing)
+		err = printNeeds(a, needs, missing)
 	}
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func (a *App) check(c *cobra.Command, f *lintFlags, args []string) error {
 			plantext.Count(len(unjudged), "SLS file"), printable.Line(strings.Join(unjudged, ", ")))
 	}
 	if missing > 0 {
-		return silent(exitGeneric)
+		return app.Silent(app.ExitGeneric)
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func percent(all, missing int) int {
 	return (all - missing) * 100 / all
 }
 
-func (a *App) printNeeds(needs []need, missing int) error {
+func printNeeds(a *app.App, needs []need, missing int) error {
 	var b strings.Builder
 	width := 0
 	for i := range needs {
@@ -141,7 +142,7 @@ func (a *App) printNeeds(needs []need, missing int) error {
 		}
 		if n.status == reference.Missing && n.pos.File != "" {
 			pos := n.pos
-			pos.File = a.nameOf(pos.File)
+			pos.File = a.NameOf(pos.File)
 			line += "  (" + printable.Line(pos.String()) + ")"
 		}
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -152,12 +153,12 @@ func (a *App) printNeeds(needs []need, missing int) error {
 }
 
 // needDocument returns the report as data. Its version changes with its keys.
-func (a *App) needDocument(needs []need, missing int, unjudged []string) *value.Map {
+func needDocument(a *app.App, needs []need, missing int, unjudged []string) *value.Map {
 	list := value.NewList()
 	for i := range needs {
 		n := &needs[i]
 		list.Append(value.MapOf("kind", n.kind, "name", n.name, "status", string(n.status), "note", n.note,
-			"file", a.nameOf(n.pos.File), "line", int64(n.pos.Line)))
+			"file", a.NameOf(n.pos.File), "line", int64(n.pos.Line)))
 	}
 	return value.MapOf("version", int64(2), "uses", list, "unread", value.Strings(unjudged...), "summary", value.MapOf(
 		"all", int64(len(needs)), "missing", int64(missing), "percent", int64(percent(len(needs), missing))))

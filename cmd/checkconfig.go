@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/plantext"
 	"brine/internal/core/config"
 	"brine/internal/core/config/options"
@@ -18,21 +19,21 @@ import (
 
 // checkConfig lists the options that the configuration in a directory sets, "" is
 // that which a run reads, and what each does.
-func (a *App) checkConfig(f *lintFlags, args []string) error {
+func checkConfig(a *app.App, f *lintFlags, args []string) error {
 	dir := f.configDir
 	if len(args) > 0 {
 		dir = args[0]
 	}
-	all, files, refused, err := a.readSettings(dir)
+	all, files, refused, err := readSettings(a, dir)
 	if err != nil {
 		return err
 	}
 	byVerdict(all)
-	a.printed = true
+	a.Printed = true
 	if f.out == "json" {
-		err = outputter.JSON(a.Out, a.settingsDocument(all, files), &outputter.Options{})
+		err = outputter.JSON(a.Out, settingsDocument(a, all, files), &outputter.Options{})
 	} else {
-		err = a.printSettings(all, files)
+		err = printSettings(a, all, files)
 	}
 	if err != nil {
 		return err
@@ -41,14 +42,14 @@ func (a *App) checkConfig(f *lintFlags, args []string) error {
 		return refused
 	}
 	if slices.ContainsFunc(all, func(x setting) bool { return x.Verdict == options.Unsupported && !x.Cosmetic }) {
-		return silent(exitGeneric)
+		return app.Silent(app.ExitGeneric)
 	}
 	return nil
 }
 
 // readSettings reads the master and the minion files of a directory. refused is why
 // no run would begin.
-func (a *App) readSettings(dir string) (all []setting, files []string, refused, err error) {
+func readSettings(a *app.App, dir string) (all []setting, files []string, refused, err error) {
 	for _, k := range []config.Kind{config.Master, config.Minion} {
 		cfg, err := config.Load(config.Options{Kind: k, Host: a.Host, Dir: dir, NoSaltfile: true})
 		if err != nil {
@@ -68,7 +69,7 @@ func (a *App) readSettings(dir string) (all []setting, files []string, refused, 
 	slices.Sort(files)
 	files = slices.Compact(files)
 	if len(files) == 0 {
-		return nil, nil, nil, &statusError{status: exitGeneric, err: errors.New("there is no configuration file to check"), hint: "name the directory that has the files master and minion"}
+		return nil, nil, nil, &app.StatusError{Status: app.ExitGeneric, Err: errors.New("there is no configuration file to check"), Hint: "name the directory that has the files master and minion"}
 	}
 	seen := map[string]bool{} // a file that both include
 	all = slices.DeleteFunc(all, func(x setting) bool {
@@ -79,7 +80,7 @@ func (a *App) readSettings(dir string) (all []setting, files []string, refused, 
 	return all, files, refused, nil
 }
 
-func (a *App) printSettings(all []setting, files []string) error {
+func printSettings(a *app.App, all []setting, files []string) error {
 	var b strings.Builder
 	width, verdict := 0, options.Verdict("")
 	for i := range all {
@@ -92,7 +93,7 @@ func (a *App) printSettings(all []setting, files []string) error {
 			fmt.Fprintf(&b, "%s:\n", verdict)
 		}
 		pos := x.pos
-		pos.File, pos.Col = a.nameOf(pos.File), 0
+		pos.File, pos.Col = a.NameOf(pos.File), 0
 		line := fmt.Sprintf("  %-*s  %s", width, printable.Line(x.Name), printable.Line(pos.String()))
 		if x.Restrictive {
 			line += "  restricts"
@@ -112,7 +113,7 @@ func (a *App) printSettings(all []setting, files []string) error {
 }
 
 // settingsDocument returns the report as data. Its version changes with its keys.
-func (a *App) settingsDocument(all []setting, files []string) *value.Map {
+func settingsDocument(a *app.App, all []setting, files []string) *value.Map {
 	list, summary := value.NewList(), value.NewMap(8)
 	for _, v := range options.Verdicts() {
 		summary.Set(string(v), int64(0))
@@ -120,13 +121,13 @@ func (a *App) settingsDocument(all []setting, files []string) *value.Map {
 	for i := range all {
 		x := &all[i]
 		list.Append(value.MapOf("name", x.Name, "verdict", string(x.Verdict), "restrictive", x.Restrictive, "note", x.Note, "belongs", x.In.String(),
-			"file", a.nameOf(x.pos.File), "line", int64(x.pos.Line)))
+			"file", a.NameOf(x.pos.File), "line", int64(x.pos.Line)))
 		n, _ := value.AsInt(summary.At(string(x.Verdict)))
 		summary.Set(string(x.Verdict), n+1)
 	}
 	names := make([]string, len(files))
 	for i, f := range files {
-		names[i] = a.nameOf(f)
+		names[i] = a.NameOf(f)
 	}
 	return value.MapOf("version", int64(1), "files", value.Strings(names...), "options", list, "summary", summary)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/cmd/app"
 	"brine/internal/core/config"
 	"brine/internal/core/config/options"
 	"brine/internal/core/host"
@@ -36,8 +37,8 @@ func TestCheckConfigNames(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	a := &App{Out: &out, Err: &errs, Host: host.NewLocal()}
-	if err := a.checkConfig(&lintFlags{out: "text"}, []string{dir}); err == nil {
+	a := &app.App{Out: &out, Err: &errs, Host: host.NewLocal()}
+	if err := checkConfig(a, &lintFlags{out: "text"}, []string{dir}); err == nil {
 		t.Error("options that are not supported are no failure")
 	}
 	if errs.Len() > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
 	"brine/internal/core/config"
@@ -18,7 +19,7 @@ import (
 
 // completeSLS offers the names of SLS files to the shell, for the last of a comma
 // list.
-func completeSLS(a *App) cobra.CompletionFunc {
+func completeSLS(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
@@ -34,16 +35,16 @@ func completeSLS(a *App) cobra.CompletionFunc {
 }
 
 // completeFrom offers what an Env of the tree gives.
-func completeFrom(a *App, c *cobra.Command, offer func(*fun.Env) []string) ([]string, cobra.ShellCompDirective) {
-	f := &runFlags{logLevel: "quiet"}
-	f.configDir, _ = c.Flags().GetString("config-dir")
-	f.fileRoots, _ = c.Flags().GetStringArray("file-root")
-	f.pillarRoots, _ = c.Flags().GetStringArray("pillar-root")
+func completeFrom(a *app.App, c *cobra.Command, offer func(*fun.Env) []string) ([]string, cobra.ShellCompDirective) {
+	f := &app.RunFlags{LogLevel: "quiet"}
+	f.ConfigDir, _ = c.Flags().GetString("config-dir")
+	f.FileRoots, _ = c.Flags().GetStringArray("file-root")
+	f.PillarRoots, _ = c.Flags().GetStringArray("pillar-root")
 	kind, section := config.Master, "salt-run"
 	if c.Name() == "call" || c.Name() == "salt-call" {
 		kind, section = config.Minion, "salt-call"
 	}
-	s, err := a.newSession(kind, section, f, nil)
+	s, err := newSession(a, kind, section, f, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -78,7 +79,7 @@ func afterComma(names []string, list string) []string {
 
 // completeCall offers the functions that a command can call first, then what they
 // take: SLS names, pillar keys or jids.
-func completeCall(a *App) cobra.CompletionFunc {
+func completeCall(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 {
 			kind := fun.Exec
@@ -123,7 +124,7 @@ func pillarPaths(m value.Mapping, path string) []string {
 }
 
 // completeJIDs offers the jobs of the cache, the latest first.
-func completeJIDs(a *App, c *cobra.Command, prefix string) ([]string, cobra.ShellCompDirective) {
+func completeJIDs(a *app.App, c *cobra.Command, prefix string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(a, c, func(env *fun.Env) []string {
 		res, err := env.Invoker.Invoke(c.Context(), fun.Runner, "jobs.list_jobs", fun.Args{})
 		m, ok := res.Value.(*value.Map)
@@ -141,7 +142,7 @@ func completeJIDs(a *App, c *cobra.Command, prefix string) ([]string, cobra.Shel
 }
 
 // completeResume offers the jobs of the cache to --resume.
-func completeResume(a *App, c *cobra.Command) {
+func completeResume(a *app.App, c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("resume", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return completeJIDs(a, c, prefix)
 	})
@@ -173,8 +174,8 @@ func completeFlags(c *cobra.Command) {
 	})
 	offer("progress", progress.Names)
 	offer("state-verbose", func() []string { return []string{"True", "False"} })
-	offer("log-level", logLevels)
-	offer("log-file-level", logLevels)
+	offer("log-level", app.LogLevels)
+	offer("log-file-level", app.LogLevels)
 	offer("kind", func() []string { return []string{"state", "execution", "runner", "wheel"} })
 }
 
@@ -237,17 +238,17 @@ const maxGrainDepth = 8
 
 // completeTarget offers roster ids, nodegroups with -N or grains of the roster with -G,
 // then functions and SLS names.
-func completeTarget(a *App) cobra.CompletionFunc {
+func completeTarget(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return completeCall(a)(c, args[1:], prefix)
 		}
-		rf := &runFlags{}
-		rf.configDir, _ = c.Flags().GetString("config-dir")
-		ff := &fleetFlags{fleets: fleet.RosterFleet} // no master is asked for each key press
-		ff.roster, _ = c.Flags().GetString("roster")
-		ff.rosterFile, _ = c.Flags().GetString("roster-file")
-		s, err := a.newSession(config.Master, "salt-ssh", rf, ff.override())
+		rf := &app.RunFlags{}
+		rf.ConfigDir, _ = c.Flags().GetString("config-dir")
+		ff := &app.FleetFlags{Fleets: fleet.RosterFleet} // no master is asked for each key press
+		ff.Roster, _ = c.Flags().GetString("roster")
+		ff.RosterFile, _ = c.Flags().GetString("roster-file")
+		s, err := newSession(a, config.Master, "salt-ssh", rf, ff.Override())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

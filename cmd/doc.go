@@ -2,9 +2,11 @@ package cmd
 
 import (
 	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
 )
 
-func newDocCmd(a *App) *cobra.Command {
+func newDocCmd(a *app.App) *cobra.Command {
 	tree := &treeFlags{}
 	c := &cobra.Command{
 		Use:   "doc <function | module>...",
@@ -22,13 +24,13 @@ Exit status: 0 success; 64 usage error; 255 unknown function.`,
 		ValidArgsFunction: completeFunctions,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef(c, "no function was named")
+				return app.Usagef(c, "no function was named")
 			}
 			t, err := tree.table(c.Context(), a)
 			if err != nil {
 				return err
 			}
-			return a.printDocs(t, args)
+			return printDocs(a, t, args)
 		},
 	}
 	tree.register(c.Flags())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/view/handbook"
@@ -26,7 +27,7 @@ type docsOpts struct {
 // docsHits is how many pages a search prints.
 const docsHits = 15
 
-func newDocsCmd(a *App) *cobra.Command {
+func newDocsCmd(a *app.App) *cobra.Command {
 	o := &docsOpts{}
 	c := &cobra.Command{
 		Use:   "docs [<page> | <word>...]",
@@ -46,7 +47,7 @@ stopped by Ctrl-C.`,
   brine docs --dir /srv/www/brine`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			b, err := a.book(o)
+			b, err := book(a, o)
 			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -56,9 +57,9 @@ stopped by Ctrl-C.`,
 			}
 			return begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return a.docs(c.Context(), c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return runDocs(c.Context(), a, c, o, args) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
 	f.BoolVar(&o.open, "open", false, "open the page in the browser of this desktop")
 	f.BoolVar(&o.list, "list", false, "list the pages")
@@ -68,7 +69,7 @@ stopped by Ctrl-C.`,
 }
 
 // book returns the documentation.
-func (a *App) book(o *docsOpts) (*handbook.Book, error) {
+func book(a *app.App, o *docsOpts) (*handbook.Book, error) {
 	if o.from != "" {
 		text, err := a.Host.ReadFile(o.from)
 		if err != nil {
@@ -78,19 +79,19 @@ func (a *App) book(o *docsOpts) (*handbook.Book, error) {
 	}
 	b, err := handbook.Embedded()
 	if errors.Is(err, handbook.ErrNone) {
-		return nil, &statusError{status: exitGeneric, err: err, hint: "it is in releases and in what 'make build' builds; its sources are in the directory docs"}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "it is in releases and in what 'make build' builds; its sources are in the directory docs"}
 	}
 	return b, err
 }
 
-func (a *App) docs(ctx context.Context, c *cobra.Command, o *docsOpts, args []string) error {
+func runDocs(ctx context.Context, a *app.App, c *cobra.Command, o *docsOpts, args []string) error {
 	switch {
 	case o.list && o.dir != "":
-		return usagef(c, "--list and --dir exclude each other")
+		return app.Usagef(c, "--list and --dir exclude each other")
 	case (o.list || o.dir != "") && (o.open || len(args) > 0):
-		return usagef(c, "--list and --dir are for all pages: they take no words and no --open")
+		return app.Usagef(c, "--list and --dir are for all pages: they take no words and no --open")
 	}
-	b, err := a.book(o)
+	b, err := book(a, o)
 	if err != nil {
 		return err
 	}
@@ -105,20 +106,20 @@ func (a *App) docs(ctx context.Context, c *cobra.Command, o *docsOpts, args []st
 		}
 		return nil
 	case o.dir != "":
-		return a.writeDocs(b, o.dir)
+		return writeDocs(a, b, o.dir)
 	case len(args) > 0 && address == "" && o.open:
-		return usagef(c, "--open: there is no page %q", strings.Join(args, " "))
+		return app.Usagef(c, "--open: there is no page %q", strings.Join(args, " "))
 	case len(args) > 0 && address == "":
-		return a.searchDocs(b, strings.Join(args, " "))
+		return searchDocs(a, b, strings.Join(args, " "))
 	}
-	return a.serveDocs(ctx, b, o, address)
+	return serveDocs(ctx, a, b, o, address)
 }
 
 // searchDocs prints what fits the words.
-func (a *App) searchDocs(b *handbook.Book, words string) error {
+func searchDocs(a *app.App, b *handbook.Book, words string) error {
 	hits := b.Search(words, docsHits)
 	if len(hits) == 0 {
-		return &statusError{status: exitGeneric, err: fmt.Errorf("nothing in the documentation fits %q", words), hint: "'brine docs --list' lists the pages"}
+		return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("nothing in the documentation fits %q", words), Hint: "'brine docs --list' lists the pages"}
 	}
 	for _, h := range hits {
 		title := h.Title
@@ -137,7 +138,7 @@ func (a *App) searchDocs(b *handbook.Book, words string) error {
 }
 
 // writeDocs writes the site to a directory.
-func (a *App) writeDocs(b *handbook.Book, dir string) error {
+func writeDocs(a *app.App, b *handbook.Book, dir string) error {
 	mode := fs.FileMode(0o644)
 	for _, name := range b.Files() {
 		text, _ := b.File(name)
@@ -154,7 +155,7 @@ func (a *App) writeDocs(b *handbook.Book, dir string) error {
 }
 
 // serveDocs serves the site until Ctrl-C.
-func (a *App) serveDocs(ctx context.Context, b *handbook.Book, o *docsOpts, address string) error {
+func serveDocs(ctx context.Context, a *app.App, b *handbook.Book, o *docsOpts, address string) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -165,7 +166,7 @@ func (a *App) serveDocs(ctx context.Context, b *handbook.Book, o *docsOpts, addr
 	fmt.Fprintln(a.Out, url)
 	fmt.Fprintln(a.Err, "brine: the documentation is at this address; Ctrl-C ends it")
 	if o.open {
-		remove, err := a.openBrowser(url)
+		remove, err := a.OpenBrowser(url)
 		if err != nil {
 			fmt.Fprintf(a.Err, "brine: warning: --open: %s\n", printable.Line(err.Error()))
 		}
@@ -174,5 +175,5 @@ func (a *App) serveDocs(ctx context.Context, b *handbook.Book, o *docsOpts, addr
 	if err := b.Serve(ctx, l); err != nil {
 		return err
 	}
-	return errInterrupted
+	return app.ErrInterrupted
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
@@ -34,7 +35,7 @@ var travelling = []string{
 }
 
 // enqueue puts an orchestration into a queue and prints its jid.
-func (a *App) enqueue(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
+func enqueue(ctx context.Context, a *app.App, c *cobra.Command, o *runOpts, args []string) error {
 	var stays []string
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains(travelling, f.Name) {
@@ -43,14 +44,14 @@ func (a *App) enqueue(ctx context.Context, c *cobra.Command, o *runOpts, args []
 	})
 	switch {
 	case len(stays) > 0:
-		return usagef(c, "%s cannot be given with --queue: they are flags of the worker", strings.Join(stays, ", "))
+		return app.Usagef(c, "%s cannot be given with --queue: they are flags of the worker", strings.Join(stays, ", "))
 	case !queue.ValidName(o.queue):
-		return usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
+		return app.Usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
 	}
-	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, nil)
+	s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, nil)
 	if err != nil {
 		return err
 	}
@@ -64,13 +65,13 @@ func (a *App) enqueue(ctx context.Context, c *cobra.Command, o *runOpts, args []
 		return err
 	}
 	env := s.env(ctx, s.jids.Next(a.Host.Now()))
-	in := dispatch.ParseInput(args, o.unparsed())
+	in := dispatch.ParseInput(args, o.Unparsed())
 	if err := s.mayQueue(env, in); err != nil {
 		return err
 	}
 	e := &queue.Entry{
 		Queue: o.queue, User: s.userName(), Controller: env.ID,
-		Work: &queue.Work{Args: in.Pos, Kwargs: in.Kw, At: o.at, SaltEnv: o.saltenv, PillarEnv: o.pillarenv},
+		Work: &queue.Work{Args: in.Pos, Kwargs: in.Kw, At: o.At, SaltEnv: o.Saltenv, PillarEnv: o.Pillarenv},
 	}
 	if _, err := e.Work.Encode(); err != nil {
 		return err
@@ -93,10 +94,10 @@ func (a *App) enqueue(ctx context.Context, c *cobra.Command, o *runOpts, args []
 	if err != nil {
 		return fmt.Errorf("the orchestration cannot be queued: %w", err)
 	}
-	if err := s.print(e.JID, "txt", exitOK); err != nil {
+	if err := s.print(e.JID, "txt", app.ExitOK); err != nil {
 		return err
 	}
-	return silent(s.strictStatus(exitOK))
+	return app.Silent(s.strictStatus(app.ExitOK))
 }
 
 // mayQueue returns an error for arguments that state.orchestrate does not take, and
@@ -107,7 +108,7 @@ func (s *session) mayQueue(env *fun.Env, in fun.Args) error {
 		return err
 	}
 	if _, err := dispatch.New(env).Bind(mod, spec, in); err != nil {
-		return usageOf(orchestrateName, err)
+		return app.UsageOf(orchestrateName, err)
 	}
 	p := in.Kw.At("pillar")
 	if _, ok := p.(*value.Map); p != nil && !ok {
@@ -118,9 +119,9 @@ func (s *session) mayQueue(env *fun.Env, in fun.Args) error {
 		known = redact.NewSet()
 	}
 	if paths := known.Paths(p); len(paths) > 0 {
-		return &statusError{
-			status: exitGeneric, err: fmt.Errorf("the pillar has secrets, which a queue does not keep: %s", strings.Join(paths, ", ")),
-			hint: "put them into the pillar of the workers, or give them encrypted with GPG and pillar_enc=gpg; '!NAME' in mask_pillar_keys says that a key is not a secret",
+		return &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("the pillar has secrets, which a queue does not keep: %s", strings.Join(paths, ", ")),
+			Hint: "put them into the pillar of the workers, or give them encrypted with GPG and pillar_enc=gpg; '!NAME' in mask_pillar_keys says that a key is not a secret",
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/formula"
@@ -14,13 +15,13 @@ import (
 )
 
 type formulaOpts struct {
-	runFlags
+	app.RunFlags
 	formula formula.Formula // of add
 	frozen  bool
 }
 
 // newFormulaCmd returns "brine formula" with its commands.
-func newFormulaCmd(a *App) *cobra.Command {
+func newFormulaCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "formula <command>",
 		Short: "Add formulas of known versions to a tree",
@@ -33,19 +34,19 @@ all others.`,
 		Example: `  brine formula add https://github.com/saltstack-formulas/nginx-formula.git@v2.8.1
   brine formula list`,
 		SilenceUsage: true, SilenceErrors: true,
-		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
+		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
 	c.AddCommand(newFormulaAddCmd(a), newFormulaListCmd(a), newFormulaRemoveCmd(a), newFormulaUpdateCmd(a), newFormulaVerifyCmd(a))
 	return c
 }
 
 // formulaCmd finishes a command that works on the formulas of a tree.
-func formulaCmd(a *App, o *formulaOpts, c *cobra.Command, run func(ctx context.Context, t *formula.Tree, args []string) error) *cobra.Command {
+func formulaCmd(a *app.App, o *formulaOpts, c *cobra.Command, run func(ctx context.Context, t *formula.Tree, args []string) error) *cobra.Command {
 	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetFlagErrorFunc(flagError)
-	o.registerPlaces(c.Flags())
+	c.SetFlagErrorFunc(app.FlagError)
+	o.RegisterPlaces(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, err := a.newSession(config.Master, "salt-run", &o.runFlags, nil)
+		s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, nil)
 		if err != nil {
 			return err
 		}
@@ -60,7 +61,7 @@ func formulaCmd(a *App, o *formulaOpts, c *cobra.Command, run func(ctx context.C
 }
 
 // printLocked prints formulas, one a line.
-func (a *App) printLocked(ls ...formula.Locked) error {
+func printLocked(a *app.App, ls ...formula.Locked) error {
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	for _, l := range ls {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", l.Name, printable.Line(l.Ref), l.Commit[:12], printable.Line(l.URL))
@@ -68,7 +69,7 @@ func (a *App) printLocked(ls ...formula.Locked) error {
 	return w.Flush()
 }
 
-func newFormulaAddCmd(a *App) *cobra.Command {
+func newFormulaAddCmd(a *app.App) *cobra.Command {
 	o := &formulaOpts{}
 	c := &cobra.Command{
 		Use:   "add <url>@<version>",
@@ -81,7 +82,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
   brine formula add git@example.com:states.git@main --name states --root salt`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef(c, "give one URL with a version: URL@VERSION")
+				return app.Usagef(c, "give one URL with a version: URL@VERSION")
 			}
 			return nil
 		},
@@ -99,11 +100,11 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 		if err != nil {
 			return err
 		}
-		return a.printLocked(l)
+		return printLocked(a, l)
 	})
 }
 
-func newFormulaListCmd(a *App) *cobra.Command {
+func newFormulaListCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the formulas of a tree",
@@ -111,7 +112,7 @@ func newFormulaListCmd(a *App) *cobra.Command {
 where formulas.yaml differs.
 
 Exit status: 0 success; 1 a file cannot be read; 64 usage error.`,
-		Args: noArgs,
+		Args: app.NoArgs,
 	}
 	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, _ []string) error {
 		fs, err := t.Manifest()
@@ -125,11 +126,11 @@ Exit status: 0 success; 1 a file cannot be read; 64 usage error.`,
 		for _, d := range formula.Differences(fs, ls) {
 			fmt.Fprintf(a.Err, "brine: warning: %s; run 'brine formula update'\n", printable.Line(d))
 		}
-		return a.printLocked(ls...)
+		return printLocked(a, ls...)
 	})
 }
 
-func newFormulaRemoveCmd(a *App) *cobra.Command {
+func newFormulaRemoveCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove <name>...",
 		Short: "Remove formulas",
@@ -138,7 +139,7 @@ func newFormulaRemoveCmd(a *App) *cobra.Command {
 Exit status: 0 success; 1 failure; 64 usage error.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef(c, "no formula was given")
+				return app.Usagef(c, "no formula was given")
 			}
 			return nil
 		},
@@ -146,7 +147,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, args []string) error { return t.Remove(args) })
 }
 
-func newFormulaUpdateCmd(a *App) *cobra.Command {
+func newFormulaUpdateCmd(a *app.App) *cobra.Command {
 	o := &formulaOpts{}
 	c := &cobra.Command{
 		Use:   "update [<name>[@<version>]...]",
@@ -167,7 +168,7 @@ Exit status: 0 success; 1 a formula cannot be fetched, or does not match the loc
 	return formulaCmd(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
 		if o.frozen {
 			if len(args) > 0 {
-				return usagef(c, "--frozen takes no names")
+				return app.Usagef(c, "--frozen takes no names")
 			}
 			return t.Verify(ctx)
 		}
@@ -175,11 +176,11 @@ Exit status: 0 success; 1 a formula cannot be fetched, or does not match the loc
 		if err != nil {
 			return err
 		}
-		return a.printLocked(ls...)
+		return printLocked(a, ls...)
 	})
 }
 
-func newFormulaVerifyCmd(a *App) *cobra.Command {
+func newFormulaVerifyCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Check formulas against the lock",
@@ -187,7 +188,7 @@ func newFormulaVerifyCmd(a *App) *cobra.Command {
 formula have the hash in the lock. Missing commits are fetched.
 
 Exit status: 0 everything matches the lock; 1 something does not; 64 usage error.`,
-		Args: noArgs,
+		Args: app.NoArgs,
 	}
 	return formulaCmd(a, &formulaOpts{}, c, func(ctx context.Context, t *formula.Tree, _ []string) error { return t.Verify(ctx) })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
 	"brine/internal/core/config"
@@ -22,7 +23,7 @@ type treeFlags struct {
 }
 
 func (f *treeFlags) register(fs *pflag.FlagSet) {
-	fs.SetNormalizeFunc(saltSpelling)
+	fs.SetNormalizeFunc(app.SaltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration; includes the custom modules of its tree")
 	fs.BoolVar(&f.noRun, "no-run", false, "load no modules of the tree: their code would run")
 	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree whose custom modules are there, too")
@@ -30,11 +31,11 @@ func (f *treeFlags) register(fs *pflag.FlagSet) {
 
 // table returns the functions of this build, with the custom modules of a tree
 // where one is named.
-func (f *treeFlags) table(ctx context.Context, a *App) (*fun.Table, error) {
+func (f *treeFlags) table(ctx context.Context, a *app.App) (*fun.Table, error) {
 	if f.noRun || f.configDir == "" && len(f.fileRoots) == 0 {
 		return assembly.Table(), nil
 	}
-	s, err := a.newSession(config.Minion, "salt-call", &runFlags{configDir: f.configDir, fileRoots: f.fileRoots}, nil)
+	s, err := newSession(a, config.Minion, "salt-call", &app.RunFlags{ConfigDir: f.configDir, FileRoots: f.fileRoots}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ var docKinds = [...]fun.Kind{fun.State, fun.Exec, fun.Runner, fun.Wheel}
 // printKindDoc prints what --doc asks for: the functions of one kind that begin
 // with a name, all of them where there is none, as Salt's programs do; else
 // whatever has the name. Salt: salt/cli/caller.py print_docs.
-func (a *App) printKindDoc(k fun.Kind, names []string) error {
+func printKindDoc(a *app.App, k fun.Kind, names []string) error {
 	t := assembly.Table()
 	prefix := strings.Join(names, "")
 	first := true
@@ -67,12 +68,12 @@ func (a *App) printKindDoc(k fun.Kind, names []string) error {
 		docSpec(a.Out, mod, name, spec)
 	}
 	if first {
-		return a.printDocs(t, names)
+		return printDocs(a, t, names)
 	}
 	return nil
 }
 
-func (a *App) printDocs(t *fun.Table, names []string) error {
+func printDocs(a *app.App, t *fun.Table, names []string) error {
 	for i, name := range names {
 		if i > 0 {
 			fmt.Fprintln(a.Out)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 )
 
@@ -16,7 +17,7 @@ type functionsOpts struct {
 	tree treeFlags
 }
 
-func newFunctionsCmd(a *App) *cobra.Command {
+func newFunctionsCmd(a *app.App) *cobra.Command {
 	o := &functionsOpts{}
 	c := &cobra.Command{
 		Use:   "functions [<glob>...]",
@@ -28,7 +29,7 @@ Exit status: 0 success; 1 nothing matches; 64 usage error.`,
 		Example: `  brine functions
   brine functions 'file.*' --kind state`,
 		ValidArgsFunction: completeFunctions,
-		RunE:              func(c *cobra.Command, args []string) error { return a.functions(c, o, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return listFunctions(a, c, o, args) },
 	}
 	o.tree.register(c.Flags())
 	c.Flags().StringVar(&o.kind, "kind", "", "only this kind: state, execution, runner or wheel")
@@ -36,7 +37,7 @@ Exit status: 0 success; 1 nothing matches; 64 usage error.`,
 	return c
 }
 
-func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) error {
+func listFunctions(a *app.App, c *cobra.Command, o *functionsOpts, globs []string) error {
 	t, err := o.tree.table(c.Context(), a)
 	if err != nil {
 		return err
@@ -73,7 +74,7 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 		}
 	}
 	if !known {
-		return usagef(c, "--kind: %q is none of state, execution, runner, wheel", o.kind)
+		return app.Usagef(c, "--kind: %q is none of state, execution, runner, wheel", o.kind)
 	}
 	if !any {
 		hint := "'brine functions' lists all functions"
@@ -81,7 +82,7 @@ func (a *App) functions(c *cobra.Command, o *functionsOpts, globs []string) erro
 		if errors.As(notFound(t, strings.TrimSuffix(globs[0], ".*")), &missing) && missing.Hint() != "" {
 			hint = missing.Hint()
 		}
-		return &statusError{status: exitGeneric, err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), hint: hint}
+		return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), Hint: hint}
 	}
 	return nil
 }

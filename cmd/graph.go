@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -21,7 +22,7 @@ import (
 )
 
 type graphOpts struct {
-	runFlags
+	app.RunFlags
 	call   bool
 	noRun  bool
 	format string
@@ -35,7 +36,7 @@ var (
 	graphSuffixes = map[string]string{".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".svg": "svg"}
 )
 
-func newGraphCmd(a *App) *cobra.Command {
+func newGraphCmd(a *app.App) *cobra.Command {
 	o := &graphOpts{}
 	c := &cobra.Command{
 		Use:   "graph <sls>[,<sls>...] [<key>=<value>...]",
@@ -58,11 +59,11 @@ usage error.`,
   brine graph --call -o highstate.dot`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: completeSLS(a),
-		RunE:              func(c *cobra.Command, args []string) error { return a.graph(c.Context(), c, o, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return runGraph(c.Context(), a, c, o, args) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
-	o.registerConfig(f)
+	o.RegisterConfig(f)
 	f.BoolVar(&o.call, "call", false, "draw the states of this machine: those of the SLS, or without an SLS the highstate")
 	f.BoolVar(&o.noRun, "no-run", false, "call no programs, modules of the tree, external pillars or other machines while compiling")
 	f.StringVar(&o.format, "format", "", "dot, mermaid or svg (default: by the suffix of the file, else dot)")
@@ -77,40 +78,40 @@ usage error.`,
 func (o *graphOpts) pick(c *cobra.Command) error {
 	if o.format == "" && o.file != "" {
 		if o.format = graphSuffixes[strings.ToLower(filepath.Ext(o.file))]; o.format == "" {
-			return usagef(c, "--save %s: the suffix names no format; use .dot, .gv, .mmd, .mermaid or .svg, or --format", o.file)
+			return app.Usagef(c, "--save %s: the suffix names no format; use .dot, .gv, .mmd, .mermaid or .svg, or --format", o.file)
 		}
 	}
 	if o.format == "" {
 		o.format = "dot"
 	}
 	if !slices.Contains(graphFormats, o.format) {
-		return usagef(c, "--format: %q is none of %s%s", o.format, strings.Join(graphFormats, ", "), source.DidYouMean(o.format, graphFormats))
+		return app.Usagef(c, "--format: %q is none of %s%s", o.format, strings.Join(graphFormats, ", "), source.DidYouMean(o.format, graphFormats))
 	}
 	return nil
 }
 
-func (a *App) graph(ctx context.Context, c *cobra.Command, o *graphOpts, args []string) error {
+func runGraph(ctx context.Context, a *app.App, c *cobra.Command, o *graphOpts, args []string) error {
 	if err := o.pick(c); err != nil {
 		return err
 	}
 	noSLS := len(args) == 0 || strings.Contains(args[0], "=")
 	if noSLS && !o.call {
-		return usagef(c, "no SLS was given")
+		return app.Usagef(c, "no SLS was given")
 	}
 	if !o.call && slices.Contains(plannable[:], args[0]) {
-		return &statusError{
-			status: exitUsage, err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
-			hint: fmt.Sprintf("'%s' draws the states of this machine", strings.Join(append([]string{c.CommandPath(), "--call"}, args[1:]...), " ")),
+		return &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
+			Hint: fmt.Sprintf("'%s' draws the states of this machine", strings.Join(append([]string{c.CommandPath(), "--call"}, args[1:]...), " ")),
 		}
 	}
 	kind, section := config.Master, "salt-run"
 	if o.call {
 		kind, section = config.Minion, "salt-call"
 	}
-	if err := a.saltfile(c, section, &o.runFlags); err != nil {
+	if err := a.Saltfile(c, section, &o.RunFlags); err != nil {
 		return err
 	}
-	s, err := a.newSession(kind, section, &o.runFlags, nil)
+	s, err := newSession(a, kind, section, &o.RunFlags, nil)
 	if err != nil {
 		return err
 	}
@@ -135,13 +136,13 @@ func (a *App) graph(ctx context.Context, c *cobra.Command, o *graphOpts, args []
 	res, err := invoker.Invoke(ctx, fun.Exec, name, dispatch.ParseInput(args, nil))
 	if err != nil {
 		if dispatch.IsArgError(err) {
-			return usageOf(name, err)
+			return app.UsageOf(name, err)
 		}
 		return err
 	}
 	low, ok := res.Value.(*value.List)
 	if !ok || res.Retcode != 0 || !allMaps(low) {
-		return silent(exitGeneric) // the faults were shown, with their places
+		return app.Silent(app.ExitGeneric) // the faults were shown, with their places
 	}
 	g := graph.Of(low)
 	for _, n := range g.Missing() {
@@ -150,17 +151,17 @@ func (a *App) graph(ctx context.Context, c *cobra.Command, o *graphOpts, args []
 	if g.Cycles() {
 		s.warn(fun.Warning{Text: "states require each other in a circle: they are red"})
 	}
-	if err := a.writeGraph(g, o); err != nil {
+	if err := writeGraph(a, g, o); err != nil {
 		return err
 	}
-	return silent(s.strictStatus(exitOK))
+	return app.Silent(s.strictStatus(app.ExitOK))
 }
 
 func allMaps(l *value.List) bool {
 	return !slices.ContainsFunc(l.Items, func(v value.Value) bool { _, ok := v.(*value.Map); return !ok })
 }
 
-func (a *App) writeGraph(g *graph.Graph, o *graphOpts) error {
+func writeGraph(a *app.App, g *graph.Graph, o *graphOpts) error {
 	draw := map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG}[o.format]
 	if o.file == "" {
 		return draw(a.Out)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/py/source"
@@ -53,7 +54,7 @@ func (s *session) sayWhy(data value.Value) {
 // sayTest says of an orchestration in test mode that its comments, which are
 // Salt's, tell of nothing that was done.
 func (s *session) sayTest(name string, in fun.Args) {
-	if isOrchestrate(name) && in.Kw.Has("test") && value.Truth(typed(value.Str(in.Kw.At("test")))) {
+	if isOrchestrate(name) && in.Kw.Has("test") && value.Truth(app.Typed(value.Str(in.Kw.At("test")))) {
 		s.note("test mode: nothing was changed; the results are what would happen")
 	}
 }

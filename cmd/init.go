@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
 )
 
 // scaffold is the tree that init writes.
@@ -18,7 +20,7 @@ import (
 //go:embed all:scaffold
 var scaffold embed.FS
 
-func newInitCmd(a *App) *cobra.Command {
+func newInitCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init <directory>",
 		Short: "Create a tree to start from",
@@ -31,24 +33,24 @@ usage error.`,
 		Example: `  brine init mytree`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef(c, "one directory is needed, %d were given", len(args))
+				return app.Usagef(c, "one directory is needed, %d were given", len(args))
 			}
-			return a.initTree(args[0])
+			return initTree(a, args[0])
 		},
 	}
 }
 
 // initTree writes the scaffold to dir and prints what to do with it.
-func (a *App) initTree(dir string) error {
+func initTree(a *app.App, dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return fmt.Errorf("create a tree: %w", err)
 	case len(names) > 0:
-		return &statusError{
-			status: exitGeneric, err: fmt.Errorf("%s is not empty: it has %q", dir, names[0].Name()),
-			hint: "give a directory that is empty or not there yet",
+		return &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("%s is not empty: it has %q", dir, names[0].Name()),
+			Hint: "give a directory that is empty or not there yet",
 		}
 	}
 	err = fs.WalkDir(scaffold, "scaffold", func(p string, d fs.DirEntry, err error) error {
@@ -73,7 +75,7 @@ func (a *App) initTree(dir string) error {
 	if err != nil {
 		return fmt.Errorf("create a tree: %w", err)
 	}
-	shown := shellWord(dir)
+	shown := app.ShellWord(dir)
 	_, err = fmt.Fprintf(a.Out, `%[1]s is a tree to start from. Next:
 
   brine call state.apply test=True -c %[1]s      show what would change here
@@ -94,12 +96,4 @@ func scaffoldMode(p string) fs.FileMode {
 		return 0o777
 	}
 	return 0o666
-}
-
-// shellWord quotes s where a shell would take it apart.
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:@%+=") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -22,7 +23,7 @@ import (
 // recordsCalls reports whether a call is recorded: where the configuration says
 // so, and orchestrations always.
 func (s *session) recordsCalls(name string) bool {
-	return s.job != nil && s.job.Record || isOrchestrate(name) || value.Truth(s.cfg.Opts.At("cache_jobs")) || slices.Contains(jobs.Names(s.flags.ret.names), "local_cache")
+	return s.job != nil && s.job.Record || isOrchestrate(name) || value.Truth(s.cfg.Opts.At("cache_jobs")) || slices.Contains(jobs.Names(s.flags.Ret.Names), "local_cache")
 }
 
 // A jobRun is the session's own job: a runner function, or a call.
@@ -120,7 +121,7 @@ func (s *session) runnerJob(ctx context.Context, env *fun.Env, name string, args
 func (j *jobRun) end(res fun.Result, err error) {
 	code := res.Retcode
 	if err != nil {
-		code = exitGeneric
+		code = app.ExitGeneric
 	}
 	ret := fun.Return{ID: j.id, JID: j.jid, Retcode: code, Raised: err != nil, Interrupted: errors.Is(err, context.Canceled), Out: j.wish(res)}
 	v := res.Value
@@ -181,9 +182,9 @@ func (s *session) resumed(ctx context.Context, env *fun.Env, jid string, args fu
 		return args, fmt.Errorf("--resume: there is no job %s in %s; 'brine run jobs.list_jobs' lists the jobs", jid, where)
 	}
 	if name := strings.TrimPrefix(j.Load.Str("fun"), "runner."); !isOrchestrate(name) && name != "state.sls" {
-		return args, &statusError{
-			status: exitGeneric, err: fmt.Errorf("--resume: job %s did not run an orchestration but %s", jid, printable.Line(name)),
-			hint: "'brine run jobs.list_jobs search_function=runner.state.orchestrate' lists orchestrations",
+		return args, &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("--resume: job %s did not run an orchestration but %s", jid, printable.Line(name)),
+			Hint: "'brine run jobs.list_jobs search_function=runner.state.orchestrate' lists orchestrations",
 		}
 	}
 	if j.State == jobs.Active {
@@ -227,10 +228,10 @@ func (s *session) invoke(ctx context.Context, env *fun.Env, kind fun.Kind, name 
 		args.Kw.Set("__pub_tgt", "salt-call")
 	}
 	s.log.Info("call", "fun", name, "kind", kind.String(), "jid", jid)
-	s.app.intr.setJID(jid)
+	s.app.Intr.SetJID(jid)
 	if !strings.HasPrefix(name, "state.") {
-		// A state run begins with its first state: see interrupt.gate.
-		s.app.intr.begun.Store(true)
+		// A state run begins with its first state: see Interrupt.Gate.
+		s.app.Intr.Begun.Store(true)
 	}
 	note := value.MapOf(
 		"jid", jid, "fun", name, "arg", redact.Args(s.table.Spec(kind, name).ArgNames(), args.Pos, args.Kw, s.table.Spec(kind, name).SecretArgs()...), "tgt", env.ID, "tgt_type", "glob", "ret", "",

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/plantext"
 	"brine/internal/core/config"
@@ -41,7 +42,7 @@ func (f *lintFlags) register(fs *pflag.FlagSet, formats []string) {
 }
 
 func (f *lintFlags) registerTree(fs *pflag.FlagSet) {
-	fs.SetNormalizeFunc(saltSpelling)
+	fs.SetNormalizeFunc(app.SaltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration (default: the tree)")
 	fs.StringArrayVar(&f.fileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
 	fs.StringArrayVar(&f.pillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
@@ -59,7 +60,7 @@ type lintOpts struct {
 	rules    bool
 }
 
-func newLintCmd(a *App) *cobra.Command {
+func newLintCmd(a *app.App) *cobra.Command {
 	o := &lintOpts{}
 	c := &cobra.Command{
 		Use:   "lint [<tree>]",
@@ -80,7 +81,7 @@ cannot be read; 64 usage error.`,
   brine lint mytree --out sarif > lint.sarif
   brine lint mytree --fix`,
 		Args: maxOneTree,
-		RunE: func(c *cobra.Command, args []string) error { return a.lint(c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return runLint(a, c, o, args) },
 	}
 	o.register(c.Flags(), lint.Formats())
 	c.Flags().StringSliceVar(&o.selected, "select", nil, "check only these rules")
@@ -112,12 +113,12 @@ func completeLint(c *cobra.Command, formats []string) {
 
 func maxOneTree(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usagef(c, "one tree is checked at a time, %d were given", len(args))
+		return app.Usagef(c, "one tree is checked at a time, %d were given", len(args))
 	}
 	return nil
 }
 
-func (a *App) lint(c *cobra.Command, o *lintOpts, args []string) error {
+func runLint(a *app.App, c *cobra.Command, o *lintOpts, args []string) error {
 	if o.rules {
 		for _, r := range lint.Rules() {
 			fmt.Fprintf(a.Out, "%-20s %-8s %s\n", r.ID, r.Severity, r.Doc)
@@ -125,13 +126,13 @@ func (a *App) lint(c *cobra.Command, o *lintOpts, args []string) error {
 		return nil
 	}
 	if !slices.Contains(lint.Formats(), o.out) {
-		return usagef(c, "--out: %q is not one of %s", o.out, strings.Join(lint.Formats(), ", "))
+		return app.Usagef(c, "--out: %q is not one of %s", o.out, strings.Join(lint.Formats(), ", "))
 	}
 	least, ok := lint.ParseSeverity(o.level)
 	if !ok {
-		return usagef(c, "--level: %q is not one of info, warning, error", o.level)
+		return app.Usagef(c, "--level: %q is not one of info, warning, error", o.level)
 	}
-	options, err := a.lintOptions(c, &o.lintFlags, args)
+	options, err := lintOptions(a, c, &o.lintFlags, args)
 	if err != nil {
 		return err
 	}
@@ -141,11 +142,11 @@ func (a *App) lint(c *cobra.Command, o *lintOpts, args []string) error {
 	}
 	cfg.Ignore = append(cfg.Ignore, o.ignore...)
 	if err := cfg.Check(); err != nil {
-		return usagef(c, "%v", err)
+		return app.Usagef(c, "%v", err)
 	}
 	report, err := lint.Run(c.Context(), options)
 	if large, ok := errors.AsType[*lint.LargeError](err); ok {
-		return &statusError{status: exitGeneric, err: large, hint: "name the directory of the tree, or that of its SLS files with --file-root"}
+		return &app.StatusError{Status: app.ExitGeneric, Err: large, Hint: "name the directory of the tree, or that of its SLS files with --file-root"}
 	}
 	if err != nil {
 		return err
@@ -154,33 +155,22 @@ func (a *App) lint(c *cobra.Command, o *lintOpts, args []string) error {
 		fmt.Fprintf(a.Err, "brine: warning: %d files that are not SLS files or templates were not read, because the tree has too much text\n", report.Unread)
 	}
 	if o.fix {
-		if report, err = a.fix(c.Context(), options, report); err != nil {
+		if report, err = fixAll(c.Context(), a, options, report); err != nil {
 			return err
 		}
 	}
-	a.printed = true
-	if err := report.Write(a.Out, lint.Output{Format: o.out, Version: version.Number(), Name: a.nameOf, Least: least}); err != nil {
+	a.Printed = true
+	if err := report.Write(a.Out, lint.Output{Format: o.out, Version: version.Number(), Name: a.NameOf, Least: least}); err != nil {
 		return err
 	}
 	if report.Count(lint.Error)+report.Count(lint.Warning) > 0 {
-		return silent(exitGeneric)
+		return app.Silent(app.ExitGeneric)
 	}
 	return nil
 }
 
-// nameOf returns a path as the user knows it: relative to the working directory
-// where it is under it.
-func (a *App) nameOf(path string) string {
-	if wd, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
-		if rel, err := filepath.Rel(wd, path); err == nil && !strings.HasPrefix(rel, "../") {
-			return filepath.ToSlash(rel)
-		}
-	}
-	return path
-}
-
-// fix writes the corrections of a report into the files and checks the tree again.
-func (a *App) fix(ctx context.Context, o lint.Options, r *lint.Report) (*lint.Report, error) {
+// fixAll writes the corrections of a report into the files and checks the tree again.
+func fixAll(ctx context.Context, a *app.App, o lint.Options, r *lint.Report) (*lint.Report, error) {
 	byFile := map[string][]lint.Finding{}
 	for _, f := range r.Findings {
 		if f.Fix != nil {
@@ -210,7 +200,7 @@ func (a *App) fix(ctx context.Context, o lint.Options, r *lint.Report) (*lint.Re
 }
 
 // lintOptions finds the tree that a command line names, with its configuration.
-func (a *App) lintOptions(c *cobra.Command, f *lintFlags, args []string) (lint.Options, error) {
+func lintOptions(a *app.App, c *cobra.Command, f *lintFlags, args []string) (lint.Options, error) {
 	o := lint.Options{Table: assembly.Table(), Disk: a.Host}
 	tree := "."
 	if len(args) > 0 {
@@ -221,12 +211,12 @@ func (a *App) lintOptions(c *cobra.Command, f *lintFlags, args []string) (lint.O
 		return o, err
 	}
 	if st, err := os.Stat(abs); err != nil || !st.IsDir() {
-		return o, &statusError{status: exitGeneric, err: fmt.Errorf("%s is not a directory", tree), hint: "name the directory of the tree"}
+		return o, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s is not a directory", tree), Hint: "name the directory of the tree"}
 	}
 	if o.Config, err = readLintConfig(abs); err != nil {
 		return o, err
 	}
-	if o.Opts, err = a.treeOpts(abs, f, &o.Config); err != nil {
+	if o.Opts, err = treeOpts(a, abs, f, &o.Config); err != nil {
 		return o, err
 	}
 	o.Config.Exclude = append(o.Config.Exclude, f.exclude...)
@@ -234,7 +224,7 @@ func (a *App) lintOptions(c *cobra.Command, f *lintFlags, args []string) (lint.O
 		o.Config.Systems = f.systems
 	}
 	if err := o.Config.Check(); err != nil {
-		return o, usagef(c, "%v", err)
+		return o, app.Usagef(c, "%v", err)
 	}
 	for _, s := range lint.Systems() {
 		wanted := len(o.Config.Systems) == 0 && len(f.grains) == 0 || slices.Contains(o.Config.Systems, s.Name)
@@ -290,7 +280,7 @@ func readGrains(name string) (lint.System, error) {
 
 // treeOpts returns the configuration of a tree: that in it, or one whose roots are
 // the directories of SLS and pillar files in it.
-func (a *App) treeOpts(tree string, f *lintFlags, cfg *lint.Config) (*value.Map, error) {
+func treeOpts(a *app.App, tree string, f *lintFlags, cfg *lint.Config) (*value.Map, error) {
 	dir := tree
 	configured := f.configDir != ""
 	if configured {

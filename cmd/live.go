@@ -2,24 +2,16 @@ package cmd
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/progress"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/outputter"
 )
-
-// progressValue is the error of a value that --progress does not take, since it
-// stands behind a blank.
-func progressValue() error {
-	return &statusError{
-		status: exitUsage, err: errors.New("--progress takes its value behind \"=\""), hint: "write --progress=" + strings.Join(progress.Names(), ", --progress="),
-	}
-}
 
 // show has the session's jobs on targets shown, and traced where that is asked for.
 func (s *session) show(p *progress.Progress) {
@@ -63,7 +55,7 @@ func (s *session) watchRun(p *progress.Progress, host, name string, in fun.Args)
 // printsLive reports whether states are printed as they finish: where
 // --state-output=live asks for it, or the report is lines of JSON.
 func (s *session) printsLive() bool {
-	if s.flags.output.file != "" {
+	if s.flags.Output.File != "" {
 		return false
 	}
 	switch s.outAsked() {
@@ -139,7 +131,7 @@ func (l *liveReport) StateEnds(c *fun.Chunk, ret *value.Map) {
 		if l.s.info.First == "" {
 			l.s.info.First = value.Str(ret.At("start_time"))
 		}
-		l.err = l.s.print(value.MapOf(l.host, value.MapOf(tag, ret)), "", exitOK)
+		l.err = l.s.print(value.MapOf(l.host, value.MapOf(tag, ret)), "", app.ExitOK)
 		l.open = false
 		return
 	}
@@ -150,7 +142,7 @@ func (l *liveReport) part(tag string, ret *value.Map) error {
 	if l.s.maskAll {
 		ret, _ = l.s.mask(ret).(*value.Map)
 	}
-	o, err := l.s.outputOptions(exitOK)
+	o, err := l.s.outputOptions(app.ExitOK)
 	if err != nil {
 		return err
 	}
@@ -159,7 +151,7 @@ func (l *liveReport) part(tag string, ret *value.Map) error {
 	if err != nil {
 		return err
 	}
-	l.s.app.printed = true
+	l.s.app.Printed = true
 	err = outputter.HighstatePart(w, l.host, tag, ret, !l.head, o)
 	l.head = true
 	if derr := done(); err == nil {
@@ -194,9 +186,9 @@ func (s *session) printEnd(data value.Value, wish string, retcode int) error {
 	if l.lines {
 		left := l.rest(data)
 		if l.bad {
-			retcode = exitOK // a line says so
+			retcode = app.ExitOK // a line says so
 		}
-		if left.Len() == 0 && retcode == exitOK {
+		if left.Len() == 0 && retcode == app.ExitOK {
 			return nil
 		}
 		data, l.open = left, l.bad
@@ -228,7 +220,7 @@ func (l *liveReport) rest(data value.Value) *value.Map {
 
 // sayResume says how an orchestration that was interrupted goes on.
 func (s *session) sayResume(name, jid string) {
-	if isOrchestrate(name) && (s.app.intr.draining() || s.lockLost() != "") && s.jobs != nil && s.level <= slog.LevelWarn {
+	if isOrchestrate(name) && (s.app.Intr.Draining() || s.lockLost() != "") && s.jobs != nil && s.level <= slog.LevelWarn {
 		fmt.Fprintf(s.app.Err, "brine: to go on with the steps that did not succeed: %s --resume %s\n", cmp.Or(s.again, "brine orchestrate"), jid)
 	}
 }

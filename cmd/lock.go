@@ -10,8 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
@@ -21,34 +20,6 @@ import (
 	"brine/internal/fleet/shared"
 	"brine/internal/py/value"
 )
-
-// lockFlags say whether an orchestration is locked.
-type lockFlags struct {
-	on, off bool
-	wait    float64 // seconds; negative: not given
-	given   bool    // wait was given
-}
-
-// register adds the flags of a command that runs an orchestration.
-func (f *lockFlags) register(c *cobra.Command) {
-	c.Flags().BoolVar(&f.on, "lock", false, "lock the targets: other runs of this orchestration on them must wait or fail (as orchestrate_lock: True)")
-	c.Flags().BoolVar(&f.off, "no-lock", false, "run even if another run has the lock")
-	c.Flags().Float64Var(&f.wait, "lock-wait", 0, "seconds to wait for a lock that another run has")
-}
-
-// check returns an error for flags that make no sense.
-func (f *lockFlags) check(c *cobra.Command) error {
-	f.given = c.Flags().Changed("lock-wait")
-	switch {
-	case f.on && f.off:
-		return usagef(c, "--lock and --no-lock exclude each other")
-	case f.off && f.given:
-		return usagef(c, "--lock-wait waits for a lock, and --no-lock takes none")
-	case f.given && (f.wait < 0 || math.IsNaN(f.wait) || f.wait > 1e8):
-		return usagef(c, "--lock-wait: %v is not a number of seconds", f.wait)
-	}
-	return nil
-}
 
 // locking is what flags and configuration say of locks.
 type locking struct {
@@ -65,7 +36,7 @@ const (
 
 // locking reads the flags and the options orchestrate_lock and orchestrate_lock_wait.
 func (s *session) locking() (l locking, err error) {
-	f, opts := &s.flags.lock, s.cfg.Opts
+	f, opts := &s.flags.Lock, s.cfg.Opts
 	switch v := opts.At("orchestrate_lock").(type) {
 	case nil:
 	case bool:
@@ -77,18 +48,18 @@ func (s *session) locking() (l locking, err error) {
 	default:
 		return l, fun.Errorf("orchestrate_lock: %s is neither true nor false", value.Str(v))
 	}
-	l.on = (l.on || f.on) && !f.off
+	l.on = (l.on || f.On) && !f.Off
 	seconds := 0.0
 	if v := opts.At("orchestrate_lock_wait"); v != nil {
 		if seconds, err = value.ToFloat(v); err != nil || seconds < 0 || seconds > 1e8 || math.IsNaN(seconds) {
 			return l, fun.Errorf("orchestrate_lock_wait: %s is not a number of seconds", value.Str(v))
 		}
 	}
-	if f.given {
+	if f.Given {
 		if !l.on {
 			return l, fun.Errorf("--lock-wait waits for a lock, and this run takes none: add --lock, or orchestrate_lock: True to the configuration")
 		}
-		seconds = f.wait
+		seconds = f.Wait
 	}
 	l.wait = time.Duration(seconds * float64(time.Second))
 	return l, nil
@@ -116,7 +87,7 @@ func (s *session) openShared(env *fun.Env) error {
 	}
 	lease, err := lease(s.cfg.Opts)
 	if err != nil {
-		return &statusError{status: exitUsage, err: err}
+		return &app.StatusError{Status: app.ExitUsage, Err: err}
 	}
 	name, _ := s.app.Host.Hostname()
 	s.shared = &shared.Controller{
@@ -230,14 +201,14 @@ func (j *lockJournal) take(ctx context.Context, l locking, targets []string) err
 			if j.parent == "" {
 				err = s.notYet(err)
 			} else if s.queued { // a step fails by it, which is to run again
-				s.putBack.Store(exitCut)
+				s.putBack.Store(app.ExitCut)
 			}
 			return fun.Errorf("the lock %s cannot be taken: %v\n--no-lock runs without it", j.name, err)
-		case s.app.intr.draining() || ctx.Err() != nil:
+		case s.app.Intr.Draining() || ctx.Err() != nil:
 			return fun.Errorf("interrupted while it waited for the lock %s", j.name)
 		case left <= 0:
 			if j.parent == "" {
-				s.putBack.Store(exitLocked)
+				s.putBack.Store(app.ExitLocked)
 			}
 			if !told {
 				return fun.Errorf("%v", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
 	"brine/internal/core/config"
@@ -28,7 +29,7 @@ type lspOpts struct {
 	docsURL           string
 }
 
-func newLSPCmd(a *App) *cobra.Command {
+func newLSPCmd(a *app.App) *cobra.Command {
 	o := &lspOpts{}
 	c := &cobra.Command{
 		Use:   "lsp [<tree>]",
@@ -47,7 +48,7 @@ asking; 64 usage error.`,
 		Example: `  brine lsp
   brine lsp --system debian,ubuntu --log-file /tmp/brine-lsp.log`,
 		Args: maxOneTree,
-		RunE: func(c *cobra.Command, args []string) error { return a.lsp(c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return runLSP(a, c, o, args) },
 	}
 	f := c.Flags()
 	o.registerTree(f)
@@ -60,8 +61,8 @@ asking; 64 usage error.`,
 	return c
 }
 
-func (a *App) lsp(c *cobra.Command, o *lspOpts, args []string) error {
-	log, _, done, err := openLog(a.Err, value.MapOf("log_level", o.logLevel), o.logFile, redact.NewSet())
+func runLSP(a *app.App, c *cobra.Command, o *lspOpts, args []string) error {
+	log, _, done, err := app.OpenLog(a.Err, value.MapOf("log_level", o.logLevel), o.logFile, redact.NewSet())
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (a *App) lsp(c *cobra.Command, o *lspOpts, args []string) error {
 		if root, err = filepath.Abs(root); err != nil {
 			return err
 		}
-		if _, err := a.lspTree(c, o, root); err != nil {
+		if _, err := lspTree(a, c, o, root); err != nil {
 			return err
 		}
 	}
@@ -89,22 +90,22 @@ func (a *App) lsp(c *cobra.Command, o *lspOpts, args []string) error {
 	if docs != "" && !strings.HasSuffix(docs, "/") {
 		docs += "/"
 	}
-	a.printed = true
+	a.Printed = true
 	err = lsp.Serve(c.Context(), lsp.Options{
 		In: a.In, Out: a.Out, Log: log, Version: version.Number(), Disk: a.Host, Table: assembly.Table(), Root: root,
-		Tree:    func(dir string) (lint.Options, error) { return a.lspTree(c, o, dir) },
-		Example: reference.Example, DocsURL: docs, RulesURL: a.rulesURL(docs),
+		Tree:    func(dir string) (lint.Options, error) { return lspTree(a, c, o, dir) },
+		Example: reference.Example, DocsURL: docs, RulesURL: rulesURL(a, docs),
 	})
 	if errors.Is(err, lsp.ErrNotShutDown) {
 		log.Info(err.Error())
-		return silent(exitGeneric)
+		return app.Silent(app.ExitGeneric)
 	}
 	return err
 }
 
 // lspTree reads the configuration of a tree. A Saltfile in it counts, as it does for
 // a command that is run there.
-func (a *App) lspTree(c *cobra.Command, o *lspOpts, dir string) (lint.Options, error) {
+func lspTree(a *app.App, c *cobra.Command, o *lspOpts, dir string) (lint.Options, error) {
 	f := o.lintFlags
 	f.exclude = slices.Clone(f.exclude)
 	if name := filepath.Join(dir, "Saltfile"); f.configDir == "" && isFile(name) && !isFile(filepath.Join(dir, "minion")) && !isFile(filepath.Join(dir, "master")) {
@@ -122,7 +123,7 @@ func (a *App) lspTree(c *cobra.Command, o *lspOpts, dir string) (lint.Options, e
 			}
 		}
 	}
-	return a.lintOptions(c, &f, []string{dir})
+	return lintOptions(a, c, &f, []string{dir})
 }
 
 func isFile(name string) bool {
@@ -132,7 +133,7 @@ func isFile(name string) bool {
 
 // rulesURL returns the address of the page of the rules: in the documentation, else
 // a file in the user's cache.
-func (a *App) rulesURL(docs string) string {
+func rulesURL(a *app.App, docs string) string {
 	if docs != "" {
 		return docs + "lint.md"
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/summary"
 	"brine/internal/core/fun"
 	"brine/internal/core/roster"
@@ -21,13 +22,13 @@ const exitNoReturn = 2
 // empty document.
 // Salt: salt/client/__init__.py _check_pub_data, salt/cli/salt.py _output_ret.
 func (s *session) saltNoMatch(err error) error {
-	if !s.app.json {
+	if !s.app.JSON {
 		fmt.Fprintln(s.app.Out, "No minions matched the target. No command was sent, no jid was assigned.")
 	} else if perr := s.print(value.NewMap(0), "", exitNoReturn); perr != nil {
 		return perr
 	}
-	_, hint := classify(err)
-	return &statusError{status: exitNoReturn, err: err, hint: hint}
+	_, hint := app.Classify(err)
+	return &app.StatusError{Status: exitNoReturn, Err: err, Hint: hint}
 }
 
 func (o *sshOpts) noMatch(job fun.Job) error {
@@ -37,13 +38,13 @@ func (o *sshOpts) noMatch(job fun.Job) error {
 	case o.retryFailed != "":
 		return fmt.Errorf("no target that failed in job %s matches %q (%s)", o.retryFailed, value.Str(job.Tgt), job.TgtType)
 	case job.Only != nil && len(job.Only) == 0:
-		return &statusError{status: exitGeneric, err: fmt.Errorf("--limit %s names no target", o.limit), hint: "the file of --failed-file is empty where no target failed"}
+		return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("--limit %s names no target", o.limit), Hint: "the file of --failed-file is empty where no target failed"}
 	case job.Only != nil:
 		return fmt.Errorf("no target of the roster matches %q within --limit", value.Str(job.Tgt))
 	}
-	return &statusError{
-		status: exitGeneric, err: fmt.Errorf("no target of the roster matches %q (%s)", value.Str(job.Tgt), job.TgtType),
-		hint: "'brine ssh --hosts' lists the targets; --roster-file names the roster",
+	return &app.StatusError{
+		Status: app.ExitGeneric, Err: fmt.Errorf("no target of the roster matches %q (%s)", value.Str(job.Tgt), job.TgtType),
+		Hint: "'brine ssh --hosts' lists the targets; --roster-file names the roster",
 	}
 }
 
@@ -78,16 +79,16 @@ func (s *session) noTargets(job fun.Job) error {
 	if kinds := roster.KindsOf(s.cfg.Opts); roster.AllFromTarget(kinds) {
 		hint := fmt.Sprintf("the roster %s has no list: the target itself is an address, a network or a set of nodes", strings.Join(kinds, ", "))
 		if tgt := value.Str(job.Tgt); tgt != "*" && (job.TgtType == "glob" || job.TgtType == "list") {
-			return &statusError{
-				status: exitGeneric, err: fmt.Errorf("no target answers at %s", tgt),
-				hint: "ssh_scan_ports (--scan-ports) and ssh_scan_timeout (--scan-timeout, 0.01 s) say what is tried",
+			return &app.StatusError{
+				Status: app.ExitGeneric, Err: fmt.Errorf("no target answers at %s", tgt),
+				Hint: "ssh_scan_ports (--scan-ports) and ssh_scan_timeout (--scan-timeout, 0.01 s) say what is tried",
 			}
 		}
-		return &statusError{status: exitGeneric, err: errors.New("there is no target"), hint: hint}
+		return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("there is no target"), Hint: hint}
 	}
 	hint := fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.rosterPath())
 	if _, err := os.Stat("roster"); err == nil && s.rosterPath() != "roster" {
 		hint = fmt.Sprintf("it is %s; -c . takes the configuration and the roster of this directory", s.rosterPath())
 	}
-	return &statusError{status: exitGeneric, err: fmt.Errorf("the roster has no targets"), hint: hint}
+	return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("the roster has no targets"), Hint: hint}
 }

@@ -2,9 +2,11 @@ package cmd
 
 import (
 	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
 )
 
-func newOrchestrateCmd(a *App) *cobra.Command {
+func newOrchestrateCmd(a *app.App) *cobra.Command {
 	o := &runOpts{}
 	c := &cobra.Command{
 		Use:     "orchestrate <sls>[,<sls>...] [<key>=<value>...]",
@@ -26,27 +28,27 @@ interrupted.`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: completeSLS(a),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.lock.check(c); err != nil {
+			if err := o.Lock.Check(c); err != nil {
 				return err
 			}
 			if o.queued {
-				return a.runQueued(c.Context(), c, o)
+				return runQueued(c.Context(), a, c, o)
 			}
 			if len(args) == 0 && o.resume == "" {
-				return usagef(c, "no SLS was given")
+				return app.Usagef(c, "no SLS was given")
 			}
 			if c.Flags().Changed("queue") {
-				return a.enqueue(c.Context(), c, o, args)
+				return enqueue(c.Context(), a, c, o, args)
 			}
-			return a.run(c.Context(), c, o, append([]string{orchestrateName}, args...))
+			return runRunner(c.Context(), a, c, o, append([]string{orchestrateName}, args...))
 		},
 	}
-	c.SetFlagErrorFunc(flagError)
-	groupFlags(c, targetGroups)
-	o.register(c.Flags())
-	o.registerAs(c.Flags(), "t", "")
+	c.SetFlagErrorFunc(app.FlagError)
+	app.GroupFlags(c, app.TargetGroups)
+	o.Register(c.Flags())
+	o.RegisterAs(c.Flags(), "t", "")
 	completeFlags(c)
-	o.lock.register(c)
+	o.Lock.Register(c)
 	c.Flags().StringVar(&o.resume, "resume", "", "continue the orchestration with this jid at the first step that did not succeed")
 	completeResume(a, c)
 	c.Flags().StringVar(&o.queue, "queue", "", "put the orchestration into this queue, for 'brine worker', and print its jid")

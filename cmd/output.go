@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/summary"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
@@ -40,7 +41,7 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 		o.GroupAbove(many, func(ids []string) string { return summary.FoldSome(ids, groupNames) })
 	}
 	o.Shown = s.live.printed()
-	indent := s.flags.output.indent
+	indent := s.flags.Output.Indent
 	if indent == "" {
 		indent = value.Str(s.cfg.Opts.At("output_indent"))
 	}
@@ -51,10 +52,10 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 	default:
 		var n int
 		if _, err := fmt.Sscanf(indent, "%d", &n); err != nil || fmt.Sprint(n) != strings.TrimPrefix(indent, "+") {
-			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--out-indent: %q is neither a number nor \"pretty\"", indent)}
+			return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--out-indent: %q is neither a number nor \"pretty\"", indent)}
 		}
 		if n > maxIndent {
-			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--out-indent: at most %d", maxIndent)}
+			return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--out-indent: at most %d", maxIndent)}
 		}
 		o.Indent = &n
 	}
@@ -65,12 +66,12 @@ func (s *session) outputOptions(retcode int) (*outputter.Options, error) {
 // then as the configuration asks, else where stdout is a terminal.
 // Salt: salt/output/__init__.py get_printout.
 func (s *session) color() bool {
-	f := s.flags.output
+	f := s.flags.Output
 	opt := func(name string) bool { return value.Truth(s.cfg.Opts.At(name)) }
 	switch {
-	case f.forceColor:
+	case f.ForceColor:
 		return true
-	case f.noColor || s.app.Getenv("NO_COLOR") != "":
+	case f.NoColor || s.app.Getenv("NO_COLOR") != "":
 		return false
 	case opt("force_color"):
 		return true
@@ -80,13 +81,13 @@ func (s *session) color() bool {
 	if v, ok := s.cfg.Opts.Get("color"); ok && v != nil {
 		return value.Truth(v)
 	}
-	return s.app.Terminal && s.app.Getenv("TERM") != "dumb" && f.file == ""
+	return s.app.Terminal && s.app.Getenv("TERM") != "dumb" && f.File == ""
 }
 
 // outAsked returns the outputter that the command line or the configuration
 // asks for, "" where they leave it open.
 func (s *session) outAsked() string {
-	return cmp.Or(s.flags.output.out, s.cfg.Opts.Str("output"))
+	return cmp.Or(s.flags.Output.Out, s.cfg.Opts.Str("output"))
 }
 
 // out returns the outputter asked for, else the one that the function wishes,
@@ -113,11 +114,11 @@ func (s *session) out(wish string) outputter.Func {
 func (s *session) checkOutput() error {
 	if name := s.outAsked(); name != "" {
 		if _, err := s.lookupOut(name); err != nil {
-			return &statusError{status: exitUsage, err: err}
+			return &app.StatusError{Status: app.ExitUsage, Err: err}
 		}
 	}
 	var err error
-	if s.reportTo, err = s.flags.output.reportFiles(); err != nil {
+	if s.reportTo, err = reportFiles(&s.flags.Output); err != nil {
 		return err
 	}
 	if mode := strings.ToLower(s.cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
@@ -141,7 +142,7 @@ func (s *session) print(data value.Value, wish string, retcode int) error {
 	if err != nil {
 		return err
 	}
-	s.app.printed = true
+	s.app.Printed = true
 	if err := f(w, data, o); err != nil {
 		_ = done()
 		return fmt.Errorf("print the report: %w", err)
@@ -157,8 +158,8 @@ func (s *session) print(data value.Value, wish string, retcode int) error {
 
 // reportWriter returns stdout or --out-file.
 func (s *session) reportWriter() (io.Writer, func() error, error) {
-	f := s.flags.output
-	path := f.file
+	f := s.flags.Output
+	path := f.File
 	if path == "" {
 		if s.app.Terminal {
 			w := printable.NewWriter(s.app.Out)
@@ -167,7 +168,7 @@ func (s *session) reportWriter() (io.Writer, func() error, error) {
 		return s.app.Out, func() error { return nil }, nil
 	}
 	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	if f.fileAppend {
+	if f.FileAppend {
 		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
 	file, err := os.OpenFile(path, mode, 0o666)
@@ -185,7 +186,7 @@ func (s *session) reportWriter() (io.Writer, func() error, error) {
 // told prints what Salt reports of a runner that did not return, as its return,
 // and hands the error on. Salt: salt/client/mixins.py SyncClientMixin.low.
 func told(s *session, text string, err error) error {
-	if perr := s.print(text, "", exitGeneric); perr != nil {
+	if perr := s.print(text, "", app.ExitGeneric); perr != nil {
 		return perr
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/plantext"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
@@ -38,16 +39,16 @@ type planOpts struct {
 }
 
 // planGroups are the flags of brine plan in its help.
-var planGroups = append([]flagGroup{{"Plan", "call ssh save out detailed-exitcode"}}, targetGroups...)
+var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save out detailed-exitcode"}}, app.TargetGroups...)
 
-func newPlanCmd(a *App) *cobra.Command {
+func newPlanCmd(a *app.App) *cobra.Command {
 	c, o := planCmd(a)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.plan(c.Context(), c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return runPlan(c.Context(), a, c, o, args) }
 	return c
 }
 
 // planCmd returns the command with its flags.
-func planCmd(a *App) (*cobra.Command, *planOpts) {
+func planCmd(a *app.App) (*cobra.Command, *planOpts) {
 	o := &planOpts{sshOpts: sshOpts{prog: brineSSH}}
 	c := &cobra.Command{
 		Use:   "plan <sls>[,<sls>...] [<key>=<value>...]",
@@ -80,11 +81,11 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
-	o.registerConfig(f)
-	f.StringArrayVar(&o.noParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
-	o.registerAs(f, "", "")
+	o.RegisterConfig(f)
+	f.StringArrayVar(&o.NoParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
+	o.RegisterAs(f, "", "")
 	o.targetFlags.register(f)
 	f.StringVar(&o.delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
 	f.StringVar(&o.limit, "limit", "", "only these of the targets: ids separated by commas, or @<file> with one id per line")
@@ -94,14 +95,14 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.StringVarP(&o.file, "save", "o", "", "write the plan to this file, for 'brine apply'")
 	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
-	f.BoolVar(&o.output.noColor, "no-color", false, "print without colours")
-	f.BoolVar(&o.output.forceColor, "force-color", false, "print with colours even if stdout is not a terminal")
-	f.BoolVar(&o.async.on, "async", false, "refused: a plan waits for its targets")
+	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
+	f.BoolVar(&o.Output.ForceColor, "force-color", false, "print with colours even if stdout is not a terminal")
+	f.BoolVar(&o.async.On, "async", false, "refused: a plan waits for its targets")
 	_ = f.MarkHidden("async")
 	// What is registered first holds: completeFlags offers the outputters of runs.
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(plantext.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	completeFlags(c)
-	groupFlags(c, planGroups)
+	app.GroupFlags(c, planGroups)
 	return c, o
 }
 
@@ -120,60 +121,60 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 	}
 	ssh := c.Flags().Changed("ssh")
 	switch {
-	case o.async.on:
-		return usagef(c, "--async: a plan waits for what its targets answer")
+	case o.async.On:
+		return app.Usagef(c, "--async: a plan waits for what its targets answer")
 	case o.call && ssh:
-		return usagef(c, "--call plans for this machine and --ssh for targets: give one of them")
+		return app.Usagef(c, "--call plans for this machine and --ssh for targets: give one of them")
 	case ssh && o.target == "":
-		return usagef(c, "--ssh: no target was given")
+		return app.Usagef(c, "--ssh: no target was given")
 	case !ssh && on(targetOnly) != "":
-		return usagef(c, "--%s says what the target of --ssh is, and --ssh was not given", on(targetOnly))
-	case o.call && on(targetGroups[1].names+" "+targetGroups[2].names) != "":
-		return usagef(c, "--%s is for targets, and --call plans for this machine", on(targetGroups[1].names+" "+targetGroups[2].names))
+		return app.Usagef(c, "--%s says what the target of --ssh is, and --ssh was not given", on(targetOnly))
+	case o.call && on(app.TargetGroups[1].Names+" "+app.TargetGroups[2].Names) != "":
+		return app.Usagef(c, "--%s is for targets, and --call plans for this machine", on(app.TargetGroups[1].Names+" "+app.TargetGroups[2].Names))
 	case !slices.Contains(plantext.Formats(), o.format):
-		return usagef(c, "--out: %q is none of %s%s", o.format, strings.Join(plantext.Formats(), ", "), source.DidYouMean(o.format, plantext.Formats()))
+		return app.Usagef(c, "--out: %q is none of %s%s", o.format, strings.Join(plantext.Formats(), ", "), source.DidYouMean(o.format, plantext.Formats()))
 	case len(args) == 0 && (o.call || ssh):
-		return usagef(c, "no function was given")
+		return app.Usagef(c, "no function was given")
 	case len(args) == 0:
-		return usagef(c, "no SLS was given")
+		return app.Usagef(c, "no SLS was given")
 	case !o.call && !ssh && slices.Contains(plannable[:], args[0]):
-		return &statusError{
-			status: exitUsage, err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
-			hint: fmt.Sprintf("'%s --call %s' plans it on this machine, and --ssh <target> on targets", c.CommandPath(), strings.Join(args, " ")),
+		return &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
+			Hint: fmt.Sprintf("'%s --call %s' plans it on this machine, and --ssh <target> on targets", c.CommandPath(), strings.Join(args, " ")),
 		}
-	case o.progress.Misplaced(args):
-		return progressValue()
-	case o.rosterFile == "-":
-		return usagef(c, "--roster-file -: 'brine apply' could not read the roster again; name a file")
+	case o.Progress.Misplaced(args):
+		return app.ProgressValue()
+	case o.RosterFile == "-":
+		return app.Usagef(c, "--roster-file -: 'brine apply' could not read the roster again; name a file")
 	}
 	if (o.call || ssh) && !slices.Contains(plannable[:], args[0]) {
 		if !strings.Contains(args[0], ".") && source.DidYouMean(args[0], plannable[:]) == "" {
-			return &statusError{status: exitUsage, err: fmt.Errorf("%s is not a function", args[0]), hint: "name the function before the SLS: state.apply " + args[0]}
+			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("%s is not a function", args[0]), Hint: "name the function before the SLS: state.apply " + args[0]}
 		}
-		return &statusError{
-			status: exitUsage, err: fmt.Errorf("%s cannot be planned%s", args[0], source.DidYouMean(args[0], plannable[:])),
-			hint: "only functions of states can: " + strings.Join(plannable[:], ", "),
+		return &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("%s cannot be planned%s", args[0], source.DidYouMean(args[0], plannable[:])),
+			Hint: "only functions of states can: " + strings.Join(plannable[:], ", "),
 		}
 	}
 	if dispatch.ParseInput(args, nil).Kw.Has("test") {
-		return usagef(c, "test=: a plan is made in test mode, and applied without it")
+		return app.Usagef(c, "test=: a plan is made in test mode, and applied without it")
 	}
 	return nil
 }
 
-// plan runs the command.
-func (a *App) plan(ctx context.Context, c *cobra.Command, o *planOpts, args []string) error {
-	made, err := a.makePlan(ctx, c, o, args)
+// runPlan runs the command.
+func runPlan(ctx context.Context, a *app.App, c *cobra.Command, o *planOpts, args []string) error {
+	made, err := makePlan(ctx, a, c, o, args)
 	if err != nil {
 		return err
 	}
 	p := made.Plan
-	if err := a.printPlan(made, o.format); err != nil {
+	if err := printPlan(a, made, o.format); err != nil {
 		return err
 	}
 	if o.file != "" {
 		if !p.Complete() {
-			return &statusError{status: exitGeneric, err: fmt.Errorf("%s was not written: the plan is incomplete", o.file), hint: "see above which targets did not answer, and why"}
+			return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s was not written: the plan is incomplete", o.file), Hint: "see above which targets did not answer, and why"}
 		}
 		if err := made.save(o.file); err != nil {
 			return err
@@ -181,11 +182,11 @@ func (a *App) plan(ctx context.Context, c *cobra.Command, o *planOpts, args []st
 	}
 	switch {
 	case p.Failed():
-		return silent(exitGeneric)
-	case made.status != exitOK:
-		return silent(made.status)
+		return app.Silent(app.ExitGeneric)
+	case made.status != app.ExitOK:
+		return app.Silent(made.status)
 	case o.detailed && p.Due():
-		return silent(exitDue)
+		return app.Silent(exitDue)
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ type madePlan struct {
 }
 
 // makePlan asks all targets what a run would do.
-func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args []string) (made *madePlan, err error) {
+func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *planOpts, args []string) (made *madePlan, err error) {
 	kind, section := config.Master, "salt-run"
 	switch {
 	case o.call:
@@ -207,28 +208,28 @@ func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args 
 	case o.target != "":
 		section = "salt-ssh"
 	}
-	if err := a.saltfile(c, section, &o.runFlags); err != nil {
+	if err := a.Saltfile(c, section, &o.RunFlags); err != nil {
 		return nil, err
 	}
 	if err := o.check(c, args); err != nil {
 		return nil, err
 	}
-	key, err := a.planKey()
+	key, err := planKey(a)
 	if err != nil {
 		return nil, err
 	}
-	shown, done := a.startProgress(o.progress, &o.runFlags, o.title(args))
+	shown, done := a.StartProgress(o.Progress, &o.RunFlags, o.title(args))
 	defer done()
-	s, err := a.newSession(kind, section, &o.runFlags, o.override())
+	s, err := newSession(a, kind, section, &o.RunFlags, o.override())
 	if err != nil {
 		return nil, err
 	}
 	defer s.end()
 	s.keepNothing()
 	s.planKey = key
-	a.intr.idle.Store(true)
-	defer a.intr.idle.Store(false)
-	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+	a.Intr.Idle.Store(true)
+	defer a.Intr.Idle.Store(false)
+	if s.ssh, err = sshOptions(a, &o.FleetFlags); err != nil {
 		return nil, err
 	}
 	if err := s.openGit(ctx); err != nil {
@@ -247,21 +248,21 @@ func (a *App) makePlan(ctx context.Context, c *cobra.Command, o *planOpts, args 
 	default:
 		err = pl.orchestration(ctx)
 	}
-	if ctx.Err() != nil || a.intr.draining() {
+	if ctx.Err() != nil || a.Intr.Draining() {
 		err = pl.interrupted()
 	}
 	if err != nil {
 		return nil, err
 	}
 	pl.p.Finish()
-	return &madePlan{Plan: pl.p, key: key, color: s.color(), status: s.strictStatus(exitOK)}, nil
+	return &madePlan{Plan: pl.p, key: key, color: s.color(), status: s.strictStatus(app.ExitOK)}, nil
 }
 
 // keepNothing has a session leave no trace: a plan is no job, and its returns go
 // nowhere.
 func (s *session) keepNothing() {
 	s.jobs, s.files = nil, nil
-	s.app.intr.recorded.Store(false)
+	s.app.Intr.Recorded.Store(false)
 	if s.secrets == nil {
 		s.secrets = redact.NewSet() // the file of a plan has none, whatever mask_secrets says
 	}
@@ -316,7 +317,7 @@ func (pl *planner) command(c *cobra.Command) (err error) {
 	if o.call {
 		cmd.Kind = plan.Call
 	}
-	pl.in = dispatch.ParseInput(words, o.unparsed())
+	pl.in = dispatch.ParseInput(words, o.Unparsed())
 	spec := pl.s.table.Spec(kind, name)
 	pl.s.secrets.AddPillar(pl.in.Kw.At("pillar"))
 	hidden := redact.LeftOut(spec.ArgNames(), pl.in.Pos, pl.in.Kw, spec.SecretArgs()...)
@@ -324,7 +325,7 @@ func (pl *planner) command(c *cobra.Command) (err error) {
 		hidden = slices.DeleteFunc(hidden, func(n string) bool { return n == "pillar" })
 	}
 	for _, w := range words {
-		one := dispatch.ParseInput([]string{w}, o.unparsed())
+		one := dispatch.ParseInput([]string{w}, o.Unparsed())
 		keys := one.Kw.Keys()
 		if len(keys) == 1 && slices.Contains(hidden, value.Str(keys[0])) {
 			cmd.Hidden[value.Str(keys[0])] = pl.s.planKey.Hash([]byte(w))
@@ -336,13 +337,13 @@ func (pl *planner) command(c *cobra.Command) (err error) {
 		return err
 	}
 	if o.file != "" && len(hidden) > len(cmd.Hidden) {
-		return &statusError{status: exitUsage, err: errors.New("-o: an argument is secret and would be in the file"), hint: "give it by name: <name>=<value>; 'brine apply' then asks for it again"}
+		return &app.StatusError{Status: app.ExitUsage, Err: errors.New("-o: an argument is secret and would be in the file"), Hint: "give it by name: <name>=<value>; 'brine apply' then asks for it again"}
 	}
 	return nil
 }
 
 // printPlan prints a plan.
-func (a *App) printPlan(made *madePlan, format string) error {
+func printPlan(a *app.App, made *madePlan, format string) error {
 	var text string
 	switch format {
 	case "diff":
@@ -368,7 +369,7 @@ func (a *App) printPlan(made *madePlan, format string) error {
 	default:
 		text = plantext.Text(made.Plan, made.color)
 	}
-	a.printed = true
+	a.Printed = true
 	if a.Terminal {
 		w := printable.NewWriter(a.Out)
 		if _, err := w.Write([]byte(text)); err != nil {

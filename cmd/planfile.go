@@ -9,11 +9,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"brine/cmd/app"
 	"brine/internal/view/plan"
 )
 
 // planKey returns the key of the user's plans, which is made on first use.
-func (a *App) planKey() (*plan.Key, error) {
+func planKey(a *app.App) (*plan.Key, error) {
 	dir := a.Getenv("XDG_CACHE_HOME")
 	if dir == "" {
 		home := a.Getenv("HOME")
@@ -24,7 +25,7 @@ func (a *App) planKey() (*plan.Key, error) {
 	}
 	dir = filepath.Join(dir, "brine")
 	path := filepath.Join(dir, "plan.key")
-	if key, err := a.readKey(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if key, err := readKey(a, path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -50,17 +51,17 @@ func (a *App) planKey() (*plan.Key, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make a key for plans: %w", err)
 	}
-	return a.readKey(path)
+	return readKey(a, path)
 }
 
 // readKey reads a key that nobody else can know.
-func (a *App) readKey(path string) (*plan.Key, error) {
+func readKey(a *app.App, path string) (*plan.Key, error) {
 	st, err := a.Host.Lstat(path)
 	if err != nil {
 		return nil, fmt.Errorf("key of plans: %w", err)
 	}
 	if !st.Mode.IsRegular() || st.Perm()&0o077 != 0 || st.UID != a.Host.Geteuid() {
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("key of plans: %s is not a file that only you can read", path), hint: "remove it: a new one is made, and earlier plans cannot be applied"}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("key of plans: %s is not a file that only you can read", path), Hint: "remove it: a new one is made, and earlier plans cannot be applied"}
 	}
 	secret, err := os.ReadFile(path)
 	if err != nil {
@@ -68,7 +69,7 @@ func (a *App) readKey(path string) (*plan.Key, error) {
 	}
 	key, err := plan.NewKey(secret)
 	if err != nil {
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("key of plans: %s: %w", path, err), hint: "remove it: a new one is made, and earlier plans cannot be applied"}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("key of plans: %s: %w", path, err), Hint: "remove it: a new one is made, and earlier plans cannot be applied"}
 	}
 	return key, nil
 }
@@ -101,10 +102,10 @@ func (m *madePlan) save(path string) error {
 }
 
 // readPlan reads a plan that this user made.
-func (a *App) readPlan(path string) (*plan.Plan, error) {
+func readPlan(a *app.App, path string) (*plan.Plan, error) {
 	st, err := a.Host.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("there is no plan %s", path), hint: "'brine plan <sls> -o " + path + "' makes one"}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("there is no plan %s", path), Hint: "'brine plan <sls> -o " + path + "' makes one"}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
@@ -113,7 +114,7 @@ func (a *App) readPlan(path string) (*plan.Plan, error) {
 	case !st.Mode.IsRegular():
 		return nil, fmt.Errorf("plan %s: it is not a regular file", path)
 	case st.UID != a.Host.Geteuid():
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("plan %s: the file belongs to another user (uid %d)", path, st.UID), hint: "a plan is applied by who made it"}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("plan %s: the file belongs to another user (uid %d)", path, st.UID), Hint: "a plan is applied by who made it"}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -124,13 +125,13 @@ func (a *App) readPlan(path string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", path, err)
 	}
-	key, err := a.planKey()
+	key, err := planKey(a)
 	if err != nil {
 		return nil, err
 	}
 	p, err := plan.Decode(data, key)
 	if err != nil {
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("plan %s: %w", path, err), hint: "make it again with 'brine plan'"}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("plan %s: %w", path, err), Hint: "make it again with 'brine plan'"}
 	}
 	return p, nil
 }

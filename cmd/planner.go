@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
@@ -125,7 +126,7 @@ func (pl *planner) orchestration(ctx context.Context) error {
 	}
 	if pl.p.Steps, pl.p.Inputs.Rendered, err = pl.look(ctx, env, "state.orchestrate", pl.in, nil); err != nil {
 		if _, ok := errors.AsType[*compileError](err); ok && s.said.faults() {
-			return silent(exitGeneric) // what is wrong was said, and where
+			return app.Silent(app.ExitGeneric) // what is wrong was said, and where
 		}
 		return err
 	}
@@ -154,7 +155,7 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 	res, err := own.Invoker.Invoke(ctx, fun.Runner, name, args)
 	switch {
 	case dispatch.IsArgError(err) && len(chain) == 0:
-		return nil, "", usageOf(name, err)
+		return nil, "", app.UsageOf(name, err)
 	case err != nil:
 		return nil, "", err
 	}

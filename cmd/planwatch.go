@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/progress"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
@@ -43,7 +44,7 @@ func (w *planWatch) Begin(job fun.Job, targets []string) {
 // Done tells what a target answered. Of a plan that was interrupted, no target is
 // shown as failed.
 func (w *planWatch) Done(ret fun.Return) {
-	if w.pl.s.app.intr.draining() {
+	if w.pl.s.app.Intr.Draining() {
 		return
 	}
 	if ret.Stage == fun.Returned {
@@ -126,7 +127,7 @@ func (w *planSteps) RunBegins(jid string, chunks []*fun.Chunk) {
 // StateEnds tells what is known of a step. Of a plan that was interrupted, no step
 // is shown as failed.
 func (w *planSteps) StateEnds(c *fun.Chunk, ret *value.Map) {
-	if w.pl.s.app.intr.draining() {
+	if w.pl.s.app.Intr.Draining() {
 		return
 	}
 	w.pl.mu.Lock()
@@ -277,5 +278,5 @@ func (pl *planner) interrupted() error {
 	if len(parts) > 0 {
 		text += "; " + strings.Join(parts, ", ")
 	}
-	return &statusError{status: exitInterrupted, err: errors.New(text)}
+	return &app.StatusError{Status: app.ExitInterrupted, Err: errors.New(text)}
 }

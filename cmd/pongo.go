@@ -3,11 +3,12 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/render"
 )
 
 // newPongoCmd returns the process in which the renderer pongo2 runs a template.
-func newPongoCmd(a *App) *cobra.Command {
+func newPongoCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   render.PongoCommand,
 		Short: "Render a pongo2 template for the process that started this one",
@@ -20,7 +21,7 @@ gone; 2 there was no template; 3 it took too much memory.`,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if status := render.ServePongo(a.In, a.Out, a.Err); status != 0 {
-				return &statusError{status: status}
+				return &app.StatusError{Status: status}
 			}
 			return nil
 		},

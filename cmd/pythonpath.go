@@ -11,13 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/config"
 	"brine/internal/core/host"
 	"brine/internal/core/python"
 )
 
-func newPythonPathCmd(a *App) *cobra.Command {
-	var f runFlags
+func newPythonPathCmd(a *app.App) *cobra.Command {
+	var f app.RunFlags
 	c := &cobra.Command{
 		Use:   "python-path",
 		Short: "Print a directory for PYTHONPATH",
@@ -30,16 +31,16 @@ The package runs this brine with the configuration of this command.
 
 Exit status: 0 success; 1 the directory cannot be written; 64 usage error.`,
 		Example: `  PYTHONPATH=$(brine python-path) python3 listener.py`,
-		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return a.pythonPath(&f) },
+		Args:    app.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runPythonPath(a, &f) },
 	}
-	f.registerConfig(c.Flags())
+	f.RegisterConfig(c.Flags())
 	return c
 }
 
-// pythonPath writes the package for Python programs and prints where it is.
-func (a *App) pythonPath(f *runFlags) error {
-	s, err := a.newSession(config.Master, "brine", f, nil)
+// runPythonPath writes the package for Python programs and prints where it is.
+func runPythonPath(a *app.App, f *app.RunFlags) error {
+	s, err := newSession(a, config.Master, "brine", f, nil)
 	if err != nil {
 		return err
 	}
@@ -49,8 +50,8 @@ func (a *App) pythonPath(f *runFlags) error {
 		return err
 	}
 	conf := ""
-	if f.configDir != "" {
-		if conf, err = filepath.Abs(f.configDir); err != nil {
+	if f.ConfigDir != "" {
+		if conf, err = filepath.Abs(f.ConfigDir); err != nil {
 			return err
 		}
 	}

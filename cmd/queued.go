@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/queue"
@@ -63,34 +64,34 @@ func readQueued(in io.Reader) (*queuedRun, io.Reader, error) {
 
 // runQueued runs an entry of a queue for a worker. It ends with the worker, whose
 // entry goes to another one then.
-func (a *App) runQueued(ctx context.Context, c *cobra.Command, o *runOpts) error {
+func runQueued(ctx context.Context, a *app.App, c *cobra.Command, o *runOpts) error {
 	r, rest, err := readQueued(a.In)
 	if err != nil {
-		return usagef(c, "--queued: %s", err)
+		return app.Usagef(c, "--queued: %s", err)
 	}
 	// Who reads stderr may be dead, too, which must not end the run before its
 	// processes.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		_, _ = io.Copy(io.Discard, rest)
-		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // as a person would; see [App.signals]
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // as a person would; see [App.Signals]
 	}()
 	a.In = strings.NewReader("")
 	if len(r.work.At) > 0 {
-		o.at = r.work.At
+		o.At = r.work.At
 	}
 	if r.work.SaltEnv != "" {
-		o.saltenv = r.work.SaltEnv
+		o.Saltenv = r.work.SaltEnv
 	}
 	if r.work.PillarEnv != "" {
-		o.pillarenv = r.work.PillarEnv
+		o.Pillarenv = r.work.PillarEnv
 	}
-	o.output.out = "quiet"
-	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+	o.Output.Out = "quiet"
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
 	var run *session
-	err = a.runner(ctx, c, o, orchestrateName, func(s *session) error {
+	err = runner(ctx, a, c, o, orchestrateName, func(s *session) error {
 		run, s.nextJID, s.queued = s, r.jid, true
 		return nil
 	}, func(s *session, env *fun.Env) (fun.Args, error) {
@@ -105,10 +106,10 @@ func (a *App) runQueued(ctx context.Context, c *cobra.Command, o *runOpts) error
 		return err
 	}
 	if status := run.putBack.Load(); status != 0 {
-		return &statusError{status: int(status), err: err}
+		return &app.StatusError{Status: int(status), Err: err}
 	}
 	if run.lockLost() != "" {
-		return &statusError{status: exitCut, err: err}
+		return &app.StatusError{Status: app.ExitCut, Err: err}
 	}
 	return err
 }
@@ -117,7 +118,7 @@ func (a *App) runQueued(ctx context.Context, c *cobra.Command, o *runOpts) error
 // is none of the orchestration's: a later run can.
 func (s *session) notYet(err error) error {
 	if s.queued {
-		s.putBack.Store(exitNotYet)
+		s.putBack.Store(app.ExitNotYet)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/app"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/shared"
 	"brine/internal/py/value"
@@ -175,7 +176,7 @@ func TestFurthest(t *testing.T) {
 			}
 			err = x.s.furthest(t.Context(), runs)
 			if tt.notYet != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.notYet) || x.s.putBack.Load() != exitNotYet {
+				if err == nil || !strings.Contains(err.Error(), tt.notYet) || x.s.putBack.Load() != app.ExitNotYet {
 					t.Errorf("furthest = %v, %d", err, x.s.putBack.Load())
 				}
 				return

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
@@ -42,9 +43,9 @@ const (
 
 // reportFiles reads the flags that name files for reports. It finds faults
 // before anything runs: an unknown suffix, a directory that does not exist.
-func (f *outFlags) reportFiles() ([]reportFile, error) {
+func reportFiles(f *app.OutFlags) ([]reportFile, error) {
 	var files []reportFile
-	mode, err := f.modeOfReports()
+	mode, err := modeOfReports(f)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (f *outFlags) reportFiles() ([]reportFile, error) {
 		files = append(files, reportFile{path, format, mode})
 		return nil
 	}
-	for _, list := range f.reports {
+	for _, list := range f.Reports {
 		for path := range strings.SplitSeq(list, ",") {
 			if path == "" {
 				continue
@@ -65,27 +66,27 @@ func (f *outFlags) reportFiles() ([]reportFile, error) {
 				err = add(path, format, mode)
 			}
 			if err != nil {
-				return nil, &statusError{status: exitUsage, err: fmt.Errorf("--report: %w", err)}
+				return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--report: %w", err)}
 			}
 		}
 	}
-	if f.metrics != "" {
+	if f.Metrics != "" {
 		format, _ := report.Lookup("prometheus")
-		if err := add(f.metrics, format, metricsMode); err != nil {
-			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--metrics: %w", err)}
+		if err := add(f.Metrics, format, metricsMode); err != nil {
+			return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--metrics: %w", err)}
 		}
 	}
 	return files, nil
 }
 
 // modeOfReports reads --report-mode.
-func (f *outFlags) modeOfReports() (os.FileMode, error) {
-	if f.reportMode == "" {
+func modeOfReports(f *app.OutFlags) (os.FileMode, error) {
+	if f.ReportMode == "" {
 		return reportMode, nil
 	}
-	n, err := strconv.ParseUint(f.reportMode, 8, 32)
+	n, err := strconv.ParseUint(f.ReportMode, 8, 32)
 	if err != nil || n > 0o777 {
-		return 0, &statusError{status: exitUsage, err: fmt.Errorf("--report-mode: %q is not a mode, such as 0644", f.reportMode)}
+		return 0, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--report-mode: %q is not a mode, such as 0644", f.ReportMode)}
 	}
 	return os.FileMode(n), nil
 }
@@ -275,7 +276,7 @@ func (s *session) keepFault(err error) {
 // SLS files are named by their paths within the tree.
 func (s *session) inTree(pos source.Pos) source.Pos {
 	if pos.File == "" || filepath.IsAbs(pos.File) {
-		pos.File = s.app.nameOf(pos.File)
+		pos.File = s.app.NameOf(pos.File)
 		return pos
 	}
 	for _, name := range [...]string{"file_roots", "pillar_roots"} {
@@ -285,7 +286,7 @@ func (s *session) inTree(pos source.Pos) source.Pos {
 			for i := range dirs.Len() {
 				path := filepath.Join(value.Str(dirs.Items[i]), filepath.FromSlash(pos.File))
 				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-					pos.File = s.app.nameOf(path)
+					pos.File = s.app.NameOf(path)
 					return pos
 				}
 			}
@@ -304,7 +305,7 @@ func (s *session) reportFault(err *error) {
 	s.keepFault(*err)
 	s.mu.Unlock()
 	s.info.Failed = map[string]string{cmp.Or(s.cfg.Opts.Str("id"), "brine"): (*err).Error()}
-	if werr := s.writeReports(value.NewMap(0), exitGeneric); werr != nil {
+	if werr := s.writeReports(value.NewMap(0), app.ExitGeneric); werr != nil {
 		s.fault(werr)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -23,34 +24,34 @@ var errNothingToDo = errors.New("nothing to do")
 func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args []string, job fun.Job) (fun.Job, error) {
 	jid := o.retryFailed
 	if !jobs.IsJID(jid) {
-		return job, usagef(c, "--retry-failed: %q is not a jid", jid)
+		return job, app.Usagef(c, "--retry-failed: %q is not a jid", jid)
 	}
 	j, err := s.files.Job(ctx, jid)
 	if err != nil {
 		return job, fmt.Errorf("--retry-failed: %w", err)
 	}
 	if j == nil {
-		return job, &statusError{
-			status: exitGeneric, err: fmt.Errorf("--retry-failed: there is no job %s in the cache of this machine", jid),
-			hint: "'brine run jobs.list_jobs' lists the jobs",
+		return job, &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: there is no job %s in the cache of this machine", jid),
+			Hint: "'brine run jobs.list_jobs' lists the jobs",
 		}
 	}
 	ran := j.Load.Str("fun")
 	switch {
 	case strings.HasPrefix(ran, "runner.") || len(j.Definition.Keys()) > 0:
-		return job, &statusError{
-			status: exitGeneric, err: fmt.Errorf("--retry-failed: job %s is %s, on this controller", jid, ran),
-			hint: "'brine orchestrate --resume " + jid + "' goes on with an orchestration; the jobs of its steps can be retried",
+		return job, &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: job %s is %s, on this controller", jid, ran),
+			Hint: "'brine orchestrate --resume " + jid + "' goes on with an orchestration; the jobs of its steps can be retried",
 		}
 	case j.State == jobs.Active:
-		return job, &statusError{
-			status: exitGeneric, err: fmt.Errorf("--retry-failed: job %s is still running", jid),
-			hint: "'brine run jobs.active' shows how far it is; saltutil.kill_job ends it",
+		return job, &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: job %s is still running", jid),
+			Hint: "'brine run jobs.active' shows how far it is; saltutil.kill_job ends it",
 		}
 	case j.State == jobs.Away:
-		return job, &statusError{
-			status: exitGeneric, err: fmt.Errorf("--retry-failed: job %s was started with --async, and not all of its returns have been fetched", jid),
-			hint: "'brine run jobs.lookup_jid " + jid + "' fetches them, or says what still runs",
+		return job, &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: job %s was started with --async, and not all of its returns have been fetched", jid),
+			Hint: "'brine run jobs.lookup_jid " + jid + "' fetches them, or says what still runs",
 		}
 	}
 	failed := j.Failed()
@@ -77,7 +78,7 @@ func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args 
 		for _, id := range failed {
 			again[id] = true
 		}
-		failed = texts(j.Load.List("Minions"))
+		failed = app.Texts(j.Load.List("Minions"))
 		job.Passed = slices.DeleteFunc(slices.Clone(failed), func(id string) bool { return again[id] })
 	}
 	if job.Only != nil {
@@ -106,9 +107,9 @@ func recorded(j *jobs.Job, job fun.Job) (fun.Job, error) {
 			}
 			names = append(names, name)
 		}
-		return job, &statusError{
-			status: exitUsage, err: fmt.Errorf("--retry-failed: job %s was given %s, which is not kept", j.JID, strings.Join(names, ", ")),
-			hint: "give the target, the function and its arguments again beside --retry-failed",
+		return job, &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("--retry-failed: job %s was given %s, which is not kept", j.JID, strings.Join(names, ", ")),
+			Hint: "give the target, the function and its arguments again beside --retry-failed",
 		}
 	}
 	pos, kw := j.Load.List("arg"), value.NewMap(0)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/event"
@@ -52,16 +53,16 @@ func returnerNames(v value.Value) []string {
 // settings they have, is made.
 func (s *session) openReturners(env *fun.Env) error {
 	opts := s.cfg.Opts
-	r := &sinks{s: s, env: env, config: s.flags.ret.config, all: map[string]*jobs.Sink{}, bad: map[string]error{}}
-	if s.flags.ret.kwargs != "" {
-		v, err := yamlsalt.LoadString(s.flags.ret.kwargs)
+	r := &sinks{s: s, env: env, config: s.flags.Ret.Config, all: map[string]*jobs.Sink{}, bad: map[string]error{}}
+	if s.flags.Ret.Kwargs != "" {
+		v, err := yamlsalt.LoadString(s.flags.Ret.Kwargs)
 		m, ok := v.(*value.Map)
 		if err != nil || !ok {
-			return &statusError{status: exitUsage, err: fmt.Errorf("--return_kwargs: %q is not a dict such as '{\"db\": \"other\"}'", s.flags.ret.kwargs)}
+			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--return_kwargs: %q is not a dict such as '{\"db\": \"other\"}'", s.flags.Ret.Kwargs)}
 		}
 		r.kwargs = m
 	}
-	asked := append(jobs.Names(s.flags.ret.names), returnerNames(opts.At("return"))...)
+	asked := append(jobs.Names(s.flags.Ret.Names), returnerNames(opts.At("return"))...)
 	caches := append(jobs.Names(opts.Str("master_job_cache")), jobs.Names(opts.Str("ext_job_cache"))...)
 	if s.noReturns() {
 		caches = jobs.Names(opts.Str("ext_job_cache"))
@@ -69,7 +70,7 @@ func (s *session) openReturners(env *fun.Env) error {
 	caches = slices.DeleteFunc(caches, func(n string) bool { return n == "local_cache" || n == "None" })
 	for _, n := range append(slices.Clone(asked), caches...) {
 		if err := assembly.CheckReturner(env, n); err != nil {
-			return &statusError{status: exitUsage, err: err, hint: "'brine call sys.list_returners' lists them"}
+			return &app.StatusError{Status: app.ExitUsage, Err: err, Hint: "'brine call sys.list_returners' lists them"}
 		}
 	}
 	if r.kwargs.Len() > 0 {
@@ -77,7 +78,7 @@ func (s *session) openReturners(env *fun.Env) error {
 	}
 	failedOnly, err := r.returnOn(r.expand(caches))
 	if err != nil {
-		return &statusError{status: exitUsage, err: err}
+		return &app.StatusError{Status: app.ExitUsage, Err: err}
 	}
 	s.openHistory(context.Background(), env)
 	if err := s.openShared(env); err != nil {
@@ -87,7 +88,7 @@ func (s *session) openReturners(env *fun.Env) error {
 		return nil
 	}
 	if err := r.check(asked, caches); err != nil {
-		return &statusError{status: exitUsage, err: err}
+		return &app.StatusError{Status: app.ExitUsage, Err: err}
 	}
 	log := &jobs.Log{Config: r.config, Kwargs: r.kwargs, MayKeep: assembly.MayKeep, Asked: asked, Caches: caches, Sink: r.tellingSink, Expand: r.expand, FailedOnly: failedOnly, Now: s.app.Host.Now}
 	if s.files != nil {
@@ -343,6 +344,6 @@ func (r *sinks) close() {
 	}
 	r.mu.Unlock()
 	if err := errors.Join(errs...); err != nil && value.Truth(r.s.cfg.Opts.At("returner_failhard")) {
-		r.s.app.late = fmt.Errorf("returner_failhard: %w", err)
+		r.s.app.Late = fmt.Errorf("returner_failhard: %w", err)
 	}
 }

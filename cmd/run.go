@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -15,8 +16,8 @@ import (
 )
 
 type runOpts struct {
-	runFlags
-	fleetFlags
+	app.RunFlags
+	app.FleetFlags
 	doc    bool
 	quiet  bool
 	async  bool
@@ -25,7 +26,7 @@ type runOpts struct {
 	queued bool   // the orchestration is one of a queue
 }
 
-func newRunCmd(a *App, st style) *cobra.Command {
+func newRunCmd(a *app.App, st app.Style) *cobra.Command {
 	o := &runOpts{}
 	c := &cobra.Command{
 		Use:   "run <function> [<argument>...] [<key>=<value>...]",
@@ -41,49 +42,49 @@ unknown function.`,
   brine run pillar.show_pillar web1`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: completeCall(a),
-		RunE:              func(c *cobra.Command, args []string) error { return a.run(c.Context(), c, o, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return runRunner(c.Context(), a, c, o, args) },
 	}
-	if st == asSalt {
+	if st == app.AsSalt {
 		c.Use = strings.Replace(c.Use, "run", "salt-run", 1)
 	}
-	c.SetFlagErrorFunc(flagError)
-	groupFlags(c, targetGroups)
-	o.register(c.Flags())
-	o.registerAs(c.Flags(), "t", "")
+	c.SetFlagErrorFunc(app.FlagError)
+	app.GroupFlags(c, app.TargetGroups)
+	o.Register(c.Flags())
+	o.RegisterAs(c.Flags(), "t", "")
 	c.Flags().BoolVarP(&o.doc, "doc", "d", false, "print the documentation of the function")
 	c.Flags().BoolVar(&o.quiet, "quiet", false, "print no report")
 	c.Flags().BoolVar(&o.async, "async", false, "refused: a runner function ends with its command")
 	_ = c.Flags().MarkHidden("async")
-	registerNoEffect(c.Flags(), forRun)
+	app.RegisterNoEffect(c.Flags(), app.ForRun)
 	completeFlags(c)
 	return c
 }
 
-func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []string) error {
-	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+func runRunner(ctx context.Context, a *app.App, c *cobra.Command, o *runOpts, args []string) error {
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
 	switch {
 	case o.doc && len(args) > 1:
-		return usagef(c, "--doc takes one function or module")
+		return app.Usagef(c, "--doc takes one function or module")
 	case o.doc:
-		return a.printKindDoc(fun.Runner, args)
+		return printKindDoc(a, fun.Runner, args)
 	case o.async:
-		return &statusError{
-			status: exitUsage, err: errors.New("--async: a runner function ends with its command"),
-			hint: "start it in the background of the shell; 'brine run jobs.list_jobs' shows what ran",
+		return &app.StatusError{
+			Status: app.ExitUsage, Err: errors.New("--async: a runner function ends with its command"),
+			Hint: "start it in the background of the shell; 'brine run jobs.list_jobs' shows what ran",
 		}
 	case len(args) == 0:
-		return usagef(c, "no function was given")
+		return app.Usagef(c, "no function was given")
 	}
 	if o.quiet {
-		o.output.out = "quiet"
+		o.Output.Out = "quiet"
 	}
-	if o.progress.Misplaced(args) || o.progress.Misplaced(args[1:]) {
-		return progressValue()
+	if o.Progress.Misplaced(args) || o.Progress.Misplaced(args[1:]) {
+		return app.ProgressValue()
 	}
-	return a.runner(ctx, c, o, args[0], nil, func(s *session, env *fun.Env) (in fun.Args, err error) {
-		in = dispatch.ParseInput(args[1:], o.unparsed())
+	return runner(ctx, a, c, o, args[0], nil, func(s *session, env *fun.Env) (in fun.Args, err error) {
+		in = dispatch.ParseInput(args[1:], o.Unparsed())
 		if o.resume != "" {
 			in, err = s.resumed(ctx, env, o.resume, in)
 		}
@@ -94,19 +95,19 @@ func (a *App) run(ctx context.Context, c *cobra.Command, o *runOpts, args []stri
 // runner runs a runner function with the arguments that choose returns, and
 // reports it. prepare, which may be nil, can change the configuration before
 // anything is made of it.
-func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name string,
+func runner(ctx context.Context, a *app.App, c *cobra.Command, o *runOpts, name string,
 	prepare func(*session) error, choose func(*session, *fun.Env) (fun.Args, error),
 ) (err error) {
-	shown, done := a.startProgress(o.progress, &o.runFlags, name)
+	shown, done := a.StartProgress(o.Progress, &o.RunFlags, name)
 	defer done()
-	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
+	s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, o.Override())
 	if err != nil {
 		return err
 	}
 	s.show(shown)
 	defer s.end()
 	s.runner = true
-	s.warnNoEffect(c, forRun)
+	s.warnNoEffect(c, app.ForRun)
 	if err := s.refuseLogin(c); err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name str
 		return err
 	}
 	defer s.reportFault(&err)
-	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+	if s.ssh, err = sshOptions(a, &o.FleetFlags); err != nil {
 		return err
 	}
 	s.listen()
@@ -155,9 +156,9 @@ func (a *App) runner(ctx context.Context, c *cobra.Command, o *runOpts, name str
 	s.sayResume(name, jid)
 	s.sayTest(name, in)
 	if err != nil {
-		return errInterrupted
+		return app.ErrInterrupted
 	}
-	return silent(s.strictStatus(statusOf(int64(res.Retcode))))
+	return app.Silent(s.strictStatus(app.StatusOf(int64(res.Retcode))))
 }
 
 // returned is what is printed of a runner's return, and the outputter that it
@@ -186,9 +187,9 @@ func runFault(s *session, name string, err error) error {
 	case errors.As(err, &nf):
 		return told(s, nf.Error(), err)
 	case dispatch.IsArgError(err):
-		return usageOf(name, err)
+		return app.UsageOf(name, err)
 	case errors.Is(err, context.Canceled):
-		return errInterrupted
+		return app.ErrInterrupted
 	}
 	return told(s, fmt.Sprintf("Exception occurred in runner %s: %v", name, err), fmt.Errorf("exception occurred in runner %s: %w", name, err))
 }

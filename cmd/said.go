@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/summary"
 	"brine/internal/core/fun"
@@ -116,7 +117,7 @@ func (s *session) warnOf(id string, w fun.Warning) {
 }
 
 // hidesWarnings reports whether the log level hides warnings.
-func (s *session) hidesWarnings() bool { return s.level > slog.LevelWarn && !s.flags.strict }
+func (s *session) hidesWarnings() bool { return s.level > slog.LevelWarn && !s.flags.Strict }
 
 // fault shows where a fault is that the report only names.
 func (s *session) fault(err error) {
@@ -131,7 +132,7 @@ func (s *session) fault(err error) {
 		key.text, id = f.Text, f.ID
 	}
 	if show, _ := s.said.first(key, id); show {
-		printError(s.app.Err, err, "")
+		app.PrintError(s.app.Err, err, "")
 	}
 }
 

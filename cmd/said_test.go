@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
@@ -16,7 +17,7 @@ import (
 // TestSaid: a message is shown once, and at the end who else has it.
 func TestSaid(t *testing.T) {
 	var w bytes.Buffer
-	s := &session{app: &App{Err: &w}, flags: &runFlags{}, cfg: &config.Config{Opts: value.NewMap(0)}}
+	s := &session{app: &app.App{Err: &w}, flags: &app.RunFlags{}, cfg: &config.Config{Opts: value.NewMap(0)}}
 	slow := fun.Warning{Where: "a.sls:1:1", Text: "is slow"}
 	for _, id := range []string{"web1", "web2", "web1", "web3", "web2"} {
 		s.warnOf(id, slow)
@@ -45,7 +46,7 @@ brine: also on web[2-3]: b.sls:2:1: no such state
 	}
 	// Where warnings are hidden, so are those of further targets; faults are not.
 	w.Reset()
-	s = &session{app: &App{Err: &w}, flags: &runFlags{}, cfg: s.cfg, level: slog.LevelError}
+	s = &session{app: &app.App{Err: &w}, flags: &app.RunFlags{}, cfg: s.cfg, level: slog.LevelError}
 	for _, id := range []string{"web1", "web2"} {
 		s.warnOf(id, slow)
 		s.fault(&assembly.FaultError{ID: id, Text: "x"})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
@@ -27,7 +28,7 @@ import (
 	"brine/internal/py/value"
 )
 
-func newScheduleCmd(a *App) *cobra.Command {
+func newScheduleCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schedule <command>",
 		Short: "Run the schedule of this machine with systemd or cron",
@@ -50,7 +51,7 @@ Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage erro
 		scheduleSub(a, "run [<job>...]", "Run jobs now, or without a name all of them when due, in the foreground", "run", (*planned).run),
 		scheduleSub(a, "show <job>...", "Print the units or crontab lines of jobs", "show", (*planned).show),
 	)
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	return c
 }
 
@@ -62,17 +63,17 @@ type planned struct {
 	in  *schedule.Installer
 }
 
-func scheduleSub(a *App, use, short, names string, run func(*planned, context.Context, []string) error) *cobra.Command {
-	o := &runFlags{}
+func scheduleSub(a *app.App, use, short, names string, run func(*planned, context.Context, []string) error) *cobra.Command {
+	o := &app.RunFlags{}
 	c := &cobra.Command{Use: use, Short: short, SilenceUsage: true, SilenceErrors: true}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case names == "" && len(args) > 0:
-			return usagef(c, "%s takes no arguments", c.Name())
+			return app.Usagef(c, "%s takes no arguments", c.Name())
 		case names == "show" && len(args) == 0:
-			return usagef(c, "no job was given")
+			return app.Usagef(c, "no job was given")
 		}
-		s, err := a.newSession(config.Minion, "salt-call", o, nil)
+		s, err := newSession(a, config.Minion, "salt-call", o, nil)
 		if err != nil {
 			return err
 		}
@@ -86,20 +87,20 @@ func scheduleSub(a *App, use, short, names string, run func(*planned, context.Co
 		}
 		for _, name := range args {
 			if p.Job(name) == nil && names != "remove" {
-				return &statusError{status: exitGeneric, err: p.noJob(name)}
+				return &app.StatusError{Status: app.ExitGeneric, Err: p.noJob(name)}
 			}
 		}
 		if err := run(p, c.Context(), args); err != nil {
 			return err
 		}
 		if len(p.Faults) > 0 {
-			return silent(exitGeneric)
+			return app.Silent(app.ExitGeneric)
 		}
-		return silent(s.strictStatus(exitOK))
+		return app.Silent(s.strictStatus(app.ExitOK))
 	}
-	c.SetFlagErrorFunc(flagError)
-	o.registerConfig(c.Flags())
-	o.output.register(c.Flags())
+	c.SetFlagErrorFunc(app.FlagError)
+	o.RegisterConfig(c.Flags())
+	o.Output.Register(c.Flags())
 	return c
 }
 
@@ -159,7 +160,7 @@ func (p *planned) remove(ctx context.Context, names []string) error {
 	changes, err := p.in.Remove(ctx, names)
 	p.printChanges(changes)
 	if err == nil && len(changes) < len(names) {
-		return &statusError{status: exitGeneric, err: errors.New("not all of these jobs were installed")}
+		return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("not all of these jobs were installed")}
 	}
 	return err
 }
@@ -231,16 +232,16 @@ func (p *planned) list(ctx context.Context, _ []string) error {
 // run runs jobs now, or all of them when they are due.
 func (p *planned) run(ctx context.Context, names []string) error {
 	if len(names) > 0 {
-		status := exitOK
+		status := app.ExitOK
 		for _, name := range names {
-			if st := p.start(ctx, p.Job(name), false, "--own-turn"); st != exitOK {
+			if st := p.start(ctx, p.Job(name), false, "--own-turn"); st != app.ExitOK {
 				status = st
 			}
 		}
-		return silent(status)
+		return app.Silent(status)
 	}
 	if !p.Enabled {
-		return &statusError{status: exitGeneric, err: errors.New("the schedule is disabled")}
+		return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("the schedule is disabled")}
 	}
 	return p.foreground(ctx)
 }
@@ -253,12 +254,12 @@ func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool, more 
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: append([]string{p.in.Exe}, args...), Stdout: a.Out, Stderr: a.Err})
 	switch {
 	case ctx.Err() != nil:
-		return exitInterrupted
+		return app.ExitInterrupted
 	case err != nil:
 		p.s.warn(fun.Warning{Text: fmt.Sprintf("scheduled job %q: %v", j.Name, err)})
-		return exitGeneric
+		return app.ExitGeneric
 	}
-	return statusOf(int64(out.Status))
+	return app.StatusOf(int64(out.Status))
 }
 
 // foreground runs the jobs when they are due until the process is told to end;
@@ -281,7 +282,7 @@ func (p *planned) foreground(ctx context.Context) error {
 		}
 	}
 	if len(next) == 0 {
-		return &statusError{status: exitGeneric, err: errors.New("no job of the schedule will be due")}
+		return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("no job of the schedule will be due")}
 	}
 	p.s.note(fmt.Sprintf("%d scheduled job(s) run in the foreground", len(next)))
 	for len(next) > 0 {
@@ -300,7 +301,7 @@ func (p *planned) foreground(ctx context.Context) error {
 				delete(next, j)
 			}
 		}
-		if a.intr.draining() || a.Host.Sleep(ctx, wait) != nil {
+		if a.Intr.Draining() || a.Host.Sleep(ctx, wait) != nil {
 			return nil
 		}
 	}
@@ -318,9 +319,9 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 	all := schedule.Merge(s.cfg.Opts.At("schedule"), schedule.OfPillar(env))
 	raw, ok := all.Get(name)
 	if !ok {
-		return false, &statusError{
-			status: exitGeneric, err: fmt.Errorf("no scheduled job %q any more", name),
-			hint: "'brine schedule install' removes what is not in the schedule",
+		return false, &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("no scheduled job %q any more", name),
+			Hint: "'brine schedule install' removes what is not in the schedule",
 		}
 	}
 	one := value.MapOf(name, raw)
@@ -374,9 +375,9 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 // else it says why not.
 func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job, now time.Time) (why string, err error) {
 	if !assembly.SharesRecords(env) {
-		return "", &statusError{
-			status: exitGeneric, err: fmt.Errorf("scheduled job %q: shared is for controllers that have a database as their job cache", j.Name),
-			hint: "set master_job_cache or ext_job_cache in the configuration of brine call, or take shared out of the job",
+		return "", &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("scheduled job %q: shared is for controllers that have a database as their job cache", j.Name),
+			Hint: "set master_job_cache or ext_job_cache in the configuration of brine call, or take shared out of the job",
 		}
 	}
 	if err := s.openShared(env); err != nil {
@@ -391,8 +392,8 @@ func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job, n
 		return taken.Text, nil
 	}
 	if err != nil {
-		return "", &statusError{
-			status: exitGeneric, err: fmt.Errorf("scheduled job %q does not run: the database that controllers share cannot tell whether another one runs it: %w", j.Name, err),
+		return "", &app.StatusError{
+			Status: app.ExitGeneric, Err: fmt.Errorf("scheduled job %q does not run: the database that controllers share cannot tell whether another one runs it: %w", j.Name, err),
 		}
 	}
 	return "", nil
@@ -410,14 +411,14 @@ func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) er
 	lo, err := strconv.ParseUint(from, 10, 31)
 	hi, err2 := strconv.ParseUint(to, 10, 31)
 	if err != nil || err2 != nil || hi < lo {
-		return usagef(c, "--splay: %q is not a number of seconds, or <min>:<max>", splay)
+		return app.Usagef(c, "--splay: %q is not a number of seconds, or <min>:<max>", splay)
 	}
 	wait := time.Duration(lo) * time.Second
 	if hi > lo {
 		wait += rand.N(time.Duration(hi-lo) * time.Second)
 	}
 	if s.app.Host.Sleep(ctx, wait) != nil {
-		return errInterrupted
+		return app.ErrInterrupted
 	}
 	return nil
 }
@@ -426,15 +427,15 @@ func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) er
 // names no function: what the schedule has, as of now, which also says where the return
 // goes. given are the flags of the command line, which go over that; what the schedule
 // has goes over a Saltfile.
-func (s *session) jobCall(given retFlags) (string, fun.Args) {
+func (s *session) jobCall(given app.RetFlags) (string, fun.Args) {
 	j, kwargs := s.job, ""
 	if j.ReturnKwargs.Len() > 0 {
 		kwargs = string(value.EncodeJSON(j.ReturnKwargs))
 	}
-	r := &s.flags.ret
-	r.names = cmp.Or(given.names, strings.Join(j.Returners, ","), r.names)
-	r.config = cmp.Or(given.config, j.ReturnConfig, r.config)
-	r.kwargs = cmp.Or(given.kwargs, kwargs, r.kwargs)
+	r := &s.flags.Ret
+	r.Names = cmp.Or(given.Names, strings.Join(j.Returners, ","), r.Names)
+	r.Config = cmp.Or(given.Config, j.ReturnConfig, r.Config)
+	r.Kwargs = cmp.Or(given.Kwargs, kwargs, r.Kwargs)
 	return j.Function, j.Call()
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/trace"
 	"brine/internal/core/config"
@@ -37,8 +38,8 @@ import (
 type session struct {
 	leaves  bool     // the command starts jobs that another process goes on with (--async)
 	process fun.Memo // what the runs of the session share
-	app     *App
-	flags   *runFlags
+	app     *app.App
+	flags   *app.RunFlags
 	cfg     *config.Config
 	table   *fun.Table
 	bus     *event.Ring
@@ -106,52 +107,52 @@ type session struct {
 
 // newSession reads the configuration for a command. section names the part of
 // a Saltfile that holds for it.
-func (a *App) newSession(kind config.Kind, section string, f *runFlags, override *value.Map) (*session, error) {
+func newSession(a *app.App, kind config.Kind, section string, f *app.RunFlags, override *value.Map) (*session, error) {
 	over := value.NewMap(8)
 	set := func(key, v string) {
 		if v != "" {
 			over.Set(key, v)
 		}
 	}
-	set("id", f.id)
-	set("saltenv", f.saltenv)
-	set("pillarenv", f.pillarenv)
-	set("log_level", f.logLevel)
-	set("log_file", f.logFile)
-	set("log_level_logfile", f.fileLevel)
-	set("cachedir", f.cacheDir)
-	set("state_output", f.output.stateOutput)
-	set("output", f.output.out)
-	if f.output.stateVerbose != "" {
-		v, err := parseBool(f.output.stateVerbose)
+	set("id", f.ID)
+	set("saltenv", f.Saltenv)
+	set("pillarenv", f.Pillarenv)
+	set("log_level", f.LogLevel)
+	set("log_file", f.LogFile)
+	set("log_level_logfile", f.FileLevel)
+	set("cachedir", f.CacheDir)
+	set("state_output", f.Output.StateOutput)
+	set("output", f.Output.Out)
+	if f.Output.StateVerbose != "" {
+		v, err := parseBool(f.Output.StateVerbose)
 		if err != nil {
-			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--state-verbose: %w", err)}
+			return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--state-verbose: %w", err)}
 		}
 		over.Set("state_verbose", v)
 	}
-	if f.output.diff {
+	if f.Output.Diff {
 		over.Set("state_output_diff", true)
 	}
-	if len(f.at) > 0 {
-		over.Set("gitfs_at", value.Strings(f.at...))
+	if len(f.At) > 0 {
+		over.Set("gitfs_at", value.Strings(f.At...))
 	}
 	if override != nil {
 		over.Update(override)
 	}
 	cfg, err := config.Load(config.Options{
-		Kind: kind, Host: a.Host, Dir: f.configDir, Section: section, Saltfile: f.saltfile,
-		FileRoots: f.fileRoots, PillarRoots: f.pillarRoots, Override: over,
+		Kind: kind, Host: a.Host, Dir: f.ConfigDir, Section: section, Saltfile: f.Saltfile,
+		FileRoots: f.FileRoots, PillarRoots: f.PillarRoots, Override: over,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.json = a.json || cfg.Opts.Str("output") == "json"
+	a.JSON = a.JSON || cfg.Opts.Str("output") == "json"
 	s := &session{app: a, flags: f, cfg: cfg, table: assembly.Table()}
 	if err := s.knowSecrets(); err != nil {
 		return nil, err
 	}
-	if s.secrets != nil && a.Getenv(onBehalf) != "" {
-		a.Err = masker{a.Err, s.secrets} // pages show it, also to those who may only look
+	if s.secrets != nil && a.Getenv(app.OnBehalf) != "" {
+		a.Err = app.Masker{W: a.Err, Secrets: s.secrets} // pages show it, also to those who may only look
 	}
 	s.bus = event.NewRing(0, a.Host.Now)
 	if s.secrets != nil {
@@ -163,15 +164,15 @@ func (a *App) newSession(kind config.Kind, section string, f *runFlags, override
 	s.peers = event.UserPeers(a.Getenv, a.Host.Geteuid())
 	s.peers.OnWarn = func(text string) { s.warn(fun.Warning{Text: text}) }
 	var closeLog func()
-	file, named := f.logFile, true
+	file, named := f.LogFile, true
 	if file == "" {
-		file, named = configuredLog(cfg, section), false
+		file, named = app.ConfiguredLog(cfg, section), false
 	}
-	s.log, s.level, closeLog, err = openLog(a.Err, cfg.Opts, file, s.secrets)
-	if isNoLog(err) && !named {
+	s.log, s.level, closeLog, err = app.OpenLog(a.Err, cfg.Opts, file, s.secrets)
+	if app.IsNoLog(err) && !named {
 		// Salt's configuration names a file that root writes: a user has no log then.
 		s.warn(fun.Warning{Text: err.Error()})
-		s.log, s.level, _, err = openLog(a.Err, cfg.Opts, "", s.secrets)
+		s.log, s.level, _, err = app.OpenLog(a.Err, cfg.Opts, "", s.secrets)
 	}
 	if err != nil {
 		return nil, err
@@ -210,7 +211,7 @@ func (s *session) knowSecrets() error {
 	case "off", "False":
 		return nil
 	default:
-		return &statusError{status: exitUsage, err: fmt.Errorf("mask_secrets: %q is none of records, all and off", mode)}
+		return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("mask_secrets: %q is none of records, all and off", mode)}
 	}
 	s.secrets = redact.SetOf(s.cfg.Opts)
 	return nil
@@ -235,16 +236,16 @@ func (s *session) end() {
 }
 
 // abandoned reports whether a plan was interrupted: what ends it is no fault.
-func (s *session) abandoned() bool { return s.planKey != nil && s.app.intr.draining() }
+func (s *session) abandoned() bool { return s.planKey != nil && s.app.Intr.Draining() }
 
 // strictStatus returns status, or a failure where --strict was given and
 // something was warned of.
 func (s *session) strictStatus(status int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if status == exitOK && s.flags.strict && s.slips > 0 {
+	if status == app.ExitOK && s.flags.Strict && s.slips > 0 {
 		fmt.Fprintf(s.app.Err, "brine: --strict: %d warning(s) above\n", s.slips)
-		return exitGeneric
+		return app.ExitGeneric
 	}
 	return status
 }
@@ -262,7 +263,7 @@ func (s *session) envOptions(jid string) assembly.EnvOptions {
 	exe, _ := host.Executable()
 	return assembly.EnvOptions{
 		Host: s.app.Host, Config: s.cfg, Table: s.table, Bus: s.bus, Peers: s.peers, Log: s.log, JID: jid, Exe: exe,
-		Warn: s.warn, TargetWarn: s.warnOf, Fault: s.fault, Strict: s.flags.strict, Gate: s.gate, Draining: s.app.intr.draining, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Behalf: s.app.Getenv(onBehalf), Took: s.took, Stopped: s.lockLost,
+		Warn: s.warn, TargetWarn: s.warnOf, Fault: s.fault, Strict: s.flags.Strict, Gate: s.gate, Draining: s.app.Intr.Draining, SSH: s.ssh, Secrets: s.secrets, Git: s.git, Process: &s.process, Behalf: s.app.Getenv(app.OnBehalf), Took: s.took, Stopped: s.lockLost,
 	}
 }
 
@@ -332,7 +333,7 @@ func (s *session) newJID() string {
 
 // userName is who runs brine, or for whom it is run.
 func (s *session) userName() string {
-	if name := s.app.Getenv(onBehalf); name != "" {
+	if name := s.app.Getenv(app.OnBehalf); name != "" {
 		return name
 	}
 	uid := s.app.Host.Geteuid()
@@ -361,7 +362,7 @@ func (s *session) openJobs() {
 	s.files = jobs.NewFiles(s.cfg.CacheDir, assembly.Keep(s.cfg.Opts, "keep_jobs_seconds"), s.app.Host.Now)
 	s.files.NoReturns = s.noReturns()
 	s.jobs = s.files
-	s.app.intr.recorded.Store(true)
+	s.app.Intr.Recorded.Store(true)
 	s.close = append(s.close, s.files.Close)
 }
 
@@ -413,7 +414,7 @@ func (s *session) Reopen(j *jobs.Job) (jobs.Record, error) {
 // state.pause and state.soft_kill are heard. A run of a queue waits until the steps so
 // far are in the database of the job cache: a worker elsewhere would repeat the others.
 func (s *session) gate(ctx context.Context, c *fun.Chunk) bool {
-	open := func() bool { return s.app.intr.gate(ctx, c) && s.lockLost() == "" }
+	open := func() bool { return s.app.Intr.Gate(ctx, c) && s.lockLost() == "" }
 	jid := fun.JIDFrom(ctx)
 	if c == nil || jid == "" {
 		return open()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -17,7 +18,7 @@ import (
 	"brine/internal/py/value"
 )
 
-func newSSHCmd(a *App, st style) *cobra.Command {
+func newSSHCmd(a *app.App, st app.Style) *cobra.Command {
 	o := &sshOpts{prog: brineSSH}
 	c := &cobra.Command{
 		Use:   "ssh <target> <function> [<argument>...] [<key>=<value>...]",
@@ -42,16 +43,16 @@ not be reached; 64 usage error; 130 interrupted.`,
   brine ssh '*' state.apply --async
   brine ssh '*' state.apply --waves 1,10%,100% --wave-check 'state.apply health'`,
 	}
-	if st == asSalt {
+	if st == app.AsSalt {
 		o.prog = saltSSH
 		c.Use = strings.Replace(c.Use, "ssh", "salt-ssh", 1)
 	}
-	a.initTargetCmd(c, o)
+	initTargetCmd(a, c, o)
 	return c
 }
 
 // newSaltCmd returns the command salt: brine ssh with salt's flags and statuses.
-func newSaltCmd(a *App) *cobra.Command {
+func newSaltCmd(a *app.App) *cobra.Command {
 	o := &sshOpts{prog: saltCLI}
 	c := &cobra.Command{
 		Use:   "salt <target> <function>[,<function>...] [<argument>...] [<key>=<value>...]",
@@ -67,30 +68,30 @@ highest return code; 64 usage error; 130 interrupted.`,
   salt 'web*' cmd.run,test.ping,test.echo 'cat /proc/loadavg' , , foo
   salt -C 'G@role:web and not web1' state.apply nginx`,
 	}
-	a.initTargetCmd(c, o)
+	initTargetCmd(a, c, o)
 	return c
 }
 
-func (a *App) initTargetCmd(c *cobra.Command, o *sshOpts) {
+func initTargetCmd(a *app.App, c *cobra.Command, o *sshOpts) {
 	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	c.ValidArgsFunction = completeTarget(a)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.ssh(c.Context(), c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return runSSH(c.Context(), a, c, o, args) }
 	o.register(c.Flags())
 	completeFlags(c)
-	groupFlags(c, targetGroups)
+	app.GroupFlags(c, app.TargetGroups)
 }
 
-// ssh runs the command.
-func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []string) (err error) {
+// runSSH runs the command.
+func runSSH(ctx context.Context, a *app.App, c *cobra.Command, o *sshOpts, args []string) (err error) {
 	section := "salt-ssh"
 	if o.prog == saltCLI {
 		section = "salt"
 	}
-	if err := a.saltfile(c, section, &o.runFlags); err != nil {
+	if err := a.Saltfile(c, section, &o.RunFlags); err != nil {
 		return err
 	}
-	if done, err := a.sshInfo(o, args); done {
+	if done, err := sshInfo(a, o, args); done {
 		return err
 	}
 	args, err = o.targetArgs(a, args)
@@ -101,9 +102,9 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err != nil {
 		return err
 	}
-	shown, done := a.startProgress(o.progress, &o.runFlags, job.Fun)
+	shown, done := a.StartProgress(o.Progress, &o.RunFlags, job.Fun)
 	defer done()
-	s, err := a.newSession(config.Master, section, &o.runFlags, o.override())
+	s, err := newSession(a, config.Master, section, &o.RunFlags, o.override())
 	if err != nil {
 		return err
 	}
@@ -120,11 +121,11 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if err := s.checkOutput(); err != nil {
 		return err
 	}
-	if len(s.reportTo) > 0 && o.async.used() {
-		return errAsyncReport
+	if len(s.reportTo) > 0 && o.async.Used() {
+		return app.ErrAsyncReport
 	}
 	defer s.reportFault(&err)
-	if s.ssh, err = a.sshOptions(&o.fleetFlags); err != nil {
+	if s.ssh, err = sshOptions(a, &o.FleetFlags); err != nil {
 		return err
 	}
 	s.ssh.Once = true
@@ -152,11 +153,11 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	if job.JID == "" {
 		job.JID = s.newJID()
 	}
-	job.Timeout = time.Duration(o.timeout) * time.Second
+	job.Timeout = time.Duration(o.Timeout) * time.Second
 	if args, given := dispatch.TakeMetadata(s.table.Spec(fun.Exec, job.Fun), job.Args); given != nil {
 		job.Args, job.Metadata = args, cmp.Or(job.Metadata, given)
 	}
-	a.intr.setJID(job.JID)
+	a.Intr.SetJID(job.JID)
 	if err := s.openGit(ctx); err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 		if err != nil {
 			return err
 		}
-		return s.print(value.Strings(ids...), "", exitOK)
+		return s.print(value.Strings(ids...), "", app.ExitOK)
 	}
 	if err := o.published.safeBatch(ctx, env, &job); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (a *App) ssh(ctx context.Context, c *cobra.Command, o *sshOpts, args []stri
 	job.WaveCheck = o.waves.checker(s, env, job)
 	s.reports(job.JID, job.Fun, value.Str(job.Tgt), job.Args, fun.Exec)
 	r = newReport(s, o, job)
-	if job.Async || o.async.background != "" {
+	if job.Async || o.async.Background != "" {
 		return s.async(ctx, o, env, job)
 	}
 	return s.runJob(ctx, env, o, job, r)
@@ -202,31 +203,31 @@ func (s *session) runJob(ctx context.Context, env *fun.Env, o *sshOpts, job fun.
 	if err != nil {
 		return err
 	}
-	return silent(s.strictStatus(r.status()))
+	return app.Silent(s.strictStatus(r.status()))
 }
 
 // sshInfo answers what needs no target: documentation.
-func (a *App) sshInfo(o *sshOpts, args []string) (done bool, err error) {
+func sshInfo(a *app.App, o *sshOpts, args []string) (done bool, err error) {
 	switch {
 	case o.doc:
 		// salt takes a target before the function, or none.
 		if len(args) > 1 {
 			args = args[1:]
 		}
-		return true, a.printKindDoc(fun.Exec, args)
+		return true, printKindDoc(a, fun.Exec, args)
 	}
 	return false, nil
 }
 
 // targetArgs completes the arguments of a call that runs no function.
-func (o *sshOpts) targetArgs(a *App, args []string) ([]string, error) {
-	if o.progress.Misplaced(args) {
-		return nil, progressValue()
+func (o *sshOpts) targetArgs(a *app.App, args []string) ([]string, error) {
+	if o.Progress.Misplaced(args) {
+		return nil, app.ProgressValue()
 	}
 	if o.salt.forwards != "" {
-		return nil, &statusError{
-			status: exitUsage, err: errors.New("--remote-port-forwards: brine forwards no ports of targets"),
-			hint: "ssh -R beside the run does",
+		return nil, &app.StatusError{
+			Status: app.ExitUsage, Err: errors.New("--remote-port-forwards: brine forwards no ports of targets"),
+			Hint: "ssh -R beside the run does",
 		}
 	}
 	if o.published.preview && len(args) > 0 {
@@ -265,8 +266,8 @@ func (s *session) noneMatched(ctx context.Context, env *fun.Env, o *sshOpts, job
 // printNothing is the report of a command that had nothing to do: JSON is a
 // document all the same.
 func (s *session) printNothing() error {
-	if s.app.json {
-		return s.print(value.NewMap(0), "", exitOK)
+	if s.app.JSON {
+		return s.print(value.NewMap(0), "", app.ExitOK)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/core/roster"
 	"brine/internal/py/value"
@@ -36,7 +37,7 @@ func (s *session) nameTargets(o *sshOpts, job fun.Job) (fun.Job, error) {
 		a, ok, err := roster.ParseAddress(part)
 		switch {
 		case err != nil:
-			return job, &statusError{status: exitUsage, err: err, hint: "a target without a roster entry is user@host, user@host:port or user@[address]:port"}
+			return job, &app.StatusError{Status: app.ExitUsage, Err: err, Hint: "a target without a roster entry is user@host, user@host:port or user@[address]:port"}
 		case !ok:
 			ids.Append(part)
 			continue
@@ -84,7 +85,7 @@ func (o *sshOpts) noUpdates() error {
 	if !o.updates || o.prog == saltSSH {
 		return nil
 	}
-	return &statusError{status: exitUsage, err: errors.New("--update-roster adds targets that are given as user@host; there is none"), hint: "brine ssh --update-roster user@host test.ping"}
+	return &app.StatusError{Status: app.ExitUsage, Err: errors.New("--update-roster adds targets that are given as user@host; there is none"), Hint: "brine ssh --update-roster user@host test.ping"}
 }
 
 // canUpdate refuses --update-roster before anything runs, where the roster is no file
@@ -94,7 +95,7 @@ func (s *session) canUpdate(o *sshOpts) error {
 	if st, err := os.Stat(path); !o.updates || err != nil || st.Mode().IsRegular() {
 		return nil
 	}
-	return &statusError{status: exitUsage, err: fmt.Errorf("--update-roster: %s is not a file", path), hint: "--roster-file names the file that gets the new targets"}
+	return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--update-roster: %s is not a file", path), Hint: "--roster-file names the file that gets the new targets"}
 }
 
 // updateRoster adds the addresses that answered to the roster file. Passwords are

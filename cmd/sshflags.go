@@ -3,6 +3,7 @@ package cmd
 import (
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/internal/py/value"
 )
 
@@ -24,8 +25,8 @@ const (
 )
 
 type sshOpts struct {
-	runFlags
-	fleetFlags
+	app.RunFlags
+	app.FleetFlags
 	targetFlags
 	delimiter string // of grain and pillar targets
 
@@ -49,7 +50,7 @@ type sshOpts struct {
 	privPasswd  string
 	jid         string
 	gather      int
-	async       asyncFlags
+	async       app.AsyncFlags
 	waves       waveFlags
 	salt        saltSSHFlags
 	published   saltFlags
@@ -69,14 +70,14 @@ type saltSSHFlags struct {
 }
 
 func (o *sshOpts) register(f *pflag.FlagSet) {
-	o.runFlags.register(f)
+	o.RunFlags.Register(f)
 	o.targetFlags.register(f)
 	if o.prog == saltCLI {
-		o.registerAs(f, "t", "p")
+		o.RegisterAs(f, "t", "p")
 		o.published.register(f)
-		registerNoEffect(f, forSalt)
+		app.RegisterNoEffect(f, app.ForSalt)
 	} else {
-		o.registerAs(f, "", "")
+		o.RegisterAs(f, "", "")
 	}
 	if o.prog != saltCLI {
 		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; no agent is copied to the target")
@@ -107,7 +108,7 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 	f.StringVar(&o.jid, "jid", "", "run under this jid")
 	f.StringVar(&o.metadata, "metadata", "", "data to store with the job, as YAML")
 	f.StringVar(&o.metadata, "meta", "", "short for --metadata")
-	o.async.register(f)
+	o.async.Register(f)
 	f.IntVar(&o.gather, "gather-job-timeout", 0, "seconds to wait for a target to report whether its job is still running")
 	for _, n := range []string{"passwd", "priv-passwd", "jid", "meta", "gather-job-timeout"} {
 		_ = f.MarkHidden(n)
@@ -129,7 +130,7 @@ func (o *sshOpts) register(f *pflag.FlagSet) {
 
 // override returns what the flags put over the configuration.
 func (o *sshOpts) override() *value.Map {
-	m := o.fleetFlags.override()
+	m := o.FleetFlags.Override()
 	for key, on := range map[string]bool{
 		"ssh_sudo": o.salt.sudo, "ssh_identities_only": o.salt.identitiesOnly, "ssh_run_pre_flight": o.salt.preFlight,
 		"ignore_host_keys": o.salt.noHostKeys,
@@ -199,27 +200,9 @@ func (o *saltFlags) register(f *pflag.FlagSet) {
 }
 
 // effectless are the flags of the program that have no effect.
-func (o *sshOpts) effectless() saltProgs {
+func (o *sshOpts) effectless() app.SaltProgs {
 	if o.prog == saltCLI {
-		return forSalt
+		return app.ForSalt
 	}
 	return 0
-}
-
-// asyncFlags are those of jobs that go on without the command.
-type asyncFlags struct {
-	on bool
-	// background are the ids of a process that works on a job's targets that are
-	// this machine, after the command that began the job; with --jid.
-	background string
-}
-
-// used reports whether the command starts a job that goes on without it, or is what
-// goes on.
-func (o *asyncFlags) used() bool { return o.on || o.background != "" }
-
-func (o *asyncFlags) register(f *pflag.FlagSet) {
-	f.BoolVar(&o.on, "async", false, "start the job, print its jid and return; 'brine run jobs.lookup_jid' fetches what it returned")
-	f.StringVar(&o.background, "background", "", "go on with the job of --jid on these targets")
-	_ = f.MarkHidden("background")
 }

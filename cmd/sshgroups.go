@@ -180,7 +180,7 @@ func (r *jobReport) groups() bool {
 func (r *jobReport) prose() bool {
 	switch r.s.outAsked() {
 	case "", "nested", "highstate":
-		return r.s.flags.output.file == ""
+		return r.s.flags.Output.File == ""
 	}
 	return false
 }

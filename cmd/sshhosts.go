@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
@@ -30,8 +31,8 @@ func (s *session) listHosts(ctx context.Context) error {
 		}
 		hosts.Set(e.ID, e.Host)
 	}
-	if err := s.print(out, "nested", exitOK); err != nil {
+	if err := s.print(out, "nested", app.ExitOK); err != nil {
 		return err
 	}
-	return silent(s.strictStatus(exitOK))
+	return app.Silent(s.strictStatus(app.ExitOK))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
@@ -20,36 +21,36 @@ import (
 func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	typ, err := o.tgtType()
 	if err != nil {
-		return fun.Job{}, usagef(c, "%s", err)
+		return fun.Job{}, app.Usagef(c, "%s", err)
 	}
 	switch {
 	case o.passwd != "" || c.Flags().Changed("passwd"):
-		return fun.Job{}, &statusError{
-			status: exitUsage, err: fmt.Errorf("--passwd would show the password to every user of this machine"),
-			hint: "use --askpass, or passwd in the roster (a file that only you can read), or keys",
+		return fun.Job{}, &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("--passwd would show the password to every user of this machine"),
+			Hint: "use --askpass, or passwd in the roster (a file that only you can read), or keys",
 		}
 	case c.Flags().Changed("priv-passwd"):
-		return fun.Job{}, &statusError{
-			status: exitUsage, err: fmt.Errorf("--priv-passwd would show the passphrase to every user of this machine"),
-			hint: "use ssh-agent, or priv_passwd in the roster; on a terminal brine asks for it",
+		return fun.Job{}, &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("--priv-passwd would show the passphrase to every user of this machine"),
+			Hint: "use ssh-agent, or priv_passwd in the roster; on a terminal brine asks for it",
 		}
-	case o.subset < 0 || o.maxProcs < 0 || o.timeout < 0 || o.batchWait < 0:
-		return fun.Job{}, usagef(c, "--subset, --max-procs, --timeout and --batch-wait cannot be negative")
+	case o.subset < 0 || o.MaxProcs < 0 || o.Timeout < 0 || o.batchWait < 0:
+		return fun.Job{}, app.Usagef(c, "--subset, --max-procs, --timeout and --batch-wait cannot be negative")
 	case o.jid != "" && !jobs.IsJID(o.jid):
-		return fun.Job{}, usagef(c, "--jid: %q is not a jid", o.jid)
+		return fun.Job{}, app.Usagef(c, "--jid: %q is not a jid", o.jid)
 	case o.fromRecord(args):
 		if o.raw || typ != "glob" {
-			return fun.Job{}, usagef(c, "--retry-failed without a target takes target and function from the job: give both, or leave the other flags out")
+			return fun.Job{}, app.Usagef(c, "--retry-failed without a target takes target and function from the job: give both, or leave the other flags out")
 		}
 		args = []string{"*", ""}
 	case len(args) == 0:
-		return fun.Job{}, usagef(c, "no target was given")
+		return fun.Job{}, app.Usagef(c, "no target was given")
 	case len(args) == 1 && o.raw:
-		return fun.Job{}, usagef(c, "no command was given")
+		return fun.Job{}, app.Usagef(c, "no command was given")
 	case len(args) == 1:
-		return fun.Job{}, usagef(c, "no function was given")
+		return fun.Job{}, app.Usagef(c, "no function was given")
 	}
-	if err := o.async.check(c, o); err != nil {
+	if err := check(&o.async, c, o); err != nil {
 		return fun.Job{}, err
 	}
 	if err := o.waves.read(c, o); err != nil {
@@ -58,13 +59,13 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 	tgt := args[0]
 	if o.delimiter != ":" {
 		if tgt, typ, err = delimited(tgt, typ, o.delimiter); err != nil {
-			return fun.Job{}, usagef(c, "--delimiter: %s", err)
+			return fun.Job{}, app.Usagef(c, "--delimiter: %s", err)
 		}
 	}
 	job := fun.Job{
 		Metadata: o.jobMetadata(),
-		Async:    o.async.on, Tgt: tgt, TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
-		BatchWait: seconds(o.batchWait), Published: o.prog == saltCLI,
+		Async:    o.async.On, Tgt: tgt, TgtType: typ, Batch: o.batch, Subset: o.subset, FailHard: o.failHard,
+		BatchWait: app.Seconds(o.batchWait), Published: o.prog == saltCLI,
 	}
 	if o.raw {
 		job.Shell = strings.Join(args[1:], " ")
@@ -73,9 +74,9 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 			return fun.Job{}, err
 		}
 	} else {
-		job.Args = dispatch.ParseInput(args[2:], o.unparsed())
+		job.Args = dispatch.ParseInput(args[2:], o.Unparsed())
 	}
-	job.Waves, job.MaxFailures, job.WaveWait = o.waves.parsed, o.waves.most, seconds(o.waves.wait)
+	job.Waves, job.MaxFailures, job.WaveWait = o.waves.parsed, o.waves.most, app.Seconds(o.waves.wait)
 	if o.limit != "" {
 		if job.Only, err = readLimit(o.limit); err != nil {
 			return fun.Job{}, err
@@ -85,21 +86,21 @@ func (o *sshOpts) job(c *cobra.Command, args []string) (fun.Job, error) {
 }
 
 // check refuses what does not go together with --async.
-func (o *asyncFlags) check(c *cobra.Command, s *sshOpts) error {
-	if !o.on {
+func check(o *app.AsyncFlags, c *cobra.Command, s *sshOpts) error {
+	if !o.On {
 		return nil
 	}
 	switch {
 	case s.raw:
-		return usagef(c, "--async and --raw do not go together: a raw command has no agent on the target that could keep its return")
+		return app.Usagef(c, "--async and --raw do not go together: a raw command has no agent on the target that could keep its return")
 	case s.batch != "":
-		return usagef(c, "--async and --batch do not go together: nobody would wait to start the next batch")
+		return app.Usagef(c, "--async and --batch do not go together: nobody would wait to start the next batch")
 	case s.waves.list != "" || s.waves.failures != "":
-		return usagef(c, "--async and --waves or --max-failures do not go together: nobody would wait for the failures")
-	case s.wipe:
-		return usagef(c, "--async and --wipe do not go together: the job needs the agent's directory on the target")
+		return app.Usagef(c, "--async and --waves or --max-failures do not go together: nobody would wait for the failures")
+	case s.Wipe:
+		return app.Usagef(c, "--async and --wipe do not go together: the job needs the agent's directory on the target")
 	case s.failedFile != "" || s.summary:
-		return usagef(c, "--async knows of no returns, so there is nothing for --summary and --failed-file")
+		return app.Usagef(c, "--async knows of no returns, so there is nothing for --summary and --failed-file")
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (o *sshOpts) jobMetadata() value.Value {
 	if o.metadata == "" {
 		return nil
 	}
-	return typed(o.metadata)
+	return app.Typed(o.metadata)
 }
 
 // safeBatch has a job run in batches where --batch-safe-limit says so.
@@ -143,13 +144,13 @@ const exitCompound = 42
 func (o *sshOpts) compound(names string, words []string) (fun.Args, error) {
 	sep, n := o.published.separator, strings.Count(names, ",")+1
 	if o.prog != saltCLI {
-		return fun.Args{}, &statusError{
-			status: exitUsage, err: fmt.Errorf("%q are several functions, and one is called at a time", names),
-			hint: "'brine salt' takes several, as salt does",
+		return fun.Args{}, &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("%q are several functions, and one is called at a time", names),
+			Hint: "'brine salt' takes several, as salt does",
 		}
 	}
 	if sep == "" {
-		return fun.Args{}, &statusError{status: exitUsage, err: errors.New("--args-separator: the separator is empty")}
+		return fun.Args{}, &app.StatusError{Status: app.ExitUsage, Err: errors.New("--args-separator: the separator is empty")}
 	}
 	parts := [][]string{nil}
 	next := func() { parts = append(parts, nil) }
@@ -182,14 +183,14 @@ func (o *sshOpts) compound(names string, words []string) (fun.Args, error) {
 		if len(parts) > n {
 			text = "Cannot execute compound command with more arguments than commands."
 		}
-		return fun.Args{}, &statusError{
-			status: exitCompound, err: errors.New(text),
-			hint: fmt.Sprintf("%d functions take %d lone %q between their arguments, also where there are none: %s%s", n, n-1, sep, names, strings.Repeat(" "+sep, n-1)),
+		return fun.Args{}, &app.StatusError{
+			Status: exitCompound, Err: errors.New(text),
+			Hint: fmt.Sprintf("%d functions take %d lone %q between their arguments, also where there are none: %s%s", n, n-1, sep, names, strings.Repeat(" "+sep, n-1)),
 		}
 	}
 	args := fun.Args{Kw: value.NewMap(0)}
 	for _, part := range parts {
-		in := dispatch.ParseInput(part, o.unparsed())
+		in := dispatch.ParseInput(part, o.Unparsed())
 		if in.Kw.Len() > 0 {
 			in.Kw.Set("__kwarg__", true)
 			in.Pos = append(in.Pos, in.Kw)
@@ -207,7 +208,7 @@ func (o *sshOpts) checkFailedFile() error {
 	}
 	f, err := os.OpenFile(o.failedFile, os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
-		return &statusError{status: exitUsage, err: fmt.Errorf("--failed-file: %w", err)}
+		return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--failed-file: %w", err)}
 	}
 	return f.Close()
 }

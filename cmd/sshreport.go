@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
 	"brine/internal/core/fun"
@@ -43,7 +44,7 @@ type jobReport struct {
 }
 
 func newReport(s *session, o *sshOpts, job fun.Job) *jobReport {
-	out := s.flags.output.out
+	out := s.flags.Output.Out
 	if out == "" {
 		out = s.cfg.Opts.Str("output")
 	}
@@ -59,7 +60,7 @@ func newReport(s *session, o *sshOpts, job fun.Job) *jobReport {
 		}
 	}
 	// JSON stays one document; tables need all rows.
-	r.stream = !o.static && out != "json" && out != "table" && !r.s.isReport() && s.flags.output.file == "" && !r.docs()
+	r.stream = !o.static && out != "json" && out != "table" && !r.s.isReport() && s.flags.Output.File == "" && !r.docs()
 	return r
 }
 
@@ -170,7 +171,7 @@ func (r *jobReport) value(ret fun.Return) (value.Value, error) {
 		}
 		code := ret.Retcode
 		if _, _, known := r.s.table.Lookup(fun.Exec, r.job.Fun); !known {
-			code = exitNoFunction
+			code = app.ExitNoFunction
 		}
 		return value.MapOf("stdout", "", "stderr", text, "retcode", int64(code)), nil
 	}
@@ -279,7 +280,7 @@ func (r *jobReport) hint() {
 		if _, _, ok := r.s.table.Lookup(fun.Exec, call.Fun); ok {
 			continue
 		}
-		if _, hint := classify(r.s.table.NotFound(fun.Exec, call.Fun)); hint != "" {
+		if _, hint := app.Classify(r.s.table.NotFound(fun.Exec, call.Fun)); hint != "" {
 			fmt.Fprintln(r.s.app.Err, "hint:", printable.Line(hint))
 		}
 	}
@@ -289,11 +290,11 @@ func (r *jobReport) hint() {
 func (r *jobReport) status() int {
 	switch {
 	case len(r.failed) == 0:
-		return exitOK
+		return app.ExitOK
 	case r.o.prog == saltCLI && r.job.Batch != "" && !r.o.static && r.highest != 0:
-		return statusOf(int64(r.highest))
+		return app.StatusOf(int64(r.highest))
 	case r.o.prog == saltCLI:
-		return exitGeneric
+		return app.ExitGeneric
 	case r.deploy:
 		return exitDeploy
 	}

@@ -3,12 +3,13 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/python/wire"
 	"brine/internal/core/star"
 )
 
 // newStarlarkCmd returns the process in which the Starlark modules of a tree run.
-func newStarlarkCmd(a *App) *cobra.Command {
+func newStarlarkCmd(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   wire.Starlark,
 		Short: "Run Starlark modules for the process that started this one",
@@ -21,7 +22,7 @@ script took too much memory or is nested too deep; 3 it took too much memory.`,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if status := star.Serve(a.In, a.Out, a.Err); status != 0 {
-				return &statusError{status: status}
+				return &app.StatusError{Status: status}
 			}
 			return nil
 		},

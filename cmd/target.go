@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"brine/cmd/app"
 )
 
 // targetFlags say how the target expression is meant.
@@ -63,7 +65,7 @@ func readLimit(s string) ([]string, error) {
 	if isFile {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			return nil, &statusError{status: exitUsage, err: fmt.Errorf("--limit: %w", err)}
+			return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--limit: %w", err)}
 		}
 		s = string(b)
 	}

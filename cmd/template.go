@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/fileserver"
 	"brine/internal/core/printable"
@@ -21,7 +22,7 @@ import (
 )
 
 // newTemplateCmd returns "brine template" with its commands.
-func newTemplateCmd(a *App) *cobra.Command {
+func newTemplateCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "template <command>",
 		Short: "Execute orchestrations that others have defined",
@@ -35,7 +36,7 @@ in those of orchestration_roots.`,
   brine template show update_salt
   brine template run update_salt --target 'target1=web*'`,
 		SilenceUsage: true, SilenceErrors: true,
-		RunE: func(c *cobra.Command, _ []string) error { return usagef(c, "no command was given") },
+		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
 	c.AddCommand(newTemplateAnswersCmd(a), newTemplateCheckCmd(a), newTemplateListCmd(a), newTemplateNewCmd(a), newTemplateRunCmd(a), newTemplateShowCmd(a))
 	return c
@@ -72,17 +73,17 @@ func templatesOf(ctx context.Context, s *session) (*templates, error) {
 func (t *templates) find(name string) (*orchestration.Template, error) {
 	found, err := orchestration.Find(t.s.app.Host, t.roots, name)
 	if _, ok := errors.AsType[*orchestration.NotFoundError](err); ok {
-		return nil, &statusError{status: exitGeneric, err: err, hint: "'brine template list' lists the templates, 'brine template new' makes one"}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine template list' lists the templates, 'brine template new' makes one"}
 	}
 	return found, err
 }
 
 // templateCmd finishes a command that looks at the templates of a tree.
-func templateCmd(a *App, c *cobra.Command, least, most int, run func(ctx context.Context, t *templates, args []string) error) *cobra.Command {
+func templateCmd(a *app.App, c *cobra.Command, least, most int, run func(ctx context.Context, t *templates, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = completeTemplate(a)
 	}
-	return treeCmd(a, c, (*runFlags).registerConfig, least, most, c.Annotations["wants"], func(ctx context.Context, s *session, args []string) error {
+	return treeCmd(a, c, (*app.RunFlags).RegisterConfig, least, most, c.Annotations["wants"], func(ctx context.Context, s *session, args []string) error {
 		t, err := templatesOf(ctx, s)
 		if err != nil {
 			return err
@@ -90,14 +91,14 @@ func templateCmd(a *App, c *cobra.Command, least, most int, run func(ctx context
 		if err := run(ctx, t, args); err != nil {
 			return err
 		}
-		return silent(s.strictStatus(exitOK))
+		return app.Silent(s.strictStatus(app.ExitOK))
 	})
 }
 
 // completeTemplate offers the names of templates to the shell.
-func completeTemplate(a *App) cobra.CompletionFunc {
+func completeTemplate(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return a.completeNames(c, args, prefix, func(s *session) ([]string, error) {
+		return completeNames(a, c, args, prefix, func(s *session) ([]string, error) {
 			t, err := templatesOf(c.Context(), s)
 			if err != nil {
 				return nil, err
@@ -107,7 +108,7 @@ func completeTemplate(a *App) cobra.CompletionFunc {
 	}
 }
 
-func newTemplateListCmd(a *App) *cobra.Command {
+func newTemplateListCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the orchestration templates",
@@ -150,7 +151,7 @@ func asFaults(err error) source.Errors {
 	return source.Errors{&source.Error{Err: err}}
 }
 
-func newTemplateShowCmd(a *App) *cobra.Command {
+func newTemplateShowCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show <template>",
 		Short: "Show what an orchestration template does and needs",
@@ -264,7 +265,7 @@ func describeFields(fields []*form.Field, indent int, line func(int, string, ...
 	}
 }
 
-func newTemplateCheckCmd(a *App) *cobra.Command {
+func newTemplateCheckCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [<template>...]",
 		Short: "Check orchestration templates",
@@ -308,7 +309,7 @@ Exit status: 0 all are valid; 1 one is not; 64 usage error.`,
 	})
 }
 
-func newTemplateAnswersCmd(a *App) *cobra.Command {
+func newTemplateAnswersCmd(a *app.App) *cobra.Command {
 	remove := false
 	c := &cobra.Command{
 		Use:   "answers <template> [<label>]",
@@ -331,7 +332,7 @@ Exit status: 0 success; 1 no answers have this label; 64 usage error.`,
 		}
 		if len(args) == 1 {
 			if remove {
-				return usagef(c, "--delete needs a label")
+				return app.Usagef(c, "--delete needs a label")
 			}
 			labels, err := t.store.Labels(found.Name)
 			for _, l := range labels {
@@ -355,7 +356,7 @@ Exit status: 0 success; 1 no answers have this label; 64 usage error.`,
 	})
 }
 
-func newTemplateNewCmd(a *App) *cobra.Command {
+func newTemplateNewCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new <template>",
 		Short: "Create an orchestration template to start from",
@@ -365,7 +366,7 @@ the first directory of file_roots.
 Exit status: 0 success; 1 they exist, or cannot be written; 64 usage error.`,
 		Example:           "  brine template new restart_web",
 		Annotations:       map[string]string{"wants": "give the name of one template"},
-		ValidArgsFunction: noCompletion,
+		ValidArgsFunction: app.NoCompletion,
 	}
 	return templateCmd(a, c, 1, 1, func(_ context.Context, t *templates, args []string) error {
 		if err := orchestration.CheckName(args[0]); err != nil {
@@ -384,10 +385,6 @@ Exit status: 0 success; 1 they exist, or cannot be written; 64 usage error.`,
 		}
 		return err
 	})
-}
-
-func noCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 // isLabel reports whether --answers names kept answers, and no file.

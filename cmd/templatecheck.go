@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
@@ -47,7 +48,7 @@ func (t *templates) compile(ctx context.Context, x *orchestration.Template) (fau
 	case err != nil:
 		faults = asFaults(err)
 	case res.Retcode != 0: // its return is a list of texts
-		faults = asFaults(errors.New(strings.Join(texts(res.Value), "\n")))
+		faults = asFaults(errors.New(strings.Join(app.Texts(res.Value), "\n")))
 	}
 	for _, f := range faults {
 		if f.Pos.File == "" {
@@ -86,15 +87,6 @@ func unknownIDs(x *orchestration.Template, low value.Value) (warnings []string) 
 func exists(h host.Host, path string) bool {
 	_, err := h.Stat(path)
 	return err == nil
-}
-
-// texts are the items of a list, or the value itself.
-func texts(v value.Value) []string {
-	l, ok := v.(*value.List)
-	if !ok {
-		return []string{value.Str(v)}
-	}
-	return l.Strs()
 }
 
 // samples returns the pillar of a template without any answers. Values that need

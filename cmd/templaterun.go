@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
@@ -27,7 +28,7 @@ type templateRunOpts struct {
 	yes, test           bool
 }
 
-func newTemplateRunCmd(a *App) *cobra.Command {
+func newTemplateRunCmd(a *app.App) *cobra.Command {
 	o := &templateRunOpts{}
 	c := &cobra.Command{
 		Use:   "run <template>",
@@ -52,15 +53,15 @@ invalid; 64 usage error; 130 interrupted.`,
 		ValidArgsFunction: completeTemplate(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef(c, "give the name of one template")
+				return app.Usagef(c, "give the name of one template")
 			}
-			return a.runTemplate(c.Context(), c, o, args[0])
+			return runTemplate(c.Context(), a, c, o, args[0])
 		},
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
-	o.registerRun(f)
-	o.registerAs(f, "t", "")
+	o.RegisterRun(f)
+	o.RegisterAs(f, "t", "")
 	completeFlags(c)
 	f.StringArrayVar(&o.targets, "target", nil, "targets: <name>=<target expression>; may be repeated")
 	f.StringArrayVar(&o.sets, "set", nil, "a value: <field>=<value>, the keys of a field within groups joined by colons; the value may be an sdb:// URI; may be repeated")
@@ -75,13 +76,13 @@ invalid; 64 usage error; 130 interrupted.`,
 }
 
 // runTemplate collects the answers for a template and runs its orchestration.
-func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunOpts, name string) error {
+func runTemplate(ctx context.Context, a *app.App, c *cobra.Command, o *templateRunOpts, name string) error {
 	if o.saveAs != "" {
 		if err := orchestration.CheckLabel(o.saveAs); err != nil {
-			return usagef(c, "--save-as: %s", err)
+			return app.Usagef(c, "--save-as: %s", err)
 		}
 	}
-	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
 	var ts *templates
@@ -99,7 +100,7 @@ func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunO
 		s.subject = templateSubject(tmpl)
 		return nil
 	}
-	return a.runner(ctx, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
+	return runner(ctx, a, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
 		r := &templateRun{app: a, opts: o, templates: ts, t: tmpl, env: env}
 		pillar, err := r.collect(ctx, c)
 		if err != nil {
@@ -119,7 +120,7 @@ func (a *App) runTemplate(ctx context.Context, c *cobra.Command, o *templateRunO
 
 // A templateRun is one execution of a template until it runs.
 type templateRun struct {
-	app  *App
+	app  *app.App
 	opts *templateRunOpts
 	*templates
 	t       *orchestration.Template
@@ -135,7 +136,7 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map
 	if err := r.given(ctx, c); err != nil {
 		return nil, err
 	}
-	r.in = r.app.terminal()
+	r.in = r.app.TTY()
 	pillar, err := r.ask(ctx)
 	if err != nil {
 		return nil, err
@@ -220,9 +221,9 @@ func missingError(t *orchestration.Template, missing []orchestration.Missing) er
 			lines = append(lines, fmt.Sprintf("--set %s=...: %s, %s", m.Path, question(f, m), m.Field.Wants()))
 		}
 	}
-	return &statusError{
-		status: exitUsage, err: fmt.Errorf("template %s needs answers, and there is no terminal to ask on:\n  %s", name, printable.Text(strings.Join(lines, "\n  "))),
-		hint: "--answers FILE gives them all",
+	return &app.StatusError{
+		Status: app.ExitUsage, Err: fmt.Errorf("template %s needs answers, and there is no terminal to ask on:\n  %s", name, printable.Text(strings.Join(lines, "\n  "))),
+		Hint: "--answers FILE gives them all",
 	}
 }
 
@@ -277,13 +278,13 @@ func question(f *form.Form, m orchestration.Missing) string {
 
 // password asks without echo.
 func (r *templateRun) password(prompt string) (string, error) {
-	secret, err := r.app.askStdin(prompt)
+	secret, err := r.app.AskStdin(prompt)
 	return secret.Reveal(), err
 }
 
 // line asks for a line of text.
 func (r *templateRun) line(ctx context.Context, prompt string) (string, error) {
-	return r.app.askLine(ctx, r.in, prompt)
+	return r.app.AskLine(ctx, r.in, prompt)
 }
 
 // match finds the ids of the targets, and says how many each has.
@@ -370,7 +371,7 @@ func matchAll(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string
 	err = oneError(unlisted)
 	if strings.ContainsAny(e.Text, "*?[") {
 		words := strings.FieldsFunc(e.Text, func(r rune) bool { return r == ',' || r == ' ' })
-		err = &statusError{status: exitGeneric, err: err, hint: "a list has ids alone; C@ takes patterns: 'C@" + strings.Join(words, " or ") + "'"}
+		err = &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "a list has ids alone; C@ takes patterns: 'C@" + strings.Join(words, " or ") + "'"}
 	}
 	return nil, err
 }
@@ -423,5 +424,5 @@ func (r *templateRun) confirm(ctx context.Context, sums []string) error {
 	for _, s := range sums {
 		fmt.Fprintf(&b, "  %s\n", s)
 	}
-	return r.app.confirm(ctx, r.in, b.String(), r.opts.test)
+	return r.app.Confirm(ctx, r.in, b.String(), r.opts.test)
 }

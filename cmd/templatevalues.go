@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/sdb"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -44,10 +45,10 @@ func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 	for _, x := range r.opts.targets {
 		name, expr, ok := strings.Cut(x, "=")
 		if !ok {
-			return usagef(c, "--target %s: write <name>=<target expression>", x)
+			return app.Usagef(c, "--target %s: write <name>=<target expression>", x)
 		}
 		if _, err := r.t.Find(name); err != nil {
-			return usagef(c, "--target: %s", err)
+			return app.Usagef(c, "--target: %s", err)
 		}
 		r.answers.Targets[name] = expr
 	}
@@ -59,14 +60,14 @@ func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 	for _, x := range r.opts.envs {
 		path, name, ok := strings.Cut(x, "=")
 		if !ok {
-			return usagef(c, "--set-env %s: write <field>=<variable>", x)
+			return app.Usagef(c, "--set-env %s: write <field>=<variable>", x)
 		}
 		text := r.app.Getenv(name)
 		if text == "" {
-			return usagef(c, "--set-env %s: the environment variable %s is empty", path, name)
+			return app.Usagef(c, "--set-env %s: the environment variable %s is empty", path, name)
 		}
 		if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
-			return usagef(c, "--set-env %s", err)
+			return app.Usagef(c, "--set-env %s", err)
 		}
 	}
 	return nil
@@ -96,17 +97,17 @@ func (r *templateRun) data(from string) error {
 }
 
 // behalf reports whether the run is for a user of brine ui.
-func (r *templateRun) behalf() bool { return r.app.Getenv(onBehalf) != "" }
+func (r *templateRun) behalf() bool { return r.app.Getenv(app.OnBehalf) != "" }
 
 // set reads an answer of --set.
 func (r *templateRun) set(ctx context.Context, c *cobra.Command, x string) error {
 	path, text, ok := strings.Cut(x, "=")
 	switch {
 	case !ok:
-		return usagef(c, "--set %s: write <field>=<value>", x)
+		return app.Usagef(c, "--set %s: write <field>=<value>", x)
 	case sdb.Is(text) && !r.behalf():
 		if err := r.t.Form.Set(r.answers.Values, path, ""); err != nil {
-			return usagef(c, "--set %s", err)
+			return app.Usagef(c, "--set %s", err)
 		}
 		v, err := r.fetched(ctx, text)
 		if err != nil {
@@ -118,10 +119,10 @@ func (r *templateRun) set(ctx context.Context, c *cobra.Command, x string) error
 		}
 		return nil
 	case r.t.Form.IsPassword(path):
-		return usagef(c, "--set %s: a password on the command line can be read by everybody; use --set-env, an sdb:// URI, --answers or the prompt", path)
+		return app.Usagef(c, "--set %s: a password on the command line can be read by everybody; use --set-env, an sdb:// URI, --answers or the prompt", path)
 	}
 	if err := r.t.Form.Set(r.answers.Values, path, text); err != nil {
-		return usagef(c, "--set %s", err)
+		return app.Usagef(c, "--set %s", err)
 	}
 	return nil
 }

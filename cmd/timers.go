@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/view/chain"
@@ -93,7 +94,7 @@ func (x *timers) command(t *timer) host.Cmd {
 			"--working-directory=" + t.work,
 		}
 		if t.user != "" {
-			args = append(args, "--setenv="+onBehalf+"="+t.user)
+			args = append(args, "--setenv="+app.OnBehalf+"="+t.user)
 		}
 		args = append(args, "--", t.argv[0])
 		for _, a := range t.argv[1:] { // systemd replaces variables
@@ -107,7 +108,7 @@ func (x *timers) command(t *timer) host.Cmd {
 // line is the command that at runs.
 func (t *timer) line() string {
 	if t.user != "" {
-		return onBehalf + "=" + shellWord(t.user) + " " + shellLine(t.argv)
+		return app.OnBehalf + "=" + app.ShellWord(t.user) + " " + shellLine(t.argv)
 	}
 	return shellLine(t.argv)
 }
@@ -115,7 +116,7 @@ func (t *timer) line() string {
 func shellLine(argv []string) string {
 	quoted := make([]string, len(argv))
 	for i, x := range argv {
-		quoted[i] = shellWord(x)
+		quoted[i] = app.ShellWord(x)
 	}
 	return strings.Join(quoted, " ")
 }
@@ -126,7 +127,7 @@ func (x *timers) shell(t *timer) string {
 	if x.systemd {
 		return line
 	}
-	return "cd " + shellWord(t.work) + " && printf '%s\\n' " + shellLine([]string{"# " + t.says(), t.line()}) + " | " + line
+	return "cd " + app.ShellWord(t.work) + " && printf '%s\\n' " + shellLine([]string{"# " + t.says(), t.line()}) + " | " + line
 }
 
 func (t *timer) unit() string {

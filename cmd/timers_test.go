@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/view/chain"
 )
@@ -28,25 +29,25 @@ func TestScheduledChain(t *testing.T) {
 	h.PutDir("/run/systemd/system", fs.ModeDir|0o755)
 	d := deployTimer()
 	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.says() + "\n")})
-	a := &App{Host: h, Getenv: func(string) string { return "" }}
+	a := &app.App{Host: h, Getenv: func(string) string { return "" }}
 	st := &chain.Store{Files: h, Dir: d.tree}
 	for _, name := range []string{"deploy", "other"} {
 		if err := st.Write(name, nil, []byte("steps: []\n")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := a.unscheduled(t.Context(), st, "deploy")
-	se, ok := errors.AsType[*statusError](err)
-	if !ok || !strings.Contains(se.Error(), "chain deploy is scheduled to run at 2099-") || !strings.Contains(se.hint, "--cancel b.timer") {
+	_, err := unscheduled(t.Context(), a, st, "deploy")
+	se, ok := errors.AsType[*app.StatusError](err)
+	if !ok || !strings.Contains(se.Error(), "chain deploy is scheduled to run at 2099-") || !strings.Contains(se.Hint, "--cancel b.timer") {
 		t.Errorf("a scheduled chain: %v", err)
 	}
-	if text, err := a.unscheduled(t.Context(), st, "other"); err != nil || string(text) != "steps: []\n" {
+	if text, err := unscheduled(t.Context(), a, st, "other"); err != nil || string(text) != "steps: []\n" {
 		t.Errorf("another chain: %q, %v", text, err)
 	}
 	h.OnCommand("systemctl list-units *", host.Output{Status: 1, Stderr: []byte("no bus")})
 	var warned strings.Builder
 	a.Err = &warned
-	if _, err := a.unscheduled(t.Context(), st, "deploy"); err != nil || !strings.Contains(warned.String(), "cannot be listed: systemctl: exit status 1: no bus") {
+	if _, err := unscheduled(t.Context(), a, st, "deploy"); err != nil || !strings.Contains(warned.String(), "cannot be listed: systemctl: exit status 1: no bus") {
 		t.Errorf("nobody can be asked: %q, %v", warned.String(), err)
 	}
 }
@@ -76,7 +77,7 @@ func TestTimersOfSystemd(t *testing.T) {
 	if n := len(h.Calls()); !slices.Contains(h.Calls()[n-1].Argv, "--unit=brine-chain-other-20991201-020000") {
 		t.Errorf("calls: %v", h.Calls())
 	}
-	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00 UTC", "--working-directory=/srv", "--setenv=" + onBehalf + "=ann", "--config-dir=/srv/x of y"} {
+	for _, want := range []string{"--unit=brine-chain-deploy-20991201-020000", "--on-calendar=2099-12-01 02:00:00 UTC", "--working-directory=/srv", "--setenv=" + app.OnBehalf + "=ann", "--config-dir=/srv/x of y"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %s in %q", want, got)
 		}
@@ -127,10 +128,10 @@ func TestTimersOfAt(t *testing.T) {
 	h.PutFile("/usr/bin/atq", "", 0o755)
 	d.user = "ann b"
 	script, err := io.ReadAll(x.command(d).Stdin)
-	if want := "\n" + onBehalf + "='ann b' /usr/bin/brine chain run deploy --yes '--config-dir=/srv/x of y'\n"; err != nil || !strings.HasSuffix(string(script), want) {
+	if want := "\n" + app.OnBehalf + "='ann b' /usr/bin/brine chain run deploy --yes '--config-dir=/srv/x of y'\n"; err != nil || !strings.HasSuffix(string(script), want) {
 		t.Errorf("%q, %v", script, err)
 	}
-	if text, want := x.shell(d), `cd /srv && printf '%s\n' '# brine chain deploy at 2099-12-01T02:00:00Z for ann_b of /srv/x of y/chains' '`+onBehalf+`='\''ann b'\'' `; !strings.HasPrefix(text, want) || !strings.HasSuffix(text, " | at -t 209912010200.00") {
+	if text, want := x.shell(d), `cd /srv && printf '%s\n' '# brine chain deploy at 2099-12-01T02:00:00Z for ann_b of /srv/x of y/chains' '`+app.OnBehalf+`='\''ann b'\'' `; !strings.HasPrefix(text, want) || !strings.HasSuffix(text, " | at -t 209912010200.00") {
 		t.Errorf("printed: %s", text)
 	}
 	h.OnCommand("at -t 209912010200.00", host.Output{})
@@ -178,7 +179,7 @@ func TestUsersFile(t *testing.T) {
 	t.Parallel()
 	h := host.NewFake()
 	var errs strings.Builder
-	f := &usersFile{app: &App{Host: h, Err: &errs}, path: "/etc/users"}
+	f := &usersFile{app: &app.App{Host: h, Err: &errs}, path: "/etc/users"}
 	put := func(text string, mode os.FileMode) {
 		h.SetNow(h.Now().Add(time.Second))
 		h.PutFile("/etc/users", text, mode)

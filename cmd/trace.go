@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"brine/cmd/app"
 	"brine/cmd/internal/trace"
 	"brine/internal/core/version"
 	"brine/internal/py/value"
@@ -21,7 +22,7 @@ const profileJSON = "profile_json"
 // Salt's programs print the states alone, as Salt does.
 func (s *session) profiles() bool {
 	name := s.outAsked()
-	return name == profileJSON || name == "profile" && !slices.Contains(saltPrograms[:], s.app.Program)
+	return name == profileJSON || name == "profile" && !slices.Contains(app.SaltPrograms[:], s.app.Program)
 }
 
 // startTrace begins to note where the time of the run goes, where a profile is
@@ -56,14 +57,14 @@ const interruptedExport = 2 * time.Second
 
 // exporting returns the context of an export, which is cancelled soon after a first
 // signal. The caller calls end.
-func (i *interrupt) exporting() (ctx context.Context, end func()) {
+func exporting(i *app.Interrupt) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		look := time.NewTicker(100 * time.Millisecond)
 		defer look.Stop()
-		for !i.draining() {
+		for !i.Draining() {
 			select {
 			case <-ctx.Done():
 				return
@@ -88,7 +89,7 @@ func (s *session) sendTrace(data value.Value, retcode int) {
 		return
 	}
 	p := s.traced(data, retcode)
-	ctx, end := s.app.intr.exporting()
+	ctx, end := exporting(s.app.Intr)
 	defer end()
 	err := s.exporter.Export(ctx, p.Spans)
 	switch {

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"brine/cmd/app"
 )
 
 // TestExporting: a collector that hangs does not keep an interrupted run until its
@@ -11,14 +13,14 @@ import (
 func TestExporting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		i := &interrupt{}
-		ctx, end := i.exporting()
+		i := &app.Interrupt{}
+		ctx, end := exporting(i)
 		defer end()
 		time.Sleep(time.Minute)
 		if err := ctx.Err(); err != nil {
 			t.Errorf("without a signal: %v", err)
 		}
-		i.drain.Store(true)
+		i.Drain.Store(true)
 		time.Sleep(interruptedExport / 2)
 		if err := ctx.Err(); err != nil {
 			t.Errorf("right after a signal: %v", err)
@@ -28,7 +30,7 @@ func TestExporting(t *testing.T) {
 			t.Error("after a signal it goes on")
 		}
 	})
-	var none *interrupt
-	_, end := none.exporting()
+	var none *app.Interrupt
+	_, end := exporting(none)
 	end()
 }

@@ -6,27 +6,28 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/internal/core/config"
 )
 
 // treeCmd finishes a command that looks at the files of a tree and runs nothing.
 // register adds its flags, and wants says which arguments it takes; a negative
 // most is any number of them.
-func treeCmd(a *App, c *cobra.Command, register func(*runFlags, *pflag.FlagSet), least, most int, wants string,
+func treeCmd(a *app.App, c *cobra.Command, register func(*app.RunFlags, *pflag.FlagSet), least, most int, wants string,
 	run func(ctx context.Context, s *session, args []string) error,
 ) *cobra.Command {
-	o := &runFlags{}
+	o := &app.RunFlags{}
 	c.SilenceUsage, c.SilenceErrors = true, true
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	register(o, c.Flags())
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {
-			return usagef(c, "%s", wants)
+			return app.Usagef(c, "%s", wants)
 		}
 		return nil
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, err := a.newSession(config.Master, "salt-run", o, nil)
+		s, err := newSession(a, config.Master, "salt-run", o, nil)
 		if err != nil {
 			return err
 		}
@@ -38,14 +39,14 @@ func treeCmd(a *App, c *cobra.Command, register func(*runFlags, *pflag.FlagSet),
 
 // completeNames offers the names of what a tree has to the shell, for the first
 // argument.
-func (a *App) completeNames(c *cobra.Command, args []string, prefix string, names func(*session) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+func completeNames(a *app.App, c *cobra.Command, args []string, prefix string, names func(*session) ([]string, error)) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	f := &runFlags{logLevel: "quiet"}
-	f.configDir, _ = c.Flags().GetString("config-dir")
-	f.fileRoots, _ = c.Flags().GetStringArray("file-root")
-	s, err := a.newSession(config.Master, "salt-run", f, nil)
+	f := &app.RunFlags{LogLevel: "quiet"}
+	f.ConfigDir, _ = c.Flags().GetString("config-dir")
+	f.FileRoots, _ = c.Flags().GetStringArray("file-root")
+	s, err := newSession(a, config.Master, "salt-run", f, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

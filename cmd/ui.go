@@ -5,28 +5,24 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"html"
-	"io/fs"
 	"net"
 	"net/netip"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"brine/internal/core/host"
+	"brine/cmd/app"
 	"brine/internal/core/printable"
 	"brine/internal/view/ui"
 )
 
 type uiOpts struct {
-	runFlags
-	fleetFlags
+	app.RunFlags
+	app.FleetFlags
 	listen          string
 	cert, key       string
 	users           string
@@ -37,7 +33,7 @@ type uiOpts struct {
 	ownFlags, hides []string
 }
 
-func newUICmd(a *App) *cobra.Command {
+func newUICmd(a *app.App) *cobra.Command {
 	o := &uiOpts{}
 	c := &cobra.Command{
 		Use:   "ui",
@@ -57,19 +53,19 @@ Ctrl-C.`,
   brine ui -c mytree --open
   brine ui --listen 192.0.2.10:8443 --tls-cert ui.pem --tls-key ui.key --users ui.users
   brine ui --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1 --users ui.users --origin https://brine.example.com`,
-		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: noCompletion,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef(c, "no arguments are taken")
+				return app.Usagef(c, "no arguments are taken")
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return a.ui(c.Context(), c, o) },
+		RunE: func(c *cobra.Command, _ []string) error { return runUI(c.Context(), a, c, o) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
-	o.registerConfig(f)
-	o.registerAs(f, "t", "")
+	o.RegisterConfig(f)
+	o.RegisterAs(f, "t", "")
 	for _, name := range []string{"progress", "no-progress", "askpass", "strict"} { // nobody could see or answer
 		if f.Lookup(name) != nil {
 			_ = f.MarkHidden(name)
@@ -90,8 +86,8 @@ Ctrl-C.`,
 	return c
 }
 
-func (a *App) ui(ctx context.Context, c *cobra.Command, o *uiOpts) error {
-	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+func runUI(ctx context.Context, a *app.App, c *cobra.Command, o *uiOpts) error {
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
 	back, err := newUIBackend(a, c, o)
@@ -105,7 +101,7 @@ func (a *App) ui(ctx context.Context, c *cobra.Command, o *uiOpts) error {
 			fmt.Fprintf(a.Err, "brine: a page failed, please report it: %s\n", printable.Text(text))
 		},
 	}
-	cfg, err := a.uiAccess(c, o, &opts)
+	cfg, err := uiAccess(a, c, o, &opts)
 	if err != nil {
 		return err
 	}
@@ -116,14 +112,14 @@ func (a *App) ui(ctx context.Context, c *cobra.Command, o *uiOpts) error {
 	}
 	defer l.Close()
 	if opts.Origins, err = o.origins(l.Addr(), cfg != nil); err != nil {
-		return usagef(c, "%s", err)
+		return app.Usagef(c, "%s", err)
 	}
 	byToken := opts.Users == nil
 	var s *ui.Server
 	link := func() string { return opts.Origins[0] + "/login?token=" + s.Token() }
 	opts.OnToken = func() { fmt.Fprintf(a.Out, "for another browser: %s\n", link()) }
 	if s, err = ui.New(opts); err != nil {
-		return usagef(c, "--origin: %s", err)
+		return app.Usagef(c, "--origin: %s", err)
 	}
 	url := opts.Origins[0] + "/"
 	if byToken {
@@ -132,18 +128,18 @@ func (a *App) ui(ctx context.Context, c *cobra.Command, o *uiOpts) error {
 	fmt.Fprintf(a.Out, "%s\n", url)
 	fmt.Fprintln(a.Err, "brine: the pages are at this address; Ctrl-C ends them")
 	if o.open {
-		remove, err := a.openBrowser(url)
+		remove, err := a.OpenBrowser(url)
 		if err != nil {
 			fmt.Fprintf(a.Err, "brine: warning: --open: %s\n", printable.Line(err.Error()))
 		}
 		defer remove()
 	}
-	return a.serveUI(ctx, s, l, cfg)
+	return serveUI(ctx, a, s, l, cfg)
 }
 
 // serveUI serves until a signal ends it. The first one lets the running steps of
 // runs end; the second one ends them, too.
-func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tls.Config) error {
+func serveUI(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg *tls.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	hangup := make(chan os.Signal, 1)
@@ -153,7 +149,7 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 	// be gone, as in brine ui | head -1, which must not end the server.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	busy := func() bool { return len(s.Active()) > 0 }
-	a.intr.busy.Store(&busy)
+	a.Intr.Busy.Store(&busy)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l, cfg) }()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -168,13 +164,13 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 		case <-ctx.Done():
 			_ = s.Stop(true)
 			s.Wait()
-			return errInterrupted
+			return app.ErrInterrupted
 		case <-hangup:
-			a.intr.drain.Store(true)
+			a.Intr.Drain.Store(true)
 		case <-drained:
-			return errInterrupted
+			return app.ErrInterrupted
 		case <-tick.C:
-			if !a.intr.draining() || drained != nil {
+			if !a.Intr.Draining() || drained != nil {
 				continue
 			}
 			drained = make(chan struct{})
@@ -193,24 +189,24 @@ func (a *App) serveUI(ctx context.Context, s *ui.Server, l net.Listener, cfg *tl
 }
 
 // uiAccess reads who may log in, and the certificate.
-func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Config, error) {
+func uiAccess(a *app.App, c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Config, error) {
 	name, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
-		return nil, usagef(c, "--listen: %q is not an address with a port, such as 127.0.0.1:8080", o.listen)
+		return nil, app.Usagef(c, "--listen: %q is not an address with a port, such as 127.0.0.1:8080", o.listen)
 	}
 	if (o.cert == "") != (o.key == "") {
-		return nil, usagef(c, "--tls-cert and --tls-key are given together")
+		return nil, app.Usagef(c, "--tls-cert and --tls-key are given together")
 	}
 	ip, err := netip.ParseAddr(name)
 	loopback := name == "localhost" || err == nil && ip.IsLoopback()
 	if !loopback && len(o.proxies) == 0 && (o.cert == "" || o.users == "") {
-		return nil, usagef(c, "--listen %s: other machines can reach this address; give --tls-cert, --tls-key and --users, or --trusted-proxy", o.listen)
+		return nil, app.Usagef(c, "--listen %s: other machines can reach this address; give --tls-cert, --tls-key and --users, or --trusted-proxy", o.listen)
 	}
-	if o.rosterFile == "-" {
-		return nil, usagef(c, "--roster-file -: standard input can be read only once; give a file")
+	if o.RosterFile == "-" {
+		return nil, app.Usagef(c, "--roster-file -: standard input can be read only once; give a file")
 	}
 	if o.cert != "" && len(o.proxies) == 0 && strings.HasPrefix(o.origin, "http:") {
-		return nil, usagef(c, "--origin %s: with --tls-cert, browsers use https", o.origin)
+		return nil, app.Usagef(c, "--origin %s: with --tls-cert, browsers use https", o.origin)
 	}
 	if len(o.proxies) > 0 {
 		if opts.Proxy, err = o.proxy(c); err != nil {
@@ -241,7 +237,7 @@ func (a *App) uiAccess(c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Conf
 // proxy reads which proxies log users in.
 func (o *uiOpts) proxy(c *cobra.Command) (*ui.Proxy, error) {
 	if o.users == "" || o.origin == "" {
-		return nil, usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
+		return nil, app.Usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
 	}
 	p := &ui.Proxy{Header: o.userHeader}
 	for _, x := range o.proxies {
@@ -250,10 +246,10 @@ func (o *uiOpts) proxy(c *cobra.Command) (*ui.Proxy, error) {
 			net, err = netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()), nil
 		}
 		if err != nil {
-			return nil, usagef(c, "--trusted-proxy: %q is not an address or a network", x)
+			return nil, app.Usagef(c, "--trusted-proxy: %q is not an address or a network", x)
 		}
 		if net.Bits() == 0 {
-			return nil, usagef(c, "--trusted-proxy %s: whoever reaches the server could be any user; give the addresses of the proxy", x)
+			return nil, app.Usagef(c, "--trusted-proxy %s: whoever reaches the server could be any user; give the addresses of the proxy", x)
 		}
 		p.From = append(p.From, net)
 	}
@@ -287,28 +283,4 @@ func (o *uiOpts) origins(addr net.Addr, secure bool) ([]string, error) {
 		return []string{scheme + net.JoinHostPort(name, port), scheme + "localhost:" + port}, nil
 	}
 	return []string{scheme + net.JoinHostPort(name, port)}, nil
-}
-
-// openBrowser opens an address in the browser of the desktop. The address is a
-// secret, and other users can see the arguments of programs, so the browser opens a
-// file that leads to it.
-func (a *App) openBrowser(url string) (remove func(), err error) {
-	remove = func() {}
-	dir, err := a.Host.MkdirTemp(os.TempDir(), "brine-ui-")
-	if err != nil {
-		return remove, err
-	}
-	remove = func() { _ = a.Host.RemoveAll(dir) }
-	file := filepath.Join(dir, "open.html")
-	page := `<!DOCTYPE html><meta charset="utf-8"><title>brine</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(url) + `">`
-	mode := fs.FileMode(0o600)
-	if err := a.Host.WriteFile(file, strings.NewReader(page), host.WriteOptions{Mode: &mode}); err != nil {
-		return remove, err
-	}
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
-	}
-	_, err = a.Host.Start(host.Cmd{Argv: []string{opener, file}})
-	return remove, err
 }

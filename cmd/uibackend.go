@@ -15,8 +15,8 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
@@ -31,19 +31,15 @@ import (
 	"brine/internal/view/ui"
 )
 
-// onBehalf is the environment variable that names the user of brine ui for whom
-// a run is: its record has that user, and nobody is asked on the terminal.
-const onBehalf = "BRINE_ON_BEHALF_OF"
-
 // maxSLS bounds what is read of an SLS for its description.
 const maxSLS = 64 << 10
 
 // uiBackend is what the pages can do. Each call reads the configuration again, by
 // a session of its own; runs are processes of their own.
 type uiBackend struct {
-	app   *App
-	run   runFlags
-	fleet fleetFlags
+	app   *app.App
+	run   app.RunFlags
+	fleet app.FleetFlags
 	args  []string // the flags that runs get, too
 	exe   string
 	owner string
@@ -52,10 +48,10 @@ type uiBackend struct {
 	scheduling sync.Mutex
 }
 
-func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
-	b := &uiBackend{app: a, run: o.runFlags, fleet: o.fleetFlags, args: givenFlags(c, append(slices.Clone(o.ownFlags), o.hides...))}
-	if b.run.logLevel == "" {
-		b.run.logLevel = "warning"
+func newUIBackend(a *app.App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
+	b := &uiBackend{app: a, run: o.RunFlags, fleet: o.FleetFlags, args: app.GivenFlags(c, append(slices.Clone(o.ownFlags), o.hides...))}
+	if b.run.LogLevel == "" {
+		b.run.LogLevel = "warning"
 	}
 	var err error
 	if b.exe, err = host.Executable(); err != nil {
@@ -75,38 +71,20 @@ func newUIBackend(a *App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
 	return b, nil
 }
 
-// givenFlags returns the flags that a command was given, for another process of
-// brine, but for those of own.
-func givenFlags(c *cobra.Command, own []string) (args []string) {
-	c.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(own, f.Name) {
-			return
-		}
-		values := []string{f.Value.String()}
-		if l, ok := f.Value.(pflag.SliceValue); ok {
-			values = l.GetSlice()
-		}
-		for _, v := range values {
-			args = append(args, "--"+f.Name+"="+v)
-		}
-	})
-	return args
-}
-
 func (b *uiBackend) close() { _ = b.app.Host.RemoveAll(b.tmp) }
 
 // session calls a function with a session. What the session prints, such as the
 // places of faults, becomes a part of the error.
 func (b *uiBackend) session(ctx context.Context, do func(*session) error) error {
 	out := &lockedBuffer{}
-	a := &App{Out: out, Err: out, Args: []string{"ui"}, Program: b.app.Program, Getenv: b.app.Getenv, Host: b.app.Host, intr: &interrupt{}}
+	a := &app.App{Out: out, Err: out, Args: []string{"ui"}, Program: b.app.Program, Getenv: b.app.Getenv, Host: b.app.Host, Intr: &app.Interrupt{}}
 	run, fleet := b.run, b.fleet
-	s, err := a.newSession(config.Master, "salt-run", &run, fleet.override())
+	s, err := newSession(a, config.Master, "salt-run", &run, fleet.Override())
 	if err != nil {
 		return redacted(redact.NewSet(), err) // it may quote the configuration
 	}
 	defer s.end()
-	if s.ssh, err = a.sshOptions(&fleet); err != nil {
+	if s.ssh, err = sshOptions(a, &fleet); err != nil {
 		return redacted(s.secrets, err)
 	}
 	if err = s.openGit(ctx); err == nil {
@@ -454,7 +432,7 @@ func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
 		}
 		said, code := "allowed", 0
 		if !x.OK {
-			said, code = "refused", exitGeneric
+			said, code = "refused", app.ExitGeneric
 		}
 		body := value.MapOf("fun", name, "fun_args", value.Strings(args...), "jid", jid, "return", said, "success", x.OK, "user", x.User)
 		return errors.Join(rec.Return(fun.Return{ID: id, JID: jid, Retcode: code, Body: fun.ValueBody{V: body}}), rec.End())
@@ -467,18 +445,18 @@ func (b *uiBackend) Run(ctx context.Context, c ui.Command) (int, error) {
 	if c.Answers != nil {
 		file, err := b.answers(c.Answers)
 		if err != nil {
-			return exitGeneric, err
+			return app.ExitGeneric, err
 		}
 		defer func() { _ = b.app.Host.RemoveAll(filepath.Dir(file)) }()
 		argv = append(argv, "--answers="+file)
 	}
-	lines := &lineWriter{each: c.OnLine}
+	lines := &app.LineWriter{Each: c.OnLine}
 	// A run that is ended has no time to wait for its steps.
-	env := append(os.Environ(), onBehalf+"="+c.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
+	env := append(os.Environ(), app.OnBehalf+"="+c.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
 	out, err := b.app.Host.Run(ctx, host.Cmd{Argv: append(argv, b.args...), Env: env, Stdout: lines, Stderr: lines})
-	lines.flush()
+	lines.Flush()
 	if errors.Is(err, context.Canceled) {
-		return exitInterrupted, nil
+		return app.ExitInterrupted, nil
 	}
 	return out.Status, err
 }
@@ -492,45 +470,4 @@ func (b *uiBackend) answers(m *value.Map) (string, error) {
 	file := filepath.Join(dir, "answers.json")
 	mode := fs.FileMode(0o600)
 	return file, b.app.Host.WriteFile(file, bytes.NewReader(value.EncodeJSON(m)), host.WriteOptions{Mode: &mode})
-}
-
-// maxOutLine bounds a line of a run's output that is kept.
-const maxOutLine = 64 << 10
-
-// A lineWriter splits what is written into lines.
-type lineWriter struct {
-	mu   sync.Mutex
-	each func(string)
-	rest []byte
-}
-
-// Write calls each for the lines that are complete.
-func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n := len(p)
-	for {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			break
-		}
-		w.keep(p[:i])
-		w.each(string(w.rest))
-		w.rest, p = w.rest[:0], p[i+1:]
-	}
-	w.keep(p)
-	return n, nil
-}
-
-func (w *lineWriter) keep(p []byte) {
-	w.rest = append(w.rest, p[:min(len(p), max(0, maxOutLine-len(w.rest)))]...)
-}
-
-func (w *lineWriter) flush() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.rest) > 0 {
-		w.each(string(w.rest))
-		w.rest = nil
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/view/ui"
 )
@@ -19,7 +20,7 @@ type uiPasswdOpts struct {
 	proxied     bool
 }
 
-func newUIPasswdCmd(a *App) *cobra.Command {
+func newUIPasswdCmd(a *app.App) *cobra.Command {
 	o := &uiPasswdOpts{}
 	c := &cobra.Command{
 		Use:   "passwd <user>",
@@ -34,10 +35,10 @@ Roles: viewer (look), operator (also run), editor (also create and edit).
 Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine ui passwd ann --users ui.users --role operator
   brine ui passwd bob --users ui.users --role viewer --no-password`,
-		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: noCompletion,
-		RunE: func(c *cobra.Command, args []string) error { return a.uiPasswd(c.Context(), c, o, args) },
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
+		RunE: func(c *cobra.Command, args []string) error { return uiPasswd(c.Context(), a, c, o, args) },
 	}
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
 	f.StringVar(&o.users, "users", "", "file of users; created if it does not exist")
 	f.StringVar(&o.role, "role", "", "role: "+strings.Join(ui.RoleNames(), ", ")+" (default: as before, else viewer)")
@@ -46,16 +47,16 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	return c
 }
 
-func (a *App) uiPasswd(ctx context.Context, c *cobra.Command, o *uiPasswdOpts, args []string) error {
+func uiPasswd(ctx context.Context, a *app.App, c *cobra.Command, o *uiPasswdOpts, args []string) error {
 	if len(args) != 1 || o.users == "" {
-		return usagef(c, "give the name of a user, and the file with --users")
+		return app.Usagef(c, "give the name of a user, and the file with --users")
 	}
 	if err := ui.CheckUser(args[0]); err != nil {
-		return usagef(c, "%s", err)
+		return app.Usagef(c, "%s", err)
 	}
 	if o.role != "" {
 		if _, err := ui.ParseRole(o.role); err != nil {
-			return usagef(c, "--role: %s", err)
+			return app.Usagef(c, "--role: %s", err)
 		}
 	}
 	unlock, err := a.Host.Lock(o.users + ".lock")
@@ -72,7 +73,7 @@ func (a *App) uiPasswd(ctx context.Context, c *cobra.Command, o *uiPasswdOpts, a
 	}
 	hash := "-"
 	if !o.proxied {
-		password, err := a.newPassword()
+		password, err := newPassword(a)
 		if err != nil {
 			return err
 		}
@@ -81,26 +82,26 @@ func (a *App) uiPasswd(ctx context.Context, c *cobra.Command, o *uiPasswdOpts, a
 		}
 	}
 	if ctx.Err() != nil {
-		return errInterrupted
+		return app.ErrInterrupted
 	}
 	mode := fs.FileMode(0o600)
 	return a.Host.WriteFile(o.users, strings.NewReader(string(ui.SetUser(text, args[0], o.role, hash))), host.WriteOptions{Mode: &mode, Sync: true})
 }
 
 // newPassword asks for a new password: twice on a terminal, else it is a line.
-func (a *App) newPassword() (string, error) {
-	if a.terminal() == nil {
+func newPassword(a *app.App) (string, error) {
+	if a.TTY() == nil {
 		line, err := bufio.NewReader(io.LimitReader(a.In, 4096)).ReadString('\n')
 		if err != nil && (err != io.EOF || line == "") {
 			return "", errors.New("no password was given on standard input")
 		}
 		return strings.TrimRight(line, "\r\n"), nil
 	}
-	first, err := a.askStdin("New password: ")
+	first, err := a.AskStdin("New password: ")
 	if err != nil {
 		return "", err
 	}
-	again, err := a.askStdin("Again: ")
+	again, err := a.AskStdin("Again: ")
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/view/ui"
@@ -12,7 +13,7 @@ import (
 // A usersFile is a file of users that is read again when it has changed, and until it
 // can be read.
 type usersFile struct {
-	app  *App
+	app  *app.App
 	path string
 
 	mu   sync.Mutex
@@ -51,7 +52,7 @@ func (f *usersFile) read() (*ui.Users, error) {
 		return nil, fmt.Errorf("--users: %w", err)
 	}
 	if st.Mode.Perm()&0o022 != 0 {
-		return nil, &statusError{status: exitGeneric, err: fmt.Errorf("--users: others may write to %s", f.path), hint: "chmod 600 " + f.path}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("--users: others may write to %s", f.path), Hint: "chmod 600 " + f.path}
 	}
 	text, err := f.app.Host.ReadFile(f.path)
 	if err != nil {

@@ -1,24 +1,20 @@
 package cmd
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/serve"
-	"brine/internal/core/grains"
 	"brine/internal/core/licenses"
-	"brine/internal/core/version"
 )
 
-func newVersionCmd(a *App) *cobra.Command {
+func newVersionCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print brine's version and the Salt version it follows",
 		Example: `  brine version
   brine version --licenses`,
-		Args: noArgs,
+		Args: app.NoArgs,
 	}
 	all := c.Flags().Bool("licenses", false, "print the licences of brine and of all modules in it")
 	c.RunE = func(*cobra.Command, []string) error {
@@ -28,67 +24,4 @@ func newVersionCmd(a *App) *cobra.Command {
 		return serve.Version(a.Out)
 	}
 	return c
-}
-
-// errVersion ends a command that was asked for its version.
-var errVersion = errors.New("the version is printed")
-
-// addVersionFlag gives the command that is to run --version and --versions-report. A
-// Salt program answers with the Salt version that brine follows, which scripts ask for,
-// and its -V is --versions-report; -V of brine and of its commands is --version, unless
-// the command has its own. cobra's own version flag would link its templates.
-func (a *App) addVersionFlag(root, c *cobra.Command) {
-	f := c.Flags()
-	add := func(name, short, usage string) {
-		if f.Lookup(name) != nil {
-			return
-		}
-		if f.ShorthandLookup(short) != nil {
-			short = ""
-		}
-		f.BoolP(name, short, false, usage)
-		if c != root { // help has it once, with brine
-			_ = f.MarkHidden(name)
-		}
-	}
-	if root.Name() == "brine" {
-		add("version", "V", "print the version")
-		if c != root {
-			add("versions-report", "", "print the versions of Salt and of the system")
-		}
-	} else {
-		add("version", "", "print the version")
-		add("versions-report", "V", "print the versions of Salt and of the system")
-	}
-	valid := c.Args
-	c.Args = func(c *cobra.Command, args []string) error {
-		if asked, _ := c.Flags().GetBool("version"); asked {
-			text := "brine " + version.Number()
-			if name := root.Name(); name != "brine" {
-				text = fmt.Sprintf("%s %s (brine %s)", name, grains.SaltVersion, version.Number())
-			}
-			if _, err := fmt.Fprintln(a.Out, text); err != nil {
-				return err
-			}
-			return errVersion
-		}
-		if asked, _ := c.Flags().GetBool("versions-report"); asked {
-			if err := a.versionsReport(c.Context(), c); err != nil {
-				return err
-			}
-			return errVersion
-		}
-		if valid == nil {
-			return nil
-		}
-		return valid(c, args)
-	}
-}
-
-// noArgs makes any argument a usage fault.
-func noArgs(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef(c, "%s takes no arguments, and %q was given", c.Name(), args[0])
-	}
-	return nil
 }

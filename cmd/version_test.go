@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/internal/core/host"
 )
 
@@ -26,7 +27,7 @@ func TestVersionOfEveryCommand(t *testing.T) {
 		}
 	}
 	walk(Commands(), nil)
-	for _, program := range saltPrograms {
+	for _, program := range app.SaltPrograms {
 		names = append(names, []string{program})
 	}
 	if len(names) < 40 {
@@ -35,13 +36,13 @@ func TestVersionOfEveryCommand(t *testing.T) {
 	for _, path := range names {
 		for _, flag := range []string{"--version", "-V"} {
 			var out, errs bytes.Buffer
-			a := &App{
+			a := &app.App{
 				In: strings.NewReader(""), Out: &out, Err: &errs, Args: append(slices.Clip(path), flag),
 				Getenv: func(string) string { return "" }, Host: host.NewLocal(), Program: "brine",
 			}
-			status := a.Run()
+			status := Run(a)
 			first, _, _ := strings.Cut(out.String(), "\n")
-			if status != exitOK || !strings.Contains(first, "brine ") && first != "Salt Version:" {
+			if status != app.ExitOK || !strings.Contains(first, "brine ") && first != "Salt Version:" {
 				t.Errorf("brine %s %s: status %d, %q, %s", strings.Join(path, " "), flag, status, first, errs.String())
 			}
 		}

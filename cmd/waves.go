@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"brine/cmd/app"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/py/proc"
@@ -36,15 +36,15 @@ func (o *waveFlags) register(f *pflag.FlagSet) {
 func (o *waveFlags) read(c *cobra.Command, s *sshOpts) (err error) {
 	switch {
 	case o.wait < 0 || math.IsNaN(o.wait):
-		return usagef(c, "--wave-wait cannot be negative")
+		return app.Usagef(c, "--wave-wait cannot be negative")
 	case o.failures != "" && s.failHard:
-		return usagef(c, "--failhard is --max-failures 0: give one of them")
+		return app.Usagef(c, "--failhard is --max-failures 0: give one of them")
 	case o.list == "" && (o.check != "" || o.wait > 0):
-		return usagef(c, "--wave-check and --wave-wait are for what comes between waves: give --waves, too")
+		return app.Usagef(c, "--wave-check and --wave-wait are for what comes between waves: give --waves, too")
 	}
 	if c.Flags().Changed("waves") {
 		if o.parsed, err = fun.ParseWaves(o.list); err != nil {
-			return usagef(c, "--waves: %s", err)
+			return app.Usagef(c, "--waves: %s", err)
 		}
 	}
 	if o.failures != "" {
@@ -53,16 +53,16 @@ func (o *waveFlags) read(c *cobra.Command, s *sshOpts) (err error) {
 			err = errors.New("there are no more than 100% of the targets")
 		}
 		if err != nil {
-			return usagef(c, "--max-failures: %s", err)
+			return app.Usagef(c, "--max-failures: %s", err)
 		}
 		o.most = &share
 	}
 	if c.Flags().Changed("wave-check") {
 		if o.call, err = proc.Split(o.check); err != nil {
-			return usagef(c, "--wave-check: %s", err)
+			return app.Usagef(c, "--wave-check: %s", err)
 		}
 		if len(o.call) == 0 {
-			return usagef(c, "--wave-check: no function was given")
+			return app.Usagef(c, "--wave-check: no function was given")
 		}
 	}
 	return nil
@@ -73,7 +73,7 @@ func (o *waveFlags) checker(s *session, env *fun.Env, of fun.Job) func(context.C
 	if len(o.call) == 0 {
 		return nil
 	}
-	args := dispatch.ParseInput(o.call[1:], s.flags.unparsed())
+	args := dispatch.ParseInput(o.call[1:], s.flags.Unparsed())
 	return func(ctx context.Context, w fun.WaveDone) error {
 		if len(w.Good) == 0 {
 			return errors.New("no target of the wave succeeded")
@@ -84,11 +84,4 @@ func (o *waveFlags) checker(s *session, env *fun.Env, of fun.Job) func(context.C
 		}
 		return fun.RunCheck(ctx, env.Fleet, job, fun.Healthy)
 	}
-}
-
-// seconds is a number of seconds as a flag has it, which may be too large for a
-// Duration.
-func seconds(s float64) time.Duration {
-	d, _ := value.Seconds(s) // a float64 is a number
-	return d
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
 	"brine/internal/core/host"
@@ -21,8 +22,8 @@ import (
 )
 
 type workerOpts struct {
-	runFlags
-	fleetFlags
+	app.RunFlags
+	app.FleetFlags
 	queue           string
 	maxRuns         int
 	once            bool
@@ -39,7 +40,7 @@ type workerOpts struct {
 // runs has the other half to end.
 const minQueueLease = 10
 
-func newWorkerCmd(a *App) *cobra.Command {
+func newWorkerCmd(a *app.App) *cobra.Command {
 	o := &workerOpts{}
 	c := &cobra.Command{
 		Use:   "worker --queue <name>",
@@ -62,21 +63,21 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 		Example: `  brine worker --queue deploy
   brine worker --queue deploy --attempts 3 --backoff 60
   brine worker --queue deploy --drain-empty`,
-		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: noCompletion,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef(c, "no arguments are taken")
+				return app.Usagef(c, "no arguments are taken")
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return a.worker(c.Context(), c, o) },
+		RunE: func(c *cobra.Command, _ []string) error { return runWorker(c.Context(), a, c, o) },
 	}
-	c.SetFlagErrorFunc(flagError)
-	groupFlags(c, targetGroups)
+	c.SetFlagErrorFunc(app.FlagError)
+	app.GroupFlags(c, app.TargetGroups)
 	f := c.Flags()
-	o.registerConfig(f)
-	o.registerAs(f, "t", "")
-	o.lock.register(c)
+	o.RegisterConfig(f)
+	o.RegisterAs(f, "t", "")
+	o.Lock.Register(c)
 	for _, name := range []string{"progress", "no-progress", "askpass"} { // nobody could see or answer
 		if f.Lookup(name) != nil {
 			_ = f.MarkHidden(name)
@@ -112,23 +113,23 @@ func (o *workerOpts) check(c *cobra.Command) error {
 		{"poll", o.poll, 0.05, 3600},
 	} {
 		if !(x.v >= x.min && x.v <= x.max) {
-			return usagef(c, "--%s: %v is not a number from %v to %v", x.name, x.v, x.min, x.max)
+			return app.Usagef(c, "--%s: %v is not a number from %v to %v", x.name, x.v, x.min, x.max)
 		}
 	}
 	switch {
 	case o.queue == "":
-		return usagef(c, "--queue: no queue was named")
+		return app.Usagef(c, "--queue: no queue was named")
 	case !queue.ValidName(o.queue):
-		return usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
-	case o.rosterFile == "-":
-		return usagef(c, "--roster-file -: standard input can be read only once; give a file")
+		return app.Usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
+	case o.RosterFile == "-":
+		return app.Usagef(c, "--roster-file -: standard input can be read only once; give a file")
 	}
 	return nil
 }
 
 // A worker takes entries of a queue and runs them.
 type worker struct {
-	app   *App
+	app   *app.App
 	o     *workerOpts
 	s     *session
 	open  func(context.Context) (*queue.Store, error)
@@ -143,18 +144,18 @@ type worker struct {
 	claims map[string]time.Time
 }
 
-func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error {
+func runWorker(ctx context.Context, a *app.App, c *cobra.Command, o *workerOpts) error {
 	if err := o.check(c); err != nil {
 		return err
 	}
-	if err := o.lock.check(c); err != nil {
+	if err := o.Lock.Check(c); err != nil {
 		return err
 	}
-	w := &worker{app: a, o: o, args: givenFlags(c, append(o.ownFlags, o.hides...))}
-	if err := a.saltfile(c, "salt-run", &o.runFlags); err != nil {
+	w := &worker{app: a, o: o, args: app.GivenFlags(c, append(o.ownFlags, o.hides...))}
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	s, err := a.newSession(config.Master, "salt-run", &o.runFlags, o.override())
+	s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, o.Override())
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (a *App) worker(ctx context.Context, c *cobra.Command, o *workerOpts) error
 		return err
 	}
 	w.open = func(ctx context.Context) (*queue.Store, error) { return assembly.OpenQueue(ctx, env) }
-	a.intr.patient.Store(true)
+	a.Intr.Patient.Store(true)
 	if w.q, err = w.opened(ctx); w.q == nil || err != nil {
 		return err
 	}
@@ -220,13 +221,13 @@ func (w *worker) work(ctx context.Context) error {
 	// A signal while nothing runs ends ctx. One that comes while an entry is taken or
 	// runs is noticed before the next.
 	for {
-		if ctx.Err() != nil || w.app.intr.draining() || w.o.maxRuns > 0 && w.runs >= w.o.maxRuns {
+		if ctx.Err() != nil || w.app.Intr.Draining() || w.o.maxRuns > 0 && w.runs >= w.o.maxRuns {
 			return nil
 		}
 		ran, err := w.next(ctx)
 		switch {
 		case ctx.Err() != nil && ran:
-			return errInterrupted
+			return app.ErrInterrupted
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
@@ -247,7 +248,7 @@ func (w *worker) work(ctx context.Context) error {
 		if done, err := w.idle(ctx); err == nil && done {
 			return nil
 		}
-		w.wait(ctx, time.Duration(float64(seconds(w.o.poll))*(0.75+mrand.Float64()/2)))
+		w.wait(ctx, time.Duration(float64(app.Seconds(w.o.poll))*(0.75+mrand.Float64()/2)))
 	}
 }
 
@@ -260,7 +261,7 @@ func (w *worker) outage(ctx context.Context, err error, try func() error) bool {
 	w.s.tell(fmt.Errorf("the queue does not answer, it is tried again: %w", err))
 	for n := 0; ; n++ {
 		w.wait(ctx, min(30*time.Second, time.Second<<min(n, 5)))
-		if ctx.Err() != nil || w.app.intr.draining() {
+		if ctx.Err() != nil || w.app.Intr.Draining() {
 			return false
 		}
 		if try() == nil {
@@ -336,11 +337,11 @@ func keptFor(opts *value.Map, name string) time.Duration {
 // next takes one entry and runs it. It reports whether there was one.
 func (w *worker) next(ctx context.Context) (ran bool, err error) {
 	busy := func() bool { return true }
-	w.app.intr.busy.Store(&busy) // a signal waits for what is taken
-	defer w.app.intr.busy.Store(nil)
+	w.app.Intr.Busy.Store(&busy) // a signal waits for what is taken
+	defer w.app.Intr.Busy.Store(nil)
 	take, cancel := context.WithTimeout(ctx, queueTimeout)
 	e, err := w.q.Take(take, queue.Claim{
-		Queue: w.o.queue, Worker: w.name, Lease: seconds(w.o.lease), MaxCrashes: w.o.maxCrashes,
+		Queue: w.o.queue, Worker: w.name, Lease: app.Seconds(w.o.lease), MaxCrashes: w.o.maxCrashes,
 		NewJID: func() string { return w.s.jids.Next(w.app.Host.Now()) },
 	}, func(e *queue.Entry) {
 		w.s.tell(fmt.Errorf("the orchestration %s is %s: %s", e.JID, e.State, e.Error))

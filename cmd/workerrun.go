@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"brine/cmd/app"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
@@ -48,7 +49,7 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	earlier := e.Runs[:len(e.Runs)-1]
 	input, err := (&queuedRun{jid: r.jid, earlier: earlier, work: e.Work}).encode()
 	if err != nil {
-		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: exitGeneric, Error: err.Error()})
+		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: app.ExitGeneric, Error: err.Error()})
 		return
 	}
 	spec := w.s.table.Spec(fun.Runner, orchestrateName)
@@ -149,7 +150,7 @@ func short(line string) string {
 func (r *entryRun) start(ctx context.Context, input []byte) (int, error) {
 	in, out, err := os.Pipe()
 	if err != nil {
-		return exitGeneric, err
+		return app.ExitGeneric, err
 	}
 	defer in.Close()
 	defer out.Close()
@@ -159,11 +160,11 @@ func (r *entryRun) start(ctx context.Context, input []byte) (int, error) {
 	defer wg.Wait()
 	wg.Go(func() { r.keep(ctx) })
 	go func() { _, _ = out.Write(input) }() // out is closed at the latest when the process has ended
-	lines := &lineWriter{each: r.line}
+	lines := &app.LineWriter{Each: r.line}
 	argv := append([]string{r.exe, "orchestrate", "--queued"}, r.args...)
-	env := append(os.Environ(), onBehalf+"="+r.e.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
+	env := append(os.Environ(), app.OnBehalf+"="+r.e.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
 	res, err := r.app.Host.Run(ctx, host.Cmd{Argv: argv, Env: env, Stdin: in, Stdout: lines, Stderr: lines})
-	lines.flush()
+	lines.Flush()
 	r.end()
 	return res.Status, err
 }
@@ -182,7 +183,7 @@ func (r *entryRun) line(text string) {
 // keep renews the claim until ctx ends. Where that fails for half of the lease, or
 // another worker has the entry, it ends the run.
 func (r *entryRun) keep(ctx context.Context) {
-	lease := seconds(r.o.lease)
+	lease := app.Seconds(r.o.lease)
 	tick := time.NewTicker(lease / 4)
 	defer tick.Stop()
 	renewed := time.Now()
@@ -239,7 +240,7 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		return o
 	}
 	switch {
-	case err == nil && status == exitOK:
+	case err == nil && status == app.ExitOK:
 		o.State = queue.Done
 	case r.cancelled:
 		o.State, o.Error = queue.Cancelled, "it was cancelled"
@@ -247,21 +248,21 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		o.State, o.Uncount, o.Error = queue.Queued, true, "the run was ended, because the queue did not answer: "+r.lost.Error()
 	case ctx.Err() != nil:
 		o.State, o.Delay, o.Uncount, o.Error = queue.Queued, unsettled, true, "its worker was ended by a signal"
-	case err == nil && (status == exitNotYet || status == exitLocked):
+	case err == nil && (status == app.ExitNotYet || status == app.ExitLocked):
 		// The worker of an earlier run was killed, and that run needs a moment to end;
 		// or a database does not answer. The job of the first run is kept, since people
 		// know it.
 		o.State, o.Delay, o.Uncount, o.Unrun, o.Error = queue.Queued, unsettled, true, len(r.e.Runs) > 1, r.last
-		if status == exitLocked {
+		if status == app.ExitLocked {
 			o.Delay = max(unsettled, r.delay(1))
 		}
-	case err == nil && status == exitCut:
+	case err == nil && status == app.ExitCut:
 		return crash(r.last)
 	case err != nil:
 		return crash("the run could not be started: " + err.Error())
 	case status < 0:
 		return crash(fmt.Sprintf("the run was ended by signal %d", -status))
-	case status == exitInterrupted:
+	case status == app.ExitInterrupted:
 		return crash("the run was interrupted")
 	default:
 		o.State, o.Failed, o.Error = queue.Failed, true, r.why(status)
@@ -274,11 +275,11 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 
 // delay is the time before the next run after n that went wrong.
 func (r *entryRun) delay(n int) time.Duration {
-	d := seconds(r.o.backoff)
+	d := app.Seconds(r.o.backoff)
 	for ; n > 1 && d < maxBackoff; n-- {
 		d *= 2
 	}
-	return min(d, max(maxBackoff, seconds(r.o.backoff)))
+	return min(d, max(maxBackoff, app.Seconds(r.o.backoff)))
 }
 
 // why tells in one line why a run failed: the steps that failed, else the last
@@ -308,7 +309,7 @@ func (r *entryRun) why(status int) string {
 // since nobody else can take the entry meanwhile, or for a moment after a signal. What
 // the database of the job cache was not told of the run meanwhile it is told before.
 func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
-	until := time.Now().Add(seconds(r.o.lease)) // while the queue answers
+	until := time.Now().Add(app.Seconds(r.o.lease)) // while the queue answers
 	for told, settled := r.lost != nil, false; ; {
 		patience := queueTimeout
 		if ctx.Err() != nil {

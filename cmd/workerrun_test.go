@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"brine/cmd/app"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/queue"
 	"brine/internal/py/value"
@@ -28,8 +29,8 @@ func TestOutcomeOfLockedRun(t *testing.T) {
 		w := &worker{o: &workerOpts{attempts: 1, maxCrashes: 1, backoff: tt.backoff}}
 		r := &entryRun{worker: w, e: &queue.Entry{Tries: 9, Runs: tt.runs}, last: "orch is locked"}
 		want := tt.want
-		want.State, want.Uncount, want.Retcode, want.Error = queue.Queued, true, exitLocked, r.last
-		if got := r.outcome(t.Context(), exitLocked, nil); got != want {
+		want.State, want.Uncount, want.Retcode, want.Error = queue.Queued, true, app.ExitLocked, r.last
+		if got := r.outcome(t.Context(), app.ExitLocked, nil); got != want {
 			t.Errorf("outcome of the runs %v = %+v, want %+v", tt.runs, got, want)
 		}
 	}
@@ -46,8 +47,8 @@ func TestOutcomeOfTrouble(t *testing.T) {
 		lost   error
 		want   queue.Outcome
 	}{
-		{"records that cannot be read", exitNotYet, nil, nil, queue.Outcome{Delay: unsettled, Uncount: true, Unrun: true}},
-		{"a lock that was lost", exitCut, nil, nil, queue.Outcome{Delay: 30 * time.Second}},
+		{"records that cannot be read", app.ExitNotYet, nil, nil, queue.Outcome{Delay: unsettled, Uncount: true, Unrun: true}},
+		{"a lock that was lost", app.ExitCut, nil, nil, queue.Outcome{Delay: 30 * time.Second}},
 		{"a queue that is away", 130, nil, errors.New("no route"), queue.Outcome{Uncount: true}},
 		{"a run that was killed for that", 0, context.Canceled, errors.New("no route"), queue.Outcome{Uncount: true}},
 		{"a run that was killed", -9, nil, nil, queue.Outcome{Delay: 30 * time.Second}},

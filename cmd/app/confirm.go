@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"context"
@@ -13,16 +13,16 @@ import (
 	"brine/internal/core/roster"
 )
 
-// terminal returns stdin where a person types there; else nil.
-func (a *App) terminal() *os.File {
+// TTY returns stdin where a person types there; else nil.
+func (a *App) TTY() *os.File {
 	if f, ok := a.In.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		return f
 	}
 	return nil
 }
 
-// askLine asks for a line of text.
-func (a *App) askLine(ctx context.Context, in *os.File, prompt string) (string, error) {
+// AskLine asks for a line of text.
+func (a *App) AskLine(ctx context.Context, in *os.File, prompt string) (string, error) {
 	fmt.Fprint(a.Err, printable.Text(prompt))
 	text, err := readLine(in)
 	if ctx.Err() != nil {
@@ -35,8 +35,8 @@ func (a *App) askLine(ctx context.Context, in *os.File, prompt string) (string, 
 	return strings.TrimSpace(text), nil
 }
 
-// askStdin asks on stdin, without echo.
-func (a *App) askStdin(prompt string) (roster.Secret, error) {
+// AskStdin asks on stdin, without echo.
+func (a *App) AskStdin(prompt string) (roster.Secret, error) {
 	f, ok := a.In.(*os.File)
 	if !ok {
 		return roster.Secret{}, errUnasked
@@ -44,20 +44,20 @@ func (a *App) askStdin(prompt string) (roster.Secret, error) {
 	return a.askOn(f, a.Err, prompt, false)
 }
 
-// confirm shows what will run and asks whether it may. It returns an error if it
+// Confirm shows what will run and asks whether it may. It returns an error if it
 // may not.
-func (a *App) confirm(ctx context.Context, in *os.File, what string, test bool) error {
+func (a *App) Confirm(ctx context.Context, in *os.File, what string, test bool) error {
 	fmt.Fprint(a.Err, printable.Text(what))
 	question := "Run it? [y/N] "
 	if test {
 		question = "Show what it would change? [y/N] "
 	}
-	answer, err := a.askLine(ctx, in, question)
+	answer, err := a.AskLine(ctx, in, question)
 	if err != nil {
 		return err
 	}
 	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		return &statusError{status: exitGeneric, err: errors.New("not confirmed: nothing was run")}
+		return &StatusError{Status: ExitGeneric, Err: errors.New("not confirmed: nothing was run")}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"context"
@@ -18,9 +18,9 @@ const killGrace = 5 * time.Second
 // service managers wait before they kill.
 const termGrace = time.Minute
 
-// signals returns a context that the second SIGINT or SIGTERM cancels.
-func (a *App) signals(ctx context.Context) (context.Context, func()) {
-	a.intr = &interrupt{}
+// Signals returns a context that the second SIGINT or SIGTERM cancels.
+func (a *App) Signals(ctx context.Context) (context.Context, func()) {
+	a.Intr = &Interrupt{}
 	errs := a.Err
 	say := func(format string, args ...any) {
 		w := errs
@@ -43,20 +43,20 @@ func (a *App) signals(ctx context.Context) (context.Context, func()) {
 			case sig = <-ch:
 			case <-late:
 			}
-			if a.intr.drain.CompareAndSwap(false, true) && a.intr.underWay() {
+			if a.Intr.Drain.CompareAndSwap(false, true) && a.Intr.underWay() {
 				a.sayDraining(say)
-				if sig == syscall.SIGTERM && !a.intr.patient.Load() {
+				if sig == syscall.SIGTERM && !a.Intr.Patient.Load() {
 					late = time.After(a.grace())
 				}
 				continue
 			}
-			if a.intr.underWay() {
+			if a.Intr.underWay() {
 				say("\nbrine: interrupted: ending the running steps\n")
 			}
 			cancel()
 			// A run that does not end in time is ended here, so that Ctrl-C
 			// always works.
-			time.AfterFunc(killGrace, func() { os.Exit(exitInterrupted) })
+			time.AfterFunc(killGrace, func() { os.Exit(ExitInterrupted) })
 			bounded, done := context.WithTimeout(context.Background(), killGrace)
 			a.Host.CloseAll(bounded)
 			done()
@@ -80,10 +80,10 @@ func (a *App) grace() time.Duration {
 
 func (a *App) sayDraining(say func(string, ...any)) {
 	say("\nbrine: interrupted: nothing new is started; waiting for the running steps (Ctrl-C again ends them)\n")
-	if names := a.intr.waiting.Load(); names != nil {
+	if names := a.Intr.waiting.Load(); names != nil {
 		say("brine: it waits for %s\n", printable.Line(*names))
 	}
-	if jid := a.intr.jid.Load(); jid != nil && a.intr.recorded.Load() {
+	if jid := a.Intr.jid.Load(); jid != nil && a.Intr.Recorded.Load() {
 		say("brine: to look up what returned: brine run jobs.lookup_jid %s\n", *jid)
 	}
 }

@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"bytes"
@@ -23,11 +23,11 @@ const askpassDefault = "/usr/bin/ssh-askpass"
 // errUnasked says that nobody could be asked.
 var errUnasked = errors.New("there is no terminal to ask on")
 
-// asker returns the func that asks a person for a secret (or, with echo, for what
+// Asker returns the func that asks a person for a secret (or, with echo, for what
 // may be seen), as ssh does: on the terminal, also if stdin is another one, or by
 // the program of SSH_ASKPASS, as SSH_ASKPASS_REQUIRE says. It is nil where there is
 // nobody to ask.
-func (a *App) asker() func(prompt string, echo bool) (roster.Secret, error) {
+func (a *App) Asker() func(prompt string, echo bool) (roster.Secret, error) {
 	in, ok := a.In.(*os.File)
 	if !ok {
 		return nil // not a person's own run
@@ -36,7 +36,7 @@ func (a *App) asker() func(prompt string, echo bool) (roster.Secret, error) {
 	if getenv == nil {
 		getenv = os.Getenv
 	}
-	if getenv(onBehalf) != "" {
+	if getenv(OnBehalf) != "" {
 		return nil // whose browser may be elsewhere
 	}
 	program, prefer := askpass(getenv)

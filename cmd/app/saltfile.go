@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"fmt"
@@ -38,10 +38,10 @@ var saltfileFlags = [...]struct{ key, flag string }{
 	{"verbose", "verbose"},
 }
 
-// saltfile sets the flags that the Saltfile gives and the command line does
+// Saltfile sets the flags that the Saltfile gives and the command line does
 // not. Salt: salt/utils/parsers.py SaltfileMixIn.
-func (a *App) saltfile(c *cobra.Command, section string, f *runFlags) error {
-	sec, err := config.Saltfile(config.Options{Host: a.Host, Section: section, Saltfile: f.saltfile})
+func (a *App) Saltfile(c *cobra.Command, section string, f *RunFlags) error {
+	sec, err := config.Saltfile(config.Options{Host: a.Host, Section: section, Saltfile: f.Saltfile})
 	if err != nil {
 		return err
 	}

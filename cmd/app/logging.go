@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"errors"
@@ -15,20 +15,20 @@ import (
 	"brine/internal/py/value"
 )
 
-// openLog makes the logger: stderr from log_level on (default warning), and the
+// OpenLog makes the logger: stderr from log_level on (default warning), and the
 // file, where one is named, from log_level_logfile on (default log_level). It
 // returns the level of stderr, and what closes the file; nil where there is none.
-func openLog(stderr io.Writer, opts *value.Map, file string, secrets *redact.Set) (log *slog.Logger, console slog.Level, done func(), err error) {
+func OpenLog(stderr io.Writer, opts *value.Map, file string, secrets *redact.Set) (log *slog.Logger, console slog.Level, done func(), err error) {
 	console, err = logLevel(opts.Str("log_level"))
 	if err != nil {
-		return nil, 0, nil, &statusError{status: exitUsage, err: err}
+		return nil, 0, nil, &StatusError{Status: ExitUsage, Err: err}
 	}
-	handlers := []slog.Handler{textHandler(masker{stderr, secrets}, console)}
+	handlers := []slog.Handler{textHandler(Masker{stderr, secrets}, console)}
 	if file != "" {
 		level := console
 		if v := opts.At("log_level_logfile"); value.Truth(v) {
 			if level, err = logLevel(value.Str(v)); err != nil {
-				return nil, 0, nil, &statusError{status: exitUsage, err: fmt.Errorf("log file: %w", err)}
+				return nil, 0, nil, &StatusError{Status: ExitUsage, Err: fmt.Errorf("log file: %w", err)}
 			}
 		}
 		f, err := openLogFile(file)
@@ -36,7 +36,7 @@ func openLog(stderr io.Writer, opts *value.Map, file string, secrets *redact.Set
 			return nil, 0, nil, err
 		}
 		done = func() { f.Close() }
-		handlers = append(handlers, textHandler(masker{f, secrets}, level))
+		handlers = append(handlers, textHandler(Masker{f, secrets}, level))
 	}
 	return slog.New(slog.NewMultiHandler(handlers...)), console, done, nil
 }
@@ -47,7 +47,7 @@ type noLogError struct{ err error }
 func (e *noLogError) Error() string { return "open the log file: " + e.err.Error() }
 func (e *noLogError) Unwrap() error { return e.err }
 
-func isNoLog(err error) bool {
+func IsNoLog(err error) bool {
 	_, ok := errors.AsType[*noLogError](err)
 	return ok
 }
@@ -68,9 +68,9 @@ func openLogFile(file string) (*os.File, error) {
 	return f, nil
 }
 
-// configuredLog returns the log file that a configuration names, "" where none
+// ConfiguredLog returns the log file that a configuration names, "" where none
 // does: Salt's defaults count as no file.
-func configuredLog(cfg *config.Config, section string) string {
+func ConfiguredLog(cfg *config.Config, section string) string {
 	keys := []string{"log_file"}
 	if section == "salt-ssh" {
 		keys = []string{"ssh_log_file", "log_file"}
@@ -83,15 +83,15 @@ func configuredLog(cfg *config.Config, section string) string {
 	return ""
 }
 
-// masker writes lines without secrets.
-type masker struct {
-	w       io.Writer
-	secrets *redact.Set
+// Masker writes lines without secrets.
+type Masker struct {
+	W       io.Writer
+	Secrets *redact.Set
 }
 
 // Write writes a line.
-func (m masker) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(m.w, m.secrets.Line(string(p))); err != nil {
+func (m Masker) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(m.W, m.Secrets.Line(string(p))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -104,8 +104,8 @@ func textHandler(w io.Writer, level slog.Level) slog.Handler {
 // levelQuiet is above every level.
 const levelQuiet = slog.LevelError + 100
 
-// logLevels returns the names of the levels.
-func logLevels() []string {
+// LogLevels returns the names of the levels.
+func LogLevels() []string {
 	return []string{"quiet", "critical", "error", "warning", "info", "debug", "trace", "all"}
 }
 
@@ -123,5 +123,5 @@ func logLevel(name string) (slog.Level, error) {
 	case "debug", "trace", "all", "garbage":
 		return slog.LevelDebug, nil
 	}
-	return 0, fmt.Errorf("unknown log level %q%s; there are %s", name, source.DidYouMean(name, logLevels()), strings.Join(logLevels(), ", "))
+	return 0, fmt.Errorf("unknown log level %q%s; there are %s", name, source.DidYouMean(name, LogLevels()), strings.Join(LogLevels(), ", "))
 }

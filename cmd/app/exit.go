@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"errors"
@@ -15,54 +15,54 @@ import (
 
 // Exit statuses. Salt: salt/defaults/exitcodes.py, and what salt-call does.
 const (
-	exitOK          = 0
-	exitGeneric     = 1   // failed states, bad SLS, a function that failed
-	exitUsage       = 64  // a command line that makes no sense
-	exitNotYet      = 75  // the run of a queue cannot begin yet: EX_TEMPFAIL
-	exitLocked      = 76  // another run has the lock of the run of a queue
-	exitCut         = 77  // the run of a queue had to end in its midst
-	exitInterrupted = 130 // Ctrl-C
-	exitNoFunction  = 255 // no such function, as salt-call has it
+	ExitOK          = 0
+	ExitGeneric     = 1   // failed states, bad SLS, a function that failed
+	ExitUsage       = 64  // a command line that makes no sense
+	ExitNotYet      = 75  // the run of a queue cannot begin yet: EX_TEMPFAIL
+	ExitLocked      = 76  // another run has the lock of the run of a queue
+	ExitCut         = 77  // the run of a queue had to end in its midst
+	ExitInterrupted = 130 // Ctrl-C
+	ExitNoFunction  = 255 // no such function, as salt-call has it
 )
 
 // How errors look, so that all of them look alike: lower case, no full stop,
 // "brine: " in front, offending text quoted; then "hint: " lines that say what
 // to do.
 
-// A statusError ends the command with a status. Its text may be empty: then
+// A StatusError ends the command with a status. Its text may be empty: then
 // the report already said what is wrong.
-type statusError struct {
-	status int
-	err    error
-	hint   string
+type StatusError struct {
+	Status int
+	Err    error
+	Hint   string
 }
 
-func (e *statusError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit status %d", e.status)
+func (e *StatusError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Status)
 	}
-	return e.err.Error()
+	return e.Err.Error()
 }
 
-func (e *statusError) Unwrap() error { return e.err }
+func (e *StatusError) Unwrap() error { return e.Err }
 
 var (
 	errHelp        = pflag.ErrHelp
-	errInterrupted = &statusError{status: exitInterrupted}
+	ErrInterrupted = &StatusError{Status: ExitInterrupted}
 )
 
-// silent ends the command with a status and no message.
-func silent(status int) error {
-	if status == exitOK {
+// Silent ends the command with a status and no message.
+func Silent(status int) error {
+	if status == ExitOK {
 		return nil
 	}
-	return &statusError{status: status}
+	return &StatusError{Status: status}
 }
 
-// classify returns the status of an error, and a hint where there is one.
-func classify(err error) (status int, hint string) {
+// Classify returns the status of an error, and a hint where there is one.
+func Classify(err error) (status int, hint string) {
 	var (
-		se *statusError
+		se *StatusError
 		nf *fun.NotFoundError
 		ce *fun.CommandError
 		pl source.Errors
@@ -70,7 +70,7 @@ func classify(err error) (status int, hint string) {
 	)
 	switch {
 	case errors.As(err, &se):
-		return se.status, se.hint
+		return se.Status, se.Hint
 	case errors.As(err, &nf):
 		if strings.Contains(nf.Name, ",") {
 			hint = "one function is called at a time; 'brine salt' takes several, as salt does"
@@ -79,23 +79,23 @@ func classify(err error) (status int, hint string) {
 		} else if hint == "" && nf.Reason == "" {
 			hint = "'brine functions' lists all functions"
 		}
-		return exitNoFunction, hint
+		return ExitNoFunction, hint
 	case errors.As(err, &pl):
 		for _, e := range pl {
 			if e.Hint != "" {
-				return exitGeneric, ""
+				return ExitGeneric, ""
 			}
 		}
 	case errors.As(err, &pe):
-		return exitGeneric, ""
+		return ExitGeneric, ""
 	case errors.As(err, &ce):
-		return exitGeneric, ce.Hint
+		return ExitGeneric, ce.Hint
 	}
-	return exitGeneric, ""
+	return ExitGeneric, ""
 }
 
-// printError prints err, with its place and include chain where it has them.
-func printError(w io.Writer, err error, hint string) {
+// PrintError prints err, with its place and include chain where it has them.
+func PrintError(w io.Writer, err error, hint string) {
 	var (
 		pl source.Errors
 		pe *source.Error
@@ -115,11 +115,11 @@ func printError(w io.Writer, err error, hint string) {
 	}
 }
 
-// statusOf is a return code as an exit status: a process has eight bits for it,
+// StatusOf is a return code as an exit status: a process has eight bits for it,
 // and a failure must not become 0.
-func statusOf(retcode int64) int {
+func StatusOf(retcode int64) int {
 	if low := int(retcode & 0xff); low != 0 || retcode == 0 {
 		return low
 	}
-	return exitGeneric
+	return ExitGeneric
 }

@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A flagGroup is flags that the help of a command shows together.
-type flagGroup struct {
-	title string
-	names string // between blanks
+// A FlagGroup is flags that the help of a command shows together.
+type FlagGroup struct {
+	Title string
+	Names string // between blanks
 }
 
-// targetGroups are the flags of the commands that run functions, here or on targets;
+// TargetGroups are the flags of the commands that run functions, here or on targets;
 // all others are shown last.
-var targetGroups = []flagGroup{
+var TargetGroups = []FlagGroup{
 	{"Targets", "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit subset retry-failed allow-unreachable hosts fleet"},
 	{"Roster", "roster roster-file scan-ports scan-timeout update-roster"},
 	{"Connection", "user priv sudo askpass identities-only host-keys ignore-host-keys key-deploy ssh-option pre-flight agent-dir wipe"},
@@ -28,8 +28,8 @@ var targetGroups = []flagGroup{
 	{"Configuration", "config-dir saltfile file-root pillar-root id at saltenv pillarenv cachedir"},
 }
 
-// groupFlags makes the help of a command show its flags in groups.
-func groupFlags(c *cobra.Command, groups []flagGroup) {
+// GroupFlags makes the help of a command show its flags in groups.
+func GroupFlags(c *cobra.Command, groups []FlagGroup) {
 	c.SetUsageFunc(func(c *cobra.Command) error {
 		var b strings.Builder
 		fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
@@ -54,10 +54,10 @@ func groupFlags(c *cobra.Command, groups []flagGroup) {
 		}
 		for _, g := range groups {
 			names := map[string]bool{}
-			for name := range strings.FieldsSeq(g.names) {
+			for name := range strings.FieldsSeq(g.Names) {
 				names[name] = true
 			}
-			show(g.title, func(name string) bool { return names[name] })
+			show(g.Title, func(name string) bool { return names[name] })
 		}
 		show("Other", func(string) bool { return true })
 		_, err := fmt.Fprint(c.OutOrStdout(), b.String())

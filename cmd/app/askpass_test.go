@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"os"
@@ -43,7 +43,7 @@ func TestRunAskpass(t *testing.T) {
 		a := &App{Host: host.NewLocal(), In: os.Stdin, Getenv: func(k string) string {
 			return map[string]string{"SSH_ASKPASS": p, "SSH_ASKPASS_REQUIRE": "force"}[k]
 		}}
-		s, err := a.asker()("Password:", false)
+		s, err := a.Asker()("Password:", false)
 		got := s.Reveal()
 		if err != nil {
 			got = "!"

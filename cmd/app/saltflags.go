@@ -1,4 +1,4 @@
-package cmd
+package app
 
 import (
 	"bufio"
@@ -29,8 +29,8 @@ var aliases = [...]struct{ alias, name string }{
 	{"thin", "regen-thin"},
 }
 
-// saltSpelling lets flags be spelt in every way that Salt accepts.
-func saltSpelling(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+// SaltSpelling lets flags be spelt in every way that Salt accepts.
+func SaltSpelling(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	name = strings.ReplaceAll(name, "_", "-")
 	for _, a := range aliases {
 		if a.alias == name {
@@ -40,9 +40,9 @@ func saltSpelling(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// expandFlags writes flags out that are abbreviated, as Salt's programs let
+// ExpandFlags writes flags out that are abbreviated, as Salt's programs let
 // them be: --state-out=terse. What is no beginning of one flag alone is left.
-func expandFlags(f *pflag.FlagSet, args []string) []string {
+func ExpandFlags(f *pflag.FlagSet, args []string) []string {
 	out := append([]string(nil), args...)
 	for i, arg := range out {
 		if arg == "--" {
@@ -85,9 +85,9 @@ func beginsWith(f *pflag.FlagSet, s string) string {
 	return ""
 }
 
-// argsFromStdin replaces --args-stdin by the arguments on stdin, one a line,
+// ArgsFromStdin replaces --args-stdin by the arguments on stdin, one a line,
 // which come last.
-func (a *App) argsFromStdin(args []string) ([]string, error) {
+func (a *App) ArgsFromStdin(args []string) ([]string, error) {
 	var out []string
 	asked := false
 	for i, arg := range args {
