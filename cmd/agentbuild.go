@@ -132,11 +132,11 @@ func agentBuild(ctx context.Context, a *app.App, c *cobra.Command, o *agentBuild
 		if err != nil {
 			return err
 		}
-		defer s.end()
+		defer s.End()
 		if dir, _ = assembly.AgentDir(opts, a.Getenv); dir == "" {
 			return &app.StatusError{Status: app.ExitUsage, Err: errors.New("there is no directory to put agents in: HOME is not set"), Hint: "name one by --agent-dir"}
 		}
-		images = assembly.Images(s.envOptions(""), a.Getenv, opts)
+		images = assembly.Images(s.EnvOptions(""), a.Getenv, opts)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("make the directory of agents: %w", err)

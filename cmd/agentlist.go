@@ -8,6 +8,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/py/value"
 )
@@ -24,16 +25,16 @@ func (f *agentDirFlags) register(c *cobra.Command) {
 }
 
 // opts returns the configuration with the flags over it.
-func agentOptions(a *app.App, f *agentDirFlags) (*value.Map, *session, error) {
+func agentOptions(a *app.App, f *agentDirFlags) (*value.Map, *session.Session, error) {
 	over := value.NewMap(1)
 	if f.dir != "" {
 		over.Set("ssh_agent_dir", f.dir)
 	}
-	s, err := newSession(a, config.Master, "salt-ssh", &f.RunFlags, over)
+	s, err := session.New(a, config.Master, "salt-ssh", &f.RunFlags, over)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.cfg.Opts, s, nil
+	return s.Cfg.Opts, s, nil
 }
 
 func newAgentListCmd(a *app.App) *cobra.Command {
@@ -63,8 +64,8 @@ func agentList(a *app.App, o *agentDirFlags, verify bool) error {
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	images := assembly.Images(s.envOptions(""), a.Getenv, opts)
+	defer s.End()
+	images := assembly.Images(s.EnvOptions(""), a.Getenv, opts)
 	bad := 0
 	w := tabwriter.NewWriter(a.Out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "  PLATFORM\tVERSION\tSIZE\tSHA-256\tFROM")

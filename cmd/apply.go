@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/progress"
 	"brine/internal/core/dispatch"
@@ -72,7 +73,7 @@ read, or the answer was no; 64 usage error.`,
 	f.StringVar(&o.log.LogFile, "log-file", "", "also log to this file")
 	f.StringVar(&o.log.FileLevel, "log-file-level", "", "log messages of this level and above to the file (default: as --log-level)")
 	f.BoolVar(&o.log.Strict, "strict", false, "treat warnings as errors")
-	completeFlags(c)
+	complete.Flags(c)
 	app.GroupFlags(c, applyGroups)
 	return c
 }

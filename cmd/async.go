@@ -11,14 +11,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/session"
+	"brine/cmd/target"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 )
 
 // async starts a job that goes on without this command, or goes on with one.
-func (s *session) async(ctx context.Context, o *sshOpts, env *fun.Env, job fun.Job) error {
-	if ids := o.async.Background; ids != "" {
-		s.files.Adopt(job.JID, os.Stdin)
+func async(ctx context.Context, s *session.Session, o *target.Options, env *fun.Env, job fun.Job) error {
+	if ids := o.Async.Background; ids != "" {
+		s.Files.Adopt(job.JID, os.Stdin)
 		job.Async, job.Continued = false, true
 		job.Only, job.Subset = strings.Split(ids, ","), 0
 		_, err := env.Fleet.Run(ctx, job, func(fun.Return) error { return nil })
@@ -30,22 +32,22 @@ func (s *session) async(ctx context.Context, o *sshOpts, env *fun.Env, job fun.J
 		failed = append(failed, r.ID)
 		var np interface{ NotPlaced() bool }
 		refused = refused || errors.As(r.Err, &np) && np.NotPlaced()
-		s.warn(fun.Warning{Text: fmt.Sprintf("target %s: %s: %v", r.ID, r.Stage, r.Err)})
+		s.Warn(fun.Warning{Text: fmt.Sprintf("target %s: %s: %v", r.ID, r.Stage, r.Err)})
 		return nil
 	})
 	switch {
 	case len(sum.Targets) == 0 && err == nil:
-		return o.noMatch(job)
+		return o.NoMatch(job)
 	case err != nil:
 		return err
 	}
 	if len(failed) < len(sum.Targets) {
-		fmt.Fprintf(s.app.Out, "Executed command with job ID: %s\n", job.JID)
+		fmt.Fprintf(s.App.Out, "Executed command with job ID: %s\n", job.JID)
 	}
 	switch {
 	case len(failed) == 0:
-		return app.Silent(s.strictStatus(app.ExitOK))
-	case o.prog == saltCLI:
+		return app.Silent(s.StrictStatus(app.ExitOK))
+	case o.Prog == target.SaltCLI:
 		return app.Silent(app.ExitGeneric)
 	case refused:
 		return app.Silent(exitDeploy)
@@ -58,7 +60,7 @@ func (o *callOpts) checkAsync(c *cobra.Command, name string) error {
 	switch {
 	case !o.async.On:
 		return nil
-	case isOrchestrate(name):
+	case session.IsOrchestrate(name):
 		return &app.StatusError{
 			Status: app.ExitUsage, Err: errors.New("--async: an orchestration ends with its command"),
 			Hint: "'brine submit' has a worker run it",
@@ -72,19 +74,19 @@ func (o *callOpts) checkAsync(c *cobra.Command, name string) error {
 }
 
 // callAsync starts a call that goes on without this process, or goes on with one.
-func (s *session) callAsync(ctx context.Context, o *callOpts, env *fun.Env, job fun.Job) error {
+func callAsync(ctx context.Context, s *session.Session, o *callOpts, env *fun.Env, job fun.Job) error {
 	self, _ := env.Fleet.(*fleet.Self)
 	if o.async.Background != "" {
-		s.files.Adopt(job.JID, os.Stdin)
+		s.Files.Adopt(job.JID, os.Stdin)
 		job.Continued = true
 		_, err := self.Run(ctx, job, func(fun.Return) error { return nil })
 		return err
 	}
-	self.Background, job.Async = s.app.Background, true
+	self.Background, job.Async = s.App.Background, true
 	var failed error
 	if _, err := self.Run(ctx, job, func(r fun.Return) error { failed = r.Err; return nil }); err != nil || failed != nil {
 		return cmp.Or(err, failed)
 	}
-	fmt.Fprintf(s.app.Out, "Executed command with job ID: %s\n", job.JID)
-	return app.Silent(s.strictStatus(app.ExitOK))
+	fmt.Fprintf(s.App.Out, "Executed command with job ID: %s\n", job.JID)
+	return app.Silent(s.StrictStatus(app.ExitOK))
 }

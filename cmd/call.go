@@ -3,7 +3,6 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -11,7 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
+	"brine/cmd/funcdoc"
 	"brine/cmd/internal/progress"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -55,7 +57,7 @@ unknown function.`,
   brine call cmd.run 'uname -a' cwd=/tmp
   brine call pillar.items --out=json`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: completeCall(a),
+		ValidArgsFunction: complete.Call(a),
 		RunE:              func(c *cobra.Command, args []string) error { return runCall(c.Context(), a, c, o, args) },
 	}
 	if st == app.AsSalt {
@@ -82,7 +84,7 @@ unknown function.`,
 	o.async.Register(f)
 	o.progress.Register(f, "")
 	app.RegisterNoEffect(f, app.ForCall)
-	completeFlags(c)
+	complete.Flags(c)
 	return c
 }
 
@@ -121,7 +123,7 @@ func runCall(ctx context.Context, a *app.App, c *cobra.Command, o *callOpts, arg
 		return err
 	}
 	if o.doc && len(args) <= 1 {
-		return printKindDoc(a, fun.Exec, args)
+		return funcdoc.PrintKind(a, fun.Exec, args)
 	}
 	args, err = o.words(c, args)
 	if err != nil {
@@ -140,45 +142,45 @@ func runCall(ctx context.Context, a *app.App, c *cobra.Command, o *callOpts, arg
 	}
 	shown, done := a.StartProgress(o.progress, &o.RunFlags, name)
 	defer done()
-	s, err := newSession(a, config.Minion, "salt-call", &o.RunFlags, o.over())
+	s, err := session.New(a, config.Minion, "salt-call", &o.RunFlags, o.over())
 	if err != nil {
 		return err
 	}
-	s.show(shown)
-	defer s.end()
-	if err := s.checkOutput(); err != nil {
+	s.Show(shown)
+	defer s.End()
+	if err := s.CheckOutput(); err != nil {
 		return err
 	}
-	if len(s.reportTo) > 0 && o.async.Used() {
+	if len(s.ReportTo) > 0 && o.async.Used() {
 		return app.ErrAsyncReport
 	}
-	defer s.reportFault(&err)
+	defer s.ReportFault(&err)
 	if c.Root() == c && !o.local {
-		s.sayLocal()
+		sayLocal(s)
 	}
-	s.warnNoEffect(c, app.ForCall)
-	if run, err := s.asJob(ctx, c, o); err != nil || !run {
+	s.WarnNoEffect(c, app.ForCall)
+	if run, err := asJob(ctx, s, c, o); err != nil || !run {
 		return err
 	}
 	var in fun.Args
 	if whole {
-		name, in = s.jobCall(given)
+		name, in = jobCall(s, given)
 	} else {
 		in = dispatch.ParseInput(args[1:], o.Unparsed())
 	}
 	if strings.HasPrefix(name, "state.") {
-		s.listen()
+		s.Listen()
 	}
-	if s.recordsCalls(name) || o.async.Used() {
-		s.openJobs()
+	if s.RecordsCalls(name) || o.async.Used() {
+		s.OpenJobs()
 	}
-	if err := s.openGit(ctx); err != nil {
+	if err := s.OpenGit(ctx); err != nil {
 		return err
 	}
 	if o.setMetadata != "" {
-		s.metadata = app.Typed(o.setMetadata)
+		s.Metadata = app.Typed(o.setMetadata)
 	}
-	return s.callHere(ctx, o, shown, name, in, args)
+	return callHere(ctx, s, o, shown, name, in, args)
 }
 
 // versionsReport prints the versions of Salt and of the system.
@@ -189,46 +191,46 @@ func versionsReport(ctx context.Context, a *app.App, c *cobra.Command) error {
 // callHere calls a function on this machine and prints its return. words are the
 // function and its arguments as the command line has them; none for a job of the
 // schedule.
-func (s *session) callHere(ctx context.Context, o *callOpts, shown *progress.Progress, name string, in fun.Args, words []string) error {
-	jid := cmp.Or(o.jid, s.newJID())
-	env := s.env(ctx, jid)
-	if err := s.openReturners(env); err != nil {
+func callHere(ctx context.Context, s *session.Session, o *callOpts, shown *progress.Progress, name string, in fun.Args, words []string) error {
+	jid := cmp.Or(o.jid, s.NewJID())
+	env := s.Env(ctx, jid)
+	if err := s.OpenReturners(env); err != nil {
 		return err
 	}
 	if o.async.Used() {
-		return s.callAsync(ctx, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.metadata})
+		return callAsync(ctx, s, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.Metadata})
 	}
-	s.reports(jid, name, "", in, fun.Exec)
-	env.Watch = s.watchRun(shown, "local", name, in)
-	res, err := s.invoke(ctx, env, fun.Exec, name, in, jid)
-	if err != nil && !cutShort(res, err) {
-		return callFault(name, err)
+	s.Reports(jid, name, "", in, fun.Exec)
+	env.Watch = s.WatchRun(shown, "local", name, in)
+	res, err := s.Invoke(ctx, env, fun.Exec, name, in, jid)
+	if err != nil && !session.CutShort(res, err) {
+		return session.CallFault(name, err)
 	}
-	if rerr := s.writeReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
+	if rerr := s.WriteReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
 		return rerr
 	}
-	data, wish := s.called(name, res)
+	data, wish := called(s, name, res)
 	if o.metadata {
 		if len(words) == 0 {
-			words = append([]string{name}, s.info.Args...)
+			words = append([]string{name}, s.Info.Args...)
 		}
 		data, wish = metadata(jid, env.ID, words, res, o.setMetadata), "nested"
 	}
-	if perr := s.printEnd(data, wish, res.Retcode); perr != nil {
+	if perr := s.PrintEnd(data, wish, res.Retcode); perr != nil {
 		return perr
 	}
-	s.sayResume(name, jid)
-	s.sayKey(env, name, in)
+	s.SayResume(name, jid)
+	s.SayKey(env, name, in)
 	if err != nil {
 		return app.ErrInterrupted
 	}
 	status := callStatus(res.Retcode, o.passthrough)
-	return app.Silent(s.strictStatus(status))
+	return app.Silent(s.StrictStatus(status))
 }
 
 // reported is what reports are about: of an orchestration, its steps.
 func reported(id, name string, res fun.Result) value.Value {
-	if m, ok := res.Value.(value.Mapping); ok && isOrchestrate(name) {
+	if m, ok := res.Value.(value.Mapping); ok && session.IsOrchestrate(name) {
 		if data, ok := m.Get("data"); ok {
 			return data
 		}
@@ -237,8 +239,8 @@ func reported(id, name string, res fun.Result) value.Value {
 }
 
 // called is what is printed of a return, and the outputter that it wishes.
-func (s *session) called(name string, res fun.Result) (*value.Map, string) {
-	if out := s.cfg.Opts.Str("output"); !isOrchestrate(name) || out != "" && out != "highstate" {
+func called(s *session.Session, name string, res fun.Result) (*value.Map, string) {
+	if out := s.Cfg.Opts.Str("output"); !session.IsOrchestrate(name) || out != "" && out != "highstate" {
 		return value.MapOf("local", res.Value), res.Out
 	}
 	// Salt prints the runner's dict with the nested outputter here; its master
@@ -276,46 +278,9 @@ func callStatus(code int, passthrough bool) int {
 	return app.StatusOf(int64(code))
 }
 
-// callFault words a function's error for the user.
-func callFault(name string, err error) error {
-	var nf *fun.NotFoundError
-	var ce *fun.CommandError
-	var ie *fun.InvocationError
-	switch {
-	case errors.As(err, &nf):
-		return err
-	case errors.As(err, &ie):
-		return fmt.Errorf("%s: Passed invalid arguments: %w", name, err)
-	case dispatch.IsArgError(err):
-		return app.UsageOf(name, err)
-	case errors.Is(err, context.Canceled):
-		return app.ErrInterrupted
-	case errors.As(err, &ce):
-		return fmt.Errorf("Error running '%s': %w", name, err)
-	}
-	var pe *value.PyError
-	if errors.As(err, &pe) && err.Error() == pe.Msg {
-		// The message of a KeyError is a key alone, and others have none.
-		return fmt.Errorf("%s: %w", name, &raised{pe})
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
-// raised is an exception as the last line of Python's traceback shows it.
-type raised struct{ err *value.PyError }
-
-func (r *raised) Error() string {
-	if r.err.Msg == "" {
-		return r.err.Type
-	}
-	return r.err.Type + ": " + r.err.Msg
-}
-
-func (r *raised) Unwrap() error { return r.err }
-
 // sayLocal says that a salt-call that would ask a master runs here.
-func (s *session) sayLocal() {
-	if s.cfg.Opts.Str("file_client") != "local" && s.level <= slog.LevelWarn {
-		fmt.Fprintln(s.app.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
+func sayLocal(s *session.Session) {
+	if s.Cfg.Opts.Str("file_client") != "local" && s.Level <= slog.LevelWarn {
+		fmt.Fprintln(s.App.Err, "brine: salt-call without --local: brine has no master and runs on this machine with its own file_roots")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
+	"brine/cmd/library"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
+	"brine/internal/fleet/history"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
@@ -47,49 +50,28 @@ runs only if the previous one succeeded on all of its targets. See docs/chains.m
 	return c
 }
 
-// chainStore returns the directory of the chains of a session.
-func chainStore(s *session) *chain.Store {
-	dir := s.cfg.Opts.Str("orchestration_chains")
-	if dir == "" {
-		dir = filepath.Join(s.cfg.CacheDir, "chains")
-		if s.cfg.Dir != "" {
-			dir = filepath.Join(s.cfg.Dir, "chains")
-		}
-	}
-	return &chain.Store{Files: s.app.Host, Dir: dir}
-}
-
-// readChain reads a chain, and hints at what to do if there is none.
-func readChain(st *chain.Store, name string) (*chain.Chain, []byte, error) {
-	c, text, err := st.Read(name)
-	if _, ok := errors.AsType[*chain.NotFoundError](err); ok {
-		err = &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine chain list' lists the chains, 'brine chain new " + name + "' makes one"}
-	}
-	return c, text, err
-}
-
 // chainCmd finishes a command that works on the files of chains. wants says what
 // arguments it takes.
 func chainCmd(a *app.App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = completeChain(a)
 	}
-	return treeCmd(a, c, (*app.RunFlags).RegisterPlaces, least, most, wants, func(ctx context.Context, s *session, args []string) error {
-		return run(ctx, chainStore(s), args)
+	return session.TreeCommand(a, c, (*app.RunFlags).RegisterPlaces, least, most, wants, func(ctx context.Context, s *session.Session, args []string) error {
+		return run(ctx, library.Chains(s), args)
 	})
 }
 
 // completeChain offers the names of chains to the shell.
 func completeChain(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return completeNames(a, c, args, prefix, func(s *session) ([]string, error) { return chainStore(s).Names() })
+		return session.CompleteNames(a, c, args, prefix, func(s *session.Session) ([]string, error) { return library.Chains(s).Names() })
 	}
 }
 
 // change reads a chain, changes its text, and writes it back if it still is a
 // chain.
 func change(st *chain.Store, name string, edit func(*chain.Chain, []byte) ([]byte, error)) error {
-	c, old, err := readChain(st, name)
+	c, old, err := library.ReadChain(st, name)
 	if err != nil {
 		return err
 	}
@@ -162,11 +144,11 @@ func newChainAddCmd(a *app.App) *cobra.Command {
 			case 0:
 				return completeChain(a)(c, args, prefix)
 			case 1:
-				return begins(chain.Kinds(), prefix), cobra.ShellCompDirectiveNoFileComp
+				return app.Begins(chain.Kinds(), prefix), cobra.ShellCompDirectiveNoFileComp
 			}
 			switch args[1] {
 			case chain.State, chain.Formula, chain.Orchestrate:
-				return completeSLS(a)(c, nil, prefix)
+				return complete.SLS(a)(c, nil, prefix)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -276,7 +258,7 @@ func newChainListCmd(a *app.App) *cobra.Command {
 func newChainShowCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{Use: "show <chain>", Short: "Show the steps of a chain", Long: "Show the steps of a chain with their numbers." + chainStatus}
 	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
-		ch, _, err := readChain(st, args[0])
+		ch, _, err := library.ReadChain(st, args[0])
 		if err != nil {
 			return err
 		}
@@ -317,7 +299,7 @@ func newChainCloneCmd(a *app.App) *cobra.Command {
 		if err := chain.CheckName(args[1]); err != nil {
 			return err
 		}
-		_, text, err := readChain(st, args[0])
+		_, text, err := library.ReadChain(st, args[0])
 		if err != nil {
 			return err
 		}
@@ -359,23 +341,23 @@ be deleted: cancel its runs first.` + chainStatus,
 // unscheduled returns the text of a chain, right or not. It fails if the chain is to
 // run later: the timer has its name.
 func unscheduled(ctx context.Context, a *app.App, st *chain.Store, name string) ([]byte, error) {
-	_, text, err := readChain(st, name)
+	_, text, err := library.ReadChain(st, name)
 	if err != nil && text == nil {
 		return nil, err
 	}
-	x := timersOf(a.Host)
-	_, tree, err := x.place(st)
+	x := library.TimersOf(a.Host)
+	_, tree, err := x.Place(st)
 	if err != nil {
 		return nil, err
 	}
-	all, err := x.list(ctx, tree)
+	all, err := x.List(ctx, tree)
 	if err != nil { // where nobody can be asked, nothing runs later
 		fmt.Fprintf(a.Err, "brine: warning: %s\n", printable.Line(err.Error()))
 	}
 	for _, t := range all {
-		if t.chain == name {
-			err = fmt.Errorf("chain %s is scheduled to run at %s", name, t.at.Local().Format(time.DateTime))
-			return nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine chain schedule --cancel " + t.id + "' cancels it"}
+		if t.Chain == name {
+			err = fmt.Errorf("chain %s is scheduled to run at %s", name, t.At.Local().Format(time.DateTime))
+			return nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine chain schedule --cancel " + t.ID + "' cancels it"}
 		}
 	}
 	return text, nil
@@ -390,9 +372,9 @@ func resolve(ctx context.Context, env *fun.Env, c *chain.Chain) (map[int][]strin
 		if !ok {
 			continue
 		}
-		ids, err := matchAll(ctx, env, e)
+		ids, err := library.MatchAll(ctx, env, e)
 		if err == nil && len(ids) == 0 {
-			err = nothingMatches(ctx, env, e)
+			err = library.NothingMatches(ctx, env, e)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("chain %s, step %d: %w", c.Name, n+1, err)
@@ -405,4 +387,17 @@ func resolve(ctx context.Context, env *fun.Env, c *chain.Chain) (map[int][]strin
 		}
 	}
 	return out, nil
+}
+
+// chainSubject is a chain as the history names it.
+func chainSubject(c *chain.Chain) *history.Subject {
+	return &history.Subject{
+		Kind: history.Chain, Name: c.Name, Description: c.Description, Source: c.Hash(),
+		Step: func(id string) (label, target string) {
+			if s := c.StepOf(id); s != nil {
+				return s.Says(), s.On
+			}
+			return "", ""
+		},
+	}
 }

@@ -17,6 +17,10 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/complete"
+	"brine/cmd/library"
+	"brine/cmd/runner"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
@@ -30,7 +34,7 @@ import (
 const chainSLS = "chains"
 
 type chainRunOpts struct {
-	runOpts
+	runner.Options
 	yes, test bool
 }
 
@@ -41,7 +45,7 @@ func (o *chainRunOpts) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
 	c.SetFlagErrorFunc(app.FlagError)
 	register(c.Flags())
 	o.RegisterAs(c.Flags(), "t", "")
-	completeFlags(c)
+	complete.Flags(c)
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return app.Usagef(c, "give the name of one chain")
@@ -71,8 +75,8 @@ usage error; 130 interrupted.`,
 	}
 	o.flags(c, o.RegisterRun)
 	f := c.Flags()
-	f.StringVar(&o.resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
-	completeResume(a, c)
+	f.StringVar(&o.Resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
+	complete.Resume(a, c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
 	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c
@@ -85,30 +89,30 @@ func runChain(ctx context.Context, a *app.App, c *cobra.Command, o *chainRunOpts
 	}
 	var ch *chain.Chain
 	var dir string
-	prepare := func(s *session) (err error) {
-		if ch, _, err = readChain(chainStore(s), name); err != nil {
+	prepare := func(s *session.Session) (err error) {
+		if ch, _, err = library.ReadChain(library.Chains(s), name); err != nil {
 			return err
 		}
 		if len(ch.Steps) == 0 {
 			return fmt.Errorf("chain %s has no steps: 'brine chain add' adds some", name)
 		}
-		if err := a.Host.MkdirAll(s.cfg.CacheDir, 0o755); err != nil {
+		if err := a.Host.MkdirAll(s.Cfg.CacheDir, 0o755); err != nil {
 			return err
 		}
-		if dir, err = a.Host.MkdirTemp(s.cfg.CacheDir, "chain-"); err != nil {
+		if dir, err = a.Host.MkdirTemp(s.Cfg.CacheDir, "chain-"); err != nil {
 			return err
 		}
-		s.close = append(s.close, func() { _ = a.Host.RemoveAll(dir) })
-		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
-		s.cfg.Opts.Set("orchestrate_no_targets", true)
-		s.again = "brine chain run " + name
-		s.subject = chainSubject(ch)
-		if s.metadata == nil {
-			s.metadata = value.MapOf("chain", name, "definition", ch.Hash())
+		s.OnEnd = append(s.OnEnd, func() { _ = a.Host.RemoveAll(dir) })
+		s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
+		s.Cfg.Opts.Set("orchestrate_no_targets", true)
+		s.Again = "brine chain run " + name
+		s.Subject = chainSubject(ch)
+		if s.Metadata == nil {
+			s.Metadata = value.MapOf("chain", name, "definition", ch.Hash())
 		}
 		return nil
 	}
-	return runner(ctx, a, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
+	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
 		ids, err := resolve(ctx, env, ch)
 		if err != nil {
 			return fun.Args{}, err
@@ -130,8 +134,8 @@ func runChain(ctx context.Context, a *app.App, c *cobra.Command, o *chainRunOpts
 		if o.test {
 			in.Kw.Set("test", true)
 		}
-		if o.resume != "" {
-			in, err = s.resumed(ctx, env, o.resume, in)
+		if o.Resume != "" {
+			in, err = s.Resumed(ctx, env, o.Resume, in)
 		}
 		return in, err
 	})
@@ -144,7 +148,7 @@ func describeChain(c *chain.Chain, ids map[int][]string) string {
 	for i := range c.Steps {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, c.Steps[i].Says())
 		if c.Steps[i].On != "" {
-			fmt.Fprintf(&b, "     %s\n", counted(ids[i+1]))
+			fmt.Fprintf(&b, "     %s\n", library.Counted(ids[i+1]))
 		}
 	}
 	return b.String()
@@ -166,22 +170,22 @@ error.`,
 	o.flags(c, o.RegisterConfig)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		ctx := c.Context()
-		s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, o.Override())
+		s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, o.Override())
 		if err != nil {
 			return err
 		}
-		defer s.end()
-		ch, _, err := readChain(chainStore(s), args[0])
+		defer s.End()
+		ch, _, err := library.ReadChain(library.Chains(s), args[0])
 		if err != nil {
 			return err
 		}
-		if s.ssh, err = sshOptions(a, &o.FleetFlags); err != nil {
+		if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
 			return err
 		}
-		if err := s.openGit(ctx); err != nil {
+		if err := s.OpenGit(ctx); err != nil {
 			return err
 		}
-		env, err := s.controller(ctx, s.newJID())
+		env, err := s.Controller(ctx, s.NewJID())
 		if err != nil {
 			return err
 		}
@@ -208,7 +212,7 @@ the new text is invalid, or if someone else has changed the chain meanwhile, an
 error is shown and the chain is not changed; your text is kept in another file.` + chainStatus,
 	}
 	return chainCmd(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
-		_, old, err := readChain(st, args[0])
+		_, old, err := library.ReadChain(st, args[0])
 		if old == nil { // a chain that is not right can be edited, too
 			return err
 		}
@@ -285,74 +289,58 @@ func scheduleChain(a *app.App, c *cobra.Command, o *chainScheduleOpts, args []st
 		return app.Usagef(c, "give the name of one chain")
 	case !look:
 		var err error
-		if when, err = parseWhen(o.at, a.Host.Now()); err != nil {
+		if when, err = library.ParseWhen(o.at, a.Host.Now()); err != nil {
 			return app.Usagef(c, "--at: %s", err)
 		}
 	}
-	s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, nil)
+	s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, nil)
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	x := timersOf(a.Host)
-	work, tree, err := x.place(chainStore(s))
+	defer s.End()
+	x := library.TimersOf(a.Host)
+	work, tree, err := x.Place(library.Chains(s))
 	if err != nil {
 		return err
 	}
 	switch {
 	case o.cancel != "":
-		return x.cancel(c.Context(), tree, o.cancel)
+		return x.Cancel(c.Context(), tree, o.cancel)
 	case o.list:
 		return listTimers(c.Context(), a, x, tree, args)
 	}
-	if _, _, err := readChain(chainStore(s), args[0]); err != nil {
+	if _, _, err := library.ReadChain(library.Chains(s), args[0]); err != nil {
 		return err
 	}
 	argv, err := runLater(&o.RunFlags, args[0])
 	if err != nil {
 		return err
 	}
-	t := &timer{chain: args[0], at: when, user: a.Getenv(app.OnBehalf), tree: tree, work: work, argv: argv}
+	t := &library.Timer{Chain: args[0], At: when, User: a.Getenv(app.OnBehalf), Tree: tree, Work: work, Argv: argv}
 	if o.print {
-		fmt.Fprintln(a.Out, printable.Line(x.shell(t)))
+		fmt.Fprintln(a.Out, printable.Line(x.Shell(t)))
 		return nil
 	}
-	if err := x.add(c.Context(), t); err != nil {
+	if err := x.Add(c.Context(), t); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "%s runs at %s; 'brine chain schedule --list' shows how to cancel it\n", t.chain, when.Format(time.DateTime))
+	fmt.Fprintf(a.Out, "%s runs at %s; 'brine chain schedule --list' shows how to cancel it\n", t.Chain, when.Format(time.DateTime))
 	return nil
 }
 
 // listTimers prints the runs of chains that are scheduled, a line each.
-func listTimers(ctx context.Context, a *app.App, x *timers, tree string, chains []string) error {
-	all, err := x.list(ctx, tree)
+func listTimers(ctx context.Context, a *app.App, x *library.Timers, tree string, chains []string) error {
+	all, err := x.List(ctx, tree)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 	for _, t := range all {
-		if len(chains) == 0 || t.chain == chains[0] {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Line(t.id), t.at.Format(time.DateTime), printable.Line(t.chain), printable.Line(t.user))
+		if len(chains) == 0 || t.Chain == chains[0] {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Line(t.ID), t.At.Format(time.DateTime), printable.Line(t.Chain), printable.Line(t.User))
 		}
 	}
 	return w.Flush()
-}
-
-// parseWhen reads the time of --at, which must be ahead, and returns it in the time
-// zone of now.
-func parseWhen(text string, now time.Time) (time.Time, error) {
-	for _, layout := range []string{"2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
-		when, err := time.ParseInLocation(layout, text, now.Location())
-		if err != nil {
-			continue
-		}
-		if !when.After(now) {
-			return when, fmt.Errorf("%s is over; it is %s", text, now.Format("2006-01-02 15:04"))
-		}
-		return when.In(now.Location()), nil
-	}
-	return time.Time{}, fmt.Errorf("%q is not a date and time such as 2026-12-01 02:00", text)
 }
 
 // runLater is the command line that runs a chain, with absolute paths.

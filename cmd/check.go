@@ -12,8 +12,10 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/funcdoc"
 	"brine/cmd/internal/plantext"
 	"brine/cmd/internal/reference"
+	"brine/cmd/linter"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/core/render"
@@ -24,7 +26,7 @@ import (
 )
 
 func newCheckCmd(a *app.App) *cobra.Command {
-	o := &lintFlags{}
+	o := &linter.Flags{}
 	config := false
 	formats := []string{"text", "json"}
 	c := &cobra.Command{
@@ -48,10 +50,10 @@ matters is not supported, or the files cannot be read; 64 usage error.`,
   brine check mytree --out json
   brine check --config
   brine check --config /etc/salt --out json`,
-		Args: maxOneTree,
+		Args: linter.MaxOneTree,
 		RunE: func(c *cobra.Command, args []string) error {
-			if !slices.Contains(formats, o.out) {
-				return app.Usagef(c, "--out: %q is not one of %s", o.out, strings.Join(formats, ", "))
+			if !slices.Contains(formats, o.Out) {
+				return app.Usagef(c, "--out: %q is not one of %s", o.Out, strings.Join(formats, ", "))
 			}
 			if config {
 				return checkConfig(a, o, args)
@@ -60,8 +62,8 @@ matters is not supported, or the files cannot be read; 64 usage error.`,
 		},
 	}
 	c.Flags().BoolVar(&config, "config", false, "check the options of a configuration instead of a tree")
-	o.register(c.Flags(), formats)
-	completeLint(c, formats)
+	o.Register(c.Flags(), formats)
+	linter.Complete(c, formats)
 	return c
 }
 
@@ -73,8 +75,8 @@ type need struct {
 	pos        source.Pos
 }
 
-func runCheck(a *app.App, c *cobra.Command, f *lintFlags, args []string) error {
-	o, err := lintOptions(a, c, f, args)
+func runCheck(a *app.App, c *cobra.Command, f *linter.Flags, args []string) error {
+	o, err := linter.Options(a, c, f, args)
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func runCheck(a *app.App, c *cobra.Command, f *lintFlags, args []string) error {
 	for i, file := range unjudged {
 		unjudged[i] = a.NameOf(file)
 	}
-	if f.out == "json" {
+	if f.Out == "json" {
 		err = outputter.JSON(a.Out, needDocument(a, needs, missing, unjudged), &outputter.Options{})
 	} else {
 		err = printNeeds(a, needs, missing)
@@ -167,7 +169,7 @@ func needDocument(a *app.App, needs []need, missing int, unjudged []string) *val
 func functionNeeds(t *fun.Table, used *lint.Used) []need {
 	var out []need
 	catalog := reference.NewCatalog(t)
-	for _, kind := range docKinds {
+	for _, kind := range funcdoc.Kinds {
 		for _, name := range slices.Sorted(maps.Keys(used.Functions[kind])) {
 			if mod, _, _ := strings.Cut(name, "."); used.Custom[kind][mod] {
 				continue

@@ -9,6 +9,8 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/internal/plantext"
+	"brine/cmd/linter"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/config/options"
 	"brine/internal/core/fun"
@@ -19,8 +21,8 @@ import (
 
 // checkConfig lists the options that the configuration in a directory sets, "" is
 // that which a run reads, and what each does.
-func checkConfig(a *app.App, f *lintFlags, args []string) error {
-	dir := f.configDir
+func checkConfig(a *app.App, f *linter.Flags, args []string) error {
+	dir := f.ConfigDir
 	if len(args) > 0 {
 		dir = args[0]
 	}
@@ -28,9 +30,9 @@ func checkConfig(a *app.App, f *lintFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	byVerdict(all)
+	session.ByVerdict(all)
 	a.Printed = true
-	if f.out == "json" {
+	if f.Out == "json" {
 		err = outputter.JSON(a.Out, settingsDocument(a, all, files), &outputter.Options{})
 	} else {
 		err = printSettings(a, all, files)
@@ -41,7 +43,7 @@ func checkConfig(a *app.App, f *lintFlags, args []string) error {
 	if refused != nil {
 		return refused
 	}
-	if slices.ContainsFunc(all, func(x setting) bool { return x.Verdict == options.Unsupported && !x.Cosmetic }) {
+	if slices.ContainsFunc(all, func(x session.Setting) bool { return x.Verdict == options.Unsupported && !x.Cosmetic }) {
 		return app.Silent(app.ExitGeneric)
 	}
 	return nil
@@ -49,7 +51,7 @@ func checkConfig(a *app.App, f *lintFlags, args []string) error {
 
 // readSettings reads the master and the minion files of a directory. refused is why
 // no run would begin.
-func readSettings(a *app.App, dir string) (all []setting, files []string, refused, err error) {
+func readSettings(a *app.App, dir string) (all []session.Setting, files []string, refused, err error) {
 	for _, k := range []config.Kind{config.Master, config.Minion} {
 		cfg, err := config.Load(config.Options{Kind: k, Host: a.Host, Dir: dir, NoSaltfile: true})
 		if err != nil {
@@ -62,7 +64,7 @@ func readSettings(a *app.App, dir string) (all []setting, files []string, refuse
 			continue // the files of the other kind serve
 		}
 		files = append(files, cfg.Files...)
-		all = append(all, settings(cfg)...)
+		all = append(all, session.Settings(cfg)...)
 		_, lerr := fun.LimitsAt(cfg.Opts, cfg.Place)
 		refused = errors.Join(refused, lerr)
 	}
@@ -72,15 +74,15 @@ func readSettings(a *app.App, dir string) (all []setting, files []string, refuse
 		return nil, nil, nil, &app.StatusError{Status: app.ExitGeneric, Err: errors.New("there is no configuration file to check"), Hint: "name the directory that has the files master and minion"}
 	}
 	seen := map[string]bool{} // a file that both include
-	all = slices.DeleteFunc(all, func(x setting) bool {
-		key := x.Name + "\x00" + x.pos.String()
+	all = slices.DeleteFunc(all, func(x session.Setting) bool {
+		key := x.Name + "\x00" + x.Pos.String()
 		defer func() { seen[key] = true }()
 		return seen[key]
 	})
 	return all, files, refused, nil
 }
 
-func printSettings(a *app.App, all []setting, files []string) error {
+func printSettings(a *app.App, all []session.Setting, files []string) error {
 	var b strings.Builder
 	width, verdict := 0, options.Verdict("")
 	for i := range all {
@@ -92,7 +94,7 @@ func printSettings(a *app.App, all []setting, files []string) error {
 			verdict = x.Verdict
 			fmt.Fprintf(&b, "%s:\n", verdict)
 		}
-		pos := x.pos
+		pos := x.Pos
 		pos.File, pos.Col = a.NameOf(pos.File), 0
 		line := fmt.Sprintf("  %-*s  %s", width, printable.Line(x.Name), printable.Line(pos.String()))
 		if x.Restrictive {
@@ -104,7 +106,7 @@ func printSettings(a *app.App, all []setting, files []string) error {
 		b.WriteString(line + "\n")
 	}
 	fmt.Fprintf(&b, "%s in %s", plantext.Count(len(all), "option"), plantext.Count(len(files), "file"))
-	if c := counts(all); c != "" {
+	if c := session.Counts(all); c != "" {
 		b.WriteString(": " + c)
 	}
 	b.WriteString("\n")
@@ -113,7 +115,7 @@ func printSettings(a *app.App, all []setting, files []string) error {
 }
 
 // settingsDocument returns the report as data. Its version changes with its keys.
-func settingsDocument(a *app.App, all []setting, files []string) *value.Map {
+func settingsDocument(a *app.App, all []session.Setting, files []string) *value.Map {
 	list, summary := value.NewList(), value.NewMap(8)
 	for _, v := range options.Verdicts() {
 		summary.Set(string(v), int64(0))
@@ -121,7 +123,7 @@ func settingsDocument(a *app.App, all []setting, files []string) *value.Map {
 	for i := range all {
 		x := &all[i]
 		list.Append(value.MapOf("name", x.Name, "verdict", string(x.Verdict), "restrictive", x.Restrictive, "note", x.Note, "belongs", x.In.String(),
-			"file", a.NameOf(x.pos.File), "line", int64(x.pos.Line)))
+			"file", a.NameOf(x.Pos.File), "line", int64(x.Pos.Line)))
 		n, _ := value.AsInt(summary.At(string(x.Verdict)))
 		summary.Set(string(x.Verdict), n+1)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"brine/cmd/app"
+	"brine/cmd/linter"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/config/options"
 	"brine/internal/core/host"
@@ -38,7 +40,7 @@ func TestCheckConfigNames(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	a := &app.App{Out: &out, Err: &errs, Host: host.NewLocal()}
-	if err := checkConfig(a, &lintFlags{out: "text"}, []string{dir}); err == nil {
+	if err := checkConfig(a, &linter.Flags{Out: "text"}, []string{dir}); err == nil {
 		t.Error("options that are not supported are no failure")
 	}
 	if errs.Len() > 0 {
@@ -78,20 +80,20 @@ func TestObey(t *testing.T) {
 			continue
 		}
 		for _, kind := range []config.Kind{config.Master, config.Minion} {
-			x := setting{Option: o, value: "else"}
-			if !x.asks(kind, "me") {
+			x := session.Setting{Option: o, Value: "else"}
+			if !x.Asks(kind, "me") {
 				t.Errorf("%s: %s is passed over", o.Name, kind)
 			}
-			x.value = config.Default(kind, o.Name)
+			x.Value = config.Default(kind, o.Name)
 			if o.Name == "user" {
-				x.value = "me"
+				x.Value = "me"
 			}
-			if x.asks(kind, "me") {
+			if x.Asks(kind, "me") {
 				t.Errorf("%s: %s is told of its default", o.Name, kind)
 			}
 		}
 	}
-	if x := (setting{Option: options.Of("worker_threads"), value: int64(9)}); x.asks(config.Master, "me") {
+	if x := (session.Setting{Option: options.Of("worker_threads"), Value: int64(9)}); x.Asks(config.Master, "me") {
 		t.Error("an option that is meaningless is told of")
 	}
 }

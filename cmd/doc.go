@@ -4,10 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/funcdoc"
 )
 
 func newDocCmd(a *app.App) *cobra.Command {
-	tree := &treeFlags{}
+	tree := &funcdoc.Flags{}
 	c := &cobra.Command{
 		Use:   "doc <function | module>...",
 		Short: "Print the documentation of functions",
@@ -26,13 +27,13 @@ Exit status: 0 success; 64 usage error; 255 unknown function.`,
 			if len(args) == 0 {
 				return app.Usagef(c, "no function was named")
 			}
-			t, err := tree.table(c.Context(), a)
+			t, err := tree.Table(c.Context(), a)
 			if err != nil {
 				return err
 			}
-			return printDocs(a, t, args)
+			return funcdoc.Print(a, t, args)
 		},
 	}
-	tree.register(c.Flags())
+	tree.Register(c.Flags())
 	return c
 }

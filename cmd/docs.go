@@ -55,7 +55,7 @@ stopped by Ctrl-C.`,
 			for _, p := range b.Pages {
 				names = append(names, p.Name())
 			}
-			return begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
+			return app.Begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(c *cobra.Command, args []string) error { return runDocs(c.Context(), a, c, o, args) },
 	}

@@ -9,6 +9,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/formula"
 	"brine/internal/core/printable"
@@ -46,12 +47,12 @@ func formulaCmd(a *app.App, o *formulaOpts, c *cobra.Command, run func(ctx conte
 	c.SetFlagErrorFunc(app.FlagError)
 	o.RegisterPlaces(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, nil)
+		s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, nil)
 		if err != nil {
 			return err
 		}
-		defer s.end()
-		t, err := assembly.NewGit(s.envOptions("")).Formulas(s.cfg.Opts)
+		defer s.End()
+		t, err := assembly.NewGit(s.EnvOptions("")).Formulas(s.Cfg.Opts)
 		if err != nil {
 			return err
 		}

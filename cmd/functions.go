@@ -9,12 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
+	"brine/cmd/funcdoc"
 	"brine/internal/core/fun"
 )
 
 type functionsOpts struct {
 	kind string
-	tree treeFlags
+	tree funcdoc.Flags
 }
 
 func newFunctionsCmd(a *app.App) *cobra.Command {
@@ -31,19 +33,19 @@ Exit status: 0 success; 1 nothing matches; 64 usage error.`,
 		ValidArgsFunction: completeFunctions,
 		RunE:              func(c *cobra.Command, args []string) error { return listFunctions(a, c, o, args) },
 	}
-	o.tree.register(c.Flags())
+	o.tree.Register(c.Flags())
 	c.Flags().StringVar(&o.kind, "kind", "", "only this kind: state, execution, runner or wheel")
-	completeFlags(c)
+	complete.Flags(c)
 	return c
 }
 
 func listFunctions(a *app.App, c *cobra.Command, o *functionsOpts, globs []string) error {
-	t, err := o.tree.table(c.Context(), a)
+	t, err := o.tree.Table(c.Context(), a)
 	if err != nil {
 		return err
 	}
 	any, known := false, o.kind == ""
-	for _, k := range docKinds {
+	for _, k := range funcdoc.Kinds {
 		short := strings.TrimSuffix(k.String(), " function")
 		if o.kind != "" && o.kind != short {
 			continue
@@ -79,7 +81,7 @@ func listFunctions(a *app.App, c *cobra.Command, o *functionsOpts, globs []strin
 	if !any {
 		hint := "'brine functions' lists all functions"
 		var missing *fun.NotFoundError
-		if errors.As(notFound(t, strings.TrimSuffix(globs[0], ".*")), &missing) && missing.Hint() != "" {
+		if errors.As(funcdoc.NotFound(t, strings.TrimSuffix(globs[0], ".*")), &missing) && missing.Hint() != "" {
 			hint = missing.Hint()
 		}
 		return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("no function matches %s", strings.Join(globs, " ")), Hint: hint}

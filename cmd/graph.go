@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -58,7 +60,7 @@ usage error.`,
   brine graph --call web
   brine graph --call -o highstate.dot`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: completeSLS(a),
+		ValidArgsFunction: complete.SLS(a),
 		RunE:              func(c *cobra.Command, args []string) error { return runGraph(c.Context(), a, c, o, args) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
@@ -98,7 +100,7 @@ func runGraph(ctx context.Context, a *app.App, c *cobra.Command, o *graphOpts, a
 	if noSLS && !o.call {
 		return app.Usagef(c, "no SLS was given")
 	}
-	if !o.call && slices.Contains(plannable[:], args[0]) {
+	if !o.call && slices.Contains(session.Plannable[:], args[0]) {
 		return &app.StatusError{
 			Status: app.ExitUsage, Err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
 			Hint: fmt.Sprintf("'%s' draws the states of this machine", strings.Join(append([]string{c.CommandPath(), "--call"}, args[1:]...), " ")),
@@ -111,22 +113,22 @@ func runGraph(ctx context.Context, a *app.App, c *cobra.Command, o *graphOpts, a
 	if err := a.Saltfile(c, section, &o.RunFlags); err != nil {
 		return err
 	}
-	s, err := newSession(a, kind, section, &o.RunFlags, nil)
+	s, err := session.New(a, kind, section, &o.RunFlags, nil)
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	jid := s.jids.Next(a.Host.Now())
+	defer s.End()
+	jid := s.JIDs.Next(a.Host.Now())
 	var env *fun.Env
 	var invoker fun.Invoker
 	if o.noRun {
-		env = s.stillEnv(ctx, jid)
+		env = s.StillEnv(ctx, jid)
 		invoker = dispatch.New(env)
 	} else {
-		if err := s.openGit(ctx); err != nil {
+		if err := s.OpenGit(ctx); err != nil {
 			return err
 		}
-		env = s.env(ctx, jid)
+		env = s.Env(ctx, jid)
 		invoker = env.Invoker
 	}
 	name := "state.show_low_sls"
@@ -141,24 +143,20 @@ func runGraph(ctx context.Context, a *app.App, c *cobra.Command, o *graphOpts, a
 		return err
 	}
 	low, ok := res.Value.(*value.List)
-	if !ok || res.Retcode != 0 || !allMaps(low) {
+	if !ok || res.Retcode != 0 || !session.AllMaps(low) {
 		return app.Silent(app.ExitGeneric) // the faults were shown, with their places
 	}
 	g := graph.Of(low)
 	for _, n := range g.Missing() {
-		s.warn(fun.Warning{Text: fmt.Sprintf("a requisite names %s: %s, which does not exist", n.Fun, n.ID)})
+		s.Warn(fun.Warning{Text: fmt.Sprintf("a requisite names %s: %s, which does not exist", n.Fun, n.ID)})
 	}
 	if g.Cycles() {
-		s.warn(fun.Warning{Text: "states require each other in a circle: they are red"})
+		s.Warn(fun.Warning{Text: "states require each other in a circle: they are red"})
 	}
 	if err := writeGraph(a, g, o); err != nil {
 		return err
 	}
-	return app.Silent(s.strictStatus(app.ExitOK))
-}
-
-func allMaps(l *value.List) bool {
-	return !slices.ContainsFunc(l.Items, func(v value.Value) bool { _, ok := v.(*value.Map); return !ok })
+	return app.Silent(s.StrictStatus(app.ExitOK))
 }
 
 func writeGraph(a *app.App, g *graph.Graph, o *graphOpts) error {

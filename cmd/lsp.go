@@ -13,7 +13,9 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/complete"
 	"brine/cmd/internal/reference"
+	"brine/cmd/linter"
 	"brine/internal/core/config"
 	"brine/internal/core/host"
 	"brine/internal/core/redact"
@@ -24,7 +26,7 @@ import (
 )
 
 type lspOpts struct {
-	lintFlags
+	linter.Flags
 	logFile, logLevel string
 	docsURL           string
 }
@@ -47,17 +49,17 @@ Exit status: 0 the editor asked the server to shut down; 1 it left without
 asking; 64 usage error.`,
 		Example: `  brine lsp
   brine lsp --system debian,ubuntu --log-file /tmp/brine-lsp.log`,
-		Args: maxOneTree,
+		Args: linter.MaxOneTree,
 		RunE: func(c *cobra.Command, args []string) error { return runLSP(a, c, o, args) },
 	}
 	f := c.Flags()
-	o.registerTree(f)
+	o.RegisterTree(f)
 	f.StringVarP(&o.logLevel, "log-level", "l", "warning", "log messages of this level and above to stderr")
 	f.StringVar(&o.logFile, "log-file", "", "also log to this file")
 	f.StringVar(&o.docsURL, "docs-url", "", "link diagnostics and functions to the documentation at this address")
 	f.Bool("stdio", true, "use standard input and output (the only way)")
-	completeLint(c, nil)
-	completeFlags(c)
+	linter.Complete(c, nil)
+	complete.Flags(c)
 	return c
 }
 
@@ -73,9 +75,9 @@ func runLSP(a *app.App, c *cobra.Command, o *lspOpts, args []string) error {
 	switch {
 	case len(args) > 0:
 		root = args[0]
-	case o.configDir != "":
-		root = o.configDir
-	case len(o.fileRoots) > 0:
+	case o.ConfigDir != "":
+		root = o.ConfigDir
+	case len(o.FileRoots) > 0:
 		root = "."
 	}
 	if root != "" {
@@ -106,9 +108,9 @@ func runLSP(a *app.App, c *cobra.Command, o *lspOpts, args []string) error {
 // lspTree reads the configuration of a tree. A Saltfile in it counts, as it does for
 // a command that is run there.
 func lspTree(a *app.App, c *cobra.Command, o *lspOpts, dir string) (lint.Options, error) {
-	f := o.lintFlags
-	f.exclude = slices.Clone(f.exclude)
-	if name := filepath.Join(dir, "Saltfile"); f.configDir == "" && isFile(name) && !isFile(filepath.Join(dir, "minion")) && !isFile(filepath.Join(dir, "master")) {
+	f := o.Flags
+	f.Exclude = slices.Clone(f.Exclude)
+	if name := filepath.Join(dir, "Saltfile"); f.ConfigDir == "" && isFile(name) && !isFile(filepath.Join(dir, "minion")) && !isFile(filepath.Join(dir, "master")) {
 		for _, section := range []string{"salt-call", "salt-run", "salt-ssh"} {
 			m, err := config.Saltfile(config.Options{Kind: config.Minion, Host: a.Host, Section: section, Saltfile: name})
 			if err != nil {
@@ -118,12 +120,12 @@ func lspTree(a *app.App, c *cobra.Command, o *lspOpts, dir string) (lint.Options
 				if !filepath.IsAbs(to) {
 					to = filepath.Join(dir, to)
 				}
-				f.configDir = to
+				f.ConfigDir = to
 				break
 			}
 		}
 	}
-	return lintOptions(a, c, &f, []string{dir})
+	return linter.Options(a, c, &f, []string{dir})
 }
 
 func isFile(name string) bool {

@@ -4,10 +4,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
+	"brine/cmd/runner"
+	"brine/cmd/session"
 )
 
 func newOrchestrateCmd(a *app.App) *cobra.Command {
-	o := &runOpts{}
+	o := &runner.Options{}
 	c := &cobra.Command{
 		Use:     "orchestrate <sls>[,<sls>...] [<key>=<value>...]",
 		Aliases: []string{"orch"},
@@ -26,33 +29,33 @@ interrupted.`,
   brine orchestrate orch.webserver test=True --out=json
   brine orchestrate orch.deploy --queue deploy`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: completeSLS(a),
+		ValidArgsFunction: complete.SLS(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.Lock.Check(c); err != nil {
 				return err
 			}
-			if o.queued {
+			if o.Queued {
 				return runQueued(c.Context(), a, c, o)
 			}
-			if len(args) == 0 && o.resume == "" {
+			if len(args) == 0 && o.Resume == "" {
 				return app.Usagef(c, "no SLS was given")
 			}
 			if c.Flags().Changed("queue") {
 				return enqueue(c.Context(), a, c, o, args)
 			}
-			return runRunner(c.Context(), a, c, o, append([]string{orchestrateName}, args...))
+			return runner.Command(c.Context(), a, c, o, append([]string{session.OrchestrateName}, args...))
 		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	app.GroupFlags(c, app.TargetGroups)
 	o.Register(c.Flags())
 	o.RegisterAs(c.Flags(), "t", "")
-	completeFlags(c)
+	complete.Flags(c)
 	o.Lock.Register(c)
-	c.Flags().StringVar(&o.resume, "resume", "", "continue the orchestration with this jid at the first step that did not succeed")
-	completeResume(a, c)
-	c.Flags().StringVar(&o.queue, "queue", "", "put the orchestration into this queue, for 'brine worker', and print its jid")
-	c.Flags().BoolVar(&o.queued, "queued", false, "run what a worker hands over on stdin") // see runQueued
+	c.Flags().StringVar(&o.Resume, "resume", "", "continue the orchestration with this jid at the first step that did not succeed")
+	complete.Resume(a, c)
+	c.Flags().StringVar(&o.Queue, "queue", "", "put the orchestration into this queue, for 'brine worker', and print its jid")
+	c.Flags().BoolVar(&o.Queued, "queued", false, "run what a worker hands over on stdin") // see runQueued
 	_ = c.Flags().MarkHidden("queued")
 	return c
 }

@@ -12,7 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
 	"brine/cmd/internal/plantext"
+	"brine/cmd/session"
+	"brine/cmd/target"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -30,7 +33,7 @@ const exitDue = 2
 // planOpts are the flags of brine plan: those that say what is run and where are
 // the flags of brine ssh, by the same names.
 type planOpts struct {
-	sshOpts
+	target.Options
 	call     bool
 	target   string
 	file     string
@@ -49,7 +52,7 @@ func newPlanCmd(a *app.App) *cobra.Command {
 
 // planCmd returns the command with its flags.
 func planCmd(a *app.App) (*cobra.Command, *planOpts) {
-	o := &planOpts{sshOpts: sshOpts{prog: brineSSH}}
+	o := &planOpts{Options: target.Options{Prog: target.BrineSSH}}
 	c := &cobra.Command{
 		Use:   "plan <sls>[,<sls>...] [<key>=<value>...]",
 		Short: "Show what a run would change, and keep it for 'brine apply'",
@@ -72,11 +75,11 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			switch {
 			case !o.call && o.target == "":
-				return completeSLS(a)(c, args, prefix)
+				return complete.SLS(a)(c, args, prefix)
 			case len(args) == 0:
-				return begins(plannable[:], prefix), cobra.ShellCompDirectiveNoFileComp
+				return app.Begins(session.Plannable[:], prefix), cobra.ShellCompDirectiveNoFileComp
 			case len(args) == 1:
-				return completeSLS(a)(c, nil, prefix)
+				return complete.SLS(a)(c, nil, prefix)
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
@@ -86,10 +89,10 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	o.RegisterConfig(f)
 	f.StringArrayVar(&o.NoParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
 	o.RegisterAs(f, "", "")
-	o.targetFlags.register(f)
-	f.StringVar(&o.delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
-	f.StringVar(&o.limit, "limit", "", "only these of the targets: ids separated by commas, or @<file> with one id per line")
-	f.StringVarP(&o.batch, "batch", "b", "", "how many targets run at once when the plan is applied: a number or a percentage")
+	o.TargetFlags.Register(f)
+	f.StringVar(&o.Delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
+	f.StringVar(&o.Limit, "limit", "", "only these of the targets: ids separated by commas, or @<file> with one id per line")
+	f.StringVarP(&o.Batch, "batch", "b", "", "how many targets run at once when the plan is applied: a number or a percentage")
 	f.BoolVar(&o.call, "call", false, "plan a state function call, such as state.apply, on this machine")
 	f.StringVar(&o.target, "ssh", "", "plan a state function call, such as state.apply, on these targets")
 	f.StringVarP(&o.file, "save", "o", "", "write the plan to this file, for 'brine apply'")
@@ -97,11 +100,11 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
 	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
 	f.BoolVar(&o.Output.ForceColor, "force-color", false, "print with colours even if stdout is not a terminal")
-	f.BoolVar(&o.async.On, "async", false, "refused: a plan waits for its targets")
+	f.BoolVar(&o.Async.On, "async", false, "refused: a plan waits for its targets")
 	_ = f.MarkHidden("async")
-	// What is registered first holds: completeFlags offers the outputters of runs.
+	// What is registered first holds: Flags offers the outputters of runs.
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(plantext.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	completeFlags(c)
+	complete.Flags(c)
 	app.GroupFlags(c, planGroups)
 	return c, o
 }
@@ -121,7 +124,7 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 	}
 	ssh := c.Flags().Changed("ssh")
 	switch {
-	case o.async.On:
+	case o.Async.On:
 		return app.Usagef(c, "--async: a plan waits for what its targets answer")
 	case o.call && ssh:
 		return app.Usagef(c, "--call plans for this machine and --ssh for targets: give one of them")
@@ -137,7 +140,7 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 		return app.Usagef(c, "no function was given")
 	case len(args) == 0:
 		return app.Usagef(c, "no SLS was given")
-	case !o.call && !ssh && slices.Contains(plannable[:], args[0]):
+	case !o.call && !ssh && slices.Contains(session.Plannable[:], args[0]):
 		return &app.StatusError{
 			Status: app.ExitUsage, Err: fmt.Errorf("%s is a function, and not the SLS of an orchestration", args[0]),
 			Hint: fmt.Sprintf("'%s --call %s' plans it on this machine, and --ssh <target> on targets", c.CommandPath(), strings.Join(args, " ")),
@@ -147,13 +150,13 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 	case o.RosterFile == "-":
 		return app.Usagef(c, "--roster-file -: 'brine apply' could not read the roster again; name a file")
 	}
-	if (o.call || ssh) && !slices.Contains(plannable[:], args[0]) {
-		if !strings.Contains(args[0], ".") && source.DidYouMean(args[0], plannable[:]) == "" {
+	if (o.call || ssh) && !slices.Contains(session.Plannable[:], args[0]) {
+		if !strings.Contains(args[0], ".") && source.DidYouMean(args[0], session.Plannable[:]) == "" {
 			return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("%s is not a function", args[0]), Hint: "name the function before the SLS: state.apply " + args[0]}
 		}
 		return &app.StatusError{
-			Status: app.ExitUsage, Err: fmt.Errorf("%s cannot be planned%s", args[0], source.DidYouMean(args[0], plannable[:])),
-			Hint: "only functions of states can: " + strings.Join(plannable[:], ", "),
+			Status: app.ExitUsage, Err: fmt.Errorf("%s cannot be planned%s", args[0], source.DidYouMean(args[0], session.Plannable[:])),
+			Hint: "only functions of states can: " + strings.Join(session.Plannable[:], ", "),
 		}
 	}
 	if dispatch.ParseInput(args, nil).Kw.Has("test") {
@@ -220,19 +223,19 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *planOpts, ar
 	}
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, o.title(args))
 	defer done()
-	s, err := newSession(a, kind, section, &o.RunFlags, o.override())
+	s, err := session.New(a, kind, section, &o.RunFlags, o.Override())
 	if err != nil {
 		return nil, err
 	}
-	defer s.end()
-	s.keepNothing()
-	s.planKey = key
+	defer s.End()
+	keepNothing(s)
+	s.PlanKey = key
 	a.Intr.Idle.Store(true)
 	defer a.Intr.Idle.Store(false)
-	if s.ssh, err = sshOptions(a, &o.FleetFlags); err != nil {
+	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
 		return nil, err
 	}
-	if err := s.openGit(ctx); err != nil {
+	if err := s.OpenGit(ctx); err != nil {
 		return nil, err
 	}
 	pl := &planner{s: s, o: o, args: args, p: newPlan(s)}
@@ -255,19 +258,19 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *planOpts, ar
 		return nil, err
 	}
 	pl.p.Finish()
-	return &madePlan{Plan: pl.p, key: key, color: s.color(), status: s.strictStatus(app.ExitOK)}, nil
+	return &madePlan{Plan: pl.p, key: key, color: s.Color(), status: s.StrictStatus(app.ExitOK)}, nil
 }
 
 // keepNothing has a session leave no trace: a plan is no job, and its returns go
 // nowhere.
-func (s *session) keepNothing() {
-	s.jobs, s.files = nil, nil
-	s.app.Intr.Recorded.Store(false)
-	if s.secrets == nil {
-		s.secrets = redact.NewSet() // the file of a plan has none, whatever mask_secrets says
+func keepNothing(s *session.Session) {
+	s.Jobs, s.Files = nil, nil
+	s.App.Intr.Recorded.Store(false)
+	if s.Secrets == nil {
+		s.Secrets = redact.NewSet() // the file of a plan has none, whatever mask_secrets says
 	}
 	for _, name := range [...]string{"return", "event_return", "ext_job_cache", "master_job_cache"} {
-		s.cfg.Opts.Delete(name)
+		s.Cfg.Opts.Delete(name)
 	}
 }
 
@@ -318,17 +321,17 @@ func (pl *planner) command(c *cobra.Command) (err error) {
 		cmd.Kind = plan.Call
 	}
 	pl.in = dispatch.ParseInput(words, o.Unparsed())
-	spec := pl.s.table.Spec(kind, name)
-	pl.s.secrets.AddPillar(pl.in.Kw.At("pillar"))
+	spec := pl.s.Table.Spec(kind, name)
+	pl.s.Secrets.AddPillar(pl.in.Kw.At("pillar"))
 	hidden := redact.LeftOut(spec.ArgNames(), pl.in.Pos, pl.in.Kw, spec.SecretArgs()...)
-	if v, ok := pl.in.Kw.Get("pillar"); ok && value.Equal(pl.s.mask(v), v) {
+	if v, ok := pl.in.Kw.Get("pillar"); ok && value.Equal(pl.s.Mask(v), v) {
 		hidden = slices.DeleteFunc(hidden, func(n string) bool { return n == "pillar" })
 	}
 	for _, w := range words {
 		one := dispatch.ParseInput([]string{w}, o.Unparsed())
 		keys := one.Kw.Keys()
 		if len(keys) == 1 && slices.Contains(hidden, value.Str(keys[0])) {
-			cmd.Hidden[value.Str(keys[0])] = pl.s.planKey.Hash([]byte(w))
+			cmd.Hidden[value.Str(keys[0])] = pl.s.PlanKey.Hash([]byte(w))
 			continue
 		}
 		cmd.Args = append(cmd.Args, w)

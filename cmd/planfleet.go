@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/py/value"
 	"brine/internal/view/plan"
 )
-
-// plannable are the functions whose changes test mode tells.
-var plannable = [...]string{"state.apply", "state.highstate", "state.single", "state.sls", "state.sls_id", "state.top"}
 
 // A planFleet is a fleet on which nothing is changed: it runs states in test
 // mode, whatever a step says, and refuses all else. It keeps what the targets
@@ -55,7 +53,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	pj := newPlanJob(job.Step)
 	pj.subset, pj.env = job.Subset, envLabel(job.Args.Kw)
 	pj.waves = f.waves(ctx, pj, job)
-	f.pl.s.secrets.AddPillar(job.Args.Kw.At("pillar"))
+	f.pl.s.Secrets.AddPillar(job.Args.Kw.At("pillar"))
 	job.Fun, job.Args = strings.Join(names, ","), fun.Args{Kw: value.NewMap(0)}
 	for _, args := range calls {
 		list := value.NewList(args.Pos...)
@@ -130,7 +128,7 @@ func (f *planFleet) index(step string) int {
 // function in test mode, its pillar, and where there is a function for it the
 // low chunks. It returns nil for functions that cannot be planned.
 func planCalls(name string, args fun.Args) (names []string, calls []fun.Args) {
-	if !slices.Contains(plannable[:], name) {
+	if !slices.Contains(session.Plannable[:], name) {
 		return nil, nil
 	}
 	kw := args.Kw.Copy()
@@ -230,18 +228,18 @@ func (pj *planJob) answer(pl *planner, id string, parts []value.Value) {
 		pj.fault(s, id, faultText(parts[0]), false)
 		return
 	}
-	s.secrets.AddPillar(parts[1])
+	s.Secrets.AddPillar(parts[1])
 	if p, ok := parts[1].(*value.Map); ok {
 		if errs := p.At("_errors"); value.Truth(errs) {
 			pj.fault(s, id, faultText(errs), false)
 			return
 		}
-		pl.p.Inputs.Pillar[id+pj.env] = s.planKey.Hash(value.EncodeJSON(p))
+		pl.p.Inputs.Pillar[id+pj.env] = s.PlanKey.Hash(value.EncodeJSON(p))
 	}
 	pj.hashes[id] = plan.Hashes{
-		Low: s.planKey.Hash(value.EncodeJSON(parts[2])), Answer: s.planKey.Hash(value.EncodeJSON(plan.Settled(states))),
+		Low: s.PlanKey.Hash(value.EncodeJSON(parts[2])), Answer: s.PlanKey.Hash(value.EncodeJSON(plan.Settled(states))),
 	}
-	masked, _ := s.mask(states).(*value.Map)
+	masked, _ := s.Mask(states).(*value.Map)
 	pj.states[id], pj.same[id] = plan.States(masked, plan.NewLow(parts[2], pl.basis))
 }
 
@@ -258,8 +256,8 @@ func faultText(v value.Value) string {
 	return strings.Join(lines, "; ")
 }
 
-func (pj *planJob) fault(s *session, id, why string, unreached bool) {
-	pj.faults = append(pj.faults, plan.Fault{Host: id, Reason: s.secrets.AnyText(why), Unreached: unreached})
+func (pj *planJob) fault(s *session.Session, id, why string, unreached bool) {
+	pj.faults = append(pj.faults, plan.Fault{Host: id, Reason: s.Secrets.AnyText(why), Unreached: unreached})
 }
 
 // fill puts what was answered into a step.

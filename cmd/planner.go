@@ -17,6 +17,8 @@ import (
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
+	"brine/cmd/library"
+	"brine/cmd/session"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/core/roster"
@@ -28,7 +30,7 @@ import (
 
 // A planner makes one plan.
 type planner struct {
-	s     *session
+	s     *session.Session
 	o     *planOpts
 	args  []string
 	in    fun.Args // without the function's name
@@ -45,9 +47,9 @@ type planner struct {
 	targeted, answered int
 }
 
-func newPlan(s *session) *plan.Plan {
+func newPlan(s *session.Session) *plan.Plan {
 	return &plan.Plan{
-		Format: plan.Format, Brine: version.Number(), Made: s.app.Host.Now().UTC().Truncate(time.Second), User: s.userName(), Steps: []*plan.Step{},
+		Format: plan.Format, Brine: version.Number(), Made: s.App.Host.Now().UTC().Truncate(time.Second), User: s.UserName(), Steps: []*plan.Step{},
 		Inputs: plan.Inputs{Tree: map[string]string{}, Sources: map[string]string{}, Roster: map[string]string{}, Pillar: map[string]string{}},
 	}
 }
@@ -58,7 +60,7 @@ func sortIDs(ids []string) { slices.SortFunc(ids, compareIDs) }
 
 // local plans a function on this machine.
 func (pl *planner) local(ctx context.Context) error {
-	env := pl.s.env(ctx, pl.s.newJID())
+	env := pl.s.Env(ctx, pl.s.NewJID())
 	if err := pl.tree(ctx, env); err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (pl *planner) local(ctx context.Context) error {
 	for i, n := range names {
 		res, err := env.Invoker.Invoke(ctx, fun.Exec, n, calls[i])
 		if err != nil {
-			return callFault(n, err)
+			return session.CallFault(n, err)
 		}
 		parts[i] = res.Value
 	}
@@ -83,12 +85,12 @@ func (pl *planner) local(ctx context.Context) error {
 
 // targets plans a function on targets.
 func (pl *planner) targets(ctx context.Context, c *cobra.Command) error {
-	job, err := pl.o.job(c, append([]string{pl.o.target}, pl.args...))
+	job, err := pl.o.Job(c, append([]string{pl.o.target}, pl.args...))
 	if err != nil {
 		return err
 	}
-	pl.s.ssh.Once = true
-	env, err := pl.s.controller(ctx, pl.s.newJID())
+	pl.s.SSH.Once = true
+	env, err := pl.s.Controller(ctx, pl.s.NewJID())
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func (pl *planner) targets(ctx context.Context, c *cobra.Command) error {
 	case err != nil:
 		return err
 	case len(sum.Targets) == 0:
-		return pl.o.noMatch(job)
+		return pl.o.NoMatch(job)
 	}
 	pl.whole(f.take(""))
 	return pl.roster(ctx, env)
@@ -117,7 +119,7 @@ func (pl *planner) whole(pj *planJob) {
 // orchestration plans the steps of an orchestration.
 func (pl *planner) orchestration(ctx context.Context) error {
 	s := pl.s
-	env, err := s.controller(ctx, s.newJID())
+	env, err := s.Controller(ctx, s.NewJID())
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (pl *planner) orchestration(ctx context.Context) error {
 		return err
 	}
 	if pl.p.Steps, pl.p.Inputs.Rendered, err = pl.look(ctx, env, "state.orchestrate", pl.in, nil); err != nil {
-		if _, ok := errors.AsType[*compileError](err); ok && s.said.faults() {
+		if _, ok := errors.AsType[*compileError](err); ok && s.Said.Faults() {
 			return app.Silent(app.ExitGeneric) // what is wrong was said, and where
 		}
 		return err
@@ -145,7 +147,7 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 		bare = pf.Fleet
 	}
 	pf := pl.fleet(bare, chain)
-	w := &planRun{RunWatcher: watchers(nil), pl: pl, pf: pf, chunks: map[string]*value.Map{}}
+	w := &planRun{RunWatcher: session.Watchers(nil), pl: pl, pf: pf, chunks: map[string]*value.Map{}}
 	if len(chain) == 0 {
 		w.RunWatcher = pl.watchRun(pf)
 	}
@@ -220,8 +222,8 @@ func (pl *planner) pillar(ctx context.Context, env *fun.Env) error {
 	if err != nil {
 		return err
 	}
-	pl.s.secrets.AddPillar(items.Value)
-	pl.p.Inputs.Pillar["(controller)"] = pl.s.planKey.Hash(value.EncodeJSON(items.Value))
+	pl.s.Secrets.AddPillar(items.Value)
+	pl.p.Inputs.Pillar["(controller)"] = pl.s.PlanKey.Hash(value.EncodeJSON(items.Value))
 	return nil
 }
 
@@ -243,21 +245,21 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	if len(part) < 4 {
 		return nil, fmt.Errorf("the orchestration returned %q, which is not a step", r.tag)
 	}
-	st := &plan.Step{ID: pl.s.secrets.AnyText(part[1]), Fun: part[0] + "." + part[len(part)-1], Targets: []string{}}
+	st := &plan.Step{ID: pl.s.Secrets.AnyText(part[1]), Fun: part[0] + "." + part[len(part)-1], Targets: []string{}}
 	if part[2] != part[1] {
-		st.Name = pl.s.secrets.AnyText(part[2])
+		st.Name = pl.s.Secrets.AnyText(part[2])
 	}
 	for _, kind := range requisiteKinds {
 		for _, req := range plan.Requisites(chunk, kind) {
 			st.Requires = append(st.Requires, kind+": "+req)
 		}
 	}
-	comment := strings.TrimSpace(pl.s.secrets.AnyText(value.Str(r.ret.At("comment"))))
+	comment := strings.TrimSpace(pl.s.Secrets.AnyText(value.Str(r.ret.At("comment"))))
 	if part[0] != "salt" {
-		states, same := plan.States(mapOf(pl.s.mask(value.MapOf(r.tag, r.ret))), low)
+		states, same := plan.States(mapOf(pl.s.Mask(value.MapOf(r.tag, r.ret))), low)
 		pj := newPlanJob("")
 		pj.targets, pj.states[env.ID], pj.same[env.ID] = []string{env.ID}, states, same
-		pj.hashes[env.ID] = plan.Hashes{Low: pl.s.planKey.Hash(value.EncodeJSON(chunk)), Answer: pl.s.planKey.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
+		pj.hashes[env.ID] = plan.Hashes{Low: pl.s.PlanKey.Hash(value.EncodeJSON(chunk)), Answer: pl.s.PlanKey.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
 		pj.fill(st)
 		return st, nil
 	}
@@ -345,7 +347,7 @@ func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk 
 		st.Subset = int(n)
 	}
 	if len(unlisted) > 0 {
-		return oneError(unlisted)
+		return library.OneError(unlisted)
 	}
 	return nil
 }
@@ -369,17 +371,17 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 			if err != nil {
 				return fmt.Errorf("file %s of %s: %w", f.Path, saltenv, err)
 			}
-			in.Tree[saltenv+":"+f.Path] = pl.s.planKey.Hash([]byte(sum))
+			in.Tree[saltenv+":"+f.Path] = pl.s.PlanKey.Hash([]byte(sum))
 			for name := f.Path; name != "." && !served[name]; name = path.Dir(name) {
 				served[name] = true
 			}
 		}
 	}
-	if pl.s.sources == nil {
+	if pl.s.Sources == nil {
 		return nil
 	}
-	for i, x := range pl.s.sources.Items {
-		in.Sources[fmt.Sprint(i+1)] = pl.s.planKey.Hash(value.EncodeJSON(x))
+	for i, x := range pl.s.Sources.Items {
+		in.Sources[fmt.Sprint(i+1)] = pl.s.PlanKey.Hash(value.EncodeJSON(x))
 	}
 	return nil
 }
@@ -388,7 +390,7 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 // without. A module that the tree brings may have any function.
 func (pl *planner) required(served map[string]bool) func(string) ([]string, bool) {
 	return func(name string) (args []string, known bool) {
-		if spec := pl.s.table.Spec(fun.State, name); spec != nil {
+		if spec := pl.s.Table.Spec(fun.State, name); spec != nil {
 			return spec.Lacks(value.NewMap(0)), true
 		}
 		return nil, served["_states"]
@@ -404,13 +406,13 @@ func (pl *planner) roster(ctx context.Context, env *fun.Env) error {
 		}
 		return true
 	})
-	r, err := assembly.Roster(ctx, env, pl.s.cfg, pl.s.ssh)
+	r, err := assembly.Roster(ctx, env, pl.s.Cfg, pl.s.SSH)
 	if err != nil {
 		return err
 	}
 	for _, e := range r.Entries() {
 		if wanted[e.ID] {
-			pl.p.Inputs.Roster[e.ID] = pl.s.planKey.Hash([]byte(entryText(e)))
+			pl.p.Inputs.Roster[e.ID] = pl.s.PlanKey.Hash([]byte(entryText(e)))
 		}
 	}
 	return nil

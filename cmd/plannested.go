@@ -36,14 +36,14 @@ func (pl *planner) fleet(f fun.Fleet, chain []link) *planFleet {
 // Rehearse plans what a step would run, where it is an orchestration. A step that
 // runs only if another fails is left alone.
 func (f *planFleet) Rehearse(ctx context.Context, c *fun.Call, id, name string, args fun.Args) {
-	st := &plan.Step{ID: f.pl.s.secrets.AnyText(id), Fun: name, Targets: []string{}}
+	st := &plan.Step{ID: f.pl.s.Secrets.AnyText(id), Fun: name, Targets: []string{}}
 	if len(onfail(c.Low.Low)) > 0 {
 		st.Unknown = failUnknown
 	} else if !slices.Contains(orchestrations[:], name) {
 		st.Unknown = untold["salt.runner"]
 	} else if err := f.orchestrate(ctx, c, st, args); err != nil {
 		st.Steps = nil
-		st.Faults = []plan.Fault{{Host: st.ID, Reason: f.pl.s.secrets.AnyText(err.Error())}}
+		st.Faults = []plan.Fault{{Host: st.ID, Reason: f.pl.s.Secrets.AnyText(err.Error())}}
 	}
 	f.pl.mu.Lock()
 	defer f.pl.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *planFleet) orchestrate(ctx context.Context, c *fun.Call, st *plan.Step,
 		}
 		name = strings.Join(names, ",")
 	}
-	st.Orchestration = pl.s.secrets.AnyText(name)
+	st.Orchestration = pl.s.Secrets.AnyText(name)
 	chain := f.chain
 	if len(chain) == 0 {
 		chain = []link{pl.first()}
@@ -92,7 +92,7 @@ func (f *planFleet) orchestrate(ctx context.Context, c *fun.Call, st *plan.Step,
 	if many {
 		return fmt.Errorf("the plan has more than %d orchestrations within others", maxInner)
 	}
-	pl.s.secrets.AddPillar(args.Kw.At("pillar"))
+	pl.s.Secrets.AddPillar(args.Kw.At("pillar"))
 	st.Steps, st.Rendered, err = pl.look(ctx, c.Env, st.Fun, args, append(slices.Clone(chain), next))
 	return err
 }
@@ -103,7 +103,7 @@ func (pl *planner) first() link {
 	if len(pl.in.Pos) > 0 {
 		name = value.Str(pl.in.Pos[0])
 	}
-	return link{name: pl.s.secrets.AnyText(name), key: linkKey(name, pl.in)}
+	return link{name: pl.s.Secrets.AnyText(name), key: linkKey(name, pl.in)}
 }
 
 // linkKey tells orchestrations apart by their SLS files and all that decides what

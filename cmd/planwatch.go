@@ -8,6 +8,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/internal/progress"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/py/value"
@@ -17,8 +18,8 @@ import (
 // watch shows how the making of a plan goes.
 func (pl *planner) watch(p *progress.Progress) {
 	pl.shown = p
-	p.Mask(pl.s.secrets.AnyText)
-	pl.s.watch = &planWatch{Watcher: fleet.OnBegin(p.Fleet(), pl.begins), pl: pl}
+	p.Mask(pl.s.Secrets.AnyText)
+	pl.s.Watch = &planWatch{Watcher: fleet.OnBegin(p.Fleet(), pl.begins), pl: pl}
 }
 
 // begins counts the targets of a job.
@@ -44,7 +45,7 @@ func (w *planWatch) Begin(job fun.Job, targets []string) {
 // Done tells what a target answered. Of a plan that was interrupted, no target is
 // shown as failed.
 func (w *planWatch) Done(ret fun.Return) {
-	if w.pl.s.app.Intr.Draining() {
+	if w.pl.s.App.Intr.Draining() {
 		return
 	}
 	if ret.Stage == fun.Returned {
@@ -104,7 +105,7 @@ func firstPart(b fun.Body) fun.Body {
 func (pl *planner) watchRun(pf *planFleet) fun.RunWatcher {
 	w := &planSteps{RunWatcher: pl.shown.Run(pl.o.title(pl.args), pf != nil), pl: pl, pf: pf}
 	if w.RunWatcher == nil {
-		w.RunWatcher = watchers(nil)
+		w.RunWatcher = session.Watchers(nil)
 	}
 	return w
 }
@@ -127,7 +128,7 @@ func (w *planSteps) RunBegins(jid string, chunks []*fun.Chunk) {
 // StateEnds tells what is known of a step. Of a plan that was interrupted, no step
 // is shown as failed.
 func (w *planSteps) StateEnds(c *fun.Chunk, ret *value.Map) {
-	if w.pl.s.app.Intr.Draining() {
+	if w.pl.s.App.Intr.Draining() {
 		return
 	}
 	w.pl.mu.Lock()
@@ -205,7 +206,7 @@ func (w *planRun) RunBegins(jid string, chunks []*fun.Chunk) {
 		w.chunks[c.Tag()] = low
 		all.Append(low)
 	}
-	w.rendered = w.pl.s.planKey.Hash(value.EncodeJSON(all))
+	w.rendered = w.pl.s.PlanKey.Hash(value.EncodeJSON(all))
 	w.RunWatcher.RunBegins(jid, chunks)
 }
 

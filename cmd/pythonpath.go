@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/host"
 	"brine/internal/core/python"
@@ -40,11 +41,11 @@ Exit status: 0 success; 1 the directory cannot be written; 64 usage error.`,
 
 // runPythonPath writes the package for Python programs and prints where it is.
 func runPythonPath(a *app.App, f *app.RunFlags) error {
-	s, err := newSession(a, config.Master, "brine", f, nil)
+	s, err := session.New(a, config.Master, "brine", f, nil)
 	if err != nil {
 		return err
 	}
-	defer s.end()
+	defer s.End()
 	exe, err := host.Executable()
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func runPythonPath(a *app.App, f *app.RunFlags) error {
 	if err != nil {
 		return err
 	}
-	dir, err := writeOnce(filepath.Join(s.cfg.CacheDir, "python"), files)
+	dir, err := writeOnce(filepath.Join(s.Cfg.CacheDir, "python"), files)
 	if err != nil {
 		return fmt.Errorf("write the package for Python: %w", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/session"
+	"brine/cmd/target"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -21,12 +23,12 @@ var errNothingToDo = errors.New("nothing to do")
 // retry cuts a job down to the targets that failed in the job that
 // --retry-failed names, and takes function and arguments from its record where
 // the command line has none. It returns errNothingToDo where none failed.
-func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args []string, job fun.Job) (fun.Job, error) {
-	jid := o.retryFailed
+func retry(ctx context.Context, s *session.Session, c *cobra.Command, o *target.Options, args []string, job fun.Job) (fun.Job, error) {
+	jid := o.RetryFailed
 	if !jobs.IsJID(jid) {
 		return job, app.Usagef(c, "--retry-failed: %q is not a jid", jid)
 	}
-	j, err := s.files.Job(ctx, jid)
+	j, err := s.Files.Job(ctx, jid)
 	if err != nil {
 		return job, fmt.Errorf("--retry-failed: %w", err)
 	}
@@ -56,13 +58,13 @@ func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args 
 	}
 	failed := j.Failed()
 	if len(failed) == 0 {
-		fmt.Fprintf(s.app.Err, "brine: no target failed in job %s: there is nothing to do\n", jid)
+		fmt.Fprintf(s.App.Err, "brine: no target failed in job %s: there is nothing to do\n", jid)
 		return job, errNothingToDo
 	}
 	if j.State == jobs.Interrupted {
-		s.warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: the targets that it did not come to count as failed", jid)})
+		s.Warn(fun.Warning{Text: fmt.Sprintf("job %s was interrupted: the targets that it did not come to count as failed", jid)})
 	}
-	if o.fromRecord(args) {
+	if o.FromRecord(args) {
 		if job, err = recorded(j, job); err != nil {
 			return job, err
 		}
@@ -71,7 +73,7 @@ func (s *session) retry(ctx context.Context, c *cobra.Command, o *sshOpts, args 
 			job.Tgt = j.Load.List("Minions")
 		}
 	} else if now := jobName(job); now != ran {
-		s.warn(fun.Warning{Text: fmt.Sprintf("job %s ran %s; on the targets that failed there, this runs %s", jid, ran, now)})
+		s.Warn(fun.Warning{Text: fmt.Sprintf("job %s ran %s; on the targets that failed there, this runs %s", jid, ran, now)})
 	}
 	if len(job.Waves) > 0 { // their sizes count those on which the job succeeded
 		again := make(map[string]bool, len(failed))

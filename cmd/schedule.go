@@ -16,6 +16,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
@@ -58,7 +59,7 @@ Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage erro
 // A planned is the schedule of a session.
 type planned struct {
 	*schedule.Schedule
-	s   *session
+	s   *session.Session
 	env *fun.Env
 	in  *schedule.Installer
 }
@@ -73,15 +74,15 @@ func scheduleSub(a *app.App, use, short, names string, run func(*planned, contex
 		case names == "show" && len(args) == 0:
 			return app.Usagef(c, "no job was given")
 		}
-		s, err := newSession(a, config.Minion, "salt-call", o, nil)
+		s, err := session.New(a, config.Minion, "salt-call", o, nil)
 		if err != nil {
 			return err
 		}
-		defer s.end()
-		if err := s.checkOutput(); err != nil {
+		defer s.End()
+		if err := s.CheckOutput(); err != nil {
 			return err
 		}
-		p, err := s.plan(c.Context())
+		p, err := readSchedule(c.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func scheduleSub(a *app.App, use, short, names string, run func(*planned, contex
 		if len(p.Faults) > 0 {
 			return app.Silent(app.ExitGeneric)
 		}
-		return app.Silent(s.strictStatus(app.ExitOK))
+		return app.Silent(s.StrictStatus(app.ExitOK))
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	o.RegisterConfig(c.Flags())
@@ -104,17 +105,17 @@ func scheduleSub(a *app.App, use, short, names string, run func(*planned, contex
 	return c
 }
 
-// plan reads the schedule of this machine. What is wrong with a job is printed.
-func (s *session) plan(ctx context.Context) (*planned, error) {
-	env := s.env(ctx, s.newJID())
+// readSchedule reads the schedule of this machine. What is wrong with a job is printed.
+func readSchedule(ctx context.Context, s *session.Session) (*planned, error) {
+	env := s.Env(ctx, s.NewJID())
 	exe, err := host.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find the running program: %w", err)
 	}
-	p := &planned{s: s, env: env, in: &schedule.Installer{Host: s.app.Host, Exe: exe, Config: s.cfg.Dir}}
-	p.Schedule = schedule.ReaderOf(env).Read(schedule.Merge(s.cfg.Opts.At("schedule"), schedule.OfPillar(env)))
+	p := &planned{s: s, env: env, in: &schedule.Installer{Host: s.App.Host, Exe: exe, Config: s.Cfg.Dir}}
+	p.Schedule = schedule.ReaderOf(env).Read(schedule.Merge(s.Cfg.Opts.At("schedule"), schedule.OfPillar(env)))
 	for _, f := range p.Faults {
-		s.fault(f)
+		s.Fault(f)
 	}
 	return p, nil
 }
@@ -128,7 +129,7 @@ func (p *planned) noJob(name string) error {
 }
 
 func (p *planned) install(ctx context.Context, _ []string) error {
-	a := p.s.app
+	a := p.s.App
 	jobs := p.Jobs
 	if !p.Enabled {
 		jobs = nil
@@ -146,7 +147,7 @@ func (p *planned) install(ctx context.Context, _ []string) error {
 
 func (p *planned) printChanges(changes []schedule.Change) {
 	for _, c := range changes {
-		fmt.Fprintf(p.s.app.Out, "%s: %s\n", printable.Line(c.Name), c.What)
+		fmt.Fprintf(p.s.App.Out, "%s: %s\n", printable.Line(c.Name), c.What)
 	}
 }
 
@@ -166,7 +167,7 @@ func (p *planned) remove(ctx context.Context, names []string) error {
 }
 
 func (p *planned) show(_ context.Context, names []string) error {
-	a := p.s.app
+	a := p.s.App
 	for _, name := range names {
 		text, err := p.in.Show(p.Job(name))
 		if err != nil {
@@ -191,18 +192,18 @@ func (p *planned) sayReadable(j *schedule.Job) {
 	if redact.Hides("return_kwargs", j.ReturnKwargs) {
 		secret = append(secret, "return_kwargs")
 	}
-	st, err := p.s.app.Host.Stat(j.At.File)
+	st, err := p.s.App.Host.Stat(j.At.File)
 	if err != nil || len(secret) == 0 || st.Perm()&0o044 == 0 {
 		return
 	}
-	p.s.note(fmt.Sprintf("scheduled job %q has secrets (%s), and %s has the mode %04o: chmod 600 keeps them from other users", j.Name, strings.Join(secret, ", "), j.At.File, st.Perm()))
+	p.s.Note(fmt.Sprintf("scheduled job %q has secrets (%s), and %s has the mode %04o: chmod 600 keeps them from other users", j.Name, strings.Join(secret, ", "), j.At.File, st.Perm()))
 }
 
 func (p *planned) list(ctx context.Context, _ []string) error {
-	a := p.s.app
+	a := p.s.App
 	installed, err := p.in.Installed(ctx)
 	if err != nil {
-		p.s.note(err.Error())
+		p.s.Note(err.Error())
 	}
 	now := a.Host.Now()
 	out := value.NewMap(len(p.Jobs))
@@ -226,7 +227,7 @@ func (p *planned) list(ctx context.Context, _ []string) error {
 		}
 		out.Set(j.Name, row)
 	}
-	return p.s.print(out, "nested", 0)
+	return p.s.Print(out, "nested", 0)
 }
 
 // run runs jobs now, or all of them when they are due.
@@ -250,13 +251,13 @@ func (p *planned) run(ctx context.Context, names []string) error {
 // more are flags of brine call besides those of the job.
 func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool, more ...string) int {
 	args := slices.Insert(j.Command(p.in.Config, putOff), 1, more...)
-	a := p.s.app
+	a := p.s.App
 	out, err := a.Host.Run(ctx, host.Cmd{Argv: append([]string{p.in.Exe}, args...), Stdout: a.Out, Stderr: a.Err})
 	switch {
 	case ctx.Err() != nil:
 		return app.ExitInterrupted
 	case err != nil:
-		p.s.warn(fun.Warning{Text: fmt.Sprintf("scheduled job %q: %v", j.Name, err)})
+		p.s.Warn(fun.Warning{Text: fmt.Sprintf("scheduled job %q: %v", j.Name, err)})
 		return app.ExitGeneric
 	}
 	return app.StatusOf(int64(out.Status))
@@ -265,7 +266,7 @@ func (p *planned) start(ctx context.Context, j *schedule.Job, putOff bool, more 
 // foreground runs the jobs when they are due until the process is told to end;
 // then it waits for those that run.
 func (p *planned) foreground(ctx context.Context) error {
-	a := p.s.app
+	a := p.s.App
 	var running sync.WaitGroup
 	defer running.Wait()
 	next := map[*schedule.Job]time.Time{}
@@ -273,7 +274,7 @@ func (p *planned) foreground(ctx context.Context) error {
 	for _, j := range p.Jobs {
 		switch t, ok := j.Next(now, time.Time{}); {
 		case len(j.Unserved) > 0:
-			p.s.warn(fun.Warning{Text: fmt.Sprintf("scheduled job %q does not run: %s is not supported", j.Name, j.Unserved[0])})
+			p.s.Warn(fun.Warning{Text: fmt.Sprintf("scheduled job %q does not run: %s is not supported", j.Name, j.Unserved[0])})
 		case !j.Enabled:
 		case j.RunOnStart:
 			next[j] = now
@@ -284,7 +285,7 @@ func (p *planned) foreground(ctx context.Context) error {
 	if len(next) == 0 {
 		return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("no job of the schedule will be due")}
 	}
-	p.s.note(fmt.Sprintf("%d scheduled job(s) run in the foreground", len(next)))
+	p.s.Note(fmt.Sprintf("%d scheduled job(s) run in the foreground", len(next)))
 	for len(next) > 0 {
 		const look = 200 * time.Millisecond // for a signal that ends the process
 		now = a.Host.Now()
@@ -310,13 +311,13 @@ func (p *planned) foreground(ctx context.Context) error {
 
 // asJob puts a call off, and makes it that of a scheduled job, as its flags say. It
 // reports whether it may run now; where it may not, it says so.
-func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (bool, error) {
+func asJob(ctx context.Context, s *session.Session, c *cobra.Command, o *callOpts) (bool, error) {
 	name := o.schedule
-	if err := s.putOff(ctx, c, o.splay); err != nil || name == "" {
+	if err := putOff(ctx, s, c, o.splay); err != nil || name == "" {
 		return err == nil, err
 	}
-	env := s.env(ctx, "")
-	all := schedule.Merge(s.cfg.Opts.At("schedule"), schedule.OfPillar(env))
+	env := s.Env(ctx, "")
+	all := schedule.Merge(s.Cfg.Opts.At("schedule"), schedule.OfPillar(env))
 	raw, ok := all.Get(name)
 	if !ok {
 		return false, &app.StatusError{
@@ -336,7 +337,7 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 	}
 	// One time for the whole decision: a job that is due, the turn that it takes
 	// and the note of its run are of the same minute.
-	now := s.app.Host.Now()
+	now := s.App.Host.Now()
 	j := plan.Jobs[0]
 	ok, why := j.Due(now)
 	if !plan.Enabled {
@@ -344,7 +345,7 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 	}
 	if ok {
 		n := 0
-		for _, note := range jobs.NewProc(s.app.Host, env.CacheDir).List() {
+		for _, note := range jobs.NewProc(s.App.Host, env.CacheDir).List() {
 			if note.Str("schedule") == name {
 				n++
 			}
@@ -355,39 +356,39 @@ func (s *session) asJob(ctx context.Context, c *cobra.Command, o *callOpts) (boo
 	}
 	if ok && j.Shared && !o.ownTurn {
 		var err error
-		if why, err = s.takeTurn(ctx, env, j, now); err != nil {
+		if why, err = takeTurn(ctx, s, env, j, now); err != nil {
 			return false, err
 		}
 		ok = why == ""
 	}
 	if !ok {
-		s.note(fmt.Sprintf("scheduled job %q does not run: %s", name, why))
+		s.Note(fmt.Sprintf("scheduled job %q does not run: %s", name, why))
 		return false, nil
 	}
-	s.job = j
-	if err := schedule.Ran(s.app.Host, env.CacheDir, name, now); err != nil {
-		s.log.Info("the run of a scheduled job cannot be noted", "err", err)
+	s.Job = j
+	if err := schedule.Ran(s.App.Host, env.CacheDir, name, now); err != nil {
+		s.Log.Info("the run of a scheduled job cannot be noted", "err", err)
 	}
 	return true, nil
 }
 
 // takeTurn has this controller run a job that others have, too, and that is due now;
 // else it says why not.
-func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job, now time.Time) (why string, err error) {
+func takeTurn(ctx context.Context, s *session.Session, env *fun.Env, j *schedule.Job, now time.Time) (why string, err error) {
 	if !assembly.SharesRecords(env) {
 		return "", &app.StatusError{
 			Status: app.ExitGeneric, Err: fmt.Errorf("scheduled job %q: shared is for controllers that have a database as their job cache", j.Name),
 			Hint: "set master_job_cache or ext_job_cache in the configuration of brine call, or take shared out of the job",
 		}
 	}
-	if err := s.openShared(env); err != nil {
+	if err := s.OpenShared(env); err != nil {
 		return "", err
 	}
 	t := shared.Turn{Name: j.Key(), Every: j.Every, Slack: j.Slack(), Most: j.MaxRunning}
 	if due, ok := j.LastDue(now); ok {
 		t.Due = due
 	}
-	err = s.shared.Turn(ctx, t)
+	err = s.Shared.Turn(ctx, t)
 	if taken, is := errors.AsType[*shared.TurnError](err); is {
 		return taken.Text, nil
 	}
@@ -400,7 +401,7 @@ func (s *session) takeTurn(ctx context.Context, env *fun.Env, j *schedule.Job, n
 }
 
 // putOff waits for a random time: "30" or "10:30" seconds.
-func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) error {
+func putOff(ctx context.Context, s *session.Session, c *cobra.Command, splay string) error {
 	if splay == "" {
 		return nil
 	}
@@ -417,7 +418,7 @@ func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) er
 	if hi > lo {
 		wait += rand.N(time.Duration(hi-lo) * time.Second)
 	}
-	if s.app.Host.Sleep(ctx, wait) != nil {
+	if s.App.Host.Sleep(ctx, wait) != nil {
 		return app.ErrInterrupted
 	}
 	return nil
@@ -427,28 +428,14 @@ func (s *session) putOff(ctx context.Context, c *cobra.Command, splay string) er
 // names no function: what the schedule has, as of now, which also says where the return
 // goes. given are the flags of the command line, which go over that; what the schedule
 // has goes over a Saltfile.
-func (s *session) jobCall(given app.RetFlags) (string, fun.Args) {
-	j, kwargs := s.job, ""
+func jobCall(s *session.Session, given app.RetFlags) (string, fun.Args) {
+	j, kwargs := s.Job, ""
 	if j.ReturnKwargs.Len() > 0 {
 		kwargs = string(value.EncodeJSON(j.ReturnKwargs))
 	}
-	r := &s.flags.Ret
+	r := &s.Flags.Ret
 	r.Names = cmp.Or(given.Names, strings.Join(j.Returners, ","), r.Names)
 	r.Config = cmp.Or(given.Config, j.ReturnConfig, r.Config)
 	r.Kwargs = cmp.Or(given.Kwargs, kwargs, r.Kwargs)
 	return j.Function, j.Call()
-}
-
-// jobMetadata returns what the record of a scheduled job has as metadata; nil:
-// nothing. Salt: salt/utils/schedule.py handle_func.
-func (s *session) jobMetadata() *value.Map {
-	if s.job == nil || s.job.Metadata == nil {
-		return nil
-	}
-	now := s.app.Host.Now()
-	m := s.job.Metadata.Copy()
-	m.Set("_TOS", int64(0))
-	m.Set("_TS", now.Format(time.ANSIC))
-	m.Set("_TT", now.UTC().Format("2006 January 02 Mon 15 01"))
-	return m
 }

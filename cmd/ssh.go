@@ -11,6 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
+	"brine/cmd/funcdoc"
+	"brine/cmd/session"
+	"brine/cmd/target"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -19,7 +23,7 @@ import (
 )
 
 func newSSHCmd(a *app.App, st app.Style) *cobra.Command {
-	o := &sshOpts{prog: brineSSH}
+	o := &target.Options{Prog: target.BrineSSH}
 	c := &cobra.Command{
 		Use:   "ssh <target> <function> [<argument>...] [<key>=<value>...]",
 		Short: "Run an execution function on targets over SSH",
@@ -44,7 +48,7 @@ not be reached; 64 usage error; 130 interrupted.`,
   brine ssh '*' state.apply --waves 1,10%,100% --wave-check 'state.apply health'`,
 	}
 	if st == app.AsSalt {
-		o.prog = saltSSH
+		o.Prog = target.SaltSSH
 		c.Use = strings.Replace(c.Use, "ssh", "salt-ssh", 1)
 	}
 	initTargetCmd(a, c, o)
@@ -53,7 +57,7 @@ not be reached; 64 usage error; 130 interrupted.`,
 
 // newSaltCmd returns the command salt: brine ssh with salt's flags and statuses.
 func newSaltCmd(a *app.App) *cobra.Command {
-	o := &sshOpts{prog: saltCLI}
+	o := &target.Options{Prog: target.SaltCLI}
 	c := &cobra.Command{
 		Use:   "salt <target> <function>[,<function>...] [<argument>...] [<key>=<value>...]",
 		Short: "Run execution functions on targets over SSH",
@@ -72,20 +76,20 @@ highest return code; 64 usage error; 130 interrupted.`,
 	return c
 }
 
-func initTargetCmd(a *app.App, c *cobra.Command, o *sshOpts) {
+func initTargetCmd(a *app.App, c *cobra.Command, o *target.Options) {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(app.FlagError)
-	c.ValidArgsFunction = completeTarget(a)
+	c.ValidArgsFunction = complete.Target(a)
 	c.RunE = func(c *cobra.Command, args []string) error { return runSSH(c.Context(), a, c, o, args) }
-	o.register(c.Flags())
-	completeFlags(c)
+	o.Register(c.Flags())
+	complete.Flags(c)
 	app.GroupFlags(c, app.TargetGroups)
 }
 
 // runSSH runs the command.
-func runSSH(ctx context.Context, a *app.App, c *cobra.Command, o *sshOpts, args []string) (err error) {
+func runSSH(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, args []string) (err error) {
 	section := "salt-ssh"
-	if o.prog == saltCLI {
+	if o.Prog == target.SaltCLI {
 		section = "salt"
 	}
 	if err := a.Saltfile(c, section, &o.RunFlags); err != nil {
@@ -94,108 +98,108 @@ func runSSH(ctx context.Context, a *app.App, c *cobra.Command, o *sshOpts, args 
 	if done, err := sshInfo(a, o, args); done {
 		return err
 	}
-	args, err = o.targetArgs(a, args)
+	args, err = targetArgs(o, a, args)
 	if err != nil {
 		return err
 	}
-	job, err := o.job(c, args)
+	job, err := o.Job(c, args)
 	if err != nil {
 		return err
 	}
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, job.Fun)
 	defer done()
-	s, err := newSession(a, config.Master, section, &o.RunFlags, o.override())
+	s, err := session.New(a, config.Master, section, &o.RunFlags, o.Override())
 	if err != nil {
 		return err
 	}
-	s.leaves = true
+	s.Leaves = true
 	var r *jobReport // from the time on when the job runs
-	s.show(shown)
-	o.count.Watcher = fleet.OnBegin(s.watch, func(job fun.Job, _ []string) { r.began(job, shown) })
-	s.watch = &o.count
-	defer s.end()
-	s.warnNoEffect(c, o.effectless())
-	if err := s.refuseLogin(c); err != nil {
+	s.Show(shown)
+	o.Count.Watcher = fleet.OnBegin(s.Watch, func(job fun.Job, _ []string) { r.began(job, shown) })
+	s.Watch = &o.Count
+	defer s.End()
+	s.WarnNoEffect(c, o.Effectless())
+	if err := s.RefuseLogin(c); err != nil {
 		return err
 	}
-	if err := s.checkOutput(); err != nil {
+	if err := s.CheckOutput(); err != nil {
 		return err
 	}
-	if len(s.reportTo) > 0 && o.async.Used() {
+	if len(s.ReportTo) > 0 && o.Async.Used() {
 		return app.ErrAsyncReport
 	}
-	defer s.reportFault(&err)
-	if s.ssh, err = sshOptions(a, &o.FleetFlags); err != nil {
+	defer s.ReportFault(&err)
+	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
 		return err
 	}
-	s.ssh.Once = true
-	if job, err = s.nameTargets(o, job); err != nil {
+	s.SSH.Once = true
+	if job, err = nameTargets(s, o, job); err != nil {
 		return err
 	}
-	if o.hosts {
-		return s.listHosts(ctx)
+	if o.Hosts {
+		return listHosts(ctx, s)
 	}
-	if err := o.checkFailedFile(); err != nil {
+	if err := o.CheckFailedFile(); err != nil {
 		return err
 	}
-	s.ssh.Deploy = o.keyDeploy
-	if o.retryFailed != "" {
-		job, err = s.retry(ctx, c, o, args, job)
+	s.SSH.Deploy = o.KeyDeploy
+	if o.RetryFailed != "" {
+		job, err = retry(ctx, s, c, o, args, job)
 		if errors.Is(err, errNothingToDo) {
-			return s.printNothing()
+			return printNothing(s)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	s.listen()
-	job.JID, job.User = o.jid, s.userName()
+	s.Listen()
+	job.JID, job.User = o.JID, s.UserName()
 	if job.JID == "" {
-		job.JID = s.newJID()
+		job.JID = s.NewJID()
 	}
 	job.Timeout = time.Duration(o.Timeout) * time.Second
-	if args, given := dispatch.TakeMetadata(s.table.Spec(fun.Exec, job.Fun), job.Args); given != nil {
+	if args, given := dispatch.TakeMetadata(s.Table.Spec(fun.Exec, job.Fun), job.Args); given != nil {
 		job.Args, job.Metadata = args, cmp.Or(job.Metadata, given)
 	}
 	a.Intr.SetJID(job.JID)
-	if err := s.openGit(ctx); err != nil {
+	if err := s.OpenGit(ctx); err != nil {
 		return err
 	}
-	env, err := s.controller(ctx, job.JID)
+	env, err := s.Controller(ctx, job.JID)
 	if err != nil {
 		return err
 	}
-	if job, err = s.preferIDs(ctx, env, job); err != nil {
+	if job, err = preferIDs(ctx, s, env, job); err != nil {
 		return err
 	}
-	if o.published.preview {
+	if o.Published.Preview {
 		ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType)
 		if err != nil {
 			return err
 		}
-		return s.print(value.Strings(ids...), "", app.ExitOK)
+		return s.Print(value.Strings(ids...), "", app.ExitOK)
 	}
-	if err := o.published.safeBatch(ctx, env, &job); err != nil {
+	if err := o.Published.SafeBatch(ctx, env, &job); err != nil {
 		return err
 	}
-	job.WaveCheck = o.waves.checker(s, env, job)
-	s.reports(job.JID, job.Fun, value.Str(job.Tgt), job.Args, fun.Exec)
+	job.WaveCheck = o.Waves.Checker(s, env, job)
+	s.Reports(job.JID, job.Fun, value.Str(job.Tgt), job.Args, fun.Exec)
 	r = newReport(s, o, job)
-	if job.Async || o.async.Background != "" {
-		return s.async(ctx, o, env, job)
+	if job.Async || o.Async.Background != "" {
+		return async(ctx, s, o, env, job)
 	}
-	return s.runJob(ctx, env, o, job, r)
+	return runJob(ctx, s, env, o, job, r)
 }
 
 // runJob runs a job on its targets and reports it.
-func (s *session) runJob(ctx context.Context, env *fun.Env, o *sshOpts, job fun.Job, r *jobReport) error {
+func runJob(ctx context.Context, s *session.Session, env *fun.Env, o *target.Options, job fun.Job, r *jobReport) error {
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if len(sum.Targets) == 0 {
-		return s.noneMatched(ctx, env, o, job, err)
+		return noneMatched(ctx, s, env, o, job, err)
 	}
-	s.warnUnmet(o, job, sum)
-	if o.updates && err == nil {
-		err = s.updateRoster(sum)
+	warnUnmet(s, o, job, sum)
+	if o.Updates && err == nil {
+		err = updateRoster(s, sum)
 	}
 	if ferr := r.finish(); err == nil {
 		err = ferr
@@ -203,37 +207,37 @@ func (s *session) runJob(ctx context.Context, env *fun.Env, o *sshOpts, job fun.
 	if err != nil {
 		return err
 	}
-	return app.Silent(s.strictStatus(r.status()))
+	return app.Silent(s.StrictStatus(r.status()))
 }
 
 // sshInfo answers what needs no target: documentation.
-func sshInfo(a *app.App, o *sshOpts, args []string) (done bool, err error) {
+func sshInfo(a *app.App, o *target.Options, args []string) (done bool, err error) {
 	switch {
-	case o.doc:
+	case o.Doc:
 		// salt takes a target before the function, or none.
 		if len(args) > 1 {
 			args = args[1:]
 		}
-		return true, printKindDoc(a, fun.Exec, args)
+		return true, funcdoc.PrintKind(a, fun.Exec, args)
 	}
 	return false, nil
 }
 
 // targetArgs completes the arguments of a call that runs no function.
-func (o *sshOpts) targetArgs(a *app.App, args []string) ([]string, error) {
+func targetArgs(o *target.Options, a *app.App, args []string) ([]string, error) {
 	if o.Progress.Misplaced(args) {
 		return nil, app.ProgressValue()
 	}
-	if o.salt.forwards != "" {
+	if o.Salt.Forwards != "" {
 		return nil, &app.StatusError{
 			Status: app.ExitUsage, Err: errors.New("--remote-port-forwards: brine forwards no ports of targets"),
 			Hint: "ssh -R beside the run does",
 		}
 	}
-	if o.published.preview && len(args) > 0 {
+	if o.Published.Preview && len(args) > 0 {
 		args = append(args, "none") // the function, which is not run
 	}
-	if o.hosts {
+	if o.Hosts {
 		if len(args) > 0 {
 			fmt.Fprintf(a.Err, "brine: --hosts lists all of the roster: %s is not looked at\n", strings.Join(args, " "))
 		}
@@ -243,31 +247,31 @@ func (o *sshOpts) targetArgs(a *app.App, args []string) ([]string, error) {
 }
 
 // noneMatched reports that a job has no targets; err is that of the run.
-func (s *session) noneMatched(ctx context.Context, env *fun.Env, o *sshOpts, job fun.Job, err error) error {
+func noneMatched(ctx context.Context, s *session.Session, env *fun.Env, o *target.Options, job fun.Job, err error) error {
 	var bad *fun.TargetError
-	if o.prog == saltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
-		return s.saltNoMatch(err) // to a master it matches nothing
+	if o.Prog == target.SaltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
+		return saltNoMatch(s, err) // to a master it matches nothing
 	}
-	if group := value.Str(job.Tgt); o.prog == saltCLI && err != nil && job.TgtType == "nodegroup" && !s.cfg.Opts.Map("nodegroups").Has(group) {
-		return told(s, fmt.Sprintf("Node group %s unavailable in %s", group, s.cfg.Opts.Str("conf_file")), err)
+	if group := value.Str(job.Tgt); o.Prog == target.SaltCLI && err != nil && job.TgtType == "nodegroup" && !s.Cfg.Opts.Map("nodegroups").Has(group) {
+		return session.Told(s, fmt.Sprintf("Node group %s unavailable in %s", group, s.Cfg.Opts.Str("conf_file")), err)
 	}
 	if err != nil {
 		return err
 	}
 	if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil && len(all) == 0 {
-		return s.noTargets(job)
+		return noTargets(s, job)
 	}
-	if o.prog == saltCLI {
-		return s.saltNoMatch(o.noMatch(job))
+	if o.Prog == target.SaltCLI {
+		return saltNoMatch(s, o.NoMatch(job))
 	}
-	return o.noMatch(job)
+	return o.NoMatch(job)
 }
 
 // printNothing is the report of a command that had nothing to do: JSON is a
 // document all the same.
-func (s *session) printNothing() error {
-	if s.app.JSON {
-		return s.print(value.NewMap(0), "", app.ExitOK)
+func printNothing(s *session.Session) error {
+	if s.App.JSON {
+		return s.Print(value.NewMap(0), "", app.ExitOK)
 	}
 	return nil
 }

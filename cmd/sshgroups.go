@@ -6,69 +6,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"brine/cmd/internal/summary"
+	"brine/cmd/session"
+	"brine/cmd/target"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
-	"brine/internal/fleet"
 	"brine/internal/py/value"
 )
 
 // groupAbove is how many targets a job has at most whose results are printed one
 // by one on a terminal.
 const groupAbove = 20
-
-// How many names, or ranges of names, stand at most before the result of a group,
-// and behind the count of those that failed.
-const (
-	groupNames = 100
-	tailNames  = 20
-)
-
-// A counter is a fleet.Watcher that counts the targets of the jobs it is told
-// of, and hands on what it is told.
-type counter struct {
-	fleet.Watcher // nil: nobody else is told
-	targets       atomic.Int64
-}
-
-func (c *counter) Begin(job fun.Job, targets []string) {
-	c.targets.Add(int64(len(targets)))
-	if c.Watcher != nil {
-		c.Watcher.Begin(job, targets)
-	}
-}
-
-func (c *counter) Wave(jid string, number, of, targets int) {
-	if c.Watcher != nil {
-		c.Watcher.Wave(jid, number, of, targets)
-	}
-}
-
-func (c *counter) At(jid, id string, p fleet.Phase) {
-	if c.Watcher != nil {
-		c.Watcher.At(jid, id, p)
-	}
-}
-
-func (c *counter) Sent(jid, id string, done, total int64) {
-	if c.Watcher != nil {
-		c.Watcher.Sent(jid, id, done, total)
-	}
-}
-
-func (c *counter) Done(ret fun.Return) {
-	if c.Watcher != nil {
-		c.Watcher.Done(ret)
-	}
-}
-
-func (c *counter) End(jid string) {
-	if c.Watcher != nil {
-		c.Watcher.End(jid)
-	}
-}
 
 // A group is the targets with one result.
 type group struct {
@@ -170,17 +119,17 @@ func reasonAlone(ret fun.Return, v value.Value) value.Value {
 // groups reports whether equal results are printed together: where somebody
 // reads, and more targets answer than fit on a screen.
 func (r *jobReport) groups() bool {
-	if r.o.prog != brineSSH || r.o.noGroup || !r.prose() {
+	if r.o.Prog != target.BrineSSH || r.o.NoGroup || !r.prose() {
 		return false
 	}
-	return r.o.group || r.s.app.Terminal && r.o.count.targets.Load() > groupAbove
+	return r.o.Group || r.s.App.Terminal && r.o.Count.Targets.Load() > groupAbove
 }
 
 // prose reports whether the report is text for people, and no document.
 func (r *jobReport) prose() bool {
-	switch r.s.outAsked() {
+	switch r.s.OutAsked() {
 	case "", "nested", "highstate":
-		return r.s.flags.Output.File == ""
+		return r.s.Flags.Output.File == ""
 	}
 	return false
 }
@@ -188,7 +137,7 @@ func (r *jobReport) prose() bool {
 // printGroups prints what was collected.
 func (r *jobReport) printGroups() error {
 	for _, g := range r.same.sorted() {
-		if err := r.s.print(value.MapOf(summary.FoldSome(g.ids, groupNames), g.v), g.out, g.retcode); err != nil {
+		if err := r.s.Print(value.MapOf(summary.FoldSome(g.ids, session.GroupNames), g.v), g.out, g.retcode); err != nil {
 			return err
 		}
 	}
@@ -197,16 +146,16 @@ func (r *jobReport) printGroups() error {
 
 // tail ends a report on a terminal: how many targets there were, and who failed.
 func (r *jobReport) tail() {
-	if r.o.prog != brineSSH || !r.s.app.Terminal || r.o.summary || r.count < 2 {
+	if r.o.Prog != target.BrineSSH || !r.s.App.Terminal || r.o.Summary || r.count < 2 {
 		return
 	}
-	w := r.s.app.Out
+	w := r.s.App.Out
 	if !r.prose() {
-		w = r.s.app.Err
+		w = r.s.App.Err
 	}
 	line := fmt.Sprintf("%d targets, %d failed", r.count, len(r.failed))
 	if len(r.failed) > 0 {
-		line += ": " + strings.ReplaceAll(summary.FoldSome(r.failed, tailNames), ",", ", ")
+		line += ": " + strings.ReplaceAll(summary.FoldSome(r.failed, session.TailNames), ",", ", ")
 	}
 	fmt.Fprintln(w, printable.Line(line))
 }

@@ -5,6 +5,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
@@ -12,14 +13,14 @@ import (
 // listHosts prints the targets that the rosters have, by roster file, and the
 // host of each; nobody is connected to.
 // Salt: salt/client/ssh/__init__.py run, list_hosts.
-func (s *session) listHosts(ctx context.Context) error {
-	env := assembly.NewEnv(ctx, s.envOptions(s.newJID()))
-	r, err := assembly.Roster(ctx, env, s.cfg, s.ssh)
+func listHosts(ctx context.Context, s *session.Session) error {
+	env := assembly.NewEnv(ctx, s.EnvOptions(s.NewJID()))
+	r, err := assembly.Roster(ctx, env, s.Cfg, s.SSH)
 	if err != nil {
 		return err
 	}
 	if len(r.Entries()) == 0 {
-		return s.noTargets(fun.Job{Tgt: "*", TgtType: "glob"})
+		return noTargets(s, fun.Job{Tgt: "*", TgtType: "glob"})
 	}
 	out := value.NewMap(1)
 	for _, e := range r.Entries() {
@@ -31,8 +32,8 @@ func (s *session) listHosts(ctx context.Context) error {
 		}
 		hosts.Set(e.ID, e.Host)
 	}
-	if err := s.print(out, "nested", app.ExitOK); err != nil {
+	if err := s.Print(out, "nested", app.ExitOK); err != nil {
 		return err
 	}
-	return app.Silent(s.strictStatus(app.ExitOK))
+	return app.Silent(s.StrictStatus(app.ExitOK))
 }

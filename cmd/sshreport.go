@@ -14,17 +14,26 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
+	"brine/cmd/session"
+	"brine/cmd/target"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/fleet"
 	"brine/internal/py/value"
 )
 
+// exitDeploy says that the agent could not be placed on a target; exitCollection
+// that one of the targets failed. Salt: EX_THIN_DEPLOY, EX_AGGREGATE.
+const (
+	exitDeploy     = 11
+	exitCollection = 20
+)
+
 // A jobReport shows the returns of a job on targets: as they come, or all at the
 // end.
 type jobReport struct {
-	s   *session
-	o   *sshOpts
+	s   *session.Session
+	o   *target.Options
 	job fun.Job
 
 	stream   bool
@@ -43,31 +52,31 @@ type jobReport struct {
 	same     grouping // results that are printed together
 }
 
-func newReport(s *session, o *sshOpts, job fun.Job) *jobReport {
-	out := s.flags.Output.Out
+func newReport(s *session.Session, o *target.Options, job fun.Job) *jobReport {
+	out := s.Flags.Output.Out
 	if out == "" {
-		out = s.cfg.Opts.Str("output")
+		out = s.Cfg.Opts.Str("output")
 	}
 	r := &jobReport{s: s, o: o, job: job, all: value.NewMap(8), kept: value.NewMap(0), why: map[string]string{}}
-	if o.prog == saltCLI {
-		o.summary = o.summary || value.Truth(s.cfg.Opts.At("cli_summary"))
+	if o.Prog == target.SaltCLI {
+		o.Summary = o.Summary || value.Truth(s.Cfg.Opts.At("cli_summary"))
 		// What state_output: filter leaves out and shortens may stand among the
 		// arguments of the function. Salt: salt/output/highstate.py _format_host.
 		for _, name := range [...]string{"exclude", "terse"} {
 			if v, ok := job.Args.Kw.Get(name); ok {
-				s.cfg.Opts.Set("state_output_"+name, v)
+				s.Cfg.Opts.Set("state_output_"+name, v)
 			}
 		}
 	}
 	// JSON stays one document; tables need all rows.
-	r.stream = !o.static && out != "json" && out != "table" && !r.s.isReport() && s.flags.Output.File == "" && !r.docs()
+	r.stream = !o.Static && out != "json" && out != "table" && !r.s.IsReport() && s.Flags.Output.File == "" && !r.docs()
 	return r
 }
 
 // docs reports whether the returns are documentation, which salt prints once and
 // not of each target. Salt: salt/cli/salt.py SaltCMD._print_docs.
 func (r *jobReport) docs() bool {
-	return r.o.prog == saltCLI && r.job.Fun == "sys.doc" && r.s.outAsked() == ""
+	return r.o.Prog == target.SaltCLI && r.job.Fun == "sys.doc" && r.s.OutAsked() == ""
 }
 
 // began prints the header of the job that is reported; nil reports none. p is told
@@ -76,22 +85,22 @@ func (r *jobReport) began(job fun.Job, p *progress.Progress) {
 	if r != nil && job.JID == r.job.JID && !job.Async {
 		r.begin()
 	}
-	if r != nil && r.stream && r.s.app.Terminal && !r.groups() {
+	if r != nil && r.stream && r.s.App.Terminal && !r.groups() {
 		p.Reported()
 	}
 }
 
 // begin prints the header of -v, on stderr where stdout is one document.
 func (r *jobReport) begin() {
-	if r.header || !r.o.verbose && !r.o.published.showJID {
+	if r.header || !r.o.Verbose && !r.o.Published.ShowJID {
 		return
 	}
 	r.header = true
-	w := r.s.app.Out
+	w := r.s.App.Out
 	if !r.stream {
-		w = r.s.app.Err
+		w = r.s.App.Err
 	}
-	if !r.o.verbose {
+	if !r.o.Verbose {
 		fmt.Fprintln(w, "jid: "+r.job.JID)
 		return
 	}
@@ -112,7 +121,7 @@ func (r *jobReport) add(ret fun.Return) error {
 		r.failed = append(r.failed, ret.ID)
 		r.why[ret.ID] = failure(ret)
 	}
-	if len(r.s.reportTo) > 0 || r.s.exporter != nil {
+	if len(r.s.ReportTo) > 0 || r.s.Exporter != nil {
 		r.kept.Set(ret.ID, v)
 	}
 	var np interface{ NotPlaced() bool }
@@ -126,14 +135,14 @@ func (r *jobReport) add(ret fun.Return) error {
 		r.away = append(r.away, ret.ID)
 	}
 	r.highest = max(r.highest, ret.Retcode)
-	if r.o.summary {
+	if r.o.Summary {
 		r.outcomes = append(r.outcomes, summary.Of(ret, v))
 	}
 	switch {
 	case ret.Out == "" && ret.States() != nil:
 		ret.Out = "highstate"
-	case ret.Stage == fun.Returned || r.o.prog != saltCLI:
-	case r.o.published.hideTime:
+	case ret.Stage == fun.Returned || r.o.Prog != target.SaltCLI:
+	case r.o.Published.HideTime:
 		return nil
 	default:
 		ret.Out = "no_return"
@@ -144,11 +153,11 @@ func (r *jobReport) add(ret fun.Return) error {
 		return nil
 	case r.stream:
 		if bad {
-			r.s.info.Failed = map[string]string{ret.ID: r.why[ret.ID]}
+			r.s.Info.Failed = map[string]string{ret.ID: r.why[ret.ID]}
 		} else {
-			r.s.info.Failed = nil
+			r.s.Info.Failed = nil
 		}
-		return r.s.print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
+		return r.s.Print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
 	}
 	r.all.Set(ret.ID, v)
 	if r.wish == "" && ret.Stage == fun.Returned || ret.Out == "highstate" {
@@ -162,7 +171,7 @@ func (r *jobReport) add(ret fun.Return) error {
 func (r *jobReport) value(ret fun.Return) (value.Value, error) {
 	if ret.Stage == fun.Returned {
 		v, err := ret.Value()
-		if err != nil || !ret.Raised || r.o.prog == saltCLI {
+		if err != nil || !ret.Raised || r.o.Prog == target.SaltCLI {
 			return v, err
 		}
 		text, ok := v.(string)
@@ -170,7 +179,7 @@ func (r *jobReport) value(ret fun.Return) (value.Value, error) {
 			return v, nil
 		}
 		code := ret.Retcode
-		if _, _, known := r.s.table.Lookup(fun.Exec, r.job.Fun); !known {
+		if _, _, known := r.s.Table.Lookup(fun.Exec, r.job.Fun); !known {
 			code = app.ExitNoFunction
 		}
 		return value.MapOf("stdout", "", "stderr", text, "retcode", int64(code)), nil
@@ -188,7 +197,7 @@ func (r *jobReport) value(ret fun.Return) (value.Value, error) {
 	case ret.Err != nil:
 		why = ret.Err.Error()
 	}
-	if r.o.prog == saltCLI {
+	if r.o.Prog == target.SaltCLI {
 		return "Minion did not return. [" + why + "]", nil
 	}
 	return value.MapOf("stdout", "", "stderr", why, "retcode", int64(255)), nil
@@ -198,8 +207,8 @@ func (r *jobReport) value(ret fun.Return) (value.Value, error) {
 func (r *jobReport) finish() error {
 	r.begin()
 	sort.Strings(r.failed)
-	r.s.info.Failed = r.why
-	if err := r.s.writeReports(sortedByID(r.kept), r.status()); err != nil {
+	r.s.Info.Failed = r.why
+	if err := r.s.WriteReports(sortedByID(r.kept), r.status()); err != nil {
 		return err
 	}
 	if r.docs() && r.printDocs() {
@@ -212,28 +221,28 @@ func (r *jobReport) finish() error {
 			return err
 		}
 	case !r.stream:
-		if err := r.s.print(sortedByID(r.all), r.wish, r.status()); err != nil {
+		if err := r.s.Print(sortedByID(r.all), r.wish, r.status()); err != nil {
 			return err
 		}
 	}
-	if r.o.summary {
-		w := r.s.app.Out
+	if r.o.Summary {
+		w := r.s.App.Out
 		if !r.stream {
-			w = r.s.app.Err
+			w = r.s.App.Err
 		}
-		if r.o.prog == saltCLI {
+		if r.o.Prog == target.SaltCLI {
 			r.saltSummary(w)
 		} else {
 			summary.Print(w, r.outcomes)
 		}
 	}
 	r.tail()
-	if r.o.failedFile != "" {
+	if r.o.FailedFile != "" {
 		var text strings.Builder
 		for _, id := range r.failed {
 			text.WriteString(id + "\n")
 		}
-		if err := os.WriteFile(r.o.failedFile, []byte(text.String()), 0o666); err != nil {
+		if err := os.WriteFile(r.o.FailedFile, []byte(text.String()), 0o666); err != nil {
 			return fmt.Errorf("write --failed-file: %w", err)
 		}
 	}
@@ -277,11 +286,11 @@ func (r *jobReport) hint() {
 		calls = []fun.Job{r.job}
 	}
 	for _, call := range calls {
-		if _, _, ok := r.s.table.Lookup(fun.Exec, call.Fun); ok {
+		if _, _, ok := r.s.Table.Lookup(fun.Exec, call.Fun); ok {
 			continue
 		}
-		if _, hint := app.Classify(r.s.table.NotFound(fun.Exec, call.Fun)); hint != "" {
-			fmt.Fprintln(r.s.app.Err, "hint:", printable.Line(hint))
+		if _, hint := app.Classify(r.s.Table.NotFound(fun.Exec, call.Fun)); hint != "" {
+			fmt.Fprintln(r.s.App.Err, "hint:", printable.Line(hint))
 		}
 	}
 }
@@ -291,9 +300,9 @@ func (r *jobReport) status() int {
 	switch {
 	case len(r.failed) == 0:
 		return app.ExitOK
-	case r.o.prog == saltCLI && r.job.Batch != "" && !r.o.static && r.highest != 0:
+	case r.o.Prog == target.SaltCLI && r.job.Batch != "" && !r.o.Static && r.highest != 0:
 		return app.StatusOf(int64(r.highest))
-	case r.o.prog == saltCLI:
+	case r.o.Prog == target.SaltCLI:
 		return app.ExitGeneric
 	case r.deploy:
 		return exitDeploy
@@ -314,7 +323,7 @@ func (r *jobReport) saltSummary(w io.Writer) {
 		text string
 		ids  []string
 	}{{"not connected", r.away}, {"not responding", r.silent}, {"with failures", failed}} {
-		if len(x.ids) > 0 && r.o.verbose {
+		if len(x.ids) > 0 && r.o.Verbose {
 			fmt.Fprintf(w, "Minions %s: %s\n", x.text, printable.Line(strings.Join(x.ids, " ")))
 		}
 	}
@@ -335,11 +344,11 @@ func (r *jobReport) printDocs() bool {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(docs)) {
-		fmt.Fprintf(r.s.app.Out, "%s:\n\n", printable.Line(name))
+		fmt.Fprintf(r.s.App.Out, "%s:\n\n", printable.Line(name))
 		for line := range strings.Lines(docs[name]) {
-			fmt.Fprintf(r.s.app.Out, "    %s\n", printable.Line(strings.TrimRight(line, "\r\n")))
+			fmt.Fprintf(r.s.App.Out, "    %s\n", printable.Line(strings.TrimRight(line, "\r\n")))
 		}
-		fmt.Fprintln(r.s.app.Out)
+		fmt.Fprintln(r.s.App.Out)
 	}
 	return true
 }

@@ -3,12 +3,11 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"brine/cmd/internal/summary"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
@@ -39,25 +38,6 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func TestReadLimit(t *testing.T) {
-	t.Parallel()
-	p := filepath.Join(t.TempDir(), "failed")
-	if err := os.WriteFile(p, []byte("web1\r\n# a note\n\n web 2 \nweb3"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ in, want string }{
-		{"web1,web2", "web1|web2"}, {" a , b,", "a|b"}, {"@" + p, "web1|web 2|web3"}, {"", ""},
-	} {
-		got, err := readLimit(tt.in)
-		if err != nil || strings.Join(got, "|") != tt.want || got == nil {
-			t.Errorf("readLimit(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
-		}
-	}
-	if _, err := readLimit("@/nonexistent/file"); err == nil {
-		t.Error("a missing file is no fault")
-	}
-}
-
 // TestGroupingOfMany: the results of 10,000 targets, failures in blocks of their own
 // behind the others, with bounded names.
 func TestGroupingOfMany(t *testing.T) {
@@ -78,7 +58,7 @@ func TestGroupingOfMany(t *testing.T) {
 	var got []string
 	for _, x := range g.sorted() {
 		got = append(got, fmt.Sprintf("%d %v %t", len(x.ids), x.v, x.bad))
-		if names := summary.FoldSome(x.ids, groupNames); len(names) > 100*len("web9999,")+len(" and 9999 more") {
+		if names := summary.FoldSome(x.ids, session.GroupNames); len(names) > 100*len("web9999,")+len(" and 9999 more") {
 			t.Errorf("%d characters of names", len(names))
 		}
 	}

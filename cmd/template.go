@@ -13,13 +13,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
-	"brine/cmd/assembly"
+	"brine/cmd/library"
+	"brine/cmd/session"
 	"brine/internal/core/fileserver"
 	"brine/internal/core/printable"
+	"brine/internal/fleet/history"
 	"brine/internal/py/source"
 	"brine/internal/view/form"
 	"brine/internal/view/orchestration"
 )
+
+// templateSubject is a template as the history names it.
+func templateSubject(t *orchestration.Template) *history.Subject {
+	return &history.Subject{
+		Kind: history.Template, Name: t.Name, Description: t.Description,
+		Step: func(id string) (label, target string) {
+			for _, s := range t.Steps {
+				if slices.Contains(s.IDs, id) {
+					return s.Description, ""
+				}
+			}
+			return "", ""
+		},
+	}
+}
 
 // newTemplateCmd returns "brine template" with its commands.
 func newTemplateCmd(a *app.App) *cobra.Command {
@@ -42,68 +59,32 @@ in those of orchestration_roots.`,
 	return c
 }
 
-// templates are the orchestration templates of a tree, and the answers that are
-// kept for them.
-type templates struct {
-	s     *session
-	roots []string
-	store *orchestration.Store
-}
-
-// templatesOf returns the templates that a session sees.
-func templatesOf(ctx context.Context, s *session) (*templates, error) {
-	git := s.git
-	if git == nil {
-		git = assembly.NewGit(s.envOptions(""))
-	}
-	roots, err := git.TemplateDirs(ctx, s.cfg.Opts)
-	if err != nil {
-		return nil, err
-	}
-	dir := s.cfg.Opts.Str("orchestration_data")
-	if dir == "" {
-		dir = filepath.Join(s.cfg.CacheDir, "orchestration_data")
-		if s.cfg.Dir != "" {
-			dir = filepath.Join(s.cfg.Dir, "orchestration_data")
-		}
-	}
-	return &templates{s: s, roots: roots, store: &orchestration.Store{Files: s.app.Host, Dir: dir}}, nil
-}
-
-func (t *templates) find(name string) (*orchestration.Template, error) {
-	found, err := orchestration.Find(t.s.app.Host, t.roots, name)
-	if _, ok := errors.AsType[*orchestration.NotFoundError](err); ok {
-		return nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine template list' lists the templates, 'brine template new' makes one"}
-	}
-	return found, err
-}
-
 // templateCmd finishes a command that looks at the templates of a tree.
-func templateCmd(a *app.App, c *cobra.Command, least, most int, run func(ctx context.Context, t *templates, args []string) error) *cobra.Command {
+func templateCmd(a *app.App, c *cobra.Command, least, most int, run func(ctx context.Context, t *library.Templates, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = completeTemplate(a)
 	}
-	return treeCmd(a, c, (*app.RunFlags).RegisterConfig, least, most, c.Annotations["wants"], func(ctx context.Context, s *session, args []string) error {
-		t, err := templatesOf(ctx, s)
+	return session.TreeCommand(a, c, (*app.RunFlags).RegisterConfig, least, most, c.Annotations["wants"], func(ctx context.Context, s *session.Session, args []string) error {
+		t, err := library.TemplatesOf(ctx, s)
 		if err != nil {
 			return err
 		}
 		if err := run(ctx, t, args); err != nil {
 			return err
 		}
-		return app.Silent(s.strictStatus(app.ExitOK))
+		return app.Silent(s.StrictStatus(app.ExitOK))
 	})
 }
 
 // completeTemplate offers the names of templates to the shell.
 func completeTemplate(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return completeNames(a, c, args, prefix, func(s *session) ([]string, error) {
-			t, err := templatesOf(c.Context(), s)
+		return session.CompleteNames(a, c, args, prefix, func(s *session.Session) ([]string, error) {
+			t, err := library.TemplatesOf(c.Context(), s)
 			if err != nil {
 				return nil, err
 			}
-			return orchestration.Names(a.Host, t.roots)
+			return orchestration.Names(a.Host, t.Roots)
 		})
 	}
 }
@@ -117,20 +98,20 @@ func newTemplateListCmd(a *app.App) *cobra.Command {
 Exit status: 0 success; 1 a template is invalid; 64 usage error.`,
 		Annotations: map[string]string{"wants": "no arguments are taken"},
 	}
-	return templateCmd(a, c, 0, 0, func(_ context.Context, t *templates, _ []string) error {
-		names, err := orchestration.Names(a.Host, t.roots)
+	return templateCmd(a, c, 0, 0, func(_ context.Context, t *library.Templates, _ []string) error {
+		names, err := orchestration.Names(a.Host, t.Roots)
 		if err != nil {
 			return err
 		}
 		if len(names) == 0 {
-			fmt.Fprintf(a.Err, "brine: no templates were found in %s\n", printable.Line(strings.Join(t.roots, ", ")))
+			fmt.Fprintf(a.Err, "brine: no templates were found in %s\n", printable.Line(strings.Join(t.Roots, ", ")))
 		}
 		var faults source.Errors
 		w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
 		for _, n := range names {
-			found, err := t.find(n)
+			found, err := t.Find(n)
 			if err != nil {
-				faults = append(faults, asFaults(err)...)
+				faults = append(faults, library.AsFaults(err)...)
 				continue
 			}
 			first, _, _ := strings.Cut(found.Description, "\n")
@@ -141,14 +122,6 @@ Exit status: 0 success; 1 a template is invalid; 64 usage error.`,
 		}
 		return faults
 	})
-}
-
-// asFaults returns the faults of an error that may have no place.
-func asFaults(err error) source.Errors {
-	if es := source.Faults(err); len(es) > 0 {
-		return es
-	}
-	return source.Errors{&source.Error{Err: err}}
 }
 
 func newTemplateShowCmd(a *app.App) *cobra.Command {
@@ -163,8 +136,8 @@ error.`,
 		Example:     "  brine template show update_salt",
 		Annotations: map[string]string{"wants": "give the name of one template"},
 	}
-	return templateCmd(a, c, 1, 1, func(_ context.Context, t *templates, args []string) error {
-		found, err := t.find(args[0])
+	return templateCmd(a, c, 1, 1, func(_ context.Context, t *library.Templates, args []string) error {
+		found, err := t.Find(args[0])
 		if err != nil {
 			return err
 		}
@@ -276,22 +249,22 @@ file and line. 'brine lint' checks the SLS files that they apply.
 Exit status: 0 all are valid; 1 one is not; 64 usage error.`,
 		Annotations: map[string]string{"wants": ""},
 	}
-	return templateCmd(a, c, 0, -1, func(ctx context.Context, t *templates, args []string) error {
+	return templateCmd(a, c, 0, -1, func(ctx context.Context, t *library.Templates, args []string) error {
 		if len(args) == 0 {
 			var err error
-			if args, err = orchestration.Names(a.Host, t.roots); err != nil {
+			if args, err = orchestration.Names(a.Host, t.Roots); err != nil {
 				return err
 			}
 		}
 		var faults source.Errors
 		for _, n := range args {
-			found, err := t.find(n)
+			found, err := t.Find(n)
 			if err != nil {
-				faults = append(faults, asFaults(err)...)
+				faults = append(faults, library.AsFaults(err)...)
 				continue
 			}
 			faults = append(faults, found.Form.UnknownFields()...)
-			wrong, warnings := t.compile(ctx, found)
+			wrong, warnings := compile(ctx, t, found)
 			faults = append(faults, wrong...)
 			for _, w := range warnings {
 				fmt.Fprintf(a.Err, "brine: warning: %s\n", printable.Line(w))
@@ -325,8 +298,8 @@ Exit status: 0 success; 1 no answers have this label; 64 usage error.`,
 		Annotations: map[string]string{"wants": "give a template, and a label if you want to see answers"},
 	}
 	c.Flags().BoolVar(&remove, "delete", false, "delete the answers instead of showing them")
-	return templateCmd(a, c, 1, 2, func(_ context.Context, t *templates, args []string) error {
-		found, err := t.find(args[0])
+	return templateCmd(a, c, 1, 2, func(_ context.Context, t *library.Templates, args []string) error {
+		found, err := t.Find(args[0])
 		if err != nil {
 			return err
 		}
@@ -334,16 +307,16 @@ Exit status: 0 success; 1 no answers have this label; 64 usage error.`,
 			if remove {
 				return app.Usagef(c, "--delete needs a label")
 			}
-			labels, err := t.store.Labels(found.Name)
+			labels, err := t.Store.Labels(found.Name)
 			for _, l := range labels {
 				fmt.Fprintln(a.Out, l)
 			}
 			return err
 		}
-		if labels, err := t.store.Labels(found.Name); remove && err == nil && slices.Contains(labels, args[1]) {
-			return t.store.Delete(found, args[1])
+		if labels, err := t.Store.Labels(found.Name); remove && err == nil && slices.Contains(labels, args[1]) {
+			return t.Store.Delete(found, args[1])
 		}
-		answers, err := t.store.Load(found, args[1])
+		answers, err := t.Store.Load(found, args[1])
 		if err != nil {
 			return err
 		}
@@ -368,11 +341,11 @@ Exit status: 0 success; 1 they exist, or cannot be written; 64 usage error.`,
 		Annotations:       map[string]string{"wants": "give the name of one template"},
 		ValidArgsFunction: app.NoCompletion,
 	}
-	return templateCmd(a, c, 1, 1, func(_ context.Context, t *templates, args []string) error {
+	return templateCmd(a, c, 1, 1, func(_ context.Context, t *library.Templates, args []string) error {
 		if err := orchestration.CheckName(args[0]); err != nil {
 			return err
 		}
-		dirs := fileserver.RootsOf(t.s.cfg.Opts, "file_roots").Dirs["base"]
+		dirs := fileserver.RootsOf(t.S.Cfg.Opts, "file_roots").Dirs["base"]
 		if len(dirs) == 0 {
 			return errors.New("file_roots has no directory for the environment base, where templates are made")
 		}

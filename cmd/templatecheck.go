@@ -10,6 +10,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/library"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/source"
@@ -22,7 +23,7 @@ import (
 // and one target for each name, and returns what is wrong with it. The warnings say
 // why it cannot be compiled, for a value that nobody can make up, and which IDs of
 // its steps no state has: with other values, one may.
-func (t *templates) compile(ctx context.Context, x *orchestration.Template) (faults source.Errors, warnings []string) {
+func compile(ctx context.Context, t *library.Templates, x *orchestration.Template) (faults source.Errors, warnings []string) {
 	pillar, field := samples(x)
 	if field != "" {
 		return nil, []string{fmt.Sprintf("template %s was not compiled: field %s has no default, and no value that fits it is known", x.Name, field)}
@@ -35,25 +36,25 @@ func (t *templates) compile(ctx context.Context, x *orchestration.Template) (fau
 		}
 	}
 	pillar.Set("targets", targets)
-	o := t.s.envOptions("")
-	cfg := *t.s.cfg
+	o := t.S.EnvOptions("")
+	cfg := *t.S.Cfg
 	cfg.Opts = cfg.Opts.Copy()
 	cfg.Opts.Set(assembly.TemplateRoots, value.Strings(x.Dir, x.States))
 	o.Config, o.Git = &cfg, nil
-	o.Fault = func(err error) { faults = append(faults, asFaults(err)...) }
+	o.Fault = func(err error) { faults = append(faults, library.AsFaults(err)...) }
 	env := assembly.NewEnv(ctx, o)
 	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{x.Name}, Kw: value.MapOf("pillar", pillar)})
 	switch {
 	case len(faults) > 0:
 	case err != nil:
-		faults = asFaults(err)
+		faults = library.AsFaults(err)
 	case res.Retcode != 0: // its return is a list of texts
-		faults = asFaults(errors.New(strings.Join(app.Texts(res.Value), "\n")))
+		faults = library.AsFaults(errors.New(strings.Join(app.Texts(res.Value), "\n")))
 	}
 	for _, f := range faults {
 		if f.Pos.File == "" {
 			f.Pos.File = x.Dir
-		} else if path := filepath.Join(x.States, f.Pos.File); !filepath.IsAbs(f.Pos.File) && exists(t.s.app.Host, path) {
+		} else if path := filepath.Join(x.States, f.Pos.File); !filepath.IsAbs(f.Pos.File) && exists(t.S.App.Host, path) {
 			f.Pos.File = path
 		}
 	}

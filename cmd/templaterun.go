@@ -12,6 +12,10 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/complete"
+	"brine/cmd/library"
+	"brine/cmd/runner"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/fleet"
@@ -22,7 +26,7 @@ import (
 )
 
 type templateRunOpts struct {
-	runOpts
+	runner.Options
 	targets, sets, envs []string
 	answers, saveAs     string
 	yes, test           bool
@@ -62,14 +66,14 @@ invalid; 64 usage error; 130 interrupted.`,
 	f := c.Flags()
 	o.RegisterRun(f)
 	o.RegisterAs(f, "t", "")
-	completeFlags(c)
+	complete.Flags(c)
 	f.StringArrayVar(&o.targets, "target", nil, "targets: <name>=<target expression>; may be repeated")
 	f.StringArrayVar(&o.sets, "set", nil, "a value: <field>=<value>, the keys of a field within groups joined by colons; the value may be an sdb:// URI; may be repeated")
 	f.StringArrayVar(&o.envs, "set-env", nil, "a value from an environment variable: <field>=<variable>, for passwords; may be repeated")
 	f.StringVar(&o.answers, "answers", "", "answers to begin with: a JSON or YAML file, which sops or gpg may have encrypted, or a label of kept ones")
 	f.StringVar(&o.saveAs, "save-as", "", "also keep the answers with this label")
-	f.StringVar(&o.resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
-	completeResume(a, c)
+	f.StringVar(&o.Resume, "resume", "", "go on with this execution, a jid, at the first step that did not succeed")
+	complete.Resume(a, c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the execution")
 	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
 	return c
@@ -85,23 +89,23 @@ func runTemplate(ctx context.Context, a *app.App, c *cobra.Command, o *templateR
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	var ts *templates
+	var ts *library.Templates
 	var tmpl *orchestration.Template
-	prepare := func(s *session) (err error) {
-		if ts, err = templatesOf(ctx, s); err != nil {
+	prepare := func(s *session.Session) (err error) {
+		if ts, err = library.TemplatesOf(ctx, s); err != nil {
 			return err
 		}
-		if tmpl, err = ts.find(name); err != nil {
+		if tmpl, err = ts.Find(name); err != nil {
 			return err
 		}
-		s.cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
-		s.cfg.Opts.Set("orchestrate_no_targets", true)
-		s.again = "brine template run " + name
-		s.subject = templateSubject(tmpl)
+		s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(tmpl.Dir, tmpl.States))
+		s.Cfg.Opts.Set("orchestrate_no_targets", true)
+		s.Again = "brine template run " + name
+		s.Subject = templateSubject(tmpl)
 		return nil
 	}
-	return runner(ctx, a, c, &o.runOpts, "state.orchestrate", prepare, func(s *session, env *fun.Env) (fun.Args, error) {
-		r := &templateRun{app: a, opts: o, templates: ts, t: tmpl, env: env}
+	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
+		r := &templateRun{app: a, opts: o, Templates: ts, t: tmpl, env: env}
 		pillar, err := r.collect(ctx, c)
 		if err != nil {
 			return fun.Args{}, err
@@ -111,8 +115,8 @@ func runTemplate(ctx context.Context, a *app.App, c *cobra.Command, o *templateR
 			kw.Set("test", true)
 		}
 		in := fun.Args{Pos: []value.Value{tmpl.Name}, Kw: kw}
-		if o.resume != "" {
-			in, err = s.resumed(ctx, env, o.resume, in)
+		if o.Resume != "" {
+			in, err = s.Resumed(ctx, env, o.Resume, in)
 		}
 		return in, err
 	})
@@ -122,7 +126,7 @@ func runTemplate(ctx context.Context, a *app.App, c *cobra.Command, o *templateR
 type templateRun struct {
 	app  *app.App
 	opts *templateRunOpts
-	*templates
+	*library.Templates
 	t       *orchestration.Template
 	env     *fun.Env
 	answers *orchestration.Answers
@@ -152,7 +156,7 @@ func (r *templateRun) collect(ctx context.Context, c *cobra.Command) (*value.Map
 		if label == "" {
 			continue
 		}
-		if err := r.store.Save(r.t, label, r.answers.Without(r.unkept)); err != nil {
+		if err := r.Store.Save(r.t, label, r.answers.Without(r.unkept)); err != nil {
 			return nil, fmt.Errorf("keep the answers: %w", err)
 		}
 	}
@@ -168,8 +172,8 @@ func (r *templateRun) ask(ctx context.Context) (*value.Map, error) {
 			return nil, answerError(r.t.Name, r.unquoted(faults))
 		}
 		if len(missing) == 0 {
-			if r.s.secrets != nil {
-				r.s.secrets.Add(r.t.Form.Passwords(pillar)...)
+			if r.S.Secrets != nil {
+				r.S.Secrets.Add(r.t.Form.Passwords(pillar)...)
 			}
 			return pillar, nil
 		}
@@ -301,7 +305,7 @@ func (r *templateRun) match(ctx context.Context) (*value.Map, []string, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		sums = append(sums, fmt.Sprintf("%s: %s", t.Name, counted(ids)))
+		sums = append(sums, fmt.Sprintf("%s: %s", t.Name, library.Counted(ids)))
 		if !t.AllowSSH {
 			out.Set(t.Name, value.Strings(ids...))
 			continue
@@ -326,89 +330,16 @@ func (r *templateRun) matchOne(ctx context.Context, t *orchestration.Target) ([]
 	if !ok {
 		return nil, nil
 	}
-	ids, err := matchAll(ctx, r.env, e)
+	ids, err := library.MatchAll(ctx, r.env, e)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("target %s: %w", t.Name, err)
 	case len(ids) == 0 && t.Required:
-		return nil, fmt.Errorf("target %s: %w", t.Name, nothingMatches(ctx, r.env, e))
+		return nil, fmt.Errorf("target %s: %w", t.Name, library.NothingMatches(ctx, r.env, e))
 	case len(ids) > 1 && !t.Multiple:
-		return nil, fmt.Errorf("target %s takes one target; %q matches %s", t.Name, e.Text, counted(ids))
+		return nil, fmt.Errorf("target %s takes one target; %q matches %s", t.Name, e.Text, library.Counted(ids))
 	}
 	return ids, nil
-}
-
-// matchExpr returns the ids that a target expression means.
-func matchExpr(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string, error) {
-	return env.Fleet.Match(ctx, targetOf(e), e.Type)
-}
-
-// targetOf is a target expression as fleets take it.
-func targetOf(e orchestration.Expr) value.Value {
-	if e.Type != "list" {
-		return e.Text
-	}
-	l := value.NewList()
-	for id := range strings.SplitSeq(e.Text, ",") {
-		if id = strings.TrimSpace(id); id != "" {
-			l.Append(id)
-		}
-	}
-	return l
-}
-
-// matchAll is matchExpr, and returns an error where a list names what nobody has: the
-// run would leave that out.
-func matchAll(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string, error) {
-	f, ok := env.Fleet.(*fleet.Fleet)
-	if !ok || e.Type != "list" {
-		return matchExpr(ctx, env, e)
-	}
-	ids, unlisted, err := f.Listed(ctx, fun.Job{Tgt: targetOf(e), TgtType: e.Type})
-	if err != nil || len(unlisted) == 0 {
-		return ids, err
-	}
-	err = oneError(unlisted)
-	if strings.ContainsAny(e.Text, "*?[") {
-		words := strings.FieldsFunc(e.Text, func(r rune) bool { return r == ',' || r == ' ' })
-		err = &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "a list has ids alone; C@ takes patterns: 'C@" + strings.Join(words, " or ") + "'"}
-	}
-	return nil, err
-}
-
-// oneError is several errors as one of a single line.
-func oneError(errs []error) error {
-	if len(errs) == 1 {
-		return errs[0]
-	}
-	texts := make([]string, len(errs))
-	for i, err := range errs {
-		texts[i] = err.Error()
-	}
-	return errors.New(strings.Join(texts, "; "))
-}
-
-// nothingMatches says that a target expression means nobody, and which id is
-// nearest.
-func nothingMatches(ctx context.Context, env *fun.Env, e orchestration.Expr) error {
-	near := ""
-	if all, err := env.Fleet.Match(ctx, "*", "glob"); err == nil {
-		near = source.DidYouMean(strings.Trim(e.Text, "*?"), all)
-	}
-	return fmt.Errorf("nothing matches %q (%s)%s", e.Text, e.Type, near)
-}
-
-// counted is ids in words.
-func counted(ids []string) string {
-	const shown = 8
-	text := strings.Join(ids[:min(shown, len(ids))], ", ")
-	switch {
-	case len(ids) == 0:
-		return "no targets"
-	case len(ids) > shown:
-		text += fmt.Sprintf(" and %d more", len(ids)-shown)
-	}
-	return fmt.Sprintf("%d target%s: %s", len(ids), value.Plural(len(ids)), text)
 }
 
 // confirm shows what will run and asks, on a terminal, whether it may.

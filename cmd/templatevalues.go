@@ -19,14 +19,14 @@ import (
 func (r *templateRun) given(ctx context.Context, c *cobra.Command) (err error) {
 	r.answers = orchestration.NewAnswers()
 	from := r.opts.answers
-	if from == "" && r.opts.resume != "" {
+	if from == "" && r.opts.Resume != "" {
 		from = orchestration.Last // a record has no pillar, only its hash
 	}
 	encrypted := false
 	switch {
 	case from == "":
 	case isLabel(from):
-		r.answers, err = r.store.Load(r.t, from)
+		r.answers, err = r.Store.Load(r.t, from)
 	default:
 		r.answers, encrypted, err = orchestration.Open(ctx, r.app.Host, r.t, from)
 	}

@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"brine/cmd/app"
+	"brine/cmd/library"
 	"brine/internal/core/host"
 	"brine/internal/view/chain"
 )
 
-func deployTimer() *timer {
-	return &timer{
-		chain: "deploy", at: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), user: "ann", tree: "/srv/x of y/chains", work: "/srv",
-		argv: []string{"/usr/bin/brine", "chain", "run", "deploy", "--yes", "--config-dir=/srv/x of y"},
+func deployTimer() *library.Timer {
+	return &library.Timer{
+		Chain: "deploy", At: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), User: "ann", Tree: "/srv/x of y/chains", Work: "/srv",
+		Argv: []string{"/usr/bin/brine", "chain", "run", "deploy", "--yes", "--config-dir=/srv/x of y"},
 	}
 }
 
@@ -28,9 +29,9 @@ func TestScheduledChain(t *testing.T) {
 	h := host.NewFake()
 	h.PutDir("/run/systemd/system", fs.ModeDir|0o755)
 	d := deployTimer()
-	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.says() + "\n")})
+	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Says() + "\n")})
 	a := &app.App{Host: h, Getenv: func(string) string { return "" }}
-	st := &chain.Store{Files: h, Dir: d.tree}
+	st := &chain.Store{Files: h, Dir: d.Tree}
 	for _, name := range []string{"deploy", "other"} {
 		if err := st.Write(name, nil, []byte("steps: []\n")); err != nil {
 			t.Fatal(err)
@@ -61,19 +62,19 @@ func TestTimersOfSystemd(t *testing.T) {
 	h.OnCommand("systemctl stop *", host.Output{})
 	d := deployTimer()
 	other := deployTimer()
-	other.tree = "/other"
-	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.says() + "\n" +
-		"c.timer loaded active waiting " + other.says() + "\nd.timer loaded active waiting brine chain x\n\n")})
-	x := timersOf(h)
-	if err := x.add(t.Context(), d); !errors.Is(err, errScheduled) {
+	other.Tree = "/other"
+	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Says() + "\n" +
+		"c.timer loaded active waiting " + other.Says() + "\nd.timer loaded active waiting brine chain x\n\n")})
+	x := library.TimersOf(h)
+	if err := x.Add(t.Context(), d); !errors.Is(err, library.ErrScheduled) {
 		t.Errorf("a chain is scheduled twice: %v", err)
 	}
-	d.chain = "other"
-	if err := x.add(t.Context(), d); err != nil {
+	d.Chain = "other"
+	if err := x.Add(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	d.chain = "deploy"
-	got := x.command(d).Argv
+	d.Chain = "deploy"
+	got := x.Command(d).Argv
 	if n := len(h.Calls()); !slices.Contains(h.Calls()[n-1].Argv, "--unit=brine-chain-other-20991201-020000") {
 		t.Errorf("calls: %v", h.Calls())
 	}
@@ -82,33 +83,33 @@ func TestTimersOfSystemd(t *testing.T) {
 			t.Errorf("no %s in %q", want, got)
 		}
 	}
-	d.at = d.at.In(time.FixedZone("", 3600))
-	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--on-calendar=2099-12-01 02:00:00 UTC") {
+	d.At = d.At.In(time.FixedZone("", 3600))
+	if cmd := x.Command(d); !slices.Contains(cmd.Argv, "--on-calendar=2099-12-01 02:00:00 UTC") {
 		t.Errorf("in another time zone: %q", cmd.Argv)
 	}
-	d.argv = append(d.argv, "--file-root=/srv/$x")
-	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--file-root=/srv/$$x") {
+	d.Argv = append(d.Argv, "--file-root=/srv/$x")
+	if cmd := x.Command(d); !slices.Contains(cmd.Argv, "--file-root=/srv/$$x") {
 		t.Errorf("systemd would replace the variable: %q", cmd.Argv)
 	}
 	if slices.Contains(got, "--user") {
 		t.Errorf("root uses the systemd of a user: %q", got)
 	}
-	all, err := x.list(t.Context(), d.tree)
-	if err != nil || len(all) != 1 || all[0].id != "b.timer" || all[0].chain != "deploy" || !all[0].at.Equal(d.at) || all[0].user != "ann" {
+	all, err := x.List(t.Context(), d.Tree)
+	if err != nil || len(all) != 1 || all[0].ID != "b.timer" || all[0].Chain != "deploy" || !all[0].At.Equal(d.At) || all[0].User != "ann" {
 		t.Errorf("list: %+v, %v", all, err)
 	}
-	if err := x.cancel(t.Context(), d.tree, "c.timer"); err == nil {
+	if err := x.Cancel(t.Context(), d.Tree, "c.timer"); err == nil {
 		t.Error("a timer of another tree was canceled")
 	}
-	if err := x.cancel(t.Context(), d.tree, "b.timer"); err != nil {
+	if err := x.Cancel(t.Context(), d.Tree, "b.timer"); err != nil {
 		t.Error(err)
 	}
-	if text := x.shell(d); !strings.HasPrefix(text, "systemd-run --unit=brine-chain-deploy-20991201-030000 '--description=brine chain deploy at ") {
+	if text := x.Shell(d); !strings.HasPrefix(text, "systemd-run --unit=brine-chain-deploy-20991201-030000 '--description=brine chain deploy at ") {
 		t.Errorf("printed: %s", text)
 	}
 	h.UID = 1000
-	x = timersOf(h)
-	if cmd := x.command(d); cmd.Argv[1] != "--user" {
+	x = library.TimersOf(h)
+	if cmd := x.Command(d); cmd.Argv[1] != "--user" {
 		t.Errorf("%q", cmd.Argv)
 	}
 }
@@ -117,21 +118,21 @@ func TestTimersOfSystemd(t *testing.T) {
 func TestTimersOfAt(t *testing.T) {
 	t.Parallel()
 	h := host.NewFake()
-	x := timersOf(h)
+	x := library.TimersOf(h)
 	d := deployTimer()
-	if err := x.add(t.Context(), d); err == nil || !strings.Contains(err.Error(), "at cannot be used") {
+	if err := x.Add(t.Context(), d); err == nil || !strings.Contains(err.Error(), "at cannot be used") {
 		t.Errorf("without at: %v", err)
 	}
-	if all, err := x.list(t.Context(), d.tree); err != nil || len(all) > 0 {
+	if all, err := x.List(t.Context(), d.Tree); err != nil || len(all) > 0 {
 		t.Errorf("without at: %v, %v", all, err)
 	}
 	h.PutFile("/usr/bin/atq", "", 0o755)
-	d.user = "ann b"
-	script, err := io.ReadAll(x.command(d).Stdin)
+	d.User = "ann b"
+	script, err := io.ReadAll(x.Command(d).Stdin)
 	if want := "\n" + app.OnBehalf + "='ann b' /usr/bin/brine chain run deploy --yes '--config-dir=/srv/x of y'\n"; err != nil || !strings.HasSuffix(string(script), want) {
 		t.Errorf("%q, %v", script, err)
 	}
-	if text, want := x.shell(d), `cd /srv && printf '%s\n' '# brine chain deploy at 2099-12-01T02:00:00Z for ann_b of /srv/x of y/chains' '`+app.OnBehalf+`='\''ann b'\'' `; !strings.HasPrefix(text, want) || !strings.HasSuffix(text, " | at -t 209912010200.00") {
+	if text, want := x.Shell(d), `cd /srv && printf '%s\n' '# brine chain deploy at 2099-12-01T02:00:00Z for ann_b of /srv/x of y/chains' '`+app.OnBehalf+`='\''ann b'\'' `; !strings.HasPrefix(text, want) || !strings.HasSuffix(text, " | at -t 209912010200.00") {
 		t.Errorf("printed: %s", text)
 	}
 	h.OnCommand("at -t 209912010200.00", host.Output{})
@@ -141,20 +142,20 @@ func TestTimersOfAt(t *testing.T) {
 	h.OnCommand("at -c 10", host.Output{Stdout: script}) // somebody else's, which only root sees
 	h.OnCommand("at -c 9", host.Output{Status: 1})
 	h.OnCommand("atrm *", host.Output{})
-	if err := x.add(t.Context(), d); !errors.Is(err, errScheduled) {
+	if err := x.Add(t.Context(), d); !errors.Is(err, library.ErrScheduled) {
 		t.Errorf("a chain is scheduled twice: %v", err)
 	}
-	d.chain = "other"
-	if err := x.add(t.Context(), d); err != nil {
+	d.Chain = "other"
+	if err := x.Add(t.Context(), d); err != nil {
 		t.Error(err)
 	}
-	d.chain = "deploy"
-	all, err := x.list(t.Context(), d.tree)
-	if err != nil || len(all) != 1 || all[0].id != "7" || all[0].user != "ann_b" {
+	d.Chain = "deploy"
+	all, err := x.List(t.Context(), d.Tree)
+	if err != nil || len(all) != 1 || all[0].ID != "7" || all[0].User != "ann_b" {
 		t.Errorf("list: %+v, %v", all, err)
 	}
 	for id, ok := range map[string]bool{"7": true, "8": false, "10": false, "": false, "-x": false} {
-		if err := x.cancel(t.Context(), d.tree, id); (err == nil) != ok {
+		if err := x.Cancel(t.Context(), d.Tree, id); (err == nil) != ok {
 			t.Errorf("cancel %q: %v", id, err)
 		}
 	}

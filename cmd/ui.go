@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/complete"
 	"brine/internal/core/printable"
 	"brine/internal/view/ui"
 )
@@ -81,7 +82,7 @@ Ctrl-C.`,
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
 	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "origin", "trusted-proxy", "user-header"}
-	completeFlags(c)
+	complete.Flags(c)
 	c.AddCommand(newUIPasswdCmd(a))
 	return c
 }

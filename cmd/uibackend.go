@@ -18,6 +18,8 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/library"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
@@ -60,8 +62,8 @@ func newUIBackend(a *app.App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
 	if b.tmp, err = a.Host.MkdirTemp(os.TempDir(), "brine-ui-"); err != nil {
 		return nil, err
 	}
-	err = b.session(context.Background(), func(s *session) error { // a configuration that is not right is told at once
-		b.owner = s.userName()
+	err = b.session(context.Background(), func(s *session.Session) error { // a configuration that is not right is told at once
+		b.owner = s.UserName()
 		return nil
 	})
 	if err != nil {
@@ -75,25 +77,25 @@ func (b *uiBackend) close() { _ = b.app.Host.RemoveAll(b.tmp) }
 
 // session calls a function with a session. What the session prints, such as the
 // places of faults, becomes a part of the error.
-func (b *uiBackend) session(ctx context.Context, do func(*session) error) error {
+func (b *uiBackend) session(ctx context.Context, do func(*session.Session) error) error {
 	out := &lockedBuffer{}
 	a := &app.App{Out: out, Err: out, Args: []string{"ui"}, Program: b.app.Program, Getenv: b.app.Getenv, Host: b.app.Host, Intr: &app.Interrupt{}}
 	run, fleet := b.run, b.fleet
-	s, err := newSession(a, config.Master, "salt-run", &run, fleet.Override())
+	s, err := session.New(a, config.Master, "salt-run", &run, fleet.Override())
 	if err != nil {
 		return redacted(redact.NewSet(), err) // it may quote the configuration
 	}
-	defer s.end()
-	if s.ssh, err = sshOptions(a, &fleet); err != nil {
-		return redacted(s.secrets, err)
+	defer s.End()
+	if s.SSH, err = session.SSHOptions(a, &fleet); err != nil {
+		return redacted(s.Secrets, err)
 	}
-	if err = s.openGit(ctx); err == nil {
+	if err = s.OpenGit(ctx); err == nil {
 		err = do(s)
 	}
 	if text := strings.TrimSpace(out.String()); err != nil && text != "" {
 		err = fmt.Errorf("%w\n%s", err, text)
 	}
-	return redacted(s.secrets, err)
+	return redacted(s.Secrets, err)
 }
 
 // lockedBuffer is a buffer that several goroutines may write to.
@@ -116,8 +118,8 @@ func (l *lockedBuffer) String() string {
 
 // uiGlobs are the SLS that the pages show as orchestrations, by the option
 // ui_orchestrations.
-func uiGlobs(s *session) []string {
-	switch v := s.cfg.Opts.At("ui_orchestrations").(type) {
+func uiGlobs(s *session.Session) []string {
+	switch v := s.Cfg.Opts.At("ui_orchestrations").(type) {
 	case string:
 		return []string{v}
 	case *value.List:
@@ -131,8 +133,8 @@ func uiGlobs(s *session) []string {
 }
 
 // orchestrations returns the names of the SLS that the pages show.
-func (b *uiBackend) orchestrations(ctx context.Context, s *session) ([]string, *fun.Env, error) {
-	env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
+func (b *uiBackend) orchestrations(ctx context.Context, s *session.Session) ([]string, *fun.Env, error) {
+	env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
 	all, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
 	if err != nil {
 		return nil, nil, err
@@ -146,11 +148,11 @@ func (b *uiBackend) orchestrations(ctx context.Context, s *session) ([]string, *
 // Catalogue lists what can be run; see [ui.Backend].
 func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 	out := &ui.Catalogue{}
-	err := b.session(ctx, func(s *session) (err error) {
+	err := b.session(ctx, func(s *session.Session) (err error) {
 		if out.Orchestrations, _, err = b.orchestrations(ctx, s); err != nil {
 			return err
 		}
-		st := chainStore(s)
+		st := library.Chains(s)
 		names, err := st.Names()
 		if err != nil {
 			return err
@@ -158,25 +160,25 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 		for _, n := range names {
 			e := ui.Entry{Name: n}
 			if c, _, err := st.Read(n); err != nil {
-				e.Fault = shown(s.secrets, err.Error())
+				e.Fault = shown(s.Secrets, err.Error())
 			} else {
-				e.Description = shown(s.secrets, fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description))
+				e.Description = shown(s.Secrets, fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description))
 			}
 			out.Chains = append(out.Chains, e)
 		}
-		ts, err := templatesOf(ctx, s)
+		ts, err := library.TemplatesOf(ctx, s)
 		if err != nil {
 			return err
 		}
-		if names, err = orchestration.Names(s.app.Host, ts.roots); err != nil {
+		if names, err = orchestration.Names(s.App.Host, ts.Roots); err != nil {
 			return err
 		}
 		for _, n := range names {
 			e := ui.Entry{Name: n}
-			if t, err := ts.find(n); err != nil {
-				e.Fault = shown(s.secrets, err.Error())
+			if t, err := ts.Find(n); err != nil {
+				e.Fault = shown(s.Secrets, err.Error())
 			} else {
-				e.Description = shown(s.secrets, t.Description)
+				e.Description = shown(s.Secrets, t.Description)
 			}
 			out.Templates = append(out.Templates, e)
 		}
@@ -187,7 +189,7 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 
 // Steps compiles an orchestration; see [ui.Backend].
 func (b *uiBackend) Steps(ctx context.Context, sls string) (low *value.List, text string, err error) {
-	err = b.session(ctx, func(s *session) error {
+	err = b.session(ctx, func(s *session.Session) error {
 		names, env, err := b.orchestrations(ctx, s)
 		if err != nil {
 			return err
@@ -208,7 +210,7 @@ func compiled(ctx context.Context, env *fun.Env, sls string) (*value.List, error
 		return nil, err
 	}
 	l, ok := res.Value.(*value.List)
-	if ok && res.Retcode == 0 && allMaps(l) {
+	if ok && res.Retcode == 0 && session.AllMaps(l) {
 		return l, nil
 	}
 	if ok {
@@ -225,20 +227,20 @@ func compiled(ctx context.Context, env *fun.Env, sls string) (*value.List, error
 
 // States lists the SLS files of the tree; see [ui.Backend].
 func (b *uiBackend) States(ctx context.Context, f func(names []string, first func(string) string) error) error {
-	return b.session(ctx, func(s *session) error {
-		env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
+	return b.session(ctx, func(s *session.Session) error {
+		env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
 		names, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
 		if err != nil {
 			return err
 		}
-		return f(names, func(name string) string { return shown(s.secrets, firstOf(ctx, env, name)) })
+		return f(names, func(name string) string { return shown(s.Secrets, firstOf(ctx, env, name)) })
 	})
 }
 
 // State compiles an SLS; see [ui.Backend].
 func (b *uiBackend) State(ctx context.Context, sls string) (low *value.List, text string, err error) {
-	err = b.session(ctx, func(s *session) (err error) {
-		low, text, err = shownSLS(ctx, s, s.env(ctx, s.jids.Next(s.app.Host.Now())), sls)
+	err = b.session(ctx, func(s *session.Session) (err error) {
+		low, text, err = shownSLS(ctx, s, s.Env(ctx, s.JIDs.Next(s.App.Host.Now())), sls)
 		return err
 	})
 	return low, text, err
@@ -246,8 +248,8 @@ func (b *uiBackend) State(ctx context.Context, sls string) (low *value.List, tex
 
 // History opens the history; see [ui.Backend].
 func (b *uiBackend) History(ctx context.Context, f func(*history.Store) error) error {
-	return b.session(ctx, func(s *session) error {
-		st, err := assembly.OpenHistory(ctx, s.env(ctx, ""), "", s.tell)
+	return b.session(ctx, func(s *session.Session) error {
+		st, err := assembly.OpenHistory(ctx, s.Env(ctx, ""), "", s.Tell)
 		if err != nil {
 			return fmt.Errorf("the history cannot be read: %w", err)
 		}
@@ -257,15 +259,15 @@ func (b *uiBackend) History(ctx context.Context, f func(*history.Store) error) e
 
 // Planned lists the chains that are to run later; see [ui.Backend].
 func (b *uiBackend) Planned(ctx context.Context) (out []ui.Planned, err error) {
-	err = b.session(ctx, func(s *session) error {
-		x := timersOf(s.app.Host)
-		_, tree, err := x.place(chainStore(s))
+	err = b.session(ctx, func(s *session.Session) error {
+		x := library.TimersOf(s.App.Host)
+		_, tree, err := x.Place(library.Chains(s))
 		if err != nil {
 			return err
 		}
-		all, err := x.list(ctx, tree)
+		all, err := x.List(ctx, tree)
 		for _, x := range all {
-			out = append(out, ui.Planned{ID: x.id, Chain: x.chain, At: x.at, User: x.user})
+			out = append(out, ui.Planned{ID: x.ID, Chain: x.Chain, At: x.At, User: x.User})
 		}
 		return err
 	})
@@ -275,25 +277,25 @@ func (b *uiBackend) Planned(ctx context.Context) (out []ui.Planned, err error) {
 // Schedule has a chain run later, with the flags that runs of the pages have; see
 // [ui.Backend].
 func (b *uiBackend) Schedule(ctx context.Context, chain, at, user string) error {
-	return b.session(ctx, func(s *session) error {
-		when, err := parseWhen(at, s.app.Host.Now())
+	return b.session(ctx, func(s *session.Session) error {
+		when, err := library.ParseWhen(at, s.App.Host.Now())
 		if err != nil {
 			return err
 		}
-		st := chainStore(s)
+		st := library.Chains(s)
 		if _, _, err := st.Read(chain); err != nil {
 			return err
 		}
-		x := timersOf(s.app.Host)
-		work, tree, err := x.place(st)
+		x := library.TimersOf(s.App.Host)
+		work, tree, err := x.Place(st)
 		if err != nil {
 			return err
 		}
 		argv := append([]string{b.exe, "chain", "run", chain, "--yes"}, b.args...)
 		b.scheduling.Lock()
 		defer b.scheduling.Unlock()
-		err = x.add(ctx, &timer{chain: chain, at: when, user: user, tree: tree, work: work, argv: argv})
-		if errors.Is(err, errScheduled) { // the form was sent twice
+		err = x.Add(ctx, &library.Timer{Chain: chain, At: when, User: user, Tree: tree, Work: work, Argv: argv})
+		if errors.Is(err, library.ErrScheduled) { // the form was sent twice
 			return nil
 		}
 		return err
@@ -302,13 +304,13 @@ func (b *uiBackend) Schedule(ctx context.Context, chain, at, user string) error 
 
 // Unschedule cancels a run of a chain; see [ui.Backend].
 func (b *uiBackend) Unschedule(ctx context.Context, id string) error {
-	return b.session(ctx, func(s *session) error {
-		x := timersOf(s.app.Host)
-		_, tree, err := x.place(chainStore(s))
+	return b.session(ctx, func(s *session.Session) error {
+		x := library.TimersOf(s.App.Host)
+		_, tree, err := x.Place(library.Chains(s))
 		if err != nil {
 			return err
 		}
-		return x.cancel(ctx, tree, id)
+		return x.Cancel(ctx, tree, id)
 	})
 }
 
@@ -333,9 +335,9 @@ func firstOf(ctx context.Context, env *fun.Env, sls string) string {
 // Match finds targets; see [ui.Backend].
 func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.Sight) (ids []string, note string, err error) {
 	e := orchestration.ParseExpr(expr)
-	err = b.session(ctx, func(s *session) error {
+	err = b.session(ctx, func(s *session.Session) error {
 		if sight == ui.KeptSight {
-			ids, note, err = s.known(ctx, e)
+			ids, note, err = known(ctx, s, e)
 			return err
 		}
 		if sight == ui.WholeSight {
@@ -343,11 +345,11 @@ func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.Sight) (ids
 				return err
 			}
 		}
-		env, err := s.controller(ctx, s.jids.Next(s.app.Host.Now()))
+		env, err := s.Controller(ctx, s.JIDs.Next(s.App.Host.Now()))
 		if err != nil {
 			return err
 		}
-		ids, err = matchExpr(ctx, env, e)
+		ids, err = library.MatchExpr(ctx, env, e)
 		return err
 	})
 	return ids, note, err
@@ -355,22 +357,22 @@ func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.Sight) (ids
 
 // known finds those of the listed machines that an expression means, without anything
 // being connected to: neither machines nor masters nor the bus of events.
-func (s *session) known(ctx context.Context, e orchestration.Expr) (ids []string, note string, err error) {
-	o := s.envOptions(s.jids.Next(s.app.Host.Now()))
-	f, err := assembly.NewFleet(ctx, assembly.NewEnv(ctx, o), o, s.newJID)
+func known(ctx context.Context, s *session.Session, e orchestration.Expr) (ids []string, note string, err error) {
+	o := s.EnvOptions(s.JIDs.Next(s.App.Host.Now()))
+	f, err := assembly.NewFleet(ctx, assembly.NewEnv(ctx, o), o, s.NewJID)
 	if err != nil {
 		return nil, "", err
 	}
-	f.Warn = s.warn
-	s.close = append(s.close, func() { _ = f.Close() })
-	ids, maybe, elsewhere, err := f.Known(ctx, targetOf(e), e.Type)
+	f.Warn = s.Warn
+	s.OnEnd = append(s.OnEnd, func() { _ = f.Close() })
+	ids, maybe, elsewhere, err := f.Known(ctx, library.TargetOf(e), e.Type)
 	return ids, fleet.KnownSays(maybe, elsewhere), err
 }
 
 // Chains returns the directory of chains; see [ui.Backend].
 func (b *uiBackend) Chains(ctx context.Context) (st *chain.Store, err error) {
-	err = b.session(ctx, func(s *session) error {
-		st = chainStore(s)
+	err = b.session(ctx, func(s *session.Session) error {
+		st = library.Chains(s)
 		st.Files = b.app.Host
 		return nil
 	})
@@ -379,21 +381,21 @@ func (b *uiBackend) Chains(ctx context.Context) (st *chain.Store, err error) {
 
 // Template reads a template; see [ui.Backend].
 func (b *uiBackend) Template(ctx context.Context, name string) (t *orchestration.Template, a *orchestration.Answers, err error) {
-	err = b.session(ctx, func(s *session) error {
-		ts, err := templatesOf(ctx, s)
+	err = b.session(ctx, func(s *session.Session) error {
+		ts, err := library.TemplatesOf(ctx, s)
 		if err != nil {
 			return err
 		}
 		if !orchestration.ValidName(name) {
 			return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
 		}
-		if t, err = ts.find(name); err != nil {
+		if t, err = ts.Find(name); err != nil {
 			if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing {
 				return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
 			}
 			return err
 		}
-		if a, err = ts.store.Load(t, orchestration.Last); err != nil {
+		if a, err = ts.Store.Load(t, orchestration.Last); err != nil {
 			a = nil // there are none, or the template has changed since
 			return nil
 		}
@@ -405,24 +407,24 @@ func (b *uiBackend) Template(ctx context.Context, name string) (t *orchestration
 
 // Jobs opens the job cache; see [ui.Backend].
 func (b *uiBackend) Jobs(ctx context.Context, f func(*jobs.Files) error) error {
-	return b.session(ctx, func(s *session) error { return f(s.files) })
+	return b.session(ctx, func(s *session.Session) error { return f(s.Files) })
 }
 
 // Drain has a run start nothing new; see [ui.Backend].
 func (b *uiBackend) Drain(ctx context.Context, jid string) error {
-	return b.session(ctx, func(s *session) error { return jobs.NewPauses(s.cfg.CacheDir).Kill(jid, jobs.AllStates) })
+	return b.session(ctx, func(s *session.Session) error { return jobs.NewPauses(s.Cfg.CacheDir).Kill(jid, jobs.AllStates) })
 }
 
 // Record writes an action into the job cache, as the job of a runner function
 // ui.NAME; see [ui.Backend].
 func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
-	return b.session(ctx, func(s *session) error {
-		jid := s.newJID()
-		id := s.env(ctx, jid).ID
+	return b.session(ctx, func(s *session.Session) error {
+		jid := s.NewJID()
+		id := s.Env(ctx, jid).ID
 		name := "runner.ui." + x.Name
 		args := []string{x.On}
 		if x.Details != "" {
-			args = append(args, s.shownDetails(ctx, x))
+			args = append(args, shownDetails(ctx, s, x))
 		}
 		rec, err := s.Begin(jobs.Load{
 			JID: jid, Fun: name, Arg: value.Strings(args...), Tgt: id, TgtType: "list", User: x.User, Minions: []string{id}, Runner: true, PID: os.Getpid(),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
@@ -48,23 +49,23 @@ func redacted(known *redact.Set, err error) error {
 }
 
 // shownSLS compiles an SLS for a page, and returns the beginning of its file.
-func shownSLS(ctx context.Context, s *session, env *fun.Env, sls string) (low *value.List, text string, err error) {
-	text = shown(s.secrets, firstOf(ctx, env, sls))
+func shownSLS(ctx context.Context, s *session.Session, env *fun.Env, sls string) (low *value.List, text string, err error) {
+	text = shown(s.Secrets, firstOf(ctx, env, sls))
 	if low, err = compiled(ctx, env, sls); err != nil {
 		return nil, text, err
 	}
 	out := value.NewList()
 	for _, x := range low.Items {
 		chunk, _ := x.(*value.Map)
-		out.Append(s.mask(s.shownChunk(chunk)))
+		out.Append(s.Mask(shownChunk(s, chunk)))
 	}
-	return out, s.secrets.Text(text), nil
+	return out, s.Secrets.Text(text), nil
 }
 
 // shownChunk is a chunk of low data in which the arguments of functions are as the
 // records of their jobs have them.
-func (s *session) shownChunk(chunk *value.Map) *value.Map {
-	if s.secrets == nil || chunk.Str("state") != "salt" || !chunk.Has("arg") && !chunk.Has("kwarg") {
+func shownChunk(s *session.Session, chunk *value.Map) *value.Map {
+	if s.Secrets == nil || chunk.Str("state") != "salt" || !chunk.Has("arg") && !chunk.Has("kwarg") {
 		return chunk
 	}
 	call := fun.Args{Kw: value.ToMap(chunk.At("kwarg"))}
@@ -77,7 +78,7 @@ func (s *session) shownChunk(chunk *value.Map) *value.Map {
 	}
 	out := chunk.Copy()
 	pos, kw := value.NewList(), value.NewMap(0)
-	for _, v := range jobs.ArgsOf(s.table, fun.Job{Fun: chunk.Str("name"), Args: call}).Items {
+	for _, v := range jobs.ArgsOf(s.Table, fun.Job{Fun: chunk.Str("name"), Args: call}).Items {
 		if m, ok := v.(*value.Map); ok && m.At("__kwarg__") == true {
 			kw = m.Copy()
 			kw.Delete("__kwarg__")
@@ -95,8 +96,8 @@ func (s *session) shownChunk(chunk *value.Map) *value.Map {
 }
 
 // secretPaths are the paths of answers that are secret by their names.
-func secretPaths(s *session, values *value.Map) []orchestration.Path {
-	known := s.secrets
+func secretPaths(s *session.Session, values *value.Map) []orchestration.Path {
+	known := s.Secrets
 	if known == nil {
 		known = redact.NewSet() // no page has them, whatever records do
 	}
@@ -108,8 +109,8 @@ func secretPaths(s *session, values *value.Map) []orchestration.Path {
 }
 
 // knowPillar adds the secrets of the controller's pillar to a set.
-func (s *session) knowPillar(ctx context.Context, known *redact.Set) error {
-	env := s.env(ctx, s.jids.Next(s.app.Host.Now()))
+func knowPillar(ctx context.Context, s *session.Session, known *redact.Set) error {
+	env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
 	items, err := env.Invoker.Invoke(ctx, fun.Exec, "pillar.items", fun.Args{Kw: value.NewMap(0)})
 	if err != nil {
 		return fmt.Errorf("the pillar of the controller cannot be rendered: %w", err)
@@ -128,10 +129,10 @@ func (s *session) knowPillar(ctx context.Context, known *redact.Set) error {
 // shownDetails are the details of an action as its record has them, whatever other
 // records have: without secrets. Those of the pillar are looked for only in texts that
 // are defined: whoever types a guess must not learn from the record that it is right.
-func (s *session) shownDetails(ctx context.Context, x ui.Action) string {
+func shownDetails(ctx context.Context, s *session.Session, x ui.Action) string {
 	known := redact.NewSet()
 	if x.Defined {
-		if err := s.knowPillar(ctx, known); err != nil {
+		if err := knowPillar(ctx, s, known); err != nil {
 			return "(not recorded, since it is not known which secrets it has: " + shown(known, err.Error()) + ")"
 		}
 	}
@@ -142,16 +143,16 @@ func (s *session) shownDetails(ctx context.Context, x ui.Action) string {
 // controller's pillar; see [ui.Backend].
 func (b *uiBackend) Redact(ctx context.Context, texts []string) ([]string, error) {
 	out := make([]string, len(texts))
-	err := b.session(ctx, func(s *session) error {
-		if s.secrets == nil {
+	err := b.session(ctx, func(s *session.Session) error {
+		if s.Secrets == nil {
 			copy(out, texts)
 			return nil
 		}
-		if err := s.knowPillar(ctx, s.secrets); err != nil {
+		if err := knowPillar(ctx, s, s.Secrets); err != nil {
 			return err
 		}
 		for i, text := range texts {
-			out[i] = shown(s.secrets, text)
+			out[i] = shown(s.Secrets, text)
 		}
 		return nil
 	})

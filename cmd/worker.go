@@ -14,6 +14,9 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/complete"
+	"brine/cmd/runner"
+	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
@@ -94,7 +97,7 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 	f.Float64Var(&o.lease, "lease", 60, "seconds after which another worker takes the orchestration of a worker that died")
 	f.Float64Var(&o.poll, "poll", 1, "seconds between checks of an empty queue")
 	o.ownFlags = []string{"queue", "max-runs", "once", "drain-empty", "attempts", "max-crashes", "backoff", "lease", "poll"}
-	completeFlags(c)
+	complete.Flags(c)
 	return c
 }
 
@@ -131,7 +134,7 @@ func (o *workerOpts) check(c *cobra.Command) error {
 type worker struct {
 	app   *app.App
 	o     *workerOpts
-	s     *session
+	s     *session.Session
 	open  func(context.Context) (*queue.Store, error)
 	q     *queue.Store
 	name  string
@@ -155,29 +158,29 @@ func runWorker(ctx context.Context, a *app.App, c *cobra.Command, o *workerOpts)
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	s, err := newSession(a, config.Master, "salt-run", &o.RunFlags, o.Override())
+	s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, o.Override())
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	if err := s.applySDB(ctx); err != nil {
+	defer s.End()
+	if err := s.ApplySDB(ctx); err != nil {
 		return err
 	}
-	if _, err := s.locking(); err != nil { // else each run would say so
+	if _, err := s.Locking(); err != nil { // else each run would say so
 		return err
 	}
 	w.s = s
 	if w.exe, err = host.Executable(); err != nil {
 		return err
 	}
-	env := s.env(ctx, s.jids.Next(a.Host.Now()))
+	env := s.Env(ctx, s.JIDs.Next(a.Host.Now()))
 	unique := make([]byte, 3)
 	_, _ = rand.Read(unique) // it does not fail
 	w.name = fmt.Sprintf("%.200s/%d/%s", printable.Line(env.ID), os.Getpid(), hex.EncodeToString(unique))
 	if err := assembly.CheckQueue(ctx, env); err != nil {
 		return err
 	}
-	if err := s.openShared(env); err != nil {
+	if err := s.OpenShared(env); err != nil {
 		return err
 	}
 	w.open = func(ctx context.Context) (*queue.Store, error) { return assembly.OpenQueue(ctx, env) }
@@ -185,7 +188,7 @@ func runWorker(ctx context.Context, a *app.App, c *cobra.Command, o *workerOpts)
 	if w.q, err = w.opened(ctx); w.q == nil || err != nil {
 		return err
 	}
-	s.note(fmt.Sprintf("worker %s takes orchestrations of the queue %s", w.name, o.queue))
+	s.Note(fmt.Sprintf("worker %s takes orchestrations of the queue %s", w.name, o.queue))
 	err = w.work(ctx)
 	if cerr := w.q.Close(); err == nil {
 		err = cerr
@@ -197,7 +200,7 @@ func runWorker(ctx context.Context, a *app.App, c *cobra.Command, o *workerOpts)
 // a signal came first. It fails where waiting does not help.
 func (w *worker) opened(ctx context.Context) (q *queue.Store, err error) {
 	try := func() error {
-		ask, cancel := context.WithTimeout(ctx, queueTimeout)
+		ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 		defer cancel()
 		q, err = w.open(ask)
 		return err
@@ -232,7 +235,7 @@ func (w *worker) work(ctx context.Context) error {
 			return nil
 		case err != nil:
 			w.outage(ctx, err, func() error {
-				ask, cancel := context.WithTimeout(ctx, queueTimeout)
+				ask, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 				defer cancel()
 				_, _, err := w.q.Waiting(ask, w.o.queue)
 				return err
@@ -258,7 +261,7 @@ const recovery = 3 * time.Second
 
 // outage waits until the queue answers again; false is that a signal came first.
 func (w *worker) outage(ctx context.Context, err error, try func() error) bool {
-	w.s.tell(fmt.Errorf("the queue does not answer, it is tried again: %w", err))
+	w.s.Tell(fmt.Errorf("the queue does not answer, it is tried again: %w", err))
 	for n := 0; ; n++ {
 		w.wait(ctx, min(30*time.Second, time.Second<<min(n, 5)))
 		if ctx.Err() != nil || w.app.Intr.Draining() {
@@ -268,7 +271,7 @@ func (w *worker) outage(ctx context.Context, err error, try func() error) bool {
 			break
 		}
 	}
-	w.s.note("the queue answers again")
+	w.s.Note("the queue answers again")
 	w.wait(ctx, recovery)
 	return true
 }
@@ -289,8 +292,8 @@ const sweepEvery = time.Hour
 func (w *worker) idle(ctx context.Context) (done bool, err error) {
 	if w.swept.IsZero() || time.Since(w.swept) > sweepEvery {
 		w.swept = time.Now()
-		opts := w.s.cfg.Opts
-		w.s.doubt(w.q.Clean(ctx, keptFor(opts, "keep_jobs_seconds"), keptFor(opts, "keep_history")))
+		opts := w.s.Cfg.Opts
+		w.s.Doubt(w.q.Clean(ctx, keptFor(opts, "keep_jobs_seconds"), keptFor(opts, "keep_history")))
 	}
 	if w.told && !w.o.drainEmpty {
 		return false, nil
@@ -304,7 +307,7 @@ func (w *worker) idle(ctx context.Context) (done bool, err error) {
 	own, foreign, err := w.q.Waiting(ctx, w.o.queue)
 	if err == nil && foreign > 0 && !w.told {
 		w.told = true
-		w.s.tell(fmt.Errorf("the queue %s has %d entries of another version of brine, which this worker leaves alone", w.o.queue, foreign))
+		w.s.Tell(fmt.Errorf("the queue %s has %d entries of another version of brine, which this worker leaves alone", w.o.queue, foreign))
 	}
 	return w.o.drainEmpty && own == 0, err
 }
@@ -339,12 +342,12 @@ func (w *worker) next(ctx context.Context) (ran bool, err error) {
 	busy := func() bool { return true }
 	w.app.Intr.Busy.Store(&busy) // a signal waits for what is taken
 	defer w.app.Intr.Busy.Store(nil)
-	take, cancel := context.WithTimeout(ctx, queueTimeout)
+	take, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
 	e, err := w.q.Take(take, queue.Claim{
 		Queue: w.o.queue, Worker: w.name, Lease: app.Seconds(w.o.lease), MaxCrashes: w.o.maxCrashes,
-		NewJID: func() string { return w.s.jids.Next(w.app.Host.Now()) },
+		NewJID: func() string { return w.s.JIDs.Next(w.app.Host.Now()) },
 	}, func(e *queue.Entry) {
-		w.s.tell(fmt.Errorf("the orchestration %s is %s: %s", e.JID, e.State, e.Error))
+		w.s.Tell(fmt.Errorf("the orchestration %s is %s: %s", e.JID, e.State, e.Error))
 	})
 	cancel()
 	if err != nil || e == nil {

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"brine/cmd/app"
+	"brine/cmd/runner"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
@@ -47,26 +49,26 @@ type entryRun struct {
 func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	r := &entryRun{worker: w, e: e, jid: e.Runs[len(e.Runs)-1]}
 	earlier := e.Runs[:len(e.Runs)-1]
-	input, err := (&queuedRun{jid: r.jid, earlier: earlier, work: e.Work}).encode()
+	input, err := (&runner.QueuedRun{JID: r.jid, Earlier: earlier, Work: e.Work}).Encode()
 	if err != nil {
 		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: app.ExitGeneric, Error: err.Error()})
 		return
 	}
-	spec := w.s.table.Spec(fun.Runner, orchestrateName)
-	w.s.note(fmt.Sprintf("%s: %s, begins as job %s, try %d", e.JID, described(e, w.s.secrets, spec.ArgNames(), spec.SecretArgs()), r.jid, e.Tries))
+	spec := w.s.Table.Spec(fun.Runner, session.OrchestrateName)
+	w.s.Note(fmt.Sprintf("%s: %s, begins as job %s, try %d", e.JID, described(e, w.s.Secrets, spec.ArgNames(), spec.SecretArgs()), r.jid, e.Tries))
 	what := printable.Line(e.Work.Names())
 	began := time.Now()
 	status, err := r.start(ctx, input)
 	o := r.outcome(ctx, status, err)
 	if errors.Is(r.lost, queue.ErrLost) {
-		w.s.tell(fmt.Errorf("%s: the run was ended: %w; another worker may have it", e.JID, r.lost))
+		w.s.Tell(fmt.Errorf("%s: the run was ended: %w; another worker may have it", e.JID, r.lost))
 		return
 	}
 	said := fmt.Sprintf("%s: %s is %s after %.1f s", e.JID, what, o.State, time.Since(began).Seconds())
 	if o.Error != "" {
 		said += ": " + o.Error
 	}
-	w.s.note(said)
+	w.s.Note(said)
 	r.give(ctx, o)
 }
 
@@ -80,7 +82,7 @@ const maxDescribed = 1000
 func described(e *queue.Entry, known *redact.Set, names, secret []string) string {
 	w := e.Work
 	args, _ := known.Mask(redact.Args(names, w.Args, w.Kwargs, secret...)).(*value.List)
-	words := []string{orchestrateName}
+	words := []string{session.OrchestrateName}
 	add := func(prefix string, v value.Value) {
 		text, ok := v.(string)
 		if !ok {
@@ -222,8 +224,8 @@ func (r *entryRun) stop() {
 	r.cancelled = true
 	r.mu.Unlock()
 	if first {
-		r.s.note(r.e.JID + ": it was cancelled, and ends before its next step")
-		r.s.doubt(jobs.NewPauses(r.s.cfg.CacheDir).Kill(r.jid, jobs.AllStates))
+		r.s.Note(r.e.JID + ": it was cancelled, and ends before its next step")
+		r.s.Doubt(jobs.NewPauses(r.s.Cfg.CacheDir).Kill(r.jid, jobs.AllStates))
 	}
 }
 
@@ -285,7 +287,7 @@ func (r *entryRun) delay(n int) time.Duration {
 // why tells in one line why a run failed: the steps that failed, else the last
 // error that it printed.
 func (r *entryRun) why(status int) string {
-	j, err := r.s.files.Job(context.Background(), r.jid)
+	j, err := r.s.Files.Job(context.Background(), r.jid)
 	var steps []string
 	if err == nil && j != nil {
 		for _, s := range j.Steps {
@@ -302,7 +304,7 @@ func (r *entryRun) why(status int) string {
 		steps = append(steps[:shown], fmt.Sprintf("and %d more", n-shown))
 	}
 	text := cmp.Or(strings.Join(steps, "; "), r.last, fmt.Sprintf("exit status %d", status))
-	return printable.Line(r.s.secrets.Text(text))
+	return printable.Line(r.s.Secrets.Text(text))
 }
 
 // give gives the entry back. A queue that does not answer is asked until it does,
@@ -311,7 +313,7 @@ func (r *entryRun) why(status int) string {
 func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
 	until := time.Now().Add(app.Seconds(r.o.lease)) // while the queue answers
 	for told, settled := r.lost != nil, false; ; {
-		patience := queueTimeout
+		patience := runner.QueueTimeout
 		if ctx.Err() != nil {
 			patience = 2 * time.Second
 		}
@@ -330,12 +332,12 @@ func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
 			return
 		}
 		if errors.Is(err, queue.ErrLost) || ctx.Err() != nil || down == nil && time.Now().After(until) {
-			r.s.tell(fmt.Errorf("%s: the end of the run could not be stored, another worker may run it again: %w", r.e.JID, err))
+			r.s.Tell(fmt.Errorf("%s: the end of the run could not be stored, another worker may run it again: %w", r.e.JID, err))
 			return
 		}
 		if !told {
 			told = true
-			r.s.tell(fmt.Errorf("%s: the end of the run cannot be stored, it is tried again: %w", r.e.JID, err))
+			r.s.Tell(fmt.Errorf("%s: the end of the run cannot be stored, it is tried again: %w", r.e.JID, err))
 		}
 		r.wait(ctx, time.Second)
 	}
@@ -344,11 +346,11 @@ func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
 // settle has the database that controllers share take what the run recorded while it
 // could not be reached, or did not come to tell.
 func (r *entryRun) settle() {
-	j, err := r.s.files.Job(context.Background(), r.jid)
+	j, err := r.s.Files.Job(context.Background(), r.jid)
 	if err == nil && j != nil && j.State != jobs.Active {
-		err = r.s.shared.Settle(j)
+		err = r.s.Shared.Settle(j)
 	}
 	if err != nil {
-		r.s.tell(fmt.Errorf("%s: the record of job %s could not be completed in the database that controllers share, so that steps of it may run again: %w", r.e.JID, r.jid, err))
+		r.s.Tell(fmt.Errorf("%s: the record of job %s could not be completed in the database that controllers share, so that steps of it may run again: %w", r.e.JID, r.jid, err))
 	}
 }

@@ -37,3 +37,14 @@ func Seconds(s float64) time.Duration {
 	d, _ := value.Seconds(s) // a float64 is a number
 	return d
 }
+
+// Begins returns the names that begin with a prefix.
+func Begins(names []string, prefix string) []string {
+	var out []string
+	for _, n := range names {
+		if strings.HasPrefix(n, prefix) {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package session
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"brine/cmd/app"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+)
+
+// maxReasons is how many states that failed are named on stderr.
+const maxReasons = 20
+
+// sayWhy tells why states failed, whose terse lines do not: Salt's format has no
+// place for it.
+func (s *Session) sayWhy(data value.Value) {
+	if s.Level > slog.LevelWarn {
+		return
+	}
+	m, _ := data.(*value.Map)
+	if inner := m.Map("data"); inner != nil && m.Has("outputter") {
+		m = inner
+	}
+	said := 0
+	for host, v := range m.All() {
+		states, _ := v.(*value.Map)
+		for tag, v := range states.All() {
+			ret, _ := v.(*value.Map)
+			if ret.At("result") != false || !ret.Has("comment") {
+				continue
+			}
+			if said++; said > maxReasons {
+				continue
+			}
+			parts := append(strings.Split(value.Str(tag), "_|-"), "", "", "", "")
+			where := ""
+			if name := value.Str(host); name != "local" {
+				where = " on " + name
+			}
+			why := strings.Join(strings.Fields(s.Secrets.AnyText(value.Str(ret.At("comment")))), " ")
+			fmt.Fprintf(s.App.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%s.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
+		}
+	}
+	if said > maxReasons {
+		fmt.Fprintf(s.App.Err, "brine: and %d more failed; --state-output=mixed shows why\n", said-maxReasons)
+	}
+}
+
+// SayTest says of an orchestration in test mode that its comments, which are
+// Salt's, tell of nothing that was done.
+func (s *Session) SayTest(name string, in fun.Args) {
+	if IsOrchestrate(name) && in.Kw.Has("test") && value.Truth(app.Typed(value.Str(in.Kw.At("test")))) {
+		s.Note("test mode: nothing was changed; the results are what would happen")
+	}
+}
+
+// SayKey names the key of the pillar that was most likely meant, where pillar.get
+// or pillar.item was asked for one that does not exist and no default was given.
+func (s *Session) SayKey(env *fun.Env, name string, in fun.Args) {
+	if name != "pillar.get" && name != "pillar.item" || len(in.Pos) == 0 || name == "pillar.get" && len(in.Pos) > 1 || in.Kw.Has("default") || s.Level > slog.LevelWarn {
+		return
+	}
+	for _, v := range in.Pos {
+		key := value.Str(v)
+		if near := nearKey(env.Pillar, key); near != "" {
+			fmt.Fprintf(s.App.Err, "hint: the pillar has no %s; did you mean %s?\n", printable.Line(key), printable.Line(near))
+		}
+	}
+}
+
+// nearKey returns the path of a pillar that is like key, "" where key exists or
+// nothing is like it.
+func nearKey(pillar value.Mapping, key string) string {
+	if pillar == nil {
+		return ""
+	}
+	parts := strings.Split(key, value.DefaultDelim)
+	var at value.Value = pillar
+	for i, part := range parts {
+		m, ok := at.(value.Mapping)
+		if !ok {
+			return ""
+		}
+		if next, ok := m.Get(part); ok {
+			at = next
+			continue
+		}
+		var names []string
+		for _, k := range m.Keys() {
+			names = append(names, value.Str(k))
+		}
+		near, ok := source.Nearest(part, names)
+		if !ok {
+			return ""
+		}
+		return strings.Join(append(slices.Clone(parts[:i]), near), value.DefaultDelim)
+	}
+	return ""
+}

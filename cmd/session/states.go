@@ -1,0 +1,21 @@
+package session
+
+import (
+	"slices"
+
+	"brine/internal/py/value"
+)
+
+// OrchestrateName is the runner function that queued entries are calls of.
+const OrchestrateName = "state.orchestrate"
+
+func AllMaps(l *value.List) bool {
+	return !slices.ContainsFunc(l.Items, func(v value.Value) bool { _, ok := v.(*value.Map); return !ok })
+}
+
+func IsOrchestrate(name string) bool {
+	return name == "state.orchestrate" || name == "state.orch"
+}
+
+// Plannable are the functions whose changes test mode tells.
+var Plannable = [...]string{"state.apply", "state.highstate", "state.single", "state.sls", "state.sls_id", "state.top"}
