@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"brine/cmd/app"
-	"brine/internal/core/host"
 	"brine/internal/core/version"
+	"brine/internal/testkit/cmdtest"
 	"brine/sshexec"
 )
 
@@ -24,55 +22,19 @@ echo "$GOOS/$GOARCH/$GOARM cgo=$CGO_ENABLED amd64=$GOAMD64 tags=$tags in $PWD" >
 printf '%s' "$FAKE_GO_STAMP" >"$out"
 `
 
-// run runs a command line in a directory, without a configuration.
-func run(t *testing.T, env map[string]string, args ...string) (status int, stdout, stderr string) {
-	t.Helper()
-	h := host.NewLocal()
-	for k, v := range env {
-		if err := h.Setenv(k, v); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var out, errs bytes.Buffer
-	a := &app.App{In: strings.NewReader(""), Out: &out, Err: &errs, Args: args, Program: "brine", Getenv: func(k string) string { return env[k] }, Host: &placed{h, env["PWD"], env["PATH"]}}
-	status = Run(a)
-	return status, out.String(), errs.String()
-}
-
-// placed is a machine with another working directory and PATH.
-type placed struct {
-	*host.Local
-	wd, path string
-}
-
-func (p *placed) Getwd() (string, error) { return p.wd, nil }
-
-func (p *placed) LookPath(name, _ string) (string, error) { return p.Local.LookPath(name, p.path) }
-
-func write(t *testing.T, path, text string, mode os.FileMode) string {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func sourceTree(t *testing.T, stamp string) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "go.mod"), "module "+version.Module+"\n\ngo 1.26\n", 0o644)
-	write(t, filepath.Join(dir, "internal/core/version/version.go"), "package version\n\nconst stamp = \""+stamp+"\"\n", 0o644)
+	cmdtest.Write(t, filepath.Join(dir, "go.mod"), "module "+version.Module+"\n\ngo 1.26\n", 0o644)
+	cmdtest.Write(t, filepath.Join(dir, "internal/core/version/version.go"), "package version\n\nconst stamp = \""+stamp+"\"\n", 0o644)
 	return dir
 }
 
 func TestAgentBuild(t *testing.T) {
 	t.Parallel()
 	bin, conf := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(bin, "go"), fakeGo, 0o755)
-	write(t, filepath.Join(conf, "master"), "cachedir: "+t.TempDir()+"\n", 0o644)
+	cmdtest.Write(t, filepath.Join(bin, "go"), fakeGo, 0o755)
+	cmdtest.Write(t, filepath.Join(conf, "master"), "cachedir: "+t.TempDir()+"\n", 0o644)
 	src := sourceTree(t, version.Stamp())
 	other := sourceTree(t, strings.Replace(version.Stamp(), version.Number(), "9.9.9", 1))
 	env := func(more ...string) map[string]string {
@@ -87,7 +49,7 @@ func TestAgentBuild(t *testing.T) {
 	}
 	e := env()
 	dir := filepath.Join(e["HOME"], ".local/share/brine/agents")
-	status, out, errs := run(t, e, "agent", "build", "-c", conf, "--source", src, "linux/arm64", "linux-armv6", "Linux/i686", "linux/arm/v7")
+	status, out, errs := cmdtest.Run(t, e, newAgentCmd, "agent", "build", "-c", conf, "--source", src, "linux/arm64", "linux-armv6", "Linux/i686", "linux/arm/v7")
 	if status != 0 || !strings.Contains(out, "linux/arm/v6: "+dir+"/brine-linux-armv6") {
 		t.Fatalf("%d: %s%s", status, out, errs)
 	}
@@ -114,7 +76,7 @@ func TestAgentBuild(t *testing.T) {
 	}
 	for _, path := range []string{bin + ":" + os.Getenv("PATH"), bin + ":" + zstdOnly, bin} {
 		e, to := env("PATH", path), t.TempDir()
-		if status, out, errs := run(t, e, "agent", "build", "-c", conf, "--source", src, "--embed", to, "linux/arm64"); status != 0 {
+		if status, out, errs := cmdtest.Run(t, e, newAgentCmd, "agent", "build", "-c", conf, "--source", src, "--embed", to, "linux/arm64"); status != 0 {
 			t.Fatalf("%d: %s%s", status, out, errs)
 		}
 		i := sshexec.Images{Embedded: os.DirFS(to)}
@@ -123,7 +85,7 @@ func TestAgentBuild(t *testing.T) {
 		}
 	}
 	// What was built is what brine ssh would take.
-	if status, out, errs = run(t, e, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm/v6") || !strings.Contains(out, dir+"/brine-linux-386") {
+	if status, out, errs = cmdtest.Run(t, e, newAgentCmd, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm/v6") || !strings.Contains(out, dir+"/brine-linux-386") {
 		t.Errorf("%d: %s%s", status, out, errs)
 	}
 
@@ -148,7 +110,7 @@ func TestAgentBuild(t *testing.T) {
 		{"no such command", env(), []string{"../list"}, 64, []string{"there is no platform"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			status, out, errs := run(t, tt.env, append([]string{"agent", "build", "-c", conf}, tt.args...)...)
+			status, out, errs := cmdtest.Run(t, tt.env, newAgentCmd, append([]string{"agent", "build", "-c", conf}, tt.args...)...)
 			if status != tt.status {
 				t.Errorf("status %d, want %d: %s%s", status, tt.status, out, errs)
 			}
@@ -164,7 +126,7 @@ func TestAgentBuild(t *testing.T) {
 		})
 	}
 	if _, err := os.Stat("/usr/local/go/bin/go"); err != nil {
-		status, _, errs := run(t, env("PATH", empty), "agent", "build", "-c", conf, "--source", src, "linux/arm64")
+		status, _, errs := cmdtest.Run(t, env("PATH", empty), newAgentCmd, "agent", "build", "-c", conf, "--source", src, "linux/arm64")
 		if status != 1 || !strings.Contains(errs, "there is no Go on this machine") || !strings.Contains(errs, "brine-agents") {
 			t.Errorf("%d: %s", status, errs)
 		}
@@ -174,18 +136,18 @@ func TestAgentBuild(t *testing.T) {
 func TestAgentList(t *testing.T) {
 	t.Parallel()
 	conf, dir := t.TempDir(), t.TempDir()
-	write(t, filepath.Join(conf, "master"), "cachedir: "+t.TempDir()+"\nssh_agent_dir: "+dir+"\n", 0o644)
+	cmdtest.Write(t, filepath.Join(conf, "master"), "cachedir: "+t.TempDir()+"\nssh_agent_dir: "+dir+"\n", 0o644)
 	env := map[string]string{"HOME": t.TempDir(), "PWD": dir, "PATH": os.Getenv("PATH")}
-	write(t, filepath.Join(dir, "brine-linux-arm64"), "x "+version.Stamp(), 0o755)
-	if status, out, errs := run(t, env, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm64") || !strings.Contains(out, "this program") {
+	cmdtest.Write(t, filepath.Join(dir, "brine-linux-arm64"), "x "+version.Stamp(), 0o755)
+	if status, out, errs := cmdtest.Run(t, env, newAgentCmd, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm64") || !strings.Contains(out, "this program") {
 		t.Errorf("%d: %s%s", status, out, errs)
 	}
-	write(t, filepath.Join(dir, "brine-linux-s390x"), "x "+strings.Replace(version.Stamp(), version.Number(), "0.0.1", 1), 0o755)
-	if status, out, _ := run(t, env, "agent", "list", "-c", conf, "--verify"); status != 1 || !strings.Contains(out, "! linux/s390x") || !strings.Contains(out, "is an agent of brine 0.0.1") {
+	cmdtest.Write(t, filepath.Join(dir, "brine-linux-s390x"), "x "+strings.Replace(version.Stamp(), version.Number(), "0.0.1", 1), 0o755)
+	if status, out, _ := cmdtest.Run(t, env, newAgentCmd, "agent", "list", "-c", conf, "--verify"); status != 1 || !strings.Contains(out, "! linux/s390x") || !strings.Contains(out, "is an agent of brine 0.0.1") {
 		t.Errorf("%d: %s", status, out)
 	}
 	for _, args := range [][]string{{"agent", "list", "x"}, {"agent", "lst"}, {"agent", "list", "--verfy"}} {
-		if status, _, errs := run(t, env, args...); status != 64 || errs == "" {
+		if status, _, errs := cmdtest.Run(t, env, newAgentCmd, args...); status != 64 || errs == "" {
 			t.Errorf("%v: %d: %s", args, status, errs)
 		}
 	}

@@ -163,7 +163,8 @@ behaves like that program.`,
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(app.FlagError)
 	c.SetHelpCommand(newHelpCmd())
-	c.AddCommand(
+	app.AddCommands(
+		c,
 		newAgentCmd(a),
 		newApplyCmd(a, newRootCmd),
 		newCallCmd(a, app.AsBrine),
@@ -189,11 +190,6 @@ behaves like that program.`,
 		newVersionCmd(a),
 		newWorkerCmd(a),
 	)
-	for _, sub := range c.Commands() {
-		if sub.HasSubCommands() && sub.Args == nil {
-			sub.Args = app.UnknownCommand
-		}
-	}
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
 		comp.Args = app.UnknownCommand

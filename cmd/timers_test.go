@@ -13,6 +13,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/library"
 	"brine/internal/core/host"
+	"brine/internal/testkit/cmdtest"
 	"brine/internal/view/chain"
 )
 
@@ -28,7 +29,7 @@ func TestScheduledChain(t *testing.T) {
 	t.Parallel()
 	h := host.NewFake()
 	h.PutDir("/run/systemd/system", fs.ModeDir|0o755)
-	d := deployTimer()
+	d := &library.Timer{Chain: "deploy", At: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), Tree: "/srv/x of y/chains"}
 	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Says() + "\n")})
 	a := &app.App{Host: h, Getenv: func(string) string { return "" }}
 	st := &chain.Store{Files: h, Dir: d.Tree}
@@ -165,11 +166,11 @@ func TestTimersOfAt(t *testing.T) {
 func TestScheduleUsage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir+"/master", "{}\n", 0o644)
+	cmdtest.Write(t, dir+"/master", "{}\n", 0o644)
 	for _, args := range [][]string{
 		{"--list", "--at", "2099-01-01 00:00"}, {"--list", "--cancel", "x"}, {"--cancel", "x", "chain"}, {"--list", "a", "b"}, {"--at", "2099-01-01 00:00"}, {"x", "--at", "soon"}, {"x"},
 	} {
-		if status, _, errs := run(t, map[string]string{"HOME": dir, "PWD": dir}, append([]string{"chain", "schedule", "-c", dir}, args...)...); status != 64 {
+		if status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, newChainCmd, append([]string{"chain", "schedule", "-c", dir}, args...)...); status != 64 {
 			t.Errorf("%v: exit status %d: %s", args, status, errs)
 		}
 	}

@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"brine/internal/core/host"
+	"brine/internal/testkit/cmdtest"
 )
 
 // TestUILeavesNothing has brine ui fail before it serves.
 func TestUILeavesNothing(t *testing.T) {
 	dir, tmp := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	write(t, dir+"/master", "file_roots: [\n", 0o644)
-	if status, _, errs := run(t, map[string]string{"HOME": dir, "PWD": dir}, "ui", "-c", dir); status != 1 {
+	cmdtest.Write(t, dir+"/master", "file_roots: [\n", 0o644)
+	if status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, newUICmd, "ui", "-c", dir); status != 1 {
 		t.Errorf("exit status %d: %s", status, errs)
 	}
 	left, err := os.ReadDir(tmp)
@@ -55,7 +56,7 @@ func TestUIPasswdAtOnce(t *testing.T) {
 	var work sync.WaitGroup
 	for _, name := range names {
 		work.Go(func() {
-			if status, _, errs := run(t, nil, "ui", "passwd", name, "--users", file, "--no-password"); status != 0 {
+			if status, _, errs := cmdtest.Run(t, nil, newUICmd, "ui", "passwd", name, "--users", file, "--no-password"); status != 0 {
 				t.Errorf("%s: exit status %d: %s", name, status, errs)
 			}
 		})
@@ -74,8 +75,8 @@ func TestUIPasswdAtOnce(t *testing.T) {
 func TestUIUsage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir+"/master", "{}\n", 0o644)
-	users := write(t, dir+"/users", "ann:viewer:-\n", 0o600)
+	cmdtest.Write(t, dir+"/master", "{}\n", 0o644)
+	users := cmdtest.Write(t, dir+"/users", "ann:viewer:-\n", 0o600)
 	for _, tt := range [][]string{
 		{"standard input", "--roster-file", "-"},
 		{"browsers use https", "--tls-cert", "x", "--tls-key", "x", "--origin", "http://x"},
@@ -86,7 +87,7 @@ func TestUIUsage(t *testing.T) {
 		{"other machines can reach", "--listen", "0.0.0.0:0"},
 		{"not an address with a port", "--listen", "127.0.0.1"},
 	} {
-		status, _, errs := run(t, map[string]string{"HOME": dir, "PWD": dir}, append([]string{"ui", "-c", dir, "--cachedir", dir + "/cache"}, tt[1:]...)...)
+		status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, newUICmd, append([]string{"ui", "-c", dir, "--cachedir", dir + "/cache"}, tt[1:]...)...)
 		if status != 64 || !strings.Contains(errs, tt[0]) {
 			t.Errorf("%v: exit status %d: %s", tt[1:], status, errs)
 		}

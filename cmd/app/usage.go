@@ -34,6 +34,17 @@ func NoCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
+// AddCommands adds the commands of brine. A word after one that has commands itself is
+// one of these, or a usage fault.
+func AddCommands(root *cobra.Command, commands ...*cobra.Command) {
+	root.AddCommand(commands...)
+	for _, sub := range commands {
+		if sub.HasSubCommands() && sub.Args == nil {
+			sub.Args = UnknownCommand
+		}
+	}
+}
+
 // UnknownCommand makes a word that is no command a usage fault that names the
 // nearest one.
 func UnknownCommand(c *cobra.Command, args []string) error {
