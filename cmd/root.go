@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/ui"
 	"brine/internal/core/host"
 )
 
@@ -186,7 +187,7 @@ behaves like that program.`,
 		newScheduleCmd(a),
 		newSSHCmd(a, app.AsBrine),
 		newTemplateCmd(a),
-		newUICmd(a),
+		ui.New(a),
 		newVersionCmd(a),
 		newWorkerCmd(a),
 	)

@@ -1,4 +1,4 @@
-package cmd
+package ui
 
 import (
 	"bytes"
@@ -36,9 +36,9 @@ import (
 // maxSLS bounds what is read of an SLS for its description.
 const maxSLS = 64 << 10
 
-// uiBackend is what the pages can do. Each call reads the configuration again, by
+// backend is what the pages can do. Each call reads the configuration again, by
 // a session of its own; runs are processes of their own.
-type uiBackend struct {
+type backend struct {
 	app   *app.App
 	run   app.RunFlags
 	fleet app.FleetFlags
@@ -50,8 +50,8 @@ type uiBackend struct {
 	scheduling sync.Mutex
 }
 
-func newUIBackend(a *app.App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
-	b := &uiBackend{app: a, run: o.RunFlags, fleet: o.FleetFlags, args: app.GivenFlags(c, append(slices.Clone(o.ownFlags), o.hides...))}
+func newBackend(a *app.App, c *cobra.Command, o *options) (*backend, error) {
+	b := &backend{app: a, run: o.RunFlags, fleet: o.FleetFlags, args: app.GivenFlags(c, append(slices.Clone(o.ownFlags), o.hides...))}
 	if b.run.LogLevel == "" {
 		b.run.LogLevel = "warning"
 	}
@@ -73,11 +73,11 @@ func newUIBackend(a *app.App, c *cobra.Command, o *uiOpts) (*uiBackend, error) {
 	return b, nil
 }
 
-func (b *uiBackend) close() { _ = b.app.Host.RemoveAll(b.tmp) }
+func (b *backend) close() { _ = b.app.Host.RemoveAll(b.tmp) }
 
 // session calls a function with a session. What the session prints, such as the
 // places of faults, becomes a part of the error.
-func (b *uiBackend) session(ctx context.Context, do func(*session.Session) error) error {
+func (b *backend) session(ctx context.Context, do func(*session.Session) error) error {
 	out := &lockedBuffer{}
 	a := &app.App{Out: out, Err: out, Args: []string{"ui"}, Program: b.app.Program, Getenv: b.app.Getenv, Host: b.app.Host, Intr: &app.Interrupt{}}
 	run, fleet := b.run, b.fleet
@@ -116,9 +116,9 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// uiGlobs are the SLS that the pages show as orchestrations, by the option
+// globs are the SLS that the pages show as orchestrations, by the option
 // ui_orchestrations.
-func uiGlobs(s *session.Session) []string {
+func globs(s *session.Session) []string {
 	switch v := s.Cfg.Opts.At("ui_orchestrations").(type) {
 	case string:
 		return []string{v}
@@ -133,20 +133,20 @@ func uiGlobs(s *session.Session) []string {
 }
 
 // orchestrations returns the names of the SLS that the pages show.
-func (b *uiBackend) orchestrations(ctx context.Context, s *session.Session) ([]string, *fun.Env, error) {
+func (b *backend) orchestrations(ctx context.Context, s *session.Session) ([]string, *fun.Env, error) {
 	env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
 	all, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
 	if err != nil {
 		return nil, nil, err
 	}
-	globs := uiGlobs(s)
+	globs := globs(s)
 	return slices.DeleteFunc(all, func(name string) bool {
 		return !slices.ContainsFunc(globs, func(g string) bool { ok, _ := path.Match(g, name); return ok })
 	}), env, nil
 }
 
 // Catalogue lists what can be run; see [ui.Backend].
-func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
+func (b *backend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 	out := &ui.Catalogue{}
 	err := b.session(ctx, func(s *session.Session) (err error) {
 		if out.Orchestrations, _, err = b.orchestrations(ctx, s); err != nil {
@@ -188,7 +188,7 @@ func (b *uiBackend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
 }
 
 // Steps compiles an orchestration; see [ui.Backend].
-func (b *uiBackend) Steps(ctx context.Context, sls string) (low *value.List, text string, err error) {
+func (b *backend) Steps(ctx context.Context, sls string) (low *value.List, text string, err error) {
 	err = b.session(ctx, func(s *session.Session) error {
 		names, env, err := b.orchestrations(ctx, s)
 		if err != nil {
@@ -226,7 +226,7 @@ func compiled(ctx context.Context, env *fun.Env, sls string) (*value.List, error
 }
 
 // States lists the SLS files of the tree; see [ui.Backend].
-func (b *uiBackend) States(ctx context.Context, f func(names []string, first func(string) string) error) error {
+func (b *backend) States(ctx context.Context, f func(names []string, first func(string) string) error) error {
 	return b.session(ctx, func(s *session.Session) error {
 		env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
 		names, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
@@ -238,7 +238,7 @@ func (b *uiBackend) States(ctx context.Context, f func(names []string, first fun
 }
 
 // State compiles an SLS; see [ui.Backend].
-func (b *uiBackend) State(ctx context.Context, sls string) (low *value.List, text string, err error) {
+func (b *backend) State(ctx context.Context, sls string) (low *value.List, text string, err error) {
 	err = b.session(ctx, func(s *session.Session) (err error) {
 		low, text, err = shownSLS(ctx, s, s.Env(ctx, s.JIDs.Next(s.App.Host.Now())), sls)
 		return err
@@ -247,7 +247,7 @@ func (b *uiBackend) State(ctx context.Context, sls string) (low *value.List, tex
 }
 
 // History opens the history; see [ui.Backend].
-func (b *uiBackend) History(ctx context.Context, f func(*history.Store) error) error {
+func (b *backend) History(ctx context.Context, f func(*history.Store) error) error {
 	return b.session(ctx, func(s *session.Session) error {
 		st, err := assembly.OpenHistory(ctx, s.Env(ctx, ""), "", s.Tell)
 		if err != nil {
@@ -258,7 +258,7 @@ func (b *uiBackend) History(ctx context.Context, f func(*history.Store) error) e
 }
 
 // Planned lists the chains that are to run later; see [ui.Backend].
-func (b *uiBackend) Planned(ctx context.Context) (out []ui.Planned, err error) {
+func (b *backend) Planned(ctx context.Context) (out []ui.Planned, err error) {
 	err = b.session(ctx, func(s *session.Session) error {
 		x := library.TimersOf(s.App.Host)
 		_, tree, err := x.Place(library.Chains(s))
@@ -276,7 +276,7 @@ func (b *uiBackend) Planned(ctx context.Context) (out []ui.Planned, err error) {
 
 // Schedule has a chain run later, with the flags that runs of the pages have; see
 // [ui.Backend].
-func (b *uiBackend) Schedule(ctx context.Context, chain, at, user string) error {
+func (b *backend) Schedule(ctx context.Context, chain, at, user string) error {
 	return b.session(ctx, func(s *session.Session) error {
 		when, err := library.ParseWhen(at, s.App.Host.Now())
 		if err != nil {
@@ -303,7 +303,7 @@ func (b *uiBackend) Schedule(ctx context.Context, chain, at, user string) error 
 }
 
 // Unschedule cancels a run of a chain; see [ui.Backend].
-func (b *uiBackend) Unschedule(ctx context.Context, id string) error {
+func (b *backend) Unschedule(ctx context.Context, id string) error {
 	return b.session(ctx, func(s *session.Session) error {
 		x := library.TimersOf(s.App.Host)
 		_, tree, err := x.Place(library.Chains(s))
@@ -333,7 +333,7 @@ func firstOf(ctx context.Context, env *fun.Env, sls string) string {
 }
 
 // Match finds targets; see [ui.Backend].
-func (b *uiBackend) Match(ctx context.Context, expr string, sight ui.Sight) (ids []string, note string, err error) {
+func (b *backend) Match(ctx context.Context, expr string, sight ui.Sight) (ids []string, note string, err error) {
 	e := orchestration.ParseExpr(expr)
 	err = b.session(ctx, func(s *session.Session) error {
 		if sight == ui.KeptSight {
@@ -370,7 +370,7 @@ func known(ctx context.Context, s *session.Session, e orchestration.Expr) (ids [
 }
 
 // Chains returns the directory of chains; see [ui.Backend].
-func (b *uiBackend) Chains(ctx context.Context) (st *chain.Store, err error) {
+func (b *backend) Chains(ctx context.Context) (st *chain.Store, err error) {
 	err = b.session(ctx, func(s *session.Session) error {
 		st = library.Chains(s)
 		st.Files = b.app.Host
@@ -380,7 +380,7 @@ func (b *uiBackend) Chains(ctx context.Context) (st *chain.Store, err error) {
 }
 
 // Template reads a template; see [ui.Backend].
-func (b *uiBackend) Template(ctx context.Context, name string) (t *orchestration.Template, a *orchestration.Answers, err error) {
+func (b *backend) Template(ctx context.Context, name string) (t *orchestration.Template, a *orchestration.Answers, err error) {
 	err = b.session(ctx, func(s *session.Session) error {
 		ts, err := library.TemplatesOf(ctx, s)
 		if err != nil {
@@ -406,18 +406,18 @@ func (b *uiBackend) Template(ctx context.Context, name string) (t *orchestration
 }
 
 // Jobs opens the job cache; see [ui.Backend].
-func (b *uiBackend) Jobs(ctx context.Context, f func(*jobs.Files) error) error {
+func (b *backend) Jobs(ctx context.Context, f func(*jobs.Files) error) error {
 	return b.session(ctx, func(s *session.Session) error { return f(s.Files) })
 }
 
 // Drain has a run start nothing new; see [ui.Backend].
-func (b *uiBackend) Drain(ctx context.Context, jid string) error {
+func (b *backend) Drain(ctx context.Context, jid string) error {
 	return b.session(ctx, func(s *session.Session) error { return jobs.NewPauses(s.Cfg.CacheDir).Kill(jid, jobs.AllStates) })
 }
 
 // Record writes an action into the job cache, as the job of a runner function
 // ui.NAME; see [ui.Backend].
-func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
+func (b *backend) Record(ctx context.Context, x ui.Action) error {
 	return b.session(ctx, func(s *session.Session) error {
 		jid := s.NewJID()
 		id := s.Env(ctx, jid).ID
@@ -442,7 +442,7 @@ func (b *uiBackend) Record(ctx context.Context, x ui.Action) error {
 }
 
 // Run runs brine; see [ui.Backend].
-func (b *uiBackend) Run(ctx context.Context, c ui.Command) (int, error) {
+func (b *backend) Run(ctx context.Context, c ui.Command) (int, error) {
 	argv := append([]string{b.exe}, c.Args...)
 	if c.Answers != nil {
 		file, err := b.answers(c.Answers)
@@ -464,7 +464,7 @@ func (b *uiBackend) Run(ctx context.Context, c ui.Command) (int, error) {
 }
 
 // answers writes the answers of a template for the user alone.
-func (b *uiBackend) answers(m *value.Map) (string, error) {
+func (b *backend) answers(m *value.Map) (string, error) {
 	dir, err := b.app.Host.MkdirTemp(b.tmp, "answers-")
 	if err != nil {
 		return "", err

@@ -1,4 +1,4 @@
-package cmd
+package ui
 
 import (
 	"bufio"
@@ -15,13 +15,13 @@ import (
 	"brine/internal/view/ui"
 )
 
-type uiPasswdOpts struct {
+type passwdOptions struct {
 	users, role string
 	proxied     bool
 }
 
-func newUIPasswdCmd(a *app.App) *cobra.Command {
-	o := &uiPasswdOpts{}
+func newPasswd(a *app.App) *cobra.Command {
+	o := &passwdOptions{}
 	c := &cobra.Command{
 		Use:   "passwd <user>",
 		Short: "Add a user of brine ui, or change a password",
@@ -36,7 +36,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine ui passwd ann --users ui.users --role operator
   brine ui passwd bob --users ui.users --role viewer --no-password`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
-		RunE: func(c *cobra.Command, args []string) error { return uiPasswd(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return setPassword(c.Context(), a, c, o, args) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
@@ -47,7 +47,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	return c
 }
 
-func uiPasswd(ctx context.Context, a *app.App, c *cobra.Command, o *uiPasswdOpts, args []string) error {
+func setPassword(ctx context.Context, a *app.App, c *cobra.Command, o *passwdOptions, args []string) error {
 	if len(args) != 1 || o.users == "" {
 		return app.Usagef(c, "give the name of a user, and the file with --users")
 	}

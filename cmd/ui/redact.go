@@ -1,4 +1,4 @@
-package cmd
+package ui
 
 import (
 	"context"
@@ -141,7 +141,7 @@ func shownDetails(ctx context.Context, s *session.Session, x ui.Action) string {
 
 // Redact returns texts without secrets: those whose names say so, and those of the
 // controller's pillar; see [ui.Backend].
-func (b *uiBackend) Redact(ctx context.Context, texts []string) ([]string, error) {
+func (b *backend) Redact(ctx context.Context, texts []string) ([]string, error) {
 	out := make([]string, len(texts))
 	err := b.session(ctx, func(s *session.Session) error {
 		if s.Secrets == nil {

@@ -1,4 +1,5 @@
-package cmd
+// Package ui is brine ui: the server of the pages, and what the pages do.
+package ui
 
 import (
 	"context"
@@ -21,7 +22,7 @@ import (
 	"brine/internal/view/ui"
 )
 
-type uiOpts struct {
+type options struct {
 	app.RunFlags
 	app.FleetFlags
 	listen          string
@@ -34,8 +35,8 @@ type uiOpts struct {
 	ownFlags, hides []string
 }
 
-func newUICmd(a *app.App) *cobra.Command {
-	o := &uiOpts{}
+func New(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "ui",
 		Short: "Serve pages to run orchestrations in a browser",
@@ -61,7 +62,7 @@ Ctrl-C.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return runUI(c.Context(), a, c, o) },
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, c, o) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
@@ -83,15 +84,15 @@ Ctrl-C.`,
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
 	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
-	c.AddCommand(newUIPasswdCmd(a))
+	c.AddCommand(newPasswd(a))
 	return c
 }
 
-func runUI(ctx context.Context, a *app.App, c *cobra.Command, o *uiOpts) error {
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	back, err := newUIBackend(a, c, o)
+	back, err := newBackend(a, c, o)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func runUI(ctx context.Context, a *app.App, c *cobra.Command, o *uiOpts) error {
 			fmt.Fprintf(a.Err, "brine: a page failed, please report it: %s\n", printable.Text(text))
 		},
 	}
-	cfg, err := uiAccess(a, c, o, &opts)
+	cfg, err := access(a, c, o, &opts)
 	if err != nil {
 		return err
 	}
@@ -135,12 +136,12 @@ func runUI(ctx context.Context, a *app.App, c *cobra.Command, o *uiOpts) error {
 		}
 		defer remove()
 	}
-	return serveUI(ctx, a, s, l, cfg)
+	return serve(ctx, a, s, l, cfg)
 }
 
-// serveUI serves until a signal ends it. The first one lets the running steps of
+// serve serves until a signal ends it. The first one lets the running steps of
 // runs end; the second one ends them, too.
-func serveUI(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg *tls.Config) error {
+func serve(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg *tls.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	hangup := make(chan os.Signal, 1)
@@ -189,8 +190,8 @@ func serveUI(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg 
 	}
 }
 
-// uiAccess reads who may log in, and the certificate.
-func uiAccess(a *app.App, c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.Config, error) {
+// access reads who may log in, and the certificate.
+func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Config, error) {
 	name, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return nil, app.Usagef(c, "--listen: %q is not an address with a port, such as 127.0.0.1:8080", o.listen)
@@ -236,7 +237,7 @@ func uiAccess(a *app.App, c *cobra.Command, o *uiOpts, opts *ui.Options) (*tls.C
 }
 
 // proxy reads which proxies log users in.
-func (o *uiOpts) proxy(c *cobra.Command) (*ui.Proxy, error) {
+func (o *options) proxy(c *cobra.Command) (*ui.Proxy, error) {
 	if o.users == "" || o.origin == "" {
 		return nil, app.Usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
 	}
@@ -258,7 +259,7 @@ func (o *uiOpts) proxy(c *cobra.Command) (*ui.Proxy, error) {
 }
 
 // origins are the addresses that browsers may use.
-func (o *uiOpts) origins(addr net.Addr, secure bool) ([]string, error) {
+func (o *options) origins(addr net.Addr, secure bool) ([]string, error) {
 	if o.origin != "" {
 		return []string{strings.TrimSuffix(o.origin, "/")}, nil
 	}
