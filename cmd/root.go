@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/ssh"
 	"brine/cmd/ui"
 	"brine/internal/core/host"
 )
@@ -117,9 +118,9 @@ func rootOf(a *app.App) *cobra.Command {
 	case "salt-run":
 		return newRunCmd(a, app.AsSalt)
 	case "salt-ssh":
-		return newSSHCmd(a, app.AsSalt)
+		return ssh.New(a, app.AsSalt)
 	case "salt":
-		return newSaltCmd(a)
+		return ssh.NewSalt(a)
 	}
 	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
 		return noSuchProgram(a.Program)
@@ -185,7 +186,7 @@ behaves like that program.`,
 		newPythonPathCmd(a),
 		newRunCmd(a, app.AsBrine),
 		newScheduleCmd(a),
-		newSSHCmd(a, app.AsBrine),
+		ssh.New(a, app.AsBrine),
 		newTemplateCmd(a),
 		ui.New(a),
 		newVersionCmd(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package ssh is brine ssh, and salt-ssh and salt: an execution function on targets.
+package ssh
 
 import (
 	"cmp"
@@ -22,7 +23,7 @@ import (
 	"brine/internal/py/value"
 )
 
-func newSSHCmd(a *app.App, st app.Style) *cobra.Command {
+func New(a *app.App, st app.Style) *cobra.Command {
 	o := &target.Options{Prog: target.BrineSSH}
 	c := &cobra.Command{
 		Use:   "ssh <target> <function> [<argument>...] [<key>=<value>...]",
@@ -55,8 +56,8 @@ not be reached; 64 usage error; 130 interrupted.`,
 	return c
 }
 
-// newSaltCmd returns the command salt: brine ssh with salt's flags and statuses.
-func newSaltCmd(a *app.App) *cobra.Command {
+// NewSalt returns the command salt: brine ssh with salt's flags and statuses.
+func NewSalt(a *app.App) *cobra.Command {
 	o := &target.Options{Prog: target.SaltCLI}
 	c := &cobra.Command{
 		Use:   "salt <target> <function>[,<function>...] [<argument>...] [<key>=<value>...]",
@@ -80,14 +81,14 @@ func initTargetCmd(a *app.App, c *cobra.Command, o *target.Options) {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(app.FlagError)
 	c.ValidArgsFunction = complete.Target(a)
-	c.RunE = func(c *cobra.Command, args []string) error { return runSSH(c.Context(), a, c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) }
 	o.Register(c.Flags())
 	complete.Flags(c)
 	app.GroupFlags(c, app.TargetGroups)
 }
 
-// runSSH runs the command.
-func runSSH(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, args []string) (err error) {
+// run runs the command.
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, args []string) (err error) {
 	section := "salt-ssh"
 	if o.Prog == target.SaltCLI {
 		section = "salt"
