@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/call"
 	"brine/cmd/ssh"
 	"brine/cmd/ui"
 	"brine/internal/core/host"
@@ -114,7 +115,7 @@ func rootOf(a *app.App) *cobra.Command {
 	}
 	switch strings.TrimSuffix(a.Program, ".exe") {
 	case "salt-call":
-		return newCallCmd(a, app.AsSalt)
+		return call.New(a, app.AsSalt)
 	case "salt-run":
 		return newRunCmd(a, app.AsSalt)
 	case "salt-ssh":
@@ -169,7 +170,7 @@ behaves like that program.`,
 		c,
 		newAgentCmd(a),
 		newApplyCmd(a, newRootCmd),
-		newCallCmd(a, app.AsBrine),
+		call.New(a, app.AsBrine),
 		newChainCmd(a),
 		newCheckCmd(a),
 		newDocCmd(a),

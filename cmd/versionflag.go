@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/call"
 	"brine/internal/core/grains"
 	"brine/internal/core/version"
 )
@@ -54,7 +55,7 @@ func addVersionFlag(a *app.App, root, c *cobra.Command) {
 			return errVersion
 		}
 		if asked, _ := c.Flags().GetBool("versions-report"); asked {
-			if err := versionsReport(c.Context(), a, c); err != nil {
+			if err := call.VersionsReport(c.Context(), a, c); err != nil {
 				return err
 			}
 			return errVersion

@@ -1,4 +1,5 @@
-package cmd
+// Package call is brine call: an execution function on this machine.
+package call
 
 import (
 	"cmp"
@@ -20,7 +21,7 @@ import (
 	"brine/internal/py/value"
 )
 
-type callOpts struct {
+type options struct {
 	app.RunFlags
 	local       bool
 	passthrough bool
@@ -38,8 +39,8 @@ type callOpts struct {
 	async       app.AsyncFlags
 }
 
-func newCallCmd(a *app.App, st app.Style) *cobra.Command {
-	o := &callOpts{}
+func New(a *app.App, st app.Style) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "call <function> [<argument>...] [<key>=<value>...]",
 		Short: "Call an execution function on this machine",
@@ -58,7 +59,7 @@ unknown function.`,
   brine call pillar.items --out=json`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: complete.Call(a),
-		RunE:              func(c *cobra.Command, args []string) error { return runCall(c.Context(), a, c, o, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) },
 	}
 	if st == app.AsSalt {
 		c.Use = strings.Replace(c.Use, "call", "salt-call", 1)
@@ -89,7 +90,7 @@ unknown function.`,
 }
 
 // over returns the options that flags of the command line set.
-func (o *callOpts) over() *value.Map {
+func (o *options) over() *value.Map {
 	if len(o.moduleDirs) == 0 {
 		return nil
 	}
@@ -98,7 +99,7 @@ func (o *callOpts) over() *value.Map {
 
 // words returns the function and its arguments, as flags and the command line say them;
 // none for a job of the schedule that is called as it stands there.
-func (o *callOpts) words(c *cobra.Command, args []string) ([]string, error) {
+func (o *options) words(c *cobra.Command, args []string) ([]string, error) {
 	switch {
 	case o.showGrains && len(args) > 0:
 		return nil, app.Usagef(c, "--grains takes no arguments")
@@ -117,7 +118,7 @@ func (o *callOpts) words(c *cobra.Command, args []string) ([]string, error) {
 	return args, nil
 }
 
-func runCall(ctx context.Context, a *app.App, c *cobra.Command, o *callOpts, args []string) (err error) {
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []string) (err error) {
 	given := o.Ret // without what a Saltfile says
 	if err := a.Saltfile(c, "salt-call", &o.RunFlags); err != nil {
 		return err
@@ -183,15 +184,15 @@ func runCall(ctx context.Context, a *app.App, c *cobra.Command, o *callOpts, arg
 	return callHere(ctx, s, o, shown, name, in, args)
 }
 
-// versionsReport prints the versions of Salt and of the system.
-func versionsReport(ctx context.Context, a *app.App, c *cobra.Command) error {
-	return runCall(ctx, a, c, &callOpts{versions: true, local: true}, nil)
+// VersionsReport prints the versions of Salt and of the system.
+func VersionsReport(ctx context.Context, a *app.App, c *cobra.Command) error {
+	return run(ctx, a, c, &options{versions: true, local: true}, nil)
 }
 
 // callHere calls a function on this machine and prints its return. words are the
 // function and its arguments as the command line has them; none for a job of the
 // schedule.
-func callHere(ctx context.Context, s *session.Session, o *callOpts, shown *progress.Progress, name string, in fun.Args, words []string) error {
+func callHere(ctx context.Context, s *session.Session, o *options, shown *progress.Progress, name string, in fun.Args, words []string) error {
 	jid := cmp.Or(o.jid, s.NewJID())
 	env := s.Env(ctx, jid)
 	if err := s.OpenReturners(env); err != nil {

@@ -1,4 +1,4 @@
-package cmd
+package call
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ import (
 )
 
 // checkAsync refuses what does not go together with --async.
-func (o *callOpts) checkAsync(c *cobra.Command, name string) error {
+func (o *options) checkAsync(c *cobra.Command, name string) error {
 	switch {
 	case !o.async.On:
 		return nil
@@ -34,7 +34,7 @@ func (o *callOpts) checkAsync(c *cobra.Command, name string) error {
 }
 
 // callAsync starts a call that goes on without this process, or goes on with one.
-func callAsync(ctx context.Context, s *session.Session, o *callOpts, env *fun.Env, job fun.Job) error {
+func callAsync(ctx context.Context, s *session.Session, o *options, env *fun.Env, job fun.Job) error {
 	self, _ := env.Fleet.(*fleet.Self)
 	if o.async.Background != "" {
 		s.Files.Adopt(job.JID, os.Stdin)
