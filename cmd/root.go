@@ -20,6 +20,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/call"
+	"brine/cmd/run"
 	"brine/cmd/ssh"
 	"brine/cmd/ui"
 	"brine/internal/core/host"
@@ -117,7 +118,7 @@ func rootOf(a *app.App) *cobra.Command {
 	case "salt-call":
 		return call.New(a, app.AsSalt)
 	case "salt-run":
-		return newRunCmd(a, app.AsSalt)
+		return run.New(a, app.AsSalt)
 	case "salt-ssh":
 		return ssh.New(a, app.AsSalt)
 	case "salt":
@@ -185,7 +186,7 @@ behaves like that program.`,
 		newPlanCmd(a),
 		newPongoCmd(a), newStarlarkCmd(a),
 		newPythonPathCmd(a),
-		newRunCmd(a, app.AsBrine),
+		run.New(a, app.AsBrine),
 		newScheduleCmd(a),
 		ssh.New(a, app.AsBrine),
 		newTemplateCmd(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package run is brine run: a runner function on this controller.
+package run
 
 import (
 	"strings"
@@ -10,7 +11,7 @@ import (
 	"brine/cmd/runner"
 )
 
-func newRunCmd(a *app.App, st app.Style) *cobra.Command {
+func New(a *app.App, st app.Style) *cobra.Command {
 	o := &runner.Options{}
 	c := &cobra.Command{
 		Use:   "run <function> [<argument>...] [<key>=<value>...]",
