@@ -20,6 +20,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/call"
+	"brine/cmd/orchestrate"
 	"brine/cmd/run"
 	"brine/cmd/ssh"
 	"brine/cmd/ui"
@@ -182,7 +183,7 @@ behaves like that program.`,
 		newInitCmd(a),
 		newLintCmd(a),
 		newLSPCmd(a),
-		newOrchestrateCmd(a),
+		orchestrate.New(a),
 		newPlanCmd(a),
 		newPongoCmd(a), newStarlarkCmd(a),
 		newPythonPathCmd(a),

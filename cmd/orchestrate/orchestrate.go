@@ -1,4 +1,6 @@
-package cmd
+// Package orchestrate is brine orchestrate, which also puts orchestrations into queues and
+// runs those that a worker takes from them.
+package orchestrate
 
 import (
 	"github.com/spf13/cobra"
@@ -9,7 +11,7 @@ import (
 	"brine/cmd/session"
 )
 
-func newOrchestrateCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	o := &runner.Options{}
 	c := &cobra.Command{
 		Use:     "orchestrate <sls>[,<sls>...] [<key>=<value>...]",
