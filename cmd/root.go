@@ -21,6 +21,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/call"
 	"brine/cmd/orchestrate"
+	"brine/cmd/plan"
 	"brine/cmd/run"
 	"brine/cmd/ssh"
 	"brine/cmd/ui"
@@ -171,7 +172,7 @@ behaves like that program.`,
 	app.AddCommands(
 		c,
 		newAgentCmd(a),
-		newApplyCmd(a, newRootCmd),
+		plan.NewApply(a, newRootCmd),
 		call.New(a, app.AsBrine),
 		newChainCmd(a),
 		newCheckCmd(a),
@@ -184,7 +185,7 @@ behaves like that program.`,
 		newLintCmd(a),
 		newLSPCmd(a),
 		orchestrate.New(a),
-		newPlanCmd(a),
+		plan.New(a),
 		newPongoCmd(a), newStarlarkCmd(a),
 		newPythonPathCmd(a),
 		run.New(a, app.AsBrine),

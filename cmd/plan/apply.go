@@ -1,4 +1,4 @@
-package cmd
+package plan
 
 import (
 	"context"
@@ -22,9 +22,9 @@ import (
 	"brine/outputter"
 )
 
-// applyOpts are the flags of brine apply; all but yes are handed to the command
+// applyOptions are the flags of brine apply; all but yes are handed to the command
 // that the plan is of.
-type applyOpts struct {
+type applyOptions struct {
 	output   app.OutFlags
 	log      app.RunFlags
 	progress progress.Flags
@@ -34,10 +34,10 @@ type applyOpts struct {
 // applyGroups are the flags of brine apply in its help.
 var applyGroups = append([]app.FlagGroup{{Title: "Apply", Names: "yes"}}, app.TargetGroups...)
 
-// newApplyCmd returns "brine apply". commands returns brine with all its commands, of
+// NewApply returns "brine apply". commands returns brine with all its commands, of
 // which a plan names one.
-func newApplyCmd(a *app.App, commands func(*app.App) *cobra.Command) *cobra.Command {
-	o := &applyOpts{}
+func NewApply(a *app.App, commands func(*app.App) *cobra.Command) *cobra.Command {
+	o := &applyOptions{}
 	c := &cobra.Command{
 		Use:   "apply <plan> [<key>=<value>...]",
 		Short: "Run a plan of 'brine plan -o', if nothing changed since",
@@ -78,7 +78,7 @@ read, or the answer was no; 64 usage error.`,
 	return c
 }
 
-func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOpts, commands func(*app.App) *cobra.Command, args []string) error {
+func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions, commands func(*app.App) *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return app.Usagef(c, "no plan was given")
 	}
@@ -176,7 +176,7 @@ func cmpName(name, word string) string {
 
 // confirmPlan shows the plan and asks whether it is run, where there is somebody
 // to ask.
-func confirmPlan(ctx context.Context, a *app.App, o *applyOpts, now *madePlan) error {
+func confirmPlan(ctx context.Context, a *app.App, o *applyOptions, now *madePlan) error {
 	in := a.TTY()
 	if o.yes || in == nil || !a.Terminal {
 		return nil

@@ -1,4 +1,4 @@
-package cmd
+package plan
 
 import (
 	"errors"
@@ -258,7 +258,7 @@ func (w *planRun) chunk(tag string) *value.Map {
 }
 
 // title is what the progress of a plan calls it.
-func (o *planOpts) title(args []string) string { return "plan of " + args[0] }
+func (o *options) title(args []string) string { return "plan of " + args[0] }
 
 // interrupted says how far a plan came that was interrupted.
 func (pl *planner) interrupted() error {

@@ -1,4 +1,6 @@
-package cmd
+// Package plan is brine plan and brine apply: what a run would change, and the run of
+// what was shown.
+package plan
 
 import (
 	"context"
@@ -30,9 +32,9 @@ import (
 // exitDue is the status of a plan that has changes, with --detailed-exitcode.
 const exitDue = 2
 
-// planOpts are the flags of brine plan: those that say what is run and where are
+// options are the flags of brine plan: those that say what is run and where are
 // the flags of brine ssh, by the same names.
-type planOpts struct {
+type options struct {
 	target.Options
 	call     bool
 	target   string
@@ -44,15 +46,15 @@ type planOpts struct {
 // planGroups are the flags of brine plan in its help.
 var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save out detailed-exitcode"}}, app.TargetGroups...)
 
-func newPlanCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	c, o := planCmd(a)
-	c.RunE = func(c *cobra.Command, args []string) error { return runPlan(c.Context(), a, c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) }
 	return c
 }
 
 // planCmd returns the command with its flags.
-func planCmd(a *app.App) (*cobra.Command, *planOpts) {
-	o := &planOpts{Options: target.Options{Prog: target.BrineSSH}}
+func planCmd(a *app.App) (*cobra.Command, *options) {
+	o := &options{Options: target.Options{Prog: target.BrineSSH}}
 	c := &cobra.Command{
 		Use:   "plan <sls>[,<sls>...] [<key>=<value>...]",
 		Short: "Show what a run would change, and keep it for 'brine apply'",
@@ -113,7 +115,7 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 const targetOnly = "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit batch"
 
 // check finds faults of the command line.
-func (o *planOpts) check(c *cobra.Command, args []string) error {
+func (o *options) check(c *cobra.Command, args []string) error {
 	on := func(names string) string {
 		for name := range strings.FieldsSeq(names) {
 			if c.Flags().Changed(name) {
@@ -165,8 +167,8 @@ func (o *planOpts) check(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// runPlan runs the command.
-func runPlan(ctx context.Context, a *app.App, c *cobra.Command, o *planOpts, args []string) error {
+// run runs the command.
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []string) error {
 	made, err := makePlan(ctx, a, c, o, args)
 	if err != nil {
 		return err
@@ -203,7 +205,7 @@ type madePlan struct {
 }
 
 // makePlan asks all targets what a run would do.
-func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *planOpts, args []string) (made *madePlan, err error) {
+func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []string) (made *madePlan, err error) {
 	kind, section := config.Master, "salt-run"
 	switch {
 	case o.call:

@@ -1,4 +1,4 @@
-package cmd
+package plan
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ import (
 // A planner makes one plan.
 type planner struct {
 	s     *session.Session
-	o     *planOpts
+	o     *options
 	args  []string
 	in    fun.Args // without the function's name
 	p     *plan.Plan
