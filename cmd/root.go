@@ -20,6 +20,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/call"
+	"brine/cmd/graph"
 	"brine/cmd/orchestrate"
 	"brine/cmd/plan"
 	"brine/cmd/run"
@@ -180,7 +181,7 @@ behaves like that program.`,
 		newDocsCmd(a),
 		newFunctionsCmd(a),
 		newFormulaCmd(a),
-		newGraphCmd(a),
+		graph.New(a),
 		newInitCmd(a),
 		newLintCmd(a),
 		newLSPCmd(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package graph is brine graph: it draws states with their requisites.
+package graph
 
 import (
 	"bytes"
@@ -23,7 +24,7 @@ import (
 	"brine/internal/view/graph"
 )
 
-type graphOpts struct {
+type options struct {
 	app.RunFlags
 	call   bool
 	noRun  bool
@@ -38,8 +39,8 @@ var (
 	graphSuffixes = map[string]string{".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".svg": "svg"}
 )
 
-func newGraphCmd(a *app.App) *cobra.Command {
-	o := &graphOpts{}
+func New(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "graph <sls>[,<sls>...] [<key>=<value>...]",
 		Short: "Draw the steps of an orchestration with their requisites",
@@ -61,7 +62,7 @@ usage error.`,
   brine graph --call -o highstate.dot`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: complete.SLS(a),
-		RunE:              func(c *cobra.Command, args []string) error { return runGraph(c.Context(), a, c, o, args) },
+		RunE:              func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
@@ -77,7 +78,7 @@ usage error.`,
 }
 
 // pick finds the format of the command line.
-func (o *graphOpts) pick(c *cobra.Command) error {
+func (o *options) pick(c *cobra.Command) error {
 	if o.format == "" && o.file != "" {
 		if o.format = graphSuffixes[strings.ToLower(filepath.Ext(o.file))]; o.format == "" {
 			return app.Usagef(c, "--save %s: the suffix names no format; use .dot, .gv, .mmd, .mermaid or .svg, or --format", o.file)
@@ -92,7 +93,7 @@ func (o *graphOpts) pick(c *cobra.Command) error {
 	return nil
 }
 
-func runGraph(ctx context.Context, a *app.App, c *cobra.Command, o *graphOpts, args []string) error {
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []string) error {
 	if err := o.pick(c); err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func runGraph(ctx context.Context, a *app.App, c *cobra.Command, o *graphOpts, a
 	return app.Silent(s.StrictStatus(app.ExitOK))
 }
 
-func writeGraph(a *app.App, g *graph.Graph, o *graphOpts) error {
+func writeGraph(a *app.App, g *graph.Graph, o *options) error {
 	draw := map[string]func(io.Writer) error{"dot": g.DOT, "mermaid": g.Mermaid, "svg": g.SVG}[o.format]
 	if o.file == "" {
 		return draw(a.Out)
