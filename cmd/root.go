@@ -21,6 +21,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/call"
 	"brine/cmd/graph"
+	"brine/cmd/lint"
 	"brine/cmd/orchestrate"
 	"brine/cmd/plan"
 	"brine/cmd/run"
@@ -183,7 +184,7 @@ behaves like that program.`,
 		newFormulaCmd(a),
 		graph.New(a),
 		newInitCmd(a),
-		newLintCmd(a),
+		lint.New(a),
 		newLSPCmd(a),
 		orchestrate.New(a),
 		plan.New(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package lint is brine lint: it finds mistakes in a tree.
+package lint
 
 import (
 	"context"
@@ -17,7 +18,7 @@ import (
 	"brine/internal/view/lint"
 )
 
-type lintOpts struct {
+type options struct {
 	linter.Flags
 	selected []string
 	ignore   []string
@@ -26,8 +27,8 @@ type lintOpts struct {
 	rules    bool
 }
 
-func newLintCmd(a *app.App) *cobra.Command {
-	o := &lintOpts{}
+func New(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "lint [<tree>]",
 		Short: "Find faults in a tree without running it",
@@ -47,7 +48,7 @@ cannot be read; 64 usage error.`,
   brine lint mytree --out sarif > lint.sarif
   brine lint mytree --fix`,
 		Args: linter.MaxOneTree,
-		RunE: func(c *cobra.Command, args []string) error { return runLint(a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return run(a, c, o, args) },
 	}
 	o.Register(c.Flags(), lint.Formats())
 	c.Flags().StringSliceVar(&o.selected, "select", nil, "check only these rules")
@@ -59,7 +60,7 @@ cannot be read; 64 usage error.`,
 	return c
 }
 
-func runLint(a *app.App, c *cobra.Command, o *lintOpts, args []string) error {
+func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if o.rules {
 		for _, r := range lint.Rules() {
 			fmt.Fprintf(a.Out, "%-20s %-8s %s\n", r.ID, r.Severity, r.Doc)
@@ -96,7 +97,7 @@ func runLint(a *app.App, c *cobra.Command, o *lintOpts, args []string) error {
 		fmt.Fprintf(a.Err, "brine: warning: %d files that are not SLS files or templates were not read, because the tree has too much text\n", report.Unread)
 	}
 	if o.fix {
-		if report, err = fixAll(c.Context(), a, options, report); err != nil {
+		if report, err = fix(c.Context(), a, options, report); err != nil {
 			return err
 		}
 	}
@@ -110,8 +111,8 @@ func runLint(a *app.App, c *cobra.Command, o *lintOpts, args []string) error {
 	return nil
 }
 
-// fixAll writes the corrections of a report into the files and checks the tree again.
-func fixAll(ctx context.Context, a *app.App, o lint.Options, r *lint.Report) (*lint.Report, error) {
+// fix writes the corrections of a report into the files and checks the tree again.
+func fix(ctx context.Context, a *app.App, o lint.Options, r *lint.Report) (*lint.Report, error) {
 	byFile := map[string][]lint.Finding{}
 	for _, f := range r.Findings {
 		if f.Fix != nil {
