@@ -20,6 +20,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/call"
+	"brine/cmd/check"
 	"brine/cmd/graph"
 	"brine/cmd/lint"
 	"brine/cmd/orchestrate"
@@ -177,7 +178,7 @@ behaves like that program.`,
 		plan.NewApply(a, newRootCmd),
 		call.New(a, app.AsBrine),
 		newChainCmd(a),
-		newCheckCmd(a),
+		check.New(a),
 		newDocCmd(a),
 		newDocsCmd(a),
 		newFunctionsCmd(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package check is brine check: what of a tree, or of a configuration, brine supports.
+package check
 
 import (
 	"cmp"
@@ -25,7 +26,7 @@ import (
 	"brine/outputter"
 )
 
-func newCheckCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	o := &linter.Flags{}
 	config := false
 	formats := []string{"text", "json"}
@@ -58,7 +59,7 @@ matters is not supported, or the files cannot be read; 64 usage error.`,
 			if config {
 				return checkConfig(a, o, args)
 			}
-			return runCheck(a, c, o, args)
+			return run(a, c, o, args)
 		},
 	}
 	c.Flags().BoolVar(&config, "config", false, "check the options of a configuration instead of a tree")
@@ -75,7 +76,7 @@ type need struct {
 	pos        source.Pos
 }
 
-func runCheck(a *app.App, c *cobra.Command, f *linter.Flags, args []string) error {
+func run(a *app.App, c *cobra.Command, f *linter.Flags, args []string) error {
 	o, err := linter.Options(a, c, f, args)
 	if err != nil {
 		return err
