@@ -23,6 +23,7 @@ import (
 	"brine/cmd/check"
 	"brine/cmd/graph"
 	"brine/cmd/lint"
+	"brine/cmd/lsp"
 	"brine/cmd/orchestrate"
 	"brine/cmd/plan"
 	"brine/cmd/run"
@@ -186,7 +187,7 @@ behaves like that program.`,
 		graph.New(a),
 		newInitCmd(a),
 		lint.New(a),
-		newLSPCmd(a),
+		lsp.New(a),
 		orchestrate.New(a),
 		plan.New(a),
 		newPongoCmd(a), newStarlarkCmd(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package lsp is brine lsp: the language server of editors.
+package lsp
 
 import (
 	"errors"
@@ -25,14 +26,14 @@ import (
 	"brine/internal/view/lsp"
 )
 
-type lspOpts struct {
+type options struct {
 	linter.Flags
 	logFile, logLevel string
 	docsURL           string
 }
 
-func newLSPCmd(a *app.App) *cobra.Command {
-	o := &lspOpts{}
+func New(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "lsp [<tree>]",
 		Short: "Serve editors of SLS files (language server)",
@@ -50,7 +51,7 @@ asking; 64 usage error.`,
 		Example: `  brine lsp
   brine lsp --system debian,ubuntu --log-file /tmp/brine-lsp.log`,
 		Args: linter.MaxOneTree,
-		RunE: func(c *cobra.Command, args []string) error { return runLSP(a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return run(a, c, o, args) },
 	}
 	f := c.Flags()
 	o.RegisterTree(f)
@@ -63,7 +64,7 @@ asking; 64 usage error.`,
 	return c
 }
 
-func runLSP(a *app.App, c *cobra.Command, o *lspOpts, args []string) error {
+func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	log, _, done, err := app.OpenLog(a.Err, value.MapOf("log_level", o.logLevel), o.logFile, redact.NewSet())
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func runLSP(a *app.App, c *cobra.Command, o *lspOpts, args []string) error {
 
 // lspTree reads the configuration of a tree. A Saltfile in it counts, as it does for
 // a command that is run there.
-func lspTree(a *app.App, c *cobra.Command, o *lspOpts, dir string) (lint.Options, error) {
+func lspTree(a *app.App, c *cobra.Command, o *options, dir string) (lint.Options, error) {
 	f := o.Flags
 	f.Exclude = slices.Clone(f.Exclude)
 	if name := filepath.Join(dir, "Saltfile"); f.ConfigDir == "" && isFile(name) && !isFile(filepath.Join(dir, "minion")) && !isFile(filepath.Join(dir, "master")) {
