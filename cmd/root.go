@@ -20,6 +20,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/call"
+	"brine/cmd/chain"
 	"brine/cmd/check"
 	"brine/cmd/graph"
 	"brine/cmd/lint"
@@ -178,7 +179,7 @@ behaves like that program.`,
 		newAgentCmd(a),
 		plan.NewApply(a, newRootCmd),
 		call.New(a, app.AsBrine),
-		newChainCmd(a),
+		chain.New(a),
 		check.New(a),
 		newDocCmd(a),
 		newDocsCmd(a),

@@ -1,4 +1,4 @@
-package cmd
+package chain
 
 import (
 	"cmp"
@@ -33,14 +33,14 @@ import (
 // that its steps apply.
 const chainSLS = "chains"
 
-type chainRunOpts struct {
+type runOptions struct {
 	runner.Options
 	yes, test bool
 }
 
 // flags adds the flags of a command that looks at the targets of a chain; register
 // adds those of the configuration, and of reports where there is one.
-func (o *chainRunOpts) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
+func (o *runOptions) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(app.FlagError)
 	register(c.Flags())
@@ -54,8 +54,8 @@ func (o *chainRunOpts) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
 	}
 }
 
-func newChainRunCmd(a *app.App) *cobra.Command {
-	o := &chainRunOpts{}
+func newRun(a *app.App) *cobra.Command {
+	o := &runOptions{}
 	c := &cobra.Command{
 		Use:   "run <chain>",
 		Short: "Run a chain",
@@ -70,8 +70,8 @@ usage error; 130 interrupted.`,
 		Example: `  brine chain run deploy-friday
   brine chain run deploy-friday --yes --report friday.html
   brine chain run deploy-friday --resume 20261127020000123456`,
-		ValidArgsFunction: completeChain(a),
-		RunE:              func(c *cobra.Command, args []string) error { return runChain(c.Context(), a, c, o, args[0]) },
+		ValidArgsFunction: completeNames(a),
+		RunE:              func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args[0]) },
 	}
 	o.flags(c, o.RegisterRun)
 	f := c.Flags()
@@ -82,8 +82,8 @@ usage error; 130 interrupted.`,
 	return c
 }
 
-// runChain renders a chain to an orchestration and runs it.
-func runChain(ctx context.Context, a *app.App, c *cobra.Command, o *chainRunOpts, name string) error {
+// run renders a chain to an orchestration and runs it.
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name string) error {
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
@@ -154,8 +154,8 @@ func describeChain(c *chain.Chain, ids map[int][]string) string {
 	return b.String()
 }
 
-func newChainRenderCmd(a *app.App) *cobra.Command {
-	o := &chainRunOpts{}
+func newRender(a *app.App) *cobra.Command {
+	o := &runOptions{}
 	c := &cobra.Command{
 		Use:   "render <chain>",
 		Short: "Print the orchestration of a chain",
@@ -165,7 +165,7 @@ match now.
 Exit status: 0 success; 1 the chain is invalid, or a step has no targets; 64 usage
 error.`,
 		Example:           "  brine chain render deploy-friday",
-		ValidArgsFunction: completeChain(a),
+		ValidArgsFunction: completeNames(a),
 	}
 	o.flags(c, o.RegisterConfig)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -203,15 +203,15 @@ error.`,
 	return c
 }
 
-func newChainEditCmd(a *app.App) *cobra.Command {
+func newEdit(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "edit <chain>",
 		Short: "Edit the file of a chain",
 		Long: `Edit the file of a chain with the program in VISUAL or EDITOR (default: vi). If
 the new text is invalid, or if someone else has changed the chain meanwhile, an
-error is shown and the chain is not changed; your text is kept in another file.` + chainStatus,
+error is shown and the chain is not changed; your text is kept in another file.` + exitStatus,
 	}
-	return chainCmd(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
+	return command(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
 		_, old, err := library.ReadChain(st, args[0])
 		if old == nil { // a chain that is not right can be edited, too
 			return err
@@ -246,14 +246,14 @@ error is shown and the chain is not changed; your text is kept in another file.`
 	})
 }
 
-type chainScheduleOpts struct {
+type scheduleOptions struct {
 	app.RunFlags
 	at, cancel  string
 	print, list bool
 }
 
-func newChainScheduleCmd(a *app.App) *cobra.Command {
-	o := &chainScheduleOpts{}
+func newSchedule(a *app.App) *cobra.Command {
+	o := &scheduleOptions{}
 	c := &cobra.Command{
 		Use:   "schedule <chain>",
 		Short: "Run a chain once, later",
@@ -265,7 +265,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine chain schedule deploy-friday --at '2026-12-01 02:00'
   brine chain schedule --list
   brine chain schedule --cancel brine-chain-deploy-friday-20261201-020000.timer`,
-		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: completeChain(a),
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: completeNames(a),
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	o.RegisterPlaces(c.Flags())
@@ -273,11 +273,11 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	c.Flags().BoolVar(&o.print, "print", false, "print the command that would schedule it, and do nothing")
 	c.Flags().BoolVar(&o.list, "list", false, "list the runs that are scheduled, of all chains or of one")
 	c.Flags().StringVar(&o.cancel, "cancel", "", "cancel a run; --list shows its name or number")
-	c.RunE = func(c *cobra.Command, args []string) error { return scheduleChain(a, c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error { return schedule(a, c, o, args) }
 	return c
 }
 
-func scheduleChain(a *app.App, c *cobra.Command, o *chainScheduleOpts, args []string) error {
+func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) error {
 	look := o.list || o.cancel != ""
 	var when time.Time
 	switch {

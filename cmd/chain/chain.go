@@ -1,4 +1,5 @@
-package cmd
+// Package chain is brine chain: it makes, runs and schedules chains of actions.
+package chain
 
 import (
 	"context"
@@ -25,8 +26,8 @@ import (
 	"brine/internal/view/chain"
 )
 
-// newChainCmd returns "brine chain" with its commands.
-func newChainCmd(a *app.App) *cobra.Command {
+// New returns "brine chain" with its commands.
+func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chain <command>",
 		Short: "Create and run chains of actions",
@@ -44,25 +45,25 @@ runs only if the previous one succeeded on all of its targets. See docs/chains.m
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
 	c.AddCommand(
-		newChainAddCmd(a), newChainCloneCmd(a), newChainDeleteCmd(a), newChainEditCmd(a), newChainListCmd(a), newChainMoveCmd(a), newChainNewCmd(a),
-		newChainRenameCmd(a), newChainRenderCmd(a), newChainRmCmd(a), newChainRunCmd(a), newChainScheduleCmd(a), newChainShowCmd(a),
+		newAdd(a), newClone(a), newDelete(a), newEdit(a), newList(a), newMove(a), newNew(a),
+		newRename(a), newRender(a), newRm(a), newRun(a), newSchedule(a), newShow(a),
 	)
 	return c
 }
 
-// chainCmd finishes a command that works on the files of chains. wants says what
+// command finishes a command that works on the files of chains. wants says what
 // arguments it takes.
-func chainCmd(a *app.App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
+func command(a *app.App, c *cobra.Command, least, most int, wants string, run func(ctx context.Context, st *chain.Store, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
-		c.ValidArgsFunction = completeChain(a)
+		c.ValidArgsFunction = completeNames(a)
 	}
 	return session.TreeCommand(a, c, (*app.RunFlags).RegisterPlaces, least, most, wants, func(ctx context.Context, s *session.Session, args []string) error {
 		return run(ctx, library.Chains(s), args)
 	})
 }
 
-// completeChain offers the names of chains to the shell.
-func completeChain(a *app.App) cobra.CompletionFunc {
+// completeNames offers the names of chains to the shell.
+func completeNames(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return session.CompleteNames(a, c, args, prefix, func(s *session.Session) ([]string, error) { return library.Chains(s).Names() })
 	}
@@ -85,18 +86,18 @@ func change(st *chain.Store, name string, edit func(*chain.Chain, []byte) ([]byt
 	return st.Write(name, old, text)
 }
 
-const chainStatus = `
+const exitStatus = `
 
 Exit status: 0 success; 1 failure; 64 usage error.`
 
-func newChainNewCmd(a *app.App) *cobra.Command {
+func newNew(a *app.App) *cobra.Command {
 	description := ""
 	c := &cobra.Command{
-		Use: "new <chain>", Short: "Create a chain without actions", Long: "Create a chain without actions." + chainStatus,
+		Use: "new <chain>", Short: "Create a chain without actions", Long: "Create a chain without actions." + exitStatus,
 		Example: "  brine chain new deploy-friday --description 'The Friday deployment'", ValidArgsFunction: app.NoCompletion,
 	}
 	c.Flags().StringVar(&description, "description", "", "what the chain is for")
-	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
+	return command(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
 		if err := chain.CheckName(args[0]); err != nil {
 			return err
 		}
@@ -112,15 +113,15 @@ func newChainNewCmd(a *app.App) *cobra.Command {
 	})
 }
 
-type chainAddOpts struct {
+type addOptions struct {
 	on, pillar, dest, event string
 	place                   int
 	timeout                 int64
 	test                    bool
 }
 
-func newChainAddCmd(a *app.App) *cobra.Command {
-	o := &chainAddOpts{}
+func newAdd(a *app.App) *cobra.Command {
+	o := &addOptions{}
 	c := &cobra.Command{
 		Use:   "add <chain> <action> [<argument>...]",
 		Short: "Add an action to a chain",
@@ -135,14 +136,14 @@ func newChainAddCmd(a *app.App) *cobra.Command {
   upgrade [<package>...]         upgrade packages (default: all)
   wait <seconds>                 wait; or, with --event and --on, for an event
   config <directory>             copy a directory of the tree to /, or to --dest
-  orchestrate <sls>...           run orchestrations of the tree, on their own targets` + chainStatus,
+  orchestrate <sls>...           run orchestrations of the tree, on their own targets` + exitStatus,
 		Example: `  brine chain add deploy-friday pkg nginx=1.24 --on 'web*'
   brine chain add deploy-friday formula nginx --pillar '{nginx: {workers: 4}}' --on G@role:web
   brine chain add deploy-friday reboot --on web1,web2 --timeout 900`,
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {
 			case 0:
-				return completeChain(a)(c, args, prefix)
+				return completeNames(a)(c, args, prefix)
 			case 1:
 				return app.Begins(chain.Kinds(), prefix), cobra.ShellCompDirectiveNoFileComp
 			}
@@ -161,7 +162,7 @@ func newChainAddCmd(a *app.App) *cobra.Command {
 	f.IntVar(&o.place, "place", 0, "position of the new step (default: at the end)")
 	f.Int64Var(&o.timeout, "timeout", 0, "time limit of reboot and wait, in seconds (default: 300)")
 	f.BoolVar(&o.test, "test", false, "only show what the states would change")
-	return chainCmd(a, c, 2, -1, "give a chain and an action; there are "+strings.Join(chain.Kinds(), ", "), func(_ context.Context, st *chain.Store, args []string) error {
+	return command(a, c, 2, -1, "give a chain and an action; there are "+strings.Join(chain.Kinds(), ", "), func(_ context.Context, st *chain.Store, args []string) error {
 		step, err := o.step(c, args[1], args[2:])
 		if err != nil {
 			return err
@@ -172,7 +173,7 @@ func newChainAddCmd(a *app.App) *cobra.Command {
 
 // step makes a step of the arguments of chain add. What a kind of action needs is
 // checked when the chain is read again.
-func (o *chainAddOpts) step(c *cobra.Command, action string, args []string) (*chain.Step, error) {
+func (o *addOptions) step(c *cobra.Command, action string, args []string) (*chain.Step, error) {
 	if kinds := chain.Kinds(); !slices.Contains(kinds, action) {
 		return nil, app.Usagef(c, "unknown action %q%s; there are %s", action, source.DidYouMean(action, kinds), strings.Join(kinds, ", "))
 	}
@@ -231,9 +232,9 @@ func (o *chainAddOpts) step(c *cobra.Command, action string, args []string) (*ch
 	return s, nil
 }
 
-func newChainListCmd(a *app.App) *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List the chains", Long: "List the chains: name, number of steps and description." + chainStatus}
-	return chainCmd(a, c, 0, 0, "no arguments are taken", func(_ context.Context, st *chain.Store, _ []string) error {
+func newList(a *app.App) *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "List the chains", Long: "List the chains: name, number of steps and description." + exitStatus}
+	return command(a, c, 0, 0, "no arguments are taken", func(_ context.Context, st *chain.Store, _ []string) error {
 		names, err := st.Names()
 		if err != nil {
 			return err
@@ -255,9 +256,9 @@ func newChainListCmd(a *app.App) *cobra.Command {
 	})
 }
 
-func newChainShowCmd(a *app.App) *cobra.Command {
-	c := &cobra.Command{Use: "show <chain>", Short: "Show the steps of a chain", Long: "Show the steps of a chain with their numbers." + chainStatus}
-	return chainCmd(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
+func newShow(a *app.App) *cobra.Command {
+	c := &cobra.Command{Use: "show <chain>", Short: "Show the steps of a chain", Long: "Show the steps of a chain with their numbers." + exitStatus}
+	return command(a, c, 1, 1, "give the name of one chain", func(_ context.Context, st *chain.Store, args []string) error {
 		ch, _, err := library.ReadChain(st, args[0])
 		if err != nil {
 			return err
@@ -273,29 +274,29 @@ func newChainShowCmd(a *app.App) *cobra.Command {
 	})
 }
 
-func newChainMoveCmd(a *app.App) *cobra.Command {
+func newMove(a *app.App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "move <chain> <step> <place>", Short: "Move a step of a chain", Long: "Move a step of a chain to another place." + chainStatus,
+		Use: "move <chain> <step> <place>", Short: "Move a step of a chain", Long: "Move a step of a chain to another place." + exitStatus,
 		Example: "  brine chain move deploy-friday 3 1",
 	}
-	return chainCmd(a, c, 3, 3, "give a chain, the number of a step, and its new number", func(_ context.Context, st *chain.Store, args []string) error {
+	return command(a, c, 3, 3, "give a chain, the number of a step, and its new number", func(_ context.Context, st *chain.Store, args []string) error {
 		return change(st, args[0], func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Move(text, args[1], args[2]) })
 	})
 }
 
-func newChainRmCmd(a *app.App) *cobra.Command {
+func newRm(a *app.App) *cobra.Command {
 	c := &cobra.Command{
-		Use: "rm <chain> <step>", Short: "Remove a step of a chain", Long: "Remove a step of a chain. 'brine chain delete' removes a whole chain." + chainStatus,
+		Use: "rm <chain> <step>", Short: "Remove a step of a chain", Long: "Remove a step of a chain. 'brine chain delete' removes a whole chain." + exitStatus,
 		Example: "  brine chain rm deploy-friday 2",
 	}
-	return chainCmd(a, c, 2, 2, "give a chain and the number of a step", func(_ context.Context, st *chain.Store, args []string) error {
+	return command(a, c, 2, 2, "give a chain and the number of a step", func(_ context.Context, st *chain.Store, args []string) error {
 		return change(st, args[0], func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Remove(text, args[1]) })
 	})
 }
 
-func newChainCloneCmd(a *app.App) *cobra.Command {
-	c := &cobra.Command{Use: "clone <chain> <new name>", Short: "Copy a chain", Long: "Copy a chain under another name." + chainStatus}
-	return chainCmd(a, c, 2, 2, "give a chain and the name of the copy", func(_ context.Context, st *chain.Store, args []string) error {
+func newClone(a *app.App) *cobra.Command {
+	c := &cobra.Command{Use: "clone <chain> <new name>", Short: "Copy a chain", Long: "Copy a chain under another name." + exitStatus}
+	return command(a, c, 2, 2, "give a chain and the name of the copy", func(_ context.Context, st *chain.Store, args []string) error {
 		if err := chain.CheckName(args[1]); err != nil {
 			return err
 		}
@@ -307,14 +308,14 @@ func newChainCloneCmd(a *app.App) *cobra.Command {
 	})
 }
 
-func newChainRenameCmd(a *app.App) *cobra.Command {
+func newRename(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rename <chain> <new name>", Short: "Give a chain another name",
 		Long: `Give a chain another name. The records of its executions stay under the old name. A
-chain that is scheduled cannot be renamed: cancel its runs first.` + chainStatus,
+chain that is scheduled cannot be renamed: cancel its runs first.` + exitStatus,
 		Example: "  brine chain rename deploy-friday deploy-weekly",
 	}
-	return chainCmd(a, c, 2, 2, "give a chain and its new name", func(ctx context.Context, st *chain.Store, args []string) error {
+	return command(a, c, 2, 2, "give a chain and its new name", func(ctx context.Context, st *chain.Store, args []string) error {
 		text, err := unscheduled(ctx, a, st, args[0])
 		if err != nil {
 			return err
@@ -323,13 +324,13 @@ chain that is scheduled cannot be renamed: cancel its runs first.` + chainStatus
 	})
 }
 
-func newChainDeleteCmd(a *app.App) *cobra.Command {
+func newDelete(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use: "delete <chain>", Short: "Delete a chain",
 		Long: `Delete a chain. The records of its executions stay. A chain that is scheduled cannot
-be deleted: cancel its runs first.` + chainStatus,
+be deleted: cancel its runs first.` + exitStatus,
 	}
-	return chainCmd(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
+	return command(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
 		text, err := unscheduled(ctx, a, st, args[0])
 		if err != nil {
 			return err

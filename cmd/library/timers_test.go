@@ -1,4 +1,4 @@
-package cmd
+package library
 
 import (
 	"errors"
@@ -10,46 +10,13 @@ import (
 	"time"
 
 	"brine/cmd/app"
-	"brine/cmd/library"
 	"brine/internal/core/host"
-	"brine/internal/testkit/cmdtest"
-	"brine/internal/view/chain"
 )
 
-func deployTimer() *library.Timer {
-	return &library.Timer{
+func deployTimer() *Timer {
+	return &Timer{
 		Chain: "deploy", At: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), User: "ann", Tree: "/srv/x of y/chains", Work: "/srv",
 		Argv: []string{"/usr/bin/brine", "chain", "run", "deploy", "--yes", "--config-dir=/srv/x of y"},
-	}
-}
-
-// TestScheduledChain: a chain that is to run later keeps its name and its file.
-func TestScheduledChain(t *testing.T) {
-	t.Parallel()
-	h := host.NewFake()
-	h.PutDir("/run/systemd/system", fs.ModeDir|0o755)
-	d := &library.Timer{Chain: "deploy", At: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), Tree: "/srv/x of y/chains"}
-	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Says() + "\n")})
-	a := &app.App{Host: h, Getenv: func(string) string { return "" }}
-	st := &chain.Store{Files: h, Dir: d.Tree}
-	for _, name := range []string{"deploy", "other"} {
-		if err := st.Write(name, nil, []byte("steps: []\n")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err := unscheduled(t.Context(), a, st, "deploy")
-	se, ok := errors.AsType[*app.StatusError](err)
-	if !ok || !strings.Contains(se.Error(), "chain deploy is scheduled to run at 2099-") || !strings.Contains(se.Hint, "--cancel b.timer") {
-		t.Errorf("a scheduled chain: %v", err)
-	}
-	if text, err := unscheduled(t.Context(), a, st, "other"); err != nil || string(text) != "steps: []\n" {
-		t.Errorf("another chain: %q, %v", text, err)
-	}
-	h.OnCommand("systemctl list-units *", host.Output{Status: 1, Stderr: []byte("no bus")})
-	var warned strings.Builder
-	a.Err = &warned
-	if _, err := unscheduled(t.Context(), a, st, "deploy"); err != nil || !strings.Contains(warned.String(), "cannot be listed: systemctl: exit status 1: no bus") {
-		t.Errorf("nobody can be asked: %q, %v", warned.String(), err)
 	}
 }
 
@@ -65,8 +32,8 @@ func TestTimersOfSystemd(t *testing.T) {
 	other.Tree = "/other"
 	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Says() + "\n" +
 		"c.timer loaded active waiting " + other.Says() + "\nd.timer loaded active waiting brine chain x\n\n")})
-	x := library.TimersOf(h)
-	if err := x.Add(t.Context(), d); !errors.Is(err, library.ErrScheduled) {
+	x := TimersOf(h)
+	if err := x.Add(t.Context(), d); !errors.Is(err, ErrScheduled) {
 		t.Errorf("a chain is scheduled twice: %v", err)
 	}
 	d.Chain = "other"
@@ -108,7 +75,7 @@ func TestTimersOfSystemd(t *testing.T) {
 		t.Errorf("printed: %s", text)
 	}
 	h.UID = 1000
-	x = library.TimersOf(h)
+	x = TimersOf(h)
 	if cmd := x.Command(d); cmd.Argv[1] != "--user" {
 		t.Errorf("%q", cmd.Argv)
 	}
@@ -118,7 +85,7 @@ func TestTimersOfSystemd(t *testing.T) {
 func TestTimersOfAt(t *testing.T) {
 	t.Parallel()
 	h := host.NewFake()
-	x := library.TimersOf(h)
+	x := TimersOf(h)
 	d := deployTimer()
 	if err := x.Add(t.Context(), d); err == nil || !strings.Contains(err.Error(), "at cannot be used") {
 		t.Errorf("without at: %v", err)
@@ -142,7 +109,7 @@ func TestTimersOfAt(t *testing.T) {
 	h.OnCommand("at -c 10", host.Output{Stdout: script}) // somebody else's, which only root sees
 	h.OnCommand("at -c 9", host.Output{Status: 1})
 	h.OnCommand("atrm *", host.Output{})
-	if err := x.Add(t.Context(), d); !errors.Is(err, library.ErrScheduled) {
+	if err := x.Add(t.Context(), d); !errors.Is(err, ErrScheduled) {
 		t.Errorf("a chain is scheduled twice: %v", err)
 	}
 	d.Chain = "other"
@@ -157,20 +124,6 @@ func TestTimersOfAt(t *testing.T) {
 	for id, ok := range map[string]bool{"7": true, "8": false, "10": false, "": false, "-x": false} {
 		if err := x.Cancel(t.Context(), d.Tree, id); (err == nil) != ok {
 			t.Errorf("cancel %q: %v", id, err)
-		}
-	}
-}
-
-// TestScheduleUsage has options of chain schedule that make no sense together.
-func TestScheduleUsage(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	cmdtest.Write(t, dir+"/master", "{}\n", 0o644)
-	for _, args := range [][]string{
-		{"--list", "--at", "2099-01-01 00:00"}, {"--list", "--cancel", "x"}, {"--cancel", "x", "chain"}, {"--list", "a", "b"}, {"--at", "2099-01-01 00:00"}, {"x", "--at", "soon"}, {"x"},
-	} {
-		if status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, newChainCmd, append([]string{"chain", "schedule", "-c", dir}, args...)...); status != 64 {
-			t.Errorf("%v: exit status %d: %s", args, status, errs)
 		}
 	}
 }
