@@ -29,6 +29,7 @@ import (
 	"brine/cmd/plan"
 	"brine/cmd/run"
 	"brine/cmd/ssh"
+	"brine/cmd/template"
 	"brine/cmd/ui"
 	"brine/internal/core/host"
 )
@@ -196,7 +197,7 @@ behaves like that program.`,
 		run.New(a, app.AsBrine),
 		newScheduleCmd(a),
 		ssh.New(a, app.AsBrine),
-		newTemplateCmd(a),
+		template.New(a),
 		ui.New(a),
 		newVersionCmd(a),
 		newWorkerCmd(a),

@@ -1,4 +1,6 @@
-package cmd
+// Package template is brine template: it shows and runs orchestration templates, and asks
+// for their values.
+package template
 
 import (
 	"context"
@@ -38,8 +40,8 @@ func templateSubject(t *orchestration.Template) *history.Subject {
 	}
 }
 
-// newTemplateCmd returns "brine template" with its commands.
-func newTemplateCmd(a *app.App) *cobra.Command {
+// New returns "brine template" with its commands.
+func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "template <command>",
 		Short: "Execute orchestrations that others have defined",
@@ -55,14 +57,14 @@ in those of orchestration_roots.`,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
-	c.AddCommand(newTemplateAnswersCmd(a), newTemplateCheckCmd(a), newTemplateListCmd(a), newTemplateNewCmd(a), newTemplateRunCmd(a), newTemplateShowCmd(a))
+	c.AddCommand(newAnswers(a), newCheck(a), newList(a), newNew(a), newRun(a), newShow(a))
 	return c
 }
 
-// templateCmd finishes a command that looks at the templates of a tree.
-func templateCmd(a *app.App, c *cobra.Command, least, most int, run func(ctx context.Context, t *library.Templates, args []string) error) *cobra.Command {
+// command finishes a command that looks at the templates of a tree.
+func command(a *app.App, c *cobra.Command, least, most int, run func(ctx context.Context, t *library.Templates, args []string) error) *cobra.Command {
 	if c.ValidArgsFunction == nil {
-		c.ValidArgsFunction = completeTemplate(a)
+		c.ValidArgsFunction = completeNames(a)
 	}
 	return session.TreeCommand(a, c, (*app.RunFlags).RegisterConfig, least, most, c.Annotations["wants"], func(ctx context.Context, s *session.Session, args []string) error {
 		t, err := library.TemplatesOf(ctx, s)
@@ -76,8 +78,8 @@ func templateCmd(a *app.App, c *cobra.Command, least, most int, run func(ctx con
 	})
 }
 
-// completeTemplate offers the names of templates to the shell.
-func completeTemplate(a *app.App) cobra.CompletionFunc {
+// completeNames offers the names of templates to the shell.
+func completeNames(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return session.CompleteNames(a, c, args, prefix, func(s *session.Session) ([]string, error) {
 			t, err := library.TemplatesOf(c.Context(), s)
@@ -89,7 +91,7 @@ func completeTemplate(a *app.App) cobra.CompletionFunc {
 	}
 }
 
-func newTemplateListCmd(a *app.App) *cobra.Command {
+func newList(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the orchestration templates",
@@ -98,7 +100,7 @@ func newTemplateListCmd(a *app.App) *cobra.Command {
 Exit status: 0 success; 1 a template is invalid; 64 usage error.`,
 		Annotations: map[string]string{"wants": "no arguments are taken"},
 	}
-	return templateCmd(a, c, 0, 0, func(_ context.Context, t *library.Templates, _ []string) error {
+	return command(a, c, 0, 0, func(_ context.Context, t *library.Templates, _ []string) error {
 		names, err := orchestration.Names(a.Host, t.Roots)
 		if err != nil {
 			return err
@@ -124,7 +126,7 @@ Exit status: 0 success; 1 a template is invalid; 64 usage error.`,
 	})
 }
 
-func newTemplateShowCmd(a *app.App) *cobra.Command {
+func newShow(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show <template>",
 		Short: "Show what an orchestration template does and needs",
@@ -136,7 +138,7 @@ error.`,
 		Example:     "  brine template show update_salt",
 		Annotations: map[string]string{"wants": "give the name of one template"},
 	}
-	return templateCmd(a, c, 1, 1, func(_ context.Context, t *library.Templates, args []string) error {
+	return command(a, c, 1, 1, func(_ context.Context, t *library.Templates, args []string) error {
 		found, err := t.Find(args[0])
 		if err != nil {
 			return err
@@ -238,7 +240,7 @@ func describeFields(fields []*form.Field, indent int, line func(int, string, ...
 	}
 }
 
-func newTemplateCheckCmd(a *app.App) *cobra.Command {
+func newCheck(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [<template>...]",
 		Short: "Check orchestration templates",
@@ -249,7 +251,7 @@ file and line. 'brine lint' checks the SLS files that they apply.
 Exit status: 0 all are valid; 1 one is not; 64 usage error.`,
 		Annotations: map[string]string{"wants": ""},
 	}
-	return templateCmd(a, c, 0, -1, func(ctx context.Context, t *library.Templates, args []string) error {
+	return command(a, c, 0, -1, func(ctx context.Context, t *library.Templates, args []string) error {
 		if len(args) == 0 {
 			var err error
 			if args, err = orchestration.Names(a.Host, t.Roots); err != nil {
@@ -282,7 +284,7 @@ Exit status: 0 all are valid; 1 one is not; 64 usage error.`,
 	})
 }
 
-func newTemplateAnswersCmd(a *app.App) *cobra.Command {
+func newAnswers(a *app.App) *cobra.Command {
 	remove := false
 	c := &cobra.Command{
 		Use:   "answers <template> [<label>]",
@@ -298,7 +300,7 @@ Exit status: 0 success; 1 no answers have this label; 64 usage error.`,
 		Annotations: map[string]string{"wants": "give a template, and a label if you want to see answers"},
 	}
 	c.Flags().BoolVar(&remove, "delete", false, "delete the answers instead of showing them")
-	return templateCmd(a, c, 1, 2, func(_ context.Context, t *library.Templates, args []string) error {
+	return command(a, c, 1, 2, func(_ context.Context, t *library.Templates, args []string) error {
 		found, err := t.Find(args[0])
 		if err != nil {
 			return err
@@ -329,7 +331,7 @@ Exit status: 0 success; 1 no answers have this label; 64 usage error.`,
 	})
 }
 
-func newTemplateNewCmd(a *app.App) *cobra.Command {
+func newNew(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new <template>",
 		Short: "Create an orchestration template to start from",
@@ -341,7 +343,7 @@ Exit status: 0 success; 1 they exist, or cannot be written; 64 usage error.`,
 		Annotations:       map[string]string{"wants": "give the name of one template"},
 		ValidArgsFunction: app.NoCompletion,
 	}
-	return templateCmd(a, c, 1, 1, func(_ context.Context, t *library.Templates, args []string) error {
+	return command(a, c, 1, 1, func(_ context.Context, t *library.Templates, args []string) error {
 		if err := orchestration.CheckName(args[0]); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package cmd
+package template
 
 import (
 	"context"
@@ -25,15 +25,15 @@ import (
 	"brine/internal/view/orchestration"
 )
 
-type templateRunOpts struct {
+type runOptions struct {
 	runner.Options
 	targets, sets, envs []string
 	answers, saveAs     string
 	yes, test           bool
 }
 
-func newTemplateRunCmd(a *app.App) *cobra.Command {
-	o := &templateRunOpts{}
+func newRun(a *app.App) *cobra.Command {
+	o := &runOptions{}
 	c := &cobra.Command{
 		Use:   "run <template>",
 		Short: "Execute an orchestration template",
@@ -54,12 +54,12 @@ invalid; 64 usage error; 130 interrupted.`,
   brine template run update_salt --answers last --yes
   brine template run deploy --target web=web1,web2 --set release=1.4 --test`,
 		SilenceUsage: true, SilenceErrors: true,
-		ValidArgsFunction: completeTemplate(a),
+		ValidArgsFunction: completeNames(a),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return app.Usagef(c, "give the name of one template")
 			}
-			return runTemplate(c.Context(), a, c, o, args[0])
+			return run(c.Context(), a, c, o, args[0])
 		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
@@ -79,8 +79,8 @@ invalid; 64 usage error; 130 interrupted.`,
 	return c
 }
 
-// runTemplate collects the answers for a template and runs its orchestration.
-func runTemplate(ctx context.Context, a *app.App, c *cobra.Command, o *templateRunOpts, name string) error {
+// run collects the answers for a template and runs its orchestration.
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name string) error {
 	if o.saveAs != "" {
 		if err := orchestration.CheckLabel(o.saveAs); err != nil {
 			return app.Usagef(c, "--save-as: %s", err)
@@ -125,7 +125,7 @@ func runTemplate(ctx context.Context, a *app.App, c *cobra.Command, o *templateR
 // A templateRun is one execution of a template until it runs.
 type templateRun struct {
 	app  *app.App
-	opts *templateRunOpts
+	opts *runOptions
 	*library.Templates
 	t       *orchestration.Template
 	env     *fun.Env
