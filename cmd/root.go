@@ -31,6 +31,7 @@ import (
 	"brine/cmd/ssh"
 	"brine/cmd/template"
 	"brine/cmd/ui"
+	"brine/cmd/worker"
 	"brine/internal/core/host"
 )
 
@@ -200,7 +201,7 @@ behaves like that program.`,
 		template.New(a),
 		ui.New(a),
 		newVersionCmd(a),
-		newWorkerCmd(a),
+		worker.New(a),
 	)
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {

@@ -1,4 +1,4 @@
-package cmd
+package worker
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func TestOutcomeOfLockedRun(t *testing.T) {
 		{[]string{"a"}, 30, queue.Outcome{Delay: 30 * time.Second}},
 		{[]string{"a", "b"}, 0, queue.Outcome{Delay: unsettled, Unrun: true}},
 	} {
-		w := &worker{o: &workerOpts{attempts: 1, maxCrashes: 1, backoff: tt.backoff}}
+		w := &worker{o: &options{attempts: 1, maxCrashes: 1, backoff: tt.backoff}}
 		r := &entryRun{worker: w, e: &queue.Entry{Tries: 9, Runs: tt.runs}, last: "orch is locked"}
 		want := tt.want
 		want.State, want.Uncount, want.Retcode, want.Error = queue.Queued, true, app.ExitLocked, r.last
@@ -53,7 +53,7 @@ func TestOutcomeOfTrouble(t *testing.T) {
 		{"a run that was killed for that", 0, context.Canceled, errors.New("no route"), queue.Outcome{Uncount: true}},
 		{"a run that was killed", -9, nil, nil, queue.Outcome{Delay: 30 * time.Second}},
 	} {
-		w := &worker{o: &workerOpts{attempts: 1, maxCrashes: 5, backoff: 30}}
+		w := &worker{o: &options{attempts: 1, maxCrashes: 5, backoff: 30}}
 		r := &entryRun{worker: w, e: &queue.Entry{Tries: 1, Runs: []string{"a", "b"}}, lost: tt.lost}
 		got := r.outcome(t.Context(), tt.status, tt.err)
 		tt.want.State, tt.want.Retcode, tt.want.Error = queue.Queued, tt.status, got.Error

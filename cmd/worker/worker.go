@@ -1,4 +1,5 @@
-package cmd
+// Package worker is brine worker: it runs the orchestrations of a queue.
+package worker
 
 import (
 	"context"
@@ -24,7 +25,7 @@ import (
 	"brine/internal/py/value"
 )
 
-type workerOpts struct {
+type options struct {
 	app.RunFlags
 	app.FleetFlags
 	queue           string
@@ -43,8 +44,8 @@ type workerOpts struct {
 // runs has the other half to end.
 const minQueueLease = 10
 
-func newWorkerCmd(a *app.App) *cobra.Command {
-	o := &workerOpts{}
+func New(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "worker --queue <name>",
 		Short: "Run the orchestrations of a queue",
@@ -73,7 +74,7 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return runWorker(c.Context(), a, c, o) },
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, c, o) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	app.GroupFlags(c, app.TargetGroups)
@@ -102,7 +103,7 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 }
 
 // check returns an error for flags that cannot be.
-func (o *workerOpts) check(c *cobra.Command) error {
+func (o *options) check(c *cobra.Command) error {
 	for _, x := range []struct {
 		name     string
 		v        float64
@@ -133,7 +134,7 @@ func (o *workerOpts) check(c *cobra.Command) error {
 // A worker takes entries of a queue and runs them.
 type worker struct {
 	app   *app.App
-	o     *workerOpts
+	o     *options
 	s     *session.Session
 	open  func(context.Context) (*queue.Store, error)
 	q     *queue.Store
@@ -147,7 +148,7 @@ type worker struct {
 	claims map[string]time.Time
 }
 
-func runWorker(ctx context.Context, a *app.App, c *cobra.Command, o *workerOpts) error {
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	if err := o.check(c); err != nil {
 		return err
 	}
