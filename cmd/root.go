@@ -18,6 +18,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"brine/cmd/agent"
 	"brine/cmd/app"
 	"brine/cmd/call"
 	"brine/cmd/chain"
@@ -178,7 +179,7 @@ behaves like that program.`,
 	c.SetHelpCommand(newHelpCmd())
 	app.AddCommands(
 		c,
-		newAgentCmd(a),
+		agent.New(a),
 		plan.NewApply(a, newRootCmd),
 		call.New(a, app.AsBrine),
 		chain.New(a),

@@ -1,4 +1,4 @@
-package cmd
+package agent
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func agentOptions(a *app.App, f *agentDirFlags) (*value.Map, *session.Session, e
 	return s.Cfg.Opts, s, nil
 }
 
-func newAgentListCmd(a *app.App) *cobra.Command {
+func newList(a *app.App) *cobra.Command {
 	o := &agentDirFlags{}
 	verify := false
 	c := &cobra.Command{
@@ -51,7 +51,7 @@ is marked with a star.
 Exit status: 0 all of them can be used; 1 one cannot.`,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: app.NoArguments,
-		RunE: func(*cobra.Command, []string) error { return agentList(a, o, verify) },
+		RunE: func(*cobra.Command, []string) error { return list(a, o, verify) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	o.register(c)
@@ -59,7 +59,7 @@ Exit status: 0 all of them can be used; 1 one cannot.`,
 	return c
 }
 
-func agentList(a *app.App, o *agentDirFlags, verify bool) error {
+func list(a *app.App, o *agentDirFlags, verify bool) error {
 	opts, s, err := agentOptions(a, o)
 	if err != nil {
 		return err

@@ -1,4 +1,5 @@
-package cmd
+// Package agent is brine agent: what runs on targets, and the agents of other platforms.
+package agent
 
 import (
 	"context"
@@ -10,7 +11,7 @@ import (
 	"brine/cmd/serve"
 )
 
-type agentOpts struct {
+type options struct {
 	cacheDir  string
 	wipe, sum bool
 	detached  bool
@@ -19,10 +20,10 @@ type agentOpts struct {
 	skip      int64
 }
 
-// newAgentCmd returns the far end of "brine ssh", which the controller starts
+// New returns the far end of "brine ssh", which the controller starts
 // on targets, and what makes and lists such ends.
-func newAgentCmd(a *app.App) *cobra.Command {
-	o := &agentOpts{}
+func New(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "agent",
 		Short: "Build and list the agents for targets",
@@ -38,7 +39,7 @@ started on a terminal.`,
 		Example: `  brine agent list
   brine agent build linux/arm64 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
-		RunE: func(c *cobra.Command, _ []string) error { return runAgent(c.Context(), a, o) },
+		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
@@ -54,11 +55,11 @@ started on a terminal.`,
 	_ = f.MarkHidden("skip")
 	f.BoolVar(&o.sum, "sum", false, "print the SHA-256 of this program and end")
 	_ = f.MarkHidden("sum")
-	c.AddCommand(newAgentBuildCmd(a), newAgentListCmd(a))
+	c.AddCommand(newBuild(a), newList(a))
 	return c
 }
 
-func runAgent(ctx context.Context, a *app.App, o *agentOpts) error {
+func run(ctx context.Context, a *app.App, o *options) error {
 	if o.sum {
 		return serve.Sum(a.Out)
 	}

@@ -1,4 +1,4 @@
-package cmd
+package agent
 
 import (
 	"bytes"
@@ -34,14 +34,14 @@ var agentPlatforms = [...]string{
 	"freebsd/amd64", "freebsd/arm64", "darwin/amd64", "darwin/arm64",
 }
 
-type agentBuildOpts struct {
+type buildOptions struct {
 	agentDirFlags
 	source string
 	embed  string
 }
 
-func newAgentBuildCmd(a *app.App) *cobra.Command {
-	o := &agentBuildOpts{}
+func newBuild(a *app.App) *cobra.Command {
+	o := &buildOptions{}
 	c := &cobra.Command{
 		Use:   "build <platform>...",
 		Short: "Build the agent for other platforms",
@@ -59,7 +59,7 @@ Exit status: 0 all were built; 1 one could not be built; 64 usage error.`,
   brine agent build --source ~/src/brine linux/arm linux/386 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgs: agentPlatforms[:],
-		RunE:      func(c *cobra.Command, args []string) error { return agentBuild(c.Context(), a, c, o, args) },
+		RunE:      func(c *cobra.Command, args []string) error { return build(c.Context(), a, c, o, args) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	o.register(c)
@@ -99,7 +99,7 @@ func parsePlatform(s string) (name string, env []string, err error) {
 // goHint says how to come by an agent without Go.
 const goHint = "install Go (https://go.dev/dl or your distribution), or install brine-agents of a release, which has the agents of all platforms"
 
-func agentBuild(ctx context.Context, a *app.App, c *cobra.Command, o *agentBuildOpts, args []string) error {
+func build(ctx context.Context, a *app.App, c *cobra.Command, o *buildOptions, args []string) error {
 	if len(args) == 0 {
 		return &app.StatusError{Status: app.ExitUsage, Err: errors.New("no platform was given"), Hint: "there are " + strings.Join(agentPlatforms[:], ", ")}
 	}
