@@ -23,6 +23,7 @@ import (
 	"brine/cmd/call"
 	"brine/cmd/chain"
 	"brine/cmd/check"
+	"brine/cmd/docs"
 	"brine/cmd/graph"
 	"brine/cmd/lint"
 	"brine/cmd/lsp"
@@ -185,7 +186,7 @@ behaves like that program.`,
 		chain.New(a),
 		check.New(a),
 		newDocCmd(a),
-		newDocsCmd(a),
+		docs.New(a),
 		newFunctionsCmd(a),
 		newFormulaCmd(a),
 		graph.New(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package docs is brine docs: the handbook, to read, search, write or serve.
+package docs
 
 import (
 	"bytes"
@@ -18,17 +19,17 @@ import (
 	"brine/internal/view/handbook"
 )
 
-type docsOpts struct {
+type options struct {
 	from, dir string
 	list      bool
 	open      bool
 }
 
-// docsHits is how many pages a search prints.
-const docsHits = 15
+// maxHits is how many pages a search prints.
+const maxHits = 15
 
-func newDocsCmd(a *app.App) *cobra.Command {
-	o := &docsOpts{}
+func New(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "docs [<page> | <word>...]",
 		Short: "Read and search the documentation in a browser",
@@ -57,7 +58,7 @@ stopped by Ctrl-C.`,
 			}
 			return app.Begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return runDocs(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) },
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
@@ -69,7 +70,7 @@ stopped by Ctrl-C.`,
 }
 
 // book returns the documentation.
-func book(a *app.App, o *docsOpts) (*handbook.Book, error) {
+func book(a *app.App, o *options) (*handbook.Book, error) {
 	if o.from != "" {
 		text, err := a.Host.ReadFile(o.from)
 		if err != nil {
@@ -84,7 +85,7 @@ func book(a *app.App, o *docsOpts) (*handbook.Book, error) {
 	return b, err
 }
 
-func runDocs(ctx context.Context, a *app.App, c *cobra.Command, o *docsOpts, args []string) error {
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []string) error {
 	switch {
 	case o.list && o.dir != "":
 		return app.Usagef(c, "--list and --dir exclude each other")
@@ -106,18 +107,18 @@ func runDocs(ctx context.Context, a *app.App, c *cobra.Command, o *docsOpts, arg
 		}
 		return nil
 	case o.dir != "":
-		return writeDocs(a, b, o.dir)
+		return write(a, b, o.dir)
 	case len(args) > 0 && address == "" && o.open:
 		return app.Usagef(c, "--open: there is no page %q", strings.Join(args, " "))
 	case len(args) > 0 && address == "":
-		return searchDocs(a, b, strings.Join(args, " "))
+		return search(a, b, strings.Join(args, " "))
 	}
-	return serveDocs(ctx, a, b, o, address)
+	return serve(ctx, a, b, o, address)
 }
 
-// searchDocs prints what fits the words.
-func searchDocs(a *app.App, b *handbook.Book, words string) error {
-	hits := b.Search(words, docsHits)
+// search prints what fits the words.
+func search(a *app.App, b *handbook.Book, words string) error {
+	hits := b.Search(words, maxHits)
 	if len(hits) == 0 {
 		return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("nothing in the documentation fits %q", words), Hint: "'brine docs --list' lists the pages"}
 	}
@@ -137,8 +138,8 @@ func searchDocs(a *app.App, b *handbook.Book, words string) error {
 	return nil
 }
 
-// writeDocs writes the site to a directory.
-func writeDocs(a *app.App, b *handbook.Book, dir string) error {
+// write writes the site to a directory.
+func write(a *app.App, b *handbook.Book, dir string) error {
 	mode := fs.FileMode(0o644)
 	for _, name := range b.Files() {
 		text, _ := b.File(name)
@@ -154,8 +155,8 @@ func writeDocs(a *app.App, b *handbook.Book, dir string) error {
 	return nil
 }
 
-// serveDocs serves the site until Ctrl-C.
-func serveDocs(ctx context.Context, a *app.App, b *handbook.Book, o *docsOpts, address string) error {
+// serve serves the site until Ctrl-C.
+func serve(ctx context.Context, a *app.App, b *handbook.Book, o *options, address string) error {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
