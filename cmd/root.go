@@ -23,6 +23,7 @@ import (
 	"brine/cmd/call"
 	"brine/cmd/chain"
 	"brine/cmd/check"
+	"brine/cmd/doc"
 	"brine/cmd/docs"
 	"brine/cmd/graph"
 	"brine/cmd/lint"
@@ -185,9 +186,9 @@ behaves like that program.`,
 		call.New(a, app.AsBrine),
 		chain.New(a),
 		check.New(a),
-		newDocCmd(a),
+		doc.New(a),
 		docs.New(a),
-		newFunctionsCmd(a),
+		doc.NewFunctions(a),
 		newFormulaCmd(a),
 		graph.New(a),
 		newInitCmd(a),

@@ -1,4 +1,4 @@
-package cmd
+package doc
 
 import (
 	"errors"
@@ -14,13 +14,13 @@ import (
 	"brine/internal/core/fun"
 )
 
-type functionsOpts struct {
+type functionsOptions struct {
 	kind string
 	tree funcdoc.Flags
 }
 
-func newFunctionsCmd(a *app.App) *cobra.Command {
-	o := &functionsOpts{}
+func NewFunctions(a *app.App) *cobra.Command {
+	o := &functionsOptions{}
 	c := &cobra.Command{
 		Use:   "functions [<glob>...]",
 		Short: "List the available functions",
@@ -39,7 +39,7 @@ Exit status: 0 success; 1 nothing matches; 64 usage error.`,
 	return c
 }
 
-func listFunctions(a *app.App, c *cobra.Command, o *functionsOpts, globs []string) error {
+func listFunctions(a *app.App, c *cobra.Command, o *functionsOptions, globs []string) error {
 	t, err := o.tree.Table(c.Context(), a)
 	if err != nil {
 		return err

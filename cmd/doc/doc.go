@@ -1,13 +1,18 @@
-package cmd
+// Package doc is brine doc and brine functions: which functions there are, and their
+// documentation.
+package doc
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/assembly"
 	"brine/cmd/funcdoc"
 )
 
-func newDocCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	tree := &funcdoc.Flags{}
 	c := &cobra.Command{
 		Use:   "doc <function | module>...",
@@ -36,4 +41,16 @@ Exit status: 0 success; 64 usage error; 255 unknown function.`,
 	}
 	tree.Register(c.Flags())
 	return c
+}
+
+// completeFunctions offers the names of functions and modules of all kinds to the
+// shell, for documentation.
+func completeFunctions(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	t := assembly.Table()
+	var names []string
+	for _, k := range funcdoc.Kinds {
+		names = append(names, app.Begins(t.Names(k), prefix)...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), cobra.ShellCompDirectiveNoFileComp
 }
