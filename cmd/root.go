@@ -31,6 +31,7 @@ import (
 	"brine/cmd/orchestrate"
 	"brine/cmd/plan"
 	"brine/cmd/run"
+	"brine/cmd/scaffold"
 	"brine/cmd/ssh"
 	"brine/cmd/template"
 	"brine/cmd/ui"
@@ -191,7 +192,7 @@ behaves like that program.`,
 		doc.NewFunctions(a),
 		newFormulaCmd(a),
 		graph.New(a),
-		newInitCmd(a),
+		scaffold.New(a),
 		lint.New(a),
 		lsp.New(a),
 		orchestrate.New(a),

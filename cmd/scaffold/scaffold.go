@@ -1,4 +1,5 @@
-package cmd
+// Package scaffold is brine init: a tree to start from.
+package scaffold
 
 import (
 	"embed"
@@ -15,12 +16,12 @@ import (
 	"brine/cmd/app"
 )
 
-// scaffold is the tree that init writes.
+// tree is the tree that init writes.
 //
-//go:embed all:scaffold
-var scaffold embed.FS
+//go:embed all:tree
+var tree embed.FS
 
-func newInitCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init <directory>",
 		Short: "Create a tree to start from",
@@ -40,7 +41,7 @@ usage error.`,
 	}
 }
 
-// initTree writes the scaffold to dir and prints what to do with it.
+// initTree writes the tree to dir and prints what to do with it.
 func initTree(a *app.App, dir string) error {
 	names, err := os.ReadDir(dir)
 	switch {
@@ -53,19 +54,19 @@ func initTree(a *app.App, dir string) error {
 			Hint: "give a directory that is empty or not there yet",
 		}
 	}
-	err = fs.WalkDir(scaffold, "scaffold", func(p string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(tree, "tree", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		dst := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(p, "scaffold")))
+		dst := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(p, "tree")))
 		if d.IsDir() {
 			return os.MkdirAll(dst, 0o777)
 		}
-		text, err := scaffold.ReadFile(p)
+		text, err := tree.ReadFile(p)
 		if err != nil {
 			return err
 		}
-		f, err := os.OpenFile(dst, os.O_CREATE|os.O_EXCL|os.O_WRONLY, scaffoldMode(p))
+		f, err := os.OpenFile(dst, os.O_CREATE|os.O_EXCL|os.O_WRONLY, modeOf(p))
 		if err != nil {
 			return err
 		}
@@ -89,9 +90,9 @@ Machines are in %[1]s/roster, states in %[1]s/salt, data in %[1]s/pillar.
 	return err
 }
 
-// scaffoldMode is the mode of a file of the scaffold: custom functions can be
+// modeOf is the mode of a file of the tree: custom functions can be
 // executed.
-func scaffoldMode(p string) fs.FileMode {
+func modeOf(p string) fs.FileMode {
 	if strings.HasPrefix(path.Base(path.Dir(p)), "_") {
 		return 0o777
 	}
