@@ -32,6 +32,7 @@ import (
 	"brine/cmd/plan"
 	"brine/cmd/run"
 	"brine/cmd/scaffold"
+	"brine/cmd/schedule"
 	"brine/cmd/ssh"
 	"brine/cmd/template"
 	"brine/cmd/ui"
@@ -200,7 +201,7 @@ behaves like that program.`,
 		newPongoCmd(a), newStarlarkCmd(a),
 		newPythonPathCmd(a),
 		run.New(a, app.AsBrine),
-		newScheduleCmd(a),
+		schedule.New(a),
 		ssh.New(a, app.AsBrine),
 		template.New(a),
 		ui.New(a),

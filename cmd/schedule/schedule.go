@@ -1,4 +1,6 @@
-package cmd
+// Package schedule is brine schedule: the schedule of this machine, as timers of systemd or
+// lines of a crontab.
+package schedule
 
 import (
 	"context"
@@ -23,7 +25,7 @@ import (
 	"brine/internal/py/value"
 )
 
-func newScheduleCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schedule <command>",
 		Short: "Run the schedule of this machine with systemd or cron",
@@ -40,11 +42,11 @@ Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage erro
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		scheduleSub(a, "install", "Install the jobs, and remove those that no longer exist", "", (*planned).install),
-		scheduleSub(a, "list", "List the jobs, their next run and whether they are installed", "", (*planned).list),
-		scheduleSub(a, "remove [<job>...]", "Remove jobs from systemd or cron (default: all)", "remove", (*planned).remove),
-		scheduleSub(a, "run [<job>...]", "Run jobs now, or without a name all of them when due, in the foreground", "run", (*planned).run),
-		scheduleSub(a, "show <job>...", "Print the units or crontab lines of jobs", "show", (*planned).show),
+		newSub(a, "install", "Install the jobs, and remove those that no longer exist", "", (*planned).install),
+		newSub(a, "list", "List the jobs, their next run and whether they are installed", "", (*planned).list),
+		newSub(a, "remove [<job>...]", "Remove jobs from systemd or cron (default: all)", "remove", (*planned).remove),
+		newSub(a, "run [<job>...]", "Run jobs now, or without a name all of them when due, in the foreground", "run", (*planned).run),
+		newSub(a, "show <job>...", "Print the units or crontab lines of jobs", "show", (*planned).show),
 	)
 	c.SetFlagErrorFunc(app.FlagError)
 	return c
@@ -58,7 +60,7 @@ type planned struct {
 	in  *schedule.Installer
 }
 
-func scheduleSub(a *app.App, use, short, names string, run func(*planned, context.Context, []string) error) *cobra.Command {
+func newSub(a *app.App, use, short, names string, run func(*planned, context.Context, []string) error) *cobra.Command {
 	o := &app.RunFlags{}
 	c := &cobra.Command{Use: use, Short: short, SilenceUsage: true, SilenceErrors: true}
 	c.RunE = func(c *cobra.Command, args []string) error {
