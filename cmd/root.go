@@ -25,6 +25,7 @@ import (
 	"brine/cmd/check"
 	"brine/cmd/doc"
 	"brine/cmd/docs"
+	"brine/cmd/formula"
 	"brine/cmd/graph"
 	"brine/cmd/lint"
 	"brine/cmd/lsp"
@@ -191,7 +192,7 @@ behaves like that program.`,
 		doc.New(a),
 		docs.New(a),
 		doc.NewFunctions(a),
-		newFormulaCmd(a),
+		formula.New(a),
 		graph.New(a),
 		scaffold.New(a),
 		lint.New(a),

@@ -1,4 +1,5 @@
-package cmd
+// Package formula is brine formula: formulas of known versions.
+package formula
 
 import (
 	"context"
@@ -15,14 +16,14 @@ import (
 	"brine/internal/core/printable"
 )
 
-type formulaOpts struct {
+type options struct {
 	app.RunFlags
 	formula formula.Formula // of add
 	frozen  bool
 }
 
-// newFormulaCmd returns "brine formula" with its commands.
-func newFormulaCmd(a *app.App) *cobra.Command {
+// New returns "brine formula" with its commands.
+func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "formula <command>",
 		Short: "Add formulas of known versions to a tree",
@@ -37,12 +38,12 @@ all others.`,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
-	c.AddCommand(newFormulaAddCmd(a), newFormulaListCmd(a), newFormulaRemoveCmd(a), newFormulaUpdateCmd(a), newFormulaVerifyCmd(a))
+	c.AddCommand(newAdd(a), newList(a), newRemove(a), newUpdate(a), newVerify(a))
 	return c
 }
 
-// formulaCmd finishes a command that works on the formulas of a tree.
-func formulaCmd(a *app.App, o *formulaOpts, c *cobra.Command, run func(ctx context.Context, t *formula.Tree, args []string) error) *cobra.Command {
+// command finishes a command that works on the formulas of a tree.
+func command(a *app.App, o *options, c *cobra.Command, run func(ctx context.Context, t *formula.Tree, args []string) error) *cobra.Command {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(app.FlagError)
 	o.RegisterPlaces(c.Flags())
@@ -70,8 +71,8 @@ func printLocked(a *app.App, ls ...formula.Locked) error {
 	return w.Flush()
 }
 
-func newFormulaAddCmd(a *app.App) *cobra.Command {
-	o := &formulaOpts{}
+func newAdd(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "add <url>@<version>",
 		Short: "Add a formula",
@@ -92,7 +93,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	c.Flags().StringVar(&o.formula.Ref, "ref", "", "version, if it contains a slash")
 	c.Flags().StringVar(&o.formula.Root, "root", "", "directory of the repository to serve")
 	c.Flags().StringVar(&o.formula.Mountpoint, "mountpoint", "", "directory under salt:// for its files")
-	return formulaCmd(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
+	return command(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
 		f := o.formula
 		if f.URL = args[0]; f.Ref == "" {
 			f.URL, f.Ref = formula.SplitURL(args[0])
@@ -105,7 +106,7 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	})
 }
 
-func newFormulaListCmd(a *app.App) *cobra.Command {
+func newList(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the formulas of a tree",
@@ -115,7 +116,7 @@ where formulas.yaml differs.
 Exit status: 0 success; 1 a file cannot be read; 64 usage error.`,
 		Args: app.NoArgs,
 	}
-	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, _ []string) error {
+	return command(a, &options{}, c, func(_ context.Context, t *formula.Tree, _ []string) error {
 		fs, err := t.Manifest()
 		if err != nil {
 			return err
@@ -131,7 +132,7 @@ Exit status: 0 success; 1 a file cannot be read; 64 usage error.`,
 	})
 }
 
-func newFormulaRemoveCmd(a *app.App) *cobra.Command {
+func newRemove(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove <name>...",
 		Short: "Remove formulas",
@@ -145,11 +146,11 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 			return nil
 		},
 	}
-	return formulaCmd(a, &formulaOpts{}, c, func(_ context.Context, t *formula.Tree, args []string) error { return t.Remove(args) })
+	return command(a, &options{}, c, func(_ context.Context, t *formula.Tree, args []string) error { return t.Remove(args) })
 }
 
-func newFormulaUpdateCmd(a *app.App) *cobra.Command {
-	o := &formulaOpts{}
+func newUpdate(a *app.App) *cobra.Command {
+	o := &options{}
 	c := &cobra.Command{
 		Use:   "update [<name>[@<version>]...]",
 		Short: "Fetch formulas and update the lock",
@@ -166,7 +167,7 @@ Exit status: 0 success; 1 a formula cannot be fetched, or does not match the loc
   brine formula update --frozen`,
 	}
 	c.Flags().BoolVar(&o.frozen, "frozen", false, "use the commits in formulas.lock, and fail if they do not match")
-	return formulaCmd(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
+	return command(a, o, c, func(ctx context.Context, t *formula.Tree, args []string) error {
 		if o.frozen {
 			if len(args) > 0 {
 				return app.Usagef(c, "--frozen takes no names")
@@ -181,7 +182,7 @@ Exit status: 0 success; 1 a formula cannot be fetched, or does not match the loc
 	})
 }
 
-func newFormulaVerifyCmd(a *app.App) *cobra.Command {
+func newVerify(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Check formulas against the lock",
@@ -191,5 +192,5 @@ formula have the hash in the lock. Missing commits are fetched.
 Exit status: 0 everything matches the lock; 1 something does not; 64 usage error.`,
 		Args: app.NoArgs,
 	}
-	return formulaCmd(a, &formulaOpts{}, c, func(ctx context.Context, t *formula.Tree, _ []string) error { return t.Verify(ctx) })
+	return command(a, &options{}, c, func(ctx context.Context, t *formula.Tree, _ []string) error { return t.Verify(ctx) })
 }
