@@ -37,6 +37,7 @@ import (
 	"brine/cmd/ssh"
 	"brine/cmd/template"
 	"brine/cmd/ui"
+	"brine/cmd/version"
 	"brine/cmd/worker"
 	"brine/internal/core/host"
 )
@@ -206,7 +207,7 @@ behaves like that program.`,
 		ssh.New(a, app.AsBrine),
 		template.New(a),
 		ui.New(a),
-		newVersionCmd(a),
+		version.New(a),
 		worker.New(a),
 	)
 	c.InitDefaultCompletionCmd()

@@ -1,4 +1,5 @@
-package cmd
+// Package version is brine version.
+package version
 
 import (
 	"github.com/spf13/cobra"
@@ -8,7 +9,7 @@ import (
 	"brine/internal/core/licenses"
 )
 
-func newVersionCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print brine's version and the Salt version it follows",
