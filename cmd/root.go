@@ -31,6 +31,7 @@ import (
 	"brine/cmd/lsp"
 	"brine/cmd/orchestrate"
 	"brine/cmd/plan"
+	"brine/cmd/pythonpath"
 	"brine/cmd/run"
 	"brine/cmd/scaffold"
 	"brine/cmd/schedule"
@@ -201,7 +202,7 @@ behaves like that program.`,
 		orchestrate.New(a),
 		plan.New(a),
 		newPongoCmd(a), newStarlarkCmd(a),
-		newPythonPathCmd(a),
+		pythonpath.New(a),
 		run.New(a, app.AsBrine),
 		schedule.New(a),
 		ssh.New(a, app.AsBrine),

@@ -1,4 +1,5 @@
-package cmd
+// Package pythonpath is brine python-path: the directory with the Python package of Salt.
+package pythonpath
 
 import (
 	"crypto/sha256"
@@ -18,7 +19,7 @@ import (
 	"brine/internal/core/python"
 )
 
-func newPythonPathCmd(a *app.App) *cobra.Command {
+func New(a *app.App) *cobra.Command {
 	var f app.RunFlags
 	c := &cobra.Command{
 		Use:   "python-path",
@@ -33,14 +34,14 @@ The package runs this brine with the configuration of this command.
 Exit status: 0 success; 1 the directory cannot be written; 64 usage error.`,
 		Example: `  PYTHONPATH=$(brine python-path) python3 listener.py`,
 		Args:    app.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return runPythonPath(a, &f) },
+		RunE:    func(c *cobra.Command, _ []string) error { return run(a, &f) },
 	}
 	f.RegisterConfig(c.Flags())
 	return c
 }
 
-// runPythonPath writes the package for Python programs and prints where it is.
-func runPythonPath(a *app.App, f *app.RunFlags) error {
+// run writes the package for Python programs and prints where it is.
+func run(a *app.App, f *app.RunFlags) error {
 	s, err := session.New(a, config.Master, "brine", f, nil)
 	if err != nil {
 		return err
