@@ -33,6 +33,7 @@ import (
 	"brine/cmd/plan"
 	"brine/cmd/pythonpath"
 	"brine/cmd/run"
+	"brine/cmd/sandbox"
 	"brine/cmd/scaffold"
 	"brine/cmd/schedule"
 	"brine/cmd/ssh"
@@ -201,7 +202,7 @@ behaves like that program.`,
 		lsp.New(a),
 		orchestrate.New(a),
 		plan.New(a),
-		newPongoCmd(a), newStarlarkCmd(a),
+		sandbox.NewPongo(a), sandbox.NewStarlark(a),
 		pythonpath.New(a),
 		run.New(a, app.AsBrine),
 		schedule.New(a),

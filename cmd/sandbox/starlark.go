@@ -1,4 +1,4 @@
-package cmd
+package sandbox
 
 import (
 	"github.com/spf13/cobra"
@@ -8,8 +8,8 @@ import (
 	"brine/internal/core/star"
 )
 
-// newStarlarkCmd returns the process in which the Starlark modules of a tree run.
-func newStarlarkCmd(a *app.App) *cobra.Command {
+// NewStarlark returns the process in which the Starlark modules of a tree run.
+func NewStarlark(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   wire.Starlark,
 		Short: "Run Starlark modules for the process that started this one",

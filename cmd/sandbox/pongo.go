@@ -1,4 +1,6 @@
-package cmd
+// Package sandbox has the commands that brine starts itself with, to render pongo2 templates
+// and run Starlark modules in processes of their own.
+package sandbox
 
 import (
 	"github.com/spf13/cobra"
@@ -7,8 +9,8 @@ import (
 	"brine/internal/core/render"
 )
 
-// newPongoCmd returns the process in which the renderer pongo2 runs a template.
-func newPongoCmd(a *app.App) *cobra.Command {
+// NewPongo returns the process in which the renderer pongo2 runs a template.
+func NewPongo(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   render.PongoCommand,
 		Short: "Render a pongo2 template for the process that started this one",
