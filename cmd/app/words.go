@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -47,4 +48,16 @@ func Begins(names []string, prefix string) []string {
 		}
 	}
 	return out
+}
+
+// OneError is several errors as one of a single line.
+func OneError(errs []error) error {
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return errors.New(strings.Join(texts, "; "))
 }

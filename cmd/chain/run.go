@@ -102,7 +102,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 		if dir, err = a.Host.MkdirTemp(s.Cfg.CacheDir, "chain-"); err != nil {
 			return err
 		}
-		s.OnEnd = append(s.OnEnd, func() { _ = a.Host.RemoveAll(dir) })
+		s.OnEnd(func() { _ = a.Host.RemoveAll(dir) })
 		s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
 		s.Cfg.Opts.Set("orchestrate_no_targets", true)
 		s.Again = "brine chain run " + name

@@ -2,7 +2,6 @@ package library
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -44,24 +43,12 @@ func MatchAll(ctx context.Context, env *fun.Env, e orchestration.Expr) ([]string
 	if err != nil || len(unlisted) == 0 {
 		return ids, err
 	}
-	err = OneError(unlisted)
+	err = app.OneError(unlisted)
 	if strings.ContainsAny(e.Text, "*?[") {
 		words := strings.FieldsFunc(e.Text, func(r rune) bool { return r == ',' || r == ' ' })
 		err = &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "a list has ids alone; C@ takes patterns: 'C@" + strings.Join(words, " or ") + "'"}
 	}
 	return nil, err
-}
-
-// OneError is several errors as one of a single line.
-func OneError(errs []error) error {
-	if len(errs) == 1 {
-		return errs[0]
-	}
-	texts := make([]string, len(errs))
-	for i, err := range errs {
-		texts[i] = err.Error()
-	}
-	return errors.New(strings.Join(texts, "; "))
 }
 
 // NothingMatches says that a target expression means nobody, and which id is

@@ -17,7 +17,6 @@ import (
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
-	"brine/cmd/library"
 	"brine/cmd/session"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -347,7 +346,7 @@ func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk 
 		st.Subset = int(n)
 	}
 	if len(unlisted) > 0 {
-		return library.OneError(unlisted)
+		return app.OneError(unlisted)
 	}
 	return nil
 }

@@ -22,6 +22,6 @@ func (s *Session) openBus(ctx context.Context, env *fun.Env, f *fleet.Fleet) err
 		return &app.StatusError{Status: app.ExitUsage, Err: err}
 	}
 	s.bus.Tap(b.Send)
-	s.OnEnd = append(s.OnEnd, b.Close)
+	s.OnEnd(b.Close)
 	return nil
 }

@@ -69,7 +69,7 @@ func (s *Session) Controller(ctx context.Context, jid string) (*fun.Env, error) 
 	if err := s.openBus(ctx, env, f); err != nil {
 		return nil, err
 	}
-	s.OnEnd = append(s.OnEnd, func() { _ = f.Close() }, func() { s.staying.wait(s.App.Err) })
+	s.OnEnd(func() { _ = f.Close() }, func() { s.staying.wait(s.App.Err) })
 	return env, nil
 }
 

@@ -28,7 +28,7 @@ func (s *Session) openHistory(ctx context.Context, env *fun.Env) {
 		Put: func(row *value.Map) { sink.Return(value.ToMap(s.Mask(row))) }, Now: s.App.Host.Now,
 		Subject: s.shownSubject(), Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
 	}
-	s.OnEnd = append(s.OnEnd, func() { _ = sink.Close() }) // it has warned
+	s.OnEnd(func() { _ = sink.Close() }) // it has warned
 }
 
 // shownSubject is what the command runs as the history names it: without secrets in the

@@ -97,7 +97,7 @@ func (s *Session) OpenShared(env *fun.Env) error {
 		Owner:   s.UserName() + "@" + name,
 		Warn:    s.alarm,
 	}
-	s.OnEnd = append(s.OnEnd, s.Shared.Close)
+	s.OnEnd(s.Shared.Close)
 	return nil
 }
 

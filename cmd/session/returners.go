@@ -95,7 +95,7 @@ func (s *Session) OpenReturners(env *fun.Env) error {
 		log.Files = s.Files
 	}
 	s.Jobs = log
-	s.OnEnd = append(s.OnEnd, r.close)
+	s.OnEnd(r.close)
 	if s.Cfg.Kind == config.Master {
 		r.tapEvents(opts)
 		r.resend()

@@ -104,7 +104,7 @@ type Session struct {
 	Said  said            // warnings and faults that were shown
 	down  map[string]bool // stores that are told to be down
 	slips int             // warnings so far, which --strict makes errors
-	OnEnd []func()
+	ends  []func()
 }
 
 // New reads the configuration for a command. section names the part of
@@ -180,7 +180,7 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 		return nil, err
 	}
 	if closeLog != nil {
-		s.OnEnd = append(s.OnEnd, closeLog)
+		s.OnEnd(closeLog)
 	}
 	s.Log.Debug("configuration", "dir", cfg.Dir, "files", cfg.Files, "id", cfg.Opts.Str("id"), "cachedir", cfg.CacheDir,
 		"file_roots", value.Repr(cfg.Opts.At("file_roots")), "pillar_roots", value.Repr(cfg.Opts.At("pillar_roots")))
@@ -229,9 +229,12 @@ func parseBool(s string) (bool, error) {
 	return false, fmt.Errorf("%q is neither true nor false", s)
 }
 
+// OnEnd has the session call funcs when it ends: the last one first.
+func (s *Session) OnEnd(ends ...func()) { s.ends = append(s.ends, ends...) }
+
 // End closes what the session opened.
 func (s *Session) End() {
-	for _, v := range slices.Backward(s.OnEnd) {
+	for _, v := range slices.Backward(s.ends) {
 		v()
 	}
 	s.sayAlso()
@@ -355,7 +358,7 @@ func (s *Session) Listen() {
 		s.Warn(fun.Warning{Text: fmt.Sprintf("events of other processes do not reach this run: %v", err)})
 		return
 	}
-	s.OnEnd = append(s.OnEnd, stop)
+	s.OnEnd(stop)
 }
 
 // OpenJobs has the session record what it runs. Nothing is opened before the
@@ -365,7 +368,7 @@ func (s *Session) OpenJobs() {
 	s.Files.NoReturns = s.noReturns()
 	s.Jobs = s.Files
 	s.App.Intr.Recorded.Store(true)
-	s.OnEnd = append(s.OnEnd, s.Files.Close)
+	s.OnEnd(s.Files.Close)
 }
 
 // noReturns reports whether the job cache keeps no returns. Commands that do not wait

@@ -364,7 +364,7 @@ func known(ctx context.Context, s *session.Session, e orchestration.Expr) (ids [
 		return nil, "", err
 	}
 	f.Warn = s.Warn
-	s.OnEnd = append(s.OnEnd, func() { _ = f.Close() })
+	s.OnEnd(func() { _ = f.Close() })
 	ids, maybe, elsewhere, err := f.Known(ctx, library.TargetOf(e), e.Type)
 	return ids, fleet.KnownSays(maybe, elsewhere), err
 }
