@@ -147,15 +147,16 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	if err != nil {
 		return err
 	}
-	s.Show(shown)
+	rep := session.NewReport(s)
+	rep.Show(shown)
 	defer s.End()
-	if err := s.CheckOutput(); err != nil {
+	if err := rep.CheckOutput(); err != nil {
 		return err
 	}
-	if len(s.ReportTo) > 0 && o.async.Used() {
+	if len(rep.ReportTo) > 0 && o.async.Used() {
 		return app.ErrAsyncReport
 	}
-	defer s.ReportFault(&err)
+	defer rep.ReportFault(&err)
 	if c.Root() == c && !o.local {
 		sayLocal(s)
 	}
@@ -181,7 +182,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	if o.setMetadata != "" {
 		s.Metadata = app.Typed(o.setMetadata)
 	}
-	return callHere(ctx, s, o, shown, name, in, args)
+	return callHere(ctx, rep, o, shown, name, in, args)
 }
 
 // VersionsReport prints the versions of Salt and of the system.
@@ -192,7 +193,8 @@ func VersionsReport(ctx context.Context, a *app.App, c *cobra.Command) error {
 // callHere calls a function on this machine and prints its return. words are the
 // function and its arguments as the command line has them; none for a job of the
 // schedule.
-func callHere(ctx context.Context, s *session.Session, o *options, shown *progress.Progress, name string, in fun.Args, words []string) error {
+func callHere(ctx context.Context, rep *session.Report, o *options, shown *progress.Progress, name string, in fun.Args, words []string) error {
+	s := rep.Session
 	jid := cmp.Or(o.jid, s.NewJID())
 	env := s.Env(ctx, jid)
 	if err := s.OpenReturners(env); err != nil {
@@ -201,23 +203,23 @@ func callHere(ctx context.Context, s *session.Session, o *options, shown *progre
 	if o.async.Used() {
 		return callAsync(ctx, s, o, env, fun.Job{JID: jid, Fun: name, Args: in, Metadata: s.Metadata})
 	}
-	s.Reports(jid, name, "", in, fun.Exec)
-	env.Watch = s.WatchRun(shown, "local", name, in)
+	rep.Reports(jid, name, "", in, fun.Exec)
+	env.Watch = rep.WatchRun(shown, "local", name, in)
 	res, err := s.Invoke(ctx, env, fun.Exec, name, in, jid)
 	if err != nil && !session.CutShort(res, err) {
 		return session.CallFault(name, err)
 	}
-	if rerr := s.WriteReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
+	if rerr := rep.WriteReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
 		return rerr
 	}
 	data, wish := called(s, name, res)
 	if o.metadata {
 		if len(words) == 0 {
-			words = append([]string{name}, s.Info.Args...)
+			words = append([]string{name}, rep.Info.Args...)
 		}
 		data, wish = metadata(jid, env.ID, words, res, o.setMetadata), "nested"
 	}
-	if perr := s.PrintEnd(data, wish, res.Retcode); perr != nil {
+	if perr := rep.PrintEnd(data, wish, res.Retcode); perr != nil {
 		return perr
 	}
 	s.SayResume(name, jid)

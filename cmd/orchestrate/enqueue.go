@@ -51,11 +51,12 @@ func enqueue(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Option
 		return err
 	}
 	defer s.End()
-	s.Runner = true
-	if err := s.CheckOutput(); err != nil {
+	rep := session.NewReport(s)
+	rep.Runner = true
+	if err := rep.CheckOutput(); err != nil {
 		return err
 	}
-	defer s.ReportFault(&err)
+	defer rep.ReportFault(&err)
 	if err := s.ApplySDB(ctx); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func enqueue(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Option
 	if err != nil {
 		return fmt.Errorf("the orchestration cannot be queued: %w", err)
 	}
-	if err := s.Print(e.JID, "txt", app.ExitOK); err != nil {
+	if err := rep.Print(e.JID, "txt", app.ExitOK); err != nil {
 		return err
 	}
 	return app.Silent(s.StrictStatus(app.ExitOK))

@@ -260,7 +260,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 		return nil, err
 	}
 	pl.p.Finish()
-	return &madePlan{Plan: pl.p, key: key, color: s.Color(), status: s.StrictStatus(app.ExitOK)}, nil
+	return &madePlan{Plan: pl.p, key: key, color: session.NewReport(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
 }
 
 // keepNothing has a session leave no trace: a plan is no job, and its returns go

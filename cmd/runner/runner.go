@@ -73,17 +73,18 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	if err != nil {
 		return err
 	}
-	s.Show(shown)
+	rep := session.NewReport(s)
+	rep.Show(shown)
 	defer s.End()
-	s.Runner = true
+	rep.Runner = true
 	s.WarnNoEffect(c, app.ForRun)
 	if err := s.RefuseLogin(c); err != nil {
 		return err
 	}
-	if err := s.CheckOutput(); err != nil {
+	if err := rep.CheckOutput(); err != nil {
 		return err
 	}
-	defer s.ReportFault(&err)
+	defer rep.ReportFault(&err)
 	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
 		return err
 	}
@@ -105,21 +106,21 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	if err != nil {
 		return err
 	}
-	s.Reports(jid, name, "", in, fun.Runner)
-	env.Watch = s.WatchRun(shown, env.ID, name, in)
+	rep.Reports(jid, name, "", in, fun.Runner)
+	env.Watch = rep.WatchRun(shown, env.ID, name, in)
 	res, err := s.Invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !session.CutShort(res, err) {
-		return runFault(s, name, err)
+		return runFault(rep, name, err)
 	}
 	data, wish := returned(res)
 	if wish == session.ReportWish {
-		data, wish = s.Recorded(data), "markdown"
-		s.Rec, s.Exporter = nil, nil // the times are not those of this run
+		data, wish = rep.Recorded(data), "markdown"
+		rep.Rec, rep.Exporter = nil, nil // the times are not those of this run
 	}
-	if rerr := s.WriteReports(data, res.Retcode); rerr != nil {
+	if rerr := rep.WriteReports(data, res.Retcode); rerr != nil {
 		return rerr
 	}
-	if perr := s.PrintEnd(data, wish, res.Retcode); perr != nil {
+	if perr := rep.PrintEnd(data, wish, res.Retcode); perr != nil {
 		return perr
 	}
 	s.SayResume(name, jid)
@@ -150,15 +151,15 @@ func returned(res fun.Result) (data value.Value, wish string) {
 	return res.Value, wish
 }
 
-func runFault(s *session.Session, name string, err error) error {
+func runFault(rep *session.Report, name string, err error) error {
 	var nf *fun.NotFoundError
 	switch {
 	case errors.As(err, &nf):
-		return session.Told(s, nf.Error(), err)
+		return rep.Told(nf.Error(), err)
 	case dispatch.IsArgError(err):
 		return app.UsageOf(name, err)
 	case errors.Is(err, context.Canceled):
 		return app.ErrInterrupted
 	}
-	return session.Told(s, fmt.Sprintf("Exception occurred in runner %s: %v", name, err), fmt.Errorf("exception occurred in runner %s: %w", name, err))
+	return rep.Told(fmt.Sprintf("Exception occurred in runner %s: %v", name, err), fmt.Errorf("exception occurred in runner %s: %w", name, err))
 }

@@ -56,6 +56,7 @@ Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage erro
 type planned struct {
 	*schedule.Schedule
 	s   *session.Session
+	rep *session.Report
 	env *fun.Env
 	in  *schedule.Installer
 }
@@ -75,10 +76,11 @@ func newSub(a *app.App, use, short, names string, run func(*planned, context.Con
 			return err
 		}
 		defer s.End()
-		if err := s.CheckOutput(); err != nil {
+		rep := session.NewReport(s)
+		if err := rep.CheckOutput(); err != nil {
 			return err
 		}
-		p, err := readSchedule(c.Context(), s)
+		p, err := readSchedule(c.Context(), rep)
 		if err != nil {
 			return err
 		}
@@ -102,13 +104,14 @@ func newSub(a *app.App, use, short, names string, run func(*planned, context.Con
 }
 
 // readSchedule reads the schedule of this machine. What is wrong with a job is printed.
-func readSchedule(ctx context.Context, s *session.Session) (*planned, error) {
+func readSchedule(ctx context.Context, rep *session.Report) (*planned, error) {
+	s := rep.Session
 	env := s.Env(ctx, s.NewJID())
 	exe, err := host.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find the running program: %w", err)
 	}
-	p := &planned{s: s, env: env, in: &schedule.Installer{Host: s.App.Host, Exe: exe, Config: s.Cfg.Dir}}
+	p := &planned{s: s, rep: rep, env: env, in: &schedule.Installer{Host: s.App.Host, Exe: exe, Config: s.Cfg.Dir}}
 	p.Schedule = schedule.ReaderOf(env).Read(schedule.Merge(s.Cfg.Opts.At("schedule"), schedule.OfPillar(env)))
 	for _, f := range p.Faults {
 		s.Fault(f)
@@ -223,7 +226,7 @@ func (p *planned) list(ctx context.Context, _ []string) error {
 		}
 		out.Set(j.Name, row)
 	}
-	return p.s.Print(out, "nested", 0)
+	return p.rep.Print(out, "nested", 0)
 }
 
 // run runs jobs now, or all of them when they are due.

@@ -18,8 +18,8 @@ const maxReasons = 20
 
 // sayWhy tells why states failed, whose terse lines do not: Salt's format has no
 // place for it.
-func (s *Session) sayWhy(data value.Value) {
-	if s.Level > slog.LevelWarn {
+func (r *Report) sayWhy(data value.Value) {
+	if r.Level > slog.LevelWarn {
 		return
 	}
 	m, _ := data.(*value.Map)
@@ -42,12 +42,12 @@ func (s *Session) sayWhy(data value.Value) {
 			if name := value.Str(host); name != "local" {
 				where = " on " + name
 			}
-			why := strings.Join(strings.Fields(s.Secrets.AnyText(value.Str(ret.At("comment")))), " ")
-			fmt.Fprintf(s.App.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%s.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
+			why := strings.Join(strings.Fields(r.Secrets.AnyText(value.Str(ret.At("comment")))), " ")
+			fmt.Fprintf(r.App.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%r.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
 		}
 	}
 	if said > maxReasons {
-		fmt.Fprintf(s.App.Err, "brine: and %d more failed; --state-output=mixed shows why\n", said-maxReasons)
+		fmt.Fprintf(r.App.Err, "brine: and %d more failed; --state-output=mixed shows why\n", said-maxReasons)
 	}
 }
 

@@ -14,17 +14,17 @@ import (
 )
 
 // Show has the session's jobs on targets shown, and traced where that is asked for.
-func (s *Session) Show(p *progress.Progress) {
+func (r *Report) Show(p *progress.Progress) {
 	if p != nil {
-		p.Mask(s.Secrets.AnyText)
-		s.Watch = p.Fleet()
+		p.Mask(r.Secrets.AnyText)
+		r.Watch = p.Fleet()
 	}
-	s.startTrace()
+	r.startTrace()
 }
 
 // WatchRun returns what a run of states is told to: what shows its progress, and
 // what prints its report meanwhile. host is what the report calls this machine.
-func (s *Session) WatchRun(p *progress.Progress, host, name string, in fun.Args) fun.RunWatcher {
+func (r *Report) WatchRun(p *progress.Progress, host, name string, in fun.Args) fun.RunWatcher {
 	var all Watchers
 	title := name
 	if IsOrchestrate(name) && len(in.Pos) > 0 {
@@ -33,18 +33,18 @@ func (s *Session) WatchRun(p *progress.Progress, host, name string, in fun.Args)
 	if w := p.Run(title, IsOrchestrate(name)); w != nil {
 		all = append(all, w)
 	}
-	if s.printsLive() {
-		s.live = &liveReport{s: s, host: host, tags: map[string]bool{}, lines: s.OutAsked() == "ndjson"}
-		all = append(all, s.live)
-		if s.App.Terminal {
+	if r.printsLive() {
+		r.live = &liveReport{s: r, host: host, tags: map[string]bool{}, lines: r.OutAsked() == "ndjson"}
+		all = append(all, r.live)
+		if r.App.Terminal {
 			p.Reported()
 		}
 	}
-	if s.Rec != nil {
-		all = append(all, s.Rec)
+	if r.Rec != nil {
+		all = append(all, r.Rec)
 	}
-	if s.wantsGraph() {
-		all = append(all, &graphed{s: s})
+	if r.wantsGraph() {
+		all = append(all, &graphed{s: r})
 	}
 	if len(all) == 0 {
 		return nil
@@ -54,15 +54,15 @@ func (s *Session) WatchRun(p *progress.Progress, host, name string, in fun.Args)
 
 // printsLive reports whether states are printed as they finish: where
 // --state-output=live asks for it, or the report is lines of JSON.
-func (s *Session) printsLive() bool {
-	if s.Flags.Output.File != "" {
+func (r *Report) printsLive() bool {
+	if r.Flags.Output.File != "" {
 		return false
 	}
-	switch s.OutAsked() {
+	switch r.OutAsked() {
 	case "ndjson":
-		return s.Runner
+		return r.Runner
 	case "", "highstate":
-		return strings.HasPrefix(strings.ToLower(s.Cfg.Opts.Str("state_output")), "live")
+		return strings.HasPrefix(strings.ToLower(r.Cfg.Opts.Str("state_output")), "live")
 	}
 	return false
 }
@@ -101,7 +101,7 @@ func (ws Watchers) RunEnds() {
 // A liveReport prints the report of a run of states while they run: each as it
 // finishes. What is left of it, [Session.PrintEnd] prints.
 type liveReport struct {
-	s     *Session
+	s     *Report
 	host  string
 	lines bool // of JSON
 	open  bool // more states may come
@@ -175,10 +175,10 @@ func (l *liveReport) printed() map[string]bool {
 }
 
 // PrintEnd prints the report, or what a live one has left of it.
-func (s *Session) PrintEnd(data value.Value, wish string, retcode int) error {
-	l := s.live
+func (r *Report) PrintEnd(data value.Value, wish string, retcode int) error {
+	l := r.live
 	if l == nil || !l.began {
-		return s.Print(data, wish, retcode)
+		return r.Print(data, wish, retcode)
 	}
 	if l.err != nil {
 		return l.err
@@ -193,7 +193,7 @@ func (s *Session) PrintEnd(data value.Value, wish string, retcode int) error {
 		}
 		data, l.open = left, l.bad
 	}
-	return s.Print(data, wish, retcode)
+	return r.Print(data, wish, retcode)
 }
 
 // rest is the data of a run without the states that are printed.

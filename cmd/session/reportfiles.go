@@ -97,17 +97,17 @@ func isDir(path string) bool {
 }
 
 // lookupOut returns the outputter of a name: one of the reports, or Salt's.
-func (s *Session) lookupOut(name string) (outputter.Func, error) {
+func (r *Report) lookupOut(name string) (outputter.Func, error) {
 	if f, ok := report.Lookup(name); ok {
 		return func(w io.Writer, data value.Value, o *outputter.Options) error {
-			return f.Write(w, s.Mask(s.named(data)), s.reportInfo(o.Retcode))
+			return f.Write(w, r.Mask(r.named(data)), r.reportInfo(o.Retcode))
 		}, nil
 	}
 	switch {
 	case name == profileJSON:
-		return s.writeProfileJSON, nil
-	case name == "profile" && s.Rec != nil && s.profiles():
-		return s.profile, nil
+		return r.writeProfileJSON, nil
+	case name == "profile" && r.Rec != nil && r.profiles():
+		return r.profile, nil
 	}
 	f, err := outputter.Lookup(name)
 	if err != nil {
@@ -124,19 +124,19 @@ func OutNames() []string {
 }
 
 // IsReport reports whether the report asked for is one document over all hosts.
-func (s *Session) IsReport() bool {
-	_, ok := report.Lookup(s.OutAsked())
-	return ok && s.OutAsked() != "ndjson" || s.profiles()
+func (r *Report) IsReport() bool {
+	_, ok := report.Lookup(r.OutAsked())
+	return ok && r.OutAsked() != "ndjson" || r.profiles()
 }
 
 // Reports says that a function is run whose results reports are about.
-func (s *Session) Reports(jid, name, tgt string, args fun.Args, kind fun.Kind) {
-	spec := s.Table.Spec(kind, name)
+func (r *Report) Reports(jid, name, tgt string, args fun.Args, kind fun.Kind) {
+	spec := r.Table.Spec(kind, name)
 	shown := redact.Args(spec.ArgNames(), args.Pos, args.Kw, spec.SecretArgs()...)
-	s.Info.JID, s.Info.Fun, s.Info.Tgt = jid, name, tgt
-	s.Info.Args = shownArgs(s.Mask(shown))
+	r.Info.JID, r.Info.Fun, r.Info.Tgt = jid, name, tgt
+	r.Info.Args = shownArgs(r.Mask(shown))
 	if t, ok := jobs.Time(jid); ok {
-		s.Info.Start = t
+		r.Info.Start = t
 	}
 }
 
@@ -163,15 +163,15 @@ func shownArgs(v value.Value) []string {
 }
 
 // reportInfo is what reports say of the run, which ends now.
-func (s *Session) reportInfo(retcode int) report.Info {
-	info := s.Info
+func (r *Report) reportInfo(retcode int) report.Info {
+	info := r.Info
 	info.Retcode, info.Version = retcode, version.Number()
-	info.Ended = s.live == nil || !s.live.open
+	info.Ended = r.live == nil || !r.live.open
 	if info.StepFailed == nil {
-		info.StepFailed = s.steps.bad
+		info.StepFailed = r.StepFailed
 	}
 	if info.End.IsZero() && !info.Start.IsZero() {
-		info.End = s.App.Host.Now()
+		info.End = r.App.Host.Now()
 	}
 	return info
 }
@@ -179,24 +179,24 @@ func (s *Session) reportInfo(retcode int) report.Info {
 // WriteReports writes the files of --report and --metrics, and then sends the
 // traces, which may take a while. What reports have of secrets is what records
 // have.
-func (s *Session) WriteReports(data value.Value, retcode int) error {
-	if s.reported {
+func (r *Report) WriteReports(data value.Value, retcode int) error {
+	if r.written {
 		return nil
 	}
-	s.reported = true
-	defer s.sendTrace(data, retcode)
-	if len(s.ReportTo) == 0 {
+	r.written = true
+	defer r.sendTrace(data, retcode)
+	if len(r.ReportTo) == 0 {
 		return nil
 	}
-	run := report.Build(s.Mask(data), s.reportInfo(retcode))
+	run := report.Build(r.Mask(data), r.reportInfo(retcode))
 	var faults []error
-	for _, f := range s.ReportTo {
+	for _, f := range r.ReportTo {
 		var b bytes.Buffer
 		if err := f.format.Fn(&b, run); err != nil {
 			faults = append(faults, fmt.Errorf("report %s: %w", f.path, err))
 			continue
 		}
-		if err := replaceFile(f.path, b.Bytes(), s.modeOf(f)); err != nil {
+		if err := replaceFile(f.path, b.Bytes(), r.modeOf(f)); err != nil {
 			faults = append(faults, fmt.Errorf("write the report: %w", err))
 		}
 	}
@@ -204,14 +204,14 @@ func (s *Session) WriteReports(data value.Value, retcode int) error {
 }
 
 // wantsGraph reports whether a report of the run draws its requisites.
-func (s *Session) wantsGraph() bool {
-	return s.OutAsked() == "html" || slices.ContainsFunc(s.ReportTo, func(f reportFile) bool { return f.format.Name == "html" })
+func (r *Report) wantsGraph() bool {
+	return r.OutAsked() == "html" || slices.ContainsFunc(r.ReportTo, func(f reportFile) bool { return f.format.Name == "html" })
 }
 
 // A graphed run has its requisites in the report: those of the first run of
 // states, which is the outermost one.
 type graphed struct {
-	s    *Session
+	s    *Report
 	done bool
 }
 
@@ -246,11 +246,13 @@ func (g *graphed) RunEnds() {}
 const maxFaults = 10_000
 
 // keepFault keeps a fault for the reports of the run.
-func (s *Session) keepFault(err error) {
-	if len(s.Info.Faults) >= maxFaults {
+func (r *Report) keepFault(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.Info.Faults) >= maxFaults {
 		return
 	}
-	host, faults := s.Cfg.Opts.Str("id"), source.Errors(nil)
+	host, faults := r.Cfg.Opts.Str("id"), source.Errors(nil)
 	if f, ok := errors.AsType[*assembly.FaultError](err); ok {
 		if host = f.ID; f.At != nil {
 			faults = source.Errors{f.At}
@@ -262,11 +264,11 @@ func (s *Session) keepFault(err error) {
 	}
 	for _, f := range faults {
 		rule := lint.RuleOf(f)
-		at := &source.Error{Pos: s.inTree(f.Pos), Hint: s.Secrets.Text(f.Hint), Salt: s.Secrets.Text(f.SaltText()), Err: errors.New(s.Secrets.Text(f.Err.Error()))}
+		at := &source.Error{Pos: r.inTree(f.Pos), Hint: r.Secrets.Text(f.Hint), Salt: r.Secrets.Text(f.SaltText()), Err: errors.New(r.Secrets.Text(f.Err.Error()))}
 		for _, via := range f.Via {
-			at.Via = append(at.Via, s.inTree(via))
+			at.Via = append(at.Via, r.inTree(via))
 		}
-		s.Info.Faults = append(s.Info.Faults, report.Fault{
+		r.Info.Faults = append(r.Info.Faults, report.Fault{
 			Host: host, Rule: sarif.Rule{ID: rule.ID, Doc: rule.Doc, Why: rule.Why, Level: sarif.Error}, Error: at,
 		})
 	}
@@ -274,19 +276,19 @@ func (s *Session) keepFault(err error) {
 
 // inTree names the file of a place as it is found from the working directory:
 // SLS files are named by their paths within the tree.
-func (s *Session) inTree(pos source.Pos) source.Pos {
+func (r *Report) inTree(pos source.Pos) source.Pos {
 	if pos.File == "" || filepath.IsAbs(pos.File) {
-		pos.File = s.App.NameOf(pos.File)
+		pos.File = r.App.NameOf(pos.File)
 		return pos
 	}
 	for _, name := range [...]string{"file_roots", "pillar_roots"} {
-		roots, _ := s.Cfg.Opts.At(name).(*value.Map)
+		roots, _ := r.Cfg.Opts.At(name).(*value.Map)
 		for _, v := range roots.All() {
 			dirs, _ := v.(*value.List)
 			for i := range dirs.Len() {
 				path := filepath.Join(value.Str(dirs.Items[i]), filepath.FromSlash(pos.File))
 				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-					pos.File = s.App.NameOf(path)
+					pos.File = r.App.NameOf(path)
 					return pos
 				}
 			}
@@ -297,24 +299,22 @@ func (s *Session) inTree(pos source.Pos) source.Pos {
 
 // ReportFault writes reports of a command that failed before it had results: a
 // CI job that looks for them finds the reason.
-func (s *Session) ReportFault(err *error) {
-	if *err == nil || len(s.ReportTo) == 0 && s.Exporter == nil || s.reported {
+func (r *Report) ReportFault(err *error) {
+	if *err == nil || len(r.ReportTo) == 0 && r.Exporter == nil || r.written {
 		return
 	}
-	s.mu.Lock()
-	s.keepFault(*err)
-	s.mu.Unlock()
-	s.Info.Failed = map[string]string{cmp.Or(s.Cfg.Opts.Str("id"), "brine"): (*err).Error()}
-	if werr := s.WriteReports(value.NewMap(0), app.ExitGeneric); werr != nil {
-		s.Fault(werr)
+	r.keepFault(*err)
+	r.Info.Failed = map[string]string{cmp.Or(r.Cfg.Opts.Str("id"), "brine"): (*err).Error()}
+	if werr := r.WriteReports(value.NewMap(0), app.ExitGeneric); werr != nil {
+		r.Fault(werr)
 	}
 }
 
 // modeOf returns the mode of a report: a file of the user's own that is there keeps
 // its mode.
-func (s *Session) modeOf(f reportFile) os.FileMode {
-	st, err := s.App.Host.Lstat(f.path)
-	if err == nil && st.Mode.IsRegular() && st.UID == s.App.Host.Geteuid() {
+func (r *Report) modeOf(f reportFile) os.FileMode {
+	st, err := r.App.Host.Lstat(f.path)
+	if err == nil && st.Mode.IsRegular() && st.UID == r.App.Host.Geteuid() {
 		return st.Mode.Perm()
 	}
 	return f.mode
@@ -351,7 +351,7 @@ func replaceFile(path string, data []byte, mode os.FileMode) error {
 const ReportWish = "report"
 
 // Recorded makes a recorded job what reports are about, and returns its data.
-func (s *Session) Recorded(v value.Value) value.Value {
+func (r *Report) Recorded(v value.Value) value.Value {
 	m, ok := v.(*value.Map)
 	if !ok {
 		return v
@@ -362,16 +362,16 @@ func (s *Session) Recorded(v value.Value) value.Value {
 		}
 		return ""
 	}
-	s.Info = report.Info{JID: at("jid"), Fun: at("fun"), Tgt: at("tgt"), Args: shownArgs(m.At("arg")), Failed: map[string]string{}}
-	s.Info.Start, _ = jobs.Time(s.Info.JID)
-	s.Info.End, _ = jobs.ParseTime(at("end"))
+	r.Info = report.Info{JID: at("jid"), Fun: at("fun"), Tgt: at("tgt"), Args: shownArgs(m.At("arg")), Failed: map[string]string{}}
+	r.Info.Start, _ = jobs.Time(r.Info.JID)
+	r.Info.End, _ = jobs.ParseTime(at("end"))
 	if missing, ok := m.At("missing").(*value.Map); ok {
 		for id, why := range missing.All() {
-			s.Info.Failed[value.Str(id)] = value.Str(why)
+			r.Info.Failed[value.Str(id)] = value.Str(why)
 		}
 	}
 	if steps, ok := m.At("steps").(*value.Map); ok {
-		s.Info.StepFailed = func(jid, id string) bool { return slices.Contains(items(steps.List(jid)), value.Value(id)) }
+		r.Info.StepFailed = func(jid, id string) bool { return slices.Contains(items(steps.List(jid)), value.Value(id)) }
 	}
 	return m.At("data")
 }
@@ -385,9 +385,9 @@ func items(l *value.List) []value.Value {
 
 // named puts the id of this machine in place of "local", under which brine call
 // prints returns.
-func (s *Session) named(data value.Value) value.Value {
+func (r *Report) named(data value.Value) value.Value {
 	m, ok := data.(*value.Map)
-	if id := s.Cfg.Opts.Str("id"); ok && id != "" && m.Len() == 1 && m.Has("local") {
+	if id := r.Cfg.Opts.Str("id"); ok && id != "" && m.Len() == 1 && m.Has("local") {
 		return value.MapOf(id, m.At("local"))
 	}
 	return data

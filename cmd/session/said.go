@@ -126,7 +126,9 @@ func (s *Session) Fault(err error) {
 	if s.abandoned() {
 		return
 	}
-	s.keepFault(err)
+	if s.OnFault != nil {
+		s.OnFault(err)
+	}
 	key, id := saidKey{fault: true, text: err.Error()}, ""
 	if f, ok := errors.AsType[*assembly.FaultError](err); ok {
 		key.text, id = f.Text, f.ID

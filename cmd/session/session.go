@@ -16,7 +16,6 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
-	"brine/cmd/internal/trace"
 	"brine/internal/core/config"
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
@@ -33,7 +32,6 @@ import (
 	"brine/internal/py/value"
 	"brine/internal/view/lint"
 	"brine/internal/view/plan"
-	"brine/outputter/report"
 )
 
 // A Session is one command's run: its configuration, its Env, its messages.
@@ -69,9 +67,6 @@ type Session struct {
 	// other run is to go on with.
 	resume *jobs.Job
 	claims []string
-	// Runner says that returns are those of runner functions, whose own
-	// outputter --out=highstate replaces as any other does.
-	Runner bool
 	// Metadata is what the command line has the job kept with; nil: nothing.
 	Metadata value.Value
 	// Secrets are what records, events and logs do not have; nil: they have all.
@@ -82,18 +77,16 @@ type Session struct {
 	Level   slog.Level          // of stderr
 	SSH     assembly.SSHOptions // of machines that are reached over SSH
 	Watch   fleet.Watcher       // of the jobs on targets; nil: nobody
-	live    *liveReport         // the report that is printed while states run; nil: it is not
 
 	staying staying
 	Job     *schedule.Job // the scheduled job that a call is; nil: it is none
 
-	Info     report.Info  // of the run that reports are about
-	ReportTo []reportFile // what --report and --metrics ask for
-	reported bool         // they are written
-	steps    stepResults
+	steps stepResults
 
-	Rec      *trace.Recorder // of where the time goes; nil: nobody asks
-	Exporter *trace.Exporter // of traces; nil: none
+	// OnFault and OnTook are told of faults, and of how long parts of a run took, by
+	// whoever reports the run.
+	OnFault func(error)
+	OnTook  func(part, of string, began time.Time)
 
 	PlanKey *plan.Key // of the hashes of a plan; nil where none is made
 
@@ -260,6 +253,13 @@ func (s *Session) StrictStatus(status int) int {
 func (s *Session) Note(text string) {
 	if s.Level <= slog.LevelWarn {
 		fmt.Fprintln(s.App.Err, "brine: "+printable.Text(text))
+	}
+}
+
+// took tells who reports the run how long a part of it took.
+func (s *Session) took(part, of string, began time.Time) {
+	if s.OnTook != nil {
+		s.OnTook(part, of, began)
 	}
 }
 

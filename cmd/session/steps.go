@@ -82,3 +82,6 @@ func (r *stepResults) of(jid, orch, step string) (ids []string, known bool) {
 	slices.Sort(ids)
 	return ids, known
 }
+
+// StepFailed reports whether the job of a step failed on a target.
+func (s *Session) StepFailed(jid, id string) bool { return s.steps.bad(jid, id) }

@@ -20,35 +20,35 @@ const profileJSON = "profile_json"
 
 // profiles reports whether the report asked for is a profile of the whole run.
 // Salt's programs print the states alone, as Salt does.
-func (s *Session) profiles() bool {
-	name := s.OutAsked()
-	return name == profileJSON || name == "profile" && !slices.Contains(app.SaltPrograms[:], s.App.Program)
+func (r *Report) profiles() bool {
+	name := r.OutAsked()
+	return name == profileJSON || name == "profile" && !slices.Contains(app.SaltPrograms[:], r.App.Program)
 }
 
 // startTrace begins to note where the time of the run goes, where a profile is
 // asked for or the environment names a collector of traces. Telemetry never fails
 // a run: what is wrong with it is only said.
-func (s *Session) startTrace() {
+func (r *Report) startTrace() {
 	var err error
-	if s.Exporter, err = trace.NewExporter(s.App.Getenv, version.Number(), s.Cfg.Opts.Str("id")); err != nil {
-		s.Note("traces are not sent: " + err.Error())
+	if r.Exporter, err = trace.NewExporter(r.App.Getenv, version.Number(), r.Cfg.Opts.Str("id")); err != nil {
+		r.Note("traces are not sent: " + err.Error())
 	}
-	if s.Exporter != nil || s.profiles() {
-		s.Rec = trace.New(time.Now)
-		s.Watch = s.Rec.Fleet(s.Watch)
+	if r.Exporter != nil || r.profiles() {
+		r.Rec = trace.New(time.Now)
+		r.Watch = r.Rec.Fleet(r.Watch)
 	}
 }
 
 // took notes how long a part of the run took.
-func (s *Session) took(part, of string, began time.Time) {
-	if s.Rec != nil {
-		s.Rec.Took(part, of, began)
+func (r *Report) took(part, of string, began time.Time) {
+	if r.Rec != nil {
+		r.Rec.Took(part, of, began)
 	}
 }
 
 // traced is where the time of the run went, whose results are data.
-func (s *Session) traced(data value.Value, retcode int) *trace.Profile {
-	return s.Rec.Profile(report.Build(s.Mask(s.named(data)), s.reportInfo(retcode)), s.Secrets.AnyText)
+func (r *Report) traced(data value.Value, retcode int) *trace.Profile {
+	return r.Rec.Profile(report.Build(r.Mask(r.named(data)), r.reportInfo(retcode)), r.Secrets.AnyText)
 }
 
 // interruptedExport is how long a run that a signal ends goes on to send its spans.
@@ -84,24 +84,24 @@ func exporting(i *app.Interrupt) (ctx context.Context, end func()) {
 }
 
 // sendTrace sends the spans of the run, also of one that was interrupted.
-func (s *Session) sendTrace(data value.Value, retcode int) {
-	if s.Exporter == nil || s.Rec == nil {
+func (r *Report) sendTrace(data value.Value, retcode int) {
+	if r.Exporter == nil || r.Rec == nil {
 		return
 	}
-	p := s.traced(data, retcode)
-	ctx, end := exporting(s.App.Intr)
+	p := r.traced(data, retcode)
+	ctx, end := exporting(r.App.Intr)
 	defer end()
-	err := s.Exporter.Export(ctx, p.Spans)
+	err := r.Exporter.Export(ctx, p.Spans)
 	switch {
 	case err != nil:
-		s.Note("traces were not sent: " + s.Secrets.Text(err.Error()))
+		r.Note("traces were not sent: " + r.Secrets.Text(err.Error()))
 	case p.Lost > 0:
-		s.Note(fmt.Sprintf("%d spans were not sent: there are too many", p.Lost))
+		r.Note(fmt.Sprintf("%d spans were not sent: there are too many", p.Lost))
 	}
 }
 
 // profile prints Salt's table of states, and where the time of the run went.
-func (s *Session) profile(w io.Writer, data value.Value, o *outputter.Options) error {
+func (r *Report) profile(w io.Writer, data value.Value, o *outputter.Options) error {
 	states := data
 	if m, ok := data.(*value.Map); ok && m.Has("data") && m.Has("outputter") {
 		states = m.At("data") // an orchestration's
@@ -109,15 +109,15 @@ func (s *Session) profile(w io.Writer, data value.Value, o *outputter.Options) e
 	if err := outputter.Profile(w, states, o); err != nil {
 		return err
 	}
-	return trace.Text(w, s.traced(data, o.Retcode))
+	return trace.Text(w, r.traced(data, o.Retcode))
 }
 
 // writeProfileJSON prints where the time of the run went as JSON.
-func (s *Session) writeProfileJSON(w io.Writer, data value.Value, o *outputter.Options) error {
-	if s.Rec == nil {
-		s.Rec = trace.New(time.Now) // of a job that ended before: its states alone
+func (r *Report) writeProfileJSON(w io.Writer, data value.Value, o *outputter.Options) error {
+	if r.Rec == nil {
+		r.Rec = trace.New(time.Now) // of a job that ended before: its states alone
 	}
-	text, err := value.AppendJSON(nil, trace.Data(s.traced(data, o.Retcode)), value.JSONOptions{Indent: 2, Strict: true})
+	text, err := value.AppendJSON(nil, trace.Data(r.traced(data, o.Retcode)), value.JSONOptions{Indent: 2, Strict: true})
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (r *jobReport) groups() bool {
 
 // prose reports whether the report is text for people, and no document.
 func (r *jobReport) prose() bool {
-	switch r.s.OutAsked() {
+	switch r.rep.OutAsked() {
 	case "", "nested", "highstate":
 		return r.s.Flags.Output.File == ""
 	}
@@ -137,7 +137,7 @@ func (r *jobReport) prose() bool {
 // printGroups prints what was collected.
 func (r *jobReport) printGroups() error {
 	for _, g := range r.same.sorted() {
-		if err := r.s.Print(value.MapOf(summary.FoldSome(g.ids, session.GroupNames), g.v), g.out, g.retcode); err != nil {
+		if err := r.rep.Print(value.MapOf(summary.FoldSome(g.ids, session.GroupNames), g.v), g.out, g.retcode); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // listHosts prints the targets that the rosters have, by roster file, and the
 // host of each; nobody is connected to.
 // Salt: salt/client/ssh/__init__.py run, list_hosts.
-func listHosts(ctx context.Context, s *session.Session) error {
+func listHosts(ctx context.Context, rep *session.Report) error {
+	s := rep.Session
 	env := assembly.NewEnv(ctx, s.EnvOptions(s.NewJID()))
 	r, err := assembly.Roster(ctx, env, s.Cfg, s.SSH)
 	if err != nil {
@@ -32,7 +33,7 @@ func listHosts(ctx context.Context, s *session.Session) error {
 		}
 		hosts.Set(e.ID, e.Host)
 	}
-	if err := s.Print(out, "nested", app.ExitOK); err != nil {
+	if err := rep.Print(out, "nested", app.ExitOK); err != nil {
 		return err
 	}
 	return app.Silent(s.StrictStatus(app.ExitOK))

@@ -22,10 +22,11 @@ const exitNoReturn = 2
 // saltNoMatch reports as salt does that no target matched: in words, or as an
 // empty document.
 // Salt: salt/client/__init__.py _check_pub_data, salt/cli/salt.py _output_ret.
-func saltNoMatch(s *session.Session, err error) error {
+func saltNoMatch(rep *session.Report, err error) error {
+	s := rep.Session
 	if !s.App.JSON {
 		fmt.Fprintln(s.App.Out, "No minions matched the target. No command was sent, no jid was assigned.")
-	} else if perr := s.Print(value.NewMap(0), "", exitNoReturn); perr != nil {
+	} else if perr := rep.Print(value.NewMap(0), "", exitNoReturn); perr != nil {
 		return perr
 	}
 	_, hint := app.Classify(err)

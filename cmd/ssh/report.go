@@ -33,6 +33,7 @@ const (
 // end.
 type jobReport struct {
 	s   *session.Session
+	rep *session.Report
 	o   *target.Options
 	job fun.Job
 
@@ -52,12 +53,13 @@ type jobReport struct {
 	same     grouping // results that are printed together
 }
 
-func newReport(s *session.Session, o *target.Options, job fun.Job) *jobReport {
+func newReport(rep *session.Report, o *target.Options, job fun.Job) *jobReport {
+	s := rep.Session
 	out := s.Flags.Output.Out
 	if out == "" {
 		out = s.Cfg.Opts.Str("output")
 	}
-	r := &jobReport{s: s, o: o, job: job, all: value.NewMap(8), kept: value.NewMap(0), why: map[string]string{}}
+	r := &jobReport{s: s, rep: rep, o: o, job: job, all: value.NewMap(8), kept: value.NewMap(0), why: map[string]string{}}
 	if o.Prog == target.SaltCLI {
 		o.Summary = o.Summary || value.Truth(s.Cfg.Opts.At("cli_summary"))
 		// What state_output: filter leaves out and shortens may stand among the
@@ -69,14 +71,14 @@ func newReport(s *session.Session, o *target.Options, job fun.Job) *jobReport {
 		}
 	}
 	// JSON stays one document; tables need all rows.
-	r.stream = !o.Static && out != "json" && out != "table" && !r.s.IsReport() && s.Flags.Output.File == "" && !r.docs()
+	r.stream = !o.Static && out != "json" && out != "table" && !r.rep.IsReport() && s.Flags.Output.File == "" && !r.docs()
 	return r
 }
 
 // docs reports whether the returns are documentation, which salt prints once and
 // not of each target. Salt: salt/cli/salt.py SaltCMD._print_docs.
 func (r *jobReport) docs() bool {
-	return r.o.Prog == target.SaltCLI && r.job.Fun == "sys.doc" && r.s.OutAsked() == ""
+	return r.o.Prog == target.SaltCLI && r.job.Fun == "sys.doc" && r.rep.OutAsked() == ""
 }
 
 // began prints the header of the job that is reported; nil reports none. p is told
@@ -121,7 +123,7 @@ func (r *jobReport) add(ret fun.Return) error {
 		r.failed = append(r.failed, ret.ID)
 		r.why[ret.ID] = failure(ret)
 	}
-	if len(r.s.ReportTo) > 0 || r.s.Exporter != nil {
+	if len(r.rep.ReportTo) > 0 || r.rep.Exporter != nil {
 		r.kept.Set(ret.ID, v)
 	}
 	var np interface{ NotPlaced() bool }
@@ -153,11 +155,11 @@ func (r *jobReport) add(ret fun.Return) error {
 		return nil
 	case r.stream:
 		if bad {
-			r.s.Info.Failed = map[string]string{ret.ID: r.why[ret.ID]}
+			r.rep.Info.Failed = map[string]string{ret.ID: r.why[ret.ID]}
 		} else {
-			r.s.Info.Failed = nil
+			r.rep.Info.Failed = nil
 		}
-		return r.s.Print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
+		return r.rep.Print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
 	}
 	r.all.Set(ret.ID, v)
 	if r.wish == "" && ret.Stage == fun.Returned || ret.Out == "highstate" {
@@ -207,8 +209,8 @@ func (r *jobReport) value(ret fun.Return) (value.Value, error) {
 func (r *jobReport) finish() error {
 	r.begin()
 	sort.Strings(r.failed)
-	r.s.Info.Failed = r.why
-	if err := r.s.WriteReports(sortedByID(r.kept), r.status()); err != nil {
+	r.rep.Info.Failed = r.why
+	if err := r.rep.WriteReports(sortedByID(r.kept), r.status()); err != nil {
 		return err
 	}
 	if r.docs() && r.printDocs() {
@@ -221,7 +223,7 @@ func (r *jobReport) finish() error {
 			return err
 		}
 	case !r.stream:
-		if err := r.s.Print(sortedByID(r.all), r.wish, r.status()); err != nil {
+		if err := r.rep.Print(sortedByID(r.all), r.wish, r.status()); err != nil {
 			return err
 		}
 	}

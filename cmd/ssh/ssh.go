@@ -115,7 +115,8 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	}
 	s.Leaves = true
 	var r *jobReport // from the time on when the job runs
-	s.Show(shown)
+	rep := session.NewReport(s)
+	rep.Show(shown)
 	o.Count.Watcher = fleet.OnBegin(s.Watch, func(job fun.Job, _ []string) { r.began(job, shown) })
 	s.Watch = &o.Count
 	defer s.End()
@@ -123,13 +124,13 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if err := s.RefuseLogin(c); err != nil {
 		return err
 	}
-	if err := s.CheckOutput(); err != nil {
+	if err := rep.CheckOutput(); err != nil {
 		return err
 	}
-	if len(s.ReportTo) > 0 && o.Async.Used() {
+	if len(rep.ReportTo) > 0 && o.Async.Used() {
 		return app.ErrAsyncReport
 	}
-	defer s.ReportFault(&err)
+	defer rep.ReportFault(&err)
 	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 		return err
 	}
 	if o.Hosts {
-		return listHosts(ctx, s)
+		return listHosts(ctx, rep)
 	}
 	if err := o.CheckFailedFile(); err != nil {
 		return err
@@ -147,7 +148,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if o.RetryFailed != "" {
 		job, err = retry(ctx, s, c, o, args, job)
 		if errors.Is(err, errNothingToDo) {
-			return printNothing(s)
+			return printNothing(rep)
 		}
 		if err != nil {
 			return err
@@ -178,25 +179,26 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 		if err != nil {
 			return err
 		}
-		return s.Print(value.Strings(ids...), "", app.ExitOK)
+		return rep.Print(value.Strings(ids...), "", app.ExitOK)
 	}
 	if err := o.Published.SafeBatch(ctx, env, &job); err != nil {
 		return err
 	}
 	job.WaveCheck = o.Waves.Checker(s, env, job)
-	s.Reports(job.JID, job.Fun, value.Str(job.Tgt), job.Args, fun.Exec)
-	r = newReport(s, o, job)
+	rep.Reports(job.JID, job.Fun, value.Str(job.Tgt), job.Args, fun.Exec)
+	r = newReport(rep, o, job)
 	if job.Async || o.Async.Background != "" {
 		return async(ctx, s, o, env, job)
 	}
-	return runJob(ctx, s, env, o, job, r)
+	return runJob(ctx, rep, env, o, job, r)
 }
 
 // runJob runs a job on its targets and reports it.
-func runJob(ctx context.Context, s *session.Session, env *fun.Env, o *target.Options, job fun.Job, r *jobReport) error {
+func runJob(ctx context.Context, rep *session.Report, env *fun.Env, o *target.Options, job fun.Job, r *jobReport) error {
+	s := rep.Session
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if len(sum.Targets) == 0 {
-		return noneMatched(ctx, s, env, o, job, err)
+		return noneMatched(ctx, rep, env, o, job, err)
 	}
 	warnUnmet(s, o, job, sum)
 	if o.Updates && err == nil {
@@ -248,13 +250,14 @@ func targetArgs(o *target.Options, a *app.App, args []string) ([]string, error) 
 }
 
 // noneMatched reports that a job has no targets; err is that of the run.
-func noneMatched(ctx context.Context, s *session.Session, env *fun.Env, o *target.Options, job fun.Job, err error) error {
+func noneMatched(ctx context.Context, rep *session.Report, env *fun.Env, o *target.Options, job fun.Job, err error) error {
+	s := rep.Session
 	var bad *fun.TargetError
 	if o.Prog == target.SaltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
-		return saltNoMatch(s, err) // to a master it matches nothing
+		return saltNoMatch(rep, err) // to a master it matches nothing
 	}
 	if group := value.Str(job.Tgt); o.Prog == target.SaltCLI && err != nil && job.TgtType == "nodegroup" && !s.Cfg.Opts.Map("nodegroups").Has(group) {
-		return session.Told(s, fmt.Sprintf("Node group %s unavailable in %s", group, s.Cfg.Opts.Str("conf_file")), err)
+		return rep.Told(fmt.Sprintf("Node group %s unavailable in %s", group, s.Cfg.Opts.Str("conf_file")), err)
 	}
 	if err != nil {
 		return err
@@ -263,16 +266,17 @@ func noneMatched(ctx context.Context, s *session.Session, env *fun.Env, o *targe
 		return noTargets(s, job)
 	}
 	if o.Prog == target.SaltCLI {
-		return saltNoMatch(s, o.NoMatch(job))
+		return saltNoMatch(rep, o.NoMatch(job))
 	}
 	return o.NoMatch(job)
 }
 
 // printNothing is the report of a command that had nothing to do: JSON is a
 // document all the same.
-func printNothing(s *session.Session) error {
+func printNothing(rep *session.Report) error {
+	s := rep.Session
 	if s.App.JSON {
-		return s.Print(value.NewMap(0), "", app.ExitOK)
+		return rep.Print(value.NewMap(0), "", app.ExitOK)
 	}
 	return nil
 }
