@@ -14,6 +14,7 @@ import (
 	"brine/cmd/complete"
 	"brine/cmd/funcdoc"
 	"brine/cmd/internal/progress"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
@@ -147,7 +148,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	if err != nil {
 		return err
 	}
-	rep := session.NewReport(s)
+	rep := output.New(s)
 	rep.Show(shown)
 	defer s.End()
 	if err := rep.CheckOutput(); err != nil {
@@ -193,7 +194,7 @@ func VersionsReport(ctx context.Context, a *app.App, c *cobra.Command) error {
 // callHere calls a function on this machine and prints its return. words are the
 // function and its arguments as the command line has them; none for a job of the
 // schedule.
-func callHere(ctx context.Context, rep *session.Report, o *options, shown *progress.Progress, name string, in fun.Args, words []string) error {
+func callHere(ctx context.Context, rep *output.Report, o *options, shown *progress.Progress, name string, in fun.Args, words []string) error {
 	s := rep.Session
 	jid := cmp.Or(o.jid, s.NewJID())
 	env := s.Env(ctx, jid)

@@ -11,6 +11,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
@@ -156,7 +157,7 @@ func Flags(c *cobra.Command) {
 			return out, cobra.ShellCompDirectiveNoFileComp
 		})
 	}
-	offer("out", session.OutNames)
+	offer("out", output.OutNames)
 	offer("state-output", func() []string {
 		names := outputter.StateOutputs()
 		for _, n := range outputter.StateOutputs() {

@@ -12,6 +12,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/cmd/output"
 	"brine/cmd/runner"
 	"brine/cmd/session"
 	"brine/internal/core/config"
@@ -51,7 +52,7 @@ func enqueue(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Option
 		return err
 	}
 	defer s.End()
-	rep := session.NewReport(s)
+	rep := output.New(s)
 	rep.Runner = true
 	if err := rep.CheckOutput(); err != nil {
 		return err

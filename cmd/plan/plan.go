@@ -16,6 +16,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/complete"
 	"brine/cmd/internal/plantext"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/cmd/target"
 	"brine/internal/core/config"
@@ -260,7 +261,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 		return nil, err
 	}
 	pl.p.Finish()
-	return &madePlan{Plan: pl.p, key: key, color: session.NewReport(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
+	return &madePlan{Plan: pl.p, key: key, color: output.New(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
 }
 
 // keepNothing has a session leave no trace: a plan is no job, and its returns go

@@ -17,6 +17,7 @@ import (
 	"brine/cmd/assembly"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
@@ -146,7 +147,7 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 		bare = pf.Fleet
 	}
 	pf := pl.fleet(bare, chain)
-	w := &planRun{RunWatcher: session.Watchers(nil), pl: pl, pf: pf, chunks: map[string]*value.Map{}}
+	w := &planRun{RunWatcher: output.Watchers(nil), pl: pl, pf: pf, chunks: map[string]*value.Map{}}
 	if len(chain) == 0 {
 		w.RunWatcher = pl.watchRun(pf)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/internal/progress"
-	"brine/cmd/session"
+	"brine/cmd/output"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/py/value"
@@ -105,7 +105,7 @@ func firstPart(b fun.Body) fun.Body {
 func (pl *planner) watchRun(pf *planFleet) fun.RunWatcher {
 	w := &planSteps{RunWatcher: pl.shown.Run(pl.o.title(pl.args), pf != nil), pl: pl, pf: pf}
 	if w.RunWatcher == nil {
-		w.RunWatcher = session.Watchers(nil)
+		w.RunWatcher = output.Watchers(nil)
 	}
 	return w
 }

@@ -11,6 +11,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/funcdoc"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
@@ -73,7 +74,7 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	if err != nil {
 		return err
 	}
-	rep := session.NewReport(s)
+	rep := output.New(s)
 	rep.Show(shown)
 	defer s.End()
 	rep.Runner = true
@@ -113,7 +114,7 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 		return runFault(rep, name, err)
 	}
 	data, wish := returned(res)
-	if wish == session.ReportWish {
+	if wish == output.ReportWish {
 		data, wish = rep.Recorded(data), "markdown"
 		rep.Rec, rep.Exporter = nil, nil // the times are not those of this run
 	}
@@ -151,7 +152,7 @@ func returned(res fun.Result) (data value.Value, wish string) {
 	return res.Value, wish
 }
 
-func runFault(rep *session.Report, name string, err error) error {
+func runFault(rep *output.Report, name string, err error) error {
 	var nf *fun.NotFoundError
 	switch {
 	case errors.As(err, &nf):

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/fun"
@@ -56,7 +57,7 @@ Exit status: 0 success; 1 a job is invalid or cannot be installed; 64 usage erro
 type planned struct {
 	*schedule.Schedule
 	s   *session.Session
-	rep *session.Report
+	rep *output.Report
 	env *fun.Env
 	in  *schedule.Installer
 }
@@ -76,7 +77,7 @@ func newSub(a *app.App, use, short, names string, run func(*planned, context.Con
 			return err
 		}
 		defer s.End()
-		rep := session.NewReport(s)
+		rep := output.New(s)
 		if err := rep.CheckOutput(); err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func newSub(a *app.App, use, short, names string, run func(*planned, context.Con
 }
 
 // readSchedule reads the schedule of this machine. What is wrong with a job is printed.
-func readSchedule(ctx context.Context, rep *session.Report) (*planned, error) {
+func readSchedule(ctx context.Context, rep *output.Report) (*planned, error) {
 	s := rep.Session
 	env := s.Env(ctx, s.NewJID())
 	exe, err := host.Executable()

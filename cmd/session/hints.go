@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,44 +13,6 @@ import (
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
-
-// maxReasons is how many states that failed are named on stderr.
-const maxReasons = 20
-
-// sayWhy tells why states failed, whose terse lines do not: Salt's format has no
-// place for it.
-func (r *Report) sayWhy(data value.Value) {
-	if r.Level > slog.LevelWarn {
-		return
-	}
-	m, _ := data.(*value.Map)
-	if inner := m.Map("data"); inner != nil && m.Has("outputter") {
-		m = inner
-	}
-	said := 0
-	for host, v := range m.All() {
-		states, _ := v.(*value.Map)
-		for tag, v := range states.All() {
-			ret, _ := v.(*value.Map)
-			if ret.At("result") != false || !ret.Has("comment") {
-				continue
-			}
-			if said++; said > maxReasons {
-				continue
-			}
-			parts := append(strings.Split(value.Str(tag), "_|-"), "", "", "", "")
-			where := ""
-			if name := value.Str(host); name != "local" {
-				where = " on " + name
-			}
-			why := strings.Join(strings.Fields(r.Secrets.AnyText(value.Str(ret.At("comment")))), " ")
-			fmt.Fprintf(r.App.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%r.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
-		}
-	}
-	if said > maxReasons {
-		fmt.Fprintf(r.App.Err, "brine: and %d more failed; --state-output=mixed shows why\n", said-maxReasons)
-	}
-}
 
 // SayTest says of an orchestration in test mode that its comments, which are
 // Salt's, tell of nothing that was done.
@@ -101,4 +64,11 @@ func nearKey(pillar value.Mapping, key string) string {
 		return strings.Join(append(slices.Clone(parts[:i]), near), value.DefaultDelim)
 	}
 	return ""
+}
+
+// SayResume says how an orchestration that was interrupted goes on.
+func (s *Session) SayResume(name, jid string) {
+	if IsOrchestrate(name) && (s.App.Intr.Draining() || s.LockLost() != "") && s.Jobs != nil && s.Level <= slog.LevelWarn {
+		fmt.Fprintf(s.App.Err, "brine: to go on with the steps that did not succeed: %s --resume %s\n", cmp.Or(s.Again, "brine orchestrate"), jid)
+	}
 }

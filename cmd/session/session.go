@@ -1,5 +1,5 @@
 // Package session is one run of a command: its configuration, the Env of its functions,
-// its fleet and records, its messages and its report. Start at [New].
+// its fleet, its records and its messages. Start at [New].
 package session
 
 import (
@@ -71,7 +71,7 @@ type Session struct {
 	Metadata value.Value
 	// Secrets are what records, events and logs do not have; nil: they have all.
 	Secrets *redact.Set
-	maskAll bool   // and neither has the report
+	MaskAll bool   // and neither has the report
 	Again   string // the command that --resume goes with; "": brine orchestrate
 	Log     *slog.Logger
 	Level   slog.Level          // of stderr
@@ -202,7 +202,7 @@ func (s *Session) knowSecrets() error {
 	switch mode {
 	case "None", "", "records", "True":
 	case "all":
-		s.maskAll = true
+		s.MaskAll = true
 	case "off", "False":
 		return nil
 	default:

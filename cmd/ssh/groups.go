@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"brine/cmd/internal/summary"
-	"brine/cmd/session"
+	"brine/cmd/output"
 	"brine/cmd/target"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
@@ -137,7 +137,7 @@ func (r *jobReport) prose() bool {
 // printGroups prints what was collected.
 func (r *jobReport) printGroups() error {
 	for _, g := range r.same.sorted() {
-		if err := r.rep.Print(value.MapOf(summary.FoldSome(g.ids, session.GroupNames), g.v), g.out, g.retcode); err != nil {
+		if err := r.rep.Print(value.MapOf(summary.FoldSome(g.ids, output.GroupNames), g.v), g.out, g.retcode); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (r *jobReport) tail() {
 	}
 	line := fmt.Sprintf("%d targets, %d failed", r.count, len(r.failed))
 	if len(r.failed) > 0 {
-		line += ": " + strings.ReplaceAll(summary.FoldSome(r.failed, session.TailNames), ",", ", ")
+		line += ": " + strings.ReplaceAll(summary.FoldSome(r.failed, output.TailNames), ",", ", ")
 	}
 	fmt.Fprintln(w, printable.Line(line))
 }

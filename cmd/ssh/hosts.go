@@ -5,7 +5,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
-	"brine/cmd/session"
+	"brine/cmd/output"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
@@ -13,7 +13,7 @@ import (
 // listHosts prints the targets that the rosters have, by roster file, and the
 // host of each; nobody is connected to.
 // Salt: salt/client/ssh/__init__.py run, list_hosts.
-func listHosts(ctx context.Context, rep *session.Report) error {
+func listHosts(ctx context.Context, rep *output.Report) error {
 	s := rep.Session
 	env := assembly.NewEnv(ctx, s.EnvOptions(s.NewJID()))
 	r, err := assembly.Roster(ctx, env, s.Cfg, s.SSH)

@@ -9,6 +9,7 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/internal/summary"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/cmd/target"
 	"brine/internal/core/fun"
@@ -22,7 +23,7 @@ const exitNoReturn = 2
 // saltNoMatch reports as salt does that no target matched: in words, or as an
 // empty document.
 // Salt: salt/client/__init__.py _check_pub_data, salt/cli/salt.py _output_ret.
-func saltNoMatch(rep *session.Report, err error) error {
+func saltNoMatch(rep *output.Report, err error) error {
 	s := rep.Session
 	if !s.App.JSON {
 		fmt.Fprintln(s.App.Out, "No minions matched the target. No command was sent, no jid was assigned.")

@@ -14,6 +14,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/internal/progress"
 	"brine/cmd/internal/summary"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/cmd/target"
 	"brine/internal/core/fun"
@@ -33,7 +34,7 @@ const (
 // end.
 type jobReport struct {
 	s   *session.Session
-	rep *session.Report
+	rep *output.Report
 	o   *target.Options
 	job fun.Job
 
@@ -53,7 +54,7 @@ type jobReport struct {
 	same     grouping // results that are printed together
 }
 
-func newReport(rep *session.Report, o *target.Options, job fun.Job) *jobReport {
+func newReport(rep *output.Report, o *target.Options, job fun.Job) *jobReport {
 	s := rep.Session
 	out := s.Flags.Output.Out
 	if out == "" {

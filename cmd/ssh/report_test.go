@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"brine/cmd/internal/summary"
-	"brine/cmd/session"
+	"brine/cmd/output"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
@@ -58,7 +58,7 @@ func TestGroupingOfMany(t *testing.T) {
 	var got []string
 	for _, x := range g.sorted() {
 		got = append(got, fmt.Sprintf("%d %v %t", len(x.ids), x.v, x.bad))
-		if names := summary.FoldSome(x.ids, session.GroupNames); len(names) > 100*len("web9999,")+len(" and 9999 more") {
+		if names := summary.FoldSome(x.ids, output.GroupNames); len(names) > 100*len("web9999,")+len(" and 9999 more") {
 			t.Errorf("%d characters of names", len(names))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/complete"
 	"brine/cmd/funcdoc"
+	"brine/cmd/output"
 	"brine/cmd/session"
 	"brine/cmd/target"
 	"brine/internal/core/config"
@@ -115,7 +116,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	}
 	s.Leaves = true
 	var r *jobReport // from the time on when the job runs
-	rep := session.NewReport(s)
+	rep := output.New(s)
 	rep.Show(shown)
 	o.Count.Watcher = fleet.OnBegin(s.Watch, func(job fun.Job, _ []string) { r.began(job, shown) })
 	s.Watch = &o.Count
@@ -194,7 +195,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 }
 
 // runJob runs a job on its targets and reports it.
-func runJob(ctx context.Context, rep *session.Report, env *fun.Env, o *target.Options, job fun.Job, r *jobReport) error {
+func runJob(ctx context.Context, rep *output.Report, env *fun.Env, o *target.Options, job fun.Job, r *jobReport) error {
 	s := rep.Session
 	sum, err := env.Fleet.Run(ctx, job, r.add)
 	if len(sum.Targets) == 0 {
@@ -250,7 +251,7 @@ func targetArgs(o *target.Options, a *app.App, args []string) ([]string, error) 
 }
 
 // noneMatched reports that a job has no targets; err is that of the run.
-func noneMatched(ctx context.Context, rep *session.Report, env *fun.Env, o *target.Options, job fun.Job, err error) error {
+func noneMatched(ctx context.Context, rep *output.Report, env *fun.Env, o *target.Options, job fun.Job, err error) error {
 	s := rep.Session
 	var bad *fun.TargetError
 	if o.Prog == target.SaltCLI && job.TgtType != "nodegroup" && errors.As(err, &bad) {
@@ -273,7 +274,7 @@ func noneMatched(ctx context.Context, rep *session.Report, env *fun.Env, o *targ
 
 // printNothing is the report of a command that had nothing to do: JSON is a
 // document all the same.
-func printNothing(rep *session.Report) error {
+func printNothing(rep *output.Report) error {
 	s := rep.Session
 	if s.App.JSON {
 		return rep.Print(value.NewMap(0), "", app.ExitOK)

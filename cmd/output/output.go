@@ -1,4 +1,6 @@
-package session
+// Package output is what a run says of its results: the printed report, also while states
+// run, the files of --report and --metrics, profiles and traces. Start at [Report].
+package output
 
 import (
 	"cmp"
@@ -11,6 +13,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/internal/summary"
 	"brine/cmd/internal/trace"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/py/source"
@@ -21,7 +24,7 @@ import (
 
 // A Report is what a run prints, writes to files and sends of its results.
 type Report struct {
-	*Session
+	*session.Session
 	// Runner says that the results are those of runner functions, whose own
 	// outputter --out=highstate replaces as any other does.
 	Runner bool
@@ -36,9 +39,9 @@ type Report struct {
 	mu sync.Mutex // of the faults of Info
 }
 
-// NewReport returns the report of a run, which has the faults that the session is told of
+// New returns the report of a run, which has the faults that the session is told of
 // from now on.
-func NewReport(s *Session) *Report {
+func New(s *session.Session) *Report {
 	r := &Report{Session: s}
 	s.OnFault, s.OnTook = r.keepFault, r.took
 	return r
@@ -158,7 +161,7 @@ func (r *Report) CheckOutput() error {
 
 // Print prints the report.
 func (r *Report) Print(data value.Value, wish string, retcode int) error {
-	if r.maskAll {
+	if r.MaskAll {
 		data = r.Mask(data)
 	}
 	f := r.outputter(wish)

@@ -1,13 +1,12 @@
-package session
+package output
 
 import (
-	"cmp"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"brine/cmd/app"
 	"brine/cmd/internal/progress"
+	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 	"brine/outputter"
@@ -27,10 +26,10 @@ func (r *Report) Show(p *progress.Progress) {
 func (r *Report) WatchRun(p *progress.Progress, host, name string, in fun.Args) fun.RunWatcher {
 	var all Watchers
 	title := name
-	if IsOrchestrate(name) && len(in.Pos) > 0 {
+	if session.IsOrchestrate(name) && len(in.Pos) > 0 {
 		title = value.Str(in.Pos[0])
 	}
-	if w := p.Run(title, IsOrchestrate(name)); w != nil {
+	if w := p.Run(title, session.IsOrchestrate(name)); w != nil {
 		all = append(all, w)
 	}
 	if r.printsLive() {
@@ -139,7 +138,7 @@ func (l *liveReport) StateEnds(c *fun.Chunk, ret *value.Map) {
 }
 
 func (l *liveReport) part(tag string, ret *value.Map) error {
-	if l.s.maskAll {
+	if l.s.MaskAll {
 		ret, _ = l.s.Mask(ret).(*value.Map)
 	}
 	o, err := l.s.outputOptions(app.ExitOK)
@@ -216,11 +215,4 @@ func (l *liveReport) rest(data value.Value) *value.Map {
 		}
 	}
 	return out
-}
-
-// SayResume says how an orchestration that was interrupted goes on.
-func (s *Session) SayResume(name, jid string) {
-	if IsOrchestrate(name) && (s.App.Intr.Draining() || s.LockLost() != "") && s.Jobs != nil && s.Level <= slog.LevelWarn {
-		fmt.Fprintf(s.App.Err, "brine: to go on with the steps that did not succeed: %s --resume %s\n", cmp.Or(s.Again, "brine orchestrate"), jid)
-	}
 }
