@@ -29,7 +29,7 @@ func runQueued(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Opti
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		_, _ = io.Copy(io.Discard, rest)
-		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // as a person would; see [App.Signals]
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // as a person would; see [app.App.Signals]
 	}()
 	a.In = strings.NewReader("")
 	if len(r.Work.At) > 0 {
