@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
+	"brine/cmd/assembly"
 	"brine/cmd/complete"
 	"brine/cmd/session"
 	"brine/internal/core/config"
@@ -22,6 +23,7 @@ import (
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/graph"
+	"brine/internal/view/lint"
 )
 
 type options struct {
@@ -123,7 +125,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	var env *fun.Env
 	var invoker fun.Invoker
 	if o.noRun {
-		env = s.StillEnv(ctx, jid)
+		env = stillEnv(ctx, s, jid)
 		invoker = dispatch.New(env)
 	} else {
 		if err := s.OpenGit(ctx); err != nil {
@@ -170,4 +172,10 @@ func writeGraph(a *app.App, g *graph.Graph, o *options) error {
 		return err
 	}
 	return a.Host.WriteFile(o.file, &b, host.WriteOptions{})
+}
+
+// stillEnv is env for looking at the tree: nothing is run or changed, and no other
+// machine is asked.
+func stillEnv(ctx context.Context, s *session.Session, jid string) *fun.Env {
+	return assembly.NewStillEnv(ctx, s.EnvOptions(jid), lint.IsPure)
 }

@@ -234,10 +234,10 @@ func (pj *planJob) answer(pl *planner, id string, parts []value.Value) {
 			pj.fault(s, id, faultText(errs), false)
 			return
 		}
-		pl.p.Inputs.Pillar[id+pj.env] = s.PlanKey.Hash(value.EncodeJSON(p))
+		pl.p.Inputs.Pillar[id+pj.env] = pl.key.Hash(value.EncodeJSON(p))
 	}
 	pj.hashes[id] = plan.Hashes{
-		Low: s.PlanKey.Hash(value.EncodeJSON(parts[2])), Answer: s.PlanKey.Hash(value.EncodeJSON(plan.Settled(states))),
+		Low: pl.key.Hash(value.EncodeJSON(parts[2])), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(states))),
 	}
 	masked, _ := s.Mask(states).(*value.Map)
 	pj.states[id], pj.same[id] = plan.States(masked, plan.NewLow(parts[2], pl.basis))

@@ -232,7 +232,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	}
 	defer s.End()
 	keepNothing(s)
-	s.PlanKey = key
+	s.Planning = true
 	a.Intr.Idle.Store(true)
 	defer a.Intr.Idle.Store(false)
 	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
@@ -241,7 +241,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	if err := s.OpenGit(ctx); err != nil {
 		return nil, err
 	}
-	pl := &planner{s: s, o: o, args: args, p: newPlan(s)}
+	pl := &planner{s: s, key: key, o: o, args: args, p: newPlan(s)}
 	pl.watch(shown)
 	if err := pl.command(c); err != nil {
 		return nil, err
@@ -334,7 +334,7 @@ func (pl *planner) command(c *cobra.Command) (err error) {
 		one := dispatch.ParseInput([]string{w}, o.Unparsed())
 		keys := one.Kw.Keys()
 		if len(keys) == 1 && slices.Contains(hidden, value.Str(keys[0])) {
-			cmd.Hidden[value.Str(keys[0])] = pl.s.PlanKey.Hash([]byte(w))
+			cmd.Hidden[value.Str(keys[0])] = pl.key.Hash([]byte(w))
 			continue
 		}
 		cmd.Args = append(cmd.Args, w)

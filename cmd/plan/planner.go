@@ -31,6 +31,7 @@ import (
 // A planner makes one plan.
 type planner struct {
 	s     *session.Session
+	key   *plan.Key // of the hashes
 	o     *options
 	args  []string
 	in    fun.Args // without the function's name
@@ -223,7 +224,7 @@ func (pl *planner) pillar(ctx context.Context, env *fun.Env) error {
 		return err
 	}
 	pl.s.Secrets.AddPillar(items.Value)
-	pl.p.Inputs.Pillar["(controller)"] = pl.s.PlanKey.Hash(value.EncodeJSON(items.Value))
+	pl.p.Inputs.Pillar["(controller)"] = pl.key.Hash(value.EncodeJSON(items.Value))
 	return nil
 }
 
@@ -259,7 +260,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		states, same := plan.States(mapOf(pl.s.Mask(value.MapOf(r.tag, r.ret))), low)
 		pj := newPlanJob("")
 		pj.targets, pj.states[env.ID], pj.same[env.ID] = []string{env.ID}, states, same
-		pj.hashes[env.ID] = plan.Hashes{Low: pl.s.PlanKey.Hash(value.EncodeJSON(chunk)), Answer: pl.s.PlanKey.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
+		pj.hashes[env.ID] = plan.Hashes{Low: pl.key.Hash(value.EncodeJSON(chunk)), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
 		pj.fill(st)
 		return st, nil
 	}
@@ -371,7 +372,7 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 			if err != nil {
 				return fmt.Errorf("file %s of %s: %w", f.Path, saltenv, err)
 			}
-			in.Tree[saltenv+":"+f.Path] = pl.s.PlanKey.Hash([]byte(sum))
+			in.Tree[saltenv+":"+f.Path] = pl.key.Hash([]byte(sum))
 			for name := f.Path; name != "." && !served[name]; name = path.Dir(name) {
 				served[name] = true
 			}
@@ -381,7 +382,7 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 		return nil
 	}
 	for i, x := range pl.s.Sources.Items {
-		in.Sources[fmt.Sprint(i+1)] = pl.s.PlanKey.Hash(value.EncodeJSON(x))
+		in.Sources[fmt.Sprint(i+1)] = pl.key.Hash(value.EncodeJSON(x))
 	}
 	return nil
 }
@@ -412,7 +413,7 @@ func (pl *planner) roster(ctx context.Context, env *fun.Env) error {
 	}
 	for _, e := range r.Entries() {
 		if wanted[e.ID] {
-			pl.p.Inputs.Roster[e.ID] = pl.s.PlanKey.Hash([]byte(entryText(e)))
+			pl.p.Inputs.Roster[e.ID] = pl.key.Hash([]byte(entryText(e)))
 		}
 	}
 	return nil

@@ -206,7 +206,7 @@ func (w *planRun) RunBegins(jid string, chunks []*fun.Chunk) {
 		w.chunks[c.Tag()] = low
 		all.Append(low)
 	}
-	w.rendered = w.pl.s.PlanKey.Hash(value.EncodeJSON(all))
+	w.rendered = w.pl.key.Hash(value.EncodeJSON(all))
 	w.RunWatcher.RunBegins(jid, chunks)
 }
 

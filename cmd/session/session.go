@@ -30,8 +30,6 @@ import (
 	"brine/internal/fleet/shared"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
-	"brine/internal/view/lint"
-	"brine/internal/view/plan"
 )
 
 // A Session is one command's run: its configuration, its Env, its messages.
@@ -88,7 +86,7 @@ type Session struct {
 	OnFault func(error)
 	OnTook  func(part, of string, began time.Time)
 
-	PlanKey *plan.Key // of the hashes of a plan; nil where none is made
+	Planning bool // the run makes a plan: nothing changes
 
 	Git     *assembly.Git // shared by the Envs
 	Sources *value.List   // commits of git repositories, as records have them
@@ -234,7 +232,7 @@ func (s *Session) End() {
 }
 
 // abandoned reports whether a plan was interrupted: what ends it is no fault.
-func (s *Session) abandoned() bool { return s.PlanKey != nil && s.App.Intr.Draining() }
+func (s *Session) abandoned() bool { return s.Planning && s.App.Intr.Draining() }
 
 // StrictStatus returns status, or a failure where --strict was given and
 // something was warned of.
@@ -295,12 +293,6 @@ func (s *Session) ApplySDB(ctx context.Context) error {
 	return sdb.Apply(ctx, env, func(pos source.Pos, format string, args ...any) {
 		s.Warn(fun.Warning{Where: pos.String(), Text: fmt.Sprintf(format, args...)})
 	})
-}
-
-// StillEnv is env for looking at the tree: nothing is run or changed, and no other
-// machine is asked.
-func (s *Session) StillEnv(ctx context.Context, jid string) *fun.Env {
-	return assembly.NewStillEnv(ctx, s.EnvOptions(jid), lint.IsPure)
 }
 
 // Env returns the Env of this machine for a job, the machine its only target.
