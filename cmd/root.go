@@ -134,13 +134,13 @@ func rootOf(a *app.App) *cobra.Command {
 	}
 	switch strings.TrimSuffix(a.Program, ".exe") {
 	case "salt-call":
-		return call.New(a, app.AsSalt)
+		return call.New(a, app.AsSalt, nil)
 	case "salt-run":
-		return run.New(a, app.AsSalt)
+		return run.New(a, app.AsSalt, nil)
 	case "salt-ssh":
-		return ssh.New(a, app.AsSalt)
+		return ssh.New(a, app.AsSalt, nil)
 	case "salt":
-		return ssh.NewSalt(a)
+		return ssh.NewSalt(a, nil)
 	}
 	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
 		return noSuchProgram(a.Program)
@@ -187,30 +187,30 @@ behaves like that program.`,
 	c.SetHelpCommand(newHelpCmd())
 	app.AddCommands(
 		c,
-		agent.New(a),
-		plan.NewApply(a, newRootCmd),
-		call.New(a, app.AsBrine),
+		agent.New(a, nil),
+		plan.NewApply(a, newRootCmd, nil),
+		call.New(a, app.AsBrine, nil),
 		chain.New(a),
-		check.New(a),
-		doc.New(a),
-		docs.New(a),
-		doc.NewFunctions(a),
+		check.New(a, nil),
+		doc.New(a, nil),
+		docs.New(a, nil),
+		doc.NewFunctions(a, nil),
 		formula.New(a),
-		graph.New(a),
+		graph.New(a, nil),
 		scaffold.New(a),
-		lint.New(a),
-		lsp.New(a),
-		orchestrate.New(a),
-		plan.New(a),
+		lint.New(a, nil),
+		lsp.New(a, nil),
+		orchestrate.New(a, nil),
+		plan.New(a, nil),
 		sandbox.NewPongo(a), sandbox.NewStarlark(a),
-		pythonpath.New(a),
-		run.New(a, app.AsBrine),
+		pythonpath.New(a, nil),
+		run.New(a, app.AsBrine, nil),
 		schedule.New(a),
-		ssh.New(a, app.AsBrine),
+		ssh.New(a, app.AsBrine, nil),
 		template.New(a),
-		ui.New(a),
+		ui.New(a, nil),
 		version.New(a),
-		worker.New(a),
+		worker.New(a, nil),
 	)
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {

@@ -20,9 +20,8 @@ type options struct {
 	skip      int64
 }
 
-// New returns the far end of "brine ssh", which the controller starts
-// on targets, and what makes and lists such ends.
-func New(a *app.App) *cobra.Command {
+// New returns "brine agent". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "agent",
@@ -39,7 +38,12 @@ started on a terminal.`,
 		Example: `  brine agent list
   brine agent build linux/arm64 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, o)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
@@ -55,7 +59,7 @@ started on a terminal.`,
 	_ = f.MarkHidden("skip")
 	f.BoolVar(&o.sum, "sum", false, "print the SHA-256 of this program and end")
 	_ = f.MarkHidden("sum")
-	c.AddCommand(newBuild(a), newList(a))
+	c.AddCommand(newBuild(a, nil), newList(a))
 	return c
 }
 

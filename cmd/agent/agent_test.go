@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
 	"brine/internal/core/version"
 	"brine/internal/testkit/cmdtest"
 	"brine/sshexec"
@@ -49,7 +52,7 @@ func TestAgentBuild(t *testing.T) {
 	}
 	e := env()
 	dir := filepath.Join(e["HOME"], ".local/share/brine/agents")
-	status, out, errs := cmdtest.Run(t, e, New, "agent", "build", "-c", conf, "--source", src, "linux/arm64", "linux-armv6", "Linux/i686", "linux/arm/v7")
+	status, out, errs := cmdtest.Run(t, e, command, "agent", "build", "-c", conf, "--source", src, "linux/arm64", "linux-armv6", "Linux/i686", "linux/arm/v7")
 	if status != 0 || !strings.Contains(out, "linux/arm/v6: "+dir+"/brine-linux-armv6") {
 		t.Fatalf("%d: %s%s", status, out, errs)
 	}
@@ -76,7 +79,7 @@ func TestAgentBuild(t *testing.T) {
 	}
 	for _, path := range []string{bin + ":" + os.Getenv("PATH"), bin + ":" + zstdOnly, bin} {
 		e, to := env("PATH", path), t.TempDir()
-		if status, out, errs := cmdtest.Run(t, e, New, "agent", "build", "-c", conf, "--source", src, "--embed", to, "linux/arm64"); status != 0 {
+		if status, out, errs := cmdtest.Run(t, e, command, "agent", "build", "-c", conf, "--source", src, "--embed", to, "linux/arm64"); status != 0 {
 			t.Fatalf("%d: %s%s", status, out, errs)
 		}
 		i := sshexec.Images{Embedded: os.DirFS(to)}
@@ -85,7 +88,7 @@ func TestAgentBuild(t *testing.T) {
 		}
 	}
 	// What was built is what brine ssh would take.
-	if status, out, errs = cmdtest.Run(t, e, New, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm/v6") || !strings.Contains(out, dir+"/brine-linux-386") {
+	if status, out, errs = cmdtest.Run(t, e, command, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm/v6") || !strings.Contains(out, dir+"/brine-linux-386") {
 		t.Errorf("%d: %s%s", status, out, errs)
 	}
 
@@ -110,7 +113,7 @@ func TestAgentBuild(t *testing.T) {
 		{"no such command", env(), []string{"../list"}, 64, []string{"there is no platform"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			status, out, errs := cmdtest.Run(t, tt.env, New, append([]string{"agent", "build", "-c", conf}, tt.args...)...)
+			status, out, errs := cmdtest.Run(t, tt.env, command, append([]string{"agent", "build", "-c", conf}, tt.args...)...)
 			if status != tt.status {
 				t.Errorf("status %d, want %d: %s%s", status, tt.status, out, errs)
 			}
@@ -126,7 +129,7 @@ func TestAgentBuild(t *testing.T) {
 		})
 	}
 	if _, err := os.Stat("/usr/local/go/bin/go"); err != nil {
-		status, _, errs := cmdtest.Run(t, env("PATH", empty), New, "agent", "build", "-c", conf, "--source", src, "linux/arm64")
+		status, _, errs := cmdtest.Run(t, env("PATH", empty), command, "agent", "build", "-c", conf, "--source", src, "linux/arm64")
 		if status != 1 || !strings.Contains(errs, "there is no Go on this machine") || !strings.Contains(errs, "brine-agents") {
 			t.Errorf("%d: %s", status, errs)
 		}
@@ -139,16 +142,18 @@ func TestAgentList(t *testing.T) {
 	cmdtest.Write(t, filepath.Join(conf, "master"), "cachedir: "+t.TempDir()+"\nssh_agent_dir: "+dir+"\n", 0o644)
 	env := map[string]string{"HOME": t.TempDir(), "PWD": dir, "PATH": os.Getenv("PATH")}
 	cmdtest.Write(t, filepath.Join(dir, "brine-linux-arm64"), "x "+version.Stamp(), 0o755)
-	if status, out, errs := cmdtest.Run(t, env, New, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm64") || !strings.Contains(out, "this program") {
+	if status, out, errs := cmdtest.Run(t, env, command, "agent", "list", "-c", conf); status != 0 || !strings.Contains(out, "* linux/arm64") || !strings.Contains(out, "this program") {
 		t.Errorf("%d: %s%s", status, out, errs)
 	}
 	cmdtest.Write(t, filepath.Join(dir, "brine-linux-s390x"), "x "+strings.Replace(version.Stamp(), version.Number(), "0.0.1", 1), 0o755)
-	if status, out, _ := cmdtest.Run(t, env, New, "agent", "list", "-c", conf, "--verify"); status != 1 || !strings.Contains(out, "! linux/s390x") || !strings.Contains(out, "is an agent of brine 0.0.1") {
+	if status, out, _ := cmdtest.Run(t, env, command, "agent", "list", "-c", conf, "--verify"); status != 1 || !strings.Contains(out, "! linux/s390x") || !strings.Contains(out, "is an agent of brine 0.0.1") {
 		t.Errorf("%d: %s", status, out)
 	}
 	for _, args := range [][]string{{"agent", "list", "x"}, {"agent", "lst"}, {"agent", "list", "--verfy"}} {
-		if status, _, errs := cmdtest.Run(t, env, New, args...); status != 64 || errs == "" {
+		if status, _, errs := cmdtest.Run(t, env, command, args...); status != 64 || errs == "" {
 			t.Errorf("%v: %d: %s", args, status, errs)
 		}
 	}
 }
+
+func command(a *app.App) *cobra.Command { return New(a, nil) }

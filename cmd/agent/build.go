@@ -40,7 +40,7 @@ type buildOptions struct {
 	embed  string
 }
 
-func newBuild(a *app.App) *cobra.Command {
+func newBuild(a *app.App, runF func(context.Context, *buildOptions, []string) error) *cobra.Command {
 	o := &buildOptions{}
 	c := &cobra.Command{
 		Use:   "build <platform>...",
@@ -59,7 +59,12 @@ Exit status: 0 all were built; 1 one could not be built; 64 usage error.`,
   brine agent build --source ~/src/brine linux/arm linux/386 freebsd/amd64`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgs: agentPlatforms[:],
-		RunE:      func(c *cobra.Command, args []string) error { return build(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return build(c.Context(), a, c, o, args)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	o.register(c)

@@ -15,14 +15,14 @@ type FleetFlags struct {
 	Timeout    int
 
 	User, Priv    string
-	ignoreKeys    bool
-	hostKeys      string
+	IgnoreKeys    bool
+	HostKeys      string
 	Askpass       bool
-	retries       int
+	Retries       int
 	Wipe          bool
-	refreshGrains bool
-	unreachable   bool // is allowed
-	agentDir      string
+	RefreshGrains bool
+	Unreachable   bool // is allowed
+	AgentDir      string
 	Fleets        string // their names
 	Progress      progress.Flags
 }
@@ -38,17 +38,17 @@ func (f *FleetFlags) RegisterAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	fs.IntVarP(&f.Timeout, "timeout", timeoutShort, 0, "seconds until a silent target is asked whether its job is still running")
 	fs.StringVar(&f.User, "user", "", "user to log in as, if the roster does not name one")
 	fs.StringVar(&f.Priv, "priv", "", "private key to log in with, if the roster does not name one")
-	fs.BoolVarP(&f.ignoreKeys, "ignore-host-keys", "i", false, "accept any host key: insecure, the host could be an impostor")
-	fs.StringVar(&f.hostKeys, "host-keys", "", "which host keys to accept: strict (only known ones), ask (about unknown ones, on a terminal), accept-new, off (default: as in ssh_config, else ask)")
+	fs.BoolVarP(&f.IgnoreKeys, "ignore-host-keys", "i", false, "accept any host key: insecure, the host could be an impostor")
+	fs.StringVar(&f.HostKeys, "host-keys", "", "which host keys to accept: strict (only known ones), ask (about unknown ones, on a terminal), accept-new, off (default: as in ssh_config, else ask)")
 	fs.BoolVar(&f.Askpass, "askpass", false, "ask for a password, once for all targets without one in the roster; further questions, such as codes, are asked once per account")
 	fs.BoolVar(&f.Askpass, "ask-pass", false, "same as --askpass")
 	_ = fs.MarkHidden("ask-pass") // it is defined in the line above
-	fs.IntVar(&f.retries, "retries", -1, "how often to retry a connection (default: 3, only after a reset)")
+	fs.IntVar(&f.Retries, "retries", -1, "how often to retry a connection (default: 3, only after a reset)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
 	fs.BoolVarP(&f.Wipe, "wipe", "w", false, "remove the agent from the targets after the run")
-	fs.BoolVar(&f.refreshGrains, "refresh-grains", false, "ask targets for their grains whatever ssh_grains_age says")
-	fs.BoolVar(&f.unreachable, "allow-unreachable", false, "skip targets that cannot be reached to find out whether they match")
-	fs.StringVar(&f.agentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
+	fs.BoolVar(&f.RefreshGrains, "refresh-grains", false, "ask targets for their grains whatever ssh_grains_age says")
+	fs.BoolVar(&f.Unreachable, "allow-unreachable", false, "skip targets that cannot be reached to find out whether they match")
+	fs.StringVar(&f.AgentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
 }
 
 // stdinPath is the roster file of --roster-file -.
@@ -84,14 +84,14 @@ func (f *FleetFlags) Override() *value.Map {
 		}
 	}
 	text("fleet", f.Fleets)
-	text("ssh_host_keys", f.hostKeys)
-	text("ssh_agent_dir", f.agentDir)
-	yes("ignore_host_keys", f.ignoreKeys)
+	text("ssh_host_keys", f.HostKeys)
+	text("ssh_agent_dir", f.AgentDir)
+	yes("ignore_host_keys", f.IgnoreKeys)
 	yes("ssh_wipe", f.Wipe)
-	yes("ssh_refresh_grains", f.refreshGrains)
-	yes("ssh_allow_unreachable", f.unreachable)
-	if f.retries >= 0 {
-		m.Set("ssh_retries", int64(f.retries))
+	yes("ssh_refresh_grains", f.RefreshGrains)
+	yes("ssh_allow_unreachable", f.Unreachable)
+	if f.Retries >= 0 {
+		m.Set("ssh_retries", int64(f.Retries))
 	}
 	return m
 }

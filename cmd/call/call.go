@@ -40,7 +40,9 @@ type options struct {
 	async       app.AsyncFlags
 }
 
-func New(a *app.App, st app.Style) *cobra.Command {
+// New returns "brine call", or the program of Salt that it stands for. runF, which may
+// be nil, replaces what runs it.
+func New(a *app.App, st app.Style, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "call <function> [<argument>...] [<key>=<value>...]",
@@ -60,7 +62,12 @@ unknown function.`,
   brine call pillar.items --out=json`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: complete.Call(a),
-		RunE:              func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o, args)
+		},
 	}
 	if st == app.AsSalt {
 		c.Use = strings.Replace(c.Use, "call", "salt-call", 1)

@@ -26,7 +26,7 @@ import (
 	"brine/internal/view/chain"
 )
 
-// New returns "brine chain" with its commands.
+// New returns "brine chain".
 func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chain <command>",
@@ -46,7 +46,7 @@ runs only if the previous one succeeded on all of its targets. See docs/chains.m
 	}
 	c.AddCommand(
 		newAdd(a), newClone(a), newDelete(a), newEdit(a), newList(a), newMove(a), newNew(a),
-		newRename(a), newRender(a), newRm(a), newRun(a), newSchedule(a), newShow(a),
+		newRename(a), newRender(a), newRm(a), newRun(a, nil), newSchedule(a, nil), newShow(a),
 	)
 	return c
 }

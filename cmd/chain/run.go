@@ -54,7 +54,7 @@ func (o *runOptions) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
 	}
 }
 
-func newRun(a *app.App) *cobra.Command {
+func newRun(a *app.App, runF func(context.Context, *runOptions, []string) error) *cobra.Command {
 	o := &runOptions{}
 	c := &cobra.Command{
 		Use:   "run <chain>",
@@ -71,7 +71,12 @@ usage error; 130 interrupted.`,
   brine chain run deploy-friday --yes --report friday.html
   brine chain run deploy-friday --resume 20261127020000123456`,
 		ValidArgsFunction: completeNames(a),
-		RunE:              func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o, args[0])
+		},
 	}
 	o.flags(c, o.RegisterRun)
 	f := c.Flags()
@@ -252,7 +257,7 @@ type scheduleOptions struct {
 	print, list bool
 }
 
-func newSchedule(a *app.App) *cobra.Command {
+func newSchedule(a *app.App, runF func(context.Context, *scheduleOptions, []string) error) *cobra.Command {
 	o := &scheduleOptions{}
 	c := &cobra.Command{
 		Use:   "schedule <chain>",
@@ -273,7 +278,12 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 	c.Flags().BoolVar(&o.print, "print", false, "print the command that would schedule it, and do nothing")
 	c.Flags().BoolVar(&o.list, "list", false, "list the runs that are scheduled, of all chains or of one")
 	c.Flags().StringVar(&o.cancel, "cancel", "", "cancel a run; --list shows its name or number")
-	c.RunE = func(c *cobra.Command, args []string) error { return schedule(a, c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if runF != nil {
+			return runF(c.Context(), o, args)
+		}
+		return schedule(a, c, o, args)
+	}
 	return c
 }
 

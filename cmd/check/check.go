@@ -3,6 +3,7 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -26,9 +27,14 @@ import (
 	"brine/outputter"
 )
 
-func New(a *app.App) *cobra.Command {
-	o := &linter.Flags{}
-	config := false
+type flags struct {
+	linter.Flags
+	config bool
+}
+
+// New returns "brine check". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *flags, []string) error) *cobra.Command {
+	o := &flags{}
 	formats := []string{"text", "json"}
 	c := &cobra.Command{
 		Use:   "check [<tree> | --config [<directory>]]",
@@ -56,13 +62,16 @@ matters is not supported, or the files cannot be read; 64 usage error.`,
 			if !slices.Contains(formats, o.Out) {
 				return app.Usagef(c, "--out: %q is not one of %s", o.Out, strings.Join(formats, ", "))
 			}
-			if config {
-				return checkConfig(a, o, args)
+			switch {
+			case runF != nil:
+				return runF(c.Context(), o, args)
+			case o.config:
+				return checkConfig(a, &o.Flags, args)
 			}
-			return run(a, c, o, args)
+			return run(a, c, &o.Flags, args)
 		},
 	}
-	c.Flags().BoolVar(&config, "config", false, "check the options of a configuration instead of a tree")
+	c.Flags().BoolVar(&o.config, "config", false, "check the options of a configuration instead of a tree")
 	o.Register(c.Flags(), formats)
 	linter.Complete(c, formats)
 	return c

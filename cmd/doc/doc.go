@@ -3,6 +3,7 @@
 package doc
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,8 @@ import (
 	"brine/cmd/funcdoc"
 )
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine doc". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *funcdoc.Flags, []string) error) *cobra.Command {
 	tree := &funcdoc.Flags{}
 	c := &cobra.Command{
 		Use:   "doc <function | module>...",
@@ -31,6 +33,9 @@ Exit status: 0 success; 64 usage error; 255 unknown function.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return app.Usagef(c, "no function was named")
+			}
+			if runF != nil {
+				return runF(c.Context(), tree, args)
 			}
 			t, err := tree.Table(c.Context(), a)
 			if err != nil {

@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -19,7 +20,7 @@ type functionsOptions struct {
 	tree funcdoc.Flags
 }
 
-func NewFunctions(a *app.App) *cobra.Command {
+func NewFunctions(a *app.App, runF func(context.Context, *functionsOptions, []string) error) *cobra.Command {
 	o := &functionsOptions{}
 	c := &cobra.Command{
 		Use:   "functions [<glob>...]",
@@ -31,7 +32,12 @@ Exit status: 0 success; 1 nothing matches; 64 usage error.`,
 		Example: `  brine functions
   brine functions 'file.*' --kind state`,
 		ValidArgsFunction: completeFunctions,
-		RunE:              func(c *cobra.Command, args []string) error { return listFunctions(a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return listFunctions(a, c, o, args)
+		},
 	}
 	o.tree.Register(c.Flags())
 	c.Flags().StringVar(&o.kind, "kind", "", "only this kind: state, execution, runner or wheel")

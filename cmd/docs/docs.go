@@ -28,7 +28,8 @@ type options struct {
 // maxHits is how many pages a search prints.
 const maxHits = 15
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine docs". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "docs [<page> | <word>...]",
@@ -58,7 +59,12 @@ stopped by Ctrl-C.`,
 			}
 			return app.Begins(names, prefix), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o, args)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()

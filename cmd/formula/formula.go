@@ -22,7 +22,7 @@ type options struct {
 	frozen  bool
 }
 
-// New returns "brine formula" with its commands.
+// New returns "brine formula".
 func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "formula <command>",

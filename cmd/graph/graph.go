@@ -41,7 +41,8 @@ var (
 	graphSuffixes = map[string]string{".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".svg": "svg"}
 )
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine graph". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "graph <sls>[,<sls>...] [<key>=<value>...]",
@@ -64,7 +65,12 @@ usage error.`,
   brine graph --call -o highstate.dot`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: complete.SLS(a),
-		RunE:              func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o, args)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()

@@ -27,7 +27,8 @@ type options struct {
 	rules    bool
 }
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine lint". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "lint [<tree>]",
@@ -48,7 +49,12 @@ cannot be read; 64 usage error.`,
   brine lint mytree --out sarif > lint.sarif
   brine lint mytree --fix`,
 		Args: linter.MaxOneTree,
-		RunE: func(c *cobra.Command, args []string) error { return run(a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(a, c, o, args)
+		},
 	}
 	o.Register(c.Flags(), lint.Formats())
 	c.Flags().StringSliceVar(&o.selected, "select", nil, "check only these rules")

@@ -2,6 +2,7 @@
 package lsp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -32,7 +33,8 @@ type options struct {
 	docsURL           string
 }
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine lsp". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "lsp [<tree>]",
@@ -51,7 +53,12 @@ asking; 64 usage error.`,
 		Example: `  brine lsp
   brine lsp --system debian,ubuntu --log-file /tmp/brine-lsp.log`,
 		Args: linter.MaxOneTree,
-		RunE: func(c *cobra.Command, args []string) error { return run(a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(a, c, o, args)
+		},
 	}
 	f := c.Flags()
 	o.RegisterTree(f)

@@ -3,6 +3,8 @@
 package orchestrate
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
@@ -11,7 +13,8 @@ import (
 	"brine/cmd/session"
 )
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine orchestrate". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *runner.Options, []string) error) *cobra.Command {
 	o := &runner.Options{}
 	c := &cobra.Command{
 		Use:     "orchestrate <sls>[,<sls>...] [<key>=<value>...]",
@@ -36,13 +39,15 @@ interrupted.`,
 			if err := o.Lock.Check(c); err != nil {
 				return err
 			}
-			if o.Queued {
-				return runQueued(c.Context(), a, c, o)
-			}
-			if len(args) == 0 && o.Resume == "" {
+			if len(args) == 0 && o.Resume == "" && !o.Queued {
 				return app.Usagef(c, "no SLS was given")
 			}
-			if c.Flags().Changed("queue") {
+			switch {
+			case runF != nil:
+				return runF(c.Context(), o, args)
+			case o.Queued:
+				return runQueued(c.Context(), a, c, o)
+			case c.Flags().Changed("queue"):
 				return enqueue(c.Context(), a, c, o, args)
 			}
 			return runner.Command(c.Context(), a, c, o, append([]string{session.OrchestrateName}, args...))

@@ -36,7 +36,7 @@ var applyGroups = append([]app.FlagGroup{{Title: "Apply", Names: "yes"}}, app.Ta
 
 // NewApply returns "brine apply". commands returns brine with all its commands, of
 // which a plan names one.
-func NewApply(a *app.App, commands func(*app.App) *cobra.Command) *cobra.Command {
+func NewApply(a *app.App, commands func(*app.App) *cobra.Command, runF func(context.Context, *applyOptions, []string) error) *cobra.Command {
 	o := &applyOptions{}
 	c := &cobra.Command{
 		Use:   "apply <plan> [<key>=<value>...]",
@@ -60,7 +60,12 @@ read, or the answer was no; 64 usage error.`,
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return runApply(c.Context(), a, c, o, commands, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return runApply(c.Context(), a, c, o, commands, args)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()

@@ -47,9 +47,15 @@ type options struct {
 // planGroups are the flags of brine plan in its help.
 var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save out detailed-exitcode"}}, app.TargetGroups...)
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine plan". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	c, o := planCmd(a)
-	c.RunE = func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if runF != nil {
+			return runF(c.Context(), o, args)
+		}
+		return run(c.Context(), a, c, o, args)
+	}
 	return c
 }
 

@@ -2,6 +2,7 @@
 package pythonpath
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -19,7 +20,8 @@ import (
 	"brine/internal/core/python"
 )
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine python-path". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *app.RunFlags, []string) error) *cobra.Command {
 	var f app.RunFlags
 	c := &cobra.Command{
 		Use:   "python-path",
@@ -34,7 +36,12 @@ The package runs this brine with the configuration of this command.
 Exit status: 0 success; 1 the directory cannot be written; 64 usage error.`,
 		Example: `  PYTHONPATH=$(brine python-path) python3 listener.py`,
 		Args:    app.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return run(a, &f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), &f, args)
+			}
+			return run(a, &f)
+		},
 	}
 	f.RegisterConfig(c.Flags())
 	return c

@@ -2,6 +2,7 @@
 package run
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +12,9 @@ import (
 	"brine/cmd/runner"
 )
 
-func New(a *app.App, st app.Style) *cobra.Command {
+// New returns "brine run", or the program of Salt that it stands for. runF, which may
+// be nil, replaces what runs it.
+func New(a *app.App, st app.Style, runF func(context.Context, *runner.Options, []string) error) *cobra.Command {
 	o := &runner.Options{}
 	c := &cobra.Command{
 		Use:   "run <function> [<argument>...] [<key>=<value>...]",
@@ -27,7 +30,12 @@ unknown function.`,
   brine run pillar.show_pillar web1`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: complete.Call(a),
-		RunE:              func(c *cobra.Command, args []string) error { return runner.Command(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return runner.Command(c.Context(), a, c, o, args)
+		},
 	}
 	if st == app.AsSalt {
 		c.Use = strings.Replace(c.Use, "run", "salt-run", 1)

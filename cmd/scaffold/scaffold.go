@@ -21,6 +21,7 @@ import (
 //go:embed all:tree
 var tree embed.FS
 
+// New returns "brine init".
 func New(a *app.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init <directory>",

@@ -26,6 +26,7 @@ import (
 	"brine/internal/py/value"
 )
 
+// New returns "brine schedule".
 func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schedule <command>",

@@ -24,7 +24,9 @@ import (
 	"brine/internal/py/value"
 )
 
-func New(a *app.App, st app.Style) *cobra.Command {
+// New returns "brine ssh", or the program of Salt that it stands for. runF, which may
+// be nil, replaces what runs it.
+func New(a *app.App, st app.Style, runF func(context.Context, *target.Options, []string) error) *cobra.Command {
 	o := &target.Options{Prog: target.BrineSSH}
 	c := &cobra.Command{
 		Use:   "ssh <target> <function> [<argument>...] [<key>=<value>...]",
@@ -53,12 +55,12 @@ not be reached; 64 usage error; 130 interrupted.`,
 		o.Prog = target.SaltSSH
 		c.Use = strings.Replace(c.Use, "ssh", "salt-ssh", 1)
 	}
-	initTargetCmd(a, c, o)
+	initTargetCmd(a, c, o, runF)
 	return c
 }
 
 // NewSalt returns the command salt: brine ssh with salt's flags and statuses.
-func NewSalt(a *app.App) *cobra.Command {
+func NewSalt(a *app.App, runF func(context.Context, *target.Options, []string) error) *cobra.Command {
 	o := &target.Options{Prog: target.SaltCLI}
 	c := &cobra.Command{
 		Use:   "salt <target> <function>[,<function>...] [<argument>...] [<key>=<value>...]",
@@ -74,15 +76,20 @@ highest return code; 64 usage error; 130 interrupted.`,
   salt 'web*' cmd.run,test.ping,test.echo 'cat /proc/loadavg' , , foo
   salt -C 'G@role:web and not web1' state.apply nginx`,
 	}
-	initTargetCmd(a, c, o)
+	initTargetCmd(a, c, o, runF)
 	return c
 }
 
-func initTargetCmd(a *app.App, c *cobra.Command, o *target.Options) {
+func initTargetCmd(a *app.App, c *cobra.Command, o *target.Options, runF func(context.Context, *target.Options, []string) error) {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(app.FlagError)
 	c.ValidArgsFunction = complete.Target(a)
-	c.RunE = func(c *cobra.Command, args []string) error { return run(c.Context(), a, c, o, args) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if runF != nil {
+			return runF(c.Context(), o, args)
+		}
+		return run(c.Context(), a, c, o, args)
+	}
 	o.Register(c.Flags())
 	complete.Flags(c)
 	app.GroupFlags(c, app.TargetGroups)

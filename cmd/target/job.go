@@ -34,18 +34,18 @@ func (o *Options) Job(c *cobra.Command, args []string) (fun.Job, error) {
 			Status: app.ExitUsage, Err: fmt.Errorf("--priv-passwd would show the passphrase to every user of this machine"),
 			Hint: "use ssh-agent, or priv_passwd in the roster; on a terminal brine asks for it",
 		}
-	case o.subset < 0 || o.MaxProcs < 0 || o.Timeout < 0 || o.batchWait < 0:
+	case o.Subset < 0 || o.MaxProcs < 0 || o.Timeout < 0 || o.BatchWait < 0:
 		return fun.Job{}, app.Usagef(c, "--subset, --max-procs, --timeout and --batch-wait cannot be negative")
 	case o.JID != "" && !jobs.IsJID(o.JID):
 		return fun.Job{}, app.Usagef(c, "--jid: %q is not a jid", o.JID)
 	case o.FromRecord(args):
-		if o.raw || typ != "glob" {
+		if o.Raw || typ != "glob" {
 			return fun.Job{}, app.Usagef(c, "--retry-failed without a target takes target and function from the job: give both, or leave the other flags out")
 		}
 		args = []string{"*", ""}
 	case len(args) == 0:
 		return fun.Job{}, app.Usagef(c, "no target was given")
-	case len(args) == 1 && o.raw:
+	case len(args) == 1 && o.Raw:
 		return fun.Job{}, app.Usagef(c, "no command was given")
 	case len(args) == 1:
 		return fun.Job{}, app.Usagef(c, "no function was given")
@@ -64,10 +64,10 @@ func (o *Options) Job(c *cobra.Command, args []string) (fun.Job, error) {
 	}
 	job := fun.Job{
 		Metadata: o.jobMetadata(),
-		Async:    o.Async.On, Tgt: tgt, TgtType: typ, Batch: o.Batch, Subset: o.subset, FailHard: o.failHard,
-		BatchWait: app.Seconds(o.batchWait), Published: o.Prog == SaltCLI,
+		Async:    o.Async.On, Tgt: tgt, TgtType: typ, Batch: o.Batch, Subset: o.Subset, FailHard: o.FailHard,
+		BatchWait: app.Seconds(o.BatchWait), Published: o.Prog == SaltCLI,
 	}
-	if o.raw {
+	if o.Raw {
 		job.Shell = strings.Join(args[1:], " ")
 	} else if job.Fun = args[1]; strings.Contains(job.Fun, ",") {
 		if job.Args, err = o.compound(job.Fun, args[2:]); err != nil {
@@ -91,7 +91,7 @@ func check(o *app.AsyncFlags, c *cobra.Command, s *Options) error {
 		return nil
 	}
 	switch {
-	case s.raw:
+	case s.Raw:
 		return app.Usagef(c, "--async and --raw do not go together: a raw command has no agent on the target that could keep its return")
 	case s.Batch != "":
 		return app.Usagef(c, "--async and --batch do not go together: nobody would wait to start the next batch")
@@ -111,10 +111,10 @@ func (o *Options) FromRecord(args []string) bool { return o.RetryFailed != "" &&
 
 // jobMetadata returns what the job keeps, nil where nothing was given.
 func (o *Options) jobMetadata() value.Value {
-	if o.metadata == "" {
+	if o.Metadata == "" {
 		return nil
 	}
-	return app.Typed(o.metadata)
+	return app.Typed(o.Metadata)
 }
 
 // SafeBatch has a job run in batches where --batch-safe-limit says so.

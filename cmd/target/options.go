@@ -26,14 +26,14 @@ type Options struct {
 	Delimiter string // of grain and pillar targets
 
 	Prog        Program
-	raw         bool
+	Raw         bool
 	Static      bool
-	metadata    string
+	Metadata    string
 	Verbose     bool
 	Batch       string
-	batchWait   float64
-	subset      int
-	failHard    bool
+	BatchWait   float64
+	Subset      int
+	FailHard    bool
 	Summary     bool
 	FailedFile  string
 	Hosts       bool
@@ -75,7 +75,7 @@ func (o *Options) Register(f *pflag.FlagSet) {
 		o.RegisterAs(f, "", "")
 	}
 	if o.Prog != SaltCLI {
-		f.BoolVarP(&o.raw, "raw", "r", false, "the arguments are a shell command; no agent is copied to the target")
+		f.BoolVarP(&o.Raw, "raw", "r", false, "the arguments are a shell command; no agent is copied to the target")
 		f.BoolVarP(&o.Hosts, "hosts", "H", false, "list the targets of the roster and their hosts, and exit")
 		f.BoolVar(&o.Updates, "update-roster", false, "add targets given as user@host to the roster file once they have answered")
 		if o.Prog == BrineSSH {
@@ -89,9 +89,9 @@ func (o *Options) Register(f *pflag.FlagSet) {
 	f.BoolVarP(&o.Static, "static", "s", false, "print all results at the end, sorted, instead of as they arrive")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print the jid of the job first")
 	f.StringVarP(&o.Batch, "batch", "b", "", "how many targets run at once: a number or a percentage")
-	f.Float64Var(&o.batchWait, "batch-wait", 0, "seconds to wait after each return before the next target starts")
-	f.IntVar(&o.subset, "subset", 0, "run on this many of the targets, chosen at random")
-	f.BoolVar(&o.failHard, "failhard", false, "start no further targets after one has failed")
+	f.Float64Var(&o.BatchWait, "batch-wait", 0, "seconds to wait after each return before the next target starts")
+	f.IntVar(&o.Subset, "subset", 0, "run on this many of the targets, chosen at random")
+	f.BoolVar(&o.FailHard, "failhard", false, "start no further targets after one has failed")
 	o.Waves.register(f)
 	f.BoolVar(&o.Summary, "summary", false, "print a summary at the end: equal results together, failures last")
 	f.StringVar(&o.FailedFile, "failed-file", "", "write the ids of failed targets to this file, one per line")
@@ -101,8 +101,8 @@ func (o *Options) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
 	f.StringVar(&o.privPasswd, "priv-passwd", "", "refused: see priv_passwd of the roster")
 	f.StringVar(&o.JID, "jid", "", "run under this jid")
-	f.StringVar(&o.metadata, "metadata", "", "data to store with the job, as YAML")
-	f.StringVar(&o.metadata, "meta", "", "short for --metadata")
+	f.StringVar(&o.Metadata, "metadata", "", "data to store with the job, as YAML")
+	f.StringVar(&o.Metadata, "meta", "", "short for --metadata")
 	o.Async.Register(f)
 	f.IntVar(&o.gather, "gather-job-timeout", 0, "seconds to wait for a target to report whether its job is still running")
 	for _, n := range []string{"passwd", "priv-passwd", "jid", "meta", "gather-job-timeout"} {

@@ -38,7 +38,7 @@ func (o *waveFlags) read(c *cobra.Command, s *Options) (err error) {
 	switch {
 	case o.wait < 0 || math.IsNaN(o.wait):
 		return app.Usagef(c, "--wave-wait cannot be negative")
-	case o.failures != "" && s.failHard:
+	case o.failures != "" && s.FailHard:
 		return app.Usagef(c, "--failhard is --max-failures 0: give one of them")
 	case o.list == "" && (o.check != "" || o.wait > 0):
 		return app.Usagef(c, "--wave-check and --wave-wait are for what comes between waves: give --waves, too")

@@ -32,7 +32,7 @@ type runOptions struct {
 	yes, test           bool
 }
 
-func newRun(a *app.App) *cobra.Command {
+func newRun(a *app.App, runF func(context.Context, *runOptions, []string) error) *cobra.Command {
 	o := &runOptions{}
 	c := &cobra.Command{
 		Use:   "run <template>",
@@ -58,6 +58,9 @@ invalid; 64 usage error; 130 interrupted.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return app.Usagef(c, "give the name of one template")
+			}
+			if runF != nil {
+				return runF(c.Context(), o, args)
 			}
 			return run(c.Context(), a, c, o, args[0])
 		},

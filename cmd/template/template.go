@@ -40,7 +40,7 @@ func templateSubject(t *orchestration.Template) *history.Subject {
 	}
 }
 
-// New returns "brine template" with its commands.
+// New returns "brine template".
 func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "template <command>",
@@ -57,7 +57,7 @@ in those of orchestration_roots.`,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
-	c.AddCommand(newAnswers(a), newCheck(a), newList(a), newNew(a), newRun(a), newShow(a))
+	c.AddCommand(newAnswers(a), newCheck(a), newList(a), newNew(a), newRun(a, nil), newShow(a))
 	return c
 }
 

@@ -20,7 +20,7 @@ type passwdOptions struct {
 	proxied     bool
 }
 
-func newPasswd(a *app.App) *cobra.Command {
+func newPasswd(a *app.App, runF func(context.Context, *passwdOptions, []string) error) *cobra.Command {
 	o := &passwdOptions{}
 	c := &cobra.Command{
 		Use:   "passwd <user>",
@@ -36,7 +36,12 @@ Exit status: 0 success; 1 failure; 64 usage error.`,
 		Example: `  brine ui passwd ann --users ui.users --role operator
   brine ui passwd bob --users ui.users --role viewer --no-password`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
-		RunE: func(c *cobra.Command, args []string) error { return setPassword(c.Context(), a, c, o, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return setPassword(c.Context(), a, c, o, args)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()

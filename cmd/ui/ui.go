@@ -35,7 +35,8 @@ type options struct {
 	ownFlags, hides []string
 }
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine ui". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "ui",
@@ -62,7 +63,12 @@ Ctrl-C.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, c, o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
@@ -84,7 +90,7 @@ Ctrl-C.`,
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
 	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
-	c.AddCommand(newPasswd(a))
+	c.AddCommand(newPasswd(a, nil))
 	return c
 }
 

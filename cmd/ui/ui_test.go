@@ -8,6 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/testkit/cmdtest"
 )
@@ -17,7 +20,7 @@ func TestUILeavesNothing(t *testing.T) {
 	dir, tmp := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	cmdtest.Write(t, dir+"/master", "file_roots: [\n", 0o644)
-	if status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, New, "ui", "-c", dir); status != 1 {
+	if status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, command, "ui", "-c", dir); status != 1 {
 		t.Errorf("exit status %d: %s", status, errs)
 	}
 	left, err := os.ReadDir(tmp)
@@ -56,7 +59,7 @@ func TestUIPasswdAtOnce(t *testing.T) {
 	var work sync.WaitGroup
 	for _, name := range names {
 		work.Go(func() {
-			if status, _, errs := cmdtest.Run(t, nil, New, "ui", "passwd", name, "--users", file, "--no-password"); status != 0 {
+			if status, _, errs := cmdtest.Run(t, nil, command, "ui", "passwd", name, "--users", file, "--no-password"); status != 0 {
 				t.Errorf("%s: exit status %d: %s", name, status, errs)
 			}
 		})
@@ -87,9 +90,11 @@ func TestUIUsage(t *testing.T) {
 		{"other machines can reach", "--listen", "0.0.0.0:0"},
 		{"not an address with a port", "--listen", "127.0.0.1"},
 	} {
-		status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, New, append([]string{"ui", "-c", dir, "--cachedir", dir + "/cache"}, tt[1:]...)...)
+		status, _, errs := cmdtest.Run(t, map[string]string{"HOME": dir, "PWD": dir}, command, append([]string{"ui", "-c", dir, "--cachedir", dir + "/cache"}, tt[1:]...)...)
 		if status != 64 || !strings.Contains(errs, tt[0]) {
 			t.Errorf("%v: exit status %d: %s", tt[1:], status, errs)
 		}
 	}
 }
+
+func command(a *app.App) *cobra.Command { return New(a, nil) }

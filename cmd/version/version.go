@@ -9,6 +9,7 @@ import (
 	"brine/internal/core/licenses"
 )
 
+// New returns "brine version".
 func New(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",

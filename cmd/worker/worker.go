@@ -44,7 +44,8 @@ type options struct {
 // runs has the other half to end.
 const minQueueLease = 10
 
-func New(a *app.App) *cobra.Command {
+// New returns "brine worker". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "worker --queue <name>",
@@ -74,7 +75,12 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return run(c.Context(), a, c, o) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o)
+		},
 	}
 	c.SetFlagErrorFunc(app.FlagError)
 	app.GroupFlags(c, app.TargetGroups)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -51,28 +52,74 @@ func Run(t *testing.T, env map[string]string, makes func(*app.App) *cobra.Comman
 	return status, out.String(), errs.String()
 }
 
-// A Usage is a command line and the error that it is refused with; "" is none.
-type Usage struct {
-	Args []string
-	Want string
+// A Case is a command line, its words separated by blanks, and what it means.
+type Case[O any] struct {
+	Args string
+	Set  func(*O) // the options that its flags change
+	Rest string   // its arguments without flags
+	Err  string   // with which it is refused
 }
 
-// Check runs command lines and compares their errors. makes returns the command.
-func Check(t *testing.T, makes func(*app.App) *cobra.Command, usages []Usage) {
+// Flags compares the options and arguments of command lines; nothing is run. The first one
+// has no flags, and what the others change is compared with its options.
+func Flags[O any](t *testing.T, makes func(*app.App, func(context.Context, *O, []string) error) *cobra.Command, cases []Case[O]) {
 	t.Helper()
-	for _, u := range usages {
-		a, _, errs := New(nil)
-		err := Execute(a, makes(a), u.Args...)
-		got := ""
-		if err != nil {
-			got = err.Error()
+	var none O
+	for i, tt := range cases {
+		a, _, _ := New(nil)
+		var got *O
+		var rest []string
+		err := Execute(a, makes(a, func(_ context.Context, o *O, args []string) error {
+			got, rest = o, args
+			return nil
+		}), strings.Fields(tt.Args)...)
+		if tt.Err != "" || err != nil {
+			refused(t, a, tt.Args, err, tt.Err)
+			continue
 		}
-		if got != u.Want {
-			t.Errorf("brine %s: %q, want %q (%s)", strings.Join(u.Args, " "), got, u.Want, errs)
+		if i == 0 {
+			none = *got
 		}
-		if status := a.Report(err); (status == app.ExitUsage) != (u.Want != "") {
-			t.Errorf("brine %s: status %d", strings.Join(u.Args, " "), status)
+		want := none
+		if tt.Set != nil {
+			tt.Set(&want)
 		}
+		if !reflect.DeepEqual(*got, want) {
+			t.Errorf("brine %s: %+v, want %+v", tt.Args, *got, want)
+		}
+		if r := strings.Join(rest, " "); r != tt.Rest {
+			t.Errorf("brine %s: the arguments are %q, want %q", tt.Args, r, tt.Rest)
+		}
+	}
+}
+
+// refused compares the error of a command line, which is a usage fault.
+func refused(t *testing.T, a *app.App, args string, err error, want string) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		got = err.Error()
+	}
+	if status := a.Report(err); got != want || status != app.ExitUsage {
+		t.Errorf("brine %s: status %d, %q, want %q", args, status, got, want)
+	}
+}
+
+// Refuses runs command lines, their words separated by blanks, that are usage faults, and
+// compares the errors. The configuration is empty.
+func Refuses(t *testing.T, makes func(*app.App) *cobra.Command, errs map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	Write(t, filepath.Join(dir, "master"), "cachedir: "+dir+"/cache\n", 0o644)
+	Write(t, filepath.Join(dir, "minion"), "cachedir: "+dir+"/cache\n", 0o644)
+	for args, want := range errs {
+		a, _, _ := New(map[string]string{"PWD": dir, "PATH": os.Getenv("PATH")})
+		for k, v := range map[string]string{"HOME": dir, "BRINE_CONFIG_DIR": dir} {
+			if err := a.Host.Setenv(k, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		refused(t, a, args, Execute(a, makes(a), strings.Fields(args)...), want)
 	}
 }
 
