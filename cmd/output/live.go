@@ -98,7 +98,7 @@ func (ws Watchers) RunEnds() {
 }
 
 // A liveReport prints the report of a run of states while they run: each as it
-// finishes. What is left of it, [Session.PrintEnd] prints.
+// finishes. What is left of it, [Report.PrintEnd] prints.
 type liveReport struct {
 	s     *Report
 	host  string

@@ -111,7 +111,7 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.BoolVar(&o.Output.ForceColor, "force-color", false, "print with colours even if stdout is not a terminal")
 	f.BoolVar(&o.Async.On, "async", false, "refused: a plan waits for its targets")
 	_ = f.MarkHidden("async")
-	// What is registered first holds: Flags offers the outputters of runs.
+	// What is registered first holds: complete.Flags offers the outputters of runs.
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(plantext.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	complete.Flags(c)
 	app.GroupFlags(c, planGroups)
