@@ -24,6 +24,7 @@ type AsyncFlags struct {
 // goes on.
 func (o *AsyncFlags) Used() bool { return o.On || o.Background != "" }
 
+// Register adds the flags.
 func (o *AsyncFlags) Register(f *pflag.FlagSet) {
 	f.BoolVar(&o.On, "async", false, "start the job, print its jid and return; 'brine run jobs.lookup_jid' fetches what it returned")
 	f.StringVar(&o.Background, "background", "", "go on with the job of --jid on these targets")

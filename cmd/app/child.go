@@ -92,6 +92,7 @@ func (w *LineWriter) keep(p []byte) {
 	w.rest = append(w.rest, p[:min(len(p), max(0, maxOutLine-len(w.rest)))]...)
 }
 
+// Flush hands on what is left without a newline.
 func (w *LineWriter) Flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

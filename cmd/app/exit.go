@@ -47,7 +47,8 @@ func (e *StatusError) Error() string {
 func (e *StatusError) Unwrap() error { return e.Err }
 
 var (
-	errHelp        = pflag.ErrHelp
+	errHelp = pflag.ErrHelp
+	// ErrInterrupted ends a command that a signal ended.
 	ErrInterrupted = &StatusError{Status: ExitInterrupted}
 )
 

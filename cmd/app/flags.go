@@ -101,6 +101,7 @@ func (f *RunFlags) Unparsed() []string {
 	return names
 }
 
+// Register adds the flags.
 func (f *OutFlags) Register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.Out, "out", "", "outputter: highstate, nested, json, yaml, txt, raw, pprint, table, key, quiet, html, junit, markdown, ndjson, sarif, profile, ...")
 	fs.StringVar(&f.File, "out-file", "", "write the report to this file instead of stdout")

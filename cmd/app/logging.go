@@ -47,6 +47,7 @@ type noLogError struct{ err error }
 func (e *noLogError) Error() string { return "open the log file: " + e.err.Error() }
 func (e *noLogError) Unwrap() error { return e.err }
 
+// IsNoLog reports whether err says that a log file cannot be written.
 func IsNoLog(err error) bool {
 	_, ok := errors.AsType[*noLogError](err)
 	return ok

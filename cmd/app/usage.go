@@ -30,6 +30,7 @@ func ProgressValue() error {
 	}
 }
 
+// NoCompletion offers nothing to the shell, also no files.
 func NoCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }

@@ -20,6 +20,7 @@ type functionsOptions struct {
 	tree funcdoc.Flags
 }
 
+// NewFunctions returns "brine functions". runF, which may be nil, replaces what runs it.
 func NewFunctions(a *app.App, runF func(context.Context, *functionsOptions, []string) error) *cobra.Command {
 	o := &functionsOptions{}
 	c := &cobra.Command{

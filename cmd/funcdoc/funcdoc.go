@@ -24,6 +24,7 @@ type Flags struct {
 	noRun     bool // leave out the modules of the tree
 }
 
+// Register adds the flags.
 func (f *Flags) Register(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(app.SaltSpelling)
 	fs.StringVarP(&f.configDir, "config-dir", "c", "", "directory of the configuration; includes the custom modules of its tree")
@@ -75,6 +76,7 @@ func PrintKind(a *app.App, k fun.Kind, names []string) error {
 	return nil
 }
 
+// Print prints the documentation of functions and modules of any kind.
 func Print(a *app.App, t *fun.Table, names []string) error {
 	for i, name := range names {
 		if i > 0 {

@@ -40,6 +40,7 @@ func TemplatesOf(ctx context.Context, s *session.Session) (*Templates, error) {
 	return &Templates{S: s, Roots: roots, Store: &orchestration.Store{Files: s.App.Host, Dir: dir}}, nil
 }
 
+// Find returns a template by its name, and hints at similar ones.
 func (t *Templates) Find(name string) (*orchestration.Template, error) {
 	found, err := orchestration.Find(t.S.App.Host, t.Roots, name)
 	if _, ok := errors.AsType[*orchestration.NotFoundError](err); ok {

@@ -71,6 +71,7 @@ type Timers struct {
 	user    bool
 }
 
+// TimersOf returns the timers of a machine: those of systemd where it runs.
 func TimersOf(h host.Host) *Timers {
 	st, err := h.Stat("/run/systemd/system")
 	return &Timers{host: h, systemd: err == nil && st.Mode.IsDir(), user: h.Geteuid() != 0}

@@ -34,11 +34,13 @@ type Flags struct {
 	Out         string
 }
 
+// Register adds the flags of a command whose report has one of the formats.
 func (f *Flags) Register(fs *pflag.FlagSet, formats []string) {
 	f.RegisterTree(fs)
 	fs.StringVar(&f.Out, "out", formats[0], "format: "+strings.Join(formats, ", "))
 }
 
+// RegisterTree adds the flags that say which tree is read.
 func (f *Flags) RegisterTree(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(app.SaltSpelling)
 	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: the tree)")
@@ -67,6 +69,7 @@ func Complete(c *cobra.Command, formats []string) {
 	}
 }
 
+// MaxOneTree makes a second argument a usage fault.
 func MaxOneTree(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return app.Usagef(c, "one tree is checked at a time, %d were given", len(args))

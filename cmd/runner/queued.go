@@ -22,6 +22,7 @@ type QueuedRun struct {
 	Work    *queue.Work
 }
 
+// Encode returns the line that [ReadQueued] reads.
 func (r *QueuedRun) Encode() ([]byte, error) {
 	work, err := r.Work.Encode()
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"brine/internal/py/value"
 )
 
+// Options are the flags of commands that run a runner function.
 type Options struct {
 	app.RunFlags
 	app.FleetFlags
@@ -30,6 +31,7 @@ type Options struct {
 	Queued bool   // the orchestration is one of a queue
 }
 
+// Command runs the runner function that args name, as brine run does.
 func Command(ctx context.Context, a *app.App, c *cobra.Command, o *Options, args []string) error {
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err

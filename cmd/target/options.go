@@ -19,6 +19,7 @@ const (
 	SaltCLI          // salt
 )
 
+// Options are the flags of brine ssh and of the programs of Salt that take a target.
 type Options struct {
 	app.RunFlags
 	app.FleetFlags
@@ -64,6 +65,7 @@ type saltSSHFlags struct {
 	options                                     []string
 }
 
+// Register adds the flags, which depend on Prog.
 func (o *Options) Register(f *pflag.FlagSet) {
 	o.RunFlags.Register(f)
 	o.TargetFlags.Register(f)

@@ -13,6 +13,7 @@ import (
 	"brine/internal/py/value"
 )
 
+// NoMatch is the error of a job that no target matches.
 func (o *Options) NoMatch(job fun.Job) error {
 	switch {
 	case o.RetryFailed != "" && o.Limit != "":
@@ -35,6 +36,7 @@ type TargetFlags struct {
 	list, pcre, grain, grainPCRE, pillar, pillarPCRE, nodegroup, compound, ipcidr, rng bool
 }
 
+// Register adds the flags.
 func (t *TargetFlags) Register(fs *pflag.FlagSet) {
 	fs.BoolVarP(&t.list, "list", "L", false, "the target is a list of ids separated by commas")
 	fs.BoolVarP(&t.pcre, "pcre", "E", false, "the target is a regular expression")
