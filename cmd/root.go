@@ -78,7 +78,7 @@ func Main() int {
 		Host:     host.NewLocal(),
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
 	}
-	return Run(a)
+	return execute(a)
 }
 
 // Commands returns brine with all its commands, for what describes them. They are
@@ -87,8 +87,8 @@ func Commands() *cobra.Command {
 	return newRootCmd(&app.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Host: host.NewLocal()})
 }
 
-// Run runs the command line and returns the exit status.
-func Run(a *app.App) int {
+// execute runs the command line and returns the exit status.
+func execute(a *app.App) int {
 	ctx, stop := a.Signals(context.Background())
 	defer stop()
 	a.JSON = asksJSON(a.Args)

@@ -37,7 +37,7 @@ func TestOtherPrograms(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
 	a := &app.App{Program: "salt-key", Args: []string{"-L", "--out=json"}, Out: &out, Err: &errs, Getenv: func(string) string { return "" }}
-	if status := Run(a); status != app.ExitUsage {
+	if status := execute(a); status != app.ExitUsage {
 		t.Errorf("salt-key: status %d, want %d", status, app.ExitUsage)
 	}
 	if want := "brine: brine cannot be salt-key: it has no masters, minions and keys\nhint: it can be salt, salt-call, salt-run, salt-ssh\n"; errs.String() != want {

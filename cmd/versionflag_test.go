@@ -40,7 +40,7 @@ func TestVersionOfEveryCommand(t *testing.T) {
 				In: strings.NewReader(""), Out: &out, Err: &errs, Args: append(slices.Clip(path), flag),
 				Getenv: func(string) string { return "" }, Host: host.NewLocal(), Program: "brine",
 			}
-			status := Run(a)
+			status := execute(a)
 			first, _, _ := strings.Cut(out.String(), "\n")
 			if status != app.ExitOK || !strings.Contains(first, "brine ") && first != "Salt Version:" {
 				t.Errorf("brine %s %s: status %d, %q, %s", strings.Join(path, " "), flag, status, first, errs.String())

@@ -86,9 +86,9 @@ func (x *Timers) ctl(name string, args ...string) host.Cmd {
 	return host.Cmd{Argv: append(argv, args...)}
 }
 
-// Command is the command line that installs a timer. The time zone of systemd may be
+// command is the command line that installs a timer. The time zone of systemd may be
 // another one than that of this process.
-func (x *Timers) Command(t *Timer) host.Cmd {
+func (x *Timers) command(t *Timer) host.Cmd {
 	if x.systemd {
 		args := []string{
 			"--unit=" + t.unit(), "--description=" + t.Says(), "--on-calendar=" + t.At.UTC().Format(time.DateTime) + " UTC", "--timer-property=AccuracySec=1s", "--collect",
@@ -124,7 +124,7 @@ func shellLine(argv []string) string {
 
 // Shell is what a person types to install a timer.
 func (x *Timers) Shell(t *Timer) string {
-	line := shellLine(x.Command(t).Argv)
+	line := shellLine(x.command(t).Argv)
 	if x.systemd {
 		return line
 	}
@@ -148,7 +148,7 @@ func (x *Timers) Add(ctx context.Context, t *Timer) error {
 	if err != nil {
 		return fmt.Errorf("schedule chain %s: %w", t.Chain, err)
 	}
-	if err := x.run(ctx, x.Command(t)); err != nil {
+	if err := x.run(ctx, x.command(t)); err != nil {
 		return fmt.Errorf("schedule chain %s: %w", t.Chain, err)
 	}
 	return nil

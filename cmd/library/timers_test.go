@@ -41,7 +41,7 @@ func TestTimersOfSystemd(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Chain = "deploy"
-	got := x.Command(d).Argv
+	got := x.command(d).Argv
 	if n := len(h.Calls()); !slices.Contains(h.Calls()[n-1].Argv, "--unit=brine-chain-other-20991201-020000") {
 		t.Errorf("calls: %v", h.Calls())
 	}
@@ -51,11 +51,11 @@ func TestTimersOfSystemd(t *testing.T) {
 		}
 	}
 	d.At = d.At.In(time.FixedZone("", 3600))
-	if cmd := x.Command(d); !slices.Contains(cmd.Argv, "--on-calendar=2099-12-01 02:00:00 UTC") {
+	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--on-calendar=2099-12-01 02:00:00 UTC") {
 		t.Errorf("in another time zone: %q", cmd.Argv)
 	}
 	d.Argv = append(d.Argv, "--file-root=/srv/$x")
-	if cmd := x.Command(d); !slices.Contains(cmd.Argv, "--file-root=/srv/$$x") {
+	if cmd := x.command(d); !slices.Contains(cmd.Argv, "--file-root=/srv/$$x") {
 		t.Errorf("systemd would replace the variable: %q", cmd.Argv)
 	}
 	if slices.Contains(got, "--user") {
@@ -76,7 +76,7 @@ func TestTimersOfSystemd(t *testing.T) {
 	}
 	h.UID = 1000
 	x = TimersOf(h)
-	if cmd := x.Command(d); cmd.Argv[1] != "--user" {
+	if cmd := x.command(d); cmd.Argv[1] != "--user" {
 		t.Errorf("%q", cmd.Argv)
 	}
 }
@@ -95,7 +95,7 @@ func TestTimersOfAt(t *testing.T) {
 	}
 	h.PutFile("/usr/bin/atq", "", 0o755)
 	d.User = "ann b"
-	script, err := io.ReadAll(x.Command(d).Stdin)
+	script, err := io.ReadAll(x.command(d).Stdin)
 	if want := "\n" + app.OnBehalf + "='ann b' /usr/bin/brine chain run deploy --yes '--config-dir=/srv/x of y'\n"; err != nil || !strings.HasSuffix(string(script), want) {
 		t.Errorf("%q, %v", script, err)
 	}

@@ -16,9 +16,9 @@ import (
 	"brine/internal/core/host"
 )
 
-// New returns an App with an environment, and what is written to it. PWD and PATH of the
+// newApp returns an App with an environment, and what is written to it. PWD and PATH of the
 // environment are those of its machine, which is this one otherwise.
-func New(env map[string]string) (a *app.App, out, errs *bytes.Buffer) {
+func newApp(env map[string]string) (a *app.App, out, errs *bytes.Buffer) {
 	out, errs = &bytes.Buffer{}, &bytes.Buffer{}
 	return &app.App{
 		In: strings.NewReader(""), Out: out, Err: errs, Program: "brine", Intr: &app.Interrupt{},
@@ -26,8 +26,8 @@ func New(env map[string]string) (a *app.App, out, errs *bytes.Buffer) {
 	}, out, errs
 }
 
-// Execute runs a command line of brine whose first word is the command.
-func Execute(a *app.App, c *cobra.Command, args ...string) error {
+// execute runs a command line of brine whose first word is the command.
+func execute(a *app.App, c *cobra.Command, args ...string) error {
 	root := &cobra.Command{Use: "brine", SilenceUsage: true, SilenceErrors: true}
 	root.SetFlagErrorFunc(app.FlagError)
 	app.AddCommands(root, c)
@@ -42,13 +42,13 @@ func Execute(a *app.App, c *cobra.Command, args ...string) error {
 // Run runs a command line of brine whose first word is the command that makes returns.
 func Run(t *testing.T, env map[string]string, makes func(*app.App) *cobra.Command, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	a, out, errs := New(env)
+	a, out, errs := newApp(env)
 	for k, v := range env {
 		if err := a.Host.Setenv(k, v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	status = a.Report(Execute(a, makes(a), args...))
+	status = a.Report(execute(a, makes(a), args...))
 	return status, out.String(), errs.String()
 }
 
@@ -66,10 +66,10 @@ func Flags[O any](t *testing.T, makes func(*app.App, func(context.Context, *O, [
 	t.Helper()
 	var none O
 	for i, tt := range cases {
-		a, _, _ := New(nil)
+		a, _, _ := newApp(nil)
 		var got *O
 		var rest []string
-		err := Execute(a, makes(a, func(_ context.Context, o *O, args []string) error {
+		err := execute(a, makes(a, func(_ context.Context, o *O, args []string) error {
 			got, rest = o, args
 			return nil
 		}), strings.Fields(tt.Args)...)
@@ -113,13 +113,13 @@ func Refuses(t *testing.T, makes func(*app.App) *cobra.Command, errs map[string]
 	Write(t, filepath.Join(dir, "master"), "cachedir: "+dir+"/cache\n", 0o644)
 	Write(t, filepath.Join(dir, "minion"), "cachedir: "+dir+"/cache\n", 0o644)
 	for args, want := range errs {
-		a, _, _ := New(map[string]string{"PWD": dir, "PATH": os.Getenv("PATH")})
+		a, _, _ := newApp(map[string]string{"PWD": dir, "PATH": os.Getenv("PATH")})
 		for k, v := range map[string]string{"HOME": dir, "BRINE_CONFIG_DIR": dir} {
 			if err := a.Host.Setenv(k, v); err != nil {
 				t.Fatal(err)
 			}
 		}
-		refused(t, a, args, Execute(a, makes(a), strings.Fields(args)...), want)
+		refused(t, a, args, execute(a, makes(a), strings.Fields(args)...), want)
 	}
 }
 
