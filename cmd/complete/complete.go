@@ -217,9 +217,9 @@ func rosterGrains(r *roster.Roster, prefix string) []string {
 // maxGrainDepth bounds how deep grains are looked at for completion.
 const maxGrainDepth = 8
 
-// Target offers roster ids, nodegroups with -N or grains of the roster with -G,
+// Targets offers roster ids, nodegroups with -N or grains of the roster with -G,
 // then functions and SLS names.
-func Target(a *app.App) cobra.CompletionFunc {
+func Targets(a *app.App) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return Call(a)(c, args[1:], prefix)

@@ -83,7 +83,7 @@ highest return code; 64 usage error; 130 interrupted.`,
 func initTargetCmd(a *app.App, c *cobra.Command, o *target.Options, runF func(context.Context, *target.Options, []string) error) {
 	c.SilenceUsage, c.SilenceErrors = true, true
 	c.SetFlagErrorFunc(app.FlagError)
-	c.ValidArgsFunction = complete.Target(a)
+	c.ValidArgsFunction = complete.Targets(a)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if runF != nil {
 			return runF(c.Context(), o, args)
