@@ -39,7 +39,7 @@ func (r *Report) sayWhy(data value.Value) {
 				where = " on " + name
 			}
 			why := strings.Join(strings.Fields(r.Secrets.AnyText(value.Str(ret.At("comment")))), " ")
-			fmt.Fprintf(r.App.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%r.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
+			fmt.Fprintf(r.App.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%s.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
 		}
 	}
 	if said > maxReasons {
