@@ -4,7 +4,7 @@ GO ?= go
 FUZZTIME ?= 10s
 # The packages whose work `make linear` counts: what a run goes through for each
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
-COUNTED ?= brine,brine/cmd,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
+COUNTED ?= brine,brine/cmd,brine/cmd/app,brine/cmd/session,brine/cmd/output,brine/cmd/runner,brine/cmd/target,brine/cmd/call,brine/cmd/orchestrate,brine/cmd/plan,brine/cmd/run,brine/cmd/ssh,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
 
 .PHONY: build bytes docs generate machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 

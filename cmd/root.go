@@ -1,3 +1,8 @@
+// Package cmd is the command line of brine. Start at [Main].
+//
+// Each command is a package under it, which has its options, its constructor and
+// what runs it, and which no other command imports. They stand on cmd/app (the
+// process), cmd/session (one run) and small packages for what several commands do.
 package cmd
 
 import (
@@ -13,80 +18,129 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
+	"brine/cmd/agent"
+	"brine/cmd/app"
+	"brine/cmd/call"
+	"brine/cmd/chain"
+	"brine/cmd/check"
+	"brine/cmd/doc"
+	"brine/cmd/docs"
+	"brine/cmd/formula"
+	"brine/cmd/graph"
+	"brine/cmd/lint"
+	"brine/cmd/lsp"
+	"brine/cmd/orchestrate"
+	"brine/cmd/plan"
+	"brine/cmd/pythonpath"
+	"brine/cmd/run"
+	"brine/cmd/sandbox"
+	"brine/cmd/scaffold"
+	"brine/cmd/schedule"
+	"brine/cmd/ssh"
+	"brine/cmd/template"
+	"brine/cmd/ui"
+	"brine/cmd/version"
+	"brine/cmd/worker"
 	"brine/internal/core/host"
 )
 
+// otherPrograms are those of Salt's programs that brine is not.
+var otherPrograms = [...]string{
+	"salt-api", "salt-cloud", "salt-cp", "salt-extend", "salt-key", "salt-master", "salt-minion", "salt-pip", "salt-proxy",
+	"salt-support", "salt-syndic", "salt-unity", "spm",
+}
+
+// asksJSON reports whether a command line asks for JSON: known before flags
+// are parsed, since a fault in them is reported as JSON, too.
+func asksJSON(args []string) bool {
+	asked := ""
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, v, ok := strings.Cut(arg, "=")
+		if name != "--out" && name != "--output" {
+			continue
+		}
+		if !ok && i+1 < len(args) {
+			v = args[i+1]
+		}
+		asked = v // the last one holds
+	}
+	return asked == "json"
+}
+
 // Main runs the command line of the process and returns the exit status.
 func Main() int {
-	a := &App{
+	a := &app.App{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Args: os.Args[1:], Program: filepath.Base(os.Args[0]), Getenv: os.Getenv,
 		Host:     host.NewLocal(),
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
 	}
-	return a.Run()
+	return execute(a)
 }
 
 // Commands returns brine with all its commands, for what describes them. They are
 // not to be run.
 func Commands() *cobra.Command {
-	return newRootCmd(&App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Host: host.NewLocal()})
+	return newRootCmd(&app.App{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }, Host: host.NewLocal()})
 }
 
-// Run runs the command line and returns the exit status.
-func (a *App) Run() int {
-	ctx, stop := a.signals(context.Background())
+// execute runs the command line and returns the exit status.
+func execute(a *app.App) int {
+	ctx, stop := a.Signals(context.Background())
 	defer stop()
-	a.json = asksJSON(a.Args)
-	root := a.root()
+	a.JSON = asksJSON(a.Args)
+	root := rootOf(a)
 	c, _, ferr := root.Find(a.Args)
 	if ferr != nil {
 		c = root
 	}
-	a.addVersionFlag(root, c)
+	addVersionFlag(a, root, c)
 	var err error
 	if ferr == nil && c.Flags().Lookup("args-stdin") != nil {
-		if a.Args, err = a.argsFromStdin(a.Args); err != nil {
-			return a.report(err)
+		if a.Args, err = a.ArgsFromStdin(a.Args); err != nil {
+			return a.Report(err)
 		}
 	}
 	if root.Name() != "brine" {
-		a.Args = expandFlags(root.Flags(), a.Args)
+		a.Args = app.ExpandFlags(root.Flags(), a.Args)
 	}
-	a.json = asksJSON(a.Args)
+	a.JSON = asksJSON(a.Args)
 	root.SetArgs(a.Args)
 	root.SetIn(a.In)
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	err = root.ExecuteContext(ctx)
 	if errors.Is(err, errVersion) {
-		return exitOK
+		return app.ExitOK
 	}
 	if err == nil {
-		err = a.late
+		err = a.Late
 	}
-	if err == nil && a.intr.draining() && !a.intr.patient.Load() {
-		err = errInterrupted
+	if err == nil && a.Intr.Draining() && !a.Intr.Patient.Load() {
+		err = app.ErrInterrupted
 	}
-	return a.report(err)
+	return a.Report(err)
 }
 
-// root returns the command that this process is: brine, or the Salt program
+// rootOf returns the command that this process is: brine, or the Salt program
 // whose name it was started by. A link is one way to give the name, the first
 // argument another: brine salt-call test.ping.
-func (a *App) root() *cobra.Command {
-	if len(a.Args) > 0 && (slices.Contains(saltPrograms[:], a.Args[0]) || slices.Contains(otherPrograms[:], a.Args[0])) {
+func rootOf(a *app.App) *cobra.Command {
+	if len(a.Args) > 0 && (slices.Contains(app.SaltPrograms[:], a.Args[0]) || slices.Contains(otherPrograms[:], a.Args[0])) {
 		a.Program, a.Args = a.Args[0], a.Args[1:]
 	}
 	switch strings.TrimSuffix(a.Program, ".exe") {
 	case "salt-call":
-		return newCallCmd(a, asSalt)
+		return call.New(a, app.AsSalt, nil)
 	case "salt-run":
-		return newRunCmd(a, asSalt)
+		return run.New(a, app.AsSalt, nil)
 	case "salt-ssh":
-		return newSSHCmd(a, asSalt)
+		return ssh.New(a, app.AsSalt, nil)
 	case "salt":
-		return newSaltCmd(a)
+		return ssh.NewSalt(a, nil)
 	}
 	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
 		return noSuchProgram(a.Program)
@@ -100,16 +154,16 @@ func noSuchProgram(name string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, SilenceUsage: true, SilenceErrors: true, DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
-			return &statusError{
-				status: exitUsage, err: fmt.Errorf("brine cannot be %s: it has no masters, minions and keys", name),
-				hint: "it can be " + strings.Join(saltPrograms[:], ", "),
+			return &app.StatusError{
+				Status: app.ExitUsage, Err: fmt.Errorf("brine cannot be %s: it has no masters, minions and keys", name),
+				Hint: "it can be " + strings.Join(app.SaltPrograms[:], ", "),
 			}
 		},
 	}
 }
 
 // newRootCmd returns brine with all its commands.
-func newRootCmd(a *App) *cobra.Command {
+func newRootCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "brine <command>",
 		Short: "Run Salt states and orchestrations without Salt",
@@ -125,46 +179,42 @@ behaves like that program.`,
   brine doc file.managed`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          unknownCommand,
+		Args:          app.UnknownCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.CompletionOptions.HiddenDefaultCmd = false
-	c.SetFlagErrorFunc(flagError)
+	c.SetFlagErrorFunc(app.FlagError)
 	c.SetHelpCommand(newHelpCmd())
-	c.AddCommand(
-		newAgentCmd(a),
-		newApplyCmd(a),
-		newCallCmd(a, asBrine),
-		newChainCmd(a),
-		newCheckCmd(a),
-		newDocCmd(a),
-		newDocsCmd(a),
-		newFunctionsCmd(a),
-		newFormulaCmd(a),
-		newGraphCmd(a),
-		newInitCmd(a),
-		newLintCmd(a),
-		newLSPCmd(a),
-		newOrchestrateCmd(a),
-		newPlanCmd(a),
-		newPongoCmd(a), newStarlarkCmd(a),
-		newPythonPathCmd(a),
-		newRunCmd(a, asBrine),
-		newScheduleCmd(a),
-		newSSHCmd(a, asBrine),
-		newTemplateCmd(a),
-		newUICmd(a),
-		newVersionCmd(a),
-		newWorkerCmd(a),
+	app.AddCommands(
+		c,
+		agent.New(a, nil),
+		plan.NewApply(a, newRootCmd, nil),
+		call.New(a, app.AsBrine, nil),
+		chain.New(a),
+		check.New(a, nil),
+		doc.New(a, nil),
+		docs.New(a, nil),
+		doc.NewFunctions(a, nil),
+		formula.New(a),
+		graph.New(a, nil),
+		scaffold.New(a),
+		lint.New(a, nil),
+		lsp.New(a, nil),
+		orchestrate.New(a, nil),
+		plan.New(a, nil),
+		sandbox.NewPongo(a), sandbox.NewStarlark(a),
+		pythonpath.New(a, nil),
+		run.New(a, app.AsBrine, nil),
+		schedule.New(a),
+		ssh.New(a, app.AsBrine, nil),
+		template.New(a),
+		ui.New(a, nil),
+		version.New(a),
+		worker.New(a, nil),
 	)
-	for _, sub := range c.Commands() {
-		if sub.HasSubCommands() && sub.Args == nil {
-			sub.Args = unknownCommand
-		}
-	}
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
-		comp.Args = unknownCommand
+		comp.Args = app.UnknownCommand
 		comp.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 	return c
@@ -190,7 +240,7 @@ func newHelpCmd() *cobra.Command {
 			for _, name := range args {
 				next, rest, err := of.Find([]string{name})
 				if err != nil || next == of || len(rest) > 0 {
-					return unknownCommand(of, []string{name})
+					return app.UnknownCommand(of, []string{name})
 				}
 				of = next
 			}

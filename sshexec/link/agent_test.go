@@ -14,7 +14,6 @@ import (
 
 	"brine/cmd"
 	"brine/internal/core/fun"
-	"brine/internal/core/host"
 	"brine/internal/py/value"
 )
 
@@ -168,20 +167,6 @@ func peakMemory(pid int) int64 {
 		return -1
 	}
 	return kib << 10
-}
-
-func TestAgentRefusesATerminal(t *testing.T) {
-	t.Parallel()
-	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	if err != nil {
-		t.Skip("no pseudo-terminal here")
-	}
-	defer tty.Close()
-	var out, errs bytes.Buffer
-	a := &cmd.App{In: tty, Out: &out, Err: &errs, Args: []string{"agent"}, Program: "brine", Getenv: os.Getenv, Host: host.NewLocal()}
-	if status := a.Run(); status != 64 || !strings.Contains(errs.String(), "terminal") || out.Len() != 0 {
-		t.Errorf("status %d, stdout %q, stderr %q", status, out.String(), errs.String())
-	}
 }
 
 // TestEachOfSeveral: the return code of each of several functions comes with the

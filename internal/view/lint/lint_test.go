@@ -339,7 +339,7 @@ func TestCleanTrees(t *testing.T) {
 	if err != nil || len(trees) < 3 {
 		t.Fatalf("examples %v, %v", trees, err)
 	}
-	for _, salt := range append(trees, "../../../testdata/demo/salt", "../../../cmd/scaffold/salt") {
+	for _, salt := range append(trees, "../../../testdata/demo/salt", "../../../cmd/scaffold/tree/salt") {
 		t.Run(filepath.Base(filepath.Dir(salt)), func(t *testing.T) {
 			t.Parallel()
 			root, err := filepath.Abs(filepath.Dir(salt))

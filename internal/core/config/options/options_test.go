@@ -68,9 +68,9 @@ var readers = sync.OnceValues(func() (map[string][]string, error) {
 // asked are options that are read by a name which is put together, or that are
 // common words, and the file that reads each.
 var asked = map[string]string{
-	"color": "cmd/output.go", "environment": "internal/core/config/assemble.go", "id": "internal/core/config/assemble.go", "include": "internal/core/config/config.go",
-	"test": "runner/fn/state/session.go", "timeout": "cmd/assembly/fleet.go", "features": "modules/x509/x509.go", "return": "cmd/returners.go",
-	"roster": "internal/core/roster/roster.go", "output": "cmd/output.go", "peer": "cmd/assembly/fleet.go", "providers": "internal/core/fun/provider.go", "grains": "internal/core/grains/grains.go",
+	"color": "cmd/output/output.go", "environment": "internal/core/config/assemble.go", "id": "internal/core/config/assemble.go", "include": "internal/core/config/config.go",
+	"test": "runner/fn/state/session.go", "timeout": "cmd/assembly/fleet.go", "features": "modules/x509/x509.go", "return": "cmd/session/returners.go",
+	"roster": "internal/core/roster/roster.go", "output": "cmd/output/output.go", "peer": "cmd/assembly/fleet.go", "providers": "internal/core/fun/provider.go", "grains": "internal/core/grains/grains.go",
 	"renderer": "internal/core/render/render.go", "sock_dir": "internal/core/config/assemble.go",
 }
 

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"github.com/spf13/pflag"
+
+	"brine/cmd/internal/progress"
+	"brine/internal/py/value"
+)
+
+// FleetFlags say which machines there are and how they are reached.
+type FleetFlags struct {
+	Roster     string
+	RosterFile string
+	MaxProcs   int
+	Timeout    int
+
+	User, Priv    string
+	IgnoreKeys    bool
+	HostKeys      string
+	Askpass       bool
+	Retries       int
+	Wipe          bool
+	RefreshGrains bool
+	Unreachable   bool // is allowed
+	AgentDir      string
+	Fleets        string // their names
+	Progress      progress.Flags
+}
+
+// RegisterAs registers the flags with the shorthands of --timeout and
+// --progress, which Salt's programs differ in.
+func (f *FleetFlags) RegisterAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
+	f.Progress.Register(fs, progressShort)
+	fs.StringVar(&f.Roster, "roster", "", "type of the roster: flat, dir, sshconfig, ansible, ... (default: flat)")
+	fs.StringVar(&f.Fleets, "fleet", "", "use only these fleets (comma-separated); \"roster\" means the roster (default: all)")
+	fs.StringVar(&f.RosterFile, "roster-file", "", "file with the targets, - for standard input (default: roster in the configuration directory)")
+	fs.IntVar(&f.MaxProcs, "max-procs", 0, "how many targets to work on at once (default: 64)")
+	fs.IntVarP(&f.Timeout, "timeout", timeoutShort, 0, "seconds until a silent target is asked whether its job is still running")
+	fs.StringVar(&f.User, "user", "", "user to log in as, if the roster does not name one")
+	fs.StringVar(&f.Priv, "priv", "", "private key to log in with, if the roster does not name one")
+	fs.BoolVarP(&f.IgnoreKeys, "ignore-host-keys", "i", false, "accept any host key: insecure, the host could be an impostor")
+	fs.StringVar(&f.HostKeys, "host-keys", "", "which host keys to accept: strict (only known ones), ask (about unknown ones, on a terminal), accept-new, off (default: as in ssh_config, else ask)")
+	fs.BoolVar(&f.Askpass, "askpass", false, "ask for a password, once for all targets without one in the roster; further questions, such as codes, are asked once per account")
+	fs.BoolVar(&f.Askpass, "ask-pass", false, "same as --askpass")
+	_ = fs.MarkHidden("ask-pass") // it is defined in the line above
+	fs.IntVar(&f.Retries, "retries", -1, "how often to retry a connection (default: 3, only after a reset)")
+	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
+	fs.BoolVarP(&f.Wipe, "wipe", "w", false, "remove the agent from the targets after the run")
+	fs.BoolVar(&f.RefreshGrains, "refresh-grains", false, "ask targets for their grains whatever ssh_grains_age says")
+	fs.BoolVar(&f.Unreachable, "allow-unreachable", false, "skip targets that cannot be reached to find out whether they match")
+	fs.StringVar(&f.AgentDir, "agent-dir", "", "directory of agents for other platforms: brine-<os>-<arch>")
+}
+
+// stdinPath is the roster file of --roster-file -.
+const stdinPath = "/dev/stdin"
+
+// Override returns what the flags put over the configuration.
+func (f *FleetFlags) Override() *value.Map {
+	m := value.NewMap(4)
+	if f.Roster != "" {
+		m.Set("roster", f.Roster)
+	}
+	switch f.RosterFile {
+	case "":
+	case "-":
+		m.Set("roster_file", stdinPath)
+	default:
+		m.Set("roster_file", f.RosterFile)
+	}
+	if f.MaxProcs > 0 {
+		m.Set("ssh_max_procs", int64(f.MaxProcs))
+	}
+	if f.Timeout > 0 {
+		m.Set("timeout", int64(f.Timeout))
+	}
+	text := func(key, v string) {
+		if v != "" {
+			m.Set(key, v)
+		}
+	}
+	yes := func(key string, on bool) {
+		if on {
+			m.Set(key, true)
+		}
+	}
+	text("fleet", f.Fleets)
+	text("ssh_host_keys", f.HostKeys)
+	text("ssh_agent_dir", f.AgentDir)
+	yes("ignore_host_keys", f.IgnoreKeys)
+	yes("ssh_wipe", f.Wipe)
+	yes("ssh_refresh_grains", f.RefreshGrains)
+	yes("ssh_allow_unreachable", f.Unreachable)
+	if f.Retries >= 0 {
+		m.Set("ssh_retries", int64(f.Retries))
+	}
+	return m
+}

@@ -1,0 +1,119 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/cmd/internal/progress"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+)
+
+// NoArguments makes an argument a usage fault.
+func NoArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef(c, "unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+// ProgressValue is the error of a value that --progress does not take, since it
+// stands behind a blank.
+func ProgressValue() error {
+	return &StatusError{
+		Status: ExitUsage, Err: errors.New("--progress takes its value behind \"=\""), Hint: "write --progress=" + strings.Join(progress.Names(), ", --progress="),
+	}
+}
+
+// NoCompletion offers nothing to the shell, also no files.
+func NoCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// AddCommands adds the commands of brine. A word after one that has commands itself is
+// one of these, or a usage fault.
+func AddCommands(root *cobra.Command, commands ...*cobra.Command) {
+	root.AddCommand(commands...)
+	for _, sub := range commands {
+		if sub.HasSubCommands() && sub.Args == nil {
+			sub.Args = UnknownCommand
+		}
+	}
+}
+
+// UnknownCommand makes a word that is no command a usage fault that names the
+// nearest one.
+func UnknownCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	if !c.HasParent() {
+		names = append(names, SaltPrograms[:]...)
+		if strings.Contains(args[0], ".") { // a function, without the command that calls it
+			return &StatusError{Status: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: fmt.Sprintf(
+				"write 'brine call %[1]s' for this machine, 'brine ssh TARGET %[1]s' for targets, 'brine run %[1]s' for a runner function", args[0])}
+		}
+	}
+	return Usagef(c, "unknown command %q%s", args[0], source.DidYouMean(args[0], names))
+}
+
+// Usagef is a fault of the command line.
+func Usagef(c *cobra.Command, format string, args ...any) error {
+	return &StatusError{Status: ExitUsage, Err: fmt.Errorf(format, args...), Hint: "see '" + c.CommandPath() + " --help'"}
+}
+
+// FlagError makes an unknown flag a usage fault that names the nearest one and
+// the way out.
+func FlagError(c *cobra.Command, err error) error {
+	if errors.Is(err, errHelp) {
+		return err
+	}
+	var ne *pflag.NotExistError
+	if !errors.As(err, &ne) || ne.GetSpecifiedShortnames() != "" {
+		return Usagef(c, "%s", err)
+	}
+	if ne.GetSpecifiedName() == "test" {
+		return &StatusError{Status: ExitUsage, Err: err, Hint: "test mode is an argument of the function: test=True"}
+	}
+	var names []string
+	add := func(fl *pflag.Flag) {
+		if !fl.Hidden {
+			names = append(names, fl.Name)
+		}
+	}
+	c.Flags().VisitAll(add)
+	c.InheritedFlags().VisitAll(add)
+	sort.Strings(names)
+	near, ok := source.Nearest(strings.ReplaceAll(ne.GetSpecifiedName(), "_", "-"), names)
+	if !ok {
+		return Usagef(c, "%s", err)
+	}
+	return Usagef(c, "%s (did you mean --%s?)", err, near)
+}
+
+// UsageOf makes an argument fault name the function's signature.
+func UsageOf(name string, err error) error {
+	hint := fmt.Sprintf("'brine doc %s' shows the arguments", name)
+	var arg *fun.ArgError
+	if errors.As(err, &arg) && arg.Nearest != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", arg.Nearest, hint)
+	}
+	return &StatusError{Status: ExitGeneric, Err: fmt.Errorf("%s: %w", name, err), Hint: hint}
+}
+
+// NoArgs makes any argument a usage fault.
+func NoArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return Usagef(c, "%s takes no arguments, and %q was given", c.Name(), args[0])
+	}
+	return nil
+}

@@ -1,0 +1,378 @@
+package chain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"brine/cmd/app"
+	"brine/cmd/assembly"
+	"brine/cmd/complete"
+	"brine/cmd/library"
+	"brine/cmd/runner"
+	"brine/cmd/session"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/printable"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+)
+
+// chainSLS is the directory of the SLS of a chain, apart from those of the tree
+// that its steps apply.
+const chainSLS = "chains"
+
+type runOptions struct {
+	runner.Options
+	yes, test bool
+}
+
+// flags adds the flags of a command that looks at the targets of a chain; register
+// adds those of the configuration, and of reports where there is one.
+func (o *runOptions) flags(c *cobra.Command, register func(*pflag.FlagSet)) {
+	c.SilenceUsage, c.SilenceErrors = true, true
+	c.SetFlagErrorFunc(app.FlagError)
+	register(c.Flags())
+	o.RegisterAs(c.Flags(), "t", "")
+	complete.Flags(c)
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return app.Usagef(c, "give the name of one chain")
+		}
+		return nil
+	}
+}
+
+func newRun(a *app.App, runF func(context.Context, *runOptions, []string) error) *cobra.Command {
+	o := &runOptions{}
+	c := &cobra.Command{
+		Use:   "run <chain>",
+		Short: "Run a chain",
+		Long: `Run a chain: each action runs only if the previous one succeeded on all of its
+targets. On a terminal, brine shows the steps with their targets and asks once.
+
+The targets are those that match when the run starts. A run does not change the
+chain; the record of the run has the hash of the chain.
+
+Exit status: 0 all steps succeeded; 1 a step failed, or the chain is invalid; 64
+usage error; 130 interrupted.`,
+		Example: `  brine chain run deploy-friday
+  brine chain run deploy-friday --yes --report friday.html
+  brine chain run deploy-friday --resume 20261127020000123456`,
+		ValidArgsFunction: completeNames(a),
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o, args[0])
+		},
+	}
+	o.flags(c, o.RegisterRun)
+	f := c.Flags()
+	f.StringVar(&o.Resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
+	complete.Resume(a, c)
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
+	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
+	return c
+}
+
+// run renders a chain to an orchestration and runs it.
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name string) error {
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
+		return err
+	}
+	var ch *chain.Chain
+	var dir string
+	prepare := func(s *session.Session) (err error) {
+		if ch, _, err = library.ReadChain(library.Chains(s), name); err != nil {
+			return err
+		}
+		if len(ch.Steps) == 0 {
+			return fmt.Errorf("chain %s has no steps: 'brine chain add' adds some", name)
+		}
+		if err := a.Host.MkdirAll(s.Cfg.CacheDir, 0o755); err != nil {
+			return err
+		}
+		if dir, err = a.Host.MkdirTemp(s.Cfg.CacheDir, "chain-"); err != nil {
+			return err
+		}
+		s.OnEnd(func() { _ = a.Host.RemoveAll(dir) })
+		s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
+		s.Cfg.Opts.Set("orchestrate_no_targets", true)
+		s.Again = "brine chain run " + name
+		s.Subject = chainSubject(ch)
+		if s.Metadata == nil {
+			s.Metadata = value.MapOf("chain", name, "definition", ch.Hash())
+		}
+		return nil
+	}
+	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
+		ids, err := resolve(ctx, env, ch)
+		if err != nil {
+			return fun.Args{}, err
+		}
+		if in := a.TTY(); in != nil && !o.yes {
+			if err := a.Confirm(ctx, in, describeChain(ch, ids), o.test); err != nil {
+				return fun.Args{}, err
+			}
+		}
+		sls, err := ch.Render(ids)
+		if err != nil {
+			return fun.Args{}, err
+		}
+		path := filepath.Join(dir, chainSLS, name+".sls")
+		if err := errors.Join(a.Host.MkdirAll(filepath.Dir(path), 0o700), a.Host.WriteFile(path, strings.NewReader(sls), host.WriteOptions{Mode: new(fs.FileMode(0o600))})); err != nil {
+			return fun.Args{}, err
+		}
+		in := fun.Args{Pos: []value.Value{chainSLS + "." + name}, Kw: value.NewMap(1)}
+		if o.test {
+			in.Kw.Set("test", true)
+		}
+		if o.Resume != "" {
+			in, err = s.Resumed(ctx, env, o.Resume, in)
+		}
+		return in, err
+	})
+}
+
+// describeChain is a chain with its targets, in words.
+func describeChain(c *chain.Chain, ids map[int][]string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", c.Name)
+	for i := range c.Steps {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, c.Steps[i].Summary())
+		if c.Steps[i].On != "" {
+			fmt.Fprintf(&b, "     %s\n", library.Counted(ids[i+1]))
+		}
+	}
+	return b.String()
+}
+
+func newRender(a *app.App) *cobra.Command {
+	o := &runOptions{}
+	c := &cobra.Command{
+		Use:   "render <chain>",
+		Short: "Print the orchestration of a chain",
+		Long: `Print the orchestration of a chain, an SLS file with the targets that
+match now.
+
+Exit status: 0 success; 1 the chain is invalid, or a step has no targets; 64 usage
+error.`,
+		Example:           "  brine chain render deploy-friday",
+		ValidArgsFunction: completeNames(a),
+	}
+	o.flags(c, o.RegisterConfig)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		ctx := c.Context()
+		s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, o.Override())
+		if err != nil {
+			return err
+		}
+		defer s.End()
+		ch, _, err := library.ReadChain(library.Chains(s), args[0])
+		if err != nil {
+			return err
+		}
+		if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
+			return err
+		}
+		if err := s.OpenGit(ctx); err != nil {
+			return err
+		}
+		env, err := s.Controller(ctx, s.NewJID())
+		if err != nil {
+			return err
+		}
+		ids, err := resolve(ctx, env, ch)
+		if err != nil {
+			return err
+		}
+		sls, err := ch.Render(ids)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(a.Out, printable.Text(sls))
+		return err
+	}
+	return c
+}
+
+func newEdit(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "edit <chain>",
+		Short: "Edit the file of a chain",
+		Long: `Edit the file of a chain with the program in VISUAL or EDITOR (default: vi). If
+the new text is invalid, or if someone else has changed the chain meanwhile, an
+error is shown and the chain is not changed; your text is kept in another file.` + exitStatus,
+	}
+	return command(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
+		_, old, err := library.ReadChain(st, args[0])
+		if old == nil { // a chain that is not right can be edited, too
+			return err
+		}
+		dir, err := a.Host.MkdirTemp(os.TempDir(), "brine-chain-")
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(dir, args[0]+".yml")
+		if err := a.Host.WriteFile(path, strings.NewReader(string(old)), host.WriteOptions{Mode: new(fs.FileMode(0o600))}); err != nil {
+			return err
+		}
+		editor := cmp.Or(a.Getenv("VISUAL"), a.Getenv("EDITOR"), "vi")
+		out, err := a.Host.Run(ctx, host.Cmd{Argv: []string{"sh", "-c", editor + ` "$1"`, "sh", path}, Foreground: true, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
+		if err == nil && out.Status != 0 {
+			err = fmt.Errorf("%s: exit status %d", editor, out.Status)
+		}
+		var text []byte
+		if err == nil {
+			text, err = a.Host.ReadFile(path)
+		}
+		if err == nil && string(text) != string(old) {
+			if _, err = chain.Parse(args[0], path, text); err == nil {
+				err = st.Write(args[0], old, text)
+			}
+			if err != nil {
+				return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "nothing was changed; your text is in " + path}
+			}
+		}
+		_ = a.Host.RemoveAll(dir)
+		return err
+	})
+}
+
+type scheduleOptions struct {
+	app.RunFlags
+	at, cancel  string
+	print, list bool
+}
+
+func newSchedule(a *app.App, runF func(context.Context, *scheduleOptions, []string) error) *cobra.Command {
+	o := &scheduleOptions{}
+	c := &cobra.Command{
+		Use:   "schedule <chain>",
+		Short: "Run a chain once, later",
+		Long: `Run a chain once at the given time, with systemd, or with at if systemd is not
+running. The chain runs as it is at that time. It cannot ask for anything: keys
+must not need passphrases.
+
+Exit status: 0 success; 1 failure; 64 usage error.`,
+		Example: `  brine chain schedule deploy-friday --at '2026-12-01 02:00'
+  brine chain schedule --list
+  brine chain schedule --cancel brine-chain-deploy-friday-20261201-020000.timer`,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: completeNames(a),
+	}
+	c.SetFlagErrorFunc(app.FlagError)
+	o.RegisterPlaces(c.Flags())
+	c.Flags().StringVar(&o.at, "at", "", "when: a date and time such as '2026-12-01 02:00', in the time zone of this machine")
+	c.Flags().BoolVar(&o.print, "print", false, "print the command that would schedule it, and do nothing")
+	c.Flags().BoolVar(&o.list, "list", false, "list the runs that are scheduled, of all chains or of one")
+	c.Flags().StringVar(&o.cancel, "cancel", "", "cancel a run; --list shows its name or number")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if runF != nil {
+			return runF(c.Context(), o, args)
+		}
+		return schedule(a, c, o, args)
+	}
+	return c
+}
+
+func schedule(a *app.App, c *cobra.Command, o *scheduleOptions, args []string) error {
+	look := o.list || o.cancel != ""
+	var when time.Time
+	switch {
+	case look && (o.at != "" || o.print || o.list && o.cancel != ""):
+		return app.Usagef(c, "--list, --cancel and --at exclude each other")
+	case o.cancel != "" && len(args) > 0:
+		return app.Usagef(c, "--cancel takes no chain: give what --list shows")
+	case o.list && len(args) > 1 || !look && len(args) != 1:
+		return app.Usagef(c, "give the name of one chain")
+	case !look:
+		var err error
+		if when, err = library.ParseWhen(o.at, a.Host.Now()); err != nil {
+			return app.Usagef(c, "--at: %s", err)
+		}
+	}
+	s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, nil)
+	if err != nil {
+		return err
+	}
+	defer s.End()
+	x := library.TimersOf(a.Host)
+	work, tree, err := x.Place(library.Chains(s))
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.cancel != "":
+		return x.Cancel(c.Context(), tree, o.cancel)
+	case o.list:
+		return listTimers(c.Context(), a, x, tree, args)
+	}
+	if _, _, err := library.ReadChain(library.Chains(s), args[0]); err != nil {
+		return err
+	}
+	argv, err := runLater(&o.RunFlags, args[0])
+	if err != nil {
+		return err
+	}
+	t := &library.Timer{Chain: args[0], At: when, User: a.Getenv(app.OnBehalf), Tree: tree, Work: work, Argv: argv}
+	if o.print {
+		fmt.Fprintln(a.Out, printable.Line(x.Shell(t)))
+		return nil
+	}
+	if err := x.Add(c.Context(), t); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "%s runs at %s; 'brine chain schedule --list' shows how to cancel it\n", t.Chain, when.Format(time.DateTime))
+	return nil
+}
+
+// listTimers prints the runs of chains that are scheduled, a line each.
+func listTimers(ctx context.Context, a *app.App, x *library.Timers, tree string, chains []string) error {
+	all, err := x.List(ctx, tree)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	for _, t := range all {
+		if len(chains) == 0 || t.Chain == chains[0] {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", printable.Line(t.ID), t.At.Format(time.DateTime), printable.Line(t.Chain), printable.Line(t.User))
+		}
+	}
+	return w.Flush()
+}
+
+// runLater is the command line that runs a chain, with absolute paths.
+func runLater(o *app.RunFlags, name string) ([]string, error) {
+	exe, err := host.Executable()
+	if err != nil {
+		return nil, err
+	}
+	argv := []string{exe, "chain", "run", name, "--yes"}
+	for _, x := range []struct {
+		flag   string
+		values []string
+	}{{"--config-dir", []string{o.ConfigDir}}, {"--cachedir", []string{o.CacheDir}}, {"--file-root", o.FileRoots}} {
+		for _, v := range x.values {
+			if v == "" {
+				continue
+			}
+			if v, err = filepath.Abs(v); err != nil {
+				return nil, err
+			}
+			argv = append(argv, x.flag, v)
+		}
+	}
+	return argv, nil
+}

@@ -1,0 +1,34 @@
+package lint
+
+import (
+	"context"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
+	"brine/internal/testkit/cmdtest"
+)
+
+// TestFlags has what flags and arguments mean, without a run.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	cmdtest.Flags(t, func(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
+		return New(a, runF)
+	}, []cmdtest.Case[options]{
+		{Args: "lint"},
+		{Args: "lint tree --select a,b --ignore c --fix", Set: func(o *options) { o.selected, o.ignore, o.fix = []string{"a", "b"}, []string{"c"}, true }, Rest: "tree"},
+		{Args: "lint --level error --out json -c conf", Set: func(o *options) { o.level, o.Out, o.ConfigDir = "error", "json", "conf" }},
+		{Args: "lint a b", Err: "one tree is checked at a time, 2 were given"},
+		{Args: "lint --fxi", Err: "unknown flag: --fxi (did you mean --fix?)"},
+	})
+}
+
+// TestUsage has command lines that are refused before anything runs.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	cmdtest.Refuses(t, func(a *app.App) *cobra.Command { return New(a, nil) }, map[string]string{
+		"lint --out xml":    `--out: "xml" is not one of text, json, sarif, github`,
+		"lint --level loud": `--level: "loud" is not one of info, warning, error`,
+	})
+}

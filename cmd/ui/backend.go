@@ -1,0 +1,475 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
+	"brine/cmd/assembly"
+	"brine/cmd/library"
+	"brine/cmd/session"
+	"brine/internal/core/config"
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/core/redact"
+	"brine/internal/fleet"
+	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
+	"brine/internal/view/ui"
+)
+
+// maxSLS bounds what is read of an SLS for its description.
+const maxSLS = 64 << 10
+
+// backend is what the pages can do. Each call reads the configuration again, by
+// a session of its own; runs are processes of their own.
+type backend struct {
+	app   *app.App
+	run   app.RunFlags
+	fleet app.FleetFlags
+	args  []string // the flags that runs get, too
+	exe   string
+	owner string
+	tmp   string // for answers of templates
+	// scheduling has chains scheduled one after the other.
+	scheduling sync.Mutex
+}
+
+func newBackend(a *app.App, c *cobra.Command, o *options) (*backend, error) {
+	b := &backend{app: a, run: o.RunFlags, fleet: o.FleetFlags, args: app.GivenFlags(c, append(slices.Clone(o.ownFlags), o.hides...))}
+	if b.run.LogLevel == "" {
+		b.run.LogLevel = "warning"
+	}
+	var err error
+	if b.exe, err = host.Executable(); err != nil {
+		return nil, err
+	}
+	if b.tmp, err = a.Host.MkdirTemp(os.TempDir(), "brine-ui-"); err != nil {
+		return nil, err
+	}
+	err = b.session(context.Background(), func(s *session.Session) error { // a configuration that is not right is told at once
+		b.owner = s.UserName()
+		return nil
+	})
+	if err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *backend) close() { _ = b.app.Host.RemoveAll(b.tmp) }
+
+// session calls a function with a session. What the session prints, such as the
+// places of faults, becomes a part of the error.
+func (b *backend) session(ctx context.Context, do func(*session.Session) error) error {
+	out := &lockedBuffer{}
+	a := &app.App{Out: out, Err: out, Args: []string{"ui"}, Program: b.app.Program, Getenv: b.app.Getenv, Host: b.app.Host, Intr: &app.Interrupt{}}
+	run, fleet := b.run, b.fleet
+	s, err := session.New(a, config.Master, "salt-run", &run, fleet.Override())
+	if err != nil {
+		return redacted(redact.NewSet(), err) // it may quote the configuration
+	}
+	defer s.End()
+	if s.SSH, err = session.SSHOptions(a, &fleet); err != nil {
+		return redacted(s.Secrets, err)
+	}
+	if err = s.OpenGit(ctx); err == nil {
+		err = do(s)
+	}
+	if text := strings.TrimSpace(out.String()); err != nil && text != "" {
+		err = fmt.Errorf("%w\n%s", err, text)
+	}
+	return redacted(s.Secrets, err)
+}
+
+// lockedBuffer is a buffer that several goroutines may write to.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// globs are the SLS that the pages show as orchestrations, by the option
+// ui_orchestrations.
+func globs(s *session.Session) []string {
+	switch v := s.Cfg.Opts.At("ui_orchestrations").(type) {
+	case string:
+		return []string{v}
+	case *value.List:
+		var out []string
+		for _, x := range v.Items {
+			out = append(out, value.Str(x))
+		}
+		return out
+	}
+	return []string{"orch", "orch.*", "orchestrate", "orchestrate.*"}
+}
+
+// orchestrations returns the names of the SLS that the pages show.
+func (b *backend) orchestrations(ctx context.Context, s *session.Session) ([]string, *fun.Env, error) {
+	env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
+	all, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
+	if err != nil {
+		return nil, nil, err
+	}
+	globs := globs(s)
+	return slices.DeleteFunc(all, func(name string) bool {
+		return !slices.ContainsFunc(globs, func(g string) bool { ok, _ := path.Match(g, name); return ok })
+	}), env, nil
+}
+
+// Catalogue lists what can be run; see [ui.Backend].
+func (b *backend) Catalogue(ctx context.Context) (*ui.Catalogue, error) {
+	out := &ui.Catalogue{}
+	err := b.session(ctx, func(s *session.Session) (err error) {
+		if out.Orchestrations, _, err = b.orchestrations(ctx, s); err != nil {
+			return err
+		}
+		st := library.Chains(s)
+		names, err := st.Names()
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			e := ui.Entry{Name: n}
+			if c, _, err := st.Read(n); err != nil {
+				e.Fault = shown(s.Secrets, err.Error())
+			} else {
+				e.Description = shown(s.Secrets, fmt.Sprintf("%d step%s. %s", len(c.Steps), value.Plural(len(c.Steps)), c.Description))
+			}
+			out.Chains = append(out.Chains, e)
+		}
+		ts, err := library.TemplatesOf(ctx, s)
+		if err != nil {
+			return err
+		}
+		if names, err = orchestration.Names(s.App.Host, ts.Roots); err != nil {
+			return err
+		}
+		for _, n := range names {
+			e := ui.Entry{Name: n}
+			if t, err := ts.Find(n); err != nil {
+				e.Fault = shown(s.Secrets, err.Error())
+			} else {
+				e.Description = shown(s.Secrets, t.Description)
+			}
+			out.Templates = append(out.Templates, e)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Steps compiles an orchestration; see [ui.Backend].
+func (b *backend) Steps(ctx context.Context, sls string) (low *value.List, text string, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		names, env, err := b.orchestrations(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, sls) {
+			return fmt.Errorf("orchestration %s: %w", sls, ui.ErrNotFound)
+		}
+		low, text, err = shownSLS(ctx, s, env, sls)
+		return err
+	})
+	return low, text, err
+}
+
+// compiled returns the low data of an SLS.
+func compiled(ctx context.Context, env *fun.Env, sls string) (*value.List, error) {
+	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{sls}, Kw: value.NewMap(0)})
+	if err != nil {
+		return nil, err
+	}
+	l, ok := res.Value.(*value.List)
+	if ok && res.Retcode == 0 && session.AllMaps(l) {
+		return l, nil
+	}
+	if ok {
+		var faults []string
+		for _, x := range l.Items {
+			if text, is := x.(string); is {
+				faults = append(faults, text)
+			}
+		}
+		return nil, fmt.Errorf("%s cannot be compiled: %s", sls, strings.Join(faults, "\n"))
+	}
+	return nil, fmt.Errorf("%s cannot be compiled", sls)
+}
+
+// States lists the SLS files of the tree; see [ui.Backend].
+func (b *backend) States(ctx context.Context, f func(names []string, first func(string) string) error) error {
+	return b.session(ctx, func(s *session.Session) error {
+		env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
+		names, err := fun.ListSLS(ctx, env.Up, env.SaltEnv)
+		if err != nil {
+			return err
+		}
+		return f(names, func(name string) string { return shown(s.Secrets, firstOf(ctx, env, name)) })
+	})
+}
+
+// State compiles an SLS; see [ui.Backend].
+func (b *backend) State(ctx context.Context, sls string) (low *value.List, text string, err error) {
+	err = b.session(ctx, func(s *session.Session) (err error) {
+		low, text, err = shownSLS(ctx, s, s.Env(ctx, s.JIDs.Next(s.App.Host.Now())), sls)
+		return err
+	})
+	return low, text, err
+}
+
+// History opens the history; see [ui.Backend].
+func (b *backend) History(ctx context.Context, f func(*history.Store) error) error {
+	return b.session(ctx, func(s *session.Session) error {
+		st, err := assembly.OpenHistory(ctx, s.Env(ctx, ""), "", s.Tell)
+		if err != nil {
+			return fmt.Errorf("the history cannot be read: %w", err)
+		}
+		return errors.Join(f(st), st.Close())
+	})
+}
+
+// Planned lists the chains that are to run later; see [ui.Backend].
+func (b *backend) Planned(ctx context.Context) (out []ui.Planned, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		x := library.TimersOf(s.App.Host)
+		_, tree, err := x.Place(library.Chains(s))
+		if err != nil {
+			return err
+		}
+		all, err := x.List(ctx, tree)
+		for _, x := range all {
+			out = append(out, ui.Planned{ID: x.ID, Chain: x.Chain, At: x.At, User: x.User})
+		}
+		return err
+	})
+	return out, err
+}
+
+// Schedule has a chain run later, with the flags that runs of the pages have; see
+// [ui.Backend].
+func (b *backend) Schedule(ctx context.Context, chain, at, user string) error {
+	return b.session(ctx, func(s *session.Session) error {
+		when, err := library.ParseWhen(at, s.App.Host.Now())
+		if err != nil {
+			return err
+		}
+		st := library.Chains(s)
+		if _, _, err := st.Read(chain); err != nil {
+			return err
+		}
+		x := library.TimersOf(s.App.Host)
+		work, tree, err := x.Place(st)
+		if err != nil {
+			return err
+		}
+		argv := append([]string{b.exe, "chain", "run", chain, "--yes"}, b.args...)
+		b.scheduling.Lock()
+		defer b.scheduling.Unlock()
+		err = x.Add(ctx, &library.Timer{Chain: chain, At: when, User: user, Tree: tree, Work: work, Argv: argv})
+		if errors.Is(err, library.ErrScheduled) { // the form was sent twice
+			return nil
+		}
+		return err
+	})
+}
+
+// Unschedule cancels a run of a chain; see [ui.Backend].
+func (b *backend) Unschedule(ctx context.Context, id string) error {
+	return b.session(ctx, func(s *session.Session) error {
+		x := library.TimersOf(s.App.Host)
+		_, tree, err := x.Place(library.Chains(s))
+		if err != nil {
+			return err
+		}
+		return x.Cancel(ctx, tree, id)
+	})
+}
+
+// firstOf returns the beginning of the file of an SLS; "" if it cannot be read.
+func firstOf(ctx context.Context, env *fun.Env, sls string) string {
+	base := strings.ReplaceAll(sls, ".", "/")
+	for _, p := range []string{base + ".sls", base + "/init.sls"} {
+		f, err := env.Up.Open(ctx, env.SaltEnv, p)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		text, err := io.ReadAll(io.LimitReader(f, maxSLS))
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	return ""
+}
+
+// Match finds targets; see [ui.Backend].
+func (b *backend) Match(ctx context.Context, expr string, sight ui.MatchLevel) (ids []string, note string, err error) {
+	e := orchestration.ParseExpr(expr)
+	err = b.session(ctx, func(s *session.Session) error {
+		if sight == ui.MatchKnown {
+			ids, note, err = known(ctx, s, e)
+			return err
+		}
+		if sight == ui.MatchExact {
+			if err := fleet.CheckExactPillar(e.Text, e.Type); err != nil {
+				return err
+			}
+		}
+		env, err := s.Controller(ctx, s.JIDs.Next(s.App.Host.Now()))
+		if err != nil {
+			return err
+		}
+		ids, err = library.MatchExpr(ctx, env, e)
+		return err
+	})
+	return ids, note, err
+}
+
+// known finds those of the listed machines that an expression means, without anything
+// being connected to: neither machines nor masters nor the bus of events.
+func known(ctx context.Context, s *session.Session, e orchestration.Expr) (ids []string, note string, err error) {
+	o := s.EnvOptions(s.JIDs.Next(s.App.Host.Now()))
+	f, err := assembly.NewFleet(ctx, assembly.NewEnv(ctx, o), o, s.NewJID)
+	if err != nil {
+		return nil, "", err
+	}
+	f.Warn = s.Warn
+	s.OnEnd(func() { _ = f.Close() })
+	ids, maybe, elsewhere, err := f.Known(ctx, library.TargetOf(e), e.Type)
+	return ids, fleet.KnownText(maybe, elsewhere), err
+}
+
+// Chains returns the directory of chains; see [ui.Backend].
+func (b *backend) Chains(ctx context.Context) (st *chain.Store, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		st = library.Chains(s)
+		st.Files = b.app.Host
+		return nil
+	})
+	return st, err
+}
+
+// Template reads a template; see [ui.Backend].
+func (b *backend) Template(ctx context.Context, name string) (t *orchestration.Template, a *orchestration.Answers, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		ts, err := library.TemplatesOf(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !orchestration.ValidName(name) {
+			return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
+		}
+		if t, err = ts.Find(name); err != nil {
+			if _, missing := errors.AsType[*orchestration.NotFoundError](err); missing {
+				return fmt.Errorf("template %s: %w", name, ui.ErrNotFound)
+			}
+			return err
+		}
+		if a, err = ts.Store.Load(t, orchestration.Last); err != nil {
+			a = nil // there are none, or the template has changed since
+			return nil
+		}
+		a = a.Without(secretPaths(s, a.Values))
+		return nil
+	})
+	return t, a, err
+}
+
+// Jobs opens the job cache; see [ui.Backend].
+func (b *backend) Jobs(ctx context.Context, f func(*jobs.Files) error) error {
+	return b.session(ctx, func(s *session.Session) error { return f(s.Files) })
+}
+
+// Drain has a run start nothing new; see [ui.Backend].
+func (b *backend) Drain(ctx context.Context, jid string) error {
+	return b.session(ctx, func(s *session.Session) error { return jobs.NewPauses(s.Cfg.CacheDir).Kill(jid, jobs.AllStates) })
+}
+
+// Record writes an action into the job cache, as the job of a runner function
+// ui.NAME; see [ui.Backend].
+func (b *backend) Record(ctx context.Context, x ui.Action) error {
+	return b.session(ctx, func(s *session.Session) error {
+		jid := s.NewJID()
+		id := s.Env(ctx, jid).ID
+		name := "runner.ui." + x.Name
+		args := []string{x.On}
+		if x.Details != "" {
+			args = append(args, shownDetails(ctx, s, x))
+		}
+		rec, err := s.Begin(jobs.Load{
+			JID: jid, Fun: name, Arg: value.Strings(args...), Tgt: id, TgtType: "list", User: x.User, Minions: []string{id}, Runner: true, PID: os.Getpid(),
+		})
+		if err != nil {
+			return err
+		}
+		said, code := "allowed", 0
+		if !x.OK {
+			said, code = "refused", app.ExitGeneric
+		}
+		body := value.MapOf("fun", name, "fun_args", value.Strings(args...), "jid", jid, "return", said, "success", x.OK, "user", x.User)
+		return errors.Join(rec.Return(fun.Return{ID: id, JID: jid, Retcode: code, Body: fun.ValueBody{V: body}}), rec.End())
+	})
+}
+
+// Run runs brine; see [ui.Backend].
+func (b *backend) Run(ctx context.Context, c ui.Command) (int, error) {
+	argv := append([]string{b.exe}, c.Args...)
+	if c.Answers != nil {
+		file, err := b.answers(c.Answers)
+		if err != nil {
+			return app.ExitGeneric, err
+		}
+		defer func() { _ = b.app.Host.RemoveAll(filepath.Dir(file)) }()
+		argv = append(argv, "--answers="+file)
+	}
+	lines := &app.LineWriter{Each: c.OnLine}
+	// A run that is ended has no time to wait for its steps.
+	env := append(os.Environ(), app.OnBehalf+"="+c.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
+	out, err := b.app.Host.Run(ctx, host.Cmd{Argv: append(argv, b.args...), Env: env, Stdout: lines, Stderr: lines})
+	lines.Flush()
+	if errors.Is(err, context.Canceled) {
+		return app.ExitInterrupted, nil
+	}
+	return out.Status, err
+}
+
+// answers writes the answers of a template for the user alone.
+func (b *backend) answers(m *value.Map) (string, error) {
+	dir, err := b.app.Host.MkdirTemp(b.tmp, "answers-")
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "answers.json")
+	mode := fs.FileMode(0o600)
+	return file, b.app.Host.WriteFile(file, bytes.NewReader(value.EncodeJSON(m)), host.WriteOptions{Mode: &mode})
+}

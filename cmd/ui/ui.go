@@ -1,0 +1,294 @@
+// Package ui is brine ui: the server of the pages, and what the pages do.
+package ui
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
+	"brine/cmd/complete"
+	"brine/internal/core/printable"
+	"brine/internal/view/ui"
+)
+
+type options struct {
+	app.RunFlags
+	app.FleetFlags
+	listen          string
+	cert, key       string
+	users           string
+	origin          string
+	proxies         []string
+	userHeader      string
+	open            bool
+	ownFlags, hides []string
+}
+
+// New returns "brine ui". runF, which may be nil, replaces what runs it.
+func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
+	o := &options{}
+	c := &cobra.Command{
+		Use:   "ui",
+		Short: "Serve pages to run orchestrations in a browser",
+		Long: `Serve pages for a browser: see the orchestrations, chains and templates of the
+tree, run them, watch the hosts, stop and resume runs, look up jobs, and edit
+chains. The server runs in the foreground: Ctrl-C stops runs before their next
+step and waits for them, a second Ctrl-C interrupts them.
+
+By default, only this machine can reach the pages, at a free port. The printed
+link logs in one browser, once. To allow other machines, use --tls-cert, --tls-key
+and --users, or a proxy that authenticates. See docs/ui.md.
+
+Exit status: 1 the server could not be started; 64 usage error; 130 stopped by
+Ctrl-C.`,
+		Example: `  brine ui
+  brine ui -c mytree --open
+  brine ui --listen 192.0.2.10:8443 --tls-cert ui.pem --tls-key ui.key --users ui.users
+  brine ui --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1 --users ui.users --origin https://brine.example.com`,
+		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return app.Usagef(c, "no arguments are taken")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if runF != nil {
+				return runF(c.Context(), o, args)
+			}
+			return run(c.Context(), a, c, o)
+		},
+	}
+	c.SetFlagErrorFunc(app.FlagError)
+	f := c.Flags()
+	o.RegisterConfig(f)
+	o.RegisterAs(f, "t", "")
+	for _, name := range []string{"progress", "no-progress", "askpass", "strict"} { // nobody could see or answer
+		if f.Lookup(name) != nil {
+			_ = f.MarkHidden(name)
+			o.hides = append(o.hides, name)
+		}
+	}
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "address and port of the server; port 0 is a free one")
+	f.BoolVar(&o.open, "open", false, "open the pages in the browser of this desktop")
+	f.StringVar(&o.cert, "tls-cert", "", "file with the certificate of the server, and those of its authorities")
+	f.StringVar(&o.key, "tls-key", "", "file with the key of --tls-cert")
+	f.StringVar(&o.users, "users", "", "file of users; 'brine ui passwd' makes its lines")
+	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
+	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
+	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "origin", "trusted-proxy", "user-header"}
+	complete.Flags(c)
+	c.AddCommand(newPasswd(a, nil))
+	return c
+}
+
+func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
+		return err
+	}
+	back, err := newBackend(a, c, o)
+	if err != nil {
+		return err
+	}
+	defer back.close()
+	opts := ui.Options{
+		Backend: back, Owner: back.owner, Now: time.Now,
+		OnPanic: func(text string) {
+			fmt.Fprintf(a.Err, "brine: a page failed, please report it: %s\n", printable.Text(text))
+		},
+	}
+	cfg, err := access(a, c, o, &opts)
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer l.Close()
+	if opts.Origins, err = o.origins(l.Addr(), cfg != nil); err != nil {
+		return app.Usagef(c, "%s", err)
+	}
+	byToken := opts.Users == nil
+	var s *ui.Server
+	link := func() string { return opts.Origins[0] + "/login?token=" + s.Token() }
+	opts.OnToken = func() { fmt.Fprintf(a.Out, "for another browser: %s\n", link()) }
+	if s, err = ui.New(opts); err != nil {
+		return app.Usagef(c, "--origin: %s", err)
+	}
+	url := opts.Origins[0] + "/"
+	if byToken {
+		url = link()
+	}
+	fmt.Fprintf(a.Out, "%s\n", url)
+	fmt.Fprintln(a.Err, "brine: the pages are at this address; Ctrl-C ends them")
+	if o.open {
+		remove, err := a.OpenBrowser(url)
+		if err != nil {
+			fmt.Fprintf(a.Err, "brine: warning: --open: %s\n", printable.Line(err.Error()))
+		}
+		defer remove()
+	}
+	return serve(ctx, a, s, l, cfg)
+}
+
+// serve serves until a signal ends it. The first one lets the running steps of
+// runs end; the second one ends them, too.
+func serve(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg *tls.Config) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // the terminal is gone
+	defer signal.Stop(hangup)
+	// Links are printed for as long as the server lasts. Who read the first one may
+	// be gone, as in brine ui | head -1, which must not end the server.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	busy := func() bool { return len(s.Active()) > 0 }
+	a.Intr.Busy.Store(&busy)
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l, cfg) }()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var drained chan struct{}
+	for {
+		select {
+		case err := <-done:
+			_ = s.Stop(true) // soft stops fail, hard ones do not
+			s.Wait()
+			return err
+		case <-ctx.Done():
+			_ = s.Stop(true)
+			s.Wait()
+			return app.ErrInterrupted
+		case <-hangup:
+			a.Intr.Drain.Store(true)
+		case <-drained:
+			return app.ErrInterrupted
+		case <-tick.C:
+			if !a.Intr.Draining() || drained != nil {
+				continue
+			}
+			drained = make(chan struct{})
+			if active := s.Active(); len(active) > 0 {
+				fmt.Fprintf(a.Err, "brine: runs that are stopped before their next step: %s\n", printable.Line(strings.Join(active, ", ")))
+			}
+			go func() {
+				if err := s.Stop(false); err != nil {
+					fmt.Fprintf(a.Err, "brine: warning: %s (Ctrl-C again ends the running steps)\n", printable.Line(err.Error()))
+				}
+				s.Wait()
+				close(drained)
+			}()
+		}
+	}
+}
+
+// access reads who may log in, and the certificate.
+func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Config, error) {
+	name, _, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return nil, app.Usagef(c, "--listen: %q is not an address with a port, such as 127.0.0.1:8080", o.listen)
+	}
+	if (o.cert == "") != (o.key == "") {
+		return nil, app.Usagef(c, "--tls-cert and --tls-key are given together")
+	}
+	ip, err := netip.ParseAddr(name)
+	loopback := name == "localhost" || err == nil && ip.IsLoopback()
+	if !loopback && len(o.proxies) == 0 && (o.cert == "" || o.users == "") {
+		return nil, app.Usagef(c, "--listen %s: other machines can reach this address; give --tls-cert, --tls-key and --users, or --trusted-proxy", o.listen)
+	}
+	if o.RosterFile == "-" {
+		return nil, app.Usagef(c, "--roster-file -: standard input can be read only once; give a file")
+	}
+	if o.cert != "" && len(o.proxies) == 0 && strings.HasPrefix(o.origin, "http:") {
+		return nil, app.Usagef(c, "--origin %s: with --tls-cert, browsers use https", o.origin)
+	}
+	if len(o.proxies) > 0 {
+		if opts.Proxy, err = o.proxy(c); err != nil {
+			return nil, err
+		}
+	}
+	if o.users != "" {
+		f := &usersFile{app: a, path: o.users}
+		users, err := f.read()
+		if err != nil {
+			return nil, err
+		}
+		if opts.Proxy == nil && !users.Passwords() {
+			return nil, fmt.Errorf("--users %s: nobody in it has a password", o.users)
+		}
+		opts.Users = f.users
+	}
+	if o.cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// proxy reads which proxies log users in.
+func (o *options) proxy(c *cobra.Command) (*ui.Proxy, error) {
+	if o.users == "" || o.origin == "" {
+		return nil, app.Usagef(c, "--trusted-proxy needs --users, for the roles of the users, and --origin, the address that browsers use")
+	}
+	p := &ui.Proxy{Header: o.userHeader}
+	for _, x := range o.proxies {
+		net, err := netip.ParsePrefix(x)
+		if ip, ierr := netip.ParseAddr(x); ierr == nil {
+			net, err = netip.PrefixFrom(ip.Unmap(), ip.Unmap().BitLen()), nil
+		}
+		if err != nil {
+			return nil, app.Usagef(c, "--trusted-proxy: %q is not an address or a network", x)
+		}
+		if net.Bits() == 0 {
+			return nil, app.Usagef(c, "--trusted-proxy %s: whoever reaches the server could be any user; give the addresses of the proxy", x)
+		}
+		p.From = append(p.From, net)
+	}
+	return p, nil
+}
+
+// origins are the addresses that browsers may use.
+func (o *options) origins(addr net.Addr, secure bool) ([]string, error) {
+	if o.origin != "" {
+		return []string{strings.TrimSuffix(o.origin, "/")}, nil
+	}
+	scheme := "http://"
+	if secure {
+		scheme = "https://"
+	}
+	name, _, _ := net.SplitHostPort(o.listen)
+	_, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return nil, err
+	}
+	ip, err := netip.ParseAddr(name)
+	switch {
+	case name == "" || err == nil && ip.IsUnspecified():
+		return nil, errors.New("--listen " + o.listen + " has no name that browsers could use: give --origin")
+	case name == "localhost" || err == nil && ip.IsLoopback():
+		// Browsers may try ::1 for localhost, where another user of this machine could
+		// wait for the link.
+		if !secure && name == "localhost" {
+			name, _, _ = net.SplitHostPort(addr.String())
+		}
+		return []string{scheme + net.JoinHostPort(name, port), scheme + "localhost:" + port}, nil
+	}
+	return []string{scheme + net.JoinHostPort(name, port)}, nil
+}
