@@ -32,7 +32,7 @@ type AttrNamer interface {
 	AttrNames(wrong string) []string
 }
 
-// An Optional is a value that may stand for one that does not exist: "is defined" and
+// An Optional is a value that may represent one that does not exist: "is defined" and
 // the default filter then take it as undefined.
 type Optional interface {
 	Missing() bool

@@ -557,7 +557,7 @@ func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rende
 	}
 	r.probe.begin(w)
 	got.data, got.err = r.engine.SLS(ctx, in)
-	if got.err != nil && !r.probe.asked && r.lacksPillar(got.err) {
+	if got.err != nil && !r.probe.asked && r.isPillarMissing(got.err) {
 		r.faults(source.Faults(got.err))
 		r.probe.begin(w)
 		got.data, got.err = r.tolerant(ctx, in)
@@ -569,9 +569,9 @@ func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rende
 	}
 }
 
-// lacksPillar reports whether a template fails for a key that no file of the pillar
+// isPillarMissing reports whether a template fails for a key that no file of the pillar
 // has.
-func (r *run) lacksPillar(err error) bool {
+func (r *run) isPillarMissing(err error) bool {
 	if _, ok := r.env.Pillar.(knownMap); ok {
 		return false
 	}
