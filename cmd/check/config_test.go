@@ -20,7 +20,7 @@ import (
 // the verdict of the table.
 func TestCheckConfigNames(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../internal/core/config/options/testdata/names.txt")
+	text, err := os.ReadFile("../../internal/core/config/options/testdata/names.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
