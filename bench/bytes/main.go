@@ -33,7 +33,7 @@ func run(w io.Writer, path string, rows int) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	t, err := read(f)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -45,6 +45,7 @@ var SaltPrograms = [...]string{"salt", "salt-call", "salt-run", "salt-ssh"}
 // differ.
 type Style int
 
+// The styles.
 const (
 	AsBrine Style = iota
 	AsSalt

@@ -5,6 +5,7 @@ import "github.com/spf13/pflag"
 // SaltProgs is a set of Salt's programs.
 type SaltProgs uint8
 
+// The programs.
 const (
 	ForCall SaltProgs = 1 << iota // salt-call
 	ForRun                        // salt-run

@@ -77,8 +77,7 @@ type arrivals struct {
 }
 
 func (a *arrivals) of(t reflect.Type) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		if f.Anonymous {
 			a.of(f.Type)
 			continue

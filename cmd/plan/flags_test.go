@@ -20,7 +20,7 @@ func TestFlags(t *testing.T) {
 	}, []cmdtest.Case[options]{
 		{Args: "plan orch.web", Rest: "orch.web"},
 		{Args: "plan --call state.apply web", Set: func(o *options) { o.call = true }, Rest: "state.apply web"},
-		{Args: "plan --ssh web* state.apply web -G --limit a", Set: func(o *options) { o.target, o.Limit, o.TargetFlags = "web*", "a", grains() }, Rest: "state.apply web"},
+		{Args: "plan --ssh web* state.apply web -G --limit a", Set: func(o *options) { o.target, o.Limit, o.Matching = "web*", "a", grains() }, Rest: "state.apply web"},
 		{Args: "plan orch.web -o x.plan --out=diff --detailed-exitcode", Set: func(o *options) { o.file, o.format, o.detailed = "x.plan", "diff", true }, Rest: "orch.web"},
 		{Args: "plan orch.web --detailed-exit", Err: "unknown flag: --detailed-exit (did you mean --detailed-exitcode?)"},
 	})
@@ -59,10 +59,10 @@ func TestApplyFlags(t *testing.T) {
 }
 
 // grains are the flags of a target that -G makes one of grains.
-func grains() target.TargetFlags {
+func grains() target.Matching {
 	o := &target.Options{}
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	o.TargetFlags.Register(f)
+	o.Matching.Register(f)
 	_ = f.Parse([]string{"-G"})
-	return o.TargetFlags
+	return o.Matching
 }

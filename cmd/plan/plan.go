@@ -98,7 +98,7 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	o.RegisterConfig(f)
 	f.StringArrayVar(&o.NoParse, "no-parse", nil, "keep the values of these keyword arguments as strings (comma-separated)")
 	o.RegisterAs(f, "", "")
-	o.TargetFlags.Register(f)
+	o.Matching.Register(f)
 	f.StringVar(&o.Delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
 	f.StringVar(&o.Limit, "limit", "", "only these of the targets: ids separated by commas, or @<file> with one id per line")
 	f.StringVarP(&o.Batch, "batch", "b", "", "how many targets run at once when the plan is applied: a number or a percentage")

@@ -13,6 +13,7 @@ import (
 // and exit statuses differ.
 type Program int
 
+// The commands.
 const (
 	BrineSSH Program = iota
 	SaltSSH          // salt-ssh
@@ -23,7 +24,7 @@ const (
 type Options struct {
 	app.RunFlags
 	app.FleetFlags
-	TargetFlags
+	Matching
 	Delimiter string // of grain and pillar targets
 
 	Prog        Program
@@ -68,7 +69,7 @@ type saltSSHFlags struct {
 // Register adds the flags, which depend on Prog.
 func (o *Options) Register(f *pflag.FlagSet) {
 	o.RunFlags.Register(f)
-	o.TargetFlags.Register(f)
+	o.Matching.Register(f)
 	if o.Prog == SaltCLI {
 		o.RegisterAs(f, "t", "p")
 		o.Published.register(f)

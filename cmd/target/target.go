@@ -31,13 +31,13 @@ func (o *Options) NoMatch(job fun.Job) error {
 	}
 }
 
-// TargetFlags say how the target expression is meant.
-type TargetFlags struct {
+// Matching are flags that say how the target expression is meant.
+type Matching struct {
 	list, pcre, grain, grainPCRE, pillar, pillarPCRE, nodegroup, compound, ipcidr, rng bool
 }
 
 // Register adds the flags.
-func (t *TargetFlags) Register(fs *pflag.FlagSet) {
+func (t *Matching) Register(fs *pflag.FlagSet) {
 	fs.BoolVarP(&t.list, "list", "L", false, "the target is a list of ids separated by commas")
 	fs.BoolVarP(&t.pcre, "pcre", "E", false, "the target is a regular expression")
 	fs.BoolVarP(&t.grain, "grain", "G", false, "the target is <grain>:<glob>")
@@ -52,7 +52,7 @@ func (t *TargetFlags) Register(fs *pflag.FlagSet) {
 
 // tgtType returns Salt's name of the target type, and an error where two are
 // asked for.
-func (t *TargetFlags) tgtType() (string, error) {
+func (t *Matching) tgtType() (string, error) {
 	name, given := "glob", ""
 	for _, x := range []struct {
 		on         bool

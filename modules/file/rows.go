@@ -11,6 +11,7 @@ import (
 	"brine/modules/cp"
 )
 
+// BackupSuffix returns the suffix that the argument backup asks for; "" is no backup.
 func BackupSuffix(backup value.Value) string {
 	if value.Truth(backup) {
 		return value.Str(backup)

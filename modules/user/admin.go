@@ -368,7 +368,7 @@ func (a *Admin) LoginClass(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for line := range strings.Lines(string(out.Stdout)) {
+	for line := range strings.Lines(out.Stdout) {
 		if f := strings.Fields(line); len(f) > 1 && f[0] == "class" {
 			return strings.Join(f[1:], " "), nil
 		}

@@ -10,7 +10,6 @@ import (
 	"brine/internal/py/difflib"
 	"brine/internal/py/pyre"
 	"brine/internal/py/value"
-	"brine/modules/file"
 	files "brine/modules/file"
 )
 
@@ -55,7 +54,7 @@ func replace(ctx context.Context, fc *fun.Call, a *replaceArgs) fun.Ret {
 	before, after, err := c.Replace(files.Replacement{
 		Path: c.path(), Pattern: fun.TextOf(a.Pattern), Repl: a.Repl, Count: int(a.Count), Flags: flags,
 		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound, NotFound: textOf(a.NotFoundContent),
-		Backup: file.BackupSuffix(a.Backup), DryRun: c.Test, Literal: a.BackslashLiteral,
+		Backup: files.BackupSuffix(a.Backup), DryRun: c.Test, Literal: a.BackslashLiteral,
 	})
 	if err != nil {
 		return fun.Raise(err)
@@ -132,7 +131,7 @@ func blockreplace(ctx context.Context, fc *fun.Call, a *blockreplaceArgs) fun.Re
 		Path: c.path(), Start: a.MarkerStart, End: a.MarkerEnd, Content: content,
 		Append: a.AppendIfNotFound, Prepend: a.PrependIfNotFound,
 		InsertBefore: a.InsertBeforeMatch, InsertAfter: a.InsertAfterMatch,
-		Backup: file.BackupSuffix(a.Backup), DryRun: c.Test,
+		Backup: files.BackupSuffix(a.Backup), DryRun: c.Test,
 	}
 	method := "endswith" // the first one that Salt calls of the content
 	if a.AppendNewline.Given {
@@ -237,7 +236,7 @@ func (c *call) commentLines(a *commentArgs, on bool, expect string) fun.Ret {
 	if err != nil {
 		return fun.Raise(err)
 	}
-	if _, _, err := c.CommentLine(name, a.Regex, a.Char, on, file.BackupSuffix(a.Backup)); err != nil {
+	if _, _, err := c.CommentLine(name, a.Regex, a.Char, on, files.BackupSuffix(a.Backup)); err != nil {
 		return fun.Raise(err)
 	}
 	now, err := c.ReadFile(name)

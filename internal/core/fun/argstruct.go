@@ -107,8 +107,7 @@ func layoutOf(t reflect.Type) *layout {
 // A blank field (_) declares an argument that is accepted and not read. The fields of
 // an embedded struct are declared in its place.
 func (l *layout) add(t reflect.Type, offset uintptr) error {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		at := offset + f.Offset
 		switch {
 		case f.Type == reflect.TypeFor[Arguments]():

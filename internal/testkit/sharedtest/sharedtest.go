@@ -322,7 +322,7 @@ func turner(t *testing.T, open func() *shared.Store, name string, lease time.Dur
 	t.Helper()
 	c = &shared.Controller{
 		Open: func(context.Context) (*shared.Store, error) { return open(), nil },
-		Self:  shared.Run{Controller: name, Host: "host of " + name, PID: 7, Lease: lease}, Owner: "zoe@" + name, Warn: func(text string) { t.Log(text) },
+		Self: shared.Run{Controller: name, Host: "host of " + name, PID: 7, Lease: lease}, Owner: "zoe@" + name, Warn: func(text string) { t.Log(text) },
 	}
 	end = sync.OnceFunc(c.Close)
 	t.Cleanup(end)

@@ -380,8 +380,6 @@ func (r *run) report(m *merge, s *Session) {
 	for _, p := range r.pillarFiles {
 		note(&p.pass, false)
 	}
-	due := false
-	open, maybe, many := map[source.Pos]Finding{}, map[source.Pos]Finding{}, map[source.Pos]bool{}
 	for _, u := range r.units {
 		note(&u.pass, u.stale)
 		for _, f := range u.explored.found {
@@ -389,6 +387,15 @@ func (r *run) report(m *merge, s *Session) {
 				m.add("", f)
 			}
 		}
+	}
+	r.requisitesOf(m, s)
+}
+
+// requisitesOf adds the requisites that no unit of a run meets.
+func (r *run) requisitesOf(m *merge, s *Session) {
+	due := false
+	open, maybe, many := map[source.Pos]Finding{}, map[source.Pos]Finding{}, map[source.Pos]bool{}
+	for _, u := range r.units {
 		due = due || u.stale
 		for pos, f := range u.open {
 			if !u.stale || !s.edited[pos.File] {
