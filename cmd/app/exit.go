@@ -17,7 +17,7 @@ import (
 const (
 	ExitOK          = 0
 	ExitGeneric     = 1   // failed states, bad SLS, a function that failed
-	ExitUsage       = 64  // a command line that makes no sense
+	ExitUsage       = 64  // usage error
 	ExitNotYet      = 75  // the run of a queue cannot begin yet: EX_TEMPFAIL
 	ExitLocked      = 76  // another run has the lock of the run of a queue
 	ExitCut         = 77  // the run of a queue had to end in its midst
