@@ -52,7 +52,7 @@ func readGraph(t *testing.T, heading string) graph {
 			}
 			g.order, g.rows[room], g.floors[room] = append(g.order, room), []string{}, floor
 		}
-		for _, to := range strings.FieldsSeq(list) {
+		for to := range strings.FieldsSeq(list) {
 			if before, first, ok := strings.Cut(to, "{"); ok {
 				folder, to = before, first
 			}
