@@ -288,7 +288,7 @@ func addExport(_ context.Context, c *fun.Call, a *addExportArgs) (fun.Result, er
 // reload runs the tool of the NFS server, whose status says little: what it prints on
 // stderr is an error. Salt: salt/modules/nfs3.py reload_exports.
 func reload(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	out, err := tool.Run(ctx, c.Env.Host, "exportfs", "-r") //nolint:misspell // the name of a program
+	out, err := tool.Run(ctx, c.Env.Host, "exportfs", "-r")
 	if err != nil {
 		return fun.Result{}, err
 	}

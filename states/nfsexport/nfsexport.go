@@ -19,8 +19,8 @@ func States() fun.Module {
 }
 
 func avail(env *fun.Env) (bool, string) {
-	if !tool.Has(env.Host, "exportfs") { //nolint:misspell // the name of a program
-		return false, "The nfs_exports state module failed to load: the exportfs binary is not in the path" //nolint:misspell // Salt's text
+	if !tool.Has(env.Host, "exportfs") {
+		return false, "The nfs_exports state module failed to load: the exportfs binary is not in the path"
 	}
 	return true, ""
 }
