@@ -65,7 +65,7 @@ words:
 	return l
 }
 
-// plain adds an argument that is no option, unless it is not given.
+// plain adds an argument other than an option, unless it is not given.
 func (l *line) plain(name string, o fun.Opt[string]) *line {
 	if !o.Given {
 		return l
@@ -73,7 +73,7 @@ func (l *line) plain(name string, o fun.Opt[string]) *line {
 	return l.text(name, o.V)
 }
 
-// text adds a value that is no option.
+// text adds a value other than an option.
 func (l *line) text(what, val string) *line {
 	if err := plain(what, val); err != nil && l.err == nil {
 		l.err = err

@@ -403,7 +403,7 @@ type createCAArgs struct {
 	Replace    bool        `arg:"replace" default:"False" doc:"replace existing files"`
 }
 
-// createCA makes an authority. A key that is there stays.
+// createCA makes an authority. A key that exists stays.
 func createCA(ctx context.Context, c *fun.Call, a *createCAArgs) (fun.Result, error) {
 	s, err := open(ctx, c, names{CacertPath: a.CacertPath, CAName: a.CAName, CN: a.CN, CAFilename: a.CAFilename})
 	if err != nil {
