@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"brine/cmd/app"
 )
 
 // inQuotes is a command line of brine in the text of a message or of help.
@@ -18,6 +21,9 @@ var inQuotes = regexp.MustCompile("['`](brine [^'`]+)['`]")
 // faultOf says what is wrong with a command line that a message names; "" is nothing.
 func faultOf(line string) string {
 	words := strings.Fields(line)[1:]
+	if slices.Contains(app.SaltPrograms[:], words[0]) {
+		return "" // it has the flags of that program
+	}
 	c := Commands()
 	for _, w := range words {
 		name, isFlag := strings.CutPrefix(w, "--")
