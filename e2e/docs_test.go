@@ -293,15 +293,6 @@ func pageProse(page string) string {
 	})
 }
 
-// notYetPlain are the directories whose comments and names have not been rewritten in
-// plain English yet: only their strings are checked.
-var notYetPlain = []string{"cmd", "modules", "states", "internal/core/fun", "internal/core/dispatch"}
-
-// isPlain reports whether the comments and names of a file are checked, too.
-func isPlain(path string) bool {
-	return !slices.ContainsFunc(notYetPlain, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
-}
-
 // goFiles returns the Go files of the repository that are not tests.
 func goFiles(t *testing.T) (paths []string) {
 	err := filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
@@ -333,7 +324,7 @@ func goFiles(t *testing.T) (paths []string) {
 // its comments.
 func TestPlainEnglish(t *testing.T) {
 	for _, path := range goFiles(t) {
-		found, err := goPhrases(path, nil, isPlain(path))
+		found, err := goPhrases(path, nil, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -492,9 +483,6 @@ func goNames(path string, src any) (all []finding, err error) {
 // TestPlainNames looks for names that a reader would have to guess.
 func TestPlainNames(t *testing.T) {
 	for _, path := range goFiles(t) {
-		if !isPlain(path) {
-			continue
-		}
 		found, err := goNames(path, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 // Interrupt is what Ctrl-C has asked for so far.
 //
-// The first signal drains the run: nothing new starts, what is under way
+// The first signal drains the run: nothing new starts, what is still running
 // returns; where nothing has begun yet (SLS files are being compiled) it ends
 // the run. The second cancels the context, which ends the process groups. After
 // SIGTERM, which nobody may be there to repeat, that happens by itself when
@@ -22,7 +22,7 @@ type Interrupt struct {
 	// Busy tells the same of what comes and goes, such as the runs of brine ui.
 	Busy atomic.Pointer[func() bool]
 	jid  atomic.Pointer[string]
-	// Patient says that what is under way is not ended some time after SIGTERM, and
+	// Patient says that what is still running is not ended some time after SIGTERM, and
 	// that the command succeeds when it has ended: brine worker.
 	Patient atomic.Bool
 	// Recorded says that the job can be looked up later.

@@ -20,7 +20,7 @@ func (f *lockFlags) Register(c *cobra.Command) {
 	c.Flags().Float64Var(&f.Wait, "lock-wait", 0, "seconds to wait for a lock that another run has")
 }
 
-// Check returns an error for flags that make no sense.
+// Check returns an error for flags that contradict each other.
 func (f *lockFlags) Check(c *cobra.Command) error {
 	f.Given = c.Flags().Changed("lock-wait")
 	switch {

@@ -11,8 +11,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// saltfileFlags are the keys of a Saltfile that stand for flags which are no
-// configuration, by Salt's names.
+// saltfileFlags are the keys of a Saltfile that stand for flags that are not part
+// of the configuration, by Salt's names.
 var saltfileFlags = [...]struct{ key, flag string }{
 	{"askpass", "askpass"},
 	{"batch", "batch"},

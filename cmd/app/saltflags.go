@@ -41,7 +41,7 @@ func SaltSpelling(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 }
 
 // ExpandFlags writes flags out that are abbreviated, as Salt's programs let
-// them be: --state-out=terse. What is no beginning of one flag alone is left.
+// them be: --state-out=terse. What begins no flag, or several, stays.
 func ExpandFlags(f *pflag.FlagSet, args []string) []string {
 	out := append([]string(nil), args...)
 	for i, arg := range out {

@@ -14,7 +14,7 @@ import (
 // killGrace is how long a cancelled run has to end its process groups.
 const killGrace = 5 * time.Second
 
-// termGrace is how long what is under way may go on after SIGTERM: less than
+// termGrace is how long what is still running may go on after SIGTERM: less than
 // service managers wait before they kill.
 const termGrace = time.Minute
 
@@ -69,7 +69,7 @@ func (a *App) Signals(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// grace is how long what is under way may go on after SIGTERM: termGrace, or
+// grace is how long what is still running may go on after SIGTERM: termGrace, or
 // what BRINE_TERM_GRACE says.
 func (a *App) grace() time.Duration {
 	if d, err := time.ParseDuration(a.Getenv("BRINE_TERM_GRACE")); err == nil && d >= 0 {

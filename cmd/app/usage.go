@@ -46,7 +46,7 @@ func AddCommands(root *cobra.Command, commands ...*cobra.Command) {
 	}
 }
 
-// UnknownCommand makes a word that is no command a usage fault that names the
+// UnknownCommand makes a word that is not a command a usage fault that names the
 // nearest one.
 func UnknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {

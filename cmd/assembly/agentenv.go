@@ -40,7 +40,7 @@ type AgentOptions struct {
 	Log      *slog.Logger
 }
 
-// ServeAgent serves the controller at the far end of rw; see agent.Serve.
+// ServeAgent serves the controller at the other end of rw; see agent.Serve.
 func ServeAgent(ctx context.Context, rw io.ReadWriteCloser, o AgentOptions) error {
 	a := &agentRoom{o: o}
 	defer a.end()
@@ -52,7 +52,7 @@ func ResumeAgent(in io.Reader, out io.Writer, dir, token string) error {
 	return agent.Resume(in, out, dir, token)
 }
 
-// ServeRelay carries connections to other machines for the controller at the far
+// ServeRelay carries connections to other machines for the controller at the other
 // end of rw, and keeps files that they share in a cache directory ("" is nowhere);
 // see relay.Serve.
 func ServeRelay(ctx context.Context, rw io.ReadWriteCloser, cacheDir string) error {
@@ -116,7 +116,7 @@ func going(ctx context.Context, h host.Host) *value.Map {
 func bootID(ctx context.Context, h host.Host) string {
 	if b, err := h.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		// A container has the id of the machine that it runs on; what starts
-		// anew with it is its first process.
+		// again with it is its first process.
 		return strings.TrimSpace(string(b)) + startOfInit(h)
 	}
 	if runtime.GOOS == "linux" {

@@ -23,7 +23,7 @@ import (
 	"brine/sshexec"
 )
 
-// Roster reads the roster of a controller through Jinja and YAML. Slips are
+// Roster reads the roster of a controller through Jinja and YAML. Mistakes are
 // warned of.
 func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions) (*roster.Roster, error) {
 	home := homeDir(env.Host)
@@ -75,7 +75,7 @@ func Roster(ctx context.Context, env *fun.Env, cfg *config.Config, o SSHOptions)
 	return r, nil
 }
 
-// warnOf warns of the slips of a roster.
+// warnOf warns of the mistakes of a roster.
 func warnOf(env *fun.Env, r *roster.Roster) {
 	for _, w := range r.Warnings() {
 		env.Warn(fun.Warning{Where: w.Pos.String(), Text: w.Err.Error()})
@@ -160,7 +160,7 @@ func NewFleet(ctx context.Context, ctl *fun.Env, o EnvOptions, newJID func() str
 	}
 	f := &fleet.Fleet{Bus: o.Bus, Table: o.Table, NewJID: newJID, Gate: o.Gate, Nodegroups: nodegroups(o.Config.Opts, r)}
 	for key, at := range map[string]*time.Duration{"timeout": &f.Timeout, "gather_job_timeout": &f.Gather, "max_wait": &f.MaxWait} {
-		if *at, err = patience(o.Config.Opts, key); err != nil {
+		if *at, err = secondsOf(o.Config.Opts, key); err != nil {
 			return nil, err
 		}
 	}
@@ -313,8 +313,8 @@ func notEncrypted(v value.Value) error {
 	return nil
 }
 
-// patience returns an option that is a number of seconds; 0 where it is not set.
-func patience(opts *value.Map, key string) (time.Duration, error) {
+// secondsOf returns an option that is a number of seconds; 0 where it is not set.
+func secondsOf(opts *value.Map, key string) (time.Duration, error) {
 	v := opts.At(key)
 	if v == nil {
 		return 0, nil

@@ -53,7 +53,7 @@ func HistorySink(ctx context.Context, env *fun.Env, warn func(error)) *jobs.Sink
 	return s
 }
 
-// Keep is how old records may become by an option in seconds; 0 is no bound. What is
+// Keep is how old records may become by an option in seconds; 0 means no bound. What is
 // longer than a time.Duration, is none.
 func Keep(opts *value.Map, option string) time.Duration {
 	keep, _ := value.AsInt(opts.At(option))
@@ -84,7 +84,7 @@ func OpenHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 	files := jobs.NewFiles(env.CacheDir, 0, env.Host.Now)
 	known := s.Alive
 	s.Alive = func(ctx context.Context, e *history.Execution) history.Outcome {
-		f := fate(ctx, env, files, e, source == localHistory)
+		f := outcomeOf(ctx, env, files, e, source == localHistory)
 		if f.Status == history.Unfinished && known != nil {
 			return known(ctx, e)
 		}
@@ -126,11 +126,11 @@ func openHistory(ctx context.Context, env *fun.Env, source string, warn func(err
 	return s, nil
 }
 
-// fate finds out what became of an execution that has no end: the job cache of
+// outcomeOf finds out what became of an execution that has no end: the job cache of
 // the machine that ran it knows. Where the history is not mine alone, one that this
 // cache does not have may be that of another machine with the same id and directory:
 // containers often have those in common.
-func fate(ctx context.Context, env *fun.Env, files *jobs.Files, e *history.Execution, mine bool) history.Outcome {
+func outcomeOf(ctx context.Context, env *fun.Env, files *jobs.Files, e *history.Execution, mine bool) history.Outcome {
 	if e.Controller != env.ID || e.Cache != env.CacheDir {
 		return history.Outcome{Status: history.Unfinished}
 	}

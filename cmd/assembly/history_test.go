@@ -25,7 +25,7 @@ func TestFate(t *testing.T) {
 		want       string
 	}{{true, "ctl", history.Interrupted}, {false, "ctl", history.Unfinished}, {true, "other", history.Unfinished}} {
 		e.Controller = tt.controller
-		if got := fate(t.Context(), env, files, e, tt.mine); got.Status != tt.want {
+		if got := outcomeOf(t.Context(), env, files, e, tt.mine); got.Status != tt.want {
 			t.Errorf("mine %t, of %s: %s, want %s", tt.mine, tt.controller, got.Status, tt.want)
 		}
 	}

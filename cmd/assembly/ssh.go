@@ -90,7 +90,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 	if opts.Has("ssh_reconnect") {
 		reconnect = seconds(opts, "ssh_reconnect")
 	}
-	age, err := patience(opts, "ssh_grains_age")
+	age, err := secondsOf(opts, "ssh_grains_age")
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func sshProvider(ctx context.Context, ctl *fun.Env, o EnvOptions, r *roster.Rost
 		// Several targets may share a home: where the agents are wiped, the first that
 		// is done would take it away from the others.
 		Once: o.SSH.Once && !value.Truth(opts.At("ssh_wipe")),
-		Now:  o.Host.Now, Pauses: wishes(ctl, o),
+		Now:  o.Host.Now, Pauses: pausesOf(ctl, o),
 		Warn: func(text string) { ctl.Warn(fun.Warning{Text: text}) },
 	}
 	if o.Peers != nil {
@@ -180,9 +180,9 @@ func seconds(opts *value.Map, key string) time.Duration {
 	return 0
 }
 
-// wishes tells what state.pause and state.soft_kill wish for a job on targets,
+// pausesOf reads what state.pause and state.soft_kill ask of a job on targets,
 // and that after Ctrl-C no further state is to begin.
-func wishes(ctl *fun.Env, o EnvOptions) func(jid string) *value.Map {
+func pausesOf(ctl *fun.Env, o EnvOptions) func(jid string) *value.Map {
 	pauses := jobs.NewPauses(ctl.CacheDir)
 	return func(jid string) *value.Map {
 		if o.Gate != nil && !o.Gate(context.Background(), nil) {

@@ -23,7 +23,7 @@ func (o *options) checkAsync(c *cobra.Command, name string) error {
 	case session.IsOrchestrate(name):
 		return &app.StatusError{
 			Status: app.ExitUsage, Err: errors.New("--async: an orchestration ends with its command"),
-			Hint: "'brine submit' has a worker run it",
+			Hint: "'brine orchestrate --queue NAME' has a worker run it",
 		}
 	case o.metadata:
 		return app.Usagef(c, "--async and --metadata do not go together: there is no return to print")

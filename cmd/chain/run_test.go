@@ -20,7 +20,7 @@ func TestScheduledChain(t *testing.T) {
 	h := host.NewFake()
 	h.PutDir("/run/systemd/system", fs.ModeDir|0o755)
 	d := &library.Timer{Chain: "deploy", At: time.Date(2099, 12, 1, 2, 0, 0, 0, time.UTC), Tree: "/srv/x of y/chains"}
-	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Says() + "\n")})
+	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Description() + "\n")})
 	a := &app.App{Host: h, Getenv: func(string) string { return "" }}
 	st := &chain.Store{Files: h, Dir: d.Tree}
 	for _, name := range []string{"deploy", "other"} {

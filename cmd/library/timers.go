@@ -30,8 +30,8 @@ type Timer struct {
 // for USER of DIRECTORY".
 const timerMark = "brine chain "
 
-// Says is the description of a timer, which read understands.
-func (t *Timer) Says() string {
+// Description is the description of a timer, which read understands.
+func (t *Timer) Description() string {
 	user := strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
 			return '_'
@@ -91,7 +91,7 @@ func (x *Timers) ctl(name string, args ...string) host.Cmd {
 func (x *Timers) command(t *Timer) host.Cmd {
 	if x.systemd {
 		args := []string{
-			"--unit=" + t.unit(), "--description=" + t.Says(), "--on-calendar=" + t.At.UTC().Format(time.DateTime) + " UTC", "--timer-property=AccuracySec=1s", "--collect",
+			"--unit=" + t.unit(), "--description=" + t.Description(), "--on-calendar=" + t.At.UTC().Format(time.DateTime) + " UTC", "--timer-property=AccuracySec=1s", "--collect",
 			"--working-directory=" + t.Work,
 		}
 		if t.User != "" {
@@ -103,7 +103,7 @@ func (x *Timers) command(t *Timer) host.Cmd {
 		}
 		return x.ctl("systemd-run", args...)
 	}
-	return host.Cmd{Argv: []string{"at", "-t", t.At.Format("200601021504.05")}, Dir: t.Work, Stdin: strings.NewReader("# " + t.Says() + "\n" + t.line() + "\n")}
+	return host.Cmd{Argv: []string{"at", "-t", t.At.Format("200601021504.05")}, Dir: t.Work, Stdin: strings.NewReader("# " + t.Description() + "\n" + t.line() + "\n")}
 }
 
 // line is the command that at runs.
@@ -128,7 +128,7 @@ func (x *Timers) Shell(t *Timer) string {
 	if x.systemd {
 		return line
 	}
-	return "cd " + app.ShellWord(t.Work) + " && printf '%s\\n' " + shellLine([]string{"# " + t.Says(), t.line()}) + " | " + line
+	return "cd " + app.ShellWord(t.Work) + " && printf '%s\\n' " + shellLine([]string{"# " + t.Description(), t.line()}) + " | " + line
 }
 
 func (t *Timer) unit() string {

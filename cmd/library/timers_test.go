@@ -30,8 +30,8 @@ func TestTimersOfSystemd(t *testing.T) {
 	d := deployTimer()
 	other := deployTimer()
 	other.Tree = "/other"
-	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Says() + "\n" +
-		"c.timer loaded active waiting " + other.Says() + "\nd.timer loaded active waiting brine chain x\n\n")})
+	h.OnCommand("systemctl list-units *", host.Output{Stdout: []byte("b.timer loaded active waiting " + d.Description() + "\n" +
+		"c.timer loaded active waiting " + other.Description() + "\nd.timer loaded active waiting brine chain x\n\n")})
 	x := TimersOf(h)
 	if err := x.Add(t.Context(), d); !errors.Is(err, ErrScheduled) {
 		t.Errorf("a chain is scheduled twice: %v", err)

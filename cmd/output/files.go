@@ -310,7 +310,7 @@ func (r *Report) ReportFault(err *error) {
 	}
 }
 
-// modeOf returns the mode of a report: a file of the user's own that is there keeps
+// modeOf returns the mode of a report: a file of the user's own that exists keeps
 // its mode.
 func (r *Report) modeOf(f reportFile) os.FileMode {
 	st, err := r.App.Host.Lstat(f.path)
@@ -320,7 +320,7 @@ func (r *Report) modeOf(f reportFile) os.FileMode {
 	return f.mode
 }
 
-// replaceFile writes a file whole or not at all. What is no regular file, such as
+// replaceFile writes a file whole or not at all. A file that is not regular, such as
 // a pipe, is written to. mode is that of the file.
 func replaceFile(path string, data []byte, mode os.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -346,9 +346,9 @@ func replaceFile(path string, data []byte, mode os.FileMode) error {
 	return err
 }
 
-// ReportWish is what jobs.report wishes as outputter: its return is a record and
+// ReportOut is what jobs.report asks for as outputter: its return is a record and
 // what the job returned.
-const ReportWish = "report"
+const ReportOut = "report"
 
 // Recorded makes a recorded job what reports are about, and returns its data.
 func (r *Report) Recorded(v value.Value) value.Value {

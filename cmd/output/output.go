@@ -39,7 +39,7 @@ type Report struct {
 	mu sync.Mutex // of the faults of Info
 }
 
-// New returns the report of a run, which has the faults that the session is told of
+// New returns the report of a run, which has the faults that the session reports
 // from now on.
 func New(s *session.Session) *Report {
 	r := &Report{Session: s}
@@ -214,9 +214,9 @@ func (r *Report) reportWriter() (io.Writer, func() error, error) {
 	}, nil
 }
 
-// Told prints what Salt reports of a runner that did not return, as its return,
+// Failed prints what Salt reports of a runner that did not return, as its return,
 // and hands the error on. Salt: salt/client/mixins.py SyncClientMixin.low.
-func (r *Report) Told(text string, err error) error {
+func (r *Report) Failed(text string, err error) error {
 	if perr := r.Print(text, "", app.ExitGeneric); perr != nil {
 		return perr
 	}

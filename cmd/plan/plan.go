@@ -270,7 +270,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	return &madePlan{Plan: pl.p, key: key, color: output.New(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
 }
 
-// keepNothing has a session leave no trace: a plan is no job, and its returns go
+// keepNothing has a session leave no trace: a plan is not a job, and its returns go
 // nowhere.
 func keepNothing(s *session.Session) {
 	s.Jobs, s.Files = nil, nil

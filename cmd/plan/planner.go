@@ -128,7 +128,7 @@ func (pl *planner) orchestration(ctx context.Context) error {
 		return err
 	}
 	if pl.p.Steps, pl.p.Inputs.Rendered, err = pl.look(ctx, env, "state.orchestrate", pl.in, nil); err != nil {
-		if _, ok := errors.AsType[*compileError](err); ok && s.Said.Faults() {
+		if _, ok := errors.AsType[*compileError](err); ok && s.Shown.Faults() {
 			return app.Silent(app.ExitGeneric) // what is wrong was said, and where
 		}
 		return err
@@ -392,7 +392,7 @@ func (pl *planner) tree(ctx context.Context, env *fun.Env) error {
 func (pl *planner) required(served map[string]bool) func(string) ([]string, bool) {
 	return func(name string) (args []string, known bool) {
 		if spec := pl.s.Table.Spec(fun.State, name); spec != nil {
-			return spec.Lacks(value.NewMap(0)), true
+			return spec.Missing(value.NewMap(0)), true
 		}
 		return nil, served["_states"]
 	}

@@ -29,7 +29,7 @@ func (pl *planner) begins(_ fun.Job, targets []string) {
 	pl.targeted += len(targets)
 }
 
-// A planWatch is told how the jobs of a plan go. To what shows them they are the
+// A planWatch follows the jobs of a plan. To what shows them they are the
 // function that is planned, and not all that its targets are asked.
 type planWatch struct {
 	fleet.Watcher

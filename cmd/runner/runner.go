@@ -115,15 +115,15 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	if err != nil && !session.CutShort(res, err) {
 		return runFault(rep, name, err)
 	}
-	data, wish := returned(res)
-	if wish == output.ReportWish {
-		data, wish = rep.Recorded(data), "markdown"
+	data, out := returned(res)
+	if out == output.ReportOut {
+		data, out = rep.Recorded(data), "markdown"
 		rep.Rec, rep.Exporter = nil, nil // the times are not those of this run
 	}
 	if rerr := rep.WriteReports(data, res.Retcode); rerr != nil {
 		return rerr
 	}
-	if perr := rep.PrintEnd(data, wish, res.Retcode); perr != nil {
+	if perr := rep.PrintEnd(data, out, res.Retcode); perr != nil {
 		return perr
 	}
 	s.SayResume(name, jid)
@@ -138,31 +138,31 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 // wishes: a dict names its own, and with nothing but that and data it is data
 // that is printed.
 // Salt: salt/client/mixins.py AsyncClientMixin.print_async_event.
-func returned(res fun.Result) (data value.Value, wish string) {
+func returned(res fun.Result) (data value.Value, out string) {
 	m, ok := res.Value.(value.Mapping)
 	if !ok {
 		return res.Value, res.Out
 	}
 	name, _ := m.Get("outputter")
-	wish, ok = name.(string)
-	if !ok || wish == "" {
+	out, ok = name.(string)
+	if !ok || out == "" {
 		return res.Value, res.Out
 	}
 	if data, ok := m.Get("data"); ok && m.Len() == 2 {
-		return data, wish
+		return data, out
 	}
-	return res.Value, wish
+	return res.Value, out
 }
 
 func runFault(rep *output.Report, name string, err error) error {
 	var nf *fun.NotFoundError
 	switch {
 	case errors.As(err, &nf):
-		return rep.Told(nf.Error(), err)
+		return rep.Failed(nf.Error(), err)
 	case dispatch.IsArgError(err):
 		return app.UsageOf(name, err)
 	case errors.Is(err, context.Canceled):
 		return app.ErrInterrupted
 	}
-	return rep.Told(fmt.Sprintf("Exception occurred in runner %s: %v", name, err), fmt.Errorf("exception occurred in runner %s: %w", name, err))
+	return rep.Failed(fmt.Sprintf("Exception occurred in runner %s: %v", name, err), fmt.Errorf("exception occurred in runner %s: %w", name, err))
 }

@@ -184,7 +184,7 @@ func besideExe(h host.Host, exe string) string {
 }
 
 // wipe removes an agent that was placed, its cache, and its directory where
-// nothing else is in it. What is no placed agent stays.
+// nothing else is in it. What is not a placed agent stays.
 func wipe(h host.Host, exe string) {
 	dir, name := filepath.Split(exe)
 	dir = filepath.Clean(dir)

@@ -21,7 +21,7 @@ func (s *Session) openHistory(ctx context.Context, env *fun.Env) {
 	if s.Jobs == nil || s.history != nil {
 		return
 	}
-	// A store that is broken is told of once, whatever becomes of its rows.
+	// A broken store is reported once, whatever becomes of its rows.
 	var once sync.Once
 	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, s.once(func(err error) { once.Do(func() { s.Tell(err) }) }))
 	s.history = &history.Recorder{
@@ -58,7 +58,7 @@ func (s *Session) Tell(err error) {
 	}
 }
 
-// chronicled returns a record that the history is told of, too.
+// chronicled returns a record that also goes to the history.
 func (s *Session) chronicled(l jobs.Load, rec jobs.Record) jobs.Record {
 	if s.history == nil {
 		return rec

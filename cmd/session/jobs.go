@@ -124,7 +124,7 @@ func (j *jobRun) end(res fun.Result, err error) {
 	if err != nil {
 		code = app.ExitGeneric
 	}
-	ret := fun.Return{ID: j.id, JID: j.jid, Retcode: code, Raised: err != nil, Interrupted: errors.Is(err, context.Canceled), Out: j.wish(res)}
+	ret := fun.Return{ID: j.id, JID: j.jid, Retcode: code, Raised: err != nil, Interrupted: errors.Is(err, context.Canceled), Out: j.outputter(res)}
 	v := res.Value
 	if j.show {
 		v = notKept
@@ -156,8 +156,8 @@ func CutShort(res fun.Result, err error) bool {
 	return errors.Is(err, context.Canceled) && ok && m.Len() > 0
 }
 
-// wish is the outputter of the return; a runner's return has its own within.
-func (j *jobRun) wish(res fun.Result) string {
+// outputter is that of the return; a runner's return has its own within.
+func (j *jobRun) outputter(res fun.Result) string {
 	if j.kind == fun.Runner {
 		return ""
 	}

@@ -301,7 +301,7 @@ func (s *Session) once(tell func(error)) func(error) {
 }
 
 // resend has the returners that earlier runs found down tried again. What is for
-// another place than this configuration leads to stays, and is told of.
+// another place than this configuration leads to stays, and is reported.
 func (r *sinks) resend() {
 	for _, o := range assembly.SpoolOwners(r.s.Cfg.CacheDir) {
 		if !jobs.Spooled(o.Dir) {
@@ -317,13 +317,13 @@ func (r *sinks) resend() {
 	}
 }
 
-// toldEvery is how often it is told that rows wait for another configuration.
-const toldEvery = time.Hour
+// remindEvery is how often it is reported that rows wait for another configuration.
+const remindEvery = time.Hour
 
 // tellKept warns of rows that stay, now and then.
 func (r *sinks) tellKept(o assembly.SpoolOwner, err error) {
 	mark := filepath.Join(o.Dir, ".told")
-	if st, serr := os.Stat(mark); serr == nil && time.Since(st.ModTime()).Abs() < toldEvery {
+	if st, serr := os.Stat(mark); serr == nil && time.Since(st.ModTime()).Abs() < remindEvery {
 		return
 	}
 	_ = os.WriteFile(mark, nil, 0o600)

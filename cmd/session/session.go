@@ -48,7 +48,7 @@ type Session struct {
 	NextJID   string        // the job id to begin with, where it is free; "": any
 	Files     *jobs.Files   // the job cache; nil where nothing is recorded
 	Jobs      jobs.Recorder // nil where nothing is recorded
-	// history is told of orchestrations; nil where nothing is recorded. subject is
+	// history records orchestrations; nil where nothing is recorded. subject is
 	// what the command runs, where that is more than an SLS.
 	history *history.Recorder
 	Subject *history.Subject
@@ -81,7 +81,7 @@ type Session struct {
 
 	steps stepResults
 
-	// OnFault and OnTook are told of faults, and of how long parts of a run took, by
+	// OnFault and OnTook get faults, and how long parts of a run took, from
 	// whoever reports the run.
 	OnFault func(error)
 	OnTook  func(part, of string, began time.Time)
@@ -91,11 +91,11 @@ type Session struct {
 	Git     *assembly.Git // shared by the Envs
 	Sources *value.List   // commits of git repositories, as records have them
 
-	mu    sync.Mutex
-	Said  said            // warnings and faults that were shown
-	down  map[string]bool // stores that are told to be down
-	slips int             // warnings so far, which --strict makes errors
-	ends  []func()
+	mu     sync.Mutex
+	Shown  shown           // warnings and faults that were shown
+	down   map[string]bool // stores that are told to be down
+	warned int             // warnings so far, which --strict makes errors
+	ends   []func()
 }
 
 // New reads the configuration for a command. section names the part of
@@ -231,7 +231,7 @@ func (s *Session) End() {
 	s.sayAlso()
 }
 
-// abandoned reports whether a plan was interrupted: what ends it is no fault.
+// abandoned reports whether a plan was interrupted: what ends it is not a fault.
 func (s *Session) abandoned() bool { return s.Planning && s.App.Intr.Draining() }
 
 // StrictStatus returns status, or a failure where --strict was given and
@@ -239,8 +239,8 @@ func (s *Session) abandoned() bool { return s.Planning && s.App.Intr.Draining() 
 func (s *Session) StrictStatus(status int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if status == app.ExitOK && s.Flags.Strict && s.slips > 0 {
-		fmt.Fprintf(s.App.Err, "brine: --strict: %d warning(s) above\n", s.slips)
+	if status == app.ExitOK && s.Flags.Strict && s.warned > 0 {
+		fmt.Fprintf(s.App.Err, "brine: --strict: %d warning(s) above\n", s.warned)
 		return app.ExitGeneric
 	}
 	return status

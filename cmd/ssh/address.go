@@ -90,7 +90,7 @@ func noUpdates(o *target.Options) error {
 	return &app.StatusError{Status: app.ExitUsage, Err: errors.New("--update-roster adds targets that are given as user@host; there is none"), Hint: "brine ssh --update-roster user@host test.ping"}
 }
 
-// canUpdate refuses --update-roster before anything runs, where the roster is no file
+// canUpdate refuses --update-roster before anything runs, where the roster is not a file
 // that can have more entries.
 func canUpdate(s *session.Session, o *target.Options) error {
 	path := s.RosterPath()

@@ -38,20 +38,20 @@ type jobReport struct {
 	o   *target.Options
 	job fun.Job
 
-	stream   bool
-	all      *value.Map // id → value, where they are printed at the end
-	kept     *value.Map // id → value, for the files of --report
-	wish     string
-	failed   []string
-	why      map[string]string // by id, of those that failed
-	deploy   bool
-	silent   []string // that did not answer
-	away     []string // that gave no return for another reason
-	highest  int      // return code
-	outcomes []summary.Outcome
-	header   bool
-	count    int      // of returns
-	same     grouping // results that are printed together
+	stream    bool
+	all       *value.Map // id → value, where they are printed at the end
+	kept      *value.Map // id → value, for the files of --report
+	outputter string
+	failed    []string
+	why       map[string]string // by id, of those that failed
+	deploy    bool
+	silent    []string // that did not answer
+	away      []string // that gave no return for another reason
+	highest   int      // return code
+	outcomes  []summary.Outcome
+	header    bool
+	count     int      // of returns
+	same      grouping // results that are printed together
 }
 
 func newReport(rep *output.Report, o *target.Options, job fun.Job) *jobReport {
@@ -63,7 +63,7 @@ func newReport(rep *output.Report, o *target.Options, job fun.Job) *jobReport {
 	r := &jobReport{s: s, rep: rep, o: o, job: job, all: value.NewMap(8), kept: value.NewMap(0), why: map[string]string{}}
 	if o.Prog == target.SaltCLI {
 		o.Summary = o.Summary || value.Truth(s.Cfg.Opts.At("cli_summary"))
-		// What state_output: filter leaves out and shortens may stand among the
+		// What state_output: filter leaves out and shortens may be among the
 		// arguments of the function. Salt: salt/output/highstate.py _format_host.
 		for _, name := range [...]string{"exclude", "terse"} {
 			if v, ok := job.Args.Kw.Get(name); ok {
@@ -82,7 +82,7 @@ func (r *jobReport) docs() bool {
 	return r.o.Prog == target.SaltCLI && r.job.Fun == "sys.doc" && r.rep.OutAsked() == ""
 }
 
-// began prints the header of the job that is reported; nil reports none. p is told
+// began prints the header of the job that is reported; nil reports none. p is notified
 // where results are printed on the terminal as they come.
 func (r *jobReport) began(job fun.Job, p *progress.Progress) {
 	if r != nil && job.JID == r.job.JID && !job.Async {
@@ -163,8 +163,8 @@ func (r *jobReport) add(ret fun.Return) error {
 		return r.rep.Print(value.MapOf(ret.ID, v), ret.Out, ret.Retcode)
 	}
 	r.all.Set(ret.ID, v)
-	if r.wish == "" && ret.Stage == fun.Returned || ret.Out == "highstate" {
-		r.wish = ret.Out
+	if r.outputter == "" && ret.Stage == fun.Returned || ret.Out == "highstate" {
+		r.outputter = ret.Out
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (r *jobReport) finish() error {
 			return err
 		}
 	case !r.stream:
-		if err := r.rep.Print(sortedByID(r.all), r.wish, r.status()); err != nil {
+		if err := r.rep.Print(sortedByID(r.all), r.outputter, r.status()); err != nil {
 			return err
 		}
 	}

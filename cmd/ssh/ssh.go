@@ -265,7 +265,7 @@ func noneMatched(ctx context.Context, rep *output.Report, env *fun.Env, o *targe
 		return saltNoMatch(rep, err) // to a master it matches nothing
 	}
 	if group := value.Str(job.Tgt); o.Prog == target.SaltCLI && err != nil && job.TgtType == "nodegroup" && !s.Cfg.Opts.Map("nodegroups").Has(group) {
-		return rep.Told(fmt.Sprintf("Node group %s unavailable in %s", group, s.Cfg.Opts.Str("conf_file")), err)
+		return rep.Failed(fmt.Sprintf("Node group %s unavailable in %s", group, s.Cfg.Opts.Str("conf_file")), err)
 	}
 	if err != nil {
 		return err

@@ -7,10 +7,10 @@ import (
 	"brine/internal/fleet"
 )
 
-// A counter is a fleet.Watcher that counts the targets of the jobs it is told
-// of, and hands on what it is told.
+// A counter is a fleet.Watcher that counts the targets of the jobs that it
+// sees, and passes every event on.
 type counter struct {
-	fleet.Watcher // nil: nobody else is told
+	fleet.Watcher // nil: nobody else watches
 	Targets       atomic.Int64
 }
 

@@ -62,7 +62,7 @@ func newBackend(a *app.App, c *cobra.Command, o *options) (*backend, error) {
 	if b.tmp, err = a.Host.MkdirTemp(os.TempDir(), "brine-ui-"); err != nil {
 		return nil, err
 	}
-	err = b.session(context.Background(), func(s *session.Session) error { // a configuration that is not right is told at once
+	err = b.session(context.Background(), func(s *session.Session) error { // a wrong configuration is reported at once
 		b.owner = s.UserName()
 		return nil
 	})

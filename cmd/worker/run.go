@@ -77,7 +77,7 @@ const maxDescribed = 1000
 
 // described is what an entry runs, in one line: the function with its arguments, and
 // who queued it. It is made of what the run gets, not of what the queue has for people.
-// Secrets are masked, and of the pillar only the keys are told; names and secret are
+// Secrets are masked, and of the pillar only the keys are shown; names and secret are
 // those of the arguments.
 func described(e *queue.Entry, known *redact.Set, names, secret []string) string {
 	w := e.Work
@@ -309,15 +309,15 @@ func (r *entryRun) why(status int) string {
 
 // give gives the entry back. A queue that does not answer is asked until it does,
 // since nobody else can take the entry meanwhile, or for a moment after a signal. What
-// the database of the job cache was not told of the run meanwhile it is told before.
+// the database of the job cache missed of the run meanwhile is written before.
 func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
 	until := time.Now().Add(app.Seconds(r.o.lease)) // while the queue answers
-	for told, settled := r.lost != nil, false; ; {
-		patience := runner.QueueTimeout
+	for written, settled := r.lost != nil, false; ; {
+		timeout := runner.QueueTimeout
 		if ctx.Err() != nil {
-			patience = 2 * time.Second
+			timeout = 2 * time.Second
 		}
-		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		try, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 		down := r.q.Ping(try)
 		if down == nil && !settled {
 			settled = true
@@ -335,8 +335,8 @@ func (r *entryRun) give(ctx context.Context, o queue.Outcome) {
 			r.s.Tell(fmt.Errorf("%s: the end of the run could not be stored, another worker may run it again: %w", r.e.JID, err))
 			return
 		}
-		if !told {
-			told = true
+		if !written {
+			written = true
 			r.s.Tell(fmt.Errorf("%s: the end of the run cannot be stored, it is tried again: %w", r.e.JID, err))
 		}
 		r.wait(ctx, time.Second)

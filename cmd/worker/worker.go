@@ -139,17 +139,17 @@ func (o *options) check(c *cobra.Command) error {
 
 // A worker takes entries of a queue and runs them.
 type worker struct {
-	app   *app.App
-	o     *options
-	s     *session.Session
-	open  func(context.Context) (*queue.Store, error)
-	q     *queue.Store
-	name  string
-	exe   string
-	args  []string // the flags that runs get, too
-	runs  int
-	swept time.Time // when old entries were last removed
-	told  bool      // of entries that other versions wrote
+	app          *app.App
+	o            *options
+	s            *session.Session
+	open         func(context.Context) (*queue.Store, error)
+	q            *queue.Store
+	name         string
+	exe          string
+	args         []string // the flags that runs get, too
+	runs         int
+	swept        time.Time // when old entries were last removed
+	foreignShown bool      // of entries that other versions wrote
 	// claims are the leases of other workers as they were seen first, by claim.
 	claims map[string]time.Time
 }
@@ -302,7 +302,7 @@ func (w *worker) idle(ctx context.Context) (done bool, err error) {
 		opts := w.s.Cfg.Opts
 		w.s.Doubt(w.q.Clean(ctx, keptFor(opts, "keep_jobs_seconds"), keptFor(opts, "keep_history")))
 	}
-	if w.told && !w.o.drainEmpty {
+	if w.foreignShown && !w.o.drainEmpty {
 		return false, nil
 	}
 	if w.o.drainEmpty {
@@ -312,8 +312,8 @@ func (w *worker) idle(ctx context.Context) (done bool, err error) {
 		}
 	}
 	own, foreign, err := w.q.Waiting(ctx, w.o.queue)
-	if err == nil && foreign > 0 && !w.told {
-		w.told = true
+	if err == nil && foreign > 0 && !w.foreignShown {
+		w.foreignShown = true
 		w.s.Tell(fmt.Errorf("the queue %s has %d entries of another version of brine, which this worker leaves alone", w.o.queue, foreign))
 	}
 	return w.o.drainEmpty && own == 0, err

@@ -52,8 +52,8 @@ func check(name string, more ...string) error {
 	return nil
 }
 
-// said is what the program printed: where it failed and gave a reason, that.
-func said(out tool.Out, always bool) string {
+// printed is what the program printed: where it failed and gave a reason, that.
+func printed(out tool.Out, always bool) string {
 	stderr := strings.TrimRight(out.Stderr, "\n")
 	if out.Status > 0 && (always || stderr != "") {
 		return stderr
@@ -114,7 +114,7 @@ func Registered(ctx context.Context, env *fun.Env, name, p string) (c Choice, ok
 
 func display(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
 	out, err := show(ctx, c.Env, a.Name)
-	return fun.Result{Value: said(out, false), Out: "txt"}, err
+	return fun.Result{Value: printed(out, false), Out: "txt"}, err
 }
 
 func showLink(ctx context.Context, c *fun.Call, a *nameArg) (fun.Result, error) {
@@ -191,7 +191,7 @@ func checkInstalled(_ context.Context, c *fun.Call, a *checkExistsArgs) (fun.Res
 // change runs the program. The return is what it printed.
 func change(ctx context.Context, c *fun.Call, always bool, argv ...string) (fun.Result, error) {
 	out, err := tool.Run(ctx, c.Env.Host, append([]string{program(c.Env)}, argv...)...)
-	return fun.Result{Value: said(out, always), Retcode: out.Status}, err
+	return fun.Result{Value: printed(out, always), Retcode: out.Status}, err
 }
 
 type installArgs struct {

@@ -15,7 +15,7 @@ import (
 	"brine/internal/core/host"
 )
 
-// Extract unpacks an archive into a directory that is there, and returns the
+// Extract unpacks an archive into a directory that exists, and returns the
 // names of its members as the archive has them. With perms, modes are those of the archive; as root,
 // owners too, where it says them.
 //
@@ -155,7 +155,7 @@ func (x *extraction) place(name string) (string, error) {
 	return filepath.Join(dir, filepath.Base(name)), nil
 }
 
-// inside returns a directory, which need not be there, relative to the root and
+// inside returns a directory, which need not exist, relative to the root and
 // with links resolved. It is an error where these lead out of the root. The root
 // would not go there either; this one says why.
 func (x *extraction) inside(dir string) (string, error) {

@@ -96,7 +96,7 @@ type Member struct {
 // IsDir reports whether the member is a directory.
 func (m *Member) IsDir() bool { return m.Mode.IsDir() }
 
-// ErrFormat says that a file is no archive that can be read here: it may be of
+// ErrFormat says that a file is not an archive that can be read here: it may be of
 // a compression that only the tar program knows.
 var ErrFormat = errors.New("not a readable archive")
 
@@ -209,7 +209,7 @@ func decompressed(ctx context.Context, h host.Host, f io.Reader) (io.ReadCloser,
 }
 
 // xzMemory bounds what xz takes to unpack: an archive of a few bytes can ask for 4 GiB.
-// It is no argument, since the xz of BusyBox does not know it. zstd takes 128 MiB.
+// It is not an argument, since the xz of BusyBox does not know it. zstd takes 128 MiB.
 const xzMemory = "XZ_DEFAULTS=--memlimit-decompress=1GiB"
 
 // A pipe reads what a program writes; closing it ends the program.

@@ -134,7 +134,7 @@ func umaskOf(o Options) (*int, error) {
 //
 // It returns a *fun.CommandError in Salt's words where the command cannot be
 // started: an account, a directory or a program that is not there, an umask
-// that is no octal number.
+// that is not an octal number.
 // Salt: salt/modules/cmdmod.py _run.
 func Run(ctx context.Context, env *fun.Env, command string, o Options) (ended Out, fault error) {
 	if o.Fault != nil {
@@ -474,8 +474,8 @@ func renderCommand(ctx context.Context, env *fun.Env, command string, o Options)
 }
 
 // ParseEnv makes a dict of what Salt takes as env: a dict, or a list of dicts
-// of one key each, in which text is a name without a value. slip says what is
-// wrong where Salt drops the whole in silence.
+// of one key each, in which text is a name without a value. hint says what is
+// wrong where Salt drops the whole silently.
 //
 // Salt: salt/modules/cmdmod.py _parse_env.
 func ParseEnv(v value.Value) (m *value.Map, slip string) {

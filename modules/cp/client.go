@@ -197,7 +197,7 @@ func (c *Client) CacheDir() string {
 type Sum struct{ Type, Hex string }
 
 // Hash returns the digest of a salt:// file in the configured hash_type, and
-// false where there is none. A path that is no URL is a file on this machine.
+// false where there is none. A path that is not a URL is a file on this machine.
 // Salt: salt/modules/cp.py hash_file.
 func (c *Client) Hash(ctx context.Context, source string) (Sum, bool, error) {
 	algo := c.Env.Opts.Str("hash_type")
@@ -213,7 +213,7 @@ func (c *Client) Hash(ctx context.Context, source string) (Sum, bool, error) {
 		}
 		if hex, err = c.Env.Up.Hash(ctx, saltenv, rel, algo); err != nil {
 			if fi, no := c.Env.Up.Stat(ctx, saltenv, rel); no == nil && fi.Mode.IsDir() {
-				return Sum{}, false, nil // directories are no files of the server
+				return Sum{}, false, nil // directories are not files of the server
 			}
 		}
 	} else {

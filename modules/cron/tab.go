@@ -131,7 +131,7 @@ func parseLine(raw string) line {
 	return l
 }
 
-// parseEnv reads an assignment. Blanks around the equals sign are no part of it,
+// parseEnv reads an assignment. Blanks around the equals sign are not part of it,
 // unless only the value has them.
 func parseEnv(s string) (Env, bool) {
 	name, val, ok := strings.Cut(s, "=")
@@ -192,7 +192,7 @@ func (j *Job) comments() []string {
 	return strings.Split(text, "\n")
 }
 
-// sameComment reports whether a job that is there has the comment that want
+// sameComment reports whether a job that exists has the comment that want
 // would be read back as.
 func (j *Job) sameComment(want *Job) bool {
 	back := Job{}

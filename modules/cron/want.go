@@ -14,7 +14,7 @@ const random = "random"
 // A Want is a job that is to be in a crontab.
 type Want struct {
 	Job
-	// AnyID keeps the identifier of a job that is there, as does a Comment that is
+	// AnyID keeps the identifier of a job that exists, as does a Comment that is
 	// not set.
 	AnyID bool
 }
@@ -72,7 +72,7 @@ func randomRange(field string) (low, high int, err error) {
 	return min(low, high), max(low, high), nil
 }
 
-// differs reports whether a field that is there is not what is wanted. A random
+// differs reports whether a field that exists is not what is wanted. A random
 // time is any, once it is picked.
 func differs(have, want string) bool {
 	if have == want {
@@ -88,7 +88,7 @@ func differs(have, want string) bool {
 	return true
 }
 
-// Due reports whether a job that is there has to be changed.
+// Due reports whether a job that exists has to be changed.
 // Salt: salt/modules/cron.py _needs_change.
 func (w *Want) Due(have *Job) bool {
 	if have.Cmd != w.Cmd || have.Special != w.Special || have.Commented != w.Commented {

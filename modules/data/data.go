@@ -178,11 +178,11 @@ type dumpArgs struct {
 // module.run with text of a template.
 //
 // Salt: salt/modules/data.py dump, which takes Python's spelling only and fails
-// with a traceback, or returns False, for what is no mapping.
+// with a traceback, or returns False, for what is not a mapping.
 func dump(_ context.Context, c *fun.Call, a *dumpArgs) (fun.Result, error) {
 	v := a.NewData
 	if s, ok := v.(string); ok {
-		v, _ = yamlsalt.LoadString(s) // what is no YAML is no mapping either
+		v, _ = yamlsalt.LoadString(s) // what is not YAML is not a mapping either
 	}
 	m, ok := v.(*value.Map)
 	if !ok {

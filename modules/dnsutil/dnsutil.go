@@ -198,7 +198,7 @@ type hostsAppendArgs struct {
 }
 
 // hostsAppend adds a line. Salt: salt/modules/dnsutil.py hosts_append. Difference: the
-// line ends with a line end, and all names that are there are left out.
+// line ends with a line end, and all names that exist are left out.
 func hostsAppend(_ context.Context, c *fun.Call, a *hostsAppendArgs) (fun.Result, error) {
 	file, ip, names := a.Hostsfile, a.IPAddr, a.Entries
 	if err := check(append(slices.Clone(names), ip)...); err != nil {

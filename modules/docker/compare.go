@@ -232,7 +232,7 @@ func ownNames(c *value.Map) []string {
 	return []string{c.Map("Config").Str("Hostname"), id[:min(12, len(id))]}
 }
 
-// compareNet compares the connection of two containers to one network; nil is no
+// compareNet compares the connection of two containers to one network; nil means no
 // connection.
 func compareNet(a, b *value.Map, keys, auto, ownA, ownB []string) *value.Map {
 	diff := value.NewMap(2)

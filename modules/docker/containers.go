@@ -145,7 +145,7 @@ func (e *Engine) Names(ctx context.Context, all bool) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// Create creates a container from an image that is there. The return has its Id,
+// Create creates a container from an image that exists. The return has its Id,
 // its Name and how long that took.
 func (e *Engine) Create(ctx context.Context, spec *ContainerSpec, name string) (*value.Map, error) {
 	q := url.Values{}

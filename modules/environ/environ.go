@@ -30,7 +30,7 @@ func All(h host.Host) *value.Map {
 // Set sets a variable to text; False empties it, or takes it out where
 // falseUnsets is set. It returns what the function environ.setval answers: the
 // new value, None where the variable is gone, False where it cannot be set, as
-// one whose name is no text.
+// one whose name is not text.
 func Set(h host.Host, name, v value.Value, falseUnsets bool) value.Value {
 	key, ok := name.(string)
 	if !ok {
@@ -163,7 +163,7 @@ func setenv(ctx context.Context, c *fun.Call, a *setenvArgs) (fun.Result, error)
 }
 
 // Announce fires the event by which Salt's minion learns of new variables.
-// Nobody need listen, so that it cannot be fired is no fault.
+// Nobody need listen, so it is not a fault that it cannot be fired.
 func Announce(ctx context.Context, env *fun.Env, data *value.Map) {
 	if env.Invoker != nil {
 		_, _ = env.Exec(ctx, "event.fire", nil, data, "environ_setenv")

@@ -61,7 +61,7 @@ func fireMaster(_ context.Context, c *fun.Call, a *fireMasterArgs) (fun.Result, 
 
 // publish puts an event on the bus of this run and hands it to the other runs
 // of this user. As in Salt it is False where there is no controller to send to:
-// a masterless run that is no orchestration, and that no other run listens to.
+// a masterless run that is not an orchestration, and that no other run listens to.
 func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, error) {
 	if c.Env.Bus == nil {
 		return fun.Value(false)
@@ -80,7 +80,7 @@ func publish(c *fun.Call, tag string, data, preload *value.Map) (fun.Result, err
 }
 
 // masterless reports whether a run stands alone: a call on this machine that
-// is no step and no orchestration. Targets of a controller send to it.
+// is neither a step nor an orchestration. Targets of a controller send to it.
 // Salt: salt/modules/event.py fire_master.
 func masterless(e *fun.Env) bool {
 	return e.Opts.Str("__cli") == "salt-call" && e.Opts.Str("file_client") == "local" &&

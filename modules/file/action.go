@@ -198,7 +198,7 @@ func copyAction(_ context.Context, c *fun.Call, a *copyActionArgs) (fun.Result, 
 		return fun.Result{}, fun.Errorf("No such file or directory '%s'", src)
 	}
 	fail := func(err error) (fun.Result, error) {
-		return fun.Result{}, f.because(err, "Could not copy '%s' to '%s'", src, dst)
+		return fun.Result{}, f.failure(err, "Could not copy '%s' to '%s'", src, dst)
 	}
 	if st.Mode.IsDir() {
 		if !a.Recurse {
@@ -377,7 +377,7 @@ func renameAction(_ context.Context, c *fun.Call, a *renameActionArgs) (fun.Resu
 		return fun.Result{}, fun.Errorf("%s", err)
 	}
 	if err := f.Rename(src, dst); err != nil {
-		return fun.Result{}, f.because(err, "Could not rename '%s' to '%s'", src, dst)
+		return fun.Result{}, f.failure(err, "Could not rename '%s' to '%s'", src, dst)
 	}
 	return fun.Value(true)
 }
@@ -462,12 +462,12 @@ func symlink(_ context.Context, c *fun.Call, a *symlinkArgs) (fun.Result, error)
 		return fun.Result{}, fun.Errorf("%s", err)
 	}
 	if err := f.SymlinkOver(src, p); err != nil {
-		return fun.Result{}, f.because(err, "Could not create '%s'", p)
+		return fun.Result{}, f.failure(err, "Could not create '%s'", p)
 	}
 	return fun.Value(true)
 }
 
-// SymlinkOver makes path a symbolic link to target, in place of what is there: in one
+// SymlinkOver makes path a symbolic link to target, in place of what exists: in one
 // step, but for a directory.
 func (f *FS) SymlinkOver(target, path string) error {
 	if !f.LExists(path) {
@@ -482,7 +482,7 @@ func (f *FS) SymlinkOver(target, path string) error {
 	return f.inPlace(path, func(tmp string) error { return f.Symlink(target, tmp) })
 }
 
-// HardLink makes path a further name of target, in place of what is there.
+// HardLink makes path a further name of target, in place of what exists.
 func (f *FS) HardLink(target, path string) error {
 	if !f.LExists(path) {
 		return f.Link(target, path)

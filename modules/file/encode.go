@@ -85,7 +85,7 @@ func encodeBytes(text string, encode func(rune) (byte, bool), label, how string,
 		r, n := utf8.DecodeRuneInString(text[i:])
 		b, ok := encode(r)
 		if r == utf8.RuneError && n == 1 {
-			b, ok = text[i], true // what was no text stays what it was
+			b, ok = text[i], true // what was not text stays what it was
 		}
 		i += n
 		if ok {

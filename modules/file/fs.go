@@ -53,9 +53,9 @@ func (f *FS) Below(dir string) (*BelowFS, error) {
 	return &BelowFS{below, done}, nil
 }
 
-// because returns an error in Salt's words, which do not name the cause, and
+// failure returns an error in Salt's words, which do not name the cause, and
 // tells the cause as a warning.
-func (f *FS) because(cause error, format string, args ...any) error {
+func (f *FS) failure(cause error, format string, args ...any) error {
 	err := fun.Errorf(format, args...)
 	f.Env.Warn(fun.Warning{Text: err.Error() + ": " + host.OSError(cause)})
 	return err
@@ -170,7 +170,7 @@ func NormMode(v value.Value) string {
 }
 
 // ParseMode returns a mode that [NormMode] wrote as bits, and false where it
-// is no octal number.
+// is not an octal number.
 func ParseMode(mode string) (fs.FileMode, bool) {
 	n, err := strconv.ParseUint(mode, 8, 16)
 	if err != nil || n > 0o7777 {
@@ -323,7 +323,7 @@ func Unix(v value.Value) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Touch creates an empty file, or sets the times of one that is there. A nil
+// Touch creates an empty file, or sets the times of one that exists. A nil
 // time is now. Salt: touch.
 func (f *FS) Touch(p string, atime, mtime value.Value) error {
 	var at, mt time.Time

@@ -88,7 +88,7 @@ func (f *FS) ManageFile(ctx context.Context, r *Return, p Plan) *Return {
 	return f.manageNew(ctx, r, p)
 }
 
-// manageOld manages a file that is there.
+// manageOld manages a file that exists.
 func (f *FS) manageOld(ctx context.Context, r *Return, p Plan) *Return {
 	link := f.IsLink(p.Name)
 	if link && p.Perms.Follow && !f.Exists(p.Name) { // a link to nowhere: the file it names is made

@@ -66,7 +66,7 @@ func (f *FS) copyBelow(from, to string, st host.Stat) error {
 	return f.Chmod(to, host.FileMode(st.Perm()))
 }
 
-// Copy copies a file, replacing one that is there, or a directory, which must
+// Copy copies a file, replacing one that exists, or a directory, which must
 // not be there; the copy has the owner and mode of p where they are set. Links
 // within a directory stay links.
 func (f *FS) Copy(from, to string, p Perms) error {

@@ -230,7 +230,7 @@ func (f *FS) MakeDirs(ctx context.Context, name string, p Perms) error {
 }
 
 // Mkdir makes a directory and what is missing above it, with owner and mode;
-// those that are there stay as they are.
+// those that exist stay as they are.
 //
 // Salt: mkdir, makedirs_perms.
 func (f *FS) Mkdir(ctx context.Context, dir string, p Perms) error {

@@ -11,8 +11,6 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
-	"brine/internal/py/difflib"
-	"brine/internal/py/pyre"
 	"brine/internal/py/value"
 	"brine/modules/cp"
 	"brine/modules/textfile"
@@ -92,30 +90,8 @@ func stat(c *fun.Call, a *getGIDArgs, pick func(Stats) value.Value) (fun.Result,
 	return fun.Value(pick(st))
 }
 
-// getGIDArgs are the arguments of getGID, getGroup, getMode, getUID and getUser.
-type getGIDArgs struct {
-	pathArg
-	followArgs
-}
-
-func getGID(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
-	return stat(c, a, func(s Stats) value.Value { return int64(s.GID) })
-}
-
-func getGroup(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
-	return stat(c, a, func(s Stats) value.Value { return s.Group })
-}
-
 func getMode(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
 	return stat(c, a, func(s Stats) value.Value { return s.Mode })
-}
-
-func getUID(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
-	return stat(c, a, func(s Stats) value.Value { return int64(s.UID) })
-}
-
-func getUser(_ context.Context, c *fun.Call, a *getGIDArgs) (fun.Result, error) {
-	return stat(c, a, func(s Stats) value.Value { return s.User })
 }
 
 // pyBase is Python's os.path.basename.
@@ -198,61 +174,6 @@ func osError(err error) error {
 		return nil
 	}
 	return fun.Errorf("%s", host.OSError(err))
-}
-
-type containsArgs struct {
-	pathArg
-	Text string `arg:"text,required" doc:"the text; white space around it is ignored"`
-}
-
-func contains(_ context.Context, c *fun.Call, a *containsArgs) (fun.Result, error) {
-	f := on(c)
-	b, err := f.ReadFile(f.Expand(a.Path))
-	if err != nil {
-		return fun.Value(false) // as in Salt
-	}
-	return fun.Value(strings.Contains(string(b), strings.TrimSpace(a.Text)))
-}
-
-type containsGlobArgs struct {
-	pathArg
-	GlobExpr string `arg:"glob_expr,required" doc:"the glob"`
-}
-
-func containsGlob(_ context.Context, c *fun.Call, a *containsGlobArgs) (fun.Result, error) {
-	f := on(c)
-	b, err := f.ReadFile(f.Expand(a.Path))
-	if err != nil {
-		return fun.Value(false) // as in Salt
-	}
-	return fun.Value(value.Fnmatch(a.GlobExpr, string(b)))
-}
-
-type containsRegexArgs struct {
-	pathArg
-	Regex string `arg:"regex,required" doc:"the regular expression"`
-	Lchar string `arg:"lchar" default:"" doc:"characters to strip from the start of each line"`
-}
-
-func containsRegex(_ context.Context, c *fun.Call, a *containsRegexArgs) (fun.Result, error) {
-	f := on(c)
-	b, err := f.ReadFile(f.Expand(a.Path))
-	if err != nil {
-		return fun.Value(false) // as in Salt
-	}
-	re, err := pyre.Compile(a.Regex, 0)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	for _, l := range difflib.SplitLines(string(b)) {
-		if lc := a.Lchar; lc != "" {
-			l = strings.TrimLeft(l, lc)
-		}
-		if ok, err := re.Has(l); ok || err != nil {
-			return fun.Result{Value: ok}, err
-		}
-	}
-	return fun.Value(false)
 }
 
 func diskusage(_ context.Context, c *fun.Call, a *pathArg) (fun.Result, error) {
@@ -373,61 +294,6 @@ func asNumber(v value.Value) (int, bool) {
 		return n, err == nil
 	}
 	return 0, false
-}
-
-type gidToGroupArgs struct {
-	_   fun.Arguments
-	GID value.Value `arg:"gid,required,str|int" doc:"ID or name"`
-}
-
-func gidToGroup(_ context.Context, c *fun.Call, a *gidToGroupArgs) (fun.Result, error) {
-	f := on(c)
-	gid, ok := asNumber(a.GID)
-	if !ok {
-		if gid, ok = f.GroupToGID(a.GID); !ok {
-			return fun.Value("")
-		}
-	}
-	return fun.Value(f.GIDToGroup(gid))
-}
-
-type groupToGIDArgs struct {
-	_     fun.Arguments
-	Group value.Value `arg:"group,required" doc:"name or ID"`
-}
-
-func groupToGID(_ context.Context, c *fun.Call, a *groupToGIDArgs) (fun.Result, error) {
-	f := on(c)
-	if gid, ok := f.GroupToGID(a.Group); ok {
-		return fun.Value(int64(gid))
-	}
-	return fun.Value("")
-}
-
-type uidToUserArgs struct {
-	_   fun.Arguments
-	UID value.Value `arg:"uid,required" doc:"user ID"`
-}
-
-func uidToUser(_ context.Context, c *fun.Call, a *uidToUserArgs) (fun.Result, error) {
-	f := on(c)
-	if uid, ok := asNumber(a.UID); ok {
-		return fun.Value(f.UIDToUser(uid))
-	}
-	return fun.Value(a.UID)
-}
-
-type userToUIDArgs struct {
-	_    fun.Arguments
-	User value.Value `arg:"user,required" doc:"name or ID; None is the user brine runs as"`
-}
-
-func userToUID(_ context.Context, c *fun.Call, a *userToUIDArgs) (fun.Result, error) {
-	f := on(c)
-	if uid, ok := f.UserToUID(a.User); ok {
-		return fun.Value(int64(uid))
-	}
-	return fun.Value("")
 }
 
 type joinArgs struct {
@@ -591,27 +457,6 @@ func readlink(_ context.Context, c *fun.Call, a *readlinkArgs) (fun.Result, erro
 	return fun.Result{Value: to}, osError(err)
 }
 
-type searchArgs struct {
-	pathArg
-	patternArg
-	Flags           value.Value `arg:"flags,str|int|list[str]" default:"8" doc:"flags of the expression: names, or Python's number"`
-	_               value.Value `arg:"bufsize,str|int" default:"1" doc:"accepted"`
-	IgnoreIfMissing bool        `arg:"ignore_if_missing" default:"False" doc:"a missing file has no match"`
-	Multiline       bool        `arg:"multiline" default:"False" doc:"let ^ and $ match at line ends"`
-}
-
-func search(_ context.Context, c *fun.Call, a *searchArgs) (fun.Result, error) {
-	f := on(c)
-	flags, err := ReFlags(a.Flags)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	if a.Multiline {
-		flags |= pyre.Multiline
-	}
-	return wrap(f.Search(a.Path, a.Pattern, flags, a.IgnoreIfMissing))
-}
-
 // wrap is result for a Go value.
 func wrap[T any](v T, err error) (fun.Result, error) {
 	if err != nil {
@@ -747,32 +592,6 @@ func (f *FS) Glob(pattern string) []string {
 		}
 	}
 	return found
-}
-
-type grepArgs struct {
-	pathArg
-	Pattern string `arg:"pattern,required" doc:"the pattern"`
-	More    fun.Varargs
-}
-
-func grep(ctx context.Context, c *fun.Call, a *grepArgs) (fun.Result, error) {
-	f := on(c)
-	argv := []string{"grep"}
-	for _, o := range a.More {
-		s := value.Str(o)
-		if len(strings.Fields(s)) > 1 {
-			return fun.Result{}, invalid("Passing multiple command line arguments in a single string is not supported, please pass the following arguments separately: %s", s)
-		}
-		argv = append(argv, s)
-	}
-	p := f.Expand(a.Path)
-	argv = append(argv, a.Pattern)
-	if files := f.Glob(p); len(files) > 0 {
-		argv = append(argv, files...)
-	} else {
-		argv = append(argv, p)
-	}
-	return result(f.runAll(ctx, argv))
 }
 
 // runOn is runAll for a program that changes the file which is its last argument.

@@ -221,7 +221,7 @@ type Block struct {
 	Backup       string // "" makes none
 	DryRun       bool
 	Newline      *bool // append_newline; nil: where Content does not end in one
-	Fault        error // of Content that is no text
+	Fault        error // of Content that is not text
 }
 
 // BlockReplace replaces the lines between two markers, and returns the old and

@@ -47,7 +47,7 @@ func hashTable() string {
 }
 
 // SourceList returns the first source that exists, and its hash. A source that
-// is no list is returned as it is. Items of a list may be {source: hash}.
+// is not a list is returned as it is. Items of a list may be {source: hash}.
 //
 // It returns "none of the specified sources were found" where none does.
 // Salt: source_list.

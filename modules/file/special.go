@@ -65,7 +65,7 @@ type Node struct {
 }
 
 // MakeNode makes a device or a pipe by mknod(1), with owner and mode. One that
-// is there stays, and the comment says so.
+// exists stays, and the comment says so.
 // Salt: mknod_chrdev, mknod_blkdev, mknod_fifo.
 func (f *FS) MakeNode(ctx context.Context, n Node) (*Return, error) {
 	kind := map[string]string{"c": "Character device", "b": "Block device", "p": "Fifo pipe"}[n.Kind]

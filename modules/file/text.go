@@ -182,7 +182,7 @@ func Diff(a, b *Content, names ...string) (string, error) {
 	return difflib.String(decoded(old), decoded(now), from, to), nil
 }
 
-// decoded returns the lines of a file; a line that is no UTF-8 is read as
+// decoded returns the lines of a file; a line that is not UTF-8 is read as
 // Latin-1.
 func decoded(b []byte) []string { return decodedLines(difflib.SplitLines(string(b))) }
 

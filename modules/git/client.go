@@ -27,7 +27,7 @@ type Client struct {
 
 // A mode says how a run of git is judged and what of its output is kept.
 type mode struct {
-	soft  bool // a failing git is no error
+	soft  bool // a git that fails is not an error
 	merge bool // stderr goes to stdout
 	stdin string
 }
@@ -52,13 +52,13 @@ func (g *Client) run(ctx context.Context, dir string, m mode, args ...string) (c
 		return out, err
 	}
 	msg := "Command 'git " + Redact(strings.Join(args, " ")) + "' failed"
-	if said := m.said(out); said != "" {
+	if said := m.messageOf(out); said != "" {
 		msg += ": " + Redact(said)
 	}
 	return out, fun.Errorf("%s", msg)
 }
 
-func (m mode) said(out cmd.Out) string {
+func (m mode) messageOf(out cmd.Out) string {
 	if m.merge {
 		return out.Stdout
 	}

@@ -68,7 +68,7 @@ func (g *Client) runIdentities(ctx context.Context, dir string, m mode, args []s
 }
 
 // runIdentity runs git with the identity file id, whose copy is at file. fault says why it did not work; a
-// git that failed without a word has none.
+// a git that failed and printed nothing has none.
 func (g *Client) runIdentity(ctx context.Context, dir string, m mode, id, file string, args []string) (out cmd.Out, fault string, err error) {
 	key, err := g.readKey(file)
 	if err != nil {
@@ -82,7 +82,7 @@ func (g *Client) runIdentity(ctx context.Context, dir string, m mode, id, file s
 	env.Set("GIT_SSH_COMMAND", sshCommand)
 	out, err = g.once(ctx, dir, m, env, args)
 	if err == nil && out.Retcode != 0 {
-		fault = m.said(out)
+		fault = m.messageOf(out)
 	}
 	return out, fault, err
 }

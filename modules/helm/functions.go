@@ -9,7 +9,7 @@ import (
 	"brine/internal/py/value"
 )
 
-// failed is the return of a command that failed: what it said, as Salt has it, and a
+// failed is the return of a command that failed: what it printed, as in Salt, and a
 // status that says so.
 func failed(err error) (fun.Result, error) {
 	if ce, ok := errors.AsType[*fun.CommandError](err); ok {
@@ -32,8 +32,8 @@ func acts[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) 
 	return fun.Value(true)
 }
 
-// says runs the command of a function that returns what helm prints.
-func says[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
+// text runs the command of a function that returns what helm prints.
+func text[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
 	out, err := Client{c.Env}.Run(ctx, a.Options(), commandLine(c, a)...)
 	if err != nil {
 		return failed(err)
@@ -41,8 +41,8 @@ func says[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) 
 	return fun.Value(out)
 }
 
-// tells runs the command of a function that returns data.
-func tells[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
+// data runs the command of a function that returns data.
+func data[A command](ctx context.Context, c *fun.Call, a A) (fun.Result, error) {
 	v, err := Client{c.Env}.Data(ctx, a.Options(), commandLine(c, a)...)
 	if err != nil {
 		return failed(err)
@@ -58,7 +58,7 @@ type repoManageArgs struct {
 }
 
 func repoManage(ctx context.Context, c *fun.Call, a *repoManageArgs) (fun.Result, error) {
-	w, err := WishOf(a.Present, a.Absent)
+	w, err := DesiredOf(a.Present, a.Absent)
 	if err != nil {
 		return fun.Result{}, err
 	}

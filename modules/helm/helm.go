@@ -148,8 +148,8 @@ func (h Client) repos(ctx context.Context, f Flags) ([]Repo, error) {
 	return list, nil
 }
 
-// A Wish is which repositories are to be there and which not.
-type Wish struct {
+// Desired are the repositories that are to exist, and those that are not.
+type Desired struct {
 	Present []Repo
 	Absent  []string
 }
@@ -160,9 +160,9 @@ type Plan struct {
 	Absent, Remove []string
 }
 
-// WishOf reads the arguments present and absent of repo_manage.
-func WishOf(present []value.Value, absent []string) (Wish, error) {
-	w := Wish{Absent: absent}
+// DesiredOf reads the arguments present and absent of repo_manage.
+func DesiredOf(present []value.Value, absent []string) (Desired, error) {
+	w := Desired{Absent: absent}
 	for _, item := range present {
 		m, ok := item.(*value.Map)
 		if !ok || !m.Has("name") || !m.Has("url") {
@@ -175,7 +175,7 @@ func WishOf(present []value.Value, absent []string) (Wish, error) {
 
 // Plan compares a wish with what is configured. With prune what is not wished for is
 // to be removed.
-func (h Client) Plan(ctx context.Context, f Flags, w Wish, prune bool) (*Plan, error) {
+func (h Client) Plan(ctx context.Context, f Flags, w Desired, prune bool) (*Plan, error) {
 	have, err := h.repos(ctx, f)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"brine/modules/tool"
 )
 
-// refused is the return for what is missing or wrong: text, as Salt has it, and a
+// refused is the return for what is missing or wrong: text, as in Salt, and a
 // status that says so.
 func refused(format string, args ...any) (fun.Result, error) {
 	return fun.Result{Value: fun.Errorf(format, args...).Error(), Retcode: 1}, nil

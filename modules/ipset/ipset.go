@@ -224,7 +224,7 @@ func extension(option string) string {
 }
 
 // Add adds an entry, an address and so on with its options, to a set, or changes the
-// options of one that is there.
+// options of one that exists.
 func (s Client) Add(ctx context.Context, set *Set, entry string, options *value.Map) error {
 	words := splitEntry(entry)
 	if err := checkWords(words...); err != nil {

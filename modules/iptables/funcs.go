@@ -20,9 +20,9 @@ func with(c *fun.Call, a *familyArg, do func(*Tables) (value.Value, error)) (fun
 	return fun.Result{Value: v, Retcode: t.Status}, err
 }
 
-// lacks returns Salt's text for the first of some arguments that was not given; ok
+// missingText returns Salt's text for the first of some arguments that was not given; ok
 // is false where all were. given are pairs of a name and a value.
-func lacks(given ...string) (text string, ok bool) {
+func missingText(given ...string) (text string, ok bool) {
 	for i := 0; i < len(given); i += 2 {
 		if name := given[i]; given[i+1] == "" {
 			return "Error: " + strings.ToUpper(name[:1]) + name[1:] + " needs to be specified", true
@@ -84,7 +84,7 @@ func getSavedRules(ctx context.Context, c *fun.Call, a *getSavedRulesArgs) (fun.
 }
 
 func getPolicy(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain); ok {
+	if text, ok := missingText("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -104,7 +104,7 @@ type getSavedPolicyArgs struct {
 }
 
 func getSavedPolicy(ctx context.Context, c *fun.Call, a *getSavedPolicyArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain); ok {
+	if text, ok := missingText("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -124,7 +124,7 @@ type setPolicyArgs struct {
 }
 
 func setPolicy(ctx context.Context, c *fun.Call, a *setPolicyArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain, "policy", a.Policy); ok {
+	if text, ok := missingText("chain", a.Chain, "policy", a.Policy); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -150,7 +150,7 @@ type checkArgs struct {
 }
 
 func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain, "rule", a.Rule); ok {
+	if text, ok := missingText("chain", a.Chain, "rule", a.Rule); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -159,14 +159,14 @@ func check(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
 }
 
 func checkChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain); ok {
+	if text, ok := missingText("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) { return t.HasChain(ctx, a.Table, a.Chain) })
 }
 
 func newChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain); ok {
+	if text, ok := missingText("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -175,7 +175,7 @@ func newChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error
 }
 
 func deleteChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain); ok {
+	if text, ok := missingText("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -184,7 +184,7 @@ func deleteChain(ctx context.Context, c *fun.Call, a *chainArgs) (fun.Result, er
 }
 
 func appendRule(ctx context.Context, c *fun.Call, a *checkArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain, "rule", a.Rule); ok {
+	if text, ok := missingText("chain", a.Chain, "rule", a.Rule); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -204,13 +204,13 @@ type insertRuleArgs struct {
 }
 
 func insertRule(ctx context.Context, c *fun.Call, a *insertRuleArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain); ok {
+	if text, ok := missingText("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	if a.Position == 0 {
 		return fun.Value(NoPosition)
 	}
-	if text, ok := lacks("rule", a.Rule); ok {
+	if text, ok := missingText("rule", a.Rule); ok {
 		return fun.Value(text)
 	}
 	return with(c, &a.familyArg, func(t *Tables) (value.Value, error) {
@@ -231,7 +231,7 @@ type deleteRuleArgs struct {
 }
 
 func deleteRule(ctx context.Context, c *fun.Call, a *deleteRuleArgs) (fun.Result, error) {
-	if text, ok := lacks("chain", a.Chain); ok {
+	if text, ok := missingText("chain", a.Chain); ok {
 		return fun.Value(text)
 	}
 	rule, position := a.Rule, a.Position

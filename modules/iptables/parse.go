@@ -9,7 +9,7 @@ import (
 )
 
 // longName returns the key under which an option of a saved rule is returned; "" is
-// for what is no option.
+// for what is not an option.
 func longName(flag string) string {
 	switch flag {
 	case "-A", "--append":

@@ -84,7 +84,7 @@ func getSys(ctx context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error)
 	return fun.Value(v)
 }
 
-// check refuses what is no layout: it goes into files and to programs.
+// check refuses what is not a layout: it goes into files and to programs.
 func check(layout string) error {
 	for i := range len(layout) {
 		c := layout[i]

@@ -98,7 +98,7 @@ func parse(out string, columns []string) []*value.Map {
 }
 
 // show runs pvdisplay, vgdisplay or lvdisplay for one object, or for all where name
-// is "". A failure is no objects.
+// is "". After a failure there are no objects.
 func show(ctx context.Context, h host.Host, program, name string, columns []string) (all []*value.Map, status int, err error) {
 	argv := []string{program, "-c"}
 	if name != "" {

@@ -61,7 +61,7 @@ func normal(name string) string {
 	return p.String()
 }
 
-// check refuses what is no name of a locale: it goes into files and to programs.
+// check refuses what is not the name of a locale: it goes into files and to programs.
 func check(name string) error {
 	for i := range len(name) {
 		if c := name[i]; c|0x20 < 'a' || c|0x20 > 'z' {

@@ -29,7 +29,7 @@ func minion(c *fun.Call, id string) target.Minion {
 }
 
 // match reports whether a target means the machine of c, under an id where one is given. As in Salt, a target
-// that makes no sense (known is false) means nothing; the fault is warned of.
+// that is not valid (known is false) means nothing; the fault is warned of.
 func match(c *fun.Call, tgt value.Value, tgtType, delimiter, id string) (ok, known bool, err error) {
 	o := target.Options{Nodegroups: c.Env.Opts.Map("nodegroups"), Delimiter: delimiter}
 	m, err := o.Compile(tgt, tgtType)

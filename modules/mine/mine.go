@@ -31,7 +31,7 @@ func (d definition) name() string {
 }
 
 // parse reads an entry of mine_functions: arguments as a list, in which dicts are
-// keyword arguments, or keyword arguments alone. Everything else is no argument.
+// keyword arguments, or keyword arguments alone. Everything else is not an argument.
 //
 // Salt: salt/utils/mine.py parse_function_definition.
 func parse(alias string, v value.Value) definition {

@@ -154,7 +154,7 @@ func (e Entry) Criteria(matchOn []string) ([]string, error) {
 }
 
 // Set puts an entry in, in the place of those that agree with it in some fields.
-// It says new, change or present. keep leaves an entry that is there as it is.
+// It says new, change or present. keep leaves an entry that exists as it is.
 func (t Table) Set(e Entry, on []string, keep bool) (Table, string) {
 	did := "new"
 	out := make(Table, 0, len(t)+1)

@@ -50,7 +50,7 @@ func (f *ServerError) operational() bool {
 	}
 	switch f.Number {
 	case 1064, 1102, 1103, 1110, 1111, 1113, 1146, 1149, // not SQL, or of what is not there
-		1007, 1048, 1062, 1216, 1217, 1451, 1452, // of what is there
+		1007, 1048, 1062, 1216, 1217, 1451, 1452, // of what exists
 		1264, 1265, 1406, // of values
 		1235: // not supported
 		return false

@@ -146,7 +146,7 @@ func (r *Ruleset) has(ctx context.Context, table, chain string) (Answer, error) 
 	return r.HasChain(ctx, table, chain)
 }
 
-// find returns the handle of a rule in a chain that is there; "" is none.
+// find returns the handle of a rule in a chain that exists; "" is none.
 func (r *Ruleset) find(ctx context.Context, table, chain, rule string) (string, error) {
 	if err := oneLine(rule); err != nil {
 		return "", err
@@ -388,7 +388,7 @@ func (r *Ruleset) Flush(ctx context.Context, table, chain string) (Answer, error
 	return yes("Flushed rules ", from), err
 }
 
-// items runs nft for a list in JSON; what cannot be read is no list.
+// items runs nft for a list in JSON; what cannot be read is an empty list.
 func (r *Ruleset) items(ctx context.Context, command ...string) ([]value.Value, error) {
 	out, err := r.run(ctx, []string{"--json", "--numeric", "--numeric", "--numeric"}, append(command, r.nft)...)
 	if err != nil || !out.OK() {

@@ -40,7 +40,7 @@ func text(v value.Value) string {
 	return strings.Join(ss, ", ")
 }
 
-// ports returns a list of ports, from the highest, as Salt has them.
+// ports returns a list of ports, from the highest, as in Salt.
 func ports(s string) string {
 	list := strings.Split(s, ",")
 	numbers := make([]int, len(list))

@@ -1,5 +1,5 @@
 // Package pillar is Salt's execution module "pillar": it reads the pillar of
-// this target and renders it anew.
+// this target and renders it again.
 package pillar
 
 import (

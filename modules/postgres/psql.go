@@ -119,7 +119,7 @@ func timeout(ctx context.Context, env *fun.Env) time.Duration {
 	return time.Duration(s * float64(time.Second))
 }
 
-// psql runs psql. A status other than 0 is no error.
+// psql runs psql. A status other than 0 is not an error.
 func (s *Server) psql(ctx context.Context, stdin string, args ...string) (tool.Out, error) {
 	bin := program(ctx, s.env, "psql")
 	if bin == "" {

@@ -46,7 +46,7 @@ func md5Password(role, password string) string {
 	return "md5" + hex.EncodeToString(sum[:])
 }
 
-// prepared is a password as SASLprep has it (RFC 4013): a password that it does
+// prepared is a password as SASLprep makes it (RFC 4013): a password that it does
 // not allow stays as it is, as with PostgreSQL.
 func prepared(password string) string {
 	mapped := strings.Map(func(r rune) rune {
@@ -188,8 +188,8 @@ type Role struct {
 	Groups                                                       []string
 }
 
-// A RoleWish is the arguments about a role; what is not given is up to the server.
-type RoleWish struct {
+// RoleArgs are the arguments about a role; what is not given is up to the server.
+type RoleArgs struct {
 	Name                                                          string
 	Inherit, CreateDB, CreateRoles, Superuser, Replication, Login fun.Opt[bool]
 	ConnLimit                                                     fun.Opt[int64]
@@ -199,7 +199,7 @@ type RoleWish struct {
 }
 
 // Role returns the role of a wish.
-func (w *RoleWish) Role() (*Role, error) {
+func (w *RoleArgs) Role() (*Role, error) {
 	method, err := Method(w.Encrypted)
 	if err != nil {
 		return nil, err
@@ -349,7 +349,7 @@ type groupCreateArgs struct {
 }
 
 func groupCreate(ctx context.Context, c *fun.Call, a *groupCreateArgs) (fun.Result, error) {
-	return create(ctx, of(c, a.as(a.RunAs)), "group", &RoleWish{
+	return create(ctx, of(c, a.as(a.RunAs)), "group", &RoleArgs{
 		Name: a.Groupname, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
 		Login: a.Login, Encrypted: a.Encrypted, Password: a.RolePassword, Groups: a.Groups,
 	})
@@ -373,7 +373,7 @@ type userCreateArgs struct {
 }
 
 func userCreate(ctx context.Context, c *fun.Call, a *userCreateArgs) (fun.Result, error) {
-	return create(ctx, of(c, a.as(a.RunAs)), "user", &RoleWish{
+	return create(ctx, of(c, a.as(a.RunAs)), "user", &RoleArgs{
 		Name: a.Username, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
 		Login: a.Login, ConnLimit: a.ConnLimit, Encrypted: a.Encrypted, Password: a.RolePassword, ValidUntil: a.ValidUntil, Groups: a.Groups,
 	})
@@ -395,7 +395,7 @@ type groupUpdateArgs struct {
 }
 
 func groupUpdate(ctx context.Context, c *fun.Call, a *groupUpdateArgs) (fun.Result, error) {
-	return update(ctx, of(c, a.as(a.RunAs)), &RoleWish{
+	return update(ctx, of(c, a.as(a.RunAs)), &RoleArgs{
 		Name: a.Groupname, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
 		Login: a.Login, Encrypted: a.Encrypted, Password: a.RolePassword, Groups: a.Groups,
 	})
@@ -419,13 +419,13 @@ type userUpdateArgs struct {
 }
 
 func userUpdate(ctx context.Context, c *fun.Call, a *userUpdateArgs) (fun.Result, error) {
-	return update(ctx, of(c, a.as(a.RunAs)), &RoleWish{
+	return update(ctx, of(c, a.as(a.RunAs)), &RoleArgs{
 		Name: a.Username, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
 		Login: a.Login, ConnLimit: a.ConnLimit, Encrypted: a.Encrypted, Password: a.RolePassword, ValidUntil: a.ValidUntil, Groups: a.Groups,
 	})
 }
 
-func create(ctx context.Context, s *Server, kind string, w *RoleWish) (fun.Result, error) {
+func create(ctx context.Context, s *Server, kind string, w *RoleArgs) (fun.Result, error) {
 	r, err := w.Role()
 	if err != nil {
 		return fun.Result{}, err
@@ -434,7 +434,7 @@ func create(ctx context.Context, s *Server, kind string, w *RoleWish) (fun.Resul
 	return s.answer(ok, false, err)
 }
 
-func update(ctx context.Context, s *Server, w *RoleWish) (fun.Result, error) {
+func update(ctx context.Context, s *Server, w *RoleArgs) (fun.Result, error) {
 	r, err := w.Role()
 	if err != nil {
 		return fun.Result{}, err

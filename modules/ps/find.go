@@ -33,8 +33,8 @@ func search(c *fun.Call, argFull bool, argPattern string, argUser value.Value, r
 	}})
 }
 
-// isGone reports whether an error says that a process has ended.
-func isGone(err error) bool {
+// hasEnded reports whether an error says that a process has ended.
+func hasEnded(err error) bool {
 	return errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "process already finished")
 }
 
@@ -61,7 +61,7 @@ func pkill(_ context.Context, c *fun.Call, a *pkillArgs) (fun.Result, error) {
 		switch {
 		case err == nil:
 			killed.Append(int64(p.PID))
-		case !isGone(err):
+		case !hasEnded(err):
 			return fun.Result{}, fun.Errorf("signal %d to process %d (%s): %s", a.Signal, p.PID, p.Name(), host.Strerror(err))
 		}
 	}
@@ -108,7 +108,7 @@ func killPID(_ context.Context, c *fun.Call, a *killPIDArgs) (fun.Result, error)
 		return fun.Value(false)
 	}
 	if err := c.Env.Host.Signal(pid, int(a.Signal)); err != nil {
-		if isGone(err) {
+		if hasEnded(err) {
 			return fun.Value(false)
 		}
 		return fun.Result{}, fun.Errorf("signal %d to process %d: %s", a.Signal, pid, host.Strerror(err))

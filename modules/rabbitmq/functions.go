@@ -8,8 +8,8 @@ import (
 	"brine/internal/py/value"
 )
 
-// said returns what a program printed as the value of one key, as Salt does.
-func said(key, out string, err error) (fun.Result, error) {
+// printed returns what a program printed as the value of one key, as Salt does.
+func printed(key, out string, err error) (fun.Result, error) {
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -60,7 +60,7 @@ type addUserArgs struct {
 
 func addUser(ctx context.Context, c *fun.Call, a *addUserArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).AddUser(ctx, a.Name, password(a))
-	return said("Added", out, err)
+	return printed("Added", out, err)
 }
 
 // addVHostArgs are the arguments of addVHost, deleteVHost and listPermissions.
@@ -72,7 +72,7 @@ type addVHostArgs struct {
 
 func addVHost(ctx context.Context, c *fun.Call, a *addVHostArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).AddVHost(ctx, a.Vhost)
-	return said("Added", out, err)
+	return printed("Added", out, err)
 }
 
 // changePasswordArgs are the arguments of changePassword and checkPassword.
@@ -85,7 +85,7 @@ type changePasswordArgs struct {
 
 func changePassword(ctx context.Context, c *fun.Call, a *changePasswordArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).ChangePassword(ctx, a.Name, a.Password)
-	return said("Password Changed", out, err)
+	return printed("Password Changed", out, err)
 }
 
 func checkPassword(ctx context.Context, c *fun.Call, a *changePasswordArgs) (fun.Result, error) {
@@ -102,7 +102,7 @@ type clearPasswordArgs struct {
 
 func clearPassword(ctx context.Context, c *fun.Call, a *clearPasswordArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).ClearPassword(ctx, a.Name)
-	return said("Password Cleared", out, err)
+	return printed("Password Cleared", out, err)
 }
 
 // ClusterStatus returns what rabbitmqctl says of the cluster.
@@ -130,7 +130,7 @@ type deletePolicyArgs struct {
 
 func deletePolicy(ctx context.Context, c *fun.Call, a *deletePolicyArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).DeletePolicy(ctx, a.Vhost, a.Name)
-	return said("Deleted", out, err)
+	return printed("Deleted", out, err)
 }
 
 // deleteUpstreamArgs are the arguments of deleteUpstream and upstreamExists.
@@ -147,12 +147,12 @@ func deleteUpstream(ctx context.Context, c *fun.Call, a *deleteUpstreamArgs) (fu
 
 func deleteUser(ctx context.Context, c *fun.Call, a *clearPasswordArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).DeleteUser(ctx, a.Name)
-	return said("Deleted", out, err)
+	return printed("Deleted", out, err)
 }
 
 func deleteVHost(ctx context.Context, c *fun.Call, a *addVHostArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).DeleteVHost(ctx, a.Vhost)
-	return said("Deleted", out, err)
+	return printed("Deleted", out, err)
 }
 
 // disablePluginArgs are the arguments of disablePlugin, enablePlugin and pluginIsEnabled.
@@ -164,12 +164,12 @@ type disablePluginArgs struct {
 
 func disablePlugin(ctx context.Context, c *fun.Call, a *disablePluginArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).SetPlugin(ctx, a.Name, false)
-	return said("Disabled", out, err)
+	return printed("Disabled", out, err)
 }
 
 func enablePlugin(ctx context.Context, c *fun.Call, a *disablePluginArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).SetPlugin(ctx, a.Name, true)
-	return said("Enabled", out, err)
+	return printed("Enabled", out, err)
 }
 
 // command runs the command of rabbitmqctl that has the function's own name.
@@ -187,7 +187,7 @@ type joinClusterArgs struct {
 
 func joinCluster(ctx context.Context, c *fun.Call, a *joinClusterArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).Join(ctx, a.User+"@"+a.Host, a.RAMNode)
-	return said("Join", out, err)
+	return printed("Join", out, err)
 }
 
 func listAvailablePlugins(ctx context.Context, c *fun.Call, a *clusterStatusArgs) (fun.Result, error) {
@@ -311,7 +311,7 @@ type setPermissionsArgs struct {
 
 func setPermissions(ctx context.Context, c *fun.Call, a *setPermissionsArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).SetPermissions(ctx, a.Vhost, a.User, a.Conf, a.Write, a.Read)
-	return said("Permissions Set", out, err)
+	return printed("Permissions Set", out, err)
 }
 
 // Definition returns an argument definition as JSON.
@@ -347,7 +347,7 @@ func setPolicy(ctx context.Context, c *fun.Call, a *setPolicyArgs) (fun.Result, 
 		VHost: a.Vhost, Name: a.Name, Pattern: a.Pattern, Definition: definition,
 		Priority: a.Priority, ApplyTo: a.ApplyTo,
 	})
-	return said("Set", out, err)
+	return printed("Set", out, err)
 }
 
 type setUpstreamArgs struct {
@@ -370,7 +370,7 @@ type setUserTagsArgs struct {
 
 func setUserTags(ctx context.Context, c *fun.Call, a *setUserTagsArgs) (fun.Result, error) {
 	out, err := ClientOf(c, a.Runas).SetUserTags(ctx, a.Name, a.Tags)
-	return said("Tag(s) set", out, err)
+	return printed("Tag(s) set", out, err)
 }
 
 func status(ctx context.Context, c *fun.Call, a *clusterStatusArgs) (fun.Result, error) {

@@ -76,7 +76,7 @@ func (l *loader) names(state string) []string {
 }
 
 // included returns the states that a state has states of: itself, and what it
-// includes. What is no state is taken as the name of a test.
+// includes. What is not a state is taken as the name of a test.
 func (l *loader) included(ctx context.Context, sls string) ([]string, error) {
 	if l.states == nil {
 		v, err := l.env.Exec(ctx, "cp.list_states", value.MapOf("saltenv", l.saltenv))

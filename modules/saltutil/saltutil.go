@@ -104,7 +104,7 @@ func cmd(ctx context.Context, c *fun.Call, a *cmdArgs) (fun.Result, error) {
 		Returner: a.Ret, Batch: a.Batch, FailHard: a.Failhard, Metadata: a.Metadata,
 	}
 	job.Timeout, job.Gather, job.Subset = a.Timeout, a.GatherJobTimeout, int(a.Subset)
-	// Salt takes other keywords for its client's, in silence.
+	// Salt takes other keywords for its client's, silently.
 	for _, k := range a.Rest.Keys() {
 		if s := value.Str(k); !strings.HasPrefix(s, "__") {
 			c.Env.Warn(fun.Warning{Text: fmt.Sprintf("saltutil.cmd has no argument %q: what %s takes by name goes into kwarg", s, job.Fun)})

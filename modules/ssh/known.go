@@ -29,7 +29,7 @@ func (k HostKey) Value() *value.Map {
 }
 
 // parseHostKey reads a line of known_hosts or of ssh-keyscan. Lines with a marker
-// such as @cert-authority are no keys of a host.
+// such as @cert-authority are not keys of a host.
 func parseHostKey(line string) (k HostKey, ok bool) {
 	f := strings.Fields(line)
 	if len(f) < 3 || f[0][0] == '#' || f[0][0] == '@' {

@@ -273,7 +273,7 @@ type rmKnownHostArgs struct {
 
 func rmKnownHost(ctx context.Context, c *fun.Call, a *rmKnownHostArgs) (fun.Result, error) {
 	out, err := known(c, a.User, a.Config, "").Forget(ctx, a.Hostname, a.Port.V)
-	return said("removed", out, err)
+	return printed("removed", out, err)
 }
 
 type hashKnownHostsArgs struct {
@@ -283,18 +283,18 @@ type hashKnownHostsArgs struct {
 
 func hashKnownHosts(ctx context.Context, c *fun.Call, a *hashKnownHostsArgs) (fun.Result, error) {
 	out, err := known(c, a.User, a.Config, "").HashNames(ctx)
-	return said("updated", out, err)
+	return printed("updated", out, err)
 }
 
-// said returns what ssh-keygen printed.
-func said(status string, out tool.Out, err error) (fun.Result, error) {
-	res, err := answer(value.MapOf("status", status, "comment", Said(out)), err)
+// printed returns what ssh-keygen printed.
+func printed(status string, out tool.Out, err error) (fun.Result, error) {
+	res, err := answer(value.MapOf("status", status, "comment", Printed(out)), err)
 	res.Retcode = out.Status
 	return res, err
 }
 
-// Said returns stdout and stderr of a program as one text.
-func Said(out tool.Out) string {
+// Printed returns stdout and stderr of a program as one text.
+func Printed(out tool.Out) string {
 	return strings.TrimRight(out.Stdout+out.Stderr, " \t\r\n")
 }
 

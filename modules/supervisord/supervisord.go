@@ -95,7 +95,7 @@ func (s *Ctl) run(ctx context.Context, command, name string) (string, error) {
 		return "", err
 	}
 	text := out.Text()
-	// status ends with 3 where a process does not run, which is no failure
+	// status ends with 3 where a process does not run, which is not a failure
 	isStatus := command == "status" || strings.HasPrefix(command, "status ")
 	if out.OK() || strings.Contains(text, "ERROR") || isStatus && out.Status == 3 {
 		return text, nil
@@ -173,7 +173,7 @@ func parse(text string) []Process {
 	return out
 }
 
-func said(text string, err error) (fun.Result, error) { return fun.Result{Value: text}, err }
+func printed(text string, err error) (fun.Result, error) { return fun.Result{Value: text}, err }
 
 // addArgs are the arguments of add and remove.
 type addArgs struct {
@@ -182,7 +182,7 @@ type addArgs struct {
 }
 
 func add(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).Add(ctx, a.Name))
+	return printed(a.Ctl(c.Env).Add(ctx, a.Name))
 }
 
 type customArgs struct {
@@ -191,15 +191,15 @@ type customArgs struct {
 }
 
 func custom(ctx context.Context, c *fun.Call, a *customArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).run(ctx, a.Command, ""))
+	return printed(a.Ctl(c.Env).run(ctx, a.Command, ""))
 }
 
 func remove(ctx context.Context, c *fun.Call, a *addArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).run(ctx, "remove", bare(a.Name)))
+	return printed(a.Ctl(c.Env).run(ctx, "remove", bare(a.Name)))
 }
 
 func reread(ctx context.Context, c *fun.Call, a *CtlArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).Reread(ctx))
+	return printed(a.Ctl(c.Env).Reread(ctx))
 }
 
 // restartArgs are the arguments of restart, start and stop.
@@ -209,15 +209,15 @@ type restartArgs struct {
 }
 
 func restart(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).Restart(ctx, a.Name))
+	return printed(a.Ctl(c.Env).Restart(ctx, a.Name))
 }
 
 func start(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).Start(ctx, a.Name))
+	return printed(a.Ctl(c.Env).Start(ctx, a.Name))
 }
 
 func stop(ctx context.Context, c *fun.Call, a *restartArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).Stop(ctx, a.Name))
+	return printed(a.Ctl(c.Env).Stop(ctx, a.Name))
 }
 
 type updateArgs struct {
@@ -226,7 +226,7 @@ type updateArgs struct {
 }
 
 func update(ctx context.Context, c *fun.Call, a *updateArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).Update(ctx, a.Name))
+	return printed(a.Ctl(c.Env).Update(ctx, a.Name))
 }
 
 // statusArgs are the arguments of status and statusRaw.
@@ -248,7 +248,7 @@ func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error)
 }
 
 func statusRaw(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
-	return said(a.Ctl(c.Env).run(ctx, "status", a.Name))
+	return printed(a.Ctl(c.Env).run(ctx, "status", a.Name))
 }
 
 type statusBoolArgs struct {

@@ -161,8 +161,8 @@ type setDescArgs struct {
 }
 
 // setDesc tells hostnamectl, else writes PRETTY_HOSTNAME.
-// Salt: salt/modules/system.py set_computer_desc. Difference: the line that is
-// there keeps its line end.
+// Salt: salt/modules/system.py set_computer_desc. Difference: a line that
+// exists keeps its line end.
 func setDesc(ctx context.Context, c *fun.Call, a *setDescArgs) (fun.Result, error) {
 	desc := strings.NewReplacer(`"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(a.Desc)
 	if p := cmd.Which(c.Env, "hostnamectl"); p != "" {

@@ -215,7 +215,7 @@ func (m *manager) unmask(ctx context.Context, name string, runtime bool, root st
 	}
 	out, err := m.setMask(ctx, "unmask", name, runtime, root)
 	if err == nil && out.Status != 0 {
-		err = fun.Errorf("Failed to unmask service '%s'%s", name, because(out))
+		err = fun.Errorf("Failed to unmask service '%s'%s", name, reasonOf(out))
 	}
 	return err
 }

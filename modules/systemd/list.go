@@ -207,7 +207,7 @@ func execs(ctx context.Context, c *fun.Call, a *rootArg) (fun.Result, error) {
 		}
 		blocks := strings.Split(strings.TrimSpace(out.Stdout), "\n\n")
 		if len(blocks) != len(part) {
-			return fun.Result{}, fun.Errorf("systemctl show told of %d units instead of %d%s", len(blocks), len(part), because(out))
+			return fun.Result{}, fun.Errorf("systemctl show reported %d units instead of %d%s", len(blocks), len(part), reasonOf(out))
 		}
 		for i, n := range part {
 			if e, ok := parseShow(blocks[i]).At("ExecStart").(*value.Map); ok {

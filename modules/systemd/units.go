@@ -262,7 +262,7 @@ func (m *manager) show(ctx context.Context, names []string) ([]*Unit, error) {
 		return got, nil
 	case len(names) == 1:
 		if out.Status != 0 {
-			return nil, fun.Errorf("Failed to get information on unit '%s'%s", names[0], because(out))
+			return nil, fun.Errorf("Failed to get information on unit '%s'%s", names[0], reasonOf(out))
 		}
 		return []*Unit{{}}, nil
 	}
@@ -396,8 +396,8 @@ func (m *manager) look(ctx context.Context, argv ...string) (tool.Out, error) {
 	return tool.Look(ctx, m.h, append([]string{"systemctl", "--no-pager"}, argv...)...)
 }
 
-// because is a tool's own message, after a colon.
-func because(out tool.Out) string {
+// reasonOf is a tool's own message, after a colon.
+func reasonOf(out tool.Out) string {
 	text := strings.TrimSpace(out.Stderr)
 	if text == "" {
 		return ""

@@ -302,7 +302,7 @@ func optsPkg(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) 
 	return fun.Value(m)
 }
 
-// moduleReport lists what is there under the keys that Salt has: every function
+// moduleReport lists what exists under the keys that Salt has: every function
 // can be reached by both of Salt's ways, so none is missing by either.
 func moduleReport(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 	fns, mods := c.Env.Table.Names(fun.Exec), c.Env.Table.Modules(fun.Exec)

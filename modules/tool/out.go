@@ -42,15 +42,15 @@ func (o Out) All() *value.Map {
 	return value.MapOf("pid", int64(o.PID), "retcode", int64(o.Status), "stdout", o.Text(), "stderr", o.Complaint())
 }
 
-// Said is what a program printed, stdout and stderr in the order of writing, and
+// Printed is what a program printed, stdout and stderr in the order of writing, and
 // its status.
-type Said struct {
+type Printed struct {
 	Text   string // without line ends at its end
 	Status int
 }
 
 // Lines returns the lines of the text.
-func (s Said) Lines() []string {
+func (s Printed) Lines() []string {
 	if s.Text == "" {
 		return nil
 	}
@@ -59,4 +59,4 @@ func (s Said) Lines() []string {
 
 // Result returns the text with the status, as functions that hand a program's
 // output on return it.
-func (s Said) Result() fun.Result { return fun.Result{Value: s.Text, Retcode: s.Status} }
+func (s Printed) Result() fun.Result { return fun.Result{Value: s.Text, Retcode: s.Status} }

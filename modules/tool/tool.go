@@ -33,7 +33,7 @@ type Options struct {
 }
 
 // Run runs a program to its end. A program that is missing or cannot be started
-// is a *fun.CommandError; a status other than 0 is no error.
+// is a *fun.CommandError; a status other than 0 is not an error.
 func Run(ctx context.Context, h host.Host, argv ...string) (Out, error) {
 	return RunWith(ctx, h, Options{}, argv...)
 }
@@ -75,18 +75,18 @@ func Succeeds(ctx context.Context, h host.Host, argv ...string) (fun.Result, err
 }
 
 // Merged is Run as cmd.run does it: stdout and stderr in the order of writing.
-func Merged(ctx context.Context, h host.Host, argv ...string) (Said, error) {
+func Merged(ctx context.Context, h host.Host, argv ...string) (Printed, error) {
 	return merged(ctx, h, Options{Merge: true}, argv)
 }
 
 // LookMerged is Merged for a program that changes nothing.
-func LookMerged(ctx context.Context, h host.Host, argv ...string) (Said, error) {
+func LookMerged(ctx context.Context, h host.Host, argv ...string) (Printed, error) {
 	return merged(ctx, h, Options{Merge: true, ReadOnly: true}, argv)
 }
 
-func merged(ctx context.Context, h host.Host, o Options, argv []string) (Said, error) {
+func merged(ctx context.Context, h host.Host, o Options, argv []string) (Printed, error) {
 	out, err := RunWith(ctx, h, o, argv...)
-	return Said{Text: strings.TrimRight(out.Stdout, "\r\n"), Status: out.Status}, err
+	return Printed{Text: strings.TrimRight(out.Stdout, "\r\n"), Status: out.Status}, err
 }
 
 // Environ returns the environment of the host in the C locale.

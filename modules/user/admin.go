@@ -22,7 +22,7 @@ const NameTaken = 9
 // userdel, gpasswd), which know the machine's rules.
 type Admin struct {
 	tool.Accounts
-	// Debian says that userdel's complaint of a missing mail spool is no fault.
+	// Debian says that userdel's complaint of a missing mail spool is not a fault.
 	Debian  bool
 	OpenBSD bool // has login classes
 }
@@ -104,7 +104,7 @@ func (a *Admin) Add(ctx context.Context, n New) (bool, error) {
 	case value.Truth(n.UserGroup):
 		argv = append(argv, "-U")
 	case slices.Contains(n.Groups, n.Name):
-		// useradd refuses to make a group that is there.
+		// useradd refuses to make a group that exists.
 		if g, err := a.Host.LookupGroup(n.Name); err == nil && a.ownGroups() {
 			argv = append(argv, "-g", fmt.Sprint(g.GID))
 		}

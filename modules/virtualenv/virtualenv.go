@@ -29,7 +29,7 @@ func Module() fun.Module {
 // A Want is how an environment is created.
 type Want struct {
 	Path            string
-	Bin             string // program; "" is the configured one, or the one that is there
+	Bin             string // program; "" is the configured one, or the one that exists
 	SystemSite      bool
 	Distribute      bool
 	Clear           bool

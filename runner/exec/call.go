@@ -71,7 +71,7 @@ func (r *run) verify(c *fun.Chunk) (*fun.Module, *fun.Spec, []string) {
 	if c.Fun == modWatch {
 		return mod, spec, nil
 	}
-	for _, name := range spec.Lacks(c.Low) {
+	for _, name := range spec.Missing(c.Low) {
 		errs = append(errs, "Missing parameter "+name+" for state "+full)
 	}
 	return mod, spec, errs

@@ -82,7 +82,7 @@ type tunedArgs struct {
 }
 
 // tuned sets properties of a device. Salt: salt/states/blockdev.py tuned. Differences:
-// what is no block device is a failure, and a dry run says what would change.
+// what is not a block device is a failure, and a dry run says what would change.
 func tuned(ctx context.Context, c *fun.Call, a *tunedArgs) fun.Ret {
 	st, err := c.Env.Host.Stat(c.Name)
 	if err != nil && c.Test {

@@ -55,7 +55,7 @@ func again(ctx context.Context, c *fun.Call, name string) fun.Ret {
 
 // statefulOf returns whether the output is read, and the command for test
 // mode: True, or a list with test_name, ask for it. Salt takes anything else
-// for False in silence; a warning says so.
+// for False silently; a warning says so.
 // Salt: salt/states/cmd.py run.
 func statefulOf(c *fun.Call, stateful value.Value) (on bool, testName string) {
 	switch v := stateful.(type) {
@@ -112,7 +112,7 @@ func run(ctx context.Context, c *fun.Call, a *runArgs) fun.Ret {
 	}
 	all, err := runAll(ctx, c, args)
 	if err != nil {
-		return fun.Ret{Comment: said(c, err)}
+		return fun.Ret{Comment: textOf(c, err)}
 	}
 	ret := fun.Ret{Changes: all, Comment: fmt.Sprintf("Command \"%s\" run", command)}
 	if !value.Truth(all.At("retcode")) {
@@ -137,9 +137,9 @@ func outcome(c *fun.Call, ret fun.Ret, all *value.Map, stateful bool) fun.Ret {
 	return ret
 }
 
-// said returns what Salt says of err; where a template is wrong is shown beside
+// textOf returns what Salt says of err; where a template is wrong is shown beside
 // the report.
-func said(c *fun.Call, err error) string {
+func textOf(c *fun.Call, err error) string {
 	var placed *source.Error
 	if !errors.As(err, &placed) {
 		return err.Error()
@@ -260,7 +260,7 @@ func parsePairs(out string) (data *value.Map, rest string, ok bool) {
 	return data, rest, true
 }
 
-// isTrue reads changed, which is no where it is missing.
+// isTrue reads changed, which is "no" where it is missing.
 // Salt: salt/states/cmd.py _is_true.
 func isTrue(data *value.Map) (bool, error) {
 	v, ok := data.Get("changed")
@@ -310,7 +310,7 @@ func script(ctx context.Context, c *fun.Call, a *scriptArgs) fun.Ret {
 	kw.Set("python_shell", true) // a script need not name its interpreter
 	res, err := c.Env.Exec(ctx, "cmd.script", kw, source)
 	if err != nil {
-		return fun.Ret{Name: name, Comment: said(c, err)}
+		return fun.Ret{Name: name, Comment: textOf(c, err)}
 	}
 	all, ok := res.(*value.Map)
 	if !ok {

@@ -17,7 +17,7 @@ func States() fun.Module {
 }
 
 // identifier returns the identifier of a job: the argument, or the command where
-// it was not given. None is no identifier.
+// it was not given. None is not an identifier.
 func identifier(a *identifierArg, name string) (id string, has bool) {
 	switch v := a.Identifier; v {
 	case nil:
@@ -138,8 +138,8 @@ func report(a *userArg, ret fun.Ret, out tool.Out, err error, what, did, fault s
 	return ret
 }
 
-// gone are the words for what was not there.
-func gone(c *fun.Call) string {
+// absentText returns the words for what was not there.
+func absentText(c *fun.Call) string {
 	if c.Test {
 		return " is absent"
 	}
@@ -161,7 +161,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	name := strings.TrimSpace(a.Name)
 	id, _ := identifier(&a.identifierArg, name)
 	ret := fun.Ret{Name: name}
-	did := gone(c)
+	did := absentText(c)
 	admin := cron.NewAdmin(c.Env, a.User)
 	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
 		j := t.FindMatch(name, id, a.Special)
@@ -228,7 +228,7 @@ type envAbsentArgs struct {
 func envAbsent(ctx context.Context, c *fun.Call, a *envAbsentArgs) fun.Ret {
 	name := strings.TrimSpace(a.Name)
 	ret := fun.Ret{Name: name}
-	did := gone(c)
+	did := absentText(c)
 	admin := cron.NewAdmin(c.Env, a.User)
 	out, err := admin.Change(ctx, func(t *cron.Tab) (bool, error) {
 		_, ok := t.Env(name)

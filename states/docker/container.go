@@ -184,7 +184,7 @@ func (t *target) would() string {
 	return "created"
 }
 
-// look finds out what there is.
+// look finds out what exists.
 func (t *target) look(ctx context.Context) error {
 	var err error
 	if t.e, err = docker.New(ctx, t.c.Env, t.a.ClientTimeout); err != nil {

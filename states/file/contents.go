@@ -32,7 +32,7 @@ func (c *call) contents(ctx context.Context, a *managedGiven, m *managedFile) (f
 		return fault, err
 	}
 	if v == nil {
-		return "", nil // None in pillar or grains is no content: the file has only to be there
+		return "", nil // None in pillar or grains is not content: the file only has to exist
 	}
 	if !a.AllowEmpty && !value.Truth(v) {
 		return id + " value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.", nil

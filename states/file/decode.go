@@ -73,7 +73,7 @@ func decode(ctx context.Context, fc *fun.Call, a *decodeArgs) fun.Ret {
 	return c.done(fun.OK, "File was updated.")
 }
 
-// decodeBase64 decodes text; what is no Base64 character is skipped.
+// decodeBase64 decodes text; what is not a Base64 character is skipped.
 func decodeBase64(s string) ([]byte, error) {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '+' || r == '/' {

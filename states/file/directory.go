@@ -59,7 +59,7 @@ type dirPlan struct {
 	user, group        value.Value
 	dirMode, fileMode  string
 	recurse            value.Value
-	maxDepth           int // -1 is no limit
+	maxDepth           int // -1 means no limit
 	makedirs, clean    bool
 	require, exclude   value.Value
 	follow, force      bool
@@ -349,7 +349,7 @@ func (c *call) makeDirectory(ctx context.Context, name string, p dirPlan) fun.Re
 	return c.ret.Ret()
 }
 
-// updateDirectory sets owner and mode of a directory that is there and of what
+// updateDirectory sets owner and mode of a directory that exists and of what
 // is in it, and cleans it.
 func (c *call) updateDirectory(ctx context.Context, name string, p dirPlan) fun.Ret {
 	if !p.onlySub {

@@ -45,7 +45,7 @@ type symlinkArgs struct {
 
 // symlink makes a symbolic link.
 //
-// It fails where something that is no link is in the way and neither force nor
+// It fails where something other than a link is in the way and neither force nor
 // backupname is given, where another link is there and force is not given, or
 // where the directory is missing. Salt: states/file.py symlink.
 func symlink(ctx context.Context, fc *fun.Call, a *symlinkArgs) fun.Ret {

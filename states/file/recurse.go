@@ -21,7 +21,7 @@ type recursePlan struct {
 	source            value.Value
 	keepLinks, empty  bool
 	include, exclude  value.Value
-	maxDepth          int // -1 is no limit
+	maxDepth          int // -1 means no limit
 	saltenv           string
 	sourcePath, senv  string // set when the source is found
 	forceLinks, clean bool
@@ -119,7 +119,7 @@ func (c *call) recurseSet(ctx context.Context, p recursePlan) (*recurseSet, erro
 }
 
 // linked reports whether a path of the source is a link that is kept, or below
-// one: what is there is not copied.
+// one: what exists is not copied.
 func (s *recurseSet) linked(full string) bool {
 	return slices.ContainsFunc(s.keptLinks, func(l string) bool { return full == l || strings.HasPrefix(full, l+"/") })
 }
@@ -177,7 +177,7 @@ type recurseArgs struct {
 
 // recurse copies a directory of the file server.
 //
-// It fails where the source is no directory there, where something else than a
+// It fails where the source is not a directory there, where something else than a
 // directory is at the name, or where one of the files fails.
 // Salt: states/file.py recurse. Difference: files are in order of their names.
 func recurse(ctx context.Context, fc *fun.Call, a *recurseArgs) fun.Ret {

@@ -96,7 +96,7 @@ type touchArgs struct {
 	Makedirs bool        `arg:"makedirs" default:"False" doc:"create missing parent directories"`
 }
 
-// touch makes an empty file or sets the times of one that is there. It acts on
+// touch makes an empty file or sets the times of one that exists. It acts on
 // every run. Salt: states/file.py touch.
 func touch(ctx context.Context, fc *fun.Call, a *touchArgs) fun.Ret {
 	c := begin(fc)

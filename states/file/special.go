@@ -21,7 +21,7 @@ type mknodArgs struct {
 	Mode  value.Value `arg:"mode,mode" default:"0600" doc:"permissions, such as '0644'"`
 }
 
-// mknod makes a device or a named pipe; one that is there gets owner and mode,
+// mknod makes a device or a named pipe; one that exists gets owner and mode,
 // and one of other numbers stays and is a failure. Salt: states/file.py mknod.
 func mknod(ctx context.Context, fc *fun.Call, a *mknodArgs) fun.Ret {
 	c := begin(fc)

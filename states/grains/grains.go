@@ -192,8 +192,8 @@ func contains(l *value.List, v value.Value) bool {
 	return slices.ContainsFunc(l.Items, func(x value.Value) bool { return value.Equal(x, v) })
 }
 
-// lacks reports whether l lacks v, or where v is a list one of its items.
-func lacks(l *value.List, v value.Value) bool {
+// isMissing reports whether v is not in l, or where v is a list one of its items.
+func isMissing(l *value.List, v value.Value) bool {
 	vals, ok := v.(*value.List)
 	if !ok {
 		return !contains(l, v)
@@ -255,7 +255,7 @@ func listPresent(_ context.Context, c *fun.Call, a *listPresentArgs) fun.Ret {
 			ret.Comment = fmt.Sprintf("Grain %s is not a valid list", name)
 			return ret
 		}
-		if !lacks(list, v) {
+		if !isMissing(list, v) {
 			ret.Result, ret.Comment = fun.OK, fmt.Sprintf("Value %s is already in grain %s", value.Str(v), name)
 			return ret
 		}

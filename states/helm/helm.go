@@ -29,7 +29,7 @@ type repoManagedArgs struct {
 // salt/states/helm.py repo_managed. Difference: test mode knows whether anything is due.
 func repoManaged(ctx context.Context, c *fun.Call, a *repoManagedArgs) fun.Ret {
 	const start = "Failed to add some repositories: "
-	w, err := helm.WishOf(a.Present, a.Absent)
+	w, err := helm.DesiredOf(a.Present, a.Absent)
 	if err != nil {
 		return fun.FailedBy(err, start)
 	}

@@ -48,7 +48,7 @@ func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 	return clone(ctx, c, a, client, target)
 }
 
-// update brings a repository that is there up to date.
+// update brings a repository that exists up to date.
 func update(ctx context.Context, c *fun.Call, a *latestArgs, client *hg.Client, target string) fun.Ret {
 	name, rev := a.Name, a.Rev
 	before, err := client.Revision(ctx, target, ".", false)

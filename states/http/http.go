@@ -145,8 +145,8 @@ const (
 	no
 )
 
-// says notes one finding: it does not undo that another one failed.
-func (j *judge) says(ok bool, found, not string) {
+// note adds one finding: it does not undo that another one failed.
+func (j *judge) note(ok bool, found, not string) {
 	if !ok {
 		j.comment.WriteString(not)
 		j.result = no
@@ -161,13 +161,13 @@ func (j *judge) says(ok bool, found, not string) {
 func (j *judge) match(a *wantArgs, want, have string) error {
 	switch a.MatchType {
 	case "string":
-		j.says(strings.Contains(have, want), ` Match text "`+want+`" was found.`, ` Match text "`+want+`" was not found.`)
+		j.note(strings.Contains(have, want), ` Match text "`+want+`" was found.`, ` Match text "`+want+`" was not found.`)
 	case "pcre":
 		ok, err := has(want, have)
 		if err != nil {
 			return err
 		}
-		j.says(ok, ` Match pattern "`+want+`" was found.`, ` Match pattern "`+want+`" was not found.`)
+		j.note(ok, ` Match pattern "`+want+`" was found.`, ` Match pattern "`+want+`" was not found.`)
 	}
 	return nil
 }
@@ -182,20 +182,20 @@ func (j *judge) status(a *wantArgs, status value.Value, have string) error {
 		}
 		for _, x := range items {
 			if have == value.Str(x) {
-				j.says(true, " Status "+have+" was found.", "")
+				j.note(true, " Status "+have+" was found.", "")
 			}
 		}
 		if j.result != yes {
-			j.says(false, "", " Statuses "+want+" were not found.")
+			j.note(false, "", " Statuses "+want+" were not found.")
 		}
 	case "pcre":
 		ok, err := has(want, have)
 		if err != nil {
 			return err
 		}
-		j.says(ok, ` Status pattern "`+want+`" was found.`, ` Status pattern "`+want+`" was not found.`)
+		j.note(ok, ` Status pattern "`+want+`" was found.`, ` Status pattern "`+want+`" was not found.`)
 	case "string":
-		j.says(have == want, " Status "+want+" was found.", " Status "+want+" was not found.")
+		j.note(have == want, " Status "+want+" was found.", " Status "+want+" was not found.")
 	}
 	return nil
 }

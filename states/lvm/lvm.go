@@ -265,10 +265,10 @@ type volume struct {
 	origin             string // of a snapshot
 	size, extents      string
 	sectors            float64 // of size
-	haveSize, haveExts float64 // sectors and extents of the volume that is there
+	haveSize, haveExts float64 // sectors and extents of the volume that exists
 }
 
-// info reads a volume that is there; ok is false where there is none.
+// info reads a volume that exists; ok is false where there is none.
 func (v *volume) info(ctx context.Context, c *fun.Call) (ok bool, err error) {
 	all, err := display(ctx, c, "lvdisplay", "lvname", v.path)
 	m := all.Map(v.path)
@@ -384,7 +384,7 @@ func lvPresent(ctx context.Context, c *fun.Call, args *lvPresentArgs) fun.Ret {
 	return done("created", what, "Created Logical Volume %s", v.name)
 }
 
-// resize gives a volume that is there its size.
+// resize gives a volume that exists its size.
 func (v *volume) resize(ctx context.Context, c *fun.Call, a *lvPresentArgs) fun.Ret {
 	if v.size == "" && v.extents == "" {
 		return fun.Same("Logical Volume %s already present", v.name)

@@ -145,7 +145,7 @@ func rename(name string) string {
 	return name
 }
 
-// warnUnused warns of arguments that go nowhere, which Salt drops in silence.
+// warnUnused warns of arguments that go nowhere, which Salt drops silently.
 func warnUnused(c *fun.Call, spec *fun.Spec) {
 	names := []string{"returner"}
 	if spec.VarArg {

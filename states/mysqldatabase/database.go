@@ -62,7 +62,7 @@ func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	return fun.Ret{Result: fun.OK, Comment: "The database " + c.Name + " has been created", Changes: value.MapOf(c.Name, "Present")}
 }
 
-// alter sets the defaults of a database that is there.
+// alter sets the defaults of a database that exists.
 func alter(ctx context.Context, c *fun.Call, conn *mysql.Conn, want, have mysql.Charset) fun.Ret {
 	comment := "Database " + c.Name + " is already present"
 	set, collate := !same(want.Set, have.Set), !same(want.Collate, have.Collate)

@@ -15,8 +15,8 @@ func States() fun.Module {
 	return fun.Module{Name: "mysql_grants", Kind: fun.State, Doc: "Manage privileges of users of MySQL and MariaDB servers.", Specs: specs, Avail: fun.Needs("mysql", "mysql module could not be loaded")}
 }
 
-// lacks names an argument that a grant needs and the state does not have.
-func (a *grantArgs) lacks() string {
+// missingArg names an argument that a grant needs and the state does not have.
+func (a *grantArgs) missingArg() string {
 	switch {
 	case !a.Grant.Given:
 		return "grant"
@@ -45,7 +45,7 @@ type presentGiven struct {
 
 // present grants privileges. Salt: salt/states/mysql_grants.py present.
 func present(ctx context.Context, c *fun.Call, a *presentGiven) fun.Ret {
-	if arg := a.lacks(); arg != "" {
+	if arg := a.missingArg(); arg != "" {
 		return fun.Fail("mysql_grants.present needs the argument %s", arg)
 	}
 	g := a.grant()
@@ -91,7 +91,7 @@ type absentArgs struct {
 
 // absent revokes privileges. Salt: salt/states/mysql_grants.py absent.
 func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
-	if arg := a.lacks(); arg != "" {
+	if arg := a.missingArg(); arg != "" {
 		return fun.Fail("mysql_grants.absent needs the argument %s", arg)
 	}
 	g := a.grant()

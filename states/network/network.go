@@ -90,7 +90,7 @@ func (j *job) settings(a any) *value.Map {
 // words are the sentences about what is described.
 type words struct{ toAdd, toUpdate, added, updated, key, what string }
 
-// compare notes what differs between what is there and what was, or is to be, written.
+// compare notes what differs between what exists and what was, or is to be, written.
 // It reports whether anything does.
 func (j *job) compare(before, after []string, w words) bool {
 	if slices.Equal(before, after) {

@@ -61,7 +61,7 @@ type chainAbsentArgs struct {
 }
 
 // chainAbsent deletes a chain with its rules. Salt: salt/states/nftables.py
-// chain_absent. Differences: a chain that is absent is no failure, and a dry run
+// chain_absent. Differences: a chain that is absent is not a failure, and a dry run
 // does not act.
 func chainAbsent(ctx context.Context, c *fun.Call, args *chainAbsentArgs) fun.Ret {
 	table, family := args.Table, args.Family

@@ -84,7 +84,7 @@ func alike(c *fun.Call, o *fun.Chunk) bool {
 	return true
 }
 
-// join adds items, without those that are there. It fails where both ask for a
+// join adds items, without those that exist. It fails where both ask for a
 // package in different ways.
 func join(all, more []value.Value) ([]value.Value, bool) {
 	one := func(v value.Value) (pkg.Target, bool) {

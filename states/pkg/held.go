@@ -170,7 +170,7 @@ func held(ctx context.Context, c *fun.Call, a *heldArgs) fun.Ret {
 			return fun.FailedBy(err, "")
 		}
 	}
-	return told(ret, changes, comments)
+	return withComments(ret, changes, comments)
 }
 
 // lock holds a package, again where it is locked to another version, and says what
@@ -228,7 +228,8 @@ func (j *job) release(ret *fun.Ret, have locks, changes *value.Map, comments *[]
 	return nil
 }
 
-func told(ret fun.Ret, changes *value.Map, comments []string) fun.Ret {
+// withComments returns a return with its changes and all comments.
+func withComments(ret fun.Ret, changes *value.Map, comments []string) fun.Ret {
 	ret.Changes, ret.Comment = changes, strings.Join(comments, "\n")
 	if changes.Len() == 0 && len(comments) == 0 {
 		ret.Comment = "No changes made"
@@ -269,5 +270,5 @@ func unheld(ctx context.Context, c *fun.Call, a *unheldArgs) fun.Ret {
 	if err := j.release(&ret, have, changes, &comments, which, list); err != nil {
 		return fun.FailedBy(err, "")
 	}
-	return told(ret, changes, comments)
+	return withComments(ret, changes, comments)
 }

@@ -334,7 +334,7 @@ func (r *report) outcome() (modified, same, failed []pkg.Target, err error) {
 	return modified, same, failed, nil
 }
 
-// check divides packages into those that are there as desired and the others.
+// check divides packages into those that exist as desired and the others.
 // Salt: salt/states/pkg.py _verify_install.
 func (j *job) check(desired []pkg.Target, have, provides *value.Map) (fine, bad []pkg.Target) {
 	clean := j.has("pkg.version_clean")

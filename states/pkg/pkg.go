@@ -168,7 +168,7 @@ func (j *job) resolve(pkgs []value.Value, refresh bool) ([]value.Value, bool, er
 	return items, false, err
 }
 
-// fulfils reports whether one of the versions that are there is as wanted.
+// fulfils reports whether one of the versions that exist is as wanted.
 func (j *job) fulfils(versions []string, wanted string, allowUpdates bool) bool {
 	conditions := pkg.Conditions(wanted)
 	if allowUpdates && len(conditions) == 1 && conditions[0].Oper == "==" {

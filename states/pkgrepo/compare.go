@@ -85,7 +85,7 @@ func remarks(v value.Value) string {
 }
 
 // expand sets want to the entry that is described, on systems with apt. What the
-// entry that is there has and the definition does not name stays: its keyring and
+// entry that exists has and the definition does not name stays: its keyring and
 // its options.
 func (j *job) expand(ctx context.Context) error {
 	kw := j.kw.Copy()

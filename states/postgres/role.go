@@ -35,7 +35,7 @@ type groupPresentArgs struct {
 // Salt: salt/states/postgres_group.py present.
 func groupPresent(ctx context.Context, c *fun.Call, a *groupPresentArgs) fun.Ret {
 	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
-	return rolePresent(ctx, c, s, "Group", "group", &postgres.RoleWish{
+	return rolePresent(ctx, c, s, "Group", "group", &postgres.RoleArgs{
 		Name: a.Name, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
 		Login: a.Login, Encrypted: a.Encrypted, Groups: a.Groups,
 	}, newPassword{given: a.Password, fresh: a.RefreshPassword})
@@ -65,7 +65,7 @@ type userPresentArgs struct {
 // Salt: salt/states/postgres_user.py present.
 func userPresent(ctx context.Context, c *fun.Call, a *userPresentArgs) fun.Ret {
 	s := server(c, &a.dbAddress, a.DBUser, a.MaintenanceDB, a.User)
-	return rolePresent(ctx, c, s, "User", "user", &postgres.RoleWish{
+	return rolePresent(ctx, c, s, "User", "user", &postgres.RoleArgs{
 		Name: a.Name, Inherit: a.Inherit, CreateDB: a.CreateDB, CreateRoles: a.CreateRoles, Superuser: a.Superuser, Replication: a.Replication,
 		Login: a.Login, Encrypted: a.Encrypted, ValidUntil: a.ValidUntil, Groups: a.Groups,
 	}, newPassword{given: a.Password, first: a.DefaultPassword, fresh: a.RefreshPassword})
@@ -78,7 +78,7 @@ type newPassword struct {
 	fresh bool            // set it without comparing
 }
 
-func rolePresent(ctx context.Context, c *fun.Call, s *postgres.Server, title, kind string, w *postgres.RoleWish, pass newPassword) fun.Ret {
+func rolePresent(ctx context.Context, c *fun.Call, s *postgres.Server, title, kind string, w *postgres.RoleArgs, pass newPassword) fun.Ret {
 	want, err := w.Role()
 	if err != nil {
 		return fun.Fail("%v", err)

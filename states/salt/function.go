@@ -45,7 +45,7 @@ func function(ctx context.Context, c *fun.Call, a *functionGiven) fun.Ret {
 	}
 	kw, ok := a.Kwarg.(*value.Map)
 	if !ok {
-		// Salt hands over nothing of what is no dict (salt/utils/args.py
+		// Salt hands over nothing of what is not a dict (salt/utils/args.py
 		// condition_input).
 		if v := a.Kwarg; value.Truth(v) {
 			c.Env.Warn(fun.Warning{Where: c.Low.Pos.String(), Text: fmt.Sprintf("%s: kwarg must be a mapping, not %s: the function gets none of it", c.Low.ID, value.Kind(v))})

@@ -108,7 +108,7 @@ func (r *returns) leftOut(failed []string, allowed int) []string {
 }
 
 // fault returns the comment of a step that was not begun. An expression that
-// makes no sense matches nothing in Salt (none is Salt's text for that); what
+// is invalid matches nothing in Salt (none is Salt's text for that); what
 // is wrong with it goes to stderr.
 // Salt: salt/utils/minions.py CkMinions.check_minions.
 func fault(c *fun.Call, a *targetArgs, err error, none string) string {

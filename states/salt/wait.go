@@ -118,7 +118,7 @@ func arrived(waiting []value.Value, id value.Value) (left, came []value.Value) {
 	return left, came
 }
 
-// warnMissing names the ids that were waited for in vain.
+// warnMissing names the ids that did not come in time.
 func warnMissing(c *fun.Call, missing []value.Value) {
 	names := make([]string, len(missing))
 	for i, v := range missing {

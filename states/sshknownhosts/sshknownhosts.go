@@ -135,7 +135,7 @@ func absent(ctx context.Context, c *fun.Call, a *absentArgs) fun.Ret {
 	case err != nil:
 		return failed(err)
 	case !out.OK():
-		return fun.Fail("%s", ssh.Said(out))
+		return fun.Fail("%s", ssh.Printed(out))
 	}
-	return fun.Ret{Result: fun.OK, Comment: ssh.Said(out), Changes: value.MapOf("old", ssh.Values(have), "new", nil)}
+	return fun.Ret{Result: fun.OK, Comment: ssh.Printed(out), Changes: value.MapOf("old", ssh.Values(have), "new", nil)}
 }

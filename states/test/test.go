@@ -179,7 +179,7 @@ func modWatch(_ context.Context, c *fun.Call) fun.Ret {
 		ret.Comment = v
 	}
 	if v, ok := low.Get("changes"); ok {
-		ret.Changes = v // what is no dict fails the check of the return
+		ret.Changes = v // what is not a dict fails the check of the return
 	}
 	return ret
 }

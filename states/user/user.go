@@ -116,7 +116,7 @@ func (a *presentArgs) days() []limit {
 // changed, and where a change had no effect. Salt: salt/states/user.py present.
 // Differences: a password in plain text is refused, password and password_lock
 // can be used together, dates are dates, a comma in homephone is refused, and
-// warnings say what Salt accepts in silence.
+// warnings say what Salt accepts silently.
 func present(ctx context.Context, c *fun.Call, a *presentArgs) fun.Ret {
 	w := newWant(c, a)
 	ret := w.present(ctx)
@@ -422,8 +422,8 @@ func (w *want) groupChanges(have *value.Map, oldGroup, newGroup value.Value) *va
 	return value.Strings(wanted...)
 }
 
-// shadowChanges adds what there is to change about the password. Where
-// password_lock is given, the mark of a locked password is no part of it.
+// shadowChanges adds what has to change about the password. Where
+// password_lock is given, the mark of a locked password is not part of it.
 func (w *want) shadowChanges(due *value.Map) error {
 	e, err := w.shadow.Info(w.name)
 	if err != nil {

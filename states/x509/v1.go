@@ -32,7 +32,7 @@ type privateKeyManagedArgs struct {
 
 // privateKeyManaged manages a private key. In test mode none is made. Salt:
 // states/x509.py private_key_managed. Differences: a key is never part of the
-// changes; a file that is no RSA key is replaced only with overwrite.
+// changes; a file that is not an RSA key is replaced only with overwrite.
 func privateKeyManaged(ctx context.Context, c *fun.Call, a *privateKeyManagedArgs) fun.Ret {
 	file, _ := split(c, fileArgsV1)
 	h := c.Env.Host
@@ -51,7 +51,7 @@ func privateKeyManaged(ctx context.Context, c *fun.Call, a *privateKeyManagedArg
 	case keep:
 		contents, err = mod.PEMEntry(h, c.Name, "(?:RSA |ENCRYPTED )?PRIVATE KEY")
 	case c.Test:
-		contents = "-----BEGIN RSA PRIVATE KEY-----" // only to differ from what is there
+		contents = "-----BEGIN RSA PRIVATE KEY-----" // only to differ from what exists
 	default:
 		contents, err = mod.CreateKeyV1(a.Bits, pass, a.Cipher)
 	}

@@ -187,7 +187,7 @@ func (p *printer) state(st *plan.State) {
 	p.changes(st)
 }
 
-// changesText is the changes of a state that are no diff.
+// changesText is the changes of a state other than a diff.
 func changesText(changes json.RawMessage) string {
 	var file struct {
 		New string `json:"newfile"`
@@ -207,7 +207,7 @@ func changesText(changes json.RawMessage) string {
 	return b.String()
 }
 
-// changes prints the diff of a file, else the changes as JSON has them.
+// changes prints the diff of a file, else the changes as JSON.
 func (p *printer) changes(st *plan.State) {
 	text := st.Diff
 	if text == "" {

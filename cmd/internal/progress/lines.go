@@ -14,7 +14,7 @@ const tellEvery = 10 * time.Second
 const maxMuted = 100
 
 // lines shows a run as lines: each step that ends, each host that fails, and
-// every ten seconds what is under way.
+// every ten seconds what is still running.
 type lines struct {
 	w io.Writer
 	m *model

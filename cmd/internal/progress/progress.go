@@ -131,7 +131,7 @@ type Options struct {
 func (o *Options) choose() (m mode, late bool) {
 	m = o.Flags.mode
 	if m == auto {
-		// A bad value in the environment is auto: it is no fault of the command line.
+		// A bad value in the environment is auto: it is not a fault of the command line.
 		m, _ = parse(cmp.Or(o.Getenv("BRINE_PROGRESS"), "auto"))
 	}
 	if o.Flags.off {

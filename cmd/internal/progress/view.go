@@ -75,7 +75,7 @@ func (l look) paint(text, color string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// draw is the line as it is written, of at most width columns; width 0 is no
+// draw is the line as it is written, of at most width columns; width 0 means no
 // limit. columns is how many it takes.
 func (l look) draw(x line, width int) (text string, columns int) {
 	sign, lead := "", 0

@@ -25,7 +25,7 @@ var (
 
 // Tables returns the generated parts of docs/compatibility.md by their names:
 // "state functions" and "execution functions". The error lists what the data
-// files lack or have in vain, such as an absent function without a reason.
+// files lack, or have without need, such as an absent function without a reason.
 func Tables(t *fun.Table) (map[string]string, error) {
 	c := &comparison{table: t, reasons: parseReasons(saltReasons), used: map[string]bool{}}
 	tables := map[string]string{"state functions": c.states(), "execution functions": c.execution()}

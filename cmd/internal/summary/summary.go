@@ -28,8 +28,8 @@ func Of(ret fun.Return, v value.Value) Outcome {
 }
 
 // outcomeText is one target's line of the summary: counted states, else the
-// value; why it failed where it did. It says nothing that targets which fare
-// alike differ in.
+// value; why it failed where it did. It says nothing that targets with the same outcome
+// differ in.
 func outcomeText(ret fun.Return, v value.Value) string {
 	if ret.Stage != fun.Returned {
 		text := ret.Stage.String() + reasonOf(ret)

@@ -18,7 +18,7 @@ import (
 // argument that a state function does not have. What the state system reads
 // (require, order and so on) is left out for a state function, and unknown
 // arguments of one with VarKw are a warning, since Salt accepts them. Of the other
-// functions with VarKw, those that look like a slip are one.
+// functions with VarKw, those that look like a mistake are one.
 func (i *Invoker) Bind(mod *fun.Module, spec *fun.Spec, args fun.Args) (*fun.Call, error) {
 	b := &binding{i: i, mod: mod, spec: spec, args: args}
 	return b.bind()
@@ -156,15 +156,15 @@ func (b *binding) convert(a *fun.Arg, v value.Value) (value.Value, error) {
 	if s, ok := v.(string); ok && b.mod.Kind == fun.State && strings.HasPrefix(s, slotPrefix) {
 		return v, nil
 	}
-	out, slip, err := a.Convert(v)
+	out, hint, err := a.Convert(v)
 	if err != nil {
 		if inv, ok := err.(*fun.InvocationError); ok { //nolint:errorlint // Convert returns it unwrapped
 			inv.Pos = b.args.Kw.Pos(a.Name)
 		}
 		return nil, err
 	}
-	if slip != "" {
-		b.warn(a.Name, a.Name+": "+slip)
+	if hint != "" {
+		b.warn(a.Name, a.Name+": "+hint)
 	}
 	return out, nil
 }
@@ -189,7 +189,7 @@ func (b *binding) further() error {
 				unknown = append(unknown, name)
 				continue
 			}
-			b.slip(name)
+			b.suspect(name)
 		} else {
 			if !b.spec.VarKw {
 				b.faults = append(b.faults, &fun.ArgError{
@@ -291,7 +291,7 @@ func (b *binding) nearest(name string) string {
 }
 
 // miss looks at a keyword argument that a function other than a state accepts and
-// does not declare. One that is close to a declared one is likely a slip: functions
+// does not declare. One that is close to a declared one is likely a mistake: functions
 // with NearMiss refuse it, the others warn.
 func (b *binding) miss(name string) error {
 	near := b.nearest(name)
@@ -305,13 +305,13 @@ func (b *binding) miss(name string) error {
 	return nil
 }
 
-// slipKey is an argument that was warned of in this run, with its function.
-type slipKey struct{ function, name string }
+// suspectKey is an argument that was warned of in this run, with its function.
+type suspectKey struct{ function, name string }
 
 // warnOnce is warn for what a template may call again and again.
 func (b *binding) warnOnce(name, text string) {
 	if memo := b.i.env.Memo; memo != nil {
-		key := slipKey{b.name(), name}
+		key := suspectKey{b.name(), name}
 		if _, said := memo.Load(key); said {
 			return
 		}
@@ -320,10 +320,10 @@ func (b *binding) warnOnce(name, text string) {
 	b.warn(name, text)
 }
 
-// slip warns of an argument that a state function does not have and accepts. What
+// suspect warns of an argument that a state function does not have and accepts. What
 // functions of the tree read from their **kwargs is not known: of those, only a name
 // close to a declared one is warned of.
-func (b *binding) slip(name string) {
+func (b *binding) suspect(name string) {
 	if b.spec.Hands {
 		return
 	}

@@ -25,7 +25,7 @@ const (
 	maxCustomFile = 64 << 20        // bytes of the executable
 )
 
-// customDirs are where the executables of each kind lie below the roots.
+// customDirs are where the executables of each kind are below the roots.
 var customDirs = [...]struct {
 	dir  string
 	kind fun.Kind

@@ -147,7 +147,7 @@ func yamlify(arg string) value.Value {
 			return arg
 		}
 	case nil, string:
-		// A comment sign inside text is no comment on the command line.
+		// A comment sign inside text is not a comment on the command line.
 		if comment {
 			return arg
 		}

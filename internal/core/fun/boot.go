@@ -7,7 +7,7 @@ import "context"
 type Starter interface {
 	// Watched returns those of ids whose start can be told. With Fresh that is
 	// every machine that is reached over a connection; without, those that a
-	// step of this run asked to go down, or found to be booted anew.
+	// step of this run asked to go down, or found to have booted again.
 	Watched(ctx context.Context, w StartWait) []string
 	// Starts waits until each machine, which Watched returned, has started since
 	// the step before this one began, and hands over each as it has, one call at
@@ -31,8 +31,8 @@ type StartWait struct {
 // A Start is a machine that has started.
 type Start struct {
 	ID string
-	// Rebooted says that the machine was booted anew. Otherwise no reboot was
-	// pending, and it was connected to anew.
+	// Rebooted says that the machine was booted again. Otherwise no reboot was
+	// pending, and it was connected to again.
 	Rebooted bool
 }
 

@@ -19,7 +19,7 @@ import (
 // For an argument that is not required, None, False, "" and an empty list or
 // mapping mean "not given" where they are not values of the type: they become
 // nil. Text for a boolean is true or yes, on, 1, or false, no, off, 0. Salt takes
-// all text but "" for true: slip says so for text that reads as false, which
+// all text but "" for true: hint says so for text that reads as false, which
 // still is true here, as in Salt.
 //
 // An undefined variable of a template raises what its use raises, and is "" where
@@ -28,7 +28,7 @@ import (
 // It returns an *InvocationError that names the argument, the value and the type
 // for a value that no reading makes valid. Lists and mappings keep their identity
 // unless an element had to be converted.
-func (a *Arg) Convert(v value.Value) (out value.Value, slip string, err error) {
+func (a *Arg) Convert(v value.Value) (out value.Value, hint string, err error) {
 	if a.Type == Any {
 		return v, "", nil
 	}
@@ -47,8 +47,8 @@ func (a *Arg) Convert(v value.Value) (out value.Value, slip string, err error) {
 	if out, ok := a.exact(v); ok {
 		return out, "", nil
 	}
-	if out, slip, ok := a.read(v); ok {
-		return out, slip, nil
+	if out, hint, ok := a.read(v); ok {
+		return out, hint, nil
 	}
 	if !a.Required && blank(v) {
 		return nil, "", nil
@@ -109,7 +109,7 @@ func (a *Arg) takes(s string) bool {
 }
 
 // read converts v to one of the argument's types, the narrowest first.
-func (a *Arg) read(v value.Value) (out value.Value, slip string, ok bool) {
+func (a *Arg) read(v value.Value) (out value.Value, hint string, ok bool) {
 	t := a.Type
 	s, isText := value.AsText(v)
 	if t&Mode != 0 {
@@ -124,8 +124,8 @@ func (a *Arg) read(v value.Value) (out value.Value, slip string, ok bool) {
 		return n, "", true
 	}
 	if t&Bool != 0 {
-		if b, slip, ok := boolOf(v, s, isText); ok {
-			return b, slip, true
+		if b, hint, ok := boolOf(v, s, isText); ok {
+			return b, hint, true
 		}
 	}
 	if t&Comma != 0 && isText {
@@ -353,8 +353,8 @@ func SizeOf(v value.Value) (bytes int64, ok bool) {
 }
 
 // boolOf reads a boolean. Salt's functions test for truth, so that all text but
-// "" is true: slip says so where the text reads as false.
-func boolOf(v value.Value, s string, isText bool) (b bool, slip string, ok bool) {
+// "" is true: hint says so where the text reads as false.
+func boolOf(v value.Value, s string, isText bool) (b bool, hint string, ok bool) {
 	switch x := v.(type) {
 	case int64:
 		return x != 0, "", true

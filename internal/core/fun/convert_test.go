@@ -226,14 +226,14 @@ func TestConvertSlips(t *testing.T) {
 	t.Parallel()
 	a := fun.Arg{Name: "x", Type: fun.Bool}
 	for _, in := range []string{"false", "No", "off", "0", "n", "none"} {
-		got, slip, err := a.Convert(in)
-		if got != true || err != nil || !strings.Contains(slip, "'"+in+"'") {
-			t.Errorf("%q: %v, %q, %v; want True and a slip", in, got, slip, err)
+		got, hint, err := a.Convert(in)
+		if got != true || err != nil || !strings.Contains(hint, "'"+in+"'") {
+			t.Errorf("%q: %v, %q, %v; want True and a hint", in, got, hint, err)
 		}
 	}
 	for _, in := range []value.Value{"yes", false, int64(0), ""} {
-		if _, slip, err := a.Convert(in); slip != "" || err != nil {
-			t.Errorf("%v: %q, %v; want no slip", in, slip, err)
+		if _, hint, err := a.Convert(in); hint != "" || err != nil {
+			t.Errorf("%v: %q, %v; want no hint", in, hint, err)
 		}
 	}
 }

@@ -87,7 +87,7 @@ type Functions struct {
 	Invoker Invoker
 	// NewInvoker makes the Invoker of a fork; nil: a fork shares this Env's.
 	NewInvoker func(*Env) Invoker
-	// NewTable makes the table again, with the custom modules that are there
+	// NewTable makes the table again, with the custom modules that exist
 	// now; nil: it stays as it is.
 	NewTable func(context.Context) (*Table, error)
 	// Limits are what the configuration forbids; nil: nothing.
@@ -118,13 +118,13 @@ type Jobs struct {
 	// OnStopped says why OnStart had the run of a job end before a state; "" is an
 	// interrupt. Call WhyStopped.
 	OnStopped func(jid string, c *Chunk) string
-	// Journal is told of the run of states that this Env is made for: the steps
+	// Journal records the run of states that this Env is made for: the steps
 	// of an orchestration, not what a step runs in turn. nil: none.
 	Journal Journal
 	// Targets knows on which targets steps of that run have succeeded that go in
 	// waves; nil: nobody does.
 	Targets TargetJournal
-	// Watch is told how that run goes, to show it; nil: nobody.
+	// Watch sees how that run goes, to show it; nil: nobody.
 	Watch RunWatcher
 	// OnRunner calls a runner function as a job of its own and returns its jid.
 	// Call CallRunner.
@@ -146,7 +146,7 @@ type UI struct {
 	// OnFault shows a placed fault on stderr: its place, include chain and hint,
 	// where the report itself has only Salt's text. Call Fault.
 	OnFault func(*source.Error)
-	// OnTook is told how long a part of a run took that began at a time and ends
+	// OnTook gets how long a part of a run took that began at a time and ends
 	// now: "grains" and "pillar" of a machine, "render" of an SLS. Call Took.
 	OnTook func(part, of string, began time.Time)
 }
@@ -315,7 +315,7 @@ func (e *Env) copyWith(change func(*Env)) *Env {
 	return &c
 }
 
-// A Warning is a slip that Salt accepts in silence.
+// A Warning is a mistake that Salt accepts silently.
 type Warning struct {
 	Where string // file:line:col, or ""
 	Text  string
@@ -335,11 +335,11 @@ type RunView interface {
 
 // A Journal writes down a run of states.
 type Journal interface {
-	// Begin is told the chunks before the first runs. It returns, by tag, the
+	// Begin gets the chunks before the first runs. It returns, by tag, the
 	// returns of those that are not to run because an earlier run did them. An
 	// error keeps the run from beginning.
 	Begin(ctx context.Context, env *Env, chunks []*Chunk) (done map[string]*value.Map, err error)
-	// Done is told the return of a chunk.
+	// Done gets the return of a chunk.
 	Done(c *Chunk, ret *value.Map)
 }
 
@@ -353,7 +353,7 @@ type TargetJournal interface {
 	Pass(tag, id string)
 }
 
-// A RunWatcher is told how a run of states goes, while it goes. It must be quick.
+// A RunWatcher sees how a run of states goes, while it goes. It must be quick.
 type RunWatcher interface {
 	// RunBegins tells of all chunks before the first runs, and the run's jid.
 	RunBegins(jid string, chunks []*Chunk)
@@ -455,7 +455,7 @@ type Upstream interface {
 	Open(ctx context.Context, saltenv, path string) (io.ReadCloser, error)
 	// Hash returns the hex digest of a file: md5, sha1, sha224, sha256, sha384, sha512.
 	Hash(ctx context.Context, saltenv, path, algo string) (string, error)
-	// Pillar renders the pillar of this target anew.
+	// Pillar renders the pillar of this target again.
 	Pillar(ctx context.Context, req PillarRequest) (*value.Map, error)
 }
 

@@ -76,7 +76,7 @@ func PlainSLS(sls string) string {
 }
 
 // ListFiles returns what [Files].List does without the links to directories,
-// which are no files: what is below them is listed.
+// which are not files: what is below them is listed.
 func ListFiles(ctx context.Context, files Files, saltenv, prefix string) ([]FileInfo, error) {
 	all, err := files.List(ctx, saltenv, prefix)
 	if slices.ContainsFunc(all, linkedDir) {

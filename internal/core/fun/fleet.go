@@ -73,7 +73,7 @@ type Job struct {
 	// Published says that the function is to see the __pub_ arguments of a
 	// minion that got the job from a master, not those of a call over SSH.
 	Published bool
-	// Peer says that a machine of the run asked for the job: it is no step of its own.
+	// Peer says that a machine of the run asked for the job: it is not a step of its own.
 	Peer bool
 	// Caller is the id of the machine that asked for the job, "" where none did: a
 	// function that takes any keyword arguments sees it as __pub_id.

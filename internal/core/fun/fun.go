@@ -162,9 +162,9 @@ func (s *Spec) Required() []string {
 	return names
 }
 
-// Lacks returns the names of the required arguments that the low data of a state does
+// Missing returns the names of the required arguments that the low data of a state does
 // not give. Each state has a name.
-func (s *Spec) Lacks(low *value.Map) []string {
+func (s *Spec) Missing(low *value.Map) []string {
 	return slices.DeleteFunc(s.Required(), func(name string) bool { return name == "name" || low.Has(name) })
 }
 

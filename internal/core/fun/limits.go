@@ -18,7 +18,7 @@ type Limits struct {
 	disabled map[string][]limit // by option
 	white    map[string][]limit // options that allow nothing else, where they have entries
 	// custom are extmod_blacklist and extmod_whitelist, by the directory of the tree.
-	// One that is there and empty allows nothing.
+	// One that exists and is empty allows nothing.
 	customBlack, customWhite map[string][]limit
 	broken                   string // why nothing may be called: an option that cannot be read
 }
@@ -243,7 +243,7 @@ func (l *Limits) Custom(dir, name string) string {
 }
 
 // Renderer returns why a renderer may not be used; "" where it may. skip says that
-// the pipelines which name it go on without it, as Salt has it for
+// the pipelines which name it go on without it, as in Salt for
 // renderer_blacklist and renderer_whitelist.
 func (l *Limits) Renderer(name string) (skip bool, why string) {
 	if why := l.disables(disableRenderers, name); why != "" {

@@ -72,7 +72,7 @@ func (r Result) ExitCode(kind Kind) int {
 }
 
 // CheckResult reports whether the returns of a state run, or of several, all
-// succeeded: False anywhere as a result fails, and so does what is no dict of
+// succeeded: False anywhere as a result fails, and so does what is not a dict of
 // returns, or an empty one. Results of states whose failure a successful onfail
 // state made good count as failures still.
 // Salt: salt/utils/state.py check_result.

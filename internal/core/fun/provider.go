@@ -35,7 +35,7 @@ func (e *Env) Find(kind Kind, name string) (*Module, *Spec, error) {
 		if _, _, known := e.Table.Lookup(kind, name); !known {
 			return nil, nil, e.Table.NotFound(kind, name)
 		}
-		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: e.lacks(l, all)}
+		return nil, nil, &NotFoundError{Kind: kind, Name: name, Reason: e.whyMissing(l, all)}
 	}
 	return &l.mod, spec, nil
 }
@@ -62,8 +62,8 @@ func Needs(module, why string) func(*Env) (bool, string) {
 	}
 }
 
-// lacks says why a function that modules of a name are known to have is not there.
-func (e *Env) lacks(l *loaded, all []*loaded) string {
+// whyMissing says why a function that modules of a name are known to have is not there.
+func (e *Env) whyMissing(l *loaded, all []*loaded) string {
 	for _, o := range all {
 		if !o.Custom {
 			break

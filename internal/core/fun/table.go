@@ -152,7 +152,7 @@ func (t *Table) Module(kind Kind, name string) (*Module, bool) {
 }
 
 // Providers returns the modules that may serve under a name, in the order in
-// which they are asked; one where the name is no virtual module's.
+// which they are asked; one where the name is not a virtual module's.
 func (t *Table) Providers(kind Kind, name string) []*Module {
 	all := t.byName[tableKey{kind, name}]
 	mods := make([]*Module, len(all))

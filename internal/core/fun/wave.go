@@ -259,7 +259,7 @@ func Some(names []string) string {
 }
 
 // Healthy reports whether a return of a health check is a success: its return code
-// is 0, it is no error, and it is not False.
+// is 0, it is not an error, and it is not False.
 func Healthy(r Return) (bool, error) {
 	if !r.Success() {
 		return false, nil

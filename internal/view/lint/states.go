@@ -77,7 +77,7 @@ func (r *run) arguments(c *fun.Chunk) {
 			r.add(Finding{Rule: unknownArgument, Pos: posOf(c, name), Message: fmt.Sprintf("%s.%s has no argument %q", c.State, c.Fun, name), Hint: fmt.Sprintf("did you mean %q?", near)})
 		}
 	}
-	for _, name := range spec.Lacks(c.Low) {
+	for _, name := range spec.Missing(c.Low) {
 		r.add(Finding{Rule: missingArgument, Pos: c.Pos, Message: fmt.Sprintf("%s.%s needs the argument %s", c.State, c.Fun, name), Hint: fmt.Sprintf("'brine doc %s.%s' lists its arguments", c.State, c.Fun)})
 	}
 }

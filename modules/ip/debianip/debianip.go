@@ -192,7 +192,7 @@ func save(h host.Host, a *adapter, own string) error {
 		a.file = mainFile
 	}
 	var b strings.Builder
-	// Lines that are no interface's come first: after an interface they would be its
+	// Lines that belong to no interface come first: after an interface they would be its
 	// options.
 	for _, raw := range []bool{true, false} {
 		for _, other := range all.adapters {

@@ -29,7 +29,7 @@ type adapter struct {
 	family           map[string]*value.Map // inet, inet6: options by Salt's names
 	other            map[string][]string   // options of a family that brine does not know, as they are
 	sources          []string              // of the adapter "source"
-	raw              []string              // lines at the top of the file that are no interface's
+	raw              []string              // lines at the top of the file that belong to no interface
 	file             string                // where it is; "" is a new one
 }
 

@@ -144,7 +144,7 @@ func (g *global) build() error {
 	return nil
 }
 
-// text returns the file. With retain the settings that are there and were not given
+// text returns the file. With retain the settings that exist and were not given
 // stay.
 func (g *global) text(retain bool) string {
 	if retain {

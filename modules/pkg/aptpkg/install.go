@@ -18,17 +18,17 @@ import (
 // An installation is a call of pkg.install.
 type installation struct {
 	*apt
-	a       *installArgs
-	c       *fun.Call
-	old     *value.Map // versions of what was installed
-	files   bool       // package files are installed, not packages of repositories
-	targets []string   // words for apt: name, name=version or path
-	down    []string   // the same, where that is an older version
-	again   []string   // the same, to be installed again
-	named   []string   // names of the packages of all of them
-	againBy []string   // names of again
-	errors  []string
-	said    []string // what dpkg said of errors
+	a          *installArgs
+	c          *fun.Call
+	old        *value.Map // versions of what was installed
+	files      bool       // package files are installed, not packages of repositories
+	targets    []string   // words for apt: name, name=version or path
+	down       []string   // the same, where that is an older version
+	again      []string   // the same, to be installed again
+	named      []string   // names of the packages of all of them
+	againBy    []string   // names of again
+	errors     []string
+	dpkgErrors []string // what dpkg said of errors
 }
 
 type installArgs struct {
@@ -319,7 +319,7 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 		out, err := i.run(ctx, slices.Concat(i.options(), more, []string{"install", "--"}, words)...)
 		if err == nil && out.Status != 0 {
 			i.errors = append(i.errors, failure(out))
-			i.said = append(i.said, dpkgSaid(out.Stdout))
+			i.dpkgErrors = append(i.dpkgErrors, dpkgErrorsOf(out.Stdout))
 		}
 		return err
 	}
@@ -448,7 +448,7 @@ func (i *installation) hint(ctx context.Context) string {
 			hints = append(hints, near)
 		}
 	}
-	for _, text := range i.said {
+	for _, text := range i.dpkgErrors {
 		if text != "" {
 			hints = append(hints, text)
 		}
@@ -456,7 +456,7 @@ func (i *installation) hint(ctx context.Context) string {
 	return strings.Join(hints, "; ")
 }
 
-// nearest lists the versions of a package that are there.
+// nearest lists the versions of a package that exist.
 func (i *installation) nearest(ctx context.Context, name, version string) string {
 	all, err := i.available(ctx, []string{name})
 	if err != nil {

@@ -438,7 +438,7 @@ func infoInstalled(ctx context.Context, c *fun.Call, a *infoInstalledArgs) (fun.
 	return fun.Result{Value: ret, Retcode: res.Retcode}, nil
 }
 
-// owner finds the packages that paths belong to; those that are no patterns with
+// owner finds the packages that paths belong to; those that are not patterns with
 // one question.
 func owner(ctx context.Context, c *fun.Call, _ *listRepoPkgsArgs) (fun.Result, error) {
 	paths := names(c)

@@ -54,7 +54,7 @@ func (a *apt) refresh(ctx context.Context, cacheValid float64, failhard bool) (*
 }
 
 // unfetched returns what apt-get update says of what it could not fetch, which is
-// no failure of it: the old lists are used.
+// not a failure of it: the old lists are used.
 func unfetched(stderr string) []string {
 	const most = 5
 	var lines []string

@@ -72,7 +72,7 @@ func uninstall(ctx context.Context, c *fun.Call, args *removeGiven, action strin
 		ret = value.MapOf("removed", pkg.CompareDicts(oldRemoved, nowRemoved), "installed", ret)
 	}
 	if out.Status != 0 {
-		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret, Hint: dpkgSaid(out.Stdout)}
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret, Hint: dpkgErrorsOf(out.Stdout)}
 	}
 	return a.result(ret)
 }
@@ -138,7 +138,7 @@ func autoremove(ctx context.Context, c *fun.Call, args *autoremoveArgs) (fun.Res
 	}
 	ret := pkg.CompareDicts(old, now)
 	if out.Status != 0 {
-		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret, Hint: dpkgSaid(out.Stdout)}
+		return fun.Result{}, &pkg.Error{Msg: "Problem encountered removing package(s)", Errors: []string{failure(out)}, Changes: ret, Hint: dpkgErrorsOf(out.Stdout)}
 	}
 	return fun.Value(ret)
 }

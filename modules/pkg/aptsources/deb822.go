@@ -118,7 +118,7 @@ func parse822(file, text string) []*stanza {
 	return list
 }
 
-// maxEntries bounds how many entries a stanza may stand for.
+// maxEntries bounds how many entries a stanza may have.
 const maxEntries = 1000
 
 // expand makes the entries of a stanza.

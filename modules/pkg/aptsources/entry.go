@@ -90,7 +90,7 @@ func address(s string) (uri, rest string) {
 	return word(s)
 }
 
-// options reads what is within brackets; false where a word is no setting.
+// options reads what is within brackets; false where a word is not a setting.
 func (e *Entry) options(words []string) bool {
 	for _, w := range words {
 		name, val, ok := strings.Cut(w, "=")

@@ -159,7 +159,7 @@ type wildcards struct {
 	available          *value.Map // nil until it is needed
 }
 
-// word returns how pacman is told of a package of a version, or why it cannot be.
+// word returns what pacman is given for a package of a version, or why it cannot be.
 func (w *wildcards) word(ctx context.Context, name string, cond pkg.Condition) (word, problem string, err error) {
 	if cond.Oper == "==" {
 		cond.Oper = "="

@@ -19,7 +19,7 @@ import (
 // A Package is an installed package, or that of a file.
 type Package struct {
 	Name      string // as Salt lists it: with the architecture where that is not the machine's
-	Base      string // as rpm has it
+	Base      string // as in rpm
 	Epoch     string // "" where there is none, and for 0
 	Version   string
 	Release   string

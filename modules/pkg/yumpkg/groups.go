@@ -148,7 +148,7 @@ func (y *yum) expand(ctx context.Context, groups map[string][]string, e *expansi
 	return members, nil
 }
 
-// readGroup reads what dnf groupinfo prints. It returns nil where that is no group.
+// readGroup reads what dnf groupinfo prints. It returns nil where that is not a group.
 func readGroup(text string) (*value.Map, map[string][]string) {
 	about := map[string]string{}
 	members := map[string][]string{}

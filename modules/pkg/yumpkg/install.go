@@ -15,7 +15,7 @@ import (
 	"brine/modules/pkg/rpm"
 )
 
-// A word is a package to act on, and how the program is told: its name, a name with a
+// A word is a package to act on, and what the program gets for it: its name, a name with a
 // version, the path of a file, or an advisory.
 type word struct{ name, text string }
 
@@ -118,7 +118,7 @@ func (i *installation) find(ctx context.Context) (due bool, err error) {
 	return true, i.findNamed(ctx, list)
 }
 
-// before notes what is there.
+// before notes what exists.
 func (i *installation) before(ctx context.Context) (err error) {
 	if i.old, err = i.installedOr(ctx, i.downloads, pkg.Words(i.a.DiffAttr)); err != nil {
 		return err

@@ -245,7 +245,7 @@ func (y *yum) refresh(ctx context.Context, options []string, check bool) (value.
 }
 
 // ignored returns what dnf says of repositories that it could not reach and may skip,
-// which is no failure of it.
+// which is not a failure of it.
 func ignored(stderr string) []string {
 	const most = 5
 	var lines []string

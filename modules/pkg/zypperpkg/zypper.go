@@ -38,7 +38,7 @@ func avail(env *fun.Env) (bool, string) {
 	return true, ""
 }
 
-// The statuses of zypper that are no failures.
+// The statuses of zypper that are not failures.
 var (
 	successes = []int{0, 100, 101, 102, 103}
 	warnings  = []int{6, 7, 106, 107}
@@ -62,7 +62,7 @@ type how struct {
 	query     bool // it changes nothing, so that it needs no lock
 	refresh   bool // it may refresh repositories
 	xml       bool
-	notFound  bool // it is no failure that there is no such package
+	notFound  bool // it is not a failure that there is no such package
 	faults    bool // failures are the caller's
 	vendor    bool // packages may change their vendor
 	anyStatus []int

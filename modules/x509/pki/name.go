@@ -23,7 +23,7 @@ type Attr struct {
 	ID    asn1.ObjectIdentifier
 	Value string
 	tag   cbasn1.Tag
-	raw   []byte // content where the value is no text
+	raw   []byte // content where the value is not text
 }
 
 // A Name is a distinguished name: relative names of usually one attribute.

@@ -2,7 +2,7 @@ package aptpkg
 
 import "testing"
 
-func TestDpkgSaid(t *testing.T) {
+func TestDpkgErrors(t *testing.T) {
 	for _, tt := range []struct{ name, out, want string }{
 		{"nothing", "Setting up a (1.0) ...", ""},
 		{
@@ -16,7 +16,7 @@ func TestDpkgSaid(t *testing.T) {
 			"dpkg: unrecoverable fatal error, aborting: failed to write: No space left on device",
 		},
 	} {
-		if got := dpkgSaid(tt.out); got != tt.want {
+		if got := dpkgErrorsOf(tt.out); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

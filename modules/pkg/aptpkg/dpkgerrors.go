@@ -10,10 +10,10 @@ import (
 // dpkgSteps are how the lines begin with which dpkg begins something.
 var dpkgSteps = []string{"Setting up ", "Unpacking ", "Preparing to unpack ", "Removing ", "Purging ", "Processing triggers ", "Selecting ", "(Reading database "}
 
-// dpkgSaid returns what dpkg, and a script that it ran before, said of the first
+// dpkgErrorsOf returns what dpkg, and a script that it ran before, said of the first
 // failure, as one line; "" is nothing. apt has that on stdout, and says itself only
 // that dpkg failed.
-func dpkgSaid(stdout string) string {
+func dpkgErrorsOf(stdout string) string {
 	const before, most = 5, 10
 	lines := strings.Split(stdout, "\n")
 	at := slices.IndexFunc(lines, func(l string) bool {

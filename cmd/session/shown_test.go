@@ -28,8 +28,8 @@ func TestSaid(t *testing.T) {
 	s.Fault(errors.New("is slow"))
 	s.Fault(errors.New("is slow"))
 	s.warnOf("db1", fun.Warning{Text: "alone"})
-	if s.slips != 5 {
-		t.Errorf("%d slips, want that of three targets, of the controller and of db1", s.slips)
+	if s.warned != 5 {
+		t.Errorf("%d warnings, want that of three targets, of the controller and of db1", s.warned)
 	}
 	s.End()
 	want := `brine: warning: a.sls:1:1: web1: is slow

@@ -16,21 +16,21 @@ import (
 // maxAlso is how many names the line about further targets has, folded ones as one.
 const maxAlso = 10
 
-// said are the warnings and faults that a session showed: each text once, with the
+// shown are the warnings and faults that a session showed: each text once, with the
 // first target that it is of. What further targets had is one line at the end.
-type said struct {
-	seen map[saidKey]*saidText
-	also []*saidText // what several targets have, in the order of the second ones
+type shown struct {
+	seen map[shownKey]*shownText
+	also []*shownText // what several targets have, in the order of the second ones
 }
 
-// A saidKey is what makes two messages the same, whatever target they are of.
-type saidKey struct {
+// A shownKey is what makes two messages the same, whatever target they are of.
+type shownKey struct {
 	fault       bool
 	where, text string
 }
 
-type saidText struct {
-	key   saidKey
+type shownText struct {
+	key   shownKey
 	ids   map[string]bool
 	later []string // all ids but the first one, which was shown
 }
@@ -38,13 +38,13 @@ type saidText struct {
 // first reports whether a message of a target has to be shown; id is "" for what is of
 // none, or of the controller. again says that the same was there before, of the same
 // target.
-func (x *said) first(key saidKey, id string) (show, again bool) {
+func (x *shown) first(key shownKey, id string) (show, again bool) {
 	t := x.seen[key]
 	if t == nil {
 		if x.seen == nil {
-			x.seen = map[saidKey]*saidText{}
+			x.seen = map[shownKey]*shownText{}
 		}
-		x.seen[key] = &saidText{key: key, ids: map[string]bool{id: true}}
+		x.seen[key] = &shownText{key: key, ids: map[string]bool{id: true}}
 		return true, false
 	}
 	if t.ids[id] {
@@ -58,7 +58,7 @@ func (x *said) first(key saidKey, id string) (show, again bool) {
 }
 
 // Faults reports whether a fault was shown.
-func (x *said) Faults() bool {
+func (x *shown) Faults() bool {
 	for key := range x.seen {
 		if key.fault {
 			return true
@@ -69,7 +69,7 @@ func (x *said) Faults() bool {
 
 // lines are the messages that further targets had, each with their ids and the first
 // line of its text.
-func (x *said) lines(warnings bool) []string {
+func (x *shown) lines(warnings bool) []string {
 	var lines []string
 	for _, t := range x.also {
 		line := "warning: "
@@ -87,22 +87,22 @@ func (x *said) lines(warnings bool) []string {
 	return lines
 }
 
-// Warn shows a slip once, where the log level does not hide warnings; --strict
+// Warn shows a mistake once, where the log level does not hide warnings; --strict
 // makes the command fail for it.
 func (s *Session) Warn(w fun.Warning) { s.warnOf("", w) }
 
-// warnOf is warn for a slip that a target found.
+// warnOf is Warn for a mistake that a target found.
 func (s *Session) warnOf(id string, w fun.Warning) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.abandoned() {
 		return
 	}
-	show, again := s.Said.first(saidKey{where: w.Where, text: w.Text}, id)
+	show, again := s.Shown.first(shownKey{where: w.Where, text: w.Text}, id)
 	if again {
 		return
 	}
-	s.slips++
+	s.warned++
 	if !show || s.hidesWarnings() {
 		return
 	}
@@ -129,11 +129,11 @@ func (s *Session) Fault(err error) {
 	if s.OnFault != nil {
 		s.OnFault(err)
 	}
-	key, id := saidKey{fault: true, text: err.Error()}, ""
+	key, id := shownKey{fault: true, text: err.Error()}, ""
 	if f, ok := errors.AsType[*assembly.FaultError](err); ok {
 		key.text, id = f.Text, f.ID
 	}
-	if show, _ := s.Said.first(key, id); show {
+	if show, _ := s.Shown.first(key, id); show {
 		app.PrintError(s.App.Err, err, "")
 	}
 }
@@ -142,7 +142,7 @@ func (s *Session) Fault(err error) {
 func (s *Session) sayAlso() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, line := range s.Said.lines(!s.hidesWarnings()) {
+	for _, line := range s.Shown.lines(!s.hidesWarnings()) {
 		fmt.Fprintf(s.App.Err, "brine: %s\n", printable.Line(s.Secrets.Text(line)))
 	}
 }
