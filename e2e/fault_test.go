@@ -120,7 +120,7 @@ func TestFaults(t *testing.T) {
 	faults["web1"] = fault{}
 
 	// A connection that always breaks is not made again for minutes.
-	s.write("master", read(t, s.path("master"))+"ssh_reconnect: 10\n")
+	s.write("master", read(t, s.path("master"))+"ssh_reconnect: 25\n")
 	r := s.brine("ssh", "*", "cmd.run", "head -c 1000000 /dev/zero | tr '\\0' x", "--out=json", "--max-procs=100")
 	s.want(r, 20)
 	doc := s.decode(r)

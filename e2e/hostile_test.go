@@ -179,7 +179,7 @@ sqlite3: {database: %s, timeout: 60}
 		return
 	}
 	// Only what follows has those that never answer.
-	s.write("master", config+fmt.Sprintf("max_wait: %d\ngather_job_timeout: 5\n", soakCount(5, 180)))
+	s.write("master", config+fmt.Sprintf("max_wait: %d\ngather_job_timeout: 5\n", soakCount(20, 180)))
 
 	c := s.command("ssh", "*", "test.echo", "what is honest", "--jid", jid, "--out=json", "--static")
 	var out, errs strings.Builder
