@@ -2,9 +2,12 @@ package lint
 
 import (
 	"context"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"brine/cmd/app"
 	"brine/internal/testkit/cmdtest"
@@ -30,5 +33,23 @@ func TestUsage(t *testing.T) {
 	cmdtest.Refuses(t, func(a *app.App) *cobra.Command { return New(a, nil) }, map[string]string{
 		"lint --out xml":    `--out: "xml" is not one of text, json, sarif, github`,
 		"lint --level loud": `--level: "loud" is not one of info, warning, error`,
+	})
+}
+
+// TestPage: the page about lint has a row for every flag.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/lint.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	New(&app.App{}, nil).Flags().VisitAll(func(f *pflag.Flag) {
+		row := false
+		for line := range strings.Lines(string(page)) {
+			row = row || strings.HasPrefix(line, "| ") && (strings.Contains(line, "`--"+f.Name+" ") || strings.Contains(line, "`--"+f.Name+"`"))
+		}
+		if !row {
+			t.Errorf("docs/lint.md has no row of --%s", f.Name)
+		}
 	})
 }
