@@ -140,6 +140,9 @@ type linter struct {
 	keys   map[string][]string
 	exists map[string]bool // "saltenv path" of the files under the file roots
 	used   *Used
+	// grains are the names of the grains that machines may have, and own those that the
+	// tree sets or makes; renderers are its custom renderers.
+	grains, own, renderers map[string]bool
 	// text is how many bytes of SLS files and templates were read, other how many of
 	// other files, and unread how many files were not.
 	text, other int64
@@ -393,8 +396,9 @@ func (l *linter) read(f *file) {
 		facts := star.Check(f.Abs, text)
 		f.star = &facts
 	}
-	if f.isTemplate() || f.isStar() {
-		f.ignores, faults = readIgnores(f.lines)
+	// Any file may be a template of one: its comments count.
+	if f.ignores, faults = readIgnores(f.lines); !f.isTemplate() && !f.isStar() {
+		faults = nil
 	}
 	for _, b := range faults {
 		f.addf(b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))

@@ -57,7 +57,6 @@ func found(t *testing.T, dir string, o lint.Options) []string {
 // TestRules: each rule finds its fault, at its place, and nothing else is found.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	covered := map[string]bool{}
 	for _, tt := range []struct {
 		rule  string
 		files map[string]string
@@ -114,7 +113,6 @@ func TestRules(t *testing.T) {
 		{"yaml-octal", map[string]string{"salt/a.sls": "/tmp/x:\n  file.managed:\n    - mode: 0644\n"}, []string{"salt/a.sls:3:13 yaml-octal"}},
 		{"yaml-tab", map[string]string{"salt/a.sls": "a:\n\ttest.nop: []\n"}, []string{"salt/a.sls:2:1 yaml-tab"}},
 	} {
-		covered[tt.rule] = true
 		t.Run(tt.rule, func(t *testing.T) {
 			t.Parallel()
 			dir, o := write(t, tt.files)
@@ -126,13 +124,38 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
-	for _, r := range lint.Rules() {
-		if !covered[r.ID] {
-			t.Errorf("the rule %s has no test", r.ID)
-		}
-	}
 	if !slices.IsSortedFunc(lint.Rules(), func(a, b lint.Rule) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the rules are not sorted")
+	}
+}
+
+// TestExamples: of each rule, every bad example has it and nothing else, once, and no
+// good one has a finding.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	for _, rule := range lint.Rules() {
+		e := lint.ExamplesOf(rule.ID)
+		if len(e.Bad()) == 0 || len(e.Good()) == 0 {
+			t.Errorf("the rule %s lacks examples", rule.ID)
+		}
+		for n, tree := range append(e.Bad(), e.Good()...) {
+			bad := n < len(e.Bad())
+			t.Run(fmt.Sprintf("%s_%t_%d", rule.ID, bad, n), func(t *testing.T) {
+				t.Parallel()
+				dir, o := write(t, tree)
+				if rule.Off {
+					o.Config.Select, o.Config.Only = []string{rule.ID}, true
+				}
+				o.Systems = lint.Systems()[2:4]
+				got := found(t, dir, o)
+				switch {
+				case bad && (len(got) != 1 || !strings.HasSuffix(got[0], " "+rule.ID)):
+					t.Errorf("found %q, want one %s in\n%s", got, rule.ID, tree)
+				case !bad && len(got) > 0:
+					t.Errorf("found %q, want nothing in\n%s", got, tree)
+				}
+			})
+		}
 	}
 }
 
