@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd/app"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/cmdtest"
 )
 
@@ -52,4 +54,28 @@ func TestPage(t *testing.T) {
 			t.Errorf("docs/lint.md has no row of --%s", f.Name)
 		}
 	})
+}
+
+// TestHooks: the hooks for pre-commit are command lines of brine lint.
+func TestHooks(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../.pre-commit-hooks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: "hooks"}, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _ := v.(*value.List)
+	if list.Len() == 0 {
+		t.Fatal("no hooks")
+	}
+	for _, item := range list.Items {
+		hook, _ := item.(*value.Map)
+		args, ok := strings.CutPrefix(hook.Str("entry"), "brine lint")
+		if err := New(&app.App{}, nil).ParseFlags(strings.Fields(args)); !ok || err != nil || hook.At("pass_filenames") != false || hook.Str("id") == "" {
+			t.Errorf("the hook %s runs %q: %v", hook.Str("id"), hook.Str("entry"), err)
+		}
+	}
 }

@@ -60,6 +60,7 @@ type Finding struct {
 type Edit struct {
 	Start, End int
 	New        string
+	Line       string // the text of the line, which is edited only if it still is this
 }
 
 // A Report is the result of a run.
@@ -178,6 +179,9 @@ type key struct {
 // add notes a finding of the text of a file. Its column counts bytes; those of
 // findings count characters, as the compiler's do.
 func (f *file) add(found Finding) {
+	if i := found.Pos.Line - 1; found.Fix != nil && i >= 0 && i < len(f.lines) {
+		found.Fix.Line = f.lines[i]
+	}
 	if i, at := found.Pos.Line-1, found.Pos.Col-1; i >= 0 && i < len(f.lines) && at > 0 && at <= len(f.lines[i]) {
 		found.Pos.Col = utf8.RuneCountInString(f.lines[i][:at]) + 1
 	}

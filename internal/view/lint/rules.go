@@ -262,8 +262,8 @@ func Rules() []Rule {
 			Why: "Write `'0644'`. It is rule 207 of salt-lint.",
 		},
 		{
-			ID: unusedImport, Severity: Warning, Doc: "A name that an SLS imports is not used.",
-			Why: "Remove it from the import.",
+			ID: unusedImport, Severity: Warning, Fix: true, Doc: "A name that an SLS imports is not used.",
+			Why: "Remove it from the import. --fix does so if the import has other names.",
 		},
 		{
 			ID: unusedInclude, Severity: Warning, Doc: "An SLS is included twice, includes itself, or includes an SLS that has no states on any system.",

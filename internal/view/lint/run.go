@@ -730,9 +730,13 @@ func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map)
 	}
 	var entries []entry
 	some := false
+	all, err := fun.ListSLS(ctx, r.env.Up, saltenv)
+	if err != nil {
+		return nil
+	}
 	for target, v := range matches.All() {
 		list, _ := v.(*value.List)
-		e := entry{r.topNames(ctx, saltenv, list), isEveryone(target, list)}
+		e := entry{r.topNames(ctx, saltenv, all, list), isEveryone(target, list)}
 		some = some || !e.all
 		entries = append(entries, e)
 	}
@@ -769,9 +773,9 @@ func isEveryone(target value.Value, list *value.List) bool {
 	return target == "*"
 }
 
-// topNames returns the SLS files that a target has in a top file; one that is
-// missing is a finding.
-func (r *run) topNames(ctx context.Context, saltenv string, list *value.List) []string {
+// topNames returns the SLS files that a target has in a top file, of all that the
+// environment has; one that is missing is a finding.
+func (r *run) topNames(ctx context.Context, saltenv string, all []string, list *value.List) []string {
 	var names []string
 	for i := range list.Len() {
 		name, ok := list.Items[i].(string)
@@ -781,11 +785,7 @@ func (r *run) topNames(ctx context.Context, saltenv string, list *value.List) []
 		if !ok || isUnknown(name) {
 			continue
 		}
-		all, err := fun.ListSLS(ctx, r.env.Up, saltenv)
-		if err != nil {
-			continue
-		}
-		_, err = fun.FindSLS(ctx, r.env.Up, saltenv, name)
+		_, err := fun.FindSLS(ctx, r.env.Up, saltenv, name)
 		switch {
 		case value.HasGlob(name) && len(value.FnmatchFilter(all, name)) > 0, err == nil:
 			names = append(names, name)

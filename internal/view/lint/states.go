@@ -73,10 +73,13 @@ func (r *run) arguments(c *fun.Chunk) {
 	if spec == nil || len(spec.Args) == 0 {
 		return
 	}
-	names := spec.ArgNames()
+	var names []string
+	if spec.VarKw && !spec.Hands {
+		names = spec.ArgNames()
+	}
 	for k := range c.Low.All() {
 		name, _ := k.(string)
-		if !spec.VarKw || spec.Hands || slices.Contains(names, name) || dispatch.Internal(name) || isUnknown(name) {
+		if names == nil || slices.Contains(names, name) || dispatch.Internal(name) || isUnknown(name) {
 			continue
 		}
 		if near, _ := dispatch.Miss(r.l.known, spec, name); near != "" {

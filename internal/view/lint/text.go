@@ -160,7 +160,10 @@ func (l *linter) imports(f *file, lines []string) {
 		if m == nil {
 			continue
 		}
+		from := m[2] // where the item begins
 		for item := range strings.SplitSeq(line[m[2]:m[3]], ",") {
+			start := from
+			from += len(item) + 1
 			name := strings.TrimSpace(item)
 			if _, as, ok := strings.Cut(name, " as "); ok {
 				name = strings.TrimSpace(as)
@@ -169,8 +172,16 @@ func (l *linter) imports(f *file, lines []string) {
 				continue
 			}
 			if re, err := regexp.Compile(`\b` + regexp.QuoteMeta(name) + `\b`); err == nil && len(re.FindAllStringIndex(whole, 2)) < 2 {
-				at := m[2] + strings.Index(line[m[2]:m[3]], item) + len(item) - len(strings.TrimLeft(item, " "))
-				f.addf(i+1, at+1, unusedImport, "", "the imported name %s is not used", name)
+				at := start + len(item) - len(strings.TrimLeft(item, " "))
+				out := Finding{Rule: unusedImport, Pos: source.Pos{File: f.Abs, Line: i + 1, Col: at + 1}, Message: "the imported name " + name + " is not used"}
+				switch end := start + len(item); {
+				case end < m[3]: // with the comma after it
+					next := end + 1
+					out.Fix = &Edit{Start: at, End: next + len(line[next:]) - len(strings.TrimLeft(line[next:], " "))}
+				case start > m[2]: // with the comma before it
+					out.Fix = &Edit{Start: start - 1, End: start + len(strings.TrimRight(item, " "))}
+				}
+				f.add(out)
 			}
 		}
 	}
