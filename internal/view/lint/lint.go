@@ -54,6 +54,8 @@ type Finding struct {
 	Hint     string   // what the user can do; may be empty
 	Systems  []string // where the fault is, if it is not on all systems
 	Fix      *Edit    // what corrects it without a change of meaning; nil: nothing
+	// Via are the statements (include, import) of other files that led to the place.
+	Via []source.Pos
 }
 
 // An Edit replaces the bytes of a line from Start to End with New.
@@ -200,6 +202,9 @@ type merge struct {
 	where map[key]map[string]bool // the systems of a finding; none: of the text
 }
 
+// maxVia bounds the places that led to a finding.
+const maxVia = 1000
+
 // add notes a finding; system is "" where the text alone shows it.
 func (m *merge) add(system string, f Finding) {
 	if f.Pos.File != "" && !filepath.IsAbs(f.Pos.File) {
@@ -208,9 +213,16 @@ func (m *merge) add(system string, f Finding) {
 		}
 	}
 	k := key{f.Rule, f.Pos, f.Message}
-	if m.found[k] == nil {
+	via := f.Via
+	if f.Via = nil; m.found[k] == nil {
 		m.found[k] = &f
 		m.where[k] = map[string]bool{}
+	}
+	for _, pos := range via {
+		pos.File = m.l.abs(pos.File)
+		if all := &m.found[k].Via; pos.File != f.Pos.File && len(*all) < maxVia && !slices.Contains(*all, pos) {
+			*all = append(*all, pos)
+		}
 	}
 	if system != "" {
 		m.where[k][system] = true

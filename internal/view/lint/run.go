@@ -616,7 +616,7 @@ func (r *run) faults(faults source.Errors) {
 		if rule == undefinedVariable && isReactorFault(f) {
 			continue
 		}
-		out := Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint}
+		out := Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint, Via: f.Via}
 		if rule == missingRequisite {
 			r.noteMissing(out)
 			continue

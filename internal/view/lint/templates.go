@@ -16,6 +16,9 @@ import (
 	"brine/internal/py/value"
 )
 
+// TemplateEngines returns the names of the template engines of files.
+func TemplateEngines() []string { return render.Engines() }
+
 // maxTemplate bounds the size of a template of a file, in bytes.
 const maxTemplate = 1 << 20
 
@@ -187,7 +190,7 @@ func (r *run) templateIn(ctx context.Context, t fileTemplate, in render.Input, w
 		}
 		switch {
 		case isSyntax(f), !r.probe.asked && !t.asked && !t.open, r.l.isUnbound(f, in, t):
-			r.add(Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint})
+			r.add(Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint, Via: f.Via})
 		default:
 			r.unjudgedFaults(in.Path, f)
 		}
