@@ -382,7 +382,7 @@ var examples = map[string]Examples{
 	},
 	unknownArgument: {
 		bad: []string{
-			"/etc/app.conf:\n  file.managed:\n    - contens: x\n",
+			"/etc/app.conf:\n  file.managed:\n    - contentss: x\n",
 			"a:\n  cron.present:\n    - zzz: 1\n",
 		},
 		good: []string{

@@ -53,11 +53,7 @@ func (l *linter) learn() {
 // setsGrains reports whether an SLS has states or calls that set grains.
 func (f *file) setsGrains() bool {
 	return slices.ContainsFunc(f.lines, func(line string) bool {
-		at := strings.Index(line, "grains.")
-		if at < 0 {
-			return false
-		}
-		word, _, _ := strings.Cut(line[at+len("grains."):], "'")
+		_, word, _ := strings.Cut(line, "grains.")
 		return slices.ContainsFunc([]string{"present", "append", "list_present", "set", "make_hashable"}, func(fn string) bool { return strings.HasPrefix(word, fn) })
 	})
 }

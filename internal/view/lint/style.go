@@ -80,63 +80,90 @@ var tags = [...]struct{ open, end, rule, what string }{
 	{"{#", "#}", jinjaCommentSpace, "comment"},
 }
 
-// delimiters checks the spaces inside the delimiters of Jinja. What is in a raw block is
-// text.
+// A tagScan goes through the tags of a file, a line at a time.
+type tagScan struct {
+	f     *file
+	in    int  // which delimiter is open; -1 is none
+	raw   bool // in a raw block, which is text
+	quote byte // of the string that is open in a tag
+	start int  // where what is inside begins in this line
+}
+
+// delimiters checks the spaces inside the delimiters of Jinja.
 func (f *file) delimiters() {
-	in, raw := -1, false
-	var quote byte
-	start := 0 // of what is inside, in this line
+	s := &tagScan{f: f, in: -1}
 	for i, line := range f.lines {
-		start = 0
+		s.start = 0
 		for j := 0; j < len(line); j++ {
-			if in < 0 {
-				if in = opens(line[j:], raw); in < 0 {
-					continue
-				}
-				j += 2
-				if j < len(line) && (line[j] == '-' || line[j] == '+') {
-					j++
-				}
-				if j < len(line) && line[j] != ' ' && line[j] != '\t' && !(in == 1 && line[j] == '{') && !(in == 2 && line[j] == '#') {
-					f.space(i, j, in, "begins")
-				}
-				start, quote = j, 0
-				j--
-				continue
-			}
-			switch c := line[j]; {
-			case quote != 0:
-				if c == '\\' {
-					j++
-				} else if c == quote {
-					quote = 0
-				}
-			case in != 2 && (c == '\'' || c == '"'):
-				quote = c
-			case strings.HasPrefix(line[j:], tags[in].end):
-				if in == 1 && strings.HasPrefix(line[j:], "}}}") {
-					continue // the first one closes a mapping
-				}
-				at := j
-				if at > start && (line[at-1] == '-' || line[at-1] == '+') {
-					at--
-				}
-				if at > start && line[at-1] != ' ' && line[at-1] != '\t' && !(in == 1 && line[at-1] == '}') && !(in == 2 && line[at-1] == '#') {
-					f.space(i, at, in, "ends")
-				}
-				if in == 0 {
-					switch word, _, _ := strings.Cut(strings.Trim(line[min(start, at):at], " \t-+"), " "); word {
-					case "raw":
-						raw = true
-					case "endraw":
-						raw = false
-					}
-				}
-				in = -1
-				j++
+			if s.in < 0 {
+				j = s.open(i, j, line)
+			} else {
+				j = s.inside(i, j, line)
 			}
 		}
 	}
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// adjoins reports whether a character may be next to a delimiter without a space: an
+// expression may be a mapping, and a comment may have a line of hashes.
+func (s *tagScan) adjoins(c, bracket byte) bool {
+	return isBlank(c) || s.in == 1 && c == bracket || s.in == 2 && c == '#'
+}
+
+// open reads a delimiter at j, if there is one, and returns the last place of it.
+func (s *tagScan) open(i, j int, line string) int {
+	if s.in = opens(line[j:], s.raw); s.in < 0 {
+		return j
+	}
+	j += 2
+	if j < len(line) && (line[j] == '-' || line[j] == '+') {
+		j++
+	}
+	if j < len(line) && !s.adjoins(line[j], '{') {
+		s.f.space(i, j, s.in, "begins")
+	}
+	s.start, s.quote = j, 0
+	return j - 1
+}
+
+// inside reads what is at j in a tag, and returns the last place of it.
+func (s *tagScan) inside(i, j int, line string) int {
+	c := line[j]
+	switch {
+	case s.quote != 0 && c == '\\':
+		return j + 1
+	case s.quote != 0 && c == s.quote:
+		s.quote = 0
+	case s.quote != 0:
+	case s.in != 2 && (c == '\'' || c == '"'):
+		s.quote = c
+	case strings.HasPrefix(line[j:], tags[s.in].end) && !(s.in == 1 && strings.HasPrefix(line[j:], "}}}")): // of three, the first closes a mapping
+		return s.end(i, j, line)
+	}
+	return j
+}
+
+// end reads the end of a tag at j.
+func (s *tagScan) end(i, j int, line string) int {
+	at := j
+	if at > s.start && (line[at-1] == '-' || line[at-1] == '+') {
+		at--
+	}
+	if at > s.start && !s.adjoins(line[at-1], '}') {
+		s.f.space(i, at, s.in, "ends")
+	}
+	if s.in == 0 {
+		switch word, _, _ := strings.Cut(strings.Trim(line[min(s.start, at):at], " \t-+"), " "); word {
+		case "raw":
+			s.raw = true
+		case "endraw":
+			s.raw = false
+		}
+	}
+	s.in = -1
+	return j + 1
 }
 
 // opens returns which delimiter a text begins with, -1 for none. In a raw block only the
