@@ -139,7 +139,7 @@ func (s *tagScan) inside(i, j int, line string) int {
 	case s.quote != 0:
 	case s.in != 2 && (c == '\'' || c == '"'):
 		s.quote = c
-	case strings.HasPrefix(line[j:], tags[s.in].end) && !(s.in == 1 && strings.HasPrefix(line[j:], "}}}")): // of three, the first closes a mapping
+	case strings.HasPrefix(line[j:], tags[s.in].end) && (s.in != 1 || !strings.HasPrefix(line[j:], "}}}")): // of three, the first closes a mapping
 		return s.end(i, j, line)
 	}
 	return j
