@@ -107,7 +107,7 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 		fmt.Fprintf(a.Err, "brine: warning: %d files that are not SLS files or templates were not read, because the tree has too much text\n", report.Unread)
 	}
 	if o.fix {
-		if report, err = fix(c.Context(), a, options, report); err != nil {
+		if report, err = fixAll(c.Context(), a, options, report); err != nil {
 			return err
 		}
 	}
@@ -121,32 +121,57 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	return nil
 }
 
-// fix writes the corrections of a report into the files and checks the tree again.
-func fix(ctx context.Context, a *app.App, o lint.Options, r *lint.Report) (*lint.Report, error) {
+// maxRounds bounds how often a tree is corrected and checked again: of corrections that
+// overlap, a round makes one.
+const maxRounds = 4
+
+// fixAll writes the corrections of a report into the files and returns the report of the
+// corrected tree.
+func fixAll(ctx context.Context, a *app.App, o lint.Options, r *lint.Report) (*lint.Report, error) {
+	fixed, files := 0, map[string]bool{}
+	for range maxRounds {
+		n, err := fix(a, r, files)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			break
+		}
+		fixed += n
+		if r, err = lint.Run(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	if fixed > 0 {
+		fmt.Fprintf(a.Err, "brine: corrected %s in %s\n", plantext.Count(fixed, "place"), plantext.Count(len(files), "file"))
+	}
+	return r, nil
+}
+
+// fix writes the corrections of a report and returns how many it made. Each file is
+// replaced as a whole and keeps its owner and mode. A line that is no longer what was
+// checked stays as it is.
+func fix(a *app.App, r *lint.Report, files map[string]bool) (fixed int, err error) {
 	byFile := map[string][]lint.Finding{}
 	for _, f := range r.Findings {
 		if f.Fix != nil {
 			byFile[f.Pos.File] = append(byFile[f.Pos.File], f)
 		}
 	}
-	fixed := 0
 	for path, findings := range byFile {
 		text, err := a.Host.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("fix %s: %w", path, err)
+			return 0, fmt.Errorf("fix %s: %w", path, err)
 		}
 		after, n := lint.Fix(string(text), findings)
 		if n == 0 {
 			continue
 		}
 		if err := a.Host.WriteFile(path, strings.NewReader(after), host.WriteOptions{FollowLinks: true}); err != nil {
-			return nil, fmt.Errorf("fix %s: %w", path, err)
+			return 0, fmt.Errorf("fix %s: %w", path, err)
 		}
 		fixed += n
+		files[path] = true
 	}
-	if fixed == 0 {
-		return r, nil
-	}
-	fmt.Fprintf(a.Err, "brine: corrected %s in %s\n", plantext.Count(fixed, "place"), plantext.Count(len(byFile), "file"))
-	return lint.Run(ctx, o)
+	return fixed, nil
 }

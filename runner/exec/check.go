@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"brine/internal/core/fun"
@@ -34,8 +33,8 @@ func (j *job) conditions(ctx context.Context) *value.Map {
 		if !ok {
 			continue
 		}
-		if l, ok := v.(*value.List); ok && l.Len() == 0 {
-			j.warn(k.name, k.name+" is an empty list; the state runs")
+		if text := emptyCondition(k.name, v); text != "" {
+			j.warn(k.name, text)
 			continue
 		}
 		got, err := k.eval(ctx, v)
@@ -89,7 +88,7 @@ func (j *job) onlyif(ctx context.Context, v value.Value) (verdict, error) {
 				return no, nil
 			}
 		default:
-			j.warn("onlyif", fmt.Sprintf("onlyif is %s, neither a command nor a function; the state runs", value.Repr(entry)))
+			j.warn("onlyif", badEntry("onlyif", entry))
 			return verdict{comment: "onlyif execution failed, bad type passed"}, nil
 		}
 	}
@@ -134,7 +133,7 @@ func (j *job) unless(ctx context.Context, v value.Value) (verdict, error) {
 				return out, nil
 			}
 		default:
-			j.warn("unless", fmt.Sprintf("unless is %s, neither a command nor a function; it is ignored", value.Repr(entry)))
+			j.warn("unless", badEntry("unless", entry))
 			out = verdict{comment: "unless condition is false, bad type passed"}
 			continue
 		}
@@ -163,7 +162,7 @@ func (j *job) creates(_ context.Context, v value.Value) (verdict, error) {
 			return verdict{true, "All files in creates exist"}, nil
 		}
 	default:
-		j.warn("creates", fmt.Sprintf("creates is %s, neither a path nor a list of paths; it is ignored", value.Repr(v)))
+		j.warn("creates", badEntry("creates", v))
 	}
 	return verdict{false, "Creates files not found"}, nil
 }
@@ -189,7 +188,7 @@ func (j *job) exists(path string) bool {
 func (j *job) condition(ctx context.Context, kind string, entry *value.Map) (good, known bool, err error) {
 	name, ok := entry.Get("fun")
 	if !ok {
-		j.warn(kind, "an entry of "+kind+" has no `fun`; the state runs")
+		j.warn(kind, badEntry(kind, entry))
 		return false, false, nil
 	}
 	kw := value.NewMap(entry.Len())
@@ -312,6 +311,9 @@ func (j *job) checkCmd(ctx context.Context, ret *value.Map) *value.Map {
 		return ret
 	}
 	for _, x := range items(v) {
+		if text := badEntry("check_cmd", x); text != "" {
+			j.warn("check_cmd", text)
+		}
 		kw := value.MapOf("ignore_retcode", true, "python_shell", true)
 		if sh := j.grainShell(); sh != nil {
 			kw.Set("shell", sh)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"brine/internal/core/fun"
+	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
 
@@ -22,46 +23,61 @@ type retry struct {
 	interval, splay int64 // s
 }
 
-// retryOf returns c's retry: anything but a dict means the defaults, an
-// attribute of the wrong type its default.
-//
-// Salt: salt/state.py State.verify_retry_data. Difference: "retry: False" is no
-// retry.
+// retryOf returns c's retry, and warns of what is wrong with it.
 func (r *run) retryOf(c *fun.Chunk) *retry {
 	v, ok := c.Low.Get("retry")
-	if !ok || v == false || v == nil {
+	if !ok {
 		return nil
 	}
-	t := &retry{until: true, attempts: 2, interval: 30}
-	m, ok := v.(*value.Map)
-	if !ok {
-		if v != true {
-			r.warnOnce(c, "retry", "retry is neither True nor a dict of attempts, interval, until and splay; its defaults are used")
-		}
-		return t
-	}
-	if x, ok := m.Get("until"); ok {
-		if b, ok := x.(bool); ok {
-			t.until = b
-		} else {
-			r.badRetry(c, "until", x)
-		}
-	}
-	for key, p := range map[string]*int64{"attempts": &t.attempts, "interval": &t.interval, "splay": &t.splay} {
-		if x, ok := m.Get(key); ok {
-			if i, ok := value.AsInt(x); ok {
-				*p = i
-			} else {
-				r.badRetry(c, key, x)
-			}
-		}
+	t, mistakes := readRetry(v)
+	for _, text := range mistakes {
+		r.warnOnce(c, "retry", text)
 	}
 	return t
 }
 
-func (r *run) badRetry(c *fun.Chunk, key string, x value.Value) {
-	r.warnOnce(c, "retry", fmt.Sprintf("retry: %s cannot be %s; the default is used", key, value.Repr(x)))
+// readRetry reads the argument retry: anything but a dict means the defaults, an
+// attribute of the wrong type its default. The mistakes are what a run warns of.
+//
+// Salt: salt/state.py State.verify_retry_data. Difference: "retry: False" is no
+// retry.
+func readRetry(v value.Value) (t *retry, mistakes []string) {
+	if v == false || v == nil {
+		return nil, nil
+	}
+	t = &retry{until: true, attempts: 2, interval: 30}
+	m, ok := v.(*value.Map)
+	if !ok {
+		if v != true {
+			mistakes = append(mistakes, "retry is neither True nor a dict of attempts, interval, until and splay; its defaults are used")
+		}
+		return t, mistakes
+	}
+	numbers := map[string]*int64{"attempts": &t.attempts, "interval": &t.interval, "splay": &t.splay}
+	for k, x := range m.All() {
+		key := value.Str(k)
+		p := numbers[key]
+		switch {
+		case key == "until":
+			b, ok := x.(bool)
+			if t.until = b || !ok; ok {
+				continue
+			}
+		case p == nil:
+			mistakes = append(mistakes, fmt.Sprintf("retry has no option %q%s", key, source.DidYouMean(key, retryOptions)))
+			continue
+		default:
+			if i, ok := value.AsInt(x); ok {
+				*p = i
+				continue
+			}
+		}
+		mistakes = append(mistakes, fmt.Sprintf("retry: %s cannot be %s; the default is used", key, value.Repr(x)))
+	}
+	return t, mistakes
 }
+
+var retryOptions = []string{"attempts", "interval", "splay", "until"}
 
 // next returns how long to wait before the next attempt, and whether there is
 // to be one after attempt number n returned ret.

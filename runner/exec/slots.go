@@ -18,21 +18,24 @@ const slotText = "__slot__:"
 //
 // Salt: salt/state.py State.format_slots.
 func (j *job) slots(ctx context.Context) (*value.Map, error) {
-	return j.fillMap(ctx, j.low, func(key string) bool {
-		switch key {
-		case "onlyif", "unless", "creates", "check_cmd", "listen", "listen_in", "use", "use_in":
+	return j.fillMap(ctx, j.low, mayHaveSlots)
+}
+
+// mayHaveSlots reports whether an argument of a state is one whose slots are filled.
+func mayHaveSlots(key string) bool {
+	switch key {
+	case "onlyif", "unless", "creates", "check_cmd", "listen", "listen_in", "use", "use_in":
+		return false
+	}
+	if strings.HasPrefix(key, "__") {
+		return false
+	}
+	for _, k := range kindNames {
+		if k == key {
 			return false
 		}
-		if strings.HasPrefix(key, "__") {
-			return false
-		}
-		for _, k := range kindNames {
-			if k == key {
-				return false
-			}
-		}
-		return true
-	})
+	}
+	return true
 }
 
 // fillMap fills the slots in the values of m that are arguments (all where
@@ -129,14 +132,9 @@ func (j *job) fill(ctx context.Context, v value.Value) (value.Value, error) {
 // Differences: blanks within an argument are kept, and appending to anything
 // but text is a warning where Salt ends in a traceback.
 func (j *job) slot(ctx context.Context, slot string) (value.Value, error) {
-	parts := strings.SplitN(slot, ":", 3)
-	if len(parts) != 3 || parts[1] != "salt" {
-		j.warn(slot, "malformed slot "+value.QuoteStr(slot)+": slots start with \"__slot__:salt:\"")
-		return slot, nil
-	}
-	name, args, rest, ok := parseCall(parts[2])
-	if !ok {
-		j.warn(slot, "malformed slot "+value.QuoteStr(slot)+": write the function as a call, for example test.arg('arg', kw='kwarg')")
+	name, args, rest, mistake := readSlot(slot)
+	if mistake != "" {
+		j.warn(slot, mistake)
 		return slot, nil
 	}
 	if _, _, err := j.env.Find(fun.Exec, name); err != nil {
@@ -159,11 +157,7 @@ func (j *job) slot(ctx context.Context, slot string) (value.Value, error) {
 	got := res.Value
 	path, suffix, appends := strings.Cut(rest, "~")
 	if path = strings.TrimSpace(path); path != "" {
-		_, path, ok = strings.Cut(path, ".")
-		if !ok {
-			j.warn(slot, "malformed slot "+value.QuoteStr(slot)+": after the call comes a path (.key.key) or ~ and text")
-			return slot, nil
-		}
+		_, path, _ = strings.Cut(path, ".")
 		got, _ = value.Traverse(got, strings.TrimSpace(path), ".")
 	}
 	if appends {
@@ -175,6 +169,25 @@ func (j *job) slot(ctx context.Context, slot string) (value.Value, error) {
 		got = s + strings.TrimSpace(suffix)
 	}
 	return got, nil
+}
+
+// readSlot reads a slot. The mistake is why it is malformed.
+func readSlot(slot string) (name string, args fun.Args, rest, mistake string) {
+	malformed := func(why string) (string, fun.Args, string, string) {
+		return "", fun.Args{}, "", "malformed slot " + value.QuoteStr(slot) + ": " + why
+	}
+	parts := strings.SplitN(slot, ":", 3)
+	if len(parts) != 3 || parts[1] != "salt" {
+		return malformed("slots start with \"__slot__:salt:\"")
+	}
+	name, args, rest, ok := parseCall(parts[2])
+	if !ok {
+		return malformed("write the function as a call, for example test.arg('arg', kw='kwarg')")
+	}
+	if path, _, _ := strings.Cut(rest, "~"); strings.TrimSpace(path) != "" && !strings.Contains(path, ".") {
+		return malformed("after the call comes a path (.key.key) or ~ and text")
+	}
+	return name, args, rest, ""
 }
 
 // parseCall parses "mod.fun(arg, key=val) rest". Arguments are text; quotes and

@@ -63,7 +63,7 @@ var (
 			Doc: "Remove an image, or several.",
 		},
 		{
-			Name: "present", Do: imagePresent, NearMiss: true, Src: "states/docker_image.py present",
+			Name: "present", Do: imagePresent, NearMiss: true, Src: "states/docker_image.py present", Exclusive: [][]string{{"build", "load"}},
 			Doc: "Pull an image, build it of a directory, or load it of an archive.",
 		},
 	}

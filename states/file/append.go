@@ -84,6 +84,9 @@ type sourceArgs struct {
 	defaults, context *value.Map
 }
 
+// oneSource are the arguments of which sources takes one.
+var oneSource = [][]string{{"source", "sources"}}
+
 // sources returns the files of source or sources; fault is what there is to
 // say. Salt: _unify_sources_and_hashes.
 func (c *call) sources(ctx context.Context, a sourceArgs) (s textSources, fault string) {

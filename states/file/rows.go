@@ -54,7 +54,7 @@ var specs = []fun.Spec{
 		Doc: "Collect text for a file.managed or file.blockreplace that runs later.\nTheir templates read it as accumulator[name].",
 	},
 	{
-		Name: "append", Do: appendText, Src: "states/file.py append",
+		Name: "append", Do: appendText, Src: "states/file.py append", Exclusive: oneSource,
 		Doc: "Append text to a file unless the file already contains it.",
 	},
 	{
@@ -99,6 +99,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "managed", Do: managed, Src: "states/file.py managed",
+		Exclusive: [][]string{{"source", "contents", "contents_pillar", "contents_grains"}},
 		Doc: "Manage the content, owner and mode of a file.\n" +
 			"The content comes from source or contents. Without them a missing file is created empty, and the content of an existing file is not changed.",
 	},
@@ -119,7 +120,7 @@ var specs = []fun.Spec{
 		Doc: "Apply a patch to a file or directory unless it is already applied.",
 	},
 	{
-		Name: "prepend", Do: prependText, Src: "states/file.py prepend",
+		Name: "prepend", Do: prependText, Src: "states/file.py prepend", Exclusive: oneSource,
 		Doc: "Prepend text to a file unless the file already contains it.",
 	},
 	{
@@ -144,7 +145,8 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "serialize", Do: serialize, Src: "states/file.py serialize",
-		Doc: "Write data to a file as YAML, JSON, TOML, INI, plist, MessagePack, lines of key and value, or Python.",
+		Exclusive: [][]string{{"serializer", "formatter"}, {"dataset", "dataset_pillar"}},
+		Doc:       "Write data to a file as YAML, JSON, TOML, INI, plist, MessagePack, lines of key and value, or Python.",
 	},
 	{
 		Name: "symlink", Do: symlink, Src: "states/file.py symlink",

@@ -9,6 +9,7 @@ var specs = []fun.Spec{
 	},
 	{
 		Name: "config_set", Doc: "Make sure that a Git setting has a value.", Src: "states/git.py config_set", Do: configSet,
+		Exclusive: [][]string{{"value", "multivar"}},
 	},
 	{
 		Name: "config_unset", Doc: "Make sure that Git settings are not set.", Src: "states/git.py config_unset", Do: configUnset,

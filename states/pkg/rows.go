@@ -122,7 +122,7 @@ var specs = []fun.Spec{
 		Doc: "Keep packages from being changed.",
 	},
 	{
-		Name: "installed", Do: installed, Src: "states/pkg.py installed",
+		Name: "installed", Do: installed, Src: "states/pkg.py installed", Exclusive: [][]string{{"pkgs", "sources"}},
 		Doc: "Install packages, in certain versions where those are given.",
 	},
 	{

@@ -131,6 +131,9 @@ type Spec struct {
 	// Lookup says that a runner function shows what others returned: its own record
 	// and its event leave the return out.
 	Lookup bool
+	// Exclusive are groups of arguments: of each group, a state takes one. With two
+	// that have values it fails.
+	Exclusive [][]string
 	// Always says that a state function acts on every run.
 	Always bool
 

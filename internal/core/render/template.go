@@ -3,6 +3,7 @@ package render
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/internal/py/jinja/saltjinja"
@@ -44,12 +45,27 @@ func (e *Engine) Template(ctx context.Context, engine string, in Input) (string,
 	return d.text, nil
 }
 
+// CheckEngine returns the fault of a template engine that brine does not have; nil for
+// one that it has. inSalt says that Salt has it.
+func CheckEngine(file, engine string) (fault *source.Error, inSalt bool) {
+	switch {
+	case slices.Contains(Engines(), engine):
+		return nil, true
+	case foreignEngine(engine):
+		return noEngine(file, engine), true
+	}
+	return noEngine(file, engine), false
+}
+
+func foreignEngine(name string) bool {
+	return slices.Contains([]string{"mako", "wempy", "cheetah", "genshi"}, name)
+}
+
 // noEngine is the fault of a template engine that is not there.
-func noEngine(file, engine string) error {
+func noEngine(file, engine string) *source.Error {
 	err := fmt.Errorf("the template engine %q is not available%s", engine, source.DidYouMean(engine, Engines()))
 	hint := "there are " + strings.Join(Engines(), ", ")
-	switch engine {
-	case "mako", "wempy", "cheetah", "genshi":
+	if foreignEngine(engine) {
 		err = fmt.Errorf("the template engine %q is not supported", engine)
 		hint = "write the template for jinja, or as Python (py) with a function run() that returns the text"
 	}

@@ -172,6 +172,9 @@ func readIgnores(lines []string) (ignores, []badIgnore) {
 	var bad []badIgnore
 	ids := ruleIDs()
 	for i, line := range lines {
+		if !strings.Contains(line, "brine:") {
+			continue
+		}
 		m := ignorePattern().FindStringSubmatchIndex(line)
 		if m == nil {
 			continue

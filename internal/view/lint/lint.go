@@ -54,12 +54,15 @@ type Finding struct {
 	Hint     string   // what the user can do; may be empty
 	Systems  []string // where the fault is, if it is not on all systems
 	Fix      *Edit    // what corrects it without a change of meaning; nil: nothing
+	// Via are the statements (include, import) of other files that led to the place.
+	Via []source.Pos
 }
 
 // An Edit replaces the bytes of a line from Start to End with New.
 type Edit struct {
 	Start, End int
 	New        string
+	Line       string // the text of the line, which is edited only if it still is this
 }
 
 // A Report is the result of a run.
@@ -140,6 +143,9 @@ type linter struct {
 	keys   map[string][]string
 	exists map[string]bool // "saltenv path" of the files under the file roots
 	used   *Used
+	// grains are the names of the grains that machines may have, and own those that the
+	// tree sets or makes; renderers are its custom renderers.
+	grains, own, renderers map[string]bool
 	// text is how many bytes of SLS files and templates were read, other how many of
 	// other files, and unread how many files were not.
 	text, other int64
@@ -175,6 +181,9 @@ type key struct {
 // add notes a finding of the text of a file. Its column counts bytes; those of
 // findings count characters, as the compiler's do.
 func (f *file) add(found Finding) {
+	if i := found.Pos.Line - 1; found.Fix != nil && i >= 0 && i < len(f.lines) {
+		found.Fix.Line = f.lines[i]
+	}
 	if i, at := found.Pos.Line-1, found.Pos.Col-1; i >= 0 && i < len(f.lines) && at > 0 && at <= len(f.lines[i]) {
 		found.Pos.Col = utf8.RuneCountInString(f.lines[i][:at]) + 1
 	}
@@ -193,6 +202,9 @@ type merge struct {
 	where map[key]map[string]bool // the systems of a finding; none: of the text
 }
 
+// maxVia bounds the places that led to a finding.
+const maxVia = 1000
+
 // add notes a finding; system is "" where the text alone shows it.
 func (m *merge) add(system string, f Finding) {
 	if f.Pos.File != "" && !filepath.IsAbs(f.Pos.File) {
@@ -201,9 +213,16 @@ func (m *merge) add(system string, f Finding) {
 		}
 	}
 	k := key{f.Rule, f.Pos, f.Message}
-	if m.found[k] == nil {
+	via := f.Via
+	if f.Via = nil; m.found[k] == nil {
 		m.found[k] = &f
 		m.where[k] = map[string]bool{}
+	}
+	for _, pos := range via {
+		pos.File = m.l.abs(pos.File)
+		if all := &m.found[k].Via; pos.File != f.Pos.File && len(*all) < maxVia && !slices.Contains(*all, pos) {
+			*all = append(*all, pos)
+		}
 	}
 	if system != "" {
 		m.where[k][system] = true
@@ -393,8 +412,9 @@ func (l *linter) read(f *file) {
 		facts := star.Check(f.Abs, text)
 		f.star = &facts
 	}
-	if f.isTemplate() || f.isStar() {
-		f.ignores, faults = readIgnores(f.lines)
+	// Any file may be a template of one: its comments count.
+	if f.ignores, faults = readIgnores(f.lines); !f.isTemplate() && !f.isStar() {
+		faults = nil
 	}
 	for _, b := range faults {
 		f.addf(b.line, b.col, unknownRule, "'brine lint --rules' lists the rules", "unknown rule %q%s", b.name, source.DidYouMean(b.name, ruleIDs()))

@@ -57,7 +57,6 @@ func found(t *testing.T, dir string, o lint.Options) []string {
 // TestRules: each rule finds its fault, at its place, and nothing else is found.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	covered := map[string]bool{}
 	for _, tt := range []struct {
 		rule  string
 		files map[string]string
@@ -114,7 +113,6 @@ func TestRules(t *testing.T) {
 		{"yaml-octal", map[string]string{"salt/a.sls": "/tmp/x:\n  file.managed:\n    - mode: 0644\n"}, []string{"salt/a.sls:3:13 yaml-octal"}},
 		{"yaml-tab", map[string]string{"salt/a.sls": "a:\n\ttest.nop: []\n"}, []string{"salt/a.sls:2:1 yaml-tab"}},
 	} {
-		covered[tt.rule] = true
 		t.Run(tt.rule, func(t *testing.T) {
 			t.Parallel()
 			dir, o := write(t, tt.files)
@@ -126,13 +124,38 @@ func TestRules(t *testing.T) {
 			}
 		})
 	}
-	for _, r := range lint.Rules() {
-		if !covered[r.ID] {
-			t.Errorf("the rule %s has no test", r.ID)
-		}
-	}
 	if !slices.IsSortedFunc(lint.Rules(), func(a, b lint.Rule) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the rules are not sorted")
+	}
+}
+
+// TestExamples: of each rule, every bad example has it and nothing else, once, and no
+// good one has a finding.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	for _, rule := range lint.Rules() {
+		e := lint.ExamplesOf(rule.ID)
+		if len(e.Bad()) == 0 || len(e.Good()) == 0 {
+			t.Errorf("the rule %s lacks examples", rule.ID)
+		}
+		for n, tree := range append(e.Bad(), e.Good()...) {
+			bad := n < len(e.Bad())
+			t.Run(fmt.Sprintf("%s_%t_%d", rule.ID, bad, n), func(t *testing.T) {
+				t.Parallel()
+				dir, o := write(t, tree)
+				if rule.Off {
+					o.Config.Select, o.Config.Only = []string{rule.ID}, true
+				}
+				o.Systems = lint.Systems()[2:4]
+				got := found(t, dir, o)
+				switch {
+				case bad && (len(got) != 1 || !strings.HasSuffix(got[0], " "+rule.ID)):
+					t.Errorf("found %q, want one %s in\n%s", got, rule.ID, tree)
+				case !bad && len(got) > 0:
+					t.Errorf("found %q, want nothing in\n%s", got, tree)
+				}
+			})
+		}
 	}
 }
 
@@ -282,6 +305,62 @@ func TestFix(t *testing.T) {
 	}
 	if got := found(t, dir, o); slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "a.sls:1:") || strings.Contains(s, "a.sls:3:") }) {
 		t.Errorf("found %q after the fix", got)
+	}
+}
+
+// TestFixes: what each rule corrects means the same and has no finding any more. Of
+// corrections that overlap, one is made at a time.
+func TestFixes(t *testing.T) {
+	t.Parallel()
+	const managed, rest = "/a:\n  file.managed:\n    - contents: x\n", "x:\n  test.nop:\n    - text: {{ b }}\n"
+	const m = "{% set a = 1 %}{% set b = 1 %}{% set c = 1 %}"
+	for _, tt := range []struct{ rules, text, want string }{
+		{"jinja-comment-space", "{#one-#}{#- two#}\n" + managed, "{# one -#}{#- two #}\n" + managed},
+		{"jinja-statement-space", "{%if 1%}\n" + managed + "{%-endif-%}\n", "{% if 1 %}\n" + managed + "{%- endif -%}\n"},
+		{"jinja-variable-space", managed + "    - mode: '{{'0644'}}' # {{{'a': '}}'}}}\n", managed + "    - mode: '{{ '0644' }}' # {{{'a': '}}'}}}\n"},
+		{"mode-zero", managed + "    - mode: '644'\n    - dir_mode: 755\r\n", managed + "    - mode: '0644'\n    - dir_mode: '0755'\r\n"},
+		{"mode-zero unquoted-mode", managed + "    - mode: 644\n", managed + "    - mode: '0644'\n"},
+		{"trailing-space", managed + "  \n", managed + "\n"},
+		{"unquoted-mode", managed + "    - mode: 0644 # x\n", managed + "    - mode: '0644' # x\n"},
+		{"unused-import", "{% from 'm.jinja' import a, b with context %}\n" + rest, "{% from 'm.jinja' import b with context %}\n" + rest},
+		{"unused-import", "{% from 'm.jinja' import b, a %}\n" + rest, "{% from 'm.jinja' import b %}\n" + rest},
+		{"unused-import", "{% from 'm.jinja' import a, b,c -%}\n" + rest, "{% from 'm.jinja' import b -%}\n" + rest},
+		{"unused-import", "{% from 'm.jinja' import b, a,  c %}\n" + rest, "{% from 'm.jinja' import b %}\n" + rest},
+		{"yaml-octal", "/a:\n  file.managed: [{contents: x}, {mode: 0644}]\n", "/a:\n  file.managed: [{contents: x}, {mode: '0644'}]\n"},
+	} {
+		text := tt.text
+		for range 4 {
+			_, o := write(t, map[string]string{"salt/a.sls": text, "salt/m.jinja": m})
+			o.Config.Select, o.Config.Only, o.Systems = strings.Fields(tt.rules), true, lint.Systems()[:1]
+			r, err := lint.Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, n := lint.Fix(text, r.Findings)
+			if n == 0 && len(r.Findings) > 0 {
+				t.Errorf("%s: %v is left in %q", tt.rules, r.Findings, text)
+			}
+			if text = after; n == 0 {
+				break
+			}
+			if same, _ := lint.Fix("\n"+tt.text, r.Findings); same != "\n"+tt.text {
+				t.Errorf("%s: lines that moved were changed to %q", tt.rules, same)
+			}
+		}
+		if text != tt.want {
+			t.Errorf("%s of %q is %q, want %q", tt.rules, tt.text, text, tt.want)
+		}
+	}
+	for _, rule := range lint.Rules() {
+		if !rule.Fix {
+			continue
+		}
+		_, o := write(t, lint.ExamplesOf(rule.ID).Bad()[0])
+		o.Config.Select, o.Config.Only = []string{rule.ID}, true
+		r, err := lint.Run(t.Context(), o)
+		if err != nil || len(r.Findings) != 1 || r.Findings[0].Fix == nil {
+			t.Errorf("%s corrects nothing: %v, %v", rule.ID, r, err)
+		}
 	}
 }
 

@@ -146,7 +146,8 @@ func (r *Report) sarif(o Output) *sarif.Log {
 }
 
 // Fix applies the edits of findings to the text of a file and returns the new text
-// and how many edits there were. Edits that overlap are left out.
+// and how many edits there were. Edits that overlap are left out, and those of lines
+// that are not what they were.
 func Fix(text string, findings []Finding) (string, int) {
 	lines := strings.Split(text, "\n")
 	n := 0
@@ -159,7 +160,10 @@ func Fix(text string, findings []Finding) (string, int) {
 		}
 		end, ok := last[at]
 		if !ok {
-			end = len(lines[at])
+			if strings.TrimSuffix(lines[at], "\r") != f.Fix.Line {
+				continue
+			}
+			end = len(f.Fix.Line)
 		}
 		if f.Fix.Start > f.Fix.End || f.Fix.End > end {
 			continue

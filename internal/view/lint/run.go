@@ -184,6 +184,9 @@ type run struct {
 	u     *unit            // what is compiled now
 	at    *pass            // where findings and dependencies are noted now
 
+	// templates are what templates of files came to, by what they were rendered with.
+	templates map[string]*pass
+
 	pillarFiles map[string]*pillarFile // by the id of the file
 	pillarText  string                 // the data of all, to see whether it changed
 	pillarDue   bool                   // it is to be rendered
@@ -234,16 +237,6 @@ type rendered struct {
 	includes map[string]source.Pos
 }
 
-// A variant is another rendering of an SLS: in another world.
-type variant struct {
-	key string // of the SLS in the cache
-	got *rendered
-}
-
-// maxVariants bounds the renderings of an SLS whose conditions depend on unknown
-// values.
-const maxVariants = 24
-
 // noted is an upstream that notes which files a run depends on.
 type noted struct {
 	*fileserver.Local
@@ -288,7 +281,7 @@ func (r *run) note(pillar bool, saltenv, p string) {
 }
 
 func (l *linter) newRun(sys System) *run {
-	r := &run{l: l, sys: sys, probe: &probe{}, cache: map[string]*rendered{}, units: map[string]*unit{}, pillarFiles: map[string]*pillarFile{}, pillarDue: true}
+	r := &run{l: l, sys: sys, probe: &probe{}, cache: map[string]*rendered{}, units: map[string]*unit{}, templates: map[string]*pass{}, pillarFiles: map[string]*pillarFile{}, pillarDue: true}
 	opts := l.o.Opts.Copy()
 	id := sys.Grains.Str("id")
 	if id == "" {
@@ -403,49 +396,6 @@ func (r *run) compile(ctx context.Context, u *unit) {
 	u.stale = ctx.Err() != nil
 }
 
-// variants compiles a unit again, with its SLS rendered in other worlds, so that both
-// branches of a condition are checked, and the bodies of loops.
-func (r *run) variants(ctx context.Context, u *unit) {
-	base := r.cache[u.own]
-	if base == nil || base.choices == 0 {
-		return
-	}
-	yes := r.variant(ctx, u, base, world{yes: true})
-	u.many = true
-	if !r.explores || yes <= 1 && base.choices <= 1 {
-		return
-	}
-	// Nested conditions, and those of elif, are reached by one answer that differs.
-	r.within(&u.explored, func() {
-		for i, left := 1, maxVariants; i <= max(yes, base.choices) && left > 0 && ctx.Err() == nil; i++ {
-			if i <= base.choices && base.choices > 1 {
-				left--
-				r.variant(ctx, u, base, world{flip: i})
-			}
-			if i <= yes && yes > 1 {
-				left--
-				r.variant(ctx, u, base, world{yes: true, flip: i})
-			}
-		}
-	})
-}
-
-// variant compiles a unit with its SLS rendered in a world, if it then is another than
-// base. It returns how many questions the SLS asked.
-func (r *run) variant(ctx context.Context, u *unit, base *rendered, w world) int {
-	got := &rendered{pass: *newPass(), in: base.in, name: base.name}
-	r.engine = render.For(r.env).Run()
-	r.within(&got.pass, func() { r.rendered(ctx, base.in, w, got) })
-	maps.Copy(r.at.deps, got.deps)
-	r.at.found = append(r.at.found, got.found...)
-	if got.err != nil || !value.Equal(got.data, base.data) {
-		r.vary = &variant{u.own, got}
-		r.unit(ctx, u.match)
-		r.vary = nil
-	}
-	return got.choices
-}
-
 // unit compiles SLS files that run together and checks their states.
 func (r *run) unit(ctx context.Context, m high.Match) {
 	r.engine = render.For(r.env).Run()
@@ -547,43 +497,6 @@ func (r *run) render(ctx context.Context, in render.Input) (value.Value, error) 
 	}
 	r.vague = r.vague || got.dropped
 	return value.Clone(got.data), got.err
-}
-
-func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rendered) {
-	if name := notRendered(in.Text); name != "" {
-		got.data, got.asked, got.dropped = value.NewMap(0), true, true
-		r.unjudged(source.Pos{File: in.Path, Line: 1, Col: 1}, "the renderer %s does not run here", name)
-		return
-	}
-	r.probe.begin(w)
-	got.data, got.err = r.engine.SLS(ctx, in)
-	if got.err != nil && !r.probe.asked && r.isPillarMissing(got.err) {
-		r.faults(source.Faults(got.err))
-		r.probe.begin(w)
-		got.data, got.err = r.tolerant(ctx, in)
-	}
-	got.asked, got.choices = r.probe.asked, r.probe.choices
-	if got.err != nil && got.asked && !isSyntax(got.err) {
-		r.unjudgedFaults(in.Path, got.err)
-		got.data, got.err, got.dropped = value.NewMap(0), nil, true
-	}
-}
-
-// isPillarMissing reports whether a template fails for a key that no file of the pillar
-// has.
-func (r *run) isPillarMissing(err error) bool {
-	if _, ok := r.env.Pillar.(knownMap); ok {
-		return false
-	}
-	return slices.ContainsFunc(source.Faults(err), func(f *source.Error) bool {
-		return faultRule(f) == undefinedVariable && strings.Contains(f.Error(), "has no attribute")
-	})
-}
-
-// tolerant renders an SLS with a pillar of which not all is known, to judge the rest.
-func (r *run) tolerant(ctx context.Context, in render.Input) (value.Value, error) {
-	env := r.env.Fork(func(e *fun.Env) { e.Pillar = knownMap{r.env.Pillar, "pillar", r.probe} })
-	return render.For(env).Run().SLS(ctx, in)
 }
 
 // hasUnknownNames reports whether the ID or the name of a state depends on an unknown
@@ -703,7 +616,7 @@ func (r *run) faults(faults source.Errors) {
 		if rule == undefinedVariable && isReactorFault(f) {
 			continue
 		}
-		out := Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint}
+		out := Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint, Via: f.Via}
 		if rule == missingRequisite {
 			r.noteMissing(out)
 			continue
@@ -760,26 +673,26 @@ func faultRule(f *source.Error) string {
 	return structure
 }
 
-// isRendered reports whether what is at a place was made by an expression of a template.
-func (l *linter) isRendered(pos source.Pos) bool {
+// fileOf returns the file that a place names; nil if it is none of the tree.
+func (l *linter) fileOf(name string) *file {
 	for _, f := range l.files {
-		if f.Path == pos.File || f.Abs == pos.File {
-			return pos.Line < 1 || pos.Line > len(f.lines) || strings.Contains(strings.Join(f.lines[pos.Line-1:min(pos.Line+1, len(f.lines))], ""), "{{")
+		if f.Path == name || f.Abs == name {
+			return f
 		}
 	}
-	return true
+	return nil
+}
+
+// isRendered reports whether what is at a place was made by an expression of a template.
+func (l *linter) isRendered(pos source.Pos) bool {
+	f := l.fileOf(pos.File)
+	return f == nil || pos.Line < 1 || pos.Line > len(f.lines) || strings.Contains(strings.Join(f.lines[pos.Line-1:min(pos.Line+1, len(f.lines))], ""), "{{")
 }
 
 // hasTab reports whether a tab is at a place.
 func (l *linter) hasTab(pos source.Pos) bool {
-	for _, f := range l.files {
-		if f.Path == pos.File || f.Abs == pos.File {
-			if n := pos.Line; n > 0 && n <= len(f.lines) && strings.Contains(f.lines[n-1], "\t") {
-				return true
-			}
-		}
-	}
-	return false
+	f := l.fileOf(pos.File)
+	return f != nil && pos.Line > 0 && pos.Line <= len(f.lines) && strings.Contains(f.lines[pos.Line-1], "\t")
 }
 
 // readTop checks the top files of the states and returns what runs together.
@@ -817,9 +730,13 @@ func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map)
 	}
 	var entries []entry
 	some := false
+	all, err := fun.ListSLS(ctx, r.env.Up, saltenv)
+	if err != nil {
+		return nil
+	}
 	for target, v := range matches.All() {
 		list, _ := v.(*value.List)
-		e := entry{r.topNames(ctx, saltenv, list), isEveryone(target, list)}
+		e := entry{r.topNames(ctx, saltenv, all, list), isEveryone(target, list)}
 		some = some || !e.all
 		entries = append(entries, e)
 	}
@@ -856,9 +773,9 @@ func isEveryone(target value.Value, list *value.List) bool {
 	return target == "*"
 }
 
-// topNames returns the SLS files that a target has in a top file; one that is
-// missing is a finding.
-func (r *run) topNames(ctx context.Context, saltenv string, list *value.List) []string {
+// topNames returns the SLS files that a target has in a top file, of all that the
+// environment has; one that is missing is a finding.
+func (r *run) topNames(ctx context.Context, saltenv string, all []string, list *value.List) []string {
 	var names []string
 	for i := range list.Len() {
 		name, ok := list.Items[i].(string)
@@ -868,11 +785,7 @@ func (r *run) topNames(ctx context.Context, saltenv string, list *value.List) []
 		if !ok || isUnknown(name) {
 			continue
 		}
-		all, err := fun.ListSLS(ctx, r.env.Up, saltenv)
-		if err != nil {
-			continue
-		}
-		_, err = fun.FindSLS(ctx, r.env.Up, saltenv, name)
+		_, err := fun.FindSLS(ctx, r.env.Up, saltenv, name)
 		switch {
 		case value.HasGlob(name) && len(value.FnmatchFilter(all, name)) > 0, err == nil:
 			names = append(names, name)

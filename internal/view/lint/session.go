@@ -70,6 +70,7 @@ func NewSession(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	l.table, l.known = l.tables()
+	l.learn()
 	for _, f := range changed {
 		l.scan(f)
 	}
@@ -209,13 +210,14 @@ func (s *Session) update(ctx context.Context) error {
 		}
 		if moved {
 			s.l.table, s.l.known = s.l.tables()
+			s.l.learn()
 			for _, f := range s.l.files {
 				s.l.rescan(f)
 			}
 			s.restart()
 		}
 	}
-	custom := false
+	custom, learns := false, false
 	for _, f := range s.l.files {
 		if !s.touched[f.Abs] {
 			continue
@@ -226,6 +228,14 @@ func (s *Session) update(ctx context.Context) error {
 		s.l.rescan(f)
 		_, _, is := f.custom()
 		custom = custom || is
+		learns = learns || strings.HasPrefix(f.Path, "_grains/") || f.setsGrains()
+	}
+	if own := s.l.own; learns {
+		if s.l.learn(); !maps.Equal(own, s.l.own) {
+			for _, f := range s.l.files {
+				s.l.rescan(f)
+			}
+		}
 	}
 	if custom {
 		s.l.table, s.l.known = s.l.tables()
@@ -265,6 +275,11 @@ func (r *run) invalidate(dirty map[string]bool) {
 			delete(r.cache, k)
 		}
 	}
+	for k, p := range r.templates {
+		if hit(p) {
+			delete(r.templates, k)
+		}
+	}
 	for _, u := range r.units {
 		u.stale = u.stale || hit(&u.pass)
 	}
@@ -283,6 +298,7 @@ func (r *run) invalidate(dirty map[string]bool) {
 func (r *run) work(ctx context.Context, d Depth, near map[string]bool) error {
 	if r.pillarDue && r.pillar(ctx) {
 		clear(r.cache)
+		clear(r.templates)
 		for _, u := range r.units {
 			u.stale = true
 		}

@@ -24,6 +24,7 @@ import (
 func (r *run) check(ctx context.Context, h *high.High, chunks []*fun.Chunk) {
 	r.states(ctx, h, chunks)
 	r.requisites(chunks)
+	r.samePaths(chunks)
 }
 
 // states checks compiled states, each by itself.
@@ -45,10 +46,15 @@ func (r *run) states(ctx context.Context, h *high.High, chunks []*fun.Chunk) {
 	for _, c := range chunks {
 		r.l.used.state(c)
 		r.arguments(c)
+		r.conditions(c)
 		r.calls(c)
+		r.steps(ctx, c)
 		r.paths(c)
 		r.old(c)
 		r.files(ctx, c)
+		if r.engineOf(c) {
+			r.template(ctx, c)
+		}
 	}
 }
 
@@ -67,16 +73,20 @@ func (r *run) arguments(c *fun.Chunk) {
 	if spec == nil || len(spec.Args) == 0 {
 		return
 	}
-	names := spec.ArgNames()
+	var names []string
+	if spec.VarKw && !spec.Hands {
+		names = spec.ArgNames()
+	}
 	for k := range c.Low.All() {
 		name, _ := k.(string)
-		if !spec.VarKw || spec.Hands || slices.Contains(names, name) || dispatch.Internal(name) || isUnknown(name) {
+		if names == nil || slices.Contains(names, name) || dispatch.Internal(name) || isUnknown(name) {
 			continue
 		}
 		if near, _ := dispatch.Miss(r.l.known, spec, name); near != "" {
 			r.add(Finding{Rule: unknownArgument, Pos: posOf(c, name), Message: fmt.Sprintf("%s.%s has no argument %q", c.State, c.Fun, name), Hint: fmt.Sprintf("did you mean %q?", near)})
 		}
 	}
+	r.values(c, spec)
 	for _, name := range spec.Missing(c.Low) {
 		r.add(Finding{Rule: missingArgument, Pos: c.Pos, Message: fmt.Sprintf("%s.%s needs the argument %s", c.State, c.Fun, name), Hint: fmt.Sprintf("'brine doc %s.%s' lists its arguments", c.State, c.Fun)})
 	}
@@ -90,6 +100,13 @@ func (r *run) calls(c *fun.Chunk) {
 		r.l.noteGiven(c.Low.At("pillar"))
 	case "salt.function":
 		r.function(fun.Exec, c.Name, posOf(c, "name"))
+		if name, ok := c.Low.At("fail_function").(string); ok {
+			r.function(fun.Exec, name, posOf(c, "fail_function"))
+		}
+	case "schedule.present":
+		if name, ok := c.Low.At("function").(string); ok {
+			r.function(fun.Exec, name, posOf(c, "function"))
+		}
 	case "salt.runner":
 		r.function(fun.Runner, c.Name, posOf(c, "name"))
 	case "salt.wheel":

@@ -14,7 +14,7 @@ import (
 
 // patterns are those of the checks of text, made on first use.
 type patterns struct {
-	octal, boolKey, boolItem, key, secretKey, notSecretKey, placeholder, keyHeader,
+	octal, octalFlow, boolKey, boolItem, key, secretKey, notSecretKey, placeholder, keyHeader,
 	call, callDot, pillarGet, imports, block, aws *regexp.Regexp
 }
 
@@ -22,6 +22,7 @@ var pattern = sync.OnceValue(func() *patterns {
 	re := regexp.MustCompile
 	return &patterns{
 		octal:        re(`^(\s*(?:- +)?['"]?([\w.-]+)['"]?:\s+)(0[0-9]+)\s*(?:#.*)?$`),
+		octalFlow:    re(`[{,]\s*['"]?([\w.-]+)['"]?:\s+(0[0-9]+)\s*[,}]`),
 		boolKey:      re(`^\s*(?:- +)?((?i:on|off|yes|no))\s*:(?:\s|$)`),
 		boolItem:     re(`^\s*- +((?i:on|off|yes|no))\s*(?:#.*)?$`),
 		key:          re(`^(\s*(?:- +)*['"]?)([A-Za-z_][\w.-]*)['"]?\s*:\s+(.*)$`),
@@ -63,25 +64,11 @@ func (l *linter) scan(f *file) {
 	l.style(f)
 	text := withoutComments(f.lines)
 	l.templates(f, text)
+	l.grainNames(f, text)
 	if f.sls != "" {
 		l.yaml(f, text)
 		l.imports(f, text)
 		l.used.renderers(f)
-	}
-}
-
-// style checks white space.
-func (l *linter) style(f *file) {
-	for i, line := range f.lines {
-		if rest := strings.TrimRight(line, " \t"); rest != line {
-			f.add(Finding{
-				Rule: trailingSpace, Pos: source.Pos{File: f.Abs, Line: i + 1, Col: len(rest) + 1},
-				Message: "the line ends in white space", Fix: &Edit{Start: len(rest), End: len(line)},
-			})
-		}
-		if at := strings.IndexByte(line, '\t'); at >= 0 {
-			f.addf(i+1, at+1, tabStyle, "", "the line contains a tab")
-		}
 	}
 }
 
@@ -173,7 +160,10 @@ func (l *linter) imports(f *file, lines []string) {
 		if m == nil {
 			continue
 		}
+		from := m[2] // where the item begins
 		for item := range strings.SplitSeq(line[m[2]:m[3]], ",") {
+			start := from
+			from += len(item) + 1
 			name := strings.TrimSpace(item)
 			if _, as, ok := strings.Cut(name, " as "); ok {
 				name = strings.TrimSpace(as)
@@ -182,8 +172,16 @@ func (l *linter) imports(f *file, lines []string) {
 				continue
 			}
 			if re, err := regexp.Compile(`\b` + regexp.QuoteMeta(name) + `\b`); err == nil && len(re.FindAllStringIndex(whole, 2)) < 2 {
-				at := m[2] + strings.Index(line[m[2]:m[3]], item) + len(item) - len(strings.TrimLeft(item, " "))
-				f.addf(i+1, at+1, unusedImport, "", "the imported name %s is not used", name)
+				at := start + len(item) - len(strings.TrimLeft(item, " "))
+				out := Finding{Rule: unusedImport, Pos: source.Pos{File: f.Abs, Line: i + 1, Col: at + 1}, Message: "the imported name " + name + " is not used"}
+				switch end := start + len(item); {
+				case end < m[3]: // with the comma after it
+					next := end + 1
+					out.Fix = &Edit{Start: at, End: next + len(line[next:]) - len(strings.TrimLeft(line[next:], " "))}
+				case start > m[2]: // with the comma before it
+					out.Fix = &Edit{Start: start - 1, End: start + len(strings.TrimRight(item, " "))}
+				}
+				f.add(out)
 			}
 		}
 	}
@@ -209,6 +207,9 @@ func (l *linter) yaml(f *file, lines []string) {
 		}
 		if m := p.octal.FindStringSubmatchIndex(line); m != nil {
 			l.octal(f, i, line[m[4]:m[5]], m[6], m[7], line[m[6]:m[7]])
+		}
+		for _, m := range p.octalFlow.FindAllStringSubmatchIndex(line, -1) {
+			l.octal(f, i, line[m[2]:m[3]], m[4], m[5], line[m[4]:m[5]])
 		}
 		for _, re := range []*regexp.Regexp{p.boolKey, p.boolItem} {
 			if m := re.FindStringSubmatchIndex(line); m != nil {

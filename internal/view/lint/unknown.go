@@ -21,7 +21,17 @@ const marker = "brinelintunknown"
 // isUnknown reports whether a text depends on an unknown value. Filters may have
 // changed its case.
 func isUnknown(s string) bool {
-	return len(s) >= len(marker) && (strings.Contains(s, marker) || strings.Contains(strings.ToLower(s), marker))
+	for len(s) >= len(marker) {
+		i := strings.IndexAny(s[:len(s)-len(marker)+1], "bB")
+		if i < 0 {
+			return false
+		}
+		if strings.EqualFold(s[i:i+len(marker)], marker) {
+			return true
+		}
+		s = s[i+1:]
+	}
+	return false
 }
 
 // An unknown is a value that only a machine could give: a grain, a key of the pillar,

@@ -40,7 +40,8 @@ func (s *server) actions(p actionParams) []codeAction {
 		if line < 0 || line >= len(d.lines) || d.lines[line] != f.line {
 			continue // the text changed since
 		}
-		if e := fixOf(d, line, f.Fix); e != nil {
+		// Edits of one answer must not overlap: a second one follows with the next save.
+		if e := fixOf(d, line, f.Fix); e != nil && !slices.ContainsFunc(all, func(x textEdit) bool { return overlap(x.Range, e.Range) }) {
 			all = append(all, *e)
 		}
 		if !wants("quickfix") || line < p.Range.Start.Line || line > p.Range.End.Line {
@@ -65,6 +66,12 @@ func (s *server) actions(p actionParams) []codeAction {
 		out = append(out, codeAction{Title: "Fix all that brine can fix", Kind: "source.fixAll.brine", Edit: workspaceEdit{map[string][]textEdit{p.TextDocument.URI: all}}})
 	}
 	return out
+}
+
+// overlap reports whether two ranges of one line have characters in common, or begin at
+// one place.
+func overlap(a, b span) bool {
+	return a.Start.Line == b.Start.Line && a.Start.Character <= b.End.Character && b.Start.Character <= a.End.Character
 }
 
 // fixOf returns the edit that corrects a line; nil for none.

@@ -12,13 +12,14 @@ import (
 	"brine/internal/py/jinja"
 	"brine/internal/py/jinja/saltjinja"
 	"brine/internal/py/value"
+	"brine/internal/view/lint"
 )
 
 // maxItems bounds how many completions are sent.
 const maxItems = 400
 
 type completePatterns struct {
-	saltFn, path, colon, filter, template, url, item, word, arg, value, requisite *regexp.Regexp
+	saltFn, path, dots, colon, filter, template, url, item, word, arg, value, requisite *regexp.Regexp
 }
 
 var completing = sync.OnceValue(func() completePatterns {
@@ -26,6 +27,7 @@ var completing = sync.OnceValue(func() completePatterns {
 	return completePatterns{
 		saltFn:   re(`salt(?:\[\s*['"]|\.)([\w.]*)$`),
 		path:     re(`\b(pillar|grains)((?:\[\s*['"][^'"]*['"]\s*\]|\.get\(\s*['"][^'"]*['"]\s*(?:,[^()]*)?\))*)(?:\[\s*|\.get\(\s*)['"]([^'"]*)$`),
+		dots:     re(`(?:^|[^.\w'"])(pillar|grains)((?:\.\w+|\[\s*['"][^'"]*['"]\s*\])*)\.(\w*)$`),
 		colon:    re(`salt\[\s*['"](pillar|grains|config)\.(?:get|item|fetch|has_value|keys|filter_by)['"]\s*\]\(\s*['"]([^'"]*)$`),
 		filter:   re(`\|\s*(\w*)$`),
 		template: re(`\{%[-+]?\s*(?:from|import|include|extends)\s+['"]([^'"]*)$`),
@@ -134,6 +136,16 @@ func (c *completions) inJinja(before, expr string) {
 		c.names(kindProperty, m[1], keysUnder(maps, quoted(m[2])))
 		return
 	}
+	if m := p.dots.FindStringSubmatch(before); m != nil {
+		at(m[3])
+		maps := q.pillars()
+		if m[1] == "grains" {
+			maps = q.view.Grains
+		}
+		names := keysUnder(maps, steps(m[2]))
+		c.names(kindProperty, m[1], slices.DeleteFunc(names, func(n string) bool { return !wordPattern().MatchString(n) }))
+		return
+	}
 	if m := p.template.FindStringSubmatch(expr); m != nil {
 		at(m[1])
 		for _, f := range q.view.Files {
@@ -179,6 +191,20 @@ var (
 		return jinja.New(jinja.Options{Extension: saltjinja.New(saltjinja.Options{})}, nil).FilterNames()
 	})
 )
+
+var (
+	stepPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.(\w+)|\[\s*['"]([^'"]*)['"]\s*\]`) })
+	wordPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })
+)
+
+// steps returns the names in a chain of attributes and subscripts.
+func steps(chain string) []string {
+	var out []string
+	for _, m := range stepPattern().FindAllStringSubmatch(chain, -1) {
+		out = append(out, m[1]+m[2])
+	}
+	return out
+}
 
 // quoted returns the strings in a chain of subscripts.
 func quoted(chain string) []string {
@@ -463,6 +489,9 @@ func (c *completions) values(state *stateLine, name string) {
 			continue
 		}
 		c.names(kindValue, "", a.OneOf)
+		if name == "template" {
+			c.names(kindValue, "", lint.TemplateEngines())
+		}
 		if a.Type&fun.Bool != 0 {
 			c.names(kindValue, "", []string{"True", "False"})
 		}

@@ -168,6 +168,11 @@ func TestCompletion(t *testing.T) {
 		{"pillar", "a: {{ pillar.get('‸') }}\n", "app other", "port", ""},
 		{"nested pillar", "a: {{ pillar['app']['‸'] }}\n", "port user", "app", ""},
 		{"pillar path", "a: {{ salt['pillar.get']('app:user:‸') }}\n", "name", "port", ""},
+		{"pillar by attributes", "a: {{ pillar.app.‸ }}\n", "port user", "app", ""},
+		{"pillar by both", "a: {{ pillar['app'].user.‸ }}\n", "name", "port", ""},
+		{"grains by attributes", "a: {{ grains.‸ }}\n", "os os_family id", "efi-secure-boot", ""},
+		{"an attribute of a function's module", "a: {{ salt.grains.‸ }}\n", "grains.get", "os", ""},
+		{"template engine", "a:\n  file.managed:\n    - template: ‸\n", "jinja py", "mako", ""},
 		{"grains", "a: {{ grains['os‸'] }}\n", "os os_family", "", ""},
 		{"filter", "a: {{ x | to‸ }}\n", "tojson upper yaml_encode", "", ""},
 		{"variable", "{% set here = 1 %}\na: {{ ‸ }}\n", "pillar grains salt here", "", ""},
@@ -219,6 +224,23 @@ func TestCompletion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBrokenImport: a file that is broken, in text that is not saved, is reported in the
+// SLS files that import it, until it is whole again.
+func TestBrokenImport(t *testing.T) {
+	t.Parallel()
+	files := site()
+	files["salt/web.sls"] = "nginx:\n  test.nop: []\n{% from 'map.jinja' import port %}\nx:\n  test.nop:\n    - text: {{ port }}\n"
+	s := start(t, files)
+	defer s.end()
+	s.open("salt/map.jinja", "{% set port = %}\n")
+	d := s.Wait(s.uri("salt/web.sls"), "render-error")
+	if len(d) != 1 || d[0].Range.Start.Line != 2 || !strings.HasPrefix(d[0].Message, "map.jinja:1:") {
+		t.Errorf("the SLS shows %+v", d)
+	}
+	s.open("salt/map.jinja", "{% set port = 80 %}\n")
+	s.Wait(s.uri("salt/web.sls"))
 }
 
 // TestPlaces: hover, definition, references and links at the cursor (‸).

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/lint"
 )
@@ -488,9 +489,17 @@ func (t *tree) publish(ctx context.Context, r *lint.Report, open documents) {
 	t.s.publishing.Lock()
 	defer t.s.publishing.Unlock()
 	byFile := map[string][]lint.Finding{}
-	for _, f := range r.Findings {
+	add := func(f lint.Finding) {
 		if filepath.IsAbs(f.Pos.File) && len(byFile[f.Pos.File]) < maxDiagnostics {
 			byFile[f.Pos.File] = append(byFile[f.Pos.File], f)
+		}
+	}
+	for _, f := range r.Findings {
+		add(f)
+		// A file that imports a broken one does not work either.
+		for _, pos := range f.Via {
+			at := source.Pos{File: filepath.Base(f.Pos.File), Line: f.Pos.Line, Col: f.Pos.Col}
+			add(lint.Finding{Rule: f.Rule, Severity: f.Severity, Pos: pos, Message: at.String() + ": " + f.Message, Hint: f.Hint})
 		}
 	}
 	t.mu.Lock()

@@ -1,0 +1,223 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/core/fun"
+	"brine/internal/core/render"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+)
+
+// TemplateEngines returns the names of the template engines of files.
+func TemplateEngines() []string { return render.Engines() }
+
+// maxTemplate bounds the size of a template of a file, in bytes.
+const maxTemplate = 1 << 20
+
+// template renders the Jinja template of a state, with the variables that a run gives
+// it, and notes what is wrong with it.
+func (r *run) template(ctx context.Context, c *fun.Chunk) {
+	spec := r.l.known.Spec(fun.State, c.State+"."+c.Fun)
+	if spec == nil || !slices.Contains(spec.ArgNames(), "template") || r.vary != nil {
+		return
+	}
+	t := fileTemplate{vars: templateVars(c, r.probe), by: c.Pos.File, asked: r.asked}
+	t.open = hasUnknown(c.Low.At("context")) || hasUnknown(c.Low.At("defaults"))
+	for _, url := range templateURLs(c) {
+		p, saltenv, ok := fun.SplitURL(url)
+		if !ok || isUnknown(url) || p == "" {
+			continue
+		}
+		if saltenv == "" {
+			saltenv = c.SaltEnv
+		}
+		t.path, t.saltenv = strings.TrimPrefix(strings.Trim(p, "/"), "|"), saltenv
+		r.oneTemplate(ctx, t)
+	}
+}
+
+// A fileTemplate is a template of a file, with what a state gives it.
+type fileTemplate struct {
+	path, saltenv string
+	vars          *value.Map
+	by            string // the SLS of the state
+	open          bool   // an unknown value may give it further variables
+	asked         bool   // the state depends on an unknown value
+}
+
+// templateURLs returns the files that a state renders. Of several sources, a run takes
+// the first that exists.
+func templateURLs(c *fun.Chunk) []string {
+	arg := "source"
+	if c.State == "cron" || c.State == "cmd" && !c.Low.Has("source") {
+		arg = "name"
+	}
+	switch c.Fun {
+	case "managed", "append", "prepend", "blockreplace", "script", "file", "keyvalue", "patch":
+	default:
+		return nil
+	}
+	var urls []string
+	for _, v := range append(itemsOrOne(c.Low.At(arg)), itemsOrOne(c.Low.At("sources"))...) {
+		if url, ok := v.(string); ok && strings.HasPrefix(url, "salt://") {
+			urls = append(urls, url)
+		}
+	}
+	return urls
+}
+
+// templateVars returns the variables of the template of a state: its arguments, then
+// defaults and context.
+func templateVars(c *fun.Chunk, p *probe) *value.Map {
+	vars := value.MapOf("name", c.Name, "source", nil, "user", nil, "group", nil, "mode", nil, "attrs", nil, "accumulator", unknown{p: p, path: "accumulator"})
+	for k, v := range c.Low.All() {
+		if name, ok := k.(string); ok && !strings.HasPrefix(name, "__") && name != "context" && name != "defaults" {
+			vars.Set(name, v)
+		}
+	}
+	for _, arg := range []string{"defaults", "context"} {
+		m, _ := c.Low.At(arg).(*value.Map)
+		for k, v := range m.All() {
+			vars.Set(k, v)
+		}
+	}
+	return p.restore(vars, 0).(*value.Map)
+}
+
+// restore returns data in which the text of unknown values is unknown values again.
+func (p *probe) restore(v value.Value, deep int) value.Value {
+	if deep > maxDeep {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		if isUnknown(v) {
+			return unknown{p: p, path: v}
+		}
+	case *value.List:
+		if hasUnknown(v) {
+			out := value.NewList()
+			for _, x := range v.Items {
+				out.Append(p.restore(x, deep+1))
+			}
+			return out
+		}
+	case *value.Map:
+		if hasUnknown(v) {
+			out := value.NewMap(v.Len())
+			for k, x := range v.All() {
+				out.Set(k, p.restore(x, deep+1))
+			}
+			return out
+		}
+	}
+	return v
+}
+
+// oneTemplate renders a file of the tree, unless it was with these variables.
+func (r *run) oneTemplate(ctx context.Context, t fileTemplate) {
+	k := fmt.Sprintf("%s\x00%s\x00%s\x00%t%t\x00%s", t.saltenv, t.path, t.by, t.open, t.asked, value.Repr(t.vars))
+	got := r.templates[k]
+	if got == nil {
+		got = newPass()
+		r.within(got, func() { r.renderTemplate(ctx, t) })
+		if ctx.Err() == nil {
+			r.templates[k] = got
+		}
+	}
+	if r.at != nil {
+		maps.Copy(r.at.deps, got.deps)
+		r.at.found = append(r.at.found, got.found...)
+	}
+}
+
+// renderTemplate renders a file of the tree in several worlds.
+func (r *run) renderTemplate(ctx context.Context, t fileTemplate) {
+	r.note(false, t.saltenv, t.by) // what its text mentions counts
+	info, err := r.env.Up.Stat(ctx, t.saltenv, t.path)
+	if err != nil || info.Size > maxTemplate {
+		return
+	}
+	in, err := r.env.Up.Open(ctx, t.saltenv, t.path)
+	if err != nil {
+		return
+	}
+	text, err := io.ReadAll(in)
+	_ = in.Close()
+	if err != nil {
+		return
+	}
+	input := render.Input{Path: t.path, Abs: info.Abs, SaltEnv: t.saltenv, Text: text, Vars: t.vars}
+	base := r.templateIn(ctx, t, input, world{})
+	if base == 0 {
+		return
+	}
+	yes := r.templateIn(ctx, t, input, world{yes: true})
+	if !r.explores {
+		return
+	}
+	for i, left := 1, maxVariants; i <= max(base, yes) && left > 0 && ctx.Err() == nil; i++ {
+		if i <= base && base > 1 {
+			left--
+			r.templateIn(ctx, t, input, world{flip: i})
+		}
+		if i <= yes && yes > 1 {
+			left--
+			r.templateIn(ctx, t, input, world{yes: true, flip: i})
+		}
+	}
+}
+
+// templateIn renders a template in a world and returns how many questions it asked.
+func (r *run) templateIn(ctx context.Context, t fileTemplate, in render.Input, w world) int {
+	r.probe.begin(w)
+	_, err := r.engine.Template(ctx, "jinja", in)
+	if err == nil || ctx.Err() != nil {
+		return r.probe.choices
+	}
+	for _, f := range source.Faults(err) {
+		rule := renderError
+		if faultRule(f) == undefinedVariable {
+			rule = undefinedVariable
+		}
+		switch {
+		case isSyntax(f), !r.probe.asked && !t.asked && !t.open, r.l.isUnbound(f, in, t):
+			r.add(Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint, Via: f.Via})
+		default:
+			r.unjudgedFaults(in.Path, f)
+		}
+	}
+	return r.probe.choices
+}
+
+var undefinedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^'(\w+)' is undefined`) })
+
+var bindingTag = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{%[-+]?\s*(?:set|for|import|from|include|macro|call|with|block|filter|load_yaml|load_json|load_text|import_yaml|import_json|import_text)\b[^%]*%\}`)
+})
+
+// isUnbound reports whether a fault is a variable that neither the text of the template
+// nor that of the SLS gives: it is undefined whatever the unknown values are.
+func (l *linter) isUnbound(f *source.Error, in render.Input, t fileTemplate) bool {
+	m := undefinedName().FindStringSubmatch(f.Err.Error())
+	if m == nil || t.open || f.Pos.File != in.Path {
+		return false
+	}
+	if sls := l.fileOf(t.by); t.asked && (sls == nil || sls.words[m[1]]) {
+		return false
+	}
+	for _, tag := range bindingTag().FindAllString(string(in.Text), -1) {
+		if slices.Contains(strings.FieldsFunc(tag, notWord), m[1]) || strings.Contains(tag, "include") {
+			return false
+		}
+	}
+	return true
+}
