@@ -173,6 +173,7 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 		if err != nil {
 			return nil, "", err
 		}
+		doubtful(st, r.ret)
 		steps = append(steps, st)
 	}
 	return steps, w.rendered, nil

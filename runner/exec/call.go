@@ -128,11 +128,12 @@ type job struct {
 	test bool
 	dry  bool // for a prereq
 	mock bool // the function is not called
+	plan bool // the run is for a plan
 	warn func(key, text string)
 }
 
 func (r *run) job(n *node, c *fun.Chunk, mod *fun.Module, spec *fun.Spec) *job {
-	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test, mock: r.o.Mock}
+	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test, mock: r.o.Mock, plan: r.plan != nil}
 	if p := providersOf(n.c); p != nil {
 		j.env = withProviders(r.env, p)
 	}
@@ -163,9 +164,11 @@ func (r *run) dryRun(ctx context.Context, n *node) *value.Map {
 	j := r.job(n, n.c, mod, spec)
 	j.test, j.dry = true, true
 	ctx = asUser(ctx, n.c.Low)
-	ret := j.conditions(ctx)
-	if ret == nil {
-		ret = j.invoke(ctx)
+	ret, early := r.conditions(ctx, j)
+	if n.plan.dry = early; ret == nil {
+		if ret = j.invoke(ctx); !due(ret) {
+			n.plan.dry = ""
+		}
 	}
 	return withText(ret)
 }
@@ -192,10 +195,11 @@ func (r *run) call(ctx context.Context, n *node, c *fun.Chunk, watched bool) *va
 	var past []*value.Map
 	for {
 		start := r.now()
-		ret := j.conditions(ctx)
+		ret, early := r.conditions(ctx, j)
+		n.plan.early = early
 		switch {
 		case ret != nil:
-		case value.Truth(c.Low.At("parallel")) && !j.mock:
+		case value.Truth(c.Low.At("parallel")) && !j.mock && r.plan == nil:
 			return r.start(ctx, n, j, retry, watched)
 		default:
 			ret = j.invoke(ctx)

@@ -310,6 +310,9 @@ func (j *job) checkCmd(ctx context.Context, ret *value.Map) *value.Map {
 	if v == nil || j.mod.OwnCheckCmd && declares(j.spec, "check_cmd") || j.dry {
 		return ret
 	}
+	if j.plan && due(ret) {
+		return ret // it would be run when the state has acted
+	}
 	for _, x := range items(v) {
 		if text := badEntry("check_cmd", x); text != "" {
 			j.warn("check_cmd", text)

@@ -38,6 +38,10 @@ type Options struct {
 	Direct bool
 	// Mock calls no state function; see job.invoke.
 	Mock bool
+	// Plan says that a run in test mode is for a plan: states are tested on top of what
+	// those before them would leave, and each return says by the key __plan__ whether
+	// that can be relied on. See rehearse.go.
+	Plan bool
 	// Begin, if not nil, is called with each chunk before it runs.
 	Begin func(*fun.Chunk)
 	// Done, if not nil, is called with each chunk and its return.
@@ -161,6 +165,8 @@ type run struct {
 	test bool
 	// planned says that the run is that of a plan.
 	planned bool
+	// plan is nil where the run is not for a plan.
+	plan *rehearsal
 	// failhard and events are the configuration's defaults.
 	failhard  bool
 	events    bool
@@ -236,6 +242,9 @@ func newRun(env *fun.Env, chunks []*fun.Chunk, o Options) *run {
 		r.disabled[value.Str(x)] = true
 	}
 	_, r.planned = env.Fleet.(fun.Rehearser)
+	if r.test && (r.planned || o.Plan) {
+		r.plan = &rehearsal{}
+	}
 	r.setNodes(r.enabled(chunks))
 	return r
 }

@@ -50,6 +50,7 @@ type node struct {
 	dry               *outcome // of the dry run for a prereq
 	dryRet            *value.Map
 	par               *parallel // while it runs
+	plan              plannedState
 }
 
 // An edge is one requisite of a node: all chunks that its reference names.
@@ -72,6 +73,7 @@ type group struct {
 	next, nextDry int
 	memo          [classes]stat
 	known         [classes]bool
+	plan          *plannedGroup // where it is known
 }
 
 // A ref is a reference to states: "pkg: nginx", "sls: web", "id: x".

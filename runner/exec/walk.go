@@ -410,9 +410,13 @@ func (r *run) callOrDryRun(ctx context.Context, n *node, dry, watched bool) {
 	r.joinOthers(ctx, n)
 	ret := r.call(ctx, n, n.c, watched)
 	if n.par == nil && watched && leftToModWatch(ret) {
+		n.plan.watched = true
 		ret = r.call(ctx, n, r.watchChunk(n), false)
 	}
 	r.put(n, ret)
+	if r.plan != nil {
+		r.act(ctx, n)
+	}
 }
 
 // leftToModWatch reports whether ret leaves it to mod_watch to act.
@@ -586,6 +590,9 @@ func (r *run) put(n *node, ret *value.Map) {
 	subs := ret.At("sub_state_run")
 	if subs != nil {
 		ret.Delete("sub_state_run")
+	}
+	if r.plan != nil {
+		r.plan.judge(n, ret)
 	}
 	r.set(n.tag, ret)
 	n.done = true

@@ -46,7 +46,7 @@ type commentArgs struct {
 
 var specs = []fun.Spec{
 	{
-		Name: "absent", Do: absent, Src: "states/file.py absent",
+		Name: "absent", Do: absent, Files: true, Src: "states/file.py absent",
 		Doc: "Remove a file, a link, or a directory and its contents.",
 	},
 	{
@@ -54,11 +54,11 @@ var specs = []fun.Spec{
 		Doc: "Collect text for a file.managed or file.blockreplace that runs later.\nTheir templates read it as accumulator[name].",
 	},
 	{
-		Name: "append", Do: appendText, Src: "states/file.py append", Exclusive: oneSource,
+		Name: "append", Do: appendText, Files: true, Src: "states/file.py append", Exclusive: oneSource,
 		Doc: "Append text to a file unless the file already contains it.",
 	},
 	{
-		Name: "blockreplace", Do: blockreplace, Src: "states/file.py blockreplace",
+		Name: "blockreplace", Do: blockreplace, Files: true, Src: "states/file.py blockreplace",
 		Doc: "Replace the lines between two marker lines of a file.",
 	},
 	{
@@ -66,19 +66,19 @@ var specs = []fun.Spec{
 		Doc: "Keep a copy of a source in the cache.",
 	},
 	{
-		Name: "comment", Do: comment, Src: "states/file.py comment",
+		Name: "comment", Do: comment, Files: true, Src: "states/file.py comment",
 		Doc: "Comment out the lines that match.",
 	},
 	{
-		Name: "copy", Do: copyFile, Src: "states/file.py copy_",
+		Name: "copy", Do: copyFile, Files: true, Src: "states/file.py copy_",
 		Doc: "Copy a file or directory of this machine unless the target exists.",
 	},
 	{
-		Name: "decode", Do: decode, Src: "states/file.py decode",
+		Name: "decode", Do: decode, Files: true, Src: "states/file.py decode",
 		Doc: "Write a file from Base64 text.",
 	},
 	{
-		Name: "directory", Do: directory, Src: "states/file.py directory",
+		Name: "directory", Do: directory, Files: true, Src: "states/file.py directory",
 		Doc: "Create a directory and manage the owner and mode of it and its contents.",
 	},
 	{
@@ -86,19 +86,19 @@ var specs = []fun.Spec{
 		Doc: "Fail unless a path exists; nothing is created.",
 	},
 	{
-		Name: "hardlink", Do: hardlink, Src: "states/file.py hardlink",
+		Name: "hardlink", Do: hardlink, Files: true, Src: "states/file.py hardlink",
 		Doc: "Create a hard link.",
 	},
 	{
-		Name: "keyvalue", Do: keyvalue, Src: "states/file.py keyvalue",
+		Name: "keyvalue", Do: keyvalue, Files: true, Src: "states/file.py keyvalue",
 		Doc: "Set keys to values in a file of lines such as key=value.",
 	},
 	{
-		Name: "line", Do: line, Src: "states/file.py line",
+		Name: "line", Do: line, Files: true, Src: "states/file.py line",
 		Doc: "Insert, replace, ensure or delete one line of a file.",
 	},
 	{
-		Name: "managed", Do: managed, Src: "states/file.py managed",
+		Name: "managed", Do: managed, Files: true, Src: "states/file.py managed",
 		Exclusive: [][]string{{"source", "contents", "contents_pillar", "contents_grains"}},
 		Doc: "Manage the content, owner and mode of a file.\n" +
 			"The content comes from source or contents. Without them a missing file is created empty, and the content of an existing file is not changed.",
@@ -120,23 +120,23 @@ var specs = []fun.Spec{
 		Doc: "Apply a patch to a file or directory unless it is already applied.",
 	},
 	{
-		Name: "prepend", Do: prependText, Src: "states/file.py prepend", Exclusive: oneSource,
+		Name: "prepend", Do: prependText, Files: true, Src: "states/file.py prepend", Exclusive: oneSource,
 		Doc: "Prepend text to a file unless the file already contains it.",
 	},
 	{
-		Name: "pruned", Do: pruned, Src: "states/file.py pruned",
+		Name: "pruned", Do: pruned, Files: true, Src: "states/file.py pruned",
 		Doc: "Remove an empty directory, or one that only has empty directories.",
 	},
 	{
-		Name: "recurse", Do: recurse, Src: "states/file.py recurse",
+		Name: "recurse", Do: recurse, Files: true, Src: "states/file.py recurse",
 		Doc: "Copy a directory of the file server recursively.",
 	},
 	{
-		Name: "rename", Do: rename, Src: "states/file.py rename",
+		Name: "rename", Do: rename, Files: true, Src: "states/file.py rename",
 		Doc: "Move a file or directory of this machine unless the target exists.",
 	},
 	{
-		Name: "replace", Do: replace, Src: "states/file.py replace",
+		Name: "replace", Do: replace, Files: true, Src: "states/file.py replace",
 		Doc: "Replace the matches of a regular expression in a file.",
 	},
 	{
@@ -144,24 +144,24 @@ var specs = []fun.Spec{
 		Doc: "Remove old backups from a directory, keeping some by hour, day, week, month and year.",
 	},
 	{
-		Name: "serialize", Do: serialize, Src: "states/file.py serialize",
+		Name: "serialize", Do: serialize, Files: true, Src: "states/file.py serialize",
 		Exclusive: [][]string{{"serializer", "formatter"}, {"dataset", "dataset_pillar"}},
 		Doc:       "Write data to a file as YAML, JSON, TOML, INI, plist, MessagePack, lines of key and value, or Python.",
 	},
 	{
-		Name: "symlink", Do: symlink, Src: "states/file.py symlink",
+		Name: "symlink", Do: symlink, Files: true, Src: "states/file.py symlink",
 		Doc: "Create a symbolic link.",
 	},
 	{
-		Name: "tidied", Do: tidied, Src: "states/file.py tidied",
+		Name: "tidied", Do: tidied, Files: true, Src: "states/file.py tidied",
 		Doc: "Remove old or large files from a directory.",
 	},
 	{
-		Name: "touch", Do: touch, Always: true, Src: "states/file.py touch",
+		Name: "touch", Do: touch, Files: true, Always: true, Src: "states/file.py touch",
 		Doc: "Create an empty file, or set the times of an existing one.",
 	},
 	{
-		Name: "uncomment", Do: uncomment, Src: "states/file.py uncomment",
+		Name: "uncomment", Do: uncomment, Files: true, Src: "states/file.py uncomment",
 		Doc: "Uncomment the lines that match.",
 	},
 }

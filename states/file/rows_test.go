@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/states/file"
 )
@@ -163,6 +164,38 @@ func TestRelative(t *testing.T) {
 			}
 			if w := r.fake.Writes(); len(w) > 0 {
 				t.Errorf("wrote %v", w)
+			}
+		})
+	}
+}
+
+// TestPlanned runs each function that plans run on an overlay there: it does what it
+// does on a machine, and the machine stays as it is.
+func TestPlanned(t *testing.T) {
+	t.Parallel()
+	for _, spec := range file.States().Loaded().Specs {
+		if !spec.Files {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			r := fakeRig(t)
+			e := examples()[spec.Name]
+			if e.setup != nil {
+				e.setup(r)
+			}
+			over, err := host.NewOverlay(r.fake)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.env = r.env.With(func(env *fun.Env) { env.Host = over })
+			r.fake.Forget()
+			ret := r.call(context.Background(), spec.Name, false, e.kv...)
+			if ret.Err != nil || ret.Result != fun.OK || changes(ret) == 0 {
+				t.Errorf("on an overlay: %s, want True with changes", r.show(ret))
+			}
+			if w := r.fake.Writes(); len(w) > 0 || len(r.fake.Calls()) > 0 || over.Refused() > 0 {
+				t.Errorf("it reached the machine: wrote %v, ran %v, %d refused", w, r.fake.Calls(), over.Refused())
 			}
 		})
 	}

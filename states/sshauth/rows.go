@@ -28,15 +28,15 @@ type userArg struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", Do: absent, Src: "states/ssh_auth.py absent",
+		Name: "absent", Do: absent, Files: true, Src: "states/ssh_auth.py absent",
 		Doc: "Remove authorized keys of a user.",
 	},
 	{
-		Name: "manage", Do: manage, Src: "states/ssh_auth.py manage",
+		Name: "manage", Do: manage, Files: true, Src: "states/ssh_auth.py manage",
 		Doc: "Give a user the listed keys and no others.",
 	},
 	{
-		Name: "present", Do: present, Src: "states/ssh_auth.py present",
+		Name: "present", Do: present, Files: true, Src: "states/ssh_auth.py present",
 		Doc: "Add authorized keys to a user.",
 	},
 }

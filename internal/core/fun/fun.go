@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/core/host"
 	"brine/internal/core/saltnames"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -136,6 +137,13 @@ type Spec struct {
 	Exclusive [][]string
 	// Always says that a state function acts on every run.
 	Always bool
+	// Files says that a state function changes the machine through [host.Files] alone,
+	// and runs no program that is not ReadOnly: a plan runs it on an overlay, to learn
+	// what it would leave.
+	Files bool
+	// Leaves has an overlay be as the machine would be behind a state function that has
+	// something to change, as far as states after it can see that. nil: nobody knows.
+	Leaves func(context.Context, *Call, *host.Overlay) error
 
 	// Do is what the function does: func(context.Context, *Call, *A) Ret for a state
 	// function, (Result, error) for the others. The struct A declares the arguments.

@@ -7,7 +7,6 @@ import (
 	"net"
 	"path"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -28,11 +27,9 @@ import (
 //
 // It is safe for concurrent use. The exported fields are to be set before.
 type Fake struct {
-	UID, GID int
+	memory
 	PID      int
-	Umask    int // for files and directories that are made
 	Env      []string
-	Cwd      string
 	Name     string // of the machine
 	Ifaces   []Interface
 	Addrs    map[string][]net.IP // names
@@ -44,26 +41,14 @@ type Fake struct {
 	OnDial func(ctx context.Context, network, address string) (net.Conn, error)
 	Kernel Uname
 	Space  map[string]Statfs // file systems by path
-	// Fault, where set, is asked before each operation of Files; an error of
-	// it is what the operation returns. op is the method's name.
-	Fault func(op, path string) error
 
-	mu       sync.Mutex
-	now      time.Time
 	tick     time.Duration
-	root     *node
-	lastIno  uint64
 	users    []Account
 	groups   []Group
 	handlers []handler
-	writes   []string
-	changes  uint64
 	calls    []Cmd
 	signals  []string
 	lastPID  int
-	lastTemp int
-	locks    map[*node]bool // files that are locked
-	unlocked *sync.Cond
 }
 
 var _ Host = (*Fake)(nil)
@@ -76,9 +61,9 @@ func FakeTime() time.Time { return time.Date(2024, 1, 2, 3, 4, 5, 678901000, tim
 // /bin/sh and a loopback interface.
 func NewFake() *Fake {
 	f := &Fake{
-		PID: 4242, Umask: 0o022, Cwd: "/root", Name: "fake",
+		memory: memory{Umask: 0o022, Cwd: "/root", now: FakeTime(), dev: 1},
+		PID:    4242, Name: "fake",
 		Env:     []string{"HOME=/root", "LANG=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SHELL=/bin/sh", "USER=root"},
-		now:     FakeTime(),
 		tick:    time.Nanosecond,
 		lastPID: 5000,
 		users: []Account{

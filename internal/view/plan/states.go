@@ -30,6 +30,7 @@ func States(rets *value.Map, low *Low) (states []*State, same int) {
 		mod  string
 		tag  string
 		have bool
+		ret  *value.Map
 	}
 	var all []numbered
 	moves := map[string]bool{} // "mod: ID" and "mod: name" of states that change something
@@ -40,13 +41,19 @@ func States(rets *value.Map, low *Low) (states []*State, same int) {
 		}
 		st, mod, due := stateOf(value.Str(k), m)
 		n, _ := value.AsInt(m.At("__run_num__"))
-		all = append(all, numbered{n: n, st: st, mod: mod, tag: value.Str(k), have: due})
-		if due && st.Effect == Change {
-			moves[mod+": "+st.ID], moves[mod+": "+st.Name] = true, true
-			moves["id: "+st.ID] = true
-		}
+		all = append(all, numbered{n: n, st: st, mod: mod, tag: value.Str(k), have: due, ret: m})
 	}
 	slices.SortStableFunc(all, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
+	moved := "" // the last state so far that would change something
+	for i := range all {
+		x := &all[i]
+		x.have = judged(x.st, x.ret, low.early(x.tag, moved), x.have)
+		moved = earlier(moved, x.st, x.have)
+		if x.have && x.st.Effect == Change {
+			moves[x.mod+": "+x.st.ID], moves[x.mod+": "+x.st.Name] = true, true
+			moves["id: "+x.st.ID] = true
+		}
+	}
 	states = []*State{}
 	doubts := doubts{low: low, failed: map[string]*State{}}
 	for _, x := range all {

@@ -10,7 +10,7 @@ import (
 )
 
 // OpenRoot opens a directory to work below it.
-func (f *Fake) OpenRoot(dir string) (Root, error) {
+func (f *memory) OpenRoot(dir string) (Root, error) {
 	full, err := f.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -18,18 +18,18 @@ func (f *Fake) OpenRoot(dir string) (Root, error) {
 	if st, err := f.Stat(full); err != nil || !st.Mode.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrInvalid}
 	}
-	return fakeRoot{f, full}, nil
+	return memoryRoot{f, full}, nil
 }
 
-type fakeRoot struct {
-	f   *Fake
+type memoryRoot struct {
+	f   *memory
 	dir string
 }
 
-func (r fakeRoot) Close() error { return nil }
+func (r memoryRoot) Close() error { return nil }
 
 // at returns the path of name, whose directory is in the root.
-func (r fakeRoot) at(name string) (string, error) {
+func (r memoryRoot) at(name string) (string, error) {
 	outside := &fs.PathError{Op: "open", Path: name, Err: errOutside}
 	if !filepath.IsLocal(name) {
 		return "", outside
@@ -52,7 +52,7 @@ func (r fakeRoot) at(name string) (string, error) {
 	return "", outside
 }
 
-func (r fakeRoot) do(name string, do func(p string) error) error {
+func (r memoryRoot) do(name string, do func(p string) error) error {
 	p, err := r.at(name)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (r fakeRoot) do(name string, do func(p string) error) error {
 }
 
 // own is do for what does not follow a link in the last part.
-func (r fakeRoot) own(name string, do func(p string) error) error {
+func (r memoryRoot) own(name string, do func(p string) error) error {
 	return r.do(name, func(p string) error {
 		if st, err := r.f.Lstat(p); err == nil && st.Mode&fs.ModeSymlink != 0 {
 			return &fs.PathError{Op: "open", Path: p, Err: fs.ErrInvalid}
@@ -70,7 +70,7 @@ func (r fakeRoot) own(name string, do func(p string) error) error {
 	})
 }
 
-func (r fakeRoot) Lstat(name string) (st Stat, err error) {
+func (r memoryRoot) Lstat(name string) (st Stat, err error) {
 	err = r.do(name, func(p string) error {
 		st, err = r.f.Lstat(p)
 		return err
@@ -78,45 +78,45 @@ func (r fakeRoot) Lstat(name string) (st Stat, err error) {
 	return st, err
 }
 
-func (r fakeRoot) Mkdir(name string, mode fs.FileMode) error {
+func (r memoryRoot) Mkdir(name string, mode fs.FileMode) error {
 	return r.do(name, func(p string) error { return r.f.Mkdir(p, mode) })
 }
 
-func (r fakeRoot) MkdirAll(name string, mode fs.FileMode) error {
+func (r memoryRoot) MkdirAll(name string, mode fs.FileMode) error {
 	return r.do(name, func(p string) error { return r.f.MkdirAll(p, mode) })
 }
 
-func (r fakeRoot) WriteFile(name string, content io.Reader, opts WriteOptions) error {
+func (r memoryRoot) WriteFile(name string, content io.Reader, opts WriteOptions) error {
 	opts.TmpDir, opts.FollowLinks = "", false
 	return r.do(name, func(p string) error { return r.f.WriteFile(p, content, opts) })
 }
 
-func (r fakeRoot) Symlink(target, name string) error {
+func (r memoryRoot) Symlink(target, name string) error {
 	return r.do(name, func(p string) error { return r.f.Symlink(target, p) })
 }
 
-func (r fakeRoot) Link(from, name string) error {
+func (r memoryRoot) Link(from, name string) error {
 	return r.do(from, func(a string) error {
 		return r.do(name, func(b string) error { return r.f.Link(a, b) })
 	})
 }
 
-func (r fakeRoot) Chmod(name string, mode fs.FileMode) error {
+func (r memoryRoot) Chmod(name string, mode fs.FileMode) error {
 	return r.own(name, func(p string) error { return r.f.Chmod(p, mode) })
 }
 
-func (r fakeRoot) Lchown(name string, uid, gid int) error {
+func (r memoryRoot) Lchown(name string, uid, gid int) error {
 	return r.do(name, func(p string) error { return r.f.Lchown(p, uid, gid) })
 }
 
-func (r fakeRoot) Chtimes(name string, atime, mtime time.Time) error {
+func (r memoryRoot) Chtimes(name string, atime, mtime time.Time) error {
 	return r.own(name, func(p string) error { return r.f.Chtimes(p, atime, mtime) })
 }
 
-func (r fakeRoot) Remove(name string) error {
+func (r memoryRoot) Remove(name string) error {
 	return r.do(name, func(p string) error { return r.f.remove(p, true) })
 }
 
-func (r fakeRoot) RemoveAll(name string) error {
+func (r memoryRoot) RemoveAll(name string) error {
 	return r.do(name, func(p string) error { return r.f.removeAll(p, true) })
 }

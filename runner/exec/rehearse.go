@@ -1,0 +1,357 @@
+package exec
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+)
+
+// verdictKey is the key of a return for a plan that says why it is not known what the
+// state does; "" where that is known.
+const verdictKey = "__plan__"
+
+// A rehearsal is what a run for a plan knows of the states so far. What a state would
+// leave is on an overlay, where that can be found out, and the states after it are
+// tested on top of that. What a state after one that changes the machine in another way
+// asked of the machine, it asked too early.
+type rehearsal struct {
+	over *host.Overlay // nil: there is nothing on it yet
+	// moved is the last state that would change the machine, blind the last one of those
+	// whose changes the overlay does not have; "": none.
+	moved, blind string
+}
+
+// A plannedState is what a rehearsal knows of one state.
+type plannedState struct {
+	unsure  string // why it is not known whether it acts, "" where it is
+	early   string // unsure, where its conditions let it act or what it would do is something
+	dry     string // unsure, of its dry run
+	acts    bool   // it would change something, or may
+	failed  bool
+	changes bool // its requisites are sure to see changes
+	watched bool // it was mod_watch that would change something
+	command bool // nobody knows what it does
+}
+
+// due reports whether a state in test mode says that it would do something.
+func due(ret *value.Map) bool {
+	return ret.At("result") == nil || ret.At("result") != false && value.Truth(ret.At("changes"))
+}
+
+// asked counts what the machine itself was asked so far.
+func (p *rehearsal) asked() int64 {
+	if p == nil || p.over == nil {
+		return 0
+	}
+	return p.over.Asked()
+}
+
+// early says why the conditions of a state hold for a machine that is another one by
+// then; "" where they do not. before is what asked said before they were evaluated.
+func (p *rehearsal) early(j *job, before int64) string {
+	if p == nil || p.moved == "" {
+		return ""
+	}
+	for k, v := range j.c.Low.All() {
+		if name, _ := k.(string); !strings.HasPrefix(name, "__") && hasSlot(v) && !slices.Contains(conditionNames[:], name) {
+			if at := p.last(slotReadsFiles(v)); at != "" {
+				return "the slot of its argument " + name + " was filled before " + at + " changes the machine"
+			}
+		}
+	}
+	for _, name := range conditionNames {
+		v := j.c.Low.At(name)
+		if l, ok := v.(*value.List); v == nil || ok && l.Len() == 0 {
+			continue
+		}
+		if at := p.last(p.asked() == before && (name == "creates" || readsFiles(v))); at != "" {
+			return "its condition " + name + shown(v) + " was asked before " + at + " changes the machine"
+		}
+	}
+	return ""
+}
+
+// conditionNames are the arguments that decide whether a state runs.
+var conditionNames = [...]string{"onlyif", "unless", "creates"}
+
+// last returns the last state that changes what is asked: files alone, which the overlay
+// may have, or anything.
+func (p *rehearsal) last(files bool) string {
+	if files {
+		return p.blind
+	}
+	return p.moved
+}
+
+// readsFiles reports whether a condition has only functions that read what an overlay
+// has.
+func readsFiles(v value.Value) bool {
+	for _, x := range items(v) {
+		m, ok := x.(*value.Map)
+		if !ok {
+			return false
+		}
+		if !ofFiles(m.Str("fun")) {
+			return false
+		}
+	}
+	return true
+}
+
+// slotReadsFiles is readsFiles of an argument that is a slot.
+func slotReadsFiles(v value.Value) bool {
+	text, ok := v.(string)
+	name, ok2 := strings.CutPrefix(text, slotText+"salt:")
+	return ok && ok2 && ofFiles(name)
+}
+
+// ofFiles reports whether a function reads files of an overlay, and nothing of the
+// machine that the overlay does not have.
+func ofFiles(name string) bool {
+	switch mod, _, _ := strings.Cut(name, "."); mod {
+	case "file", "match", "pillar", "config", "test":
+		return true
+	}
+	return false
+}
+
+// shown is a condition of one command or path, as a message has it.
+func shown(v value.Value) string {
+	l := items(v)
+	if len(l) == 0 {
+		return ""
+	}
+	text, ok := l[0].(string)
+	if !ok || strings.Contains(text, "\n") || len(text) > 80 {
+		return ""
+	}
+	if len(l) > 1 {
+		text += ", ..."
+	}
+	return " (" + text + ")"
+}
+
+// conditions evaluates the conditions of a state, and where the answer is too early,
+// looks at what the state would do without them: one that would do nothing does so
+// whatever they say. It returns the return of a state that does not run, else nil, and
+// why its answer is not sure.
+func (r *run) conditions(ctx context.Context, j *job) (ret *value.Map, early string) {
+	before := r.plan.asked()
+	ret = j.conditions(ctx)
+	if early = r.plan.early(j, before); early == "" || ret == nil {
+		return ret, early
+	}
+	if would := j.invoke(ctx); would.At("result") == true && !due(would) {
+		early = ""
+	}
+	return ret, early
+}
+
+// judge says in the return of a state whether a plan can rely on it, by its conditions
+// and its requisites.
+func (p *rehearsal) judge(n *node, ret *value.Map) {
+	x := &n.plan
+	if pkg := n.startsBehind(ret); pkg != nil {
+		p.starts(n, pkg, ret)
+	}
+	acts, failed := due(ret), ret.At("result") == false
+	x.failed = failed
+	if x.early != "" && (acts || failed || value.Truth(ret.At("skip_watch"))) {
+		x.unsure = x.early
+	}
+	if x.unsure == "" && !failed {
+		x.unsure = n.requisitesUnsure(acts)
+	}
+	if x.unsure == "" && !acts && !failed && p.moved != "" && n.c.Low.At("check_cmd") != nil {
+		x.unsure = "its check_cmd was run before " + p.moved + " changes the machine"
+	}
+	x.acts = acts || x.unsure != "" || failed && p.moved != ""
+	x.changes = x.unsure == "" && value.Truth(ret.At("changes"))
+	x.command = x.acts && (n.c.State == "cmd" || n.c.State == "module")
+	ret.Set(verdictKey, x.unsure)
+}
+
+// startsBehind returns the state of packages behind which a service runs that is not
+// there now: one that it requires and that would install something; nil for none.
+func (n *node) startsBehind(ret *value.Map) *node {
+	if ret.At("result") != false || n.c.State != "service" || n.c.Fun != "running" && n.c.Fun != "enabled" {
+		return nil
+	}
+	for _, e := range n.reqs {
+		if c := e.kind.class(); c != classRequire && c != classWatch {
+			continue
+		}
+		for _, m := range e.g.nodes {
+			if m.plan.acts && !m.plan.failed && m.plan.unsure == "" && m.c.State == "pkg" && m.c.Fun == "installed" {
+				return m
+			}
+		}
+	}
+	return nil
+}
+
+// starts has a service that is not there now be one that starts behind a package. Where
+// it watches what would change, it is sure to be started or restarted; else the package
+// may start it by itself.
+func (p *rehearsal) starts(n, pkg *node, ret *value.Map) {
+	ret.Set("result", nil)
+	ret.Set("comment", "Service "+n.c.Name+" starts once "+pkg.c.ID+" has installed it")
+	for _, e := range n.reqs {
+		if e.kind == watch && n.c.Fun == "running" && e.g.planned().changes {
+			ret.Set("comment", value.Str(ret.At("comment"))+", or is restarted if that starts it")
+			return
+		}
+	}
+	n.plan.early = "it acts unless " + pkg.c.ID + " does that, as packages of many systems do"
+}
+
+// requisitesUnsure says why it is not known whether a state acts that says so, or
+// that it does not, by what its requisites would do.
+func (n *node) requisitesUnsure(acts bool) string {
+	var may *node // of onchanges and watch: one that may change something
+	var sure [kinds]bool
+	var asked [kinds]bool
+	for _, e := range n.reqs {
+		asked[e.kind] = true
+		g := e.g.planned()
+		switch e.kind {
+		case onfail, onfailAny, onfailAll:
+			if g.mayFail != nil {
+				return "it runs only if " + g.mayFail.c.ID + " fails"
+			}
+		case prereq:
+			for _, m := range e.g.nodes {
+				if m.plan.dry != "" {
+					may = m
+				} else if m.dry != nil && m.dry.result == nil {
+					sure[prereq] = true
+				}
+			}
+		case watch, watchAny, onchanges, onchangesAny:
+			if g.unsure != nil {
+				may = g.unsure
+			}
+			sure[e.kind] = sure[e.kind] || g.changes
+		default: // the others say nothing of whether it acts
+		}
+		if g.command != nil && !acts && n.c.State != "test" {
+			return g.command.c.ID + " runs before it, and it is not known what that does"
+		}
+	}
+	if may == nil {
+		return ""
+	}
+	ran := sure[onchanges] || sure[onchangesAny] || sure[prereq]
+	switch {
+	case (asked[onchanges] || asked[onchangesAny] || asked[prereq]) && !ran:
+		return "it runs only if " + may.c.ID + " changes something"
+	case acts && (!n.plan.watched || sure[watch] || sure[watchAny]):
+		return ""
+	case asked[watch] || asked[watchAny]:
+		return "it does more if " + may.c.ID + " changes something"
+	}
+	return ""
+}
+
+// A plannedGroup is what a rehearsal knows of the states that a requisite names.
+type plannedGroup struct {
+	unsure, mayFail, command *node // the first of each kind
+	changes                  bool  // one is sure to change something
+}
+
+// planned returns what is known of a group, whose states are done unless they wait for
+// what asks.
+func (g *group) planned() *plannedGroup {
+	if g.plan != nil {
+		return g.plan
+	}
+	out, done := &plannedGroup{}, true
+	for _, m := range g.nodes {
+		done = done && m.done
+		x := &m.plan
+		if out.unsure == nil && x.unsure != "" {
+			out.unsure = m
+		}
+		if out.mayFail == nil && m.done && (x.acts && m.c.State != "test" || x.failed) {
+			out.mayFail = m
+		}
+		if out.command == nil && x.command {
+			out.command = m
+		}
+		out.changes = out.changes || x.changes
+	}
+	if done {
+		g.plan = out
+	}
+	return out
+}
+
+// act has the overlay be as the machine would be behind a state, where that can be
+// found out without it.
+func (r *run) act(ctx context.Context, n *node) {
+	x := &n.plan
+	if !x.acts || changesNothing(n.c) {
+		return
+	}
+	r.plan.moved = n.c.ID
+	if x.unsure != "" || x.failed || x.watched || !r.replay(ctx, n) {
+		r.plan.blind = n.c.ID
+	}
+}
+
+// changesNothing reports whether a state leaves the machine as it is, whatever it says.
+func changesNothing(c *fun.Chunk) bool {
+	mod := c.State
+	if mod == "salt" && (c.Fun == "function" || c.Fun == "runner") {
+		mod, _, _ = strings.Cut(c.Name, ".")
+	}
+	return mod == "test" || mod == "pillar" || mod == "status"
+}
+
+// replay has the overlay have what a state leaves: it runs one that only writes files
+// there. It reports whether that is all that the state would do.
+func (r *run) replay(ctx context.Context, n *node) bool {
+	mod, spec, errs := r.verify(n.c)
+	if errs != nil || !spec.Files && spec.Leaves == nil {
+		return false
+	}
+	for _, v := range n.c.Low.All() {
+		if hasSlot(v) {
+			return false // its function has run for this once
+		}
+	}
+	p := r.plan
+	if p.over == nil {
+		over, err := host.NewOverlay(r.env.Host)
+		if err != nil {
+			return false
+		}
+		p.over = over
+		r.env = r.env.With(func(e *fun.Env) { e.Host = over.Looking() })
+	}
+	c := *n.c
+	c.Low = n.c.Low.Copy()
+	c.Low.Delete("check_cmd") // it would run a program on a file that is not there
+	j := r.job(n, &c, mod, spec)
+	j.low, j.test = c.Low, false
+	j.env = j.env.With(func(e *fun.Env) {
+		e.Host = p.over
+		e.Bus, e.OnWarn, e.OnFault, e.OnNote = nil, nil, nil, nil // said by the test already
+	})
+	refused := p.over.Refused()
+	if spec.Leaves != nil {
+		call, err := j.env.Invoker.Bind(mod, spec, fun.Args{Kw: c.Low})
+		if err != nil {
+			return false
+		}
+		call.Name, call.Low = c.Name, &c
+		call.Attach(j.env)
+		return spec.Leaves(ctx, call, p.over) == nil
+	}
+	ret := j.invoke(asUser(ctx, c.Low))
+	return ret.At("result") == true && p.over.Refused() == refused
+}
