@@ -67,6 +67,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	if len(f.chain) > 1 {
 		job.Step = f.chain[1].step // of the steps that are shown while the plan is made
 	}
+	job.Plan = true
 	job.Async, job.Subset, job.Batch, job.FailHard = false, 0, "", false
 	job.Waves, job.WaveWait, job.WaveCheck, job.MaxFailures, job.Judge, job.Passed = nil, 0, nil, nil, nil, nil
 	job.Returner, job.RetConfig, job.RetKwargs = "", "", nil

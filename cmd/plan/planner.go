@@ -68,7 +68,7 @@ func (pl *planner) local(ctx context.Context) error {
 	name := pl.args[0]
 	names, calls := planCalls(name, pl.in)
 	parts := make([]value.Value, 3)
-	env.Watch = pl.watchRun(nil)
+	env.Watch, env.Plan = pl.watchRun(nil), true
 	for i, n := range names {
 		res, err := env.Invoker.Invoke(ctx, fun.Exec, n, calls[i])
 		if err != nil {
@@ -152,7 +152,7 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 	if len(chain) == 0 {
 		w.RunWatcher = pl.watchRun(pf)
 	}
-	own := env.Fork(func(e *fun.Env) { e.Fleet, e.Watch, e.Journal = pf, w, nil })
+	own := env.Fork(func(e *fun.Env) { e.Fleet, e.Watch, e.Journal, e.Plan = pf, w, nil, true })
 	args := fun.Args{Pos: in.Pos, Kw: in.Kw.Copy()}
 	args.Kw.Set("test", true)
 	res, err := own.Invoker.Invoke(ctx, fun.Runner, name, args)

@@ -80,6 +80,8 @@ func Totals(t plan.Totals) string {
 	}
 	more(t.Restarts, Count(t.Restarts, "restart"))
 	more(t.Reboots, Count(t.Reboots, "reboot"))
+	more(t.Downgrades, Count(t.Downgrades, "downgrade"))
+	more(t.Removals, Count(t.Removals, "package")+" removed")
 	more(t.Unknown, fmt.Sprintf("%d not known yet", t.Unknown))
 	more(t.Failures, Count(t.Failures, "failure"))
 	more(t.MayFail, fmt.Sprintf("%d may fail", t.MayFail))
@@ -183,6 +185,10 @@ func (p *printer) state(st *plan.State) {
 	}
 	if st.Unknown != "" {
 		p.line(9, p.c.warn, "%s", st.Unknown)
+	}
+	if len(st.Packages) > 0 {
+		p.packages(st.Packages)
+		return
 	}
 	p.changes(st)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the version of the file.
-const Format = 4
+const Format = 5
 
 // A Plan is what a command would do.
 type Plan struct {
@@ -136,6 +136,8 @@ type State struct {
 	Changes json.RawMessage `json:"changes,omitempty"`
 	Diff    string          `json:"diff,omitempty"`
 	Unknown string          `json:"unknown,omitempty"` // what is not known, and until when
+	// Packages are those that would change, with what comes along.
+	Packages []Package `json:"packages,omitempty"`
 	// Certain says that it fails whatever runs before it.
 	Certain bool   `json:"certain,omitempty"`
 	behind  *State // it fails because this one does, which it requires
@@ -145,16 +147,19 @@ type State struct {
 
 // Totals are the sums of a plan.
 type Totals struct {
-	Steps     int `json:"steps"`
-	Hosts     int `json:"hosts"`
-	Changes   int `json:"changes"`
-	Restarts  int `json:"restarts"`
-	Reboots   int `json:"reboots"`
-	Unknown   int `json:"unknown"` // steps and states
-	Failures  int `json:"failures"`
-	MayFail   int `json:"may_fail"`
-	Unreached int `json:"unreached"`
-	Faults    int `json:"faults"` // further machines without a plan
+	Steps    int `json:"steps"`
+	Hosts    int `json:"hosts"`
+	Changes  int `json:"changes"`
+	Restarts int `json:"restarts"`
+	Reboots  int `json:"reboots"`
+	// Downgrades and Removals are packages that become older ones, or go.
+	Downgrades int `json:"downgrades"`
+	Removals   int `json:"removals"`
+	Unknown    int `json:"unknown"` // steps and states
+	Failures   int `json:"failures"`
+	MayFail    int `json:"may_fail"`
+	Unreached  int `json:"unreached"`
+	Faults     int `json:"faults"` // further machines without a plan
 }
 
 // Due reports whether the command would change something, as far as is known.
@@ -358,6 +363,14 @@ func (t *Totals) add(s *Step, unreached, faults map[string]bool) bool {
 				t.MayFail += n
 			case Unknown:
 				t.Unknown += n
+			}
+			for _, p := range st.Packages {
+				switch p.Action {
+				case Downgrade:
+					t.Downgrades += n
+				case Remove:
+					t.Removals += n
+				}
 			}
 			if st.Restart {
 				t.Restarts += n

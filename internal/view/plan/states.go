@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
 
@@ -136,6 +137,7 @@ func stateOf(tag string, m *value.Map) (st *State, mod string, due bool) {
 		st.Unknown = "what it does is not known until it runs"
 	}
 	st.Restart, st.Reboot = restarts(st)
+	st.planned(m.Map(fun.PlanKey))
 	return st, mod, true
 }
 
