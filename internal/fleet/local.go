@@ -128,7 +128,8 @@ func (l *Local) note(env *fun.Env, job fun.Job) (end func()) {
 func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) fun.Return {
 	var done doneStates
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
-		e.JID, e.OrchJID, e.Plan, e.Journal = job.JID, job.OrchJID, job.Plan, &done
+		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, &done
+		e.Plan, e.NoSlots = job.Plan, job.NoSlots
 		e.Renew(context.WithoutCancel(ctx))
 	})
 	defer l.note(env, job)()

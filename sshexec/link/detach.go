@@ -28,6 +28,7 @@ func headOf(job fun.Job) *value.Map {
 	)
 	if job.Plan {
 		head.Set("plan", true)
+		head.Set("no_slots", job.NoSlots)
 	}
 	of := value.MapOf("tgt", job.Tgt, "tgt_type", job.TgtType, "ret", job.Returner)
 	if job.Published {

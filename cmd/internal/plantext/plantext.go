@@ -49,7 +49,10 @@ func Text(pl *plan.Plan, colour bool) string {
 	p := &printer{c: coloursOf(colour)}
 	p.steps("", pl.Steps)
 	p.line(0, p.c.bold, "%s", Totals(pl.Totals))
-	if !pl.Complete() {
+	switch {
+	case pl.Partial():
+		p.line(0, p.c.remove, "The plan is incomplete: with --without-unreachable it can be applied to the rest.")
+	case !pl.Complete():
 		p.line(0, p.c.remove, "The plan is incomplete and cannot be applied.")
 	}
 	return p.b.String()
@@ -86,6 +89,7 @@ func Totals(t plan.Totals) string {
 	more(t.Failures, Count(t.Failures, "failure"))
 	more(t.MayFail, fmt.Sprintf("%d may fail", t.MayFail))
 	more(t.Unreached, fmt.Sprintf("%d not reached", t.Unreached))
+	more(t.Unmatched, Count(t.Unmatched, "step")+" without a target")
 	more(t.Faults, fmt.Sprintf("%d without a plan", t.Faults))
 	return strings.Join(parts, ", ")
 }
