@@ -220,14 +220,26 @@ func changesText(changes json.RawMessage) string {
 // changes prints the diff of a file, else the changes as JSON has them.
 func (p *printer) changes(st *plan.State) {
 	text := st.Diff
-	if text == "" {
+	switch {
+	case st.New && text == "" && st.Size > 0:
+		p.line(9, "", "new file, %s that are not shown", Count(int(st.Size), "byte"))
+		return
+	case st.New:
+		p.line(9, "", "new file")
+		if text == "" {
+			return
+		}
+	case text == "":
 		text = changesText(st.Changes)
 	}
-	n := 0
+	n, head := 0, true
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") {
+		if head = head && (strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")); head {
 			continue // the name of the state says it
+		}
+		if st.New && strings.HasPrefix(line, "@@ -0,0 ") {
+			continue
 		}
 		if n++; n > maxLines {
 			p.line(9, "", "... and %d more lines (--out=json has all)", strings.Count(text, "\n")-maxLines)

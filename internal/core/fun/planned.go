@@ -9,6 +9,7 @@ const PlanKey = "__plan__"
 // Keys of what is under PlanKey.
 const (
 	PlanPackages = "packages" // list of mappings: name, old, new, action, asked
+	PlanContent  = "content"  // mapping: sha256 of what is written; of a new file size and diff
 	PlanUnknown  = "unknown"  // what is not known, and why
 )
 

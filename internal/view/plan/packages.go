@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 
 	"brine/internal/core/fun"
@@ -45,6 +46,12 @@ func (st *State) planned(extra *value.Map) {
 			p.Action = Upgrade
 		}
 		st.Packages = append(st.Packages, p)
+	}
+	if content := extra.Map(fun.PlanContent); content != nil {
+		st.Diff = cmp.Or(st.Diff, content.Str("diff"))
+		if size, ok := value.AsInt(content.At("size")); ok {
+			st.New, st.Size = true, size
+		}
 	}
 	if text := extra.Str(fun.PlanUnknown); text != "" {
 		st.Unknown = text

@@ -139,6 +139,9 @@ type State struct {
 	Changes json.RawMessage `json:"changes,omitempty"`
 	Diff    string          `json:"diff,omitempty"`
 	Unknown string          `json:"unknown,omitempty"` // what is not known, and until when
+	// New says that a file is made, and Size how many bytes it has.
+	New  bool  `json:"new,omitempty"`
+	Size int64 `json:"size,omitempty"`
 	// Packages are those that would change, with what comes along.
 	Packages []Package `json:"packages,omitempty"`
 	// Certain says that it fails whatever runs before it.

@@ -207,5 +207,9 @@ func headed(diff, path, hosts string) string {
 	if !strings.HasSuffix(hunks, "\n") {
 		hunks += "\n"
 	}
-	return fmt.Sprintf("--- %s\t%s\n+++ %s\t%s\n%s", path, hosts, path, hosts, hunks)
+	from := path
+	if strings.HasPrefix(diff, "--- /dev/null") {
+		from = "/dev/null"
+	}
+	return fmt.Sprintf("--- %s\t%s\n+++ %s\t%s\n%s", from, hosts, path, hosts, hunks)
 }
