@@ -36,6 +36,9 @@ type App struct {
 	Late    error                           // what went wrong after the report
 	JSON    bool                            // the report is to be JSON
 	Printed bool                            // a report was begun
+	// Keep tells the targets that a plan is made for or applied to; nil: all that are
+	// meant.
+	Keep func(id string) bool
 }
 
 // SaltPrograms are the names by which brine is one of Salt's programs.

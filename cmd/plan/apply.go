@@ -29,10 +29,12 @@ type applyOptions struct {
 	log      app.RunFlags
 	progress progress.Flags
 	yes      bool
+	limit    string
+	without  bool
 }
 
 // applyGroups are the flags of brine apply in its help.
-var applyGroups = append([]app.FlagGroup{{Title: "Apply", Names: "yes"}}, app.TargetGroups...)
+var applyGroups = append([]app.FlagGroup{{Title: "Apply", Names: "yes limit without-unreachable"}}, app.TargetGroups...)
 
 // NewApply returns "brine apply". commands returns brine with all its commands, of
 // which a plan names one.
@@ -49,7 +51,7 @@ them again.
 On a terminal it asks before it runs.
 
 Exit status: that of the planned command; 1 the plan is outdated or cannot be
-read, or the answer was no; 64 usage error.`,
+read, targets were left out, or the answer was no; 64 usage error.`,
 		Example: `  brine apply deploy.plan
   brine apply deploy.plan --yes --out=json
   brine apply deploy.plan pillar='{"db_password": "..."}'`,
@@ -71,6 +73,8 @@ read, or the answer was no; 64 usage error.`,
 	f := c.Flags()
 	f.SetNormalizeFunc(app.SaltSpelling)
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.StringVar(&o.limit, "limit", "", "apply only to these of the targets: ids separated by commas, or @<file> with one id per line")
+	f.BoolVar(&o.without, "without-unreachable", false, "leave out targets that cannot be reached now, and apply to the rest")
 	o.output.Register(f)
 	o.output.RegisterReports(f)
 	o.progress.Register(f, "")
@@ -115,9 +119,31 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 	}
 	po.LogLevel, po.Progress = o.log.LogLevel, o.progress
 	po.Output.NoColor, po.Output.ForceColor = o.output.NoColor, o.output.ForceColor
-	now, err := makePlan(ctx, a, pc, po, words)
-	if err != nil {
-		return err
+	left, keep, hosts := &leftOut{}, a.Keep, old.Totals.Hosts
+	left.add(old.Unreached())
+	for _, limit := range []string{po.Limit, o.limit} {
+		if limit == "" {
+			continue
+		}
+		if old.Command.Kind == plan.Call {
+			return app.Usagef(c, "--limit is for targets, and the plan is of this machine")
+		}
+		if keep, err = limitTo(limit, keep); err != nil {
+			return err
+		}
+	}
+	defer func(was func(string) bool) { a.Keep = was }(a.Keep)
+	var now *madePlan
+	for again := true; again; again = o.without && left.add(now.Unreached()) {
+		if a.Keep = left.keep(keep); a.Keep != nil {
+			old.Narrow(a.Keep)
+		}
+		if hosts > 0 && old.Totals.Hosts == 0 {
+			return left.tell(a, old, &app.StatusError{Status: app.ExitGeneric, Err: errors.New("no target of the plan is left")})
+		}
+		if now, err = makePlan(ctx, a, pc, po, words); err != nil {
+			return err
+		}
 	}
 	if changed := plan.Compare(old, now.Plan); len(changed) > 0 {
 		for _, line := range changed {
@@ -128,14 +154,14 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 	if !now.Due() && !now.Failed() {
 		fmt.Fprintln(a.Err, "brine: nothing to do: "+plantext.Totals(now.Totals))
 		if a.JSON {
-			return outputter.JSON(a.Out, value.NewMap(0), &outputter.Options{}) // a document all the same
+			err = outputter.JSON(a.Out, value.NewMap(0), &outputter.Options{}) // a document all the same
 		}
-		return nil
+		return left.tell(a, now.Plan, err)
 	}
 	if err := confirmPlan(ctx, a, o, now); err != nil {
 		return err
 	}
-	return runPlanned(ctx, a, c, commands(a), old, words)
+	return left.tell(a, now.Plan, runPlanned(ctx, a, c, commands(a), old, words))
 }
 
 // hiddenArgs returns the arguments of the planned command: those of the plan, and
@@ -207,7 +233,7 @@ func runPlanned(ctx context.Context, a *app.App, c, root *cobra.Command, p *plan
 		}
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if f.Name == "yes" || sub.Flags().Lookup(f.Name) == nil {
+		if f.Name == "yes" || f.Name == "limit" || sub.Flags().Lookup(f.Name) == nil {
 			return
 		}
 		values := []string{f.Value.String()}

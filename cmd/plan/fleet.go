@@ -67,6 +67,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	if len(f.chain) > 1 {
 		job.Step = f.chain[1].step // of the steps that are shown while the plan is made
 	}
+	job.Plan, job.NoSlots = true, f.pl.o.noSlots
 	job.Async, job.Subset, job.Batch, job.FailHard = false, 0, "", false
 	job.Waves, job.WaveWait, job.WaveCheck, job.MaxFailures, job.Judge, job.Passed = nil, 0, nil, nil, nil, nil
 	job.Returner, job.RetConfig, job.RetKwargs = "", "", nil
@@ -85,7 +86,7 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	case err != nil:
 		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: err.Error()})
 	case len(sum.Targets) == 0:
-		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: "no target matches"})
+		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: errNoMatch.Error(), Unmatched: true})
 	}
 	f.pl.mu.Lock()
 	f.jobs = append(f.jobs, pj)

@@ -42,10 +42,13 @@ type options struct {
 	file     string
 	format   string
 	detailed bool
+	without  bool
+	noSlots  bool
+	noExt    bool
 }
 
 // planGroups are the flags of brine plan in its help.
-var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save out detailed-exitcode"}}, app.TargetGroups...)
+var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save without-unreachable limit no-slots no-ext-pillar out detailed-exitcode"}}, app.TargetGroups...)
 
 // New returns "brine plan". runF, which may be nil, replaces what runs it.
 func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
@@ -105,6 +108,9 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.BoolVar(&o.call, "call", false, "plan a state function call, such as state.apply, on this machine")
 	f.StringVar(&o.target, "ssh", "", "plan a state function call, such as state.apply, on these targets")
 	f.StringVarP(&o.file, "save", "o", "", "write the plan to this file, for 'brine apply'")
+	f.BoolVar(&o.without, "without-unreachable", false, "keep a plan also if targets were not reached, or a step matches none: it is applied to the rest")
+	f.BoolVar(&o.noSlots, "no-slots", false, "run no function of a slot while the plan is made: its state fails in the plan")
+	f.BoolVar(&o.noExt, "no-ext-pillar", false, "make no plan if the configuration has external pillars, which would run")
 	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
 	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
@@ -119,7 +125,7 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 }
 
 // targetOnly are flags that have a meaning with --ssh alone.
-const targetOnly = "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter limit batch"
+const targetOnly = "compound grain grain-pcre ipcidr list nodegroup pcre pillar pillar-pcre range delimiter batch"
 
 // check finds faults of the command line.
 func (o *options) check(c *cobra.Command, args []string) error {
@@ -141,6 +147,10 @@ func (o *options) check(c *cobra.Command, args []string) error {
 		return app.Usagef(c, "--ssh: no target was given")
 	case !ssh && on(targetOnly) != "":
 		return app.Usagef(c, "--%s says what the target of --ssh is, and --ssh was not given", on(targetOnly))
+	case o.call && on("limit without-unreachable") != "":
+		return app.Usagef(c, "--%s is for targets, and --call plans for this machine", on("limit without-unreachable"))
+	case o.without && o.file == "":
+		return app.Usagef(c, "--without-unreachable is for a plan that is kept: give -o <file>")
 	case o.call && on(app.TargetGroups[1].Names+" "+app.TargetGroups[2].Names) != "":
 		return app.Usagef(c, "--%s is for targets, and --call plans for this machine", on(app.TargetGroups[1].Names+" "+app.TargetGroups[2].Names))
 	case !slices.Contains(plantext.Formats(), o.format):
@@ -185,8 +195,11 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 		return err
 	}
 	if o.file != "" {
-		if !p.Complete() {
-			return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s was not written: the plan is incomplete", o.file), Hint: "see above which targets did not answer, and why"}
+		switch {
+		case p.Partial() && !o.without:
+			return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s was not written: the plan is incomplete", o.file), Hint: "see above which targets did not answer, and why; with --without-unreachable it is kept, and applied to the rest"}
+		case !p.Complete() && !p.Partial():
+			return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s was not written: the plan is incomplete", o.file), Hint: "see above which targets have no plan, and why"}
 		}
 		if err := made.save(o.file); err != nil {
 			return err
@@ -230,6 +243,14 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	if err != nil {
 		return nil, err
 	}
+	if o.Limit != "" {
+		keep, err := limitTo(o.Limit, a.Keep)
+		if err != nil {
+			return nil, err
+		}
+		defer func(was func(string) bool) { a.Keep = was }(a.Keep)
+		a.Keep = keep
+	}
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, o.title(args))
 	defer done()
 	s, err := session.New(a, kind, section, &o.RunFlags, o.Override())
@@ -237,6 +258,11 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 		return nil, err
 	}
 	defer s.End()
+	if o.noExt {
+		if err := refuseExtPillar(s.Cfg.Opts); err != nil {
+			return nil, err
+		}
+	}
 	keepNothing(s)
 	s.Planning = true
 	a.Intr.Idle.Store(true)
@@ -249,6 +275,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	}
 	pl := &planner{s: s, key: key, o: o, args: args, p: newPlan(s)}
 	pl.watch(shown)
+	pl.options()
 	if err := pl.command(c); err != nil {
 		return nil, err
 	}
@@ -284,7 +311,7 @@ func keepNothing(s *session.Session) {
 }
 
 // unsaved are flags that say nothing of what is run.
-const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async"
+const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable"
 
 // pathFlags are flags whose values are paths.
 const pathFlags = "config-dir saltfile file-root pillar-root cachedir roster-file priv agent-dir"

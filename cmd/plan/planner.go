@@ -51,7 +51,7 @@ type planner struct {
 func newPlan(s *session.Session) *plan.Plan {
 	return &plan.Plan{
 		Format: plan.Format, Brine: version.Number(), Made: s.App.Host.Now().UTC().Truncate(time.Second), User: s.UserName(), Steps: []*plan.Step{},
-		Inputs: plan.Inputs{Tree: map[string]string{}, Sources: map[string]string{}, Roster: map[string]string{}, Pillar: map[string]string{}},
+		Inputs: plan.Inputs{Tree: map[string]string{}, Sources: map[string]string{}, Roster: map[string]string{}, Pillar: map[string]string{}, Options: map[string]string{}},
 	}
 }
 
@@ -68,7 +68,7 @@ func (pl *planner) local(ctx context.Context) error {
 	name := pl.args[0]
 	names, calls := planCalls(name, pl.in)
 	parts := make([]value.Value, 3)
-	env.Watch = pl.watchRun(nil)
+	env.Watch, env.Plan, env.NoSlots = pl.watchRun(nil), true, pl.o.noSlots
 	for i, n := range names {
 		res, err := env.Invoker.Invoke(ctx, fun.Exec, n, calls[i])
 		if err != nil {
@@ -152,7 +152,10 @@ func (pl *planner) look(ctx context.Context, env *fun.Env, name string, in fun.A
 	if len(chain) == 0 {
 		w.RunWatcher = pl.watchRun(pf)
 	}
-	own := env.Fork(func(e *fun.Env) { e.Fleet, e.Watch, e.Journal = pf, w, nil })
+	own := env.Fork(func(e *fun.Env) {
+		e.Fleet, e.Watch, e.Journal = pf, w, nil
+		e.Plan, e.NoSlots = true, pl.o.noSlots
+	})
 	args := fun.Args{Pos: in.Pos, Kw: in.Kw.Copy()}
 	args.Kw.Set("test", true)
 	res, err := own.Invoker.Invoke(ctx, fun.Runner, name, args)
@@ -225,7 +228,7 @@ func (pl *planner) pillar(ctx context.Context, env *fun.Env) error {
 		return err
 	}
 	pl.s.Secrets.AddPillar(items.Value)
-	pl.p.Inputs.Pillar["(controller)"] = pl.key.Hash(value.EncodeJSON(items.Value))
+	pl.p.Inputs.Pillar[plan.Controller] = pl.key.Hash(value.EncodeJSON(items.Value))
 	return nil
 }
 
@@ -291,17 +294,24 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	if len(onfail) > 0 && st.Unknown != "" {
 		st.Unknown = failUnknown
 	}
+	if st.Fun == "salt.function" && st.Skipped == "" && len(st.Faults)+len(onfail) == 0 && slices.Contains(session.Plannable[:], part[2]) {
+		st.Name = part[2]
+		return st, pl.function(ctx, pf, st, chunk)
+	}
 	if st.Fun == "salt.function" && st.Skipped == "" {
 		if len(onfail) == 0 {
 			st.Restarts, st.Reboots = plan.FunctionRestarts(part[2])
 		}
 		st.Name = part[2]
 		if err := pl.match(ctx, pf.Fleet, st, chunk); err != nil {
-			st.Faults = append(st.Faults, plan.Fault{Host: value.Str(chunk.At("tgt")), Reason: err.Error()})
+			st.Faults = append(st.Faults, plan.Fault{Host: value.Str(chunk.At("tgt")), Reason: err.Error(), Unmatched: errors.Is(err, errNoMatch)})
 		}
 	}
 	return st, nil
 }
+
+// errNoMatch is a target that matches nothing.
+var errNoMatch = errors.New("no target matches")
 
 // onfail returns the steps that a low chunk has as its onfail.
 func onfail(chunk *value.Map) []string {
@@ -341,7 +351,7 @@ func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk 
 		return err
 	}
 	if len(ids)+len(unlisted) == 0 {
-		return errors.New("no target matches")
+		return errNoMatch
 	}
 	sortIDs(ids)
 	st.Targets = ids

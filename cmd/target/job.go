@@ -78,7 +78,7 @@ func (o *Options) Job(c *cobra.Command, args []string) (fun.Job, error) {
 	}
 	job.Waves, job.MaxFailures, job.WaveWait = o.Waves.parsed, o.Waves.most, app.Seconds(o.Waves.wait)
 	if o.Limit != "" {
-		if job.Only, err = readLimit(o.Limit); err != nil {
+		if job.Only, err = ReadLimit(o.Limit); err != nil {
 			return fun.Job{}, err
 		}
 	}

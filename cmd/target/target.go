@@ -80,8 +80,8 @@ func (t *Matching) tgtType() (string, error) {
 	return name, nil
 }
 
-// readLimit returns the ids of --limit: a comma list, or @file with one a line.
-func readLimit(s string) ([]string, error) {
+// ReadLimit returns the ids of --limit: a comma list, or @file with one a line.
+func ReadLimit(s string) ([]string, error) {
 	path, isFile := strings.CutPrefix(s, "@")
 	if isFile {
 		b, err := os.ReadFile(path)

@@ -16,12 +16,12 @@ func TestReadLimit(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
 		{"web1,web2", "web1|web2"}, {" a , b,", "a|b"}, {"@" + p, "web1|web 2|web3"}, {"", ""},
 	} {
-		got, err := readLimit(tt.in)
+		got, err := ReadLimit(tt.in)
 		if err != nil || strings.Join(got, "|") != tt.want || got == nil {
-			t.Errorf("readLimit(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
+			t.Errorf("ReadLimit(%q) = %q, %v; want %q", tt.in, got, err, tt.want)
 		}
 	}
-	if _, err := readLimit("@/nonexistent/file"); err == nil {
+	if _, err := ReadLimit("@/nonexistent/file"); err == nil {
 		t.Error("a missing file is no fault")
 	}
 }

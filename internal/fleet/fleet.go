@@ -114,6 +114,8 @@ type Fleet struct {
 	// AllowUnreachable passes over machines that cannot be asked for the grains
 	// that they are matched by, with a warning; else they are targets that failed.
 	AllowUnreachable bool
+	// Keep, if not nil, tells which machines may be meant: the others match nothing.
+	Keep func(id string) bool
 	// Watch, if not nil, is notified of the progress of jobs.
 	Watch Watcher
 	// Gate is asked before a target is begun; see fun.Jobs.OnStart. nil is open.
@@ -216,7 +218,7 @@ func prepare(ctx context.Context, ids []string, owner map[string]Provider) {
 func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
 	if tgt != "*" { // that is all that are known, whatever their rosters
 		if ids, named, err := f.named(ctx, fun.Job{Tgt: tgt, TgtType: tgtType}); named || err != nil {
-			return ids, err
+			return f.kept(ids), err
 		}
 	}
 	found, err := f.expression(ctx, fun.Job{Tgt: tgt, TgtType: tgtType})
@@ -226,7 +228,15 @@ func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]s
 	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
 		f.warnUnasked(id, found.unasked[id])
 	}
-	return found.ids, nil
+	return f.kept(found.ids), nil
+}
+
+// kept returns the machines of a list that may be meant.
+func (f *Fleet) kept(ids []string) []string {
+	if f.Keep == nil {
+		return ids
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !f.Keep(id) })
 }
 
 // named returns the ids of machines that a target names, and that no list need

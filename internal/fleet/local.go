@@ -129,6 +129,7 @@ func (l *Local) Run(ctx context.Context, job fun.Job, id string, begun func()) f
 	var done doneStates
 	env := l.env(ctx, id).Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID, e.Journal = job.JID, job.OrchJID, &done
+		e.Plan, e.NoSlots = job.Plan, job.NoSlots
 		e.Renew(context.WithoutCancel(ctx))
 	})
 	defer l.note(env, job)()

@@ -40,7 +40,7 @@ func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 		}
 		if named { // whatever minions of the same id were found before
 			_, owner, err := f.listed(ctx, RosterFleet)
-			return targets{ids: found, owner: owner}, err
+			return targets{ids: f.kept(found), owner: owner}, err
 		}
 	}
 	t, err := f.expression(ctx, job)
@@ -48,6 +48,10 @@ func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 		return targets{}, err
 	}
 	t.unavailable = f.unavailable(job, slices.Sorted(maps.Keys(t.owner)), t.owner, t.unasked)
+	if f.Keep != nil {
+		t.ids = f.kept(t.ids)
+		maps.DeleteFunc(t.unavailable, func(id string, _ error) bool { return !f.Keep(id) })
+	}
 	return t, nil
 }
 

@@ -150,6 +150,9 @@ func (j *job) slot(ctx context.Context, slot string) (value.Value, error) {
 		j.warn(slot, text)
 		return slot, nil
 	}
+	if j.env.NoSlots {
+		return nil, fun.Errorf("the slot calls %s, and --no-slots does not allow that in a plan", name)
+	}
 	res, err := j.env.Invoker.Invoke(ctx, fun.Exec, name, args)
 	if err != nil {
 		return nil, err

@@ -327,7 +327,7 @@ func (s *server) serve(ctx context.Context, st *wire.Stream) error {
 // jobOf reads the head of an invoke.
 func jobOf(h *value.Map) (fun.Job, error) {
 	arg, kw := h.List("arg"), h.Map("kwarg")
-	job := fun.Job{Fun: h.Str("fun"), JID: h.Str("jid"), OrchJID: h.Str("orch"), User: h.Str("user"), Metadata: h.At("metadata")}
+	job := fun.Job{Fun: h.Str("fun"), JID: h.Str("jid"), OrchJID: h.Str("orch"), User: h.Str("user"), Metadata: h.At("metadata"), Plan: h.At("plan") == true, NoSlots: h.At("no_slots") == true}
 	if job.Fun == "" || arg == nil || kw == nil {
 		return job, wire.Refusef("a call without a function or arguments")
 	}
@@ -378,6 +378,7 @@ func (s *server) invoke(ctx context.Context, st *wire.Stream) error {
 	prog := &progress{st: st}
 	env := base.Fork(func(e *fun.Env) {
 		e.JID, e.OrchJID = job.JID, job.OrchJID
+		e.Plan, e.NoSlots = job.Plan, job.NoSlots
 		e.Up, e.Mine, e.Publisher = up, up, up
 		e.Journal = prog
 		s.equip(e, c)

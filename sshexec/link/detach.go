@@ -26,6 +26,10 @@ func headOf(job fun.Job) *value.Map {
 		"fun", job.Fun, "arg", value.NewList(job.Args.Pos...), "kwarg", dict(job.Args.Kw),
 		"jid", job.JID, "orch", job.OrchJID, "user", job.User, "metadata", job.Metadata,
 	)
+	if job.Plan {
+		head.Set("plan", true)
+		head.Set("no_slots", job.NoSlots)
+	}
 	of := value.MapOf("tgt", job.Tgt, "tgt_type", job.TgtType, "ret", job.Returner)
 	if job.Published {
 		if job.Caller != "" {

@@ -328,7 +328,23 @@ func (c *call) wouldManage(ctx context.Context, p *files.Plan) fun.Ret {
 		changes.Set("diff", "<show_changes=False>")
 	}
 	c.ret.Changes = changes
-	return c.done(fun.WouldChange, fmt.Sprintf("The file %s is set to be changed\nNote: No changes made, actual changes may\nbe different due to other states.", p.Name))
+	return c.preview(*p, changes, fmt.Sprintf("The file %s is set to be changed\nNote: No changes made, actual changes may\nbe different due to other states.", p.Name))
+}
+
+// preview reports what a run would do; in a plan also which content it would write.
+func (c *call) preview(p files.Plan, changes *value.Map, comment string) fun.Ret {
+	if !c.Env.Plan || !changes.Has("newfile") && !changes.Has("diff") {
+		return c.done(fun.WouldChange, comment)
+	}
+	content, err := c.Preview(p)
+	if err != nil {
+		return c.fail("Unable to manage file: %s", c.shown(err))
+	}
+	ret := c.done(fun.WouldChange, comment)
+	if content == nil {
+		return ret
+	}
+	return ret.Planned(fun.PlanContent, content)
 }
 
 // checkCmd runs check_cmd on what the file shall be, in a temporary file; stop

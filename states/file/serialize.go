@@ -219,5 +219,5 @@ func (c *call) storeSerialized(ctx context.Context, a *serializeArgs, content []
 		changes.Set("diff", diff)
 	}
 	c.ret.Changes = changes
-	return c.done(fun.WouldChange, fmt.Sprintf("Dataset will be serialized and stored into %s", p.Name))
+	return c.preview(p, changes, fmt.Sprintf("Dataset will be serialized and stored into %s", p.Name))
 }

@@ -64,7 +64,11 @@ func groupInstalled(ctx context.Context, c *fun.Call, a *groupInstalledArgs) fun
 		if partial {
 			comment = "Group '" + c.Name + "' is partially installed and will be updated"
 		}
-		return fun.Ret{Result: fun.WouldChange, Comment: comment}
+		ret := fun.Ret{Result: fun.WouldChange, Comment: comment}
+		if c.Env.Plan {
+			ret = j.forecast(ret, "pkg.install", j.with("pkgs", value.Strings(targets...)), asTargets(targets, nil), false)
+		}
+		return ret
 	}
 	changes, err := j.mapping("pkg.install", j.with("pkgs", value.Strings(targets...)))
 	if err != nil {
@@ -132,7 +136,11 @@ func patch(ctx context.Context, c *fun.Call, own *providerArgs, name string, adv
 		return fun.Ret{Result: fun.OK, Comment: "All specified advisory patches are already installed"}
 	}
 	if c.Test {
-		return fun.Ret{Result: fun.WouldChange, Comment: "The following advisory patches would be downloaded: " + strings.Join(targets, ", ")}
+		ret := fun.Ret{Result: fun.WouldChange, Comment: "The following advisory patches would be downloaded: " + strings.Join(targets, ", ")}
+		if c.Env.Plan && !downloadOnly {
+			ret = j.forecast(ret, "pkg.install", j.with("name", c.Name, "advisory_ids", value.Strings(targets...)), nil, false)
+		}
+		return ret
 	}
 	changes, err := j.mapping("pkg.install", j.with("name", c.Name, "advisory_ids", value.Strings(targets...), "downloadonly", downloadOnly))
 	if err != nil {

@@ -59,7 +59,11 @@ func installed(ctx context.Context, c *fun.Call, a *installedArgs) fun.Ret {
 		return fun.Ret{Comment: "lowpkg.unpurge not implemented", Extra: p.extra()}
 	}
 	if c.Test {
-		return j.predict(p, len(sources) > 0)
+		ret := j.predict(p, len(sources) > 0)
+		if c.Env.Plan && len(p.targets)+len(p.reinstall) > 0 {
+			ret = j.forecast(ret, "pkg.install", j.request(p, sources, false), slices.Concat(p.targets, p.reinstall), refresh && !p.refreshed)
+		}
+		return ret
 	}
 	return j.install(p, sources, refresh && !p.refreshed)
 }
@@ -184,27 +188,32 @@ func sentences(comments []string) string {
 	return strings.Join(comments, "\n")
 }
 
+// request are the arguments of pkg.install that carry out a plan.
+func (j *job) request(p *plan, sources []value.Value, refresh bool) *value.Map {
+	kw := j.with(
+		"refresh", refresh, "fromrepo", j.fromRepo, "skip_verify", j.a.SkipVerify, "reinstall", len(p.reinstall) > 0,
+		"normalize", j.a.Normalize, "update_holds", j.a.UpdateHolds, "ignore_epoch", j.ignoreEpoch, "split_arch", false,
+		"allow_updates", j.a.AllowUpdates,
+	)
+	if len(sources) == 0 {
+		kw.Set("pkgs", pkg.Pack(slices.Concat(p.targets, p.reinstall)))
+		return kw
+	}
+	var rest []value.Value
+	for _, s := range pkg.PackSources(sources, j.normalizer()) {
+		if has(p.targets, s.Name) || has(p.reinstall, s.Name) {
+			rest = append(rest, value.MapOf(s.Name, s.Path))
+		}
+	}
+	kw.Set("sources", value.NewList(rest...))
+	return kw
+}
+
 // install carries out a plan.
 func (j *job) install(p *plan, sources []value.Value, refresh bool) fun.Ret {
 	r := &report{job: j, p: p, changes: value.NewMap(0), sources: len(sources) > 0, done: value.NewMap(0)}
 	if len(p.targets) > 0 || len(p.reinstall) > 0 {
-		kw := j.with(
-			"refresh", refresh, "fromrepo", j.fromRepo, "skip_verify", j.a.SkipVerify, "reinstall", len(p.reinstall) > 0,
-			"normalize", j.a.Normalize, "update_holds", j.a.UpdateHolds, "ignore_epoch", j.ignoreEpoch, "split_arch", false,
-			"allow_updates", j.a.AllowUpdates,
-		)
-		if r.sources {
-			var rest []value.Value
-			for _, s := range pkg.PackSources(sources, j.normalizer()) {
-				if has(p.targets, s.Name) || has(p.reinstall, s.Name) {
-					rest = append(rest, value.MapOf(s.Name, s.Path))
-				}
-			}
-			kw.Set("sources", value.NewList(rest...))
-		} else {
-			kw.Set("pkgs", pkg.Pack(slices.Concat(p.targets, p.reinstall)))
-		}
-		v, err := j.call("pkg.install", kw)
+		v, err := j.call("pkg.install", j.request(p, sources, refresh))
 		if err != nil {
 			ret := j.fail("An error was encountered while installing package(s)", err)
 			ret.Extra = p.extra()

@@ -82,7 +82,11 @@ func latest(ctx context.Context, c *fun.Call, a *latestArgs) fun.Ret {
 	case len(targets) == 0:
 		return upToDate(names)
 	case c.Test:
-		return predictLatest(targets, current, avail, cur)
+		ret := predictLatest(targets, current, avail, cur)
+		if c.Env.Plan {
+			ret = j.forecast(ret, "pkg.install", j.latestRequest(a.SkipVerify, targets), asTargets(targets, avail), false)
+		}
+		return ret
 	}
 	return j.installLatest(a.SkipVerify, targets, current, avail)
 }
@@ -128,9 +132,13 @@ func predictLatest(targets, current []string, avail, cur *value.Map) fun.Ret {
 	return fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: comment}
 }
 
+// latestRequest are the arguments of pkg.install that install the newest versions.
+func (j *job) latestRequest(skipVerify bool, targets []string) *value.Map {
+	return j.with("refresh", false, "fromrepo", j.fromRepo, "skip_verify", skipVerify, "pkgs", value.Strings(targets...))
+}
+
 func (j *job) installLatest(skipVerify bool, targets, current []string, avail *value.Map) fun.Ret {
-	v, err := j.call("pkg.install", j.with(
-		"refresh", false, "fromrepo", j.fromRepo, "skip_verify", skipVerify, "pkgs", value.Strings(targets...)))
+	v, err := j.call("pkg.install", j.latestRequest(skipVerify, targets))
 	if _, ok := errors.AsType[*pkg.Error](err); ok {
 		ret := j.fail("", err)
 		ret.Comment = "An error was encountered while installing package(s): " + err.Error()
@@ -239,13 +247,18 @@ func uptodate(ctx context.Context, c *fun.Call, a *uptodateArgs) fun.Ret {
 	switch {
 	case expected.Len() == 0:
 		return fun.Ret{Result: fun.OK, Comment: "System is already up-to-date"}
-	case c.Test:
-		return fun.Ret{Result: fun.WouldChange, Changes: expected, Comment: "System update will be performed"}
 	}
 	// The lists were refreshed above.
 	kw := j.with("refresh", false, "skip_verify", a.SkipVerify)
 	if only {
 		kw.Set("pkgs", value.NewList(pkgs...))
+	}
+	if c.Test {
+		ret := fun.Ret{Result: fun.WouldChange, Changes: expected, Comment: "System update will be performed"}
+		if c.Env.Plan {
+			ret = j.forecast(ret, "pkg.upgrade", kw, expectedTargets(expected), false)
+		}
+		return ret
 	}
 	changes, err := j.mapping("pkg.upgrade", kw)
 	if err != nil {

@@ -250,3 +250,48 @@ func BenchmarkInstalledOneByOne(b *testing.B) {
 		}
 	}
 }
+
+// In a plan, a return has every package that would change, with its versions; the rest
+// of it is what test mode returns.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	const along = "'asked': False}"
+	for _, tt := range []struct{ name, args, want string }{
+		{"installed", "{name: tool, version: '2.0', refresh: False}", "[{'name': 'tool', 'old': '1.0', 'new': '2.0', 'action': 'upgrade', 'asked': True}, {'name': 'epoch', 'old': '1:1.0-1', 'new': '', 'action': 'remove', " + along + "]"},
+		{"installed", "{name: held, version: '0.5', refresh: False}", "[{'name': 'held', 'old': '1.0', 'new': '0.5', 'action': 'downgrade', 'asked': True}]"},
+		{"installed", "{name: odd-fails, refresh: False}", "[{'name': 'odd-fails', 'old': '', 'new': '1.0', 'action': 'install', 'asked': True}]"},
+		{"installed", "{name: lib, reinstall: True, refresh: False}", "[{'name': 'lib', 'old': '1.2', 'new': '1.2', 'action': 'reinstall', 'asked': True}]"},
+		{"installed", "{name: nowhere, refresh: False}", "failed: E: Unable to locate package nowhere"},
+		{"installed", "{name: nowhere, refresh: True}", "unknown: which packages change is not known: the package lists are refreshed first, and with those of now it fails"},
+		{"latest", "{name: tool, refresh: False}", "[{'name': 'tool', 'old': '1.0', 'new': '2.0', 'action': 'upgrade', 'asked': True}, {'name': 'epoch', 'old': '1:1.0-1', 'new': '', 'action': 'remove', " + along + "]"},
+		{"removed", "name: lib", "[{'name': 'lib', 'old': '1.2', 'new': '', 'action': 'remove', 'asked': True}, {'name': 'tool', 'old': '1.0', 'new': '', 'action': 'remove', " + along + "]"},
+	} {
+		m := machine(t, status)
+		plain := m.State("pkg."+tt.name, tt.args, true)
+		m.Env().Plan = true
+		ret := m.Ret("pkg."+tt.name, tt.args, true)
+		extra := ret.Extra.Map(fun.PlanKey)
+		switch want, fails := strings.CutPrefix(tt.want, "failed: "); {
+		case fails:
+			if ret.Result != fun.Failed || !strings.Contains(value.Str(ret.Comment), want) {
+				t.Errorf("%s %s: %v %s", tt.name, tt.args, ret.Result, ret.Comment)
+			}
+			continue
+		case strings.HasPrefix(tt.want, "unknown: "):
+			if got := extra.Str(fun.PlanUnknown); !strings.Contains(got, tt.want[len("unknown: "):]) {
+				t.Errorf("%s %s: unknown is %q", tt.name, tt.args, got)
+			}
+			continue
+		}
+		if got := value.Repr(extra.At(fun.PlanPackages)); got != tt.want {
+			t.Errorf("%s %s:\n%s, want\n%s", tt.name, tt.args, got, tt.want)
+		}
+		if got := m.State("pkg."+tt.name, tt.args, true); got != plain {
+			t.Errorf("%s %s: %s in a plan, %s in test mode", tt.name, tt.args, got, plain)
+		}
+		m.Env().Plan = false
+		if ret := m.Ret("pkg."+tt.name, tt.args, true); ret.Extra.Has(fun.PlanKey) {
+			t.Errorf("%s %s: test mode returns %s", tt.name, tt.args, value.Repr(ret.Extra))
+		}
+	}
+}

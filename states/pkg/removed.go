@@ -72,7 +72,11 @@ func uninstall(ctx context.Context, c *fun.Call, a *removedArgs, action, doing s
 		for _, n := range targets {
 			changes.Set(n, value.MapOf("new", action+"d", "old", ""))
 		}
-		return fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: "The following packages will be " + action + "d: " + strings.Join(targets, ", ") + "."}
+		ret := fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: "The following packages will be " + action + "d: " + strings.Join(targets, ", ") + "."}
+		if c.Env.Plan {
+			ret = j.forecast(ret, "pkg."+action, j.with("pkgs", j.chosen(list, targets), "split_arch", false), list, false)
+		}
+		return ret
 	}
 	changes, err := j.mapping("pkg."+action, j.with("pkgs", j.chosen(list, targets), "split_arch", false))
 	if err != nil {

@@ -49,7 +49,10 @@ func Text(pl *plan.Plan, colour bool) string {
 	p := &printer{c: coloursOf(colour)}
 	p.steps("", pl.Steps)
 	p.line(0, p.c.bold, "%s", Totals(pl.Totals))
-	if !pl.Complete() {
+	switch {
+	case pl.Partial():
+		p.line(0, p.c.remove, "The plan is incomplete: with --without-unreachable it can be applied to the rest.")
+	case !pl.Complete():
 		p.line(0, p.c.remove, "The plan is incomplete and cannot be applied.")
 	}
 	return p.b.String()
@@ -80,10 +83,13 @@ func Totals(t plan.Totals) string {
 	}
 	more(t.Restarts, Count(t.Restarts, "restart"))
 	more(t.Reboots, Count(t.Reboots, "reboot"))
+	more(t.Downgrades, Count(t.Downgrades, "downgrade"))
+	more(t.Removals, Count(t.Removals, "package")+" removed")
 	more(t.Unknown, fmt.Sprintf("%d not known yet", t.Unknown))
 	more(t.Failures, Count(t.Failures, "failure"))
 	more(t.MayFail, fmt.Sprintf("%d may fail", t.MayFail))
 	more(t.Unreached, fmt.Sprintf("%d not reached", t.Unreached))
+	more(t.Unmatched, Count(t.Unmatched, "step")+" without a target")
 	more(t.Faults, fmt.Sprintf("%d without a plan", t.Faults))
 	return strings.Join(parts, ", ")
 }
@@ -184,6 +190,10 @@ func (p *printer) state(st *plan.State) {
 	if st.Unknown != "" {
 		p.line(9, p.c.warn, "%s", st.Unknown)
 	}
+	if len(st.Packages) > 0 {
+		p.packages(st.Packages)
+		return
+	}
 	p.changes(st)
 }
 
@@ -210,14 +220,26 @@ func changesText(changes json.RawMessage) string {
 // changes prints the diff of a file, else the changes as JSON.
 func (p *printer) changes(st *plan.State) {
 	text := st.Diff
-	if text == "" {
+	switch {
+	case st.New && text == "" && st.Size > 0:
+		p.line(9, "", "new file, %s that are not shown", Count(int(st.Size), "byte"))
+		return
+	case st.New:
+		p.line(9, "", "new file")
+		if text == "" {
+			return
+		}
+	case text == "":
 		text = changesText(st.Changes)
 	}
-	n := 0
+	n, head := 0, true
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") {
+		if head = head && (strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")); head {
 			continue // the name of the state says it
+		}
+		if st.New && strings.HasPrefix(line, "@@ -0,0 ") {
+			continue
 		}
 		if n++; n > maxLines {
 			p.line(9, "", "... and %d more lines (--out=json has all)", strings.Count(text, "\n")-maxLines)

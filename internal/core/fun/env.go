@@ -109,6 +109,11 @@ type Network struct {
 
 // Jobs is what a run of states is part of.
 type Jobs struct {
+	// Plan says that a plan is made of the run: what states return in test mode may
+	// have more, under [PlanKey], than what Salt returns.
+	Plan bool
+	// NoSlots has states fail that have a slot, rather than call its function.
+	NoSlots bool
 	// Run is the run in progress, nil outside of state runs.
 	Run RunView
 	// OnStart is asked before a state or a step starts. It waits while the run is

@@ -112,6 +112,9 @@ type Job struct {
 	Shell string
 	// Step is the ID of the step of an orchestration that asks for the job.
 	Step string
+	// Plan says that the job is part of the making of a plan, and NoSlots that no slot
+	// may be evaluated: see [Jobs].
+	Plan, NoSlots bool
 }
 
 // Compound returns the calls of a job that is several functions, nil where it is

@@ -92,18 +92,7 @@ func (m *Machine) Exec(name, kw string, pos ...value.Value) string {
 // State calls a state and returns the repr of its result, comment and changes.
 func (m *Machine) State(name, args string, test bool) string {
 	m.t.Helper()
-	mod, spec, err := m.env.Find(fun.State, name)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	kw := m.Args(args)
-	c, err := m.env.Invoker.Bind(mod, spec, fun.Args{Kw: kw})
-	if err != nil {
-		return "error: " + err.Error()
-	}
-	c.Test = test
-	c.Low = &fun.Chunk{State: mod.Name, Fun: spec.Name, ID: c.Name, Name: c.Name, SaltEnv: "base", Low: kw}
-	ret := spec.State(m.t.Context(), c)
+	ret := m.Ret(name, args, test)
 	if ret.Err != nil {
 		return "error: " + ret.Err.Error()
 	}
@@ -112,6 +101,23 @@ func (m *Machine) State(name, args string, test bool) string {
 		changes = value.NewMap(0)
 	}
 	return value.Str(ret.Result.Value()) + " | " + value.Str(ret.Comment) + " | " + value.Repr(changes)
+}
+
+// Ret calls a state and returns what it returns.
+func (m *Machine) Ret(name, args string, test bool) fun.Ret {
+	m.t.Helper()
+	mod, spec, err := m.env.Find(fun.State, name)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	kw := m.Args(args)
+	c, err := m.env.Invoker.Bind(mod, spec, fun.Args{Kw: kw})
+	if err != nil {
+		return fun.Raise(err)
+	}
+	c.Test = test
+	c.Low = &fun.Chunk{State: mod.Name, Fun: spec.Name, ID: c.Name, Name: c.Name, SaltEnv: "base", Low: kw}
+	return spec.State(m.t.Context(), c)
 }
 
 // Lines returns the commands that were run since the last call, and forgets them.
@@ -212,6 +218,8 @@ func (m *Machine) run(_ context.Context, c host.Cmd) (host.Output, error) {
 			}
 		}
 		return said(b.String())
+	case c.Argv[0] == "apt-get" && has("--simulate") && has("install"):
+		return m.simulate(words)
 	case c.Argv[0] == "apt-get" && has("install"):
 		return m.install(words, has("--only-upgrade"))
 	case c.Argv[0] == "apt-get" && (has("upgrade") || has("dist-upgrade")):
@@ -256,6 +264,41 @@ func (m *Machine) run(_ context.Context, c host.Cmd) (host.Output, error) {
 		return said("Package: " + f[0] + "\nVersion: " + f[1] + "\nArchitecture: " + f[2] + "\n")
 	}
 	return host.Output{Status: 2, Stderr: []byte("unexpected: " + strings.Join(c.Argv, " "))}, nil
+}
+
+// simulate says what install would do: tool needs lib, and takes the place of epoch.
+func (m *Machine) simulate(words []string) (host.Output, error) {
+	var b strings.Builder
+	have := map[string]string{}
+	for _, p := range m.read() {
+		if p.status == "installed" {
+			have[p.name] = p.version
+		}
+	}
+	for _, w := range words {
+		name, version, exact := strings.Cut(w, "=")
+		v := m.Repo[name]
+		switch {
+		case len(v) == 0:
+			return host.Output{Status: 100, Stderr: []byte("E: Unable to locate package " + name + "\n")}, nil
+		case !exact:
+			version = v[0]
+		}
+		if name == "tool" {
+			if have["lib"] == "" {
+				b.WriteString("Inst lib (" + m.Repo["lib"][0] + " Debian:testing [amd64])\n")
+			}
+			if have["epoch"] != "" {
+				b.WriteString("Remv epoch [" + have["epoch"] + "]\n")
+			}
+		}
+		old := ""
+		if have[name] != "" {
+			old = "[" + have[name] + "] "
+		}
+		b.WriteString("Inst " + name + " " + old + "(" + version + " Debian:testing [amd64]) []\nConf " + name + " (" + version + " Debian:testing [amd64])\n")
+	}
+	return host.Output{Stdout: []byte(b.String())}, nil
 }
 
 func (m *Machine) install(words []string, only bool) (host.Output, error) {

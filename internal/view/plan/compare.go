@@ -18,6 +18,7 @@ func Compare(old, now *Plan) []string {
 	out = append(out, diffHashes("git repository", old.Inputs.Sources, now.Inputs.Sources)...)
 	out = append(out, diffHashes("roster entry", old.Inputs.Roster, now.Inputs.Roster)...)
 	out = append(out, diffHashes("pillar of", old.Inputs.Pillar, now.Inputs.Pillar)...)
+	out = append(out, diffHashes("option", old.Inputs.Options, now.Inputs.Options)...)
 	if old.Inputs.Rendered != now.Inputs.Rendered {
 		out = append(out, "the rendered orchestration changed")
 	}
@@ -115,6 +116,9 @@ func diffStep(old, now *Step, within string) []string {
 	out = append(out, bounded(hosts, "step "+name)...)
 	var faults []string
 	for _, f := range now.Faults {
+		if f.Unmatched && slices.ContainsFunc(old.Faults, func(o Fault) bool { return o.Unmatched && o.Host == f.Host }) {
+			continue
+		}
 		faults = append(faults, fmt.Sprintf("step %s: %s: %s", name, f.Host, f.Reason))
 	}
 	out = append(out, bounded(faults, "step "+name)...)

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the version of the file.
-const Format = 4
+const Format = 5
 
 // A Plan is what a command would do.
 type Plan struct {
@@ -59,6 +59,7 @@ type Inputs struct {
 	Sources  map[string]string `json:"sources"`  // commits of git repositories
 	Roster   map[string]string `json:"roster"`   // by id
 	Pillar   map[string]string `json:"pillar"`   // by id
+	Options  map[string]string `json:"options"`  // by name: those that change what a run does
 	Rendered string            `json:"rendered"` // the steps of an orchestration
 }
 
@@ -107,6 +108,8 @@ type Fault struct {
 	Host      string `json:"host"`
 	Reason    string `json:"reason"`
 	Unreached bool   `json:"unreached,omitempty"`
+	// Unmatched says that Host is the target of a step, and that nothing matches it.
+	Unmatched bool `json:"unmatched,omitempty"`
 }
 
 // A Group is machines on which the same would happen.
@@ -136,6 +139,11 @@ type State struct {
 	Changes json.RawMessage `json:"changes,omitempty"`
 	Diff    string          `json:"diff,omitempty"`
 	Unknown string          `json:"unknown,omitempty"` // what is not known, and until when
+	// New says that a file is made, and Size how many bytes it has.
+	New  bool  `json:"new,omitempty"`
+	Size int64 `json:"size,omitempty"`
+	// Packages are those that would change, with what comes along.
+	Packages []Package `json:"packages,omitempty"`
 	// Certain says that it fails whatever runs before it.
 	Certain bool   `json:"certain,omitempty"`
 	behind  *State // it fails because this one does, which it requires
@@ -145,16 +153,20 @@ type State struct {
 
 // Totals are the sums of a plan.
 type Totals struct {
-	Steps     int `json:"steps"`
-	Hosts     int `json:"hosts"`
-	Changes   int `json:"changes"`
-	Restarts  int `json:"restarts"`
-	Reboots   int `json:"reboots"`
-	Unknown   int `json:"unknown"` // steps and states
-	Failures  int `json:"failures"`
-	MayFail   int `json:"may_fail"`
-	Unreached int `json:"unreached"`
-	Faults    int `json:"faults"` // further machines without a plan
+	Steps    int `json:"steps"`
+	Hosts    int `json:"hosts"`
+	Changes  int `json:"changes"`
+	Restarts int `json:"restarts"`
+	Reboots  int `json:"reboots"`
+	// Downgrades and Removals are packages that become older ones, or go.
+	Downgrades int `json:"downgrades"`
+	Removals   int `json:"removals"`
+	Unknown    int `json:"unknown"` // steps and states
+	Failures   int `json:"failures"`
+	MayFail    int `json:"may_fail"`
+	Unreached  int `json:"unreached"`
+	Unmatched  int `json:"unmatched"` // steps that match nothing
+	Faults     int `json:"faults"`    // further machines without a plan
 }
 
 // Due reports whether the command would change something, as far as is known.
@@ -163,9 +175,15 @@ func (p *Plan) Due() bool { return p.Totals.Changes+p.Totals.Unknown+p.Totals.Ma
 // Failed reports whether something is certain to fail.
 func (p *Plan) Failed() bool { return p.Totals.Failures > 0 || !p.Complete() }
 
-// Complete reports whether all machines answered: what is not complete cannot be
-// applied.
-func (p *Plan) Complete() bool { return p.Totals.Unreached+p.Totals.Faults == 0 }
+// Complete reports whether all machines answered, and all steps match some: what is
+// not complete can only be applied to the rest, where it is [Plan.Partial].
+func (p *Plan) Complete() bool {
+	return p.Totals.Unreached+p.Totals.Unmatched+p.Totals.Faults == 0
+}
+
+// Partial reports whether a plan is not complete only because machines were not
+// reached and steps match nothing.
+func (p *Plan) Partial() bool { return !p.Complete() && p.Totals.Faults == 0 }
 
 // Groups puts machines together on which the same would happen: by the
 // hashes of their states. Groups are in the order of hosts.
@@ -340,9 +358,12 @@ func (t *Totals) add(s *Step, unreached, faults map[string]bool) bool {
 		t.Reboots += len(s.Targets)
 	}
 	for _, f := range s.Faults {
-		if f.Unreached {
+		switch {
+		case f.Unreached:
 			unreached[f.Host] = true
-		} else {
+		case f.Unmatched:
+			t.Unmatched++
+		default:
 			faults[f.Host] = true
 		}
 	}
@@ -358,6 +379,14 @@ func (t *Totals) add(s *Step, unreached, faults map[string]bool) bool {
 				t.MayFail += n
 			case Unknown:
 				t.Unknown += n
+			}
+			for _, p := range st.Packages {
+				switch p.Action {
+				case Downgrade:
+					t.Downgrades += n
+				case Remove:
+					t.Removals += n
+				}
 			}
 			if st.Restart {
 				t.Restarts += n

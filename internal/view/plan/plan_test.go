@@ -113,7 +113,7 @@ func sample(t testing.TB, n int) *plan.Plan {
 		Format: plan.Format, Brine: "1", Made: time.Unix(0, 0).UTC(), User: "ana",
 		Command: plan.Command{Kind: plan.Orchestrate, Args: []string{"orch"}, Flags: []plan.Flag{{Name: "config-dir", Value: "/x"}}},
 		Inputs: plan.Inputs{
-			Tree: map[string]string{"base:a.sls": hash}, Sources: map[string]string{}, Roster: map[string]string{}, Pillar: map[string]string{}, Rendered: hash,
+			Tree: map[string]string{"base:a.sls": hash}, Sources: map[string]string{}, Roster: map[string]string{}, Pillar: map[string]string{}, Options: map[string]string{"failhard": hash}, Rendered: hash,
 		},
 	}
 	web := &plan.Step{ID: "web", Fun: "salt.state", Targets: []string{}, Hosts: map[string]plan.Hashes{}}
@@ -180,7 +180,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("a plan that was read is written differently (%v)", err)
 	}
 	var version *plan.VersionError
-	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 4`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
+	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 5`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
 		t.Errorf("format 1: %v", err)
 	}
 	for name, bad := range map[string]string{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
 
@@ -143,6 +144,7 @@ func stateOf(tag string, m *value.Map) (st *State, mod string, due bool) {
 		st.Unknown = "what it does is not known until it runs"
 	}
 	st.Restart, st.Reboot = restarts(st)
+	st.planned(m.Map(fun.PlanKey))
 	return st, mod, true
 }
 
@@ -212,5 +214,9 @@ func headed(diff, path, hosts string) string {
 	if !strings.HasSuffix(hunks, "\n") {
 		hunks += "\n"
 	}
-	return fmt.Sprintf("--- %s\t%s\n+++ %s\t%s\n%s", path, hosts, path, hosts, hunks)
+	from := path
+	if strings.HasPrefix(diff, "--- /dev/null") {
+		from = "/dev/null"
+	}
+	return fmt.Sprintf("--- %s\t%s\n+++ %s\t%s\n%s", from, hosts, path, hosts, hunks)
 }

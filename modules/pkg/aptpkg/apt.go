@@ -48,7 +48,7 @@ func (a *apt) result(v value.Value) (fun.Result, error) {
 
 // query runs a program that changes nothing. A status other than 0 is noted.
 func (a *apt) query(ctx context.Context, argv ...string) (dpkg.Output, error) {
-	out, err := dpkg.Run(ctx, a.env.Host, a.more, "", argv...)
+	out, err := dpkg.Look(ctx, a.env.Host, a.more, argv...)
 	if out.Status != 0 {
 		a.retcode = out.Status
 	}

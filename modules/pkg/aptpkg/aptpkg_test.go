@@ -131,6 +131,12 @@ func TestChanges(t *testing.T) {
 		{"pkg.install", "sources: [bad: /srv/bad.deb]", "error: Unable to get info for /srv/bad.deb: dpkg-deb: error: '/srv/bad.deb' is not a Debian format archive", []string{"dpkg-deb -f /srv/bad.deb Package Version Architecture"}},
 		{"pkg.install", "sources: [none: none.deb]", "error: Path none.deb for package none is either not absolute or an invalid protocol", nil},
 		{"pkg.install", "", "{}", nil},
+		{"pkg.install", "{name: tool, simulate: True, refresh: True, debconf: salt://x}", "{'tool': {'old': '1.0', 'new': '2.0'}}", []string{prefix + "--simulate install -- tool"}},
+		{"pkg.install", "{pkgs: [held: '2.0'], simulate: True}", "{'held': {'old': '1.0', 'new': '2.0'}}", []string{prefix + "--simulate --allow-change-held-packages install -- held=2.0"}},
+		{"pkg.install", "{pkgs: [tool: '0.9'], simulate: True}", "{'tool': {'old': '1.0', 'new': '0.9'}}", []string{prefix + "--simulate --allow-downgrades install -- tool=0.9"}},
+		{"pkg.install", "{name: tol, simulate: True}", "error: Problem encountered installing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - E: Unable to locate package tol", []string{prefix + "--simulate install -- tol", "apt-cache pkgnames"}},
+		{"pkg.remove", "{name: lib, simulate: True}", "{'lib': {'new': '', 'old': '1.2'}, 'tool': {'new': '', 'old': '1.0'}}", []string{"apt-get -q -y --simulate remove -- lib"}},
+		{"pkg.upgrade", "{pkgs: [tool], simulate: True}", "{'tool': {'old': '1.0', 'new': '2.0'}}", []string{prefix + "--simulate --only-upgrade install -- tool"}},
 		{"pkg.remove", "name: 'lib,none'", "{'lib': {'new': '', 'old': '1.2'}}", []string{"apt-get -q -y remove -- lib"}},
 		{"pkg.remove", "name: held", "error: Problem encountered removing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - E: Held packages were changed and -y was used without --allow-change-held-packages.", []string{"apt-get -q -y remove -- held"}},
 		{"pkg.remove", "", "error: no package to remove is named: give its name, or a list of names as pkgs", nil},
@@ -162,6 +168,35 @@ func TestChanges(t *testing.T) {
 		}
 		if got := m.Exec("pkg.get_selections", "state: hold"); strings.Contains(tt.name, "install") && got != "{'hold': ['held']}" {
 			t.Errorf("%s %s: held is %s", tt.name, tt.kw, got)
+		}
+	}
+}
+
+// What only looks is marked so: what is known of the machine holds after it.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	m := machine(t)
+	for _, kw := range []string{"{name: tool, simulate: True}", "{name: tool, version: '>=1,<2', simulate: True}"} {
+		m.Exec("pkg.install", kw)
+	}
+	m.Exec("pkg.remove", "{name: lib, simulate: True}")
+	m.Exec("pkg.latest_version", "refresh: False", "tool")
+	m.Exec("pkg.list_upgrades", "refresh: False")
+	m.Exec("pkg.autoremove", "list_only: True")
+	m.Exec("pkg.list_repo_pkgs", "", "tool")
+	for _, c := range m.Calls() {
+		if !c.ReadOnly {
+			t.Errorf("%q is not marked as one that only looks", c.Argv)
+		}
+	}
+	if len(m.Calls()) < 7 {
+		t.Errorf("only %d commands", len(m.Calls()))
+	}
+	m.Forget()
+	m.Exec("pkg.install", "name: tool")
+	for _, c := range m.Calls() {
+		if c.ReadOnly {
+			t.Errorf("%q is marked as one that only looks", c.Argv)
 		}
 	}
 }

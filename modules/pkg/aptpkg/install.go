@@ -49,6 +49,7 @@ type installArgs struct {
 	Normalize         bool          `arg:"normalize,kw" default:"True" doc:"strip the architecture of the machine from names"`
 	Saltenv           string        `arg:"saltenv,kw" doc:"environment of salt:// URLs"`
 	Repo              string        `arg:"repo,kw" doc:"old name of fromrepo"`
+	simulateArg
 	changeArgs
 	envArgs
 	_ fun.Kwargs
@@ -58,7 +59,7 @@ type installArgs struct {
 func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, error) {
 	i := &installation{apt: newApt(c), c: c, a: a}
 	i.more = environment(a.Env)
-	if file := a.Debconf; file != "" {
+	if file := a.Debconf; file != "" && !a.Simulate {
 		if _, err := c.Env.Exec(ctx, "debconf.set_file", nil, file); err != nil {
 			return fun.Result{}, err
 		}
@@ -68,8 +69,12 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 	}
 	ret := value.NewMap(0)
 	if len(i.named) > 0 {
+		act := i.act
+		if a.Simulate {
+			act = i.simulate
+		}
 		var err error
-		if ret, err = i.act(ctx); err != nil {
+		if ret, err = act(ctx); err != nil {
 			return fun.Result{}, err
 		}
 	}
@@ -112,7 +117,7 @@ func (i *installation) find(ctx context.Context) error {
 		if err != nil {
 			return pkg.AsCommandError(err)
 		}
-		if err := i.before(ctx, a.Refresh && len(sources) > 0); err != nil {
+		if err := i.before(ctx, a.Refresh && !a.Simulate && len(sources) > 0); err != nil {
 			return err
 		}
 		return i.findFiles(ctx, sources)
@@ -126,7 +131,7 @@ func (i *installation) find(ctx context.Context) error {
 			return err
 		}
 	}
-	due := a.Refresh && len(list) > 0
+	due := a.Refresh && !a.Simulate && len(list) > 0
 	if due {
 		if due, err = i.outdated(ctx, list); err != nil {
 			return err
@@ -312,29 +317,15 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 		return nil, err
 	}
 	defer free()
-	command := func(words []string, more ...string) error {
-		if len(words) == 0 {
-			return nil
+	for _, argv := range i.commands() {
+		out, err := i.run(ctx, argv...)
+		if err != nil {
+			return nil, err
 		}
-		out, err := i.run(ctx, slices.Concat(i.options(), more, []string{"install", "--"}, words)...)
-		if err == nil && out.Status != 0 {
+		if out.Status != 0 {
 			i.errors = append(i.errors, failure(out))
 			i.dpkgErrors = append(i.dpkgErrors, dpkgErrorsOf(out.Stdout))
 		}
-		return err
-	}
-	if err := command(i.targets); err != nil {
-		return nil, err
-	}
-	if err := command(i.down, "--allow-downgrades"); err != nil {
-		return nil, err
-	}
-	var reinstall []string
-	if !i.files {
-		reinstall = []string{"--reinstall"}
-	}
-	if err := command(i.again, reinstall...); err != nil {
-		return nil, err
 	}
 	ret, now, err := i.changes(i.old, broken)
 	if err != nil {
@@ -344,6 +335,25 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 		ret.Set(n, value.MapOf("old", i.old.Str(n), "new", now.Str(n)))
 	}
 	return ret, nil
+}
+
+// commands are the command lines of apt-get that install what was found; more are
+// further options.
+func (i *installation) commands(more ...string) [][]string {
+	var all [][]string
+	add := func(words []string, own ...string) {
+		if len(words) > 0 {
+			all = append(all, slices.Concat(i.options(), more, own, []string{"install", "--"}, words))
+		}
+	}
+	add(i.targets)
+	add(i.down, "--allow-downgrades")
+	if i.files {
+		add(i.again)
+	} else {
+		add(i.again, "--reinstall")
+	}
+	return all
 }
 
 // failure is what a program that failed said.
@@ -426,7 +436,7 @@ func (i *installation) hint(ctx context.Context) string {
 	var hints []string
 	for l := range strings.SplitSeq(strings.Join(i.errors, "\n"), "\n") {
 		if name, ok := strings.CutPrefix(l, "E: Unable to locate package "); ok {
-			out, err := dpkg.Run(ctx, i.env.Host, nil, "", "apt-cache", "pkgnames")
+			out, err := dpkg.Look(ctx, i.env.Host, nil, "apt-cache", "pkgnames")
 			if err != nil || out.Status != 0 {
 				continue
 			}

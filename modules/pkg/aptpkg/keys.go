@@ -127,7 +127,7 @@ func (a *apt) importURL(ctx context.Context, k *keys, signedBy string) error {
 
 // receive imports a key by apt-key, unless it has it.
 func (a *apt) receive(ctx context.Context, server, id string) error {
-	had, err := dpkg.Run(ctx, a.env.Host, nil, "", "apt-key", "export", id)
+	had, err := dpkg.Look(ctx, a.env.Host, nil, "apt-key", "export", id)
 	if err != nil || strings.HasPrefix(had.Stdout, "-----BEGIN PGP") {
 		return err
 	}
@@ -173,7 +173,7 @@ func (a *apt) receiveInto(ctx context.Context, keyring, server string, ids []str
 	if proxy := a.keyProxy(server); proxy != "" {
 		argv = append(argv, "--keyserver-options", "http-proxy="+proxy)
 	}
-	out, err := a.query(ctx, slices.Concat(argv, []string{"--keyserver", server, "--recv-keys", "--"}, ids)...)
+	out, err := dpkg.Run(ctx, a.env.Host, a.more, "", slices.Concat(argv, []string{"--keyserver", server, "--recv-keys", "--"}, ids)...)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (a *apt) receiveInto(ctx context.Context, keyring, server string, ids []str
 		return fun.Errorf("Error: key retrieval failed: %s", out.Stderr)
 	}
 	file := path.Join(home, "key")
-	out, err = a.query(ctx, slices.Concat([]string{"gpg", "--homedir", home, "--batch", "--no-tty", "--output", file, "--export", "--"}, ids)...)
+	out, err = dpkg.Run(ctx, a.env.Host, a.more, "", slices.Concat([]string{"gpg", "--homedir", home, "--batch", "--no-tty", "--output", file, "--export", "--"}, ids)...)
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (a *apt) showKeys(ctx context.Context, files ...string) (*value.Map, error)
 	if len(files) == 0 {
 		return value.NewMap(0), nil
 	}
-	out, err := dpkg.Run(ctx, a.env.Host, nil, "", slices.Concat([]string{"gpg", "--batch", "--show-keys", "--with-colons", "--"}, files)...)
+	out, err := dpkg.Look(ctx, a.env.Host, nil, slices.Concat([]string{"gpg", "--batch", "--show-keys", "--with-colons", "--"}, files)...)
 	if err != nil {
 		return nil, err
 	}

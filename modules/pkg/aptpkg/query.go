@@ -296,7 +296,7 @@ func (a *apt) available(ctx context.Context, names []string) (*value.Map, error)
 	if len(names) > 0 {
 		argv = slices.Concat([]string{"apt-cache", "show", "--"}, names)
 	}
-	out, err := dpkg.Run(ctx, a.env.Host, a.more, "", argv...)
+	out, err := dpkg.Look(ctx, a.env.Host, a.more, argv...)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 // removeGiven are the arguments of remove and purge.
 type removeGiven struct {
 	removeArgs
+	simulateArg
 	envArgs
 	_ fun.Kwargs
 }
@@ -52,7 +53,7 @@ func uninstall(ctx context.Context, c *fun.Call, args *removeGiven, action strin
 	if len(targets) == 0 {
 		return fun.Value(value.NewMap(0))
 	}
-	if args.Test {
+	if args.Test || args.Simulate {
 		return a.simulate(ctx, action, targets)
 	}
 	out, err := a.run(ctx, slices.Concat([]string{"apt-get", "-q", "-y", action, "--"}, targets)...)
@@ -90,17 +91,6 @@ func (a *apt) simulate(ctx context.Context, action string, targets []string) (fu
 	return fun.Value(simulated(out.Stdout))
 }
 
-// simulated reads lines such as "Remv brine-b [1.0]" and "Purg brine-b [1.0]".
-func simulated(text string) *value.Map {
-	ret := value.NewMap(0)
-	for l := range strings.SplitSeq(text, "\n") {
-		if f := strings.Fields(l); len(f) > 2 && (f[0] == "Remv" || f[0] == "Purg") {
-			ret.Set(f[1], value.MapOf("new", "", "old", strings.Trim(f[2], "[]")))
-		}
-	}
-	return ret
-}
-
 type autoremoveArgs struct {
 	_        fun.Arguments
 	ListOnly bool `arg:"list_only" default:"False" doc:"only list the packages"`
@@ -118,7 +108,7 @@ func autoremove(ctx context.Context, c *fun.Call, args *autoremoveArgs) (fun.Res
 	}
 	argv = append(argv, "autoremove")
 	if args.ListOnly {
-		out, err := dpkg.Run(ctx, c.Env.Host, nil, "", argv...)
+		out, err := dpkg.Look(ctx, c.Env.Host, nil, argv...)
 		if err != nil {
 			return fun.Result{}, err
 		}
@@ -170,6 +160,7 @@ type upgradeArgs struct {
 	DownloadOnly    bool `arg:"download_only,kw" default:"False" doc:"only download the packages"`
 	Downloadonly    bool `arg:"downloadonly,kw" default:"False" doc:"the same as download_only"`
 	AllowDowngrades bool `arg:"allow_downgrades,kw" default:"False" doc:"allow older versions to be installed"`
+	simulateArg
 	changeArgs
 	_ fun.Kwargs
 }
@@ -178,7 +169,7 @@ type upgradeArgs struct {
 // Salt: salt/modules/aptpkg.py upgrade.
 func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, error) {
 	a := newApt(c)
-	if args.Refresh {
+	if args.Refresh && !args.Simulate {
 		if err := a.refreshFor(ctx, &args.changeArgs); err != nil {
 			return fun.Result{}, err
 		}
@@ -207,6 +198,9 @@ func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, e
 	if repo := args.Fromrepo.V; repo != "" {
 		argv = append(argv, "-t", repo)
 	}
+	if args.Simulate {
+		argv = append(argv, "--simulate")
+	}
 	if !args.Pkgs.Given {
 		argv = append(argv, upgradeCommand(args.DistUpgrade))
 	} else {
@@ -227,6 +221,13 @@ func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, e
 		if !due {
 			return fun.Value(value.NewMap(0))
 		}
+	}
+	if args.Simulate {
+		out, err := a.query(ctx, argv...)
+		if err == nil && out.Status != 0 {
+			err = &pkg.Error{Msg: "Problem encountered upgrading packages", Result: out.Map()}
+		}
+		return fun.Result{Value: simulated(out.Stdout)}, err
 	}
 	out, err := a.run(ctx, argv...)
 	if err != nil {

@@ -28,6 +28,11 @@ type changeArgs struct {
 	ForceYes       bool    `arg:"force_yes,kw" default:"False" doc:"also downgrade, remove essential packages, change held packages and install unsigned ones"`
 }
 
+type simulateArg struct {
+	_        fun.Arguments
+	Simulate bool `arg:"simulate,kw" default:"False" doc:"change nothing, and return what would change, with the packages that come along"`
+}
+
 type latestArgs struct {
 	Refresh bool `arg:"refresh,kw" default:"True" doc:"refresh the lists of apt first"`
 	repoArg

@@ -57,7 +57,7 @@ func names(c *fun.Call) ([]string, error) {
 // query runs dpkg-query -W. fault is what Salt returns in place of an answer
 // where a package is not known.
 func query(ctx context.Context, c *fun.Call, format string, names []string) (lines []string, fault string, err error) {
-	out, err := Run(ctx, c.Env.Host, nil, "", slices.Concat([]string{"dpkg-query", "-f=" + format, "-W", "--"}, names)...)
+	out, err := Look(ctx, c.Env.Host, nil, slices.Concat([]string{"dpkg-query", "-f=" + format, "-W", "--"}, names)...)
 	if err != nil {
 		return nil, "", err
 	}
@@ -117,7 +117,7 @@ func filesOf(ctx context.Context, c *fun.Call) (pkgs []string, files [][]string,
 	}
 	// A thousand at a time, so that the command line does not get too long.
 	for part := range slices.Chunk(pkgs, 1000) {
-		out, err := Run(ctx, c.Env.Host, nil, "", slices.Concat([]string{"dpkg-query", "-L", "--"}, part)...)
+		out, err := Look(ctx, c.Env.Host, nil, slices.Concat([]string{"dpkg-query", "-L", "--"}, part)...)
 		if err != nil {
 			return nil, nil, "", err
 		}
@@ -189,7 +189,7 @@ func ReadFile(ctx context.Context, env *fun.Env, file string) (Package, error) {
 		}
 		return Package{}, err
 	}
-	out, err := Run(ctx, env.Host, nil, "", "dpkg-deb", "-f", file, "Package", "Version", "Architecture")
+	out, err := Look(ctx, env.Host, nil, "dpkg-deb", "-f", file, "Package", "Version", "Architecture")
 	if err != nil {
 		return Package{}, err
 	}
@@ -317,7 +317,7 @@ func Info(ctx context.Context, env *fun.Env, names, attr []string, failhard bool
 	}
 	format.WriteString(`description:${Description}\n\n` + strings.ReplaceAll(endOfInfo, `\`, `\\`) + `\n`)
 	res := InfoResult{Packages: value.NewMap(0)}
-	out, err := Run(ctx, env.Host, nil, "", slices.Concat([]string{"dpkg-query", "-W", "-f=" + format.String(), "--"}, names)...)
+	out, err := Look(ctx, env.Host, nil, slices.Concat([]string{"dpkg-query", "-W", "-f=" + format.String(), "--"}, names)...)
 	if err != nil {
 		return res, err
 	}

@@ -30,6 +30,11 @@ func Run(ctx context.Context, h host.Host, env *value.Map, stdin string, argv ..
 	return pkg.Run(ctx, h, pkg.Command{Argv: argv, Env: Environ(h, env), Stdin: stdin})
 }
 
+// Look is Run for a program that changes nothing.
+func Look(ctx context.Context, h host.Host, env *value.Map, argv ...string) (Output, error) {
+	return pkg.Run(ctx, h, pkg.Command{Argv: argv, Env: Environ(h, env), ReadOnly: true})
+}
+
 // Locked runs a program that may change the machine, and waits while another one
 // has dpkg's or apt's lock; see [pkg.Locked]. The program's own message names the
 // holder.

@@ -50,6 +50,7 @@ type installArgs struct {
 	Version      string            `arg:"version,kw" doc:"version to install: a version, a pattern such as 1.2*, or comparisons such as >=1.2,<2"`
 	SplitArch    bool              `arg:"split_arch,kw" default:"True" doc:"take an architecture at the end of a name for that of the package"`
 	AdvisoryIds  fun.Opt[[]string] `arg:"advisory_ids,kw" doc:"install the packages of these advisories; an empty list means name"`
+	simulateArg
 	attrArg
 	repoArgs
 	_ fun.Kwargs
@@ -62,7 +63,7 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 		return fun.Result{}, err
 	}
 	i := &installation{yum: y, c: c, a: a, downloads: a.Downloadonly}
-	if a.Refresh {
+	if a.Refresh && !a.Simulate {
 		if _, err := y.refresh(ctx, a.options(), true); err != nil {
 			return fun.Result{}, err
 		}
@@ -74,7 +75,11 @@ func install(ctx context.Context, c *fun.Call, a *installArgs) (fun.Result, erro
 	if !due {
 		return fun.Value(value.NewMap(0))
 	}
-	ret, err := i.act(ctx)
+	act := i.act
+	if a.Simulate {
+		act = i.simulate
+	}
+	ret, err := act(ctx)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -300,39 +305,13 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	var common []string
-	common = append(common, i.a.options()...)
-	if i.a.SkipVerify {
-		common = append(common, "--nogpgcheck")
-	}
-	if i.downloads {
-		common = append(common, "--downloadonly")
-	}
-	first := []string{"-y"}
-	if i.isDNF() {
-		if i.name == dnf {
-			first = append(first, "--best", "--allowerasing")
-		}
-	}
-	command := "install"
-	if i.advisories {
-		command = "update"
-	}
-	for _, step := range []struct {
-		words   []word
-		first   []string
-		command string
-	}{{i.targets, first, command}, {i.down, []string{"-y"}, "downgrade"}, {i.again, []string{"-y"}, "reinstall"}} {
+	for _, step := range i.steps("-y") {
 		words, restore, err := i.release(ctx, step.words, holds)
 		if err != nil {
 			return nil, err
 		}
 		if len(words) > 0 {
-			args := slices.Concat(step.first, common, []string{step.command})
-			if i.name == dnf5 && step.command == "install" {
-				args = append(args, "--best", "--allowerasing") // dnf5 has them of the command
-			}
-			out, err := i.change(ctx, true, append(args, words...)...)
+			out, err := i.change(ctx, true, append(step.args, words...)...)
 			if err != nil {
 				restore()
 				return nil, err
@@ -353,11 +332,51 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 			ret.Set(w.name, value.MapOf("old", orEmpty(i.old.At(w.name)), "new", orEmpty(now.At(w.name))))
 		}
 	}
-	if len(i.prevented) > 0 {
-		i.errors = append(i.errors, "The following package(s) could not be updated because they are being held: "+strings.Join(i.prevented, ", ")+
-			". Set 'update_holds' to True to temporarily unhold these packages so that they can be updated.")
-	}
+	i.errors = append(i.errors, i.heldError()...)
 	return ret, nil
+}
+
+// heldError says which packages were not changed because they are held.
+func (i *installation) heldError() []string {
+	if len(i.prevented) == 0 {
+		return nil
+	}
+	return []string{"The following package(s) could not be updated because they are being held: " + strings.Join(i.prevented, ", ") +
+		". Set 'update_holds' to True to temporarily unhold these packages so that they can be updated."}
+}
+
+// A step is one command line of an installation.
+type step struct {
+	words []word
+	args  []string // before the words
+}
+
+// steps are the command lines that install what was found, as far as there are words
+// for them. answer is the option that answers the question of the program.
+func (i *installation) steps(answer string) []step {
+	common := slices.Clone(i.a.options())
+	if i.a.SkipVerify {
+		common = append(common, "--nogpgcheck")
+	}
+	if i.downloads {
+		common = append(common, "--downloadonly")
+	}
+	first := []string{answer}
+	if i.name == dnf {
+		first = append(first, "--best", "--allowerasing")
+	}
+	command := []string{"install"}
+	switch {
+	case i.advisories:
+		command = []string{"update"}
+	case i.name == dnf5:
+		command = append(command, "--best", "--allowerasing") // dnf5 has them of the command
+	}
+	return []step{
+		{i.targets, slices.Concat(first, common, command)},
+		{i.down, slices.Concat([]string{answer}, common, []string{"downgrade"})},
+		{i.again, slices.Concat([]string{answer}, common, []string{"reinstall"})},
+	}
 }
 
 func orEmpty(v value.Value) value.Value {
@@ -439,7 +458,8 @@ type removeGiven struct {
 	Name      string        `arg:"name" doc:"name of the package, or several with commas between them; * stands for any text"`
 	Pkgs      []value.Value `arg:"pkgs" doc:"several packages: names, or mappings of a name to a version; name is ignored"`
 	SplitArch bool          `arg:"split_arch,kw" default:"True" doc:"strip the architecture of the machine from names"`
-	_         fun.Kwargs
+	simulateArg
+	_ fun.Kwargs
 }
 
 func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error) {
@@ -481,6 +501,9 @@ func remove(ctx context.Context, c *fun.Call, a *removeGiven) (fun.Result, error
 	}
 	if err := pkg.CheckNames(targets); err != nil {
 		return fun.Result{}, err
+	}
+	if a.Simulate {
+		return y.simulatedBy(ctx, "Error occurred removing package(s)", append([]string{"--assumeno", "remove"}, targets...))
 	}
 	out, err := y.change(ctx, false, append([]string{"-y", "remove"}, targets...)...)
 	if err != nil {
@@ -525,6 +548,7 @@ type upgradeList struct {
 	Normalize    bool          `arg:"normalize" default:"True" doc:"strip the architecture of the machine from names"`
 	Minimal      bool          `arg:"minimal" default:"False" doc:"upgrade only to the next version that fixes a fault"`
 	Downloadonly bool          `arg:"downloadonly,kw" default:"False" doc:"only download the packages"`
+	simulateArg
 }
 
 type updateArgs struct {
@@ -560,7 +584,7 @@ func upgradeAll(ctx context.Context, c *fun.Call, a *upgradeList, opts []string,
 	if y.isDNF() && !obsoletes {
 		opts = append(opts, "--setopt", "obsoletes=False")
 	}
-	if a.Refresh {
+	if a.Refresh && !a.Simulate {
 		if _, err := y.refresh(ctx, opts, true); err != nil {
 			return fun.Result{}, err
 		}
@@ -573,7 +597,11 @@ func upgradeAll(ctx context.Context, c *fun.Call, a *upgradeList, opts []string,
 	if err != nil {
 		return fun.Result{}, err
 	}
-	args := slices.Concat([]string{"--quiet", "-y"}, opts, more)
+	answer := []string{"--quiet", "-y"}
+	if a.Simulate {
+		answer = []string{"--assumeno"}
+	}
+	args := slices.Concat(answer, opts, more)
 	if a.SkipVerify {
 		args = append(args, "--nogpgcheck")
 	}
@@ -607,6 +635,9 @@ func upgradeAll(ctx context.Context, c *fun.Call, a *upgradeList, opts []string,
 			}
 			args = append(args, name)
 		}
+	}
+	if a.Simulate {
+		return y.simulatedBy(ctx, "Problem encountered upgrading packages", args)
 	}
 	out, err := y.change(ctx, false, args...)
 	if err != nil {

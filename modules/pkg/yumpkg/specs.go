@@ -47,6 +47,11 @@ type groupArg struct {
 	Name string `arg:"name,required" doc:"name of the group"`
 }
 
+type simulateArg struct {
+	_        fun.Arguments
+	Simulate bool `arg:"simulate,kw" default:"False" doc:"change nothing, and return what would change, with the packages that come along"`
+}
+
 type latestArgs struct {
 	refreshArg
 }

@@ -335,3 +335,42 @@ func TestPrograms(t *testing.T) {
 		{"call pkg.group_list", "error: pkg.group_list works with dnf and yum, not with dnf5"},
 	})
 }
+
+// What dnf 4.14 says it would do becomes what it would change.
+func TestSimulate(t *testing.T) {
+	t.Parallel()
+	const table = "Dependencies resolved.\n=====\n Package   Architecture  Version  Repository  Size\n=====\n"
+	for _, tt := range []struct {
+		call, command, said string
+		status              int
+		want                string
+	}{
+		{
+			"call pkg.install {name: bar, refresh: true, simulate: true}", "dnf --assumeno --best --allowerasing install bar",
+			table + "Installing:\n bar    noarch    1.0-1   one    6.2 k\nUpgrading:\n foo    noarch    2.0-1    one    6.2 k\n     replacing  epo.noarch 1:1.0-1\nInstalling dependencies:\n very-long-name-of-a-package\n      noarch   3.0-1  one   1.0 M\nInstalling Groups:\n Some Tools For\n\nTransaction Summary\n=====\nInstall 2 Packages\n", 1,
+			"{'bar': {'old': '', 'new': '1.0-1'}, 'foo': {'old': '1.0-1', 'new': '2.0-1'}, 'epo': {'old': '1:1.0-1', 'new': ''}, 'very-long-name-of-a-package': {'old': '', 'new': '3.0-1'}}",
+		},
+		{
+			"call pkg.install {name: foo, version: 0.9-1, simulate: true}", "dnf --assumeno downgrade foo-0.9-1",
+			table + "Downgrading:\n foo   noarch   0.9-1   one   6.2 k\n\nTransaction Summary\n", 1, "{'foo': {'old': '1.0-1', 'new': '0.9-1'}}",
+		},
+		{
+			"call pkg.remove {name: foo, simulate: true}", "dnf --assumeno remove foo",
+			table + "Removing:\n foo   noarch   1.0-1   @one   13\nRemoving dependent packages:\n bar   noarch   1.0-1   @one   13\n\nTransaction Summary\n", 1,
+			"{'foo': {'old': '1.0-1', 'new': ''}, 'bar': {'old': '1.0-1', 'new': ''}}",
+		},
+		{"call pkg.install {name: foo, simulate: true}", "dnf --assumeno --best --allowerasing install foo", "Dependencies resolved.\nNothing to do.\nComplete!\n", 0, "{}"},
+		{
+			"call pkg.install {name: broken, simulate: true}", "dnf --assumeno --best --allowerasing install broken", "Error: nothing provides x", 1,
+			"error: Error occurred installing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - Error: nothing provides x",
+		},
+		{"call pkg.upgrade {simulate: true}", "dnf --assumeno upgrade", table + "Upgrading:\n foo   noarch   2.0-1   one   6.2 k\n\nTransaction Summary\n", 1, "{'foo': {'old': '1.0-1', 'new': '2.0-1'}}"},
+	} {
+		m := newMachine(t, "dnf")
+		m.OnCommand(tt.command, host.Output{Status: tt.status, Stdout: []byte(tt.said)})
+		m.Steps(t, []calltest.Step{{tt.call, tt.want}})
+		if got := m.changes(); got != nil {
+			t.Errorf("%s: %q may change the machine", tt.call, got)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package fun
+
+import "brine/internal/py/value"
+
+// PlanKey is the key of a state's return that has what a plan shows beyond what Salt
+// returns in test mode. It is there where Env.Plan is set, and only there.
+const PlanKey = "__plan__"
+
+// Keys of what is under PlanKey.
+const (
+	PlanPackages = "packages" // list of mappings: name, old, new, action, asked
+	PlanContent  = "content"  // mapping: sha256 of what is written; of a new file size and diff
+	PlanUnknown  = "unknown"  // what is not known, and why
+)
+
+// Planned puts what a plan shows of a state into its return.
+func (r Ret) Planned(key string, v value.Value) Ret {
+	extra := value.NewMap(1)
+	if r.Extra != nil {
+		extra = r.Extra.Copy()
+	}
+	plan := value.NewMap(1)
+	if had := extra.Map(PlanKey); had != nil {
+		plan = had.Copy()
+	}
+	plan.Set(key, v)
+	extra.Set(PlanKey, plan)
+	r.Extra = extra
+	return r
+}
