@@ -16,7 +16,7 @@ import (
 	"brine/internal/core/version"
 )
 
-// graph is the block of docs/architecture.md that says which room imports
+// graph is the block of docs/imports.md that says which room imports
 // which, from the top down.
 type graph struct {
 	order  []string
@@ -30,8 +30,8 @@ type graph struct {
 // without that prefix.
 func readGraph(t *testing.T, heading string) graph {
 	t.Helper()
-	const page = "docs/architecture.md"
-	_, text, _ := strings.Cut(read(t, page), "\n"+heading+"\n")
+	const page = "docs/imports.md"
+	_, text, _ := strings.Cut("\n"+read(t, page), "\n"+heading+"\n")
 	_, text, _ = strings.Cut(text, "\n```\n")
 	text, _, ok := strings.Cut(text, "\n```\n")
 	if !ok {
@@ -133,16 +133,16 @@ func sources(t *testing.T) []source {
 	return out
 }
 
-// TestImports compares the imports with the graph of docs/architecture.md: they
+// TestImports compares the imports with the graph of docs/imports.md: they
 // are the same, and each room imports only rooms that are listed below it.
 func TestImports(t *testing.T) {
 	t.Parallel()
-	g := readGraph(t, "## Imports")
+	g := readGraph(t, "# Imports")
 	used := map[string]map[string]bool{}
 	for _, s := range sources(t) {
 		room := g.roomOf(s.dir)
 		if room == "" {
-			t.Errorf("%s: its room has no row in docs/architecture.md", s.path)
+			t.Errorf("%s: its room has no row in docs/imports.md", s.path)
 			continue
 		}
 		if used[room] == nil {
@@ -158,26 +158,26 @@ func TestImports(t *testing.T) {
 				continue
 			}
 			if !used[room][to] && !slices.Contains(g.rows[room], to) {
-				t.Errorf("%s imports %s: the graph of docs/architecture.md has no arrow from %s to %s", s.path, imp, room, to)
+				t.Errorf("%s imports %s: the graph of docs/imports.md has no arrow from %s to %s", s.path, imp, room, to)
 			}
 			used[room][to] = true
 		}
 	}
 	for i, room := range g.order {
 		if floor := g.folderOf(room); floor != "" && floor != g.floors[room] {
-			t.Errorf("docs/architecture.md has the room internal/%s on the floor %s", room, g.floors[room])
+			t.Errorf("docs/imports.md has the room internal/%s on the floor %s", room, g.floors[room])
 		}
 		if used[room] == nil {
-			t.Errorf("docs/architecture.md has a row for %s, which has no code", room)
+			t.Errorf("docs/imports.md has a row for %s, which has no code", room)
 		}
 		for _, to := range g.rows[room] {
 			switch at := slices.Index(g.order, to); {
 			case at < 0:
-				t.Errorf("docs/architecture.md: %s → %s, which has no row", room, to)
+				t.Errorf("docs/imports.md: %s → %s, which has no row", room, to)
 			case at <= i:
-				t.Errorf("docs/architecture.md: %s → %s, which is not below it", room, to)
+				t.Errorf("docs/imports.md: %s → %s, which is not below it", room, to)
 			case !used[room][to]:
-				t.Errorf("docs/architecture.md: %s → %s, which nothing uses", room, to)
+				t.Errorf("docs/imports.md: %s → %s, which nothing uses", room, to)
 			}
 		}
 	}
@@ -189,12 +189,12 @@ func TestImports(t *testing.T) {
 }
 
 // TestImportsInside compares the imports between the rooms of modules and states with
-// their rows in docs/architecture.md. A room imports the small rooms that all share, a
+// their rows in docs/imports.md. A room imports the small rooms that all share, a
 // state the module of its name, and else what its row names.
 func TestImportsInside(t *testing.T) {
 	t.Parallel()
-	const page = "docs/architecture.md"
-	g := readGraph(t, "### Inside modules and states")
+	const page = "docs/imports.md"
+	g := readGraph(t, "## Inside modules and states")
 	used := map[string]map[string]bool{"modules": {}, "states": {}}
 	for _, room := range g.order {
 		used[room] = map[string]bool{}
