@@ -106,6 +106,7 @@ func TestPlanServer(t *testing.T) {
 		stub("service", "running", fun.Fail("The named service is not available")),
 	})
 	env.Invoker = env.NewInvoker(env)
+	env.Plan = true
 	var chunks []*fun.Chunk
 	for _, x := range calltest.YAML(t, server).(*value.List).Items {
 		low := x.(*value.Map)
@@ -113,7 +114,7 @@ func TestPlanServer(t *testing.T) {
 		low.Set("__env__", "base")
 		chunks = append(chunks, &fun.Chunk{State: low.Str("state"), Fun: low.Str("fun"), ID: low.Str("__id__"), Name: low.Str("name"), SLS: "web", SaltEnv: "base", Low: low})
 	}
-	run, err := exec.Run(t.Context(), env, chunks, exec.Options{Test: true, Plan: true})
+	run, err := exec.Run(t.Context(), env, chunks, exec.Options{Test: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestPlanServer(t *testing.T) {
 	for _, v := range run.Returns.All() {
 		ret := v.(*value.Map)
 		what := "same"
-		switch why := ret.Str("__plan__"); {
+		switch why := ret.Map(fun.PlanKey).Str(fun.PlanUnsure); {
 		case why != "":
 			what = "? " + why
 		case ret.At("result") == false:

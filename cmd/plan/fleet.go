@@ -134,7 +134,6 @@ func planCalls(name string, args fun.Args) (names []string, calls []fun.Args) {
 	}
 	kw := args.Kw.Copy()
 	kw.Set("test", true)
-	kw.Set(fun.PlanArg, true)
 	names = append(names, name, "pillar.items")
 	calls = append(calls, fun.Args{Pos: args.Pos, Kw: kw}, fun.Args{Kw: some(args.Kw, "pillarenv", "saltenv")})
 	show, mods := "state.show_low_sls", args.Kw.At("mods")

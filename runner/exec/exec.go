@@ -38,10 +38,6 @@ type Options struct {
 	Direct bool
 	// Mock calls no state function; see job.invoke.
 	Mock bool
-	// Plan says that a run in test mode is for a plan: states are tested on top of what
-	// those before them would leave, and each return says by the key __plan__ whether
-	// that can be relied on. See rehearse.go.
-	Plan bool
 	// Begin, if not nil, is called with each chunk before it runs.
 	Begin func(*fun.Chunk)
 	// Done, if not nil, is called with each chunk and its return.
@@ -242,7 +238,7 @@ func newRun(env *fun.Env, chunks []*fun.Chunk, o Options) *run {
 		r.disabled[value.Str(x)] = true
 	}
 	_, r.planned = env.Fleet.(fun.Rehearser)
-	if r.test && (r.planned || o.Plan) {
+	if r.test && (r.planned || env.Plan) {
 		r.plan = &rehearsal{}
 	}
 	r.setNodes(r.enabled(chunks))

@@ -10,10 +10,6 @@ import (
 	"brine/internal/py/value"
 )
 
-// verdictKey is the key of a return for a plan that says why it is not known what the
-// state does; "" where that is known.
-const verdictKey = "__plan__"
-
 // A rehearsal is what a run for a plan knows of the states so far. What a state would
 // leave is on an overlay, where that can be found out, and the states after it are
 // tested on top of that. What a state after one that changes the machine in another way
@@ -172,7 +168,12 @@ func (p *rehearsal) judge(n *node, ret *value.Map) {
 	x.acts = acts || x.unsure != "" || failed && p.moved != ""
 	x.changes = x.unsure == "" && value.Truth(ret.At("changes"))
 	x.command = x.acts && (n.c.State == "cmd" || n.c.State == "module")
-	ret.Set(verdictKey, x.unsure)
+	shown := value.NewMap(1)
+	if had := ret.Map(fun.PlanKey); had != nil {
+		shown = had.Copy()
+	}
+	shown.Set(fun.PlanUnsure, x.unsure)
+	ret.Set(fun.PlanKey, shown)
 }
 
 // startsBehind returns the state of packages behind which a service runs that is not

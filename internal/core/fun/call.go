@@ -7,10 +7,6 @@ import (
 	"brine/internal/py/value"
 )
 
-// PlanArg is the keyword argument by which the making of a plan asks a function of
-// states to judge what it says in test mode.
-const PlanArg = "__plan__"
-
 // Args are what a caller gives.
 type Args struct {
 	Pos []value.Value

@@ -10,7 +10,8 @@ const PlanKey = "__plan__"
 const (
 	PlanPackages = "packages" // list of mappings: name, old, new, action, asked
 	PlanContent  = "content"  // mapping: sha256 of what is written; of a new file size and diff
-	PlanUnknown  = "unknown"  // what is not known, and why
+	PlanUnknown  = "unknown"  // what of its effect is not known, and why
+	PlanUnsure   = "unsure"   // why it is not known whether it acts; "" where it is
 )
 
 // Planned puts what a plan shows of a state into its return.

@@ -3,17 +3,15 @@ package plan
 import (
 	"strings"
 
+	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
 
-// verdictKey is the key of a return by which a run for a plan says why it is not known
-// what the state does; "" where that is known. The returns of Salt's minions have none.
-const verdictKey = "__plan__"
-
 // Verdict returns what a run for a plan says of a return: why it is not known what the
-// state does. judged is false where nobody has asked that.
+// state does; "" where that is known. judged is false where nobody has asked that, as in
+// the returns of Salt's minions.
 func Verdict(ret *value.Map) (why string, judged bool) {
-	v, judged := ret.Get(verdictKey)
+	v, judged := ret.Map(fun.PlanKey).Get(fun.PlanUnsure)
 	why, _ = v.(string)
 	return why, judged
 }

@@ -276,7 +276,7 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 		return s.failed(faults)
 	}
 	o := exec.Options{
-		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.a.Mock, Plan: s.test && s.a.Rest.At(fun.PlanArg) == true,
+		Only: s.only, Direct: s.direct, Test: s.test, Mock: s.a.Mock,
 	}
 	s.env.Targets = nil // those of a run around this one
 	if j := s.env.Journal; j != nil {

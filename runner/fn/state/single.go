@@ -49,7 +49,7 @@ func single(ctx context.Context, c *fun.Call, a *singleArgs) (fun.Result, error)
 	for k, v := range a.Rest.All() {
 		switch key, _ := k.(string); {
 		case key == "state" || key == "fun" || key == "__id__" || key == "name":
-		case strings.HasPrefix(key, "__pub_"), strings.EqualFold(key, "test"), key == "localconfig", key == fun.PlanArg:
+		case strings.HasPrefix(key, "__pub_"), strings.EqualFold(key, "test"), key == "localconfig":
 		default:
 			low.Set(k, v)
 		}
