@@ -219,7 +219,7 @@ func (s *site) states(t *testing.T, args ...string) map[string]string {
 		t.Fatalf("%v\nstdout: %s\nstderr: %s", err, r.stdout, r.stderr)
 	}
 	said := map[string]string{}
-	for _, line := range strings.Split(read(t, s.path("salt/web.sls")), "\n") {
+	for line := range strings.SplitSeq(read(t, s.path("salt/web.sls")), "\n") {
 		if id, _, ok := strings.Cut(line, ":"); ok {
 			said[id] = "same"
 		}

@@ -100,21 +100,7 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 		return err
 	}
 	pc, po := planCmd(a)
-	for _, f := range old.Command.Flags {
-		if slices.Contains(strings.Fields(unsaved), f.Name) || pc.Flags().Lookup(f.Name) == nil {
-			return fmt.Errorf("plan %s: it has the unknown flag --%s", args[0], f.Name)
-		}
-		if err := pc.Flags().Set(f.Name, f.Value); err != nil {
-			return fmt.Errorf("plan %s: --%s: %w", args[0], f.Name, err)
-		}
-	}
-	switch old.Command.Kind {
-	case plan.Call:
-		err = pc.Flags().Set("call", "true")
-	case plan.SSH:
-		err = pc.Flags().Set("ssh", old.Command.Target)
-	}
-	if err != nil {
+	if err := setFlags(pc, old.Command, args[0]); err != nil {
 		return err
 	}
 	po.LogLevel, po.Progress = o.log.LogLevel, o.progress
@@ -162,6 +148,26 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 		return err
 	}
 	return left.tell(a, now.Plan, runPlanned(ctx, a, c, commands(a), old, words))
+}
+
+// setFlags gives the command that made a plan the flags that it had; path is the file
+// of the plan.
+func setFlags(pc *cobra.Command, made plan.Command, path string) error {
+	for _, f := range made.Flags {
+		if slices.Contains(strings.Fields(unsaved), f.Name) || pc.Flags().Lookup(f.Name) == nil {
+			return fmt.Errorf("plan %s: it has the unknown flag --%s", path, f.Name)
+		}
+		if err := pc.Flags().Set(f.Name, f.Value); err != nil {
+			return fmt.Errorf("plan %s: --%s: %w", path, f.Name, err)
+		}
+	}
+	switch made.Kind {
+	case plan.Call:
+		return pc.Flags().Set("call", "true")
+	case plan.SSH:
+		return pc.Flags().Set("ssh", made.Target)
+	}
+	return nil
 }
 
 // hiddenArgs returns the arguments of the planned command: those of the plan, and

@@ -59,24 +59,7 @@ func uninstall(ctx context.Context, c *fun.Call, a *removedArgs, action, doing s
 		return fun.Ret{Result: fun.OK, Comment: nothingToRemove(action, exact)}
 	}
 	if c.Test {
-		changes := value.NewMap(len(targets))
-		more, err := j.simulated(action, j.chosen(list, targets))
-		if err != nil {
-			return j.fail("An error was encountered while "+doing+" package(s)", err)
-		}
-		for _, n := range more {
-			if !slices.Contains(targets, n) {
-				targets = append(targets, n)
-			}
-		}
-		for _, n := range targets {
-			changes.Set(n, value.MapOf("new", action+"d", "old", ""))
-		}
-		ret := fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: "The following packages will be " + action + "d: " + strings.Join(targets, ", ") + "."}
-		if c.Env.Plan {
-			ret = j.forecast(ret, "pkg."+action, j.with("pkgs", j.chosen(list, targets), "split_arch", false), list, false)
-		}
-		return ret
+		return j.wouldRemove(list, targets, action, doing)
 	}
 	changes, err := j.mapping("pkg."+action, j.with("pkgs", j.chosen(list, targets), "split_arch", false))
 	if err != nil {
@@ -101,6 +84,28 @@ func uninstall(ctx context.Context, c *fun.Call, a *removedArgs, action, doing s
 			" The following packages were " + action + "d: " + strings.Join(targets, ", ") + "."
 	}
 	return fun.Ret{Result: fun.OK, Changes: changes, Comment: comment}
+}
+
+// wouldRemove is the return in test mode.
+func (j *job) wouldRemove(list []pkg.Target, targets []string, action, doing string) fun.Ret {
+	changes := value.NewMap(len(targets))
+	more, err := j.simulated(action, j.chosen(list, targets))
+	if err != nil {
+		return j.fail("An error was encountered while "+doing+" package(s)", err)
+	}
+	for _, n := range more {
+		if !slices.Contains(targets, n) {
+			targets = append(targets, n)
+		}
+	}
+	for _, n := range targets {
+		changes.Set(n, value.MapOf("new", action+"d", "old", ""))
+	}
+	ret := fun.Ret{Result: fun.WouldChange, Changes: changes, Comment: "The following packages will be " + action + "d: " + strings.Join(targets, ", ") + "."}
+	if j.Env.Plan {
+		ret = j.forecast(ret, "pkg."+action, j.with("pkgs", j.chosen(list, targets), "split_arch", false), list, false)
+	}
+	return ret
 }
 
 // simulated asks a provider that can tell which packages would be removed: those

@@ -88,8 +88,8 @@ func (o *Overlay) refuse(what string) error {
 
 // Changes counts what was written, and what changed the machine itself.
 func (o *Overlay) Changes() uint64 {
-	o.memory.mu.Lock()
-	defer o.memory.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	return o.machine.Changes() + o.changes
 }
 

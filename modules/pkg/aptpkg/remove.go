@@ -165,6 +165,24 @@ type upgradeArgs struct {
 	_ fun.Kwargs
 }
 
+// installedOf returns the names of the packages of pkgs that are installed.
+func installedOf(env *fun.Env, pkgs []value.Value, installed *value.Map) ([]string, error) {
+	list, err := pkg.Repack(pkgs, func(n string) string { return normalize(env, n) })
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, t := range list {
+		if err := checkName(t.Name); err != nil {
+			return nil, err
+		}
+		if installed.Has(t.Name) {
+			names = append(names, t.Name)
+		}
+	}
+	return names, nil
+}
+
 // upgrade upgrades all packages, or those of pkgs.
 // Salt: salt/modules/aptpkg.py upgrade.
 func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, error) {
@@ -204,23 +222,14 @@ func upgrade(ctx context.Context, c *fun.Call, args *upgradeArgs) (fun.Result, e
 	if !args.Pkgs.Given {
 		argv = append(argv, upgradeCommand(args.DistUpgrade))
 	} else {
-		list, err := pkg.Repack(args.Pkgs.V, func(n string) string { return normalize(c.Env, n) })
+		names, err := installedOf(c.Env, args.Pkgs.V, old)
 		if err != nil {
 			return fun.Result{}, err
 		}
-		argv = append(argv, "--only-upgrade", "install", "--")
-		due := false
-		for _, t := range list {
-			if err := checkName(t.Name); err != nil {
-				return fun.Result{}, err
-			}
-			if old.Has(t.Name) {
-				argv, due = append(argv, t.Name), true
-			}
-		}
-		if !due {
+		if len(names) == 0 {
 			return fun.Value(value.NewMap(0))
 		}
+		argv = append(append(argv, "--only-upgrade", "install", "--"), names...)
 	}
 	if args.Simulate {
 		out, err := a.query(ctx, argv...)

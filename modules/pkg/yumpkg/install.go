@@ -575,6 +575,31 @@ func upgrade(ctx context.Context, c *fun.Call, a *upgradeArgs) (fun.Result, erro
 	return upgradeAll(ctx, c, &a.upgradeList, a.options(), a.Obsoletes, pkg.Words(a.DiffAttr))
 }
 
+// names returns the packages to upgrade as dnf takes them, with the versions that are
+// asked for.
+func (a *upgradeList) names(env *fun.Env) ([]string, error) {
+	req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs}
+	if a.Normalize {
+		req.Normalize = func(n string) string { return rpm.NormalizeName(env, n) }
+	}
+	list, err := req.Named(env)
+	if err != nil {
+		return nil, pkg.AsCommandError(err)
+	}
+	var names []string
+	for _, t := range list {
+		if err := pkg.CheckName(t.Name); err != nil {
+			return nil, err
+		}
+		name := t.Name
+		if t.Version != "" {
+			name += "-" + pkgversion.IgnoreEpoch(strings.TrimLeft(t.Version, "="))
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
 // upgradeAll upgrades packages. attr are the attributes of them that are returned.
 func upgradeAll(ctx context.Context, c *fun.Call, a *upgradeList, opts []string, obsoletes bool, attr []string) (fun.Result, error) {
 	y, err := newYum(c)
@@ -617,24 +642,11 @@ func upgradeAll(ctx context.Context, c *fun.Call, a *upgradeList, opts []string,
 	}
 	args = append(args, command)
 	if a.Name != "" || len(a.Pkgs) > 0 {
-		req := pkg.Request{Name: a.Name, Pkgs: a.Pkgs}
-		if a.Normalize {
-			req.Normalize = func(n string) string { return rpm.NormalizeName(c.Env, n) }
-		}
-		list, err := req.Named(c.Env)
+		names, err := a.names(c.Env)
 		if err != nil {
-			return fun.Result{}, pkg.AsCommandError(err)
+			return fun.Result{}, err
 		}
-		for _, t := range list {
-			if err := pkg.CheckName(t.Name); err != nil {
-				return fun.Result{}, err
-			}
-			name := t.Name
-			if t.Version != "" {
-				name += "-" + pkgversion.IgnoreEpoch(strings.TrimLeft(t.Version, "="))
-			}
-			args = append(args, name)
-		}
+		args = append(args, names...)
 	}
 	if a.Simulate {
 		return y.simulatedBy(ctx, "Problem encountered upgrading packages", args)
