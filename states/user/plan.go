@@ -69,7 +69,7 @@ func primary(u *host.Account, gid value.Value, system, shared bool, o *host.Over
 	case given || !errors.Is(err, host.ErrNoAccount):
 		return err
 	case shared:
-		u.GID = 100 // as useradd has it where nothing is configured
+		u.GID = 100 // as in useradd where nothing is configured
 		return nil
 	}
 	if u.GID = u.UID; taken(u.UID, o) {

@@ -142,7 +142,7 @@ type Spec struct {
 	// what it would leave.
 	Files bool
 	// Leaves has an overlay be as the machine would be behind a state function that has
-	// something to change, as far as states after it can see that. nil: nobody knows.
+	// something to change, as far as states after it can observe it. nil: nobody knows.
 	Leaves func(context.Context, *Call, *host.Overlay) error
 
 	// Do is what the function does: func(context.Context, *Call, *A) Ret for a state

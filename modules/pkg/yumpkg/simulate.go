@@ -76,7 +76,7 @@ func (y *yum) ask(ctx context.Context, args []string) (m *value.Map, said string
 var actions = []string{"Installing", "Upgrading", "Updating", "Downgrading", "Reinstalling", "Removing"}
 
 // tableOf returns the action that the packages of a table are in for: "" where a line
-// is no heading, and none where it is one of something else than packages.
+// is not a heading, and none where it is that of something other than packages.
 func tableOf(line string) (action string, is bool) {
 	name, ok := strings.CutSuffix(line, ":")
 	if !ok || strings.HasPrefix(line, " ") {
