@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"brine/cmd/app"
@@ -21,26 +20,33 @@ func limitTo(limit string, keep func(string) bool) (func(string) bool, error) {
 	if len(ids) == 0 {
 		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("--limit %s names no target", limit)}
 	}
-	return func(id string) bool { return slices.Contains(ids, id) && (keep == nil || keep(id)) }, nil
+	chosen := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		chosen[id] = true
+	}
+	return func(id string) bool { return chosen[id] && (keep == nil || keep(id)) }, nil
 }
 
 // leftOut are the targets that an apply passes over, with the reason.
-type leftOut struct{ faults []plan.Fault }
+type leftOut struct {
+	faults []plan.Fault
+	ids    map[string]bool
+}
 
 // add takes machines out that were not reached, and reports whether there are new
 // ones.
 func (l *leftOut) add(faults []plan.Fault) bool {
 	n := len(l.faults)
 	for _, f := range faults {
-		if !l.has(f.Host) {
-			l.faults = append(l.faults, f)
+		if l.ids[f.Host] {
+			continue
 		}
+		if l.ids == nil {
+			l.ids = map[string]bool{}
+		}
+		l.ids[f.Host], l.faults = true, append(l.faults, f)
 	}
 	return len(l.faults) > n
-}
-
-func (l *leftOut) has(id string) bool {
-	return slices.ContainsFunc(l.faults, func(f plan.Fault) bool { return f.Host == id })
 }
 
 // keep returns what tells the targets that are left, of those that keep reports.
@@ -48,7 +54,7 @@ func (l *leftOut) keep(keep func(string) bool) func(string) bool {
 	if len(l.faults) == 0 {
 		return keep
 	}
-	return func(id string) bool { return !l.has(id) && (keep == nil || keep(id)) }
+	return func(id string) bool { return !l.ids[id] && (keep == nil || keep(id)) }
 }
 
 // tell says on stderr which targets were left out, and which steps match none. It

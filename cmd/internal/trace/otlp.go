@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"brine/internal/core/redact"
 )
 
 // An Exporter sends spans to a collector of OpenTelemetry, by OTLP over HTTP. The
@@ -223,9 +225,6 @@ func (e *Exporter) shown() string {
 	return u.Redacted()
 }
 
-// hidden replaces a secret.
-const hidden = "XXX-REDACTED-XXX"
-
 // hideHeaders takes the values of the headers out of text: an answer may quote the
 // key that it refuses.
 func (e *Exporter) hideHeaders(text string) string {
@@ -234,7 +233,7 @@ func (e *Exporter) hideHeaders(text string) string {
 			words := append([]string{v}, strings.Fields(v)...) // such as Bearer and the token
 			for _, w := range words {
 				if len(w) > 3 && !strings.EqualFold(w, "bearer") && !strings.EqualFold(w, "basic") {
-					text = strings.ReplaceAll(text, w, hidden)
+					text = strings.ReplaceAll(text, w, redact.Hidden)
 				}
 			}
 		}

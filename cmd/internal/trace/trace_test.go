@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/redact"
 	"brine/internal/fleet"
 	"brine/internal/py/value"
 	"brine/outputter/report"
@@ -357,7 +358,7 @@ func TestExportBounds(t *testing.T) {
 	}
 	// The collector quotes the key that it refuses.
 	err = send(t, &collector{first: []int{401}}, map[string]string{"OTEL_EXPORTER_OTLP_HEADERS": "key=Bearer%20hunter2"}, many[:1])
-	if err == nil || !strings.HasSuffix(err.Error(), "/v1/traces: 401 Unauthorized: not now, "+hidden) {
+	if err == nil || !strings.HasSuffix(err.Error(), "/v1/traces: 401 Unauthorized: not now, "+redact.Hidden) {
 		t.Errorf("refused: %v", err)
 	}
 	err = send(t, &collector{first: []int{302}}, nil, many[:1])
