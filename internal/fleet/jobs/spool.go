@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"sort"
@@ -407,12 +408,10 @@ func (w *writer) move(rows []item) ([]item, error) {
 }
 
 // spoolLines reads the lines of a spool file. A line that was cut short is
-// passed over.
+// passed over. The place is not the file's own, which is at the end after each line
+// that is appended meanwhile.
 func spoolLines(f *os.File, each func(*value.Map) error) error {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	r := bufio.NewReaderSize(f, 64<<10)
+	r := bufio.NewReaderSize(io.NewSectionReader(f, 0, math.MaxInt64), 64<<10)
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
