@@ -22,6 +22,7 @@ type RunFlags struct {
 	Strict      bool
 	At          []string // pins of git remotes
 	NoParse     []string
+	Undo        bool
 
 	Output OutFlags
 	Ret    RetFlags
@@ -56,6 +57,7 @@ func (f *RunFlags) Register(fs *pflag.FlagSet) {
 func (f *RunFlags) RegisterRun(fs *pflag.FlagSet) {
 	f.RegisterConfig(fs)
 	fs.StringVar(&f.Ret.Names, "return", "", "send each return to these returners (comma-separated)")
+	fs.BoolVar(&f.Undo, "undo", false, "keep what states change on each machine, for brine undo")
 	fs.StringVar(&f.Ret.Config, "return-config", "", "alternative configuration of the returners")
 	fs.StringVar(&f.Ret.Kwargs, "return-kwargs", "", "settings of the returners, a mapping; they override the configuration")
 	f.Output.Register(fs)

@@ -112,6 +112,7 @@ import (
 	"brine/runner/fn/saltrun"
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
+	undofn "brine/runner/fn/undo"
 	"brine/runner/fn/wheel"
 	aliasstates "brine/states/alias"
 	alternativesstates "brine/states/alternatives"
@@ -294,6 +295,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "test", Load: testmod.Module},
 		{Kind: fun.Exec, Name: "timezone", Load: timezonemod.Module},
 		{Kind: fun.Exec, Name: "tls", Load: tlsmod.Module},
+		{Kind: fun.Exec, Name: "undo", Load: undofn.Module},
 		{Kind: fun.Exec, Name: "user", Load: usermod.Module},
 		{Kind: fun.Exec, Name: "virtualenv", Load: virtualenvmod.Module},
 		{Kind: fun.Exec, Name: "webutil", Load: webutilmod.Module},

@@ -123,6 +123,9 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 		}
 		over.Set("state_verbose", v)
 	}
+	if f.Undo {
+		over.Set("undo", true)
+	}
 	if f.Output.Diff {
 		over.Set("state_output_diff", true)
 	}

@@ -129,11 +129,12 @@ type job struct {
 	dry  bool // for a prereq
 	mock bool // the function is not called
 	plan bool // the run is for a plan
+	keep Keeper
 	warn func(key, text string)
 }
 
 func (r *run) job(n *node, c *fun.Chunk, mod *fun.Module, spec *fun.Spec) *job {
-	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test, mock: r.o.Mock, plan: r.plan != nil}
+	j := &job{env: r.env, c: c, low: n.c.Low, mod: mod, spec: spec, test: r.test, mock: r.o.Mock, plan: r.plan != nil, keep: r.o.Keep}
 	if p := providersOf(n.c); p != nil {
 		j.env = withProviders(r.env, p)
 	}
@@ -247,6 +248,17 @@ func asUser(ctx context.Context, low *value.Map) context.Context {
 // wrong in it is a failure with Salt's text for an exception. Of a mocked
 // function it returns Salt's mock_ret.
 func (j *job) invoke(ctx context.Context) (ret *value.Map) {
+	if j.keep == nil || j.test || j.mock {
+		return j.invokeOn(ctx, j.env)
+	}
+	h, after := j.keep.State(ctx, j.env, j.c, j.spec)
+	ret = j.invokeOn(ctx, j.env.With(func(e *fun.Env) { e.Host = h }))
+	after(ret)
+	return ret
+}
+
+// invokeOn is invoke in an Env.
+func (j *job) invokeOn(ctx context.Context, env *fun.Env) (ret *value.Map) {
 	defer func() {
 		if p := recover(); p != nil {
 			j.env.Log().Debug("panic in a state", "fun", j.c.State+"."+j.c.Fun, "panic", p, "stack", string(debug.Stack()))
@@ -260,14 +272,14 @@ func (j *job) invoke(ctx context.Context) (ret *value.Map) {
 	if err != nil {
 		return j.exception(err)
 	}
-	call, err := j.env.Invoker.Bind(j.mod, j.spec, fun.Args{Kw: kw})
+	call, err := env.Invoker.Bind(j.mod, j.spec, fun.Args{Kw: kw})
 	if err != nil {
 		j.place(err)
 		return j.exception(err)
 	}
 	call.Name = value.Str(kw.At("name"))
 	call.Test, call.Low = j.test, j.c
-	call.Attach(j.env)
+	call.Attach(env)
 	fn := j.spec.State
 	if j.c.Fun == modWatch {
 		fn = j.mod.Watch

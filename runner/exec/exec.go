@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/py/value"
 )
 
@@ -42,6 +43,15 @@ type Options struct {
 	Begin func(*fun.Chunk)
 	// Done, if not nil, is called with each chunk and its return.
 	Done func(*fun.Chunk, *value.Map)
+	// Keep, if not nil, keeps what states change.
+	Keep Keeper
+}
+
+// A Keeper keeps what states change, so that it can be brought back.
+type Keeper interface {
+	// State returns the machine that a state is to act on, and what is to be called with
+	// its return.
+	State(ctx context.Context, env *fun.Env, c *fun.Chunk, spec *fun.Spec) (h host.Host, after func(ret *value.Map))
 }
 
 // A Running is a run in progress, then its outcome. Its methods are safe for

@@ -17,7 +17,7 @@ var targetOpts = [...]string{
 	"pillar_source_merging_strategy", "pillarenv", "pillarenv_from_saltenv", "python_salt", "renderer",
 	"saltenv", "state_aggregate", "state_auto_order",
 	"state_events", "state_top", "state_top_saltenv", "stateconf_end_marker", "stateconf_goal_state",
-	"stateconf_start_state", "stateconf_state_func", "test", "timezone", "top_file_merging_strategy",
+	"stateconf_start_state", "stateconf_state_func", "test", "timezone", "top_file_merging_strategy", "undo", "undo_days", "undo_size",
 }
 
 // TargetOpts returns those of a controller's options that hold on targets too:

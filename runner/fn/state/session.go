@@ -12,6 +12,7 @@ import (
 	"brine/runner/exec"
 	"brine/runner/high"
 	"brine/runner/low"
+	"brine/runner/undo"
 )
 
 // Salt's retcodes (salt/defaults/exitcodes.py).
@@ -287,6 +288,14 @@ func (s *session) runChunks(ctx context.Context, h *high.High, chunks []*fun.Chu
 			return fun.Result{}, err
 		}
 		o.Done = j.Done
+	}
+	if value.Truth(s.env.Opts.At("undo")) && !s.test && !s.a.Mock {
+		kept, err := undo.Begin(s.env)
+		if err != nil {
+			return fun.Result{}, fun.Errorf("nothing was run, since what it changes cannot be kept for undo: %v", err)
+		}
+		defer kept.End(s.env)
+		o.Keep = kept
 	}
 	if w := s.env.Watch; w != nil {
 		s.env.Watch = nil

@@ -630,6 +630,9 @@ var ownOptions = [...]string{
 	"stateconf_state_func",
 	"timezone",
 	"ui_orchestrations",
+	"undo",
+	"undo_days",
+	"undo_size",
 	"vault",
 	"venv_bin",
 }

@@ -1,0 +1,624 @@
+package undo
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+)
+
+// A Keeper is a machine that writes down what is there before it is changed. What
+// programs change, it does not see: it notes that they ran.
+type Keeper struct {
+	host.Host
+	log   *Log
+	state *seen
+}
+
+// seen is what one state did.
+type seen struct {
+	tag string
+
+	mu    sync.Mutex
+	paths []string // those that it changed, in order
+	at    map[string]bool
+	did   []string // beside them
+	// acts is called before a program runs that does not only look.
+	acts func()
+}
+
+func (s *seen) touch(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.at[name] {
+		s.at[name] = true
+		s.paths = append(s.paths, name)
+	}
+}
+
+// maxDid is how many things are named that a state did beside what is kept.
+const maxDid = 20
+
+func (s *seen) do(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.did) < maxDid && !slices.Contains(s.did, what) {
+		s.did = append(s.did, what)
+	}
+}
+
+// A Stat is what is known of a file, directory or link.
+type Stat struct {
+	Type     string // "file", "dir", "link", or what else it is
+	Mode     uint32
+	UID, GID int
+	Size     int64
+	Mtime    time.Time
+	Target   string // of a link
+	Sum      string // of the content of a file; "" where it is not kept
+}
+
+// statOf reads what the log has.
+func statOf(m *value.Map) *Stat {
+	if m == nil {
+		return nil
+	}
+	n := func(key string) int64 { n, _ := value.AsInt(m.At(key)); return n }
+	return &Stat{
+		Type: m.Str("type"), Mode: uint32(n("mode")) & 0o7777, UID: int(n("uid")), GID: int(n("gid")), Size: n("size"),
+		Mtime: time.Unix(0, n("mtime")), Target: m.Str("target"), Sum: m.Str("sum"),
+	}
+}
+
+// line is what the log has of it; nil is nothing.
+func (s *Stat) line() value.Value {
+	if s == nil {
+		return nil
+	}
+	m := value.MapOf("type", s.Type, "mode", int64(s.Mode), "uid", int64(s.UID), "gid", int64(s.GID), "mtime", s.Mtime.UnixNano())
+	if s.Type == "file" {
+		m.Set("size", s.Size)
+		m.Set("sum", s.Sum)
+	}
+	if s.Type == "link" {
+		m.Set("target", s.Target)
+	}
+	return m
+}
+
+// look returns what is at a path, without following a link there; nil where nothing is.
+// With sum it has the digest of a file's content.
+func look(h host.Host, name string, sum bool) (*Stat, error) {
+	st, err := h.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Stat{Type: typeOf(st.Mode), Mode: st.Perm(), UID: st.UID, GID: st.GID, Size: st.Size, Mtime: st.Mtime}
+	switch {
+	case out.Type == "link":
+		out.Target, err = h.Readlink(name)
+	case out.Type == "file" && sum:
+		out.Sum, err = sumOf(h, name)
+	}
+	return out, err
+}
+
+func typeOf(m fs.FileMode) string {
+	switch m.Type() {
+	case 0:
+		return "file"
+	case fs.ModeDir:
+		return "dir"
+	case fs.ModeSymlink:
+		return "link"
+	case fs.ModeNamedPipe:
+		return "fifo"
+	case fs.ModeSocket:
+		return "socket"
+	}
+	return "device"
+}
+
+func sumOf(h host.Host, name string) (string, error) {
+	f, err := h.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	d := sha256.New()
+	if _, err := io.Copy(d, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(d.Sum(nil)), nil
+}
+
+// before writes down what is at a path that is about to change; with content, what is
+// in a file as well. It returns an error where that cannot be written down: the change
+// is then not to be made.
+func (k *Keeper) before(name string, content bool) error {
+	name = path.Clean(name)
+	k.state.touch(name)
+	l := k.log
+	l.mu.Lock()
+	have := l.paths[name]
+	l.mu.Unlock()
+	if have != nil && (have.content || !content) {
+		return nil
+	}
+	st, err := look(k.Host, name, false)
+	if err != nil {
+		return k.unkept(name, have, st, err)
+	}
+	p := &kept{by: k.state.tag, content: content || st == nil || st.Type != "file"}
+	line := value.MapOf("path", name)
+	var why error
+	if content && st != nil && st.Type == "file" {
+		var f io.ReadCloser
+		if f, why = k.Open(name); why == nil {
+			st.Sum, _, why = l.keep(f)
+			f.Close()
+		}
+		if why != nil {
+			st.Sum = ""
+			line.Set("why", why.Error())
+		}
+	}
+	if have == nil {
+		line.Set("by", p.by)
+		line.Set("was", st.line())
+	} else if st != nil {
+		line.Set("sum", st.Sum)
+	}
+	return k.noted(name, p, line)
+}
+
+// unkept writes down that nobody knows what was at a path.
+func (k *Keeper) unkept(name string, have *kept, st *Stat, why error) error {
+	line := value.MapOf("path", name, "why", why.Error())
+	if have == nil {
+		line.Set("by", k.state.tag)
+		line.Set("was", st.line())
+	}
+	return k.noted(name, &kept{by: k.state.tag, content: true}, line)
+}
+
+func (k *Keeper) noted(name string, p *kept, line *value.Map) error {
+	if err := k.log.write(line); err != nil {
+		return fmt.Errorf("%s is not changed, since it cannot be kept for undo: %w", name, err)
+	}
+	k.log.mu.Lock()
+	k.log.paths[name] = p
+	k.log.mu.Unlock()
+	return nil
+}
+
+// maxTree is how many files of a directory are kept that is removed or moved.
+const maxTree = 20000
+
+// tree writes down a path with what is below it.
+func (k *Keeper) tree(name string) error {
+	n := 0
+	return k.branch(path.Clean(name), &n)
+}
+
+func (k *Keeper) branch(name string, n *int) error {
+	if *n++; *n > maxTree {
+		return k.unkept(name, nil, nil, fmt.Errorf("there are more than %d files below what is removed", maxTree))
+	}
+	if err := k.before(name, true); err != nil {
+		return err
+	}
+	st, err := k.Lstat(name)
+	if err != nil || !st.Mode.IsDir() {
+		return nil // before has said why
+	}
+	names, err := k.ReadDir(name)
+	if err != nil {
+		return k.unkept(path.Join(name, "*"), nil, nil, err)
+	}
+	for _, base := range names {
+		if err := k.branch(path.Join(name, base), n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parents writes down which directories on the way to a path are not there.
+func (k *Keeper) parents(name string) error {
+	var missing []string
+	for dir := path.Clean(name); dir != "/" && dir != "."; dir = path.Dir(dir) {
+		if _, err := k.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	slices.Reverse(missing)
+	for _, dir := range missing {
+		if err := k.before(dir, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// through writes down a file that is changed by way of a link at its path.
+func (k *Keeper) through(name string, content bool) error {
+	if st, err := k.Lstat(name); err == nil && st.Mode&fs.ModeSymlink != 0 {
+		target, err := k.Target(name)
+		if err != nil {
+			return err // as the change itself would say
+		}
+		name = target
+	}
+	return k.before(name, content)
+}
+
+// Fork returns the same machine with an environment of its own.
+func (k *Keeper) Fork() host.Host { return &Keeper{k.Host.Fork(), k.log, k.state} }
+
+// Force returns the same machine, whose system directories may be removed.
+func (k *Keeper) Force() host.Host { return &Keeper{k.Host.Force(), k.log, k.state} }
+
+// WriteFile replaces the content of a file, whose old one is kept.
+func (k *Keeper) WriteFile(name string, content io.Reader, opts host.WriteOptions) error {
+	keep := k.before
+	if opts.FollowLinks {
+		keep = k.through
+	}
+	if err := keep(name, true); err != nil {
+		return err
+	}
+	return k.Host.WriteFile(name, content, opts)
+}
+
+// AppendFile adds to a file, whose old content is kept.
+func (k *Keeper) AppendFile(name string, data []byte, mode fs.FileMode) error {
+	if err := k.through(name, true); err != nil {
+		return err
+	}
+	return k.Host.AppendFile(name, data, mode)
+}
+
+// Mkdir makes a directory.
+func (k *Keeper) Mkdir(name string, mode fs.FileMode) error {
+	if err := k.before(name, false); err != nil {
+		return err
+	}
+	return k.Host.Mkdir(name, mode)
+}
+
+// MkdirAll makes a directory and its missing parents.
+func (k *Keeper) MkdirAll(name string, mode fs.FileMode) error {
+	if err := k.parents(name); err != nil {
+		return err
+	}
+	return k.Host.MkdirAll(name, mode)
+}
+
+// MkdirTemp makes a directory of a new name.
+func (k *Keeper) MkdirTemp(dir, pattern string) (string, error) {
+	name, err := k.Host.MkdirTemp(dir, pattern)
+	if err != nil {
+		return name, err
+	}
+	k.state.touch(name)
+	return name, k.noted(name, &kept{by: k.state.tag, content: true}, value.MapOf("path", name, "by", k.state.tag, "was", nil))
+}
+
+// Remove takes out a file, a link, or an empty directory, which is kept.
+func (k *Keeper) Remove(name string) error {
+	if err := k.before(name, true); err != nil {
+		return err
+	}
+	return k.Host.Remove(name)
+}
+
+// RemoveAll takes out a path and what is below it, all of which is kept.
+func (k *Keeper) RemoveAll(name string) error {
+	if err := k.CheckSystem(name, false); err != nil {
+		return err
+	}
+	if err := k.tree(name); err != nil {
+		return err
+	}
+	return k.Host.RemoveAll(name)
+}
+
+// Rename moves a path, which is kept with what it replaces.
+func (k *Keeper) Rename(from, to string) error {
+	if err := k.CheckSystem(from, false); err != nil {
+		return err
+	}
+	if err := k.tree(from); err != nil {
+		return err
+	}
+	if err := k.tree(to); err != nil {
+		return err
+	}
+	if err := k.Host.Rename(from, to); err != nil {
+		return err
+	}
+	return k.arrived(path.Clean(to))
+}
+
+// arrived writes down what is below a directory that was moved to a path.
+func (k *Keeper) arrived(to string) error {
+	st, err := k.Lstat(to)
+	if err != nil || !st.Mode.IsDir() {
+		return nil
+	}
+	names, err := k.ReadDir(to)
+	if err != nil {
+		return nil
+	}
+	for _, base := range names {
+		at := path.Join(to, base)
+		k.state.touch(at)
+		k.log.mu.Lock()
+		known := k.log.paths[at] != nil
+		k.log.mu.Unlock()
+		if !known {
+			if err := k.noted(at, &kept{by: k.state.tag, content: true}, value.MapOf("path", at, "by", k.state.tag, "was", nil)); err != nil {
+				return err
+			}
+		}
+		if err := k.arrived(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Symlink makes a symbolic link.
+func (k *Keeper) Symlink(target, name string) error {
+	if err := k.before(name, false); err != nil {
+		return err
+	}
+	return k.Host.Symlink(target, name)
+}
+
+// Link makes a hard link.
+func (k *Keeper) Link(target, name string) error {
+	if err := k.before(name, false); err != nil {
+		return err
+	}
+	return k.Host.Link(target, name)
+}
+
+// Chmod sets permissions.
+func (k *Keeper) Chmod(name string, mode fs.FileMode) error {
+	if err := k.through(name, false); err != nil {
+		return err
+	}
+	return k.Host.Chmod(name, mode)
+}
+
+// Chown sets owner and group.
+func (k *Keeper) Chown(name string, uid, gid int) error {
+	if err := k.through(name, false); err != nil {
+		return err
+	}
+	return k.Host.Chown(name, uid, gid)
+}
+
+// Lchown sets owner and group of what may be a link.
+func (k *Keeper) Lchown(name string, uid, gid int) error {
+	if err := k.before(name, false); err != nil {
+		return err
+	}
+	return k.Host.Lchown(name, uid, gid)
+}
+
+// Chtimes sets the times of a file.
+func (k *Keeper) Chtimes(name string, atime, mtime time.Time) error {
+	if err := k.through(name, false); err != nil {
+		return err
+	}
+	return k.Host.Chtimes(name, atime, mtime)
+}
+
+// Lock takes the lock of a file, which is made where it is missing.
+func (k *Keeper) Lock(name string) (func(), error) {
+	if _, err := k.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		if err := k.before(name, false); err != nil {
+			return nil, err
+		}
+	}
+	return k.Host.Lock(name)
+}
+
+// OpenRoot opens a directory to work below it.
+func (k *Keeper) OpenRoot(dir string) (host.Root, error) {
+	r, err := k.Host.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &root{r, k, dir}, nil
+}
+
+// Run runs a program, and notes one that does not only look.
+func (k *Keeper) Run(ctx context.Context, c host.Cmd) (host.Output, error) {
+	if !c.ReadOnly {
+		k.state.acts()
+		k.state.do(program(c))
+	}
+	return k.Host.Run(ctx, c)
+}
+
+// Start starts a program, and notes it.
+func (k *Keeper) Start(c host.Cmd) (int, error) {
+	k.state.acts()
+	k.state.do(program(c))
+	return k.Host.Start(c)
+}
+
+// program names a program, without its arguments, which may have secrets.
+func program(c host.Cmd) string {
+	if len(c.Argv) == 0 || c.Verbatim {
+		return "ran a command"
+	}
+	return "ran " + path.Base(c.Argv[0])
+}
+
+// Signal sends a signal, and notes that.
+func (k *Keeper) Signal(pid, signal int) error {
+	if signal != 0 {
+		k.state.do("sent a signal to a process")
+	}
+	return k.Host.Signal(pid, signal)
+}
+
+// Changed notes that something changed the machine by another way.
+func (k *Keeper) Changed() {
+	k.state.do("ran a module of the tree")
+	k.Host.Changed()
+}
+
+// Dial opens a connection, and notes that.
+func (k *Keeper) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	k.state.do("talked to " + network + " " + address)
+	return k.Host.Dial(ctx, network, address)
+}
+
+// SendUDP sends a datagram, and notes that.
+func (k *Keeper) SendUDP(ctx context.Context, address string, port int, data []byte) error {
+	k.state.do("sent a datagram")
+	return k.Host.SendUDP(ctx, address, port, data)
+}
+
+// A root is a directory that is worked in; what changes in it is kept.
+type root struct {
+	host.Root
+	k   *Keeper
+	dir string
+}
+
+func (r *root) at(name string) string { return path.Join(r.dir, name) }
+
+func (r *root) Mkdir(name string, mode fs.FileMode) error {
+	if err := r.k.before(r.at(name), false); err != nil {
+		return err
+	}
+	return r.Root.Mkdir(name, mode)
+}
+
+func (r *root) MkdirAll(name string, mode fs.FileMode) error {
+	if err := r.k.parents(r.at(name)); err != nil {
+		return err
+	}
+	return r.Root.MkdirAll(name, mode)
+}
+
+func (r *root) WriteFile(name string, content io.Reader, opts host.WriteOptions) error {
+	if err := r.k.before(r.at(name), true); err != nil {
+		return err
+	}
+	return r.Root.WriteFile(name, content, opts)
+}
+
+func (r *root) Symlink(target, name string) error {
+	if err := r.k.before(r.at(name), false); err != nil {
+		return err
+	}
+	return r.Root.Symlink(target, name)
+}
+
+func (r *root) Link(from, name string) error {
+	if err := r.k.before(r.at(name), false); err != nil {
+		return err
+	}
+	return r.Root.Link(from, name)
+}
+
+func (r *root) Chmod(name string, mode fs.FileMode) error {
+	if err := r.k.before(r.at(name), false); err != nil {
+		return err
+	}
+	return r.Root.Chmod(name, mode)
+}
+
+func (r *root) Lchown(name string, uid, gid int) error {
+	if err := r.k.before(r.at(name), false); err != nil {
+		return err
+	}
+	return r.Root.Lchown(name, uid, gid)
+}
+
+func (r *root) Chtimes(name string, atime, mtime time.Time) error {
+	if err := r.k.before(r.at(name), false); err != nil {
+		return err
+	}
+	return r.Root.Chtimes(name, atime, mtime)
+}
+
+func (r *root) Remove(name string) error {
+	if err := r.k.before(r.at(name), true); err != nil {
+		return err
+	}
+	return r.Root.Remove(name)
+}
+
+func (r *root) RemoveAll(name string) error {
+	if err := r.k.tree(r.at(name)); err != nil {
+		return err
+	}
+	return r.Root.RemoveAll(name)
+}
+
+// treeSum is the digest of the names, types, sizes and times of all that is below a
+// directory; "" where there is too much.
+func treeSum(h host.Host, dir string) string {
+	d := sha256.New()
+	n := 0
+	var walk func(name string) bool
+	walk = func(name string) bool {
+		names, err := h.ReadDir(name)
+		if err != nil {
+			return false
+		}
+		for _, base := range names {
+			at := path.Join(name, base)
+			st, err := h.Lstat(at)
+			if n++; err != nil || n > maxTree {
+				return false
+			}
+			size := st.Size
+			if st.Mode.IsDir() {
+				size = 0
+			}
+			fmt.Fprintf(d, "%q %s %d %d\n", strings.TrimPrefix(at, dir), st.Mode, size, mtimeOf(st))
+			if st.Mode.IsDir() && !walk(at) {
+				return false
+			}
+		}
+		return true
+	}
+	if !walk(dir) {
+		return ""
+	}
+	return hex.EncodeToString(d.Sum(nil))
+}
+
+// mtimeOf is the time of a file's content; that of a directory says nothing.
+func mtimeOf(st host.Stat) int64 {
+	if st.Mode.IsDir() {
+		return 0
+	}
+	return st.Mtime.UnixNano()
+}

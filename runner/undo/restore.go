@@ -1,0 +1,678 @@
+package undo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/internal/core/fun"
+	"brine/internal/core/host"
+	"brine/internal/py/value"
+)
+
+// A Verdict says what becomes of something that a run changed.
+type Verdict int
+
+// Verdicts.
+const (
+	Back    Verdict = iota // it can be, or was, brought back
+	Already                // it is as it was before the run
+	Since                  // something else has changed it since the run
+	Cannot                 // nothing is known that would bring it back
+	Fault                  // to bring it back failed
+)
+
+// An Item is something that a run changed: a path, a fact, or what a state did beside those.
+type Item struct {
+	Kind, Name string
+	ID         string // of the state that changed it
+	Verdict    Verdict
+	Comment    string
+	Changes    *value.Map // what becomes of it: {"old": .., "new": ..} by aspect
+	Began      time.Time
+	Took       time.Duration
+
+	path  *Path
+	fact  *Fact
+	state *State
+	after bool // it is a restart of a service, after all
+}
+
+// Options are those of an undo.
+type Options struct {
+	// Test only says what would be done.
+	Test bool
+	// Force brings back what was changed since the run, too, or what the run was killed at.
+	Force bool
+}
+
+// A restorer brings back what a run changed.
+type restorer struct {
+	env *fun.Env
+	o   Options
+	rec *Record
+	// gone are paths that are, or would be, removed.
+	gone map[string]bool
+	// acted says that a path was, or would be, changed.
+	acted bool
+}
+
+// Undo brings back what a run has changed, or says what it would bring back. Each item is
+// looked at before and behind, and none is left out: what cannot be brought back is named.
+func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) ([]*Item, error) {
+	rec, err := s.Read(jid)
+	if err != nil {
+		return nil, err
+	}
+	if env.JID == jid {
+		return nil, fun.Errorf("a run cannot undo itself")
+	}
+	if !o.Test {
+		end, err := s.keepUndo(ctx, &env, rec)
+		if err != nil {
+			return nil, fun.Errorf("nothing was brought back, since what that changes cannot be kept: %v", err)
+		}
+		defer end()
+	}
+	r := &restorer{env: env, o: o, rec: rec, gone: map[string]bool{}}
+	items := r.items()
+	whole := true
+	for i, it := range items {
+		if err := ctx.Err(); err != nil {
+			return items[:i], err
+		}
+		it.Began = env.Host.Now()
+		r.do(ctx, it)
+		it.Took = env.Host.Now().Sub(it.Began)
+		whole = whole && (it.Verdict == Back || it.Verdict == Already)
+	}
+	if !o.Test && whole {
+		err = s.note(jid, value.MapOf("undone", env.JID, "at", env.Host.Now().UTC().Format(time.RFC3339)))
+	}
+	return items, err
+}
+
+// keepUndo has what an undo changes be kept like what a run changes: it can be undone in
+// turn.
+func (s *Store) keepUndo(ctx context.Context, env **fun.Env, rec *Record) (end func(), err error) {
+	e := *env
+	kept, err := Begin(e)
+	if err != nil {
+		return nil, err
+	}
+	c := &fun.Chunk{State: "undo", Fun: "run", ID: rec.JID, Name: rec.JID, Low: value.NewMap(0)}
+	w := kept.watch(ctx, e, c, func(context.Context, *fun.Env, *fun.Chunk) []subject {
+		var out []subject
+		for _, f := range rec.Facts {
+			out = append(out, subject{f.Kind, f.Name})
+		}
+		return out
+	})
+	w.covered = true
+	*env = e.With(func(e *fun.Env) { e.Host = w.k })
+	return func() {
+		kept.after(ctx, w, value.MapOf("result", true, "changes", value.NewMap(0)))
+		kept.End(e)
+	}, nil
+}
+
+// items returns what a run changed, in the order in which it is brought back: what the last
+// state changed comes first, and of each state facts before paths, and what it made before
+// what it removed.
+func (r *restorer) items() []*Item {
+	ids := map[string]string{}
+	var order []string
+	by := map[string][]*Item{}
+	add := func(tag string, it *Item) {
+		if by[tag] == nil {
+			order = append(order, tag)
+		}
+		by[tag] = append(by[tag], it)
+	}
+	for _, p := range r.rec.Paths {
+		if p.Looked && same(p.Was, p.Now, p) && (p.Why == "" || p.Was == nil) && !p.Lines {
+			continue
+		}
+		add(p.By, &Item{Kind: p.kind(), Name: p.Name, path: p})
+	}
+	var restarts []*Item
+	for _, f := range r.rec.Facts {
+		if !f.Looked || !f.unchanged() {
+			add(f.By, &Item{Kind: f.Kind, Name: f.Name, fact: f})
+		}
+		if f.Restarted {
+			restarts = append(restarts, &Item{Kind: f.Kind, Name: f.Name, fact: f, after: true})
+		}
+	}
+	for _, s := range r.rec.States {
+		ids[s.Tag] = s.ID
+		if !s.Seen {
+			add(s.Tag, &Item{Kind: "state", Name: s.Fun, state: s})
+		}
+	}
+	var out []*Item
+	slices.Reverse(order)
+	for _, tag := range order {
+		items := by[tag]
+		slices.SortStableFunc(items, func(a, b *Item) int {
+			if x, y := a.rank(), b.rank(); x != y || x == 0 {
+				return x - y
+			}
+			if a.rank() == 1 { // what was made goes from below
+				return strings.Compare(b.Name, a.Name)
+			}
+			return strings.Compare(a.Name, b.Name)
+		})
+		for _, it := range items {
+			if it.ID = ids[tag]; it.ID == "" {
+				it.ID = idOf(tag)
+			}
+		}
+		out = append(out, items...)
+	}
+	return append(out, restarts...)
+}
+
+// idOf is the ID in the tag of a state.
+func idOf(tag string) string {
+	if f := strings.Split(tag, "_|-"); len(f) > 1 {
+		return f[1]
+	}
+	return tag
+}
+
+// rank is the place of an item among those of its state.
+func (it *Item) rank() int {
+	switch {
+	case it.path == nil:
+		return 0
+	case it.path.Was == nil:
+		return 1
+	}
+	return 2
+}
+
+// kind is what a path is called.
+func (p *Path) kind() string {
+	st := p.Was
+	if st == nil {
+		st = p.Now
+	}
+	switch {
+	case st == nil:
+		return "path"
+	case p.Lines:
+		return "accounts"
+	}
+	return st.Type
+}
+
+// unchanged reports whether a run left a fact as it was.
+func (f *Fact) unchanged() bool {
+	if f.Kind == "packages" {
+		return f.Now.Len() == 0
+	}
+	return f.alike(f.Was, f.Now)
+}
+
+// same reports whether two Stats are of the same file. Of a file whose content is not kept
+// only owner and mode count.
+func same(a, b *Stat, p *Path) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Type != b.Type || a.UID != b.UID || a.GID != b.GID || a.Target != b.Target {
+		return false
+	}
+	if a.Type == "link" {
+		return true
+	}
+	return a.Mode == b.Mode && (a.Sum == b.Sum || a.Sum == "" || b.Sum == "") && p != nil
+}
+
+// do brings an item back, or says what becomes of it.
+func (r *restorer) do(ctx context.Context, it *Item) {
+	var judge func() (Verdict, string)
+	var act func() error
+	switch {
+	case it.state != nil:
+		it.Verdict, it.Comment = Cannot, "it "+list(it.state.Did, 5)+", and what that changed is not known"
+		if len(it.state.Did) == 0 {
+			it.Comment = "what it changed is not known"
+		}
+		return
+	case it.path != nil && it.path.Lines:
+		r.lines(it)
+		return
+	case it.path != nil:
+		judge, act = func() (Verdict, string) { return r.judgePath(it) }, func() error { return r.restorePath(it.path) }
+	case it.after:
+		r.restart(ctx, it)
+		return
+	default:
+		judge, act = func() (Verdict, string) { return r.judgeFact(ctx, it) }, func() error { return r.restoreFact(ctx, it) }
+	}
+	it.Verdict, it.Comment = judge()
+	if it.Verdict == Since && r.o.Force {
+		it.Verdict, it.Comment = Back, it.Comment+"; it is brought back all the same"
+	}
+	if it.Verdict != Back {
+		return
+	}
+	if it.path != nil {
+		r.acted = true
+		if it.path.Was == nil {
+			r.gone[it.Name] = true
+		}
+	}
+	if r.o.Test {
+		return
+	}
+	if err := act(); err != nil {
+		it.Verdict, it.Comment = Fault, err.Error()
+		return
+	}
+	changes := it.Changes
+	switch v, why := judge(); v {
+	case Already:
+		it.Changes = changes
+	case Fault:
+		it.Verdict, it.Comment = v, why
+	default:
+		it.Verdict, it.Comment = Fault, "it was brought back, and is not as it was before the run: "+why
+	}
+}
+
+const killed = "the run was ended before it looked at what it left"
+
+// judgePath says what becomes of a path.
+func (r *restorer) judgePath(it *Item) (Verdict, string) {
+	p := it.path
+	if strings.HasSuffix(p.Name, "/*") || p.Why != "" && p.Was == nil && !p.Looked {
+		return Cannot, "it could not be kept: " + p.Why
+	}
+	cur, err := look(r.env.Host, p.Name, p.Was != nil && p.Was.Sum != "" || p.Now != nil && p.Now.Sum != "")
+	if err != nil {
+		return Fault, err.Error()
+	}
+	it.Changes = pathChanges(cur, p.Was)
+	if p.Why != "" && (p.Was == nil || p.Was.Type == "file" && p.Was.Sum == "") {
+		return Cannot, "its content could not be kept: " + p.Why
+	}
+	if same(cur, p.Was, p) {
+		return Already, "it is as it was before the run"
+	}
+	if p.Was != nil && cur != nil && p.Was.Type == "file" && p.Was.Sum == "" && cur.Type != "file" || p.Was != nil && cur == nil && p.Was.Type == "file" && p.Was.Sum == "" {
+		return Since, "it is gone since the run, which only changed its owner or mode"
+	}
+	if p.Was != nil && !slices.Contains([]string{"file", "dir", "link"}, p.Was.Type) && (cur == nil || cur.Type != p.Was.Type) {
+		return Cannot, "it was a " + p.Was.Type
+	}
+	if !p.Looked {
+		return Since, killed
+	}
+	if !same(cur, p.Now, p) {
+		if cur == nil && p.Now != nil && r.gone[path.Dir(p.Name)] {
+			return Already, "it is gone with its directory"
+		}
+		return Since, "it was changed since the run: " + difference(p.Now, cur)
+	}
+	if p.Was == nil && cur != nil && cur.Type == "dir" {
+		return r.judgeMade(p)
+	}
+	return Back, backTo(p.Was)
+}
+
+// judgeMade says what becomes of a directory that the run made.
+func (r *restorer) judgeMade(p *Path) (Verdict, string) {
+	if p.Tree != "" {
+		if treeSum(r.env.Host, p.Name) == p.Tree {
+			return Back, "it and what the run put into it are removed"
+		}
+		return Since, "something in it was changed since the run"
+	}
+	names, err := r.env.Host.ReadDir(p.Name)
+	if err != nil {
+		return Fault, err.Error()
+	}
+	var others []string
+	for _, n := range names {
+		if !r.gone[path.Join(p.Name, n)] {
+			others = append(others, n)
+		}
+	}
+	if len(others) > 0 {
+		return Since, "it holds what the run did not make: " + list(others, 3)
+	}
+	return Back, "it is removed"
+}
+
+// backTo says what a path becomes.
+func backTo(was *Stat) string {
+	switch {
+	case was == nil:
+		return "it is removed"
+	case was.Type == "file" && was.Sum == "":
+		return "owner and mode are as before"
+	}
+	return "it is as before the run"
+}
+
+// difference says in what two Stats differ.
+func difference(want, got *Stat) string {
+	switch {
+	case got == nil:
+		return "it is gone"
+	case want == nil:
+		return "there is a " + got.Type + " now"
+	case want.Type != got.Type:
+		return "it is a " + got.Type + " now"
+	case want.Target != got.Target:
+		return "it leads to " + got.Target + " now"
+	case want.Sum != got.Sum && want.Sum != "" && got.Sum != "":
+		return "its content is another one"
+	case want.Mode != got.Mode:
+		return fmt.Sprintf("its mode is %04o now", got.Mode)
+	}
+	return fmt.Sprintf("it belongs to %d:%d now", got.UID, got.GID)
+}
+
+// pathChanges says what becomes of what, without contents, which may be secret.
+func pathChanges(cur, was *Stat) *value.Map {
+	out := value.NewMap(4)
+	set := func(k string, old, to value.Value) {
+		if !value.Equal(old, to) {
+			out.Set(k, value.MapOf("old", old, "new", to))
+		}
+	}
+	if cur == nil || was == nil {
+		set("there", typeName(cur), typeName(was))
+		return out
+	}
+	set("type", cur.Type, was.Type)
+	if was.Type == "link" || cur.Type == "link" {
+		set("target", cur.Target, was.Target)
+	} else {
+		set("mode", fmt.Sprintf("%04o", cur.Mode), fmt.Sprintf("%04o", was.Mode))
+	}
+	set("user", int64(cur.UID), int64(was.UID))
+	set("group", int64(cur.GID), int64(was.GID))
+	if was.Sum != "" && cur.Sum != was.Sum {
+		set("sha256", cur.Sum, was.Sum)
+	}
+	return out
+}
+
+func typeName(s *Stat) value.Value {
+	if s == nil {
+		return nil
+	}
+	return s.Type
+}
+
+// restorePath has a path be as it was.
+func (r *restorer) restorePath(p *Path) error {
+	h, was := r.env.Host, p.Was
+	cur, err := look(h, p.Name, false)
+	if err != nil {
+		return err
+	}
+	if was == nil {
+		switch {
+		case cur == nil:
+			return nil
+		case cur.Type == "dir" && p.Tree != "":
+			return h.RemoveAll(p.Name)
+		}
+		return h.Remove(p.Name)
+	}
+	if cur != nil && cur.Type != was.Type {
+		if err := h.Remove(p.Name); err != nil {
+			return err
+		}
+		cur = nil
+	}
+	switch was.Type {
+	case "file":
+		if was.Sum != "" {
+			return r.restoreFile(p)
+		}
+	case "link":
+		if cur != nil {
+			if err := h.Remove(p.Name); err != nil {
+				return err
+			}
+		}
+		if err := h.Symlink(was.Target, p.Name); err != nil {
+			return err
+		}
+		return h.Lchown(p.Name, was.UID, was.GID)
+	case "dir":
+		if cur == nil {
+			if err := h.Mkdir(p.Name, 0o700); err != nil {
+				return err
+			}
+		}
+	}
+	if err := h.Lchown(p.Name, was.UID, was.GID); err != nil {
+		return err
+	}
+	return h.Chmod(p.Name, host.FileMode(was.Mode))
+}
+
+func (r *restorer) restoreFile(p *Path) error {
+	content, err := r.rec.content(p.Was.Sum)
+	if err != nil {
+		return fmt.Errorf("what was kept of it cannot be read: %w", err)
+	}
+	defer content.Close()
+	mode := host.FileMode(p.Was.Mode)
+	uid, gid := p.Was.UID, p.Was.GID
+	if err := r.env.Host.WriteFile(p.Name, content, host.WriteOptions{Mode: &mode, UID: &uid, GID: &gid, Sync: true}); err != nil {
+		return err
+	}
+	return r.env.Host.Chtimes(p.Name, r.env.Host.Now(), p.Was.Mtime)
+}
+
+// judgeFact says what becomes of a fact.
+func (r *restorer) judgeFact(ctx context.Context, it *Item) (Verdict, string) {
+	f := it.fact
+	now, err := kinds[f.Kind].read(ctx, r.env, f.Name)
+	if err != nil {
+		return Fault, err.Error()
+	}
+	if !f.Looked && f.Kind == "packages" {
+		f.Now = differing(f.Was, now)
+	}
+	it.Changes = f.changesOf(now)
+	switch {
+	case f.alike(f.Was, now):
+		return Already, "as before the run"
+	case !f.Looked:
+		return Since, killed
+	case f.alike(f.Now, now):
+		return Back, "as before the run"
+	case f.Kind == "packages":
+		return Since, "changed since the run: " + list(f.others(f.Now, now), 5)
+	}
+	return Since, "it was changed since the run"
+}
+
+func (r *restorer) restoreFact(ctx context.Context, it *Item) error {
+	now, err := kinds[it.fact.Kind].read(ctx, r.env, it.fact.Name)
+	if err != nil {
+		return err
+	}
+	return kinds[it.fact.Kind].restore(ctx, r.env, it.fact, now)
+}
+
+// restart restarts a service that the run restarted because what it watches had changed,
+// where that was brought back.
+func (r *restorer) restart(ctx context.Context, it *Item) {
+	now, err := readService(ctx, r.env, it.Name)
+	if err != nil {
+		it.Verdict, it.Comment = Fault, err.Error()
+		return
+	}
+	if !r.acted || now.At("running") != true {
+		it.Verdict, it.Comment = Already, "it need not be restarted"
+		return
+	}
+	it.Verdict, it.Comment = Back, "it is restarted, as the run did when what it watches changed"
+	it.Changes = value.MapOf("restarted", true)
+	if r.o.Test {
+		return
+	}
+	if v, err := r.env.Exec(ctx, "service.restart", value.MapOf("name", it.Name)); err != nil || v == false {
+		it.Verdict, it.Comment = Fault, fmt.Sprint("it could not be restarted: ", errors.Join(err))
+		return
+	}
+	if now, err = readService(ctx, r.env, it.Name); err != nil || now.At("running") != true {
+		it.Verdict, it.Comment = Fault, "it does not run after its restart"
+	}
+}
+
+// lines brings back the lines of a file of accounts that the run changed; others keep what
+// became of them since.
+func (r *restorer) lines(it *Item) {
+	p := it.path
+	fault := func(err error) { it.Verdict, it.Comment = Fault, err.Error() }
+	if p.Why != "" || !p.Looked {
+		it.Verdict, it.Comment = Cannot, "it could not be kept: "+p.Why
+		if !p.Looked {
+			it.Comment = killed
+		}
+		return
+	}
+	if p.Was == nil || p.Now == nil {
+		if same(p.Was, p.Now, p) {
+			it.Verdict, it.Comment = Already, "it is as it was before the run"
+			return
+		}
+		it.Verdict, it.Comment = Cannot, "the run made or removed it as a whole"
+		return
+	}
+	was, err := r.kept(p.Was.Sum)
+	if err != nil {
+		fault(err)
+		return
+	}
+	left, err := r.kept(p.Now.Sum)
+	if err != nil {
+		fault(err)
+		return
+	}
+	cur, err := r.env.Host.ReadFile(p.Name)
+	if err != nil {
+		fault(err)
+		return
+	}
+	next, back, since := mergeLines(was, left, cur)
+	switch {
+	case len(since) > 0:
+		it.Verdict, it.Comment = Since, "changed since the run: "+list(since, 5)
+		return
+	case len(back) == 0:
+		it.Verdict, it.Comment = Already, "its lines are as before the run"
+		return
+	}
+	it.Verdict, it.Comment = Back, "as before the run: "+list(back, 5)
+	it.Changes = value.MapOf("lines", value.Strings(back...))
+	r.acted = true
+	if r.o.Test {
+		return
+	}
+	st, err := r.env.Host.Lstat(p.Name)
+	if err != nil {
+		fault(err)
+		return
+	}
+	mode := host.FileMode(st.Perm())
+	if err := r.env.Host.WriteFile(p.Name, bytes.NewReader(next), host.WriteOptions{Mode: &mode, UID: &st.UID, GID: &st.GID, Sync: true}); err != nil {
+		fault(err)
+		return
+	}
+	if cur, err = r.env.Host.ReadFile(p.Name); err != nil || !bytes.Equal(cur, next) {
+		fault(fmt.Errorf("it was written, and has something else now"))
+	}
+}
+
+// maxLines is how many bytes a file of accounts may have.
+const maxLines = 64 << 20
+
+func (r *restorer) kept(sum string) ([]byte, error) {
+	f, err := r.rec.content(sum)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxLines))
+}
+
+// mergeLines returns cur with the lines of was by their first fields, as far as left has
+// them otherwise: what a run changed goes back, what others changed stays. since names
+// those that are neither as the run left them nor as they were.
+func mergeLines(was, left, cur []byte) (next []byte, back, since []string) {
+	w, l, c := byName(was), byName(left), byName(cur)
+	names := map[string]bool{}
+	for n := range w {
+		names[n] = true
+	}
+	for n := range l {
+		names[n] = true
+	}
+	todo := map[string]bool{}
+	for n := range names {
+		switch {
+		case w[n] == l[n] || c[n] == w[n]:
+		case c[n] == l[n]:
+			todo[n] = true
+			back = append(back, n)
+		default:
+			since = append(since, n)
+		}
+	}
+	slices.Sort(back)
+	slices.Sort(since)
+	var out bytes.Buffer
+	put := map[string]bool{}
+	for line := range strings.Lines(string(cur)) {
+		n, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		switch {
+		case !todo[n]:
+			out.WriteString(line)
+		case !put[n]: // a name may have several lines, which go back as one
+			put[n] = true
+			out.WriteString(w[n])
+		}
+	}
+	for _, n := range back {
+		if !put[n] && w[n] != "" {
+			if b := out.Bytes(); len(b) > 0 && b[len(b)-1] != '\n' {
+				out.WriteByte('\n')
+			}
+			out.WriteString(w[n])
+		}
+	}
+	return out.Bytes(), back, since
+}
+
+// byName returns the lines of a file by their first fields.
+func byName(text []byte) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		n, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		out[n] += line
+	}
+	return out
+}
+
+// IsNone reports whether an error says that nothing is kept of a run.
+func IsNone(err error) bool { return errors.Is(err, errNone) || errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,446 @@
+// Package undo keeps what runs of states change, and brings it back.
+//
+// A [Keeper] is a machine that writes down, before a run changes something, what is
+// there: in a [Log], which is a directory of the run below the cache of the machine.
+// [Plan] compares it with the machine of now, and says what can be brought back.
+package undo
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+)
+
+// Names in the directory of a run.
+const (
+	logFile  = "log"
+	lockFile = "lock"
+)
+
+// Bounds of what is kept: days and bytes of all runs, and of one file.
+const (
+	defaultDays  = 30
+	defaultBytes = 1 << 30
+	maxFile      = 256 << 20
+)
+
+// maxLog bounds the log of a run that is read.
+const maxLog = 256 << 20
+
+// version is that of the log's form.
+const version = 1
+
+// A Store is what runs of a machine have kept.
+type Store struct {
+	dir string
+	now func() time.Time
+	// days and bytes bound it.
+	days, bytes int64
+}
+
+// StoreOf returns the store of the machine that an Env acts on. The options undo_days
+// and undo_size (MiB) bound it.
+func StoreOf(env *fun.Env) *Store {
+	s := &Store{dir: filepath.Join(env.CacheDir, "undo", url.PathEscape(env.ID)), now: time.Now, days: defaultDays, bytes: defaultBytes}
+	if env.Host != nil {
+		s.now = env.Host.Now
+	}
+	if n, ok := value.AsInt(env.Opts.At("undo_days")); ok && n > 0 {
+		s.days = n
+	}
+	if n, ok := value.AsInt(env.Opts.At("undo_size")); ok && n > 0 {
+		s.bytes = n << 20
+	}
+	return s
+}
+
+// isJID reports whether a name is that of a run, and no way out of the store.
+func isJID(name string) bool {
+	return len(name) == 20 && strings.Trim(name, "0123456789") == ""
+}
+
+// JIDs returns the runs that are kept, oldest first.
+func (s *Store) JIDs() ([]string, error) {
+	entries, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() && isJID(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+// A Log is what one run has kept.
+type Log struct {
+	JID string
+	dir string
+	now func() time.Time
+
+	mu    sync.Mutex
+	file  *os.File
+	torn  bool
+	err   error // why the last line is not there
+	paths map[string]*kept
+	// room is how many bytes may still be kept.
+	room int64
+	// acted says that a state changed something.
+	acted bool
+}
+
+// kept is what is known of a path that a run changes.
+type kept struct {
+	content bool // its content is kept, or there is none
+	by      string
+}
+
+// Begin opens the log of a run that is to begin, or to go on.
+func (s *Store) Begin(env *fun.Env) (*Log, error) {
+	if !isJID(env.JID) {
+		return nil, fmt.Errorf("what the run changes cannot be kept: %q is not a job id", env.JID)
+	}
+	dir := filepath.Join(s.dir, env.JID)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := mine(dir); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{JID: env.JID, dir: dir, now: s.now, file: f, torn: true, paths: map[string]*kept{}, room: s.bytes}
+	if err := l.write(value.MapOf("run", env.JID, "version", int64(version), "id", env.ID, "at", l.stamp())); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// mine returns an error for a directory of another user, or one that others can enter.
+func mine(dir string) error {
+	st, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !st.IsDir() || st.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("%s is to be a directory that its owner alone can enter", dir)
+	}
+	return nil
+}
+
+func (l *Log) stamp() string { return l.now().UTC().Format("2006-01-02T15:04:05.000000") }
+
+// write adds a line.
+func (l *Log) write(line *value.Map) error {
+	b := append(value.EncodeJSON(line), '\n')
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.torn { // the run before was killed in the middle of a line
+		b = append([]byte{'\n'}, b...)
+	}
+	_, err := l.file.Write(b)
+	l.torn = err != nil
+	if err != nil {
+		l.err = err
+	}
+	return err
+}
+
+// end closes the log, and notes that the run came to its end.
+func (l *Log) end() error {
+	err := l.write(value.MapOf("end", l.stamp()))
+	return errors.Join(err, l.file.Sync(), l.file.Close())
+}
+
+// keep stores content and returns its digest and size. What is larger than a file may be, or than
+// there is room for, is an error.
+func (l *Log) keep(content io.Reader) (sum string, size int64, err error) {
+	l.mu.Lock()
+	room := min(l.room, maxFile)
+	l.mu.Unlock()
+	tmp, err := os.CreateTemp(l.dir, ".new-*")
+	if err != nil {
+		return "", 0, err
+	}
+	defer os.Remove(tmp.Name())
+	defer tmp.Close()
+	h := sha256.New()
+	z, err := flate.NewWriter(tmp, flate.BestSpeed)
+	if err != nil {
+		return "", 0, err
+	}
+	size, err = io.Copy(io.MultiWriter(z, h), io.LimitReader(content, room+1))
+	if err = errors.Join(err, z.Close()); err != nil {
+		return "", 0, err
+	}
+	if size > room {
+		return "", size, fmt.Errorf("it is larger than the %d bytes that may be kept", room)
+	}
+	st, err := tmp.Stat()
+	if err != nil {
+		return "", 0, err
+	}
+	sum = hex.EncodeToString(h.Sum(nil))
+	l.mu.Lock()
+	l.room -= st.Size()
+	l.mu.Unlock()
+	return sum, size, os.Rename(tmp.Name(), filepath.Join(l.dir, sum))
+}
+
+// content opens what was kept under a digest, and checks it when it is read to its end.
+func (r *Record) content(sum string) (io.ReadCloser, error) {
+	if len(sum) != 2*sha256.Size || strings.Trim(sum, "0123456789abcdef") != "" {
+		return nil, fmt.Errorf("%q is not a digest", sum)
+	}
+	f, err := os.Open(filepath.Join(r.dir, sum))
+	if err != nil {
+		return nil, err
+	}
+	return &checked{z: flate.NewReader(f), f: f, h: sha256.New(), want: sum}, nil
+}
+
+// checked reads what was kept, and fails at its end where that is something else.
+type checked struct {
+	z, f io.Closer
+	h    interface {
+		io.Writer
+		Sum([]byte) []byte
+	}
+	want string
+}
+
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.z.(io.Reader).Read(p)
+	_, _ = c.h.Write(p[:n])
+	if err == io.EOF && hex.EncodeToString(c.h.Sum(nil)) != c.want {
+		return n, errors.New("what was kept is damaged")
+	}
+	return n, err
+}
+
+func (c *checked) Close() error { return errors.Join(c.z.Close(), c.f.Close()) }
+
+// A Record is the log of a run, read.
+type Record struct {
+	JID, At string
+	// Ended says that the run came to its end; else it was killed, or still goes on.
+	Ended bool
+	// Undone is the run that brought back what this one had changed, "" for none.
+	Undone string
+	Paths  []*Path
+	Facts  []*Fact
+	States []*State
+	dir    string
+}
+
+// A State is a state that changed something, with what it did beside what is kept.
+type State struct {
+	Tag, ID, Fun string
+	Result       value.Value
+	// Did is what it did that the log does not have: programs, connections.
+	Did []string
+	// Seen says that all it changes is in the log.
+	Seen bool
+}
+
+// A Path is a file, directory or link that a run changed.
+type Path struct {
+	Name string
+	By   string // the tag of the state that was first at it
+	// Was and Now are what was there before and after the run; nil is nothing. Looked
+	// says that Now was found out.
+	Was, Now *Stat
+	Looked   bool
+	// Lines says that others may have changed other lines of it meanwhile.
+	Lines bool
+	// Tree is the digest of the names in a directory that the run made, behind it.
+	Tree string
+	// Why is why its content is not kept.
+	Why string
+}
+
+// A Fact is what a run changed that is no file: a service, packages, a kernel parameter.
+type Fact struct {
+	Kind, Name string
+	By         string
+	Was, Now   *value.Map
+	Looked     bool
+	// Restarted says that the run restarted it, because what it watches had changed.
+	Restarted bool
+}
+
+// errNone says that nothing is kept of a run.
+var errNone = errors.New("nothing is kept of this run here")
+
+// Read returns the record of a run.
+func (s *Store) Read(jid string) (*Record, error) {
+	if !isJID(jid) {
+		return nil, fmt.Errorf("%q is not a job id", jid)
+	}
+	dir := filepath.Join(s.dir, jid)
+	f, err := os.Open(filepath.Join(dir, logFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := &Record{JID: jid, dir: dir}
+	paths, facts := map[string]*Path{}, map[string]*Fact{}
+	b := bufio.NewReaderSize(io.LimitReader(f, maxLog), 64<<10)
+	for {
+		line, err := b.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if err == nil && len(bytes.TrimSpace(line)) > 0 {
+			if v, perr := value.ParseJSON(string(line)); perr == nil {
+				if m, ok := v.(*value.Map); ok {
+					if err := r.add(m, paths, facts); err != nil {
+						return nil, err
+					}
+				}
+			}
+		}
+		if err == io.EOF {
+			return r, nil
+		}
+	}
+}
+
+// add takes in a line.
+func (r *Record) add(m *value.Map, paths map[string]*Path, facts map[string]*Fact) error {
+	switch {
+	case m.Has("run"):
+		if v, _ := value.AsInt(m.At("version")); v != version {
+			return fmt.Errorf("what is kept of %s is of another version of brine", r.JID)
+		}
+		if r.At == "" {
+			r.At = m.Str("at")
+		}
+		r.Ended = false
+	case m.Has("end"):
+		r.Ended = true
+	case m.Has("undone"):
+		r.Undone = m.Str("undone")
+	case m.Has("path"):
+		name := m.Str("path")
+		p := paths[name]
+		if p == nil {
+			p = &Path{Name: name, By: m.Str("by"), Was: statOf(m.Map("was")), Lines: m.At("lines") == true, Why: m.Str("why")}
+			paths[name] = p
+			r.Paths = append(r.Paths, p)
+			return nil
+		}
+		p.Lines = p.Lines || m.At("lines") == true
+		if sum := m.Str("sum"); sum != "" && p.Was != nil { // kept later than the rest
+			p.Was.Sum = sum
+		}
+		if why := m.Str("why"); why != "" {
+			p.Why = why
+		}
+		if m.Has("now") {
+			p.Now, p.Looked, p.Tree = statOf(m.Map("now")), true, m.Str("tree")
+		}
+	case m.Has("fact"):
+		key := m.Str("fact") + " " + m.Str("name")
+		f := facts[key]
+		if f == nil {
+			f = &Fact{Kind: m.Str("fact"), Name: m.Str("name"), By: m.Str("by"), Was: m.Map("was")}
+			facts[key] = f
+			r.Facts = append(r.Facts, f)
+			return nil
+		}
+		if m.Has("now") {
+			f.Now, f.Looked = m.Map("now"), true
+		}
+		f.Restarted = f.Restarted || m.At("restarted") == true
+	case m.Has("state"):
+		s := &State{Tag: m.Str("state"), ID: m.Str("id"), Fun: m.Str("fun"), Result: m.At("result"), Seen: m.At("seen") == true}
+		if l := m.List("did"); l != nil {
+			for _, x := range l.Items {
+				s.Did = append(s.Did, value.Str(x))
+			}
+		}
+		r.States = append(r.States, s)
+	}
+	return nil
+}
+
+// note adds a line to the log of a run that has ended.
+func (s *Store) note(jid string, line *value.Map) error {
+	f, err := os.OpenFile(filepath.Join(s.dir, jid, logFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(append([]byte{'\n'}, value.EncodeJSON(line)...), '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Drop forgets what is kept of a run.
+func (s *Store) Drop(jid string) error {
+	if !isJID(jid) {
+		return fmt.Errorf("%q is not a job id", jid)
+	}
+	if _, err := os.Lstat(filepath.Join(s.dir, jid)); errors.Is(err, fs.ErrNotExist) {
+		return errNone
+	}
+	return os.RemoveAll(filepath.Join(s.dir, jid))
+}
+
+// Size returns how many bytes are kept of a run.
+func (s *Store) Size(jid string) int64 {
+	entries, _ := os.ReadDir(filepath.Join(s.dir, jid))
+	var n int64
+	for _, e := range entries {
+		if fi, err := e.Info(); err == nil {
+			n += fi.Size()
+		}
+	}
+	return n
+}
+
+// sweep drops what is too old, and of the rest the oldest runs where all take more room
+// than they may. It returns those that it dropped. The run keep is never one of them.
+func (s *Store) sweep(keep string) (dropped []string) {
+	jids, err := s.JIDs()
+	if err != nil {
+		return nil
+	}
+	oldest := s.now().UTC().Add(-time.Duration(s.days) * 24 * time.Hour).Format("20060102150405.000000")
+	oldest = strings.Replace(oldest, ".", "", 1)
+	left := s.bytes
+	slices.Reverse(jids)
+	for _, jid := range jids {
+		left -= s.Size(jid)
+		if jid != keep && (left < 0 || jid < oldest) && s.Drop(jid) == nil {
+			dropped = append(dropped, jid)
+		}
+	}
+	return dropped
+}
