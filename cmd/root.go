@@ -39,6 +39,7 @@ import (
 	"brine/cmd/ssh"
 	"brine/cmd/template"
 	"brine/cmd/ui"
+	"brine/cmd/undo"
 	"brine/cmd/version"
 	"brine/cmd/worker"
 	"brine/internal/core/host"
@@ -209,6 +210,7 @@ behaves like that program.`,
 		ssh.New(a, app.AsBrine, nil),
 		template.New(a),
 		ui.New(a, nil),
+		undo.New(a, newRootCmd, nil),
 		version.New(a),
 		worker.New(a, nil),
 	)

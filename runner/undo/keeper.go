@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"brine/internal/core/host"
@@ -102,7 +103,7 @@ func (s *Stat) line() value.Value {
 // With sum it has the digest of a file's content.
 func look(h host.Host, name string, sum bool) (*Stat, error) {
 	st, err := h.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
 		return nil, nil
 	}
 	if err != nil {
@@ -151,7 +152,7 @@ func sumOf(h host.Host, name string) (string, error) {
 // in a file as well. It returns an error where that cannot be written down: the change
 // is then not to be made.
 func (k *Keeper) before(name string, content bool) error {
-	name = path.Clean(name)
+	name = k.real(name)
 	k.state.touch(name)
 	l := k.log
 	l.mu.Lock()
@@ -162,7 +163,7 @@ func (k *Keeper) before(name string, content bool) error {
 	}
 	st, err := look(k.Host, name, false)
 	if err != nil {
-		return k.unkept(name, have, st, err)
+		return err // what cannot be looked at cannot be changed either
 	}
 	p := &kept{by: k.state.tag, content: content || st == nil || st.Type != "file"}
 	line := value.MapOf("path", name)
@@ -187,13 +188,24 @@ func (k *Keeper) before(name string, content bool) error {
 	return k.noted(name, p, line)
 }
 
-// unkept writes down that nobody knows what was at a path.
-func (k *Keeper) unkept(name string, have *kept, st *Stat, why error) error {
-	line := value.MapOf("path", name, "why", why.Error())
-	if have == nil {
-		line.Set("by", k.state.tag)
-		line.Set("was", st.line())
+// real returns a path whose directories are no links: a run may come to one file by two
+// names, and its directories may be others when it is undone. The change itself is made by
+// the name that was given.
+func (k *Keeper) real(name string) string {
+	rest := ""
+	for dir := path.Clean(name); dir != "/" && dir != "."; {
+		rest = path.Join(path.Base(dir), rest)
+		dir = path.Dir(dir)
+		if to, err := k.ReadTarget(dir); err == nil {
+			return path.Join(to, rest)
+		}
 	}
+	return path.Clean(name)
+}
+
+// unkept writes down that nobody knows what was at a path.
+func (k *Keeper) unkept(name string, why error) error {
+	line := value.MapOf("path", name, "why", why.Error(), "by", k.state.tag, "was", nil)
 	return k.noted(name, &kept{by: k.state.tag, content: true}, line)
 }
 
@@ -213,12 +225,12 @@ const maxTree = 20000
 // tree writes down a path with what is below it.
 func (k *Keeper) tree(name string) error {
 	n := 0
-	return k.branch(path.Clean(name), &n)
+	return k.branch(k.real(name), &n)
 }
 
 func (k *Keeper) branch(name string, n *int) error {
 	if *n++; *n > maxTree {
-		return k.unkept(name, nil, nil, fmt.Errorf("there are more than %d files below what is removed", maxTree))
+		return k.unkept(path.Join(path.Dir(name), "*"), fmt.Errorf("there are more than %d files below what is removed", maxTree))
 	}
 	if err := k.before(name, true); err != nil {
 		return err
@@ -229,7 +241,7 @@ func (k *Keeper) branch(name string, n *int) error {
 	}
 	names, err := k.ReadDir(name)
 	if err != nil {
-		return k.unkept(path.Join(name, "*"), nil, nil, err)
+		return k.unkept(path.Join(name, "*"), err)
 	}
 	for _, base := range names {
 		if err := k.branch(path.Join(name, base), n); err != nil {
@@ -317,8 +329,9 @@ func (k *Keeper) MkdirTemp(dir, pattern string) (string, error) {
 	if err != nil {
 		return name, err
 	}
-	k.state.touch(name)
-	return name, k.noted(name, &kept{by: k.state.tag, content: true}, value.MapOf("path", name, "by", k.state.tag, "was", nil))
+	at := k.real(name)
+	k.state.touch(at)
+	return name, k.noted(at, &kept{by: k.state.tag, content: true}, value.MapOf("path", at, "by", k.state.tag, "was", nil))
 }
 
 // Remove takes out a file, a link, or an empty directory, which is kept.
@@ -354,7 +367,7 @@ func (k *Keeper) Rename(from, to string) error {
 	if err := k.Host.Rename(from, to); err != nil {
 		return err
 	}
-	return k.arrived(path.Clean(to))
+	return k.arrived(k.real(to))
 }
 
 // arrived writes down what is below a directory that was moved to a path.

@@ -93,10 +93,62 @@ func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) (
 		it.Took = env.Host.Now().Sub(it.Began)
 		whole = whole && (it.Verdict == Back || it.Verdict == Already)
 	}
+	if !o.Test {
+		r.times(items)
+	}
 	if !o.Test && whole {
 		err = s.note(jid, value.MapOf("undone", env.JID, "at", env.Host.Now().UTC().Format(time.RFC3339)))
 	}
 	return items, err
+}
+
+// times sets the times of directories that were made again, after what is in them.
+func (r *restorer) times(items []*Item) {
+	for _, it := range slices.Backward(items) {
+		if p := it.path; p != nil && it.Verdict == Back && p.Was != nil && p.Was.Type == "dir" && p.Now == nil {
+			_ = r.env.Host.Chtimes(p.Name, r.env.Host.Now(), p.Was.Mtime)
+		}
+	}
+}
+
+// Folded returns items without those of files in a directory that comes back, or goes, as a
+// whole: its own item counts them.
+func Folded(items []*Item) []*Item {
+	dirs := map[string]*Item{}
+	for _, it := range items {
+		if it.path != nil && it.whole() {
+			dirs[it.path.By+" "+it.Name] = it
+		}
+	}
+	below := map[*Item]int{}
+	out := items[:0:0]
+	for _, it := range items {
+		if it.path != nil && (it.Verdict == Back || it.Verdict == Already) {
+			var top *Item
+			for at := path.Dir(it.Name); at != "/" && at != "."; at = path.Dir(at) {
+				if d := dirs[it.path.By+" "+at]; d != nil && d.Verdict == it.Verdict {
+					top = d
+				}
+			}
+			if top != nil {
+				below[top]++
+				continue
+			}
+		}
+		out = append(out, it)
+	}
+	for _, it := range out {
+		if n := below[it]; n > 0 {
+			it.Comment += fmt.Sprintf(", with %d below it", n)
+		}
+	}
+	return out
+}
+
+// whole reports whether an item is a directory that is there on one side alone.
+func (it *Item) whole() bool {
+	p := it.path
+	return p.Was != nil && p.Was.Type == "dir" && p.Now == nil || p.Was == nil && p.Now != nil && p.Now.Type == "dir"
 }
 
 // keepUndo has what an undo changes be kept like what a run changes: it can be undone in
@@ -137,7 +189,7 @@ func (r *restorer) items() []*Item {
 		by[tag] = append(by[tag], it)
 	}
 	for _, p := range r.rec.Paths {
-		if p.Looked && same(p.Was, p.Now, p) && (p.Why == "" || p.Was == nil) && !p.Lines {
+		if p.Looked && asBefore(p.Was, p.Now) && (p.Why == "" || p.Was == nil) && !p.Lines {
 			continue
 		}
 		add(p.By, &Item{Kind: p.kind(), Name: p.Name, path: p})
@@ -177,7 +229,55 @@ func (r *restorer) items() []*Item {
 		}
 		out = append(out, items...)
 	}
-	return append(out, restarts...)
+	return append(nested(out), restarts...)
+}
+
+// nested returns items in an order in which each can be done: what the run made goes before
+// the directory that it is in, or what takes the place of that, and what was there comes
+// behind its directory. Else the order stays.
+func nested(items []*Item) []*Item {
+	at := map[string]*Item{}
+	var names []string
+	for _, it := range items {
+		if it.path != nil {
+			at[it.Name] = it
+			names = append(names, it.Name)
+		}
+	}
+	slices.Sort(names)
+	out := make([]*Item, 0, len(items))
+	put := map[*Item]bool{}
+	var emit func(it *Item)
+	emit = func(it *Item) {
+		if put[it] {
+			return
+		}
+		put[it] = true
+		if it.path != nil {
+			first, _ := slices.BinarySearch(names, it.Name+"/")
+			for _, n := range names[first:] {
+				if !strings.HasPrefix(n, it.Name+"/") {
+					break
+				}
+				if below := at[n]; below.path.Was == nil {
+					emit(below)
+				}
+			}
+			if it.path.Was != nil {
+				for dir := path.Dir(it.Name); dir != "/" && dir != "."; dir = path.Dir(dir) {
+					if above := at[dir]; above != nil && above.path.Was != nil {
+						emit(above)
+						break // which has those above it come first
+					}
+				}
+			}
+		}
+		out = append(out, it)
+	}
+	for _, it := range items {
+		emit(it)
+	}
+	return out
 }
 
 // idOf is the ID in the tag of a state.
@@ -224,7 +324,7 @@ func (f *Fact) unchanged() bool {
 
 // same reports whether two Stats are of the same file. Of a file whose content is not kept
 // only owner and mode count.
-func same(a, b *Stat, p *Path) bool {
+func same(a, b *Stat) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -234,7 +334,12 @@ func same(a, b *Stat, p *Path) bool {
 	if a.Type == "link" {
 		return true
 	}
-	return a.Mode == b.Mode && (a.Sum == b.Sum || a.Sum == "" || b.Sum == "") && p != nil
+	return a.Mode == b.Mode && (a.Sum == b.Sum || a.Sum == "" || b.Sum == "")
+}
+
+// asBefore reports whether a path is as it was, the time of a file's content included.
+func asBefore(was, now *Stat) bool {
+	return same(was, now) && (was == nil || was.Type != "file" || was.Mtime.Equal(now.Mtime))
 }
 
 // do brings an item back, or says what becomes of it.
@@ -306,7 +411,7 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 	if p.Why != "" && (p.Was == nil || p.Was.Type == "file" && p.Was.Sum == "") {
 		return Cannot, "its content could not be kept: " + p.Why
 	}
-	if same(cur, p.Was, p) {
+	if asBefore(p.Was, cur) {
 		return Already, "it is as it was before the run"
 	}
 	if p.Was != nil && cur != nil && p.Was.Type == "file" && p.Was.Sum == "" && cur.Type != "file" || p.Was != nil && cur == nil && p.Was.Type == "file" && p.Was.Sum == "" {
@@ -318,7 +423,7 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 	if !p.Looked {
 		return Since, killed
 	}
-	if !same(cur, p.Now, p) {
+	if !same(cur, p.Now) {
 		if cur == nil && p.Now != nil && r.gone[path.Dir(p.Name)] {
 			return Already, "it is gone with its directory"
 		}
@@ -404,6 +509,9 @@ func pathChanges(cur, was *Stat) *value.Map {
 	}
 	set("user", int64(cur.UID), int64(was.UID))
 	set("group", int64(cur.GID), int64(was.GID))
+	if was.Type == "file" && cur.Type == "file" {
+		set("mtime", cur.Mtime.UTC().Format(time.RFC3339Nano), was.Mtime.UTC().Format(time.RFC3339Nano))
+	}
 	if was.Sum != "" && cur.Sum != was.Sum {
 		set("sha256", cur.Sum, was.Sum)
 	}
@@ -430,6 +538,9 @@ func (r *restorer) restorePath(p *Path) error {
 			return nil
 		case cur.Type == "dir" && p.Tree != "":
 			return h.RemoveAll(p.Name)
+		case cur.Type == "dir":
+			// It is empty, and the run itself had made it.
+			return h.Force().Remove(p.Name)
 		}
 		return h.Remove(p.Name)
 	}
@@ -464,7 +575,10 @@ func (r *restorer) restorePath(p *Path) error {
 	if err := h.Lchown(p.Name, was.UID, was.GID); err != nil {
 		return err
 	}
-	return h.Chmod(p.Name, host.FileMode(was.Mode))
+	if err := h.Chmod(p.Name, host.FileMode(was.Mode)); err != nil || was.Type != "file" {
+		return err
+	}
+	return h.Chtimes(p.Name, h.Now(), was.Mtime)
 }
 
 func (r *restorer) restoreFile(p *Path) error {
@@ -552,7 +666,7 @@ func (r *restorer) lines(it *Item) {
 		return
 	}
 	if p.Was == nil || p.Now == nil {
-		if same(p.Was, p.Now, p) {
+		if same(p.Was, p.Now) {
 			it.Verdict, it.Comment = Already, "it is as it was before the run"
 			return
 		}

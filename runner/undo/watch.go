@@ -233,15 +233,16 @@ func (w *watching) before(ctx context.Context) {
 			err = k.before(s.name, true)
 		case "lines":
 			if err = k.before(s.name, true); err == nil {
-				err = k.log.write(value.MapOf("path", s.name, "lines", true))
-				w.lines = append(w.lines, s.name)
+				at := k.real(s.name)
+				err = k.log.write(value.MapOf("path", at, "lines", true))
+				w.lines = append(w.lines, at)
 			}
 		case "taken":
 			err = k.tree(s.name)
 		case "tree":
 			if _, lerr := k.Lstat(s.name); errors.Is(lerr, fs.ErrNotExist) {
 				w.fresh = true
-				w.trees = append(w.trees, s.name)
+				w.trees = append(w.trees, k.real(s.name))
 				err = k.parents(s.name)
 			}
 		default:

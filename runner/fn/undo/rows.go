@@ -93,6 +93,7 @@ func run(ctx context.Context, c *fun.Call, a *runArgs) (fun.Result, error) {
 	if err != nil && len(items) == 0 {
 		return fun.Result{}, known(a.JID, err)
 	}
+	items = undo.Folded(items)
 	out := value.NewMap(len(items))
 	code := 0
 	for i, it := range items {
