@@ -95,10 +95,9 @@ func readService(ctx context.Context, env *fun.Env, name string) (*value.Map, er
 	if enabled, err := env.Exec(ctx, "service.enabled", value.MapOf("name", name)); err == nil {
 		m.Set("enabled", value.Truth(enabled))
 	}
-	if env.Has("service.masked") {
-		if masked, err := env.Exec(ctx, "service.masked", value.MapOf("name", name)); err == nil && value.Truth(masked) {
-			m.Set("masked", true)
-		}
+	// Not all kinds of services can be masked.
+	if masked, err := env.Exec(ctx, "service.masked", value.MapOf("name", name)); err == nil && value.Truth(masked) {
+		m.Set("masked", true)
 	}
 	return m, nil
 }

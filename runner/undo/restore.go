@@ -60,6 +60,8 @@ type restorer struct {
 	rec *Record
 	// gone are paths that are, or would be, removed.
 	gone map[string]bool
+	// freed are mount points that are not mounted any more, or would not be.
+	freed map[string]bool
 	// acted says that a path was, or would be, changed.
 	acted bool
 }
@@ -81,7 +83,7 @@ func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) (
 		}
 		defer end()
 	}
-	r := &restorer{env: env, o: o, rec: rec, gone: map[string]bool{}}
+	r := &restorer{env: env, o: o, rec: rec, gone: map[string]bool{}, freed: map[string]bool{}}
 	items := r.items()
 	whole := true
 	for i, it := range items {
@@ -377,6 +379,9 @@ func (r *restorer) do(ctx context.Context, it *Item) {
 			r.gone[it.Name] = true
 		}
 	}
+	if it.fact != nil && it.Kind == "mount" && it.fact.Was == nil {
+		r.freed[it.Name] = true
+	}
 	if r.o.Test {
 		return
 	}
@@ -422,6 +427,9 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 	}
 	if !p.Looked {
 		return Since, killed
+	}
+	if r.o.Test && r.freed[p.Name] && p.Was == nil {
+		return Back, "it is removed once nothing is mounted there"
 	}
 	if !same(cur, p.Now) {
 		if cur == nil && p.Now != nil && r.gone[path.Dir(p.Name)] {
@@ -714,7 +722,13 @@ func (r *restorer) lines(it *Item) {
 		return
 	}
 	if cur, err = r.env.Host.ReadFile(p.Name); err != nil || !bytes.Equal(cur, next) {
-		fault(fmt.Errorf("it was written, and has something else now"))
+		fault(errors.New("it was written, and has something else now"))
+		return
+	}
+	if bytes.Equal(next, was) {
+		if err := r.env.Host.Chtimes(p.Name, r.env.Host.Now(), p.Was.Mtime); err != nil {
+			fault(err)
+		}
 	}
 }
 

@@ -192,7 +192,10 @@ type subjects func(ctx context.Context, env *fun.Env, c *fun.Chunk) []subject
 func (r *Run) watch(ctx context.Context, env *fun.Env, c *fun.Chunk, of subjects) *watching {
 	s := &seen{tag: c.Tag(), at: map[string]bool{}}
 	w := &watching{k: &Keeper{Host: env.Host, log: r.log, state: s}, env: env, c: c, of: of}
-	s.acts = func() { w.once.Do(func() { w.before(ctx) }) }
+	s.acts = func() {
+		w.once.Do(func() { w.before(ctx) })
+		w.settle()
+	}
 	return w
 }
 
@@ -209,6 +212,8 @@ type watching struct {
 	facts []watched
 	trees []string
 	lines []string
+	// settled are paths of which is known already what the state leaves.
+	settled []string
 	// fresh says that its trees were not there before.
 	fresh bool
 }
@@ -261,6 +266,23 @@ func (w *watching) before(ctx context.Context) {
 	}
 }
 
+// settle writes down what the state has left so far at mount points, and for good: something
+// else may be mounted there by the program that is about to run.
+func (w *watching) settle() {
+	k, s := w.k, w.k.state
+	for _, f := range w.facts {
+		s.mu.Lock()
+		due := f.kind == "mount" && s.at[f.name] && !slices.Contains(w.settled, f.name)
+		s.mu.Unlock()
+		if !due {
+			continue
+		}
+		if now, err := k.now(f.name, false); err == nil && k.log.write(value.MapOf("path", f.name, "now", now.line())) == nil {
+			w.settled = append(w.settled, f.name)
+		}
+	}
+}
+
 // after writes down what a state left.
 func (r *Run) after(ctx context.Context, w *watching, ret *value.Map) {
 	k, s := w.k, w.k.state
@@ -273,6 +295,9 @@ func (r *Run) after(ctx context.Context, w *watching, ret *value.Map) {
 	}
 	env := w.env.With(func(e *fun.Env) { e.Host = k.Host })
 	for _, name := range touched {
+		if slices.Contains(w.settled, name) {
+			continue
+		}
 		now, err := k.now(name, slices.Contains(w.lines, name))
 		if err != nil {
 			_ = k.log.write(value.MapOf("path", name, "why", err.Error()))
