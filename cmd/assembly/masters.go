@@ -102,6 +102,9 @@ func named(v value.Value) []string {
 // add adds the providers of the masters to the fleet.
 func (c chosen) add(f *fleet.Fleet, ctl *fun.Env, o EnvOptions) error {
 	f.Order = c.order
+	if len(c.masters) > 0 && value.Truth(o.Config.Opts.At("undo")) {
+		ctl.Warn(fun.Warning{Text: "undo: the minions of Salt masters keep nothing of what a run changes there"})
+	}
 	for _, conf := range c.masters {
 		p, err := saltapi.New(saltapi.Options{
 			Config: conf, Cache: filepath.Join(o.Config.CacheDir, "fleets"), NewJID: f.NewJID, Bus: o.Bus,

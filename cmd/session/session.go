@@ -142,6 +142,9 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 	if err != nil {
 		return nil, err
 	}
+	if value.Truth(cfg.Opts.At("undo")) && value.Truth(cfg.Opts.At("ssh_wipe")) {
+		return nil, &app.StatusError{Status: app.ExitUsage, Err: errors.New("undo and --wipe do not go together: what is kept for undo would be removed with the agent"), Hint: "leave out one of them; their options are undo and ssh_wipe"}
+	}
 	a.JSON = a.JSON || cfg.Opts.Str("output") == "json"
 	s := &Session{App: a, Flags: f, Cfg: cfg, Table: assembly.Table()}
 	if err := s.knowSecrets(); err != nil {
