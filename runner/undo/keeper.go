@@ -167,11 +167,12 @@ func (k *Keeper) before(name string, content bool) error {
 	}
 	p := &kept{by: k.state.tag, content: content || st == nil || st.Type != "file"}
 	line := value.MapOf("path", name)
+	var where *value.Map
 	var why error
 	if content && st != nil && st.Type == "file" {
 		var f io.ReadCloser
 		if f, why = k.Open(name); why == nil {
-			st.Sum, _, why = l.keep(f)
+			st.Sum, where, why = l.keep(f)
 			f.Close()
 		}
 		if why != nil {
@@ -185,7 +186,7 @@ func (k *Keeper) before(name string, content bool) error {
 	} else if st != nil {
 		line.Set("sum", st.Sum)
 	}
-	return k.noted(name, p, line)
+	return k.noted(name, p, line, where)
 }
 
 // real returns a path whose directories are no links: a run may come to one file by two
@@ -206,11 +207,16 @@ func (k *Keeper) real(name string) string {
 // unkept writes down that nobody knows what was at a path.
 func (k *Keeper) unkept(name string, why error) error {
 	line := value.MapOf("path", name, "why", why.Error(), "by", k.state.tag, "was", nil)
-	return k.noted(name, &kept{by: k.state.tag, content: true}, line)
+	return k.noted(name, &kept{by: k.state.tag, content: true}, line, nil)
 }
 
-func (k *Keeper) noted(name string, p *kept, line *value.Map) error {
-	if err := k.log.write(line); err != nil {
+// noted writes a line of a path, after the one that says where its content is.
+func (k *Keeper) noted(name string, p *kept, line, where *value.Map) error {
+	lines := []*value.Map{where, line}
+	if where == nil {
+		lines = lines[1:]
+	}
+	if err := k.log.write(lines...); err != nil {
 		return fmt.Errorf("%s is not changed, since it cannot be kept for undo: %w", name, err)
 	}
 	k.log.mu.Lock()
@@ -331,7 +337,7 @@ func (k *Keeper) MkdirTemp(dir, pattern string) (string, error) {
 	}
 	at := k.real(name)
 	k.state.touch(at)
-	return name, k.noted(at, &kept{by: k.state.tag, content: true}, value.MapOf("path", at, "by", k.state.tag, "was", nil))
+	return name, k.noted(at, &kept{by: k.state.tag, content: true}, value.MapOf("path", at, "by", k.state.tag, "was", nil), nil)
 }
 
 // Remove takes out a file, a link, or an empty directory, which is kept.
@@ -387,7 +393,7 @@ func (k *Keeper) arrived(to string) error {
 		known := k.log.paths[at] != nil
 		k.log.mu.Unlock()
 		if !known {
-			if err := k.noted(at, &kept{by: k.state.tag, content: true}, value.MapOf("path", at, "by", k.state.tag, "was", nil)); err != nil {
+			if err := k.noted(at, &kept{by: k.state.tag, content: true}, value.MapOf("path", at, "by", k.state.tag, "was", nil), nil); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"net/url"
@@ -30,7 +31,7 @@ import (
 // Names in the directory of a run.
 const (
 	logFile  = "log"
-	lockFile = "lock"
+	packFile = "data"
 )
 
 // Bounds of what is kept: days and bytes of all runs, and of one file.
@@ -102,8 +103,12 @@ type Log struct {
 	mu    sync.Mutex
 	file  *os.File
 	torn  bool
-	err   error // why the last line is not there
 	paths map[string]*kept
+	// pack has the contents of smaller files, packed bytes so far, and sums are those that
+	// it has.
+	pack   *os.File
+	packed int64
+	sums   map[string]bool
 	// room is how many bytes may still be kept.
 	room int64
 	// acted says that a state changed something.
@@ -132,7 +137,7 @@ func (s *Store) Begin(env *fun.Env) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{JID: env.JID, dir: dir, now: s.now, file: f, torn: true, paths: map[string]*kept{}, room: s.bytes}
+	l := &Log{JID: env.JID, dir: dir, now: s.now, file: f, torn: true, paths: map[string]*kept{}, sums: map[string]bool{}, room: s.bytes}
 	if err := l.write(value.MapOf("run", env.JID, "version", int64(version), "id", env.ID, "at", l.stamp())); err != nil {
 		f.Close()
 		return nil, err
@@ -154,9 +159,12 @@ func mine(dir string) error {
 
 func (l *Log) stamp() string { return l.now().UTC().Format("2006-01-02T15:04:05.000000") }
 
-// write adds a line.
-func (l *Log) write(line *value.Map) error {
-	b := append(value.EncodeJSON(line), '\n')
+// write adds lines, by one call.
+func (l *Log) write(lines ...*value.Map) error {
+	var b []byte
+	for _, line := range lines {
+		b = append(append(b, value.EncodeJSON(line)...), '\n')
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.torn { // the run before was killed in the middle of a line
@@ -164,51 +172,119 @@ func (l *Log) write(line *value.Map) error {
 	}
 	_, err := l.file.Write(b)
 	l.torn = err != nil
-	if err != nil {
-		l.err = err
-	}
 	return err
 }
 
 // end closes the log, and notes that the run came to its end.
 func (l *Log) end() error {
 	err := l.write(value.MapOf("end", l.stamp()))
+	if l.pack != nil {
+		err = errors.Join(err, l.pack.Sync(), l.pack.Close())
+	}
 	return errors.Join(err, l.file.Sync(), l.file.Close())
 }
 
-// keep stores content and returns its digest and size. What is larger than a file may be, or than
-// there is room for, is an error.
-func (l *Log) keep(content io.Reader) (sum string, size int64, err error) {
+// maxPacked is the size up to which contents are kept in one file of the run, in bytes.
+// Larger ones have a file of their own.
+const maxPacked = 256 << 10
+
+// minDeflated is the size from which a content is compressed.
+const minDeflated = 512
+
+var deflaters = sync.Pool{New: func() any {
+	z, _ := flate.NewWriter(nil, flate.BestSpeed) // an error is that of the level
+	return z
+}}
+
+// keep stores content and returns its digest, and the line that says where it is; nil where
+// that was said before. What is larger than a file may be, or than there is room for, is an
+// error.
+func (l *Log) keep(content io.Reader) (sum string, where *value.Map, err error) {
 	l.mu.Lock()
 	room := min(l.room, maxFile)
 	l.mu.Unlock()
+	var head bytes.Buffer
+	n, err := io.Copy(&head, io.LimitReader(content, maxPacked+1))
+	if err != nil {
+		return "", nil, err
+	}
+	if n > room {
+		return "", nil, fmt.Errorf("it is larger than the %d bytes that may be kept", room)
+	}
+	if n > maxPacked {
+		return l.keepLarge(io.MultiReader(&head, content), room)
+	}
+	d := sha256.Sum256(head.Bytes())
+	sum = hex.EncodeToString(d[:])
+	data, packed := head.Bytes(), false
+	if n >= minDeflated {
+		var small bytes.Buffer
+		z := deflaters.Get().(*flate.Writer)
+		z.Reset(&small)
+		_, err := z.Write(data)
+		err = errors.Join(err, z.Close())
+		deflaters.Put(z)
+		if err == nil && small.Len() < len(data) {
+			data, packed = small.Bytes(), true
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sums[sum] {
+		return sum, nil, nil
+	}
+	if l.pack == nil {
+		if l.pack, err = os.OpenFile(filepath.Join(l.dir, packFile), os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+			return "", nil, err
+		}
+		if l.packed, err = l.pack.Seek(0, io.SeekEnd); err != nil {
+			return "", nil, err
+		}
+	}
+	at := l.packed
+	if _, err := l.pack.WriteAt(data, at); err != nil {
+		return "", nil, err
+	}
+	l.packed += int64(len(data))
+	l.room -= int64(len(data))
+	l.sums[sum] = true
+	return sum, value.MapOf("data", sum, "at", at, "size", int64(len(data)), "z", packed), nil
+}
+
+// keepLarge stores a content in a file of its own.
+func (l *Log) keepLarge(content io.Reader, room int64) (sum string, where *value.Map, err error) {
 	tmp, err := os.CreateTemp(l.dir, ".new-*")
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	defer os.Remove(tmp.Name())
 	defer tmp.Close()
 	h := sha256.New()
-	z, err := flate.NewWriter(tmp, flate.BestSpeed)
-	if err != nil {
-		return "", 0, err
-	}
-	size, err = io.Copy(io.MultiWriter(z, h), io.LimitReader(content, room+1))
+	z := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(z)
+	z.Reset(tmp)
+	n, err := io.Copy(io.MultiWriter(z, h), io.LimitReader(content, room+1))
 	if err = errors.Join(err, z.Close()); err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
-	if size > room {
-		return "", size, fmt.Errorf("it is larger than the %d bytes that may be kept", room)
+	if n > room {
+		return "", nil, fmt.Errorf("it is larger than the %d bytes that may be kept", room)
 	}
 	st, err := tmp.Stat()
 	if err != nil {
-		return "", 0, err
+		return "", nil, err
 	}
 	sum = hex.EncodeToString(h.Sum(nil))
 	l.mu.Lock()
 	l.room -= st.Size()
 	l.mu.Unlock()
-	return sum, size, os.Rename(tmp.Name(), filepath.Join(l.dir, sum))
+	return sum, nil, os.Rename(tmp.Name(), filepath.Join(l.dir, sum))
+}
+
+// A place is where a content is in the file of a run.
+type place struct {
+	at, size int64
+	z        bool
 }
 
 // content opens what was kept under a digest, and checks it when it is read to its end.
@@ -216,25 +292,35 @@ func (r *Record) content(sum string) (io.ReadCloser, error) {
 	if len(sum) != 2*sha256.Size || strings.Trim(sum, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("%q is not a digest", sum)
 	}
-	f, err := os.Open(filepath.Join(r.dir, sum))
+	name, in, packed := filepath.Join(r.dir, sum), place{z: true}, false
+	if in, packed = r.packed[sum]; packed {
+		name = filepath.Join(r.dir, packFile)
+	}
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	return &checked{z: flate.NewReader(f), f: f, h: sha256.New(), want: sum}, nil
+	c := &checked{r: f, f: f, h: sha256.New(), want: sum}
+	if packed {
+		c.r = io.NewSectionReader(f, in.at, in.size)
+	}
+	if in.z || !packed {
+		c.r = flate.NewReader(c.r)
+	}
+	return c, nil
 }
 
 // checked reads what was kept, and fails at its end where that is something else.
 type checked struct {
-	z, f io.Closer
-	h    interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	r    io.Reader
+	f    *os.File
+	h    hash.Hash
 	want string
 }
 
+// Read reads.
 func (c *checked) Read(p []byte) (int, error) {
-	n, err := c.z.(io.Reader).Read(p)
+	n, err := c.r.Read(p)
 	_, _ = c.h.Write(p[:n])
 	if err == io.EOF && hex.EncodeToString(c.h.Sum(nil)) != c.want {
 		return n, errors.New("what was kept is damaged")
@@ -242,7 +328,8 @@ func (c *checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *checked) Close() error { return errors.Join(c.z.Close(), c.f.Close()) }
+// Close closes the file.
+func (c *checked) Close() error { return c.f.Close() }
 
 // A Record is the log of a run, read.
 type Record struct {
@@ -255,6 +342,7 @@ type Record struct {
 	Facts  []*Fact
 	States []*State
 	dir    string
+	packed map[string]place
 }
 
 // A State is a state that changed something, with what it did beside what is kept.
@@ -310,7 +398,7 @@ func (s *Store) Read(jid string) (*Record, error) {
 		return nil, err
 	}
 	defer f.Close()
-	r := &Record{JID: jid, dir: dir}
+	r := &Record{JID: jid, dir: dir, packed: map[string]place{}}
 	paths, facts := map[string]*Path{}, map[string]*Fact{}
 	b := bufio.NewReaderSize(io.LimitReader(f, maxLog), 64<<10)
 	for {
@@ -348,6 +436,10 @@ func (r *Record) add(m *value.Map, paths map[string]*Path, facts map[string]*Fac
 		r.Ended = true
 	case m.Has("undone"):
 		r.Undone = m.Str("undone")
+	case m.Has("data"):
+		at, _ := value.AsInt(m.At("at"))
+		size, _ := value.AsInt(m.At("size"))
+		r.packed[m.Str("data")] = place{at: at, size: size, z: m.At("z") == true}
 	case m.Has("path"):
 		name := m.Str("path")
 		p := paths[name]

@@ -401,9 +401,9 @@ func TestStoreFaults(t *testing.T) {
 		}
 		for _, p := range rec.Paths {
 			if p.Name == "/etc/app/conf" {
-				name := filepath.Join(rec.dir, p.Was.Sum)
+				name := filepath.Join(rec.dir, packFile)
 				b, _ := os.ReadFile(name)
-				b[len(b)-3] ^= 1
+				b[rec.packed[p.Was.Sum].at] ^= 1
 				if err := os.WriteFile(name, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -475,6 +475,47 @@ func TestStoreFaults(t *testing.T) {
 			t.Errorf("%v, %v", jids, err)
 		}
 	})
+}
+
+// Files of all sizes come back: small ones share a file, large ones have one of their own.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	h := host.NewFake()
+	dir := t.TempDir()
+	env := envOf(h, dir, firstRun)
+	old := map[string]string{}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []int{0, 1, minDeflated - 1, minDeflated, maxPacked, maxPacked + 1, 1 << 20} {
+		b := make([]byte, size)
+		for i := range b {
+			b[i] = byte(rnd.IntN(7))
+			if size == maxPacked {
+				b[i] = byte(rnd.Uint32())
+			}
+		}
+		name := fmt.Sprint("/srv/f", size)
+		old[name] = string(b)
+		write(t, h, name, string(b))
+	}
+	r, err := Begin(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range old {
+		act(t, r, env, name, func(h host.Host) error {
+			return h.WriteFile(name, strings.NewReader("new"), host.WriteOptions{})
+		})
+	}
+	r.End(env)
+	env = envOf(h, dir, secondRun)
+	if _, err := StoreOf(env).Undo(t.Context(), env, firstRun, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range old {
+		if b, err := h.ReadFile(name); err != nil || string(b) != want {
+			t.Errorf("%s has %d bytes, %v", name, len(b), err)
+		}
+	}
 }
 
 func TestMergeLines(t *testing.T) {

@@ -277,7 +277,7 @@ func (w *watching) settle() {
 		if !due {
 			continue
 		}
-		if now, err := k.now(f.name, false); err == nil && k.log.write(value.MapOf("path", f.name, "now", now.line())) == nil {
+		if now, _, err := k.now(f.name, false); err == nil && k.log.write(value.MapOf("path", f.name, "now", now.line())) == nil {
 			w.settled = append(w.settled, f.name)
 		}
 	}
@@ -293,21 +293,25 @@ func (r *Run) after(ctx context.Context, w *watching, ret *value.Map) {
 	if len(touched) == 0 && len(did) == 0 && !changed {
 		return
 	}
+	var lines []*value.Map
 	env := w.env.With(func(e *fun.Env) { e.Host = k.Host })
 	for _, name := range touched {
 		if slices.Contains(w.settled, name) {
 			continue
 		}
-		now, err := k.now(name, slices.Contains(w.lines, name))
+		now, where, err := k.now(name, slices.Contains(w.lines, name))
 		if err != nil {
-			_ = k.log.write(value.MapOf("path", name, "why", err.Error()))
+			lines = append(lines, value.MapOf("path", name, "why", err.Error()))
 			continue
+		}
+		if where != nil {
+			lines = append(lines, where)
 		}
 		line := value.MapOf("path", name, "now", now.line())
 		if now != nil && now.Type == "dir" && slices.Contains(w.trees, name) {
 			line.Set("tree", treeSum(k.Host, name))
 		}
-		_ = k.log.write(line)
+		lines = append(lines, line)
 	}
 	for _, f := range w.facts {
 		now, err := kinds[f.kind].read(ctx, env, f.name)
@@ -322,33 +326,39 @@ func (r *Run) after(ctx context.Context, w *watching, ret *value.Map) {
 		if w.c.Fun == "mod_watch" && changed {
 			line.Set("restarted", true)
 		}
-		_ = k.log.write(line)
+		lines = append(lines, line)
 	}
 	covered := w.covered || w.fresh && w.c.State != "cmd" // the tree is all that it made
 	if len(did) > 0 && (changed || ret.At("result") == false) || changed && len(touched)+len(w.facts) == 0 {
-		_ = k.log.write(value.MapOf("state", s.tag, "id", w.c.ID, "fun", w.c.State+"."+w.c.Fun, "result", ret.At("result"),
+		lines = append(lines, value.MapOf("state", s.tag, "id", w.c.ID, "fun", w.c.State+"."+w.c.Fun, "result", ret.At("result"),
 			"did", value.Strings(did...), "seen", covered))
 	}
 	r.log.mu.Lock()
 	r.log.acted = r.log.acted || changed || len(touched) > 0 || len(did) > 0
 	r.log.mu.Unlock()
+	if len(lines) == 0 {
+		return
+	}
+	if err := k.log.write(lines...); err != nil {
+		w.env.Warn(fun.Warning{Text: fmt.Sprintf("undo: what %s left is not kept: %v", w.c.ID, err)})
+	}
 }
 
 // now returns what is at a path after a state; of a file whose old content is kept, or
 // that is new, with the digest of its content, which is kept as well with content.
-func (k *Keeper) now(name string, content bool) (*Stat, error) {
+func (k *Keeper) now(name string, content bool) (st *Stat, where *value.Map, err error) {
 	k.log.mu.Lock()
 	p := k.log.paths[name]
 	k.log.mu.Unlock()
-	st, err := look(k.Host, name, !content && p != nil && p.content)
+	st, err = look(k.Host, name, !content && p != nil && p.content)
 	if err != nil || st == nil || !content || st.Type != "file" {
-		return st, err
+		return st, nil, err
 	}
 	f, err := k.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	st.Sum, _, err = k.log.keep(f)
-	return st, err
+	st.Sum, where, err = k.log.keep(f)
+	return st, where, err
 }
