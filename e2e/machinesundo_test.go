@@ -136,7 +136,7 @@ other.example.com:
   host.present: [{ip: 192.0.2.7}]
 /srv/app/x.ini:
   ini.options_present: [{sections: {main: {key: v}}}]
-`}, // a container may set no kernel parameter: see TestFacts in runner/undo
+`}, // a container may set no kernel parameter: see TestFacts in internal/core/undo
 		{name: "mount", sls: `
 /srv/mnt:
   mount.mounted: [{device: tmpfs}, {fstype: tmpfs}, {mkmnt: True}, {persist: True}]

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/undo"
 	"brine/internal/fleet/pillar"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/runner/exec"
 	"brine/runner/high"
 	"brine/runner/low"
-	"brine/runner/undo"
 )
 
 // Salt's retcodes (salt/defaults/exitcodes.py).

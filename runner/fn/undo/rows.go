@@ -6,8 +6,8 @@ import (
 	"context"
 
 	"brine/internal/core/fun"
+	"brine/internal/core/undo"
 	"brine/internal/py/value"
-	"brine/runner/undo"
 )
 
 // Module returns the execution module "undo".

@@ -58,8 +58,8 @@ type restorer struct {
 	env *fun.Env
 	o   Options
 	rec *Record
-	// gone are paths that are, or would be, removed.
-	gone map[string]bool
+	// removed are paths that are, or would be, removed.
+	removed map[string]bool
 	// freed are mount points that are not mounted any more, or would not be.
 	freed map[string]bool
 	// acted says that a path was, or would be, changed.
@@ -83,7 +83,7 @@ func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) (
 		}
 		defer end()
 	}
-	r := &restorer{env: env, o: o, rec: rec, gone: map[string]bool{}, freed: map[string]bool{}}
+	r := &restorer{env: env, o: o, rec: rec, removed: map[string]bool{}, freed: map[string]bool{}}
 	items := r.items()
 	whole := true
 	for i, it := range items {
@@ -147,7 +147,7 @@ func Folded(items []*Item) []*Item {
 	return out
 }
 
-// whole reports whether an item is a directory that is there on one side alone.
+// whole reports whether an item is a directory that exists only before the run, or only after it.
 func (it *Item) whole() bool {
 	p := it.path
 	return p.Was != nil && p.Was.Type == "dir" && p.Now == nil || p.Was == nil && p.Now != nil && p.Now.Type == "dir"
@@ -376,7 +376,7 @@ func (r *restorer) do(ctx context.Context, it *Item) {
 	if it.path != nil {
 		r.acted = true
 		if it.path.Was == nil {
-			r.gone[it.Name] = true
+			r.removed[it.Name] = true
 		}
 	}
 	if it.fact != nil && it.Kind == "mount" && it.fact.Was == nil {
@@ -432,7 +432,7 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 		return Back, "it is removed once nothing is mounted there"
 	}
 	if !same(cur, p.Now) {
-		if cur == nil && p.Now != nil && r.gone[path.Dir(p.Name)] {
+		if cur == nil && p.Now != nil && r.removed[path.Dir(p.Name)] {
 			return Already, "it is gone with its directory"
 		}
 		return Since, "it was changed since the run: " + difference(p.Now, cur)
@@ -457,7 +457,7 @@ func (r *restorer) judgeMade(p *Path) (Verdict, string) {
 	}
 	var others []string
 	for _, n := range names {
-		if !r.gone[path.Join(p.Name, n)] {
+		if !r.removed[path.Join(p.Name, n)] {
 			others = append(others, n)
 		}
 	}
@@ -744,9 +744,9 @@ func (r *restorer) kept(sum string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxLines))
 }
 
-// mergeLines returns cur with the lines of was by their first fields, as far as left has
-// them otherwise: what a run changed goes back, what others changed stays. since names
-// those that are neither as the run left them nor as they were.
+// mergeLines returns cur with the lines of was by their first fields, if they differ in
+// left: what a run changed goes back, what others changed stays. since names those that are
+// neither as the run left them nor as they were.
 func mergeLines(was, left, cur []byte) (next []byte, back, since []string) {
 	w, l, c := byName(was), byName(left), byName(cur)
 	names := map[string]bool{}

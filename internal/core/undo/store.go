@@ -1,8 +1,8 @@
 // Package undo keeps what runs of states change, and brings it back.
 //
-// A [Keeper] is a machine that writes down, before a run changes something, what is
-// there: in a [Log], which is a directory of the run below the cache of the machine.
-// [Plan] compares it with the machine of now, and says what can be brought back.
+// A [Keeper] is a machine that writes down the state of things before a run changes them: in
+// a [Log], which is a directory of the run below the cache of the machine. [Store.Undo]
+// compares it with the machine of now, and brings back what it can.
 package undo
 
 import (
@@ -371,7 +371,7 @@ type Path struct {
 	Why string
 }
 
-// A Fact is what a run changed that is no file: a service, packages, a kernel parameter.
+// A Fact is what a run changed that is not a file: a service, packages, a kernel parameter.
 type Fact struct {
 	Kind, Name string
 	By         string

@@ -20,7 +20,7 @@ import (
 	"brine/internal/py/value"
 )
 
-// A Keeper is a machine that writes down what is there before it is changed. What
+// A Keeper is a machine that writes down the state of things before it changes them. What
 // programs change, it does not see: it notes that they ran.
 type Keeper struct {
 	host.Host
@@ -189,7 +189,7 @@ func (k *Keeper) before(name string, content bool) error {
 	return k.noted(name, p, line, where)
 }
 
-// real returns a path whose directories are no links: a run may come to one file by two
+// real returns a path none of whose directories is a link: a run may come to one file by two
 // names, and its directories may be others when it is undone. The change itself is made by
 // the name that was given.
 func (k *Keeper) real(name string) string {
@@ -197,7 +197,7 @@ func (k *Keeper) real(name string) string {
 	for dir := path.Clean(name); dir != "/" && dir != "."; {
 		rest = path.Join(path.Base(dir), rest)
 		dir = path.Dir(dir)
-		if to, err := k.ReadTarget(dir); err == nil {
+		if to, err := k.EvalSymlinks(dir); err == nil {
 			return path.Join(to, rest)
 		}
 	}
