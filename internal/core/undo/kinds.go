@@ -171,7 +171,7 @@ func differing(was, now *value.Map) *value.Map {
 // restorePackages installs what was there in the version that it had, and removes what
 // was not. Only packages of which the run left another version are looked at.
 func restorePackages(ctx context.Context, env *fun.Env, f *Fact, now *value.Map) error {
-	gone, back := value.NewList(), value.NewList()
+	drop, back := value.NewList(), value.NewList()
 	for k := range f.Now.All() {
 		old, had := f.Was.Get(k)
 		cur, has := now.Get(k)
@@ -179,7 +179,7 @@ func restorePackages(ctx context.Context, env *fun.Env, f *Fact, now *value.Map)
 		case had && (!has || !value.Equal(old, cur)):
 			back.Append(value.MapOf(k, old))
 		case !had && has:
-			gone.Append(k)
+			drop.Append(k)
 		}
 	}
 	if back.Len() > 0 {
@@ -187,8 +187,8 @@ func restorePackages(ctx context.Context, env *fun.Env, f *Fact, now *value.Map)
 			return err
 		}
 	}
-	if gone.Len() > 0 {
-		if _, err := env.Exec(ctx, "pkg.remove", value.MapOf("pkgs", gone)); err != nil {
+	if drop.Len() > 0 {
+		if _, err := env.Exec(ctx, "pkg.remove", value.MapOf("pkgs", drop)); err != nil {
 			return err
 		}
 	}
