@@ -111,7 +111,7 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.BoolVar(&o.without, "without-unreachable", false, "keep a plan also if targets were not reached, or a step matches none: it is applied to the rest")
 	f.BoolVar(&o.noSlots, "no-slots", false, "run no function of a slot while the plan is made: its state fails in the plan")
 	f.BoolVar(&o.noExt, "no-ext-pillar", false, "make no plan if the configuration has external pillars, which would run")
-	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml")
+	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml, markdown")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
 	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
 	f.BoolVar(&o.Output.ForceColor, "force-color", false, "print with colours even if stdout is not a terminal")
@@ -405,6 +405,8 @@ func printPlan(a *app.App, made *madePlan, format string) error {
 				return err
 			}
 		}
+	case "markdown":
+		text = plantext.Markdown(made.Plan)
 	default:
 		text = plantext.Text(made.Plan, made.color)
 	}
