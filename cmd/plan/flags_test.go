@@ -23,6 +23,7 @@ func TestFlags(t *testing.T) {
 		{Args: "plan --ssh web* state.apply web -G --limit a", Set: func(o *options) { o.target, o.Limit, o.Matching = "web*", "a", grains() }, Rest: "state.apply web"},
 		{Args: "plan orch.web -o x.plan --out=diff --detailed-exitcode", Set: func(o *options) { o.file, o.format, o.detailed = "x.plan", "diff", true }, Rest: "orch.web"},
 		{Args: "plan orch.web --limit a,b -o x --without-unreachable --no-slots --no-ext-pillar", Set: func(o *options) { o.Limit, o.file, o.without, o.noSlots, o.noExt = "a,b", "x", true, true, true }, Rest: "orch.web"},
+		{Args: "plan orch.web --record", Set: func(o *options) { o.record = true }, Rest: "orch.web"},
 		{Args: "plan orch.web --detailed-exit", Err: "unknown flag: --detailed-exit (did you mean --detailed-exitcode?)"},
 	})
 }

@@ -45,10 +45,11 @@ type options struct {
 	without  bool
 	noSlots  bool
 	noExt    bool
+	record   bool
 }
 
 // planGroups are the flags of brine plan in its help.
-var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save without-unreachable limit no-slots no-ext-pillar out detailed-exitcode"}}, app.TargetGroups...)
+var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save without-unreachable limit no-slots no-ext-pillar record out detailed-exitcode"}}, app.TargetGroups...)
 
 // New returns "brine plan". runF, which may be nil, replaces what runs it.
 func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
@@ -111,6 +112,7 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.BoolVar(&o.without, "without-unreachable", false, "keep a plan also if targets were not reached, or a step matches none: it is applied to the rest")
 	f.BoolVar(&o.noSlots, "no-slots", false, "run no function of a slot while the plan is made: its state fails in the plan")
 	f.BoolVar(&o.noExt, "no-ext-pillar", false, "make no plan if the configuration has external pillars, which would run")
+	f.BoolVar(&o.record, "record", false, "record for each host whether it agrees with its states, for 'brine run drift.report'")
 	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml, markdown")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
 	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
@@ -294,6 +296,11 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 		return nil, err
 	}
 	pl.p.Finish()
+	if o.record {
+		if err := pl.record(s); err != nil {
+			return nil, err
+		}
+	}
 	return &madePlan{Plan: pl.p, key: key, color: output.New(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
 }
 
@@ -311,7 +318,7 @@ func keepNothing(s *session.Session) {
 }
 
 // unsaved are flags that say nothing of what is run.
-const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable"
+const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable record"
 
 // pathFlags are flags whose values are paths.
 const pathFlags = "config-dir saltfile file-root pillar-root cachedir roster-file priv agent-dir"
