@@ -207,6 +207,7 @@ func TestUntrusted(t *testing.T) {
 		{"tried": "yesterday"},
 		{"looked": nil},
 		{"looked": "2020-01-01T00:00:00Z"},
+		{"looked": "2020-01-01T00:00:00Z", "agreed": "2020-01-01T00:00:00Z"},
 		{"agreed": nil},
 		{"agreed": "2020-01-01T00:00:00Z"},
 		{"since": "2020-01-01T00:00:00Z"},
