@@ -24,6 +24,10 @@ func Statuses() []string {
 	return []string{Deviates, Unknown, Unreachable, NoPlan, Outdated, Agrees}
 }
 
+// MaxAge is the age from which on what is known of a host that agrees is outdated,
+// where nobody says another one: that of a job each day, with some hours to run.
+const MaxAge = 36 * time.Hour
+
 // Bounds of what is kept.
 const (
 	MaxSubjects   = 200
