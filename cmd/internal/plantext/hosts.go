@@ -20,17 +20,32 @@ func (c *colours) groups(groups []*plan.Group) []line {
 			bodies[st] = c.state(st)
 		}
 	}
+	if len(groups) > 1 {
+		size := 0
+		for _, g := range groups {
+			size += groupSize(g, bodies)
+		}
+		if joint := c.joint(groups, bodies); len(joint) < size {
+			return joint
+		}
+	}
 	var each []line
 	for _, g := range groups {
 		each = append(each, group(g, bodies)...)
 	}
-	if len(groups) < 2 {
-		return each
-	}
-	if joint := c.joint(groups, bodies); len(joint) < len(each) {
-		return joint
-	}
 	return each
+}
+
+// groupSize is how many lines group returns.
+func groupSize(g *plan.Group, bodies map[*plan.State]*body) int {
+	n := 1
+	for _, st := range g.States {
+		n += len(bodies[st].lines)
+	}
+	if g.Same > 0 || len(g.States) == 0 {
+		n++
+	}
+	return n
 }
 
 // group returns what would happen on hosts that are alike.

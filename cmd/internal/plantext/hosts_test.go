@@ -70,7 +70,11 @@ func TestLines(t *testing.T) {
 				for _, st := range g.States {
 					bodies[st] = (&colours{}).state(st)
 				}
-				before += len(group(g, bodies))
+				n := len(group(g, bodies))
+				if size := groupSize(g, bodies); size != n {
+					t.Errorf("a group has %d lines, and %d are expected", n, size)
+				}
+				before += n
 			}
 			got := Text(p, false)
 			n := strings.Count(got, "\n")

@@ -64,10 +64,19 @@ func share(j *plan.Joint, bodies map[*plan.State]*body, w *words) []shared {
 func (b *body) key() string {
 	var k strings.Builder
 	for _, l := range b.lines {
-		fmt.Fprintf(&k, "%d %s %s\n", l.indent, l.colour, l.text)
+		l.writeKind(&k)
+		k.WriteString(l.text)
+		k.WriteByte('\n')
 	}
 	k.WriteString(b.hidden)
 	return k.String()
+}
+
+// writeKind writes what of a line is not its text.
+func (l *line) writeKind(b *strings.Builder) {
+	b.WriteByte(byte(l.indent))
+	b.WriteString(l.colour)
+	b.WriteByte(' ')
 }
 
 // shapes puts variants together whose lines differ in words alone.
@@ -79,7 +88,7 @@ func shapes(variants []*variant) [][]*variant {
 		for _, l := range v.body.lines {
 			ws := split(l.text)
 			v.words = append(v.words, ws)
-			fmt.Fprintf(&shape, "%d %s ", l.indent, l.colour)
+			l.writeKind(&shape)
 			for _, x := range ws {
 				if isWord(x) {
 					x = "w"
