@@ -77,13 +77,15 @@ runners and wheel functions do not run, and what depends on them is shown as not
 known. If a step runs another orchestration, its steps are shown under it. See
 docs/plan.md.
 
-Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are changes;
-1 a state is certain to fail, a target could not be reached or an SLS is invalid;
-64 usage error; 130 interrupted.`,
+Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are changes,
+or something is not known yet or may fail; 1 a state is certain to fail, a target
+could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 		Example: `  brine plan orch.deploy
   brine plan orch.deploy -o deploy.plan
   brine plan --call state.apply web
-  brine plan --ssh 'web*' state.apply web --out=diff`,
+  brine plan --ssh 'web*' state.apply web --out=diff
+  brine plan orch.deploy --out=markdown > comment.md
+  brine plan --ssh '*' state.apply --record`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			switch {
@@ -114,7 +116,7 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.BoolVar(&o.noExt, "no-ext-pillar", false, "make no plan if the configuration has external pillars, which would run")
 	f.BoolVar(&o.record, "record", false, "record for each host whether it agrees with its states, for 'brine run drift.report'")
 	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml, markdown")
-	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes, or something is not known yet")
 	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
 	f.BoolVar(&o.Output.ForceColor, "force-color", false, "print with colours even if stdout is not a terminal")
 	f.BoolVar(&o.Async.On, "async", false, "refused: a plan waits for its targets")
