@@ -298,7 +298,7 @@ func (p *pages) viewerSees(viewer *account) {
 			look(strings.ReplaceAll(m[1], "&amp;", "&"))
 		}
 	}
-	for _, path := range []string{"/", "/orchestrations/orch.deploy/graph.svg", "/chains/friday/text", "/chains/friday/step?step=1", "/states/show", "/states/broken", "/jobs?all=yes", "/audit", "/history", "/hosts", "/templates/write"} {
+	for _, path := range []string{"/", "/orchestrations/orch.deploy/graph.svg", "/chains/friday/text", "/chains/friday/step?step=1", "/states/show", "/states/broken", "/jobs?all=yes", "/audit", "/history", "/hosts", "/drift", "/templates/write"} {
 		look(path)
 	}
 	for _, want := range []string{"/states/broken", "/states/show", "/chains/friday", "/hosts/web1", "/orchestrations/orch.deploy"} {

@@ -103,6 +103,7 @@ import (
 	virtualenvmod "brine/modules/virtualenv"
 	webutilmod "brine/modules/webutil"
 	x509mod "brine/modules/x509"
+	driftrun "brine/runner/fn/drift"
 	"brine/runner/fn/events"
 	fileserverrun "brine/runner/fn/fileserver"
 	"brine/runner/fn/manage"
@@ -402,6 +403,7 @@ func Table() *fun.Table {
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
+		{Kind: fun.Runner, Name: "drift", Load: driftrun.Runners},
 		{Kind: fun.Runner, Name: "error", Load: saltrun.Error},
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},
 		{Kind: fun.Runner, Name: "fileserver", Load: fileserverrun.Runners},

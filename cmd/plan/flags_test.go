@@ -23,6 +23,7 @@ func TestFlags(t *testing.T) {
 		{Args: "plan --ssh web* state.apply web -G --limit a", Set: func(o *options) { o.target, o.Limit, o.Matching = "web*", "a", grains() }, Rest: "state.apply web"},
 		{Args: "plan orch.web -o x.plan --out=diff --detailed-exitcode", Set: func(o *options) { o.file, o.format, o.detailed = "x.plan", "diff", true }, Rest: "orch.web"},
 		{Args: "plan orch.web --limit a,b -o x --without-unreachable --no-slots --no-ext-pillar", Set: func(o *options) { o.Limit, o.file, o.without, o.noSlots, o.noExt = "a,b", "x", true, true, true }, Rest: "orch.web"},
+		{Args: "plan orch.web --record", Set: func(o *options) { o.record = true }, Rest: "orch.web"},
 		{Args: "plan orch.web --detailed-exit", Err: "unknown flag: --detailed-exit (did you mean --detailed-exitcode?)"},
 	})
 }
@@ -36,7 +37,7 @@ func TestUsage(t *testing.T) {
 		"plan --call --ssh x state.apply":                    "--call plans for this machine and --ssh for targets: give one of them",
 		"plan --ssh= state.apply":                            "--ssh: no target was given",
 		"plan -G orch.web":                                   "--grain says what the target of --ssh is, and --ssh was not given",
-		"plan orch.web --out xml":                            `--out: "xml" is none of text, diff, json, yaml`,
+		"plan orch.web --out xml":                            `--out: "xml" is none of text, diff, json, yaml, markdown`,
 		"plan orch.web test=True":                            "test=: a plan is made in test mode, and applied without it",
 		"plan orch.web --async":                              "--async: a plan waits for what its targets answer",
 		"plan orch.web --roster-file -":                      "--roster-file -: 'brine apply' could not read the roster again; name a file",

@@ -45,10 +45,11 @@ type options struct {
 	without  bool
 	noSlots  bool
 	noExt    bool
+	record   bool
 }
 
 // planGroups are the flags of brine plan in its help.
-var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save without-unreachable limit no-slots no-ext-pillar out detailed-exitcode"}}, app.TargetGroups...)
+var planGroups = append([]app.FlagGroup{{Title: "Plan", Names: "call ssh save without-unreachable limit no-slots no-ext-pillar record out detailed-exitcode"}}, app.TargetGroups...)
 
 // New returns "brine plan". runF, which may be nil, replaces what runs it.
 func New(a *app.App, runF func(context.Context, *options, []string) error) *cobra.Command {
@@ -76,13 +77,15 @@ runners and wheel functions do not run, and what depends on them is shown as not
 known. If a step runs another orchestration, its steps are shown under it. See
 docs/plan.md.
 
-Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are changes;
-1 a state is certain to fail, a target could not be reached or an SLS is invalid;
-64 usage error; 130 interrupted.`,
+Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are changes,
+or something is not known yet or may fail; 1 a state is certain to fail, a target
+could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 		Example: `  brine plan orch.deploy
   brine plan orch.deploy -o deploy.plan
   brine plan --call state.apply web
-  brine plan --ssh 'web*' state.apply web --out=diff`,
+  brine plan --ssh 'web*' state.apply web --out=diff
+  brine plan orch.deploy --out=markdown > comment.md
+  brine plan --ssh '*' state.apply --record`,
 		SilenceUsage: true, SilenceErrors: true,
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			switch {
@@ -111,8 +114,9 @@ Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are change
 	f.BoolVar(&o.without, "without-unreachable", false, "keep a plan also if targets were not reached, or a step matches none: it is applied to the rest")
 	f.BoolVar(&o.noSlots, "no-slots", false, "run no function of a slot while the plan is made: its state fails in the plan")
 	f.BoolVar(&o.noExt, "no-ext-pillar", false, "make no plan if the configuration has external pillars, which would run")
-	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml")
-	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes")
+	f.BoolVar(&o.record, "record", false, "record for each host whether it agrees with its states, for 'brine run drift.report'")
+	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml, markdown")
+	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes, or something is not known yet")
 	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
 	f.BoolVar(&o.Output.ForceColor, "force-color", false, "print with colours even if stdout is not a terminal")
 	f.BoolVar(&o.Async.On, "async", false, "refused: a plan waits for its targets")
@@ -294,6 +298,11 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 		return nil, err
 	}
 	pl.p.Finish()
+	if o.record {
+		if err := pl.record(s); err != nil {
+			return nil, err
+		}
+	}
 	return &madePlan{Plan: pl.p, key: key, color: output.New(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
 }
 
@@ -311,7 +320,7 @@ func keepNothing(s *session.Session) {
 }
 
 // unsaved are flags that say nothing of what is run.
-const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable"
+const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable record"
 
 // pathFlags are flags whose values are paths.
 const pathFlags = "config-dir saltfile file-root pillar-root cachedir roster-file priv agent-dir"
@@ -405,6 +414,8 @@ func printPlan(a *app.App, made *madePlan, format string) error {
 				return err
 			}
 		}
+	case "markdown":
+		text = plantext.Markdown(made.Plan)
 	default:
 		text = plantext.Text(made.Plan, made.color)
 	}

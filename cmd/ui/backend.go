@@ -25,6 +25,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/core/redact"
 	"brine/internal/fleet"
+	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -255,6 +256,15 @@ func (b *backend) History(ctx context.Context, f func(*history.Store) error) err
 		}
 		return errors.Join(f(st), st.Close())
 	})
+}
+
+// Drift returns the drift records; see [ui.Backend].
+func (b *backend) Drift(ctx context.Context) (subjects []*drift.Subject, faults []error, err error) {
+	err = b.session(ctx, func(s *session.Session) (err error) {
+		subjects, faults, err = drift.New(s.App.Host, s.Cfg.CacheDir).All()
+		return err
+	})
+	return subjects, faults, err
 }
 
 // Planned lists the chains that are to run later; see [ui.Backend].

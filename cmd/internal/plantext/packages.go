@@ -6,19 +6,20 @@ import (
 	"brine/internal/view/plan"
 )
 
-// packages prints the packages that a state would change: first those that it asks
+// packages adds the packages that a state would change: first those that it asks
 // for. Those that are removed or become older ones are in red, and all are in words.
-func (p *printer) packages(list []plan.Package) {
+func (c *colours) packages(b *body, list []plan.Package) {
 	for i, pkg := range list {
 		if i == maxLines {
-			p.line(9, "", "... and %d more packages (--out=json has all)", len(list)-maxLines)
+			b.add(9, "", "... and %d more packages (--out=json has all)", len(list)-maxLines)
+			b.hidden = fmt.Sprint(list[i:])
 			return
 		}
 		colour := ""
 		if pkg.Loses() {
-			colour = p.c.remove
+			colour = c.remove
 		}
-		p.line(9, colour, "%s", packageText(pkg))
+		b.add(9, colour, "%s", packageText(pkg))
 	}
 }
 

@@ -3,7 +3,6 @@ package plantext
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 )
 
 // Formats are the formats of brine plan.
-func Formats() []string { return []string{"text", "diff", "json", "yaml"} }
+func Formats() []string { return []string{"text", "diff", "json", "yaml", "markdown"} }
 
 // maxLines is how many lines of a state's changes are shown.
 const maxLines = 60
@@ -29,6 +28,18 @@ func coloursOf(on bool) colours {
 	return colours{add: "\x1b[0;32m", remove: "\x1b[0;31m", warn: "\x1b[0;33m", bold: "\x1b[0;1m", end: "\x1b[0;0m"}
 }
 
+// A line is a line of a plan. Its text is safe to print.
+type line struct {
+	indent int
+	colour string
+	text   string
+}
+
+// lineOf returns a line of text that others may have written.
+func lineOf(indent int, colour, format string, args ...any) line {
+	return line{indent, colour, printable.Line(fmt.Sprintf(format, args...))}
+}
+
 // A printer collects the lines of a plan.
 type printer struct {
 	b      bytes.Buffer
@@ -37,11 +48,17 @@ type printer struct {
 }
 
 func (p *printer) line(indent int, colour, format string, args ...any) {
-	text := printable.Line(fmt.Sprintf(format, args...))
-	if colour != "" {
-		text = colour + text + p.c.end
+	p.put(lineOf(indent, colour, format, args...))
+}
+
+func (p *printer) put(lines ...line) {
+	for _, l := range lines {
+		text := l.text
+		if l.colour != "" {
+			text = l.colour + text + p.c.end
+		}
+		fmt.Fprintf(&p.b, "%s%s\n", strings.Repeat(" ", p.margin+l.indent), text)
 	}
-	fmt.Fprintf(&p.b, "%s%s\n", strings.Repeat(" ", p.margin+indent), text)
 }
 
 // Text returns a plan as text, its totals last.
@@ -132,11 +149,9 @@ func (p *printer) step(number string, s *plan.Step) {
 	if len(s.After) > 0 && s.Skipped == "" && s.Unknown == "" {
 		p.line(3, p.c.warn, "may change once these steps ran: %s", strings.Join(s.After, ", "))
 	}
-	for _, g := range s.Groups {
-		p.group(g)
-	}
-	for _, f := range s.Faults {
-		p.line(3, p.c.remove, "%s: %s", f.Host, oneLine(f.Reason))
+	p.put(p.c.groups(s.Groups)...)
+	for _, f := range joinFaults(s.Faults) {
+		p.line(3, p.c.remove, "%s: %s", f.who, f.reason)
 	}
 	if s.Orchestration != "" && s.Unknown == "" && len(s.Faults) == 0 {
 		p.line(3, "", "%s of the orchestration %s", Count(len(s.Steps), "step"), s.Orchestration)
@@ -148,109 +163,3 @@ func (p *printer) step(number string, s *plan.Step) {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func (p *printer) group(g *plan.Group) {
-	if len(g.States) == 0 {
-		p.line(3, "", "%s", Hosts(g.Hosts))
-		p.line(5, "", "nothing to change (%s)", Count(g.Same, "state"))
-		return
-	}
-	p.line(3, "", "%s", Hosts(g.Hosts))
-	for _, st := range g.States {
-		p.state(st)
-	}
-	if g.Same > 0 {
-		p.line(5, "", "%s without changes", Count(g.Same, "state"))
-	}
-}
-
-func (p *printer) state(st *plan.State) {
-	name := ""
-	if st.Name != st.ID {
-		name = " " + oneLine(st.Name)
-	}
-	mark, colour := "~", p.c.add
-	switch st.Effect {
-	case plan.Fail:
-		mark, colour = "!", p.c.remove
-	case plan.Unknown, plan.MayFail:
-		mark, colour = "?", p.c.warn
-	}
-	p.line(5, colour, "%s %s (%s)%s", mark, st.ID, st.Fun, name)
-	failing := st.Effect == plan.Fail || st.Effect == plan.MayFail
-	if st.Comment != "" && (failing || st.Diff == "" && len(st.Changes) == 0 && st.Unknown == "") {
-		p.line(9, "", "%s", oneLine(st.Comment))
-	}
-	if st.Restart {
-		p.line(9, p.c.warn, "restarts the service")
-	}
-	if st.Reboot {
-		p.line(9, p.c.warn, "reboots the host")
-	}
-	if st.Unknown != "" {
-		p.line(9, p.c.warn, "%s", st.Unknown)
-	}
-	if len(st.Packages) > 0 {
-		p.packages(st.Packages)
-		return
-	}
-	p.changes(st)
-}
-
-// changesText is the changes of a state other than a diff.
-func changesText(changes json.RawMessage) string {
-	var file struct {
-		New string `json:"newfile"`
-	}
-	switch {
-	case len(changes) == 0:
-		return ""
-	case json.Unmarshal(changes, &file) == nil && file.New != "":
-		return "new file"
-	case len(changes) < 160:
-		return string(changes)
-	}
-	var b bytes.Buffer
-	if json.Indent(&b, changes, "", "  ") != nil {
-		return string(changes)
-	}
-	return b.String()
-}
-
-// changes prints the diff of a file, else the changes as JSON.
-func (p *printer) changes(st *plan.State) {
-	text := st.Diff
-	switch {
-	case st.New && text == "" && st.Size > 0:
-		p.line(9, "", "new file, %s that are not shown", Count(int(st.Size), "byte"))
-		return
-	case st.New:
-		p.line(9, "", "new file")
-		if text == "" {
-			return
-		}
-	case text == "":
-		text = changesText(st.Changes)
-	}
-	n, head := 0, true
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if head = head && (strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ")); head {
-			continue // the name of the state says it
-		}
-		if st.New && strings.HasPrefix(line, "@@ -0,0 ") {
-			continue
-		}
-		if n++; n > maxLines {
-			p.line(9, "", "... and %d more lines (--out=json has all)", strings.Count(text, "\n")-maxLines)
-			return
-		}
-		colour := ""
-		if st.Diff != "" && strings.HasPrefix(line, "+") {
-			colour = p.c.add
-		} else if st.Diff != "" && strings.HasPrefix(line, "-") {
-			colour = p.c.remove
-		}
-		p.line(9, colour, "%s", line)
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -41,6 +42,9 @@ type Backend interface {
 	Jobs(ctx context.Context, f func(*jobs.Files) error) error
 	// History calls a function with the history of executions.
 	History(ctx context.Context, f func(*history.Store) error) error
+	// Drift returns what is kept of the hosts' agreement with their states, and the
+	// faults of files that cannot be read.
+	Drift(ctx context.Context) (subjects []*drift.Subject, faults []error, err error)
 	// States calls a function with the names of all SLS files of the tree, and with
 	// what returns the beginning of the file of one.
 	States(ctx context.Context, f func(names []string, first func(name string) string) error) error

@@ -30,6 +30,7 @@ func layout(p page) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "history", "/history", "History"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "jobs", "/jobs", "Jobs"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "hosts", "/hosts", "Hosts"))
+			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "drift", "/drift", "Drift"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "states", "/states", "States"))
 			writePart(ctx, templ_7745c5c3_Buffer, navLink(p, "audit", "/audit", "Audit"))
 			writeHTML(templ_7745c5c3_Buffer, "</nav><form class=\"who\" method=\"post\" action=\"/logout\">")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -211,6 +212,13 @@ func (g granted) jobs(ctx context.Context, f func(*jobs.Files) error) error {
 		return err
 	}
 	return g.b.Jobs(ctx, f)
+}
+
+func (g granted) drift(ctx context.Context) ([]*drift.Subject, []error, error) {
+	if err := g.needs(readRecords); err != nil {
+		return nil, nil, err
+	}
+	return g.b.Drift(ctx)
 }
 
 func (g granted) history(ctx context.Context, f func(*history.Store) error) error {

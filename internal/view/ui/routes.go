@@ -110,6 +110,8 @@ func routes() []route {
 		{pattern: "POST /hosts/ping", least: Operator, action: "ping", may: each(0, exactPowers|runDefined, fullPowers|runDefined), do: (*Server).pingHosts},
 		{pattern: "GET /targets", least: Viewer, may: each(knownPowers, exactPowers, fullPowers), do: (*Server).targets},
 
+		{pattern: "GET /drift", least: Viewer, may: from(Viewer, readRecords), do: (*Server).drift},
+
 		{pattern: "GET /states", least: Viewer, may: from(Viewer, readNames), do: (*Server).stateList},
 		{pattern: "GET /states/{sls}", least: Viewer, may: from(Viewer, readNames|readSteps|runTemplates), do: (*Server).state},
 		{pattern: "GET /states/{sls}/step", least: Editor, do: stepFor(chain.State)},

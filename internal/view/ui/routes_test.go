@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -89,6 +90,11 @@ func (s *spy) Jobs(ctx context.Context, f func(*jobs.Files) error) error {
 func (s *spy) History(ctx context.Context, f func(*history.Store) error) error {
 	s.note(readRecords)
 	return s.fake.History(ctx, f)
+}
+
+func (s *spy) Drift(ctx context.Context) ([]*drift.Subject, []error, error) {
+	s.note(readRecords)
+	return s.fake.Drift(ctx)
 }
 
 func (s *spy) States(ctx context.Context, f func([]string, func(string) string) error) error {
@@ -314,6 +320,7 @@ func samples(version string) map[string][]sample {
 		"GET /hosts/{id}":        {{path: "/hosts/web1"}},
 		"POST /hosts/ping":       {{path: "/hosts/ping", form: []string{"host", "web1"}}},
 		"GET /targets":           {{path: "/targets?expr=G@os:x"}},
+		"GET /drift":             {{path: "/drift"}},
 		"GET /states":            {{path: "/states"}},
 		"GET /states/{sls}":      {{path: "/states/web"}},
 		"GET /states/{sls}/step": {{path: "/states/web/step?chain=friday"}},
@@ -547,6 +554,7 @@ func TestUngranted(t *testing.T) {
 	_, _, err9 := b.state(ctx, "web")
 	_, err10 := s.start(ctx, runSpec{Kind: kindChain, Name: "friday"}, &visit{role: Editor})
 	_, err11 := s.findRun(ctx, "x")
+	_, _, err12 := b.drift(ctx)
 	only, cancel := context.WithCancel(context.WithValue(ctx, powersKey{}, readSteps))
 	defer cancel()
 	st, err := s.back(only).chains(only)
@@ -554,7 +562,7 @@ func TestUngranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, err := range []error{
-		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"),
+		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"),
 		st.write("friday", nil, nil), st.rename("friday", "x", nil, nil), st.delete("friday", nil),
 	} {
 		if err != errUngranted { //nolint:errorlint // it is not wrapped

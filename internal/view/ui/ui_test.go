@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"brine/internal/core/host"
+	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -115,6 +116,10 @@ func (f *fake) History(ctx context.Context, do func(*history.Store) error) error
 		return err
 	}
 	return errors.Join(do(s), s.Close())
+}
+
+func (f *fake) Drift(context.Context) ([]*drift.Subject, []error, error) {
+	return drift.New(host.NewLocal(), filepath.Join(f.dir, "cache")).All()
 }
 
 func (f *fake) States(_ context.Context, do func([]string, func(string) string) error) error {
@@ -331,7 +336,7 @@ func TestHostileText(t *testing.T) {
 		"/jobs/20260101000000000001", "/jobs/20260101000000000001?host=" + q, "/hosts", "/hosts/" + h, "/states", "/states?text=" + q, "/states/web", "/states/" + h, "/states/" + h + "/step?chain=" + q,
 		"/chains/friday/step?action=state&sls=" + q,
 		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
-		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad",
+		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad", "/drift",
 		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
 	} {
 		w := b.get(path)
