@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"brine/internal/py/value"
 )
 
 // JUnit writes JUnit XML as Jenkins reads it (junit-10.xsd of its xUnit plugin),
@@ -86,11 +88,15 @@ func junitCase(e *xml.Encoder, s *Suite, c *Case) error {
 	if err := e.EncodeToken(tc); err != nil {
 		return err
 	}
-	diff, rest := details(c)
+	changes, stderr := c.Changes, ""
+	if m, ok := changes.(value.Mapping); ok && c.Status == Failed {
+		changes, stderr = apart(m)
+	}
+	diff, rest := details(&Case{Changes: changes})
 	out := strings.TrimSpace(strings.Join([]string{diff, rest}, "\n"))
 	switch c.Status {
 	case Failed:
-		if err := element(e, start("failure", "message", firstLine(c.Comment), "type", c.Fun), c.Comment); err != nil {
+		if err := element(e, start("failure", "message", c.whyLine(), "type", c.Fun), c.why()); err != nil {
 			return err
 		}
 	case Skipped:
@@ -101,11 +107,32 @@ func junitCase(e *xml.Encoder, s *Suite, c *Case) error {
 		out = strings.TrimSpace(c.Comment + "\n" + out)
 	}
 	if out != "" {
-		if err := element(e, start("system-out"), out); err != nil {
+		if err := element(e, start("system-out"), written(out)); err != nil {
+			return err
+		}
+	}
+	if stderr != "" {
+		if err := element(e, start("system-err"), written(stderr)); err != nil {
 			return err
 		}
 	}
 	return e.EncodeToken(tc.End())
+}
+
+// apart takes what a program wrote to stderr out of its outcome.
+func apart(m value.Mapping) (rest value.Value, stderr string) {
+	stderr, ok := at(m, "stderr").(string)
+	if !ok || at(m, "retcode") == nil {
+		return m, ""
+	}
+	left := value.NewMap(m.Len())
+	for _, k := range m.Keys() {
+		if k != "stderr" {
+			v, _ := m.Get(k)
+			left.Set(k, v)
+		}
+	}
+	return left, strings.TrimSpace(stderr)
 }
 
 // element writes an element with text. The encoder replaces what XML cannot

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/cause"
 	"brine/internal/py/value"
 )
 
@@ -59,6 +60,7 @@ type Case struct {
 	ID, Name, Fun, SLS string
 	Status             Status
 	Comment            string
+	Cause              cause.Cause // of what failed
 	Changes            value.Value // nil for none; without the returns of other hosts
 	Begin              time.Duration
 	Length             time.Duration
@@ -176,16 +178,21 @@ func (b *builder) owned() {
 		b.returns[0].fail(why)
 		return
 	}
-	c := &Case{ID: "run", Fun: cmp.Or(b.run.Fun, "run"), Status: Failed, Comment: why}
 	if len(b.run.Suites) == 0 {
 		b.run.Suites = append(b.run.Suites, &Suite{Host: "local", JID: b.run.JID})
 	}
-	b.run.Suites[0].Cases = append(b.run.Suites[0].Cases, c)
+	s := b.run.Suites[0]
+	s.Cases = append(s.Cases, failure(s.Host, "run", cmp.Or(b.run.Fun, "run"), why))
+}
+
+// failure is a case that failed and is not a state's.
+func failure(host, id, function, why string) *Case {
+	return &Case{ID: id, Fun: function, Status: Failed, Comment: why, Cause: cause.Of(host, why, 0, cause.Options{})}
 }
 
 // fail marks a case as failed, for a reason that it may know better.
 func (c *Case) fail(why string) {
-	c.Status = Failed
+	c.Status, c.Cause = Failed, c.Cause.WithReason(why)
 	if c.Comment == "" {
 		c.Comment = why
 	}
@@ -238,7 +245,7 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	if ok && areStates(m) {
 		b.states(s, m, p)
 		if p.bad && !p.well && !slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Status == Failed }) {
-			s.Cases = append(s.Cases, &Case{ID: "host", Fun: "host", Status: Failed, Comment: "the host failed, and none of its states did"})
+			s.Cases = append(s.Cases, failure(host, "host", "host", "the host failed, and none of its states did"))
 		}
 		return
 	}
@@ -246,7 +253,7 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	bad := p.bad || step == "" && (told || b.run.Retcode != 0)
 	if faults, ok := v.(*value.List); ok && bad && p.fun == "" && isStateFun(b.run.Fun, step) {
 		for i, x := range faults.Items { // an SLS that did not compile
-			s.Cases = append(s.Cases, &Case{ID: "compile " + strconv.Itoa(i+1), Fun: compileFun, Status: Failed, Comment: value.Str(x)})
+			s.Cases = append(s.Cases, failure(host, "compile "+strconv.Itoa(i+1), compileFun, value.Str(x)))
 		}
 		return
 	}
@@ -254,7 +261,7 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	if name == "" {
 		name = b.run.Fun
 	}
-	c := &Case{ID: name, Fun: name, Comment: text(v), Length: p.length}
+	c := &Case{ID: name, Fun: name, Comment: text(v), Length: p.length, Cause: cause.Of(host, v, 0, cause.Options{})}
 	if ok {
 		outcome(c, m)
 	}
@@ -330,7 +337,7 @@ func (b *builder) states(s *Suite, m value.Mapping, p place) {
 	}
 	var last time.Duration
 	for _, x := range all {
-		c := newCase(x.tag, x.m)
+		c := newCase(s.Host, x.tag, x.m)
 		c.Begin = clock.since(x.m)
 		if p.well {
 			c.tolerate()
@@ -386,7 +393,7 @@ func unwrapStep(v value.Value) (value.Mapping, bool) {
 }
 
 // newCase reads a state.
-func newCase(tag string, m value.Mapping) *Case {
+func newCase(host, tag string, m value.Mapping) *Case {
 	parts := strings.Split(tag, "_|-")
 	c := &Case{
 		ID: str(m, "__id__"), Name: str(m, "name"), SLS: str(m, "__sls__"),
@@ -409,7 +416,7 @@ func newCase(tag string, m value.Mapping) *Case {
 	case result == nil:
 		c.Status = Pending
 	case !value.Truth(result):
-		c.Status = Failed
+		c.Status, c.Cause = Failed, cause.OfState(host, tag, m, cause.Options{})
 	case value.Truth(changes) && c.Changes != nil:
 		c.Status = Changed
 	case value.Truth(at(m, "skip_watch")):
@@ -433,10 +440,10 @@ func (b *builder) lost(id, why string) {
 			s.Cases[0].fail(why)
 			return
 		}
-		s.Cases = append(s.Cases, &Case{ID: "host", Fun: "host", Status: Failed, Comment: why})
+		s.Cases = append(s.Cases, failure(id, "host", "host", why))
 		return
 	}
-	b.run.Suites = append(b.run.Suites, &Suite{Host: id, JID: b.run.JID, Cases: []*Case{{ID: "host", Fun: "host", Status: Failed, Comment: why}}})
+	b.run.Suites = append(b.run.Suites, &Suite{Host: id, JID: b.run.JID, Cases: []*Case{failure(id, "host", "host", why)}})
 }
 
 // A clock makes the times of one machine's states, which have no date and may

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"brine/cmd/internal/summary"
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/py/value"
@@ -155,6 +157,9 @@ func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
 		if !isText {
 			comment = value.Str(ret.At("comment"))
 		}
+		if res := ret.At("result"); res != nil && !value.Truth(res) {
+			comment = cmp.Or(cause.OfState("", c.Tag(), ret, cause.Options{Mask: m.mask}).Short(maxComment), comment)
+		}
 		switch res := ret.At("result"); {
 		case res == nil:
 			m.steps.move(s, would)
@@ -283,6 +288,13 @@ func (m *model) Sent(jid, id string, done, total int64) {
 
 // Done takes in a target's return.
 func (m *model) Done(ret fun.Return) {
+	why := ""
+	if !ret.Success() { // read without the lock: a return may be large
+		m.mu.Lock()
+		mask := m.mask
+		m.mu.Unlock()
+		why = oneLine(reason(ret, mask))
+	}
 	m.tell(func(now time.Time) []event {
 		j := m.jobs[ret.JID]
 		if j == nil {
@@ -301,7 +313,7 @@ func (m *model) Done(ret fun.Return) {
 			if j.step != nil {
 				j.step.bad++
 			}
-			e.Result, e.Comment = failed, m.clean(reason(ret))
+			e.Result, e.Comment = failed, why
 		}
 		if errors.Is(ret.Err, fun.ErrNotBegun) {
 			e.left = true
@@ -314,11 +326,14 @@ func (m *model) Done(ret fun.Return) {
 	})
 }
 
-// maxReason bounds the return that is read for the reason of a failure.
-const maxReason = 1 << 20
+// maxComment is how much an event has of the reason of a failure, in characters.
+const maxComment = 280
 
-// reason is why a target failed.
-func reason(ret fun.Return) string {
+// maxReason bounds the return that is read for the reason of a failure.
+const maxReason = 16 << 20
+
+// reason is why a target failed. mask hides the secrets in a text.
+func reason(ret fun.Return, mask func(string) string) string {
 	if ret.Larger(maxReason) {
 		return fmt.Sprintf("return code %d", ret.Retcode)
 	}
@@ -326,7 +341,7 @@ func reason(ret fun.Return) string {
 	if err != nil {
 		return err.Error()
 	}
-	return summary.Of(ret, v).Text
+	return summary.Of(ret, v, mask).Text
 }
 
 // End takes in that a job is over.

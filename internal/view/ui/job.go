@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -197,6 +198,9 @@ func viewState(tag string, m *value.Map) stateResult {
 		s.Result = "would_change"
 	default:
 		s.Result = "failed"
+		if c := cause.OfState("", tag, m, cause.Options{}); !c.Silent() {
+			s.Comment = c.Text()
+		}
 	}
 	if ms, ok := m.At("duration").(float64); ok {
 		s.Seconds = ms / 1000
