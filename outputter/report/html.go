@@ -127,7 +127,7 @@ func (p *page) totals(r *Run) {
 	for _, x := range [...]struct {
 		n           int
 		class, noun string
-	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[Changed] + t.ByStatus[Pending], "changed", changed}} {
+	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[NotRun], "not_run", "not run"}, {t.ByStatus[Changed] + t.ByStatus[Pending], "changed", changed}} {
 		class := x.class
 		if x.n == 0 {
 			class = ""
@@ -148,6 +148,9 @@ func (p *page) failures(r *Run) {
 		p.put(`<details open class="failure"><summary><code>%</code> <span class="fun">%</span> <span class="hosts">%: %</span></summary>`,
 			join(g.Step, g.Case.Title()), g.Case.Fun, plural(len(g.Hosts), "host"), names(g.Hosts, 12))
 		p.put("<pre>%</pre>", g.Case.why())
+		if text := unmetText(g.Case); text != "" {
+			p.put("<p>%.</p>", text)
+		}
 		if all := r.all(g); all != "" {
 			p.put("<p>All of it: <code>%</code></p>", all)
 		}

@@ -49,7 +49,7 @@ func (r *Run) junitSuite(e *xml.Encoder, i int, s *Suite) error {
 	attrs := []string{
 		"name", s.Name(), "id", strconv.Itoa(i), "package", cmp.Or(s.Step, r.Fun), "hostname", s.Host,
 		"tests", strconv.Itoa(s.Count.All()), "failures", strconv.Itoa(s.Count.Failed()), "errors", "0",
-		"skipped", strconv.Itoa(s.Count.ByStatus[Skipped]), "time", seconds(s.Count.Length),
+		"skipped", strconv.Itoa(s.Count.ByStatus[Skipped] + s.Count.ByStatus[NotRun]), "time", seconds(s.Count.Length),
 	}
 	if !r.Start.IsZero() {
 		attrs = append(attrs, "timestamp", r.Start.Add(s.Begin).UTC().Format("2006-01-02T15:04:05"))
@@ -96,10 +96,10 @@ func junitCase(e *xml.Encoder, s *Suite, c *Case) error {
 	out := strings.TrimSpace(strings.Join([]string{diff, rest}, "\n"))
 	switch c.Status {
 	case Failed:
-		if err := element(e, start("failure", "message", c.whyLine(), "type", c.Fun), c.why()); err != nil {
+		if err := element(e, start("failure", "message", c.whyLine(), "type", c.Fun), strings.TrimSuffix(c.why()+"\n"+unmetText(c), "\n")); err != nil {
 			return err
 		}
-	case Skipped:
+	case Skipped, NotRun:
 		if err := element(e, start("skipped", "message", firstLine(c.Comment)), ""); err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func (m *markdown) table(r *Run) {
 	if len(r.Suites) == 0 {
 		return
 	}
-	m.printf("| Step | Host | Result | OK | Changed | Failed | Time |\n| --- | --- | --- | ---: | ---: | ---: | ---: |\n")
+	m.printf("| Step | Host | Result | OK | Changed | Failed | Not run | Time |\n| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
 	rows, left := 0, 0
 	for _, failed := range []bool{true, false} {
 		for _, s := range r.Suites {
@@ -68,7 +68,7 @@ func (m *markdown) table(r *Run) {
 				result = "**failed**"
 			}
 			n := s.Count.ByStatus
-			m.printf("| %s | %s | %s | %d | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK]+n[Skipped], n[Changed]+n[Pending], n[Failed], human(s.Length))
+			m.printf("| %s | %s | %s | %d | %d | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK]+n[Skipped], n[Changed]+n[Pending], n[Failed], n[NotRun], human(s.Length))
 		}
 	}
 	if left > 0 {
@@ -89,6 +89,9 @@ func (m *markdown) failures(r *Run) {
 		}
 		m.heading(g.Step, g.Case, g.Hosts)
 		m.blockEnd("text", g.Case.why())
+		if text := unmetText(g.Case); text != "" {
+			m.printf("  %s.\n\n", text)
+		}
 		if all := r.all(g); all != "" {
 			m.printf("  All of it: %s\n\n", codeSpan(all))
 		}

@@ -21,11 +21,12 @@ const (
 	OK      Status = iota // nothing was to be done, or a function returned
 	Changed               // something was changed
 	Pending               // test mode: something would be changed
-	Skipped               // not run
+	Skipped               // a condition kept it from running, or its failure is tolerated
+	NotRun                // what it requires failed
 	Failed
 )
 
-var statusNames = [...]string{"ok", "changed", "pending", "skipped", "failed"}
+var statusNames = [...]string{"ok", "changed", "pending", "skipped", "not_run", "failed"}
 
 func (s Status) String() string { return statusNames[s] }
 
@@ -61,10 +62,12 @@ type Case struct {
 	Status             Status
 	Comment            string
 	Cause              cause.Cause // of what failed
+	Unmet              int         // states of the host that did not run because it failed
 	Changes            value.Value // nil for none; without the returns of other hosts
 	Begin              time.Duration
 	Length             time.Duration
-	orchestrates       bool // has the results of other hosts in suites of their own
+	unmet              []string // what it requires and what failed, as "SLS.ID"
+	orchestrates       bool     // has the results of other hosts in suites of their own
 }
 
 // Orchestrates reports whether a case has the results of other hosts, which are
@@ -201,7 +204,7 @@ func (c *Case) fail(why string) {
 // tolerate marks a case as not counted that failed in what succeeded: a step or the run
 // allows for it.
 func (c *Case) tolerate() {
-	if c.Status == Failed {
+	if c.Status == Failed || c.Status == NotRun {
 		c.Status, c.Comment = Skipped, "tolerated: "+c.Comment
 	}
 }
@@ -350,6 +353,44 @@ func (b *builder) states(s *Suite, m value.Mapping, p place) {
 		}
 	}
 	s.Length = last
+	s.owe()
+}
+
+// owe counts at each state that failed those that did not run for it.
+func (s *Suite) owe() {
+	byName := map[string]*Case{}
+	for _, c := range s.Cases {
+		// Of several of one name, one that failed is what the others wait for.
+		if name := c.SLS + "." + c.ID; byName[name] == nil || c.Status == Failed {
+			byName[name] = c
+		}
+	}
+	for _, c := range s.Cases {
+		if c.Status != NotRun {
+			continue
+		}
+		if root := rootOf(c, byName, map[*Case]bool{}); root != nil {
+			root.Unmet++
+		}
+	}
+}
+
+// rootOf returns the first state that failed of those that a state waits for, which may
+// have waited themselves; nil where none is known.
+func rootOf(c *Case, byName map[string]*Case, seen map[*Case]bool) *Case {
+	if c == nil || seen[c] {
+		return nil
+	}
+	seen[c] = true
+	if c.Status == Failed {
+		return c
+	}
+	for _, name := range c.unmet {
+		if root := rootOf(byName[name], byName, seen); root != nil {
+			return root
+		}
+	}
+	return nil
 }
 
 // steps adds the returns of the hosts of a step.
@@ -417,6 +458,9 @@ func newCase(host, tag string, m value.Mapping) *Case {
 		c.Status = Pending
 	case !value.Truth(result):
 		c.Status, c.Cause = Failed, cause.OfState(host, tag, m, cause.Options{})
+		if of, ok := cause.Unmet(m); ok {
+			c.Status, c.unmet = NotRun, of
+		}
 	case value.Truth(changes) && c.Changes != nil:
 		c.Status = Changed
 	case value.Truth(at(m, "skip_watch")):

@@ -183,6 +183,48 @@ func TestBuildShapes(t *testing.T) {
 	}
 }
 
+// TestNotRun: what did not run because something failed is not a failure of its own, and
+// is not counted as good. The one that failed says how many they are.
+func TestNotRun(t *testing.T) {
+	t.Parallel()
+	unmet := func(id string, num int, of string) *value.Map {
+		return state(id, num, false, value.NewMap(0), "One or more requisite failed: "+of, "00:00:01.000000", 0)
+	}
+	states := value.MapOf(
+		tag("early", "test.nop"), unmet("early", 0, "web.later"), // listed before what it waits for
+		tag("bad", "cmd.run"), state("bad", 1, false, value.MapOf("retcode", int64(3), "stdout", "", "stderr", "disk is on fire"), `Command "x" run`, "00:00:00.000000", 5),
+		tag("after", "test.nop"), unmet("after", 2, "web.bad"),
+		tag("last", "test.nop"), unmet("last", 3, "web.after"),
+		tag("later", "test.fail"), state("later", 4, false, value.NewMap(0), "no", "00:00:02.000000", 5),
+		tag("circle", "test.nop"), unmet("circle", 5, "web.circle"),
+	)
+	r := Build(value.MapOf("web1", states), Info{Fun: "state.apply", Retcode: 2})
+	if n := r.Total(); n.Failed() != 2 || n.ByStatus[NotRun] != 4 || n.ByStatus[OK]+n.ByStatus[Skipped] != 0 {
+		t.Errorf("total %+v", n)
+	}
+	var got []string
+	for _, g := range r.failures() {
+		got = append(got, g.Case.ID+" "+unmetText(g.Case))
+	}
+	if want := "bad 2 states that required it did not run|later 1 state that required it did not run"; strings.Join(got, "|") != want {
+		t.Errorf("failures %q, want %q", got, want)
+	}
+	for format, want := range map[string]string{
+		"junit":      `tests="6" failures="2" errors="0" skipped="4"`,
+		"markdown":   "| **failed** | 0 | 0 | 2 | 4 |",
+		"html":       "<b>4</b> not run",
+		"ndjson":     `"id":"last","fun":"test.nop","sls":"web","status":"not_run"`,
+		"prometheus": `status="not_run"} 4`,
+	} {
+		if text := write(t, format, r); !strings.Contains(text, want) {
+			t.Errorf("%s has no %s:\n%s", format, want, text)
+		}
+	}
+	if s := r.sentence(); !strings.HasPrefix(s, "2 failed, 4 not run ") {
+		t.Errorf("%q", s)
+	}
+}
+
 func write(t *testing.T, name string, r *Run) string {
 	t.Helper()
 	f, ok := Lookup(name)

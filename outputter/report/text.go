@@ -79,7 +79,7 @@ func (r *Run) sentence() string {
 	for _, x := range []struct {
 		s    Status
 		word string
-	}{{Failed, "failed"}, {Changed, "changed"}, {Pending, "would change"}, {Skipped, "skipped"}, {OK, "unchanged"}} {
+	}{{Failed, "failed"}, {Changed, "changed"}, {Pending, "would change"}, {NotRun, "not run"}, {Skipped, "skipped"}, {OK, "unchanged"}} {
 		if n := t.ByStatus[x.s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, x.word))
 		}
@@ -102,6 +102,14 @@ func (c *Case) why() string { return cmp.Or(c.Cause.Text(), c.Comment) }
 
 // whyLine is why a case failed, on one line.
 func (c *Case) whyLine() string { return cmp.Or(c.Cause.Short(lineOfReason), oneLine(c.Comment)) }
+
+// unmetText says how many states did not run because one failed; "" for none.
+func unmetText(c *Case) string {
+	if c.Unmet == 0 {
+		return ""
+	}
+	return plural(c.Unmet, "state") + " that required it did not run"
+}
 
 // all says where the whole text of a failure is that is shown without its beginning; ""
 // where it is shown.
@@ -133,7 +141,10 @@ type group struct {
 // the order in which they came. Steps whose hosts failed are left out: the
 // failures of the hosts say why.
 func (r *Run) failures() []group {
-	type key struct{ step, id, fun, why string }
+	type key struct {
+		step, id, fun, why string
+		unmet              int
+	}
 	where := map[key]int{}
 	below := map[string]bool{}
 	for _, s := range r.Suites {
@@ -147,7 +158,7 @@ func (r *Run) failures() []group {
 			if c.Status != Failed || c.orchestrates && below[join(s.Step, c.ID)] {
 				continue
 			}
-			k := key{s.Step, c.ID, c.Fun, c.why()}
+			k := key{s.Step, c.ID, c.Fun, c.why(), c.Unmet}
 			i, ok := where[k]
 			if !ok {
 				i = len(out)

@@ -160,7 +160,10 @@ func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
 		if res := ret.At("result"); res != nil && !value.Truth(res) {
 			comment = cmp.Or(cause.OfState("", c.Tag(), ret, cause.Options{Mask: m.mask}).Short(maxComment), comment)
 		}
+		_, unmet := cause.Unmet(ret)
 		switch res := ret.At("result"); {
+		case unmet:
+			m.steps.move(s, notRun)
 		case res == nil:
 			m.steps.move(s, would)
 		case !value.Truth(res):
@@ -173,7 +176,7 @@ func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
 		e := m.ofStep("step_end", s)
 		e.Result, e.Comment, e.Seconds = s.state, m.clean(comment), seconds(now.Sub(s.began))
 		e.Hosts, e.Failed = new(s.hosts), new(s.bad)
-		e.Done, e.Total = new(m.steps.ended.len), new(m.steps.all)
+		e.Done, e.Total = new(m.steps.done()), new(m.steps.all)
 		return []event{e}
 	})
 }
@@ -187,7 +190,7 @@ func (m *model) RunEnds() {
 		m.running = false
 		ss := &m.steps
 		return []event{{
-			Event: "run_end", Title: oneLine(m.title), Unit: m.unit, Done: new(ss.ended.len), Failed: new(ss.bad), Never: new(ss.waiting.len), Total: new(ss.all),
+			Event: "run_end", Title: oneLine(m.title), Unit: m.unit, Done: new(ss.done()), Failed: new(ss.bad), Never: new(ss.waiting.len + ss.unmet), Total: new(ss.all),
 			Seconds: seconds(now.Sub(m.began)),
 		}}
 	})
@@ -471,11 +474,11 @@ func jobsName(jobs []*watchedJob) string {
 // stepParts says how many steps are done, have failed, run and wait.
 func (m *model) stepParts() []string {
 	ss := &m.steps
-	parts := []string{fmt.Sprintf("%d of %d %ss done", ss.ended.len, ss.all, m.unit)}
+	parts := []string{fmt.Sprintf("%d of %d %ss done", ss.done(), ss.all, m.unit)}
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{ss.bad, "failed"}, {ss.running.len, "running"}, {ss.waiting.len, "waiting"}} {
+	}{{ss.bad, "failed"}, {ss.unmet, "not run"}, {ss.running.len, "running"}, {ss.waiting.len, "waiting"}} {
 		if x.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
 		}

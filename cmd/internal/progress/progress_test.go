@@ -272,6 +272,40 @@ func TestPushes(t *testing.T) {
 
 // TestHostileTexts: what names and reasons say acts on no terminal, is masked, and
 // has the width that it takes.
+// TestNotRun: a step that did not run since what it requires failed has neither failed
+// nor is it done.
+func TestNotRun(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	v := &view{m: s.model, look: look{utf8: true}}
+	var notes, said []string
+	var end event
+	s.show = func(e event) {
+		if n := v.note(e); n != "" {
+			notes = append(notes, n)
+		}
+		if l := lineOf(e); l != "" {
+			said = append(said, l)
+		}
+		end = e
+	}
+	one, two := chunk("one"), chunk("two")
+	s.RunBegins("1", []*fun.Chunk{one, two, chunk("three")})
+	s.StateBegins(one)
+	s.StateEnds(one, stateRet(false, "no"))
+	s.StateEnds(two, stateRet(false, "One or more requisite failed: x.one"))
+	if got, want := strings.Join(s.stepParts(), ", "), "1 of 3 steps done, 1 failed, 1 not run, 1 waiting"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if len(notes) != 1 || len(said) != 2 || said[1] != "two: not run: One or more requisite failed: x.one" {
+		t.Errorf("notes %q, lines %q", notes, said)
+	}
+	s.RunEnds()
+	if *end.Done != 1 || *end.Failed != 1 || *end.Never != 2 {
+		t.Errorf("done %d, failed %d, never ran %d", *end.Done, *end.Failed, *end.Never)
+	}
+}
+
 // TestCauseOfStep: what stays on the terminal of a state that failed says why its
 // program failed, also of a secret and of a step with hosts.
 func TestCauseOfStep(t *testing.T) {

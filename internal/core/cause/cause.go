@@ -81,7 +81,7 @@ func OfState(host, tag string, ret value.Mapping, o Options) Cause {
 	}
 	ran := c.program(at(ret, "changes"), o)
 	comment := textOf(at(ret, "comment"))
-	if ran && (c.Output != "" && saysOnlyThatItRan(comment) || strings.TrimSpace(comment) == "") {
+	if ran && (c.Output != "" && repeatsCommand(comment) || strings.TrimSpace(comment) == "") {
 		return c
 	}
 	c.Reason = c.end(comment, o)
@@ -108,8 +108,8 @@ func (c Cause) WithReason(why string) Cause {
 // Silent reports whether a cause says nothing beyond where it is.
 func (c Cause) Silent() bool { return c.Reason == "" && c.Output == "" && !c.Exited }
 
-// saysOnlyThatItRan reports whether a comment only says that a command ran.
-func saysOnlyThatItRan(comment string) bool {
+// repeatsCommand reports whether a comment only says that a command ran.
+func repeatsCommand(comment string) bool {
 	s := strings.TrimSpace(comment)
 	return strings.HasPrefix(s, `Command "`) && strings.HasSuffix(s, `" run`) || strings.HasPrefix(s, "Command '") && strings.HasSuffix(s, "' run")
 }

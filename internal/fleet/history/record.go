@@ -276,11 +276,17 @@ func (u *run) step(data *value.Map) {
 	case nil:
 		result = Would
 	case false:
+		if _, unmet := cause.Unmet(ret); unmet {
+			result = Pending
+			break
+		}
 		result = Bad
 		u.failed++
 		comment = why("", tag, ret).Text()
 	}
-	u.done++
+	if result != Pending {
+		u.done++
+	}
 	took := length(ret.At("duration"))
 	stepID, name := ret.Str("__id__"), ""
 	if parts := strings.Split(tag, "_|-"); len(parts) == 4 {

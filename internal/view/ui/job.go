@@ -171,6 +171,8 @@ func interest(s stateResult) int {
 	case "failed":
 		return 0
 	case "ok":
+		return 3
+	case "not_run":
 		return 2
 	}
 	return 1
@@ -198,6 +200,10 @@ func viewState(tag string, m *value.Map) stateResult {
 		s.Result = "would_change"
 	default:
 		s.Result = "failed"
+		if _, unmet := cause.Unmet(m); unmet {
+			s.Result = "not_run"
+			break
+		}
 		if c := cause.OfState("", tag, m, cause.Options{}); !c.Silent() {
 			s.Comment = c.Text()
 		}
