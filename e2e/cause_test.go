@@ -5,12 +5,15 @@ package e2e
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"brine/internal/testkit/porttest"
 )
 
 // causeTree has a command that fails for each way to say why.
@@ -167,5 +170,59 @@ func TestCauseEverywhere(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHostsInReports: reports say why a host did not answer, and how long each host took
+// itself.
+func TestHostsInReports(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := sharer{t, dir, dir}
+	conf := strings.ReplaceAll("id: ctl\ncachedir: DIR/cache\nfile_roots: {base: [DIR/tree]}\nfile_client: local\nkeep_jobs_seconds: 0\nssh_retries: 0\n", "DIR", dir)
+	s.write(filepath.Join(dir, "master"), conf)
+	s.write(filepath.Join(dir, "roster"), fmt.Sprintf("slow: {connection: local}\nquick: {connection: local}\ngone: {host: 127.0.0.1, port: %d, user: root, priv: /dev/null}\n", porttest.Port(t)))
+	s.write(filepath.Join(dir, "tree", "nop.sls"), "a: {test.nop: []}\n")
+	// One of two hosts gets the directory, and takes its time.
+	s.write(filepath.Join(dir, "tree", "orch.sls"), "run:\n  salt.function:\n    - name: cmd.run\n    - tgt: 'slow,quick'\n    - tgt_type: list\n    - arg: ['mkdir "+dir+"/first 2>/dev/null && sleep 2; true']\n"+
+		"states:\n  salt.state:\n    - tgt: 'quick,gone'\n    - tgt_type: list\n    - sls: nop\n")
+	s.ends(1, "orchestrate", "orch", "--out=quiet", "--report", dir+"/r.xml,"+dir+"/r.md,"+dir+"/r.html")
+	var doc struct {
+		Suites []struct {
+			Name  string  `xml:"name,attr"`
+			Time  float64 `xml:"time,attr"`
+			Cases []struct {
+				Failure string `xml:"failure"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	b, err := os.ReadFile(dir + "/r.xml")
+	if err == nil {
+		err = xml.Unmarshal(b, &doc)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	times, why := map[string]float64{}, map[string]string{}
+	for _, x := range doc.Suites {
+		times[x.Name] = x.Time
+		for _, c := range x.Cases {
+			why[x.Name] += c.Failure
+		}
+	}
+	long, short := times["run / slow"], times["run / quick"]
+	if long < short {
+		long, short = short, long
+	}
+	if long < 2 || short > long-1 {
+		t.Errorf("times are not each host's own: %v", times)
+	}
+	if !strings.Contains(why["states / gone"], "unreachable: gone (127.0.0.1:") || why["states / quick"] != "" {
+		t.Errorf("reasons are %q", why)
+	}
+	for _, name := range []string{"r.md", "r.html"} {
+		if text := read(t, dir+"/"+name); !strings.Contains(text, "unreachable: gone (127.0.0.1:") || strings.Contains(text, "\n  False\n") || strings.Contains(text, "<pre>False") {
+			t.Errorf("%s:\n%s", name, text)
+		}
 	}
 }

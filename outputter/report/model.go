@@ -152,7 +152,7 @@ func Build(data value.Value, info Info) *Run {
 	for _, k := range m.Keys() {
 		v, _ := m.Get(k)
 		_, told := info.Failed[value.Str(k)]
-		b.host("", value.Str(k), info.JID, v, place{well: info.Ended && !told && (info.Retcode == 0 || len(info.Failed) > 0)})
+		b.host("", value.Str(k), info.JID, v, place{length: b.took(info.JID, value.Str(k), 0), well: info.Ended && !told && (info.Retcode == 0 || len(info.Failed) > 0)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(info.Failed)) {
 		b.lost(id, info.Failed[id])
@@ -234,10 +234,11 @@ type builder struct {
 type place struct {
 	depth  int
 	begin  time.Duration
-	length time.Duration // of the step; 0 where it is not known
+	length time.Duration // of the host in the step; 0 where it is not known
 	bad    bool          // the host failed
 	well   bool          // the step, or the host of no step, succeeded: failures are tolerated
 	fun    string        // of a function's return
+	why    string        // why there is no return
 }
 
 // host adds the return of a host.
@@ -247,10 +248,17 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	m, ok := v.(value.Mapping)
 	if ok && areStates(m) {
 		b.states(s, m, p)
-		if p.bad && !p.well && !slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Status == Failed }) {
+		switch {
+		case p.why != "" && !p.well: // these are the states until then
+			s.Cases = append(s.Cases, failure(host, "host", "host", p.why))
+		case p.bad && !p.well && !slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Status == Failed }):
 			s.Cases = append(s.Cases, failure(host, "host", "host", "the host failed, and none of its states did"))
 		}
 		return
+	}
+	if p.why != "" {
+		v, ok = p.why, false
+		p.fun = cmp.Or(p.fun, "host")
 	}
 	_, told := b.run.Info.Failed[host]
 	bad := p.bad || step == "" && (told || b.run.Retcode != 0)
@@ -271,8 +279,11 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	if c.ID == "" {
 		c.ID = "return"
 	}
-	if p.bad {
-		c.fail("failed, and returned no text")
+	if why := p.why; p.bad {
+		if why == "" && c.Comment == "" {
+			why = "failed, and returned no text"
+		}
+		c.fail(why)
 	}
 	if p.well {
 		c.tolerate()
@@ -396,7 +407,12 @@ func rootOf(c *Case, byName map[string]*Case, seen map[*Case]bool) *Case {
 // steps adds the returns of the hosts of a step.
 func (b *builder) steps(s *Suite, c *Case, state, rets value.Mapping, p place) {
 	step := join(s.Step, c.ID)
-	in := place{depth: p.depth + 1, begin: p.begin + c.Begin, length: c.Length}
+	in := place{depth: p.depth + 1, begin: p.begin + c.Begin}
+	lost, _ := at(state, "no_return").(value.Mapping)
+	alone := time.Duration(0) // how long the only host of the step took
+	if rets.Len() == 1 {
+		alone = c.Length
+	}
 	if strings.HasSuffix(c.Fun, ".function") {
 		in.fun = c.Name
 	}
@@ -405,9 +421,27 @@ func (b *builder) steps(s *Suite, c *Case, state, rets value.Mapping, p place) {
 		v, _ := rets.Get(k)
 		host := value.Str(k)
 		in.well = c.Status != Failed
-		in.bad = b.run.StepFailed != nil && b.run.StepFailed(jid, host)
+		in.length = b.took(jid, host, alone)
+		in.why = ""
+		if lost != nil {
+			in.why = text(at(lost, host))
+		}
+		in.bad = in.why != "" || b.run.StepFailed != nil && b.run.StepFailed(jid, host)
+		if in.bad && in.why == "" && v == false {
+			in.why = "no return"
+		}
 		b.host(step, host, jid, v, in)
 	}
+}
+
+// took is how long a host took in a job, other where that is not known.
+func (b *builder) took(jid, host string, other time.Duration) time.Duration {
+	if b.run.Info.Took != nil {
+		if d, ok := b.run.Info.Took(jid, host); ok {
+			return d
+		}
+	}
+	return other
 }
 
 // returnsOf returns what the hosts of a step returned: changes.ret of salt.state
@@ -487,7 +521,9 @@ func (b *builder) lost(id, why string) {
 		s.Cases = append(s.Cases, failure(id, "host", "host", why))
 		return
 	}
-	b.run.Suites = append(b.run.Suites, &Suite{Host: id, JID: b.run.JID, Cases: []*Case{failure(id, "host", "host", why)}})
+	c := failure(id, "host", "host", why)
+	c.Length = b.took(b.run.JID, id, 0)
+	b.run.Suites = append(b.run.Suites, &Suite{Host: id, JID: b.run.JID, Length: c.Length, Cases: []*Case{c}})
 }
 
 // A clock makes the times of one machine's states, which have no date and may

@@ -183,6 +183,61 @@ func TestBuildShapes(t *testing.T) {
 	}
 }
 
+// TestUnreachable: of a host that gave no return every report says why, and its time is
+// its own.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	step := func(id, function string, num int, rets, lost *value.Map) *value.Map {
+		m := state(id, num, false, value.MapOf("ret", rets), "Run failed on minions: web2, web3", "10:00:00.000000", 9000)
+		m.Set("__jid__", "7")
+		m.Set("no_return", lost)
+		if function == "salt.function" {
+			m.Set("name", "cmd.run")
+		}
+		return m
+	}
+	ping := value.MapOf(tag("a", "test.nop"), state("a", 0, true, value.NewMap(0), "", "10:00:01.000000", 5))
+	lost := value.MapOf("web2", "unreachable: web2 (web2:22): connect: connection refused", "web3", "lost: gone by now")
+	data := value.MapOf("ctl", value.MapOf(
+		tag("deploy", "salt.state"), step("deploy", "salt.state", 0, value.MapOf("web1", ping, "web2", false, "web3", ping, "web4", false), lost),
+		tag("run", "salt.function"), step("run", "salt.function", 1, value.MapOf("web1", "ok", "web2", false), lost),
+	))
+	took := map[string]time.Duration{"web1": time.Second, "web2": 2 * time.Second}
+	r := Build(data, Info{
+		Fun: "state.orchestrate", Retcode: 1,
+		StepFailed: func(_, host string) bool { return host != "web1" },
+		Took:       func(_, host string) (time.Duration, bool) { d, ok := took[host]; return d, ok },
+	})
+	var got []string
+	for _, s := range r.Suites[1:] {
+		for _, c := range s.Cases {
+			got = append(got, fmt.Sprintf("%s: %s %v %v %s", s.Name(), c.ID, c.Status, c.Length, c.whyLine()))
+		}
+	}
+	const refused = "unreachable: web2 (web2:22): connect: connection refused"
+	want := []string{
+		"deploy / web1: a ok 5ms ", "deploy / web2: host failed 2s " + refused,
+		"deploy / web3: a ok 5ms ", "deploy / web3: host failed 0s lost: gone by now", "deploy / web4: host failed 0s no return",
+		"run / web1: cmd.run ok 1s ok", "run / web2: cmd.run failed 2s " + refused,
+	}
+	for i, w := range want {
+		if i >= len(got) || got[i] != w {
+			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	for _, format := range []string{"junit", "markdown", "html", "ndjson"} {
+		text := write(t, format, r)
+		if !strings.Contains(text, refused) || strings.Contains(text, ">False<") || strings.Contains(text, "  False\n") || strings.Contains(text, `"comment":"False"`) {
+			t.Errorf("%s:\n%s", format, text)
+		}
+	}
+	// A host without a return in a run without steps has its time, too.
+	r = Build(value.NewMap(0), Info{Fun: "test.ping", Failed: map[string]string{"web2": "unreachable"}, Took: func(_, host string) (time.Duration, bool) { return took[host], true }})
+	if s := r.Suites[0]; s.Length != 2*time.Second || s.Cases[0].Length != 2*time.Second {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestNotRun: what did not run because something failed is not a failure of its own, and
 // is not counted as good. The one that failed says how many they are.
 func TestNotRun(t *testing.T) {
