@@ -66,15 +66,20 @@ func causesIn(s sharer, name string) []medium {
 	_, orch := run(1, "orchestrate", "orch", "pillar={sls: "+name+"}", "--state-output=terse")
 	junit := failureOf(t, file("r.xml"))
 	return []medium{
-		{"the summary", summary, 2000}, {"lines of progress", lines, 4000}, {"events of progress", events, 8000}, {"the terse output's lines on stderr", terse, 4000},
-		{"lines of progress of steps", steps, 4000}, {"the terse output of steps", orch, 4000},
+		{"the summary", summary, 2000},
+		{"lines of progress", lines, 4000},
+		{"events of progress", events, 8000},
+		{"the terse output's lines on stderr", terse, 4000},
+		{"lines of progress of steps", steps, 4000},
+		{"the terse output of steps", orch, 4000},
 		{"JUnit's message", junit.Suites[0].Name + junit.Suites[0].Cases[0].Name + junit.Suites[0].Cases[0].Failure.Message, 2000},
 		{"JUnit's failure", junit.Suites[0].Name + junit.Suites[0].Cases[0].Name + junit.Suites[0].Cases[0].Failure.Text, 20_000},
 		{"JUnit", file("r.xml"), 1 << 20},
 		{"Markdown", part(file("r.md"), "### Failures", "### Changes"), 20_000},
 		{"HTML", part(file("r.html"), "<h2 id=\"failures\">", "<h2 id=\"timeline\">"), 20_000},
 		{"HTML's results", file("r.html"), 2 << 20},
-		{"NDJSON's error", errorOf(t, file("r.ndjson")), 20_000}, {"NDJSON of targets", errorOf(t, lined), 20_000},
+		{"NDJSON's error", errorOf(t, file("r.ndjson")), 20_000},
+		{"NDJSON of targets", errorOf(t, lined), 20_000},
 		{"the mail of highstate", file("mail.yaml"), 20_000},
 	}
 }

@@ -657,23 +657,33 @@ func TestUnlike(t *testing.T) {
 		want, hint, not string
 	}{
 		{
-			"a key exchange that brine does not have", "key exchange", []string{"sntrup761x25519-sha512", "kex-strict-s-v00@openssh.com"}, nil,
+			"a key exchange that brine does not have", "key exchange",
+			[]string{"sntrup761x25519-sha512", "kex-strict-s-v00@openssh.com"},
+			nil,
 			"the host offers no key exchange that brine has or may use, only sntrup761x25519-sha512", "to KexAlgorithms in the host's sshd_config: mlkem768x25519-sha256", "kex-strict",
 		},
 		{
-			"codes that brine does not have", "client to server MAC", []string{"umac-128-etm@openssh.com", "umac-64@openssh.com"}, nil,
+			"codes that brine does not have", "client to server MAC",
+			[]string{"umac-128-etm@openssh.com", "umac-64@openssh.com"},
+			nil,
 			"only umac-128-etm@openssh.com,umac-64@openssh.com", "to MACs in the host's sshd_config: hmac-sha2-256-etm@openssh.com", "ssh_config leaves",
 		},
 		{
-			"what is weak", "key exchange", []string{"diffie-hellman-group1-sha1"}, nil,
+			"what is weak", "key exchange",
+			[]string{"diffie-hellman-group1-sha1"},
+			nil,
 			"only diffie-hellman-group1-sha1", "weak and have to be asked for: KexAlgorithms +diffie-hellman-group1-sha1 in ssh_config", "sshd_config",
 		},
 		{
-			"what ssh_config leaves out", "server to client cipher", []string{"aes256-ctr"}, func(d *dest) { d.ciphers = []string{"aes128-ctr"} },
+			"what ssh_config leaves out", "server to client cipher",
+			[]string{"aes256-ctr"},
+			func(d *dest) { d.ciphers = []string{"aes128-ctr"} },
 			"only aes256-ctr", "Ciphers in ssh_config leaves out aes256-ctr", "sshd_config",
 		},
 		{
-			"what ssh_config asks for", "server to client MAC", []string{"umac-64@openssh.com"}, func(d *dest) { d.macs = []string{"hmac-sha1"} },
+			"what ssh_config asks for", "server to client MAC",
+			[]string{"umac-64@openssh.com"},
+			func(d *dest) { d.macs = []string{"hmac-sha1"} },
 			"only umac-64@openssh.com", "to MACs in the host's sshd_config: hmac-sha1", "sha2",
 		},
 		{"another one", "client to server compression", []string{"zlib"}, nil, "no common algorithm", "Compression", "ssh_config leaves"},

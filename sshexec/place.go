@@ -395,7 +395,7 @@ func (c *Client) readsInput(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // its end is what is asked for
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	sign := token()

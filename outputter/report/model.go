@@ -436,8 +436,8 @@ func (b *builder) steps(s *Suite, c *Case, state, rets value.Mapping, p place) {
 
 // took is how long a host took in a job, other where that is not known.
 func (b *builder) took(jid, host string, other time.Duration) time.Duration {
-	if b.run.Info.Took != nil {
-		if d, ok := b.run.Info.Took(jid, host); ok {
+	if b.run.Took != nil {
+		if d, ok := b.run.Took(jid, host); ok {
 			return d
 		}
 	}

@@ -283,7 +283,7 @@ func TestCauseOnPage(t *testing.T) {
 	s := newSite(t, nil)
 	states := value.MapOf("test_|-after_|-x_|-nop", value.MapOf("result", false, "__id__", "after", "comment", "One or more requisite failed: x.bad", "changes", value.NewMap(0)),
 		"cmd_|-bad_|-x_|-run", value.MapOf("result", false, "__id__", "bad", "comment", `Command "x" run`,
-		"changes", value.MapOf("retcode", int64(3), "stdout", "", "stderr", "\x1b[31mdisk\u202e is on fire\x1b[0m")))
+			"changes", value.MapOf("retcode", int64(3), "stdout", "", "stderr", "\x1b[31mdisk\u202e is on fire\x1b[0m")))
 	s.record(jobs.Load{JID: jidAt(1), Fun: "state.apply", Tgt: "*", Minions: []string{"web1"}}, map[string]value.Value{"web1": states}, 2)
 	text := s.browser(Viewer).get("/jobs/" + jidAt(1)).Body.String()
 	if !strings.Contains(text, "exit status 3\n"+`disk\u202e is on fire`) {
