@@ -138,6 +138,30 @@ func TestSSHRestricted(t *testing.T) {
 	s.want(s.brine("ssh", "web1", "-r", "uname"), 0, "web1:")
 }
 
+// TestSSHStartFiles: start files that read standard input, where the agent's script comes,
+// are what the error names; and so is a shell that runs nothing, although sshd takes
+// requests for SFTP.
+func TestSSHStartFiles(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ shell, want string }{
+		"cat":   {"cat >/dev/null\nexec /bin/sh \"$@\"", "shell: the account's shell start files read standard input"},
+		"lines": {"read a; read b; read c\nexec /bin/sh \"$@\"", "shell: the account's shell start files read standard input"},
+		"false": {"exit 1", "shell: the account's shell ended with status 1 and ran nothing, as /bin/false does"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shell := filepath.Join(t.TempDir(), "shell")
+			if err := os.WriteFile(shell, []byte("#!/bin/sh\n"+tt.shell+"\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			s := newSite(t, sshtest.Options{Shell: shell})
+			s.roster(1)
+			s.write("roster", strings.ReplaceAll(read(t, s.path("roster")), "grains:", "timeout: 4, grains:"))
+			s.want(s.brine("ssh", "web1", "test.ping"), 20, tt.want)
+		})
+	}
+}
+
 // TestSSHOnlySFTP: an account for SFTP alone runs no agent, and is told so.
 func TestSSHOnlySFTP(t *testing.T) {
 	t.Parallel()

@@ -184,6 +184,7 @@ type dest struct {
 	identities     []string
 	certificates   []string
 	identitiesOnly bool
+	module         string // PKCS11Provider; "" is none
 	agent          string // socket; "" is none
 	forward        string // socket of the agent that the host may use; "" is none
 	noKeys         bool   // IdentityFile none: not even the default ones
@@ -304,6 +305,22 @@ func (d *Dialer) forwardAgent(v string, t *dest) (string, error) {
 	return d.agentSocket(v, t)
 }
 
+// jumpTokens are the tokens of a ProxyJump: those of a ProxyCommand.
+const jumpTokens = "hnpr"
+
+// jumpTo fills in the tokens of a jump host of a ProxyJump, which are about t.
+func (d *Dialer) jumpTo(spec string, t *dest) (string, error) {
+	return d.config.Fill(spec, t.target(), func(token byte, text string) error {
+		switch {
+		case !strings.ContainsRune(jumpTokens, rune(token)):
+			return fmt.Errorf("ProxyJump %s: unknown token %%%c", spec, token)
+		case !sshconf.Harmless(text):
+			return fmt.Errorf("%q cannot stand in a ProxyJump (%%%c)", text, token)
+		}
+		return nil
+	})
+}
+
 // hop is the dest of a jump host, "[user@]host[:port]".
 func (d *Dialer) hop(ctx context.Context, spec string) (*dest, error) {
 	j, err := sshconf.ParseJump(spec)
@@ -321,6 +338,13 @@ func (d *Dialer) hop(ctx context.Context, spec string) (*dest, error) {
 	return d.fromSettings(dest{id: "jump host " + j.Host, name: j.Host, port: j.Port, user: j.User}, s)
 }
 
+// aliveInterval and aliveCount are ServerAliveInterval and ServerAliveCountMax where
+// nothing else is asked for.
+const (
+	aliveInterval = 15 * time.Second
+	aliveCount    = 3
+)
+
 // defaultTimeout is how long a target has to answer, through to the log-in.
 const defaultTimeout = 60 * time.Second
 
@@ -332,7 +356,7 @@ const defaultTimeout = 60 * time.Second
 func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	t := &said
 	t.doubt, t.log = new(atomic.Pointer[error]), d.o.Log.With("host", t.id)
-	t.host, t.timeout, t.family, t.policy, t.alive, t.aliveCount = s.Host, defaultTimeout, "tcp", d.o.Policy, d.keepAlive(), 3
+	t.host, t.timeout, t.family, t.policy, t.alive, t.aliveCount = s.Host, defaultTimeout, "tcp", d.o.Policy, aliveInterval, aliveCount
 	if t.port == 0 {
 		t.port = 22
 		if p, err := strconv.Atoi(s.get("port")); err == nil && p > 0 && p < 65536 {
@@ -344,10 +368,14 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	}
 	t.alias = strings.ToLower(s.get("hostkeyalias"))
 	t.timeout = s.seconds("connecttimeout", t.timeout)
-	t.alive = s.seconds("serveraliveinterval", t.alive)
+	t.alive = cmp.Or(d.o.KeepAlive, s.seconds("serveraliveinterval", t.alive))
+	if d.o.NoKeepAlive {
+		t.alive = 0
+	}
 	if n, err := strconv.Atoi(s.get("serveralivecountmax")); err == nil && n > 0 {
 		t.aliveCount = n
 	}
+	t.aliveCount = cmp.Or(d.o.KeepAliveCount, t.aliveCount)
 	switch s.get("addressfamily") {
 	case "inet":
 		t.family = "tcp4"
@@ -358,7 +386,11 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 	t.jumps = s.get("proxyjump")
 	if !s.none("proxyjump") {
 		for h := range strings.SplitSeq(t.jumps, ",") {
-			t.jump = append(t.jump, strings.TrimSpace(h))
+			hop, err := d.jumpTo(strings.TrimSpace(h), t)
+			if err != nil {
+				return nil, &source.Error{Pos: s.From("proxyjump"), Err: err}
+			}
+			t.jump = append(t.jump, hop)
 		}
 	} else if !s.none("proxycommand") {
 		t.proxy = s.get("proxycommand")
@@ -419,7 +451,11 @@ func (t *dest) algorithms(s settings) error {
 		}
 		have := slices.Concat(l.def, l.weak)
 		if *l.into = sshconf.Algorithms(spec, l.def, have); len(*l.into) == 0 {
-			return fmt.Errorf("%s %s leaves none of those that brine has: %s", l.key, spec, strings.Join(have, ","))
+			err := fmt.Errorf("%s %s leaves none of those that brine has: %s", l.key, spec, strings.Join(have, ","))
+			if at := s.From(strings.ToLower(l.key)); !at.IsZero() {
+				return &source.Error{Pos: at, Err: err}
+			}
+			return err
 		}
 	}
 	return nil
@@ -449,6 +485,9 @@ func (d *Dialer) keysFrom(s settings, t *dest) error {
 			}
 			*l.into = append(*l.into, full)
 		}
+	}
+	if !s.none("pkcs11provider") {
+		t.module = s.get("pkcs11provider")
 	}
 	t.identitiesOnly = s.get("identitiesonly") == "yes"
 	t.agent = d.o.AgentSocket

@@ -58,10 +58,13 @@ type Options struct {
 	// sshd behind an open port.
 	Retries          int
 	RetryUnreachable bool
-	// KeepAlive is how often a silent host is asked; three missed answers end
-	// its connection. 0 is 15 s.
-	KeepAlive time.Duration
-	Log       *slog.Logger
+	// KeepAlive is how often a silent host is asked, and KeepAliveCount how many missed
+	// answers end its connection, whatever ssh_config says. 0 is what that says, else
+	// 15 s and three. NoKeepAlive asks no host.
+	KeepAlive      time.Duration
+	KeepAliveCount int
+	NoKeepAlive    bool
+	Log            *slog.Logger
 }
 
 // DefaultRetries is how often a reset connection is tried again.
@@ -114,13 +117,6 @@ func NewDialer(o Options) *Dialer {
 		o.Log.Debug("ssh configuration", "file", f.Path, "lines", f.Lines, "problem", f.Problem)
 	}
 	return d
-}
-
-func (d *Dialer) keepAlive() time.Duration {
-	if d.o.KeepAlive > 0 {
-		return d.o.KeepAlive
-	}
-	return 15 * time.Second
 }
 
 // A Client is a connection to a host.
@@ -492,7 +488,9 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		_ = conn.Wait()
 		_ = c.Close()
 	}()
-	c.keepAlive(t.alive, t.aliveCount)
+	if t.alive > 0 {
+		c.keepAlive(t.alive, t.aliveCount)
+	}
 	if why := t.doubt.Load(); why != nil {
 		c.doubt = *why
 	}

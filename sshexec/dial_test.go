@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,7 +116,19 @@ func TestDialStages(t *testing.T) {
 		}, Resolve, "Ciphers aes192-cbc,aes256-cbc leaves none of those that brine has: aes"},
 		{"ciphers that the host does not have", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
 			e.SSHOptions = []string{"Ciphers=arcfour"}
-		}, Handshake, "see Ciphers, MACs, KexAlgorithms and HostKeyAlgorithms in ssh_config"},
+		}, Handshake, "Ciphers in ssh_config leaves out aes"},
+		{"a jump host with an unknown token", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.SSHOptions = []string{"ProxyJump=%i@127.0.0.1"}
+		}, Resolve, "unknown token %i"},
+		{"a jump host with a user that a shell would read", func(_ *sshtest.Fake, e *roster.Entry, _ *Options) {
+			e.User, e.SSHOptions = "a;b", []string{"ProxyJump=%r@127.0.0.1"}
+		}, Resolve, `"a;b" cannot stand in a ProxyJump (%r)`},
+		{"a module that is missing", func(f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Password, e.SSHOptions = "x", []string{"PKCS11Provider=/nonexistent/lib.so"}
+		}, Auth, "the PKCS11Provider /nonexistent/lib.so cannot be read: no such file or directory"},
+		{"a module that only ssh-agent uses", func(f *sshtest.Fake, e *roster.Entry, _ *Options) {
+			f.Password, e.SSHOptions = "x", []string{"PKCS11Provider=opensc-pkcs11.so"}
+		}, Auth, "the keys of the PKCS11Provider opensc-pkcs11.so are used by ssh-agent alone: ssh-add -s opensc-pkcs11.so"},
 		{"revoked keys that cannot be read", func(_ *sshtest.Fake, e *roster.Entry, o *Options) {
 			e.SSHOptions = []string{"RevokedHostKeys=" + write(t, "SSHKRL\n\x00...")}
 			o.Policy = Off
@@ -564,6 +577,127 @@ func TestJump(t *testing.T) {
 	e.SSHOptions = []string{fmt.Sprintf("ProxyJump=127.0.0.1:%d", bastion.Port())}
 	_, err = d.Dial(t.Context(), e)
 	wantStage(t, err, Connect, "jump host 127.0.0.1")
+}
+
+// TestKeepAliveSettings: what the command line says of keepalives comes before ssh_config.
+func TestKeepAliveSettings(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		set   func(*Options)
+		conf  []string
+		every time.Duration
+		count int
+	}{
+		{"nothing", func(*Options) {}, nil, 15 * time.Second, 3},
+		{"ssh_config", func(*Options) {}, []string{"ServerAliveInterval=40", "ServerAliveCountMax=7"}, 40 * time.Second, 7},
+		{"both", func(o *Options) { o.KeepAlive, o.KeepAliveCount = time.Minute, 2 }, []string{"ServerAliveInterval=40", "ServerAliveCountMax=7"}, time.Minute, 2},
+		{"none", func(o *Options) { o.NoKeepAlive, o.KeepAlive = true, time.Minute }, []string{"ServerAliveInterval=40"}, 0, 3},
+	} {
+		o := options(t, "")
+		tt.set(&o)
+		d := NewDialer(o)
+		x, err := d.dest(t.Context(), &roster.Entry{ID: "web1", Host: "127.0.0.1", SSHOptions: tt.conf})
+		d.Close()
+		if err != nil || x.alive != tt.every || x.aliveCount != tt.count {
+			t.Errorf("%s: %v, %v %d", tt.name, err, x.alive, x.aliveCount)
+		}
+	}
+	// Without keepalives a host that answers none keeps its connection.
+	f := sshtest.NewFake(t)
+	f.DeafToKeepalive = true
+	f.Start()
+	o := options(t, known(t, line(f)))
+	o.KeepAlive, o.NoKeepAlive = 20*time.Millisecond, true
+	c, err := dial(t, o, entry(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-c.Done():
+		t.Error("the connection was closed")
+	case <-time.After(300 * time.Millisecond):
+	}
+}
+
+// TestJumpTokens: the tokens of a ProxyJump are those of the host behind, as ssh fills
+// them in.
+func TestJumpTokens(t *testing.T) {
+	t.Parallel()
+	bastion, target := sshtest.NewFake(t).Start(), sshtest.NewFake(t).Start()
+	d := NewDialer(options(t, known(t, line(bastion), line(target))))
+	defer d.Close()
+	e := entry(target)
+	e.User, e.SSHOptions = "anna", []string{fmt.Sprintf("ProxyJump=%%r@%%h:%d", bastion.Port())}
+	x, err := d.dest(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("anna@127.0.0.1:%d", bastion.Port()); len(x.jump) != 1 || x.jump[0] != want {
+		t.Errorf("jump hosts %q, want %q", x.jump, want)
+	}
+	c, err := d.Dial(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if bastion.Dials.Load() != 1 {
+		t.Error("the bastion is not used")
+	}
+}
+
+// TestUnlike: which setting decides that two sides have no algorithm in common.
+func TestUnlike(t *testing.T) {
+	t.Parallel()
+	sup := ssh.SupportedAlgorithms()
+	for _, tt := range []struct {
+		name, what      string
+		offered         []string
+		set             func(*dest)
+		want, hint, not string
+	}{
+		{
+			"a key exchange that brine does not have", "key exchange",
+			[]string{"sntrup761x25519-sha512", "kex-strict-s-v00@openssh.com"},
+			nil,
+			"the host offers no key exchange that brine has or may use, only sntrup761x25519-sha512", "to KexAlgorithms in the host's sshd_config: mlkem768x25519-sha256", "kex-strict",
+		},
+		{
+			"codes that brine does not have", "client to server MAC",
+			[]string{"umac-128-etm@openssh.com", "umac-64@openssh.com"},
+			nil,
+			"only umac-128-etm@openssh.com,umac-64@openssh.com", "to MACs in the host's sshd_config: hmac-sha2-256-etm@openssh.com", "ssh_config leaves",
+		},
+		{
+			"what is weak", "key exchange",
+			[]string{"diffie-hellman-group1-sha1"},
+			nil,
+			"only diffie-hellman-group1-sha1", "weak and have to be asked for: KexAlgorithms +diffie-hellman-group1-sha1 in ssh_config", "sshd_config",
+		},
+		{
+			"what ssh_config leaves out", "server to client cipher",
+			[]string{"aes256-ctr"},
+			func(d *dest) { d.ciphers = []string{"aes128-ctr"} },
+			"only aes256-ctr", "Ciphers in ssh_config leaves out aes256-ctr", "sshd_config",
+		},
+		{
+			"what ssh_config asks for", "server to client MAC",
+			[]string{"umac-64@openssh.com"},
+			func(d *dest) { d.macs = []string{"hmac-sha1"} },
+			"only umac-64@openssh.com", "to MACs in the host's sshd_config: hmac-sha1", "sha2",
+		},
+		{"another one", "client to server compression", []string{"zlib"}, nil, "no common algorithm", "Compression", "ssh_config leaves"},
+	} {
+		x := &dest{}
+		if tt.set != nil {
+			tt.set(x)
+		}
+		ours := map[string][]string{"key exchange": append(slices.Clone(sup.KeyExchanges), "ext-info-c"), "client to server MAC": sup.MACs}[tt.what]
+		got := disagreed(x, fmt.Errorf("wrapped: %w", &ssh.AlgorithmNegotiationError{What: tt.what, RequestedAlgorithms: tt.offered, SupportedAlgorithms: ours}))
+		if got == nil || !strings.Contains(got.err.Error(), tt.want) || !strings.Contains(got.hint, tt.hint) || strings.Contains(got.err.Error()+got.hint, tt.not) {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
 }
 
 func TestKeepAlive(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -427,9 +428,26 @@ func withoutMarks(text string) string {
 	return text
 }
 
-// sudoText returns the line of sudo in what a host complained.
+// sudoNotices are parts of lines that sudo prints and goes on after.
+var sudoNotices = [...]string{"unable to resolve host", "setrlimit(", "unable to send audit message", "unable to mkdir ", "unable to stat "}
+
+// withoutNotices returns text without the lines in which sudo only remarks on something.
+func withoutNotices(text string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		isNotice := func(part string) bool { return strings.Contains(line, part) }
+		if strings.HasPrefix(strings.TrimSpace(line), "sudo:") && slices.ContainsFunc(sudoNotices[:], isNotice) {
+			continue
+		}
+		kept.WriteString(line)
+	}
+	return kept.String()
+}
+
+// sudoText returns the line of sudo in what a host complained: the first one that is a
+// refusal.
 func sudoText(text string) string {
-	text = withoutMarks(text)
+	text = withoutNotices(withoutMarks(text))
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "sudo:") || strings.Contains(line, "sudoers") {
 			return line

@@ -222,6 +222,11 @@ func TestWithoutMarks(t *testing.T) {
 		{"adm is not in the sudoers file.\n", "adm is not in the sudoers file."},
 		{promptMark + token() + ":" + begunMark + token() + "\n", ""},
 		{"sh: " + promptMark, ""},
+		{"sudo: unable to resolve host web1: Name or service not known\nsudo: a password is required\n", "sudo: a password is required"},
+		{"sudo: setrlimit(RLIMIT_CORE): Operation not permitted\nsudo: unable to resolve host web1\nadm is not in the sudoers file.\n", "adm is not in the sudoers file."},
+		{"sudo: unable to resolve host web1: Name or service not known\n", ""},
+		{"sudo: unable to resolve host web1\nsh: 1: sudo: not found\n", "sh: 1: sudo: not found"},
+		{"sudo: /etc/sudoers is owned by uid 1000, should be 0\nsudo: no valid sudoers sources found, quitting\n", "sudo: /etc/sudoers is owned by uid 1000, should be 0"},
 	} {
 		if got := sudoText(tt.in); got != tt.want {
 			t.Errorf("sudoText(%q) = %q, want %q", tt.in, got, tt.want)

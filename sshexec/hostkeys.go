@@ -379,13 +379,47 @@ func disagreed(t *dest, err error) *hostKeyError {
 	case !errors.As(err, &ne):
 		return nil
 	case ne.What != "host key" || len(t.hostKeyAlgs) > 0:
-		return &hostKeyError{err, "see Ciphers, MACs, KexAlgorithms and HostKeyAlgorithms in ssh_config"}
+		return t.unlike(ne)
 	case len(ne.SupportedAlgorithms) > 0 && strings.Contains(ne.SupportedAlgorithms[0], "-cert-"):
 		err = fmt.Errorf("the host shows no certificate, only %s; known_hosts has an authority for it, and not its key", strings.Join(ne.RequestedAlgorithms, ", "))
 	default:
 		err = fmt.Errorf("the host has no key of the kind that known_hosts has for it, only %s", strings.Join(ne.RequestedAlgorithms, ", "))
 	}
 	return &hostKeyError{err, "compare its key, then add it: " + t.scanHint()}
+}
+
+// unlike words that brine and a host have no algorithm of a kind in common, and which
+// setting on which side decides about it.
+func (t *dest) unlike(ne *ssh.AlgorithmNegotiationError) *hostKeyError {
+	setting, said, have := "", []string(nil), []string(nil)
+	all, weak := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
+	switch {
+	case ne.What == "key exchange":
+		setting, said, have = "KexAlgorithms", t.kexes, slices.Concat(all.KeyExchanges, weak.KeyExchanges)
+	case ne.What == "host key":
+		setting, said, have = "HostKeyAlgorithms", t.hostKeyAlgs, slices.Concat(all.HostKeys, weak.HostKeys)
+	case strings.HasSuffix(ne.What, "cipher"):
+		setting, said, have = "Ciphers", t.ciphers, slices.Concat(all.Ciphers, weak.Ciphers)
+	case strings.HasSuffix(ne.What, "MAC"):
+		setting, said, have = "MACs", t.macs, slices.Concat(all.MACs, weak.MACs)
+	default:
+		return &hostKeyError{ne, "see Compression in the host's sshd_config"}
+	}
+	// Some names only mark what a side can do beside.
+	offered := slices.DeleteFunc(slices.Clone(ne.RequestedAlgorithms), func(a string) bool {
+		return strings.HasPrefix(a, "ext-info-") || strings.HasPrefix(a, "kex-strict-")
+	})
+	err := fmt.Errorf("the host offers no %s that brine has or may use, only %s", ne.What, strings.Join(offered, ","))
+	if both := slices.DeleteFunc(slices.Clone(offered), func(a string) bool { return !slices.Contains(have, a) }); len(both) > 0 {
+		if len(said) > 0 {
+			return &hostKeyError{err, fmt.Sprintf("%s in ssh_config leaves out %s", setting, strings.Join(both, ","))}
+		}
+		return &hostKeyError{err, fmt.Sprintf("these are weak and have to be asked for: %s +%s in ssh_config", setting, strings.Join(both, ","))}
+	}
+	if len(said) == 0 {
+		said = slices.DeleteFunc(slices.Clone(ne.SupportedAlgorithms), func(a string) bool { return strings.HasPrefix(a, "ext-info-") || strings.HasPrefix(a, "kex-strict-") })
+	}
+	return &hostKeyError{err, fmt.Sprintf("add one of these to %s in the host's sshd_config: %s", setting, strings.Join(said, ","))}
 }
 
 // scanHint is the command that adds the keys of a host to the file where they are

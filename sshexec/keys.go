@@ -285,6 +285,9 @@ func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string
 	if agentErr != nil {
 		o.notes = append(o.notes, fmt.Sprintf("the ssh-agent at %s does not answer: %v", t.agent, agentErr))
 	}
+	if text := d.moduleNote(t, len(held)); text != "" {
+		o.notes = append(o.notes, text)
+	}
 	if t.priv != "" {
 		if err := o.file(t.priv); err != nil {
 			return nil, o.notes, err
@@ -304,6 +307,31 @@ func (d *Dialer) signers(t *dest, mayAsk bool) (out []ssh.Signer, notes []string
 		out = t.logged(out, o.from)
 	}
 	return out, o.notes, nil
+}
+
+// moduleNote says of a PKCS11Provider why its keys are not tried; "" where there is none,
+// or where the ssh-agent has keys, which may be those. held is how many it has.
+func (d *Dialer) moduleNote(t *dest, held int) string {
+	if t.module == "" {
+		return ""
+	}
+	if filepath.IsAbs(t.module) {
+		if _, err := d.o.Host.Stat(t.module); err != nil {
+			return fmt.Sprintf("the PKCS11Provider %s cannot be read: %v", t.module, pathReason(err))
+		}
+	}
+	if held > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the keys of the PKCS11Provider %s are used by ssh-agent alone: ssh-add -s %s", t.module, t.module)
+}
+
+// pathReason is an error of a file without its name.
+func pathReason(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
+	}
+	return err
 }
 
 // leastRSASize are the bits that ssh requires of an RSA key, whatever

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -296,10 +297,14 @@ func (p *placer) try(ctx context.Context, c *Client, e *roster.Entry, insist boo
 // where the agent is not there.
 func (p *placer) start(ctx context.Context, c *Client, e *roster.Entry, command string, insist bool, greet func(ctx context.Context, s *stream) error) (*absent, error) {
 	mark := "brine-need-" + token()
+	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, responseTimeout(e))
 	defer cancel()
 	s, err := c.start(ctx, p.startLaunch(e, mark, command, insist))
 	if err != nil {
+		if ctx.Err() != nil && c.readsInput(outer) {
+			return nil, c.fail(Shell, errReadsInput, readsInputHint)
+		}
 		return nil, err
 	}
 	if err = greet(ctx, s); err == nil {
@@ -308,6 +313,9 @@ func (p *placer) start(ctx context.Context, c *Client, e *roster.Entry, command 
 	}
 	_ = s.Close()
 	if ctx.Err() != nil {
+		if c.readsInput(outer) {
+			return nil, c.fail(Shell, errReadsInput, readsInputHint)
+		}
 		return nil, c.fail(Agent, fmt.Errorf("the host does not start the agent within %s", responseTimeout(e)), "see the load of the host, and what its shell start files do; timeout in the roster changes the time")
 	}
 	status, werr := s.settled(ctx)
@@ -320,7 +328,7 @@ func (p *placer) start(ctx context.Context, c *Client, e *roster.Entry, command 
 		return nil, c.fail(Shell, fmt.Errorf("the host does not say what it is: %s", oneLine(strings.Replace(text, mark, "", 1))),
 			"see the account's PATH, where uname should be, and set_path in the roster")
 	}
-	return nil, p.noAgent(c, s, status, werr, err)
+	return nil, p.noAgent(ctx, c, s, status, werr, err)
 }
 
 // settled waits for the end of a script whose stream is over.
@@ -339,7 +347,7 @@ type noShellError struct{ text string }
 func (e *noShellError) Error() string { return "no command can be run there: " + e.text }
 
 // noAgent words that neither the agent answered nor the script said why.
-func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) error {
+func (p *placer) noAgent(ctx context.Context, c *Client, s *stream, status int, werr, err error) error {
 	errs, said := s.errs.String(), s.firstOut.String()
 	text := oneLine(withoutMarks(errs + " " + said))
 	if t := sudoText(errs); t != "" {
@@ -354,33 +362,81 @@ func (p *placer) noAgent(c *Client, s *stream, status int, werr, err error) erro
 	case status == 126 || status == 127:
 		return c.fail(Shell, &noShellError{text}, "the account needs a shell and sh in its PATH; brine ssh -r works without")
 	}
-	if c.onlyFiles(status, text) {
+	if shell := shellOf(status, text); shell != "" {
+		return c.fail(Shell, errors.New(shell),
+			"give the account a shell on the host (chsh, usermod -s), or log in as another one and use sudo_user")
+	}
+	if c.onlyFiles(ctx, status, text) {
 		return c.fail(Shell, errors.New("the account is limited to SFTP, so no command can be run there, and no agent"),
 			"see ForceCommand and ChrootDirectory in the host's sshd_config")
-	}
-	if status == 1 && strings.TrimSpace(text) == "" {
-		return c.fail(Shell, errors.New("the account's shell ended with status 1 and ran nothing, as /bin/false does"),
-			"give the account a shell on the host (chsh, usermod -s), or log in as another one and use sudo_user")
 	}
 	if status == 113 || strings.TrimSpace(text) != "" {
 		return c.fail(Shell, ended("the command", status, text), "see the account's shell and its start files")
 	}
+	if c.readsInput(ctx) {
+		return c.fail(Shell, errReadsInput, readsInputHint)
+	}
 	return c.fail(Agent, err, "check that the host is up, and that the account's shell and its start files work")
+}
+
+var errReadsInput = errors.New("the account's shell start files read standard input, which is for the command")
+
+const readsInputHint = "look for read, cat, ssh and the like in .bashrc and its like, and run them only in a terminal: [ -t 0 ] && ..."
+
+// probeTime is how long a host has to say what becomes of standard input.
+const probeTime = 5 * time.Second
+
+// readsInput reports whether something takes the standard input of a command before the
+// command does. The command is one that ends at once.
+func (c *Client) readsInput(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	s, err := c.open(ctx, `sh -c 'IFS= read -r l; echo "brine-got:$l"'`, false, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = s.Close() }() // its end is what is asked for
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	sign := token()
+	if s.give(sign+"\n") != nil {
+		return false
+	}
+	_ = s.stdin.Close() // what waits for more goes on
+	out, err := io.ReadAll(io.LimitReader(s, tailSize))
+	if err != nil || ctx.Err() != nil {
+		return false
+	}
+	_, got, ran := strings.Cut(string(out), "brine-got:")
+	return ran && !strings.HasPrefix(got, sign)
+}
+
+// shellOf says that the account has a shell that runs nothing; "" where that is not so.
+func shellOf(status int, text string) string {
+	switch text = strings.TrimSpace(text); {
+	case status == 1 && text == "":
+		return "the account's shell ended with status 1 and ran nothing, as /bin/false does"
+	case status == 1 && strings.Contains(text, "account is") && strings.Contains(text, "not available"):
+		return "the account's shell lets nobody in, as nologin does: " + text
+	}
+	return ""
 }
 
 // onlyFiles reports whether an account that did not run a command is one for
 // SFTP alone: its server, which is started in the place of every command, takes
 // the command's input for a packet and says no more than that it is a bad one.
-func (c *Client) onlyFiles(status int, text string) bool {
+func (c *Client) onlyFiles(ctx context.Context, status int, text string) bool {
 	if status == 0 || status == 113 || strings.TrimSpace(text) != "" && !strings.Contains(strings.ToLower(text), "sftp") {
 		return false
 	}
-	sess, err := c.ssh.NewSession()
+	// sshd takes the request also where the account's shell, by which it starts the
+	// server, runs nothing: the server has to answer.
+	_, done, err := c.sftp(ctx)
 	if err != nil {
 		return false
 	}
-	defer sess.Close()
-	return sess.RequestSubsystem("sftp") == nil
+	done()
+	return true
 }
 
 // imageFor returns the agent for a host, or an error that says what to do.

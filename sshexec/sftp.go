@@ -166,7 +166,7 @@ func (p *placer) bare(ctx context.Context, c *Client, e *roster.Entry, why *noSh
 		}
 		_ = s.Close()
 		status, werr := s.settled(sctx)
-		return nil, p.noAgent(c, s, status, werr, err)
+		return nil, p.noAgent(ctx, c, s, status, werr, err)
 	}
 	return nil, c.fail(Shell, fmt.Errorf("there is no sh (%s), and an agent placed by SFTP does not run: %w", why.text, errors.Join(errs...)), hint)
 }

@@ -19,6 +19,9 @@ type FleetFlags struct {
 	HostKeys      string
 	Askpass       bool
 	Retries       int
+	NoKeepAlive   bool
+	KeepAlive     int // seconds; 0: as ssh_config says
+	KeepAliveMax  int
 	Wipe          bool
 	RefreshGrains bool
 	Unreachable   bool // is allowed
@@ -45,6 +48,9 @@ func (f *FleetFlags) RegisterAs(fs *pflag.FlagSet, timeoutShort, progressShort s
 	_ = fs.MarkHidden("ask-pass") // it is defined in the line above
 	fs.IntVar(&f.Retries, "retries", -1, "how often to retry a connection (default: 3, only after a reset)")
 	fs.Lookup("retries").DefValue = "0" // so that help shows no -1
+	fs.BoolVar(&f.NoKeepAlive, "disable-keepalive", false, "ask no silent target whether it is still there")
+	fs.IntVar(&f.KeepAlive, "keepalive-interval", 0, "seconds after which a silent target is asked whether it is still there (default: as in ssh_config, else 15)")
+	fs.IntVar(&f.KeepAliveMax, "keepalive-count-max", 0, "how many of these questions may stay unanswered before the connection is closed (default: as in ssh_config, else 3)")
 	fs.BoolVarP(&f.Wipe, "wipe", "w", false, "remove the agent from the targets after the run")
 	fs.BoolVar(&f.RefreshGrains, "refresh-grains", false, "ask targets for their grains whatever ssh_grains_age says")
 	fs.BoolVar(&f.Unreachable, "allow-unreachable", false, "skip targets that cannot be reached to find out whether they match")
@@ -90,6 +96,15 @@ func (f *FleetFlags) Override() *value.Map {
 	yes("ssh_wipe", f.Wipe)
 	yes("ssh_refresh_grains", f.RefreshGrains)
 	yes("ssh_allow_unreachable", f.Unreachable)
+	if f.NoKeepAlive {
+		m.Set("ssh_keepalive", false)
+	}
+	if f.KeepAlive > 0 {
+		m.Set("ssh_keepalive_interval", int64(f.KeepAlive))
+	}
+	if f.KeepAliveMax > 0 {
+		m.Set("ssh_keepalive_count_max", int64(f.KeepAliveMax))
+	}
 	if f.Retries >= 0 {
 		m.Set("ssh_retries", int64(f.Retries))
 	}

@@ -157,6 +157,13 @@ func dialOptions(o EnvOptions, h host.Host, warn func(text string)) (sshexec.Opt
 	if n, ok := value.AsInt(opts.At("ssh_retries")); ok {
 		dial.Retries, dial.RetryUnreachable = int(n), true
 	}
+	if v, ok := opts.Get("ssh_keepalive"); ok {
+		dial.NoKeepAlive = !value.Truth(v)
+	}
+	dial.KeepAlive = max(0, seconds(opts, "ssh_keepalive_interval"))
+	if n, ok := value.AsInt(opts.At("ssh_keepalive_count_max")); ok && n > 0 && n < 1<<20 {
+		dial.KeepAliveCount = int(n)
+	}
 	if p := opts.Str("ssh_config_file"); p != "" {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
 			p = filepath.Join(home, rest)

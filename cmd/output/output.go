@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"brine/cmd/app"
 	"brine/cmd/internal/summary"
@@ -141,7 +142,8 @@ func (r *Report) outputter(wish string) outputter.Func {
 	return f
 }
 
-// CheckOutput finds faults in the output flags before anything runs.
+// CheckOutput finds faults in the output flags before anything runs, and has the times
+// of hosts noted where a report shows them.
 func (r *Report) CheckOutput() error {
 	if name := r.OutAsked(); name != "" {
 		if _, err := r.lookupOut(name); err != nil {
@@ -151,6 +153,10 @@ func (r *Report) CheckOutput() error {
 	var err error
 	if r.ReportTo, err = reportFiles(&r.Flags.Output); err != nil {
 		return err
+	}
+	if len(r.ReportTo) > 0 || r.IsReport() || r.OutAsked() == "ndjson" {
+		times := newHostTimes(r.Watch, time.Now)
+		r.Watch, r.Info.Took = times, times.of
 	}
 	if mode := strings.ToLower(r.Cfg.Opts.Str("state_output")); mode != "" && !outputter.IsStateOutput(mode) {
 		r.Warn(fun.Warning{Text: fmt.Sprintf("unknown state output %q%s; full is used", mode, source.DidYouMean(mode, outputter.StateOutputs()))})

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/printable"
 	"brine/internal/py/value"
 )
@@ -12,8 +13,11 @@ import (
 // maxReasons is how many states that failed are named on stderr.
 const maxReasons = 20
 
+// maxReason is how much a line has of the reason of a failure, in characters.
+const maxReason = 400
+
 // sayWhy tells why states failed, whose terse lines do not: Salt's format has no
-// place for it.
+// place for it. The states that did not run for it are counted.
 func (r *Report) sayWhy(data value.Value) {
 	if r.Level > slog.LevelWarn {
 		return
@@ -22,27 +26,33 @@ func (r *Report) sayWhy(data value.Value) {
 	if inner := m.Map("data"); inner != nil && m.Has("outputter") {
 		m = inner
 	}
-	said := 0
+	said, cut := 0, false
 	for host, v := range m.All() {
-		states, _ := v.(*value.Map)
-		for tag, v := range states.All() {
-			ret, _ := v.(*value.Map)
-			if ret.At("result") != false || !ret.Has("comment") {
-				continue
-			}
+		name := value.Str(host)
+		all, unmet, _ := cause.Each(name, v, cause.Options{Mask: r.Secrets.AnyText})
+		where := ""
+		if name != "local" {
+			where = " on " + printable.Line(name)
+		}
+		for _, c := range all {
 			if said++; said > maxReasons {
 				continue
 			}
-			parts := append(strings.Split(value.Str(tag), "_|-"), "", "", "", "")
-			where := ""
-			if name := value.Str(host); name != "local" {
-				where = " on " + name
+			cut = cut || c.Cut
+			what := c.What
+			if c.Step != "" {
+				what, _, _ = strings.Cut(what, " / ")
 			}
-			why := strings.Join(strings.Fields(r.Secrets.AnyText(value.Str(ret.At("comment")))), " ")
-			fmt.Fprintf(r.App.Err, "brine: %s\n", printable.Line(fmt.Sprintf("%s (%s.%s) failed%s: %s", parts[1], parts[0], parts[3], where, why)))
+			fmt.Fprintf(r.App.Err, "brine: %s failed%s: %s\n", what, where, c.Short(maxReason))
+		}
+		if unmet > 0 {
+			fmt.Fprintf(r.App.Err, "brine: and %d that required them did not run%s\n", unmet, where)
 		}
 	}
 	if said > maxReasons {
 		fmt.Fprintf(r.App.Err, "brine: and %d more failed; --state-output=mixed shows why\n", said-maxReasons)
+	}
+	if cut && r.Info.JID != "" {
+		fmt.Fprintf(r.App.Err, "brine: all of it: --state-output=full, or brine run jobs.print_job %s\n", r.Info.JID)
 	}
 }

@@ -139,7 +139,7 @@ func (r *jobReport) add(ret fun.Return) error {
 	}
 	r.highest = max(r.highest, ret.Retcode)
 	if r.o.Summary {
-		r.outcomes = append(r.outcomes, summary.Of(ret, v))
+		r.outcomes = append(r.outcomes, summary.Of(ret, v, r.s.Secrets.AnyText))
 	}
 	switch {
 	case ret.Out == "" && ret.States() != nil:

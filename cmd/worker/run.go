@@ -14,6 +14,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/runner"
 	"brine/cmd/session"
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
@@ -284,6 +285,9 @@ func (r *entryRun) delay(n int) time.Duration {
 	return min(d, max(maxBackoff, app.Seconds(r.o.backoff)))
 }
 
+// maxReason is how much of the reason of a step a line has, in characters.
+const maxReason = 300
+
 // why tells in one line why a run failed: the steps that failed, else the last
 // error that it printed.
 func (r *entryRun) why(status int) string {
@@ -295,8 +299,8 @@ func (r *entryRun) why(status int) string {
 			if ret.At("result") != false {
 				continue
 			}
-			comment, _, _ := strings.Cut(value.Str(ret.At("comment")), "\n")
-			steps = append(steps, "step "+ret.Str("__id__")+": "+comment)
+			c := cause.OfState("", s.Str("tag"), ret, cause.Options{Mask: r.s.Secrets.Text})
+			steps = append(steps, "step "+ret.Str("__id__")+": "+c.Short(maxReason))
 		}
 	}
 	const shown = 3

@@ -33,7 +33,7 @@ func TestHTMLInBrowser(t *testing.T) {
 	}
 	tab.Do(t, chromedp.SendKeys("#search", "web0000"))
 	browsertest.Get(t, tab, chromedp.Poll[bool](`document.getElementById("count").textContent === "6 of 185 results"`))
-	browsertest.Get(t, tab, chromedp.Evaluate[bool](`const s = document.getElementById("status"); s.value = "4"; s.dispatchEvent(new Event("change"))`))
+	browsertest.Get(t, tab, chromedp.Evaluate[bool](`const s = document.getElementById("status"); s.value = "5"; s.dispatchEvent(new Event("change"))`))
 	if got := text("#count"); got != "2 of 185 results" {
 		t.Errorf("failed: %q", got)
 	}

@@ -127,7 +127,7 @@ func (p *page) totals(r *Run) {
 	for _, x := range [...]struct {
 		n           int
 		class, noun string
-	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[Changed] + t.ByStatus[Pending], "changed", changed}} {
+	}{{len(r.Hosts()), "", "hosts"}, {t.All(), "", "results"}, {t.Failed(), "failed", "failed"}, {t.ByStatus[NotRun], "not_run", "not run"}, {t.ByStatus[Changed] + t.ByStatus[Pending], "changed", changed}} {
 		class := x.class
 		if x.n == 0 {
 			class = ""
@@ -147,7 +147,14 @@ func (p *page) failures(r *Run) {
 	for _, g := range groups[:len(groups)-left] {
 		p.put(`<details open class="failure"><summary><code>%</code> <span class="fun">%</span> <span class="hosts">%: %</span></summary>`,
 			join(g.Step, g.Case.Title()), g.Case.Fun, plural(len(g.Hosts), "host"), names(g.Hosts, 12))
-		p.put("<pre>%</pre></details>\n", g.Case.Comment)
+		p.put("<pre>%</pre>", g.Case.why())
+		if text := unmetText(g.Case); text != "" {
+			p.put("<p>%.</p>", text)
+		}
+		if all := r.all(g); all != "" {
+			p.put("<p>All of it: <code>%</code></p>", all)
+		}
+		p.markup("</details>\n")
 	}
 	if left > 0 {
 		p.put("<p>% more are in the results.</p>\n", strconv.Itoa(left))
@@ -321,8 +328,13 @@ func newTable(r *Run) *table {
 		t.Suites = append(t.Suites, [2]int{t.str(s.Step), t.str(s.Host)})
 		for _, c := range s.Cases {
 			diff, rest := details(c)
+			comment := c.Comment
+			if c.Status == Failed {
+				comment = c.why()
+			}
+			rest = written(rest)
 			t.Rows = append(t.Rows, []any{
-				i, t.str(c.Title()), t.str(c.Fun), t.str(c.SLS), int(c.Status), t.str(c.Comment), t.str(diff), t.str(rest),
+				i, t.str(c.Title()), t.str(c.Fun), t.str(c.SLS), int(c.Status), t.str(comment), t.str(diff), t.str(rest),
 				milliseconds(s.Begin + c.Begin), milliseconds(c.Length),
 			})
 		}

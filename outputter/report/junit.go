@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"brine/internal/py/value"
 )
 
 // JUnit writes JUnit XML as Jenkins reads it (junit-10.xsd of its xUnit plugin),
@@ -47,7 +49,7 @@ func (r *Run) junitSuite(e *xml.Encoder, i int, s *Suite) error {
 	attrs := []string{
 		"name", s.Name(), "id", strconv.Itoa(i), "package", cmp.Or(s.Step, r.Fun), "hostname", s.Host,
 		"tests", strconv.Itoa(s.Count.All()), "failures", strconv.Itoa(s.Count.Failed()), "errors", "0",
-		"skipped", strconv.Itoa(s.Count.ByStatus[Skipped]), "time", seconds(s.Count.Length),
+		"skipped", strconv.Itoa(s.Count.ByStatus[Skipped] + s.Count.ByStatus[NotRun]), "time", seconds(s.Count.Length),
 	}
 	if !r.Start.IsZero() {
 		attrs = append(attrs, "timestamp", r.Start.Add(s.Begin).UTC().Format("2006-01-02T15:04:05"))
@@ -86,14 +88,18 @@ func junitCase(e *xml.Encoder, s *Suite, c *Case) error {
 	if err := e.EncodeToken(tc); err != nil {
 		return err
 	}
-	diff, rest := details(c)
+	changes, stderr := c.Changes, ""
+	if m, ok := changes.(value.Mapping); ok && c.Status == Failed {
+		changes, stderr = apart(m)
+	}
+	diff, rest := details(&Case{Changes: changes})
 	out := strings.TrimSpace(strings.Join([]string{diff, rest}, "\n"))
 	switch c.Status {
 	case Failed:
-		if err := element(e, start("failure", "message", firstLine(c.Comment), "type", c.Fun), c.Comment); err != nil {
+		if err := element(e, start("failure", "message", c.whyLine(), "type", c.Fun), strings.TrimSuffix(c.why()+"\n"+unmetText(c), "\n")); err != nil {
 			return err
 		}
-	case Skipped:
+	case Skipped, NotRun:
 		if err := element(e, start("skipped", "message", firstLine(c.Comment)), ""); err != nil {
 			return err
 		}
@@ -101,11 +107,32 @@ func junitCase(e *xml.Encoder, s *Suite, c *Case) error {
 		out = strings.TrimSpace(c.Comment + "\n" + out)
 	}
 	if out != "" {
-		if err := element(e, start("system-out"), out); err != nil {
+		if err := element(e, start("system-out"), written(out)); err != nil {
+			return err
+		}
+	}
+	if stderr != "" {
+		if err := element(e, start("system-err"), written(stderr)); err != nil {
 			return err
 		}
 	}
 	return e.EncodeToken(tc.End())
+}
+
+// apart takes what a program wrote to stderr out of its outcome.
+func apart(m value.Mapping) (rest value.Value, stderr string) {
+	stderr, ok := at(m, "stderr").(string)
+	if !ok || at(m, "retcode") == nil {
+		return m, ""
+	}
+	left := value.NewMap(m.Len())
+	for _, k := range m.Keys() {
+		if k != "stderr" {
+			v, _ := m.Get(k)
+			left.Set(k, v)
+		}
+	}
+	return left, strings.TrimSpace(stderr)
 }
 
 // element writes an element with text. The encoder replaces what XML cannot

@@ -52,7 +52,7 @@ func (m *markdown) table(r *Run) {
 	if len(r.Suites) == 0 {
 		return
 	}
-	m.printf("| Step | Host | Result | OK | Changed | Failed | Time |\n| --- | --- | --- | ---: | ---: | ---: | ---: |\n")
+	m.printf("| Step | Host | Result | OK | Changed | Failed | Not run | Time |\n| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
 	rows, left := 0, 0
 	for _, failed := range []bool{true, false} {
 		for _, s := range r.Suites {
@@ -68,7 +68,7 @@ func (m *markdown) table(r *Run) {
 				result = "**failed**"
 			}
 			n := s.Count.ByStatus
-			m.printf("| %s | %s | %s | %d | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK]+n[Skipped], n[Changed]+n[Pending], n[Failed], human(s.Length))
+			m.printf("| %s | %s | %s | %d | %d | %d | %d | %s |\n", cell(s.Step), cell(s.Host), result, n[OK]+n[Skipped], n[Changed]+n[Pending], n[Failed], n[NotRun], human(s.Length))
 		}
 	}
 	if left > 0 {
@@ -88,7 +88,13 @@ func (m *markdown) failures(r *Run) {
 			return
 		}
 		m.heading(g.Step, g.Case, g.Hosts)
-		m.block("text", g.Case.Comment)
+		m.blockEnd("text", g.Case.why())
+		if text := unmetText(g.Case); text != "" {
+			m.printf("  %s.\n\n", text)
+		}
+		if all := r.all(g); all != "" {
+			m.printf("  All of it: %s\n\n", codeSpan(all))
+		}
 	}
 }
 
@@ -149,7 +155,7 @@ func (m *markdown) heading(step string, c *Case, hosts []string) {
 	m.printf("- %s %s on %s\n\n", codeSpan(join(step, c.Title())), codeSpan(c.Fun), codeSpan(where))
 }
 
-// block is text as it is, in a fence that nothing in it ends.
+// block is the beginning of a text as it is.
 func (m *markdown) block(lang, s string) {
 	s = strings.ToValidUTF8(strings.TrimRight(s, "\n"), "\uFFFD")
 	cut := ""
@@ -157,12 +163,27 @@ func (m *markdown) block(lang, s string) {
 		cut = fmt.Sprintf("  %d more bytes are left out.\n\n", len(s)-maxMarkdownBlock)
 		s = strings.ToValidUTF8(s[:maxMarkdownBlock], "")
 	}
+	m.fenced(lang, s)
+	m.printf("%s", cut)
+}
+
+// blockEnd is the end of a text as it is.
+func (m *markdown) blockEnd(lang, s string) {
+	s = strings.ToValidUTF8(strings.TrimRight(s, "\n"), "\uFFFD")
+	if len(s) > maxMarkdownBlock {
+		s = "..." + strings.ToValidUTF8(s[len(s)-maxMarkdownBlock:], "")
+	}
+	m.fenced(lang, s)
+}
+
+// fenced is text in a fence that nothing in it ends.
+func (m *markdown) fenced(lang, s string) {
 	fence := strings.Repeat("`", max(3, longestRun(s)+1))
 	m.printf("  %s%s\n", fence, lang)
 	for l := range strings.Lines(s) {
 		m.printf("  %s\n", strings.TrimRight(plain(l), "\r\n"))
 	}
-	m.printf("  %s\n\n%s", fence, cut)
+	m.printf("  %s\n\n", fence)
 }
 
 // codeSpan is text in backticks that nothing in it ends.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/cause"
 	"brine/internal/py/value"
 )
 
@@ -20,11 +21,12 @@ const (
 	OK      Status = iota // nothing was to be done, or a function returned
 	Changed               // something was changed
 	Pending               // test mode: something would be changed
-	Skipped               // not run
+	Skipped               // a condition kept it from running, or its failure is tolerated
+	NotRun                // what it requires failed
 	Failed
 )
 
-var statusNames = [...]string{"ok", "changed", "pending", "skipped", "failed"}
+var statusNames = [...]string{"ok", "changed", "pending", "skipped", "not_run", "failed"}
 
 func (s Status) String() string { return statusNames[s] }
 
@@ -59,10 +61,13 @@ type Case struct {
 	ID, Name, Fun, SLS string
 	Status             Status
 	Comment            string
+	Cause              cause.Cause // of what failed
+	Unmet              int         // states of the host that did not run because it failed
 	Changes            value.Value // nil for none; without the returns of other hosts
 	Begin              time.Duration
 	Length             time.Duration
-	orchestrates       bool // has the results of other hosts in suites of their own
+	unmet              []string // what it requires and what failed, as "SLS.ID"
+	orchestrates       bool     // has the results of other hosts in suites of their own
 }
 
 // Orchestrates reports whether a case has the results of other hosts, which are
@@ -147,7 +152,7 @@ func Build(data value.Value, info Info) *Run {
 	for _, k := range m.Keys() {
 		v, _ := m.Get(k)
 		_, told := info.Failed[value.Str(k)]
-		b.host("", value.Str(k), info.JID, v, place{well: info.Ended && !told && (info.Retcode == 0 || len(info.Failed) > 0)})
+		b.host("", value.Str(k), info.JID, v, place{length: b.took(info.JID, value.Str(k), 0), well: info.Ended && !told && (info.Retcode == 0 || len(info.Failed) > 0)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(info.Failed)) {
 		b.lost(id, info.Failed[id])
@@ -176,16 +181,21 @@ func (b *builder) owned() {
 		b.returns[0].fail(why)
 		return
 	}
-	c := &Case{ID: "run", Fun: cmp.Or(b.run.Fun, "run"), Status: Failed, Comment: why}
 	if len(b.run.Suites) == 0 {
 		b.run.Suites = append(b.run.Suites, &Suite{Host: "local", JID: b.run.JID})
 	}
-	b.run.Suites[0].Cases = append(b.run.Suites[0].Cases, c)
+	s := b.run.Suites[0]
+	s.Cases = append(s.Cases, failure(s.Host, "run", cmp.Or(b.run.Fun, "run"), why))
+}
+
+// failure is a case that failed and is not a state's.
+func failure(host, id, function, why string) *Case {
+	return &Case{ID: id, Fun: function, Status: Failed, Comment: why, Cause: cause.Of(host, why, 0, cause.Options{})}
 }
 
 // fail marks a case as failed, for a reason that it may know better.
 func (c *Case) fail(why string) {
-	c.Status = Failed
+	c.Status, c.Cause = Failed, c.Cause.WithReason(why)
 	if c.Comment == "" {
 		c.Comment = why
 	}
@@ -194,7 +204,7 @@ func (c *Case) fail(why string) {
 // tolerate marks a case as not counted that failed in what succeeded: a step or the run
 // allows for it.
 func (c *Case) tolerate() {
-	if c.Status == Failed {
+	if c.Status == Failed || c.Status == NotRun {
 		c.Status, c.Comment = Skipped, "tolerated: "+c.Comment
 	}
 }
@@ -224,10 +234,11 @@ type builder struct {
 type place struct {
 	depth  int
 	begin  time.Duration
-	length time.Duration // of the step; 0 where it is not known
+	length time.Duration // of the host in the step; 0 where it is not known
 	bad    bool          // the host failed
 	well   bool          // the step, or the host of no step, succeeded: failures are tolerated
 	fun    string        // of a function's return
+	why    string        // why there is no return
 }
 
 // host adds the return of a host.
@@ -237,16 +248,23 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	m, ok := v.(value.Mapping)
 	if ok && areStates(m) {
 		b.states(s, m, p)
-		if p.bad && !p.well && !slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Status == Failed }) {
-			s.Cases = append(s.Cases, &Case{ID: "host", Fun: "host", Status: Failed, Comment: "the host failed, and none of its states did"})
+		switch {
+		case p.why != "" && !p.well: // these are the states until then
+			s.Cases = append(s.Cases, failure(host, "host", "host", p.why))
+		case p.bad && !p.well && !slices.ContainsFunc(s.Cases, func(c *Case) bool { return c.Status == Failed }):
+			s.Cases = append(s.Cases, failure(host, "host", "host", "the host failed, and none of its states did"))
 		}
 		return
+	}
+	if p.why != "" {
+		v, ok = p.why, false
+		p.fun = cmp.Or(p.fun, "host")
 	}
 	_, told := b.run.Info.Failed[host]
 	bad := p.bad || step == "" && (told || b.run.Retcode != 0)
 	if faults, ok := v.(*value.List); ok && bad && p.fun == "" && isStateFun(b.run.Fun, step) {
 		for i, x := range faults.Items { // an SLS that did not compile
-			s.Cases = append(s.Cases, &Case{ID: "compile " + strconv.Itoa(i+1), Fun: compileFun, Status: Failed, Comment: value.Str(x)})
+			s.Cases = append(s.Cases, failure(host, "compile "+strconv.Itoa(i+1), compileFun, value.Str(x)))
 		}
 		return
 	}
@@ -254,15 +272,18 @@ func (b *builder) host(step, host, jid string, v value.Value, p place) {
 	if name == "" {
 		name = b.run.Fun
 	}
-	c := &Case{ID: name, Fun: name, Comment: text(v), Length: p.length}
+	c := &Case{ID: name, Fun: name, Comment: text(v), Length: p.length, Cause: cause.Of(host, v, 0, cause.Options{})}
 	if ok {
 		outcome(c, m)
 	}
 	if c.ID == "" {
 		c.ID = "return"
 	}
-	if p.bad {
-		c.fail("failed, and returned no text")
+	if why := p.why; p.bad {
+		if why == "" && c.Comment == "" {
+			why = "failed, and returned no text"
+		}
+		c.fail(why)
 	}
 	if p.well {
 		c.tolerate()
@@ -330,7 +351,7 @@ func (b *builder) states(s *Suite, m value.Mapping, p place) {
 	}
 	var last time.Duration
 	for _, x := range all {
-		c := newCase(x.tag, x.m)
+		c := newCase(s.Host, x.tag, x.m)
 		c.Begin = clock.since(x.m)
 		if p.well {
 			c.tolerate()
@@ -343,12 +364,55 @@ func (b *builder) states(s *Suite, m value.Mapping, p place) {
 		}
 	}
 	s.Length = last
+	s.owe()
+}
+
+// owe counts at each state that failed those that did not run for it.
+func (s *Suite) owe() {
+	byName := map[string]*Case{}
+	for _, c := range s.Cases {
+		// Of several of one name, one that failed is what the others wait for.
+		if name := c.SLS + "." + c.ID; byName[name] == nil || c.Status == Failed {
+			byName[name] = c
+		}
+	}
+	for _, c := range s.Cases {
+		if c.Status != NotRun {
+			continue
+		}
+		if root := rootOf(c, byName, map[*Case]bool{}); root != nil {
+			root.Unmet++
+		}
+	}
+}
+
+// rootOf returns the first state that failed of those that a state waits for, which may
+// have waited themselves; nil where none is known.
+func rootOf(c *Case, byName map[string]*Case, seen map[*Case]bool) *Case {
+	if c == nil || seen[c] {
+		return nil
+	}
+	seen[c] = true
+	if c.Status == Failed {
+		return c
+	}
+	for _, name := range c.unmet {
+		if root := rootOf(byName[name], byName, seen); root != nil {
+			return root
+		}
+	}
+	return nil
 }
 
 // steps adds the returns of the hosts of a step.
 func (b *builder) steps(s *Suite, c *Case, state, rets value.Mapping, p place) {
 	step := join(s.Step, c.ID)
-	in := place{depth: p.depth + 1, begin: p.begin + c.Begin, length: c.Length}
+	in := place{depth: p.depth + 1, begin: p.begin + c.Begin}
+	lost, _ := at(state, "no_return").(value.Mapping)
+	alone := time.Duration(0) // how long the only host of the step took
+	if rets.Len() == 1 {
+		alone = c.Length
+	}
 	if strings.HasSuffix(c.Fun, ".function") {
 		in.fun = c.Name
 	}
@@ -357,9 +421,27 @@ func (b *builder) steps(s *Suite, c *Case, state, rets value.Mapping, p place) {
 		v, _ := rets.Get(k)
 		host := value.Str(k)
 		in.well = c.Status != Failed
-		in.bad = b.run.StepFailed != nil && b.run.StepFailed(jid, host)
+		in.length = b.took(jid, host, alone)
+		in.why = ""
+		if lost != nil {
+			in.why = text(at(lost, host))
+		}
+		in.bad = in.why != "" || b.run.StepFailed != nil && b.run.StepFailed(jid, host)
+		if in.bad && in.why == "" && v == false {
+			in.why = "no return"
+		}
 		b.host(step, host, jid, v, in)
 	}
+}
+
+// took is how long a host took in a job, other where that is not known.
+func (b *builder) took(jid, host string, other time.Duration) time.Duration {
+	if b.run.Took != nil {
+		if d, ok := b.run.Took(jid, host); ok {
+			return d
+		}
+	}
+	return other
 }
 
 // returnsOf returns what the hosts of a step returned: changes.ret of salt.state
@@ -386,7 +468,7 @@ func unwrapStep(v value.Value) (value.Mapping, bool) {
 }
 
 // newCase reads a state.
-func newCase(tag string, m value.Mapping) *Case {
+func newCase(host, tag string, m value.Mapping) *Case {
 	parts := strings.Split(tag, "_|-")
 	c := &Case{
 		ID: str(m, "__id__"), Name: str(m, "name"), SLS: str(m, "__sls__"),
@@ -409,7 +491,10 @@ func newCase(tag string, m value.Mapping) *Case {
 	case result == nil:
 		c.Status = Pending
 	case !value.Truth(result):
-		c.Status = Failed
+		c.Status, c.Cause = Failed, cause.OfState(host, tag, m, cause.Options{})
+		if of, ok := cause.Unmet(m); ok {
+			c.Status, c.unmet = NotRun, of
+		}
 	case value.Truth(changes) && c.Changes != nil:
 		c.Status = Changed
 	case value.Truth(at(m, "skip_watch")):
@@ -433,10 +518,12 @@ func (b *builder) lost(id, why string) {
 			s.Cases[0].fail(why)
 			return
 		}
-		s.Cases = append(s.Cases, &Case{ID: "host", Fun: "host", Status: Failed, Comment: why})
+		s.Cases = append(s.Cases, failure(id, "host", "host", why))
 		return
 	}
-	b.run.Suites = append(b.run.Suites, &Suite{Host: id, JID: b.run.JID, Cases: []*Case{{ID: "host", Fun: "host", Status: Failed, Comment: why}}})
+	c := failure(id, "host", "host", why)
+	c.Length = b.took(b.run.JID, id, 0)
+	b.run.Suites = append(b.run.Suites, &Suite{Host: id, JID: b.run.JID, Length: c.Length, Cases: []*Case{c}})
 }
 
 // A clock makes the times of one machine's states, which have no date and may

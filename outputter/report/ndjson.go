@@ -21,6 +21,9 @@ type line struct {
 	SLS      string  `json:"sls,omitempty"`
 	Status   string  `json:"status"`
 	Comment  string  `json:"comment"`
+	Error    string  `json:"error,omitempty"`       // why it failed, on one line
+	Exit     *int64  `json:"exit_status,omitempty"` // of the program that failed
+	Output   string  `json:"output,omitempty"`      // the end of what that program wrote
 	Changes  rawJSON `json:"changes,omitempty"`
 	Begin    float64 `json:"begin"`    // seconds since the begin of the run
 	Duration float64 `json:"duration"` // seconds
@@ -40,6 +43,12 @@ func NDJSON(w io.Writer, r *Run) error {
 			l := line{
 				JID: cmp.Or(s.JID, r.JID), Step: s.Step, Host: s.Host, ID: c.ID, Fun: c.Fun, SLS: c.SLS,
 				Status: c.Status.String(), Comment: c.Comment, Begin: round(s.Begin + c.Begin), Duration: round(c.Length),
+			}
+			if c.Status == Failed {
+				l.Error, l.Output = c.whyLine(), c.Cause.Output
+				if c.Cause.Exited {
+					l.Exit = &c.Cause.Status
+				}
 			}
 			if c.Name != c.ID {
 				l.Name = c.Name

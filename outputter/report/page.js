@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const S = data.strings, names = ["unchanged", "changed", "would change", "skipped", "failed"];
+  const S = data.strings, names = ["unchanged", "changed", "would change", "skipped", "not run", "failed"];
   const get = id => document.getElementById(id);
   const body = document.querySelector("#table tbody");
   const step = 200;
@@ -62,7 +62,7 @@
       return (status === "" || r[4] === +status) && (stepOf === "" || st === +stepOf) && (host === "" || h === +host) &&
         (!hit || hit[st] || hit[h] || hit[r[1]] || hit[r[2]] || hit[r[3]] || hit[r[5]] || hit[r[6]] || hit[r[7]]);
     });
-    list.sort((a, b) => (b[4] === 4) - (a[4] === 4));
+    list.sort((a, b) => (b[4] === 5) - (a[4] === 5));
     body.textContent = "";
     shown = 0;
     more();

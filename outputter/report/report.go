@@ -43,6 +43,9 @@ type Info struct {
 	// StepFailed reports whether the job of a step failed on a host, as it is recorded.
 	// nil: it did on none.
 	StepFailed func(jid, host string) bool
+	// Took returns how long a host took in the job of a step, or in that of the run; false
+	// where that is not known. nil: it never is.
+	Took func(jid, host string) (time.Duration, bool)
 	// Faults are the faults of SLS files and templates that the run has shown.
 	Faults []Fault
 	// Graph has the states of this machine, or the steps of an orchestration, with

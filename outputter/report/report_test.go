@@ -183,6 +183,103 @@ func TestBuildShapes(t *testing.T) {
 	}
 }
 
+// TestUnreachable: of a host that gave no return every report says why, and its time is
+// its own.
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	step := func(id, function string, num int, rets, lost *value.Map) *value.Map {
+		m := state(id, num, false, value.MapOf("ret", rets), "Run failed on minions: web2, web3", "10:00:00.000000", 9000)
+		m.Set("__jid__", "7")
+		m.Set("no_return", lost)
+		if function == "salt.function" {
+			m.Set("name", "cmd.run")
+		}
+		return m
+	}
+	ping := value.MapOf(tag("a", "test.nop"), state("a", 0, true, value.NewMap(0), "", "10:00:01.000000", 5))
+	lost := value.MapOf("web2", "unreachable: web2 (web2:22): connect: connection refused", "web3", "lost: gone by now")
+	data := value.MapOf("ctl", value.MapOf(
+		tag("deploy", "salt.state"), step("deploy", "salt.state", 0, value.MapOf("web1", ping, "web2", false, "web3", ping, "web4", false), lost),
+		tag("run", "salt.function"), step("run", "salt.function", 1, value.MapOf("web1", "ok", "web2", false), lost),
+	))
+	took := map[string]time.Duration{"web1": time.Second, "web2": 2 * time.Second}
+	r := Build(data, Info{
+		Fun: "state.orchestrate", Retcode: 1,
+		StepFailed: func(_, host string) bool { return host != "web1" },
+		Took:       func(_, host string) (time.Duration, bool) { d, ok := took[host]; return d, ok },
+	})
+	var got []string
+	for _, s := range r.Suites[1:] {
+		for _, c := range s.Cases {
+			got = append(got, fmt.Sprintf("%s: %s %v %v %s", s.Name(), c.ID, c.Status, c.Length, c.whyLine()))
+		}
+	}
+	const refused = "unreachable: web2 (web2:22): connect: connection refused"
+	want := []string{
+		"deploy / web1: a ok 5ms ", "deploy / web2: host failed 2s " + refused,
+		"deploy / web3: a ok 5ms ", "deploy / web3: host failed 0s lost: gone by now", "deploy / web4: host failed 0s no return",
+		"run / web1: cmd.run ok 1s ok", "run / web2: cmd.run failed 2s " + refused,
+	}
+	for i, w := range want {
+		if i >= len(got) || got[i] != w {
+			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	for _, format := range []string{"junit", "markdown", "html", "ndjson"} {
+		text := write(t, format, r)
+		if !strings.Contains(text, refused) || strings.Contains(text, ">False<") || strings.Contains(text, "  False\n") || strings.Contains(text, `"comment":"False"`) {
+			t.Errorf("%s:\n%s", format, text)
+		}
+	}
+	// A host without a return in a run without steps has its time, too.
+	r = Build(value.NewMap(0), Info{Fun: "test.ping", Failed: map[string]string{"web2": "unreachable"}, Took: func(_, host string) (time.Duration, bool) { return took[host], true }})
+	if s := r.Suites[0]; s.Length != 2*time.Second || s.Cases[0].Length != 2*time.Second {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestNotRun: what did not run because something failed is not a failure of its own, and
+// is not counted as good. The one that failed says how many they are.
+func TestNotRun(t *testing.T) {
+	t.Parallel()
+	unmet := func(id string, num int, of string) *value.Map {
+		return state(id, num, false, value.NewMap(0), "One or more requisite failed: "+of, "00:00:01.000000", 0)
+	}
+	states := value.MapOf(
+		tag("early", "test.nop"), unmet("early", 0, "web.later"), // listed before what it waits for
+		tag("bad", "cmd.run"), state("bad", 1, false, value.MapOf("retcode", int64(3), "stdout", "", "stderr", "disk is on fire"), `Command "x" run`, "00:00:00.000000", 5),
+		tag("after", "test.nop"), unmet("after", 2, "web.bad"),
+		tag("last", "test.nop"), unmet("last", 3, "web.after"),
+		tag("later", "test.fail"), state("later", 4, false, value.NewMap(0), "no", "00:00:02.000000", 5),
+		tag("circle", "test.nop"), unmet("circle", 5, "web.circle"),
+	)
+	r := Build(value.MapOf("web1", states), Info{Fun: "state.apply", Retcode: 2})
+	if n := r.Total(); n.Failed() != 2 || n.ByStatus[NotRun] != 4 || n.ByStatus[OK]+n.ByStatus[Skipped] != 0 {
+		t.Errorf("total %+v", n)
+	}
+	var got []string
+	for _, g := range r.failures() {
+		got = append(got, g.Case.ID+" "+unmetText(g.Case))
+	}
+	if want := "bad 2 states that required it did not run|later 1 state that required it did not run"; strings.Join(got, "|") != want {
+		t.Errorf("failures %q, want %q", got, want)
+	}
+	for format, want := range map[string]string{
+		"junit":      `tests="6" failures="2" errors="0" skipped="4"`,
+		"markdown":   "| **failed** | 0 | 0 | 2 | 4 |",
+		"html":       "<b>4</b> not run",
+		"ndjson":     `"id":"last","fun":"test.nop","sls":"web","status":"not_run"`,
+		"prometheus": `status="not_run"} 4`,
+	} {
+		if text := write(t, format, r); !strings.Contains(text, want) {
+			t.Errorf("%s has no %s:\n%s", format, want, text)
+		}
+	}
+	if s := r.sentence(); !strings.HasPrefix(s, "2 failed, 4 not run ") {
+		t.Errorf("%q", s)
+	}
+}
+
 func write(t *testing.T, name string, r *Run) string {
 	t.Helper()
 	f, ok := Lookup(name)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -78,7 +79,7 @@ func (r *Run) sentence() string {
 	for _, x := range []struct {
 		s    Status
 		word string
-	}{{Failed, "failed"}, {Changed, "changed"}, {Pending, "would change"}, {Skipped, "skipped"}, {OK, "unchanged"}} {
+	}{{Failed, "failed"}, {Changed, "changed"}, {Pending, "would change"}, {NotRun, "not run"}, {Skipped, "skipped"}, {OK, "unchanged"}} {
 		if n := t.ByStatus[x.s]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, x.word))
 		}
@@ -89,9 +90,49 @@ func (r *Run) sentence() string {
 	return strings.Join(parts, ", ") + " on " + plural(len(r.Hosts()), "host") + " in " + human(r.Length())
 }
 
+// How much of a reason stands in a line, in characters, and of what a program wrote in
+// a report for people, in bytes.
+const (
+	lineOfReason = 300
+	maxWritten   = 256 << 10
+)
+
+// why is why a case failed, on several lines.
+func (c *Case) why() string { return cmp.Or(c.Cause.Text(), c.Comment) }
+
+// whyLine is why a case failed, on one line.
+func (c *Case) whyLine() string { return cmp.Or(c.Cause.Short(lineOfReason), oneLine(c.Comment)) }
+
+// unmetText says how many states did not run because one failed; "" for none.
+func unmetText(c *Case) string {
+	if c.Unmet == 0 {
+		return ""
+	}
+	return plural(c.Unmet, "state") + " that required it did not run"
+}
+
+// all says where the whole text of a failure is that is shown without its beginning; ""
+// where it is shown.
+func (r *Run) all(g group) string {
+	jid := cmp.Or(g.JID, r.JID)
+	if !g.Case.Cause.Cut || jid == "" {
+		return ""
+	}
+	return "brine run jobs.print_job " + jid
+}
+
+// written is the end of what a program wrote, of at most maxWritten bytes.
+func written(s string) string {
+	if len(s) <= maxWritten {
+		return s
+	}
+	return fmt.Sprintf("%d bytes are left out ...\n%s", len(s)-maxWritten, strings.ToValidUTF8(s[len(s)-maxWritten:], ""))
+}
+
 // A group is a failure that several hosts share.
 type group struct {
 	Step  string
+	JID   string // of the first host's job
 	Case  *Case
 	Hosts []string
 }
@@ -100,7 +141,10 @@ type group struct {
 // the order in which they came. Steps whose hosts failed are left out: the
 // failures of the hosts say why.
 func (r *Run) failures() []group {
-	type key struct{ step, id, fun, comment string }
+	type key struct {
+		step, id, fun, why string
+		unmet              int
+	}
 	where := map[key]int{}
 	below := map[string]bool{}
 	for _, s := range r.Suites {
@@ -114,12 +158,12 @@ func (r *Run) failures() []group {
 			if c.Status != Failed || c.orchestrates && below[join(s.Step, c.ID)] {
 				continue
 			}
-			k := key{s.Step, c.ID, c.Fun, c.Comment}
+			k := key{s.Step, c.ID, c.Fun, c.why(), c.Unmet}
 			i, ok := where[k]
 			if !ok {
 				i = len(out)
 				where[k] = i
-				out = append(out, group{Step: s.Step, Case: c})
+				out = append(out, group{Step: s.Step, JID: s.JID, Case: c})
 			}
 			out[i].Hosts = append(out[i].Hosts, s.Host)
 		}

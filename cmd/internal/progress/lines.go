@@ -46,6 +46,11 @@ func lineOf(e event) string {
 		return fmt.Sprintf("%s: %s failed: %s", e.job, e.Host, e.Comment)
 	case e.Event == "step_end" && e.Result == failed:
 		return fmt.Sprintf("%s: failed after %s: %s", e.ID, tookOf(e), e.Comment)
+	case e.Event == "step_end" && e.Result == notRun:
+		if e.Unit != "step" {
+			return "" // the state that failed says it
+		}
+		return e.ID + ": not run: " + e.Comment
 	case e.Event == "step_end" && e.Unit == "step":
 		text := e.ID + ": " + map[string]string{ok: "done", changed: "done", would: "would change"}[e.Result]
 		if *e.Hosts > 0 {

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"brine/cmd/internal/summary"
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/py/value"
@@ -155,7 +157,13 @@ func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
 		if !isText {
 			comment = value.Str(ret.At("comment"))
 		}
+		if res := ret.At("result"); res != nil && !value.Truth(res) {
+			comment = cmp.Or(cause.OfState("", c.Tag(), ret, cause.Options{Mask: m.mask}).Short(maxComment), comment)
+		}
+		_, unmet := cause.Unmet(ret)
 		switch res := ret.At("result"); {
+		case unmet:
+			m.steps.move(s, notRun)
 		case res == nil:
 			m.steps.move(s, would)
 		case !value.Truth(res):
@@ -168,7 +176,7 @@ func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
 		e := m.ofStep("step_end", s)
 		e.Result, e.Comment, e.Seconds = s.state, m.clean(comment), seconds(now.Sub(s.began))
 		e.Hosts, e.Failed = new(s.hosts), new(s.bad)
-		e.Done, e.Total = new(m.steps.ended.len), new(m.steps.all)
+		e.Done, e.Total = new(m.steps.done()), new(m.steps.all)
 		return []event{e}
 	})
 }
@@ -182,7 +190,7 @@ func (m *model) RunEnds() {
 		m.running = false
 		ss := &m.steps
 		return []event{{
-			Event: "run_end", Title: oneLine(m.title), Unit: m.unit, Done: new(ss.ended.len), Failed: new(ss.bad), Never: new(ss.waiting.len), Total: new(ss.all),
+			Event: "run_end", Title: oneLine(m.title), Unit: m.unit, Done: new(ss.done()), Failed: new(ss.bad), Never: new(ss.waiting.len + ss.unmet), Total: new(ss.all),
 			Seconds: seconds(now.Sub(m.began)),
 		}}
 	})
@@ -283,6 +291,13 @@ func (m *model) Sent(jid, id string, done, total int64) {
 
 // Done takes in a target's return.
 func (m *model) Done(ret fun.Return) {
+	why := ""
+	if !ret.Success() { // read without the lock: a return may be large
+		m.mu.Lock()
+		mask := m.mask
+		m.mu.Unlock()
+		why = oneLine(reason(ret, mask))
+	}
 	m.tell(func(now time.Time) []event {
 		j := m.jobs[ret.JID]
 		if j == nil {
@@ -301,7 +316,7 @@ func (m *model) Done(ret fun.Return) {
 			if j.step != nil {
 				j.step.bad++
 			}
-			e.Result, e.Comment = failed, m.clean(reason(ret))
+			e.Result, e.Comment = failed, why
 		}
 		if errors.Is(ret.Err, fun.ErrNotBegun) {
 			e.left = true
@@ -314,11 +329,14 @@ func (m *model) Done(ret fun.Return) {
 	})
 }
 
-// maxReason bounds the return that is read for the reason of a failure.
-const maxReason = 1 << 20
+// maxComment is how much an event has of the reason of a failure, in characters.
+const maxComment = 280
 
-// reason is why a target failed.
-func reason(ret fun.Return) string {
+// maxReason bounds the return that is read for the reason of a failure.
+const maxReason = 16 << 20
+
+// reason is why a target failed. mask hides the secrets in a text.
+func reason(ret fun.Return, mask func(string) string) string {
 	if ret.Larger(maxReason) {
 		return fmt.Sprintf("return code %d", ret.Retcode)
 	}
@@ -326,7 +344,7 @@ func reason(ret fun.Return) string {
 	if err != nil {
 		return err.Error()
 	}
-	return summary.Of(ret, v).Text
+	return summary.Of(ret, v, mask).Text
 }
 
 // End takes in that a job is over.
@@ -456,11 +474,11 @@ func jobsName(jobs []*watchedJob) string {
 // stepParts says how many steps are done, have failed, run and wait.
 func (m *model) stepParts() []string {
 	ss := &m.steps
-	parts := []string{fmt.Sprintf("%d of %d %ss done", ss.ended.len, ss.all, m.unit)}
+	parts := []string{fmt.Sprintf("%d of %d %ss done", ss.done(), ss.all, m.unit)}
 	for _, x := range []struct {
 		n    int
 		what string
-	}{{ss.bad, "failed"}, {ss.running.len, "running"}, {ss.waiting.len, "waiting"}} {
+	}{{ss.bad, "failed"}, {ss.unmet, "not run"}, {ss.running.len, "running"}, {ss.waiting.len, "waiting"}} {
 		if x.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
 		}

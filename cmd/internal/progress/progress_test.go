@@ -272,6 +272,75 @@ func TestPushes(t *testing.T) {
 
 // TestHostileTexts: what names and reasons say acts on no terminal, is masked, and
 // has the width that it takes.
+// TestNotRun: a step that did not run since what it requires failed has neither failed
+// nor is it done.
+func TestNotRun(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	v := &view{m: s.model, look: look{utf8: true}}
+	var notes, said []string
+	var end event
+	s.show = func(e event) {
+		if n := v.note(e); n != "" {
+			notes = append(notes, n)
+		}
+		if l := lineOf(e); l != "" {
+			said = append(said, l)
+		}
+		end = e
+	}
+	one, two := chunk("one"), chunk("two")
+	s.RunBegins("1", []*fun.Chunk{one, two, chunk("three")})
+	s.StateBegins(one)
+	s.StateEnds(one, stateRet(false, "no"))
+	s.StateEnds(two, stateRet(false, "One or more requisite failed: x.one"))
+	if got, want := strings.Join(s.stepParts(), ", "), "1 of 3 steps done, 1 failed, 1 not run, 1 waiting"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if len(notes) != 1 || len(said) != 2 || said[1] != "two: not run: One or more requisite failed: x.one" {
+		t.Errorf("notes %q, lines %q", notes, said)
+	}
+	s.RunEnds()
+	if *end.Done != 1 || *end.Failed != 1 || *end.Never != 2 {
+		t.Errorf("done %d, failed %d, never ran %d", *end.Done, *end.Failed, *end.Never)
+	}
+}
+
+// TestCauseOfStep: what stays on the terminal of a state that failed says why its
+// program failed, also of a secret and of a step with hosts.
+func TestCauseOfStep(t *testing.T) {
+	t.Parallel()
+	s := newStory()
+	s.mask = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+	v := &view{m: s.model, look: look{utf8: true}}
+	var notes []string
+	s.show = func(e event) {
+		if n := v.note(e); n != "" {
+			notes = append(notes, n)
+		}
+	}
+	ran := value.MapOf("result", false, "comment", `Command "x" run`, "changes", value.MapOf("retcode", int64(3), "stdout", "", "stderr", strings.Repeat("y", 1<<20)+" hunter2: disk is on fire"))
+	step := value.MapOf("result", false, "comment", "Run failed on minions: web1", "changes", value.MapOf("ret", value.MapOf("web1", value.MapOf("cmd_|-bad_|-x_|-run", ran))))
+	one, two := chunk("one"), chunk("two")
+	s.RunBegins("1", []*fun.Chunk{one, two})
+	s.StateBegins(one)
+	s.StateEnds(one, ran)
+	s.StateBegins(two)
+	s.StateEnds(two, step)
+	if len(notes) != 2 {
+		t.Fatalf("notes %q", notes)
+	}
+	for i, want := range []string{"✗ one (", "✗ two ("} {
+		n := notes[i]
+		if !strings.HasPrefix(n, want) || !strings.HasSuffix(n, " ***: disk is on fire") || !strings.Contains(n, "exit status 3: ...yyy") || len(n) > 400 {
+			t.Errorf("note %q", n)
+		}
+	}
+	if !strings.Contains(notes[1], "Run failed on minions: web1; web1: ") || !strings.Contains(notes[1], "bad (cmd.run): ") {
+		t.Errorf("note %q", notes[1])
+	}
+}
+
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	s := newStory()

@@ -10,6 +10,7 @@ const (
 	changed = "changed"
 	would   = "would_change"
 	failed  = "failed"
+	notRun  = "not_run" // what it requires failed
 )
 
 // A step is a step of an orchestration, or a state of a run.
@@ -35,6 +36,7 @@ type steps struct {
 	running list[*step]      // in the order of their beginnings
 	ended   list[*step]      // in the order of their ends
 	bad     int              // of ended, how many failed
+	unmet   int              // of ended, how many did not run
 }
 
 func newSteps(n int) steps {
@@ -57,6 +59,8 @@ func (ss *steps) move(s *step, state string) {
 		ss.unname(s)
 	case failed:
 		ss.bad--
+	case notRun:
+		ss.unmet--
 	}
 	s.state = state
 	ss.listOf(s).add(&s.place)
@@ -69,8 +73,13 @@ func (ss *steps) move(s *step, state string) {
 		ss.byID[s.id] = s
 	case failed:
 		ss.bad++
+	case notRun:
+		ss.unmet++
 	}
 }
+
+// done is how many steps ran and ended.
+func (ss *steps) done() int { return ss.ended.len - ss.unmet }
 
 func (ss *steps) listOf(s *step) *list[*step] {
 	switch s.state {

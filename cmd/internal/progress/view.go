@@ -225,6 +225,8 @@ func markOf(s *step) *mark {
 	switch s.state {
 	case failed:
 		return &badMark
+	case notRun:
+		return &laterMark
 	case would:
 		return &someMark
 	}

@@ -41,12 +41,12 @@ func TestWaves(t *testing.T) {
 	}
 	s.Wave("none", 1, 2, 3)
 	s.End("1")
-	want := "test.ping: wave 1 of 3, 2 hosts|test.ping: b failed: retcode=1 None|test.ping: wave 2 of 3, 3 hosts|" +
+	want := "test.ping: wave 1 of 3, 2 hosts|test.ping: b failed: return code 1|test.ping: wave 2 of 3, 3 hosts|" +
 		"test.ping: hosts are left out: refused: not begun: stopped in wave 2 of 3: no"
 	if got := strings.Join(said, "|"); got != want {
 		t.Errorf("lines %s\nwant %s", got, want)
 	}
-	if want := "x test.ping: b: retcode=1 None|x test.ping: hosts are left out: refused: not begun: stopped in wave 2 of 3: no"; strings.Join(notes, "|") != want {
+	if want := "x test.ping: b: return code 1|x test.ping: hosts are left out: refused: not begun: stopped in wave 2 of 3: no"; strings.Join(notes, "|") != want {
 		t.Errorf("notes %q, want %s", notes, want)
 	}
 	for line := range strings.Lines(out.String()) {

@@ -3,6 +3,7 @@
 package summary
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
 	"brine/internal/py/value"
@@ -22,48 +24,56 @@ type Outcome struct {
 	Failed   bool
 }
 
-// Of returns the outcome of a target, whose return has the value v.
-func Of(ret fun.Return, v value.Value) Outcome {
-	return Outcome{ID: ret.ID, Text: outcomeText(ret, v), Failed: !ret.Success()}
+// Of returns the outcome of a target, whose return has the value v. mask hides the
+// secrets in a text.
+func Of(ret fun.Return, v value.Value, mask func(string) string) Outcome {
+	return Outcome{ID: ret.ID, Text: outcomeText(ret, v, mask), Failed: !ret.Success()}
 }
+
+// maxReason is how much of a reason a line has, in characters.
+const maxReason = 240
 
 // outcomeText is one target's line of the summary: counted states, else the
 // value; why it failed where it did. It says nothing that targets with the same outcome
 // differ in.
-func outcomeText(ret fun.Return, v value.Value) string {
+func outcomeText(ret fun.Return, v value.Value, mask func(string) string) string {
+	if mask == nil {
+		mask = func(s string) string { return s }
+	}
 	if ret.Stage != fun.Returned {
-		text := ret.Stage.String() + reasonOf(ret)
+		text := mask(ret.Stage.String() + reasonOf(ret))
 		if n, ok := countStates(ret.Partial); ok {
 			text += fmt.Sprintf(" (%s: %s)", ret.Progress(), n)
 		}
 		return text
 	}
-	if n, ok := countStates(v); ok {
-		return n.String() + n.why()
-	}
-	switch x := v.(type) {
-	case *value.Map:
-		code, isInt := value.AsInt(x.At("retcode"))
-		if out, ok := x.At("stdout").(string); ok && isInt && x.Has("stderr") {
-			// Of a raw command, or of what went wrong before the function.
-			text := x.Str("stderr")
-			if code == 0 || strings.TrimSpace(text) == "" {
-				text = out
-			}
-			if text = oneLine(text); code != 0 {
-				text = strings.TrimSpace(fmt.Sprintf("retcode=%d %s", code, text))
-			}
-			return text
+	n, isRun := countStates(v)
+	if ret.Success() {
+		if isRun {
+			return n.String()
 		}
-	case *value.List:
-		if ret.Retcode != 0 && x.Len() > 0 {
-			return fmt.Sprintf("retcode=%d %s", ret.Retcode, oneLine(value.Str(x.Items[0])))
+		return oneLine(mask(resultOf(v)))
+	}
+	status := int64(ret.Retcode)
+	if isRun || ret.Raised {
+		status = 0
+	}
+	why := cause.Of("", v, status, cause.Options{Mask: mask}).Line(maxReason)
+	if isRun && why != "" {
+		return n.String() + ": " + why
+	}
+	return cmp.Or(why, n.String())
+}
+
+// resultOf is the value of a target that succeeded, of a command what it wrote.
+func resultOf(v value.Value) string {
+	if m, ok := v.(*value.Map); ok {
+		_, isInt := value.AsInt(m.At("retcode"))
+		if out, ok := m.At("stdout").(string); ok && isInt && m.Has("stderr") {
+			return out
 		}
 	}
-	if ret.Retcode != 0 {
-		return fmt.Sprintf("retcode=%d %s", ret.Retcode, oneLine(value.Str(v)))
-	}
-	return oneLine(value.Str(v))
+	return value.Str(v)
 }
 
 // reasonOf is why a target gave no return.
@@ -90,10 +100,7 @@ func oneLine(s string) string {
 }
 
 // stateCount is how the states of a run went.
-type stateCount struct {
-	ok, changed, failed int
-	first               string // the first one that failed, and why
-}
+type stateCount struct{ ok, changed, failed, unmet int }
 
 // String is the count as a summary shows it.
 func (n stateCount) String() string {
@@ -101,15 +108,10 @@ func (n stateCount) String() string {
 	if n.failed > 0 {
 		s += fmt.Sprintf(" failed=%d", n.failed)
 	}
-	return s
-}
-
-// why names the first state that failed.
-func (n stateCount) why() string {
-	if n.first == "" {
-		return ""
+	if n.unmet > 0 {
+		s += fmt.Sprintf(" not_run=%d", n.unmet)
 	}
-	return ": " + n.first
+	return s
 }
 
 // countStates counts the states of a run; false where v is none.
@@ -118,18 +120,18 @@ func countStates(v value.Value) (n stateCount, ok bool) {
 	if !isMap || m.Len() == 0 {
 		return n, false
 	}
-	first := int64(-1)
-	for k, x := range m.All() {
+	for _, x := range m.All() {
 		st, isMap := x.(*value.Map)
 		if !isMap || !st.Has("result") || !st.Has("__run_num__") {
 			return n, false
 		}
-		if st.At("result") == false {
+		_, unmet := cause.Unmet(st)
+		switch {
+		case unmet:
+			n.unmet++
+		case st.At("result") == false:
 			n.failed++
-			if num, _ := value.AsInt(st.At("__run_num__")); first < 0 || num < first {
-				first, n.first = num, failedState(value.Str(k), st)
-			}
-		} else {
+		default:
 			n.ok++
 		}
 		if ch, isMap := st.At("changes").(*value.Map); isMap && ch.Len() > 0 {
@@ -137,20 +139,6 @@ func countStates(v value.Value) (n stateCount, ok bool) {
 		}
 	}
 	return n, true
-}
-
-// failedState names a state that failed, and the reason that it gives.
-func failedState(tag string, st *value.Map) string {
-	comment, _, _ := strings.Cut(strings.TrimSpace(value.Str(st.At("comment"))), "\n")
-	parts := strings.Split(tag, "_|-")
-	if len(parts) < 4 {
-		return oneLine(comment)
-	}
-	name := fmt.Sprintf("%s (%s.%s)", parts[1], parts[0], parts[len(parts)-1])
-	if comment == "" {
-		return name
-	}
-	return name + ": " + oneLine(comment)
 }
 
 // Print prints equal outcomes together, failures last.

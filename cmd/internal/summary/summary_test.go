@@ -21,10 +21,10 @@ func TestSummary(t *testing.T) {
 		return value.MapOf("result", result, "changes", changes, "__run_num__", int64(0), "comment", "")
 	}
 	run := value.MapOf("a", state(true, value.MapOf("x", int64(1))), "b", state(true, value.NewMap(0)), "c", state(nil, value.MapOf("y", int64(1))))
-	bad := value.MapOf("a", state(true, value.NewMap(0)), "b", state(false, value.NewMap(0)))
+	bad := value.MapOf("test_|-a_|-a_|-nop", state(true, value.NewMap(0)), "cmd_|-b_|-b_|-run", state(false, value.MapOf("retcode", int64(3), "stdout", "", "stderr", "disk is on fire")))
 	out := func(id string, v value.Value, code int, stage fun.Stage) Outcome {
 		ret := fun.Return{ID: id, Retcode: code, Stage: stage}
-		return Of(ret, v)
+		return Of(ret, v, nil)
 	}
 	var b strings.Builder
 	Print(&b, []Outcome{
@@ -35,9 +35,9 @@ func TestSummary(t *testing.T) {
 -------
 web[1-2]: ok=3 changed=2
 x: a text
-FAILED db1: ok=1 changed=0 failed=1
+FAILED db1: ok=1 changed=1 failed=1: b (cmd.run): exit status 3: disk is on fire
 FAILED old: unreachable
-FAILED y: retcode=3 no
+FAILED y: return code 3: no
 # of targets: 6, failed: 3
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
@@ -66,19 +66,19 @@ func TestOutcomes(t *testing.T) {
 			"service_|-nginx_|-nginx_|-running", state(1, false, "The named service nginx is not available\nand more"),
 			"file_|-early_|-/x_|-managed", state(0, false, ""),
 			"test_|-fine_|-fine_|-nop", state(2, true, ""),
-		), "ok=1 changed=0 failed=2: early (file.managed)"},
+		), "ok=1 changed=0 failed=2: early (file.managed) (and 1 more failed)"},
 		{
 			"one state",
 			fun.Return{Retcode: 2},
 			value.MapOf("service_|-nginx_|-nginx_|-running", state(1, false, "The named service nginx is not available\nand more")),
 			"ok=0 changed=0 failed=1: nginx (service.running): The named service nginx is not available",
 		},
-		{"states that do not compile", fun.Return{Retcode: 1}, value.NewList("No matching sls\n found", "more"), "retcode=1 No matching sls found"},
-		{"an empty list", fun.Return{Retcode: 1}, value.NewList(), "retcode=1 []"},
-		{"a command", fun.Return{Retcode: 3}, "some\noutput", "retcode=3 some output"},
+		{"states that do not compile", fun.Return{Retcode: 1}, value.NewList("No matching sls\n found", "more"), "return code 1: No matching sls found more"},
+		{"an empty list", fun.Return{Retcode: 1}, value.NewList(), "return code 1"},
+		{"a command", fun.Return{Retcode: 3}, "some\noutput", "return code 3: some output"},
 		{"a raw command", fun.Return{}, fleet.ShellValue("up 3 days\n", "", 0), "up 3 days"},
-		{"a raw command that fails", fun.Return{Retcode: 4}, fleet.ShellValue("out", "no such thing\n", 4), "retcode=4 no such thing"},
-		{"a raw command that fails in silence", fun.Return{Retcode: 4}, fleet.ShellValue("", "", 4), "retcode=4"},
+		{"a raw command that fails", fun.Return{Retcode: 4}, fleet.ShellValue("out", "no such thing\n", 4), "exit status 4: no such thing"},
+		{"a raw command that fails in silence", fun.Return{Retcode: 4}, fleet.ShellValue("", "", 4), "exit status 4"},
 		{"unreachable", fun.Return{Stage: fun.Unreachable, Err: sshErr("web1")}, nil, "unreachable: connect: refused; do something"},
 		{"interrupted", fun.Return{Stage: fun.Lost, Err: context.Canceled}, nil, "lost: interrupted"},
 		{"no word of why", fun.Return{Stage: fun.TimedOut}, nil, "timed out"},
@@ -89,7 +89,7 @@ func TestOutcomes(t *testing.T) {
 			"lost: gone by now (after state 2 of 5: ok=2 changed=0)",
 		},
 	} {
-		if got := outcomeText(tt.ret, tt.v); got != tt.want {
+		if got := outcomeText(tt.ret, tt.v, nil); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}
@@ -97,7 +97,7 @@ func TestOutcomes(t *testing.T) {
 	var b strings.Builder
 	var all []Outcome
 	for _, id := range []string{"web2", "web1"} {
-		all = append(all, Of(fun.Return{ID: id, Stage: fun.Unreachable, Err: sshErr(id)}, nil))
+		all = append(all, Of(fun.Return{ID: id, Stage: fun.Unreachable, Err: sshErr(id)}, nil, nil))
 	}
 	Print(&b, all)
 	if want := "FAILED web[1-2]: unreachable: connect: refused; do something\n"; !strings.Contains(b.String(), want) {

@@ -338,7 +338,7 @@ func (b *builder) suite(s *report.Suite) {
 		if c.Fun == "" || c.SLS == "" && !c.Orchestrates() {
 			// The return of a function is the host itself; so is what did not compile.
 			if failed {
-				b.fail(parent, s, c.Comment)
+				b.fail(parent, s, c.Cause.Text())
 			}
 			continue
 		}
@@ -351,7 +351,7 @@ func (b *builder) suite(s *report.Suite) {
 			Failed: failed, Fun: c.Fun, SLS: c.SLS, Status: c.Status.String(),
 		}
 		if failed {
-			span.Reason = c.Comment
+			span.Reason = c.Cause.Text()
 		}
 		i := b.add(span)
 		if kind == Step {

@@ -40,7 +40,7 @@ const (
 	Bad     = "failed"
 	Would   = "test"    // in test mode: it would change something
 	Missing = "missing" // the target gave no return
-	Pending = "pending" // the step has not ended, or was never begun
+	Pending = "pending" // the step has not ended, or never ran
 )
 
 // A Definition is what is executed, without the targets and values that people

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
@@ -270,15 +271,22 @@ func (u *run) step(data *value.Map) {
 		order = max(len(u.def.Steps), u.most()) + 1
 		u.tags[tag] = order
 	}
-	result := OK
+	result, comment := OK, ret.Str("comment")
 	switch ret.At("result") {
 	case nil:
 		result = Would
 	case false:
+		if _, unmet := cause.Unmet(ret); unmet {
+			result = Pending
+			break
+		}
 		result = Bad
 		u.failed++
+		comment = why("", tag, ret).Text()
 	}
-	u.done++
+	if result != Pending {
+		u.done++
+	}
 	took := length(ret.At("duration"))
 	stepID, name := ret.Str("__id__"), ""
 	if parts := strings.Split(tag, "_|-"); len(parts) == 4 {
@@ -291,7 +299,7 @@ func (u *run) step(data *value.Map) {
 	}
 	u.put("step", value.MapOf(
 		"order", int64(order), "step", stepID, "fun", name, "action_id", actionID(data.Map("metadata")), "step_jid", first, "jids", value.Strings(jids...), "tries", value.Strings(tries...),
-		"result", result, "started", stamp(u.rec.Now().Add(-seconds(took))), "duration", took, "comment", short(redact.Hide(ret.Str("comment")), maxComment),
+		"result", result, "started", stamp(u.rec.Now().Add(-seconds(took))), "duration", took, "comment", short(redact.Hide(comment), maxComment),
 		"tgt", short(text(data.At("tgt")), maxComment), "pillar", u.inputs[order], "done", int64(u.done), "failed", int64(u.failed), "hosts", int64(len(u.hosts)),
 	))
 }
@@ -437,7 +445,7 @@ func (h *summary) states(v value.Value) bool {
 			return false
 		}
 	}
-	changed, failed := value.NewList(), value.NewMap(0)
+	changed, failed, unmet := value.NewList(), value.NewMap(0), int64(0)
 	for k, x := range m.All() {
 		s := x.(*value.Map)
 		parts := strings.Split(value.Str(k), "_|-")
@@ -449,9 +457,14 @@ func (h *summary) states(v value.Value) bool {
 				changed.Append(short(name, maxReturn))
 			}
 		}
-		if s.At("result") == false && failed.Len() < maxStates {
-			failed.Set(short(name, maxReturn), short(redact.Hide(s.Str("comment")), maxReturn))
+		if _, is := cause.Unmet(s); is {
+			unmet++
+		} else if s.At("result") == false && failed.Len() < maxStates {
+			failed.Set(short(name, maxReturn), why("", value.Str(k), s).Short(maxReturn))
 		}
+	}
+	if unmet > 0 {
+		h.detail.Set("not_run", unmet)
 	}
 	if changed.Len() > 0 {
 		h.detail.Set("changed", changed)
@@ -460,6 +473,12 @@ func (h *summary) states(v value.Value) bool {
 		h.detail.Set("failed", failed)
 	}
 	return true
+}
+
+// why is the cause of a state that failed.
+func why(host, tag string, ret *value.Map) cause.Cause {
+	shown, _ := redact.Hide(ret).(*value.Map)
+	return cause.OfState(host, tag, shown, cause.Options{})
 }
 
 // ending takes how an orchestration ended.

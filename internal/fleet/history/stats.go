@@ -156,6 +156,9 @@ func (s *Store) stepStats(ctx context.Context, of map[string]string) ([]StepStat
 		if err := r.Scan(&order, &id, &result, &took); err != nil {
 			return err
 		}
+		if result == Pending {
+			return nil
+		}
 		g := groups[id]
 		if g == nil {
 			g = &group{}

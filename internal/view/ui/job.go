@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
 	"brine/internal/py/value"
@@ -170,6 +171,8 @@ func interest(s stateResult) int {
 	case "failed":
 		return 0
 	case "ok":
+		return 3
+	case "not_run":
 		return 2
 	}
 	return 1
@@ -197,6 +200,13 @@ func viewState(tag string, m *value.Map) stateResult {
 		s.Result = "would_change"
 	default:
 		s.Result = "failed"
+		if _, unmet := cause.Unmet(m); unmet {
+			s.Result = "not_run"
+			break
+		}
+		if c := cause.OfState("", tag, m, cause.Options{}); !c.Silent() {
+			s.Comment = c.Text()
+		}
 	}
 	if ms, ok := m.At("duration").(float64); ok {
 		s.Seconds = ms / 1000

@@ -277,6 +277,23 @@ func TestManyStates(t *testing.T) {
 	}
 }
 
+// TestCauseOnPage: the page of a job says why a program failed, before its changes.
+func TestCauseOnPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	states := value.MapOf("test_|-after_|-x_|-nop", value.MapOf("result", false, "__id__", "after", "comment", "One or more requisite failed: x.bad", "changes", value.NewMap(0)),
+		"cmd_|-bad_|-x_|-run", value.MapOf("result", false, "__id__", "bad", "comment", `Command "x" run`,
+			"changes", value.MapOf("retcode", int64(3), "stdout", "", "stderr", "\x1b[31mdisk\u202e is on fire\x1b[0m")))
+	s.record(jobs.Load{JID: jidAt(1), Fun: "state.apply", Tgt: "*", Minions: []string{"web1"}}, map[string]value.Value{"web1": states}, 2)
+	text := s.browser(Viewer).get("/jobs/" + jidAt(1)).Body.String()
+	if !strings.Contains(text, "exit status 3\n"+`disk\u202e is on fire`) {
+		t.Errorf("the page does not say why: %s", text)
+	}
+	if !strings.Contains(text, `class="badge is-not_run">not run<`) {
+		t.Errorf("what did not run is not shown so: %s", text)
+	}
+}
+
 // TestHosts shows how hosts did last, and asks them for an answer.
 func TestHosts(t *testing.T) {
 	t.Parallel()

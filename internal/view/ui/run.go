@@ -112,7 +112,7 @@ func (x runSpec) args() []string {
 // A runStep is a step of a run.
 type runStep struct {
 	ID, Fun string
-	State   string // waiting, running, ok, changed, would_change, failed
+	State   string // waiting, running, ok, changed, would_change, not_run, failed
 	Comment string
 	Seconds float64
 	Hosts   int
@@ -361,7 +361,7 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 	}
 	for i, s := range r.steps {
 		switch s.State {
-		case "waiting", "running":
+		case "waiting", "running", "not_run":
 		case "failed":
 			v.Failed++
 			v.Done++

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/core/undo"
 	"brine/internal/fleet/pillar"
@@ -329,7 +330,7 @@ func (s *session) cutShort(running *exec.Running, chunks []*fun.Chunk) string {
 	var never, failed int
 	for _, c := range chunks {
 		switch ret := running.Returns.Map(c.Tag()); {
-		case ret == nil:
+		case ret == nil || unmet(ret):
 			never++
 		case ret.At("result") == false:
 			failed++
@@ -340,6 +341,12 @@ func (s *session) cutShort(running *exec.Running, chunks []*fun.Chunk) string {
 		why += " before state " + at.ID
 	}
 	return fmt.Sprintf("%s: %d of %d states never ran; %d ran, %d of them failed", why, never, len(chunks), len(chunks)-never, failed)
+}
+
+// unmet reports whether a state did not run because one that it requires failed.
+func unmet(ret *value.Map) bool {
+	_, is := cause.Unmet(ret)
+	return is
 }
 
 func (s *session) terse() bool {

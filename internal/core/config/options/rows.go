@@ -406,7 +406,7 @@ var all = [...]Option{
 	{Name: "sqlite_queue_dir", In: master, Verdict: Meaningless, Note: "there are no queue modules"},
 	{Name: "ssh_config_file", In: master, Verdict: Honoured},
 	{Name: "ssh_identities_only", In: master, Verdict: Honoured},
-	{Name: "ssh_keepalive", In: master, Verdict: Otherwise, Note: keptAlive},
+	{Name: "ssh_keepalive", In: master, Verdict: Honoured},
 	{Name: "ssh_keepalive_count_max", In: master, Verdict: Otherwise, Note: keptAlive},
 	{Name: "ssh_keepalive_interval", In: master, Verdict: Otherwise, Note: keptAlive},
 	{Name: "ssh_list_nodegroups", In: master, Verdict: Honoured},
@@ -553,7 +553,7 @@ const (
 	noPass        = "the renderer pass is not supported"
 	noProxy       = "there are no proxy minions"
 	noReact       = "there is no process that waits for events; see docs/events.md"
-	keptAlive     = "brine keeps its connections alive by itself"
+	keptAlive     = "the default is what ssh_config says, else one every 15 seconds and three of them"
 	noSvnfs       = "the file server backend svnfs is not supported"
 	noSyndic      = "there are no syndics; several controllers share a database (docs/shared.md)"
 	noTCP         = "TCP settings are those of the system"

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/returner"
@@ -221,7 +222,7 @@ func (h *reports) report(ctx context.Context, r *value.Map) (report *value.List,
 	total := len(states) + len(errs)
 	body := value.NewList()
 	for i, st := range states {
-		body.Append(stateOf(tags[i], st))
+		body.Append(stateOf(r.Str("id"), tags[i], st))
 	}
 	for _, e := range errs {
 		body.Append(styled("error", value.NewList(e), "failed"))
@@ -278,8 +279,9 @@ func inOrder(m *value.Map) (tags []string, states []*value.Map) {
 	return sortedTags, sorted
 }
 
-// stateOf is the part of a report about one state.
-func stateOf(tag string, st *value.Map) *value.Map {
+// stateOf is the part of a report about one state. Difference: of a program that failed,
+// it has the exit status and the end of what the program wrote.
+func stateOf(host, tag string, st *value.Map) *value.Map {
 	p := strings.SplitN(tag, "_|-", 3)
 	id, rest := p[1], p[2]
 	i := strings.LastIndex(rest, "_|-")
@@ -300,6 +302,11 @@ func stateOf(tag string, st *value.Map) *value.Map {
 		if c := st.Map("changes"); c.Len() > 0 {
 			style = "changed"
 			single.Append(one("changes", pairs(c)))
+		}
+	}
+	if style == "failed" {
+		if c := cause.OfState(host, tag, st, cause.Options{}); c.Exited {
+			single.Append(one("cause", c.Host+": "+c.Text())) // the comment only says that a program ran
 		}
 	}
 	if s := st.At("start_time"); value.Truth(s) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/host"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/returner"
@@ -68,6 +69,9 @@ func (t *trapper) Return(ctx context.Context, rets []*value.Map) error {
 	return nil
 }
 
+// maxCause is how much a value has of the reason of a failure, in characters.
+const maxCause = 400
+
 type item struct{ key, text string }
 
 // values are what is sent of a return.
@@ -76,7 +80,7 @@ func values(r *value.Map) []item {
 	var out []item
 	told := false // that something failed
 	states, _ := r.At("return").(*value.Map)
-	for _, v := range states.All() {
+	for tag, v := range states.All() {
 		st, ok := v.(*value.Map)
 		if !ok || !st.Has("comment") || !st.Has("name") {
 			continue
@@ -85,6 +89,9 @@ func values(r *value.Map) []item {
 		switch {
 		case st.At("result") == false:
 			told = true
+			if c := cause.OfState("", value.Str(tag), st, cause.Options{}); c.Exited {
+				text += "\ncause: " + c.Why(maxCause)
+			}
 			out = append(out, item{high, text})
 		case value.Truth(st.At("changes")):
 			out = append(out, item{warning, text})

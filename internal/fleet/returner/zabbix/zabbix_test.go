@@ -38,6 +38,8 @@ func TestZabbixSender(t *testing.T) {
 		value.MapOf("id", "web1", "fun", "test.ping", "return", true, "success", true, "retcode", int64(0)),
 		value.MapOf("id", "web2", "fun", "state.apply", "return", value.MapOf("a", state("a", false, none), "b", state("b", true, value.MapOf("x", "y")), "c", state("c", true, none))),
 		value.MapOf("id", "web3", "fun", "cmd.run", "return", "", "success", false, "retcode", int64(1)),
+		value.MapOf("id", "web4", "fun", "state.apply", "return", value.MapOf("cmd_|-d_|-d_|-run", value.MapOf("name", "d", "comment", "Command \"d\" run", "result", false,
+			"changes", value.MapOf("retcode", int64(3), "stdout", "", "stderr", "disk is on fire")))),
 	}
 	if err := r.Return(t.Context(), rets); err != nil {
 		t.Fatal(err)
@@ -52,6 +54,7 @@ func TestZabbixSender(t *testing.T) {
 		conf + "web2|-k|salt.trap.high|-o|SALT:\nname: a\ncomment: c $(x)",
 		conf + "web2|-k|salt.trap.warning|-o|SALT:\nname: b\ncomment: c $(x)",
 		conf + "web3|-k|salt.trap.high|-o|SALT web3: cmd.run failed",
+		conf + "web4|-k|salt.trap.high|-o|SALT:\nname: d\ncomment: Command \"d\" run\ncause: exit status 3: disk is on fire",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("ran\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
