@@ -6,6 +6,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,16 @@ import (
 var otherPrograms = [...]string{
 	"salt-api", "salt-cloud", "salt-cp", "salt-extend", "salt-key", "salt-master", "salt-minion", "salt-pip", "salt-proxy",
 	"salt-support", "salt-syndic", "salt-unity", "spm",
+}
+
+// insteadOf says what brine has instead of some of them.
+var insteadOf = map[string]string{
+	"salt-api":    "'brine ui' serves pages, and a program can start brine with --out=json",
+	"salt-cp":     "brine ssh TARGET cp.get_file SOURCE DESTINATION copies a file of the tree",
+	"salt-key":    "targets are reached over SSH: ~/.ssh/known_hosts has their keys, and --host-keys says which are accepted",
+	"salt-minion": "'brine call state.apply' applies the states of this machine; 'brine schedule' does so regularly",
+	"salt-pip":    "custom modules run with the Python of the machine: install packages there",
+	"spm":         "'brine formula' adds formulas of known versions to a tree",
 }
 
 // asksJSON reports whether a command line asks for JSON: known before flags
@@ -98,6 +109,11 @@ func execute(a *app.App) int {
 		c = root
 	}
 	addVersionFlag(a, root, c)
+	if root.Name() == "brine" {
+		if err := mistaken(a, root, c); err != nil {
+			return a.Report(err)
+		}
+	}
 	var err error
 	if ferr == nil && c.Flags().Lookup("args-stdin") != nil {
 		if a.Args, err = a.ArgsFromStdin(a.Args); err != nil {
@@ -116,6 +132,11 @@ func execute(a *app.App) int {
 	if errors.Is(err, errVersion) {
 		return app.ExitOK
 	}
+	if err != nil && root.Name() == "brine" {
+		if better := betterFault(a, root, c, err); better != nil {
+			err = better
+		}
+	}
 	if err == nil {
 		err = a.Late
 	}
@@ -123,6 +144,18 @@ func execute(a *app.App) int {
 		err = app.ErrInterrupted
 	}
 	return a.Report(err)
+}
+
+// mistaken returns the fault of a command line that is not to be run: what it would do is
+// not what is meant.
+func mistaken(a *app.App, root, c *cobra.Command) error {
+	if c == root {
+		return misplaced(a, root, a.Args)
+	}
+	if err := app.CheckHabits(c, a.Args); err != nil {
+		return err
+	}
+	return betterFault(a, root, c, nil)
 }
 
 // rootOf returns the command that this process is: brine, or the Salt program
@@ -156,7 +189,7 @@ func noSuchProgram(name string) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return &app.StatusError{
 				Status: app.ExitUsage, Err: fmt.Errorf("brine cannot be %s: it has no masters, minions and keys", name),
-				Hint: "it can be " + strings.Join(app.SaltPrograms[:], ", "),
+				Hint: cmp.Or(insteadOf[name], "it can be "+strings.Join(app.SaltPrograms[:], ", ")),
 			}
 		},
 	}
@@ -212,6 +245,7 @@ behaves like that program.`,
 		version.New(a),
 		worker.New(a, nil),
 	)
+	c.InitDefaultHelpCmd()
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
 		comp.Args = app.UnknownCommand
