@@ -200,12 +200,9 @@ func newRootCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "brine <command>",
 		Short: "Run Salt states and orchestrations without Salt",
-		Long: `brine reads the SLS trees that you have, renders and compiles them as Salt
-does, and runs them on this machine or orchestrates many. There is no master,
-no minion and no daemon.
-
-If you start it through a link named salt, salt-call, salt-run or salt-ssh, it
-behaves like that program.`,
+		Long: `brine runs Salt's SLS trees on this machine and orchestrates many: no master,
+no minion, no daemon. Through a link named salt, salt-call, salt-run or
+salt-ssh, it behaves like that program.`,
 		Example: `  brine init mytree
   brine call state.apply web test=True
   brine orchestrate orch.webserver
@@ -218,6 +215,7 @@ behaves like that program.`,
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(app.FlagError)
 	c.SetHelpCommand(newHelpCmd())
+	c.SetHelpFunc(helpFunc(c.HelpFunc()))
 	app.AddCommands(
 		c,
 		agent.New(a, nil),
