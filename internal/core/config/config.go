@@ -324,10 +324,7 @@ func (l *loader) above() string {
 	if !l.o.Upwards || l.o.Dir != "" || l.getenv("BRINE_CONFIG_DIR") != "" || l.getenv("SALT_CONFIG_DIR") != "" {
 		return ""
 	}
-	dir, err := l.h.EvalSymlinks(l.cwd())
-	if err != nil {
-		return ""
-	}
+	dir := l.cwd()
 	for dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
 		st, err := l.h.Lstat(dir)
