@@ -6,6 +6,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,16 @@ import (
 var otherPrograms = [...]string{
 	"salt-api", "salt-cloud", "salt-cp", "salt-extend", "salt-key", "salt-master", "salt-minion", "salt-pip", "salt-proxy",
 	"salt-support", "salt-syndic", "salt-unity", "spm",
+}
+
+// insteadOf says what brine has instead of some of them.
+var insteadOf = map[string]string{
+	"salt-api":    "'brine ui' serves pages, and a program can start brine with --out=json",
+	"salt-cp":     "brine ssh TARGET cp.get_file SOURCE DESTINATION copies a file of the tree",
+	"salt-key":    "targets are reached over SSH: ~/.ssh/known_hosts has their keys, and --host-keys says which are accepted",
+	"salt-minion": "'brine call state.apply' applies the states of this machine; 'brine schedule' does so regularly",
+	"salt-pip":    "custom modules run with the Python of the machine: install packages there",
+	"spm":         "'brine formula' adds formulas of known versions to a tree",
 }
 
 // asksJSON reports whether a command line asks for JSON: known before flags
@@ -99,6 +110,11 @@ func execute(a *app.App) int {
 		c = root
 	}
 	addVersionFlag(a, root, c)
+	if root.Name() == "brine" {
+		if err := mistaken(a, root, c); err != nil {
+			return a.Report(err)
+		}
+	}
 	var err error
 	if ferr == nil && c.Flags().Lookup("args-stdin") != nil {
 		if a.Args, err = a.ArgsFromStdin(a.Args); err != nil {
@@ -117,6 +133,11 @@ func execute(a *app.App) int {
 	if errors.Is(err, errVersion) {
 		return app.ExitOK
 	}
+	if err != nil && root.Name() == "brine" {
+		if better := betterFault(a, root, c, err); better != nil {
+			err = better
+		}
+	}
 	if err == nil {
 		err = a.Late
 	}
@@ -124,6 +145,18 @@ func execute(a *app.App) int {
 		err = app.ErrInterrupted
 	}
 	return a.Report(err)
+}
+
+// mistaken returns the fault of a command line that is not to be run: what it would do is
+// not what is meant.
+func mistaken(a *app.App, root, c *cobra.Command) error {
+	if c == root {
+		return misplaced(a, root, a.Args)
+	}
+	if err := app.CheckHabits(c, a.Args); err != nil {
+		return err
+	}
+	return betterFault(a, root, c, nil)
 }
 
 // rootOf returns the command that this process is: brine, or the Salt program
@@ -157,7 +190,7 @@ func noSuchProgram(name string) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			return &app.StatusError{
 				Status: app.ExitUsage, Err: fmt.Errorf("brine cannot be %s: it has no masters, minions and keys", name),
-				Hint: "it can be " + strings.Join(app.SaltPrograms[:], ", "),
+				Hint: cmp.Or(insteadOf[name], "it can be "+strings.Join(app.SaltPrograms[:], ", ")),
 			}
 		},
 	}
@@ -168,12 +201,9 @@ func newRootCmd(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "brine <command>",
 		Short: "Run Salt states and orchestrations without Salt",
-		Long: `brine reads the SLS trees that you have, renders and compiles them as Salt
-does, and runs them on this machine or orchestrates many. There is no master,
-no minion and no daemon.
-
-If you start it through a link named salt, salt-call, salt-run or salt-ssh, it
-behaves like that program.`,
+		Long: `brine runs Salt's SLS trees on this machine and orchestrates many: no master,
+no minion, no daemon. Through a link named salt, salt-call, salt-run or
+salt-ssh, it behaves like that program.`,
 		Example: `  brine init mytree
   brine call state.apply web test=True
   brine orchestrate orch.webserver
@@ -186,6 +216,7 @@ behaves like that program.`,
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(app.FlagError)
 	c.SetHelpCommand(newHelpCmd())
+	c.SetHelpFunc(helpFunc(c.HelpFunc()))
 	app.AddCommands(
 		c,
 		agent.New(a, nil),
@@ -214,6 +245,7 @@ behaves like that program.`,
 		version.New(a),
 		worker.New(a, nil),
 	)
+	c.InitDefaultHelpCmd()
 	c.InitDefaultCompletionCmd()
 	if comp, _, err := c.Find([]string{"completion"}); err == nil && comp != c {
 		comp.Args = app.UnknownCommand

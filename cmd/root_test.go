@@ -40,7 +40,7 @@ func TestOtherPrograms(t *testing.T) {
 	if status := execute(a); status != app.ExitUsage {
 		t.Errorf("salt-key: status %d, want %d", status, app.ExitUsage)
 	}
-	if want := "brine: brine cannot be salt-key: it has no masters, minions and keys\nhint: it can be salt, salt-call, salt-run, salt-ssh\n"; errs.String() != want {
+	if want := "brine: brine cannot be salt-key: it has no masters, minions and keys\nhint: targets are reached over SSH: ~/.ssh/known_hosts has their keys, and --host-keys says which are accepted\n"; errs.String() != want {
 		t.Errorf("salt-key: stderr %q, want %q", errs.String(), want)
 	}
 	if !strings.Contains(out.String(), `"retcode": 64`) {

@@ -111,8 +111,11 @@ func PrintError(w io.Writer, err error, hint string) {
 	default:
 		fmt.Fprintf(w, "brine: %s\n", printable.Text(err.Error()))
 	}
-	if hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", printable.Text(hint))
+	if hint == "" {
+		return
+	}
+	for line := range strings.SplitSeq(printable.Text(hint), "\n") {
+		fmt.Fprintf(w, "hint: %s\n", line)
 	}
 }
 

@@ -21,7 +21,9 @@ import (
 func OpenLog(stderr io.Writer, opts *value.Map, file string, secrets *redact.Set) (log *slog.Logger, console slog.Level, done func(), err error) {
 	console, err = logLevel(opts.Str("log_level"))
 	if err != nil {
-		return nil, 0, nil, &StatusError{Status: ExitUsage, Err: err}
+		return nil, 0, nil, &StatusError{
+			Status: ExitUsage, Err: err, Hint: "-l is --log-level, as in Salt's programs; the target, or --limit where a command has it, says where a function runs",
+		}
 	}
 	handlers := []slog.Handler{textHandler(Masker{stderr, secrets}, console)}
 	if file != "" {

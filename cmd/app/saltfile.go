@@ -2,11 +2,13 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"brine/internal/core/config"
+	"brine/internal/core/printable"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 )
@@ -41,9 +43,12 @@ var saltfileFlags = [...]struct{ key, flag string }{
 // Saltfile sets the flags that the Saltfile gives and the command line does
 // not. Salt: salt/utils/parsers.py SaltfileMixIn.
 func (a *App) Saltfile(c *cobra.Command, section string, f *RunFlags) error {
-	sec, err := config.Saltfile(config.Options{Host: a.Host, Section: section, Saltfile: f.Saltfile})
+	sec, found, err := config.Saltfile(config.Options{Host: a.Host, Section: section, Dir: f.ConfigDir, Saltfile: f.Saltfile, Upwards: a.Upwards()})
 	if err != nil {
 		return err
+	}
+	if verbose := c.Flags().Lookup("verbose"); found != "" && verbose != nil && verbose.Value.String() == "true" {
+		fmt.Fprintf(a.Err, "brine: configuration of %s\n", printable.Line(found))
 	}
 	for _, x := range saltfileFlags {
 		v, ok := sec.Get(x.key)
@@ -73,3 +78,7 @@ func (a *App) Saltfile(c *cobra.Command, section string, f *RunFlags) error {
 	}
 	return nil
 }
+
+// Upwards reports whether a Saltfile above the working directory counts: Salt's programs
+// do not look there.
+func (a *App) Upwards() bool { return !slices.Contains(SaltPrograms[:], a.Program) }

@@ -58,9 +58,8 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 	}
 	if !c.HasParent() {
 		names = append(names, SaltPrograms[:]...)
-		if strings.Contains(args[0], ".") { // a function, without the command that calls it
-			return &StatusError{Status: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: fmt.Sprintf(
-				"write 'brine call %[1]s' for this machine, 'brine ssh TARGET %[1]s' for targets, 'brine run %[1]s' for a runner function", args[0])}
+		if hint := HintOfWord(args[0]); hint != "" {
+			return &StatusError{Status: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: hint}
 		}
 	}
 	return Usagef(c, "unknown command %q%s", args[0], source.DidYouMean(args[0], names))
@@ -78,11 +77,14 @@ func FlagError(c *cobra.Command, err error) error {
 		return err
 	}
 	var ne *pflag.NotExistError
-	if !errors.As(err, &ne) || ne.GetSpecifiedShortnames() != "" {
+	if !errors.As(err, &ne) {
 		return Usagef(c, "%s", err)
 	}
-	if ne.GetSpecifiedName() == "test" {
-		return &StatusError{Status: ExitUsage, Err: err, Hint: "test mode is an argument of the function: test=True"}
+	if h, ok := HabitOf(c, ne.GetSpecifiedName()); ok {
+		return &StatusError{Status: ExitUsage, Err: err, Hint: h.hint}
+	}
+	if ne.GetSpecifiedShortnames() != "" {
+		return Usagef(c, "%s", err)
 	}
 	var names []string
 	add := func(fl *pflag.Flag) {

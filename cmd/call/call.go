@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -219,6 +220,12 @@ func callHere(ctx context.Context, rep *output.Report, o *options, shown *progre
 	}
 	if rerr := rep.WriteReports(reported(env.ID, name, res), res.Retcode); rerr != nil {
 		return rerr
+	}
+	if res.Retcode != 0 {
+		if !slices.Contains(app.SaltPrograms[:], s.App.Program) {
+			res.Value = withoutMasterLog(res.Value)
+		}
+		sayDenied(s.App, res.Value)
 	}
 	data, wish := called(s, name, res)
 	if o.metadata {

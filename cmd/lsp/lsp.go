@@ -120,7 +120,7 @@ func lspTree(a *app.App, c *cobra.Command, o *options, dir string) (lint.Options
 	f.Exclude = slices.Clone(f.Exclude)
 	if name := filepath.Join(dir, "Saltfile"); f.ConfigDir == "" && isFile(name) && !isFile(filepath.Join(dir, "minion")) && !isFile(filepath.Join(dir, "master")) {
 		for _, section := range []string{"salt-call", "salt-run", "salt-ssh"} {
-			m, err := config.Saltfile(config.Options{Kind: config.Minion, Host: a.Host, Section: section, Saltfile: name})
+			m, _, err := config.Saltfile(config.Options{Kind: config.Minion, Host: a.Host, Section: section, Saltfile: name})
 			if err != nil {
 				return lint.Options{}, err
 			}

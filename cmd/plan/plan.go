@@ -143,6 +143,8 @@ func (o *options) check(c *cobra.Command, args []string) error {
 	}
 	ssh := c.Flags().Changed("ssh")
 	switch {
+	case target.CheckBatch(o.Batch) != nil:
+		return target.CheckBatch(o.Batch)
 	case o.Async.On:
 		return app.Usagef(c, "--async: a plan waits for what its targets answer")
 	case o.call && ssh:

@@ -27,8 +27,9 @@ func New(a *app.App) *cobra.Command {
 		Use:   "init <directory>",
 		Short: "Create a tree to start from",
 		Long: `Create a tree to start from: configuration, a top file, a state, pillar, an
-orchestration and a roster whose targets are this machine. The directory must be
-new or empty.
+orchestration and a roster whose targets are this machine. Its Saltfile makes the
+configuration hold in that directory and below. The directory must be new or
+empty.
 
 Exit status: 0 success; 1 the directory is not empty or cannot be written; 64
 usage error.`,
@@ -80,13 +81,15 @@ func initTree(a *app.App, dir string) error {
 	shown := app.ShellWord(dir)
 	_, err = fmt.Fprintf(a.Out, `%[1]s is a tree to start from. Next:
 
-  brine call state.apply test=True -c %[1]s      show what would change here
-  brine call state.apply -c %[1]s                change it
-  brine call pillar.items -c %[1]s               show the data for the states
-  brine orchestrate orch.site -c %[1]s           run steps on several machines
-  brine call state.show_sls hello -c %[1]s       show what a file compiles to
+  cd %[1]s
+  brine call state.apply test=True      show what would change here
+  brine call state.apply                change it
+  brine call pillar.items               show the data for the states
+  brine orchestrate orch.site           run steps on several machines
+  brine call state.show_sls hello       show what a file compiles to
 
-Machines are in %[1]s/roster, states in %[1]s/salt, data in %[1]s/pillar.
+From elsewhere, add -c %[1]s. Machines are in the file roster, states in salt, data
+in pillar.
 `, shown)
 	return err
 }

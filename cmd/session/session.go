@@ -136,7 +136,7 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 		over.Update(override)
 	}
 	cfg, err := config.Load(config.Options{
-		Kind: kind, Host: a.Host, Dir: f.ConfigDir, Section: section, Saltfile: f.Saltfile,
+		Kind: kind, Host: a.Host, Dir: f.ConfigDir, Section: section, Saltfile: f.Saltfile, Upwards: a.Upwards(),
 		FileRoots: f.FileRoots, PillarRoots: f.PillarRoots, Override: over,
 	})
 	if err != nil {
@@ -178,6 +178,9 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 	}
 	if closeLog != nil {
 		s.OnEnd(closeLog)
+	}
+	if cfg.Saltfile != "" {
+		s.Log.Info("the configuration is that of a Saltfile above this directory", "file", cfg.Saltfile)
 	}
 	s.Log.Debug("configuration", "dir", cfg.Dir, "files", cfg.Files, "id", cfg.Opts.Str("id"), "cachedir", cfg.CacheDir,
 		"file_roots", value.Repr(cfg.Opts.At("file_roots")), "pillar_roots", value.Repr(cfg.Opts.At("pillar_roots")))

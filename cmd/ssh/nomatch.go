@@ -65,7 +65,8 @@ func noTargets(s *session.Session, job fun.Job) error {
 		return &app.StatusError{Status: app.ExitGeneric, Err: errors.New("there is no target"), Hint: hint}
 	}
 	hint := fmt.Sprintf("it is %s; --roster-file names another one, 'brine init' writes one to start from", s.RosterPath())
-	if _, err := os.Stat("roster"); err == nil && s.RosterPath() != "roster" {
+	here, err := os.Stat("roster")
+	if used, uerr := os.Stat(s.RosterPath()); err == nil && (uerr != nil || !os.SameFile(here, used)) {
 		hint = fmt.Sprintf("it is %s; -c . takes the configuration and the roster of this directory", s.RosterPath())
 	}
 	return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("the roster has no targets"), Hint: hint}

@@ -38,6 +38,8 @@ func (o *Options) Job(c *cobra.Command, args []string) (fun.Job, error) {
 		return fun.Job{}, app.Usagef(c, "--subset, --max-procs, --timeout and --batch-wait cannot be negative")
 	case o.JID != "" && !jobs.IsJID(o.JID):
 		return fun.Job{}, app.Usagef(c, "--jid: %q is not a jid", o.JID)
+	case CheckBatch(o.Batch) != nil:
+		return fun.Job{}, CheckBatch(o.Batch)
 	case o.FromRecord(args):
 		if o.Raw || typ != "glob" {
 			return fun.Job{}, app.Usagef(c, "--retry-failed without a target takes target and function from the job: give both, or leave the other flags out")
@@ -47,6 +49,11 @@ func (o *Options) Job(c *cobra.Command, args []string) (fun.Job, error) {
 		return fun.Job{}, app.Usagef(c, "no target was given")
 	case len(args) == 1 && o.Raw:
 		return fun.Job{}, app.Usagef(c, "no command was given")
+	case len(args) == 1 && strings.Contains(args[0], "."):
+		return fun.Job{}, &app.StatusError{
+			Status: app.ExitUsage, Err: errors.New("no function was given, or no target"),
+			Hint: fmt.Sprintf("the target comes first: %s TARGET %s", c.CommandPath(), app.ShellWord(args[0])),
+		}
 	case len(args) == 1:
 		return fun.Job{}, app.Usagef(c, "no function was given")
 	}
@@ -83,6 +90,17 @@ func (o *Options) Job(c *cobra.Command, args []string) (fun.Job, error) {
 		}
 	}
 	return job, nil
+}
+
+// CheckBatch refuses a value of --batch.
+func CheckBatch(batch string) error {
+	if share, err := fun.ParseShare(batch); batch == "" || err == nil && (share.N > 0 || share.Percent > 0) {
+		return nil
+	}
+	return &app.StatusError{
+		Status: app.ExitUsage, Err: fmt.Errorf("--batch: %q is neither a number of targets nor a percentage", batch),
+		Hint: "-b is --batch, as in salt: 10 or 25%; --sudo becomes root on targets",
+	}
 }
 
 // check refuses what does not go together with --async.

@@ -102,8 +102,9 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, commands
 	}
 	if !o.yes {
 		err := perform(ctx, a, c, o, commands, parts, true)
-		var failed *app.StatusError
-		if o.test || ctx.Err() != nil || err != nil && !(errors.As(err, &failed) && failed.Err == nil) {
+		failed, only := errors.AsType[*app.StatusError](err)
+		only = only && failed.Err == nil // it has said why
+		if o.test || ctx.Err() != nil || err != nil && !only {
 			return err
 		}
 		a.Printed = false

@@ -37,7 +37,11 @@ func Where(env *fun.Env, saltenv string) string {
 	if err != nil {
 		return text
 	}
+	there := false
 	for _, d := range dirs {
+		if st, err := env.Host.Stat(d); err == nil && st.Mode.IsDir() {
+			there = true
+		}
 		if d == cwd || strings.HasPrefix(d, strings.TrimSuffix(cwd, "/")+"/") {
 			return text // the tree of this directory
 		}
@@ -53,6 +57,8 @@ func Where(env *fun.Env, saltenv string) string {
 		text += "; --file-root salt takes the tree of this directory"
 	case has("top.sls"):
 		text += "; --file-root . takes the tree of this directory"
+	case !there:
+		text += "; 'brine init DIRECTORY' writes a tree to start from, --file-root names one"
 	}
 	return text
 }

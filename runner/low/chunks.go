@@ -74,6 +74,7 @@ func (w *work) parts(id string, body *value.Map, state string, args *value.List)
 					// A state cannot be another one by an argument.
 				case k == "name" && !isText(v):
 					low.Set(k, id)
+					w.warnName(id, state, v, a.Pos(k))
 				default:
 					low.Set(k, own(k, v))
 					low.SetPos(k, a.Pos(k))
@@ -82,6 +83,18 @@ func (w *work) parts(id string, body *value.Map, state string, args *value.List)
 		}
 	}
 	return low, funs, names
+}
+
+// warnName warns of a name that is a list or mapping: the ID stands for it, as in Salt.
+func (w *work) warnName(id, state string, v value.Value, pos source.Pos) {
+	switch v.(type) {
+	case *value.List, *value.Map:
+		several := "names"
+		if state == "pkg" {
+			several = "pkgs"
+		}
+		w.warn(pos, fmt.Sprintf("name is %s, so the ID %q is the name; for several, write a list of %s", value.Kind(v), id, several))
+	}
 }
 
 // own returns a value that a state may change: a copy, except of requisites,

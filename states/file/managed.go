@@ -295,6 +295,9 @@ func (c *call) plan(ctx context.Context, m *managedFile) (*files.Plan, string, e
 	}
 	src, hash, err := c.SourceList(ctx, m.source, m.hash)
 	if err != nil {
+		for _, s := range textParts(m.source) {
+			c.MissingFile(ctx, "source", s, c.SaltEnv)
+		}
 		return nil, "", err
 	}
 	p.Source = src
@@ -308,6 +311,11 @@ func (c *call) plan(ctx context.Context, m *managedFile) (*files.Plan, string, e
 	}
 	from, fault, err := c.GetManaged(ctx, q)
 	p.From = from
+	if fault != "" {
+		if found, serr := cp.New(c.Env, c.SaltEnv).Exists(ctx, src); serr == nil && !found {
+			c.MissingFile(ctx, "source", src, c.SaltEnv)
+		}
+	}
 	if m.template != "" {
 		// What was asked for was checked; the rendered text has a digest of its own.
 		p.SkipVerify = true

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -213,6 +214,9 @@ func recurse(ctx context.Context, fc *fun.Call, a *recurseArgs) fun.Ret {
 		p.maxDepth = int(a.Maxdepth.V)
 	}
 	if err := c.findSource(ctx, &p); err != nil {
+		for _, s := range textParts(p.source) {
+			c.MissingFile(ctx, "source", s, cmp.Or(p.saltenv, c.SaltEnv))
+		}
 		return c.fail("Recurse failed: %s", err)
 	}
 	if fi, err := c.Env.Up.Stat(ctx, p.senv, p.sourcePath); err != nil || !fi.Mode.IsDir() {

@@ -47,6 +47,9 @@ type Options struct {
 	Section string
 	// Saltfile is --saltfile; "" is ./Saltfile, where there is one.
 	Saltfile string
+	// Upwards looks for a Saltfile also in the directories above the working directory,
+	// unless Dir or the environment names the configuration.
+	Upwards bool
 	// NoSaltfile has no Saltfile read, that of the environment neither.
 	NoSaltfile bool
 	// FileRoots and PillarRoots are --file-root and --pillar-root: the
@@ -69,6 +72,8 @@ type Config struct {
 	Named bool
 	// Files are the files that were read, in order, the Saltfile included.
 	Files []string
+	// Saltfile is the one that was found above the working directory; "" is none.
+	Saltfile string
 	// CacheDir is where brine keeps what outlives a run.
 	CacheDir string
 	// Warnings are mistakes that do not prevent a run.
@@ -122,7 +127,8 @@ type loader struct {
 // Load reads a configuration.
 //
 // The directory is o.Dir, else $BRINE_CONFIG_DIR, else $SALT_CONFIG_DIR, else
-// config_dir of the Saltfile, else that of the file $SALT_MINION_CONFIG or
+// config_dir of the Saltfile (./Saltfile, with o.Upwards one above it, ~/.salt/Saltfile),
+// else that of the file $SALT_MINION_CONFIG or
 // $SALT_MASTER_CONFIG, else /etc/brine if it has such files or directories,
 // else /etc/salt. In it the file of o.Kind is read with kind.d/*.conf (or what
 // default_include names), then what include names; where no file of that kind
@@ -243,10 +249,11 @@ func (l *loader) isFile(path string) bool {
 }
 
 // Saltfile returns the section of the Saltfile that holds for o, empty where
-// there is none.
-func Saltfile(o Options) (*value.Map, error) {
+// there is none, and the Saltfile if it was found above the working directory.
+func Saltfile(o Options) (section *value.Map, above string, err error) {
 	l := &loader{o: o, h: o.Host, origin: map[string]string{}, cfg: &Config{Kind: o.Kind, places: map[string]source.Pos{}}}
-	return l.saltfile()
+	section, err = l.saltfile()
+	return section, l.cfg.Saltfile, err
 }
 
 // saltfile returns the section of the Saltfile that holds, empty where there
@@ -262,7 +269,7 @@ func (l *loader) saltfile() (*value.Map, error) {
 		explicit = path != ""
 	}
 	if path == "" {
-		for _, p := range []string{l.abs("Saltfile"), l.expandUser("~/.salt/Saltfile")} {
+		for _, p := range []string{l.abs("Saltfile"), l.above(), l.expandUser("~/.salt/Saltfile")} {
 			if filepath.IsAbs(p) && l.isFile(p) {
 				path = p
 				break
@@ -308,6 +315,34 @@ func (l *loader) saltfile() (*value.Map, error) {
 		l.origin[value.Str(k)] = dir
 	}
 	return s, nil
+}
+
+// above returns the Saltfile of the nearest directory above the working directory that has
+// one; "" where there is none. Files, links and directories that somebody else could have
+// put there end the search: /tmp/Saltfile is anybody's.
+func (l *loader) above() string {
+	if !l.o.Upwards || l.o.Dir != "" || l.getenv("BRINE_CONFIG_DIR") != "" || l.getenv("SALT_CONFIG_DIR") != "" {
+		return ""
+	}
+	dir := l.cwd()
+	for dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		st, err := l.h.Lstat(dir)
+		if err != nil || !st.Mode.IsDir() || host.Untrusted(l.h, st) != "" {
+			return ""
+		}
+		path := filepath.Join(dir, "Saltfile")
+		st, err = l.h.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if !st.Mode.IsRegular() || host.Untrusted(l.h, st) != "" {
+			return ""
+		}
+		l.cfg.Saltfile = path
+		return path
+	}
+	return ""
 }
 
 // findDir sets the configuration directory and returns the main file.

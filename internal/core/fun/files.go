@@ -1,6 +1,7 @@
 package fun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"brine/internal/py/source"
 )
 
 // Files is the part of an [Upstream] that serves files.
@@ -116,4 +119,34 @@ func SLSName(path string) (string, bool) {
 		return "", false
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(name, "/init"), "/", "."), true
+}
+
+// MissingFile shows where a state names a salt:// URL that does not exist, and the nearest
+// name that does; nothing for another URL. arg is the argument that has it.
+func (c *Call) MissingFile(ctx context.Context, arg, url, saltenv string) {
+	path, env, ok := SplitURL(url)
+	if !ok || c.Low == nil || c.Low.Low == nil || c.Env.Up == nil {
+		return
+	}
+	saltenv = cmp.Or(env, saltenv)
+	pos := c.Low.Low.Pos(arg)
+	if pos.IsZero() {
+		pos = c.Low.Pos
+	}
+	fault := &source.Error{Pos: pos, Err: fmt.Errorf("salt://%s does not exist in saltenv %s", path, saltenv)}
+	var names []string
+	if files, err := ListFiles(ctx, c.Env.Up, saltenv, ""); err == nil {
+		for _, f := range files {
+			names = append(names, f.Path)
+		}
+	}
+	if dirs, err := c.Env.Up.Dirs(ctx, saltenv, ""); err == nil {
+		names = append(names, dirs...)
+	}
+	if near, ok := source.Nearest(path, names); ok {
+		fault.Hint = fmt.Sprintf("did you mean %q?", "salt://"+near)
+	} else {
+		fault.Hint = "'brine run fileserver.file_list' lists the files of the tree"
+	}
+	c.Env.Fault(fault)
 }

@@ -46,6 +46,10 @@ func ReadTrusted(h Host, path string) ([]byte, error) {
 	return b, err
 }
 
+// Untrusted says why somebody else could have written a file, or what is in a directory;
+// "" where only oneself and root could.
+func Untrusted(h Host, st Stat) string { return untrusted(h, st) }
+
 // untrusted says why a file is not to be trusted, "" where it is.
 func untrusted(h Host, st Stat) string {
 	switch {

@@ -465,6 +465,12 @@ func (l *loader) flat(p string, dirToo bool) error {
 		}
 	}
 	v, err := l.o.Render(p)
+	if m, ok := v.(*value.Map); err == nil && ok && isInventory(m) || (err != nil || v != nil && !ok) && l.isINI(p, err == nil) {
+		return &source.Error{
+			Pos: source.Pos{File: p, Line: 1}, Err: errors.New("this is an inventory of Ansible, and a roster is a mapping of ids"),
+			Hint: "add --roster ansible, or roster: ansible to the configuration",
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("read roster %s: %w", p, err)
 	}
@@ -479,6 +485,36 @@ func (l *loader) flat(p string, dirToo bool) error {
 	default:
 		return &source.Error{Pos: source.Pos{File: p}, Err: fmt.Errorf("a roster is a mapping of ids, not %s", value.Kind(v))}
 	}
+}
+
+// isInventory reports whether data is an inventory of Ansible in YAML or JSON.
+func isInventory(m *value.Map) bool {
+	all, ok := m.At("all").(*value.Map)
+	if !ok {
+		return m.Has("_meta")
+	}
+	_, hosts := all.At("hosts").(*value.Map)
+	_, children := all.At("children").(*value.Map)
+	return hosts || children
+}
+
+// isINI reports whether a file that is not a roster is an inventory of Ansible in INI: a
+// host has variables there, or, in what is not YAML either, a line is the head of a group.
+func (l *loader) isINI(p string, yaml bool) bool {
+	text, err := l.o.Files.ReadFile(p)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if name, vars, ok := strings.Cut(line, " "); ok && !strings.ContainsAny(name, "#;:=") && strings.Contains(vars, "ansible_") && strings.Contains(vars, "=") {
+			return true
+		}
+		if inner, ok := strings.CutPrefix(line, "["); ok && !yaml && strings.IndexByte(inner, ']') == len(inner)-1 && !strings.ContainsAny(inner, " ,{\"'") {
+			return true
+		}
+	}
+	return false
 }
 
 // dir reads a directory whose files are named by ids.

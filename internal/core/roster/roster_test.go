@@ -15,6 +15,7 @@ import (
 
 	"brine/internal/core/roster"
 	"brine/internal/core/target"
+	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit/memtest"
@@ -425,4 +426,31 @@ func FuzzRoster(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestInventoryAsRoster has inventories of Ansible that are read as rosters, and rosters
+// that look a little like them.
+func TestInventoryAsRoster(t *testing.T) {
+	t.Parallel()
+	for text, is := range map[string]bool{
+		"[web]\nh1\nh2\n":                                     true,
+		"h1 ansible_host=192.0.2.1\nh2\n":                     true,
+		"# all\n[web:children]\na\n":                          true,
+		"all:\n  hosts: h1\n":                                 false,
+		"all:\n  hosts:\n    h1: {ansible_host: 192.0.2.1}\n": true,
+		"all:\n  children: {web: {hosts: {h1: {}}}}\n":        true,
+		`{"_meta": {"hostvars": {}}, "web": {"hosts": []}}`:   true,
+		"[a]":               false,
+		"[a, b]: [":         false,
+		"all: 192.0.2.1\n":  false,
+		"all: {host: h1}\n": false,
+		"web: {":            false,
+	} {
+		f := files{"/r": text}
+		_, err := roster.Load(roster.Options{Files: f, Render: f.render}, roster.Source{Path: "/r"})
+		var at *source.Error
+		if got := errors.As(err, &at) && strings.Contains(at.Hint, "--roster ansible"); got != is {
+			t.Errorf("%q: error %v, want one of an inventory: %v", text, err, is)
+		}
+	}
 }

@@ -233,7 +233,7 @@ func (c *compiler) address(s string) (node, error) {
 	addr, mask, ok := strings.Cut(s, "/")
 	a, err := netip.ParseAddr(addr)
 	if !ok || err != nil {
-		return nil, fmt.Errorf("Invalid IP/CIDR target: %s", s)
+		return nil, fmt.Errorf("Invalid IP/CIDR target: %s is neither an address nor a network (10.0.0.5, 10.0.0.0/24)", s)
 	}
 	bits, err := prefixLength(mask, a)
 	if err != nil {

@@ -227,7 +227,7 @@ func TestCompileErrors(t *testing.T) {
 		{"grain", "role", `target "role" of type grain needs KEY:VALUE`},
 		{"pillar_pcre", "a:(", `target "a:(" of type pillar_pcre`},
 		{"ipcidr", "10.0.0.1/8", `Invalid IP/CIDR target: 10.0.0.1/8 has host bits set (did you mean "10.0.0.0/8"?)`},
-		{"ipcidr", "300.1.1.1", "Invalid IP/CIDR target: 300.1.1.1"},
+		{"ipcidr", "300.1.1.1", "Invalid IP/CIDR target: 300.1.1.1 is neither an address nor a network (10.0.0.5, 10.0.0.0/24)"},
 		{"ipcidr", "10.0.0.0/33", `"33" is not a valid netmask`},
 		{"nodegroup", "wbes", `unknown nodegroup "wbes" (did you mean "webs"?)`},
 		{"nodegroup", "loop", `nodegroup "loop" contains itself: loop → loop2 → loop`},

@@ -120,17 +120,16 @@ func look(h host.Host, name string, sum bool) (*Stat, error) {
 }
 
 func typeOf(m fs.FileMode) string {
-	switch m.Type() {
-	case 0:
+	for _, t := range [...]struct {
+		mode fs.FileMode
+		name string
+	}{{fs.ModeDir, "dir"}, {fs.ModeSymlink, "link"}, {fs.ModeNamedPipe, "fifo"}, {fs.ModeSocket, "socket"}} {
+		if m&t.mode != 0 {
+			return t.name
+		}
+	}
+	if m.IsRegular() {
 		return "file"
-	case fs.ModeDir:
-		return "dir"
-	case fs.ModeSymlink:
-		return "link"
-	case fs.ModeNamedPipe:
-		return "fifo"
-	case fs.ModeSocket:
-		return "socket"
 	}
 	return "device"
 }

@@ -238,48 +238,63 @@ func (r *restorer) items() []*Item {
 // the directory that it is in, or what takes the place of that, and what was there comes
 // behind its directory. Else the order stays.
 func nested(items []*Item) []*Item {
-	at := map[string]*Item{}
-	var names []string
+	o := &ordering{at: map[string]*Item{}, put: map[*Item]bool{}, out: make([]*Item, 0, len(items))}
 	for _, it := range items {
 		if it.path != nil {
-			at[it.Name] = it
-			names = append(names, it.Name)
+			o.at[it.Name] = it
+			o.names = append(o.names, it.Name)
 		}
 	}
-	slices.Sort(names)
-	out := make([]*Item, 0, len(items))
-	put := map[*Item]bool{}
-	var emit func(it *Item)
-	emit = func(it *Item) {
-		if put[it] {
+	slices.Sort(o.names)
+	for _, it := range items {
+		o.emit(it)
+	}
+	return o.out
+}
+
+// An ordering is the state of [nested].
+type ordering struct {
+	at    map[string]*Item
+	names []string // sorted
+	put   map[*Item]bool
+	out   []*Item
+}
+
+func (o *ordering) emit(it *Item) {
+	if o.put[it] {
+		return
+	}
+	o.put[it] = true
+	if it.path != nil {
+		o.made(it.Name + "/")
+		if it.path.Was != nil {
+			o.above(it.Name)
+		}
+	}
+	o.out = append(o.out, it)
+}
+
+// made emits what the run made below a directory, whose name ends with a slash.
+func (o *ordering) made(dir string) {
+	first, _ := slices.BinarySearch(o.names, dir)
+	for _, n := range o.names[first:] {
+		if !strings.HasPrefix(n, dir) {
 			return
 		}
-		put[it] = true
-		if it.path != nil {
-			first, _ := slices.BinarySearch(names, it.Name+"/")
-			for _, n := range names[first:] {
-				if !strings.HasPrefix(n, it.Name+"/") {
-					break
-				}
-				if below := at[n]; below.path.Was == nil {
-					emit(below)
-				}
-			}
-			if it.path.Was != nil {
-				for dir := path.Dir(it.Name); dir != "/" && dir != "."; dir = path.Dir(dir) {
-					if above := at[dir]; above != nil && above.path.Was != nil {
-						emit(above)
-						break // which has those above it come first
-					}
-				}
-			}
+		if it := o.at[n]; it.path.Was == nil {
+			o.emit(it)
 		}
-		out = append(out, it)
 	}
-	for _, it := range items {
-		emit(it)
+}
+
+// above emits the directory of a path that was there before the run, with those above it.
+func (o *ordering) above(name string) {
+	for dir := path.Dir(name); dir != "/" && dir != "."; dir = path.Dir(dir) {
+		if it := o.at[dir]; it != nil && it.path.Was != nil {
+			o.emit(it)
+			return
+		}
 	}
-	return out
 }
 
 // idOf is the ID in the tag of a state.

@@ -257,7 +257,7 @@ func (l *Log) keepLarge(content io.Reader, room int64) (sum string, where *value
 	if err != nil {
 		return "", nil, err
 	}
-	defer os.Remove(tmp.Name())
+	defer func() { _ = os.Remove(tmp.Name()) }()
 	defer tmp.Close()
 	h := sha256.New()
 	z := deflaters.Get().(*flate.Writer)
@@ -292,8 +292,9 @@ func (r *Record) content(sum string) (io.ReadCloser, error) {
 	if len(sum) != 2*sha256.Size || strings.Trim(sum, "0123456789abcdef") != "" {
 		return nil, fmt.Errorf("%q is not a digest", sum)
 	}
-	name, in, packed := filepath.Join(r.dir, sum), place{z: true}, false
-	if in, packed = r.packed[sum]; packed {
+	name := filepath.Join(r.dir, sum)
+	in, packed := r.packed[sum]
+	if packed {
 		name = filepath.Join(r.dir, packFile)
 	}
 	f, err := os.Open(name)

@@ -118,7 +118,7 @@ func change(rnd *rand.Rand, h host.Host, n int) error {
 		return at
 	}
 	p, text := name(), fmt.Sprintf("text %d\n", n)
-	mode := fs.FileMode([]fs.FileMode{0o600, 0o644, 0o755}[rnd.IntN(3)])
+	mode := []fs.FileMode{0o600, 0o644, 0o755}[rnd.IntN(3)]
 	uid := rnd.IntN(3)
 	switch rnd.IntN(15) {
 	case 0, 1:

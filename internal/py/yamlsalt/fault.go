@@ -99,8 +99,10 @@ func (f *SyntaxError) hint() string {
 		return "text that contains \": \" needs quotes; or a line before it is not indented as it should be"
 	case f.Problem == "found character that cannot start any token":
 		return "a tab cannot indent, and text that starts with @, ` or % needs quotes"
-	case f.Problem == "found undefined alias":
-		return "text that starts with * needs quotes"
+	case f.Problem == "found undefined alias" || f.Problem == "did not find expected alphabetic or numeric character" && strings.HasSuffix(f.Context, "alias"):
+		return "text that starts with * needs quotes: '*'"
+	case f.Problem == "did not find expected alphabetic or numeric character":
+		return "text that starts with & needs quotes"
 	case strings.HasPrefix(f.Problem, "found unacceptable key"):
 		return "a value that starts with { is a mapping: if it is a template expression, quote it"
 	case strings.HasPrefix(f.Problem, "found conflicting ID"):
