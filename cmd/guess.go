@@ -376,21 +376,7 @@ func (t *typed) unquoted(c *cobra.Command, fn int, err error) error {
 		return nil
 	}
 	start := t.words[from]
-	end, flag := start+1, ""
-	for ; end < len(t.args); end++ {
-		arg := t.args[end]
-		if arg == "-b" || strings.HasPrefix(arg, "--") && flagOf(c.Flags(), arg) != nil {
-			break
-		}
-		if arg == "-c" && end+1 < len(t.args) {
-			if st, err := t.a.Host.Stat(t.args[end+1]); err == nil && st.Mode.IsDir() {
-				break
-			}
-		}
-		if own := len(arg) > 1 && arg[0] == '-' && arg[1] != '-'; own && flag == "" && (err != nil || strings.Contains("hdr", arg[1:2])) {
-			flag = arg
-		}
-	}
+	end, flag := t.commandEnd(c, start, err)
 	text := fmt.Sprintf("flag %s of the command %q would be one of brine", flag, t.args[start])
 	if flag == "" || err != nil && !isUsage(err) {
 		var silent *app.StatusError
@@ -404,6 +390,26 @@ func (t *typed) unquoted(c *cobra.Command, fn int, err error) error {
 		text,
 		fmt.Sprintf("quote the command: brine %s %s", c.Name(), t.quoted(args)),
 	)
+}
+
+// commandEnd returns where the words of a shell command end that begins at start, with the
+// first of its flags that brine takes for its own.
+func (t *typed) commandEnd(c *cobra.Command, start int, err error) (end int, flag string) {
+	for end = start + 1; end < len(t.args); end++ {
+		arg := t.args[end]
+		if arg == "-b" || strings.HasPrefix(arg, "--") && flagOf(c.Flags(), arg) != nil {
+			break
+		}
+		if arg == "-c" && end+1 < len(t.args) {
+			if st, err := t.a.Host.Stat(t.args[end+1]); err == nil && st.Mode.IsDir() {
+				break
+			}
+		}
+		if own := len(arg) > 1 && arg[0] == '-' && arg[1] != '-'; own && flag == "" && (err != nil || strings.Contains("hdr", arg[1:2])) {
+			flag = arg
+		}
+	}
+	return end, flag
 }
 
 // isUsage reports whether err is one of the command line, or of a file that is not there:
