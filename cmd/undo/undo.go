@@ -196,7 +196,9 @@ func here(s *session.Session, jid string, only []string) error {
 
 // minionCache is where brine call keeps what it changes.
 func minionCache(s *session.Session) string {
-	cfg, err := config.Load(config.Options{Kind: config.Minion, Host: s.App.Host, Dir: s.Flags.ConfigDir})
+	cfg, err := config.Load(config.Options{
+		Kind: config.Minion, Host: s.App.Host, Dir: s.Flags.ConfigDir, Section: "salt-call", Saltfile: s.Flags.Saltfile, Upwards: s.App.Upwards(),
+	})
 	if err != nil {
 		return os.DevNull
 	}
