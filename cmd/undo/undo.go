@@ -269,18 +269,11 @@ func perform(ctx context.Context, a *app.App, c *cobra.Command, o *options, comm
 
 // given returns the flags of the command line that a command has as well.
 func given(c, sub *cobra.Command) []string {
-	var out []string
+	hidden := slices.Clone(own)
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(own, f.Name) || sub.Flags().Lookup(f.Name) == nil {
-			return
-		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			out = append(out, "--"+f.Name+"="+v)
+		if sub.Flags().Lookup(f.Name) == nil {
+			hidden = append(hidden, f.Name)
 		}
 	})
-	return out
+	return app.GivenFlags(c, hidden)
 }
