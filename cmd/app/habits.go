@@ -53,7 +53,7 @@ var habits = [...]Habit{
 	{"auto-approve assume-yes y yes force", "", "", false, "nothing is asked here: leave it out"},
 	{"target replace", "", "", true, "to run a part, name its SLS files; --limit names some of the targets, where a command has it"},
 	{"destroy", "", "", false, "brine keeps no record of what it made: write states that remove it, such as pkg.removed and file.absent"},
-	{"refresh refresh-only", "", "", false, "every run looks at the machines themselves: there is no state file to refresh"},
+	{"refresh refresh-only", "", "", false, "brine has no state file: each run asks the machines"},
 	{"state backend-config lock-timeout input upgrade reconfigure compact-warnings", "", "", true, "brine has no state file and no providers: leave it out"},
 	{"chdir directory C", "config-dir", "-c", true, "-c names the directory of the configuration"},
 	{"config config-file conf", "config-dir", "-c", true, "-c names the directory of the configuration"},
