@@ -210,6 +210,9 @@ func (r *restorer) items() []*Item {
 		}
 	}
 	var out []*Item
+	if r.rec.Unread > 0 {
+		out = append(out, &Item{Kind: "record", Name: r.rec.JID, ID: r.rec.JID})
+	}
 	slices.Reverse(order)
 	for _, tag := range order {
 		items := by[tag]
@@ -362,6 +365,9 @@ func (r *restorer) do(ctx context.Context, it *Item) {
 	var judge func() (Verdict, string)
 	var act func() error
 	switch {
+	case it.Kind == "record":
+		it.Verdict, it.Comment = Cannot, fmt.Sprintf("lines of what was kept of the run that cannot be read: %d", r.rec.Unread)
+		return
 	case it.state != nil:
 		it.Verdict, it.Comment = Cannot, "it "+list(it.state.Did, 5)+", and what that changed is not known"
 		if len(it.state.Did) == 0 {

@@ -342,6 +342,8 @@ type Record struct {
 	Paths  []*Path
 	Facts  []*Fact
 	States []*State
+	// Unread is the number of lines of the log that say nothing which this brine reads.
+	Unread int
 	dir    string
 	packed map[string]place
 }
@@ -401,22 +403,26 @@ func (s *Store) Read(jid string) (*Record, error) {
 	defer f.Close()
 	r := &Record{JID: jid, dir: dir, packed: map[string]place{}}
 	paths, facts := map[string]*Path{}, map[string]*Fact{}
-	b := bufio.NewReaderSize(io.LimitReader(f, maxLog), 64<<10)
+	limited := &io.LimitedReader{R: f, N: maxLog + 1}
+	b := bufio.NewReaderSize(limited, 64<<10)
 	for {
 		line, err := b.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
 		if err == nil && len(bytes.TrimSpace(line)) > 0 {
-			if v, perr := value.ParseJSON(string(line)); perr == nil {
-				if m, ok := v.(*value.Map); ok {
-					if err := r.add(m, paths, facts); err != nil {
-						return nil, err
-					}
-				}
+			v, _ := value.ParseJSON(string(line))
+			m, ok := v.(*value.Map)
+			if !ok {
+				r.Unread++
+			} else if err := r.add(m, paths, facts); err != nil {
+				return nil, err
 			}
 		}
 		if err == io.EOF {
+			if limited.N == 0 {
+				r.Unread++
+			}
 			return r, nil
 		}
 	}
@@ -461,6 +467,10 @@ func (r *Record) add(m *value.Map, paths map[string]*Path, facts map[string]*Fac
 			p.Now, p.Looked, p.Tree = statOf(m.Map("now")), true, m.Str("tree")
 		}
 	case m.Has("fact"):
+		if _, ok := kinds[m.Str("fact")]; !ok {
+			r.Unread++
+			return nil
+		}
 		key := m.Str("fact") + " " + m.Str("name")
 		f := facts[key]
 		if f == nil {
@@ -481,6 +491,8 @@ func (r *Record) add(m *value.Map, paths map[string]*Path, facts map[string]*Fac
 			}
 		}
 		r.States = append(r.States, s)
+	default:
+		r.Unread++
 	}
 	return nil
 }

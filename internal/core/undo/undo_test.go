@@ -541,6 +541,7 @@ func TestMergeLines(t *testing.T) {
 // FuzzRead: a log of any content is read or refused.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"run":"20261121090807123456","version":1}` + "\n" + `{"path":"/etc/a","was":{"type":"file","mode":420,"sum":"../../etc/shadow"}}` + "\n" + `{"fact":"service","name":"x","was":null,"now":{}}` + "\n" + `{"state":"a","did":[1]}`))
+	f.Add([]byte(`{"run":"20261121090807123456","version":1}` + "\n" + `{"fact":":service","name":"x","was":null}` + "\n"))
 	f.Fuzz(func(t *testing.T, log []byte) {
 		dir := t.TempDir()
 		h := host.NewFake()
@@ -556,6 +557,26 @@ func FuzzRead(f *testing.F) {
 		items, _ := StoreOf(env).Undo(t.Context(), env, firstRun, Options{Test: true, Force: true})
 		Folded(items)
 	})
+}
+
+// TestUnreadLines: what was kept and cannot be read is named, and not counted as undone.
+func TestUnreadLines(t *testing.T) {
+	for _, line := range []string{"{torn", "[]", `{"fact":"moon","name":"x","was":null}`, `{"shape":"unknown"}`} {
+		dir := t.TempDir()
+		at := filepath.Join(dir, "undo", "web1", firstRun)
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		log := `{"run":"` + firstRun + `","version":1}` + "\n" + line + "\n" + `{"end":true}` + "\n"
+		if err := os.WriteFile(filepath.Join(at, logFile), []byte(log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		env := envOf(host.NewFake(), dir, secondRun)
+		items, err := StoreOf(env).Undo(t.Context(), env, firstRun, Options{Test: true})
+		if err != nil || len(items) != 1 || items[0].Verdict != Cannot || !strings.Contains(items[0].Comment, "cannot be read: 1") {
+			t.Errorf("%s: %v, %v", line, items, err)
+		}
+	}
 }
 
 // nothing is an Invoker without functions.
