@@ -83,6 +83,9 @@ func (s *Store) Undo(ctx context.Context, env *fun.Env, jid string, o Options) (
 	}
 	r := &restorer{env: env, o: o, rec: rec, removed: map[string]bool{}, freed: map[string]bool{}}
 	items := r.items()
+	if rec.Unread > 0 {
+		items = slices.Insert(items, 0, &Item{Kind: "record", Name: jid, ID: jid})
+	}
 	whole := true
 	for i, it := range items {
 		if err := ctx.Err(); err != nil {
@@ -210,9 +213,6 @@ func (r *restorer) items() []*Item {
 		}
 	}
 	var out []*Item
-	if r.rec.Unread > 0 {
-		out = append(out, &Item{Kind: "record", Name: r.rec.JID, ID: r.rec.JID})
-	}
 	slices.Reverse(order)
 	for _, tag := range order {
 		items := by[tag]
