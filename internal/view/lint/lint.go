@@ -313,15 +313,15 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 		side.server.Forget()
 		envs, err := side.server.Envs(ctx)
 		if err != nil {
-			return nil, false, err
+			return changed, moved, err
 		}
 		for _, env := range envs {
 			infos, err := fun.ListFiles(ctx, side.server, env, "")
 			if large, ok := errors.AsType[*fileserver.LargeError](err); ok {
-				return nil, false, &LargeError{large.Error()}
+				return changed, moved, &LargeError{large.Error()}
 			}
 			if err != nil {
-				return nil, false, fmt.Errorf("list the tree: %w", err)
+				return changed, moved, fmt.Errorf("list the tree: %w", err)
 			}
 			for _, fi := range infos {
 				f, isNew := l.addFile(fi, env, side.pillar, before)
@@ -330,7 +330,7 @@ func (l *linter) list(ctx context.Context) (changed []*file, moved bool, err err
 				}
 				moved = moved || f != nil && before[f.id()] == nil
 				if l.text > 2*l.o.MaxText {
-					return nil, false, &LargeError{fmt.Sprintf("the SLS files and templates of the tree have more than %d MB", 2*l.o.MaxText>>20)}
+					return changed, moved, &LargeError{fmt.Sprintf("the SLS files and templates of the tree have more than %d MB", 2*l.o.MaxText>>20)}
 				}
 			}
 		}

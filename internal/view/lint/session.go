@@ -29,6 +29,7 @@ type Session struct {
 
 	touched map[string]bool // absolute paths of files that changed
 	relist  bool            // files may have come or gone
+	moved   bool            // files have come or gone, and that is not acted on yet
 	// edited are the files that changed since the last check of everything, by
 	// their names in findings, and last the findings of then.
 	edited map[string]bool
@@ -201,14 +202,16 @@ func (f *failure) Error() string { return fmt.Sprintf("internal error: %v\n%s", 
 func (s *Session) update(ctx context.Context) error {
 	if s.relist {
 		changed, moved, err := s.l.list(ctx)
+		for _, f := range changed { // also those of a listing that was cut short: the next one knows them
+			s.touched[f.Abs] = true
+		}
+		s.moved = s.moved || moved
 		if err != nil {
 			return err
 		}
 		s.relist = false
-		for _, f := range changed {
-			s.touched[f.Abs] = true
-		}
-		if moved {
+		if s.moved {
+			s.moved = false
 			s.l.table, s.l.known = s.l.tables()
 			s.l.learn()
 			for _, f := range s.l.files {

@@ -108,6 +108,46 @@ func TestOpenedWhileClosing(t *testing.T) {
 	s.Wait(web, "missing-include")
 }
 
+// TestTreeWithinGoesFirst: the outer tree shows its files again also where it did not look
+// while the inner one was open.
+func TestTreeWithinGoesFirst(t *testing.T) {
+	t.Parallel()
+	files := site()
+	files["salt/web.sls"] = "a:\n  test.nopp: []\n"
+	files["minion"], files["salt/f/minion"] = "", ""
+	files["salt/f/salt/app.sls"] = "b:\n  test.nopp: []\n"
+	disk := &slowDisk{reached: make(chan struct{}), release: make(chan struct{})}
+	closed := make(chan struct{}, 8)
+	s := start(t, files, func(o *lsp.Options) {
+		o.Linger = 20 * time.Millisecond
+		disk.Files = o.Disk
+		o.Disk = disk
+		o.Log = slog.New(logSink(func(msg string) {
+			if msg == "tree closed" {
+				closed <- struct{}{}
+			}
+		}))
+	})
+	defer s.end()
+	disk.path = filepath.Join(s.dir, "salt/web.sls")
+	web, app := s.uri("salt/web.sls"), s.uri("salt/f/salt/app.sls")
+	s.Tell("textDocument/didOpen", Open(web, files["salt/web.sls"]))
+	s.Wait(app, "unknown-state")
+	s.Tell("textDocument/didOpen", Open(app, "b:\n  test.nop: []\n"))
+	s.Wait(app)
+	disk.arm()
+	s.Tell("textDocument/didClose", M{"textDocument": M{"uri": app}})
+	for _, event := range []chan struct{}{disk.reached, closed} {
+		select {
+		case <-event:
+		case <-time.After(Timeout):
+			t.Fatal("the inner tree does not close")
+		}
+	}
+	close(disk.release)
+	s.Wait(app, "unknown-state")
+}
+
 // TestTreeWithin: a tree within another one takes over what the outer one shows of
 // its files, and gives it back when it closes.
 func TestTreeWithin(t *testing.T) {

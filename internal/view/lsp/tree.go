@@ -517,8 +517,15 @@ func (t *tree) publish(ctx context.Context, r *lint.Report, open documents) {
 	files = slices.DeleteFunc(files, func(abs string) bool {
 		other := t.s.treeFor(abs)
 		if other != nil && other != t { // a tree in this one has them
-			t.handOver(abs, other)
+			if t.handOver(abs, other) {
+				other.wakeAgain()
+			}
 			return true
+		}
+		for _, o := range t.s.trees { // what another has sent is replaced now
+			if other != nil && o != t {
+				o.handOver(abs, t)
+			}
 		}
 		return other == nil && t.shown[abs] == nil
 	})
@@ -528,22 +535,23 @@ func (t *tree) publish(ctx context.Context, r *lint.Report, open documents) {
 	}
 }
 
-// handOver leaves what the client shows of a file to a tree that has the file now,
-// and that takes it back if it finds nothing there.
-func (t *tree) handOver(abs string, to *tree) {
+// handOver leaves what the client shows of a file to a tree that has the file now, and
+// that takes it back if it finds nothing there. It reports whether that tree did not know.
+func (t *tree) handOver(abs string, to *tree) bool {
 	t.mu.Lock()
 	shown := t.shown[abs]
 	delete(t.shown, abs)
 	t.mu.Unlock()
 	if shown == nil {
-		return
+		return false
 	}
 	to.mu.Lock()
 	defer to.mu.Unlock()
-	if to.shown[abs] == nil {
-		to.shown[abs] = shown
-		to.wakeAgain()
+	if to.shown[abs] != nil {
+		return false
 	}
+	to.shown[abs] = shown
+	return true
 }
 
 func (t *tree) publishFile(ctx context.Context, abs string, findings []lint.Finding, d *document) {
