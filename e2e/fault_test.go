@@ -129,8 +129,10 @@ func TestFaults(t *testing.T) {
 	}
 	for id, x := range faults {
 		if text, ok := doc[id].(string); ok {
-			if x.stages != "" || len(text) != 1000000 {
-				t.Errorf("%s: returned %d bytes", id, len(text))
+			// Where this machine has much to do, the host is asked for its job, and given up.
+			gaveUp := x.stages != "" && strings.HasPrefix(text, "Minion did not return. [No response]\n")
+			if !gaveUp && (x.stages != "" || len(text) != 1000000) {
+				t.Errorf("%s: returned %d bytes: %.200s", id, len(text), text)
 			}
 			continue
 		}
