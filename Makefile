@@ -2,6 +2,8 @@
 
 GO ?= go
 FUZZTIME ?= 10s
+# 0/3 is the first third of the fuzzers, 1/3 the second; 0/1 are all.
+FUZZPART ?= 0/1
 # The packages whose work `make linear` counts: what a run goes through for each
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/app,brine/cmd/session,brine/cmd/output,brine/cmd/runner,brine/cmd/target,brine/cmd/call,brine/cmd/orchestrate,brine/cmd/plan,brine/cmd/run,brine/cmd/ssh,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
@@ -45,7 +47,7 @@ race: ## the tests of what runs in parallel, under the race detector (needs gcc)
 	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/core/event/... ./internal/fleet/bus/... ./internal/fleet/jobs/... ./internal/core/grains/... ./internal/fleet/history/... ./internal/core/host/... ./internal/view/lint/... ./internal/view/lsp/... ./sshexec/...' -race -timeout 60m -skip '^Test(HostileMultitude|ManyMinions)$$'
 
 fuzz: ## every fuzzer for FUZZTIME
-	sh .ci/fuzz $(FUZZTIME)
+	sh .ci/fuzz $(FUZZTIME) $(FUZZPART)
 
 lint: ## formatting, vet, golangci-lint, tidy
 	sh .ci/lint
