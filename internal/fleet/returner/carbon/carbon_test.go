@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"time"
 
 	"brine/internal/core/fun"
 	"brine/internal/fleet/returner"
@@ -21,6 +22,7 @@ func TestNumbersAreSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		_ = l.(*net.TCPListener).SetDeadline(time.Now().Add(time.Minute)) // where nobody connects
 		got := make(chan string, 1)
 		go func() {
 			c, err := l.Accept()
@@ -42,8 +44,9 @@ func TestNumbersAreSent(t *testing.T) {
 			t.Error(err)
 		}
 		r.Close()
+		s := <-got // the connection may still wait to be accepted: the listener closes behind it
 		l.Close()
-		if s := <-got; s != tt.want {
+		if s != tt.want {
 			t.Errorf("%s: sent\n%s, want\n%s", tt.fun, s, tt.want)
 		}
 	}
