@@ -47,6 +47,9 @@ func misplaced(a *app.App, root *cobra.Command, args []string) error {
 		return t.fault(fmt.Sprintf("unknown command %q: it is a function", first), t.calls())
 	}
 	if n := t.firstFunction(); n == 1 {
+		if near := app.NearCommand(root, first); near != "" {
+			return t.fault(fmt.Sprintf("unknown command %q%s", first, near), "if it is a target, write "+t.line("ssh"))
+		}
 		return t.fault(fmt.Sprintf("unknown command %q: it is a target", first), "write "+t.line("ssh"))
 	} else if n > 1 && t.areFiles(n) {
 		return t.fault(

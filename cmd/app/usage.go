@@ -52,17 +52,25 @@ func UnknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if !c.HasParent() {
+		if hint := HintOfWord(args[0]); hint != "" {
+			return &StatusError{Status: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: hint}
+		}
+	}
+	return Usagef(c, "unknown command %q%s", args[0], NearCommand(c, args[0]))
+}
+
+// NearCommand returns ` (did you mean "x"?)` for the nearest of the commands below c, and of
+// the programs that brine can be; "" where none is near.
+func NearCommand(c *cobra.Command, word string) string {
 	var names []string
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
 	if !c.HasParent() {
 		names = append(names, SaltPrograms[:]...)
-		if hint := HintOfWord(args[0]); hint != "" {
-			return &StatusError{Status: ExitUsage, Err: fmt.Errorf("unknown command %q", args[0]), Hint: hint}
-		}
 	}
-	return Usagef(c, "unknown command %q%s", args[0], source.DidYouMean(args[0], names))
+	return source.DidYouMean(word, names)
 }
 
 // Usagef is a fault of the command line.
