@@ -131,6 +131,7 @@ type hostPrinter struct {
 	changes int
 	total   float64 // ms
 	beside  float64 // ms of the parallel state that took longest
+	notRun  int     // steps that had no target within --limit
 }
 
 func (h *hostPrinter) add(lines ...string) {
@@ -241,7 +242,11 @@ func (h *hostPrinter) newStateRet(tag string, m *value.Map) stateRet {
 
 // state prints a state; false says that it is none.
 func (h *hostPrinter) state(r *stateRet) bool {
-	h.counts[r.result] += r.many
+	if r.result == "True" && r.m.At("not_run") == true { // of a step that --limit leaves no target
+		h.notRun += r.many
+	} else {
+		h.counts[r.result] += r.many
+	}
 	if r.m.Has("__parallel__") {
 		h.beside = max(h.beside, duration(r.m))
 	} else {
@@ -600,6 +605,9 @@ func (h *hostPrinter) summary(host string) {
 		color = h.c.red
 	}
 	h.add(color + count("Failed", strconv.Itoa(bad)) + h.c.endc)
+	if h.notRun > 0 {
+		h.add(h.c.lightYellow + count("Not run", strconv.Itoa(h.notRun)) + h.c.endc)
+	}
 	if h.o.opt("state_output_pct") && good+bad > 0 {
 		pct := func(n int) string {
 			f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(n)/float64(good+bad)*100, 'f', 2, 64), 64)

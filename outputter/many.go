@@ -10,7 +10,7 @@ import (
 )
 
 // A step of an orchestration may have thousands of targets. Above the number
-// of Options.GroupAbove their equal results are printed together, what failed first, and names are
+// of Options.GroupAbove their equal results are printed together, what failed last, and names are
 // folded.
 
 // GroupAbove has the results of a step with more than n targets printed together
@@ -54,7 +54,7 @@ const ownID = "<id>"
 const minOwnID = 3
 
 // together returns the targets of a step with equal results: those that failed
-// first, else in the order in which they come. The states of two targets are equal,
+// last, where the prompt is near, else in the order in which they come. The states of two targets are equal,
 // too, where they differ in their ids alone.
 func together(targets value.Mapping, failed func(value.Value) bool) []*resultGroup {
 	byKey := map[[sha256.Size]byte]*resultGroup{}
@@ -81,7 +81,7 @@ func together(targets value.Mapping, failed func(value.Value) bool) []*resultGro
 		a.ids = append(a.ids, id)
 		a.own = a.own || a.text != whole
 	}
-	all := append(bad, good...)
+	all := append(good, bad...)
 	for _, a := range all {
 		if !a.own {
 			continue

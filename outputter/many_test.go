@@ -66,7 +66,7 @@ func TestManyTargets(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 	bad, good := strings.Index(text, "\n              web00003..web09993(1000):\n"), strings.Index(text, "\n              web00000..web09999(9000):\n")
-	if bad < 0 || good < bad {
+	if good < 0 || bad < good {
 		t.Errorf("failures at %d, others at %d", bad, good)
 	}
 	if !strings.Contains(text, "Comment: done on <id>\n") || strings.Contains(text, "done on web") {
@@ -109,8 +109,8 @@ func TestManyLists(t *testing.T) {
 	states.Set("list", value.NewList("No matching sls found"))
 	text = shown(t, step("state", value.MapOf("out", "highstate", "ret", states)), grouped(100))
 	good := strings.Index(text, "web00000..web00199(200):")
-	if one, two := strings.Index(text, "text..text(1):"), strings.Index(text, "list..list(1):"); one < 0 || two < 0 || good < one || good < two {
-		t.Errorf("targets without states are not first: %s", text)
+	if one, two := strings.Index(text, "text..text(1):"), strings.Index(text, "list..list(1):"); one < 0 || two < 0 || one < good || two < good {
+		t.Errorf("targets without states are not last: %s", text)
 	}
 }
 

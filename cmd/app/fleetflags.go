@@ -28,12 +28,39 @@ type FleetFlags struct {
 	AgentDir      string
 	Fleets        string // their names
 	Progress      progress.Flags
+
+	Sudo           bool
+	IdentitiesOnly bool
+	Options        []string // as of ssh -o
+
+	Limit   string // of the targets, as the command line has it: see session.Reach
+	Summary bool
+	Verbose bool
+	Group   GroupMode // of equal results
+}
+
+// RegisterTargets registers the flags of commands that run something on targets, or show what
+// would run there: which of them it is for, and what is said of them.
+func (f *FleetFlags) RegisterTargets(fs *pflag.FlagSet) {
+	fs.StringVar(&f.Limit, "limit", "", "only these of the targets: ids or globs separated by commas, a compound expression, @failed (in the last run), @<jid> (failed in that job), @<file> (one id per line)")
+	fs.BoolVar(&f.Summary, "summary", false, "print a line for each target, or for several with the same result, at the end: failures last")
+	fs.BoolVarP(&f.Verbose, "verbose", "v", false, "print the jid of the job first, and which configuration file holds")
+}
+
+// registerSSH registers what Salt has for salt-ssh alone.
+func (f *FleetFlags) registerSSH(fs *pflag.FlagSet) {
+	fs.BoolVar(&f.Sudo, "sudo", false, "become root with sudo, if the roster does not say")
+	fs.BoolVar(&f.IdentitiesOnly, "identities-only", false, "use only the configured keys, not ssh-agent")
+	fs.StringArrayVar(&f.Options, "ssh-option", nil, "option as of ssh -o; may be repeated")
 }
 
 // RegisterAs registers the flags with the shorthands of --timeout and
 // --progress, which Salt's programs differ in.
 func (f *FleetFlags) RegisterAs(fs *pflag.FlagSet, timeoutShort, progressShort string) {
 	f.Progress.Register(fs, progressShort)
+	if progressShort == "" { // salt, which has -p, has none of them
+		f.registerSSH(fs)
+	}
 	fs.StringVar(&f.Roster, "roster", "", "type of the roster: flat, dir, sshconfig, ansible, ... (default: flat)")
 	fs.StringVar(&f.Fleets, "fleet", "", "use only these fleets (comma-separated); \"roster\" means the roster (default: all)")
 	fs.StringVar(&f.RosterFile, "roster-file", "", "file with the targets, - for standard input (default: roster in the configuration directory)")
@@ -94,6 +121,11 @@ func (f *FleetFlags) Override() *value.Map {
 	text("ssh_agent_dir", f.AgentDir)
 	yes("ignore_host_keys", f.IgnoreKeys)
 	yes("ssh_wipe", f.Wipe)
+	yes("ssh_sudo", f.Sudo)
+	yes("ssh_identities_only", f.IdentitiesOnly)
+	if len(f.Options) > 0 {
+		m.Set("ssh_options", value.Strings(f.Options...))
+	}
 	yes("ssh_refresh_grains", f.RefreshGrains)
 	yes("ssh_allow_unreachable", f.Unreachable)
 	if f.NoKeepAlive {

@@ -80,6 +80,8 @@ usage error; 130 interrupted.`,
 	}
 	o.flags(c, o.RegisterRun)
 	f := c.Flags()
+	o.RegisterTargets(f)
+	o.Group.Register(f)
 	f.StringVar(&o.Resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
 	complete.Resume(a, c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
@@ -123,7 +125,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 			return fun.Args{}, err
 		}
 		if in := a.TTY(); in != nil && !o.yes {
-			if err := a.Confirm(ctx, in, describeChain(ch, ids), o.test); err != nil {
+			if err := a.Confirm(ctx, in, describeChain(ch, ids, env), o.test); err != nil {
 				return fun.Args{}, err
 			}
 		}
@@ -147,13 +149,13 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 }
 
 // describeChain is a chain with its targets, in words.
-func describeChain(c *chain.Chain, ids map[int][]string) string {
+func describeChain(c *chain.Chain, ids map[int][]string, env *fun.Env) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", c.Name)
 	for i := range c.Steps {
 		fmt.Fprintf(&b, "  %d. %s\n", i+1, c.Steps[i].Summary())
 		if c.Steps[i].On != "" {
-			fmt.Fprintf(&b, "     %s\n", library.Counted(ids[i+1]))
+			fmt.Fprintf(&b, "     %s\n", library.Within(env, ids[i+1]))
 		}
 	}
 	return b.String()
@@ -184,7 +186,7 @@ error.`,
 		if err != nil {
 			return err
 		}
-		if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
+		if err := s.Reach(&o.FleetFlags); err != nil {
 			return err
 		}
 		if err := s.OpenGit(ctx); err != nil {

@@ -61,6 +61,20 @@ func NothingMatches(ctx context.Context, env *fun.Env, e orchestration.Expr) err
 	return fmt.Errorf("nothing matches %q (%s)%s", e.Text, e.Type, near)
 }
 
+// Within is ids in words, of which a run does nothing to those that --limit leaves out.
+func Within(env *fun.Env, ids []string) string {
+	f, ok := env.Fleet.(fun.Limited)
+	if !ok {
+		return Counted(ids)
+	}
+	kept, outside := f.Cut(ids)
+	text := Counted(kept)
+	if len(outside) > 0 {
+		text += fmt.Sprintf(" (%d outside --limit)", len(outside))
+	}
+	return text
+}
+
 // Counted is ids in words.
 func Counted(ids []string) string {
 	const shown = 8

@@ -56,6 +56,8 @@ interrupted.`,
 	c.SetFlagErrorFunc(app.FlagError)
 	app.GroupFlags(c, app.TargetGroups)
 	o.Register(c.Flags())
+	o.RegisterTargets(c.Flags())
+	o.Group.Register(c.Flags())
 	o.RegisterAs(c.Flags(), "t", "")
 	complete.Flags(c)
 	o.Lock.Register(c)

@@ -52,7 +52,7 @@ func New(s *session.Session) *Report {
 const maxIndent = 1000
 
 // manyTargets is how many targets a step has at most whose results are printed one
-// by one, where state_output_group does not say.
+// by one, where neither --group nor state_output_group says, and for Salt's programs.
 const manyTargets = 100
 
 // outputOptions joins configuration and command line.
@@ -65,8 +65,8 @@ func (r *Report) outputOptions(retcode int) (*outputter.Options, error) {
 		o.HideProfile = !value.Truth(v)
 	}
 	o.Color = r.Color()
-	many := manyTargets
-	if n, ok := value.AsInt(r.Cfg.Opts.At("state_output_group")); ok && n >= 0 {
+	many := r.Group.Above(r.OutAsked() != "", manyTargets)
+	if n, ok := value.AsInt(r.Cfg.Opts.At("state_output_group")); ok && n >= 0 && (r.Group == "" || r.Group == app.GroupAuto) {
 		many = int(n)
 	}
 	if r.Runner {
@@ -191,6 +191,15 @@ func (r *Report) Print(data value.Value, wish string, retcode int) error {
 		r.sayWhy(data)
 	}
 	return nil
+}
+
+// Beside returns where a summary goes: behind a report for people, else to stderr, so that a
+// document stays one.
+func (r *Report) Beside() io.Writer {
+	if r.OutAsked() == "" && r.Flags.Output.File == "" && !r.App.JSON {
+		return r.App.Out
+	}
+	return r.App.Err
 }
 
 // reportWriter returns stdout or --out-file.

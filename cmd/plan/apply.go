@@ -29,7 +29,7 @@ type applyOptions struct {
 	log      app.RunFlags
 	progress progress.Flags
 	yes      bool
-	limit    string
+	fleet    app.FleetFlags // limit, summary, verbose, group
 	without  bool
 }
 
@@ -73,7 +73,9 @@ read, targets were left out, or the answer was no; 64 usage error.`,
 	f := c.Flags()
 	f.SetNormalizeFunc(app.SaltSpelling)
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
-	f.StringVar(&o.limit, "limit", "", "apply only to these of the targets: ids separated by commas, or @<file> with one id per line")
+	o.fleet.RegisterTargets(f)
+	o.fleet.Group.Register(f)
+	f.IntVar(&o.fleet.MaxProcs, "max-procs", 0, "how many targets to work on at once (default: as in the plan)")
 	f.BoolVar(&o.without, "without-unreachable", false, "leave out targets that cannot be reached now, and apply to the rest")
 	o.output.Register(f)
 	o.output.RegisterReports(f)
@@ -107,29 +109,35 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 	po.Output.NoColor, po.Output.ForceColor = o.output.NoColor, o.output.ForceColor
 	left, keep, hosts := &leftOut{}, a.Keep, old.Totals.Hosts
 	left.add(old.Unreached())
-	for _, limit := range []string{po.Limit, o.limit} {
-		if limit == "" {
-			continue
-		}
-		if old.Command.Kind == plan.Call {
-			return app.Usagef(c, "--limit is for targets, and the plan is of this machine")
-		}
-		if keep, err = limitTo(limit, keep); err != nil {
-			return err
-		}
+	if po.also = o.fleet.Limit; po.also != "" && old.Command.Kind == plan.Call {
+		return app.Usagef(c, "--limit is for targets, and the plan is of this machine")
 	}
-	defer func(was func(string) bool) { a.Keep = was }(a.Keep)
-	var now *madePlan
-	for again := true; again; again = o.without && left.add(now.Unreached()) {
-		if a.Keep = left.keep(keep); a.Keep != nil {
-			old.Narrow(a.Keep)
+	defer func(was func(string) bool, text string) { a.Keep, a.KeepText = was, text }(a.Keep, a.KeepText)
+	// narrow leaves the targets in the plan that some function keeps; nil: all.
+	narrow := func(keep func(string) bool) error {
+		if keep != nil {
+			old.Narrow(keep)
 		}
 		if hosts > 0 && old.Totals.Hosts == 0 {
 			return left.tell(a, old, &app.StatusError{Status: app.ExitGeneric, Err: errors.New("no target of the plan is left")})
 		}
+		return nil
+	}
+	var now *madePlan
+	for again := true; again; again = o.without && left.add(now.Unreached()) {
+		a.Keep = left.keep(keep)
+		if err := narrow(a.Keep); err != nil {
+			return err
+		}
 		if now, err = makePlan(ctx, a, pc, po, words); err != nil {
 			return err
 		}
+		if err := narrow(now.within); err != nil {
+			return err
+		}
+	}
+	if now.within != nil || a.Keep != nil {
+		a.Keep, a.KeepText = now.only()
 	}
 	if changed := plan.Compare(old, now.Plan); len(changed) > 0 {
 		for _, line := range changed {
@@ -234,7 +242,7 @@ func runPlanned(ctx context.Context, a *app.App, c, root *cobra.Command, p *plan
 	}
 	argv := []string{p.Command.Kind}
 	for _, f := range p.Command.Flags {
-		if sub.Flags().Lookup(f.Name) != nil {
+		if f.Name != "limit" && sub.Flags().Lookup(f.Name) != nil { // a.Keep has it
 			argv = append(argv, "--"+f.Name+"="+f.Value)
 		}
 	}

@@ -58,7 +58,7 @@ func TestApplyFlags(t *testing.T) {
 		{Args: "apply x.plan", Rest: "x.plan"},
 		{Args: "apply x.plan --yes --out json", Set: func(o *applyOptions) { o.yes, o.output.Out = true, "json" }, Rest: "x.plan"},
 		{Args: "apply x.plan password=x -l quiet --strict", Set: func(o *applyOptions) { o.log.LogLevel, o.log.Strict = "quiet", true }, Rest: "x.plan password=x"},
-		{Args: "apply x.plan --limit a --without-unreachable", Set: func(o *applyOptions) { o.limit, o.without = "a", true }, Rest: "x.plan"},
+		{Args: "apply x.plan --limit a --without-unreachable", Set: func(o *applyOptions) { o.fleet.Limit, o.without = "a", true }, Rest: "x.plan"},
 		{Args: "apply x.plan --roster-file x", Err: "unknown flag: --roster-file"},
 	})
 	cmdtest.Refuses(t, func(a *app.App) *cobra.Command { return NewApply(a, nil, nil) }, map[string]string{"apply": "no plan was given"})

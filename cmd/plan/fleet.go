@@ -32,6 +32,7 @@ type planJob struct {
 	step    string
 	env     string // the environments that the step names, behind ids
 	targets []string
+	outside bool // --limit leaves out all of them
 	subset  int
 	waves   [][]string // of a job that goes in waves
 	states  map[string][]*plan.State
@@ -85,6 +86,8 @@ func (f *planFleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) 
 	switch {
 	case err != nil:
 		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: err.Error()})
+	case len(sum.Targets) == 0 && len(sum.Outside) > 0:
+		pj.outside = true
 	case len(sum.Targets) == 0:
 		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: errNoMatch.Error(), Unmatched: true})
 	}
@@ -106,6 +109,14 @@ func (f *planFleet) waves(ctx context.Context, pj *planJob, job fun.Job) [][]str
 		pj.faults = append(pj.faults, plan.Fault{Host: value.Str(job.Tgt), Reason: err.Error()})
 	}
 	return waves
+}
+
+// Cut returns those of ids that are within --limit, and the others.
+func (f *planFleet) Cut(ids []string) (kept, outside []string) {
+	if all, ok := f.Fleet.(fun.Limited); ok {
+		return all.Cut(ids)
+	}
+	return ids, nil
 }
 
 // take returns the job of a step and forgets it: an ID may have several.
@@ -269,6 +280,9 @@ func (pj *planJob) fill(st *plan.Step) {
 	slices.SortFunc(pj.faults, func(a, b plan.Fault) int { return compareIDs(a.Host, b.Host) })
 	st.Faults, st.Hosts, st.Subset = pj.faults, pj.hashes, pj.subset
 	st.Waves = planWaves(pj.waves)
+	if pj.outside {
+		st.Skipped = plan.NoneWithin
+	}
 }
 
 // planWaves are the waves of a step as a plan has them.

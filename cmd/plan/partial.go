@@ -5,27 +5,9 @@ import (
 	"strings"
 
 	"brine/cmd/app"
-	"brine/cmd/target"
 	"brine/internal/core/printable"
 	"brine/internal/view/plan"
 )
-
-// limitTo returns what tells the targets of --limit, of those that keep reports; nil is
-// all.
-func limitTo(limit string, keep func(string) bool) (func(string) bool, error) {
-	ids, err := target.ReadLimit(limit)
-	if err != nil {
-		return nil, err
-	}
-	if len(ids) == 0 {
-		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("--limit %s names no target", limit)}
-	}
-	chosen := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		chosen[id] = true
-	}
-	return func(id string) bool { return chosen[id] && (keep == nil || keep(id)) }, nil
-}
 
 // leftOut are the targets that an apply passes over, with the reason.
 type leftOut struct {

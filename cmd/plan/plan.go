@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ type options struct {
 	noSlots  bool
 	noExt    bool
 	record   bool
+	also     string // a further limit: that of brine apply
 }
 
 // planGroups are the flags of brine plan in its help.
@@ -106,7 +108,7 @@ could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 	o.RegisterAs(f, "", "")
 	o.Matching.Register(f)
 	f.StringVar(&o.Delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
-	f.StringVar(&o.Limit, "limit", "", "only these of the targets: ids separated by commas, or @<file> with one id per line")
+	o.RegisterTargets(f)
 	f.StringVarP(&o.Batch, "batch", "b", "", "how many targets run at once when the plan is applied: a number or a percentage")
 	f.BoolVar(&o.call, "call", false, "plan a state function call, such as state.apply, on this machine")
 	f.StringVar(&o.target, "ssh", "", "plan a state function call, such as state.apply, on these targets")
@@ -200,6 +202,9 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	if err := printPlan(a, made, o.format); err != nil {
 		return err
 	}
+	if o.Summary {
+		printSummary(a, p, o.format)
+	}
 	if o.file != "" {
 		switch {
 		case p.Partial() && !o.without:
@@ -227,7 +232,8 @@ type madePlan struct {
 	*plan.Plan
 	key    *plan.Key
 	color  bool
-	status int // what --strict makes of warnings
+	status int                  // what --strict makes of warnings
+	within func(id string) bool // which targets are within --limit; nil: all
 }
 
 // makePlan asks all targets what a run would do.
@@ -249,14 +255,6 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	if err != nil {
 		return nil, err
 	}
-	if o.Limit != "" {
-		keep, err := limitTo(o.Limit, a.Keep)
-		if err != nil {
-			return nil, err
-		}
-		defer func(was func(string) bool) { a.Keep = was }(a.Keep)
-		a.Keep = keep
-	}
 	shown, done := a.StartProgress(o.Progress, &o.RunFlags, o.title(args))
 	defer done()
 	s, err := session.New(a, kind, section, &o.RunFlags, o.Override())
@@ -273,9 +271,10 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	s.Planning = true
 	a.Intr.Idle.Store(true)
 	defer a.Intr.Idle.Store(false)
-	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
+	if err := s.Reach(&o.FleetFlags); err != nil {
 		return nil, err
 	}
+	s.AlsoLimit(o.also)
 	if err := s.OpenGit(ctx); err != nil {
 		return nil, err
 	}
@@ -299,13 +298,14 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	if err != nil {
 		return nil, err
 	}
+	pl.limited()
 	pl.p.Finish()
 	if o.record {
 		if err := pl.record(s); err != nil {
 			return nil, err
 		}
 	}
-	return &madePlan{Plan: pl.p, key: key, color: output.New(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
+	return &madePlan{Plan: pl.p, key: key, within: s.Within(), color: output.New(s).Color(), status: s.StrictStatus(app.ExitOK)}, nil
 }
 
 // keepNothing has a session leave no trace: a plan is not a job, and its returns go
@@ -322,10 +322,36 @@ func keepNothing(s *session.Session) {
 }
 
 // unsaved are flags that say nothing of what is run.
-const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable record"
+const unsaved = "call ssh save out detailed-exitcode no-color force-color log-level log-file log-file-level progress no-progress strict help async without-unreachable record summary verbose"
 
 // pathFlags are flags whose values are paths.
 const pathFlags = "config-dir saltfile file-root pillar-root cachedir roster-file priv agent-dir"
+
+// only returns what tells the targets of a plan, and their ids as records have them.
+func (m *madePlan) only() (keep func(id string) bool, text string) {
+	ids := map[string]bool{}
+	plan.Walk(m.Steps, func(st *plan.Step) bool {
+		for _, id := range st.Targets {
+			ids[id] = true
+		}
+		return true
+	})
+	return func(id string) bool { return ids[id] }, strings.Join(slices.Sorted(maps.Keys(ids)), ",")
+}
+
+// limited has the plan know which targets --limit meant: the last run, a job or a file may
+// be another one when it is applied.
+func (pl *planner) limited() {
+	l := pl.s.Limit()
+	if l == nil {
+		return
+	}
+	for i, f := range pl.p.Command.Flags {
+		if f.Name == "limit" {
+			pl.p.Command.Flags[i].Value = l.Text
+		}
+	}
+}
 
 // planFlags are the flags that a plan is made with, paths as absolute ones.
 func planFlags(c *cobra.Command) ([]plan.Flag, error) {

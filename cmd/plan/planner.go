@@ -350,6 +350,23 @@ func (pl *planner) match(ctx context.Context, f fun.Fleet, st *plan.Step, chunk 
 	if err != nil {
 		return err
 	}
+	if ok {
+		var outside []string
+		ids, outside = all.Cut(ids)
+		unlisted = slices.DeleteFunc(unlisted, func(err error) bool {
+			stranger, is := errors.AsType[*fun.UnlistedError](err)
+			if !is {
+				return false
+			}
+			_, out := all.Cut([]string{stranger.ID})
+			outside = append(outside, out...)
+			return len(out) > 0
+		})
+		if len(ids)+len(unlisted) == 0 && len(outside) > 0 {
+			st.Skipped, st.Unknown, st.Restarts, st.Reboots = plan.NoneWithin, "", false, false
+			return nil
+		}
+	}
 	if len(ids)+len(unlisted) == 0 {
 		return errNoMatch
 	}

@@ -43,6 +43,10 @@ unknown function.`,
 	c.SetFlagErrorFunc(app.FlagError)
 	app.GroupFlags(c, app.TargetGroups)
 	o.Register(c.Flags())
+	if st != app.AsSalt {
+		o.RegisterTargets(c.Flags())
+		o.Group.Register(c.Flags())
+	}
 	o.RegisterAs(c.Flags(), "t", "")
 	c.Flags().BoolVarP(&o.Doc, "doc", "d", false, "print the documentation of the function")
 	c.Flags().BoolVar(&o.Quiet, "quiet", false, "print no report")

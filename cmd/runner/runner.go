@@ -55,6 +55,9 @@ func Command(ctx context.Context, a *app.App, c *cobra.Command, o *Options, args
 	if o.Progress.Misplaced(args) || o.Progress.Misplaced(args[1:]) {
 		return app.ProgressValue()
 	}
+	if err := o.Group.Misplaced(args); err != nil {
+		return err
+	}
 	return Run(ctx, a, c, o, args[0], nil, func(s *session.Session, env *fun.Env) (in fun.Args, err error) {
 		in = dispatch.ParseInput(args[1:], o.Unparsed())
 		if o.Resume != "" {
@@ -88,7 +91,7 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 		return err
 	}
 	defer rep.ReportFault(&err)
-	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
+	if err := s.Reach(&o.FleetFlags); err != nil {
 		return err
 	}
 	s.Listen()
@@ -110,6 +113,7 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 		return err
 	}
 	rep.Reports(jid, name, "", in, fun.Runner)
+	s.SayJID(jid)
 	env.Watch = rep.WatchRun(shown, env.ID, name, in)
 	res, err := s.Invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !session.CutShort(res, err) {
@@ -126,10 +130,15 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	if perr := rep.PrintEnd(data, out, res.Retcode); perr != nil {
 		return perr
 	}
+	s.PrintTally(rep.Beside())
 	s.SayResume(name, jid)
 	s.SayTest(name, in)
-	if err != nil {
+	left := s.SayLeftOut(env)
+	switch {
+	case err != nil:
 		return app.ErrInterrupted
+	case left != nil:
+		return left
 	}
 	return app.Silent(s.StrictStatus(app.StatusOf(int64(res.Retcode))))
 }

@@ -60,6 +60,11 @@ func (s *Session) Controller(ctx context.Context, jid string) (*fun.Env, error) 
 	f.Waiting = s.waiting
 	f.AskJID = func() string { return s.JIDs.Next(s.App.Host.Now()) }
 	env.Fleet = f
+	for _, text := range s.limitTexts {
+		if err := s.limitTo(ctx, f, text); err != nil {
+			return nil, err
+		}
+	}
 	env.OnRunner = s.runnerJob
 	env.OnNote = s.Note
 	env.OnPrint = func(line string) { fmt.Fprintln(s.App.Out, printable.Text(line)) }

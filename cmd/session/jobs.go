@@ -58,6 +58,9 @@ func (s *Session) beginJob(env *fun.Env, kind fun.Kind, name string, args fun.Ar
 	if kind == fun.Runner {
 		l.TgtType = "list"
 	}
+	if kind == fun.Runner {
+		l.Limit = s.limitedTo()
+	}
 	if m := s.jobMetadata(); m != nil {
 		l.Metadata = m
 	}
@@ -194,6 +197,9 @@ func (s *Session) Resumed(ctx context.Context, env *fun.Env, jid string, args fu
 			text += fmt.Sprintf(" on %s, which was heard of %s ago; it counts as dead when that is more than controller_lease", j.Where, shared.Round(j.Silence))
 		}
 		return args, errors.New(text)
+	}
+	if err := s.sameLimit(ctx, env, j); err != nil {
+		return args, err
 	}
 	s.resume, s.claims = j, []string{jid}
 	if len(args.Pos) > 0 {

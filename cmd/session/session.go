@@ -81,6 +81,11 @@ type Session struct {
 
 	steps stepResults
 
+	limitTexts []string // of --limit
+	limits     []*Limit // what they mean; none: all targets
+	verbose    bool
+	Group      app.GroupMode // of equal results
+
 	// OnFault and OnTook get faults, and how long parts of a run took, from
 	// whoever reports the run.
 	OnFault func(error)

@@ -1,9 +1,12 @@
 package session
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"sync"
 
+	"brine/cmd/internal/summary"
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
 )
@@ -12,6 +15,8 @@ import (
 // as their jobs are recorded.
 type stepResults struct {
 	mu     sync.Mutex
+	tally  *summary.Tally             // of all targets; nil: nobody asks for it
+	mask   func(string) string        // of secrets
 	failed map[string]map[string]bool // ids, by the jid of the step's job
 	last   map[stepKey]string         // jid of the last job of a step
 }
@@ -31,13 +36,14 @@ func (r *stepResults) watch(l jobs.Load, rec jobs.Record) jobs.Record {
 	}
 	r.failed[l.JID] = nil
 	r.last[stepKey{l.OrchJID, l.Step}] = l.JID
-	return &stepRecord{Record: rec, results: r, jid: l.JID}
+	return &stepRecord{Record: rec, results: r, jid: l.JID, step: l.Step}
 }
 
 type stepRecord struct {
 	jobs.Record
 	results *stepResults
 	jid     string
+	step    string // its ID
 }
 
 // Unwrap returns the record itself.
@@ -46,6 +52,13 @@ func (s *stepRecord) Unwrap() jobs.Record { return s.Record }
 // Return records an answer.
 func (s *stepRecord) Return(ret fun.Return) error {
 	r := s.results
+	if r.tally != nil {
+		v, err := ret.Value()
+		if err != nil {
+			v = err.Error()
+		}
+		r.tally.Add(s.step, ret, v, r.mask)
+	}
 	r.mu.Lock()
 	ids := r.failed[s.jid]
 	switch {
@@ -81,6 +94,20 @@ func (r *stepResults) of(jid, orch, step string) (ids []string, known bool) {
 	}
 	slices.Sort(ids)
 	return ids, known
+}
+
+// PrintTally prints what became of each target of the steps, where --summary asks for it.
+func (s *Session) PrintTally(w io.Writer) {
+	if s.steps.tally != nil {
+		summary.Print(w, s.steps.tally.Outcomes())
+	}
+}
+
+// SayJID prints the jid of a run on stderr, where -v asks for it.
+func (s *Session) SayJID(jid string) {
+	if s.verbose {
+		fmt.Fprintln(s.App.Err, "jid: "+jid)
+	}
 }
 
 // StepFailed reports whether the job of a step failed on a target.

@@ -23,7 +23,11 @@ func TestFlags(t *testing.T) {
 		{Args: "ssh x test.ping --limit a,b --subset 3 --max-procs 9", Set: func(o *target.Options) { o.Limit, o.Subset, o.MaxProcs = "a,b", 3, 9 }, Rest: "x test.ping"},
 		{Args: "ssh x test.ping --ignore-host-keys --user admin --priv key -w", Set: func(o *target.Options) { o.IgnoreKeys, o.User, o.Priv, o.Wipe = true, "admin", "key", true }, Rest: "x test.ping"},
 		{Args: "ssh --hosts", Set: func(o *target.Options) { o.Hosts = true }},
-		{Args: "ssh x test.ping --no-grup", Err: "unknown flag: --no-grup (did you mean --no-group?)"},
+		{Args: "ssh x test.ping --group", Set: func(o *target.Options) { o.Group = app.GroupOn }, Rest: "x test.ping"},
+		{Args: "ssh x test.ping --group=never", Set: func(o *target.Options) { o.Group = app.GroupNever }, Rest: "x test.ping"},
+		{Args: "ssh x test.ping --no-group", Set: func(o *target.Options) { o.Group = app.GroupNever }, Rest: "x test.ping"},
+		{Args: "ssh x test.ping --group=nevr", Err: `invalid argument "nevr" for "--group" flag: "nevr" is none of auto, always, never (did you mean "never"?)`},
+		{Args: "ssh x test.ping --grup", Err: "unknown flag: --grup (did you mean --group?)"},
 		{Args: "ssh x test.ping --subset many", Err: `invalid argument "many" for "--subset" flag: strconv.ParseInt: parsing "many": invalid syntax`},
 	})
 }

@@ -15,10 +15,6 @@ import (
 	"brine/internal/py/value"
 )
 
-// groupAbove is how many targets a job has at most whose results are printed one
-// by one on a terminal.
-const groupAbove = 20
-
 // A group is the targets with one result.
 type group struct {
 	ids     []string
@@ -84,15 +80,27 @@ func sameOf(ret fun.Return, v value.Value) value.Value {
 	}
 	out := value.NewMap(states.Len())
 	for k, x := range states.All() {
-		if st, ok := x.(*value.Map); ok && st.Has("__run_num__") {
-			st = st.Copy()
-			st.Delete("start_time")
-			st.Delete("duration")
-			x = st
-		}
-		out.Set(k, x)
+		out.Set(k, timeless(x))
 	}
 	return out
+}
+
+// timeless is the return of a state without its times, and without the process ID of its
+// command: they differ on every target.
+func timeless(v value.Value) value.Value {
+	st, ok := v.(*value.Map)
+	if !ok || !st.Has("__run_num__") {
+		return v
+	}
+	st = st.Copy()
+	st.Delete("start_time")
+	st.Delete("duration")
+	if ch := st.Map("changes"); ch.Has("pid") && ch.Has("retcode") {
+		ch = ch.Copy()
+		ch.Delete("pid")
+		st.Set("changes", ch)
+	}
+	return st
 }
 
 // reasonOf is why a target gave no return, in words that do not name it.
@@ -116,13 +124,14 @@ func reasonAlone(ret fun.Return, v value.Value) value.Value {
 	return m
 }
 
-// groups reports whether equal results are printed together: where somebody
-// reads, and more targets answer than fit on a screen.
+// groups reports whether equal results are printed together: in reports for people of
+// several targets, and for programs that read what people do.
 func (r *jobReport) groups() bool {
-	if r.o.Prog != target.BrineSSH || r.o.NoGroup || !r.prose() {
+	if r.o.Prog != target.BrineSSH || !r.prose() {
 		return false
 	}
-	return r.o.Group || r.s.App.Terminal && r.o.Count.Targets.Load() > groupAbove
+	above := r.o.Group.Above(r.rep.OutAsked() != "", 0)
+	return above > 0 && r.o.Count.Targets.Load() > int64(above)
 }
 
 // prose reports whether the report is text for people, and no document.
@@ -134,19 +143,92 @@ func (r *jobReport) prose() bool {
 	return false
 }
 
-// printGroups prints what was collected.
+// printGroups prints what was collected. Of targets whose states are nearly those of a
+// larger group, it prints what differs, below that group or, where something failed, at the
+// end.
 func (r *jobReport) printGroups() error {
-	for _, g := range r.same.sorted() {
-		if err := r.rep.Print(value.MapOf(summary.FoldSome(g.ids, output.GroupNames), g.v), g.out, g.retcode); err != nil {
+	all := r.same.sorted()
+	near := nearest(all)
+	show := func(g *group) error {
+		name, v := summary.FoldSome(g.ids, output.GroupNames), g.v
+		if n, ok := near[g]; ok {
+			v = n.differs
+			name += fmt.Sprintf(" (%d of %d states as on %s)", n.of-n.differs.Len(), n.of, summary.FoldSome(n.base.ids, output.GroupNames))
+		}
+		return r.rep.Print(value.MapOf(name, v), g.out, g.retcode)
+	}
+	for _, g := range all {
+		if _, ok := near[g]; ok && !g.bad {
+			continue // below its group
+		}
+		if err := show(g); err != nil {
 			return err
+		}
+		for _, x := range all {
+			if n, ok := near[x]; ok && n.base == g && !x.bad {
+				if err := show(x); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
 }
 
+// A nearGroup says in which states a group differs from a larger one.
+type nearGroup struct {
+	base    *group
+	differs *value.Map
+	of      int // states
+}
+
+// nearest returns the groups that are nearly like a larger one, on which all went well:
+// they have the same states, and at most a quarter of them differs.
+func nearest(all []*group) map[*group]nearGroup {
+	bySize := slices.Clone(all)
+	slices.SortStableFunc(bySize, func(a, b *group) int { return len(b.ids) - len(a.ids) })
+	near := map[*group]nearGroup{}
+	var bases []*group
+	for _, g := range bySize {
+		found := false
+		for _, base := range bases {
+			if d, ok := difference(base, g); ok {
+				near[g], found = nearGroup{base, d, g.v.(*value.Map).Len()}, true
+				break
+			}
+		}
+		if !found && !g.bad {
+			bases = append(bases, g)
+		}
+	}
+	return near
+}
+
+// difference returns the states of a group that differ from those of base; false where
+// these are many, or are not the same states.
+func difference(base, g *group) (*value.Map, bool) {
+	a, ok := base.v.(*value.Map)
+	b, isMap := g.v.(*value.Map)
+	if !ok || !isMap || a.Len() != b.Len() || a.Len() < 4 || base.out != g.out {
+		return nil, false
+	}
+	out := value.NewMap(4)
+	for k, x := range b.All() {
+		y, has := a.Get(k)
+		st, isState := x.(*value.Map)
+		if !has || !isState || !st.Has("__run_num__") {
+			return nil, false
+		}
+		if !value.Equal(timeless(x), timeless(y)) {
+			out.Set(k, x)
+		}
+	}
+	return out, out.Len() > 0 && 4*out.Len() <= a.Len()
+}
+
 // tail ends a report on a terminal: how many targets there were, and who failed.
 func (r *jobReport) tail() {
-	if r.o.Prog != target.BrineSSH || !r.s.App.Terminal || r.o.Summary || r.count < 2 {
+	if r.o.Prog != target.BrineSSH || !r.s.App.Terminal || r.recaps() || r.count < 2 {
 		return
 	}
 	w := r.s.App.Out

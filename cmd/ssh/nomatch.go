@@ -36,11 +36,12 @@ func saltNoMatch(rep *output.Report, err error) error {
 
 // warnUnmet names the ids of --limit that the target does not match.
 func warnUnmet(s *session.Session, o *target.Options, job fun.Job, sum fun.Summary) {
-	if o.Limit == "" || o.RetryFailed != "" || job.Subset > 0 {
+	limit := s.Limit()
+	if limit == nil || o.RetryFailed != "" || job.Subset > 0 {
 		return
 	}
 	var unmet []string
-	for _, id := range job.Only {
+	for _, id := range limit.IDs {
 		if _, ok := slices.BinarySearch(sum.Targets, id); !ok && !slices.Contains(unmet, id) {
 			unmet = append(unmet, id)
 		}

@@ -138,7 +138,7 @@ func (r *jobReport) add(ret fun.Return) error {
 		r.away = append(r.away, ret.ID)
 	}
 	r.highest = max(r.highest, ret.Retcode)
-	if r.o.Summary {
+	if r.recaps() {
 		r.outcomes = append(r.outcomes, summary.Of(ret, v, r.s.Secrets.AnyText))
 	}
 	switch {
@@ -228,7 +228,7 @@ func (r *jobReport) finish() error {
 			return err
 		}
 	}
-	if r.o.Summary {
+	if r.recaps() {
 		w := r.s.App.Out
 		if !r.stream {
 			w = r.s.App.Err
@@ -252,6 +252,10 @@ func (r *jobReport) finish() error {
 	r.hint()
 	return nil
 }
+
+// recaps reports whether a line for each target, or for several, ends the report: where
+// --summary asks for it, and below the states of groups.
+func (r *jobReport) recaps() bool { return r.o.Summary || r.groups() && r.job.OfState() }
 
 // sortedByID returns a mapping with its keys in order.
 func sortedByID(m *value.Map) *value.Map {

@@ -28,32 +28,15 @@ func retry(ctx context.Context, s *session.Session, c *cobra.Command, o *target.
 	if !jobs.IsJID(jid) {
 		return job, app.Usagef(c, "--retry-failed: %q is not a jid", jid)
 	}
-	j, err := s.Files.Job(ctx, jid)
+	j, err := session.EndedJob(ctx, s.Files, "--retry-failed", jid)
 	if err != nil {
-		return job, fmt.Errorf("--retry-failed: %w", err)
-	}
-	if j == nil {
-		return job, &app.StatusError{
-			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: there is no job %s in the cache of this machine", jid),
-			Hint: "'brine run jobs.list_jobs' lists the jobs",
-		}
+		return job, err
 	}
 	ran := j.Load.Str("fun")
-	switch {
-	case strings.HasPrefix(ran, "runner.") || len(j.Definition.Keys()) > 0:
+	if strings.HasPrefix(ran, "runner.") || len(j.Definition.Keys()) > 0 {
 		return job, &app.StatusError{
 			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: job %s is %s, on this controller", jid, ran),
-			Hint: "'brine orchestrate --resume " + jid + "' goes on with an orchestration; the jobs of its steps can be retried",
-		}
-	case j.State == jobs.Active:
-		return job, &app.StatusError{
-			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: job %s is still running", jid),
-			Hint: "'brine run jobs.active' shows how far it is; saltutil.kill_job ends it",
-		}
-	case j.State == jobs.Detached:
-		return job, &app.StatusError{
-			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: job %s was started with --async, and not all of its returns have been fetched", jid),
-			Hint: "'brine run jobs.lookup_jid " + jid + "' fetches them, or says what still runs",
+			Hint: "'brine orchestrate --resume " + jid + "' goes on with an orchestration, --limit @" + jid + " begins it anew on the targets that failed; the jobs of its steps can be retried",
 		}
 	}
 	failed := j.Failed()

@@ -139,7 +139,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 		return app.ErrAsyncReport
 	}
 	defer rep.ReportFault(&err)
-	if s.SSH, err = session.SSHOptions(a, &o.FleetFlags); err != nil {
+	if err := s.Reach(&o.FleetFlags); err != nil {
 		return err
 	}
 	s.SSH.Once = true
@@ -183,7 +183,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 		return err
 	}
 	if o.Published.Preview {
-		ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType)
+		ids, err := target.Match(ctx, env, job.Tgt, job.TgtType)
 		if err != nil {
 			return err
 		}
@@ -238,6 +238,9 @@ func sshInfo(a *app.App, o *target.Options, args []string) (done bool, err error
 func targetArgs(o *target.Options, a *app.App, args []string) ([]string, error) {
 	if o.Progress.Misplaced(args) {
 		return nil, app.ProgressValue()
+	}
+	if err := o.Group.Misplaced(args); err != nil {
+		return nil, err
 	}
 	if o.Salt.Forwards != "" {
 		return nil, &app.StatusError{

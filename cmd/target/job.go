@@ -84,11 +84,6 @@ func (o *Options) Job(c *cobra.Command, args []string) (fun.Job, error) {
 		job.Args = dispatch.ParseInput(args[2:], o.Unparsed())
 	}
 	job.Waves, job.MaxFailures, job.WaveWait = o.Waves.parsed, o.Waves.most, app.Seconds(o.Waves.wait)
-	if o.Limit != "" {
-		if job.Only, err = ReadLimit(o.Limit); err != nil {
-			return fun.Job{}, err
-		}
-	}
 	return job, nil
 }
 
@@ -141,7 +136,7 @@ func (o *saltFlags) SafeBatch(ctx context.Context, env *fun.Env, job *fun.Job) e
 	if o.safeLimit <= 1 || job.Batch != "" || job.Async {
 		return nil
 	}
-	ids, err := env.Fleet.Match(ctx, job.Tgt, job.TgtType)
+	ids, err := Match(ctx, env, job.Tgt, job.TgtType)
 	if err != nil {
 		return err
 	}
@@ -149,6 +144,15 @@ func (o *saltFlags) SafeBatch(ctx context.Context, env *fun.Env, job *fun.Job) e
 		job.Batch = strconv.Itoa(max(1, o.safeSize))
 	}
 	return nil
+}
+
+// Match returns the ids of the targets that a job would have, within --limit.
+func Match(ctx context.Context, env *fun.Env, tgt value.Value, tgtType string) ([]string, error) {
+	ids, err := env.Fleet.Match(ctx, tgt, tgtType)
+	if f, ok := env.Fleet.(fun.Limited); ok {
+		ids, _ = f.Cut(ids)
+	}
+	return ids, err
 }
 
 // exitCompound is salt's status of several functions whose arguments do not fit.

@@ -31,15 +31,12 @@ type Options struct {
 	Raw         bool
 	Static      bool
 	Metadata    string
-	Verbose     bool
 	Batch       string
 	BatchWait   float64
 	Subset      int
 	FailHard    bool
-	Summary     bool
 	FailedFile  string
 	Hosts       bool
-	Limit       string
 	RetryFailed string
 	KeyDeploy   bool
 	Doc         bool
@@ -51,19 +48,16 @@ type Options struct {
 	Waves       waveFlags
 	Salt        saltSSHFlags
 	Published   saltFlags
-	Updates     bool // the roster, by new addresses
-	Group       bool
-	NoGroup     bool
+	Updates     bool    // the roster, by new addresses
 	Count       counter // of the job's targets
 }
 
 // saltSSHFlags are those of salt-ssh alone, which brine has in its roster and
 // configuration.
 type saltSSHFlags struct {
-	sudo, identitiesOnly, preFlight, noHostKeys bool
-	Forwards, scanPorts                         string
-	scanTimeout                                 float64
-	options                                     []string
+	preFlight, noHostKeys bool
+	Forwards, scanPorts   string
+	scanTimeout           float64
 }
 
 // Register adds the flags, which depend on Prog.
@@ -83,22 +77,19 @@ func (o *Options) Register(f *pflag.FlagSet) {
 		f.BoolVar(&o.Updates, "update-roster", false, "add targets given as user@host to the roster file once they have answered")
 		if o.Prog == BrineSSH {
 			f.BoolP("version", "V", false, "print the version") // see addVersionFlag
-			f.BoolVar(&o.Group, "group", false, "print equal results together at the end (default on a terminal with more than 20 targets)")
-			f.BoolVar(&o.NoGroup, "no-group", false, "print the result of each target separately")
+			o.Group.Register(f)
 		}
 		f.BoolVar(&o.KeyDeploy, "key-deploy", false, "add --priv's public key to the authorized_keys of the targets first")
 	}
 	f.StringVar(&o.Delimiter, "delimiter", ":", "separator of the parts of grain and pillar targets")
 	f.BoolVarP(&o.Static, "static", "s", false, "print all results at the end, sorted, instead of as they arrive")
-	f.BoolVarP(&o.Verbose, "verbose", "v", false, "print the jid of the job first")
+	o.RegisterTargets(f)
 	f.StringVarP(&o.Batch, "batch", "b", "", "how many targets run at once: a number or a percentage")
 	f.Float64Var(&o.BatchWait, "batch-wait", 0, "seconds to wait after each return before the next target starts")
 	f.IntVar(&o.Subset, "subset", 0, "run on this many of the targets, chosen at random")
 	f.BoolVar(&o.FailHard, "failhard", false, "start no further targets after one has failed")
 	o.Waves.register(f)
-	f.BoolVar(&o.Summary, "summary", false, "print a summary at the end: equal results together, failures last")
 	f.StringVar(&o.FailedFile, "failed-file", "", "write the ids of failed targets to this file, one per line")
-	f.StringVar(&o.Limit, "limit", "", "only these of the targets: ids separated by commas, or @<file> with one id per line")
 	f.StringVar(&o.RetryFailed, "retry-failed", "", "run only on the targets that failed in the job with this jid; without target and function, repeat what it ran")
 	f.BoolVarP(&o.Doc, "doc", "d", false, "print the documentation of the function")
 	f.StringVar(&o.passwd, "passwd", "", "refused: see --askpass")
@@ -112,10 +103,7 @@ func (o *Options) Register(f *pflag.FlagSet) {
 		_ = f.MarkHidden(n)
 	}
 	if o.Prog != SaltCLI {
-		f.BoolVar(&o.Salt.sudo, "sudo", false, "become root with sudo, if the roster does not say")
-		f.BoolVar(&o.Salt.identitiesOnly, "identities-only", false, "use only the configured keys, not ssh-agent")
 		f.BoolVar(&o.Salt.preFlight, "pre-flight", false, "run ssh_pre_flight also where the agent is there already")
-		f.StringArrayVar(&o.Salt.options, "ssh-option", nil, "option as of ssh -o; may be repeated")
 		f.StringVar(&o.Salt.Forwards, "remote-port-forwards", "", "refused: brine forwards no ports of targets")
 		_ = f.MarkHidden("remote-port-forwards")
 		f.StringVar(&o.Salt.scanPorts, "scan-ports", "", "ports that the rosters scan and clustershell try, with commas between them (default: 22)")
@@ -130,15 +118,11 @@ func (o *Options) Register(f *pflag.FlagSet) {
 func (o *Options) Override() *value.Map {
 	m := o.FleetFlags.Override()
 	for key, on := range map[string]bool{
-		"ssh_sudo": o.Salt.sudo, "ssh_identities_only": o.Salt.identitiesOnly, "ssh_run_pre_flight": o.Salt.preFlight,
-		"ignore_host_keys": o.Salt.noHostKeys,
+		"ssh_run_pre_flight": o.Salt.preFlight, "ignore_host_keys": o.Salt.noHostKeys,
 	} {
 		if on {
 			m.Set(key, true)
 		}
-	}
-	if len(o.Salt.options) > 0 {
-		m.Set("ssh_options", value.Strings(o.Salt.options...))
 	}
 	if o.Salt.scanPorts != "" {
 		m.Set("ssh_scan_ports", o.Salt.scanPorts)

@@ -3,7 +3,6 @@ package target
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -20,9 +19,7 @@ func (o *Options) NoMatch(job fun.Job) error {
 		return fmt.Errorf("no target that failed in job %s is in --limit and matches %q", o.RetryFailed, value.Str(job.Tgt))
 	case o.RetryFailed != "":
 		return fmt.Errorf("no target that failed in job %s matches %q (%s)", o.RetryFailed, value.Str(job.Tgt), job.TgtType)
-	case job.Only != nil && len(job.Only) == 0:
-		return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("--limit %s names no target", o.Limit), Hint: "the file of --failed-file is empty where no target failed"}
-	case job.Only != nil:
+	case o.Limit != "":
 		return fmt.Errorf("no target of the roster matches %q within --limit", value.Str(job.Tgt))
 	}
 	return &app.StatusError{
@@ -78,25 +75,6 @@ func (t *Matching) tgtType() (string, error) {
 		name, given = x.name, x.flag
 	}
 	return name, nil
-}
-
-// ReadLimit returns the ids of --limit: a comma list, or @file with one a line.
-func ReadLimit(s string) ([]string, error) {
-	path, isFile := strings.CutPrefix(s, "@")
-	if isFile {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--limit: %w", err)}
-		}
-		s = string(b)
-	}
-	ids := []string{}
-	for _, id := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
-		if id = strings.TrimSpace(id); id != "" && !strings.HasPrefix(id, "#") {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
 }
 
 // delimited returns a target of grains or pillar with a delimiter of its own:

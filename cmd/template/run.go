@@ -68,6 +68,8 @@ invalid; 64 usage error; 130 interrupted.`,
 	c.SetFlagErrorFunc(app.FlagError)
 	f := c.Flags()
 	o.RegisterRun(f)
+	o.RegisterTargets(f)
+	o.Group.Register(f)
 	o.RegisterAs(f, "t", "")
 	complete.Flags(c)
 	f.StringArrayVar(&o.targets, "target", nil, "targets: <name>=<target expression>; may be repeated")
@@ -308,7 +310,7 @@ func (r *templateRun) match(ctx context.Context) (*value.Map, []string, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		sums = append(sums, fmt.Sprintf("%s: %s", t.Name, library.Counted(ids)))
+		sums = append(sums, fmt.Sprintf("%s: %s", t.Name, library.Within(r.env, ids)))
 		if !t.AllowSSH {
 			out.Set(t.Name, value.Strings(ids...))
 			continue

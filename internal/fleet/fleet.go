@@ -114,8 +114,11 @@ type Fleet struct {
 	// AllowUnreachable passes over machines that cannot be asked for the grains
 	// that they are matched by, with a warning; else they are targets that failed.
 	AllowUnreachable bool
-	// Keep, if not nil, tells which machines may be meant: the others match nothing.
-	Keep func(id string) bool
+	// Keep, if not nil, tells which machines jobs may run on. The others are left out of
+	// the targets of jobs, and [Fleet.LeftOut] names them. What only looks (Match, the
+	// mine) sees all.
+	Keep    func(id string) bool
+	leftOut leftOut
 	// Watch, if not nil, is notified of the progress of jobs.
 	Watch Watcher
 	// Gate is asked before a target is begun; see fun.Jobs.OnStart. nil is open.
@@ -218,25 +221,17 @@ func prepare(ctx context.Context, ids []string, owner map[string]Provider) {
 func (f *Fleet) Match(ctx context.Context, tgt value.Value, tgtType string) ([]string, error) {
 	if tgt != "*" { // that is all that are known, whatever their rosters
 		if ids, named, err := f.named(ctx, fun.Job{Tgt: tgt, TgtType: tgtType}); named || err != nil {
-			return f.kept(ids), err
+			return ids, err
 		}
 	}
-	found, err := f.expression(ctx, fun.Job{Tgt: tgt, TgtType: tgtType})
+	found, err := f.expression(ctx, fun.Job{Tgt: tgt, TgtType: tgtType}, false)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
 		f.warnUnasked(id, found.unasked[id])
 	}
-	return f.kept(found.ids), nil
-}
-
-// kept returns the machines of a list that may be meant.
-func (f *Fleet) kept(ids []string) []string {
-	if f.Keep == nil {
-		return ids
-	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !f.Keep(id) })
+	return found.ids, nil
 }
 
 // named returns the ids of machines that a target names, and that no list need
@@ -374,6 +369,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if err := f.permit(ctx, limits, job, found.ids); err != nil {
 		return fun.Summary{}, err
 	}
+	f.leftOut.add(found.outside, len(found.ids)+len(found.unavailable) > 0)
 	targets, away, owner := found.ids, found.unavailable, found.owner
 	unknown := slices.Sorted(maps.Keys(away))
 	if job.Only != nil {
@@ -394,7 +390,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	}
 	passed := only(targets, job.Passed)
 	targets = without(targets, passed)
-	sum := fun.Summary{Passed: passed, Targets: append(append([]string(nil), targets...), unknown...)}
+	sum := fun.Summary{Passed: passed, Outside: found.outside, Targets: append(append([]string(nil), targets...), unknown...)}
 	sort.Strings(sum.Targets)
 	if len(sum.Targets) == 0 {
 		return sum, nil

@@ -96,6 +96,9 @@ func (p *Peers) publish(ctx context.Context, req fun.PublishRequest) (value.Valu
 	if len(ids) == 0 {
 		return value.NewMap(0), nil
 	}
+	if err := p.Fleet.beyond(req.Fun, ids); err != nil {
+		return nil, err
+	}
 	return p.call(ctx, req, ids)
 }
 

@@ -29,10 +29,20 @@ type targets struct {
 	unasked map[string]error
 	// unavailable are the targets that cannot be asked to run the job, with the reason.
 	unavailable map[string]error
+	// outside are the targets that Fleet.Keep leaves out, sorted.
+	outside []string
 }
 
-// targets returns the machines that a job is for.
+// targets returns the machines that a job is for, within what Keep leaves.
 func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
+	t, err := f.matched(ctx, job, true)
+	f.cut(&t)
+	return t, err
+}
+
+// matched returns the machines that a job is for, whatever Keep says; see expression
+// for within.
+func (f *Fleet) matched(ctx context.Context, job fun.Job, within bool) (targets, error) {
 	if job.Fleet == "" || job.Fleet == RosterFleet {
 		found, named, err := f.named(ctx, job)
 		if err != nil {
@@ -40,38 +50,21 @@ func (f *Fleet) targets(ctx context.Context, job fun.Job) (targets, error) {
 		}
 		if named { // whatever minions of the same id were found before
 			_, owner, err := f.listed(ctx, RosterFleet)
-			return targets{ids: f.kept(found), owner: owner}, err
+			return targets{ids: found, owner: owner}, err
 		}
 	}
-	t, err := f.expression(ctx, job)
+	t, err := f.expression(ctx, job, within)
 	if err != nil {
 		return targets{}, err
 	}
 	t.unavailable = f.unavailable(job, slices.Sorted(maps.Keys(t.owner)), t.owner, t.unasked)
-	if f.Keep != nil {
-		t.ids = f.kept(t.ids)
-		maps.DeleteFunc(t.unavailable, func(id string, _ error) bool { return !f.Keep(id) })
-	}
 	return t, nil
 }
 
-// Targets returns the ids of the machines that a job is for, sorted, by its target,
-// fleet and roster. It returns an error as [Fleet.Run] does.
-func (f *Fleet) Targets(ctx context.Context, job fun.Job) ([]string, error) {
-	found, err := f.targets(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range slices.Sorted(maps.Keys(found.unasked)) {
-		f.warnUnasked(id, found.unasked[id])
-	}
-	return found.ids, nil
-}
-
-// Listed is Targets, and returns an error beside for each id of a list that nobody
-// has.
+// Listed returns the ids of the machines that a job is for, sorted, also of those that
+// Keep leaves out, and an error for each id of a list that nobody has.
 func (f *Fleet) Listed(ctx context.Context, job fun.Job) (ids []string, unlisted []error, err error) {
-	found, err := f.targets(ctx, job)
+	found, err := f.matched(ctx, job, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,8 +121,9 @@ func (f *Fleet) searchedFleets(fleet string) []string {
 // expression returns the machines that an expression matches: in the lists of
 // the providers, and according to providers without a list. It returns a
 // *fun.TargetError for an invalid expression, and an error for machines with
-// the same id in several fleets.
-func (f *Fleet) expression(ctx context.Context, job fun.Job) (targets, error) {
+// the same id in several fleets. Where within, machines that Keep leaves out are not asked
+// for their grains: they are outside.
+func (f *Fleet) expression(ctx context.Context, job fun.Job, within bool) (targets, error) {
 	if err := f.hasFleet(job.Fleet); err != nil {
 		return targets{}, err
 	}
@@ -138,6 +132,9 @@ func (f *Fleet) expression(ctx context.Context, job fun.Job) (targets, error) {
 		return targets{}, err
 	}
 	t := targets{owner: owner}
+	if within && f.Keep != nil && f.asks(job) {
+		ids, t.outside = f.Cut(ids)
+	}
 	if t.ids, t.unasked, err = f.match(ctx, job.Tgt, job.TgtType, ids, owner); err != nil {
 		return targets{}, err
 	}
@@ -368,6 +365,9 @@ type master interface {
 func (f *Fleet) CallMaster(ctx context.Context, fleet string, kind fun.Kind, name string, args fun.Args) (v any, jid string, ok bool, err error) {
 	if err := f.hasFleet(fleet); err != nil {
 		return nil, "", false, err
+	}
+	if f.Keep != nil {
+		return nil, "", false, fun.Errorf("%s cannot run on the master of the fleet %s: it may reach machines that --limit leaves out", name, fleet)
 	}
 	for _, p := range f.providers() {
 		m, isMaster := p.(master)

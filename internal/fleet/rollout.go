@@ -29,7 +29,7 @@ func (f *Fleet) waves(ctx context.Context, job fun.Job, ids []string) ([][]strin
 		if w.Tgt == nil || len(ids) == 0 {
 			continue
 		}
-		group, err := f.expression(ctx, fun.Job{Tgt: w.Tgt, TgtType: w.TgtType, Fleet: job.Fleet})
+		group, err := f.expression(ctx, fun.Job{Tgt: w.Tgt, TgtType: w.TgtType, Fleet: job.Fleet}, true)
 		if err != nil {
 			return nil, fmt.Errorf("waves: %s: %w", w, err)
 		}
@@ -37,6 +37,12 @@ func (f *Fleet) waves(ctx context.Context, job fun.Job, ids []string) ([][]strin
 			if why := group.unasked[id]; why != nil {
 				f.warnUnasked(id, why)
 			}
+		}
+		if f.Keep != nil && len(only(ids, group.ids)) == 0 {
+			if f.Warn != nil {
+				f.Warn(fun.Warning{Text: fmt.Sprintf("waves: no wave for the group %s: none of the targets within --limit is in it", w)})
+			}
+			continue
 		}
 		if len(only(ids, group.ids)) == 0 {
 			return nil, fun.Errorf("waves: none of the %d targets is in the group %s", len(ids), w)

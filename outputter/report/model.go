@@ -495,6 +495,8 @@ func newCase(host, tag string, m value.Mapping) *Case {
 		if of, ok := cause.Unmet(m); ok {
 			c.Status, c.unmet = NotRun, of
 		}
+	case cause.NotRun(m):
+		c.Status = NotRun
 	case value.Truth(changes) && c.Changes != nil:
 		c.Status = Changed
 	case value.Truth(at(m, "skip_watch")):

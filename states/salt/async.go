@@ -34,6 +34,7 @@ func submitted(c *fun.Call, a *jobArgs, what string, rets *returns, extra *value
 	}
 	extra.Set("__jid__", rets.sum.JID)
 	ret := fun.Ret{Result: fun.OK, Changes: value.MapOf("jid", rets.sum.JID), Comment: what + " submitted successfully.", Extra: extra, Order: retOrder()}
+	ret.Comment = lines(value.Str(ret.Comment), rets.noteOutside(extra))
 	tolerated, _ := failMinions(a.FailMinions)
 	warnSilent(c, rets.all)
 	var failed []string

@@ -67,6 +67,9 @@ func function(ctx context.Context, c *fun.Call, a *functionGiven) fun.Ret {
 	if err != nil {
 		return fun.Ret{Comment: fault(c, &a.targetArgs, err, "No minions responded"), Extra: ret.Extra}
 	}
+	if ret, passed := rets.passedOver(); passed {
+		return ret
+	}
 	if a.Asynchronous {
 		return submitted(c, &a.jobArgs, "Function", rets, ret.Extra)
 	}
@@ -107,7 +110,7 @@ func function(ctx context.Context, c *fun.Call, a *functionGiven) fun.Ret {
 	if len(ran) > 0 {
 		comment += fmt.Sprintf(" Function %s ran on %s.", name, strings.Join(ran, ", "))
 	}
-	ret.Comment = lines(strings.TrimSpace(comment), rets.noteWaves(ret.Extra))
+	ret.Comment = lines(strings.TrimSpace(comment), rets.noteWaves(ret.Extra), rets.noteOutside(ret.Extra))
 	return ret
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"brine/internal/core/cause"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
 )
@@ -54,6 +55,36 @@ func (j *judging) of(ctx context.Context, r fun.Return) verdict {
 func (r *returns) nobody() bool {
 	return len(r.all) == 0 && r.halt == nil && len(r.sum.Passed) == 0
 }
+
+// passedOver is the return of a step whose targets --limit leaves out, all of them: it did
+// nothing, and what requires it goes on, as it does for targets within the limit. ok is
+// false for any other step.
+func (r *returns) passedOver() (ret fun.Ret, ok bool) {
+	if !r.nobody() || len(r.sum.Outside) == 0 {
+		return ret, false
+	}
+	return notRun("no target is within --limit. ", r.sum.Outside), true
+}
+
+// notRun is the return of a step that --limit leaves without anything to do, which reports
+// tell apart from one that succeeded: see [cause.NotRun].
+func notRun(why string, outside []string) fun.Ret {
+	extra := value.MapOf("outside", value.Strings(outside...), cause.NotRunKey, true)
+	return fun.Ret{Result: fun.OK, Comment: "Not run: " + why + outsideText(outside), Extra: extra}
+}
+
+// noteOutside puts the targets that --limit leaves out into the step's own return, and
+// returns what its comment says of them.
+func (r *returns) noteOutside(extra *value.Map) string {
+	if len(r.sum.Outside) == 0 {
+		return ""
+	}
+	extra.Set("outside", value.Strings(r.sum.Outside...))
+	return outsideText(r.sum.Outside)
+}
+
+// outsideText names targets that --limit leaves out.
+func outsideText(ids []string) string { return "Outside --limit: " + fun.Some(ids) + "." }
 
 // lines joins the lines of a comment that say something.
 func lines(all ...string) string {

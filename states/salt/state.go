@@ -100,6 +100,9 @@ func state(ctx context.Context, c *fun.Call, a *stateGiven) fun.Ret {
 		}
 		return fun.Ret{Comment: comment}
 	}
+	if ret, passed := rets.passedOver(); passed {
+		return ret
+	}
 	if a.Asynchronous {
 		return submitted(c, &a.jobArgs, "State", rets, value.NewMap(1))
 	}
@@ -179,7 +182,7 @@ func judgeStates(ctx context.Context, c *fun.Call, a *stateGiven, rets *returns,
 			comment = "Run failed on minions: " + strings.Join(failed, ", ")
 		}
 	}
-	ret.Comment = lines(comment, rets.noteWaves(ret.Extra))
+	ret.Comment = lines(comment, rets.noteWaves(ret.Extra), rets.noteOutside(ret.Extra))
 	if len(lost) > 0 {
 		ret.Comment = value.Str(ret.Comment) + "\n" + strings.Join(lost, "\n")
 	}

@@ -53,7 +53,10 @@ func waitForEvent(ctx context.Context, c *fun.Call, a *waitForEventArgs) fun.Ret
 		return fun.Fail("There is no event bus in this run")
 	}
 	timeout := a.Timeout
-	waiting := append([]value.Value(nil), a.IDList.V...)
+	waiting, outside := within(ctx, c, a)
+	if len(waiting) == 0 && len(outside) > 0 {
+		return notRun("no id is within --limit. ", outside)
+	}
 	seen := value.NewList()
 	start := c.Env.Host.Now()
 	stoppable, stop := context.WithCancelCause(ctx)
@@ -99,8 +102,41 @@ func waitForEvent(ctx context.Context, c *fun.Call, a *waitForEventArgs) fun.Ret
 	}
 	watch.end()
 	took := c.Env.Host.Now().Sub(start).Truncate(time.Microsecond)
-	comment := fmt.Sprintf("All events seen in %s seconds.", value.FloatRepr(took.Seconds()))
-	return fun.Ret{Result: fun.OK, Changes: changes(), Comment: comment + watch.freshText()}
+	comment := fmt.Sprintf("All events seen in %s seconds.", value.FloatRepr(took.Seconds())) + watch.freshText()
+	ret := fun.Ret{Result: fun.OK, Changes: changes(), Comment: comment}
+	if len(outside) > 0 {
+		ret.Comment, ret.Extra = lines(comment, outsideText(outside)), value.MapOf("outside", value.Strings(outside...))
+	}
+	return ret
+}
+
+// within returns the ids of the list whose events the step waits for, and the machines
+// among them that --limit leaves out: no step does anything to them, so their events may
+// never come. Ids of others are waited for.
+func within(ctx context.Context, c *fun.Call, a *waitForEventArgs) (waiting []value.Value, outside []string) {
+	waiting = append([]value.Value(nil), a.IDList.V...)
+	f, ok := c.Env.Fleet.(fun.Limited)
+	if !ok || a.EventID != "id" {
+		return waiting, nil
+	}
+	var ids []string
+	for _, v := range waiting {
+		if id, isText := v.(string); isText {
+			ids = append(ids, id)
+		}
+	}
+	if _, outside = f.Cut(ids); len(outside) == 0 {
+		return waiting, nil
+	}
+	machines, err := c.Env.Fleet.Match(ctx, value.Strings(outside...), "list")
+	if err != nil {
+		return waiting, nil // the wait says what it lacks
+	}
+	cut := map[value.Value]bool{}
+	for _, id := range machines {
+		cut[id] = true
+	}
+	return slices.DeleteFunc(waiting, func(v value.Value) bool { return cut[v] }), machines
 }
 
 // arrived takes from waiting what an event has come of: its id, or each of a

@@ -160,9 +160,8 @@ func (m *model) StateEnds(c *fun.Chunk, ret *value.Map) {
 		if res := ret.At("result"); res != nil && !value.Truth(res) {
 			comment = cmp.Or(cause.OfState("", c.Tag(), ret, cause.Options{Mask: m.mask}).Short(maxComment), comment)
 		}
-		_, unmet := cause.Unmet(ret)
 		switch res := ret.At("result"); {
-		case unmet:
+		case cause.NotRun(ret):
 			m.steps.move(s, notRun)
 		case res == nil:
 			m.steps.move(s, would)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"brine/internal/core/cause"
 	"brine/internal/core/fun"
@@ -22,12 +23,13 @@ import (
 type Outcome struct {
 	ID, Text string
 	Failed   bool
+	Took     time.Duration // 0: not known
 }
 
 // Of returns the outcome of a target, whose return has the value v. mask hides the
 // secrets in a text.
 func Of(ret fun.Return, v value.Value, mask func(string) string) Outcome {
-	return Outcome{ID: ret.ID, Text: outcomeText(ret, v, mask), Failed: !ret.Success()}
+	return Outcome{ID: ret.ID, Text: outcomeText(ret, v, mask), Failed: !ret.Success(), Took: tookOf(v)}
 }
 
 // maxReason is how much of a reason a line has, in characters.
@@ -125,9 +127,8 @@ func countStates(v value.Value) (n stateCount, ok bool) {
 		if !isMap || !st.Has("result") || !st.Has("__run_num__") {
 			return n, false
 		}
-		_, unmet := cause.Unmet(st)
 		switch {
-		case unmet:
+		case cause.NotRun(st):
 			n.unmet++
 		case st.At("result") == false:
 			n.failed++
@@ -144,12 +145,15 @@ func countStates(v value.Value) (n stateCount, ok bool) {
 // Print prints equal outcomes together, failures last.
 func Print(w io.Writer, all []Outcome) {
 	groups := map[Outcome][]string{}
+	times := map[Outcome]*span{}
 	var order []Outcome
 	for _, x := range all {
 		key := Outcome{Text: x.Text, Failed: x.Failed}
 		if groups[key] == nil {
 			order = append(order, key)
+			times[key] = &span{}
 		}
+		times[key].add(x.Took)
 		groups[key] = append(groups[key], x.ID)
 	}
 	for _, ids := range groups {
@@ -171,7 +175,7 @@ func Print(w io.Writer, all []Outcome) {
 			mark = "FAILED "
 			bad += len(groups[g])
 		}
-		fmt.Fprintf(w, "%s%s: %s\n", mark, printable.Line(FoldIDs(groups[g])), printable.Line(g.Text))
+		fmt.Fprintf(w, "%s%s: %s%s\n", mark, printable.Line(FoldIDs(groups[g])), printable.Line(g.Text), times[g])
 	}
 	fmt.Fprintf(w, "# of targets: %d, failed: %d\n", len(all), bad)
 }

@@ -215,6 +215,17 @@ func Unmet(ret value.Mapping) (failed []string, ok bool) {
 	return strings.Split(strings.TrimPrefix(comment, unmetText), ", "), true
 }
 
+// NotRunKey is what the return of a step has beside a result of True where it did nothing,
+// since --limit leaves all of its targets out.
+const NotRunKey = "not_run"
+
+// NotRun reports whether a state did nothing: what it requires failed, or --limit leaves
+// all of its targets out. It is neither done nor failed.
+func NotRun(ret value.Mapping) bool {
+	_, unmet := Unmet(ret)
+	return unmet || at(ret, "result") == true && at(ret, NotRunKey) == true
+}
+
 // states are those of a run that failed.
 type states struct {
 	failed []state // that ran, in their order

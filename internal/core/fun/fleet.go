@@ -35,6 +35,12 @@ type Masters interface {
 	Listen(ctx context.Context)
 }
 
+// A Limited is a Fleet of which a run may use a part (--limit).
+type Limited interface {
+	// Cut returns those of ids that jobs may run on, and the others.
+	Cut(ids []string) (kept, outside []string)
+}
+
 // A Rehearser is a Fleet of a run that only shows what it would do, such as the
 // making of a plan. In test mode, a step tells it which runner functions it would
 // call. A step that fails keeps none behind it from being looked at.
@@ -378,4 +384,5 @@ type Summary struct {
 	Targets []string // all that were matched, sorted
 	Missing []string // those without a return, sorted
 	Passed  []string // those of Job.Passed that were matched, sorted; no Targets
+	Outside []string // those that --limit leaves out, sorted; no Targets
 }

@@ -273,6 +273,10 @@ func (u *run) step(data *value.Map) {
 	}
 	result, comment := OK, ret.Str("comment")
 	switch ret.At("result") {
+	case true:
+		if cause.NotRun(ret) {
+			result = Pending
+		}
 	case nil:
 		result = Would
 	case false:
@@ -457,7 +461,7 @@ func (h *summary) states(v value.Value) bool {
 				changed.Append(short(name, maxReturn))
 			}
 		}
-		if _, is := cause.Unmet(s); is {
+		if cause.NotRun(s) {
 			unmet++
 		} else if s.At("result") == false && failed.Len() < maxStates {
 			failed.Set(short(name, maxReturn), why("", value.Str(k), s).Short(maxReturn))

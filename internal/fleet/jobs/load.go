@@ -28,6 +28,7 @@ type Load struct {
 	// Fleets are the targets that were reached through masters, by fleet.
 	Fleets    map[string][]string
 	LeftOut   []string // keyword arguments that Arg leaves out
+	Limit     string   // the part of its targets that the run was for: --limit
 	OrchJID   string   // job of the orchestration that this one is a step of
 	Step      string   // ID of the step; the record does not have it
 	PID       int      // process that runs it
@@ -64,6 +65,9 @@ func (l Load) Map() *value.Map {
 			fleets.Set(name, value.Strings(l.Fleets[name]...))
 		}
 		m.Set("fleets", fleets)
+	}
+	if l.Limit != "" {
+		m.Set("limit", l.Limit)
 	}
 	if l.OrchJID != "" {
 		m.Set("orchestration_jid", l.OrchJID)
@@ -151,7 +155,7 @@ func metadata(load *value.Map) value.Value {
 func LoadOf(jid string, m *value.Map) Load {
 	l := Load{
 		JID: jid, Fun: m.Str("fun"), Arg: m.List("arg"), Tgt: m.At("tgt"), TgtType: m.Str("tgt_type"), User: m.Str("user"), Ret: m.Str("ret"), RetConfig: m.Str("ret_config"), RetKwargs: m.Map("ret_kwargs"),
-		Metadata: m.At("metadata"), OrchJID: m.Str("orchestration_jid"), Detached: m.At("detached") == true, Continued: true,
+		Metadata: m.At("metadata"), OrchJID: m.Str("orchestration_jid"), Detached: m.At("detached") == true, Continued: true, Limit: m.Str("limit"),
 		Sources: m.List("sources"),
 	}
 	ids := m.List("Minions")

@@ -50,7 +50,10 @@ func (p *Plan) Narrow(keep func(id string) bool) {
 		if p.Command.Kind == Orchestrate && !strings.HasPrefix(s.Fun, "salt.") {
 			return true
 		}
-		s.Targets = slices.DeleteFunc(s.Targets, out)
+		had := len(s.Targets)
+		if s.Targets = slices.DeleteFunc(s.Targets, out); had > 0 && len(s.Targets) == 0 && p.Command.Kind == Orchestrate {
+			s.Skipped, s.Unknown, s.Restarts, s.Reboots = NoneWithin, "", false, false
+		}
 		for _, g := range s.Groups {
 			g.Hosts = slices.DeleteFunc(g.Hosts, out)
 		}

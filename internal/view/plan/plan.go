@@ -103,6 +103,9 @@ type Hashes struct {
 	Answer string `json:"answer"` // what it says that it would do
 }
 
+// NoneWithin is why a step would not run whose targets --limit leaves out, all of them.
+const NoneWithin = "no target is within --limit"
+
 // A Fault is a machine without a plan, and why.
 type Fault struct {
 	Host      string `json:"host"`

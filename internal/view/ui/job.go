@@ -193,7 +193,10 @@ func viewState(tag string, m *value.Map) stateResult {
 	switch m.At("result") {
 	case true:
 		s.Result = "ok"
-		if n > 0 {
+		switch {
+		case cause.NotRun(m):
+			s.Result = "not_run"
+		case n > 0:
 			s.Result = "changed"
 		}
 	case nil:

@@ -345,8 +345,7 @@ func (s *session) cutShort(running *exec.Running, chunks []*fun.Chunk) string {
 
 // unmet reports whether a state did not run because one that it requires failed.
 func unmet(ret *value.Map) bool {
-	_, is := cause.Unmet(ret)
-	return is
+	return cause.NotRun(ret)
 }
 
 func (s *session) terse() bool {

@@ -1,0 +1,131 @@
+package summary
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/internal/core/cause"
+	"brine/internal/core/fun"
+	"brine/internal/py/value"
+)
+
+// A Tally counts what became of the targets of several jobs, such as the steps of an
+// orchestration. It is safe for concurrent use.
+type Tally struct {
+	mu  sync.Mutex
+	ids map[string]*score
+}
+
+// A score is what became of a target.
+type score struct {
+	n      stateCount
+	failed bool
+	why    string // it failed first
+	took   time.Duration
+}
+
+// Add counts the return of a target, whose value is v. step is what the job is called in
+// front of the reason of a failure; mask hides the secrets in a text.
+func (t *Tally) Add(step string, ret fun.Return, v value.Value, mask func(string) string) {
+	n, isRun := countStates(v)
+	var why string
+	switch {
+	case ret.Stage != fun.Returned:
+		n, _ = countStates(ret.Partial)
+		n.failed++
+		why = outcomeText(ret, v, mask)
+	case !ret.Success():
+		if !isRun || n.failed == 0 {
+			n = stateCount{failed: 1}
+		}
+		why = cause.Of("", v, int64(ret.Retcode), cause.Options{Mask: mask}).Line(maxReason)
+	case !isRun:
+		n = stateCount{ok: 1}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ids == nil {
+		t.ids = map[string]*score{}
+	}
+	s := t.ids[ret.ID]
+	if s == nil {
+		s = &score{}
+		t.ids[ret.ID] = s
+	}
+	s.n.ok += n.ok
+	s.n.changed += n.changed
+	s.n.failed += n.failed
+	s.n.unmet += n.unmet
+	s.took += tookOf(v)
+	if !ret.Success() && !s.failed {
+		s.failed, s.why = true, cmp.Or(why, "failed")
+		if step != "" {
+			s.why = step + ": " + s.why
+		}
+	}
+}
+
+// Outcomes returns what became of each target, in the order of their ids.
+func (t *Tally) Outcomes() []Outcome {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]Outcome, 0, len(t.ids))
+	for id, s := range t.ids {
+		x := Outcome{ID: id, Text: s.n.String(), Failed: s.failed, Took: s.took}
+		if s.failed {
+			x.Text += ": " + s.why
+		}
+		out = append(out, x)
+	}
+	slices.SortFunc(out, func(a, b Outcome) int { return CompareIDs(a.ID, b.ID) })
+	return out
+}
+
+// tookOf is how long the states of a run took, one after the other; 0 where that is not
+// known.
+func tookOf(v value.Value) time.Duration {
+	m, isMap := v.(*value.Map)
+	if !isMap {
+		return 0
+	}
+	var ms float64
+	for _, x := range m.All() {
+		st, isMap := x.(*value.Map)
+		if !isMap || !st.Has("__run_num__") {
+			return 0
+		}
+		if d, ok := st.At("duration").(float64); ok && d > 0 && d < 1e12 {
+			ms += d
+		}
+	}
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// A span is the shortest and the longest of times.
+type span struct{ from, to time.Duration }
+
+func (s *span) add(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	if s.from == 0 || d < s.from {
+		s.from = d
+	}
+	s.to = max(s.to, d)
+}
+
+// String is the span behind a line: ", 1.2 s" or ", 1.2 to 3.4 s"; "" where no time is
+// known.
+func (s *span) String() string {
+	if s.to == 0 {
+		return ""
+	}
+	from, to := fmt.Sprintf("%.1f", s.from.Seconds()), fmt.Sprintf("%.1f", s.to.Seconds())
+	if from == to {
+		return ", " + to + " s"
+	}
+	return ", " + from + " to " + to + " s"
+}
