@@ -104,6 +104,9 @@ func (pl *planner) targets(ctx context.Context, c *cobra.Command) error {
 	case err != nil:
 		return err
 	case len(sum.Targets) == 0:
+		if l := pl.s.Limit(); l != nil { // perhaps that of brine apply
+			pl.o.Limit = l.Text
+		}
 		return pl.o.NoMatch(job)
 	}
 	pl.whole(f.take(""))

@@ -36,7 +36,7 @@ func retry(ctx context.Context, s *session.Session, c *cobra.Command, o *target.
 	if strings.HasPrefix(ran, "runner.") || len(j.Definition.Keys()) > 0 {
 		return job, &app.StatusError{
 			Status: app.ExitGeneric, Err: fmt.Errorf("--retry-failed: job %s is %s, on this controller", jid, ran),
-			Hint: "'brine orchestrate --resume " + jid + "' goes on with an orchestration, --limit @" + jid + " begins it anew on the targets that failed; the jobs of its steps can be retried",
+			Hint: "'brine orchestrate --resume " + jid + "' goes on with an orchestration, --limit @" + jid + " runs it from the start on the targets that failed; the jobs of its steps can be retried",
 		}
 	}
 	failed := j.Failed()

@@ -120,10 +120,10 @@ func (s *span) add(d time.Duration) {
 // String is the span behind a line: ", 1.2 s" or ", 1.2 to 3.4 s"; "" where no time is
 // known.
 func (s *span) String() string {
-	if s.to == 0 {
+	from, to := fmt.Sprintf("%.1f", s.from.Seconds()), fmt.Sprintf("%.1f", s.to.Seconds())
+	if to == "0.0" {
 		return ""
 	}
-	from, to := fmt.Sprintf("%.1f", s.from.Seconds()), fmt.Sprintf("%.1f", s.to.Seconds())
 	if from == to {
 		return ", " + to + " s"
 	}
