@@ -97,6 +97,9 @@ func run(a *app.App, c *cobra.Command, f *flags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := linter.Nothing(&o, report); err != nil {
+		return err
+	}
 	needs := slices.Concat(functionNeeds(o.Table, report.Used), rendererNeeds(report.Used), optionNeeds(o.Opts), pythonNeeds(report.Used))
 	slices.SortFunc(needs, func(x, y need) int {
 		return cmp.Or(strings.Compare(x.kind, y.kind), strings.Compare(x.name, y.name))

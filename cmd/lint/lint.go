@@ -103,6 +103,9 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := linter.Nothing(&options, report); err != nil {
+		return err
+	}
 	if report.Unread > 0 {
 		fmt.Fprintf(a.Err, "brine: warning: %d files that are not SLS files or templates were not read, because the tree has too much text\n", report.Unread)
 	}

@@ -3,6 +3,7 @@
 package linter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"brine/cmd/app"
 	"brine/cmd/assembly"
 	"brine/internal/core/config"
+	"brine/internal/core/printable"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
@@ -83,6 +85,15 @@ func Options(a *app.App, c *cobra.Command, f *Flags, args []string) (lint.Option
 	tree := "."
 	if len(args) > 0 {
 		tree = args[0]
+	} else if f.ConfigDir == "" && len(f.FileRoots) == 0 {
+		above, err := treeAbove(a)
+		if err != nil {
+			return o, err
+		}
+		if above != "" {
+			fmt.Fprintf(a.Err, "brine: the tree is %s, where its Saltfile is\n", printable.Line(above))
+			tree = above
+		}
 	}
 	abs, err := filepath.Abs(tree)
 	if err != nil {
@@ -118,6 +129,35 @@ func Options(a *app.App, c *cobra.Command, f *Flags, args []string) (lint.Option
 		o.Systems = append(o.Systems, s)
 	}
 	return o, nil
+}
+
+// treeAbove returns the directory above the working directory whose Saltfile holds there, as
+// it does for other commands; "" is none.
+func treeAbove(a *app.App) (string, error) {
+	section, above, err := config.Saltfile(config.Options{Host: a.Host, Section: "salt-call", Upwards: a.Upwards()})
+	if err != nil || above == "" {
+		return "", err
+	}
+	return cmp.Or(section.Str("config_dir"), filepath.Dir(above)), nil
+}
+
+// Nothing is the error of a report of a tree that has nothing to judge: that nothing is
+// wrong with it says nothing.
+func Nothing(o *lint.Options, r *lint.Report) error {
+	if r.SLS > 0 || len(r.Findings) > 0 {
+		return nil
+	}
+	var roots []string
+	for _, dirs := range o.Opts.Map("file_roots").All() {
+		l, _ := dirs.(*value.List)
+		for i := range l.Len() {
+			roots = append(roots, value.Str(l.Items[i]))
+		}
+	}
+	return &app.StatusError{
+		Status: app.ExitGeneric, Err: fmt.Errorf("there are no SLS files in %s: nothing was checked", strings.Join(roots, ", ")),
+		Hint: "name the directory of the tree, or that of its SLS files with --file-root; 'brine init DIRECTORY' writes a tree to start from",
+	}
 }
 
 func readLintConfig(tree string) (lint.Config, error) {
