@@ -33,6 +33,7 @@ import (
 	"brine/cmd/orchestrate"
 	"brine/cmd/plan"
 	"brine/cmd/pythonpath"
+	"brine/cmd/react"
 	"brine/cmd/run"
 	"brine/cmd/sandbox"
 	"brine/cmd/scaffold"
@@ -236,6 +237,7 @@ salt-ssh, it behaves like that program.`,
 		plan.New(a, nil),
 		sandbox.NewPongo(a), sandbox.NewStarlark(a),
 		pythonpath.New(a, nil),
+		react.New(a, nil),
 		run.New(a, app.AsBrine, nil),
 		schedule.New(a),
 		ssh.New(a, app.AsBrine, nil),

@@ -45,7 +45,6 @@ func (l *loader) assemble() {
 	l.roots(opts, "pillar_roots", "/srv/pillar")
 	l.paths(opts)
 	l.backends(opts)
-	l.warnUnserved()
 	l.keepJobs(opts)
 	if s, ok := opts.At("hash_type").(string); ok {
 		opts.Set("hash_type", strings.ToLower(s))
@@ -252,13 +251,6 @@ func (l *loader) backends(opts *value.Map) {
 			pos := list.PosAt(i)
 			l.warn(pos, "fileserver_backend %q is not supported%s; there are roots and gitfs", name, source.DidYouMean(name, []string{"roots", "gitfs"}))
 		}
-	}
-}
-
-// warnUnserved warns, once, of options that only Salt's own processes serve.
-func (l *loader) warnUnserved() {
-	if value.Truth(l.given.At("reactor")) {
-		l.warn(l.given.Pos("reactor"), "reactor is not served: there is no process that waits for events; use salt.wait_for_event in an orchestration, 'brine run state.event', or 'brine schedule'")
 	}
 }
 

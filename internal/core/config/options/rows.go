@@ -552,7 +552,7 @@ const (
 	noNice        = "nothing runs in the background"
 	noPass        = "the renderer pass is not supported"
 	noProxy       = "there are no proxy minions"
-	noReact       = "there is no process that waits for events; see docs/events.md"
+	noReact       = "no process waits for events; 'brine react' runs what reacts to one: see docs/reactor.md"
 	keptAlive     = "the default is what ssh_config says, else one every 15 seconds and three of them"
 	noSvnfs       = "the file server backend svnfs is not supported"
 	noSyndic      = "there are no syndics; several controllers share a database (docs/shared.md)"

@@ -1,0 +1,214 @@
+// Package reactorrun is the runner module "reactor": which SLS files react to which events,
+// and to run what they ask for.
+package reactorrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/runner/reactor"
+)
+
+// Module returns the runner module "reactor".
+func Module() fun.Module {
+	return fun.Module{Name: "reactor", Kind: fun.Runner, Doc: "Run what SLS files ask for as a reaction to an event.", Specs: []fun.Spec{
+		{
+			Name: "list", Do: list, Lookup: true,
+			Doc: "Return the reactors of the configuration: globs of tags, with the SLS files that react to them.",
+			Src: "runners/reactor.py list_",
+		},
+		{
+			Name: "react", Do: react,
+			Doc: "Run what reacts to an event, and return what became of each reaction.\n" +
+				"The event is not sent to anybody. With test=True nothing is run: the result is what would be called, with its arguments.",
+		},
+	}}
+}
+
+// read returns the reactors of the configuration.
+func read(c *fun.Call) (reactor.Map, error) {
+	conf := c.Env.Opts.Str("conf_file")
+	return reactor.Read(c.Env.Opts, filepath.Dir(conf), func(string) source.Pos { return source.Pos{File: conf} })
+}
+
+func list(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
+	m, err := read(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	return fun.Value(m.Value())
+}
+
+type reactArgs struct {
+	Tag  string        `arg:"tag,required" doc:"tag of the event"`
+	Data value.Value   `arg:"data,dict" doc:"data of the event"`
+	Test fun.Opt[bool] `arg:"test" doc:"only return what would be called; default: the option test"`
+}
+
+// react runs the reactions to an event, one after the other: one that fails does not keep
+// the others from running.
+func react(ctx context.Context, c *fun.Call, a *reactArgs) (fun.Result, error) {
+	m, err := read(c)
+	if err != nil {
+		return fun.Result{}, err
+	}
+	data := value.NewMap(4)
+	switch v := a.Data.(type) {
+	case nil:
+	case *value.Map:
+		data = v.Copy()
+	default:
+		return fun.Result{}, fun.Errorf("the data of an event is a mapping, not %s", value.Kind(v))
+	}
+	if !data.Has("_stamp") {
+		data.Set("_stamp", c.Env.Host.Now().UTC().Format(event.StampFormat))
+	}
+	if len(m.Match(a.Tag)) == 0 {
+		c.Env.Fault(nobody(c, m, a.Tag))
+		return fun.Result{Value: value.NewMap(0), Retcode: 1}, nil
+	}
+	all, err := m.React(ctx, c.Env, a.Tag, data)
+	if err != nil {
+		faults := source.Faults(err)
+		if len(faults) == 0 {
+			return fun.Result{}, err
+		}
+		for _, f := range faults {
+			c.Env.Fault(f)
+		}
+		c.Env.Note("nothing was run: the reactions to %s do not compile", a.Tag)
+		return fun.Result{Value: value.NewMap(0), Retcode: 1}, nil
+	}
+	test := a.Test.V
+	if !a.Test.Given {
+		test = value.Truth(c.Env.Opts.At("test"))
+	}
+	if test {
+		out := value.NewList()
+		for _, r := range all {
+			out.Append(r.Value())
+		}
+		return fun.Value(out)
+	}
+	out, res := value.NewMap(len(all)), fun.Result{}
+	for _, r := range all {
+		if !c.Env.MayStart(ctx, nil) {
+			return fun.Result{Value: out, Retcode: 1}, context.Canceled
+		}
+		ret := run(ctx, c, r)
+		if ret.At("result") != true {
+			res.Retcode = 1
+		}
+		out.Set(r.ID, ret)
+	}
+	res.Value = out
+	return res, nil
+}
+
+// nobody is the error of an event that nothing reacts to.
+func nobody(c *fun.Call, m reactor.Map, tag string) *source.Error {
+	var globs []string
+	for _, e := range m {
+		globs = append(globs, e.Glob)
+	}
+	if len(globs) == 0 {
+		return &source.Error{Err: fmt.Errorf("nothing reacts to %s: %s has no option reactor", tag, c.Env.Opts.Str("conf_file")), Hint: `write "reactor: [{'deploy/*': [salt://reactor/deploy.sls]}]" there; -c names the directory of the configuration`}
+	}
+	return &source.Error{Err: fmt.Errorf("nothing reacts to %s", tag), Hint: "reactors are there for " + fun.Some(globs)}
+}
+
+// run runs a reaction and returns what became of it.
+func run(ctx context.Context, c *fun.Call, r *reactor.Reaction) *value.Map {
+	ret := value.MapOf("fun", r.Kind+"."+r.Fun, "result", false, "comment", "")
+	fail := func(format string, args ...any) *value.Map {
+		ret.Set("comment", fmt.Sprintf(format, args...))
+		return ret
+	}
+	if r.Kind == reactor.Local {
+		return local(ctx, c, r, ret)
+	}
+	var res fun.Result
+	var err error
+	kind := fun.Exec
+	switch r.Kind {
+	case reactor.Runner:
+		kind = fun.Runner
+		var jid string
+		jid, res, err = c.Env.CallRunner(ctx, r.Fun, r.Args)
+		ret.Set("jid", jid)
+	case reactor.Wheel:
+		kind = fun.Wheel
+		res, err = c.Env.Invoker.Invoke(ctx, kind, r.Fun, r.Args)
+	default:
+		res, err = c.Env.Invoker.Invoke(ctx, kind, r.Fun, r.Args)
+	}
+	if err != nil {
+		return fail("%s: %v", r.Fun, err)
+	}
+	ret.Set("return", value.Solid(res.Value))
+	if code := res.Code(kind); code != 0 {
+		return fail("%s failed with return code %d", r.Fun, code)
+	}
+	ret.Set("result", true)
+	ret.Set("comment", r.Fun+" ran")
+	return ret
+}
+
+// local runs a function on targets.
+func local(ctx context.Context, c *fun.Call, r *reactor.Reaction, ret *value.Map) *value.Map {
+	fail := func(format string, args ...any) *value.Map {
+		ret.Set("comment", fmt.Sprintf(format, args...))
+		return ret
+	}
+	if c.Env.Fleet == nil {
+		return fail("this machine reaches no targets")
+	}
+	job := r.Job()
+	job.OrchJID, job.Step = c.Env.JID, r.ID
+	rets := value.NewMap(4)
+	var failed []string
+	sum, err := c.Env.Fleet.Run(ctx, job, func(x fun.Return) error {
+		v, verr := x.Value()
+		switch {
+		case verr != nil:
+			v = verr.Error()
+		case x.Stage != fun.Returned && x.Err != nil:
+			v = fmt.Sprintf("%s: %v", x.Stage, x.Err)
+		}
+		rets.Set(x.ID, v)
+		if !x.Success() {
+			failed = append(failed, x.ID)
+		}
+		return nil
+	})
+	if sum.JID != "" {
+		ret.Set("jid", sum.JID)
+	}
+	if rets.Len() > 0 {
+		ret.Set("return", rets)
+	}
+	slices.Sort(failed)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return fail("interrupted")
+	case err != nil:
+		return fail("%v", err)
+	case len(sum.Targets) == 0 && len(sum.Outside) > 0:
+		return fail("not run: no target is within --limit, which leaves out %s", fun.Some(sum.Outside))
+	case len(sum.Targets) == 0:
+		return fail("not run: no target matches %q (%s)", value.Str(r.Tgt), r.TgtType)
+	case len(failed) > 0:
+		return fail("%s failed on %s", r.Fun, strings.Join(failed, ", "))
+	}
+	ret.Set("result", true)
+	ret.Set("comment", fmt.Sprintf("%s ran on %s", r.Fun, strings.Join(sum.Targets, ", ")))
+	return ret
+}

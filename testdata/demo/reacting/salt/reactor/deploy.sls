@@ -1,0 +1,5 @@
+greet:
+  local.test.echo:
+    - tgt: {{ data['id'] }}
+    - args:
+      - text: "release {{ data['release'] }}"
