@@ -61,12 +61,13 @@ func outcomes(p *plan.Plan) []summary.Outcome {
 	})
 	out := make([]summary.Outcome, 0, len(hosts))
 	for id, d := range hosts {
-		text := fmt.Sprintf("unchanged=%d change=%d", d.same, d.n[plan.Change])
+		parts := []string{fmt.Sprintf("unchanged=%d change=%d", d.same, d.n[plan.Change])}
 		for _, x := range []struct{ effect, label string }{{plan.Unknown, "unknown"}, {plan.MayFail, "may_fail"}, {plan.Fail, "fail"}} {
 			if n := d.n[x.effect]; n > 0 {
-				text += fmt.Sprintf(" %s=%d", x.label, n)
+				parts = append(parts, fmt.Sprintf("%s=%d", x.label, n))
 			}
 		}
+		text := strings.Join(parts, " ")
 		if len(d.faults) > 0 {
 			text += ": " + d.faults[0]
 		}

@@ -121,14 +121,11 @@ func (o *options) read(a *app.App, c *cobra.Command, args []string) (tag string,
 
 // readFile reads the file of --event.
 func (o *options) readFile(a *app.App) (tag string, data *value.Map, err error) {
-	fault := func(err error) (string, *value.Map, error) {
-		return "", nil, &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--event: %w", err), Hint: `an event is {"tag": "deploy/done", "data": {"release": "1.4"}}`}
-	}
 	in := a.In
 	if o.event != "-" {
 		file, err := os.Open(o.event)
 		if err != nil {
-			return fault(err)
+			return "", nil, eventFault(err)
 		}
 		defer file.Close()
 		in = file
@@ -136,29 +133,42 @@ func (o *options) readFile(a *app.App) (tag string, data *value.Map, err error) 
 	text, err := io.ReadAll(io.LimitReader(in, maxEvent+1))
 	switch {
 	case err != nil:
-		return fault(err)
+		return "", nil, eventFault(err)
 	case len(text) > maxEvent:
-		return fault(fmt.Errorf("an event has at most %d bytes", maxEvent))
+		return "", nil, eventFault(fmt.Errorf("an event has at most %d bytes", maxEvent))
 	}
-	v, err := value.ParseJSON(string(text))
+	if tag, data, err = parseEvent(string(text)); err != nil {
+		return "", nil, eventFault(fmt.Errorf("%s: %w", o.event, err))
+	}
+	return tag, data, nil
+}
+
+// eventFault says what is wrong with an event, and what one looks like.
+func eventFault(err error) error {
+	return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--event: %w", err), Hint: `an event is {"tag": "deploy/done", "data": {"release": "1.4"}}`}
+}
+
+// parseEvent reads an event that is JSON.
+func parseEvent(text string) (tag string, data *value.Map, err error) {
+	v, err := value.ParseJSON(text)
 	if err != nil {
-		return fault(fmt.Errorf("%s is not JSON: %w", o.event, err))
+		return "", nil, err
 	}
 	m, _ := v.(*value.Map)
 	if tag = m.Str("tag"); tag == "" {
-		return fault(errors.New("the event has no tag"))
-	}
-	data = m.Map("data")
-	switch {
-	case data == nil && m.At("data") != nil:
-		return fault(fmt.Errorf("its data is a mapping, not %s", value.Kind(m.At("data"))))
-	case data == nil:
-		data = value.NewMap(0)
+		return "", nil, errors.New("the event has no tag")
 	}
 	for k := range m.All() {
 		if name := value.Str(k); name != "tag" && name != "data" {
-			return fault(fmt.Errorf("an event has tag and data, and no %q", name))
+			return "", nil, fmt.Errorf("an event has tag and data, and no %q", name)
 		}
 	}
-	return tag, data, nil
+	switch d := m.At("data").(type) {
+	case nil:
+		return tag, value.NewMap(0), nil
+	case *value.Map:
+		return tag, d, nil
+	default:
+		return "", nil, fmt.Errorf("its data is a mapping, not %s", value.Kind(d))
+	}
 }

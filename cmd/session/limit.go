@@ -190,8 +190,7 @@ func (s *Session) resolveLimit(ctx context.Context, f *fleet.Fleet, l *Limit) er
 	if l.compound != "" {
 		ids, err := f.Match(ctx, l.compound, "compound")
 		if err != nil {
-			var bad *fun.TargetError
-			if errors.As(err, &bad) {
+			if bad, ok := errors.AsType[*fun.TargetError](err); ok {
 				return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--limit %s: %w", l.Text, bad)}
 			}
 			return fmt.Errorf("--limit %s: %w", l.Text, err)
