@@ -166,15 +166,20 @@ func rootOf(a *app.App) *cobra.Command {
 	if len(a.Args) > 0 && (slices.Contains(app.SaltPrograms[:], a.Args[0]) || slices.Contains(otherPrograms[:], a.Args[0])) {
 		a.Program, a.Args = a.Args[0], a.Args[1:]
 	}
+	var c *cobra.Command
 	switch strings.TrimSuffix(a.Program, ".exe") {
 	case "salt-call":
-		return call.New(a, app.AsSalt, nil)
+		c = call.New(a, app.AsSalt, nil)
 	case "salt-run":
-		return run.New(a, app.AsSalt, nil)
+		c = run.New(a, app.AsSalt, nil)
 	case "salt-ssh":
-		return ssh.New(a, app.AsSalt, nil)
+		c = ssh.New(a, app.AsSalt, nil)
 	case "salt":
-		return ssh.NewSalt(a, nil)
+		c = ssh.NewSalt(a, nil)
+	}
+	if c != nil {
+		fitHelp(a, c)
+		return c
 	}
 	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
 		return noSuchProgram(a.Program)
@@ -216,7 +221,7 @@ salt-ssh, it behaves like that program.`,
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(app.FlagError)
 	c.SetHelpCommand(newHelpCmd())
-	c.SetHelpFunc(helpFunc(c.HelpFunc()))
+	fitHelp(a, c)
 	app.AddCommands(
 		c,
 		agent.New(a, nil),
