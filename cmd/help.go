@@ -12,6 +12,8 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/internal/columns"
+	"brine/cmd/internal/topics"
+	"brine/internal/py/source"
 )
 
 // overview is the help of brine: all commands in groups, several of a kind on one line.
@@ -74,7 +76,17 @@ func overviewText(c *cobra.Command, width int) string {
 		}
 		b.WriteString(columns.Entries(entries, "  ", width))
 	}
-	b.WriteString(columns.Prose("'brine help <command>' has flags and examples. Begin with: brine init mytree", width))
+	b.WriteString(columns.Prose("'brine help <command>' has flags and examples; 'brine help <topic>' is about one of "+
+		strings.Join(topics.Names(), ", ")+". Begin with: brine init mytree", width))
+	return b.String()
+}
+
+// topicList returns the topics as indented lines.
+func topicList() string {
+	var b strings.Builder
+	for _, t := range topics.All() {
+		fmt.Fprintf(&b, "  %-12s   %s\n", t.Name, t.Short)
+	}
 	return b.String()
 }
 
@@ -152,4 +164,61 @@ func flagEntry(f *pflag.Flag) (columns.Entry, bool) {
 	bare := strings.TrimLeft(line, " ")
 	name, text, _ := strings.Cut(bare, "   ")
 	return columns.Entry{Name: line[:len(line)-len(bare)] + name, Text: text}, bare != ""
+}
+
+// newHelpCmd returns the command help, for which a name that is none is a fault.
+func newHelpCmd(a *app.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [<command>... | <topic>]", Short: "Print the help of a command, or about a topic",
+		Long: "Print the help of a command, or about a topic of all commands:\n\n" + topicList() + "\nExit status: 0 success; 64 there is no such command or topic.",
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if at, _, err := c.Root().Find(args); err == nil {
+				for _, sub := range at.Commands() {
+					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
+						names = append(names, sub.Name())
+					}
+				}
+			}
+			if len(args) == 0 {
+				names = append(names, app.Begins(topics.Names(), prefix)...)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			of := c.Root()
+			if len(args) > 0 {
+				if t, ok := topics.Find(args[0]); ok {
+					return printTopic(a, c, t, args[1:])
+				}
+			}
+			for _, name := range args {
+				next, rest, err := of.Find([]string{name})
+				if err != nil || next == of || len(rest) > 0 {
+					return unknownHelp(c, of, name)
+				}
+				of = next
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
+}
+
+// printTopic prints a topic of the help.
+func printTopic(a *app.App, c *cobra.Command, t topics.Topic, rest []string) error {
+	if len(rest) > 0 {
+		return app.Usagef(c, "unexpected argument %q: %s is a topic", rest[0], t.Name)
+	}
+	_, err := io.WriteString(a.Out, t.Text(columns.Width(a.Out, a.Getenv)))
+	return err
+}
+
+// unknownHelp is the fault of a name that is neither a command of the command of, nor a
+// topic.
+func unknownHelp(c, of *cobra.Command, name string) error {
+	if near, ok := source.Nearest(name, topics.Names()); ok && !of.HasParent() && app.NearCommand(of, name) == "" {
+		return app.Usagef(c, "unknown command or topic %q (did you mean %q?)", name, near)
+	}
+	return app.UnknownCommand(of, []string{name})
 }

@@ -123,3 +123,30 @@ func TestHelpUsesColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpTopics: topics are printed as wide as the terminal; a misspelt one names the
+// nearest.
+func TestHelpTopics(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args      string
+		status    int
+		out, errs string
+	}{
+		{"help environment", 0, "  BRINE_CONFIG_DIR   ", ""},
+		{"help files", 0, "  /etc/brine   ", ""},
+		{"help exit-status", 0, "  130   interrupted", ""},
+		{"help", 0, "environment, files, exit-status", ""},
+		{"help help", 0, "  exit-status   what the exit status", ""},
+		{"help enviroment", 64, "", `unknown command or topic "enviroment" (did you mean "environment"?)`},
+		{"help exit-state", 64, "", `(did you mean "exit-status"?)`},
+		{"help shh", 64, "", `unknown command "shh" (did you mean "ssh"?)`},
+		{"help files ssh", 64, "", `unexpected argument "ssh": files is a topic`},
+	} {
+		var out, errs bytes.Buffer
+		a := &app.App{In: strings.NewReader(""), Out: &out, Err: &errs, Args: strings.Fields(tt.args), Program: "brine", Host: host.NewLocal(), Getenv: func(string) string { return "" }}
+		if status := execute(a); status != tt.status || !strings.Contains(out.String(), tt.out) || !strings.Contains(errs.String(), tt.errs) {
+			t.Errorf("brine %s: status %d, %s%s", tt.args, status, out.String(), errs.String())
+		}
+	}
+}

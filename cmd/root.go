@@ -220,7 +220,7 @@ salt-ssh, it behaves like that program.`,
 	}
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(app.FlagError)
-	c.SetHelpCommand(newHelpCmd())
+	c.SetHelpCommand(newHelpCmd(a))
 	fitHelp(a, c)
 	app.AddCommands(
 		c,
@@ -257,34 +257,4 @@ salt-ssh, it behaves like that program.`,
 		comp.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 	return c
-}
-
-// newHelpCmd returns the command help, for which a name that is none is a fault.
-func newHelpCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [<command>...]", Short: "Print the help of a command",
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			if at, _, err := c.Root().Find(args); err == nil {
-				for _, sub := range at.Commands() {
-					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
-						names = append(names, sub.Name())
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			of := c.Root()
-			for _, name := range args {
-				next, rest, err := of.Find([]string{name})
-				if err != nil || next == of || len(rest) > 0 {
-					return app.UnknownCommand(of, []string{name})
-				}
-				of = next
-			}
-			of.InitDefaultHelpFlag()
-			return of.Help()
-		},
-	}
 }
