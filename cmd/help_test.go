@@ -3,6 +3,9 @@ package cmd
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,4 +152,24 @@ func TestHelpTopics(t *testing.T) {
 			t.Errorf("brine %s: status %d, %s%s", tt.args, status, out.String(), errs.String())
 		}
 	}
+}
+
+// citing are the two texts that still name a file instead of a page.
+var citing = regexp.MustCompile(`docs/(guide|queue)\.md`)
+
+// TestHelpCitesPages: a person who has the program alone can read what the help names.
+func TestHelpCitesPages(t *testing.T) {
+	t.Parallel()
+	file, page := regexp.MustCompile(`docs/[a-z/-]+\.md`), regexp.MustCompile(`'brine docs ([a-z/-]+)`)
+	everyCommand(func(c *cobra.Command) {
+		text := helpText(c, 10000)
+		if m := file.FindString(citing.ReplaceAllString(text, "")); m != "" {
+			t.Errorf("%s names %s: write 'brine docs PAGE'", c.CommandPath(), m)
+		}
+		for _, m := range page.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join("../docs", m[1]+".md")); err != nil {
+				t.Errorf("%s names a page that does not exist: %s", c.CommandPath(), m[1])
+			}
+		}
+	})
 }

@@ -35,6 +35,7 @@ var environment = Topic{
 			{"SSH_ASKPASS_REQUIRE", "when it is used: force, prefer or never"},
 			{"DISPLAY", "there is a desktop: SSH_ASKPASS may be used, and --open starts a browser"},
 			{"WAYLAND_DISPLAY", "the same"},
+			{"SSH_CONNECTION", "on macOS, if it is set, 'brine docs PAGE' prints text instead of serving the page to a browser"},
 		}},
 		{"Stopping", []Row{
 			{"BRINE_TERM_GRACE", "how long running steps may go on after SIGTERM, such as 30s or 5m; 0s stops them at once"},
