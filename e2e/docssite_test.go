@@ -63,6 +63,10 @@ func TestDocsText(t *testing.T) {
 		{"docs/tutorail.md", false, `did you mean "tutorial"`},
 		{"states/file --serve", false, `did you mean "reference/states/file"`},
 		{"environment#outptu", false, `the page environment has no part "outptu" \(did you mean "environment#output"\?\)`},
+		{"dry run", true, "^plan\n"},
+		{"inventory", true, "^ssh#the-roster\n"},
+		{"custom module", true, "^custom\n"},
+		{"vault", true, "^cookbook#secrets-in-vault\n"},
 		{"tutorail", false, `nothing in the documentation fits "tutorail" \(did you mean "tutorial"\?\)`},
 	} {
 		out, err := docsCommand(t, append([]string{"--from", archive}, strings.Fields(tt.args)...)...).CombinedOutput()
