@@ -276,7 +276,7 @@ func (w *writer) link() {
 	w.href = ""
 	bare := strings.Trim(text, "`")
 	switch {
-	case name == "" || name == bare:
+	case name == "" || strings.EqualFold(name, bare):
 		return
 	case strings.HasSuffix(bare, ".md"): // it names the file of the page
 		w.inline.Reset()
