@@ -164,7 +164,7 @@ func (r *release) pack(info *nfpm.Info) error {
 		}
 		x := *info
 		x.Platform, x.Version, x.Section, x.Priority = "linux", r.version, "admin", "optional"
-		x.Maintainer, x.Homepage, x.License, x.MTime = "the authors of brine <security@example.invalid>", r.url, "Apache-2.0", r.date
+		x.Maintainer, x.Homepage, x.License, x.MTime = "the authors of brine <"+home("mail")+">", r.url, "Apache-2.0", r.date
 		x.RPM.BuildHost = "localhost"
 		x.Contents = nil
 		for _, c := range info.Contents {
