@@ -64,7 +64,7 @@ func TestDocsText(t *testing.T) {
 		{"states/file --serve", false, `did you mean "reference/states/file"`},
 		{"environment#outptu", false, `the page environment has no part "outptu" \(did you mean "environment#output"\?\)`},
 		{"dry run", true, "^plan\n"},
-		{"inventory", true, "^ssh#the-roster\n"},
+		{"inventory", true, "^ssh/roster\n"},
 		{"custom module", true, "^custom\n"},
 		{"vault", true, "^cookbook#secrets-in-vault\n"},
 		{"tutorail", false, `nothing in the documentation fits "tutorail" \(did you mean "tutorial"\?\)`},
@@ -117,7 +117,7 @@ func TestDocsSite(t *testing.T) {
 		t.Errorf("--list: %v: %s", err, out)
 	}
 	out, err = docsCommand(t, "--from", archive, "jump", "hosts").Output()
-	if err != nil || !strings.Contains(string(out), "\n    Machines over SSH: ") {
+	if err != nil || !strings.Contains(string(out), "\n    Logging in: ssh_config") {
 		t.Errorf("jump hosts: %v: %s", err, out)
 	}
 	if out, err := docsCommand(t, "--from", archive, "xyzzy").CombinedOutput(); err == nil || !strings.Contains(string(out), `nothing in the documentation fits "xyzzy"`) {
