@@ -8,7 +8,7 @@ FUZZPART ?= 0/1
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/app,brine/cmd/session,brine/cmd/output,brine/cmd/runner,brine/cmd/target,brine/cmd/call,brine/cmd/orchestrate,brine/cmd/plan,brine/cmd/run,brine/cmd/ssh,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
 
-.PHONY: build bytes docs generate machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
+.PHONY: build bytes docs generate home machines test-machines test test-quick test-short race fuzz lint linear mutants bench bench-machines bench-ssh bench-links bench-scale bench-ui soak release test-release slim ui-pictures
 
 build: ## the binary for this machine, static, with the agent for its platform and the documentation in it
 	GO="$(GO)" sh .ci/build brine
@@ -91,6 +91,9 @@ soak: ## full counts: fuzzers for five minutes each, the race run five times, 50
 
 release: ## a release in DIST: archives, packages and an image for HOSTS, the agents of AGENTS (see .ci/release)
 	sh .ci/release "$(HOSTS)" "$(AGENTS)" "$(DIST)"
+
+home: ## where the project is hosted: URL=https://host/path MAIL=you@host go into README, packages and the module path
+	sh .ci/home '$(URL)' '$(MAIL)'
 
 test-release: ## two releases of this commit are the same, and their packages work in a clean Debian (root)
 	sh .ci/release-test

@@ -167,15 +167,20 @@ func rootOf(a *app.App) *cobra.Command {
 	if len(a.Args) > 0 && (slices.Contains(app.SaltPrograms[:], a.Args[0]) || slices.Contains(otherPrograms[:], a.Args[0])) {
 		a.Program, a.Args = a.Args[0], a.Args[1:]
 	}
+	var c *cobra.Command
 	switch strings.TrimSuffix(a.Program, ".exe") {
 	case "salt-call":
-		return call.New(a, app.AsSalt, nil)
+		c = call.New(a, app.AsSalt, nil)
 	case "salt-run":
-		return run.New(a, app.AsSalt, nil)
+		c = run.New(a, app.AsSalt, nil)
 	case "salt-ssh":
-		return ssh.New(a, app.AsSalt, nil)
+		c = ssh.New(a, app.AsSalt, nil)
 	case "salt":
-		return ssh.NewSalt(a, nil)
+		c = ssh.NewSalt(a, nil)
+	}
+	if c != nil {
+		fitHelp(a, c)
+		return c
 	}
 	if strings.HasPrefix(a.Program, "salt-") || a.Program == "spm" {
 		return noSuchProgram(a.Program)
@@ -216,8 +221,8 @@ salt-ssh, it behaves like that program.`,
 	}
 	c.CompletionOptions.HiddenDefaultCmd = false
 	c.SetFlagErrorFunc(app.FlagError)
-	c.SetHelpCommand(newHelpCmd())
-	c.SetHelpFunc(helpFunc(c.HelpFunc()))
+	c.SetHelpCommand(newHelpCmd(a))
+	fitHelp(a, c)
 	app.AddCommands(
 		c,
 		agent.New(a, nil),
@@ -254,34 +259,4 @@ salt-ssh, it behaves like that program.`,
 		comp.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 	return c
-}
-
-// newHelpCmd returns the command help, for which a name that is none is a fault.
-func newHelpCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "help [<command>...]", Short: "Print the help of a command",
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			if at, _, err := c.Root().Find(args); err == nil {
-				for _, sub := range at.Commands() {
-					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
-						names = append(names, sub.Name())
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			of := c.Root()
-			for _, name := range args {
-				next, rest, err := of.Find([]string{name})
-				if err != nil || next == of || len(rest) > 0 {
-					return app.UnknownCommand(of, []string{name})
-				}
-				of = next
-			}
-			of.InitDefaultHelpFlag()
-			return of.Help()
-		},
-	}
 }

@@ -72,7 +72,11 @@ func docCommands(page string) (cmds []docCommand, err error) {
 
 // ownTests are the pages that need more than testdata, and the tests that run
 // their commands.
-var ownTests = map[string]string{"docs/ssh.md": "TestSSHTour", "docs/relays.md": "TestRelayTour", "docs/fleets.md": "TestFleetsTour", "docs/cookbook.md": "TestCookbook"}
+var ownTests = map[string]string{
+	"docs/ssh.md": "TestSSHTour", "docs/ssh/failures.md": "TestSSHTour", "docs/ssh/locks.md": "TestSSHTour", "docs/ssh/reboots.md": "TestSSHTour",
+	"docs/ssh/targeting.md": "TestSSHTour", "docs/ssh/roster.md": "TestSSHTour", "docs/ssh/login.md": "TestSSHTour", "docs/ssh/agent.md": "TestSSHTour",
+	"docs/relays.md": "TestRelayTour", "docs/fleets.md": "TestFleetsTour", "docs/cookbook.md": "TestCookbook",
+}
 
 // pageNeeds are the programs without which the commands of a page cannot run.
 var pageNeeds = map[string]string{"docs/custom.md": "python3"}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/chromedp/chromedp"
 
@@ -43,6 +44,59 @@ func docsCommand(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
+// TestDocsText prints every page as text: its tables and paragraphs fit the terminal, and
+// what a person misspells is told.
+func TestDocsText(t *testing.T) {
+	t.Parallel()
+	archive := docsArchive(t)
+	for _, tt := range []struct {
+		args string
+		fine bool
+		want string
+	}{
+		{"tutorial", true, "(?m)^Tutorial: from nothing.*\n=+$"},
+		{"docs/tutorial.md", true, "(?m)^Tutorial: from nothing"},
+		{"reference/states/file --text", true, "(?m)^managed\n-+$"},
+		{"environment", true, "(?m)^`BRINE_CONFIG_DIR` +directory"},
+		{"environment#output", true, "^Output\n------\n"},
+		{"tutorail --text", false, `there is no page "tutorail" \(did you mean "tutorial"\?\)`},
+		{"docs/tutorail.md", false, `did you mean "tutorial"`},
+		{"states/file --serve", false, `did you mean "reference/states/file"`},
+		{"environment#outptu", false, `the page environment has no part "outptu" \(did you mean "environment#output"\?\)`},
+		{"dry run", true, "^plan\n"},
+		{"inventory", true, "^ssh/roster\n"},
+		{"custom module", true, "^custom\n"},
+		{"vault", true, "^cookbook#secrets-in-vault\n"},
+		{"tutorail", false, `nothing in the documentation fits "tutorail" \(did you mean "tutorial"\?\)`},
+	} {
+		out, err := docsCommand(t, append([]string{"--from", archive}, strings.Fields(tt.args)...)...).CombinedOutput()
+		if (err == nil) != tt.fine || !regexp.MustCompile(tt.want).Match(out) {
+			t.Errorf("brine docs %s: %v: %.300s", tt.args, err, out)
+		}
+	}
+	list, err := docsCommand(t, "--from", archive, "--list").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile(`(?m)^\S+`).FindAllString(string(list), -1) {
+		if strings.HasPrefix(name, "reference/") { // they are alike, and 200
+			continue
+		}
+		c := docsCommand(t, "--from", archive, name)
+		c.Env = append(c.Env, "COLUMNS=60")
+		out, err := c.Output()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for line := range strings.Lines(string(out)) {
+			line = strings.TrimRight(line, "\n")
+			if !strings.HasPrefix(line, "    ") && utf8.RuneCountInString(line) > 60 && len(strings.Fields(strings.TrimPrefix(line, "- "))) > 1 {
+				t.Errorf("%s: a line is too wide: %q", name, line)
+			}
+		}
+	}
+}
+
 // TestDocsSite makes the site, follows its links, and has a browser read it: from
 // brine docs, and from files.
 func TestDocsSite(t *testing.T) {
@@ -63,7 +117,7 @@ func TestDocsSite(t *testing.T) {
 		t.Errorf("--list: %v: %s", err, out)
 	}
 	out, err = docsCommand(t, "--from", archive, "jump", "hosts").Output()
-	if err != nil || !strings.Contains(string(out), "\n    Machines over SSH: ") {
+	if err != nil || !strings.Contains(string(out), "\n    Logging in: ssh_config") {
 		t.Errorf("jump hosts: %v: %s", err, out)
 	}
 	if out, err := docsCommand(t, "--from", archive, "xyzzy").CombinedOutput(); err == nil || !strings.Contains(string(out), `nothing in the documentation fits "xyzzy"`) {
@@ -71,7 +125,7 @@ func TestDocsSite(t *testing.T) {
 	}
 	hits := regexp.MustCompile(`(?m)^\S+`).FindAllString(string(out), 5)
 
-	server := docsCommand(t, "--from", archive, "tutorial")
+	server := docsCommand(t, "--from", archive, "tutorial", "--serve")
 	pipe, err := server.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -13,11 +13,23 @@ import (
 	"brine/internal/testkit/sshtest"
 )
 
-// TestSSHTour runs docs/ssh.md.
+// sshPages are the pages of TestSSHTour, in the order in which their commands follow each
+// other.
+var sshPages = []string{
+	"docs/ssh.md", "docs/ssh/failures.md", "docs/ssh/locks.md", "docs/ssh/reboots.md", "docs/ssh/targeting.md", "docs/ssh/roster.md", "docs/ssh/login.md",
+	"docs/ssh/agent.md",
+}
+
+// TestSSHTour runs docs/ssh.md and the pages of docs/ssh.
 func TestSSHTour(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, sshtest.Options{})
-	s.tour("docs/ssh.md")
+	for name, test := range ownTests {
+		if test == "TestSSHTour" && !slices.Contains(sshPages, name) {
+			t.Errorf("nothing runs %s", name)
+		}
+	}
+	s.tour(sshPages...)
 	if got := read(t, s.path("motd.db1")); got != "This is db1, a db machine.\n" {
 		t.Errorf("motd: %q", got)
 	}
@@ -29,14 +41,17 @@ func TestRelayTour(t *testing.T) {
 	newSite(t, sshtest.Options{}).tour("docs/relays.md")
 }
 
-// tour runs a page: its files are written where it says, each line
+// tour runs pages: their files are written where it says, each line
 // of a console block that begins with "$ " is run by sh, and what follows it is
 // what it prints. A line "..." stands for any lines; "# exit status N" behind a
 // command is the status it ends with.
-func (s *site) tour(page string) {
+func (s *site) tour(pages ...string) {
 	t := s.t
 	t.Helper()
-	doc := read(t, page)
+	var doc strings.Builder
+	for _, page := range pages {
+		doc.WriteString(read(t, page) + "\n")
+	}
 	bin := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
@@ -50,7 +65,7 @@ func (s *site) tour(page string) {
 	var setup []string
 	named := regexp.MustCompile("`(mytree/[^`]+)`:$")
 	file, laidOut := "", false
-	lines := strings.Split(doc, "\n")
+	lines := strings.Split(doc.String(), "\n")
 	for i := 0; i < len(lines); i++ {
 		if m := named.FindStringSubmatch(lines[i]); m != nil {
 			file = m[1]

@@ -26,6 +26,7 @@ func (r *release) archives() error {
 				t.file(top+"/"+name, filepath.Join(r.dir, "doc", name), 0o644)
 			}
 			t.tree(top+"/man", filepath.Join(r.dir, "doc", "man"))
+			t.tree(top+"/etc", filepath.Join(r.dir, "doc", "etc"))
 			t.tree(top+"/completion", filepath.Join(r.dir, "doc", "completion"))
 			return t.close()
 		})

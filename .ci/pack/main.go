@@ -54,7 +54,7 @@ func (b binary) name() string {
 func main() {
 	r := &release{}
 	flag.StringVar(&r.version, "version", "", "version of the binaries")
-	flag.StringVar(&r.url, "url", "https://example.invalid/brine", "where the project is hosted")
+	flag.StringVar(&r.url, "url", home("url"), "where the project is hosted")
 	flag.StringVar(&r.commit, "commit", "", "commit that the binaries were built from")
 	date := flag.String("date", os.Getenv("SOURCE_DATE_EPOCH"), "date of all files, in seconds since 1970 (default: $SOURCE_DATE_EPOCH)")
 	flag.Parse()
@@ -62,6 +62,9 @@ func main() {
 	if flag.NArg() != 1 || r.version == "" || err != nil {
 		fmt.Fprintln(os.Stderr, "usage: pack -version VERSION -date SECONDS [-url URL] [-commit COMMIT] DIRECTORY")
 		os.Exit(64)
+	}
+	if homeless(r.url) {
+		fmt.Fprintln(os.Stderr, "pack: warning: nobody has said where the project is hosted: make home URL=https://host/path")
 	}
 	r.dir, r.date = flag.Arg(0), time.Unix(seconds, 0).UTC()
 	if err := r.run(); err != nil {

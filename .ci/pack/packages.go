@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -108,6 +109,18 @@ func (r *release) shared(tmp string) (files.Contents, error) {
 	for _, name := range []string{"NOTICE", "LICENSES.txt"} {
 		out = append(out, &files.Content{Source: filepath.Join(doc, name), Destination: "/usr/share/doc/brine/" + name})
 	}
+	// Not the files themselves: as soon as there is a minion or master, /etc/salt is not
+	// read.
+	examples, err := filepath.Glob(filepath.Join(doc, "etc", "*.example"))
+	if err != nil {
+		return nil, err
+	}
+	if len(examples) == 0 {
+		return nil, fmt.Errorf("there are no examples in %s", filepath.Join(doc, "etc"))
+	}
+	for _, name := range examples {
+		out = append(out, &files.Content{Source: name, Destination: "/etc/brine/" + filepath.Base(name), Type: files.TypeConfigNoReplace})
+	}
 	pages, err := filepath.Glob(filepath.Join(doc, "man", "*.1"))
 	if err != nil {
 		return nil, err
@@ -151,7 +164,7 @@ func (r *release) pack(info *nfpm.Info) error {
 		}
 		x := *info
 		x.Platform, x.Version, x.Section, x.Priority = "linux", r.version, "admin", "optional"
-		x.Maintainer, x.Homepage, x.License, x.MTime = "the authors of brine <security@example.invalid>", r.url, "Apache-2.0", r.date
+		x.Maintainer, x.Homepage, x.License, x.MTime = "the authors of brine <"+home("mail")+">", r.url, "Apache-2.0", r.date
 		x.RPM.BuildHost = "localhost"
 		x.Contents = nil
 		for _, c := range info.Contents {

@@ -1,11 +1,9 @@
 package app
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // A FlagGroup is flags that the help of a command shows together.
@@ -28,39 +26,27 @@ var TargetGroups = []FlagGroup{
 	{"Configuration", "config-dir saltfile file-root pillar-root id at saltenv pillarenv cachedir"},
 }
 
+// groupsKey is the annotation of a command that has its groups of flags.
+const groupsKey = "brine-flag-groups"
+
 // GroupFlags makes the help of a command show its flags in groups.
 func GroupFlags(c *cobra.Command, groups []FlagGroup) {
-	c.SetUsageFunc(func(c *cobra.Command) error {
-		var b strings.Builder
-		fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
-		if len(c.Aliases) > 0 {
-			fmt.Fprintf(&b, "\nAliases:\n  %s\n", c.NameAndAliases())
+	lines := make([]string, len(groups))
+	for i, g := range groups {
+		lines[i] = g.Title + "\t" + g.Names
+	}
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	c.Annotations[groupsKey] = strings.Join(lines, "\n")
+}
+
+// GroupsOf returns what [GroupFlags] was told of a command.
+func GroupsOf(c *cobra.Command) (groups []FlagGroup) {
+	for line := range strings.SplitSeq(c.Annotations[groupsKey], "\n") {
+		if title, names, ok := strings.Cut(line, "\t"); ok {
+			groups = append(groups, FlagGroup{title, names})
 		}
-		if c.HasExample() {
-			fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
-		}
-		shown := map[string]bool{}
-		show := func(title string, wants func(string) bool) {
-			set := pflag.NewFlagSet(title, pflag.ContinueOnError)
-			c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-				if !shown[f.Name] && wants(f.Name) {
-					shown[f.Name] = true
-					set.AddFlag(f)
-				}
-			})
-			if set.HasAvailableFlags() {
-				fmt.Fprintf(&b, "\n%s:\n%s", title, set.FlagUsages())
-			}
-		}
-		for _, g := range groups {
-			names := map[string]bool{}
-			for name := range strings.FieldsSeq(g.Names) {
-				names[name] = true
-			}
-			show(g.Title, func(name string) bool { return names[name] })
-		}
-		show("Other", func(string) bool { return true })
-		_, err := fmt.Fprint(c.OutOrStdout(), b.String())
-		return err
-	})
+	}
+	return groups
 }

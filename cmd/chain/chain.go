@@ -34,7 +34,7 @@ func New(a *app.App) *cobra.Command {
 		Long: `Create and run chains of actions on targets: install packages, run commands,
 apply states, reboot and wait, one after the other. A chain is a YAML file in the
 directory chains of the configuration (option orchestration_chains). Each action
-runs only if the previous one succeeded on all of its targets. See docs/chains.md.`,
+runs only if the previous one succeeded on all of its targets. See 'brine docs chains'.`,
 		Example: `  brine chain new deploy-friday
   brine chain add deploy-friday pkg nginx=1.24 --on 'web*'
   brine chain add deploy-friday cmd 'systemctl reload nginx' --on 'web*'

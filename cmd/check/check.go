@@ -45,11 +45,11 @@ modules of Salt that a tree uses, and whether brine supports each: there,
 different (with the differences from Salt) or missing. The tree is compiled for
 several systems, as with lint; no machine is touched.
 
-Functions of custom modules of the tree are not listed. See docs/lint.md.
+Functions of custom modules of the tree are not listed. See 'brine docs lint'.
 
 With --config, list instead the options that the files master and minion of a
 configuration directory set: honoured, honoured otherwise, meaningless or not
-supported. See docs/configuration.md.
+supported. See 'brine docs configuration'.
 
 Exit status: 0 nothing is missing; 1 something is missing or an option that
 matters is not supported, or the files cannot be read; with --strict also 1 if

@@ -42,7 +42,7 @@ a condition on one are checked. What still cannot be judged is listed.
 
 The tree is a directory with a configuration (minion or master) or with SLS files;
 the default is the working directory. The file .brine-lint.yaml in it configures
-the rules. See docs/lint.md.
+the rules. See 'brine docs lint'.
 
 Exit status: 0 no errors and no warnings; 1 errors or warnings, or the tree
 cannot be read; 64 usage error.`,

@@ -41,8 +41,8 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 		Short: "Serve editors of SLS files (language server)",
 		Long: `Serve an editor over standard input and output with the language-server
 protocol: diagnostics of all rules of lint, completion, documentation,
-definitions, references and renaming. The editor starts this command; docs/lsp.md
-describes how to set it up.
+definitions, references and renaming. The editor starts this command;
+'brine docs lsp' describes how to set it up.
 
 The tree of a document is the closest directory above it with a configuration
 (minion, master, Saltfile) or .brine-lint.yaml, else its workspace folder. With

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"brine/cmd"
+	"brine/cmd/internal/topics"
 	"brine/internal/core/version"
 )
 
@@ -65,7 +66,24 @@ func run(dir string) error {
 	if err := doc.GenManTree(root, header, pages); err != nil {
 		return err
 	}
-	return nil
+	return addTopics(filepath.Join(pages, "brine.1"))
+}
+
+// addTopics puts the topics of the help into the page of brine, before its last section.
+func addTopics(file string) error {
+	page, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	const last = ".SH SEE ALSO"
+	before, after, ok := strings.Cut(string(page), last)
+	if !ok {
+		return fmt.Errorf("%s has no section %q", file, last)
+	}
+	for _, t := range topics.All() {
+		before += t.Roff()
+	}
+	return os.WriteFile(file, []byte(before+last+after), 0o644)
 }
 
 // prepare takes out what differs from build to build, and has cobra's generator,

@@ -77,7 +77,7 @@ their differences. With --ssh, plan a state function call such as state.apply on
 targets, with --call on this machine. All states run in test mode; functions,
 runners and wheel functions do not run, and what depends on them is shown as not
 known. If a step runs another orchestration, its steps are shown under it. See
-docs/plan.md.
+'brine docs plan'.
 
 Exit status: 0 the plan was made; with --detailed-exitcode 2 if there are changes,
 or something is not known yet or may fail; 1 a state is certain to fail, a target

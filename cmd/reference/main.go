@@ -1,6 +1,6 @@
 // Command reference writes what is generated in docs: the pages of docs/reference
-// the tables of docs/compatibility.md, the rules in docs/lint.md, and the options in
-// docs/configuration.md.
+// the tables of docs/compatibility.md, the rules in docs/lint.md, the options in
+// docs/configuration.md, and the pages of the topics of the help.
 //
 //go:generate go run . ../../docs
 package main
@@ -13,6 +13,7 @@ import (
 
 	"brine/cmd/assembly"
 	"brine/cmd/internal/reference"
+	"brine/cmd/internal/topics"
 	"brine/internal/core/config/options"
 	"brine/internal/view/lint"
 )
@@ -55,6 +56,9 @@ func generate(docs string) (map[string]string, error) {
 	files := map[string]string{}
 	for name, text := range reference.Pages(table) {
 		files["reference/"+name] = text
+	}
+	for _, t := range topics.All() {
+		files[t.Name+".md"] = t.Markdown()
 	}
 	const compatibility = "compatibility.md"
 	page, err := os.ReadFile(filepath.Join(docs, compatibility))

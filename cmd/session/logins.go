@@ -17,7 +17,7 @@ func (s *Session) RefuseLogin(c *cobra.Command) error {
 		if f := c.Flags().Lookup(name); f != nil && f.Changed && value.Truth(s.Cfg.Opts.At("external_auth")) {
 			return &app.StatusError{
 				Status: app.ExitUsage, Err: fmt.Errorf("--%s: external_auth says what those may do who log in to a master, which brine does not have", name),
-				Hint: "run without it, with the permissions of who starts brine, or let people use brine ui: see docs/ui.md",
+				Hint: "run without it, with the permissions of who starts brine, or let people use brine ui: see 'brine docs ui'",
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func New(a *app.App) *cobra.Command {
 		Short: "Execute orchestrations that others have defined",
 		Long: `Work with orchestration templates: orchestrations with a description of the
 targets and values that they need. One person defines a template, others execute
-it without knowing Salt. See docs/templates-of-orchestration.md.
+it without knowing Salt. See 'brine docs templates-of-orchestration'.
 
 Templates are in the directory orchestration of each directory of file_roots, or
 in those of orchestration_roots.`,

@@ -48,7 +48,7 @@ step and waits for them, a second Ctrl-C interrupts them.
 
 By default, only this machine can reach the pages, at a free port. The printed
 link logs in one browser, once. To allow other machines, use --tls-cert, --tls-key
-and --users, or a proxy that authenticates. See docs/ui.md.
+and --users, or a proxy that authenticates. See 'brine docs ui'.
 
 Exit status: 1 the server could not be started; 64 usage error; 130 stopped by
 Ctrl-C.`,

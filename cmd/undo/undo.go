@@ -46,7 +46,7 @@ First it shows what would be brought back, what cannot be, and what was changed 
 the job and is therefore left as it is. On a terminal it then asks; without one it does
 it only with --yes. An orchestration is undone step by step, the last one first. With
 targets, only those of the job are looked at. An undo is a job of its own, which can be
-undone. See docs/undo.md.
+undone. See 'brine docs undo'.
 
 Exit status: 0 all is as it was before the job; 1 or 20 something is not, or was left
 as it is; 64 usage error; 130 interrupted.`,

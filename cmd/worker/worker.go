@@ -58,7 +58,7 @@ A worker runs in the foreground, for example as a unit of systemd or in a
 container. After the first signal (Ctrl-C, SIGTERM) it finishes its run and stops;
 the second one interrupts the run, which goes back into the queue. If a worker
 dies, its run goes to another worker when its lease has expired. See
-docs/queue.md.
+'brine docs queue'.
 
 If the database of the queue does not answer, also when the worker starts, it says
 so once and tries again until it does.

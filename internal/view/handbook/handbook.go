@@ -128,6 +128,17 @@ func (b *Book) Find(name string) (address string, ok bool) {
 	return p.Path, true
 }
 
+// Page returns the page with a path in the site, nil if there is none.
+func (b *Book) Page(path string) *Page { return b.byPath[path] }
+
+// Anchors returns the anchors of the headings of the page.
+func (p *Page) Anchors() (anchors []string) {
+	for _, h := range heading().FindAllStringSubmatch(p.Body, -1) {
+		anchors = append(anchors, h[2])
+	}
+	return anchors
+}
+
 // Files returns the paths of all files of the site, sorted.
 func (b *Book) Files() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(b.byPath)), maps.Keys(assets))

@@ -3,8 +3,11 @@ package handbook
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -146,6 +149,74 @@ func TestHandler(t *testing.T) {
 		}
 		if tt.method == http.MethodHead && w.Body.Len() > 0 {
 			t.Error("HEAD has a body")
+		}
+	}
+}
+
+// TestNeighbours: a page leads to the one before and after it in the navigation.
+func TestNeighbours(t *testing.T) {
+	b := small(t)
+	b.Groups = append(b.Groups, Group{Title: "More", Entries: []Entry{{"reference/states/file.html", "file"}}})
+	for name, want := range map[string][]string{
+		"index.html":                 {`<a rel="next" href="ssh.html">SSH &amp; co →</a>`},
+		"ssh.html":                   {`<a rel="prev" href="index.html">← Home</a>`, `<a rel="next" href="reference/states/file.html">file →</a>`},
+		"reference/states/file.html": {`<a rel="prev" href="../../ssh.html">← SSH &amp; co</a>`},
+	} {
+		page, _ := b.File(name)
+		if n := bytes.Count(page, []byte("<a rel=")); n != len(want) {
+			t.Errorf("%s has %d neighbours, want %d", name, n, len(want))
+		}
+		for _, link := range want {
+			if !bytes.Contains(page, []byte(link)) {
+				t.Errorf("%s has no %s", name, link)
+			}
+		}
+	}
+}
+
+// TestSearchAnswers: words of other programs lead to the page that answers them, and a hit
+// shows what was searched for.
+func TestSearchAnswers(t *testing.T) {
+	b := small(t)
+	b.Pages = append(b.Pages, &Page{Path: "plan.html", Title: "Plan and apply", Body: "<h1 id=\"plan-and-apply\">Plan and apply</h1>\n<p>See what would change.</p>\n"})
+	b.Pages[0].Body += "<p>" + strings.Repeat("Something else first. ", 20) + "A dry run does <code>run</code>s. " + strings.Repeat("And more. ", 40) + "</p>\n"
+	if err := b.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	hits := b.Search("dry runs", 5)
+	if len(hits) != 2 || hits[0].Name != "plan" || hits[1].Name != "index" {
+		t.Fatalf("dry runs: %+v", hits)
+	}
+	if got := hits[1].Text; !strings.HasPrefix(got, "… ") || !strings.Contains(got, "A dry run does runs. And more.") || !strings.HasSuffix(got, " …") || len(got) > 160 {
+		t.Errorf("the hit shows %q", got)
+	}
+	if hits := b.Search("dry", 5); len(hits) != 1 || hits[0].Name != "index" {
+		t.Errorf("dry: %+v", hits)
+	}
+}
+
+// TestAskedPages: what people ask leads to pages and parts that exist.
+func TestAskedPages(t *testing.T) {
+	other := regexp.MustCompile(`[^a-z0-9_ -]`)
+	for _, a := range asked {
+		name, anchor, _ := strings.Cut(a.address, "#")
+		text, err := os.ReadFile("../../../docs/" + name + ".md")
+		if errors.Is(err, fs.ErrNotExist) {
+			text, err = os.ReadFile("../../../docs/" + name + "/README.md")
+		}
+		if err != nil {
+			t.Errorf("%q: %v", a.words, err)
+			continue
+		}
+		found := anchor == ""
+		for line := range strings.Lines(string(text)) {
+			if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && line[0] == '#' {
+				slug := strings.ReplaceAll(other.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), ""), " ", "-")
+				found = found || slug == anchor
+			}
+		}
+		if !found {
+			t.Errorf("%q: there is no %s", a.words, a.address)
 		}
 	}
 }

@@ -62,6 +62,7 @@ func (b *Book) layout(p *Page) []byte {
 	outline(&w, p)
 	w.WriteString(`<main id="main" tabindex="-1">` + "\n")
 	w.WriteString(decorate(p.Body))
+	b.neighbours(&w, p, root)
 	w.WriteString("</main>\n")
 	b.navigation(&w, p, root)
 	w.WriteString("</div>\n<footer>brine " + html.EscapeString(version.Number()) + "</footer>\n</body>\n</html>\n")
@@ -96,6 +97,35 @@ func decorate(body string) string {
 		"<table>", `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>",
 		"<pre>", `<div class="code"><pre tabindex="0">`, "</pre>", "</pre></div>",
 	).Replace(body)
+}
+
+// neighbours writes links to the pages before and after this one in the navigation.
+func (b *Book) neighbours(w *strings.Builder, p *Page, root string) {
+	var all []Entry
+	at := -1
+	for _, g := range b.Groups {
+		for _, e := range g.Entries {
+			if e.Path == p.Path && at < 0 {
+				at = len(all)
+			}
+			all = append(all, e)
+		}
+	}
+	first := p.Path == "index.html" && at < 0 // it is the navigation, so it is not in it
+	if at < 0 && !first || len(all) == 0 {
+		return
+	}
+	link := func(rel, text string, e Entry) {
+		w.WriteString(`<a rel="` + rel + `" href="` + root + html.EscapeString(e.Path) + `">` + text + "</a>\n")
+	}
+	w.WriteString(`<nav class="turn" aria-label="Previous and next page">` + "\n")
+	if at > 0 {
+		link("prev", "← "+html.EscapeString(all[at-1].Title), all[at-1])
+	}
+	if at+1 < len(all) {
+		link("next", html.EscapeString(all[at+1].Title)+" →", all[at+1])
+	}
+	w.WriteString("</nav>\n")
 }
 
 // navigation writes the list of pages.

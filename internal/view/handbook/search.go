@@ -7,9 +7,11 @@ import (
 	"html"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -21,7 +23,7 @@ type Hit struct {
 	Name  string // of the page, with the anchor of the part
 	Title string // of the part
 	Page  string // title of the page
-	Text  string // how the part begins
+	Text  string // of the part: around what was searched for, or how it begins
 }
 
 // index is what a search looks at. assets/docs.js searches it in the same way.
@@ -29,6 +31,14 @@ type index struct {
 	pages    []*Page
 	sections []section
 	words    map[string][]int // the sections that have a word, in order
+	asked    []answer
+}
+
+// An answer is the section that people mean by words which the documentation may not
+// have: those of other programs.
+type answer struct {
+	words   []string // all of them are in the search
+	section int
 }
 
 // A section is a part of a page under a heading.
@@ -36,7 +46,55 @@ type section struct {
 	page              int
 	anchor            string
 	title, text       string
+	all               string          // all of the text, or how it begins
 	titles, pageTitle map[string]bool // the words of the title, and of the page's
+}
+
+// maxText is how many bytes of a section the script of the pages gets, to show what it
+// found.
+const maxText = 1500
+
+// asked are what people search for and the pages that answer it. Of a page that is
+// missing, nothing is answered.
+var asked = []struct{ words, address string }{
+	{"dry run", "plan"},
+	{"check mode", "plan"},
+	{"test true", "plan"},
+	{"inventory", "ssh/roster"},
+	{"hosts file", "ssh/roster"},
+	{"host list", "ssh/roster"},
+	{"become", "ssh/roster"},
+	{"sudo password", "ssh/login#passwords-and-codes"},
+	{"jump host", "ssh/login#ssh_config"},
+	{"bastion", "ssh/login#ssh_config"},
+	{"playbook", "glossary"},
+	{"ansible", "migrate"},
+	{"role", "glossary"},
+	{"facts", "grains"},
+	{"group vars", "guide/configuration#pillar"},
+	{"variables", "guide/configuration#pillar"},
+	{"environment variable", "environment"},
+	{"custom module", "custom"},
+	{"own module", "custom"},
+	{"plugin", "custom"},
+	{"vault", "cookbook#secrets-in-vault"},
+	{"secret", "guide/configuration#pillar"},
+	{"rolling update", "waves"},
+	{"canary", "waves"},
+	{"rollback", "undo"},
+	{"exit code", "exit-status"},
+	{"exit status", "exit-status"},
+	{"cron", "schedule"},
+	{"gui", "ui"},
+	{"web interface", "ui"},
+	{"uninstall", "upgrade"},
+	{"update brine", "upgrade"},
+	{"gitlab", "gitlab"},
+	{"jenkins", "jenkins"},
+	{"junit", "reports"},
+	{"slack", "returners"},
+	{"galaxy", "formulas"},
+	{"lock", "ssh/locks"},
 }
 
 // common are words that no search needs.
@@ -95,6 +153,12 @@ func newIndex(pages []*Page) *index {
 			s.titles = wordSet(s.title)
 			// Words of neighbouring cells and lines must not run together.
 			text := html.UnescapeString(tag().ReplaceAllString(p.Body[h[0]:end], " "))
+			s.all = beginning(html.UnescapeString(tag().ReplaceAllStringFunc(p.Body[h[1]:end], func(t string) string {
+				if inline().MatchString(t) {
+					return ""
+				}
+				return " "
+			})), maxText)
 			n := len(x.sections)
 			for w := range wordSet(p.Title + " " + text) {
 				x.words[w] = append(x.words[w], n)
@@ -102,7 +166,99 @@ func newIndex(pages []*Page) *index {
 			x.sections = append(x.sections, s)
 		}
 	}
+	x.answers()
 	return x
+}
+
+// beginning returns a text with single blanks, cut at a blank before n bytes.
+func beginning(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= n {
+		return text
+	}
+	return text[:max(strings.LastIndexByte(text[:n], ' '), 0)]
+}
+
+// inline finds the tags inside of a line.
+var inline = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^</?(a|code|em|strong|del)\b`) })
+
+// answers finds the sections of what people ask.
+func (x *index) answers() {
+	sections := map[string]int{}
+	for n, s := range x.sections {
+		name := x.pages[s.page].Name()
+		if s.anchor != "" {
+			name += "#" + s.anchor
+		}
+		if _, ok := sections[name]; !ok {
+			sections[name] = n
+		}
+	}
+	for _, a := range asked {
+		if n, ok := sections[a.address]; ok {
+			x.asked = append(x.asked, answer{splitWords(a.words), n})
+		} else if n, ok := sections[a.address+"/index"]; ok {
+			x.asked = append(x.asked, answer{splitWords(a.words), n})
+		}
+	}
+}
+
+// answered returns the sections that people mean by words.
+func (x *index) answered(words []string) (sections []int) {
+	have := map[string]bool{}
+	for _, w := range words {
+		for _, v := range variants(w) {
+			have[v] = true
+		}
+	}
+	for _, a := range x.asked {
+		all := true
+		for _, w := range a.words {
+			all = all && (have[w] || have[strings.TrimSuffix(w, "s")])
+		}
+		if all && !slices.Contains(sections, a.section) {
+			sections = append(sections, a.section)
+		}
+	}
+	return sections
+}
+
+// maxExcerpt is how many bytes of a section a hit shows, and before how many of them
+// stand before the first word that was searched for.
+const (
+	maxExcerpt = 140
+	before     = 50
+)
+
+// around returns the part of a section that has the first of the words, or how it begins.
+func (s *section) around(words []string) string {
+	var forms []string
+	for _, w := range words {
+		for _, v := range variants(w) {
+			forms = append(forms, regexp.QuoteMeta(v))
+		}
+	}
+	if len(forms) == 0 {
+		return s.text
+	}
+	at := regexp.MustCompile(`(?i)(?:^|[^_\pL\pN])(` + strings.Join(forms, "|") + `)`).FindStringSubmatchIndex(s.all)
+	if at == nil {
+		return s.text
+	}
+	text, first := s.all, ""
+	if at[2] > before {
+		from := at[2] - before
+		if i := strings.IndexByte(text[from:at[2]], ' '); i >= 0 {
+			from += i + 1
+		} else {
+			from = at[2]
+		}
+		text, first = text[from:], "… "
+	}
+	if len(text) > maxExcerpt {
+		text = beginning(text, maxExcerpt) + " …"
+	}
+	return first + text
 }
 
 // variants are the forms in which a word of a search may appear in a text:
@@ -159,15 +315,17 @@ func (x *index) rate(word string, scores map[int]float64, counts map[int]int) {
 func (b *Book) Search(words string, limit int) []Hit {
 	x := b.index()
 	scores, counts, most := map[int]float64{}, map[int]int{}, 0
-	for _, w := range slices.Compact(slices.Sorted(slices.Values(splitWords(words)))) {
+	split := slices.Compact(slices.Sorted(slices.Values(splitWords(words))))
+	for _, w := range split {
 		x.rate(w, scores, counts)
 	}
+	answers := x.answered(split)
 	for _, n := range counts {
 		most = max(most, n)
 	}
 	var found []int
 	for n := range scores {
-		if counts[n] == most {
+		if counts[n] == most && !slices.Contains(answers, n) {
 			found = append(found, n)
 		}
 	}
@@ -178,10 +336,11 @@ func (b *Book) Search(words string, limit int) []Hit {
 		}
 		return cmp.Compare(a, b)
 	})
+	found = append(answers, found...)
 	var hits []Hit
 	for _, n := range found[:min(limit, len(found))] {
 		s := x.sections[n]
-		h := Hit{Name: x.pages[s.page].Name(), Title: s.title, Page: x.pages[s.page].Title, Text: s.text}
+		h := Hit{Name: x.pages[s.page].Name(), Title: s.title, Page: x.pages[s.page].Title, Text: s.around(split)}
 		if s.anchor != "" {
 			h.Name += "#" + s.anchor
 		}
@@ -206,7 +365,8 @@ func (x *index) script() []byte {
 	}
 	data := struct {
 		Pages    [][2]string `json:"pages"`    // path, title
-		Sections [][4]any    `json:"sections"` // number of the page, anchor, title, text
+		Sections [][5]any    `json:"sections"` // number of the page, anchor, title, how it begins, all of it
+		Asked    [][2]any    `json:"asked"`    // words, section
 		Words    string      `json:"words"`
 		Common   []string    `json:"common"`
 	}{Words: words.String(), Common: common}
@@ -214,7 +374,10 @@ func (x *index) script() []byte {
 		data.Pages = append(data.Pages, [2]string{p.Path, p.Title})
 	}
 	for _, s := range x.sections {
-		data.Sections = append(data.Sections, [4]any{s.page, s.anchor, s.title, s.text})
+		data.Sections = append(data.Sections, [5]any{s.page, s.anchor, s.title, s.text, s.all})
+	}
+	for _, a := range x.asked {
+		data.Asked = append(data.Asked, [2]any{a.words, a.section})
 	}
 	var b bytes.Buffer
 	b.WriteString("brineIndex = ")

@@ -77,13 +77,33 @@
     });
     const split = (text) => text.toLowerCase().split(/[^_\p{L}\p{N}]+/u).filter((w) => w.length > 1 && w.length <= 40 && !common.has(w));
     const titles = data.sections.map((s) => new Set(split(s[2])));
+    const variants = (word) => (word.endsWith("s") && word.length > 3 ? [word, word.slice(0, -1)] : [word]);
+    // answered returns the sections that people mean by words of other programs.
+    const answered = (query) => {
+      const have = new Set(query.flatMap(variants));
+      return [...new Set(data.asked.filter(([all]) => all.every((w) => have.has(w) || have.has(w.replace(/s$/, "")))).map(([, n]) => n))];
+    };
+    // around returns the part of a section that has the first of the words.
+    const around = (query, section) => {
+      const forms = query.flatMap(variants).map((w) => w.replace(/[^\p{L}\p{N}_]/gu, ""));
+      const at = forms.length ? new RegExp(`(?<![_\\p{L}\\p{N}])(${forms.join("|")})`, "iu").exec(section[4]) : null;
+      if (!at) return section[3];
+      let text = section[4];
+      let first = "";
+      if (at.index > 50) {
+        const blank = text.indexOf(" ", at.index - 50);
+        text = text.slice(blank >= 0 && blank < at.index ? blank + 1 : at.index);
+        first = "… ";
+      }
+      return first + (text.length > 140 ? text.slice(0, Math.max(text.lastIndexOf(" ", 139), 0)) + " …" : text);
+    };
     const pageTitles = data.pages.map((p) => new Set(split(p[1])));
     return (query) => {
       const scores = new Map();
       const counts = new Map();
       for (const word of new Set(split(query))) {
         const best = new Map();
-        const forms = word.endsWith("s") && word.length > 3 ? [word, word.slice(0, -1)] : [word];
+        const forms = variants(word);
         for (const [w, sections] of words) {
           let worth = forms.includes(w) ? 3 : forms.some((v) => w.startsWith(v)) ? 1 : 0;
           if (!worth) continue;
@@ -101,12 +121,17 @@
         }
       }
       const most = Math.max(0, ...counts.values());
-      return [...scores.keys()].filter((n) => counts.get(n) === most)
-        .sort((a, b) => Math.abs(scores.get(b) - scores.get(a)) > 1e-6 ? scores.get(b) - scores.get(a) : a - b)
-        .slice(0, 20).map((n) => {
-          const [page, anchor, title, text] = data.sections[n];
-          return { href: root + data.pages[page][0] + (anchor ? "#" + anchor : ""), title, page: data.pages[page][1], text };
-        });
+      const wanted = split(query);
+      const answers = answered(wanted);
+      const rest = [...scores.keys()].filter((n) => counts.get(n) === most && !answers.includes(n))
+        .sort((a, b) => Math.abs(scores.get(b) - scores.get(a)) > 1e-6 ? scores.get(b) - scores.get(a) : a - b);
+      return [...answers, ...rest].slice(0, 20).map((n) => {
+        const [page, anchor, title] = data.sections[n];
+        return {
+          href: root + data.pages[page][0] + (anchor ? "#" + anchor : ""), title, page: data.pages[page][1],
+          text: around(wanted, data.sections[n]), words: wanted.flatMap(variants),
+        };
+      });
     };
   }
 
@@ -123,7 +148,17 @@
       link.textContent = hit.title === hit.page ? hit.title : `${hit.page}: ${hit.title}`;
       link.addEventListener("click", () => show(null));
       const text = document.createElement("span");
-      text.textContent = hit.text;
+      // What was searched for is marked.
+      for (const piece of hit.text.split(/([_\p{L}\p{N}]+)/u)) {
+        const low = piece.toLowerCase();
+        if (hit.words.some((w) => low.startsWith(w))) {
+          const mark = document.createElement("mark");
+          mark.textContent = piece;
+          text.append(mark);
+        } else {
+          text.append(piece);
+        }
+      }
       item.append(link, text);
       list.append(item);
     }
