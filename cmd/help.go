@@ -23,8 +23,7 @@ var overview = []struct {
 }{
 	{"Run", []struct{ names, text string }{
 		{"call, ssh, run", "a function: here, on targets, of the controller"},
-		{"orchestrate", "steps on many machines, in an order"},
-		{"react", "what reactors ask for as a reaction to an event"},
+		{"orchestrate, react", "steps on many machines; what reacts to an event"},
 		{"plan, apply, undo", "show what a run would change; run that; bring it back"},
 		{"chain, template", "lists of actions; orchestrations of others"},
 		{"schedule, worker", "later and regularly; the runs of a queue"},

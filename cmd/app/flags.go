@@ -68,7 +68,7 @@ func (f *RunFlags) RegisterRun(fs *pflag.FlagSet) {
 // read, and what is logged.
 func (f *RunFlags) RegisterConfig(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(SaltSpelling)
-	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
+	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: see 'brine docs guide')")
 	fs.StringVar(&f.Saltfile, "saltfile", "", "Saltfile to read (default: ./Saltfile, else ~/.salt/Saltfile)")
 	fs.StringArrayVar(&f.FileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
 	fs.StringArrayVar(&f.PillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
@@ -87,7 +87,7 @@ func (f *RunFlags) RegisterConfig(fs *pflag.FlagSet) {
 // a command are that runs no functions.
 func (f *RunFlags) RegisterPlaces(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(SaltSpelling)
-	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: see docs/guide.md)")
+	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: see 'brine docs guide')")
 	fs.StringArrayVar(&f.FileRoots, "file-root", nil, "directory of the SLS tree")
 	fs.StringVar(&f.CacheDir, "cachedir", "", "directory of the cache")
 }

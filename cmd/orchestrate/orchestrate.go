@@ -24,7 +24,7 @@ func New(a *app.App, runF func(context.Context, *runner.Options, []string) error
 'brine run state.orchestrate'.
 
 With --queue, the orchestration does not run now: it waits in a queue for
-'brine worker', and its jid is printed. See docs/queue.md.
+'brine worker', and its jid is printed: see 'brine docs queue'.
 
 Exit status: 0 all steps succeeded, or the orchestration is queued; 1 a step
 failed, an SLS is invalid, or the queue cannot be reached; 64 usage error; 130

@@ -42,7 +42,8 @@ event is not sent to anybody. With --dry-run nothing is called: the result is wh
 would be, with its arguments.
 
 brine has no process that waits for events: call this from what has them, such as a
-webhook, a job of CI or a path unit of systemd. See docs/reactor.md.
+webhook, a job of CI or a path unit of systemd. See
+'brine docs reactor'.
 
 Exit status: 0 all reactions succeeded; 1 one failed, does not compile, or nothing
 reacts to the tag; 64 usage error; 130 interrupted.`,
