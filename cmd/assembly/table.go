@@ -110,7 +110,6 @@ import (
 	"brine/runner/fn/mine"
 	"brine/runner/fn/orchestrate"
 	pillarrun "brine/runner/fn/pillar"
-	reactorrun "brine/runner/fn/reactor"
 	"brine/runner/fn/saltrun"
 	statefn "brine/runner/fn/state"
 	testrun "brine/runner/fn/testing"
@@ -416,7 +415,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "mine", Load: mine.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "queue", Load: queueRunner},
-		{Kind: fun.Runner, Name: "reactor", Load: reactorrun.Module},
+		{Kind: fun.Runner, Name: "reactor", Load: reactorRunner},
 		{Kind: fun.Runner, Name: "returner", Load: returnerRunner},
 		{Kind: fun.Runner, Name: "salt", Load: saltrun.Runners},
 		{Kind: fun.Runner, Name: "saltutil", Load: saltutilmod.Runners},

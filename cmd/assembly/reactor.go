@@ -1,0 +1,11 @@
+//go:build !slim
+
+package assembly
+
+import (
+	"brine/internal/core/fun"
+	reactorrun "brine/runner/fn/reactor"
+)
+
+// reactorRunner is the runner module "reactor".
+func reactorRunner() fun.Module { return reactorrun.Module() }
