@@ -241,6 +241,10 @@ var untold = map[string]string{
 	"salt.parallel_runners": "not known until they run", "salt.wait_for_event": "it waits for an event",
 }
 
+// elsewhereUnknown is said of a step whose targets run an orchestration themselves: with
+// a roster, a tree and machines of which this controller knows nothing.
+const elsewhereUnknown = "not known until it runs: each target runs an orchestration of its own"
+
 // failUnknown is said of a step with onfail.
 const failUnknown = "it runs only if a step of its onfail fails"
 
@@ -290,6 +294,9 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		}
 	} else {
 		st.Unknown = untold[st.Fun]
+	}
+	if st.Fun == "salt.function" && st.Unknown != "" && slices.Contains(orchestrations[:2], part[2]) {
+		st.Unknown = elsewhereUnknown
 	}
 	if len(onfail) > 0 && st.Unknown != "" {
 		st.Unknown = failUnknown
