@@ -265,10 +265,11 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	}
 	comment := strings.TrimSpace(pl.s.Secrets.AnyText(value.Str(r.ret.At("comment"))))
 	if part[0] != "salt" {
-		states, same := plan.States(mapOf(pl.s.Mask(value.MapOf(r.tag, r.ret))), low)
+		rets := plan.KeyLeaves(value.MapOf(r.tag, r.ret), pl.key.Hash)
+		states, same := plan.States(mapOf(pl.s.Mask(rets)), low)
 		pj := newPlanJob("")
 		pj.targets, pj.states[env.ID], pj.same[env.ID] = []string{env.ID}, states, same
-		pj.hashes[env.ID] = plan.Hashes{Low: pl.key.Hash(value.EncodeJSON(chunk)), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
+		pj.hashes[env.ID] = plan.Hashes{Low: pl.key.Hash(value.EncodeJSON(chunk)), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(rets)))}
 		pj.fill(st)
 		return st, nil
 	}
@@ -281,7 +282,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		if pj := pf.take(part[1]); pj != nil {
 			pj.fill(st)
 			if len(onfail) > 0 {
-				st.Groups, st.Unknown = nil, failUnknown
+				st.Groups, st.Leaves, st.Unknown = nil, nil, failUnknown
 			}
 			return st, nil
 		}

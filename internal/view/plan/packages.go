@@ -56,4 +56,5 @@ func (st *State) planned(extra *value.Map) {
 	if text := extra.Str(fun.PlanUnknown); text != "" {
 		st.Unknown = text
 	}
+	st.leave(extra)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the version of the file.
-const Format = 5
+const Format = 6
 
 // A Plan is what a command would do.
 type Plan struct {
@@ -92,6 +92,8 @@ type Step struct {
 	// Faults are the machines of which there is no plan.
 	Faults []Fault           `json:"faults,omitempty"`
 	Hosts  map[string]Hashes `json:"hosts,omitempty"`
+	// Leaves are what the states of each machine that would change something leave.
+	Leaves map[string][]*Leaves `json:"leaves,omitempty"`
 	// Restarts and Reboots say what a function does to each of its targets.
 	Restarts bool `json:"restarts,omitempty"`
 	Reboots  bool `json:"reboots,omitempty"`
@@ -147,6 +149,7 @@ type State struct {
 	// Certain says that it fails whatever runs before it.
 	Certain bool   `json:"certain,omitempty"`
 	behind  *State // it fails because this one does, which it requires
+	leaves  *Leaves
 	Restart bool   `json:"restart,omitempty"`
 	Reboot  bool   `json:"reboot,omitempty"`
 }
