@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
@@ -31,17 +33,17 @@ func showLeft(ret *value.Map, left []value.Value) {
 	ret.Set(fun.PlanKey, shown)
 }
 
-// left returns what the last state put on the overlay. Users and groups have no numbers:
+// left returns what the last state put on the overlay, and the paths of it. Users and groups have no numbers:
 // those that no state gives are chosen when it runs.
-func (r *run) left() []value.Value {
+func (r *run) left() (out []value.Value, paths []string) {
 	o := r.plan.over
-	paths, users, groups := o.Touched()
-	var out []value.Value
-	for _, p := range paths {
+	touched, users, groups := o.Touched()
+	for _, p := range touched {
 		p = path.Clean(p)
 		if !path.IsAbs(p) || r.env.CacheDir != "" && strings.HasPrefix(p, path.Clean(r.env.CacheDir)+"/") {
 			continue // such as backups, whose names have the time
 		}
+		paths = append(paths, p)
 		if len(out) >= maxLeft {
 			out = append(out, nil) // only counted
 		} else if m := leftPath(o, p); m != nil {
@@ -67,7 +69,103 @@ func (r *run) left() []value.Value {
 		}
 		out = append(out, m)
 	}
+	return out, paths
+}
+
+// Bounds of the new files that a state shows: how many, and how many bytes of what they
+// contain.
+const (
+	maxMade  = 200
+	maxShown = 64 << 10
+)
+
+// made returns the files among paths that are new on the machine, each with its size and,
+// where it is text and changes are shown, what it contains as a diff.
+func (r *run) made(c *fun.Chunk, ret *value.Map, paths []string) []value.Value {
+	p, room := r.plan, maxShown
+	if p.made == nil {
+		p.made = map[string]bool{}
+	}
+	hide := c.Low.At("show_changes") == false || value.Truth(r.env.Opts.At("obfuscate_templates"))
+	shown := ret.Map(fun.PlanKey).Map(fun.PlanContent).Has("size") // the state says it itself
+	var out []value.Value
+	for _, name := range paths {
+		st, err := p.over.Lstat(name)
+		if err != nil {
+			delete(p.made, name)
+			continue
+		}
+		if _, err := p.over.Below(name); err == nil || p.made[name] || !st.Mode.IsRegular() {
+			continue
+		}
+		p.made[name] = true
+		if shown || len(out) == maxMade {
+			continue
+		}
+		m := value.MapOf("name", name, "size", st.Size)
+		if text, all := r.textOf(name, st.Size, room); text != "" && !hide && ofTree(c, name) {
+			room -= len(text)
+			m.Set("diff", diffOfNew(name, text, st.Size-int64(len(text)), all))
+		}
+		out = append(out, m)
+	}
 	return out
+}
+
+// ofTree reports whether what a state writes to a new file comes from its arguments or from
+// the tree. What it copies on the target itself, such as backups and keys, no run shows.
+func ofTree(c *fun.Chunk, name string) bool {
+	switch c.State + "." + c.Fun {
+	case "file.copy", "file.rename", "file.hardlink", "file.absent", "file.tidied", "file.pruned":
+		return false
+	case "file.recurse":
+		return strings.HasPrefix(name, path.Clean(c.Name)+"/")
+	}
+	return c.State == "ssh_auth" || name == path.Clean(c.Name)
+}
+
+// textOf returns the first lines of a file of an overlay, as many as there is room for, and
+// whether that is all; "" for one that is not text.
+func (r *run) textOf(name string, size int64, room int) (text string, all bool) {
+	f, err := r.plan.over.Open(name)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, int64(room)))
+	all = int64(len(head)) == size
+	if !all {
+		head = head[:bytes.LastIndexByte(head, '\n')+1]
+	}
+	if err != nil || !utf8.Valid(head) || bytes.IndexByte(head, 0) >= 0 {
+		return "", false
+	}
+	return string(head), all
+}
+
+// diffOfNew is a text as the diff of a file that was not there; more bytes of it are not
+// shown.
+func diffOfNew(name, text string, more int64, all bool) string {
+	n := strings.Count(text, "\n")
+	var b strings.Builder
+	if !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	count := "1"
+	if n != 1 {
+		count = "1," + strconv.Itoa(n)
+	}
+	b.WriteString("--- /dev/null\n+++ " + name + "\n@@ -0,0 +" + count + " @@\n")
+	for line := range strings.Lines(text) {
+		b.WriteString("+" + line)
+	}
+	if !strings.HasSuffix(text, "\n") {
+		b.WriteString("\n\\ No newline at end of file\n")
+	}
+	if !all {
+		b.WriteString("\\ " + strconv.FormatInt(more, 10) + " more bytes are not shown\n")
+	}
+	return b.String()
 }
 
 // leftPath returns what an overlay has at a path; nil for what neither it nor the machine

@@ -19,6 +19,7 @@ type rehearsal struct {
 	// moved is the last state that would change the machine, blind the last one of those
 	// whose changes the overlay does not have; "": none.
 	moved, blind string
+	made map[string]bool // the files that states so far make
 }
 
 // A plannedState is what a rehearsal knows of one state.
@@ -304,11 +305,20 @@ func (r *run) act(ctx context.Context, n *node, ret *value.Map) {
 	}
 	r.plan.moved = n.c.ID
 	sure := x.unsure == "" && !x.failed
-	var left []value.Value
+	var left, made []value.Value
 	if !sure || x.watched || !r.replay(ctx, n) {
 		r.plan.blind = n.c.ID
 	} else {
-		left = r.left()
+		var paths []string
+		left, paths = r.left()
+		if n.c.State != "user" { // whose home has what every new one has
+			made = r.made(n.c, ret, paths)
+		}
+	}
+	if len(made) > 0 {
+		shown := ret.Map(fun.PlanKey).Copy()
+		shown.Set(fun.PlanFiles, value.NewList(made...))
+		ret.Set(fun.PlanKey, shown)
 	}
 	if sure {
 		showLeft(ret, append(left, declared(n.c)...))

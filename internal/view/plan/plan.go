@@ -144,6 +144,8 @@ type State struct {
 	// New says that a file is made, and Size how many bytes it has.
 	New  bool  `json:"new,omitempty"`
 	Size int64 `json:"size,omitempty"`
+	// Files are those that a state makes beside the one of its name, or instead of it.
+	Files []NewFile `json:"files,omitempty"`
 	// Packages are those that would change, with what comes along.
 	Packages []Package `json:"packages,omitempty"`
 	// Certain says that it fails whatever runs before it.
@@ -152,6 +154,13 @@ type State struct {
 	leaves  *Leaves
 	Restart bool   `json:"restart,omitempty"`
 	Reboot  bool   `json:"reboot,omitempty"`
+}
+
+// A NewFile is a file that a state makes, with what it contains as a diff from /dev/null.
+type NewFile struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+	Diff string `json:"diff,omitempty"`
 }
 
 // Totals are the sums of a plan.
