@@ -265,12 +265,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	}
 	comment := strings.TrimSpace(pl.s.Secrets.AnyText(value.Str(r.ret.At("comment"))))
 	if part[0] != "salt" {
-		rets := plan.KeyLeaves(value.MapOf(r.tag, r.ret), pl.key.Hash)
-		states, same := plan.States(mapOf(pl.s.Mask(rets)), low)
-		pj := newPlanJob("")
-		pj.targets, pj.states[env.ID], pj.same[env.ID] = []string{env.ID}, states, same
-		pj.hashes[env.ID] = plan.Hashes{Low: pl.key.Hash(value.EncodeJSON(chunk)), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(rets)))}
-		pj.fill(st)
+		pl.here(st, env.ID, value.MapOf(r.tag, r.ret), chunk, low)
 		return st, nil
 	}
 	if inner := pf.takeInner(r.tag); inner != nil && r.ret.At("result") == nil {
@@ -316,6 +311,16 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		}
 	}
 	return st, nil
+}
+
+// here plans a state of the controller itself.
+func (pl *planner) here(st *plan.Step, id string, rets, chunk *value.Map, low *plan.Low) {
+	rets = plan.KeyLeaves(rets, pl.key.Hash)
+	states, same := plan.States(mapOf(pl.s.Mask(rets)), low)
+	pj := newPlanJob("")
+	pj.targets, pj.states[id], pj.same[id] = []string{id}, states, same
+	pj.hashes[id] = plan.Hashes{Low: pl.key.Hash(value.EncodeJSON(chunk)), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(rets)))}
+	pj.fill(st)
 }
 
 // errNoMatch is a target that matches nothing.

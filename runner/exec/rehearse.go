@@ -19,7 +19,7 @@ type rehearsal struct {
 	// moved is the last state that would change the machine, blind the last one of those
 	// whose changes the overlay does not have; "": none.
 	moved, blind string
-	made map[string]bool // the files that states so far make
+	made         map[string]bool // the files that states so far make
 }
 
 // A plannedState is what a rehearsal knows of one state.

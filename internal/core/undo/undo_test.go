@@ -579,6 +579,118 @@ func TestUnreadLines(t *testing.T) {
 	}
 }
 
+// TestGoesOnIdle: what a run has kept stays where it goes on and then changes nothing.
+func TestGoesOnIdle(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := envOf(host.NewFake(), dir, firstRun)
+	for i := range 3 {
+		r, err := Begin(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			act(t, r, env, "a", func(h host.Host) error { return h.WriteFile("/a", strings.NewReader("x"), host.WriteOptions{}) })
+		}
+		r.End(env)
+		if rec, err := StoreOf(env).Read(firstRun); err != nil || len(rec.Paths) != 1 || !rec.Ended || rec.Unread != 0 {
+			t.Fatalf("after part %d: %+v, %v", i, rec, err)
+		}
+	}
+	env = envOf(env.Host, dir, secondRun)
+	r, err := Begin(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.End(env)
+	if _, err := StoreOf(env).Read(secondRun); !IsNone(err) {
+		t.Errorf("a run that changed nothing is kept: %v", err)
+	}
+}
+
+// TestLongLog: of a log beyond its bound, what is not read is an item that cannot be undone.
+func TestLongLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := envOf(host.NewFake(), dir, firstRun)
+	r, err := Begin(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		act(t, r, env, fmt.Sprint(i), func(h host.Host) error {
+			return h.WriteFile(fmt.Sprintf("/f%d", i), strings.NewReader("x"), host.WriteOptions{})
+		})
+	}
+	r.End(env)
+	s := StoreOf(env)
+	whole, err := s.Read(firstRun)
+	if err != nil || whole.Unread != 0 || len(whole.Paths) != 50 {
+		t.Fatalf("the whole log: %+v, %v", whole, err)
+	}
+	size := s.Size(firstRun)
+	for _, bound := range []int64{size / 2, 1, 0} {
+		s.maxLog = bound
+		rec, err := s.Read(firstRun)
+		if err != nil || rec.Unread == 0 || len(rec.Paths) >= 50 {
+			t.Errorf("a bound of %d of %d bytes: %+v, %v", bound, size, rec, err)
+		}
+	}
+	s.maxLog = size / 2
+	env = envOf(env.Host, dir, secondRun)
+	items, err := s.Undo(t.Context(), env, firstRun, Options{Test: true})
+	if err != nil || !slices.ContainsFunc(items, func(it *Item) bool { return it.Verdict == Cannot && strings.Contains(it.Comment, "cannot be read") }) {
+		t.Errorf("the undo of a part: %v, %v", items, err)
+	}
+}
+
+// TestTornLine: a last line that a killed run did not write to its end is nothing that is
+// not read, whatever is appended behind it; a line in the midst is.
+func TestTornLine(t *testing.T) {
+	t.Parallel()
+	head := `{"run":"` + firstRun + `","version":1}` + "\n"
+	for _, tt := range []struct {
+		log    string
+		unread int
+	}{
+		{head + `{"path":"/a","was`, 0},
+		{head + `{"path":"/a","was":null}`, 0},
+		{head + "{broken\n" + `{"path":"/a`, 1},
+		{head + "{broken\n", 1},
+		{head + "{broken\n" + `{"torn":true}` + "\n" + `{"pa`, 0},
+	} {
+		dir := t.TempDir()
+		at := filepath.Join(dir, "undo", "web1", firstRun)
+		if err := os.MkdirAll(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, logFile), []byte(tt.log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		env := envOf(host.NewFake(), dir, firstRun)
+		s := StoreOf(env)
+		look := func(when string) {
+			rec, err := s.Read(firstRun)
+			if err != nil || rec.Unread != tt.unread {
+				t.Errorf("%q %s: %+v, %v, want %d unread", tt.log, when, rec, err, tt.unread)
+			}
+		}
+		look("at first")
+		if err := s.note(firstRun, value.MapOf("undone", secondRun)); err != nil {
+			t.Fatal(err)
+		}
+		look("with a note behind it")
+		for range 2 { // a run that goes on
+			r, err := Begin(env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.End(env)
+			look("after a run that goes on")
+		}
+	}
+}
+
 // nothing is an Invoker without functions.
 type nothing struct{}
 

@@ -152,8 +152,8 @@ type State struct {
 	Certain bool   `json:"certain,omitempty"`
 	behind  *State // it fails because this one does, which it requires
 	leaves  *Leaves
-	Restart bool   `json:"restart,omitempty"`
-	Reboot  bool   `json:"reboot,omitempty"`
+	Restart bool `json:"restart,omitempty"`
+	Reboot  bool `json:"reboot,omitempty"`
 }
 
 // A NewFile is a file that a state makes, with what it contains as a diff from /dev/null.
