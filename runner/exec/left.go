@@ -33,6 +33,32 @@ func showLeft(ret *value.Map, left []value.Value) {
 	ret.Set(fun.PlanKey, shown)
 }
 
+// leads has a return say where the path of its state leads, if a link is on the way: a link
+// that comes behind a plan takes what is written to another place.
+func (r *run) leads(c *fun.Chunk, ret *value.Map) {
+	if c.State != "file" || !path.IsAbs(c.Name) {
+		return
+	}
+	name := path.Clean(c.Name)
+	real := name
+	for rest := ""; ; name, rest = path.Dir(name), path.Join(path.Base(name), rest) {
+		to, err := r.env.Host.EvalSymlinks(name)
+		if err == nil {
+			real = path.Join(to, rest)
+			break
+		}
+		if name == "/" {
+			break
+		}
+	}
+	if real == path.Clean(c.Name) {
+		return
+	}
+	shown := ret.Map(fun.PlanKey).Copy()
+	shown.Set(fun.PlanReal, real)
+	ret.Set(fun.PlanKey, shown)
+}
+
 // left returns what the last state put on the overlay, and the paths of it. Users and groups have no numbers:
 // those that no state gives are chosen when it runs.
 func (r *run) left() (out []value.Value, paths []string) {

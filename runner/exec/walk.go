@@ -415,6 +415,7 @@ func (r *run) callOrDryRun(ctx context.Context, n *node, dry, watched bool) {
 	}
 	if r.plan != nil {
 		r.plan.judge(n, ret)
+		r.leads(n.c, ret)
 		r.act(ctx, n, ret)
 	}
 	r.put(n, ret)

@@ -14,6 +14,7 @@ const (
 	PlanUnsure   = "unsure"   // why it is not known whether it acts; "" where it is
 	PlanLeaves   = "leaves"   // list of mappings: what it leaves, by kind and name
 	PlanMore     = "more"     // how many of these are left out
+	PlanReal     = "real"     // where its path leads to, if a link is on the way
 	PlanFiles    = "files"    // list of mappings: files that are made, by name, with size and diff
 )
 
