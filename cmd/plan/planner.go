@@ -245,6 +245,14 @@ var untold = map[string]string{
 // a roster, a tree and machines of which this controller knows nothing.
 const elsewhereUnknown = "not known until it runs: each target runs an orchestration of its own"
 
+// whyUntold is said of a step that does not run in a plan; name is what it calls.
+func whyUntold(step, name string) string {
+	if step == "salt.function" && slices.Contains(orchestrations[:2], name) {
+		return elsewhereUnknown
+	}
+	return untold[step]
+}
+
 // failUnknown is said of a step with onfail.
 const failUnknown = "it runs only if a step of its onfail fails"
 
@@ -289,10 +297,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 			st.Skipped = ""
 		}
 	} else {
-		st.Unknown = untold[st.Fun]
-	}
-	if st.Fun == "salt.function" && st.Unknown != "" && slices.Contains(orchestrations[:2], part[2]) {
-		st.Unknown = elsewhereUnknown
+		st.Unknown = whyUntold(st.Fun, part[2])
 	}
 	if len(onfail) > 0 && st.Unknown != "" {
 		st.Unknown = failUnknown
