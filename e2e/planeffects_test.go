@@ -30,6 +30,14 @@ append: {file.append: [{name: @/d/f}, {text: y}]}
 again: {file.append: [{name: @/d/f}, {text: y}]}
 link: {file.symlink: [{name: @/l}, {target: @/d/f}]}
 `, map[string]string{"dir": "change", "file": "change", "there": "same", "append": "change", "again": "same", "link": "change"}},
+	{"an INI file that is made and asked for", nil, `
+ini: {ini.options_present: [{name: @/i}, {sections: {s: {a: b}}}]}
+again: {ini.options_present: [{name: @/i}, {sections: {s: {a: b}}}]}
+more: {file.append: [{name: @/i}, {text: '; x'}]}
+there: {file.exists: [{name: @/i}]}
+creates: {cmd.run: [{name: touch @/ran}, {creates: @/i}]}
+gone: {ini.sections_absent: [{name: @/i}, {sections: [s]}]}
+`, map[string]string{"ini": "change", "again": "same", "more": "change", "there": "same", "creates": "same", "gone": "change"}},
 	{"unless and onlyif on a file that is made", nil, `
 file: {file.managed: [{name: @/f}, {contents: x}]}
 unless: {file.managed: [{name: @/g}, {contents: x}, {unless: test -e @/f}]}

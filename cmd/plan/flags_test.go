@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 		"plan --call --ssh x state.apply":                    "--call plans for this machine and --ssh for targets: give one of them",
 		"plan --ssh= state.apply":                            "--ssh: no target was given",
 		"plan -G orch.web":                                   "--grain says what the target of --ssh is, and --ssh was not given",
-		"plan orch.web --out xml":                            `--out: "xml" is none of text, diff, json, yaml, markdown`,
+		"plan orch.web --out xml":                            `--out: "xml" is none of text, diff, json, yaml, markdown, html`,
 		"plan orch.web test=True":                            "test=: a plan is made in test mode, and applied without it",
 		"plan orch.web --async":                              "--async: a plan waits for what its targets answer",
 		"plan orch.web --roster-file -":                      "--roster-file -: 'brine apply' could not read the roster again; name a file",

@@ -248,6 +248,7 @@ func (pj *planJob) answer(pl *planner, id string, parts []value.Value) {
 		}
 		pl.p.Inputs.Pillar[id+pj.env] = pl.key.Hash(value.EncodeJSON(p))
 	}
+	states = plan.KeyLeaves(states, pl.key.Hash)
 	pj.hashes[id] = plan.Hashes{
 		Low: pl.key.Hash(value.EncodeJSON(parts[2])), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(states))),
 	}
@@ -276,7 +277,7 @@ func (pj *planJob) fault(s *session.Session, id, why string, unreached bool) {
 func (pj *planJob) fill(st *plan.Step) {
 	st.Targets = append([]string{}, pj.targets...)
 	sortIDs(st.Targets)
-	st.Groups = plan.Groups(st.Targets, pj.states, pj.same)
+	st.Groups, st.Leaves = plan.Groups(st.Targets, pj.states, pj.same), plan.LeavesOf(pj.states)
 	slices.SortFunc(pj.faults, func(a, b plan.Fault) int { return compareIDs(a.Host, b.Host) })
 	st.Faults, st.Hosts, st.Subset = pj.faults, pj.hashes, pj.subset
 	st.Waves = planWaves(pj.waves)

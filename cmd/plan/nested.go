@@ -12,7 +12,7 @@ import (
 )
 
 // orchestrations are the runner functions that run an orchestration from SLS files:
-// what they do is planned.
+// what they do is planned. The last one is another function where targets run it.
 var orchestrations = [...]string{"state.orch", "state.orchestrate", "state.sls"}
 
 // Bounds of orchestrations that run others.

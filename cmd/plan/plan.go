@@ -117,7 +117,7 @@ could not be reached or an SLS is invalid; 64 usage error; 130 interrupted.`,
 	f.BoolVar(&o.noSlots, "no-slots", false, "run no function of a slot while the plan is made: its state fails in the plan")
 	f.BoolVar(&o.noExt, "no-ext-pillar", false, "make no plan if the configuration has external pillars, which would run")
 	f.BoolVar(&o.record, "record", false, "record for each host whether it agrees with its states, for 'brine run drift.report'")
-	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml, markdown")
+	f.StringVar(&o.format, "out", "text", "format: text, diff, json, yaml, markdown, html")
 	f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 if there are changes, or something is not known yet")
 	f.BoolVar(&o.Output.NoColor, "no-color", false, "print without colours")
 	f.BoolVar(&o.Output.ForceColor, "force-color", false, "print with colours even if stdout is not a terminal")
@@ -444,6 +444,8 @@ func printPlan(a *app.App, made *madePlan, format string) error {
 		}
 	case "markdown":
 		text = plantext.Markdown(made.Plan)
+	case "html":
+		text = plantext.HTML(made.Plan)
 	default:
 		text = plantext.Text(made.Plan, made.color)
 	}

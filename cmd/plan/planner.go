@@ -244,6 +244,18 @@ var untold = map[string]string{
 	"salt.parallel_runners": "not known until they run", "salt.wait_for_event": "it waits for an event",
 }
 
+// elsewhereUnknown is said of a step whose targets run an orchestration themselves: with
+// a roster, a tree and machines of which this controller knows nothing.
+const elsewhereUnknown = "not known until it runs: each target runs an orchestration of its own"
+
+// whyUntold is said of a step that does not run in a plan; name is what it calls.
+func whyUntold(step, name string) string {
+	if step == "salt.function" && slices.Contains(orchestrations[:2], name) {
+		return elsewhereUnknown
+	}
+	return untold[step]
+}
+
 // failUnknown is said of a step with onfail.
 const failUnknown = "it runs only if a step of its onfail fails"
 
@@ -264,11 +276,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 	}
 	comment := strings.TrimSpace(pl.s.Secrets.AnyText(value.Str(r.ret.At("comment"))))
 	if part[0] != "salt" {
-		states, same := plan.States(mapOf(pl.s.Mask(value.MapOf(r.tag, r.ret))), low)
-		pj := newPlanJob("")
-		pj.targets, pj.states[env.ID], pj.same[env.ID] = []string{env.ID}, states, same
-		pj.hashes[env.ID] = plan.Hashes{Low: pl.key.Hash(value.EncodeJSON(chunk)), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(value.MapOf(r.tag, r.ret))))}
-		pj.fill(st)
+		pl.here(st, env.ID, value.MapOf(r.tag, r.ret), chunk, low)
 		return st, nil
 	}
 	if inner := pf.takeInner(r.tag); inner != nil && r.ret.At("result") == nil {
@@ -280,7 +288,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		if pj := pf.take(part[1]); pj != nil {
 			pj.fill(st)
 			if len(onfail) > 0 {
-				st.Groups, st.Unknown = nil, failUnknown
+				st.Groups, st.Leaves, st.Unknown = nil, nil, failUnknown
 			}
 			return st, nil
 		}
@@ -292,7 +300,7 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 			st.Skipped = ""
 		}
 	} else {
-		st.Unknown = untold[st.Fun]
+		st.Unknown = whyUntold(st.Fun, part[2])
 	}
 	if len(onfail) > 0 && st.Unknown != "" {
 		st.Unknown = failUnknown
@@ -311,6 +319,16 @@ func (pl *planner) step(ctx context.Context, env *fun.Env, pf *planFleet, r step
 		}
 	}
 	return st, nil
+}
+
+// here plans a state of the controller itself.
+func (pl *planner) here(st *plan.Step, id string, rets, chunk *value.Map, low *plan.Low) {
+	rets = plan.KeyLeaves(rets, pl.key.Hash)
+	states, same := plan.States(mapOf(pl.s.Mask(rets)), low)
+	pj := newPlanJob("")
+	pj.targets, pj.states[id], pj.same[id] = []string{id}, states, same
+	pj.hashes[id] = plan.Hashes{Low: pl.key.Hash(value.EncodeJSON(chunk)), Answer: pl.key.Hash(value.EncodeJSON(plan.Settled(rets)))}
+	pj.fill(st)
 }
 
 // errNoMatch is a target that matches nothing.

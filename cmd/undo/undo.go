@@ -85,6 +85,8 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, commands
 		return app.Usagef(c, "no jid was given")
 	case !jobs.IsJID(args[0]):
 		return app.Usagef(c, "%q is not a jid, such as 20261121140500123456; 'brine run jobs.list_jobs' lists those of jobs", args[0])
+	case c.Flags().Changed("undo"):
+		return app.Usagef(c, "--undo: what an undo changes is always kept, so that it can be undone: leave it out")
 	case o.test && o.yes:
 		return app.Usagef(c, "--test only shows what would be brought back: there is nothing that --yes could answer")
 	}

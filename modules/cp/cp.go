@@ -16,9 +16,9 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/core/fileserver"
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
-	"brine/internal/py/pyre"
 	"brine/internal/py/value"
 )
 
@@ -152,7 +152,7 @@ func cacheDir(ctx context.Context, call *fun.Call, a *cacheDirArgs) (fun.Result,
 	}
 	out := &value.List{}
 	for _, fi := range files {
-		ok, err := Included(strings.TrimPrefix(fi.Path, dir+"/"), a.IncludePat, a.ExcludePat)
+		ok, err := fileserver.Included(strings.TrimPrefix(fi.Path, dir+"/"), a.IncludePat, a.ExcludePat)
 		if err != nil {
 			return answer(nil, err)
 		}
@@ -200,48 +200,6 @@ func (c *Client) emptyDirs(ctx context.Context, saltenv, dir string, files []fun
 		}
 	}
 	return empty, nil
-}
-
-// Included reports whether a relative path passes include_pat and exclude_pat:
-// globs, or regular expressions after E@, one or a list.
-//
-// Salt: salt/utils/stringutils.py check_include_exclude.
-func Included(path string, include, exclude value.Value) (bool, error) {
-	if value.Truth(include) {
-		if ok, err := matchesAny(path, include); !ok || err != nil {
-			return false, err
-		}
-	}
-	if value.Truth(exclude) {
-		ok, err := matchesAny(path, exclude)
-		return !ok, err
-	}
-	return true, nil
-}
-
-func matchesAny(path string, patterns value.Value) (bool, error) {
-	items := []value.Value{patterns}
-	if l, ok := patterns.(*value.List); ok {
-		items = l.Items
-	}
-	for _, it := range items {
-		p := value.Str(it)
-		expr, isRegexp := strings.CutPrefix(p, "E@")
-		if !isRegexp {
-			if value.Fnmatch(p, path) {
-				return true, nil
-			}
-			continue
-		}
-		re, err := pyre.Compile(expr, 0)
-		if err != nil {
-			return false, err
-		}
-		if ok, err := re.Has(path); ok || err != nil {
-			return ok, err
-		}
-	}
-	return false, nil
 }
 
 func cacheLocal(_ context.Context, call *fun.Call, a *pathArg) (fun.Result, error) {

@@ -242,30 +242,6 @@ func TestURL(t *testing.T) {
 	}
 }
 
-func TestIncluded(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		path             string
-		include, exclude value.Value
-		want             bool
-	}{
-		{"a.log", nil, nil, true},
-		{"a.log", "*.log", nil, true},
-		{"a.txt", "*.log", nil, false},
-		{"a.log", nil, "*.log", false},
-		{"a.log", "*.log", "a*", false},
-		{"dir/a.log", "E@a\\.log$", nil, true},
-		{"x", value.NewList("y", "x"), value.NewList("z"), true},
-	} {
-		if got, err := cp.Included(tt.path, tt.include, tt.exclude); got != tt.want || err != nil {
-			t.Errorf("Included(%q, %v, %v) = %v, %v", tt.path, tt.include, tt.exclude, got, err)
-		}
-	}
-	if _, err := cp.Included("x", "E@(", nil); err == nil {
-		t.Error("a wrong pattern is no error")
-	}
-}
-
 func TestRows(t *testing.T) {
 	t.Parallel()
 	last := ""

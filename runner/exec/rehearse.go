@@ -19,6 +19,7 @@ type rehearsal struct {
 	// moved is the last state that would change the machine, blind the last one of those
 	// whose changes the overlay does not have; "": none.
 	moved, blind string
+	made         map[string]bool // the files that states so far make
 }
 
 // A plannedState is what a rehearsal knows of one state.
@@ -31,6 +32,7 @@ type plannedState struct {
 	changes bool // its requisites are sure to see changes
 	watched bool // it was mod_watch that would change something
 	command bool // nobody knows what it does
+	judged  bool
 }
 
 // due reports whether a state in test mode says that it would do something.
@@ -151,6 +153,7 @@ func (r *run) conditions(ctx context.Context, j *job) (ret *value.Map, early str
 // and its requisites.
 func (p *rehearsal) judge(n *node, ret *value.Map) {
 	x := &n.plan
+	x.judged = true
 	if pkg := n.startsBehind(ret); pkg != nil {
 		p.starts(n, pkg, ret)
 	}
@@ -293,14 +296,32 @@ func (g *group) planned() *plannedGroup {
 
 // act has the overlay be as the machine would be behind a state, where that can be
 // found out without it.
-func (r *run) act(ctx context.Context, n *node) {
+//
+// The return says what the state leaves, as far as that is known.
+func (r *run) act(ctx context.Context, n *node, ret *value.Map) {
 	x := &n.plan
 	if !x.acts || changesNothing(n.c) {
 		return
 	}
 	r.plan.moved = n.c.ID
-	if x.unsure != "" || x.failed || x.watched || !r.replay(ctx, n) {
+	sure := x.unsure == "" && !x.failed
+	var left, made []value.Value
+	if !sure || x.watched || !r.replay(ctx, n) {
 		r.plan.blind = n.c.ID
+	} else {
+		var paths []string
+		left, paths = r.left()
+		if n.c.State != "user" { // whose home has what every new one has
+			made = r.made(n.c, ret, paths)
+		}
+	}
+	if len(made) > 0 {
+		shown := ret.Map(fun.PlanKey).Copy()
+		shown.Set(fun.PlanFiles, value.NewList(made...))
+		ret.Set(fun.PlanKey, shown)
+	}
+	if sure {
+		showLeft(ret, append(left, declared(n.c)...))
 	}
 }
 
@@ -344,6 +365,7 @@ func (r *run) replay(ctx context.Context, n *node) bool {
 		e.Bus, e.OnWarn, e.OnFault, e.OnNote = nil, nil, nil, nil // said by the test already
 	})
 	refused := p.over.Refused()
+	p.over.Touched() // what states in test mode left there is not this one's
 	if spec.Leaves != nil {
 		call, err := j.env.Invoker.Bind(mod, spec, fun.Args{Kw: c.Low})
 		if err != nil {

@@ -413,10 +413,12 @@ func (r *run) callOrDryRun(ctx context.Context, n *node, dry, watched bool) {
 		n.plan.watched = true
 		ret = r.call(ctx, n, r.watchChunk(n), false)
 	}
-	r.put(n, ret)
 	if r.plan != nil {
-		r.act(ctx, n)
+		r.plan.judge(n, ret)
+		r.leads(n.c, ret)
+		r.act(ctx, n, ret)
 	}
+	r.put(n, ret)
 }
 
 // leftToModWatch reports whether ret leaves it to mod_watch to act.
@@ -591,7 +593,7 @@ func (r *run) put(n *node, ret *value.Map) {
 	if subs != nil {
 		ret.Delete("sub_state_run")
 	}
-	if r.plan != nil {
+	if r.plan != nil && !n.plan.judged {
 		r.plan.judge(n, ret)
 	}
 	r.set(n.tag, ret)

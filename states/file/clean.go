@@ -6,9 +6,9 @@ import (
 	"sort"
 	"strings"
 
+	"brine/internal/core/fileserver"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/modules/cp"
 )
 
 // relative returns path as it is below dir.
@@ -22,7 +22,7 @@ func relative(dir, path string) string {
 // included reports whether a relative path passes include_pat and exclude_pat.
 // A pattern that is wrong matches nothing, and is warned of.
 func (c *call) included(path string, include, exclude value.Value) bool {
-	ok, err := cp.Included(path, include, exclude)
+	ok, err := fileserver.Included(path, include, exclude)
 	if err != nil {
 		c.Env.Warn(fun.Warning{Text: "pattern of " + c.path() + ": " + err.Error()})
 	}

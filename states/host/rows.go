@@ -10,15 +10,15 @@ type nameArg struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "absent", Do: absent, Src: "states/host.py absent",
+		Name: "absent", Do: absent, Files: true, Src: "states/host.py absent",
 		Doc: "Remove a host name from addresses.",
 	},
 	{
-		Name: "only", Do: only, Src: "states/host.py only",
+		Name: "only", Do: only, Files: true, Src: "states/host.py only",
 		Doc: "Give an address the given host names and no others.",
 	},
 	{
-		Name: "present", Do: present, Src: "states/host.py present",
+		Name: "present", Do: present, Files: true, Src: "states/host.py present",
 		Doc: "Give addresses a host name.",
 	},
 }

@@ -15,19 +15,19 @@ type sepArg struct {
 // specs are the functions, alphabetically.
 var specs = []fun.Spec{
 	{
-		Name: "options_absent", Do: optionsAbsent, Src: "states/ini_manage.py options_absent",
+		Name: "options_absent", Do: optionsAbsent, Files: true, Src: "states/ini_manage.py options_absent",
 		Doc: "Remove options from an INI file.",
 	},
 	{
-		Name: "options_present", Do: optionsPresent, Src: "states/ini_manage.py options_present",
+		Name: "options_present", Do: optionsPresent, Files: true, Src: "states/ini_manage.py options_present",
 		Doc: "Set options in an INI file.",
 	},
 	{
-		Name: "sections_absent", Do: sectionsAbsent, Src: "states/ini_manage.py sections_absent",
+		Name: "sections_absent", Do: sectionsAbsent, Files: true, Src: "states/ini_manage.py sections_absent",
 		Doc: "Remove sections from an INI file.",
 	},
 	{
-		Name: "sections_present", Do: sectionsPresent, Src: "states/ini_manage.py sections_present",
+		Name: "sections_present", Do: sectionsPresent, Files: true, Src: "states/ini_manage.py sections_present",
 		Doc: "Create sections in an INI file.",
 	},
 }

@@ -266,7 +266,7 @@ func (v *mdView) detail(number string, j *plan.Joint, s shared, all int) {
 	var text strings.Builder
 	lang := "text"
 	for _, p := range j.Parts {
-		if p.State.Diff != "" {
+		if p.State.Diff != "" || len(p.State.Files) > 0 {
 			lang = "diff"
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Formats are the formats of brine plan.
-func Formats() []string { return []string{"text", "diff", "json", "yaml", "markdown"} }
+func Formats() []string { return []string{"text", "diff", "json", "yaml", "markdown", "html"} }
 
 // maxLines is how many lines of a state's changes are shown.
 const maxLines = 60

@@ -74,8 +74,52 @@ func changesText(changes json.RawMessage) string {
 	return b.String()
 }
 
-// changes adds the diff of a file, else the changes as JSON.
+// changes adds the changes of a state, and the further files that it makes.
 func (c *colours) changes(b *body, st *plan.State) {
+	c.ownChanges(b, st)
+	left := maxLines
+	for i, f := range st.Files {
+		if left <= 0 {
+			b.add(9, "", "... and %d more new files (--out=json has all)", len(st.Files)-i)
+			for _, f := range st.Files[i:] {
+				b.hidden += f.Name + "\n" + f.Diff
+			}
+			return
+		}
+		left = c.newFile(b, f, left)
+	}
+}
+
+// newFile adds a file that a state makes, with so many lines, and returns how many lines
+// are left.
+func (c *colours) newFile(b *body, f plan.NewFile, left int) int {
+	left--
+	if f.Diff == "" && f.Size > 0 {
+		b.add(9, "", "new file %s, %s that are not shown", oneLine(f.Name), Count(int(f.Size), "byte"))
+		return left
+	}
+	b.add(9, "", "new file %s", oneLine(f.Name))
+	_, lines, _ := strings.Cut(f.Diff, "\n@@ ")
+	_, lines, _ = strings.Cut(lines, "\n")
+	for line := range strings.Lines(lines) {
+		if left == 0 {
+			b.add(9, "", "... and %d more lines (--out=json has all)", strings.Count(lines, "\n"))
+			b.hidden += lines
+			return 0
+		}
+		left--
+		lines = lines[len(line):]
+		colour := ""
+		if strings.HasPrefix(line, "+") {
+			colour = c.add
+		}
+		b.add(9, colour, "%s", strings.TrimRight(line, "\n"))
+	}
+	return left
+}
+
+// ownChanges adds the diff of a file, else the changes as JSON.
+func (c *colours) ownChanges(b *body, st *plan.State) {
 	text := st.Diff
 	switch {
 	case st.New && text == "" && st.Size > 0:

@@ -12,6 +12,10 @@ const (
 	PlanContent  = "content"  // mapping: sha256 of what is written; of a new file size and diff
 	PlanUnknown  = "unknown"  // what of its effect is not known, and why
 	PlanUnsure   = "unsure"   // why it is not known whether it acts; "" where it is
+	PlanLeaves   = "leaves"   // list of mappings: what it leaves, by kind and name
+	PlanMore     = "more"     // how many of these are left out
+	PlanReal     = "real"     // where its path leads to, if a link is on the way
+	PlanFiles    = "files"    // list of mappings: files that are made, by name, with size and diff
 )
 
 // Planned puts what a plan shows of a state into its return.

@@ -34,6 +34,7 @@ type memory struct {
 	lastIno  uint64
 	dev      uint64 // of new files
 	writes   []string
+	touched  []string // the paths that were written, where there is a machine below
 	changes  uint64
 	kept     int64 // bytes of content, where there is a machine below
 	lastTemp int
@@ -266,6 +267,9 @@ func (n *node) stat(p string) Stat {
 func (f *memory) wrote(op string, args ...string) {
 	f.changes++
 	f.writes = append(f.writes, op+" "+strings.Join(args, " "))
+	if f.under != nil && op != "Lock" {
+		f.touched = append(f.touched, args...)
+	}
 }
 
 // Stat returns what is known of p, links followed.

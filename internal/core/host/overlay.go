@@ -81,6 +81,33 @@ func (o *Overlay) Asked() int64 { return o.asked.Load() }
 // Refused counts what was not done.
 func (o *Overlay) Refused() int64 { return o.refused.Load() }
 
+// Touched returns what was written since it was last called: the paths, and the names of
+// users and groups, each once and in the order in which they were first written.
+func (o *Overlay) Touched() (paths, users, groups []string) {
+	o.mu.Lock()
+	paths = distinct(o.touched)
+	o.touched = nil
+	o.mu.Unlock()
+	a := o.accounts
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	users, groups = distinct(a.putUsers), distinct(a.putGroups)
+	a.putUsers, a.putGroups = nil, nil
+	return paths, users, groups
+}
+
+func distinct(names []string) []string {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		had := seen[name]
+		seen[name] = true
+		return had
+	})
+}
+
+// Below returns what is at a path of the machine itself.
+func (o *Overlay) Below(p string) (Stat, error) { return o.machine.Lstat(p) }
+
 func (o *Overlay) refuse(what string) error {
 	o.refused.Add(1)
 	return &RefusedError{what}

@@ -14,24 +14,35 @@ type planned struct {
 	mu     sync.Mutex
 	users  map[string]*Account // nil: removed
 	groups map[string]*Group
+	// putUsers and putGroups are the names that were put or taken out, in order.
+	putUsers, putGroups []string
 }
 
 // PutUser adds a user, or replaces the one of its name.
-func (o *Overlay) PutUser(a Account) { put(o.accounts, o.accounts.users, a.Name, &a) }
+func (o *Overlay) PutUser(a Account) {
+	put(o.accounts, o.accounts.users, &o.accounts.putUsers, a.Name, &a)
+}
 
 // DropUser takes a user out.
-func (o *Overlay) DropUser(name string) { put(o.accounts, o.accounts.users, name, nil) }
+func (o *Overlay) DropUser(name string) {
+	put(o.accounts, o.accounts.users, &o.accounts.putUsers, name, nil)
+}
 
 // PutGroup adds a group, or replaces the one of its name.
-func (o *Overlay) PutGroup(g Group) { put(o.accounts, o.accounts.groups, g.Name, &g) }
+func (o *Overlay) PutGroup(g Group) {
+	put(o.accounts, o.accounts.groups, &o.accounts.putGroups, g.Name, &g)
+}
 
 // DropGroup takes a group out.
-func (o *Overlay) DropGroup(name string) { put(o.accounts, o.accounts.groups, name, nil) }
+func (o *Overlay) DropGroup(name string) {
+	put(o.accounts, o.accounts.groups, &o.accounts.putGroups, name, nil)
+}
 
-func put[T any](p *planned, m map[string]*T, name string, x *T) {
+func put[T any](p *planned, m map[string]*T, names *[]string, name string, x *T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m[name] = x
+	*names = append(*names, name)
 }
 
 // over returns what a machine lists with what is planned, and whether anything is.

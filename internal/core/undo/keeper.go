@@ -69,6 +69,7 @@ type Stat struct {
 	Mtime    time.Time
 	Target   string // of a link
 	Sum      string // of the content of a file; "" where it is not kept
+	Links    int64  // how many names a file has, if more than one
 }
 
 // statOf reads what the log has.
@@ -79,7 +80,7 @@ func statOf(m *value.Map) *Stat {
 	n := func(key string) int64 { n, _ := value.AsInt(m.At(key)); return n }
 	return &Stat{
 		Type: m.Str("type"), Mode: uint32(n("mode")) & 0o7777, UID: int(n("uid")), GID: int(n("gid")), Size: n("size"),
-		Mtime: time.Unix(0, n("mtime")), Target: m.Str("target"), Sum: m.Str("sum"),
+		Mtime: time.Unix(0, n("mtime")), Target: m.Str("target"), Sum: m.Str("sum"), Links: n("links"),
 	}
 }
 
@@ -92,6 +93,9 @@ func (s *Stat) line() value.Value {
 	if s.Type == "file" {
 		m.Set("size", s.Size)
 		m.Set("sum", s.Sum)
+		if s.Links > 1 {
+			m.Set("links", s.Links)
+		}
 	}
 	if s.Type == "link" {
 		m.Set("target", s.Target)
@@ -110,6 +114,9 @@ func look(h host.Host, name string, sum bool) (*Stat, error) {
 		return nil, err
 	}
 	out := &Stat{Type: typeOf(st.Mode), Mode: st.Perm(), UID: st.UID, GID: st.GID, Size: st.Size, Mtime: st.Mtime}
+	if out.Type == "file" && st.Nlink > 1 {
+		out.Links = int64(st.Nlink)
+	}
 	switch {
 	case out.Type == "link":
 		out.Target, err = h.Readlink(name)

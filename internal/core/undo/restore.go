@@ -436,6 +436,9 @@ func (r *restorer) judgePath(it *Item) (Verdict, string) {
 		return Cannot, "its content could not be kept: " + p.Why
 	}
 	if asBefore(p.Was, cur) {
+		if lost := lostNames(p.Was, cur); lost != "" {
+			return Cannot, lost
+		}
 		return Already, "it is as it was before the run"
 	}
 	if p.Was != nil && cur != nil && p.Was.Type == "file" && p.Was.Sum == "" && cur.Type != "file" || p.Was != nil && cur == nil && p.Was.Type == "file" && p.Was.Sum == "" {
@@ -493,8 +496,19 @@ func backTo(was *Stat) string {
 		return "it is removed"
 	case was.Type == "file" && was.Sum == "":
 		return "owner and mode are as before"
+	case was.Links > 1:
+		return fmt.Sprintf("it is as before the run, but a file of its own: the file had %d names (hard links)", was.Links)
 	}
 	return "it is as before the run"
+}
+
+// lostNames says that a file which had further names is one of its own now: those have what
+// the run, or others, wrote to them.
+func lostNames(was, cur *Stat) string {
+	if was == nil || cur == nil || was.Links <= 1 || cur.Links >= was.Links {
+		return ""
+	}
+	return fmt.Sprintf("its content, owner and mode are as before, but it is a file of its own now: the file had %d names (hard links), and the others are as they are", was.Links)
 }
 
 // difference says in what two Stats differ.

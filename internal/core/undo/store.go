@@ -51,14 +51,14 @@ const version = 1
 type Store struct {
 	dir string
 	now func() time.Time
-	// days and bytes bound it.
-	days, bytes int64
+	// days and bytes bound it, maxLog the log of a run that is read.
+	days, bytes, maxLog int64
 }
 
 // StoreOf returns the store of the machine that an Env acts on. The options undo_days
 // and undo_size (MiB) bound it.
 func StoreOf(env *fun.Env) *Store {
-	s := &Store{dir: filepath.Join(env.CacheDir, "undo", url.PathEscape(env.ID)), now: time.Now, days: defaultDays, bytes: defaultBytes}
+	s := &Store{dir: filepath.Join(env.CacheDir, "undo", url.PathEscape(env.ID)), now: time.Now, days: defaultDays, bytes: defaultBytes, maxLog: maxLog}
 	if env.Host != nil {
 		s.now = env.Host.Now
 	}
@@ -137,7 +137,14 @@ func (s *Store) Begin(env *fun.Env) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{JID: env.JID, dir: dir, now: s.now, file: f, torn: true, paths: map[string]*kept{}, sums: map[string]bool{}, room: s.bytes}
+	torn, err := isTorn(filepath.Join(dir, logFile))
+	st, statErr := f.Stat()
+	if err = errors.Join(err, statErr); err != nil {
+		f.Close()
+		return nil, err
+	}
+	l := &Log{JID: env.JID, dir: dir, now: s.now, file: f, torn: torn, paths: map[string]*kept{}, sums: map[string]bool{}, room: s.bytes}
+	l.acted = st.Size() > 0 // what this run did before it goes on stays
 	if err := l.write(value.MapOf("run", env.JID, "version", int64(version), "id", env.ID, "at", l.stamp())); err != nil {
 		f.Close()
 		return nil, err
@@ -157,6 +164,29 @@ func mine(dir string) error {
 	return nil
 }
 
+// tornKey is that of the line behind one that was not written to its end. What such a line
+// announces was not done, so that nothing is lost with it.
+const tornKey = "torn"
+
+// tornMark ends a line that was not written to its end, and says so.
+func tornMark() []byte { return []byte("\n{\"" + tornKey + "\":true}\n") }
+
+// isTorn reports whether a log ends in the middle of a line.
+func isTorn(name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || st.Size() == 0 {
+		return false, err
+	}
+	var last [1]byte
+	_, err = f.ReadAt(last[:], st.Size()-1)
+	return last[0] != '\n', err
+}
+
 func (l *Log) stamp() string { return l.now().UTC().Format("2006-01-02T15:04:05.000000") }
 
 // write adds lines, by one call.
@@ -167,8 +197,8 @@ func (l *Log) write(lines ...*value.Map) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.torn { // the run before was killed in the middle of a line
-		b = append([]byte{'\n'}, b...)
+	if l.torn { // the run before was killed in the middle of a line, or the disk was full
+		b = append(tornMark(), b...)
 	}
 	_, err := l.file.Write(b)
 	l.torn = err != nil
@@ -403,21 +433,29 @@ func (s *Store) Read(jid string) (*Record, error) {
 	defer f.Close()
 	r := &Record{JID: jid, dir: dir, packed: map[string]place{}}
 	paths, facts := map[string]*Path{}, map[string]*Fact{}
-	limited := &io.LimitedReader{R: f, N: maxLog + 1}
+	limited := &io.LimitedReader{R: f, N: s.maxLog + 1}
 	b := bufio.NewReaderSize(limited, 64<<10)
+	before := r.Unread // of the line before this one
 	for {
 		line, err := b.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
 		if err == nil && len(bytes.TrimSpace(line)) > 0 {
+			now := r.Unread
 			v, _ := value.ParseJSON(string(line))
 			m, ok := v.(*value.Map)
-			if !ok {
+			switch {
+			case !ok:
 				r.Unread++
-			} else if err := r.add(m, paths, facts); err != nil {
-				return nil, err
+			case m.At(tornKey) == true:
+				r.Unread = before
+			default:
+				if err := r.add(m, paths, facts); err != nil {
+					return nil, err
+				}
 			}
+			before = now
 		}
 		if err == io.EOF {
 			if limited.N == 0 {
@@ -499,11 +537,20 @@ func (r *Record) add(m *value.Map, paths map[string]*Path, facts map[string]*Fac
 
 // note adds a line to the log of a run that has ended.
 func (s *Store) note(jid string, line *value.Map) error {
-	f, err := os.OpenFile(filepath.Join(s.dir, jid, logFile), os.O_APPEND|os.O_WRONLY, 0)
+	name := filepath.Join(s.dir, jid, logFile)
+	torn, err := isTorn(name)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(append([]byte{'\n'}, value.EncodeJSON(line)...), '\n'))
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	b := append(value.EncodeJSON(line), '\n')
+	if torn {
+		b = append(tornMark(), b...)
+	}
+	_, err = f.Write(b)
 	return errors.Join(err, f.Sync(), f.Close())
 }
 

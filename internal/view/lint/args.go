@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"brine/internal/core/fun"
 	"brine/internal/core/render"
@@ -56,6 +59,8 @@ func (r *run) values(c *fun.Chunk, spec *fun.Spec) {
 			r.add(Finding{Rule: stringBoolean, Pos: pos, Message: a.Name + ": " + slip})
 		case modeHint(a, v) != "":
 			r.add(Finding{Rule: decimalMode, Pos: pos, Message: fmt.Sprintf("%s is the number %s: a run sets 0%s", a.Name, value.Str(v), value.Str(v)), Hint: modeHint(a, v)})
+		case a.Type&fun.Mode != 0:
+			r.numberMode(a, v, pos)
 		}
 	}
 	for _, group := range spec.Exclusive {
@@ -101,6 +106,65 @@ func modeHint(a *fun.Arg, v value.Value) string {
 		return fmt.Sprintf("%d is the decimal number of %s: write '%s'", n, mode, mode)
 	}
 	return ""
+}
+
+// numberMode finds a mode that is a number by its value, where the text of its line does
+// not show it: it is on another line, has an anchor or a tag, is an alias, or comes from a
+// template.
+func (r *run) numberMode(a *fun.Arg, v value.Value, pos source.Pos) {
+	n, ok := v.(int64)
+	f := r.l.fileOf(pos.File)
+	if !ok || f == nil {
+		return
+	}
+	line, start, digits, plain := f.writtenNumber(pos.Line, a.Name)
+	at, fix := pos, (*Edit)(nil)
+	if digits != "" {
+		at = source.Pos{File: f.Abs, Line: line, Col: utf8.RuneCountInString(f.lines[line-1][:start]) + 1}
+		if plain {
+			fix = &Edit{Start: start, End: start + len(digits), New: "'" + digits + "'", Line: f.lines[line-1]}
+		}
+	}
+	text, p := "", pattern()
+	if line > 0 {
+		text = f.lines[line-1]
+	}
+	if strings.HasPrefix(digits, "0") && len(digits) > 1 && !p.octal.MatchString(text) && !p.octalFlow.MatchString(text) {
+		r.add(Finding{Rule: yamlOctal, Pos: at, Message: fmt.Sprintf("the number %s starts with 0", digits), Hint: "quote it: '" + digits + "'", Fix: fix})
+	}
+	if !modeLine().MatchString(text) {
+		r.add(Finding{Rule: unquotedMode, Pos: at, Message: fmt.Sprintf("%s is the number %d", a.Name, n), Hint: fmt.Sprintf("write '%04d'", n), Fix: fix})
+	}
+}
+
+var numberAfterKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*((?:[&!]\S+\s+)*)([0-9]+)\s*(?:[,}#].*)?$`) })
+
+// writtenNumber returns where the number of a key of a line is written, and whether it has
+// no anchor or tag. There are no digits where it is made in another way.
+func (f *file) writtenNumber(line int, key string) (at, start int, digits string, plain bool) {
+	if line < 1 || line > len(f.lines) {
+		return 0, 0, "", false
+	}
+	text := f.lines[line-1]
+	from := strings.Index(text, key)
+	if from < 0 {
+		return line, 0, "", false
+	}
+	from += len(key)
+	colon := strings.IndexByte(text[from:], ':')
+	if colon < 0 || strings.Trim(text[from:from+colon], ` '"`) != "" {
+		return line, 0, "", false
+	}
+	from += colon + 1
+	if rest := strings.TrimSpace(text[from:]); line < len(f.lines) && (rest == "" || rest[0] == '#') {
+		line, from = line+1, 0
+		text = f.lines[line-1]
+	}
+	m := numberAfterKey().FindStringSubmatchIndex(text[from:])
+	if m == nil {
+		return line, 0, "", false
+	}
+	return line, from + m[4], text[from+m[4] : from+m[5]], m[2] == m[3]
 }
 
 // conditionArgs are the arguments of the state system that name commands or functions.

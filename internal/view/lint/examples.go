@@ -283,6 +283,9 @@ var examples = map[string]Examples{
 			"#!py\n\ndef run():\n  return {}\n",
 			"{{ grains.x }}:\n  test.nop: []\nb:\n  test.nop:\n    - require:\n      - test: d\n",
 			"a:\n  {{ grains.x }}: []\n",
+			"/a:\n  file.managed:\n    - contents_pillar: app\n    - template: jinja\n",
+			"/a:\n  file.managed:\n    - contents_grains: text\n    - template: jinja\n",
+			"/a:\n  file.recurse:\n    - source: salt://a\n    - template: jinja\n    - include_pat: {{ pillar.pat }}\n-- salt/a/x --\n{{ nope }}\n",
 			"a:\n  test.nop: []\n-- pillar/p.sls --\n#!py\n\ndef run():\n  return {}\n",
 		},
 		good: []string{
@@ -371,12 +374,22 @@ var examples = map[string]Examples{
 			"/etc/app.conf:\n  file.managed:\n    - source: salt://app.conf\n    - template: jinja\n-- salt/app.conf --\n{{ grains.id }}\n{% if grains.x %}\nport = {{ prot }}\n{% endif %}\n",
 			"/etc/app.conf:\n  file.managed:\n    - source: salt://app.conf\n    - template: jinja\n    - user: {{ pillar.x }}\n-- salt/app.conf --\nport = {{ prot }}\n",
 			"/etc/app.conf:\n  file.managed:\n    - source: salt://app.conf\n    - template: jinja\n    - context:\n        a: {b: 1}\n-- salt/app.conf --\n{{ a.c.d }}\n",
+			"/etc/app:\n  file.recurse:\n    - source: salt://app\n    - template: jinja\n    - context:\n        port: 80\n-- salt/app/sub/app.conf --\nport = {{ prot }}\n-- salt/app/good.conf --\n{{ port }}{{ name }}{{ source }}\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: {% raw %}'port = {{ prot }}'{% endraw %}\n    - template: jinja\n    - defaults:\n        port: 80\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: {% raw %}'{{ name }}'{% endraw %}\n    - template: jinja\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents_pillar: app:conf\n    - template: jinja\n-- pillar/web.sls --\napp:\n  conf: {% raw %}'port = {{ prot }}'{% endraw %}\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents:\n      - one\n      - {% raw %}'port = {{ prot }}'{% endraw %}\n    - template: jinja\n",
 		},
 		good: []string{
 			"a:\n  test.nop:\n    - text: {{ nope | default('x') }}\n",
 			"/etc/app.conf:\n  file.managed:\n    - source: salt://app.conf\n    - template: jinja\n    - user: root\n    - defaults:\n        port: 80\n    - context:\n        host: a\n-- salt/app.conf --\n{{ port }} {{ host }} {{ user }} {{ name }} {{ mode }} {{ source }} {{ grains.id }} {{ pillar.x.y }} {{ salt['cmd.run']('x').z }}\n",
 			"/etc/app.conf:\n  file.managed:\n    - source: salt://app.conf\n    - template: jinja\n    - context:\n        app: {{ pillar.app }}\n-- salt/app.conf --\n{% for k, v in app.items() %}{{ v.x.y }}{% endfor %}{{ app.port }}\n",
 			"/etc/app.conf:\n  file.managed:\n    - source: salt://app.conf\n-- salt/app.conf --\n{{ nope }}\n",
+			"/etc/app:\n  file.recurse:\n    - source: salt://app\n    - template: jinja\n    - file_mode: '0600'\n    - exclude_pat: '*.bin'\n    - maxdepth: 0\n    - context:\n        port: 80\n-- salt/app/app.conf --\nport = {{ port }} {{ name }} {{ grains.id }}\n-- salt/app/other.bin --\n{{ nope }}\n-- salt/app/sub/deep.conf --\n{{ nope }}\n-- salt/apple/conf --\n{{ nope }}\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: {% raw %}'port = {{ port }}{{ grains.id }}{{ pillar.x }}'{% endraw %}\n    - template: jinja\n    - defaults:\n        port: 80\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: {% raw %}'{{ nope }}'{% endraw %}\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: {{ pillar.text }}\n    - template: jinja\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents_pillar: app:conf\n    - template: jinja\n    - context:\n        port: 80\n-- pillar/web.sls --\napp:\n  conf: {% raw %}'port = {{ port }}'{% endraw %}\n",
 			"{% if pillar.a %}{% set more = 'x' %}{% endif %}\n/etc/app.conf:\n  file.managed:\n    - source: salt://app.conf\n    - template: jinja\n    - context:\n        port: {{ more | default(1) }}\n-- salt/app.conf --\n{% from 'lib.jinja' import name2 %}{% set own = 1 %}{{ port }}{{ own }}{{ name2 }}\n-- salt/lib.jinja --\n{% set name2 = 1 %}\n",
 		},
 	},
@@ -448,9 +461,12 @@ var examples = map[string]Examples{
 		bad: []string{
 			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: 644\n",
 			"/srv:\n  file.directory:\n    - dir_mode: 755  # all\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: {{ pillar.app.perms }}\n-- pillar/web.sls --\napp:\n  perms: 644\n",
+			"/srv:\n  file.directory: [{dir_mode: 0755}]\n",
 		},
 		good: []string{
 			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: '0644'\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: '{{ pillar.app.perms }}'\n-- pillar/web.sls --\napp:\n  perms: 644\n",
 		},
 	},
 	unusedImport: {
@@ -502,9 +518,14 @@ var examples = map[string]Examples{
 		bad: []string{
 			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: 0644\n",
 			"/etc/app.conf:\n  file.managed: [{contents: x}, {mode: 0644}]\n",
+			"/srv/app:\n  file.recurse:\n    - source: salt://app\n    - file_mode:\n        0644\n-- salt/app/x --\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: &m 0644\n/b:\n  file.managed:\n    - contents: x\n    - mode: *m\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: !!int 0644\n",
 		},
 		good: []string{
 			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: '0644'\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: {{ pillar.app.mode }}\n-- pillar/web.sls --\napp:\n  mode: '0644'\n",
+			"/etc/app.conf:\n  file.managed:\n    - contents: x\n    - mode: 644\n",
 		},
 	},
 	yamlTab: {

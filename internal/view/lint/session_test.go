@@ -106,6 +106,41 @@ func TestSession(t *testing.T) {
 	}
 }
 
+// TestSessionBelow: a template that is added below a directory of file.recurse is checked,
+// and so is one that changes.
+func TestSessionBelow(t *testing.T) {
+	t.Parallel()
+	dir, o := write(t, map[string]string{
+		"salt/a.sls":   "/etc/app:\n  file.recurse:\n    - source: salt://app\n    - template: jinja\n",
+		"salt/app/one": "{{ name }}\n",
+	})
+	over := lint.NewOverlay(o.Disk)
+	o.Disk = over
+	s, err := lint.NewSession(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		file, text string
+		want       int
+	}{{"", "", 0}, {"salt/app/two", "{{ nope }}\n", 1}, {"salt/app/one", "{{ neither }}\n", 2}, {"salt/app/two", "\n", 1}} {
+		if abs := filepath.Join(dir, tt.file); tt.file != "" {
+			fresh := !s.Has(abs)
+			over.Set(abs, []byte(tt.text))
+			if s.Touch(abs); fresh {
+				s.Relist()
+			}
+		}
+		r, err := s.Check(t.Context(), lint.Everything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := shown(dir, r); len(got) != tt.want {
+			t.Errorf("after %q in %s: found %q, want %d", tt.text, tt.file, got, tt.want)
+		}
+	}
+}
+
 // TestSessionCancelled: a check that was cancelled is completed by the next.
 func TestSessionCancelled(t *testing.T) {
 	t.Parallel()

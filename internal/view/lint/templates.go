@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"brine/internal/core/fileserver"
 	"brine/internal/core/fun"
 	"brine/internal/core/render"
 	"brine/internal/py/source"
@@ -40,13 +42,124 @@ func (r *run) template(ctx context.Context, c *fun.Chunk) {
 			saltenv = c.SaltEnv
 		}
 		t.path, t.saltenv = strings.TrimPrefix(strings.Trim(p, "/"), "|"), saltenv
+		if c.Fun == "recurse" {
+			if r.templatesBelow(ctx, c, t) {
+				break // a run takes the first directory that there is
+			}
+			continue
+		}
 		r.oneTemplate(ctx, t)
 	}
+	if c.State == "file" && c.Fun == "managed" {
+		r.contents(ctx, c, t)
+	}
+}
+
+// maxBelow is how many files below a directory are rendered for one state.
+const maxBelow = 2000
+
+// templatesBelow renders the files of a directory that a state lays down. It reports
+// whether there is the directory.
+func (r *run) templatesBelow(ctx context.Context, c *fun.Chunk, t fileTemplate) bool {
+	dir, vars := t.path, t.vars
+	files, err := fun.ListFiles(ctx, r.env.Up, t.saltenv, dir)
+	if err != nil {
+		return false
+	}
+	depth, bounded := value.AsInt(c.Low.At("maxdepth"))
+	include, exclude := c.Low.At("include_pat"), c.Low.At("exclude_pat")
+	there, n := false, 0
+	for _, f := range files {
+		rel, ok := strings.CutPrefix(f.Path, dir+"/")
+		there = there || ok
+		if !ok || bounded && int64(strings.Count(rel, "/")) > depth {
+			continue
+		}
+		if hasUnknown(include) || hasUnknown(exclude) {
+			r.unjudged(posOf(c, "source"), "which files are templates (%s)", machineOnly)
+			return there
+		}
+		if ok, err := fileserver.Included(rel, include, exclude); !ok && (err == nil || value.Truth(include)) {
+			continue
+		}
+		if n++; n > maxBelow {
+			r.unjudged(posOf(c, "source"), "more than %d templates are below salt://%s", maxBelow, dir)
+			return there
+		}
+		t.path = f.Path
+		t.vars = vars.Copy()
+		t.vars.Set("name", path.Join(c.Name, rel))
+		t.vars.Set("source", "salt://"+f.Path+"?saltenv="+t.saltenv)
+		r.oneTemplate(ctx, t)
+	}
+	return there
+}
+
+// The arguments of a state that have the text of a file.
+var contentArgs = [...]string{"contents_pillar", "contents_grains", "contents"}
+
+// contents renders the text that a state has as a template, with the variables that a
+// run gives it: only defaults and context.
+func (r *run) contents(ctx context.Context, c *fun.Chunk, t fileTemplate) {
+	for _, arg := range contentArgs {
+		v := c.Low.At(arg)
+		if v == nil || isSlot(v) {
+			continue
+		}
+		t.at, t.saltenv, t.path = posOf(c, arg), c.SaltEnv, arg+" of "+c.Name
+		if getter, ok := strings.CutPrefix(arg, "contents_"); ok {
+			got, known := r.lookup(ctx, getter, c, v)
+			if !known {
+				r.unjudged(t.at, "the template of %s (%s)", arg, machineOnly)
+				return
+			}
+			v = got
+		}
+		var lines []string
+		for _, x := range itemsOrOne(v) {
+			text := value.Str(x)
+			t.open = t.open || isUnknown(text)
+			lines = append(lines, strings.TrimSuffix(text, "\n"))
+		}
+		t.text = []byte(strings.Join(lines, "\n") + "\n")
+		t.vars = value.NewMap(4)
+		for _, arg := range [...]string{"defaults", "context"} {
+			m, _ := c.Low.At(arg).(*value.Map)
+			t.vars.Update(m)
+		}
+		t.vars = r.probe.restore(t.vars, 0).(*value.Map)
+		r.oneTemplate(ctx, t)
+		return
+	}
+}
+
+// lookup returns what a state takes from the pillar or the grains as its content, and
+// whether lint knows it. Nothing is there for a key that does not exist.
+func (r *run) lookup(ctx context.Context, from string, c *fun.Chunk, keys value.Value) (value.Value, bool) {
+	delimiter := c.Low.Str("contents_delimiter")
+	if delimiter == "" {
+		delimiter = ":"
+	}
+	r.probe.begin(world{yes: true}) // what may be there is there
+	out := value.NewList()
+	for _, key := range itemsOrOne(keys) {
+		if hasUnknown(key) {
+			return nil, false
+		}
+		v, err := r.env.Exec(ctx, from+".get", value.MapOf("delimiter", delimiter), key, "")
+		if err != nil || hasUnknown(v) {
+			return nil, false
+		}
+		out.Items = append(out.Items, itemsOrOne(v)...)
+	}
+	return out, true
 }
 
 // A fileTemplate is a template of a file, with what a state gives it.
 type fileTemplate struct {
 	path, saltenv string
+	text          []byte     // what it is if it is not a file
+	at            source.Pos // where the state has this text
 	vars          *value.Map
 	by            string // the SLS of the state
 	open          bool   // an unknown value may give it further variables
@@ -61,7 +174,7 @@ func templateURLs(c *fun.Chunk) []string {
 		arg = "name"
 	}
 	switch c.Fun {
-	case "managed", "append", "prepend", "blockreplace", "script", "file", "keyvalue", "patch":
+	case "managed", "append", "prepend", "blockreplace", "script", "file", "keyvalue", "patch", "recurse":
 	default:
 		return nil
 	}
@@ -124,7 +237,7 @@ func (p *probe) restore(v value.Value, deep int) value.Value {
 
 // oneTemplate renders a file of the tree, unless it was with these variables.
 func (r *run) oneTemplate(ctx context.Context, t fileTemplate) {
-	k := fmt.Sprintf("%s\x00%s\x00%s\x00%t%t\x00%s", t.saltenv, t.path, t.by, t.open, t.asked, value.Repr(t.vars))
+	k := fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%s\x00%t%t\x00%s", t.saltenv, t.path, t.by, t.at, t.text, t.open, t.asked, value.Repr(t.vars))
 	got := r.templates[k]
 	if got == nil {
 		got = newPass()
@@ -142,20 +255,10 @@ func (r *run) oneTemplate(ctx context.Context, t fileTemplate) {
 // renderTemplate renders a file of the tree in several worlds.
 func (r *run) renderTemplate(ctx context.Context, t fileTemplate) {
 	r.note(false, t.saltenv, t.by) // what its text mentions counts
-	info, err := r.env.Up.Stat(ctx, t.saltenv, t.path)
-	if err != nil || info.Size > maxTemplate {
+	input := render.Input{Path: t.path, SaltEnv: t.saltenv, Text: t.text, Vars: t.vars}
+	if t.text == nil && !r.readTemplate(ctx, t, &input) {
 		return
 	}
-	in, err := r.env.Up.Open(ctx, t.saltenv, t.path)
-	if err != nil {
-		return
-	}
-	text, err := io.ReadAll(in)
-	_ = in.Close()
-	if err != nil {
-		return
-	}
-	input := render.Input{Path: t.path, Abs: info.Abs, SaltEnv: t.saltenv, Text: text, Vars: t.vars}
 	base := r.templateIn(ctx, t, input, world{})
 	if base == 0 {
 		return
@@ -176,6 +279,22 @@ func (r *run) renderTemplate(ctx context.Context, t fileTemplate) {
 	}
 }
 
+// readTemplate reads a template of the tree, and reports whether there is one to check.
+func (r *run) readTemplate(ctx context.Context, t fileTemplate, input *render.Input) bool {
+	info, err := r.env.Up.Stat(ctx, t.saltenv, t.path)
+	if err != nil || info.Size > maxTemplate {
+		return false
+	}
+	in, err := r.env.Up.Open(ctx, t.saltenv, t.path)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	input.Text, err = io.ReadAll(in)
+	input.Abs = info.Abs
+	return err == nil
+}
+
 // templateIn renders a template in a world and returns how many questions it asked.
 func (r *run) templateIn(ctx context.Context, t fileTemplate, in render.Input, w world) int {
 	r.probe.begin(w)
@@ -188,9 +307,15 @@ func (r *run) templateIn(ctx context.Context, t fileTemplate, in render.Input, w
 		if faultRule(f) == undefinedVariable {
 			rule = undefinedVariable
 		}
+		pos, message := f.Pos, f.Err.Error()
+		if t.text != nil && (pos.File == in.Path || pos.File == "") {
+			pos, message = t.at, fmt.Sprintf("line %d of %s: %s", f.Pos.Line, in.Path, message)
+		}
 		switch {
-		case isSyntax(f), !r.probe.asked && !t.asked && !t.open, r.l.isUnbound(f, in, t):
-			r.add(Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint, Via: f.Via})
+		case isSyntax(f) && (t.text == nil || !t.open), !r.probe.asked && !t.asked && !t.open, r.l.isUnbound(f, in, t):
+			r.add(Finding{Rule: rule, Pos: pos, Message: message, Hint: f.Hint, Via: f.Via})
+		case t.text != nil:
+			r.unjudged(pos, "%s (%s)", clean(message), machineOnly)
 		default:
 			r.unjudgedFaults(in.Path, f)
 		}

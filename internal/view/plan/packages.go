@@ -56,4 +56,24 @@ func (st *State) planned(extra *value.Map) {
 	if text := extra.Str(fun.PlanUnknown); text != "" {
 		st.Unknown = text
 	}
+	st.makes(extra)
+	st.leave(extra)
+}
+
+// makes takes the new files of a return. The one of the state's name is the state's.
+func (st *State) makes(extra *value.Map) {
+	var files []NewFile
+	for _, x := range fun.ItemsOf(extra.At(fun.PlanFiles)) {
+		m, ok := x.(*value.Map)
+		if !ok || len(files) == maxThings {
+			continue
+		}
+		size, _ := value.AsInt(m.At("size"))
+		files = append(files, NewFile{Name: m.Str("name"), Size: max(0, size), Diff: m.Str("diff")})
+	}
+	if len(files) == 1 && files[0].Name == st.Name {
+		st.New, st.Size, st.Diff = true, files[0].Size, files[0].Diff
+		return
+	}
+	st.Files = files
 }

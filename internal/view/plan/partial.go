@@ -60,6 +60,7 @@ func (p *Plan) Narrow(keep func(id string) bool) {
 		s.Groups = slices.DeleteFunc(s.Groups, func(g *Group) bool { return len(g.Hosts) == 0 })
 		s.Faults = slices.DeleteFunc(s.Faults, func(f Fault) bool { return f.Unreached && out(f.Host) })
 		maps.DeleteFunc(s.Hosts, func(id string, _ Hashes) bool { return out(id) })
+		maps.DeleteFunc(s.Leaves, func(id string, _ []*Leaves) bool { return out(id) })
 		for i, wave := range s.Waves {
 			s.Waves[i] = slices.DeleteFunc(wave, out)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the version of the file.
-const Format = 5
+const Format = 6
 
 // A Plan is what a command would do.
 type Plan struct {
@@ -92,6 +92,8 @@ type Step struct {
 	// Faults are the machines of which there is no plan.
 	Faults []Fault           `json:"faults,omitempty"`
 	Hosts  map[string]Hashes `json:"hosts,omitempty"`
+	// Leaves are what the states of each machine that would change something leave.
+	Leaves map[string][]*Leaves `json:"leaves,omitempty"`
 	// Restarts and Reboots say what a function does to each of its targets.
 	Restarts bool `json:"restarts,omitempty"`
 	Reboots  bool `json:"reboots,omitempty"`
@@ -145,13 +147,23 @@ type State struct {
 	// New says that a file is made, and Size how many bytes it has.
 	New  bool  `json:"new,omitempty"`
 	Size int64 `json:"size,omitempty"`
+	// Files are those that a state makes beside the one of its name, or instead of it.
+	Files []NewFile `json:"files,omitempty"`
 	// Packages are those that would change, with what comes along.
 	Packages []Package `json:"packages,omitempty"`
 	// Certain says that it fails whatever runs before it.
 	Certain bool   `json:"certain,omitempty"`
 	behind  *State // it fails because this one does, which it requires
-	Restart bool   `json:"restart,omitempty"`
-	Reboot  bool   `json:"reboot,omitempty"`
+	leaves  *Leaves
+	Restart bool `json:"restart,omitempty"`
+	Reboot  bool `json:"reboot,omitempty"`
+}
+
+// A NewFile is a file that a state makes, with what it contains as a diff from /dev/null.
+type NewFile struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+	Diff string `json:"diff,omitempty"`
 }
 
 // Totals are the sums of a plan.

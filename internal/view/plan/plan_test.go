@@ -180,7 +180,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("a plan that was read is written differently (%v)", err)
 	}
 	var version *plan.VersionError
-	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 5`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
+	if _, err := plan.Decode([]byte(strings.Replace(string(data), `"format": 6`, `"format": 1`, 1)), key()); !errors.As(err, &version) || version.Format != 1 {
 		t.Errorf("format 1: %v", err)
 	}
 	for name, bad := range map[string]string{

@@ -131,7 +131,7 @@ func stateOf(tag string, m *value.Map) (st *State, mod string, due bool) {
 		st.Changes = json.RawMessage(value.StrictJSON(m.At("changes")))
 	}
 	if diff, ok := changes.At("diff").(string); ok {
-		st.Diff = diff
+		st.Diff = tidied(diff)
 	}
 	switch result := m.At("result"); {
 	case result == false:
@@ -146,6 +146,23 @@ func stateOf(tag string, m *value.Map) (st *State, mod string, due bool) {
 	st.Restart, st.Reboot = restarts(st)
 	st.planned(m.Map(fun.PlanKey))
 	return st, mod, true
+}
+
+// tidied returns a diff without the empty lines that Salt has behind the lines of its head.
+func tidied(diff string) string {
+	if !strings.HasPrefix(diff, "--- \n\n+++ \n\n@@") {
+		return diff
+	}
+	diff = strings.Replace(diff, "--- \n\n+++ \n\n", "--- \n+++ \n", 1)
+	var b strings.Builder
+	head := false
+	for line := range strings.Lines(diff) {
+		if line != "\n" || !head {
+			b.WriteString(line)
+		}
+		head = strings.HasPrefix(line, "@@ ")
+	}
+	return b.String()
 }
 
 // restarts reports whether a state that would do something restarts a service,
@@ -193,8 +210,12 @@ func (p *Plan) Diffs() string {
 	Walk(p.Steps, func(s *Step) bool {
 		for _, g := range s.Groups {
 			for _, st := range g.States {
+				hosts := strings.Join(g.Hosts, ",")
 				if st.Diff != "" {
-					b.WriteString(headed(st.Diff, st.Name, strings.Join(g.Hosts, ",")))
+					b.WriteString(headed(st.Diff, st.Name, hosts))
+				}
+				for _, f := range st.Files {
+					b.WriteString(headed(f.Diff, f.Name, hosts))
 				}
 			}
 		}
