@@ -209,6 +209,37 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// TestUnknownList: the items of a list that a loop over an unknown value makes are not known:
+// that the list is empty without them is no error. What is wrong in any world is one.
+func TestUnknownList(t *testing.T) {
+	t.Parallel()
+	dir, o := write(t, map[string]string{
+		"salt/a.sls": `{% set names = pillar['names'] %}
+a:
+  cmd.run:
+    - name: ls
+    - onchanges:
+{%- for name in names %}
+      - file: f_{{ name }}
+{%- endfor %}
+{% for name in names %}
+f_{{ name }}:
+  file.managed:
+    - name: /x/{{ name }}
+    - contents: x
+{% endfor %}
+b:
+  cmd.run:
+    - name: ls
+    - onchanges:
+    - runas: x
+`,
+	})
+	if got, want := found(t, dir, o), []string{"salt/a.sls:18:7 structure", "salt/a.sls:5:7 not-judged"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
 // TestIgnore: comments silence rules on their line, the next line or in the file.
 func TestIgnore(t *testing.T) {
 	t.Parallel()

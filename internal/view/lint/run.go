@@ -681,11 +681,18 @@ func (l *linter) fileOf(name string) *file {
 	return nil
 }
 
-// isRendered reports whether what is at a place was made by an expression of a template.
+// isRendered reports whether what is at a place was made by an expression of a template, or
+// by a loop or a condition that begins right below it, such as the items of a list.
 func (l *linter) isRendered(pos source.Pos) bool {
 	f := l.fileOf(pos.File)
-	return f == nil || pos.Line < 1 || pos.Line > len(f.lines) || strings.Contains(strings.Join(f.lines[pos.Line-1:min(pos.Line+1, len(f.lines))], ""), "{{")
+	if f == nil || pos.Line < 1 || pos.Line > len(f.lines) {
+		return true
+	}
+	lines := f.lines[pos.Line-1 : min(pos.Line+1, len(f.lines))]
+	return strings.Contains(strings.Join(lines, ""), "{{") || len(lines) == 2 && beginsBlock().MatchString(lines[1])
 }
+
+var beginsBlock = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{%[-+]?\s*(for|if)\b`) })
 
 // hasTab reports whether a tab is at a place.
 func (l *linter) hasTab(pos source.Pos) bool {
