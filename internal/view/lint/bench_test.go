@@ -53,5 +53,5 @@ app%03d-{{ user }}:
 			b.Fatalf("%d SLS, findings %.5v, %v", r.SLS, r.Findings, err)
 		}
 	}
-	b.ReportMetric((cpuTime() - before).Seconds()/float64(b.N), "cpu-s/op")
+	b.ReportMetric((cpuTime()-before).Seconds()/float64(b.N), "cpu-s/op")
 }
