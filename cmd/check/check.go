@@ -93,6 +93,7 @@ func run(a *app.App, c *cobra.Command, f *flags, args []string) error {
 	if err != nil {
 		return err
 	}
+	linter.CollectLater()
 	report, err := lint.Run(c.Context(), o)
 	if err != nil {
 		return err

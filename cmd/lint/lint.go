@@ -87,6 +87,7 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
+	linter.CollectLater()
 	cfg := &options.Config
 	if len(o.selected) > 0 {
 		cfg.Select, cfg.Only = o.selected, true
