@@ -229,6 +229,12 @@ func (m *merge) add(system string, f Finding) {
 	}
 }
 
+// said is what a finding says, and where.
+type said struct {
+	pos     source.Pos
+	message string
+}
+
 // result returns the findings that the configuration wants, in order.
 func (m *merge) result() []Finding {
 	l := m.l
@@ -237,7 +243,11 @@ func (m *merge) result() []Finding {
 		byPath[f.Abs] = f
 	}
 	unknown := map[source.Pos]bool{} // places where the text shows an unknown function
-	for k := range m.found {
+	judged := map[said]bool{}
+	for k, f := range m.found {
+		if k.rule != notJudged {
+			judged[said{k.pos, f.Message}] = true
+		}
 		if k.rule == unknownFunction || k.rule == notInBrine {
 			unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] = true
 		}
@@ -249,6 +259,9 @@ func (m *merge) result() []Finding {
 		}
 		if _, attr, ok := strings.Cut(f.Message, "has no attribute '"); ok && k.rule == undefinedVariable && l.givenKeys[strings.TrimSuffix(attr, "'")] {
 			continue
+		}
+		if k.rule == notJudged && judged[said{k.pos, strings.TrimSuffix(f.Message, " ("+machineOnly+")")}] {
+			continue // it is wrong whatever the machine has
 		}
 		rule := ruleOf(f.Rule)
 		f.Severity = rule.Severity

@@ -235,7 +235,7 @@ b:
     - runas: x
 `,
 	})
-	if got, want := found(t, dir, o), []string{"salt/a.sls:18:7 structure", "salt/a.sls:5:7 not-judged"}; !slices.Equal(got, want) {
+	if got, want := found(t, dir, o), []string{"salt/a.sls:5:7 not-judged", "salt/a.sls:18:7 structure"}; !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
