@@ -1,5 +1,5 @@
 // Command reference writes what is generated in docs: the pages of docs/reference
-// the tables of docs/compatibility.md, the rules in docs/lint.md, the options in
+// the tables of docs/compatibility, the rules in docs/lint.md, the options in
 // docs/configuration.md, and the pages of the topics of the help.
 //
 //go:generate go run . ../../docs
@@ -60,25 +60,20 @@ func generate(docs string) (map[string]string, error) {
 	for _, t := range topics.All() {
 		files[t.Name+".md"] = t.Markdown()
 	}
-	const compatibility = "compatibility.md"
-	page, err := os.ReadFile(filepath.Join(docs, compatibility))
-	if err != nil {
-		return nil, err
-	}
 	tables, err := reference.Tables(table)
 	if err != nil {
 		return nil, err
 	}
-	files[compatibility] = string(page)
-	for name, text := range tables {
-		if files[compatibility], err = insert(files[compatibility], name, text); err != nil {
-			return nil, fmt.Errorf("%s: %w", compatibility, err)
-		}
-	}
+	// The tables have links to pages beside a directory of docs.
+	up := strings.NewReplacer("](reference/", "](../reference/").Replace
 	for _, part := range [...]struct{ page, name, text string }{
-		{"lint.md", "rules", lint.Page()}, {"configuration.md", "options", options.Page()},
+		{"lint.md", "rules", lint.Page()},
+		{"configuration.md", "options", options.Page()},
+		{"compatibility/states.md", "state functions", up(tables["state functions"])},
+		{"compatibility/functions.md", "execution functions", up(tables["execution functions"])},
 	} {
-		if page, err = os.ReadFile(filepath.Join(docs, part.page)); err != nil {
+		page, err := os.ReadFile(filepath.Join(docs, part.page))
+		if err != nil {
 			return nil, err
 		}
 		if files[part.page], err = insert(string(page), part.name, part.text); err != nil {

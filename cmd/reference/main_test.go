@@ -45,10 +45,15 @@ func TestUpToDate(t *testing.T) {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	docs := t.TempDir()
-	page := "# Salt\n\n<!-- begin state functions: made -->\nold\n<!-- end state functions -->\n\n" +
-		"<!-- begin execution functions -->\n<!-- end execution functions -->\nthe end\n"
+	states := "# Salt\n\n<!-- begin state functions: made -->\nold\n<!-- end state functions -->\nthe end\n"
+	functions := "<!-- begin execution functions -->\n<!-- end execution functions -->\nthe end\n"
+	if err := os.Mkdir(filepath.Join(docs, "compatibility"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	rules := "<!-- begin rules -->\n<!-- end rules -->\n"
-	for name, text := range map[string]string{"compatibility.md": page, "lint.md": rules, "configuration.md": "<!-- begin options -->\n<!-- end options -->\n"} {
+	for name, text := range map[string]string{
+		"compatibility/states.md": states, "compatibility/functions.md": functions, "lint.md": rules, "configuration.md": "<!-- begin options -->\n<!-- end options -->\n",
+	} {
 		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -71,16 +76,26 @@ func TestWrite(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(docs, "reference/modules/pkg.md")); err != nil {
 		t.Error(err)
 	}
-	text, err := os.ReadFile(filepath.Join(docs, "compatibility.md"))
-	if err != nil {
-		t.Fatal(err)
+	text := ""
+	for _, name := range []string{"states", "functions"} {
+		page, err := os.ReadFile(filepath.Join(docs, "compatibility", name+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += string(page)
 	}
-	for _, want := range []string{"# Salt\n\n<!-- begin state functions: made -->\nSalt 3006 has", "`file.managed`", "<!-- end execution functions -->\nthe end\n"} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the page lacks %q", want)
+	for _, want := range []string{
+		"# Salt\n\n<!-- begin state functions: made -->\nSalt 3006 has", "[`file.managed`](../reference/states/file.md#managed)", "<!-- end state functions -->\nthe end\n",
+		"(../reference/modules/ssh.md)", "<!-- end execution functions -->\nthe end\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the pages lack %q", want)
 		}
 	}
-	if strings.Contains(string(text), "old\n") {
+	if strings.Contains(text, "](reference/") {
+		t.Error("a link leads into the directory of the page")
+	}
+	if strings.Contains(text, "old\n") {
 		t.Error("the old table is still there")
 	}
 }

@@ -1,6 +1,6 @@
 // Package reference documents the functions of the table: an example for each,
 // and the generated pages, docs/reference and the tables of
-// docs/compatibility.md. Start at [Example] and [Pages].
+// docs/compatibility. Start at [Example] and [Pages].
 //
 // The examples are data files and not part of the rows, so that an agent, which
 // shows no documentation, does not contain them.

@@ -23,7 +23,7 @@ var (
 	saltReasons string
 )
 
-// Tables returns the generated parts of docs/compatibility.md by their names:
+// Tables returns the generated parts of docs/compatibility by their names:
 // "state functions" and "execution functions". The error lists what the data
 // files lack, or have without need, such as an absent function without a reason.
 func Tables(t *fun.Table) (map[string]string, error) {

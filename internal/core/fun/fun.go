@@ -339,7 +339,7 @@ func (e *NotFoundError) Hint() string {
 	case e.InSalt && e.SaltKind != e.Kind:
 		return fmt.Sprintf("%s is %s of Salt %s, which brine does not have", e.Name, withArticle(e.SaltKind.String()), saltnames.Version)
 	case e.InSalt:
-		return fmt.Sprintf("Salt %s has %s, brine does not: see docs/compatibility.md", saltnames.Version, e.Name)
+		return fmt.Sprintf("Salt %s has %s, brine does not: see 'brine docs compatibility'", saltnames.Version, e.Name)
 	case e.Nearest != "":
 		return fmt.Sprintf("did you mean %q?", e.Nearest)
 	}

@@ -186,7 +186,7 @@ func (m *module) describe(ctx context.Context) {
 // unloaded says why a file could not be loaded.
 func unloaded(path string, err error) string {
 	if errors.Is(err, ErrNoPython) {
-		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module in Starlark or as an executable (docs/custom.md)", path, err)
+		return fmt.Sprintf("salt://%s is Python, and %v: install it, or write the module in Starlark or as an executable (see 'brine docs custom')", path, err)
 	}
 	return fmt.Sprintf("salt://%s cannot be loaded: %v", path, err)
 }

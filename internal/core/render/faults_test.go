@@ -59,7 +59,7 @@ func TestFaultPlaces(t *testing.T) {
 		{
 			"a function that only Salt has",
 			"x:\n  {{ salt['mine.get']('x') }}\n",
-			"a.sls:2:10: there is no execution function 'mine.get'\nhint: Salt 3006 has mine.get, brine does not: see docs/compatibility.md",
+			"a.sls:2:10: there is no execution function 'mine.get'\nhint: Salt 3006 has mine.get, brine does not: see 'brine docs compatibility'",
 			"{{ salt['mine.get']('x') }}",
 		},
 		{
