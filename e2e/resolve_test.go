@@ -72,6 +72,8 @@ var resolvers = map[string]string{
 	"internal/view/lint Readlink":      "hands on",
 	"internal/view/lsp newTree":        "compares names of directories",
 	"internal/fleet/pillar dir":        "finds out whether a directory is below the root; it is walked to again",
+	"runner/exec leads":                "names where a path leads in a plan; it is written to by the name that was given",
+	"runner/exec leftPath":             "shows the text of a link in a plan",
 	"cmd/assembly sharedAgents":        "the directory of brine itself",
 	"modules/file Backup":              "names the copy in the cache",
 	"modules/file copyBeside":          "names a copy beside the file, which is walked to again",

@@ -171,8 +171,9 @@ func TestSSHManyTargets(t *testing.T) {
 	if len(left) != 1 || !strings.HasPrefix(left[0], "brine-") {
 		t.Errorf("left in the agent's directory: %v", left)
 	}
-	r = s.brine("ssh", "web1*", "cmd.run", "echo $((1+1))", "--static")
+	r = s.brine("ssh", "web1*", "cmd.run", "echo $((1+1))", "--static", "--group=never")
 	s.want(r, 0, "web19:\n    2")
+	s.want(s.brine("ssh", "web1*", "cmd.run", "echo $((1+1))"), 0, "web1,web[10-19]:\n    2")
 	s.want(s.brine("ssh", "*", "test.ping", "--summary", "--out=quiet"), 0, "web[1-20]: True", "# of targets: 20, failed: 0")
 	s.want(s.brine("ssh", "web[1-3]", "test.ping", "-v"), 0, "Executing job with jid ")
 	s.want(s.brine("ssh", "*", "test.ping", "--wipe", "--out=quiet"), 0)

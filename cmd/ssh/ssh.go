@@ -139,6 +139,9 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 		return app.ErrAsyncReport
 	}
 	defer rep.ReportFault(&err)
+	if o.Async.Background != "" {
+		o.Limit = "" // its ids are those that are left of it: @failed would be this very job now
+	}
 	if err := s.Reach(&o.FleetFlags); err != nil {
 		return err
 	}

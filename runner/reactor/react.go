@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"brine/internal/core/config"
 	"brine/internal/core/fun"
 	"brine/internal/core/render"
 	"brine/internal/py/source"
@@ -127,14 +127,10 @@ func find(ctx context.Context, env *fun.Env, name string) ([]file, error) {
 	if strings.Contains(name, "://") {
 		return nil, fmt.Errorf("%s is neither a path nor a salt:// URL", name)
 	}
-	paths, err := filepath.Glob(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
+	paths := config.Glob(env.Host, name)
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%s does not exist", name)
 	}
-	slices.Sort(paths)
 	var out []file
 	for _, p := range paths {
 		text, err := env.Host.ReadFile(p)

@@ -7,11 +7,11 @@ package reactor
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"brine/internal/core/host"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
@@ -34,7 +34,7 @@ const maxMap = 4 << 20
 // to files, or the path of a YAML file that has such a list. dir is where relative paths
 // begin, place where an option was written. An entry of another
 // shape, which Salt passes over silently, is an error.
-func Read(opts *value.Map, dir string, place func(option string) source.Pos) (Map, error) {
+func Read(h host.Host, opts *value.Map, dir string, place func(option string) source.Pos) (Map, error) {
 	v := opts.At("reactor")
 	pos := place("reactor")
 	if path, ok := v.(string); ok && path != "" {
@@ -42,7 +42,7 @@ func Read(opts *value.Map, dir string, place func(option string) source.Pos) (Ma
 			path = filepath.Join(dir, path)
 		}
 		var err error
-		if v, err = readFile(path); err != nil {
+		if v, err = readFile(h, path); err != nil {
 			return nil, &source.Error{Pos: pos, Err: fmt.Errorf("reactor: %w", err)}
 		}
 		pos = source.Pos{File: path}
@@ -61,15 +61,15 @@ func Read(opts *value.Map, dir string, place func(option string) source.Pos) (Ma
 }
 
 // readFile reads the list of reactors in a file of its own.
-func readFile(path string) (value.Value, error) {
-	st, err := os.Stat(path)
+func readFile(h host.Host, path string) (value.Value, error) {
+	st, err := h.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if st.Size() > maxMap {
+	if st.Size > maxMap {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, maxMap)
 	}
-	text, err := os.ReadFile(path)
+	text, err := h.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

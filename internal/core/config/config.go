@@ -538,11 +538,13 @@ func (l *loader) readFile(path string) (*value.Map, error) {
 	return m, nil
 }
 
-// glob returns the paths that match a pattern, sorted. A pattern without
-// special characters matches itself where it is there.
-func (l *loader) glob(pattern string) []string {
+func (l *loader) glob(pattern string) []string { return Glob(l.h, pattern) }
+
+// Glob returns the paths that match a pattern, sorted. A pattern without
+// special characters matches itself if it exists.
+func Glob(h host.Host, pattern string) []string {
 	if !value.HasGlob(pattern) {
-		if _, err := l.h.Stat(pattern); err != nil {
+		if _, err := h.Stat(pattern); err != nil {
 			return nil
 		}
 		return []string{pattern}
@@ -551,15 +553,15 @@ func (l *loader) glob(pattern string) []string {
 	dir = filepath.Clean(dir)
 	dirs := []string{dir}
 	if value.HasGlob(dir) && dir != pattern {
-		dirs = l.glob(dir)
+		dirs = Glob(h, dir)
 	}
 	var out []string
 	for _, d := range dirs {
 		if !value.HasGlob(base) {
-			out = append(out, l.glob(filepath.Join(d, base))...)
+			out = append(out, Glob(h, filepath.Join(d, base))...)
 			continue
 		}
-		names, err := l.h.ReadDir(d)
+		names, err := h.ReadDir(d)
 		if err != nil {
 			continue
 		}

@@ -129,6 +129,9 @@ func Format(jid string, load *value.Map) *value.Map {
 	if md := metadata(load); md != nil {
 		m.Set("Metadata", md)
 	}
+	if limit := load.Str("limit"); limit != "" { // brine's own
+		m.Set("Limit", limit)
+	}
 	m.Set("StartTime", JIDTime(jid))
 	if l := load.List("sources"); l.Len() > 0 {
 		m.Set("Sources", l)

@@ -229,8 +229,8 @@ func (m *merge) add(system string, f Finding) {
 	}
 }
 
-// said is what a finding says, and where.
-type said struct {
+// A statement is what a finding says, and where.
+type statement struct {
 	pos     source.Pos
 	message string
 }
@@ -243,10 +243,10 @@ func (m *merge) result() []Finding {
 		byPath[f.Abs] = f
 	}
 	unknown := map[source.Pos]bool{} // places where the text shows an unknown function
-	judged := map[said]bool{}
+	judged := map[statement]bool{}
 	for k, f := range m.found {
 		if k.rule != notJudged {
-			judged[said{k.pos, f.Message}] = true
+			judged[statement{k.pos, f.Message}] = true
 		}
 		if k.rule == unknownFunction || k.rule == notInBrine {
 			unknown[source.Pos{File: k.pos.File, Line: k.pos.Line}] = true
@@ -260,7 +260,7 @@ func (m *merge) result() []Finding {
 		if _, attr, ok := strings.Cut(f.Message, "has no attribute '"); ok && k.rule == undefinedVariable && l.givenKeys[strings.TrimSuffix(attr, "'")] {
 			continue
 		}
-		if k.rule == notJudged && judged[said{k.pos, strings.TrimSuffix(f.Message, " ("+machineOnly+")")}] {
+		if k.rule == notJudged && judged[statement{k.pos, strings.TrimSuffix(f.Message, " ("+machineOnly+")")}] {
 			continue // it is wrong whatever the machine has
 		}
 		rule := ruleOf(f.Rule)

@@ -36,7 +36,7 @@ func Module() fun.Module {
 // read returns the reactors of the configuration.
 func read(c *fun.Call) (reactor.Map, error) {
 	conf := c.Env.Opts.Str("conf_file")
-	return reactor.Read(c.Env.Opts, filepath.Dir(conf), func(string) source.Pos { return source.Pos{File: conf} })
+	return reactor.Read(c.Env.Host, c.Env.Opts, filepath.Dir(conf), func(string) source.Pos { return source.Pos{File: conf} })
 }
 
 func list(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
