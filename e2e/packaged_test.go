@@ -45,6 +45,9 @@ func TestPackagedExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "srv/salt/web.sls"), []byte("web:\n  test.nop: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]string{
 		"call grains.get role":         "web",
 		"call config.get state_output": "changes",

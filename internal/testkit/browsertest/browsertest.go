@@ -115,8 +115,24 @@ func (b *Tab) Do(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v\n%s", err, b.shown())
 	}
+}
+
+// shown is the address and the text of the page, for people who read why a test failed.
+func (b *Tab) shown() string {
+	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
+	defer cancel()
+	at, err := chromedp.Run(ctx, chromedp.Location())
+	if err != nil {
+		return ""
+	}
+	text, err := chromedp.Run(ctx, chromedp.TextContent("body"))
+	if err != nil {
+		return at
+	}
+	const most = 4000
+	return at + "\n" + strings.Join(strings.Fields(text[:min(len(text), most)]), " ")
 }
 
 // Get runs an action and returns its value; the test fails where the action does.

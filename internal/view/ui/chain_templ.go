@@ -450,7 +450,7 @@ func targetInput(id, name, label, text, problem string, types []string) templ.Co
 		}
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"")
 		writeText(templ_7745c5c3_Buffer, id+"-matched")
-		writeHTML(templ_7745c5c3_Buffer, "\" aria-live=\"polite\"></div><p class=\"hint\" id=\"")
+		writeHTML(templ_7745c5c3_Buffer, "\" class=\"matched\" aria-live=\"polite\"></div><p class=\"hint\" id=\"")
 		writeText(templ_7745c5c3_Buffer, id+"-help")
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writePart(ctx, templ_7745c5c3_Buffer, targetHelp())

@@ -94,6 +94,12 @@ function wizard(form) {
       if (el.type === "checkbox") twin.checked = el.checked;
       else if (el.tagName === twin.tagName) twin.value = el.value;
     }
+    // So does what it matches: what is below would move away from a pointer on its way.
+    for (const el of old.querySelectorAll("[data-preview]")) {
+      const was = document.getElementById(el.dataset.preview);
+      const twin = next.querySelector("#" + CSS.escape(el.dataset.preview));
+      if (was && twin) twin.replaceChildren(...was.childNodes);
+    }
     const id = document.activeElement?.id;
     old.replaceWith(document.adoptNode(next));
     if (id) document.getElementById(id)?.focus();
