@@ -2,7 +2,7 @@
 
 GO ?= go
 FUZZTIME ?= 10s
-# 0/3, 1/3 and 2/3 are a third of the fuzzers each; 0/1 are all.
+# 0/5 to 4/5 are a fifth of the fuzzers each; 0/1 are all.
 FUZZPART ?= 0/1
 # The packages whose work `make linear` counts: what a run goes through for each
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
