@@ -139,9 +139,6 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 		return app.ErrAsyncReport
 	}
 	defer rep.ReportFault(&err)
-	if o.Async.Background != "" {
-		o.Limit = "" // its ids are those that are left of it: @failed would be this very job now
-	}
 	if err := s.Reach(&o.FleetFlags); err != nil {
 		return err
 	}
@@ -237,8 +234,13 @@ func sshInfo(a *app.App, o *target.Options, args []string) (done bool, err error
 	return false, nil
 }
 
-// targetArgs completes the arguments of a call that runs no function.
+// targetArgs completes the arguments of a call that runs no function. What goes on with a job
+// in the background has no limit: its ids are what was left of it, and @failed would be this
+// very job now.
 func targetArgs(o *target.Options, a *app.App, args []string) ([]string, error) {
+	if o.Async.Background != "" {
+		o.Limit = ""
+	}
 	if o.Progress.Misplaced(args) {
 		return nil, app.ProgressValue()
 	}
