@@ -157,9 +157,12 @@ func idLimit(ids []string) *Limit {
 
 // readIDs reads a file of one id a line, such as --failed-file writes.
 func readIDs(path string) ([]string, error) {
+	hint := "@failed is the targets that failed in the last run, @<jid> those of that job, @<file> a file with one id per line"
+	if path == "" {
+		return nil, &app.StatusError{Status: app.ExitUsage, Err: errors.New("--limit @: it does not say which job or file"), Hint: hint}
+	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		hint := "@failed is the targets that failed in the last run, @<jid> those of that job, @<file> a file with one id per line"
 		if strings.Trim(path, "0123456789") == "" {
 			hint = "a jid has 20 digits: 'brine run jobs.list_jobs' lists them"
 		}

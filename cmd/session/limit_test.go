@@ -46,7 +46,7 @@ func TestReadLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		",": "names no target", "": "names no target", "@/nonexistent/file": "no such file", "@" + empty: "names no target", "@2026112114": "no such file",
+		",": "names no target", "": "names no target", "@/nonexistent/file": "no such file", "@" + empty: "names no target", "@2026112114": "no such file", "@": "does not say which job or file",
 	} {
 		_, err := s.readLimit(context.Background(), text)
 		var status *app.StatusError
