@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"brine/internal/testkit/machine"
 )
 
 // A drift is a change behind a plan, by which the plan no longer holds.
@@ -61,16 +59,7 @@ var drifts = []drift{
 // it is and runs nothing. Without a drift, the same plan is applied. docs/plan.md has all kinds.
 func TestDriftRefused(t *testing.T) {
 	t.Parallel()
-	brine := staticBrine(t)
-	m := machine.Boot(t, machine.Image(t))
-	put := func(to, text string, mode os.FileMode) {
-		t.Helper()
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(m.Root, to)), 0o755))
-		must(t, os.WriteFile(filepath.Join(m.Root, to), []byte(text), mode))
-	}
-	b, err := os.ReadFile(brine)
-	must(t, err)
-	put("/usr/local/bin/brine", string(b), 0o755)
+	m, put := machineWithBrine(t)
 	put("/usr/lib/systemd/system/drifty.service", "[Service]\nExecStart=/bin/sleep 1000000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
 	doc, err := os.ReadFile("docs/plan.md")
 	must(t, err)

@@ -124,6 +124,22 @@ func staticBrine(t testing.TB) string {
 	return bin
 }
 
+// machineWithBrine boots a machine that has brine in its PATH. put writes a file there.
+func machineWithBrine(t *testing.T) (m *machine.Machine, put func(to, text string, mode os.FileMode)) {
+	t.Helper()
+	program := staticBrine(t)
+	m = machine.Boot(t, machine.Image(t))
+	put = func(to, text string, mode os.FileMode) {
+		t.Helper()
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(m.Root, to)), 0o755))
+		must(t, os.WriteFile(filepath.Join(m.Root, to), []byte(text), mode))
+	}
+	text, err := os.ReadFile(program)
+	must(t, err)
+	put("/usr/local/bin/brine", string(text), 0o755)
+	return m, put
+}
+
 var buildBrine = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "brine-test-")
 	if err != nil {

@@ -3,28 +3,15 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"brine/internal/testkit/machine"
 )
 
 // TestPlanPackages plans and applies packages beside the real apt: what comes along is
 // shown, a plan changes nothing, and a plan that would be a downgrade by now is refused.
 func TestPlanPackages(t *testing.T) {
 	t.Parallel()
-	brine := staticBrine(t)
-	m := machine.Boot(t, machine.Image(t))
-	put := func(to, text string, mode os.FileMode) {
-		t.Helper()
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(m.Root, to)), 0o755))
-		must(t, os.WriteFile(filepath.Join(m.Root, to), []byte(text), mode))
-	}
-	b, err := os.ReadFile(brine)
-	must(t, err)
-	put("/usr/local/bin/brine", string(b), 0o755)
+	m, put := machineWithBrine(t)
 	put("/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\n", 0o644)
 	put("/srv/salt/one.sls", "brine-a:\n  pkg.installed: [{version: '1.0', refresh: False}]\n", 0o644)
 	put("/srv/salt/dep.sls", "brine-b:\n  pkg.installed: [{refresh: False}]\n", 0o644)

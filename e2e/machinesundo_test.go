@@ -2,14 +2,10 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"brine/internal/testkit/machine"
 )
 
 // snapshot are commands whose output says what a machine is: its files, accounts,
@@ -30,16 +26,7 @@ var snapshot = []string{
 // afterwards is what it was before, or the undo has named what it is not.
 func TestUndoMachine(t *testing.T) {
 	t.Parallel()
-	brine := staticBrine(t)
-	m := machine.Boot(t, machine.Image(t))
-	put := func(to, text string, mode os.FileMode) {
-		t.Helper()
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(m.Root, to)), 0o755))
-		must(t, os.WriteFile(filepath.Join(m.Root, to), []byte(text), mode))
-	}
-	b, err := os.ReadFile(brine)
-	must(t, err)
-	put("/usr/local/bin/brine", string(b), 0o755)
+	m, put := machineWithBrine(t)
 	put("/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/case/salt]}\nundo: True\ncachedir: /case/cache\n", 0o644)
 	put("/etc/systemd/system/app.service", "[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
 	put("/etc/systemd/system/there.service", "[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
