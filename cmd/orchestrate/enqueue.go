@@ -40,7 +40,7 @@ func enqueue(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Option
 	})
 	switch {
 	case len(stays) > 0:
-		return app.Usagef(c, "%s cannot be given with --queue: they are flags of the worker", strings.Join(stays, ", "))
+		return app.Usagef(c, "%s cannot be given with --queue: a worker runs it, with its own flags", strings.Join(stays, ", "))
 	case !queue.ValidName(o.Queue):
 		return app.Usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.Queue)
 	}

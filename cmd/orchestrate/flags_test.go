@@ -34,7 +34,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	cmdtest.Refuses(t, func(a *app.App) *cobra.Command { return New(a, nil) }, map[string]string{
 		"orchestrate x --queue a/b":               `--queue: invalid name "a/b": letters, digits and . _ - are allowed, 64 at most`,
-		"orchestrate x --queue q --report x.html": "--report cannot be given with --queue: they are flags of the worker",
+		"orchestrate x --queue q --report x.html": "--report cannot be given with --queue: a worker runs it, with its own flags",
 		"orchestrate --queued":                    "--queued: the worker handed over nothing",
 	})
 }

@@ -109,9 +109,10 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 	po.Output.NoColor, po.Output.ForceColor = o.output.NoColor, o.output.ForceColor
 	left, keep, hosts := &leftOut{}, a.Keep, old.Totals.Hosts
 	left.add(old.Unreached())
-	if po.also = o.fleet.Limit; po.also != "" && old.Command.Kind == plan.Call {
-		return app.Usagef(c, "--limit is for targets, and the plan is of this machine")
+	if name := forTargets(c); name != "" && old.Command.Kind == plan.Call {
+		return app.Usagef(c, "--%s is for targets, and the plan is of this machine", name)
 	}
+	po.also = o.fleet.Limit
 	defer func(was func(string) bool, text string) { a.Keep, a.KeepText = was, text }(a.Keep, a.KeepText)
 	// narrow leaves the targets in the plan that some function keeps; nil: all.
 	narrow := func(keep func(string) bool) error {
@@ -156,6 +157,17 @@ func runApply(ctx context.Context, a *app.App, c *cobra.Command, o *applyOptions
 		return err
 	}
 	return left.tell(a, now.Plan, runPlanned(ctx, a, c, commands(a), old, words))
+}
+
+// forTargets returns the first flag on the command line that has a meaning for a plan of
+// targets alone; "" is none.
+func forTargets(c *cobra.Command) string {
+	for _, name := range [...]string{"limit", "group", "no-group", "summary", "max-procs", "verbose"} {
+		if c.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // setFlags gives the command that made a plan the flags that it had; path is the file

@@ -186,7 +186,7 @@ func readIDs(path string) ([]string, error) {
 func (s *Session) resolveLimit(ctx context.Context, f *fleet.Fleet, l *Limit) error {
 	if kinds := roster.KindsOf(s.Cfg.Opts); roster.AllFromTarget(kinds) {
 		if l.compound == "" {
-			return nil // there is no list to look into
+			return nil // these rosters have no list of targets
 		}
 		return &app.StatusError{Status: app.ExitUsage, Err: fmt.Errorf("--limit %s: the roster %s has no list of targets that an expression could choose from", l.Text, strings.Join(kinds, ", ")), Hint: "give ids or globs"}
 	}

@@ -98,9 +98,15 @@ func (r *stepResults) of(jid, orch, step string) (ids []string, known bool) {
 
 // PrintTally prints what became of each target of the steps, where --summary asks for it.
 func (s *Session) PrintTally(w io.Writer) {
-	if s.steps.tally != nil {
-		summary.Print(w, s.steps.tally.Outcomes())
+	if s.steps.tally == nil {
+		return
 	}
+	all := s.steps.tally.Outcomes()
+	if len(all) == 0 {
+		fmt.Fprintln(s.App.Err, "brine: --summary: nothing ran on a target")
+		return
+	}
+	summary.Print(w, all)
 }
 
 // SayJID prints the jid of a run on stderr, where -v asks for it.
