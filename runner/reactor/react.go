@@ -53,8 +53,8 @@ type Reaction struct {
 }
 
 // React returns what reacts to an event, in the order in which it is called: by order, else
-// by kind, ID and function, as in Salt. An event that nothing matches has no reactions. The error has all faults of the files, with their
-// places; where there is one, nothing is to be called.
+// by kind, ID and function, as in Salt. An event that nothing matches has no reactions. The
+// error has all faults of the files, with their places: nothing is to be called then.
 func (m Map) React(ctx context.Context, env *fun.Env, tag string, data *value.Map) ([]*Reaction, error) {
 	var faults source.Errors
 	all := value.NewMap(4) // high data of all files: an ID of a later one replaces that of an earlier one, as in Salt
@@ -243,7 +243,7 @@ func reaction(env *fun.Env, c *fun.Chunk, at place) (*Reaction, *source.Error) {
 	}
 	table := map[string]fun.Kind{Local: fun.Exec, Runner: fun.Runner, Wheel: fun.Wheel, Caller: fun.Exec}[kind]
 	spec := env.Table.Spec(table, r.Fun)
-	if spec == nil && kind != Local && env.Table.NotFound(table, r.Fun) != nil {
+	if spec == nil && kind != Local {
 		if _, _, err := env.Find(table, r.Fun); err != nil { // a module of the tree may have it
 			return fault("", "%v", err)
 		}

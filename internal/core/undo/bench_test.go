@@ -11,7 +11,7 @@ import (
 	"brine/internal/py/value"
 )
 
-// BenchmarkKept is what it costs to write 1,000 files anew, each as one state, without undo and
+// BenchmarkKept is what it costs to replace 1,000 files, each as one state, without undo and
 // with it. A whole run does more for each file, so that undo costs a smaller part of it.
 func BenchmarkKept(b *testing.B) {
 	for _, keep := range []bool{false, true} {
