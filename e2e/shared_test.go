@@ -133,6 +133,7 @@ func (s sharer) write(path, text string) {
 func sharers(t *testing.T, settings string) (one, two sharer) {
 	t.Helper()
 	dir := t.TempDir()
+	t.Cleanup(func() { awaitGone(t, dir) })
 	var sls strings.Builder
 	for i := 1; i <= 4; i++ {
 		wait := ""
@@ -149,6 +150,28 @@ func sharers(t *testing.T, settings string) (one, two sharer) {
 	one.write(filepath.Join(dir, "tree", "orch.sls"), sls.String())
 	one.write(filepath.Join(dir, "tree", "other.sls"), "nothing: test.nop\n")
 	return one, two
+}
+
+// awaitGone waits until no process is left whose environment names a directory: what a
+// killed worker ran ends by itself a moment later, and writes there until then.
+func awaitGone(t *testing.T, dir string) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		left := 0
+		names, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, name := range names {
+			if env, err := os.ReadFile(name); err == nil && bytes.Contains(env, []byte(dir+"/")) {
+				left++
+			}
+		}
+		if left == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Logf("%d processes still work in %s", left, dir)
+			return
+		}
+	}
 }
 
 var jidOf = regexp.MustCompile(`\b[0-9]{20}\b`)
