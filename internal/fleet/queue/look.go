@@ -94,7 +94,7 @@ func (s *Store) Entry(ctx context.Context, jid string) (*Entry, error) {
 // Waiting returns how many entries of a queue wait, also those that wait for their
 // next try. Those of other versions do not count; foreign is how many there are.
 func (s *Store) Waiting(ctx context.Context, queue string) (own, foreign int, err error) {
-	q := fmt.Sprintf("SELECT COALESCE(SUM(CASE WHEN version = %d THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN version = %d THEN 0 ELSE 1 END), 0) FROM %s WHERE queue = ? AND state = '%s'", Version, Version, table, Queued)
+	q := fmt.Sprintf("SELECT COALESCE(SUM(CASE WHEN %s THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN %s THEN 0 ELSE 1 END), 0) FROM %s WHERE queue = ? AND state = '%s'", versions, versions, table, Queued)
 	err = s.db.QueryRowContext(ctx, s.d.bind(q), queue).Scan(&own, &foreign)
 	return own, foreign, err
 }
@@ -190,7 +190,7 @@ func (s *Store) Workers(ctx context.Context, queue string) (map[string]int, erro
 // Claims returns until when the leases of the entries last that workers have, by entry
 // and try.
 func (s *Store) Claims(ctx context.Context, queue string) (map[string]time.Time, error) {
-	all, err := s.read(ctx, s.db, "", fmt.Sprintf("queue = ? AND version = %d AND state = '%s'", Version, Running), nil, queue)
+	all, err := s.read(ctx, s.db, "", fmt.Sprintf("queue = ? AND %s AND state = '%s'", versions, Running), nil, queue)
 	out := map[string]time.Time{}
 	for _, e := range all {
 		out[fmt.Sprintf("%s/%d", e.JID, e.Tries)] = e.Due
@@ -213,5 +213,9 @@ func (s *Store) Clean(ctx context.Context, keep, keepBad time.Duration) error {
 			return err
 		}
 	}
-	return nil
+	if keep <= 0 {
+		return nil
+	}
+	_, err := s.exec(ctx, s.db, "DELETE FROM "+eventTable+" WHERE created < "+s.d.now()+" - ? AND NOT EXISTS (SELECT 1 FROM "+table+" entry WHERE entry.jid = "+eventTable+".jid)", keep.Microseconds())
+	return err
 }

@@ -1,10 +1,11 @@
-// Package queue keeps orchestrations that wait for a worker, in a database that
-// controllers share. Start at [Store].
+// Package queue keeps orchestrations and events that wait for a worker, in a database
+// that controllers share. Start at [Store].
 //
 // A worker claims an entry for a time, its lease, and renews the claim while it
-// runs the orchestration. An entry whose lease has ended is claimed by another
-// worker, so every entry runs at least once, and by one worker at a time. All
-// times are those of the database.
+// runs the orchestration. An orchestration whose lease has ended is claimed by another
+// worker, so it runs at least once, and by one worker at a time. What reacts to an event
+// cannot go on after what was done: its entry is set aside when its worker dies, so it
+// runs at most once. All times are those of the database.
 package queue
 
 import (
@@ -19,8 +20,15 @@ import (
 	"brine/internal/py/value"
 )
 
-// Version is the format of the entries that this program writes and runs.
-const Version = 1
+// Versions of the entries that this program writes and runs. Older programs, which do not
+// know events, leave those alone.
+const (
+	Version      = 1 // an orchestration
+	EventVersion = 2 // what reacts to an event
+)
+
+// versions is the condition that an entry is one of these.
+var versions = fmt.Sprintf("version IN (%d, %d)", Version, EventVersion)
 
 // States of an entry.
 const (
@@ -51,13 +59,13 @@ const (
 	maxError   = 2000
 )
 
-// An Entry is an orchestration in a queue.
+// An Entry is an orchestration in a queue, or an event that something reacts to.
 type Entry struct {
 	JID        string // its name, and the job of its first run
 	Queue      string
 	Version    int
 	State      string
-	SLS        string // for people: the names of Work
+	SLS        string // for people: the names of Work, or the tag of its event
 	User       string // who queued it
 	Controller string // where
 	Work       *Work  // nil where only its description was read
@@ -76,8 +84,10 @@ type Entry struct {
 // Crashes is how often a worker ended without an end of the run.
 func (e *Entry) Crashes() int { return max(0, e.Tries-e.Failures) }
 
-// Work is what an entry runs: the arguments of state.orchestrate.
+// Work is what an entry runs: what reacts to an event, or else state.orchestrate with
+// arguments.
 type Work struct {
+	Event     *Event
 	Args      []value.Value
 	Kwargs    *value.Map
 	At        []string // pins of git remotes
@@ -88,6 +98,9 @@ type Work struct {
 // Encode writes work as the JSON that a queue has. It fails for data that JSON
 // does not keep as it is, and for more than [MaxPayload] bytes.
 func (w *Work) Encode() (string, error) {
+	if w.Event != nil {
+		return w.Event.encode()
+	}
 	m := value.MapOf("args", value.NewList(w.Args...), "kwargs", w.Kwargs)
 	if len(w.At) > 0 {
 		m.Set("at", value.Strings(w.At...))
@@ -124,6 +137,10 @@ func ParseWork(text string) (*Work, error) {
 	m, ok := v.(*value.Map)
 	if !ok {
 		return nil, errors.New("it is not a mapping")
+	}
+	if ev, ok := m.Get("event"); ok && m.Len() == 1 {
+		e, err := parseEvent(ev)
+		return &Work{Event: e, Kwargs: value.NewMap(0)}, err
 	}
 	w := &Work{}
 	for k, v := range m.All() {
@@ -179,8 +196,11 @@ func (w *Work) SLS() ([]string, error) {
 	return names, nil
 }
 
-// Names are the names of the SLS files as an entry has them, bounded.
+// Names are the names of the SLS files as an entry has them, bounded; of an event, the tag.
 func (w *Work) Names() string {
+	if w.Event != nil {
+		return cut(w.Event.Tag, maxError)
+	}
 	names, _ := w.SLS()
 	return cut(strings.Join(names, ","), maxError)
 }
@@ -243,6 +263,9 @@ func (e *Entry) check(payload string, size int64) error {
 	var err error
 	if e.Work, err = ParseWork(payload); err != nil {
 		return fmt.Errorf("its arguments cannot be read: %w", err)
+	}
+	if (e.Work.Event != nil) != (e.Version == EventVersion) {
+		return fmt.Errorf("its version is %d, which is that of another kind of entry", e.Version)
 	}
 	// What people are shown of an entry is what it runs.
 	if runs := e.Work.Names(); e.SLS != runs {

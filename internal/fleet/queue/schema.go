@@ -15,7 +15,11 @@ const (
 	Postgres
 )
 
-const table = "brine_queue"
+const (
+	table = "brine_queue"
+	// eventTable has the events that became entries, each once.
+	eventTable = "brine_queue_events"
+)
 
 // columns of the table, NAME TYPE. Times are microseconds since 1970, by the clock
 // of the database. due is when a worker may claim the entry: of one that is
@@ -23,31 +27,95 @@ const table = "brine_queue"
 var columns = []string{
 	"jid key20", "queue key64", "version int", "state key20", "sls text", "user_name text", "controller text", "payload text",
 	"created long", "due long", "started long", "ended long", "worker key255", "tries int", "failures int", "runs text", "error text", "retcode int", "wish key20",
+	laneColumn,
 }
 
+// Entries of one lane run one after the other, in their order; those without one do not
+// wait for each other. The column came later than the others: programs that do not know it
+// write no lane.
+const laneColumn = "lane key64"
+
+// eventColumns are those of eventTable. event is the key of the event in its queue, same
+// that of events which one entry can stand for, jid the entry ("" where there is none) and
+// cause the entries whose reactions led to the event.
+var eventColumns = []string{"event key64", "queue key64", "same key64", "jid key20", "cause text", "created long"}
+
 // never is when an entry that has ended may be claimed.
-const never = "4611686018427387904"
+const (
+	never    = "4611686018427387904"
+	neverDue = 1 << 62 // the same
+)
 
 // Schema returns the SQL that makes the table, which changes nothing where it is
 // there.
 func Schema(d Dialect) string { return strings.Join(statements(d), ";\n") + ";\n" }
 
 func statements(d Dialect) []string {
-	lines := make([]string, 0, len(columns)+2)
+	out := d.makes(table, columns, "jid", "queue, due", "lane, due")
+	return append(out, d.makes(eventTable, eventColumns, "event", "same", "jid")...)
+}
+
+// makes are the statements that make a table with its indexes.
+func (d Dialect) makes(name string, columns []string, primary string, indexed ...string) []string {
+	lines := make([]string, 0, len(columns)+1+len(indexed))
 	for _, c := range columns {
-		name, typ, _ := strings.Cut(c, " ")
-		lines = append(lines, name+" "+d.typeOf(typ)+" NOT NULL")
+		lines = append(lines, d.column(c))
 	}
-	lines = append(lines, "PRIMARY KEY (jid)")
-	const index = "idx_" + table + "_due"
-	if d == MySQL {
-		lines = append(lines, "KEY "+index+" (queue, due)")
-		return []string{fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n  %s\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin", table, strings.Join(lines, ",\n  "))}
+	lines = append(lines, "PRIMARY KEY ("+primary+")")
+	suffix, indexes := "", []string(nil)
+	for _, on := range indexed {
+		index := indexName(name, on)
+		if d == MySQL {
+			lines = append(lines, "KEY "+index+" ("+on+")")
+			suffix = " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
+			continue
+		}
+		indexes = append(indexes, "CREATE INDEX IF NOT EXISTS "+index+" ON "+name+" ("+on+")")
 	}
+	return append([]string{fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n  %s\n)%s", name, strings.Join(lines, ",\n  "), suffix)}, indexes...)
+}
+
+// indexName is the name of an index: that of its table and of its last column.
+func indexName(table, on string) string {
+	if on == "lane, due" {
+		return "idx_" + table + "_lane"
+	}
+	return "idx_" + table + "_" + on[strings.LastIndexByte(on, ' ')+1:]
+}
+
+// column is a column of a statement.
+func (d Dialect) column(c string) string {
+	name, typ, _ := strings.Cut(c, " ")
+	out := name + " " + d.typeOf(typ) + " NOT NULL"
+	if c == laneColumn {
+		out += " DEFAULT ''"
+	}
+	return out
+}
+
+// addLane are the statements that bring a table of before lanes up to date.
+func (d Dialect) addLane() []string {
+	const index = "idx_" + table + "_lane"
 	return []string{
-		fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n  %s\n)", table, strings.Join(lines, ",\n  ")),
-		"CREATE INDEX IF NOT EXISTS " + index + " ON " + table + " (queue, due)",
+		"ALTER TABLE " + table + " ADD COLUMN " + d.column(laneColumn),
+		"CREATE INDEX " + index + " ON " + table + " (lane, due)",
 	}
+}
+
+// greatest is the greater one of two numbers.
+func (d Dialect) greatest(a, b string) string {
+	if d == SQLite {
+		return "MAX(" + a + ", " + b + ")"
+	}
+	return "GREATEST(" + a + ", " + b + ")"
+}
+
+// insertNew begins and ends an INSERT that does nothing for a row whose key is there.
+func (d Dialect) insertNew() (begins, ends string) {
+	if d == MySQL {
+		return "INSERT IGNORE INTO ", ""
+	}
+	return "INSERT INTO ", " ON CONFLICT DO NOTHING"
 }
 
 // typeOf is the type of a column.

@@ -27,12 +27,33 @@ func (s *Store) Close() error { return s.close() }
 // Ping returns an error where the database does not answer.
 func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 
-// Create makes the table where it is missing.
-func (s *Store) Create(ctx context.Context) error {
-	// Who may not make tables can use those that there are.
-	var n int
-	if s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+table+" WHERE jid = ''").Scan(&n) == nil {
-		return nil
+// Create makes the tables where they are missing, and brings older ones up to date.
+func (s *Store) Create(ctx context.Context) (err error) {
+	const tries = 5
+	for range tries {
+		// Who may not make tables can use those that there are.
+		if s.has(ctx, table, "lane") && s.has(ctx, eventTable, "event") {
+			return nil
+		}
+		if err = s.create(ctx); err == nil {
+			return nil
+		}
+		select { // PostgreSQL fails if another process makes the same at this moment
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return err
+}
+
+func (s *Store) create(ctx context.Context) error {
+	if s.has(ctx, table, "jid") && !s.has(ctx, table, "lane") {
+		for _, stmt := range s.d.addLane() {
+			if _, err := s.db.ExecContext(ctx, stmt); err != nil {
+				return fmt.Errorf("bring the table of the queue up to date by %q: %w", stmt, err)
+			}
+		}
 	}
 	for _, stmt := range statements(s.d) {
 		if _, err := s.db.ExecContext(ctx, stmt); err != nil {
@@ -40,6 +61,12 @@ func (s *Store) Create(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// has reports whether a table is there with a column.
+func (s *Store) has(ctx context.Context, table, column string) bool {
+	var n int
+	return s.db.QueryRowContext(ctx, "SELECT COUNT("+column+") FROM "+table+" WHERE 1 = 0").Scan(&n) == nil
 }
 
 var (
@@ -131,7 +158,7 @@ func (s *Store) take(ctx context.Context, c Claim) (*Entry, error) {
 	if s.d == SQLite { // one writer at a time; claim compares before it writes
 		return s.claim(ctx, s.db, c, "")
 	}
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // MySQL locks gaps otherwise
+	tx, err := s.db.BeginTx(ctx, s.isolation())
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +170,13 @@ func (s *Store) take(ctx context.Context, c Claim) (*Entry, error) {
 	return e, tx.Commit()
 }
 
+// inTurn is the condition that no entry of the same lane comes before an entry.
+const inTurn = "(lane = '' OR NOT EXISTS (SELECT 1 FROM " + table + " earlier WHERE earlier.lane = " + table + ".lane AND earlier.due < " + never +
+	" AND earlier.queue = " + table + ".queue AND (earlier.created < " + table + ".created OR earlier.created = " + table + ".created AND earlier.jid < " + table + ".jid)))"
+
 func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*Entry, error) {
 	// A payload that is too large is not even read.
-	where := fmt.Sprintf("queue = ? AND version = %d AND state IN ('%s', '%s') AND due <= %s ORDER BY due, jid LIMIT 1%s", Version, Queued, Running, s.d.now(), lock)
+	where := fmt.Sprintf("queue = ? AND %s AND state IN ('%s', '%s') AND due <= %s AND %s ORDER BY due, jid LIMIT 1%s", versions, Queued, Running, s.d.now(), inTurn, lock)
 	var payload string
 	var size int64
 	found, err := s.read(ctx, q, fmt.Sprintf(", CASE WHEN OCTET_LENGTH(payload) > %d THEN '' ELSE payload END, OCTET_LENGTH(payload)", MaxPayload), where, []any{&payload, &size}, c.Queue)
@@ -159,6 +190,8 @@ func (s *Store) claim(ctx context.Context, q querier, c Claim, lock string) (*En
 		e.State, e.Error = Refused, "the entry is not valid: "+err.Error()
 	case e.Requested == RequestCancel:
 		e.State, e.Error = Cancelled, "it was cancelled, and its worker died"
+	case was == Running && e.Work.Event != nil:
+		e.State, e.Error = Poisoned, fmt.Sprintf("the worker %s died with it, and what it had called may have run", e.Worker)
 	case was == Running && e.Crashes() >= c.MaxCrashes:
 		e.State, e.Error = Poisoned, fmt.Sprintf("%d workers died with it, the last one was %s", e.Crashes(), e.Worker)
 	}

@@ -42,6 +42,10 @@ func Store(t *testing.T, open func() *queue.Store, exec func(string)) {
 	x.hostile()
 	x.crowd(open)
 	x.clean()
+	x.events()
+	x.lanes(open)
+	x.storm()
+	x.older(open)
 }
 
 func (x *tester) must(err error) {
@@ -283,7 +287,7 @@ func (x *tester) hostile() {
 	}
 	large, newer := x.put("bad"), x.put("bad")
 	x.exec("UPDATE brine_queue SET payload = '" + strings.Repeat("x", queue.MaxPayload+1) + "' WHERE jid = '" + large + "'")
-	x.exec("UPDATE brine_queue SET version = 2 WHERE jid = '" + newer + "'")
+	x.exec("UPDATE brine_queue SET version = 3 WHERE jid = '" + newer + "'")
 	if e := x.take("bad", "w", time.Minute); e != nil {
 		x.Errorf("claimed %+v", e)
 	}
