@@ -93,7 +93,16 @@ type queueWorker struct {
 
 func (d *queueTree) worker(t *testing.T, args ...string) *queueWorker {
 	t.Helper()
+	return d.workerIn(t, "", args...)
+}
+
+// workerIn starts a worker whose sockets are in a directory; "": in that of the tree.
+func (d *queueTree) workerIn(t *testing.T, runDir string, args ...string) *queueWorker {
+	t.Helper()
 	c := d.command(t)
+	if runDir != "" {
+		c.Env = append(c.Env, "BRINE_RUN_DIR="+runDir)
+	}
 	c.Args = append([]string{c.Args[0], "worker", "--queue", d.name, "-c", d.dir, "--poll", "0.1", "--lease", "10"}, args...)
 	said, err := os.CreateTemp(d.dir, "worker-")
 	if err != nil {
@@ -276,6 +285,7 @@ func TestQueuePostgres(t *testing.T) {
 	srv := servertest.Postgres(t, "")
 	testQueueShared(t, "postgres", srv.Port)
 	testEventBus(t, fmt.Sprintf("{host: 127.0.0.1, port: %d, user: salt, db: salt}", srv.Port))
+	testReactPostgres(t, srv)
 	if os.Getenv("BRINE_SOAK") != "" {
 		testQueueKilled(t, "postgres", srv.Port)
 	}
@@ -286,6 +296,7 @@ func TestQueueMySQL(t *testing.T) {
 	spec, _ := returner.Find(sqldb.Specs(), "mysql")
 	srv := servertest.MariaDB(t, spec.Schema)
 	testQueueKilled(t, "mysql", srv.Port)
+	testReactKilled(t, "mysql", srv.Port)
 	if os.Getenv("BRINE_SOAK") != "" {
 		testQueueShared(t, "mysql", srv.Port)
 	}

@@ -39,8 +39,6 @@ type App struct {
 	// Keep tells the targets that a plan is made for or applied to; nil: all that are
 	// meant.
 	Keep func(id string) bool
-	// Reacts says that the command runs what reacts to an event.
-	Reacts bool
 	// KeepText is Keep as an expression of --limit, for records.
 	KeepText string
 }

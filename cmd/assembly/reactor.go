@@ -8,4 +8,4 @@ import (
 )
 
 // reactorRunner is the runner module "reactor".
-func reactorRunner() fun.Module { return reactorrun.Module() }
+func reactorRunner() fun.Module { return reactorrun.Module(OpenQueue) }

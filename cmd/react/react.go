@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,21 @@ type options struct {
 	dry   bool
 }
 
+// queued runs the reaction to an event of a queue for a worker.
+func (o *options) queued(ctx context.Context, a *app.App, c *cobra.Command) error {
+	return runner.Queued(ctx, a, c, &o.Options, reactName, func(*runner.QueuedRun) {}, func(r *runner.QueuedRun, s *session.Session) (fun.Args, error) {
+		ev := r.Work.Event
+		if ev == nil {
+			return fun.Args{}, errors.New("the worker handed over no event")
+		}
+		s.Cause(append(slices.Clip(ev.Cause), r.Entry))
+		return fun.Args{Pos: []value.Value{ev.Tag, ev.Data}, Kw: value.NewMap(0)}, nil
+	})
+}
+
+// reactName is the runner function that reacts to an event.
+const reactName = "reactor.react"
+
 // groups are the flags of brine react in its help.
 var groups = append([]app.FlagGroup{{Title: "React", Names: "event dry-run"}}, app.TargetGroups...)
 
@@ -41,9 +57,8 @@ which functions are called: local on targets, runner, wheel and caller here. The
 event is not sent to anybody. With --dry-run nothing is called: the result is what
 would be, with its arguments.
 
-brine has no process that waits for events: call this from what has them, such as a
-webhook, a job of CI or a path unit of systemd. See
-'brine docs reactor'.
+This is for one event that you have, for example in a webhook, in a job of CI or to try
+a reactor. 'brine worker --react' waits for events. See 'brine docs reactor'.
 
 Exit status: 0 all reactions succeeded; 1 one failed, does not compile, or nothing
 reacts to the tag; 64 usage error; 130 interrupted.`,
@@ -57,6 +72,9 @@ reacts to the tag; 64 usage error; 130 interrupted.`,
 			if runF != nil {
 				return runF(c.Context(), o, args)
 			}
+			if o.Queued {
+				return o.queued(c.Context(), a, c)
+			}
 			return run(c.Context(), a, c, o, args)
 		},
 	}
@@ -66,6 +84,8 @@ reacts to the tag; 64 usage error; 130 interrupted.`,
 	o.RegisterTargets(f)
 	o.RegisterAs(f, "t", "")
 	f.StringVar(&o.event, "event", "", "file with an event as JSON, - for standard input: {\"tag\": ..., \"data\": {...}}")
+	f.BoolVar(&o.Queued, "queued", false, "run what a worker hands over on stdin") // see queued
+	_ = f.MarkHidden("queued")
 	f.BoolVar(&o.dry, "dry-run", false, "call nothing, show what would be called")
 	complete.Flags(c)
 	app.GroupFlags(c, groups)
@@ -80,8 +100,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
-	a.Reacts = true
-	return runner.Run(ctx, a, c, &o.Options, "reactor.react", nil, func(*session.Session, *fun.Env) (fun.Args, error) {
+	return runner.Run(ctx, a, c, &o.Options, reactName, nil, func(*session.Session, *fun.Env) (fun.Args, error) {
 		kw := value.NewMap(1)
 		if o.dry {
 			kw.Set("test", true)

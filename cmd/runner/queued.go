@@ -2,10 +2,21 @@ package runner
 
 import (
 	"bufio"
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"brine/cmd/app"
+	"brine/cmd/session"
+	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/queue"
 	"brine/internal/py/value"
@@ -18,6 +29,7 @@ const QueueTimeout = 30 * time.Second
 // JSON on stdin, so that nothing of it is in the list of processes.
 type QueuedRun struct {
 	JID     string   // of this run
+	Entry   string   // its jid
 	Earlier []string // runs of the same entry
 	Work    *queue.Work
 }
@@ -28,7 +40,7 @@ func (r *QueuedRun) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(value.EncodeJSON(value.MapOf("jid", r.JID, "earlier", value.Strings(r.Earlier...), "work", work)), '\n'), nil
+	return append(value.EncodeJSON(value.MapOf("jid", r.JID, "entry", r.Entry, "earlier", value.Strings(r.Earlier...), "work", work)), '\n'), nil
 }
 
 // ReadQueued reads the line of a worker. What follows it is the rest of stdin,
@@ -44,8 +56,8 @@ func ReadQueued(in io.Reader) (*QueuedRun, io.Reader, error) {
 		return nil, nil, err
 	}
 	m, _ := v.(*value.Map)
-	r := &QueuedRun{JID: m.Str("jid")}
-	if !jobs.IsJID(r.JID) {
+	r := &QueuedRun{JID: m.Str("jid"), Entry: m.Str("entry")}
+	if !jobs.IsJID(r.JID) || !jobs.IsJID(r.Entry) {
 		return nil, nil, errors.New("the worker handed over no jid")
 	}
 	for i := range m.List("earlier").Len() {
@@ -53,4 +65,47 @@ func ReadQueued(in io.Reader) (*QueuedRun, io.Reader, error) {
 	}
 	r.Work, err = queue.ParseWork(m.Str("work"))
 	return r, rest, err
+}
+
+// Queued runs an entry of a queue for a worker, with the arguments that choose returns; set
+// changes the flags before. It ends with the worker, whose entry goes to another one then.
+func Queued(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name string, set func(*QueuedRun), choose func(*QueuedRun, *session.Session) (fun.Args, error)) error {
+	r, rest, err := ReadQueued(a.In)
+	if err != nil {
+		return app.Usagef(c, "--queued: %s", err)
+	}
+	// Who reads stderr may be dead, too, which must not end the run before its
+	// processes.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	go func() {
+		_, _ = io.Copy(io.Discard, rest)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // as a person would; see [app.App.Signals]
+	}()
+	a.In = strings.NewReader("")
+	set(r)
+	o.Output.Out = "quiet"
+	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
+		return err
+	}
+	var run *session.Session
+	err = Run(ctx, a, c, o, name, func(s *session.Session) error {
+		run, s.NextJID, s.Queued = s, r.JID, true
+		return nil
+	}, func(s *session.Session, env *fun.Env) (fun.Args, error) {
+		if env.JID != r.JID {
+			return fun.Args{}, s.NotYet(fmt.Errorf("there is a job %s in the cache of this machine, which is not this run", r.JID))
+		}
+		s.Again = "brine run queue.retry"
+		return choose(r, s)
+	})
+	if err == nil || run == nil {
+		return err
+	}
+	if status := run.PutBack.Load(); status != 0 {
+		return &app.StatusError{Status: int(status), Err: err}
+	}
+	if run.LockLost() != "" {
+		return &app.StatusError{Status: app.ExitCut, Err: err}
+	}
+	return err
 }

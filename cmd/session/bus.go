@@ -5,9 +5,11 @@ import (
 
 	"brine/cmd/app"
 	"brine/cmd/assembly"
+	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
 	"brine/internal/fleet/bus"
+	"brine/internal/py/value"
 )
 
 // openBus connects a session that hears events with those of other controllers, if
@@ -24,4 +26,24 @@ func (s *Session) openBus(ctx context.Context, env *fun.Env, f *fleet.Fleet) err
 	s.bus.Tap(b.Send)
 	s.OnEnd(b.Close)
 	return nil
+}
+
+// Hear has the events of other controllers and of Salt masters come to the bus of the Env
+// that it returns. Those of this machine's runs are those of [Session.HearRuns].
+func (s *Session) Hear(ctx context.Context) (*fun.Env, error) {
+	s.listening = true
+	return s.Controller(ctx, s.JIDs.Next(s.App.Host.Now()))
+}
+
+// HearRuns calls each with the events of every run of the user on this machine; see
+// [event.Peers.Watch].
+func (s *Session) HearRuns(ctx context.Context, ready func(), each func(event.Event) bool) error {
+	return s.peers.Watch(ctx, ready, each)
+}
+
+// Cause has the events of this session say which reactions led to them.
+func (s *Session) Cause(jids []string) {
+	cause := value.Strings(jids...)
+	s.bus.Cause(cause)
+	s.peers.Cause = cause
 }

@@ -56,9 +56,6 @@ func (s *Session) obey() error {
 	if _, err := fun.LimitsAt(s.Cfg.Opts, s.Cfg.Place); err != nil {
 		return err
 	}
-	if value.Truth(s.Cfg.Opts.At("reactor")) && !s.App.Reacts && !s.Cfg.Place("reactor").IsZero() {
-		s.Warn(fun.Warning{Where: s.Cfg.Place("reactor").String(), Text: "reactor: no process of brine waits for events; 'brine react TAG DATA' runs what reacts to one, see 'brine docs reactor'"})
-	}
 	user := ""
 	for _, x := range Settings(s.Cfg) {
 		if x.Verdict != options.Unsupported {
@@ -73,7 +70,7 @@ func (s *Session) obey() error {
 			return &source.Error{
 				Pos: x.Pos, Err: fmt.Errorf("the option %s would restrict this run, and is not supported", x.Name), Hint: "take it out of the configuration: " + x.Note,
 			}
-		case !x.Cosmetic && x.Name != "reactor": // of which the lines above warn
+		case !x.Cosmetic:
 			s.Warn(fun.Warning{Where: x.Pos.String(), Text: fmt.Sprintf("the option %s is not supported: %s", x.Name, x.Note)})
 		}
 	}

@@ -50,17 +50,25 @@ type entryRun struct {
 func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	r := &entryRun{worker: w, e: e, jid: e.Runs[len(e.Runs)-1]}
 	earlier := e.Runs[:len(e.Runs)-1]
-	input, err := (&runner.QueuedRun{JID: r.jid, Earlier: earlier, Work: e.Work}).Encode()
+	input, err := (&runner.QueuedRun{JID: r.jid, Entry: e.JID, Earlier: earlier, Work: e.Work}).Encode()
 	if err != nil {
 		r.give(ctx, queue.Outcome{State: queue.Failed, Failed: true, Retcode: app.ExitGeneric, Error: err.Error()})
 		return
 	}
-	spec := w.s.Table.Spec(fun.Runner, session.OrchestrateName)
-	w.s.Note(fmt.Sprintf("%s: %s, begins as job %s, try %d", e.JID, described(e, w.s.Secrets, spec.ArgNames(), spec.SecretArgs()), r.jid, e.Tries))
 	what := printable.Line(e.Work.Names())
+	if e.Work.Event != nil {
+		what = eventOf(e)
+		w.s.Note(fmt.Sprintf("%s: %s begins as job %s", e.JID, what, r.jid))
+	} else {
+		spec := w.s.Table.Spec(fun.Runner, session.OrchestrateName)
+		w.s.Note(fmt.Sprintf("%s: %s, begins as job %s, try %d", e.JID, described(e, w.s.Secrets, spec.ArgNames(), spec.SecretArgs()), r.jid, e.Tries))
+	}
 	began := time.Now()
 	status, err := r.start(ctx, input)
 	o := r.outcome(ctx, status, err)
+	if e.Work.Event != nil {
+		o = onlyOnce(o)
+	}
 	if errors.Is(r.lost, queue.ErrLost) {
 		w.s.Tell(fmt.Errorf("%s: the run was ended: %w; another worker may have it", e.JID, r.lost))
 		return
@@ -164,7 +172,11 @@ func (r *entryRun) start(ctx context.Context, input []byte) (int, error) {
 	wg.Go(func() { r.keep(ctx) })
 	go func() { _, _ = out.Write(input) }() // out is closed at the latest when the process has ended
 	lines := &app.LineWriter{Each: r.line}
-	argv := append([]string{r.exe, "orchestrate", "--queued"}, r.args...)
+	command := "orchestrate"
+	if r.e.Work.Event != nil {
+		command = "react"
+	}
+	argv := append([]string{r.exe, command, "--queued"}, r.args...)
 	env := append(os.Environ(), app.OnBehalf+"="+r.e.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
 	res, err := r.app.Host.Run(ctx, host.Cmd{Argv: argv, Env: env, Stdin: in, Stdout: lines, Stderr: lines})
 	lines.Flush()
@@ -272,6 +284,20 @@ func (r *entryRun) outcome(ctx context.Context, status int, err error) queue.Out
 		if n := r.e.Failures + 1; n < r.o.attempts {
 			o.State, o.Delay = queue.Queued, r.delay(n)
 		}
+	}
+	return o
+}
+
+// onlyOnce is what the end of a reaction means: it is not repeated once it has begun, since
+// what it called cannot be told from what it did not.
+func onlyOnce(o queue.Outcome) queue.Outcome {
+	if o.State != queue.Queued || o.Retcode == app.ExitNotYet { // which is before it begins
+		return o
+	}
+	o.State, o.Delay, o.Uncount = queue.Failed, 0, false
+	if !o.Failed {
+		o.State = queue.Poisoned
+		o.Error += "; what it had called may have run"
 	}
 	return o
 }

@@ -32,6 +32,7 @@ type options struct {
 	maxRuns         int
 	once            bool
 	drainEmpty      bool
+	react           bool
 	attempts        int
 	maxCrashes      int
 	backoff         float64
@@ -95,6 +96,7 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 		}
 	}
 	f.StringVar(&o.queue, "queue", "", "name of the queue")
+	f.BoolVar(&o.react, "react", false, "also wait for events, and put those that the option reactor names into the queue")
 	f.IntVar(&o.maxRuns, "max-runs", 0, "stop after this many runs (default: no limit)")
 	f.BoolVar(&o.once, "once", false, "run at most one orchestration, and stop")
 	f.BoolVar(&o.drainEmpty, "drain-empty", false, "stop when the queue is empty")
@@ -103,7 +105,7 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 	f.Float64Var(&o.backoff, "backoff", 30, "seconds before the second attempt; doubled for each further one, up to an hour")
 	f.Float64Var(&o.lease, "lease", 60, "seconds after which another worker takes the orchestration of a worker that died")
 	f.Float64Var(&o.poll, "poll", 1, "seconds between checks of an empty queue")
-	o.ownFlags = []string{"queue", "max-runs", "once", "drain-empty", "attempts", "max-crashes", "backoff", "lease", "poll"}
+	o.ownFlags = []string{"queue", "react", "max-runs", "once", "drain-empty", "attempts", "max-crashes", "backoff", "lease", "poll"}
 	complete.Flags(c)
 	return c
 }
@@ -131,6 +133,8 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--queue: no queue was named")
 	case !queue.ValidName(o.queue):
 		return app.Usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
+	case o.react && o.drainEmpty:
+		return app.Usagef(c, "--react waits for events, and --drain-empty does not wait: leave one of them out")
 	case o.RosterFile == "-":
 		return app.Usagef(c, "--roster-file -: standard input can be read only once; give a file")
 	}
@@ -150,6 +154,7 @@ type worker struct {
 	runs         int
 	swept        time.Time // when old entries were last removed
 	foreignShown bool      // of entries that other versions wrote
+	wake         chan struct{} // an event came into the queue
 	// claims are the leases of other workers as they were seen first, by claim.
 	claims map[string]time.Time
 }
@@ -161,7 +166,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	if err := o.Lock.Check(c); err != nil {
 		return err
 	}
-	w := &worker{app: a, o: o, args: app.GivenFlags(c, append(o.ownFlags, o.hides...))}
+	w := &worker{app: a, o: o, wake: make(chan struct{}, 1), args: app.GivenFlags(c, append(o.ownFlags, o.hides...))}
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
@@ -196,7 +201,14 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		return err
 	}
 	s.Note(fmt.Sprintf("worker %s takes orchestrations of the queue %s", w.name, o.queue))
-	err = w.work(ctx)
+	stop := func() {}
+	if o.react {
+		stop, err = w.react(ctx)
+	}
+	if err == nil {
+		err = w.work(ctx)
+		stop()
+	}
 	if cerr := w.q.Close(); err == nil {
 		err = cerr
 	}
@@ -258,7 +270,11 @@ func (w *worker) work(ctx context.Context) error {
 		if done, err := w.idle(ctx); err == nil && done {
 			return nil
 		}
-		w.wait(ctx, time.Duration(float64(app.Seconds(w.o.poll))*(0.75+mrand.Float64()/2)))
+		select {
+		case <-w.wake:
+		case <-ctx.Done():
+		case <-time.After(time.Duration(float64(app.Seconds(w.o.poll)) * (0.75 + mrand.Float64()/2))):
+		}
 	}
 }
 
@@ -354,7 +370,7 @@ func (w *worker) next(ctx context.Context) (ran bool, err error) {
 		Queue: w.o.queue, Worker: w.name, Lease: app.Seconds(w.o.lease), MaxCrashes: w.o.maxCrashes,
 		NewJID: func() string { return w.s.JIDs.Next(w.app.Host.Now()) },
 	}, func(e *queue.Entry) {
-		w.s.Tell(fmt.Errorf("the orchestration %s is %s: %s", e.JID, e.State, e.Error))
+		w.s.Tell(fmt.Errorf("the entry %s is %s: %s", e.JID, e.State, e.Error))
 	})
 	cancel()
 	if err != nil || e == nil {

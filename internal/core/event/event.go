@@ -21,12 +21,24 @@ type Event struct {
 	// Foreign says that the event came from another process, and Remote that it came
 	// from another controller.
 	Foreign, Remote bool
+	// Unstamped says that _stamp is when the event was received, since its sender gave
+	// none: others that receive it give it another one.
+	Unstamped bool
 
 	cost int
 }
 
-// Cost returns about how many bytes of memory the data of an event of a [Ring] takes.
+// Cost returns about how many bytes of memory the data of an event takes that a [Ring] or
+// [Peers.Watch] handed out.
 func (e Event) Cost() int { return e.cost }
+
+// CauseKey is the key of the data of an event that a reaction led to: the jids of the
+// reactions before it, the oldest first.
+const CauseKey = "brine_cause"
+
+// LostTag is the tag of an event which says that a reader was too slow for some others:
+// lost is how many.
+const LostTag = "brine/events/lost"
 
 // A Bus carries the events of a run. It is safe for concurrent use.
 type Bus interface {

@@ -74,6 +74,8 @@ type Peers struct {
 	// not used because others can enter it, or about a process that does not
 	// take events.
 	OnWarn func(text string)
+	// Cause, if not nil, is what led to the events that are sent; see [Ring.Cause].
+	Cause *value.List
 
 	parents bool // make the parents of Dirs, too
 
@@ -362,12 +364,30 @@ func (s *server) stream(ctx context.Context, c net.Conn, after uint64) {
 		return
 	}
 	for {
-		e, _, err := s.bus.Next(ctx, after, func(e Event) bool { return !e.Foreign })
-		if err != nil || !s.send(c, value.MapOf("tag", e.Tag, "data", e.Data)) {
+		e, lost, err := s.bus.Next(ctx, after, func(e Event) bool { return !e.Foreign })
+		if lost > 0 && !s.send(c, value.MapOf("tag", LostTag, "data", value.MapOf("lost", int64(lost)))) { //nolint:gosec // as many as were fired
+			return
+		}
+		if err != nil {
+			s.handOver(c)
+			return
+		}
+		if !s.send(c, value.MapOf("tag", e.Tag, "data", e.Data)) {
 			return
 		}
 		after = e.Seq
 	}
+}
+
+// handOver waits until one who watches has read all that was sent: the events of a run that
+// begins after this one come after its own then.
+func (s *server) handOver(c net.Conn) {
+	u, ok := c.(*net.UnixConn)
+	if !ok || u.CloseWrite() != nil {
+		return
+	}
+	_ = c.SetReadDeadline(time.Unix(0, s.closeBy.Load()))
+	_, _ = io.Copy(io.Discard, c)
 }
 
 func (s *server) send(c net.Conn, m *value.Map) bool {
@@ -384,6 +404,10 @@ func (s *server) send(c net.Conn, m *value.Map) bool {
 // this process sends them its events anyway, to those that watch. It returns how
 // many took it. One that does not answer is warned of.
 func (p *Peers) Send(tag string, data *value.Map) (took Delivered) {
+	data = caused(data, p.Cause)
+	if !data.Has("_stamp") { // else who hears the event twice could not tell
+		data = stamped(data, time.Now())
+	}
 	frame := append(value.EncodeJSON(value.MapOf("tag", tag, "data", data)), '\n')
 	if len(frame) > maxFrame {
 		p.warn("the event %q has more than %d bytes: other runs do not get it", tag, maxFrame)

@@ -32,6 +32,7 @@ type Ring struct {
 	taps  []func(Event)
 	mask  func(value.Value) value.Value // of data; nil: they stay as they are
 	bound int                           // of the bytes of data; 0: there is none
+	cause *value.List                   // of the events of this process; nil: there is none
 }
 
 // NewRing returns a ring of size events (DefaultSize where it is 0) whose
@@ -61,21 +62,24 @@ func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 		data = value.NewMap(1)
 	}
 	r.mu.Lock()
-	mask, bound := r.mask, r.bound
+	mask, bound, cause := r.mask, r.bound, r.cause
 	r.mu.Unlock()
+	if !foreign {
+		data = caused(data, cause)
+	}
 	if bound > 0 {
 		data = trim(data, bound)
 	}
 	if mask != nil {
 		data, _ = mask(data).(*value.Map)
 	}
-	if !data.Has("_stamp") {
-		data = data.Copy()
-		data.Set("_stamp", now.Format(StampFormat))
+	unstamped := !data.Has("_stamp")
+	if unstamped {
+		data = stamped(data, now)
 	}
 	r.mu.Lock()
 	r.seq++
-	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign, Remote: remote, cost: costOf(data, 0)}
+	e := Event{Seq: r.seq, Tag: tag, Data: data, Stamp: now, Foreign: foreign, Remote: remote, Unstamped: unstamped, cost: costOf(data, 0)}
 	if len(r.buf) < r.size {
 		r.buf = append(r.buf, e)
 	} else {
@@ -99,6 +103,30 @@ func (r *Ring) fire(tag string, data *value.Map, foreign, remote bool) {
 	for _, tap := range taps {
 		tap(e)
 	}
+}
+
+// stamped is data with the time at which its event was fired.
+func stamped(data *value.Map, now time.Time) *value.Map {
+	data = data.Copy()
+	data.Set("_stamp", now.UTC().Format(StampFormat))
+	return data
+}
+
+// caused is data with what led to its event, if that is known.
+func caused(data *value.Map, cause *value.List) *value.Map {
+	if cause.Len() == 0 || data.Has(CauseKey) {
+		return data
+	}
+	data = data.Copy()
+	data.Set(CauseKey, cause)
+	return data
+}
+
+// Cause has events of this process say from now on which reactions led to them.
+func (r *Ring) Cause(cause *value.List) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cause = cause
 }
 
 // drop forgets the oldest event.

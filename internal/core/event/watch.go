@@ -164,11 +164,12 @@ func (w *watcher) first(name string) bool {
 func (w *watcher) deliver(ctx context.Context, m *value.Map) bool {
 	data := frameData(m)
 	now := time.Now().UTC()
-	if !data.Has("_stamp") {
-		data.Set("_stamp", now.Format(StampFormat))
+	unstamped := !data.Has("_stamp")
+	if unstamped {
+		data = stamped(data, now)
 	}
 	select {
-	case w.events <- Event{Tag: m.Str("tag"), Data: data, Stamp: now, Foreign: true}:
+	case w.events <- Event{Tag: m.Str("tag"), Data: data, Stamp: now, Foreign: true, Unstamped: unstamped, cost: costOf(data, 0)}:
 		return true
 	case <-ctx.Done():
 		return false

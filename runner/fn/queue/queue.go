@@ -92,7 +92,9 @@ func (m *module) show(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result,
 		out := described(e)
 		out.Set("controller", e.Controller)
 		out.Set("runs", value.Strings(e.Runs...))
-		if w := e.Work; w != nil {
+		if w := e.Work; w != nil && w.Event != nil {
+			out.Set("data_keys", value.NewList(w.Event.Data.Keys()...))
+		} else if w != nil {
 			out.Set("arg", redact.Args([]string{"mods"}, w.Args, w.Kwargs)) // without the pillar
 			if p := w.Kwargs.Map("pillar"); p.Len() > 0 {
 				out.Set("pillar_keys", value.NewList(p.Keys()...))
@@ -109,8 +111,12 @@ func (m *module) show(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result,
 
 // described is an entry without its arguments.
 func described(e *queue.Entry) *value.Map {
-	out := value.MapOf("queue", e.Queue, "state", e.State, "sls", e.SLS, "user", e.User, "queued", stamp(e.Created))
-	if e.Version != queue.Version {
+	what := "sls"
+	if e.Version == queue.EventVersion {
+		what = "event"
+	}
+	out := value.MapOf("queue", e.Queue, "state", e.State, what, e.SLS, "user", e.User, "queued", stamp(e.Created))
+	if e.Version != queue.Version && e.Version != queue.EventVersion {
 		out.Set("version", int64(e.Version))
 	}
 	if e.State == queue.Queued && e.Tries > 0 {
@@ -159,11 +165,11 @@ func (m *module) cancel(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Resul
 		case err != nil:
 			return nil, err
 		case state == queue.Running:
-			return "The orchestration is running. Its worker ends it before its next step.", nil
+			return "The entry is running. Its worker ends it before its next step.", nil
 		case state != queue.Cancelled:
-			return nil, fun.Errorf("the orchestration %s has ended: it is %s", jid, state)
+			return nil, fun.Errorf("the entry %s has ended: it is %s", jid, state)
 		}
-		return "The orchestration was cancelled.", nil
+		return "The entry was cancelled.", nil
 	})
 }
 
@@ -179,9 +185,9 @@ func (m *module) retry(ctx context.Context, c *fun.Call, a *retryArgs) (fun.Resu
 		case err != nil:
 			return nil, err
 		case state != queue.Queued:
-			return nil, fun.Errorf("the orchestration %s is %s; those that are failed, poisoned or refused can be queued again", jid, state)
+			return nil, fun.Errorf("the entry %s is %s; those that are failed, poisoned or refused can be queued again", jid, state)
 		}
-		return "The orchestration is queued.", nil
+		return "The entry is queued.", nil
 	})
 }
 

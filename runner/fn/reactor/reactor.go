@@ -12,13 +12,14 @@ import (
 
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
+	"brine/internal/fleet/queue"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/runner/reactor"
 )
 
-// Module returns the runner module "reactor".
-func Module() fun.Module {
+// Module returns the runner module "reactor". open opens the queue of the workers.
+func Module(open func(context.Context, *fun.Env) (*queue.Store, error)) fun.Module {
 	return fun.Module{Name: "reactor", Kind: fun.Runner, Doc: "Run what SLS files ask for as a reaction to an event.", Specs: []fun.Spec{
 		{
 			Name: "list", Do: list, Lookup: true,
@@ -29,6 +30,11 @@ func Module() fun.Module {
 			Name: "react", Do: react,
 			Doc: "Run what reacts to an event, and return what became of each reaction.\n" +
 				"The event is not sent to anybody. With test=True nothing is run: the result is what would be called, with its arguments.",
+		},
+		{
+			Name: "trace", Lookup: true,
+			Do:  func(ctx context.Context, c *fun.Call, a *traceArgs) (fun.Result, error) { return trace(ctx, c, a, open) },
+			Doc: "Return which reactions led to an event that a worker reacted to, and which followed from it, the oldest first.",
 		},
 	}}
 }

@@ -344,11 +344,11 @@ var all = [...]Option{
 	{Name: "random_reauth_delay", In: minion, Verdict: Meaningless, Note: noMinion},
 	{Name: "random_startup_delay", In: minion, Verdict: Meaningless, Note: noMinion},
 	{Name: "range_server", In: both, Verdict: Unsupported, Note: "range expressions (-R) are not supported", Cosmetic: true},
-	{Name: "reactor", In: both, Verdict: Unsupported, Note: noReact},
+	{Name: "reactor", In: both, Verdict: Honoured, Note: "by 'brine worker --react' and 'brine react' (docs/reactor.md)"},
 	{Name: "reactor_niceness", In: both, Verdict: Meaningless, Note: noNice},
-	{Name: "reactor_refresh_interval", In: both, Verdict: Meaningless, Note: noReact},
-	{Name: "reactor_worker_hwm", In: both, Verdict: Meaningless, Note: noReact},
-	{Name: "reactor_worker_threads", In: both, Verdict: Meaningless, Note: noReact},
+	{Name: "reactor_refresh_interval", In: both, Verdict: Meaningless, Note: "a worker reads reactor when it starts, and the SLS files for each event"},
+	{Name: "reactor_worker_hwm", In: both, Verdict: Honoured, Note: "how many events may wait in a queue"},
+	{Name: "reactor_worker_threads", In: both, Verdict: Meaningless, Note: "start as many workers as are to run at once"},
 	{Name: "recon_default", In: minion, Verdict: Meaningless, Note: noMinion},
 	{Name: "recon_max", In: minion, Verdict: Meaningless, Note: noMinion},
 	{Name: "recon_randomize", In: minion, Verdict: Meaningless, Note: noMinion},
@@ -552,7 +552,6 @@ const (
 	noNice        = "nothing runs in the background"
 	noPass        = "the renderer pass is not supported"
 	noProxy       = "there are no proxy minions"
-	noReact       = "no process waits for events; 'brine react' runs what reacts to one: see docs/reactor.md"
 	keptAlive     = "the default is what ssh_config says, else one every 15 seconds and three of them"
 	noSvnfs       = "the file server backend svnfs is not supported"
 	noSyndic      = "there are no syndics; several controllers share a database (docs/shared.md)"
@@ -601,6 +600,8 @@ var ownOptions = [...]string{
 	"pillar_delimiter",
 	"python_salt",
 	"queue",
+	"reactor_coalesce",
+	"reactor_depth",
 	"return_on",
 	"returner_failhard",
 	"roster_dir",

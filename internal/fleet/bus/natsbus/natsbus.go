@@ -186,7 +186,7 @@ func (l *Link) subscribe(ctx context.Context, nc *nats.Conn, b *bus.Bus) (js jet
 	defer cancel()
 	all := l.o.Prefix + ".>"
 	if l.o.Stream == "" {
-		sub, err := nc.Subscribe(all, func(m *nats.Msg) { l.take(b, m.Subject, m.Header, m.Data) })
+		sub, err := nc.Subscribe(all, func(m *nats.Msg) { l.take(b, m.Subject, m.Header, m.Data, time.Time{}) })
 		if err == nil {
 			err = sub.SetPendingLimits(maxPending, maxPendingBytes)
 		}
@@ -211,7 +211,7 @@ func (l *Link) subscribe(ctx context.Context, nc *nats.Conn, b *bus.Bus) (js jet
 	}
 	cc, err := consumer.Consume(func(m jetstream.Msg) {
 		if meta, err := m.Metadata(); err == nil && l.newer(meta.Sequence.Stream, meta.Timestamp) {
-			l.take(b, m.Subject(), m.Headers(), m.Data())
+			l.take(b, m.Subject(), m.Headers(), m.Data(), meta.Timestamp)
 		}
 	}, jetstream.PullMaxMessages(256), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 		if ctx.Err() == nil && !errors.Is(err, nats.ErrConnectionClosed) {
@@ -277,8 +277,9 @@ func (l *Link) newer(seq uint64, stored time.Time) bool {
 	return !stored.Before(l.begun)
 }
 
-// take fires an event that somebody sent, if it is a valid one.
-func (l *Link) take(b *bus.Bus, subject string, h nats.Header, data []byte) {
+// take fires an event that somebody sent, if it is a valid one. stored is when the stream
+// stored it, which is the same for all who take it; zero: there is no stream.
+func (l *Link) take(b *bus.Bus, subject string, h nats.Header, data []byte, stored time.Time) {
 	tag, ok := Tag(l.o.Prefix, subject)
 	from := h.Get(fromHeader)
 	if !ok || !b.Wants(from, tag) {
@@ -289,6 +290,9 @@ func (l *Link) take(b *bus.Bus, subject string, h nats.Header, data []byte) {
 		if m = bus.Decode(string(data)); m == nil {
 			return
 		}
+	}
+	if !stored.IsZero() && !m.Has("_stamp") {
+		m.Set("_stamp", stored.UTC().Format(event.StampFormat))
 	}
 	b.Take(from, tag, m)
 }

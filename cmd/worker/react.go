@@ -1,0 +1,346 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/cmd/app"
+	"brine/cmd/runner"
+	"brine/internal/core/event"
+	"brine/internal/core/fun"
+	"brine/internal/core/printable"
+	"brine/internal/fleet/queue"
+	"brine/internal/py/value"
+	"brine/runner/reactor"
+)
+
+const (
+	// maxArrivals and maxArrivalBytes bound the events that were heard and are not in the
+	// queue yet.
+	maxArrivals     = 16384
+	maxArrivalBytes = 64 << 20
+	// tellEvery is how often events that nobody reacts to are told of.
+	tellEvery = 10 * time.Second
+	// drainTime bounds how long a worker that stops brings what it heard into the queue.
+	drainTime = 5 * time.Second
+)
+
+// A reacting hears events, and brings those that something reacts to into the queue.
+type reacting struct {
+	*worker
+	m      reactor.Map
+	limits *reactor.Limits
+	user   string
+	id     string
+
+	arrivals chan event.Event
+	wg       sync.WaitGroup
+
+	mu      sync.Mutex
+	bytes   int            // of arrivals
+	n       int            // events that cannot be told apart, so far
+	missed  int            // events that were lost before their tags were seen
+	lost    map[string]int // events that were heard and lost, by tag
+	full    map[string]int // events that did not get into the queue, by tag
+	skipped int            // events that another worker brings, since they cannot be told apart
+}
+
+// react begins to hear events, until the function that it returns is called. Nothing that is
+// fired after its return is missed.
+func (w *worker) react(ctx context.Context) (stop func(), err error) {
+	opts, conf := w.s.Cfg.Opts, w.s.Cfg.Opts.Str("conf_file")
+	r := &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan event.Event, maxArrivals), lost: map[string]int{}, full: map[string]int{}}
+	if r.m, err = reactor.Read(w.app.Host, opts, filepath.Dir(conf), w.s.Cfg.Place); err != nil {
+		return nil, err
+	}
+	if len(r.m) == 0 {
+		return nil, &app.StatusError{
+			Status: app.ExitUsage, Err: fmt.Errorf("--react: %s has no option reactor", cmp.Or(conf, "the configuration")),
+			Hint: `write "reactor: [{'deploy/*': [salt://reactor/deploy.sls]}]" there; -c names the directory of the configuration`,
+		}
+	}
+	if r.limits, err = reactor.ReadLimits(opts, w.s.Cfg.Place); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	env, err := w.s.Hear(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	r.id = env.ID
+	after := env.Bus.Seq()
+	if m, ok := env.Fleet.(fun.Masters); ok {
+		m.Follow()
+	}
+	r.wg.Go(func() { r.hearRemote(ctx, env.Bus, after) })
+	if err := r.hearLocal(ctx); err != nil {
+		cancel()
+		r.wg.Wait()
+		return nil, err
+	}
+	bringing, done := context.WithCancel(context.WithoutCancel(ctx))
+	brought := make(chan struct{})
+	go func() {
+		defer close(brought)
+		r.bring(bringing)
+	}()
+	w.s.Note("events are heard: " + r.globs())
+	return func() {
+		cancel()
+		r.wg.Wait()
+		close(r.arrivals)
+		select {
+		case <-brought:
+		case <-time.After(drainTime):
+		}
+		done()
+		<-brought
+	}, nil
+}
+
+// globs names the tags that something reacts to.
+func (r *reacting) globs() string {
+	var all []string
+	for _, e := range r.m {
+		all = append(all, e.Glob)
+	}
+	return printable.Line(fun.Some(all))
+}
+
+// hearLocal hears the runs of this user on this machine.
+func (r *reacting) hearLocal(ctx context.Context) error {
+	ready, failed := make(chan struct{}), make(chan error, 1)
+	r.wg.Go(func() {
+		err := r.s.HearRuns(ctx, func() { close(ready) }, func(e event.Event) bool {
+			r.hear(ctx, e)
+			return true
+		})
+		if ctx.Err() == nil {
+			failed <- fmt.Errorf("--react: the events of this machine cannot be heard: %w", err)
+		}
+	})
+	select {
+	case <-ready:
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+// hearRemote hears other controllers and Salt masters.
+func (r *reacting) hearRemote(ctx context.Context, bus event.Bus, after uint64) {
+	for {
+		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Foreign })
+		if lost > 0 {
+			r.miss(int(lost)) //nolint:gosec // as many as were fired
+		}
+		if err != nil {
+			return
+		}
+		r.hear(ctx, e)
+		after = e.Seq
+	}
+}
+
+// miss notes that events were lost before anybody saw their tags.
+func (r *reacting) miss(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missed += n
+}
+
+// hear takes an event if something reacts to it.
+func (r *reacting) hear(ctx context.Context, e event.Event) {
+	if e.Tag == event.LostTag {
+		if n, ok := value.AsInt(e.Data.At("lost")); ok && n > 0 {
+			r.miss(int(min(n, maxArrivals*1000)))
+		}
+	}
+	if len(r.m.Match(e.Tag)) == 0 || ctx.Err() != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bytes > 0 && r.bytes+e.Cost() > maxArrivalBytes {
+		r.lost[e.Tag]++
+		return
+	}
+	select {
+	case r.arrivals <- e:
+		r.bytes += e.Cost()
+	default:
+		r.lost[e.Tag]++
+	}
+}
+
+// bring brings what was heard into the queue, and tells from time to time what was lost.
+func (r *reacting) bring(ctx context.Context) {
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	defer func() { r.tell(context.WithoutCancel(ctx)) }()
+	for {
+		select {
+		case e, ok := <-r.arrivals:
+			if !ok {
+				return
+			}
+			r.mu.Lock()
+			r.bytes -= e.Cost()
+			r.mu.Unlock()
+			if err := r.bringOne(ctx, e); err != nil {
+				r.mu.Lock()
+				r.lost[e.Tag]++
+				r.mu.Unlock()
+				if ctx.Err() == nil {
+					r.s.Tell(fmt.Errorf("the event %s does not get into the queue: %w", printable.Line(e.Tag), err))
+				}
+			}
+		case <-tick.C:
+			r.tell(ctx)
+		}
+	}
+}
+
+// bringOne brings an event into the queue. A queue that does not answer is asked until it
+// does.
+func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
+	for told, n := false, 0; ; n++ {
+		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
+		fate, entry, err := r.tryToBring(try, e)
+		cancel()
+		if err == nil {
+			r.became(fate, entry)
+			return nil
+		}
+		if ctx.Err() != nil || r.q.Ping(ctx) == nil && n > 0 { // the queue answers, and does not take it
+			return err
+		}
+		if !told {
+			told = true
+			r.s.Tell(fmt.Errorf("events wait, since the queue does not answer: %w", err))
+		}
+		r.wait(ctx, min(5*time.Second, 100*time.Millisecond<<min(n, 6)))
+	}
+}
+
+// tryToBring brings an event into the queue.
+func (r *reacting) tryToBring(ctx context.Context, e event.Event) (queue.Fate, *queue.Entry, error) {
+	data := e.Data.Copy()
+	cause, ok := queue.CauseOf(data.At(event.CauseKey))
+	data.Delete(event.CauseKey)
+	a := queue.Arrival{Key: queue.Key(e.Tag, reactor.Canonical(data)), MaxWaiting: r.limits.Waiting}
+	if e.Unstamped {
+		mine, err := r.q.Sole(ctx, r.o.queue, r.name)
+		if err != nil {
+			return 0, nil, err
+		}
+		if !mine {
+			r.mu.Lock()
+			r.skipped++
+			r.mu.Unlock()
+			return queue.Known, nil, nil
+		}
+		r.n++
+		a.Key = queue.Key(a.Key, r.name, fmt.Sprint(r.n))
+	}
+	if same, ok := r.limits.Same(e.Tag, data); ok {
+		a.Same = queue.Key(same)
+	}
+	switch {
+	case !ok && e.Data.Has(event.CauseKey):
+		a.Refuse = event.CauseKey + " of the event is not a list of jids"
+	case len(cause) >= r.limits.Depth:
+		a.Refuse = fmt.Sprintf("it may be a loop: %d reactions led to this event, one after the other, and reactor_depth is %d; 'brine run reactor.trace' shows them", len(cause), r.limits.Depth)
+	}
+	entry := r.entry(e.Tag, data, cause)
+	fate, err := r.q.Bring(ctx, entry, a)
+	return fate, entry, err
+}
+
+// entry is a new entry for an event.
+func (r *reacting) entry(tag string, data *value.Map, cause []string) *queue.Entry {
+	return &queue.Entry{
+		JID: r.s.JIDs.Next(r.app.Host.Now()), Queue: r.o.queue, User: r.user, Controller: r.id, SLS: tag,
+		Work: &queue.Work{Event: &queue.Event{Tag: tag, Data: data, Cause: cause}},
+	}
+}
+
+// became does what is due when an event was brought.
+func (r *reacting) became(fate queue.Fate, e *queue.Entry) {
+	switch fate {
+	case queue.Added:
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	case queue.Declined:
+		entry, err := r.q.Entry(context.Background(), e.JID)
+		if err == nil {
+			r.s.Tell(fmt.Errorf("the event %s is refused as %s: %s", printable.Line(e.SLS), e.JID, entry.Error))
+		}
+	case queue.NotTaken:
+		r.mu.Lock()
+		r.full[e.SLS]++
+		r.mu.Unlock()
+	case queue.Known, queue.Joined:
+	}
+}
+
+// maxToldTags bounds how many tags of lost events have an entry of their own, each time.
+const maxToldTags = 50
+
+// tell tells which events nobody reacts to, and leaves an entry for each tag in the queue.
+func (r *reacting) tell(ctx context.Context) {
+	r.mu.Lock()
+	missed, lost, full := r.missed, r.lost, r.full
+	r.missed, r.lost, r.full = 0, map[string]int{}, map[string]int{}
+	r.mu.Unlock()
+	if missed > 0 {
+		r.s.Tell(fmt.Errorf("%d events came faster than they were read, and are lost: what reacts to them did not run", missed))
+		r.leave(ctx, "*", fmt.Sprintf("%d events were lost before %s read their tags", missed, r.name))
+	}
+	r.tellOf(ctx, lost, func(n int) string {
+		return fmt.Sprintf("%d events were heard by %s, and lost before they were in the queue", n, r.name)
+	})
+	r.tellOf(ctx, full, func(n int) string {
+		return fmt.Sprintf("%d events were not taken, since %d wait for a worker (reactor_worker_hwm)", n, r.limits.Waiting)
+	})
+}
+
+// tellOf tells of lost events by tag.
+func (r *reacting) tellOf(ctx context.Context, counts map[string]int, why func(n int) string) {
+	told, rest := 0, 0
+	for tag, n := range counts {
+		if told++; told > maxToldTags {
+			rest += n
+			continue
+		}
+		r.s.Tell(errors.New(printable.Line(tag) + ": " + why(n)))
+		r.leave(ctx, tag, why(n))
+	}
+	if rest > 0 {
+		r.s.Tell(errors.New("other tags: " + why(rest)))
+		r.leave(ctx, "*", why(rest))
+	}
+}
+
+// leave puts an entry for events that nobody reacts to into the queue.
+func (r *reacting) leave(ctx context.Context, tag, why string) {
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	if err := r.q.Lost(ctx, r.entry(tag, value.NewMap(0), nil), why); err != nil {
+		r.s.Tell(fmt.Errorf("this could not be noted in the queue: %w", err))
+	}
+}
+
+// eventOf names what an entry reacts to.
+func eventOf(e *queue.Entry) string {
+	return "the reaction to " + printable.Line(strings.TrimSpace(e.SLS))
+}

@@ -1,0 +1,222 @@
+//go:build linux
+
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"brine/internal/fleet/queue"
+	"brine/internal/testkit/natstest"
+	"brine/internal/testkit/servertest"
+)
+
+// newReactTree makes a controller whose reaction to deploy/* is a line in a log, after some
+// seconds.
+func newReactTree(t *testing.T, store string, port int, sleep, more string) *queueTree {
+	t.Helper()
+	d := newQueueTree(t, "react", store, port, "nothing: test.nop\n")
+	d.append(t, "reactor:\n  - 'deploy/*': "+d.dir+"/react.sls\n"+more)
+	sls := "note:\n  caller.cmd.run:\n    - args:\n      - cmd: \"sleep " + sleep + "; echo '{{ tag }} {{ data.n }}' >>" + d.dir + "/log\"\n      - python_shell: true\n"
+	if err := os.WriteFile(filepath.Join(d.dir, "react.sls"), []byte(sls), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// append adds lines to the configuration.
+func (d *queueTree) append(t *testing.T, text string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(d.dir, "master"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hears starts a worker that reacts, in a directory of sockets; it returns when it hears.
+func (d *queueTree) hears(t *testing.T, runDir string) *queueWorker {
+	t.Helper()
+	w := d.workerIn(t, runDir, "--react")
+	d.until(t, "a worker hears events", func() bool { return strings.Contains(w.says(), "events are heard") })
+	return w
+}
+
+// settled waits until so many events are entries, and none of them waits or runs.
+func (d *queueTree) settled(t *testing.T, n int) {
+	t.Helper()
+	d.until(t, fmt.Sprintf("%d events have ended", n), func() bool {
+		return d.count(t, queue.Done)+d.count(t, queue.Poisoned)+d.count(t, queue.Failed)+d.count(t, queue.Refused) >= n && d.count(t, queue.Queued)+d.count(t, queue.Running) == 0
+	})
+}
+
+// Workers that are killed in the midst of reactions: each event is reacted to once, in the
+// order of its tag, or is set aside.
+func testReactKilled(t *testing.T, store string, port int) {
+	t.Helper()
+	const tags = 5
+	events, kills := soakCount(50, 2000), soakCount(2, 40)
+	d := newReactTree(t, store, port, "0.02", "")
+	var sls strings.Builder
+	for i := range events {
+		fmt.Fprintf(&sls, "s%d:\n  salt.runner: [{name: event.send}, {tag: deploy/%d}, {data: {n: %d}}]\n", i, i%tags, i)
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, "send.sls"), []byte(sls.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	byPID := map[int]*queueWorker{}
+	start := func() {
+		w := d.hears(t, "")
+		byPID[w.cmd.Process.Pid] = w
+	}
+	for range 3 {
+		start()
+	}
+	d.brine(t, "orchestrate", "send", "--out=quiet")
+	for range kills {
+		if !d.killBusy(t, byPID) {
+			break
+		}
+		start()
+	}
+	d.settled(t, events)
+	all, err := d.q.List(t.Context(), queue.Query{Queue: d.name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != events {
+		t.Errorf("%d events became %d entries", events, len(all))
+	}
+	done, poisoned := d.count(t, queue.Done), d.count(t, queue.Poisoned)
+	if done+poisoned != events || poisoned > kills {
+		t.Errorf("of %d events %d are done and %d set aside, with %d kills", events, done, poisoned, kills)
+	}
+	lines := d.log(t)
+	if len(lines) < done {
+		t.Errorf("%d reactions left a line, and %d are done", len(lines), done)
+	}
+	for line, n := range lines {
+		if n != 1 {
+			t.Errorf("the reaction to %s ran %d times", line, n)
+		}
+	}
+	d.inOrder(t)
+	t.Logf("%s: %d events, %d kills, %d set aside", store, events, kills, poisoned)
+}
+
+// killBusy kills a worker that has an entry; false: there is none any more.
+func (d *queueTree) killBusy(t *testing.T, byPID map[int]*queueWorker) bool {
+	t.Helper()
+	killed := false
+	d.until(t, "a worker is busy", func() bool {
+		busy, err := d.q.Workers(t.Context(), d.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range busy {
+			pid, _ := strconv.Atoi(strings.Split(name, "/")[1])
+			if w := byPID[pid]; w != nil {
+				_ = w.cmd.Process.Kill()
+				delete(byPID, pid)
+				killed = true
+				return true
+			}
+		}
+		return d.count(t, queue.Queued)+d.count(t, queue.Running) == 0
+	})
+	return killed
+}
+
+// inOrder checks that the lines of each tag are in the order of their numbers.
+func (d *queueTree) inOrder(t *testing.T) {
+	t.Helper()
+	b, _ := os.ReadFile(filepath.Join(d.dir, "log"))
+	last := map[string]int{}
+	for line := range strings.Lines(string(b)) {
+		tag, number, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			t.Errorf("the log has %q", line)
+		}
+		if before, ok := last[tag]; ok && n <= before {
+			t.Errorf("%s: %d came after %d", tag, n, before)
+		}
+		last[tag] = n
+	}
+}
+
+func TestReactSQLite(t *testing.T) {
+	t.Parallel()
+	testReactKilled(t, "sqlite3", 0)
+}
+
+// Workers on two machines share a queue and hear the same events over a bus, those of other
+// controllers and those of programs which give no _stamp: each is reacted to once. emit has
+// such a program send an event.
+func testReactBus(t *testing.T, store string, port int, bus string, emit func(n int)) {
+	t.Helper()
+	const sent, foreign = 5, 10
+	d := newReactTree(t, store, port, "0", "event_bus: "+bus+"\n")
+	d.hears(t, filepath.Join(d.dir, "machine1"))
+	d.hears(t, filepath.Join(d.dir, "machine2"))
+	for n := range sent {
+		d.brine(t, "run", "event.send", "deploy/sent", fmt.Sprintf(`{"n": %d}`, n))
+	}
+	for n := range foreign {
+		emit(n)
+	}
+	d.settled(t, sent+foreign)
+	time.Sleep(300 * time.Millisecond) // the other worker may still bring what the first one brought
+	lines := d.log(t)
+	if len(lines) != sent+foreign {
+		t.Errorf("%d events were reacted to, want %d: %v", len(lines), sent+foreign, lines)
+	}
+	for line, n := range lines {
+		if n != 1 {
+			t.Errorf("the reaction to %s ran %d times", line, n)
+		}
+	}
+	d.inOrder(t)
+}
+
+func TestReactNATS(t *testing.T) {
+	t.Parallel()
+	srv := natstest.Start(t, nil)
+	nc, err := nats.Connect(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	testReactBus(t, "sqlite3", 0, "{url: '"+srv.URL()+"'}", func(n int) {
+		if err := nc.Publish("brine.deploy.foreign", fmt.Appendf(nil, `{"n": %d}`, n)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// testReactPostgres has PostgreSQL for the queue and for the bus.
+func testReactPostgres(t *testing.T, srv *servertest.Server) {
+	t.Helper()
+	db, err := sql.Open("pgx", fmt.Sprintf("host=127.0.0.1 port=%d user=salt dbname=salt sslmode=disable", srv.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	testReactBus(t, "postgres", srv.Port, fmt.Sprintf("{host: 127.0.0.1, port: %d, user: salt, db: salt}", srv.Port), func(n int) {
+		if _, err := db.ExecContext(t.Context(), fmt.Sprintf(`NOTIFY brine_events, '{"tag": "deploy/foreign", "data": {"n": %d}}'`, n)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	testReactKilled(t, "postgres", srv.Port)
+}
