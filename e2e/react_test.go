@@ -19,11 +19,11 @@ import (
 	"brine/internal/testkit/servertest"
 )
 
-// newReactTree makes a controller whose reaction to deploy/* is a line in a log, after some
+// newReactTree makes a controller with a queue whose reaction to deploy/* is a line in a log, after some
 // seconds.
-func newReactTree(t *testing.T, store string, port int, sleep, more string) *queueTree {
+func newReactTree(t *testing.T, name, store string, port int, sleep, more string) *queueTree {
 	t.Helper()
-	d := newQueueTree(t, "react", store, port, "nothing: test.nop\n")
+	d := newQueueTree(t, name, store, port, "nothing: test.nop\n")
 	d.append(t, "reactor:\n  - 'deploy/*': "+d.dir+"/react.sls\n"+more)
 	sls := "note:\n  caller.cmd.run:\n    - args:\n      - cmd: \"sleep " + sleep + "; echo '{{ tag }} {{ data.n }}' >>" + d.dir + "/log\"\n      - python_shell: true\n"
 	if err := os.WriteFile(filepath.Join(d.dir, "react.sls"), []byte(sls), 0o600); err != nil {
@@ -67,7 +67,7 @@ func testReactKilled(t *testing.T, store string, port int) {
 	t.Helper()
 	const tags = 5
 	events, kills := soakCount(50, 2000), soakCount(2, 40)
-	d := newReactTree(t, store, port, "0.02", "")
+	d := newReactTree(t, "killed-react", store, port, "0.02", "")
 	var sls strings.Builder
 	for i := range events {
 		fmt.Fprintf(&sls, "s%d:\n  salt.runner: [{name: event.send}, {tag: deploy/%d}, {data: {n: %d}}]\n", i, i%tags, i)
@@ -167,7 +167,7 @@ func TestReactSQLite(t *testing.T) {
 func testReactBus(t *testing.T, store string, port int, bus string, emit func(n int)) {
 	t.Helper()
 	const sent, foreign = 5, 10
-	d := newReactTree(t, store, port, "0", "event_bus: "+bus+"\n")
+	d := newReactTree(t, "bus-react", store, port, "0", "event_bus: "+bus+"\n")
 	d.hears(t, filepath.Join(d.dir, "machine1"))
 	d.hears(t, filepath.Join(d.dir, "machine2"))
 	for n := range sent {
