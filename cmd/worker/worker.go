@@ -50,10 +50,12 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 	o := &options{}
 	c := &cobra.Command{
 		Use:   "worker --queue <name>",
-		Short: "Run the orchestrations of a queue",
+		Short: "Run the orchestrations of a queue, and what reacts to events",
 		Long: `Take orchestrations from a queue, one after the other, and run each as
 'brine orchestrate' does. 'brine orchestrate --queue' adds them to the queue. Any
-number of workers, on any number of machines, can share a queue.
+number of workers, on any number of machines, can share a queue. With --react it also
+waits for events, and runs what the option reactor asks for as a reaction to them: see
+'brine docs reactor'.
 
 A worker runs in the foreground, for example as a unit of systemd or in a
 container. After the first signal (Ctrl-C, SIGTERM) it finishes its run and stops;
@@ -68,7 +70,8 @@ Exit status: 0 the worker stopped as requested; 1 the database refuses the worke
 for example its password; 64 usage error; 130 a run was interrupted by a signal.`,
 		Example: `  brine worker --queue deploy
   brine worker --queue deploy --attempts 3 --backoff 60
-  brine worker --queue deploy --drain-empty`,
+  brine worker --queue deploy --drain-empty
+  brine worker --queue events --react`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
