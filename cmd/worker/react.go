@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,7 +26,7 @@ const (
 	// queue yet.
 	maxArrivals     = 16384
 	maxArrivalBytes = 64 << 20
-	// tellEvery is how often events that nobody reacts to are told of.
+	// tellEvery is how often a worker says which events nobody reacts to.
 	tellEvery = 10 * time.Second
 	// drainTime bounds how long a worker that stops brings what it heard into the queue.
 	drainTime = 5 * time.Second
@@ -139,7 +140,7 @@ func (r *reacting) hearRemote(ctx context.Context, bus event.Bus, after uint64) 
 	for {
 		e, lost, err := bus.Next(ctx, after, func(e event.Event) bool { return e.Foreign })
 		if lost > 0 {
-			r.miss(int(lost)) //nolint:gosec // as many as were fired
+			r.miss(int(min(lost, math.MaxInt32)))
 		}
 		if err != nil {
 			return
@@ -213,10 +214,10 @@ func (r *reacting) bring(ctx context.Context) {
 func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 	for told, n := false, 0; ; n++ {
 		try, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
-		fate, entry, err := r.tryToBring(try, e)
+		decision, entry, err := r.tryToBring(try, e)
 		cancel()
 		if err == nil {
-			r.became(fate, entry)
+			r.became(decision, entry)
 			return nil
 		}
 		if ctx.Err() != nil || r.q.Ping(ctx) == nil && n > 0 { // the queue answers, and does not take it
@@ -231,7 +232,7 @@ func (r *reacting) bringOne(ctx context.Context, e event.Event) error {
 }
 
 // tryToBring brings an event into the queue.
-func (r *reacting) tryToBring(ctx context.Context, e event.Event) (queue.Fate, *queue.Entry, error) {
+func (r *reacting) tryToBring(ctx context.Context, e event.Event) (queue.Decision, *queue.Entry, error) {
 	data := e.Data.Copy()
 	cause, ok := queue.CauseOf(data.At(event.CauseKey))
 	data.Delete(event.CauseKey)
@@ -260,8 +261,8 @@ func (r *reacting) tryToBring(ctx context.Context, e event.Event) (queue.Fate, *
 		a.Refuse = fmt.Sprintf("it may be a loop: %d reactions led to this event, one after the other, and reactor_depth is %d; 'brine run reactor.trace' shows them", len(cause), r.limits.Depth)
 	}
 	entry := r.entry(e.Tag, data, cause)
-	fate, err := r.q.Bring(ctx, entry, a)
-	return fate, entry, err
+	decision, err := r.q.Bring(ctx, entry, a)
+	return decision, entry, err
 }
 
 // entry is a new entry for an event.
@@ -273,8 +274,8 @@ func (r *reacting) entry(tag string, data *value.Map, cause []string) *queue.Ent
 }
 
 // became does what is due when an event was brought.
-func (r *reacting) became(fate queue.Fate, e *queue.Entry) {
-	switch fate {
+func (r *reacting) became(decision queue.Decision, e *queue.Entry) {
+	switch decision {
 	case queue.Added:
 		select {
 		case r.wake <- struct{}{}:
@@ -293,8 +294,8 @@ func (r *reacting) became(fate queue.Fate, e *queue.Entry) {
 	}
 }
 
-// maxToldTags bounds how many tags of lost events have an entry of their own, each time.
-const maxToldTags = 50
+// maxWarnedTags bounds how many tags of lost events have an entry of their own, each time.
+const maxWarnedTags = 50
 
 // tell tells which events nobody reacts to, and leaves an entry for each tag in the queue.
 func (r *reacting) tell(ctx context.Context) {
@@ -318,7 +319,7 @@ func (r *reacting) tell(ctx context.Context) {
 func (r *reacting) tellOf(ctx context.Context, counts map[string]int, why func(n int) string) {
 	told, rest := 0, 0
 	for tag, n := range counts {
-		if told++; told > maxToldTags {
+		if told++; told > maxWarnedTags {
 			rest += n
 			continue
 		}

@@ -155,8 +155,8 @@ type worker struct {
 	exe          string
 	args         []string // the flags that runs get, too
 	runs         int
-	swept        time.Time // when old entries were last removed
-	foreignShown bool      // of entries that other versions wrote
+	swept        time.Time     // when old entries were last removed
+	foreignShown bool          // of entries that other versions wrote
 	wake         chan struct{} // an event came into the queue
 	// claims are the leases of other workers as they were seen first, by claim.
 	claims map[string]time.Time

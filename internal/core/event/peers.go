@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -365,7 +366,7 @@ func (s *server) stream(ctx context.Context, c net.Conn, after uint64) {
 	}
 	for {
 		e, lost, err := s.bus.Next(ctx, after, func(e Event) bool { return !e.Foreign })
-		if lost > 0 && !s.send(c, value.MapOf("tag", LostTag, "data", value.MapOf("lost", int64(lost)))) { //nolint:gosec // as many as were fired
+		if lost > 0 && !s.send(c, value.MapOf("tag", LostTag, "data", value.MapOf("lost", int64(min(lost, math.MaxInt64))))) {
 			return
 		}
 		if err != nil {

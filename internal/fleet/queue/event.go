@@ -99,24 +99,24 @@ type Arrival struct {
 	MaxWaiting int
 }
 
-// Fate is what became of an event.
-type Fate int
+// Decision is what became of an event.
+type Decision int
 
-// Fates of events.
+// Decisions.
 const (
-	Added    Fate = iota // it is an entry of its own
-	Known                // another worker, or this one, had brought it
-	Joined               // an entry that waits stands for it, too
-	NotTaken             // too many wait
-	Declined             // it is an entry that is refused
+	Added    Decision = iota // it is an entry of its own
+	Known                    // another worker, or this one, had brought it
+	Joined                   // an entry that waits stands for it, too
+	NotTaken                 // too many wait
+	Declined                 // it is an entry that is refused
 )
 
 // Bring puts an event into a queue, once however many workers bring it: e has its JID,
 // Queue, User, Controller and Work.
-func (s *Store) Bring(ctx context.Context, e *Entry, a Arrival) (fate Fate, err error) {
+func (s *Store) Bring(ctx context.Context, e *Entry, a Arrival) (decision Decision, err error) {
 	const tries = 5
 	for n := range tries { // databases end transactions that wait for each other
-		if fate, err = s.bring(ctx, e, a); err == nil || ctx.Err() != nil || n == tries-1 {
+		if decision, err = s.bring(ctx, e, a); err == nil || ctx.Err() != nil || n == tries-1 {
 			break
 		}
 		select {
@@ -124,10 +124,10 @@ func (s *Store) Bring(ctx context.Context, e *Entry, a Arrival) (fate Fate, err 
 		case <-time.After(10 * time.Millisecond << n):
 		}
 	}
-	return fate, err
+	return decision, err
 }
 
-func (s *Store) bring(ctx context.Context, e *Entry, a Arrival) (Fate, error) {
+func (s *Store) bring(ctx context.Context, e *Entry, a Arrival) (Decision, error) {
 	payload, err := e.Work.Encode()
 	if err != nil {
 		return 0, err
@@ -141,11 +141,11 @@ func (s *Store) bring(ctx context.Context, e *Entry, a Arrival) (Fate, error) {
 		return 0, err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	fate, err := s.bringIn(ctx, tx, e, a, payload)
-	if err != nil || fate == Known {
-		return fate, err
+	decision, err := s.bringIn(ctx, tx, e, a, payload)
+	if err != nil || decision == Known {
+		return decision, err
 	}
-	return fate, tx.Commit()
+	return decision, tx.Commit()
 }
 
 // isolation is that of transactions: MySQL locks gaps otherwise.
@@ -157,7 +157,7 @@ func (s *Store) isolation() *sql.TxOptions {
 }
 
 // bringIn does what Bring does, in a transaction.
-func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, e *Entry, a Arrival, payload string) (Fate, error) {
+func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, e *Entry, a Arrival, payload string) (Decision, error) {
 	begins, ends := s.d.insertNew()
 	key := Key(e.Queue, a.Key)
 	n, err := s.exec(ctx, tx, begins+eventTable+" (event, queue, same, jid, cause, created) VALUES (?, ?, ?, ?, ?, "+s.d.now()+")"+ends,

@@ -12,7 +12,7 @@ import (
 )
 
 // bring brings an event, and returns its jid and what became of it.
-func (x *tester) bring(name, tag string, n int64, a queue.Arrival) (string, queue.Fate) {
+func (x *tester) bring(name, tag string, n int64, a queue.Arrival) (string, queue.Decision) {
 	x.Helper()
 	e := Entry(x.jid(), name)
 	e.Work = &queue.Work{Event: &queue.Event{Tag: tag, Data: value.MapOf("n", n, "text", "é ' \" \\ ? $1 \U0001f9c2")}}
@@ -22,23 +22,23 @@ func (x *tester) bring(name, tag string, n int64, a queue.Arrival) (string, queu
 	if a.MaxWaiting == 0 {
 		a.MaxWaiting = 1000
 	}
-	fate, err := x.s.Bring(x.Context(), e, a)
+	decision, err := x.s.Bring(x.Context(), e, a)
 	x.must(err)
-	return e.JID, fate
+	return e.JID, decision
 }
 
 // events: an event becomes one entry, whoever brings it, which runs at most once.
 func (x *tester) events() {
 	x.Helper()
-	a, fate := x.bring("events", "deploy/a", 1, queue.Arrival{})
-	if fate != queue.Added {
-		x.Errorf("a new event is %d", fate)
+	a, decision := x.bring("events", "deploy/a", 1, queue.Arrival{})
+	if decision != queue.Added {
+		x.Errorf("a new event is %d", decision)
 	}
-	if _, fate := x.bring("events", "deploy/a", 1, queue.Arrival{}); fate != queue.Known {
-		x.Errorf("the same event again is %d", fate)
+	if _, decision := x.bring("events", "deploy/a", 1, queue.Arrival{}); decision != queue.Known {
+		x.Errorf("the same event again is %d", decision)
 	}
-	if _, fate := x.bring("others", "deploy/a", 1, queue.Arrival{}); fate != queue.Added {
-		x.Errorf("the same event in another queue is %d", fate)
+	if _, decision := x.bring("others", "deploy/a", 1, queue.Arrival{}); decision != queue.Added {
+		x.Errorf("the same event in another queue is %d", decision)
 	}
 	e := x.take("events", "w1", -time.Millisecond)
 	if e == nil || e.JID != a || e.Version != queue.EventVersion || e.SLS != "deploy/a" || e.Work.Event == nil || e.Work.Event.Data.At("n") != int64(1) ||
@@ -59,13 +59,13 @@ func (x *tester) events() {
 		x.Fatalf("after Retry: %+v", e)
 	}
 	x.must(x.s.End(x.Context(), e, queue.Outcome{State: queue.Done}))
-	if _, fate := x.bring("events", "deploy/a", 1, queue.Arrival{}); fate != queue.Known {
-		x.Errorf("an event whose entry is done is %d", fate)
+	if _, decision := x.bring("events", "deploy/a", 1, queue.Arrival{}); decision != queue.Known {
+		x.Errorf("an event whose entry is done is %d", decision)
 	}
 
-	no, fate := x.bring("events", "deploy/a", 2, queue.Arrival{Refuse: "too deep"})
-	if e := x.state(no, queue.Refused); fate != queue.Declined || e.Error != "too deep" {
-		x.Errorf("a declined event is %d, %+v", fate, e)
+	no, decision := x.bring("events", "deploy/a", 2, queue.Arrival{Refuse: "too deep"})
+	if e := x.state(no, queue.Refused); decision != queue.Declined || e.Error != "too deep" {
+		x.Errorf("a declined event is %d, %+v", decision, e)
 	}
 	x.must(x.s.Lost(x.Context(), &queue.Entry{JID: x.jid(), Queue: "events", User: "zoe", SLS: "deploy/a"}, "7 events"))
 	if l, err := x.s.List(x.Context(), queue.Query{Queue: "events", State: queue.Refused}); err != nil || len(l) != 2 || l[0].Error != "7 events" {
@@ -127,12 +127,12 @@ func (x *tester) lanes(open func() *queue.Store) {
 				for tag := range tags {
 					e := Entry(x.jid(), "lanes")
 					e.Work = &queue.Work{Event: &queue.Event{Tag: fmt.Sprint("tag/", tag), Data: value.MapOf("n", int64(n))}}
-					fate, err := s.Bring(x.Context(), e, queue.Arrival{Key: queue.Key(fmt.Sprint(tag, n)), MaxWaiting: 1000})
+					decision, err := s.Bring(x.Context(), e, queue.Arrival{Key: queue.Key(fmt.Sprint(tag, n)), MaxWaiting: 1000})
 					if err != nil {
 						x.Errorf("Bring: %v", err)
 					}
 					mu.Lock()
-					if fate == queue.Added {
+					if decision == queue.Added {
 						added++
 					}
 					mu.Unlock()
@@ -199,25 +199,25 @@ func (x *tester) storm() {
 	x.Helper()
 	same := queue.Arrival{Same: queue.Key("disk", "web1")}
 	first, _ := x.bring("storm", "disk/full", 1, same)
-	if _, fate := x.bring("storm", "disk/full", 2, same); fate != queue.Joined {
-		x.Errorf("the second event is %d", fate)
+	if _, decision := x.bring("storm", "disk/full", 2, same); decision != queue.Joined {
+		x.Errorf("the second event is %d", decision)
 	}
 	for range 2 {
-		if _, fate := x.bring("storm", "disk/full", 2, same); fate != queue.Known {
-			x.Errorf("the second event again is %d", fate)
+		if _, decision := x.bring("storm", "disk/full", 2, same); decision != queue.Known {
+			x.Errorf("the second event again is %d", decision)
 		}
 	}
 	if e := x.take("storm", "w1", time.Minute); e == nil || e.JID != first {
 		x.Fatalf("the entry is %+v", e)
 	}
-	if _, fate := x.bring("storm", "disk/full", 3, same); fate != queue.Added {
-		x.Errorf("an event after the entry began is %d", fate)
+	if _, decision := x.bring("storm", "disk/full", 3, same); decision != queue.Added {
+		x.Errorf("an event after the entry began is %d", decision)
 	}
-	if _, fate := x.bring("storm", "disk/full", 4, queue.Arrival{MaxWaiting: 2}); fate != queue.NotTaken {
-		x.Errorf("an event too much is %d", fate)
+	if _, decision := x.bring("storm", "disk/full", 4, queue.Arrival{MaxWaiting: 2}); decision != queue.NotTaken {
+		x.Errorf("an event too much is %d", decision)
 	}
-	if _, fate := x.bring("storm", "disk/full", 4, queue.Arrival{MaxWaiting: 9}); fate != queue.Known {
-		x.Errorf("an event that was not taken, again, is %d", fate)
+	if _, decision := x.bring("storm", "disk/full", 4, queue.Arrival{MaxWaiting: 9}); decision != queue.Known {
+		x.Errorf("an event that was not taken, again, is %d", decision)
 	}
 }
 
@@ -242,7 +242,7 @@ func (x *tester) older(open func() *queue.Store) {
 	if e := x.take("older", "w1", time.Minute); e == nil || e.JID != jid {
 		x.Errorf("what waited in an older table is %+v", e)
 	}
-	if _, fate := x.bring("older", "deploy/a", 1, queue.Arrival{}); fate != queue.Added {
-		x.Errorf("an event is %d", fate)
+	if _, decision := x.bring("older", "deploy/a", 1, queue.Arrival{}); decision != queue.Added {
+		x.Errorf("an event is %d", decision)
 	}
 }

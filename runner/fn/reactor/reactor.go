@@ -33,7 +33,9 @@ func Module(open func(context.Context, *fun.Env) (*queue.Store, error)) fun.Modu
 		},
 		{
 			Name: "trace", Lookup: true,
-			Do:  func(ctx context.Context, c *fun.Call, a *traceArgs) (fun.Result, error) { return trace(ctx, c, a, open) },
+			Do: func(ctx context.Context, c *fun.Call, a *traceArgs) (fun.Result, error) {
+				return trace(ctx, c, a, open)
+			},
 			Doc: "Return which reactions led to an event that a worker reacted to, and which followed from it, the oldest first.",
 		},
 	}}
