@@ -230,7 +230,7 @@ func Unknown(spec *fun.Spec, low *value.Map) []string {
 	}
 	var names []string
 	for k := range low.All() {
-		if name, _ := k.(string); !declares(spec, name) && !Internal(name) {
+		if name, _ := k.(string); !spec.Declares(name) && !Internal(name) {
 			names = append(names, name)
 		}
 	}
@@ -254,20 +254,11 @@ func suggest(spec, of *fun.Spec, name string) string {
 func Miss(table *fun.Table, spec *fun.Spec, name string) (near string, known bool) {
 	var of *fun.Spec
 	if spec.Of != "" {
-		if of = table.Spec(fun.Exec, spec.Of); of != nil && declares(of, name) {
+		if of = table.Spec(fun.Exec, spec.Of); of != nil && of.Declares(name) {
 			return "", true
 		}
 	}
 	return suggest(spec, of, name), false
-}
-
-func declares(spec *fun.Spec, name string) bool {
-	for n := range spec.Args {
-		if spec.Args[n].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func argNames(spec *fun.Spec) []string {
