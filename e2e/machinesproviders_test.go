@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,22 +26,29 @@ func TestProvidersOnMachines(t *testing.T) {
 	}
 	t.Run("debian", func(t *testing.T) {
 		t.Parallel()
-		runProviders(t, machine.Boot(t, image), program, "Debian", "")
+		runProviders(t, machine.Boot(t, image), program, "Debian", "", "Apt", "Systemd", "Group", "Iptables", "Nftables")
 	})
 	for _, pm := range packageManagers {
 		t.Run(pm.name, func(t *testing.T) {
 			t.Parallel()
-			runProviders(t, pm.boot(t, managersImage(t)), program, pm.family, pm.grains())
+			runProviders(t, pm.boot(t, managersImage(t)), program, pm.family, pm.grains(), strings.ToUpper(pm.name[:1])+pm.name[1:])
 		})
 	}
 }
 
-func runProviders(t *testing.T, m *machine.Machine, program, family, conf string) {
+// runProviders runs the suites of a family of systems, and looks whether those that are due
+// ran.
+func runProviders(t *testing.T, m *machine.Machine, program, family, conf string, due ...string) {
 	t.Helper()
 	m.Install(t, "/srv/providers.test", program)
 	r := m.Run(5*time.Minute, "/srv", "env", "BRINE_TEST_PROVIDERS="+family, "BRINE_TEST_PROVIDERS_CONF="+conf, "/srv/providers.test", "-test.v")
 	t.Log(r.Stdout)
 	if r.Exit != 0 {
 		t.Errorf("exit status %d: %s", r.Exit, r.Stderr)
+	}
+	for _, name := range due {
+		if !strings.Contains(r.Stdout, "--- PASS: Test"+name+" (") {
+			t.Errorf("Test%s did not run, or failed", name)
+		}
 	}
 }

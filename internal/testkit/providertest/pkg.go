@@ -107,6 +107,17 @@ func (r *run) state(test bool, name, of string, kw ...value.Value) fun.Ret {
 	return spec.State(r.t.Context(), c)
 }
 
+// twice calls a state, which has to change something the first time only.
+func (r *run) twice(name, of string, kw ...value.Value) {
+	r.t.Helper()
+	for i := range 2 {
+		ret := r.state(false, name, of, kw...)
+		if ret.Result != fun.OK || ret.Err != nil || value.Truth(ret.Changes) != (i == 0) {
+			r.t.Errorf("%s %s, run %d: %v %v, %v, changes %s", name, of, i+1, ret.Result.Value(), ret.Comment, ret.Err, value.Repr(ret.Changes))
+		}
+	}
+}
+
 // changes are the commands since the machine was made that may change it.
 func (r *run) changes() []string {
 	var list []string
