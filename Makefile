@@ -49,7 +49,7 @@ race: ## the tests of what runs in parallel, under the race detector (needs gcc)
 fuzz: ## every fuzzer for FUZZTIME
 	sh .ci/fuzz $(FUZZTIME) $(FUZZPART)
 
-lint: ## formatting, vet, golangci-lint, tidy modules, types on darwin and freebsd
+lint: ## formatting, vet, golangci-lint, functions that nothing calls, tidy modules, types on darwin and freebsd
 	sh .ci/lint
 
 mutants: ## removes each guard of docs/security.md in turn: a test has to fail (ONLY has a part of a name)

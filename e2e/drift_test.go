@@ -59,8 +59,8 @@ var drifts = []drift{
 // it is and runs nothing. Without a drift, the same plan is applied. docs/plan.md has all kinds.
 func TestDriftRefused(t *testing.T) {
 	t.Parallel()
-	m, put := machineWithBrine(t)
-	put("/usr/lib/systemd/system/drifty.service", "[Service]\nExecStart=/bin/sleep 1000000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
+	m := machineWithBrine(t)
+	m.Write(t, "/usr/lib/systemd/system/drifty.service", "[Service]\nExecStart=/bin/sleep 1000000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
 	doc, err := os.ReadFile("docs/plan.md")
 	must(t, err)
 	_, table, _ := strings.Cut(string(doc), "| drift | example |\n| --- | --- |\n")
@@ -90,13 +90,13 @@ apt-get remove -y brine-a; rm -rf /d /case/conf/grains /root/.ssh/authorized_key
 			if d.setup != "true" || name[0] == '/' {
 				d.says = strings.Replace(d.says, "it (", name+" (", 1)
 			}
-			put("/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\npillar_roots: {base: [/srv/pillar]}\n", 0o644)
-			put("/case/conf/master", "id: ctl\nfile_roots: {base: [/srv/salt]}\npillar_roots: {base: [/srv/pillar]}\n", 0o644)
-			put("/case/conf/roster", "one: {connection: local}\n", 0o644)
-			put("/srv/salt/src", "source\n", 0o644)
-			put("/srv/pillar/top.sls", "base: {'*': [p]}\n", 0o644)
-			put("/srv/pillar/p.sls", "app: 1\n", 0o644)
-			put("/srv/salt/drift.sls", d.sls+"\ndue: {file.managed: [{name: "+due+"}, {contents: x}]}\n", 0o644)
+			m.Write(t, "/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\npillar_roots: {base: [/srv/pillar]}\n", 0o644)
+			m.Write(t, "/case/conf/master", "id: ctl\nfile_roots: {base: [/srv/salt]}\npillar_roots: {base: [/srv/pillar]}\n", 0o644)
+			m.Write(t, "/case/conf/roster", "one: {connection: local}\n", 0o644)
+			m.Write(t, "/srv/salt/src", "source\n", 0o644)
+			m.Write(t, "/srv/pillar/top.sls", "base: {'*': [p]}\n", 0o644)
+			m.Write(t, "/srv/pillar/p.sls", "app: 1\n", 0o644)
+			m.Write(t, "/srv/salt/drift.sls", d.sls+"\ndue: {file.managed: [{name: "+due+"}, {contents: x}]}\n", 0o644)
 			if out, exit := shell(d.setup); exit != 0 {
 				t.Fatalf("setup: status %d\n%s", exit, out)
 			}
@@ -121,7 +121,7 @@ apt-get remove -y brine-a; rm -rf /d /case/conf/grains /root/.ssh/authorized_key
 	}
 	// Without a drift, a plan is applied.
 	shell(reset)
-	put("/srv/salt/drift.sls", "due: {file.managed: [{name: /d/due}, {contents: x}]}\n", 0o644)
+	m.Write(t, "/srv/salt/drift.sls", "due: {file.managed: [{name: /d/due}, {contents: x}]}\n", 0o644)
 	for _, line := range []string{"brine plan -c /case/conf --call state.apply drift -o /case/p.plan", "brine apply /case/p.plan --yes", "test -e /d/due"} {
 		if out, exit := shell(line); exit != 0 {
 			t.Errorf("%s: status %d\n%s", line, exit, out)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -312,6 +313,24 @@ func TestPlaces(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(kit); err != nil || len(entries) == 0 {
 		t.Errorf("%s: %d packages, %v", kit, len(entries), err)
+	}
+}
+
+// TestWhereToLook: the files that docs/architecture.md sends newcomers to exist, and have the
+// names that it gives with them.
+func TestWhereToLook(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(read(t, "docs/architecture.md"), "### Where to look")
+	table, _, _ = strings.Cut(table, "\n## ")
+	n := 0
+	for _, m := range regexp.MustCompile("(?:`(\\w+)` in )?`([\\w/.]+/[\\w.]+)`").FindAllStringSubmatch(table, -1) {
+		n++
+		if text := read(t, m[2]); !strings.Contains(text, m[1]) {
+			t.Errorf("%s has no %s", m[2], m[1])
+		}
+	}
+	if n < 15 {
+		t.Errorf("%d files", n)
 	}
 }
 

@@ -124,20 +124,17 @@ func staticBrine(t testing.TB) string {
 	return bin
 }
 
-// machineWithBrine boots a machine that has brine in its PATH. put writes a file there.
-func machineWithBrine(t *testing.T) (m *machine.Machine, put func(to, text string, mode os.FileMode)) {
+// brineInside is where machines have brine: in their PATH.
+const brineInside = "/usr/local/bin/brine"
+
+// machineWithBrine boots a machine that has brine.
+func machineWithBrine(t testing.TB) *machine.Machine {
 	t.Helper()
+	image := machine.Image(t)
 	program := staticBrine(t)
-	m = machine.Boot(t, machine.Image(t))
-	put = func(to, text string, mode os.FileMode) {
-		t.Helper()
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(m.Root, to)), 0o755))
-		must(t, os.WriteFile(filepath.Join(m.Root, to), []byte(text), mode))
-	}
-	text, err := os.ReadFile(program)
-	must(t, err)
-	put("/usr/local/bin/brine", string(text), 0o755)
-	return m, put
+	m := machine.Boot(t, image)
+	m.Install(t, brineInside, program)
+	return m
 }
 
 var buildBrine = sync.OnceValues(func() (string, error) {
@@ -273,7 +270,7 @@ func (c *machineCase) layOut(t *testing.T, m *machine.Machine, brine string) {
 		}
 	}
 	inside := func(path string) string { return filepath.Join(m.Root, path) }
-	putProgram(t, m, brine)
+	m.Install(t, brineInside, brine)
 	for _, d := range []string{caseTmp, caseConf, caseTree + "/salt", caseTree + "/pillar"} {
 		must(os.MkdirAll(inside(d), 0o755))
 	}

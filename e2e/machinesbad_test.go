@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"brine/internal/testkit/machine"
 )
 
 // A badInput is something that is wrong on a machine or in a tree.
@@ -149,11 +147,8 @@ e: {pkgrepo.managed: [{name: 'deb file:/srv/repo/two stable main'}, {file: /etc/
 // Each of these gets a clear error with the system's own message, and leaves
 // nothing half-written.
 func TestMachinesBadInput(t *testing.T) {
-	image := machine.Image(t)
 	t.Parallel()
-	brine := staticBrine(t)
-	m := machine.Boot(t, image)
-	putProgram(t, m, brine)
+	m := machineWithBrine(t)
 	const dir = "/srv/bad"
 	if err := os.Mkdir(filepath.Join(m.Root, dir), 0o755); err != nil {
 		t.Fatal(err)
@@ -163,9 +158,7 @@ func TestMachinesBadInput(t *testing.T) {
 			if r := m.Shell(dir, bad.before); r.Exit != 0 {
 				t.Fatalf("%s: %s%s", bad.before, r.Stdout, r.Stderr)
 			}
-			if err := os.WriteFile(filepath.Join(m.Root, dir, "x.sls"), []byte(bad.sls), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			m.Write(t, dir+"/x.sls", bad.sls, 0o644)
 			r := m.Run(2*time.Minute, dir, "/usr/local/bin/brine", "call", "--file-root", dir, "--out=json", "state.apply", "x")
 			var doc struct{ Local map[string]step }
 			if err := json.Unmarshal([]byte(r.Stdout), &doc); err != nil {

@@ -5,8 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,9 +27,7 @@ const peak = "import resource, subprocess, sys\n" +
 //
 //	make bench-machines
 func BenchmarkMachines(b *testing.B) {
-	image := machine.Image(b)
-	m := machine.Boot(b, image)
-	putProgram(b, m, staticBrine(b))
+	m := machineWithBrine(b)
 	run := func(b *testing.B, line string) string {
 		b.Helper()
 		r := m.Shell("/", line)
@@ -47,9 +43,7 @@ func BenchmarkMachines(b *testing.B) {
 	}
 	for i := range 10 {
 		unit := "[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
-		if err := os.WriteFile(filepath.Join(m.Root, fmt.Sprintf("etc/systemd/system/bench%d.service", i)), []byte(unit), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		m.Write(b, fmt.Sprintf("etc/systemd/system/bench%d.service", i), unit, 0o644)
 		fmt.Fprintf(&mixed, "bench%d:\n  service.running:\n    - enable: True\n", i)
 	}
 	for i := range 5 {
@@ -69,13 +63,7 @@ func BenchmarkMachines(b *testing.B) {
 		{"packages", packages.String()},
 		{"packages-between-commands", watched.String()},
 	} {
-		dir := filepath.Join(m.Root, "srv/bench")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, bench.name+".sls"), []byte(bench.sls), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		m.Write(b, "srv/bench/"+bench.name+".sls", bench.sls, 0o644)
 		argv := []string{"/usr/local/bin/brine", "call", "--file-root", "/srv/bench", "--out=json", "state.apply", bench.name}
 		apply := func(b *testing.B, under ...string) machine.Result {
 			b.Helper()

@@ -11,12 +11,12 @@ import (
 // shown, a plan changes nothing, and a plan that would be a downgrade by now is refused.
 func TestPlanPackages(t *testing.T) {
 	t.Parallel()
-	m, put := machineWithBrine(t)
-	put("/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\n", 0o644)
-	put("/srv/salt/one.sls", "brine-a:\n  pkg.installed: [{version: '1.0', refresh: False}]\n", 0o644)
-	put("/srv/salt/dep.sls", "brine-b:\n  pkg.installed: [{refresh: False}]\n", 0o644)
-	put("/srv/salt/clash.sls", "brine-conflict:\n  pkg.installed: [{refresh: False}]\n", 0o644)
-	put("/srv/salt/gone.sls", "brine-a:\n  pkg.removed: []\n", 0o644)
+	m := machineWithBrine(t)
+	m.Write(t, "/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\n", 0o644)
+	m.Write(t, "/srv/salt/one.sls", "brine-a:\n  pkg.installed: [{version: '1.0', refresh: False}]\n", 0o644)
+	m.Write(t, "/srv/salt/dep.sls", "brine-b:\n  pkg.installed: [{refresh: False}]\n", 0o644)
+	m.Write(t, "/srv/salt/clash.sls", "brine-conflict:\n  pkg.installed: [{refresh: False}]\n", 0o644)
+	m.Write(t, "/srv/salt/gone.sls", "brine-a:\n  pkg.removed: []\n", 0o644)
 	run := func(line string, exit int, want ...string) {
 		t.Helper()
 		r := m.Shell("/", line)

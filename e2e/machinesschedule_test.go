@@ -3,34 +3,17 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"brine/internal/testkit/machine"
 )
 
 // The schedule of a highstate, on a machine with systemd: its timer is installed,
 // fires, hands the return to a returner, and goes when its job goes.
 func TestMachinesSchedule(t *testing.T) {
-	image := machine.Image(t)
 	t.Parallel()
-	brine := staticBrine(t)
-	m := machine.Boot(t, image)
-	write := func(path, text string, mode os.FileMode) {
-		t.Helper()
-		path = filepath.Join(m.Root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	putProgram(t, m, brine)
-	write("etc/salt/minion", `
+	m := machineWithBrine(t)
+	m.Write(t, "etc/salt/minion", `
 returner.rawfile_json.filename: /var/log/returns
 schedule:
   highstate: {function: state.highstate, seconds: 1, returner: rawfile_json}
@@ -38,9 +21,9 @@ schedule:
   night: {function: cmd.run, args: ['echo 100% "$((6*7))"'], when: [Monday 5:00pm, '3:00'], run_on_start: true}
   cron: {function: test.ping, cron: '*/5 0 13 * fri'}
 `, 0o644)
-	write("srv/salt/top.sls", "base: {'*': [web]}\n", 0o644)
-	write("srv/salt/web.sls", "here: {test.nop: []}\n", 0o644)
-	write("srv/salt/jobs.sls", "hourly: {schedule.present: [{function: test.ping}, {hours: 1}]}\n", 0o644)
+	m.Write(t, "srv/salt/top.sls", "base: {'*': [web]}\n", 0o644)
+	m.Write(t, "srv/salt/web.sls", "here: {test.nop: []}\n", 0o644)
+	m.Write(t, "srv/salt/jobs.sls", "hourly: {schedule.present: [{function: test.ping}, {hours: 1}]}\n", 0o644)
 	run := func(exit int, line string, wants ...string) string {
 		t.Helper()
 		out := m.Shell("/root", line)
@@ -77,10 +60,10 @@ schedule:
 	run(0, "systemctl is-active brine-schedule-hourly.timer", "active")
 	// Over SSH it is the target's own configuration and its own brine.
 	const ctl = "/srv/ctl"
-	write(ctl+"/master", "file_roots: {base: [/srv/salt]}\ncachedir: "+ctl+"/cache\n", 0o644)
-	write(ctl+"/roster", "here: {host: 127.0.0.1, port: "+casePort+", user: root, priv: "+ctl+"/user}\n", 0o644)
-	write(ctl+"/sshd_config", "Port "+casePort+"\nListenAddress 127.0.0.1\nHostKey "+ctl+"/host\nAuthorizedKeysFile "+ctl+"/user.pub\nUsePAM yes\nPidFile none\nPermitRootLogin yes\n", 0o644)
-	write("srv/salt/schedules.sls", "ssh highstate:\n  schedule.present:\n    - function: state.highstate\n    - minutes: 1\n    - splay: 5\n    - returner: rawfile_json\n", 0o644)
+	m.Write(t, ctl+"/master", "file_roots: {base: [/srv/salt]}\ncachedir: "+ctl+"/cache\n", 0o644)
+	m.Write(t, ctl+"/roster", "here: {host: 127.0.0.1, port: "+casePort+", user: root, priv: "+ctl+"/user}\n", 0o644)
+	m.Write(t, ctl+"/sshd_config", "Port "+casePort+"\nListenAddress 127.0.0.1\nHostKey "+ctl+"/host\nAuthorizedKeysFile "+ctl+"/user.pub\nUsePAM yes\nPidFile none\nPermitRootLogin yes\n", 0o644)
+	m.Write(t, "srv/salt/schedules.sls", "ssh highstate:\n  schedule.present:\n    - function: state.highstate\n    - minutes: 1\n    - splay: 5\n    - returner: rawfile_json\n", 0o644)
 	run(0, "cd "+ctl+" && ssh-keygen -q -t ed25519 -N '' -f host && ssh-keygen -q -t ed25519 -N '' -f user && mkdir -p /run/sshd && /usr/sbin/sshd -f "+ctl+"/sshd_config -E sshd.log")
 	wait("sshd", "ss -ltn | grep -q :"+casePort)
 	ssh := "HOME=" + ctl + " brine ssh -c " + ctl + " --host-keys=off --no-progress '*' "

@@ -26,15 +26,15 @@ var snapshot = []string{
 // afterwards is what it was before, or the undo has named what it is not.
 func TestUndoMachine(t *testing.T) {
 	t.Parallel()
-	m, put := machineWithBrine(t)
-	put("/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/case/salt]}\nundo: True\ncachedir: /case/cache\n", 0o644)
-	put("/etc/systemd/system/app.service", "[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
-	put("/etc/systemd/system/there.service", "[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
-	put("/srv/app/conf", "old\n", 0o640)
-	put("/srv/app/data/one", "1\n", 0o600)
-	put("/srv/app/data/below/two", "2\n", 0o644)
-	put("/root/.ssh/authorized_keys", "", 0o600)
-	put("/var/lib/app/x", "x\n", 0o644)
+	m := machineWithBrine(t)
+	m.Write(t, "/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/case/salt]}\nundo: True\ncachedir: /case/cache\n", 0o644)
+	m.Write(t, "/etc/systemd/system/app.service", "[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
+	m.Write(t, "/etc/systemd/system/there.service", "[Service]\nExecStart=/bin/sleep 100000\n[Install]\nWantedBy=multi-user.target\n", 0o644)
+	m.Write(t, "/srv/app/conf", "old\n", 0o640)
+	m.Write(t, "/srv/app/data/one", "1\n", 0o600)
+	m.Write(t, "/srv/app/data/below/two", "2\n", 0o644)
+	m.Write(t, "/root/.ssh/authorized_keys", "", 0o600)
+	m.Write(t, "/var/lib/app/x", "x\n", 0o644)
 	shell := func(line string, exit int) string {
 		t.Helper()
 		r := m.Shell("/", line)
@@ -160,7 +160,7 @@ repo:
   cmd.run: []
 `, cannot: map[string]string{"/srv/app/bycommand": "Cannot be undone: it ran a command", "/srv/app ": "Cannot be undone: it ran a command"}},
 	} {
-		put("/case/salt/x.sls", strings.TrimPrefix(x.sls, "\n"), 0o644)
+		m.Write(t, "/case/salt/x.sls", strings.TrimPrefix(x.sls, "\n"), 0o644)
 		before := look()
 		const call = "HOME=/root brine call -c /case/conf --log-level=warning --metadata --out=json state.apply x"
 		r := m.Shell("/", call)

@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,13 +93,11 @@ func TestMachineExamples(t *testing.T) {
 }
 
 func (e *exampleTree) run(t *testing.T, m *machine.Machine, brine string) {
-	putProgram(t, m, brine)
+	m.Install(t, brineInside, brine)
 	if err := os.CopyFS(filepath.Join(m.Root, exampleDir), os.DirFS(filepath.Join("examples", e.dir))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(m.Root, exampleDir, "grains"), []byte("id: web1\nroles: [web]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	m.Write(t, exampleDir+"/grains", "id: web1\nroles: [web]\n", 0o644)
 	for _, line := range e.before {
 		if r := m.Shell("/", line); r.Exit != 0 {
 			t.Fatalf("%s: exit status %d: %s%s", line, r.Exit, r.Stdout, r.Stderr)
@@ -152,14 +149,4 @@ func (e *exampleTree) apply(t *testing.T, m *machine.Machine, args ...string) ma
 		t.Fatalf("%s: %v: exit status %d\n%s%s", strings.Join(line, " "), err, r.Exit, r.Stdout, r.Stderr)
 	}
 	return doc.Local
-}
-
-// putProgram puts the program that is tested into a machine. Another process writes it:
-// one that this process starts meanwhile would inherit the open file, and what is open
-// to be written cannot be run.
-func putProgram(t testing.TB, m *machine.Machine, brine string) {
-	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "install", "-m", "755", brine, filepath.Join(m.Root, "/usr/local/bin/brine")).CombinedOutput(); err != nil {
-		t.Fatalf("copy brine into the machine: %v: %s", err, out)
-	}
 }

@@ -13,9 +13,11 @@ import (
 	"brine/internal/testkit/machine"
 )
 
+type packageManager struct{ name, os, family string }
+
 // packageManagers are those whose providers are run beside the real programs, with
 // the grain os_family that their systems have.
-var packageManagers = []struct{ name, os, family string }{
+var packageManagers = []packageManager{
 	{"dnf", "Fedora", "RedHat"},
 	{"pacman", "Arch", "Arch"},
 	{"zypper", "openSUSE", "Suse"},
@@ -30,46 +32,62 @@ const packagesRest = "# The rest: make test-machines."
 // dnf-plugins-core, zypper, pacman-package-manager, rpm and createrepo-c: in the
 // image "managers" beside that of all machines.
 func TestPackageManagers(t *testing.T) {
-	image := filepath.Join(filepath.Dir(machine.Image(t)), "managers")
-	if _, err := os.Stat(filepath.Join(image, "usr")); err != nil {
-		t.Skip("no image of a machine has the package managers: make machines")
-	}
+	image := managersImage(t)
 	t.Parallel()
 	brine := staticBrine(t)
 	for _, pm := range packageManagers {
 		t.Run(pm.name, func(t *testing.T) {
 			t.Parallel()
-			m := machine.Boot(t, image)
-			put := func(to string, data []byte, mode os.FileMode) {
-				t.Helper()
-				must(t, os.MkdirAll(filepath.Dir(filepath.Join(m.Root, to)), 0o755))
-				must(t, os.WriteFile(filepath.Join(m.Root, to), data, mode))
-			}
-			read := func(name string) []byte {
-				t.Helper()
-				b, err := os.ReadFile(name)
-				must(t, err)
-				return b
-			}
-			put("/usr/local/bin/brine", read(brine), 0o755)
-			put("/srv/rpm.sh", read("testdata/packages/rpm.sh"), 0o755)
-			put("/srv/setup.sh", read("testdata/packages/"+pm.name+".sh"), 0o755)
-			put("/case/conf/minion", []byte("id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\ngrains: {os: "+pm.os+", os_family: "+pm.family+", osarch: x86_64, osmajorrelease: 38}\n"), 0o644)
+			m := pm.boot(t, image)
+			m.Install(t, brineInside, brine)
+			m.Write(t, "/case/conf/minion", "id: minion1\nfile_client: local\nfile_roots: {base: [/srv/salt]}\n"+pm.grains(), 0o644)
 			states, err := filepath.Glob("testdata/packages/states/*.sls")
 			must(t, err)
 			for _, s := range states {
-				put("/srv/salt/"+filepath.Base(s), read(s), 0o644)
+				m.Write(t, "/srv/salt/"+filepath.Base(s), text(t, s), 0o644)
 			}
-			if r := m.Run(3*time.Minute, "/", "bash", "/srv/setup.sh"); r.Exit != 0 {
-				t.Fatalf("the repositories cannot be made: %s%s", r.Stdout, r.Stderr)
-			}
-			steps := string(read("testdata/packages/" + pm.name + ".txt"))
+			steps := text(t, "testdata/packages/"+pm.name+".txt")
 			if os.Getenv("BRINE_MACHINE_CASES") == "" {
 				steps, _, _ = strings.Cut(steps, packagesRest)
 			}
 			runPackageSteps(t, m, steps)
 		})
 	}
+}
+
+// managersImage returns the image with the package managers.
+func managersImage(t *testing.T) string {
+	t.Helper()
+	image := filepath.Join(filepath.Dir(machine.Image(t)), "managers")
+	if _, err := os.Stat(filepath.Join(image, "usr")); err != nil {
+		t.Skip("no image of a machine has the package managers: make machines")
+	}
+	return image
+}
+
+// boot boots a machine with the package manager and its repositories.
+func (pm *packageManager) boot(t *testing.T, image string) *machine.Machine {
+	t.Helper()
+	m := machine.Boot(t, image)
+	m.Write(t, "/srv/rpm.sh", text(t, "testdata/packages/rpm.sh"), 0o755)
+	m.Write(t, "/srv/setup.sh", text(t, "testdata/packages/"+pm.name+".sh"), 0o755)
+	if r := m.Run(3*time.Minute, "/", "bash", "/srv/setup.sh"); r.Exit != 0 {
+		t.Fatalf("the repositories cannot be made: %s%s", r.Stdout, r.Stderr)
+	}
+	return m
+}
+
+// grains is a line of configuration that makes a machine one of the system.
+func (pm *packageManager) grains() string {
+	return "grains: {os: " + pm.os + ", os_family: " + pm.family + ", osarch: x86_64, osmajorrelease: 38}\n"
+}
+
+// text returns the content of a file.
+func text(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	must(t, err)
+	return string(b)
 }
 
 func must(t *testing.T, err error) {

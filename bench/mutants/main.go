@@ -55,13 +55,6 @@ type mutant struct {
 // An edit replaces a text of a file, which has it once.
 type edit struct{ file, old, new string }
 
-// tests returns the names of the tests: check has one or several, separated by |, or
-// one with a part of it that has to fail behind a slash.
-func (m *mutant) tests() []string {
-	top, _, _ := strings.Cut(m.check, "/")
-	return strings.Split(top, "|")
-}
-
 // pattern is the one that runs the tests, and no other parts of them.
 func (m *mutant) pattern() string {
 	top, parts, has := strings.Cut(m.check, "/")

@@ -10,6 +10,13 @@ import (
 	"testing"
 )
 
+// tests returns the names of the tests: check has one or several, separated by |, or
+// one with a part of it that has to fail behind a slash.
+func (m *mutant) tests() []string {
+	top, _, _ := strings.Cut(m.check, "/")
+	return strings.Split(top, "|")
+}
+
 // listed returns the list, at the root of the repository.
 func listed(t *testing.T) []*mutant {
 	t.Helper()

@@ -371,16 +371,9 @@ func (r *Report) Recorded(v value.Value) value.Value {
 		}
 	}
 	if steps, ok := m.At("steps").(*value.Map); ok {
-		r.Info.StepFailed = func(jid, id string) bool { return slices.Contains(items(steps.List(jid)), value.Value(id)) }
+		r.Info.StepFailed = func(jid, id string) bool { return slices.Contains(steps.List(jid).Elems(), value.Value(id)) }
 	}
 	return m.At("data")
-}
-
-func items(l *value.List) []value.Value {
-	if l == nil {
-		return nil
-	}
-	return l.Items
 }
 
 // named puts the id of this machine in place of "local", under which brine call

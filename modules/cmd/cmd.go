@@ -49,7 +49,7 @@ func options(c *fun.Call, a common) Options {
 	o := Options{
 		Cwd: a.dir(), Stdin: a.input(), RunAs: user.RunAs, Group: user.Group, Shell: user.Shell,
 		Template: a.engine(), Umask: a.mask(), HideOutput: a.hidden(), SaltEnv: a.fileEnv(), Background: a.background(),
-		Root: value.Str(orEmpty(c.Args.At("root"))), LeaveOn: value.Truth(c.Args.At("ignore_timeout")),
+		Root: value.Str(value.OrEmpty(c.Args.At("root"))), LeaveOn: value.Truth(c.Args.At("ignore_timeout")),
 	}
 	env, slip := ParseEnv(a.vars())
 	if o.Env = env; slip != "" {
@@ -81,13 +81,6 @@ func options(c *fun.Call, a common) Options {
 	}
 	o.PythonShell, o.Written = pythonShell(c, a.inShell()), true
 	return o
-}
-
-func orEmpty(v value.Value) value.Value {
-	if v == nil {
-		return ""
-	}
-	return v
 }
 
 // pythonShell resolves python_shell: where it is not given, a call from the

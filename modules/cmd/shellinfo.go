@@ -124,7 +124,7 @@ func tty(_ context.Context, c *fun.Call, a *ttyArgs) (fun.Result, error) {
 	if _, err := c.Env.Host.Stat(path); err != nil {
 		return fun.Value(value.MapOf("Error", fmt.Sprintf("Echoing to %s returned error", path)))
 	}
-	if err := c.Env.Host.AppendFile(path, []byte(value.Str(orEmpty(a.Echo))), 0); err != nil {
+	if err := c.Env.Host.AppendFile(path, []byte(value.Str(value.OrEmpty(a.Echo))), 0); err != nil {
 		return fun.Value(value.MapOf("Error", fmt.Sprintf("Echoing to %s returned error", path)))
 	}
 	return fun.Value(value.MapOf("Success", "Message was successfully echoed to "+path))

@@ -180,7 +180,7 @@ func TestImages(t *testing.T) {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	r, h, g := rig(t)
-	r.Env.Opts.Set("docker-registries", calltest.Load(t, "{hub: {username: u, password: good}, reg.example.com: {username: u, password: bad}}"))
+	r.Env.Opts.Set("docker-registries", calltest.YAML(t, "{hub: {username: u, password: good}, reg.example.com: {username: u, password: bad}}"))
 	steps(t, r, []calltest.Step{
 		{"call docker.login []", "{'retcode': 1, 'Errors': ['Error 401: unauthorized: incorrect username or password'], 'Results': {'hub': True, 'reg.example.com': False}}"},
 		{"call docker.login [none]", "{'retcode': 1, 'Errors': [\"No match found for registry 'none'\"], 'Results': {}}"},

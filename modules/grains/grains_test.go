@@ -5,6 +5,7 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/grainstest"
 	"brine/modules/grains"
 )
@@ -56,8 +57,8 @@ func TestFunctions(t *testing.T) {
 		{"filter_by", "[{1: {a: 1}, 2: {b: 1}}]", "{grain: none, default: 2, base: '1'}", "{b: 1}"},
 		{"setvals", "[{x: 1, colour: null}]", "{destructive: True}", "{x: 1, colour: null}"},
 	} {
-		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains."+tt.fun, fun.Args{Pos: grainstest.Load(t, tt.pos).(*value.List).Items, Kw: grainstest.Load(t, tt.kw).(*value.Map)})
-		if err != nil || !value.Equal(res.Value, grainstest.Load(t, tt.want)) {
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "grains."+tt.fun, fun.Args{Pos: calltest.YAML(t, tt.pos).(*value.List).Items, Kw: calltest.YAML(t, tt.kw).(*value.Map)})
+		if err != nil || !value.Equal(res.Value, calltest.YAML(t, tt.want)) {
 			t.Errorf("grains.%s %s %s = %s, %v, want %s", tt.fun, tt.pos, tt.kw, value.Repr(res.Value), err, tt.want)
 		}
 	}

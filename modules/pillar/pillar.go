@@ -129,7 +129,7 @@ func merged(c *fun.Call, lists bool, def, found value.Value, ok bool) (value.Val
 		}
 		if isList {
 			for _, x := range f.Items {
-				if !has(d.Items, x) {
+				if !value.In(d.Items, x) {
 					l.Append(x)
 				}
 			}
@@ -142,15 +142,6 @@ func merged(c *fun.Call, lists bool, def, found value.Value, ok bool) (value.Val
 	c.Env.Log().Error("pillar.get: the default and the pillar differ in type and are not merged",
 		"default", value.TypeName(def), "pillar", value.TypeName(found))
 	return nil, false
-}
-
-func has(items []value.Value, x value.Value) bool {
-	for _, y := range items {
-		if value.Equal(x, y) {
-			return true
-		}
-	}
-	return false
 }
 
 // itemsArgs are the arguments of items, item, ls and obfuscate.

@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/pillartest"
 	configmod "brine/modules/config"
 	pillarmod "brine/modules/pillar"
@@ -183,7 +184,7 @@ func TestCalls(t *testing.T) {
 	} {
 		t.Run(tt.argv, func(t *testing.T) {
 			v, err := call(t, newEnv(t, tree, ""), strings.Split(tt.argv, "|"))
-			got := plain(v)
+			got := calltest.Plain(v)
 			if err != nil {
 				got = err.Error()
 				if py, ok := errors.AsType[*value.PyError](err); ok {
@@ -201,22 +202,4 @@ func TestCalls(t *testing.T) {
 	if v, err := call(t, newEnv(t, tree, "pillar_raise_on_missing: true"), []string{"pillar.get", "nope", "d"}); err != nil || v != "d" {
 		t.Errorf("pillar_raise_on_missing with a default: %v, %v", v, err)
 	}
-}
-
-// plain prints v with every dict as a plain one.
-func plain(v value.Value) string { return value.Repr(plainOf(value.Clone(v))) }
-
-func plainOf(v value.Value) value.Value {
-	switch v := v.(type) {
-	case *value.Map:
-		v.Ordered = false
-		for _, x := range v.All() {
-			plainOf(x)
-		}
-	case *value.List:
-		for _, x := range v.Items {
-			plainOf(x)
-		}
-	}
-	return v
 }

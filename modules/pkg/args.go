@@ -16,14 +16,6 @@ func Names(c *fun.Call) []string {
 	return list
 }
 
-// Text returns a value as text, "" for None.
-func Text(v value.Value) string {
-	if v == nil {
-		return ""
-	}
-	return value.Str(v)
-}
-
 // Anys returns names as values.
 func Anys(names []string) []value.Value {
 	list := make([]value.Value, len(names))

@@ -10,18 +10,9 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	"brine/modules/shadow"
 )
-
-func load(t *testing.T, s string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // The shapes of the returns are those of salt/modules/linux_shadow.py; the hash
 // is Python's crypt.crypt.
@@ -90,8 +81,8 @@ func TestModule(t *testing.T) {
 		{"del_password", "{name: none}", "false"},
 		{"gen_password", "{password: secret, crypt_salt: saltstring, algorithm: sha256}", "GEN"},
 	} {
-		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "shadow."+tt.fun, fun.Args{Kw: load(t, tt.args).(*value.Map)})
-		want := load(t, tt.want)
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "shadow."+tt.fun, fun.Args{Kw: calltest.YAML(t, tt.args).(*value.Map)})
+		want := calltest.YAML(t, tt.want)
 		if want == "GEN" {
 			want = genWant
 		}
@@ -100,7 +91,7 @@ func TestModule(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"{name: ann, password: 'a:b'}", "{name: ann, password: \"a\\nb\"}", "{name: -x, password: a, root: /r}"} {
-		if _, err := env.Invoker.Invoke(t.Context(), fun.Exec, "shadow.set_password", fun.Args{Kw: load(t, args).(*value.Map)}); err == nil {
+		if _, err := env.Invoker.Invoke(t.Context(), fun.Exec, "shadow.set_password", fun.Args{Kw: calltest.YAML(t, args).(*value.Map)}); err == nil {
 			t.Errorf("set_password %s is no error", args)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	defaultsmod "brine/modules/defaults"
 	slsutilmod "brine/modules/slsutil"
 )
@@ -117,7 +118,7 @@ func TestCalls(t *testing.T) {
 	} {
 		t.Run(tt.fn+tt.args, func(t *testing.T) {
 			v, err := call(t, e, tt.fn, tt.args)
-			got := plain(v)
+			got := calltest.Plain(v)
 			if err != nil {
 				got = err.Error()
 			}
@@ -187,22 +188,4 @@ func TestBanner(t *testing.T) {
 	if _, err := call(t, e, "slsutil.banner", "[3]"); err == nil || !strings.Contains(err.Error(), "too small") {
 		t.Errorf("width 3: %v", err)
 	}
-}
-
-// plain prints v with every dict as a plain one.
-func plain(v value.Value) string { return value.Repr(plainOf(value.Clone(v))) }
-
-func plainOf(v value.Value) value.Value {
-	switch v := v.(type) {
-	case *value.Map:
-		v.Ordered = false
-		for _, x := range v.All() {
-			plainOf(x)
-		}
-	case *value.List:
-		for _, x := range v.Items {
-			plainOf(x)
-		}
-	}
-	return v
 }

@@ -13,6 +13,7 @@ import (
 )
 
 func TestProvider(t *testing.T) {
+	t.Parallel()
 	(&providertest.Service{
 		New: func(t *testing.T) providertest.Machine {
 			t.Helper()

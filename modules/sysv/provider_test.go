@@ -13,6 +13,7 @@ import (
 )
 
 func TestDebianProvider(t *testing.T) {
+	t.Parallel()
 	(&providertest.Service{
 		New: func(t *testing.T) providertest.Machine {
 			t.Helper()
@@ -27,6 +28,7 @@ func TestDebianProvider(t *testing.T) {
 }
 
 func TestRedHatProvider(t *testing.T) {
+	t.Parallel()
 	(&providertest.Service{
 		New: func(t *testing.T) providertest.Machine {
 			t.Helper()

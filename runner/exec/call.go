@@ -146,15 +146,6 @@ func (r *run) job(n *node, c *fun.Chunk, mod *fun.Module, spec *fun.Spec) *job {
 	return j
 }
 
-func declares(spec *fun.Spec, name string) bool {
-	for i := range spec.Args {
-		if spec.Args[i].Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // dryRun calls n's function in test mode for a prereq; its return is not among
 // those of the run.
 func (r *run) dryRun(ctx context.Context, n *node) *value.Map {

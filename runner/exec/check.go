@@ -307,7 +307,7 @@ func (j *job) globalConditions(ctx context.Context) (bool, error) {
 // for a prereq is not checked (in Salt that hides from prereq what would change).
 func (j *job) checkCmd(ctx context.Context, ret *value.Map) *value.Map {
 	v := j.c.Low.At("check_cmd")
-	if v == nil || j.mod.OwnCheckCmd && declares(j.spec, "check_cmd") || j.dry {
+	if v == nil || j.mod.OwnCheckCmd && j.spec.Declares("check_cmd") || j.dry {
 		return ret
 	}
 	if j.plan && due(ret) {

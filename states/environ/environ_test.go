@@ -8,7 +8,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	exec "brine/modules/environ"
 	states "brine/states/environ"
 )
@@ -18,15 +18,6 @@ func newEnv(h host.Host) *fun.Env {
 	env.Table = fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "environ", Load: states.States}, {Kind: fun.Exec, Name: "environ", Load: exec.Module}})
 	env.Invoker = dispatch.New(env)
 	return env
-}
-
-func load(t *testing.T, s string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 func TestSetenv(t *testing.T) {
@@ -60,7 +51,7 @@ func TestSetenv(t *testing.T) {
 			h.Env = []string{"A=1", "E="}
 			env := newEnv(h)
 			mod, spec, _ := env.Table.Lookup(fun.State, "environ.setenv")
-			c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: load(t, tt.args).(*value.Map)})
+			c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, tt.args).(*value.Map)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +60,7 @@ func TestSetenv(t *testing.T) {
 			if ret.Changes == nil {
 				ret.Changes = value.NewMap(0)
 			}
-			if ret.Result.Value() != tt.result || ret.Comment != tt.comment || !value.Equal(ret.Changes, load(t, tt.changes)) {
+			if ret.Result.Value() != tt.result || ret.Comment != tt.comment || !value.Equal(ret.Changes, calltest.YAML(t, tt.changes)) {
 				t.Errorf("= %v, %v, %s", ret.Result.Value(), ret.Comment, value.Repr(ret.Changes))
 			}
 			after := tt.after
@@ -106,8 +97,8 @@ func TestFunctions(t *testing.T) {
 		{"setenv", "{environ: {D: 5}}", "False"},
 		{"items", "{}", "{A: '1', PATH: /bin, C: c}"},
 	} {
-		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "environ."+tt.fun, fun.Args{Kw: load(t, tt.args).(*value.Map)})
-		if err != nil || !value.Equal(res.Value, load(t, tt.want)) {
+		res, err := env.Invoker.Invoke(t.Context(), fun.Exec, "environ."+tt.fun, fun.Args{Kw: calltest.YAML(t, tt.args).(*value.Map)})
+		if err != nil || !value.Equal(res.Value, calltest.YAML(t, tt.want)) {
 			t.Errorf("environ.%s %s = %s, %v, want %s", tt.fun, tt.args, value.Repr(res.Value), err, tt.want)
 		}
 	}

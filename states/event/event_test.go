@@ -7,7 +7,7 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	"brine/states/event"
 )
 
@@ -58,7 +58,7 @@ func TestStates(t *testing.T) {
 			if !ok {
 				t.Fatalf("no event.%s", name)
 			}
-			kw := load(t, tt.args).(*value.Map)
+			kw := calltest.YAML(t, tt.args).(*value.Map)
 			kw.Set("name", "a/tag")
 			c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: kw})
 			if err != nil {
@@ -73,21 +73,12 @@ func TestStates(t *testing.T) {
 			if ret.Changes == nil {
 				ret.Changes = value.NewMap(0)
 			}
-			if ret.Result.Value() != tt.result || ret.Comment != tt.comment || !value.Equal(ret.Changes, load(t, tt.changes)) {
+			if ret.Result.Value() != tt.result || ret.Comment != tt.comment || !value.Equal(ret.Changes, calltest.YAML(t, tt.changes)) {
 				t.Errorf("= %v, %v, %s", ret.Result.Value(), ret.Comment, value.Repr(ret.Changes))
 			}
-			if tt.sent == "" && got != nil || tt.sent != "" && !value.Equal(got, load(t, tt.sent)) {
+			if tt.sent == "" && got != nil || tt.sent != "" && !value.Equal(got, calltest.YAML(t, tt.sent)) {
 				t.Errorf("event.send got %s, want %s", value.Repr(got), tt.sent)
 			}
 		})
 	}
-}
-
-func load(t *testing.T, s string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }

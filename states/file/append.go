@@ -15,6 +15,7 @@ import (
 	"brine/internal/py/value"
 	"brine/modules/cp"
 	files "brine/modules/file"
+	"brine/modules/textfile"
 )
 
 // whitespaceRegex returns a pattern that matches whole lines that are text but
@@ -225,7 +226,7 @@ func appendText(ctx context.Context, fc *fun.Call, a *appendTextArgs) fun.Ret {
 			if text != "" && !strings.HasSuffix(text, "\n") {
 				text += "\n"
 			}
-			return text + lineText(lines)
+			return text + textfile.Join(lines)
 		},
 		say: "Appended %d lines", refusalIsNothing: true,
 	})
@@ -253,16 +254,9 @@ func prependText(ctx context.Context, fc *fun.Call, a *prependTextArgs) fun.Ret 
 		diff: func(before, after string) string {
 			return strings.Join(difflib.Unified(files.SplitLines(before, true), files.SplitLines(after, true), "", "", "\n"), "")
 		},
-		join: func(text string, lines []string) string { return lineText(lines) + text },
+		join: func(text string, lines []string) string { return textfile.Join(lines) + text },
 		say:  "Prepended %d lines", header: a.Header,
 	})
-}
-
-func lineText(lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return strings.Join(lines, "\n") + "\n"
 }
 
 func (c *call) add(ctx context.Context, a *textArgs, how added) fun.Ret {

@@ -248,7 +248,7 @@ func (c *call) templateVars(m *managedFile) string {
 	}
 	further := value.MapOf(
 		"name", c.path(), "source", m.source, "user", m.perms.User, "group", m.perms.Group,
-		"mode", orNone(m.perms.Mode), "attrs", attrs,
+		"mode", value.OrNone(m.perms.Mode), "attrs", attrs,
 	)
 	further.Update(c.Kw)
 	m.vars = cp.Vars(further, defaults, context)
@@ -256,14 +256,6 @@ func (c *call) templateVars(m *managedFile) string {
 		m.vars.Set("accumulator", acc)
 	}
 	return ""
-}
-
-// orNone returns s, None where it is empty.
-func orNone(s string) value.Value {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 // permsOnly checks the owner and mode of a file whose content is left alone.

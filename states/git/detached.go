@@ -127,7 +127,7 @@ func (d *detachedRun) prepare(ctx context.Context) *fun.Ret {
 	if err := local.SetRemote(ctx, d.target, d.remote, d.source); err != nil {
 		return d.failed("", err)
 	}
-	d.say("Remote ", d.remote, " updated from '", git.Redact(value.Str(orNone(url))), "' to '", d.shown, "'")
+	d.say("Remote ", d.remote, " updated from '", git.Redact(value.Str(value.OrNone(url))), "' to '", d.shown, "'")
 	return nil
 }
 
@@ -210,7 +210,7 @@ func (d *detachedRun) checkout(ctx context.Context) *fun.Ret {
 	rev := ""
 	if !is {
 		if d.c.Test {
-			d.changes.Set("HEAD", value.MapOf("old", orNone(d.local), "new", commit))
+			d.changes.Set("HEAD", value.MapOf("old", value.OrNone(d.local), "new", commit))
 			return d.would("Commit ID ", commit, " would be checked out at ", d.target)
 		}
 		args := []string{"checkout"}
@@ -234,7 +234,7 @@ func (d *detachedRun) checkout(ctx context.Context) *fun.Ret {
 		d.say("Submodules were updated")
 	}
 	if rev != "" {
-		d.changes.Set("HEAD", value.MapOf("old", orNone(d.local), "new", rev))
+		d.changes.Set("HEAD", value.MapOf("old", value.OrNone(d.local), "new", rev))
 	} else {
 		d.say("Already checked out at correct revision")
 	}

@@ -427,11 +427,4 @@ func short(sha string) value.Value {
 
 func short7(sha string) string { return value.Str(short(sha)) }
 
-func orNone(s string) value.Value {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
 func contains(names []string, name string) bool { return slices.Contains(names, name) }

@@ -435,11 +435,11 @@ func (l *latestRun) notFastForward() *fun.Ret {
 	case l.branch != "":
 	case l.rev != "HEAD":
 		if l.localBranch != l.rev {
-			hint = " The desired rev (" + l.rev + ") differs from the name of the local branch (" + value.Str(orNone(l.localBranch)) + "), if the desired rev is a branch name " +
+			hint = " The desired rev (" + l.rev + ") differs from the name of the local branch (" + value.Str(value.OrNone(l.localBranch)) + "), if the desired rev is a branch name " +
 				"then a forced update could possibly be avoided by setting the 'branch' argument to '" + l.rev + "' instead."
 		}
 	case l.defaultBranch != "" && l.localBranch != l.defaultBranch:
-		hint = " The default remote branch (" + l.defaultBranch + ") differs from the local branch (" + value.Str(orNone(l.localBranch)) + "). This could be caused by changing the " +
+		hint = " The default remote branch (" + l.defaultBranch + ") differs from the local branch (" + value.Str(value.OrNone(l.localBranch)) + "). This could be caused by changing the " +
 			"default remote branch, or if the local branch was manually changed. Rather than forcing an update, it may be advisable to set the 'branch' argument to '" +
 			l.defaultBranch + "' instead. To ensure that this state follows the '" + l.defaultBranch + "' branch instead of the remote HEAD, set the 'rev' argument to '" + l.defaultBranch + "'."
 	}
@@ -490,12 +490,12 @@ func (l *latestRun) setURL(ctx context.Context) *fun.Ret {
 }
 
 func (l *latestRun) wouldSetURL(have, shown string) *fun.Ret {
-	actions := []string{"Remote '" + l.remote + "' would be changed from " + git.Redact(value.Str(orNone(have))) + " to " + shown}
+	actions := []string{"Remote '" + l.remote + "' would be changed from " + git.Redact(value.Str(value.OrNone(have))) + " to " + shown}
 	if !l.haveRemoteRev {
 		actions = append(actions, "Remote would be fetched")
 	}
 	if !l.revsMatch && l.updateHead {
-		l.changes.Set("revision", value.MapOf("old", orNone(l.localRev), "new", l.remoteRev))
+		l.changes.Set("revision", value.MapOf("old", value.OrNone(l.localRev), "new", l.remoteRev))
 		how := "updated"
 		switch l.ff {
 		case noFF:
@@ -527,7 +527,7 @@ func (l *latestRun) finish(ctx context.Context) *fun.Ret {
 	case rev == l.localRev:
 		return l.upToDate(l.comments, false)
 	}
-	l.changes.Set("revision", value.MapOf("old", orNone(l.localRev), "new", orNone(rev)))
+	l.changes.Set("revision", value.MapOf("old", value.OrNone(l.localRev), "new", value.OrNone(rev)))
 	return nil
 }
 

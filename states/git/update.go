@@ -91,7 +91,7 @@ func (l *latestRun) wouldUpdate() *fun.Ret {
 		say("Remote '", l.remote, "' would be fetched")
 	}
 	if !l.revsMatch && (l.updateHead || l.switches()) {
-		l.changes.Set("revision", value.MapOf("old", orNone(l.localRev), "new", l.remoteRev))
+		l.changes.Set("revision", value.MapOf("old", value.OrNone(l.localRev), "new", l.remoteRev))
 	}
 	switch {
 	case l.switches() && !contains(l.branches, l.branch):
@@ -216,7 +216,7 @@ func (l *latestRun) switchBranch(ctx context.Context) *fun.Ret {
 	force := l.a.ForceCheckout
 	if l.changed && !force {
 		l.comments = nil
-		return l.fail("Local branch '", value.Str(orNone(l.localBranch)), "' has uncommitted changes. Set 'force_checkout' to True to discard them and proceed.")
+		return l.fail("Local branch '", value.Str(value.OrNone(l.localBranch)), "' has uncommitted changes. Set 'force_checkout' to True to discard them and proceed.")
 	}
 	args := []string{"checkout"}
 	if force {

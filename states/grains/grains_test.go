@@ -5,6 +5,7 @@ import (
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/grainstest"
 	"brine/modules/grains"
 	states "brine/states/grains"
@@ -100,7 +101,7 @@ func TestStates(t *testing.T) {
 			if !ok {
 				t.Fatalf("no grains.%s", tt.fun)
 			}
-			c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: grainstest.Load(t, tt.args).(*value.Map)})
+			c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, tt.args).(*value.Map)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +110,7 @@ func TestStates(t *testing.T) {
 			if ret.Changes == nil {
 				ret.Changes = value.NewMap(0)
 			}
-			if ret.Result.Value() != tt.result || !value.Equal(ret.Comment, tt.comment) || !value.Equal(ret.Changes, grainstest.Load(t, tt.changes)) {
+			if ret.Result.Value() != tt.result || !value.Equal(ret.Comment, tt.comment) || !value.Equal(ret.Changes, calltest.YAML(t, tt.changes)) {
 				t.Errorf("= %s, %q, %s\nwant %s, %q, %s", value.Repr(ret.Result.Value()), ret.Comment, value.Repr(ret.Changes), value.Repr(tt.result), tt.comment, tt.changes)
 			}
 			if tt.after == "" {
@@ -141,7 +142,7 @@ func TestListPresentPending(t *testing.T) {
 		{"[b, c]", "Append value ['c'] to grain foo"},
 		{"[x, d]", "Append value ['x', 'd'] to grain foo"},
 	} {
-		c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: grainstest.Load(t, "{name: foo, value: "+tt.vals+"}").(*value.Map)})
+		c, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, "{name: foo, value: "+tt.vals+"}").(*value.Map)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	"brine/states/group"
 )
 
@@ -139,7 +139,7 @@ func TestGroup(t *testing.T) {
 			env := &fun.Env{Machine: fun.Machine{Host: h}}
 			env.Table = fun.NewTable([]fun.Entry{{Kind: fun.State, Name: "group", Load: group.States}})
 			mod, spec, _ := env.Table.Lookup(fun.State, "group."+tt.fun)
-			c, err := dispatch.New(env).Bind(mod, spec, fun.Args{Kw: load(t, tt.args).(*value.Map)})
+			c, err := dispatch.New(env).Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, tt.args).(*value.Map)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestGroup(t *testing.T) {
 				ret.Changes = value.NewMap(0)
 			}
 			got := value.Repr(value.MapOf("r", ret.Result.Value(), "c", ret.Comment, "x", ret.Changes))
-			if diff := cmp.Diff(value.Repr(load(t, tt.want)), got); diff != "" {
+			if diff := cmp.Diff(value.Repr(calltest.YAML(t, tt.want)), got); diff != "" {
 				t.Error(diff)
 			}
 			var calls []string
@@ -164,13 +164,4 @@ func TestGroup(t *testing.T) {
 			}
 		})
 	}
-}
-
-func load(t *testing.T, s string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }

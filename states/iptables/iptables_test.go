@@ -131,7 +131,7 @@ func TestAggregate(t *testing.T) {
 	t.Parallel()
 	r := rig(machine())
 	chunk := func(id, args string) *fun.Chunk {
-		low := calltest.Load(t, args).(*value.Map)
+		low := calltest.YAML(t, args).(*value.Map)
 		low.Set("name", id)
 		return &fun.Chunk{State: "iptables", Fun: "append", ID: id, Name: id, Low: low}
 	}
@@ -139,7 +139,7 @@ func TestAggregate(t *testing.T) {
 	b := chunk("b", "{chain: INPUT, jump: B}")
 	c := chunk("c", "{chain: INPUT, jump: C}")
 	mod, spec, _ := r.Env.Table.Lookup(fun.State, "iptables.append")
-	call, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.Load(t, "{name: a, chain: INPUT, jump: A, save: true}").(*value.Map)})
+	call, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, "{name: a, chain: INPUT, jump: A, save: true}").(*value.Map)})
 	if err != nil {
 		t.Fatal(err)
 	}

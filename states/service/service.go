@@ -116,7 +116,7 @@ func (j *job) call(ctx context.Context, fn string, more ...value.Value) (value.V
 	kw := value.NewMap(4)
 	for k, v := range j.passed.All() {
 		name := value.Str(k)
-		if takes(spec, name) || spec.VarKw && name == "runlevels" {
+		if spec.Declares(name) || spec.VarKw && name == "runlevels" {
 			kw.Set(name, v)
 		} else if value.Truth(v) && (fn == "start" || fn == "stop") && (name == "no_block" || name == "unmask" || name == "unmask_runtime") && !j.systemd {
 			j.c.Env.Warnf(j.pos(), "the argument %s is for systemd, which does not manage the services here", name)
@@ -124,15 +124,6 @@ func (j *job) call(ctx context.Context, fn string, more ...value.Value) (value.V
 	}
 	pos := append([]value.Value{j.c.Name}, more...)
 	return j.c.Env.Exec(ctx, "service."+fn, kw, pos...)
-}
-
-func takes(spec *fun.Spec, name string) bool {
-	for i := range spec.Args {
-		if spec.Args[i].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // yes calls a function that returns a truth.

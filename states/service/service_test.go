@@ -10,20 +10,11 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/systemdtest"
 	"brine/modules/systemd"
 	"brine/states/service"
 )
-
-func load(t *testing.T, s string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // machine has a unit of each kind that the states tell apart.
 func machine() *systemdtest.Machine {
@@ -93,7 +84,7 @@ func run(t *testing.T, env *fun.Env, fn, args string, c *fun.Chunk, test, watch 
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: load(t, args).(*value.Map)})
+	call, err := env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, args).(*value.Map)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,13 +199,13 @@ func TestService(t *testing.T) {
 			var warnings []string
 			test := strings.Contains(tt.mode, "test")
 			env := newEnv(m, v, test, &warnings)
-			args := load(t, tt.args).(*value.Map)
+			args := calltest.YAML(t, tt.args).(*value.Map)
 			ret := run(t, env, tt.fun, tt.args, v.add("service", tt.fun, args.Str("name")), test, strings.Contains(tt.mode, "watch"))
 			if ret.Changes == nil {
 				ret.Changes = value.NewMap(0)
 			}
 			got := value.Repr(value.MapOf("r", ret.Result.Value(), "c", ret.Comment, "x", ret.Changes))
-			if diff := cmp.Diff(value.Repr(load(t, tt.want)), got); diff != "" {
+			if diff := cmp.Diff(value.Repr(calltest.YAML(t, tt.want)), got); diff != "" {
 				t.Error(diff)
 			}
 			if diff := cmp.Diff(tt.acts, acts(m)); diff != "" {

@@ -13,7 +13,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/shacrypt"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	"brine/states/user"
 )
 
@@ -163,7 +163,7 @@ func TestUser(t *testing.T) {
 			t.Parallel()
 			h := machine()
 			got := call(t, h, "user."+tt.fun, tt.args, tt.test)
-			if diff := cmp.Diff(value.Repr(load(t, tt.want)), got); diff != "" {
+			if diff := cmp.Diff(value.Repr(calltest.YAML(t, tt.want)), got); diff != "" {
 				t.Error(diff)
 			}
 			var calls []string
@@ -287,15 +287,6 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-func load(t *testing.T, s string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // call calls a state and returns result, comment and changes.
 func call(t *testing.T, h host.Host, name, args string, test bool) string {
 	t.Helper()
@@ -315,7 +306,7 @@ func apply(t *testing.T, h host.Host, name, args string, test bool) fun.Ret {
 	if !ok {
 		t.Fatalf("no state %s", name)
 	}
-	c, err := dispatch.New(env).Bind(mod, spec, fun.Args{Kw: load(t, args).(*value.Map)})
+	c, err := dispatch.New(env).Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, args).(*value.Map)})
 	if err != nil {
 		t.Fatal(err)
 	}

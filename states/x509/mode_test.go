@@ -41,7 +41,7 @@ func TestKeyModes(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.Load(t, tt.args).(*value.Map)})
+					c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, tt.args).(*value.Map)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -119,7 +119,7 @@ func TestKeyModesOfOtherFiles(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.Load(t, args).(*value.Map)})
+					c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, args).(*value.Map)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -168,7 +168,7 @@ func TestKeyModesOfFunctions(t *testing.T) {
 			if _, err := r.Env.Invoker.Invoke(t.Context(), fun.Exec, "x509.create_private_key", fun.Args{Kw: value.MapOf("path", "/pki/k", "bits", int64(2048))}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.Env.Invoker.Invoke(t.Context(), fun.Exec, name, fun.Args{Kw: calltest.Load(t, args).(*value.Map)}); err != nil {
+			if _, err := r.Env.Invoker.Invoke(t.Context(), fun.Exec, name, fun.Args{Kw: calltest.YAML(t, args).(*value.Map)}); err != nil {
 				t.Fatal(err)
 			}
 			if st, err := h.Stat("/pki/f"); err != nil || st.Perm() != 0o600 {

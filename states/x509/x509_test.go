@@ -58,7 +58,7 @@ func run(t *testing.T, v2 bool, steps []step) *host.Fake {
 			h.PutFile(name, strings.ReplaceAll(args, `\n`, "\n"), 0o644)
 			continue
 		case "call":
-			res, err := r.Env.Invoker.Invoke(t.Context(), fun.Exec, name, fun.Args{Kw: calltest.Load(t, args).(*value.Map)})
+			res, err := r.Env.Invoker.Invoke(t.Context(), fun.Exec, name, fun.Args{Kw: calltest.YAML(t, args).(*value.Map)})
 			got = value.Repr(res.Value)
 			if err != nil {
 				got = "error: " + err.Error()
@@ -68,7 +68,7 @@ func run(t *testing.T, v2 bool, steps []step) *host.Fake {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.Load(t, args).(*value.Map)})
+			c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: calltest.YAML(t, args).(*value.Map)})
 			if err != nil {
 				t.Fatal(err)
 			}

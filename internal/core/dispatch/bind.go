@@ -73,10 +73,11 @@ func (b *binding) bind() (*fun.Call, error) {
 	b.call = &fun.Call{Mod: b.mod, Spec: b.spec, Args: value.NewMap(len(b.spec.Args)), Kw: value.NewMap(0)}
 	b.positional = b.spec.Positional()
 	if n := len(b.args.Pos); n > b.positional {
-		if !b.spec.VarArg {
-			return nil, b.wrong("%s", tooMany(b.spec, n))
+		if b.spec.VarArg {
+			b.call.Pos = b.args.Pos[b.positional:]
+		} else {
+			b.faults = append(b.faults, b.wrong("%s", tooMany(b.spec, n)))
 		}
-		b.call.Pos = b.args.Pos[b.positional:]
 		for _, v := range b.call.Pos {
 			if err := value.Fault(v, "str"); err != nil && !b.spec.Raw {
 				return nil, err
@@ -90,9 +91,7 @@ func (b *binding) bind() (*fun.Call, error) {
 	if len(missing) > 0 && b.mod.Kind != fun.State {
 		b.faults = append(b.faults, b.wrong("%s", value.MissingArguments(missing)))
 	}
-	if err := b.further(); err != nil {
-		return nil, err
-	}
+	b.further()
 	if len(missing) > 0 && b.mod.Kind == fun.State {
 		b.faults = append(b.faults, b.wrong("%s", value.MissingArguments(missing)))
 	}
@@ -125,7 +124,7 @@ func (b *binding) declared() (missing []string, err error) {
 		switch {
 		case n < len(b.args.Pos) && n < b.positional:
 			if byName {
-				return nil, b.wrong("got multiple values for argument '%s'", a.Name)
+				b.faults = append(b.faults, b.wrong("got multiple values for argument '%s'", a.Name))
 			}
 			v = b.args.Pos[n]
 		case !byName && a.Required:
@@ -170,7 +169,7 @@ func (b *binding) convert(a *fun.Arg, v value.Value) (value.Value, error) {
 }
 
 // further binds the keyword arguments that the function does not declare.
-func (b *binding) further() error {
+func (b *binding) further() {
 	var unknown []string
 	for k, v := range b.args.Kw.All() {
 		name, _ := k.(string)
@@ -199,7 +198,7 @@ func (b *binding) further() error {
 				continue
 			}
 			if err := b.miss(name); err != nil {
-				return err
+				b.faults = append(b.faults, err)
 			}
 		}
 		b.i.env.Secrets.AddArg(name, false, v)
@@ -208,7 +207,6 @@ func (b *binding) further() error {
 	if len(unknown) > 0 {
 		b.faults = append(b.faults, &fun.InvocationError{Msg: InvalidKeywords(unknown, b.name()), Arg: unknown[0], Pos: b.args.Kw.Pos(unknown[0])})
 	}
-	return nil
 }
 
 // InvalidKeywords returns Salt's text for arguments that a state function does
@@ -232,7 +230,7 @@ func Unknown(spec *fun.Spec, low *value.Map) []string {
 	}
 	var names []string
 	for k := range low.All() {
-		if name, _ := k.(string); !declares(spec, name) && !Internal(name) {
+		if name, _ := k.(string); !spec.Declares(name) && !Internal(name) {
 			names = append(names, name)
 		}
 	}
@@ -256,20 +254,11 @@ func suggest(spec, of *fun.Spec, name string) string {
 func Miss(table *fun.Table, spec *fun.Spec, name string) (near string, known bool) {
 	var of *fun.Spec
 	if spec.Of != "" {
-		if of = table.Spec(fun.Exec, spec.Of); of != nil && declares(of, name) {
+		if of = table.Spec(fun.Exec, spec.Of); of != nil && of.Declares(name) {
 			return "", true
 		}
 	}
 	return suggest(spec, of, name), false
-}
-
-func declares(spec *fun.Spec, name string) bool {
-	for n := range spec.Args {
-		if spec.Args[n].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func argNames(spec *fun.Spec) []string {

@@ -139,17 +139,20 @@ func TestBindAll(t *testing.T) {
 		kind fun.Kind
 		kw   []value.Value
 		want string
+		pos  []value.Value
 	}{
-		{fun.Exec, []value.Value{"text", "x", "count", "many"}, "count must be an integer, not 'many'"},
-		{fun.Exec, []value.Value{"text", "x", "count", "many", "wait", "soon"}, "count must be an integer, not 'many'; wait must be a number of seconds, not 'soon'"},
-		{fun.Exec, []value.Value{"wait", "soon"}, "wait must be a number of seconds, not 'soon'; missing 1 required positional argument: 'text'"},
-		{fun.Exec, []value.Value{"tetx", "x", "conut", 1}, "f() missing 1 required positional argument: 'text'; got an unexpected keyword argument 'tetx' (did you mean \"text\"?); got an unexpected keyword argument 'conut' (did you mean \"count\"?)"},
-		{fun.State, []value.Value{"tetx", "x", "count", "many"}, "count must be an integer, not 'many'; 'tetx' is an invalid keyword argument for 'm.f'; missing 1 required positional argument: 'text'"},
+		{fun.Exec, []value.Value{"text", "x", "count", "many"}, "count must be an integer, not 'many'", nil},
+		{fun.Exec, []value.Value{"text", "x", "count", "many", "wait", "soon"}, "count must be an integer, not 'many'; wait must be a number of seconds, not 'soon'", nil},
+		{fun.Exec, []value.Value{"wait", "soon"}, "wait must be a number of seconds, not 'soon'; missing 1 required positional argument: 'text'", nil},
+		{fun.Exec, []value.Value{"tetx", "x", "conut", 1}, "f() missing 1 required positional argument: 'text'; got an unexpected keyword argument 'tetx' (did you mean \"text\"?); got an unexpected keyword argument 'conut' (did you mean \"count\"?)", nil},
+		{fun.State, []value.Value{"tetx", "x", "count", "many"}, "count must be an integer, not 'many'; 'tetx' is an invalid keyword argument for 'm.f'; missing 1 required positional argument: 'text'", nil},
+		{fun.Exec, []value.Value{"text", "y", "count", "many"}, "f() got multiple values for argument 'text'; count must be an integer, not 'many'", []value.Value{"x"}},
+		{fun.Exec, []value.Value{"tetx", "x"}, "f() takes from 1 to 3 positional arguments but 4 were given; wait must be a number of seconds, not 'soon'; got an unexpected keyword argument 'tetx' (did you mean \"text\"?)", []value.Value{"x", int64(1), "soon", "y"}},
 	} {
 		var warnings []fun.Warning
-		_, err := bindEnv(&warnings).Bind(&fun.Module{Name: "m", Kind: tt.kind}, &fun.Spec{Name: "f", Args: args}, fun.Args{Kw: value.MapOf(tt.kw...)})
+		_, err := bindEnv(&warnings).Bind(&fun.Module{Name: "m", Kind: tt.kind}, &fun.Spec{Name: "f", Args: args}, fun.Args{Pos: tt.pos, Kw: value.MapOf(tt.kw...)})
 		if err == nil || err.Error() != tt.want {
-			t.Errorf("%v: %v", tt.kw, err)
+			t.Errorf("%v %v: %v", tt.pos, tt.kw, err)
 		}
 	}
 }

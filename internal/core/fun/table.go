@@ -186,6 +186,16 @@ func (t *Table) Spec(kind Kind, name string) *Spec {
 	return spec
 }
 
+// Declares reports whether the function has the argument name.
+func (s *Spec) Declares(name string) bool {
+	for i := range s.Args {
+		if s.Args[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // ArgNames returns the names of the arguments in their order; none for the nil
 // spec of an unknown function.
 func (s *Spec) ArgNames() []string {

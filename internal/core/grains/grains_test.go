@@ -12,17 +12,8 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 )
-
-func load(t *testing.T, s string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 // TestLazy reads single grains and looks at what was touched for them.
 func TestLazy(t *testing.T) {
@@ -83,11 +74,11 @@ func TestOverride(t *testing.T) {
 		{"append_domain", "{append_domain: example.com}", "append_domain", "example.com"},
 		{"master", "{master: salt.example.com}", "master", "salt.example.com"},
 	} {
-		opts := load(t, tt.opts).(*value.Map)
+		opts := calltest.YAML(t, tt.opts).(*value.Map)
 		opts.Set("conf_file", "/srv/conf/minion")
 		g := Collect(Options{Host: newHost(), ID: "m", Opts: opts})
 		got, ok := g.Get(tt.grain)
-		want := load(t, tt.want)
+		want := calltest.YAML(t, tt.want)
 		if !value.Equal(got, want) || ok != (want != nil) {
 			t.Errorf("%s: %s = %s, %v, want %s", tt.name, tt.grain, value.Repr(got), ok, tt.want)
 		}
@@ -241,7 +232,7 @@ func TestSystem(t *testing.T) {
 		{"shell", "/bin/sh"},
 		{"cwd", "/root"},
 	} {
-		if got, _ := g.Get(tt.grain); !value.Equal(got, load(t, tt.want)) {
+		if got, _ := g.Get(tt.grain); !value.Equal(got, calltest.YAML(t, tt.want)) {
 			t.Errorf("%s = %s, want %s", tt.grain, value.Repr(got), tt.want)
 		}
 	}
@@ -340,7 +331,7 @@ func TestNetwork(t *testing.T) {
 		{"ip_gw", "True"},
 		{"dns", "{nameservers: [10.0.0.1, '::1'], ip4_nameservers: [10.0.0.1], ip6_nameservers: ['::1'], sortlist: [130.155.160.0/255.255.240.0, 130.155.0.0/255.255.0.0], domain: example.com, search: [a.example, b.example], options: ['ndots:2']}"},
 	} {
-		if got, _ := g.Get(tt.grain); !value.Equal(got, load(t, tt.want)) {
+		if got, _ := g.Get(tt.grain); !value.Equal(got, calltest.YAML(t, tt.want)) {
 			t.Errorf("%s = %s, want %s", tt.grain, value.Repr(got), tt.want)
 		}
 	}
@@ -348,7 +339,7 @@ func TestNetwork(t *testing.T) {
 	h.FullName = map[string]string{"fake": "fake.dns.example"}
 	g = Collect(Options{Host: h, Opts: value.MapOf("enable_fqdns_grains", false)})
 	for _, tt := range []struct{ grain, want string }{{"fqdn", "fake.dns.example"}, {"fqdns", "[]"}, {"ip4_gw", "null"}} {
-		if got, _ := g.Get(tt.grain); !value.Equal(got, load(t, tt.want)) {
+		if got, _ := g.Get(tt.grain); !value.Equal(got, calltest.YAML(t, tt.want)) {
 			t.Errorf("%s = %s, want %s", tt.grain, value.Repr(got), tt.want)
 		}
 	}
@@ -439,7 +430,7 @@ func TestOtherSystems(t *testing.T) {
 		{bsd, "swap_total", "1024"},
 		{bsd, "ssds", "[ada0]"},
 	} {
-		if got, _ := Collect(Options{Host: tt.h}).Get(tt.grain); !value.Equal(got, load(t, tt.want)) {
+		if got, _ := Collect(Options{Host: tt.h}).Get(tt.grain); !value.Equal(got, calltest.YAML(t, tt.want)) {
 			t.Errorf("%s = %s, want %s", tt.grain, value.Repr(got), tt.want)
 		}
 	}

@@ -261,7 +261,7 @@ func (c *collector) run(argv ...string) (string, int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*commandTimeout)
 	defer cancel()
 	env := append(c.h.Environ(), "LC_ALL=C", "LANGUAGE=C")
-	out, err := c.h.Run(ctx, host.Cmd{Argv: argv, Env: env, Timeout: commandTimeout, MaxOutput: maxFile})
+	out, err := c.h.Run(ctx, host.Cmd{Argv: argv, Env: env, Timeout: commandTimeout, MaxOutput: maxFile, ReadOnly: true})
 	if err != nil || out.TimedOut {
 		return "", -1
 	}

@@ -13,6 +13,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/core/render"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 )
 
 // bigTree is a formula of the usual make: a map file, a macro library and an
@@ -141,7 +142,7 @@ func TestReadOnce(t *testing.T) {
 	up := &counted{Upstream: e.Up, opens: map[string]int{}}
 	e.Up = up
 	for i := range 200 {
-		if v, err := sls(t, e, fmt.Sprintf("s%d", i)); err != nil || plain(v) != fmt.Sprintf("{'x%d': 1}", i) {
+		if v, err := sls(t, e, fmt.Sprintf("s%d", i)); err != nil || calltest.Plain(v) != fmt.Sprintf("{'x%d': 1}", i) {
 			t.Fatalf("%s, %v", value.Repr(v), err)
 		}
 	}
@@ -152,7 +153,7 @@ func TestReadOnce(t *testing.T) {
 	}
 	h := e.Host.(*host.Fake)
 	h.PutFile("/srv/salt/d.yaml", "a: 22\n", 0o644)
-	if v, err := sls(t, e, "s0"); err != nil || plain(v) != "{'x0': 22}" {
+	if v, err := sls(t, e, "s0"); err != nil || calltest.Plain(v) != "{'x0': 22}" {
 		t.Errorf("after a change: %s, %v", value.Repr(v), err)
 	}
 }

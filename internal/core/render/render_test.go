@@ -19,6 +19,7 @@ import (
 	"brine/internal/py/serial"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 	testmod "brine/modules/test"
 )
 
@@ -141,7 +142,7 @@ func TestSLS(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := plain(v); got != tt.want {
+			if got := calltest.Plain(v); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -306,18 +307,18 @@ func TestOptions(t *testing.T) {
 	e = tree(t, files)
 	e.Opts.Set("allow_undefined", true)
 	v, err := sls(t, e, "a")
-	if err != nil || plain(v) != "{'x': 1, 'v': ''}" {
+	if err != nil || calltest.Plain(v) != "{'x': 1, 'v': ''}" {
 		t.Errorf("got %s, %v", value.Repr(v), err)
 	}
 	e = tree(t, map[string]string{"a.sls": "# comment\n% if true\nx: 1\n% endif\n"})
 	e.Opts.Set("jinja_sls_env", value.MapOf("line_statement_prefix", "%"))
 	v, err = sls(t, e, "a")
-	if err != nil || plain(v) != "{'x': 1}" {
+	if err != nil || calltest.Plain(v) != "{'x': 1}" {
 		t.Errorf("got %s, %v", value.Repr(v), err)
 	}
 	e = tree(t, map[string]string{"a.sls": "#!jinja|yaml\na: '{{ 1 }}'\n"})
 	limit(e, "renderer_blacklist", "jinja")
-	if v, err := sls(t, e, "a"); err != nil || plain(v) != "{'a': '{{ 1 }}'}" {
+	if v, err := sls(t, e, "a"); err != nil || calltest.Plain(v) != "{'a': '{{ 1 }}'}" {
 		t.Errorf("a renderer that is barred ran: %s, %v", value.Repr(v), err)
 	}
 	// Templates see the options, and what one changes there allows nothing.
@@ -369,7 +370,7 @@ func TestPillarIsLazy(t *testing.T) {
 		t.Errorf("err %v, loaded %d times; want 0", err, loaded)
 	}
 	for range 2 {
-		if v, err := sls(t, e, "b"); err != nil || plain(v) != "{'x': 2}" || loaded != 1 {
+		if v, err := sls(t, e, "b"); err != nil || calltest.Plain(v) != "{'x': 2}" || loaded != 1 {
 			t.Errorf("got %s, %v, loaded %d times; want 1", value.Repr(v), err, loaded)
 		}
 	}
@@ -397,24 +398,6 @@ func BenchmarkSLS(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// plain prints v with every dict as a plain one.
-func plain(v value.Value) string { return value.Repr(plainOf(value.Clone(v))) }
-
-func plainOf(v value.Value) value.Value {
-	switch v := v.(type) {
-	case *value.Map:
-		v.Ordered = false
-		for _, x := range v.All() {
-			plainOf(x)
-		}
-	case *value.List:
-		for _, x := range v.Items {
-			plainOf(x)
-		}
-	}
-	return v
 }
 
 func FuzzTOML(f *testing.F) {

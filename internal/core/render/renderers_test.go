@@ -19,6 +19,7 @@ import (
 	"brine/internal/core/render"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 	httpmod "brine/modules/http"
 )
 
@@ -41,7 +42,7 @@ func TestRenderers(t *testing.T) {
 		{"gpgdata", "{'a': [1, 'x']}"},
 	} {
 		v, err := sls(t, e, tt.sls)
-		if err != nil || plain(v) != tt.want {
+		if err != nil || calltest.Plain(v) != tt.want {
 			t.Errorf("%s = %s, %v; want %s", tt.sls, value.Repr(v), err, tt.want)
 		}
 	}
@@ -131,7 +132,7 @@ func TestGPG(t *testing.T) {
 		e := env(t, h, root)
 		e.Opts.Set("gpg_keydir", dir)
 		v, err := sls(t, e, tt.sls)
-		if err != nil || plain(v) != tt.want {
+		if err != nil || calltest.Plain(v) != tt.want {
 			t.Errorf("%s = %s, %v; want %s", tt.sls, value.Repr(v), err, tt.want)
 		}
 	}
@@ -234,13 +235,13 @@ func TestPongo(t *testing.T) {
 	})
 	child := input(t, e, "child")
 	child.Vars = value.MapOf("l", value.NewList("x", "yz"))
-	if v, err := render.For(e).SLS(t.Context(), child); err != nil || plain(v) != "{'a': 1, 'x1': 'pp', 'yz2': 'qq'}" {
+	if v, err := render.For(e).SLS(t.Context(), child); err != nil || calltest.Plain(v) != "{'a': 1, 'x1': 'pp', 'yz2': 'qq'}" {
 		t.Errorf("methods of pongo2's values: %s, %v", value.Repr(v), err)
 	}
 	in := input(t, e, "a")
 	in.Vars = value.MapOf("l", value.NewList(int64(1), "x", int64(1<<53+1)), "big", int64(1<<62))
 	v, err := render.For(e).SLS(t.Context(), in)
-	if want := "{'inc': 'Debian', 'n': 1, 'l': 9007199254740993, 'f': 0.5, 'big': 4611686018427387904, 'x': \"it's <b>\"}"; err != nil || plain(v) != want {
+	if want := "{'inc': 'Debian', 'n': 1, 'l': 9007199254740993, 'f': 0.5, 'big': 4611686018427387904, 'x': \"it's <b>\"}"; err != nil || calltest.Plain(v) != want {
 		t.Errorf("got %s, %v; want %s", value.Repr(v), err, want)
 	}
 	for name, want := range map[string]string{"bad": "the command failed", "none": "etc/passwd"} {
@@ -275,7 +276,7 @@ func TestQuery(t *testing.T) {
 		"b.sls": "a: 1\n{{ 'ftp://x' | http_query }}\n",
 	})
 	e.Table = fun.NewTable([]fun.Entry{{Kind: fun.Exec, Name: "http", Load: httpmod.Module}})
-	if v, err := sls(t, e, "a"); err != nil || plain(v) != "{'a': 'v200', 'b': {'GET': ''}}" {
+	if v, err := sls(t, e, "a"); err != nil || calltest.Plain(v) != "{'a': 'v200', 'b': {'GET': ''}}" {
 		t.Errorf("%s, %v", value.Repr(v), err)
 	}
 	_, err := sls(t, e, "b")

@@ -10,6 +10,7 @@ import (
 	"brine/internal/core/render"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 )
 
 // TestStateconf renders what testdata/record_stateconf.py has recorded of Salt.
@@ -44,7 +45,7 @@ func TestStateconf(t *testing.T) {
 				var se *source.Error
 				switch {
 				case err == nil:
-					got = plain(v)
+					got = calltest.Plain(v)
 				case !errors.As(err, &se):
 					t.Fatalf("%s: %v has no place", f.SLS, err)
 				case render.Handled(err):
@@ -130,7 +131,7 @@ func TestStateconfMalformed(t *testing.T) {
 	} {
 		e := tree(t, nil)
 		in := render.Input{Path: "a.sls", SLS: "a", Pipeline: "stateconf -G", Text: []byte(text)}
-		if v, err := render.For(e).SLS(t.Context(), in); err != nil || plain(v) != want {
+		if v, err := render.For(e).SLS(t.Context(), in); err != nil || calltest.Plain(v) != want {
 			t.Errorf("%q = %s, %v; want %s", text, value.Repr(v), err, want)
 		}
 		in.Pipeline = "stateconf -os"
@@ -149,7 +150,7 @@ func TestStateconfRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return plain(v)
+		return calltest.Plain(v)
 	}
 	const set, get = "p: {stateconf.set: [{k: 1}]}\n", "x: {test.nop: [{name: '{{ p.k if p is defined else 0 }}'}]}\n"
 	one, other := render.For(e).Run(), render.For(e).Run()
@@ -172,7 +173,7 @@ func TestStateconfPongo(t *testing.T) {
 		{"a", ".p: {stateconf.set: [{k: 2}]}\n# --- end of state config ---\nx: {test.nop: [{name: '{{ p.k }} {{ sls_dir }}'}]}\n", "{'x': {'test.nop': [{'name': '2 a'}]}, 'a::p': {'stateconf.set': [{'k': 2}]}}"},
 	} {
 		v, err := run.SLS(t.Context(), render.Input{Path: f.sls + ".sls", SLS: f.sls, Pipeline: "stateconf -G yaml . pongo2", Text: []byte(f.text)})
-		if err != nil || plain(v) != f.want {
+		if err != nil || calltest.Plain(v) != f.want {
 			t.Errorf("%s = %s, %v; want %s", f.sls, value.Repr(v), err, f.want)
 		}
 	}

@@ -51,9 +51,6 @@ func Has(kind, name string) bool {
 	return slices.Contains(Functions(kind, mod), fn)
 }
 
-// Modules returns the number of modules that are known.
-func Modules() int { return len(modules()) }
-
 // ModulesOf returns the names of the modules of a kind, sorted.
 func ModulesOf(kind string) []string {
 	var names []string

@@ -251,7 +251,7 @@ func (f *Fact) changesOf(now *value.Map) *value.Map {
 		for k := range f.Now.All() {
 			n, _ := now.Get(k)
 			w, _ := f.Was.Get(k)
-			set(k, orEmpty(n), orEmpty(w))
+			set(k, value.OrEmpty(n), value.OrEmpty(w))
 		}
 	case now == nil || f.Was == nil:
 		out.Set(f.Name, value.MapOf("old", orNone(now), "new", orNone(f.Was)))
@@ -261,13 +261,6 @@ func (f *Fact) changesOf(now *value.Map) *value.Map {
 		}
 	}
 	return out
-}
-
-func orEmpty(v value.Value) value.Value {
-	if v == nil {
-		return ""
-	}
-	return v
 }
 
 // orNone is a dict as a value; one that is not there is None.

@@ -11,6 +11,7 @@ import (
 	"brine/internal/core/host"
 	"brine/internal/fleet/pillar"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 )
 
 const cipher = "-----BEGIN PGP MESSAGE-----\n\nabc\n-----END PGP MESSAGE-----"
@@ -102,7 +103,7 @@ func TestGiven(t *testing.T) {
 			if err != nil {
 				got = err.Error()
 			} else {
-				got = plain(m)
+				got = calltest.Plain(m)
 			}
 			if !strings.HasPrefix(got, tt.want) || err == nil && got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)

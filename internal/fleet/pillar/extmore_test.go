@@ -14,6 +14,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
+	"brine/internal/testkit/calltest"
 	httpmod "brine/modules/http"
 )
 
@@ -199,8 +200,8 @@ func TestExtNotForTargets(t *testing.T) {
 	for _, name := range []string{"consul", "csv", "gpg", "http_json", "http_yaml", "mysql", "nodegroups", "postgres", "reclass", "redis", "sops", "vault"} {
 		r := fake(t, nil, "on_demand_ext_pillar: ["+name+"]")
 		m, err := r.comp.Render(t.Context(), fun.PillarRequest{Foreign: true, Ext: onDemand(name)})
-		if err != nil || plain(m) != "{}" || !strings.Contains(strings.Join(r.warnings, ""), "is not served to a target on demand") {
-			t.Errorf("%s: %s, %v, %q", name, plain(m), err, r.warnings)
+		if err != nil || calltest.Plain(m) != "{}" || !strings.Contains(strings.Join(r.warnings, ""), "is not served to a target on demand") {
+			t.Errorf("%s: %s, %v, %q", name, calltest.Plain(m), err, r.warnings)
 		}
 	}
 }

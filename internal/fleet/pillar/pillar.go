@@ -164,8 +164,8 @@ func (c *Compiler) newJob(req fun.PillarRequest, base value.Mapping) *job {
 		j.override, j.late = nil, req.Override
 	}
 	j.otherEnv = j.pillarenv != pillarenv
-	opts.Set("saltenv", textOrNil(j.saltenv))
-	opts.Set("pillarenv", textOrNil(j.pillarenv))
+	opts.Set("saltenv", value.OrNone(j.saltenv))
+	opts.Set("pillarenv", value.OrNone(j.pillarenv))
 	opts.Set("id", c.env.ID)
 	opts.Set("minion_id", c.env.ID)
 	if base == nil {
@@ -185,13 +185,6 @@ func (c *Compiler) newJob(req fun.PillarRequest, base value.Mapping) *job {
 	})
 	j.engine = render.New(j.env, c.files).NameAbsolute().Share(c.shared)
 	return j
-}
-
-func textOrNil(s string) value.Value {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 // warn warns of a mistake that Salt accepts silently.

@@ -17,6 +17,7 @@ import (
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
+	"brine/internal/testkit/calltest"
 	"brine/internal/testkit/pillartest"
 	pillarmod "brine/modules/pillar"
 	testmod "brine/modules/test"
@@ -64,25 +65,7 @@ func fake(t testing.TB, files map[string]string, conf string) *run {
 	return newRun(t, h, c.Opts, value.MapOf("id", "minion1", "role", "web", "saltversion", "3006.0"))
 }
 
-func (r *run) lazy() string { return plain(value.ToMap(r.env.Pillar)) }
-
-// plain prints v with every dict as a plain one.
-func plain(v value.Value) string { return value.Repr(plainOf(value.Clone(v))) }
-
-func plainOf(v value.Value) value.Value {
-	switch v := v.(type) {
-	case *value.Map:
-		v.Ordered = false
-		for _, x := range v.All() {
-			plainOf(x)
-		}
-	case *value.List:
-		for _, x := range v.Items {
-			plainOf(x)
-		}
-	}
-	return v
-}
+func (r *run) lazy() string { return calltest.Plain(value.ToMap(r.env.Pillar)) }
 
 func TestRender(t *testing.T) {
 	for _, tt := range []struct {
@@ -445,7 +428,7 @@ func TestOverride(t *testing.T) {
 	}
 	// Anew, as pillar.items: the files see the pillar of the run.
 	m, err := r.comp.Render(t.Context(), fun.PillarRequest{})
-	if got, want := plain(m), "{'a': {'new': 1, 'old': 1}, 'l': [1], 'see': 1}"; err != nil || got != want {
+	if got, want := calltest.Plain(m), "{'a': {'new': 1, 'old': 1}, 'l': [1], 'see': 1}"; err != nil || got != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 }
@@ -475,7 +458,7 @@ func TestMergesPillarInEffect(t *testing.T) {
 	} {
 		r := fake(t, files, roots+tt.conf)
 		m, err := r.comp.Render(t.Context(), tt.req)
-		if got := plain(m); err != nil || got != tt.want {
+		if got := calltest.Plain(m); err != nil || got != tt.want {
 			t.Errorf("%s: got  %s, %v\nwant %s", tt.name, got, err, tt.want)
 		}
 	}

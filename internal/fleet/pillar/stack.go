@@ -293,22 +293,13 @@ func stackList(stack, obj *value.List) (*value.List, error) {
 	case stackRemove:
 		out := value.NewList()
 		for _, x := range stack.Items {
-			if !has(items, x) {
+			if !value.In(items, x) {
 				out.Append(x)
 			}
 		}
 		return out, nil
 	}
 	return value.NewList(append(stack.Items[:stack.Len():stack.Len()], items...)...), nil
-}
-
-func has(items []value.Value, x value.Value) bool {
-	for _, y := range items {
-		if value.Equal(x, y) {
-			return true
-		}
-	}
-	return false
 }
 
 // stackClean takes the strategies out of v.

@@ -512,6 +512,16 @@ func checkHash(v Value, depth int) error {
 	return nil
 }
 
+// In reports whether one of the items is equal to x.
+func In(items []Value, x Value) bool {
+	for _, y := range items {
+		if Equal(x, y) {
+			return true
+		}
+	}
+	return false
+}
+
 // Contains reports whether x is in container.
 func Contains(container, x Value) (bool, error) {
 	if err := Fault(container, "in"); err != nil {

@@ -119,6 +119,14 @@ func (l *List) Copy(extra int) *List {
 	return c
 }
 
+// Elems returns the items of a list, none of nil.
+func (l *List) Elems() []Value {
+	if l == nil {
+		return nil
+	}
+	return l.Items
+}
+
 // Len returns the number of items; a nil list has none.
 func (l *List) Len() int {
 	if l == nil {
@@ -565,6 +573,22 @@ func (c *cloner) container(v Value) Value {
 			m.Set(k, c.value(x))
 		}
 		return m
+	}
+	return v
+}
+
+// OrNone returns s, None where it is empty.
+func OrNone(s string) Value {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// OrEmpty returns v, "" where it is None.
+func OrEmpty(v Value) Value {
+	if v == nil {
+		return ""
 	}
 	return v
 }

@@ -27,11 +27,29 @@ func Env(h host.Host, grains *value.Map, entries ...fun.Entry) *fun.Env {
 }
 
 // YAML reads a value.
-func YAML(t *testing.T, text string) value.Value {
+func YAML(t testing.TB, text string) value.Value {
 	t.Helper()
 	v, err := yamlsalt.LoadString(text)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return v
+}
+
+// Plain prints a value with every dict as a plain one.
+func Plain(v value.Value) string { return value.Repr(plainOf(value.Clone(v))) }
+
+func plainOf(v value.Value) value.Value {
+	switch v := v.(type) {
+	case *value.Map:
+		v.Ordered = false
+		for _, x := range v.All() {
+			plainOf(x)
+		}
+	case *value.List:
+		for _, x := range v.Items {
+			plainOf(x)
+		}
 	}
 	return v
 }

@@ -12,7 +12,6 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
 )
 
 // A Rig is a run on a machine.
@@ -51,16 +50,6 @@ func (r *Rig) Running() *value.Map { return value.NewMap(0) }
 // Return returns none.
 func (r *Rig) Return(string) *value.Map { return nil }
 
-// Load reads YAML.
-func Load(t testing.TB, text string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // State calls a state function with arguments written in YAML, and returns its
 // result, comment and changes as "True: comment {'k': 'v'}". A failure that Python
 // would raise is "error: text".
@@ -70,7 +59,7 @@ func (r *Rig) State(t testing.TB, name, args string, test bool) string {
 	if !ok {
 		t.Fatalf("no state %s", name)
 	}
-	low, _ := Load(t, args).(*value.Map)
+	low, _ := YAML(t, args).(*value.Map)
 	if low == nil {
 		t.Fatalf("the arguments are not a mapping: %s", args)
 	}
@@ -90,7 +79,7 @@ func (r *Rig) Watch(t testing.TB, name, args string, test bool) string {
 	if !ok || mod.Watch == nil {
 		t.Fatalf("no state %s, or no mod_watch", name)
 	}
-	low, _ := Load(t, args).(*value.Map)
+	low, _ := YAML(t, args).(*value.Map)
 	c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: low})
 	if err != nil {
 		return "error: " + err.Error()
@@ -119,7 +108,7 @@ func text(ret fun.Ret) string {
 func (r *Rig) Fn(t testing.TB, name, args string) string {
 	t.Helper()
 	a := fun.Args{}
-	switch v := Load(t, args).(type) {
+	switch v := YAML(t, args).(type) {
 	case *value.List:
 		a.Pos = v.Items
 	case *value.Map:

@@ -10,7 +10,6 @@ import (
 	"brine/internal/core/grains"
 	"brine/internal/core/host"
 	"brine/internal/py/value"
-	"brine/internal/py/yamlsalt"
 )
 
 // File is the grains file of the fake machine.
@@ -28,14 +27,4 @@ func NewEnv(t testing.TB, static string, modules ...fun.Entry) (*fun.Env, *host.
 	env.Table = fun.NewTable(modules)
 	env.Invoker = dispatch.New(env)
 	return env, h
-}
-
-// Load reads YAML.
-func Load(t testing.TB, text string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }

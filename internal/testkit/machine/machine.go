@@ -288,6 +288,28 @@ func (m *Machine) Shell(dir, line string) Result {
 	return m.Run(time.Minute, dir, "sh", "-c", line)
 }
 
+// Write writes a file of the machine, and the directories above it that are missing.
+func (m *Machine) Write(t testing.TB, path, text string, mode os.FileMode) {
+	t.Helper()
+	path = filepath.Join(m.Root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Install copies a program into the machine. Another process writes it: one that this
+// process starts meanwhile would inherit the open file, and what is open to be written
+// cannot be run.
+func (m *Machine) Install(t testing.TB, path, program string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "install", "-m", "755", program, filepath.Join(m.Root, path)).CombinedOutput(); err != nil {
+		t.Fatalf("copy %s into the machine: %v: %s", program, err, out)
+	}
+}
+
 // Log returns what the machine printed on its console.
 func (m *Machine) Log() string {
 	b, _ := os.ReadFile(filepath.Join(m.dir, "log"))

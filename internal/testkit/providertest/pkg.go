@@ -14,10 +14,23 @@ import (
 	"brine/internal/py/value"
 )
 
-// A Machine is a new machine for one test. All its functions are found in Env.
+// A Machine is a machine for one test, which is as [Pkg] and the others describe it. All
+// its functions are found in Env.
 type Machine struct {
 	Env  *fun.Env
-	Host *host.Fake
+	Host Recorder
+}
+
+// A Recorder knows what was done to a machine: a [host.Fake], or a real machine that
+// writes it down.
+type Recorder interface {
+	// Calls are the commands, Writes what else changed.
+	Calls() []host.Cmd
+	Writes() []string
+	// Forget makes Calls and Writes begin anew.
+	Forget()
+	// Handle answers commands in the place of their programs.
+	Handle(match func(host.Cmd) bool, answer func(context.Context, host.Cmd) (host.Output, error))
 }
 
 // A Package is a name with what is installed and what repositories have; "" is nothing.
@@ -42,7 +55,12 @@ type run struct {
 	Machine
 	t     *testing.T
 	looks func(string) bool
-	wrote int // what making the machine wrote
+}
+
+// newRun returns a run on a machine that nothing was done to yet.
+func newRun(t *testing.T, m Machine, looks func(string) bool) *run {
+	m.Host.Forget()
+	return &run{Machine: m, t: t, looks: looks}
 }
 
 // call calls a function and returns its value.
@@ -73,6 +91,33 @@ func (r *run) fails(name, arg string, kw ...value.Value) {
 	}
 }
 
+// state calls a state function, perhaps in test mode.
+func (r *run) state(test bool, name, of string, kw ...value.Value) fun.Ret {
+	r.t.Helper()
+	mod, spec, err := r.Env.Find(fun.State, name)
+	if err != nil {
+		r.t.Fatalf("the machine has no %s: %v", name, err)
+	}
+	c, err := r.Env.Invoker.Bind(mod, spec, fun.Args{Kw: value.MapOf(append([]value.Value{"name", of}, kw...)...), Test: test})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	low := value.MapOf("state", mod.Name, "fun", spec.Name, "name", of, "__id__", of, "__sls__", "s", "__env__", "base")
+	c.Test, c.Low = test, &fun.Chunk{State: mod.Name, Fun: spec.Name, ID: of, Name: of, Low: low}
+	return spec.State(r.t.Context(), c)
+}
+
+// twice calls a state, which has to change something the first time only.
+func (r *run) twice(name, of string, kw ...value.Value) {
+	r.t.Helper()
+	for i := range 2 {
+		ret := r.state(false, name, of, kw...)
+		if ret.Result != fun.OK || ret.Err != nil || value.Truth(ret.Changes) != (i == 0) {
+			r.t.Errorf("%s %s, run %d: %v %v, %v, changes %s", name, of, i+1, ret.Result.Value(), ret.Comment, ret.Err, value.Repr(ret.Changes))
+		}
+	}
+}
+
 // changes are the commands since the machine was made that may change it.
 func (r *run) changes() []string {
 	var list []string
@@ -90,7 +135,7 @@ func (r *run) kept(what string) {
 	if list := r.changes(); len(list) > 0 {
 		r.t.Errorf("%s: %q may have changed the machine", what, list)
 	}
-	if list := r.Host.Writes()[r.wrote:]; len(list) > 0 {
+	if list := r.Host.Writes(); len(list) > 0 {
 		r.t.Errorf("%s: it wrote %q", what, list)
 	}
 }
@@ -232,17 +277,11 @@ var pkgPromises = []struct {
 	}},
 	{"pkg.installed in test mode changes nothing", func(p *Pkg, m *run) {
 		for _, name := range []string{"installed", "latest", "removed", "purged"} {
-			mod, spec, err := m.Env.Find(fun.State, "pkg."+name)
-			if err != nil {
-				m.t.Fatalf("the machine has no states of pkg: %v", err)
+			var kw []value.Value
+			if name == "installed" || name == "latest" {
+				kw = quiet
 			}
-			c, err := m.Env.Invoker.Bind(mod, spec, fun.Args{Kw: value.MapOf("name", p.Old.Name, "refresh", false), Test: true})
-			if err != nil {
-				m.t.Fatal(err)
-			}
-			low := value.MapOf("state", "pkg", "fun", name, "name", p.Old.Name, "__id__", p.Old.Name, "__sls__", "s", "__env__", "base")
-			c.Test, c.Low = true, &fun.Chunk{State: "pkg", Fun: name, ID: p.Old.Name, Name: p.Old.Name, Low: low}
-			ret := spec.State(m.t.Context(), c)
+			ret := m.state(true, "pkg."+name, p.Old.Name, kw...)
 			if name != "installed" && ret.Result != fun.WouldChange || ret.Err != nil || ret.Result == fun.Failed {
 				m.t.Errorf("pkg.%s: %v %v, %v", name, ret.Result.Value(), ret.Comment, ret.Err)
 			}
@@ -257,13 +296,11 @@ func failing(context.Context, host.Cmd) (host.Output, error) {
 
 // Test runs the suite.
 func (p *Pkg) Test(t *testing.T) {
-	t.Parallel()
 	var names []string
 	for _, q := range pkgPromises {
 		names = append(names, q.name)
 		check(t, q.name, p.Without, func(t *testing.T) {
-			m := p.New(t)
-			q.test(p, &run{Machine: m, t: t, looks: p.Looks, wrote: len(m.Host.Writes())})
+			q.test(p, newRun(t, p.New(t), p.Looks))
 		})
 	}
 	unknown(t, p.Without, names)

@@ -20,9 +20,9 @@ type Service struct {
 }
 
 // not calls a function that may fail by an error or by returning False.
-func (r *run) not(name, arg string) {
+func (r *run) not(name, arg string, kw ...value.Value) {
 	r.t.Helper()
-	if v, err := r.call(name, arg); err == nil && value.Truth(v) {
+	if v, err := r.call(name, arg, kw...); err == nil && value.Truth(v) {
 		r.t.Errorf("%s %s: %s, want False or an error", name, arg, value.Repr(v))
 	}
 }
@@ -132,17 +132,7 @@ var servicePromises = []struct {
 	}},
 	{"service.running and dead in test mode change nothing", func(p *Service, m *run) {
 		for name, of := range map[string]string{"running": p.Stopped, "dead": p.Running} {
-			mod, spec, err := m.Env.Find(fun.State, "service."+name)
-			if err != nil {
-				m.t.Fatalf("the machine has no states of service: %v", err)
-			}
-			c, err := m.Env.Invoker.Bind(mod, spec, fun.Args{Kw: value.MapOf("name", of)})
-			if err != nil {
-				m.t.Fatal(err)
-			}
-			low := value.MapOf("state", "service", "fun", name, "name", of, "__id__", of, "__sls__", "s", "__env__", "base")
-			c.Test, c.Low = true, &fun.Chunk{State: "service", Fun: name, ID: of, Name: of, Low: low}
-			if ret := spec.State(m.t.Context(), c); ret.Result != fun.WouldChange || ret.Err != nil {
+			if ret := m.state(true, "service."+name, of); ret.Result != fun.WouldChange || ret.Err != nil {
 				m.t.Errorf("service.%s %s: %v %v, %v", name, of, ret.Result.Value(), ret.Comment, ret.Err)
 			}
 		}
@@ -152,13 +142,11 @@ var servicePromises = []struct {
 
 // Test runs the suite.
 func (p *Service) Test(t *testing.T) {
-	t.Parallel()
 	var names []string
 	for _, q := range servicePromises {
 		names = append(names, q.name)
 		check(t, q.name, p.Without, func(t *testing.T) {
-			m := p.New(t)
-			q.test(p, &run{Machine: m, t: t, looks: p.Looks, wrote: len(m.Host.Writes())})
+			q.test(p, newRun(t, p.New(t), p.Looks))
 		})
 	}
 	unknown(t, p.Without, names)

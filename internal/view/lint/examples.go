@@ -2,44 +2,9 @@ package lint
 
 import "strings"
 
-// An Example is a small tree: the files of it, by their paths.
-type Example map[string]string
-
-// example reads the files of an example: text before the first "-- path --" line is
-// salt/web.sls.
-func example(text string) Example {
-	out := Example{}
-	name := "salt/web.sls"
-	for line := range strings.SplitAfterSeq(text, "\n") {
-		if path, ok := strings.CutPrefix(strings.TrimSuffix(line, " --\n"), "-- "); ok && strings.HasSuffix(line, " --\n") {
-			name = path
-			out[name] = ""
-			continue
-		}
-		if line != "" {
-			out[name] += line
-		}
-	}
-	return out
-}
-
 // An Examples has trees of which each that is bad has one finding of a rule, and those
 // that are good have none.
 type Examples struct{ bad, good []string }
-
-// Bad returns the trees that break the rule. The first one is in the documentation.
-func (e Examples) Bad() []Example { return examplesOf(e.bad) }
-
-// Good returns the trees that do not.
-func (e Examples) Good() []Example { return examplesOf(e.good) }
-
-func examplesOf(texts []string) []Example {
-	var out []Example
-	for _, t := range texts {
-		out = append(out, example(t))
-	}
-	return out
-}
 
 // write shows the first tree of a list as Markdown.
 func write(b *strings.Builder, what string, texts []string) {
@@ -49,9 +14,6 @@ func write(b *strings.Builder, what string, texts []string) {
 	}
 	b.WriteString(what + "\n\n```" + lang + "\n" + texts[0] + "```\n\n")
 }
-
-// ExamplesOf returns the examples of a rule.
-func ExamplesOf(rule string) Examples { return examples[rule] }
 
 // examples are those of every rule: the test and the documentation of it.
 var examples = map[string]Examples{

@@ -134,7 +134,7 @@ func TestRules(t *testing.T) {
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	for _, rule := range lint.Rules() {
-		e := lint.ExamplesOf(rule.ID)
+		e := lint.TreesOf(rule.ID)
 		if len(e.Bad()) == 0 || len(e.Good()) == 0 {
 			t.Errorf("the rule %s lacks examples", rule.ID)
 		}
@@ -386,7 +386,7 @@ func TestFixes(t *testing.T) {
 		if !rule.Fix {
 			continue
 		}
-		_, o := write(t, lint.ExamplesOf(rule.ID).Bad()[0])
+		_, o := write(t, lint.TreesOf(rule.ID).Bad()[0])
 		o.Config.Select, o.Config.Only = []string{rule.ID}, true
 		r, err := lint.Run(t.Context(), o)
 		if err != nil || len(r.Findings) != 1 || r.Findings[0].Fix == nil {

@@ -147,7 +147,7 @@ func (p *pillarRun) render(ctx context.Context, f *file, got *pillarFile) error 
 
 // defaultsOf notes the variables that includes give to SLS files.
 func (p *pillarFile) defaultsOf(f *file, includes *value.List) {
-	for _, item := range itemsOf(includes) {
+	for _, item := range includes.Elems() {
 		m, ok := item.(*value.Map)
 		if !ok || m.Len() == 0 {
 			continue
@@ -181,7 +181,7 @@ func (r *run) pillarTop(ctx context.Context, f *file, top *value.Map) {
 		matches, _ := v.(*value.Map)
 		for _, v := range matches.All() {
 			list, _ := v.(*value.List)
-			if slices.ContainsFunc(itemsOf(list), isIgnoreMissing) {
+			if slices.ContainsFunc(list.Elems(), isIgnoreMissing) {
 				continue
 			}
 			r.pillarNames(ctx, f, value.Str(env), list)
@@ -220,11 +220,4 @@ func (r *run) pillarNames(ctx context.Context, f *file, saltenv string, list *va
 		}
 		r.add(out)
 	}
-}
-
-func itemsOf(l *value.List) []value.Value {
-	if l == nil {
-		return nil
-	}
-	return l.Items
 }

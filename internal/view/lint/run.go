@@ -507,7 +507,7 @@ func hasUnknownNames(data *value.Map) bool {
 		m, _ := body.(*value.Map)
 		for _, args := range m.All() {
 			list, _ := args.(*value.List)
-			for _, item := range itemsOf(list) {
+			for _, item := range list.Elems() {
 				arg, _ := item.(*value.Map)
 				if isUnknown(arg.Str("name")) {
 					return true

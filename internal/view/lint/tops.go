@@ -83,7 +83,7 @@ func (r *run) companies(ctx context.Context, saltenv string, matches *value.Map)
 
 // isEveryone reports whether a target of a top file matches every machine.
 func isEveryone(target value.Value, list *value.List) bool {
-	for _, item := range itemsOf(list) {
+	for _, item := range list.Elems() {
 		if m, ok := item.(*value.Map); ok && m.Has("match") && m.Str("match") != "glob" && m.Str("match") != "compound" {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/py/value"
 	"brine/internal/testkit"
+	"brine/internal/testkit/calltest"
 	"brine/internal/view/plan"
 )
 
@@ -49,11 +50,11 @@ func TestCertain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rets := load(t, tt.before).(*value.Map)
-			failing := load(t, fmt.Sprintf(fails, tt.tag)).(*value.Map)
+			rets := calltest.YAML(t, tt.before).(*value.Map)
+			failing := calltest.YAML(t, fmt.Sprintf(fails, tt.tag)).(*value.Map)
 			rets.Update(failing)
-			first := load(t, "{state: file, __id__: first, name: /first, fun: managed}")
-			states, _ := plan.States(rets, plan.NewLow(value.NewList(first, load(t, tt.chunk)), basis()))
+			first := calltest.YAML(t, "{state: file, __id__: first, name: /first, fun: managed}")
+			states, _ := plan.States(rets, plan.NewLow(value.NewList(first, calltest.YAML(t, tt.chunk)), basis()))
 			last := states[len(states)-1]
 			got := last.Effect
 			if last.Certain {
@@ -70,7 +71,7 @@ func TestCertain(t *testing.T) {
 // requires one that is certain to fail is certain to fail.
 func TestBehindFailure(t *testing.T) {
 	t.Parallel()
-	rets := load(t, `
+	rets := calltest.YAML(t, `
 file_|-first_|-/first_|-managed: {__run_num__: 0, result: null, comment: would, changes: {newfile: /first}}
 file_|-may_|-/may_|-exists: {__run_num__: 1, result: false, comment: boo, changes: {}}
 test_|-sure_|-sure_|-fail_without_changes: {__run_num__: 2, result: false, comment: boo, changes: {}}
@@ -78,7 +79,7 @@ file_|-a_|-/a_|-managed: {__run_num__: 3, result: false, comment: One or more re
 file_|-b_|-/b_|-managed: {__run_num__: 4, result: false, comment: One or more requisite failed, changes: {}}
 file_|-c_|-/c_|-managed: {__run_num__: 5, result: false, comment: One or more requisite failed, changes: {}}
 `).(*value.Map)
-	low := load(t, `
+	low := calltest.YAML(t, `
 - {state: file, __id__: may, name: /may, fun: exists}
 - {state: test, __id__: sure, name: sure, fun: fail_without_changes}
 - {state: file, __id__: a, name: /a, fun: managed, require: [{file: /may}]}

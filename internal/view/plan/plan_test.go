@@ -16,17 +16,9 @@ import (
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 	"brine/internal/testkit"
+	"brine/internal/testkit/calltest"
 	"brine/internal/view/plan"
 )
-
-func load(t *testing.T, text string) value.Value {
-	t.Helper()
-	v, err := yamlsalt.LoadString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
 
 const answers = `
 file_|-conf_|-/etc/x_|-managed: {__id__: conf, __run_num__: 1, __sls__: web, name: /etc/x, result: null, comment: would, changes: {diff: "--- \n+++ \n@@ -1 +1 @@\n-a\n+b\n"}, duration: 1.5}
@@ -45,7 +37,7 @@ const chunks = `
 
 func TestStates(t *testing.T) {
 	t.Parallel()
-	states, same := plan.States(load(t, answers).(*value.Map), plan.NewLow(load(t, chunks), plan.Basis{}))
+	states, same := plan.States(calltest.YAML(t, answers).(*value.Map), plan.NewLow(calltest.YAML(t, chunks), plan.Basis{}))
 	var got []string
 	for _, st := range states {
 		got = append(got, fmt.Sprintf("%s %s %s restart=%t reboot=%t %s", st.ID, st.Fun, st.Effect, st.Restart, st.Reboot, st.Unknown))
@@ -66,7 +58,7 @@ func TestStates(t *testing.T) {
 // number that JSON has.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	ret := load(t, `{test_|-a_|-a_|-x: {__id__: a, __run_num__: 0, name: a, result: null, comment: "", changes: {load: [.nan, .inf, -.inf]}}}`)
+	ret := calltest.YAML(t, `{test_|-a_|-a_|-x: {__id__: a, __run_num__: 0, name: a, result: null, comment: "", changes: {load: [.nan, .inf, -.inf]}}}`)
 	states, _ := plan.States(ret.(*value.Map), plan.NewLow(value.NewList(), plan.Basis{}))
 	if len(states) != 1 || string(states[0].Changes) != `{"load":["NaN","Infinity","-Infinity"]}` {
 		t.Fatalf("states %+v", states)
@@ -81,7 +73,7 @@ func TestNumbers(t *testing.T) {
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	other := strings.NewReplacer("duration: 1.5", "duration: 99, start_time: x", "__run_num__: 1", "__run_num__: 9").Replace(answers)
-	a, b := plan.Settled(load(t, answers).(*value.Map)), plan.Settled(load(t, other).(*value.Map))
+	a, b := plan.Settled(calltest.YAML(t, answers).(*value.Map)), plan.Settled(calltest.YAML(t, other).(*value.Map))
 	if !value.Equal(a, b) {
 		t.Errorf("answers differ by times and order alone: %s and %s", value.EncodeJSON(a), value.EncodeJSON(b))
 	}

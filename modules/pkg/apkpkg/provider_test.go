@@ -8,6 +8,7 @@ import (
 )
 
 func TestProvider(t *testing.T) {
+	t.Parallel()
 	(&providertest.Pkg{
 		New: func(t *testing.T) providertest.Machine {
 			t.Helper()

@@ -240,7 +240,7 @@ func Format(pkgs *value.Map, asList bool, attr []string, split func(string) (str
 		if len(attr) == 0 {
 			for _, x := range items {
 				m, _ := x.(*value.Map)
-				list.Append(pkg.FormatVersion(pkg.Text(m.At("epoch")), pkg.Text(m.At("version")), pkg.Text(m.At("release"))))
+				list.Append(pkg.FormatVersion(fun.TextOf(m.At("epoch")), fun.TextOf(m.At("version")), fun.TextOf(m.At("release"))))
 			}
 		} else {
 			key = formatOne(name, items, list, attr, split)

@@ -168,7 +168,7 @@ func (db *Database) Versions() *value.Map {
 		l := value.NewList()
 		for _, x := range v.(*value.List).Items {
 			one := x.(*value.Map)
-			l.Append(pkg.FormatVersion(pkg.Text(one.At("epoch")), one.Str("version"), pkg.Text(one.At("release"))))
+			l.Append(pkg.FormatVersion(fun.TextOf(one.At("epoch")), one.Str("version"), fun.TextOf(one.At("release"))))
 		}
 		m.Set(name, l)
 	}

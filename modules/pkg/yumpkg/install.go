@@ -329,7 +329,7 @@ func (i *installation) act(ctx context.Context) (*value.Map, error) {
 	ret := pkg.CompareDicts(i.old, now)
 	for _, w := range i.again {
 		if !ret.Has(w.name) || i.old.Has(w.name) {
-			ret.Set(w.name, value.MapOf("old", orEmpty(i.old.At(w.name)), "new", orEmpty(now.At(w.name))))
+			ret.Set(w.name, value.MapOf("old", value.OrEmpty(i.old.At(w.name)), "new", value.OrEmpty(now.At(w.name))))
 		}
 	}
 	i.errors = append(i.errors, i.heldError()...)
@@ -377,13 +377,6 @@ func (i *installation) steps(answer string) []step {
 		{i.down, slices.Concat([]string{answer}, common, []string{"downgrade"})},
 		{i.again, slices.Concat([]string{answer}, common, []string{"reinstall"})},
 	}
-}
-
-func orEmpty(v value.Value) value.Value {
-	if v == nil {
-		return ""
-	}
-	return v
 }
 
 // release returns the words of packages that may be changed: those that are not held

@@ -198,13 +198,6 @@ func (e *etcd) call(ctx context.Context, end *etcdEnd, what string, v *value.Map
 	return m, nil
 }
 
-func items(l *value.List) []value.Value {
-	if l == nil {
-		return nil
-	}
-	return l.Items
-}
-
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 // An etcdSizeError is the answer of a server to a request that is larger than it
@@ -405,7 +398,7 @@ func (e *etcd) scan(ctx context.Context, from, end string, keysOnly bool, each f
 		if err != nil {
 			return err
 		}
-		for _, x := range items(m.List("kvs")) {
+		for _, x := range m.List("kvs").Elems() {
 			kv, _ := x.(*value.Map)
 			key, err := base64.StdEncoding.DecodeString(kv.Str("key"))
 			if err != nil {
@@ -496,9 +489,9 @@ func (e *etcd) Jobs(ctx context.Context, from, to string) ([]jobs.Entry, error) 
 		if err != nil {
 			return nil, err
 		}
-		for _, x := range items(m.List("responses")) {
+		for _, x := range m.List("responses").Elems() {
 			r, _ := x.(*value.Map)
-			for _, y := range items(r.Map("response_range").List("kvs")) {
+			for _, y := range r.Map("response_range").List("kvs").Elems() {
 				kv, _ := y.(*value.Map)
 				key, err := base64.StdEncoding.DecodeString(kv.Str("key"))
 				if err != nil {

@@ -66,7 +66,7 @@ func (c *couch) Return(ctx context.Context, rets []*value.Map) error {
 	}
 	v, _ := value.ParseJSON(string(answer))
 	list, _ := v.(*value.List)
-	for _, x := range items(list) {
+	for _, x := range list.Elems() {
 		d, _ := x.(*value.Map)
 		if why := d.Str("error"); why != "" && why != "conflict" {
 			return jobs.Refused(c.hide(fmt.Errorf("couchdb: document %s: %s: %s", d.Str("id"), why, d.Str("reason"))))
@@ -259,7 +259,7 @@ func (e *elastic) bulk(ctx context.Context, docs []document) error {
 
 // fault is what a bulk request says of the first document that was not taken.
 func (e *elastic) fault(answer *value.Map) error {
-	for _, x := range items(answer.List("items")) {
+	for _, x := range answer.List("items").Elems() {
 		it, _ := x.(*value.Map)
 		for _, v := range it.All() {
 			d, _ := v.(*value.Map)

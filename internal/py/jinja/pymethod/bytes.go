@@ -42,7 +42,7 @@ func bytesMethod(b, name string) Func {
 			if _, err := c.Builtin("bytes", name, 0, 0); err != nil {
 				return nil, err
 			}
-			if name != "isascii" && !pytext.IsASCII(b) {
+			if name != "isascii" && !value.IsASCII(b) {
 				return false, nil
 			}
 			return strTest(b, name)(c)
@@ -107,7 +107,7 @@ func bytesStrip(b, name string) Func {
 // latin1 makes text of bytes, a character each, so that what counts characters
 // counts bytes.
 func latin1(b string) string {
-	if pytext.IsASCII(b) {
+	if value.IsASCII(b) {
 		return b
 	}
 	var s strings.Builder
@@ -118,7 +118,7 @@ func latin1(b string) string {
 }
 
 func fromLatin1(s string) string {
-	if pytext.IsASCII(s) {
+	if value.IsASCII(s) {
 		return s
 	}
 	b := make([]byte, 0, len(s))

@@ -323,7 +323,7 @@ func strTest(s, name string) Func {
 		case "isalpha":
 			return pytext.Every(s, unicode.IsLetter), nil
 		case "isascii":
-			return pytext.IsASCII(s), nil
+			return value.IsASCII(s), nil
 		case "isdecimal":
 			return pytext.Every(s, pytext.IsDecimal), nil
 		case "isdigit":

@@ -52,16 +52,6 @@ var (
 	numericTable = ranges(numericRanges)
 )
 
-// IsASCII reports whether s is all ASCII.
-func IsASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // MapChars returns what f writes for each character of s, which is at byte at.
 // Bytes that are not UTF-8 stay.
 func MapChars(s string, f func(b *strings.Builder, at int, r rune)) string {
@@ -142,7 +132,7 @@ func cased(r rune) bool   { return IsLower(r) || IsUpper(r) || unicode.IsTitle(r
 
 // Upper returns s.upper().
 func Upper(s string) string {
-	if IsASCII(s) {
+	if value.IsASCII(s) {
 		return strings.ToUpper(s)
 	}
 	return MapChars(s, func(b *strings.Builder, _ int, r rune) { WriteUpper(b, r) })
@@ -150,7 +140,7 @@ func Upper(s string) string {
 
 // Lower returns s.lower().
 func Lower(s string) string {
-	if IsASCII(s) {
+	if value.IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	return MapChars(s, func(b *strings.Builder, at int, r rune) { writeLower(b, s, at, r) })
@@ -158,7 +148,7 @@ func Lower(s string) string {
 
 // Casefold returns s.casefold().
 func Casefold(s string) string {
-	if IsASCII(s) {
+	if value.IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	return MapChars(s, func(b *strings.Builder, _ int, r rune) {
