@@ -83,7 +83,27 @@ func (m Map) React(ctx context.Context, env *fun.Env, tag string, data *value.Ma
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	h := high.FromData(all)
+	return reactions(env, all, func(id string) place { return at[id] }, func(kind fun.Kind, name string) error {
+		_, _, err := env.Find(kind, name)
+		return err
+	})
+}
+
+// OfFile returns the reactions of a file, by what it rendered to; pos is where an ID is
+// written. Whether their functions exist is not looked at. The error has all faults, with
+// their places; the reactions are those that nothing is wrong with.
+func OfFile(env *fun.Env, path string, data *value.Map, pos func(id string) source.Pos) ([]*Reaction, error) {
+	if err := shape(data); err != nil {
+		return nil, faultsOf(path, err)
+	}
+	return reactions(env, data, func(id string) place { return place{path, pos(id)} }, func(fun.Kind, string) error { return nil })
+}
+
+// reactions reads the high data of reactions. With an error it returns those that nothing is
+// wrong with. at is where an ID is written, and known returns an error for a function on the
+// controller that does not exist.
+func reactions(env *fun.Env, data *value.Map, at func(id string) place, known func(fun.Kind, string) error) ([]*Reaction, error) {
+	h := high.FromData(data)
 	if faults := h.Verify(); len(faults) > 0 {
 		return nil, faults
 	}
@@ -91,9 +111,10 @@ func (m Map) React(ctx context.Context, env *fun.Env, tag string, data *value.Ma
 	if err != nil {
 		return nil, err
 	}
+	var faults source.Errors
 	var out []*Reaction
 	for _, c := range chunks {
-		r, err := reaction(env, c, at[c.ID])
+		r, err := reaction(env, c, at(c.ID), known)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -101,7 +122,7 @@ func (m Map) React(ctx context.Context, env *fun.Env, tag string, data *value.Ma
 		out = append(out, r)
 	}
 	if len(faults) > 0 {
-		return nil, faults
+		return out, faults
 	}
 	return out, nil
 }
@@ -184,6 +205,11 @@ func compile(ctx context.Context, env *fun.Env, f file, tag string, data *value.
 	case !ok:
 		return nil, fmt.Errorf("a file of reactions has a mapping of IDs, not %s", value.Kind(v))
 	}
+	return m, shape(m)
+}
+
+// shape returns an error for an ID that is not a reaction.
+func shape(m *value.Map) error {
 	var faults source.Errors
 	for k, body := range m.All() {
 		if text, _ := body.(string); strings.Contains(text, ".") {
@@ -194,9 +220,9 @@ func compile(ctx context.Context, env *fun.Env, f file, tag string, data *value.
 		}
 	}
 	if len(faults) > 0 {
-		return nil, faults
+		return faults
 	}
-	return m, nil
+	return nil
 }
 
 // faultsOf returns the faults of a file, each with a place.
@@ -219,7 +245,7 @@ func faultsOf(path string, err error) source.Errors {
 var internal = []string{"__id__", "__sls__", "__env__", "name", "order", "fun", "key", "state"}
 
 // reaction reads a low chunk.
-func reaction(env *fun.Env, c *fun.Chunk, at place) (*Reaction, *source.Error) {
+func reaction(env *fun.Env, c *fun.Chunk, at place, known func(fun.Kind, string) error) (*Reaction, *source.Error) {
 	pos := c.Pos
 	if pos.IsZero() {
 		pos = at.pos
@@ -241,10 +267,9 @@ func reaction(env *fun.Env, c *fun.Chunk, at place) (*Reaction, *source.Error) {
 	if r.Fun == "" {
 		return fault("", "%s has no function", c.State)
 	}
-	table := map[string]fun.Kind{Local: fun.Exec, Runner: fun.Runner, Wheel: fun.Wheel, Caller: fun.Exec}[kind]
-	spec := env.Table.Spec(table, r.Fun)
+	spec := env.Table.Spec(r.Table(), r.Fun)
 	if spec == nil && kind != Local {
-		if _, _, err := env.Find(table, r.Fun); err != nil { // a module of the tree may have it
+		if err := known(r.Table(), r.Fun); err != nil { // a module of the tree may have it
 			return fault("", "%v", err)
 		}
 	}
@@ -268,6 +293,17 @@ func reaction(env *fun.Env, c *fun.Chunk, at place) (*Reaction, *source.Error) {
 		return fault("", "%s", why)
 	}
 	return r, nil
+}
+
+// Table is the kind of the function that is called.
+func (r *Reaction) Table() fun.Kind {
+	switch r.Kind {
+	case Runner:
+		return fun.Runner
+	case Wheel:
+		return fun.Wheel
+	}
+	return fun.Exec
 }
 
 // localKeys are what a reaction of the kind local has beside its arguments.

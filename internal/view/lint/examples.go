@@ -44,6 +44,16 @@ var examples = map[string]Examples{
 			"a:\n  test.nop:\n    - retry:\n        attempts: {{ grains.n }}\n",
 		},
 	},
+	badReaction: {
+		bad: []string{
+			"greet:\n  local.test.echo:\n    - args:\n      - text: {{ data.text }}\n",
+			"greet:\n  local.test.echo:\n    - tgt: {{ data.id }}\n    - text: hello\n",
+		},
+		good: []string{
+			"greet:\n  local.test.echo:\n    - tgt: {{ data.id }}\n    - args:\n      - text: {{ data.text }}\n",
+			"greet:\n  runner.state.orchestrate:\n    - args:\n      - mods: orch.deploy\n      - pillar: {release: {{ data.release | json }}}\n",
+		},
+	},
 	badSlot: {
 		bad: []string{
 			"copy:\n  test.nop:\n    - text: __slot__:salt:test.echo\n",

@@ -45,6 +45,7 @@ type Rule struct {
 const (
 	badCondition         = "bad-condition"
 	badRetry             = "bad-retry"
+	badReaction          = "bad-reaction"
 	badSlot              = "bad-slot"
 	compileWarning       = "compile-warning"
 	conflictingArguments = "conflicting-arguments"
@@ -99,6 +100,11 @@ func Rules() []Rule {
 		{
 			ID: badCondition, Severity: Warning, Doc: "A value of `onlyif`, `unless`, `creates` or `check_cmd` is not a command, path or function.",
 			Why: "A run ignores it, or runs it as a command: `onlyif: true` does not call true(1). Quote the command: `onlyif: 'true'`.",
+		},
+		{
+			ID: badReaction, Severity: Error, Doc: "A reaction to an event is malformed.",
+			Why: "Nothing is called when the event comes. A reaction is `local.FUNCTION`, `runner.FUNCTION`, `wheel.FUNCTION` or " +
+				"`caller.FUNCTION`; `local` needs `tgt`, and arguments are below `args`.",
 		},
 		{
 			ID: badRetry, Severity: Warning, Doc: "An option of `retry` does not exist or has a wrong value.",

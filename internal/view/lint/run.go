@@ -406,7 +406,11 @@ func (r *run) unit(ctx context.Context, m high.Match) {
 		r.rest(ctx, h)
 		return
 	}
-	if h.Data.Len() == 0 || isReactor(h.Data) {
+	if h.Data.Len() == 0 {
+		return
+	}
+	if isReactor(h.Data) {
+		r.reactions(h)
 		return
 	}
 	for id := range h.Data.All() {
@@ -442,24 +446,6 @@ func (r *run) rest(ctx context.Context, h *high.High) {
 	if chunks, err := low.Show(good); err == nil {
 		r.states(ctx, good, chunks)
 	}
-}
-
-// isReactor reports whether the data of an SLS is that of a reactor or of a
-// thorium, whose states are kinds of functions.
-func isReactor(data *value.Map) bool {
-	for _, body := range data.All() {
-		m, ok := body.(*value.Map)
-		if !ok {
-			continue
-		}
-		for k := range m.All() {
-			switch kind, _, _ := strings.Cut(value.Str(k), "."); kind {
-			case "local", "runner", "wheel", "caller", "reg", "check", "status":
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // render is the renderer of the compiler. What cannot be rendered because it
@@ -611,9 +597,6 @@ func (r *run) faults(faults source.Errors) {
 			r.unjudgedFaults("", f)
 			continue
 		}
-		if rule == undefinedVariable && isReactorFault(f) {
-			continue
-		}
 		out := Finding{Rule: rule, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint, Via: f.Via}
 		if rule == missingRequisite {
 			r.noteMissing(out)
@@ -621,13 +604,6 @@ func (r *run) faults(faults source.Errors) {
 		}
 		r.add(out)
 	}
-}
-
-// isReactorFault reports whether a fault is a variable that only the SLS of a
-// reactor has.
-func isReactorFault(f *source.Error) bool {
-	text := f.Err.Error()
-	return strings.Contains(text, "'data' is undefined") || strings.Contains(text, "'tag' is undefined")
 }
 
 // RuleOf returns the rule that a fault of a run breaks, such as one that a

@@ -81,6 +81,9 @@ func (r *run) rendered(ctx context.Context, in render.Input, w world, got *rende
 		r.unjudged(source.Pos{File: in.Path, Line: 1, Col: 1}, "the renderer %s does not run here", name)
 		return
 	}
+	if in.Vars == nil && reactsText().Match(in.Text) { // an event is known when it comes
+		in.Vars = value.MapOf("tag", unknown{p: r.probe, path: "tag"}, "data", unknown{p: r.probe, path: "data"})
+	}
 	r.probe.begin(w)
 	got.data, got.err = r.engine.SLS(ctx, in)
 	if got.err != nil && !r.probe.asked && r.isPillarMissing(got.err) {
