@@ -89,14 +89,14 @@ func (m Map) React(ctx context.Context, env *fun.Env, tag string, data *value.Ma
 	})
 }
 
-// OfFile returns the reactions of a file, by what it rendered to; pos is where an ID is
-// written. Whether their functions exist is not looked at. The error has all faults, with
-// their places; the reactions are those that nothing is wrong with.
-func OfFile(env *fun.Env, path string, data *value.Map, pos func(id string) source.Pos) ([]*Reaction, error) {
+// OfFile returns the reactions of a file, by what it rendered to. Whether their functions
+// exist is not looked at. The error has all faults, with their places; the reactions are
+// those that nothing is wrong with.
+func OfFile(env *fun.Env, path string, data *value.Map) ([]*Reaction, error) {
 	if err := shape(data); err != nil {
 		return nil, faultsOf(path, err)
 	}
-	return reactions(env, data, func(id string) place { return place{path, pos(id)} }, func(fun.Kind, string) error { return nil })
+	return reactions(env, data, func(id string) place { return place{path, data.Pos(id)} }, func(fun.Kind, string) error { return nil })
 }
 
 // reactions reads the high data of reactions. With an error it returns those that nothing is

@@ -63,7 +63,7 @@ func TestRules(t *testing.T) {
 		want  []string
 	}{
 		{"bad-reaction", map[string]string{
-			"salt/a.sls": "x:\n  locl.test.ping:\n    - tgt: {{ data.id }}\ny:\n  local.test.pign:\n    - tgt: {{ data.id }}\n    - timeout: {{ data.t }}\nz:\n  runner.state.orchestrat:\n    - args: [{mods: {{ tag }}}]\n",
+			"salt/a.sls": "x:\n  locl.test.ping:\n    - tgt: {{ data.id }}\ny:\n  local.test.pign:\n    - tgt: {{ data.id }}\n    - timeout: {{ data.t }}\nz:\n  caller.test.pign:\n    - args: [{text: {{ tag }}}]\n",
 			"salt/b.sls": "x:\n  test.nop:\n    - text: {{ data.id }}\n", "salt/t.sls": "x:\n  reg.list:\n    - add: id\n",
 		}, []string{"salt/a.sls:1:1 bad-reaction", "salt/a.sls:4:1 not-judged", "salt/a.sls:8:1 unknown-function", "salt/b.sls:3:16 undefined-variable", "salt/t.sls:1:1 not-judged"}},
 		{"compile-warning", map[string]string{"salt/a.sls": "a:\n  test.nop:\n    - require_in: b\n"}, []string{"salt/a.sls:3:7 compile-warning"}},

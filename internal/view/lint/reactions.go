@@ -7,7 +7,6 @@ import (
 
 	"brine/internal/py/source"
 	"brine/internal/py/value"
-	"brine/runner/high"
 	"brine/runner/reactor"
 )
 
@@ -16,13 +15,6 @@ import (
 var reactsText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]+['"]?((local|runner|wheel|caller)\.[\w{]|cmd\.\w+\.)`)
 })
-
-// isReactor reports whether the data of an SLS is that of a reactor or of a Thorium, whose
-// states are kinds of functions.
-func isReactor(data *value.Map) bool {
-	reacts, thorium := kindsOf(data)
-	return reacts || thorium
-}
 
 // kindsOf reports whether the data of an SLS has states of a reactor, and of a Thorium.
 func kindsOf(data *value.Map) (reacts, thorium bool) {
@@ -43,23 +35,24 @@ func kindsOf(data *value.Map) (reacts, thorium bool) {
 	return reacts, thorium
 }
 
-// reactions checks the SLS of a reactor.
-func (r *run) reactions(h *high.High) {
-	var file string
-	pos := source.Pos{Line: 1, Col: 1}
-	for id := range h.Data.All() {
-		if p := h.Pos(value.Str(id)); p.File != "" {
-			file, pos.File = p.File, p.File
+// reactions checks the SLS of a reactor, by what it rendered to. It reports whether it is
+// one, or one of a Thorium: there are no states in it.
+func (r *run) reactions(path string, v value.Value) bool {
+	data, ok := v.(*value.Map)
+	if !ok {
+		return false
+	}
+	reacts, thorium := kindsOf(data)
+	if !reacts {
+		if thorium {
+			r.unjudged(source.Pos{File: path, Line: 1, Col: 1}, "brine has no Thorium")
 		}
+		return thorium
 	}
-	if reacts, _ := kindsOf(h.Data); !reacts {
-		r.unjudged(pos, "brine has no Thorium")
-		return
-	}
-	all, err := reactor.OfFile(r.env, file, plainIDs(h.Data), h.Pos)
+	all, err := reactor.OfFile(r.env, path, data)
 	for _, f := range source.Faults(err) {
 		if isUnknown(f.Error()) {
-			r.unjudgedFaults(file, f)
+			r.unjudgedFaults(path, f)
 			continue
 		}
 		r.add(Finding{Rule: badReaction, Pos: f.Pos, Message: f.Err.Error(), Hint: f.Hint})
@@ -67,15 +60,5 @@ func (r *run) reactions(h *high.High) {
 	for _, x := range all {
 		r.function(x.Table(), x.Fun, x.Pos)
 	}
-}
-
-// plainIDs is high data without what is not an ID.
-func plainIDs(data *value.Map) *value.Map {
-	out := data.Copy()
-	for k := range data.All() {
-		if id, ok := k.(string); ok && strings.HasPrefix(id, "__") {
-			out.Delete(k)
-		}
-	}
-	return out
+	return true
 }

@@ -409,10 +409,6 @@ func (r *run) unit(ctx context.Context, m high.Match) {
 	if h.Data.Len() == 0 {
 		return
 	}
-	if isReactor(h.Data) {
-		r.reactions(h)
-		return
-	}
 	for id := range h.Data.All() {
 		r.u.ran[h.Pos(value.Str(id)).File] = true
 	}
@@ -430,9 +426,6 @@ func (r *run) unit(ctx context.Context, m high.Match) {
 // files from being compiled. Their requisites are left alone: what they name may be
 // among the others.
 func (r *run) rest(ctx context.Context, h *high.High) {
-	if isReactor(h.Data) {
-		return
-	}
 	one, good := h.Copy(), h.Copy()
 	good.Data = value.NewMap(h.Data.Len())
 	for k, body := range h.Data.All() {
