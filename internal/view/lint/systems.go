@@ -1,6 +1,14 @@
 package lint
 
-import "brine/internal/py/value"
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/py/value"
+)
 
 // A System is a machine that a tree is compiled for: its name and its grains.
 type System struct {
@@ -8,47 +16,123 @@ type System struct {
 	Grains *value.Map
 }
 
-// Systems returns the built-in systems.
-func Systems() []System {
-	type distro struct {
-		name, os, family, full, release, codename, kernel, init, pkg string
-	}
-	var out []System
-	for _, d := range []distro{
+// A distro is what the built-in systems differ in.
+type distro struct {
+	name, os, family, full, release, codename, kernel, init, pkg string
+}
+
+func distros() []distro {
+	return []distro{
 		{"alpine", "Alpine", "Alpine", "Alpine Linux", "3.19.1", "", "6.6.16-0-lts", "openrc", "apk"},
 		{"arch", "Arch", "Arch", "Arch Linux", "rolling", "", "6.8.1-arch1-1", "systemd", "pacman"},
 		{"debian", "Debian", "Debian", "Debian GNU/Linux", "12", "bookworm", "6.1.0-18-amd64", "systemd", "apt"},
 		{"rhel", "RedHat", "RedHat", "Red Hat Enterprise Linux", "9.3", "Plow", "5.14.0-362.8.1.el9_3.x86_64", "systemd", "yum"},
 		{"suse", "SUSE", "Suse", "SLES", "15.5", "", "5.14.21-150500.53-default", "systemd", "zypper"},
 		{"ubuntu", "Ubuntu", "Debian", "Ubuntu", "22.04", "jammy", "5.15.0-97-generic", "systemd", "apt"},
-	} {
-		g := commonGrains(d.name)
-		g.Set("os", d.os)
-		g.Set("os_family", d.family)
-		g.Set("osfullname", d.full)
-		g.Set("osrelease", d.release)
-		g.Set("oscodename", d.codename)
-		g.Set("kernelrelease", d.kernel)
-		g.Set("init", d.init)
-		g.Set("lsb_distrib_id", d.full)
-		g.Set("lsb_distrib_release", d.release)
-		g.Set("lsb_distrib_codename", d.codename)
-		finger, info := d.full+"-"+d.release, value.NewList()
-		if major, minor, ok := numbers(d.release); ok {
-			g.Set("osmajorrelease", major)
-			info = value.NewList(major)
-			if minor >= 0 {
-				info.Append(minor)
-			}
-			if d.os != "Ubuntu" {
-				finger = d.full + "-" + value.Str(major)
-			}
-		}
-		g.Set("osrelease_info", info)
-		g.Set("osfinger", finger)
-		out = append(out, System{d.name, g})
+	}
+}
+
+// Systems returns the built-in systems.
+func Systems() []System {
+	var out []System
+	for _, d := range distros() {
+		out = append(out, d.system())
 	}
 	return out
+}
+
+// relatives are distributions that are like a built-in one, by their names in
+// platforms of Test Kitchen: what differs.
+func relatives() map[string]struct{ like, os, full string } {
+	return map[string]struct{ like, os, full string }{
+		"almalinux":           {"rhel", "AlmaLinux", "AlmaLinux"},
+		"amazonlinux":         {"rhel", "Amazon", "Amazon Linux"},
+		"centos":              {"rhel", "CentOS", "CentOS Linux"},
+		"centos-stream":       {"rhel", "CentOS Stream", "CentOS Stream"},
+		"fedora":              {"rhel", "Fedora", "Fedora Linux"},
+		"leap":                {"suse", "SUSE", "Leap"},
+		"opensuse":            {"suse", "SUSE", "Leap"},
+		"opensuse-leap":       {"suse", "SUSE", "Leap"},
+		"opensuse-tmbl":       {"suse", "SUSE", "openSUSE Tumbleweed"},
+		"opensuse-tumbleweed": {"suse", "SUSE", "openSUSE Tumbleweed"},
+		"oraclelinux":         {"rhel", "OEL", "Oracle Linux"},
+		"rockylinux":          {"rhel", "Rocky", "Rocky Linux"},
+		"sles":                {"suse", "SUSE", "SLES"},
+	}
+}
+
+// codenames are those of releases that templates ask for.
+var codenames = map[string]string{
+	"debian 10": "buster", "debian 11": "bullseye", "debian 12": "bookworm", "debian 13": "trixie",
+	"ubuntu 18.04": "bionic", "ubuntu 20.04": "focal", "ubuntu 22.04": "jammy", "ubuntu 24.04": "noble",
+}
+
+// SystemNames returns the names that [SystemNamed] knows, without releases.
+func SystemNames() []string {
+	var names []string
+	for _, d := range distros() {
+		names = append(names, d.name)
+	}
+	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(relatives()))))
+}
+
+// SystemNamed returns the system of a name such as debian, debian-12, centos-7 or
+// ubuntu-22.04-master: a distribution, its release, and what is ignored. The release of
+// one without a number is that of the built-in system.
+func SystemNamed(name string) (System, bool) {
+	base, release := name, ""
+	if m := systemName().FindStringSubmatch(name); m != nil {
+		base, release = m[1], m[2]
+	}
+	if base == "ubuntu" && len(release) == 4 && !strings.Contains(release, ".") {
+		release = release[:2] + "." + release[2:]
+	}
+	like := relatives()[base]
+	for _, d := range distros() {
+		if d.name != base && d.name != like.like {
+			continue
+		}
+		if like.os != "" {
+			d.os, d.full = like.os, like.full
+		}
+		if release != "" && d.release != release {
+			d.release, d.codename = release, codenames[d.name+" "+release]
+		}
+		sys := d.system()
+		sys.Name = name
+		return sys, true
+	}
+	return System{}, false
+}
+
+var systemName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z]+(?:-[a-z]+)*)-?(\d+(?:\.\d+)*)?(?:-.*)?$`) })
+
+func (d *distro) system() System {
+	g := commonGrains(d.name)
+	g.Set("os", d.os)
+	g.Set("os_family", d.family)
+	g.Set("osfullname", d.full)
+	g.Set("osrelease", d.release)
+	g.Set("oscodename", d.codename)
+	g.Set("kernelrelease", d.kernel)
+	g.Set("init", d.init)
+	g.Set("lsb_distrib_id", d.full)
+	g.Set("lsb_distrib_release", d.release)
+	g.Set("lsb_distrib_codename", d.codename)
+	finger, info := d.full+"-"+d.release, value.NewList()
+	if major, minor, ok := numbers(d.release); ok {
+		g.Set("osmajorrelease", major)
+		info = value.NewList(major)
+		if minor >= 0 {
+			info.Append(minor)
+		}
+		if d.os != "Ubuntu" {
+			finger = d.full + "-" + value.Str(major)
+		}
+	}
+	g.Set("osrelease_info", info)
+	g.Set("osfinger", finger)
+	return System{d.name, g}
 }
 
 // numbers returns the first two numbers of a release; the second is -1 where there
