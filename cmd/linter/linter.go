@@ -105,9 +105,11 @@ func Options(a *app.App, c *cobra.Command, f *Flags, args []string) (lint.Option
 	if o.Config, err = readLintConfig(abs); err != nil {
 		return o, err
 	}
-	if o.Opts, err = treeOpts(a, abs, f, &o.Config); err != nil {
+	loaded, err := treeConfig(a, abs, f, &o.Config)
+	if err != nil {
 		return o, err
 	}
+	o.Opts = loaded.Opts
 	o.Config.Exclude = append(o.Config.Exclude, f.Exclude...)
 	if len(f.systems) > 0 {
 		o.Config.Systems = f.systems
@@ -196,15 +198,14 @@ func ReadGrains(name string) (lint.System, error) {
 	return lint.System{Name: strings.TrimSuffix(base, filepath.Ext(base)), Grains: m}, nil
 }
 
-// TreeOpts returns the configuration of a tree: that in it, or one whose roots are the
+// TreeConfig returns the configuration of a tree: that in it, or one whose roots are the
 // directories of SLS and pillar files in it.
-func TreeOpts(a *app.App, tree string, f *Flags) (*value.Map, error) {
-	return treeOpts(a, tree, f, &lint.Config{})
+func TreeConfig(a *app.App, tree string, f *Flags) (*config.Config, error) {
+	return treeConfig(a, tree, f, &lint.Config{})
 }
 
-// treeOpts returns the configuration of a tree: that in it, or one whose roots are
-// the directories of SLS and pillar files in it.
-func treeOpts(a *app.App, tree string, f *Flags, cfg *lint.Config) (*value.Map, error) {
+// treeConfig is [TreeConfig]. It tells the rules which directories are not to be checked.
+func treeConfig(a *app.App, tree string, f *Flags, cfg *lint.Config) (*config.Config, error) {
 	dir := tree
 	configured := f.ConfigDir != ""
 	if configured {
@@ -235,7 +236,7 @@ func treeOpts(a *app.App, tree string, f *Flags, cfg *lint.Config) (*value.Map, 
 	if noPillar {
 		loaded.Opts.Set("pillar_roots", value.NewMap(0))
 	}
-	return loaded.Opts, nil
+	return loaded, nil
 }
 
 // firstDir returns the first directory of names that is in a tree and has files,

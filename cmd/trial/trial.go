@@ -41,6 +41,9 @@ type options struct {
 	init    bool
 	out     string
 	reports []string
+	driver  string
+	jobs    int
+	keep    bool
 	began   time.Time
 }
 
@@ -54,6 +57,12 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 suites of a kitchen.yml. A case says what is applied, with which pillar and on which
 systems, and what is expected.
 
+Each test is made on a fresh machine that is thrown away: a run with test=True, which
+must not change anything; the run itself; a second run, which must find nothing to
+change; what the case expects; and a plan, which must be empty. Drivers make the
+machines: nspawn (containers with systemd; needs root) and namespace (no services; as
+root or as a user).
+
 With --compile, no machine is used: each case is rendered and compiled for each of
 its systems by recorded grains, and compared with its golden files if it has some.
 See 'brine docs test'.
@@ -64,6 +73,9 @@ usage error.`,
   brine test --compile
   brine test --compile --update
   brine test --list
+  brine test
+  brine test --driver namespace --jobs 4
+  brine test login default --system debian-12
   brine test myformula -k default --system 'debian*' --report junit.xml`,
 		Args: linter.MaxOneTree,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -86,6 +98,11 @@ usage error.`,
 	f.BoolVar(&o.init, "init", false, "write a first case and a workflow for GitHub Actions")
 	f.StringVar(&o.out, "out", "text", "format: "+strings.Join(trial.Formats(), ", "))
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
+	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
+	f.IntVar(&o.jobs, "jobs", 2, "test on this many machines at a time")
+	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
+	c.AddCommand(newLogin(a))
+	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(trial.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("case", app.NoCompletion)
@@ -103,6 +120,12 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--list excludes --compile and --update")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
+	case o.compile && (o.driver != "" || o.keep || c.Flags().Changed("jobs")):
+		return app.Usagef(c, "--compile uses no machines: --driver, --jobs and --keep have no effect")
+	case o.jobs < 1:
+		return app.Usagef(c, "--jobs: %d is less than 1", o.jobs)
+	case o.driver != "" && !slices.Contains(driverNames(), o.driver):
+		return app.Usagef(c, "--driver: %q is not one of %s%s", o.driver, strings.Join(driverNames(), ", "), source.DidYouMean(o.driver, driverNames()))
 	}
 	for _, path := range o.reports {
 		if _, err := report.ForFile(path); err != nil {
@@ -123,26 +146,12 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if o.init {
 		return initCases(a, tree)
 	}
-	suite, err := casefile.Find(a.Host, tree, a.NameOf)
-	if errors.Is(err, casefile.ErrNone) {
-		return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine test --init' writes a first one"}
-	}
+	w, suite, jobs, err := o.matrix(a, tree)
 	if err != nil {
 		return err
-	}
-	for _, n := range suite.Notes {
-		fmt.Fprintf(a.Err, "brine: note: %s: %s\n", printable.Line(n.Pos.String()), printable.Line(n.Text))
-	}
-	jobs, err := trial.Jobs(suite, o.cases, o.systems)
-	if err != nil {
-		return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine test --list' lists all"}
 	}
 	if o.list {
 		return list(a, jobs)
-	}
-	w, err := newWorld(a, o, tree)
-	if err != nil {
-		return err
 	}
 	o.began = a.Host.Now()
 	r := &trial.Report{Suite: suite, Name: a.NameOf}
@@ -150,6 +159,26 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 		return err
 	}
 	return o.report(a, c, r)
+}
+
+// matrix reads the cases of a tree and selects those of the command line.
+func (o *options) matrix(a *app.App, tree string) (*trial.World, *casefile.Suite, []trial.Job, error) {
+	suite, err := casefile.Find(a.Host, tree, a.NameOf)
+	if errors.Is(err, casefile.ErrNone) {
+		err = &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine test --init' writes a first one"}
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, n := range suite.Notes {
+		fmt.Fprintf(a.Err, "brine: note: %s: %s\n", printable.Line(n.Pos.String()), printable.Line(n.Text))
+	}
+	jobs, err := trial.Jobs(suite, o.cases, o.systems)
+	if err != nil {
+		return nil, nil, nil, &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine test --list' lists all"}
+	}
+	w, err := newWorld(a, o, tree)
+	return w, suite, jobs, err
 }
 
 // treeOf returns the directory that the command line names.
@@ -188,11 +217,11 @@ func list(a *app.App, jobs []trial.Job) error {
 
 // newWorld returns what the cases of a tree are tested with.
 func newWorld(a *app.App, o *options, tree string) (*trial.World, error) {
-	opts, err := linter.TreeOpts(a, tree, &o.tree)
+	cfg, err := linter.TreeConfig(a, tree, &o.tree)
 	if err != nil {
 		return nil, err
 	}
-	w := &trial.World{Tree: tree, Opts: opts, Host: a.Host, Name: a.NameOf}
+	w := &trial.World{Tree: tree, Opts: cfg.Opts, Settings: cfg.Settings(), Host: a.Host, Name: a.NameOf}
 	w.Grains = func(system string) (*value.Map, error) { return grainsOf(tree, system) }
 	w.Invoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
 	w.NewEnv = func(ctx context.Context, opts *value.Map, fault func(error)) *fun.Env {
@@ -223,7 +252,8 @@ func grainsOf(tree, system string) (*value.Map, error) {
 // test runs the jobs and puts what comes of them into the report.
 func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []trial.Job, r *trial.Report) (err error) {
 	if !o.compile {
-		return &app.StatusError{Status: app.ExitUsage, Err: errors.New("only --compile is supported")}
+		r.Results, err = o.apply(ctx, a, w, jobs)
+		return err
 	}
 	if r.Results, err = trial.Compile(ctx, w, jobs, o.update); err != nil {
 		return err

@@ -20,10 +20,12 @@ import (
 
 // A World is what the cases of a tree are tested with.
 type World struct {
-	Tree string              // absolute
-	Opts *value.Map          // the configuration of the tree: roots, renderer options and so on
-	Host host.Host           // that of the controller
-	Name func(string) string // a path as the user knows it
+	Tree string     // absolute
+	Opts *value.Map // the configuration of the tree: roots, renderer options and so on
+	// Settings are the options that the configuration of the tree sets.
+	Settings *value.Map
+	Host     host.Host           // that of the controller
+	Name     func(string) string // a path as the user knows it
 	// Grains returns the recorded grains of a system; the error says what systems there
 	// are.
 	Grains func(system string) (*value.Map, error)
