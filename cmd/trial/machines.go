@@ -45,7 +45,7 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 	}
 	owners, err := l.Pool.Clean()
 	for _, pid := range owners {
-		fmt.Fprintf(a.Err, "brine: removed a machine that was left by process %s\n", printable.Line(pid))
+		fmt.Fprintf(a.Err, "brine: removed the machines that process %s left when it was killed\n", printable.Line(pid))
 	}
 	return l, err
 }
@@ -96,6 +96,9 @@ func shellLine(argv []string) string {
 // explain adds what to do to an error of machines.
 func explain(err error) error {
 	var hint string
+	if errors.Is(err, context.Canceled) {
+		return &app.StatusError{Status: app.ExitInterrupted, Err: errors.New("interrupted: the machines were removed")}
+	}
 	if e, ok := errors.AsType[*machine.UnusableError](err); ok {
 		hint = e.Hint
 	} else if e, ok := errors.AsType[*machine.NoImageError](err); ok {

@@ -34,7 +34,7 @@ func (i *Images) Of(ctx context.Context, system, path, codename string) (string,
 	st, err := i.Host.Stat(path)
 	switch {
 	case err != nil:
-		return "", &NoImageError{system, host.OSError(err), "it is named under images"}
+		return "", &NoImageError{system, err.Error(), "the case file names it under images"}
 	case st.Mode.IsDir():
 		return path, nil
 	case !st.Mode.IsRegular():

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -27,6 +28,16 @@ const (
 	ownerName = "owner"
 	groupName = "groups"
 )
+
+// Scratch makes a directory for the files of tests; done removes it. Clean removes it
+// after a brine that was killed.
+func (p *Pool) Scratch() (dir string, done func(), err error) {
+	dir, lock, err := p.newDir()
+	if err != nil {
+		return "", nil, err
+	}
+	return dir, func() { _ = errors.Join(p.Host.RemoveAll(dir), lock.Close()) }, nil
+}
 
 // newDir makes the directory of a machine and locks it.
 func (p *Pool) newDir() (dir string, lock io.Closer, err error) {
@@ -83,7 +94,7 @@ func (p *Pool) Clean() (owners []string, err error) {
 		if err != nil {
 			return owners, err
 		}
-		if cleaned {
+		if cleaned && !slices.Contains(owners, owner) {
 			owners = append(owners, owner)
 		}
 	}

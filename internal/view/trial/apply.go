@@ -38,11 +38,11 @@ type Lab struct {
 // Apply applies jobs to fresh machines and checks what comes of it. The error says that
 // no machine can be made, or is that of ctx.
 func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
-	dir, err := l.Host.MkdirTemp("", "brine-test-")
+	dir, done, err := l.Pool.Scratch()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = l.Host.RemoveAll(dir) }()
+	defer done()
 	plans := make([]*plan, len(jobs))
 	for i, j := range jobs {
 		if plans[i], err = l.plan(ctx, j, filepath.Join(dir, fmt.Sprint(i))); err != nil {
@@ -50,21 +50,21 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 		}
 	}
 	results := make([]*Result, len(jobs))
-	done := make(chan *Result)
+	ended := make(chan *Result)
 	var g errgroup.Group
 	g.SetLimit(max(l.Jobs, 1))
 	go func() {
 		for i, p := range plans {
 			g.Go(func() error {
 				results[i] = p.run(ctx)
-				done <- results[i]
+				ended <- results[i]
 				return nil
 			})
 		}
 		_ = g.Wait() // what fails is in the results
-		close(done)
+		close(ended)
 	}()
-	for r := range done {
+	for r := range ended {
 		if l.Done != nil && ctx.Err() == nil {
 			l.Done(r)
 		}

@@ -79,7 +79,7 @@ type pillarError struct {
 	err error
 }
 
-func (e *pillarError) Error() string { return "the pillar " + e.of.Name + ": " + host.OSError(e.err) }
+func (e *pillarError) Error() string { return "the pillar " + e.of.Name + ": " + e.err.Error() }
 func (e *pillarError) Unwrap() error { return e.err }
 
 // writeYAML writes data as an SLS file that is not a template.
