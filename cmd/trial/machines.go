@@ -38,10 +38,15 @@ func (o *options) newLab(a *app.App, w *trial.World) (*trial.Lab, error) {
 	}
 	dir := filepath.Join(cache, "brine", "test")
 	l := &trial.Lab{
-		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines")}, Driver: o.driver, Jobs: o.jobs, Exe: exe, Codename: codename,
+		World: w, Pool: &machine.Pool{Host: a.Host, Dir: filepath.Join(dir, "machines")}, Driver: o.driver, Jobs: o.jobs, Given: map[string]string{}, Exe: exe, Codename: codename,
 		Images: &machine.Images{Host: a.Host, Dir: filepath.Join(dir, "images"), Note: func(format string, args ...any) {
 			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(fmt.Sprintf(format, args...)))
 		}},
+	}
+	for system, path := range o.images {
+		if l.Given[system], err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
 	}
 	owners, err := l.Pool.Clean()
 	for _, pid := range owners {
@@ -136,6 +141,7 @@ error.`,
 	f.SetNormalizeFunc(app.SaltSpelling)
 	f.StringVar(&tree, "tree", ".", "directory of the tree")
 	f.StringSliceVar(&o.systems, "system", nil, "on this system (default: the first of the case)")
+	f.StringToStringVar(&o.images, "image", nil, "make the machine of SYSTEM from the directory or archive at PATH")
 	f.StringVar(&o.driver, "driver", "", "make the machine by this driver: "+strings.Join(driverNames(), ", "))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))

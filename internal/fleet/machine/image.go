@@ -34,7 +34,7 @@ func (i *Images) Of(ctx context.Context, system, path, codename string) (string,
 	st, err := i.Host.Stat(path)
 	switch {
 	case err != nil:
-		return "", &NoImageError{system, err.Error(), "the case file names it under images"}
+		return "", &NoImageError{system, err.Error(), "it is named by --image, or under images in the case file"}
 	case st.Mode.IsDir():
 		return path, nil
 	case !st.Mode.IsRegular():
@@ -53,7 +53,7 @@ func (i *Images) Of(ctx context.Context, system, path, codename string) (string,
 
 // built returns an image that was made before, or makes one.
 func (i *Images) built(ctx context.Context, system, codename string) (string, error) {
-	give := "name a directory or an archive in the case file: images: {" + system + ": PATH}"
+	give := "name a directory or an archive: --image " + system + "=PATH, or in the case file images: {" + system + ": PATH}"
 	switch _, err := i.Host.LookPath("mmdebstrap", ""); {
 	case codename == "":
 		return "", &NoImageError{system, "the case file names none", give}

@@ -41,23 +41,26 @@ func Systems() []System {
 	return out
 }
 
-// relatives are distributions that are like a built-in one, by their names in
-// platforms of Test Kitchen: what differs.
-func relatives() map[string]struct{ like, os, full string } {
-	return map[string]struct{ like, os, full string }{
-		"almalinux":           {"rhel", "AlmaLinux", "AlmaLinux"},
-		"amazonlinux":         {"rhel", "Amazon", "Amazon Linux"},
-		"centos":              {"rhel", "CentOS", "CentOS Linux"},
-		"centos-stream":       {"rhel", "CentOS Stream", "CentOS Stream"},
-		"fedora":              {"rhel", "Fedora", "Fedora Linux"},
-		"leap":                {"suse", "SUSE", "Leap"},
-		"opensuse":            {"suse", "SUSE", "Leap"},
-		"opensuse-leap":       {"suse", "SUSE", "Leap"},
-		"opensuse-tmbl":       {"suse", "SUSE", "openSUSE Tumbleweed"},
-		"opensuse-tumbleweed": {"suse", "SUSE", "openSUSE Tumbleweed"},
-		"oraclelinux":         {"rhel", "OEL", "Oracle Linux"},
-		"rockylinux":          {"rhel", "Rocky", "Rocky Linux"},
-		"sles":                {"suse", "SUSE", "SLES"},
+// A relative is a distribution that is like a built-in one but for its names.
+type relative struct{ like, os, family, full string }
+
+// relatives are distributions by their names in platforms of Test Kitchen.
+func relatives() map[string]relative {
+	return map[string]relative{
+		"almalinux":           {"rhel", "AlmaLinux", "RedHat", "AlmaLinux"},
+		"amazonlinux":         {"rhel", "Amazon", "RedHat", "Amazon Linux"},
+		"centos":              {"rhel", "CentOS", "RedHat", "CentOS Linux"},
+		"centos-stream":       {"rhel", "CentOS Stream", "RedHat", "CentOS Stream"},
+		"fedora":              {"rhel", "Fedora", "RedHat", "Fedora Linux"},
+		"gentoo":              {"arch", "Gentoo", "Gentoo", "Gentoo"},
+		"leap":                {"suse", "SUSE", "Suse", "Leap"},
+		"opensuse":            {"suse", "SUSE", "Suse", "Leap"},
+		"opensuse-leap":       {"suse", "SUSE", "Suse", "Leap"},
+		"opensuse-tmbl":       {"suse", "SUSE", "Suse", "openSUSE Tumbleweed"},
+		"opensuse-tumbleweed": {"suse", "SUSE", "Suse", "openSUSE Tumbleweed"},
+		"oraclelinux":         {"rhel", "OEL", "RedHat", "Oracle Linux"},
+		"rockylinux":          {"rhel", "Rocky", "RedHat", "Rocky Linux"},
+		"sles":                {"suse", "SUSE", "Suse", "SLES"},
 	}
 }
 
@@ -77,35 +80,55 @@ func SystemNames() []string {
 }
 
 // SystemNamed returns the system of a name such as debian, debian-12, centos-7 or
-// ubuntu-22.04-master: a distribution, its release, and what is ignored. The release of
+// ubuntu-2204-master: a distribution, its release, and what is ignored. The release of
 // one without a number is that of the built-in system.
 func SystemNamed(name string) (System, bool) {
-	base, release := name, ""
-	if m := systemName().FindStringSubmatch(name); m != nil {
-		base, release = m[1], m[2]
+	m := systemName().FindStringSubmatch(name)
+	if m == nil {
+		return System{}, false
 	}
-	if base == "ubuntu" && len(release) == 4 && !strings.Contains(release, ".") {
-		release = release[:2] + "." + release[2:]
+	base, release := m[1], m[2]
+	d, ok := distroNamed(base)
+	for cut := strings.LastIndexByte(base, '-'); !ok && cut > 0; cut = strings.LastIndexByte(base, '-') {
+		base, release = base[:cut], "" // arch-base-latest: what follows is no release
+		d, ok = distroNamed(base)
 	}
-	like := relatives()[base]
-	for _, d := range distros() {
-		if d.name != base && d.name != like.like {
-			continue
-		}
-		if like.os != "" {
-			d.os, d.full = like.os, like.full
-		}
-		if release != "" && d.release != release {
-			d.release, d.codename = release, codenames[d.name+" "+release]
-		}
-		sys := d.system()
-		sys.Name = name
-		return sys, true
+	if release = withDots(d.name, release); release != "" && d.release != release {
+		d.release, d.codename = release, codenames[d.name+" "+release]
 	}
-	return System{}, false
+	sys := d.system()
+	sys.Name = name
+	return sys, ok
 }
 
-var systemName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z]+(?:-[a-z]+)*)-?(\d+(?:\.\d+)*)?(?:-.*)?$`) })
+// distroNamed returns a built-in distribution, or a relative of one.
+func distroNamed(name string) (distro, bool) {
+	like, is := relatives()[name]
+	for _, d := range distros() {
+		if is && d.name == like.like {
+			d.os, d.family, d.full = like.os, like.family, like.full
+			return d, true
+		}
+		if d.name == name {
+			return d, true
+		}
+	}
+	return distro{}, false
+}
+
+// withDots returns a release that a platform has without them, such as 2204 or 152.
+func withDots(distro, release string) string {
+	switch {
+	case strings.Contains(release, "."):
+	case distro == "ubuntu" && len(release) == 4, distro == "suse" && len(release) == 3:
+		return release[:2] + "." + release[2:]
+	}
+	return release
+}
+
+var systemName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z]+(?:-[a-z]+)*)-?(\d+(?:\.\d+)*)?(?:-.*)?$`)
+})
 
 func (d *distro) system() System {
 	g := commonGrains(d.name)

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,10 @@ type Lab struct {
 	*World
 	Pool   *machine.Pool
 	Images *machine.Images
-	Driver string // of cases that name none; "" is the first that can be used
-	Jobs   int    // machines at a time
-	Exe    string // brine, as it is put into machines
+	Driver string            // of cases that name none; "" is the first that can be used
+	Given  map[string]string // paths of images by system, over those of cases
+	Jobs   int               // machines at a time
+	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
 	Codename func(system string) string
 	// Done is told of each result, one at a time; nil: nobody is.
@@ -96,7 +98,7 @@ func (l *Lab) plan(ctx context.Context, j Job, dir string) (*plan, error) {
 	if p.driver, err = l.driver(j.Case.Machine.Driver); err != nil {
 		return nil, err
 	}
-	if p.image, err = l.Images.Of(ctx, j.System, j.Case.Machine.Images[j.System], l.Codename(j.System)); err != nil {
+	if p.image, err = l.Images.Of(ctx, j.System, cmp.Or(l.Given[j.System], j.Case.Machine.Images[j.System]), l.Codename(j.System)); err != nil {
 		return nil, err
 	}
 	if p.ws, err = newWorkspace(l.Host, dir, j.Case); err != nil {
