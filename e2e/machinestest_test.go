@@ -46,27 +46,27 @@ func newTrialTree(t *testing.T, files map[string]string) *trialTree {
 }
 
 // command is brine test with arguments.
-func (x *trialTree) command(args ...string) (c *exec.Cmd, out, said *bytes.Buffer) {
+func (x *trialTree) command(args ...string) (c *exec.Cmd, out, stderr *bytes.Buffer) {
 	c = exec.Command(x.brine, append([]string{"test"}, args...)...)
-	out, said = &bytes.Buffer{}, &bytes.Buffer{}
-	c.Dir, c.Stdout, c.Stderr = x.dir, out, said
+	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	c.Dir, c.Stdout, c.Stderr = x.dir, out, stderr
 	c.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "HOME=" + x.home, "TMPDIR=" + x.home}
 	if x.credential != nil {
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: x.credential}
 	}
-	return c, out, said
+	return c, out, stderr
 }
 
 // run runs brine test, and compares its status and lines of its report.
 func (x *trialTree) run(status int, want []string, args ...string) {
 	x.t.Helper()
-	c, out, said := x.command(args...)
+	c, out, stderr := x.command(args...)
 	err := c.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		x.t.Fatal(err)
 	}
-	text := out.String() + said.String()
+	text := out.String() + stderr.String()
 	if got := c.ProcessState.ExitCode(); got != status {
 		x.t.Errorf("brine test %s: status %d, want %d\n%s", strings.Join(args, " "), got, status, text)
 	}
@@ -232,13 +232,13 @@ func TestTrialEnds(t *testing.T) {
 // the machine.
 func (x *trialTree) begin(driver string, sig syscall.Signal) (holder string) {
 	x.t.Helper()
-	c, _, said := x.command("-k", "slow", "--driver", driver)
+	c, _, stderr := x.command("-k", "slow", "--driver", driver)
 	must(x.t, c.Start())
 	pattern := filepath.Join(x.home, ".cache/brine/test/machines/*/pid")
 	for end := time.Now().Add(time.Minute); holder == ""; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			_ = c.Process.Kill()
-			x.t.Fatalf("no machine was made: %s", said)
+			x.t.Fatalf("no machine was made: %s", stderr)
 		}
 		if files, _ := filepath.Glob(pattern); len(files) > 0 && sleeps(files[0]) {
 			text, err := os.ReadFile(files[0])
@@ -249,7 +249,7 @@ func (x *trialTree) begin(driver string, sig syscall.Signal) (holder string) {
 	must(x.t, c.Process.Signal(sig))
 	_ = c.Wait()
 	if want := 130; sig == syscall.SIGINT && c.ProcessState.ExitCode() != want {
-		x.t.Errorf("brine test ended with %d after Ctrl-C, want %d: %s", c.ProcessState.ExitCode(), want, said)
+		x.t.Errorf("brine test ended with %d after Ctrl-C, want %d: %s", c.ProcessState.ExitCode(), want, stderr)
 	}
 	return holder
 }

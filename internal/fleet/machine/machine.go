@@ -102,10 +102,10 @@ type Machine struct {
 	lock   io.Closer
 	groups []string
 
-	stdin *io.PipeWriter
-	over  chan struct{} // closed when the holder has ended
-	mu    sync.Mutex
-	said  strings.Builder // what the holder wrote
+	stdin  *io.PipeWriter
+	over   chan struct{} // closed when the holder has ended
+	mu     sync.Mutex
+	output strings.Builder // of the holder
 }
 
 // bootTime is how long a machine may take until it is up.
@@ -176,11 +176,11 @@ func (m *Machine) up(ctx context.Context, s Spec) error {
 	return m.wait(ctx)
 }
 
-// why is what the holder said when it ended.
+// why is what the holder wrote before it ended.
 func (m *Machine) why() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	text := strings.TrimSpace(m.said.String())
+	text := strings.TrimSpace(m.output.String())
 	if text == "" {
 		text = "its first process ended"
 	}
@@ -191,8 +191,8 @@ func (m *Machine) why() error {
 func (m *Machine) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.said.Len() < 64<<10 {
-		m.said.Write(p)
+	if m.output.Len() < 64<<10 {
+		m.output.Write(p)
 	}
 	return len(p), nil
 }
@@ -322,7 +322,7 @@ func (m *Machine) Console() string {
 	text, _ := m.pool.Host.ReadFile(filepath.Join(m.dir, "console"))
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.said.String() + string(text)
+	return m.output.String() + string(text)
 }
 
 // Close ends the machine and removes all of it.

@@ -59,6 +59,7 @@ type Case struct {
 	Roots     []string   // further directories of SLS files, absolute
 	Expect    Expect
 	Always    []string // globs for the IDs of states that may change something each time
+	TestFails []string // globs for the IDs of states that may fail with test=True
 	Machine   Machine
 }
 
@@ -262,8 +263,8 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 	if !r.checkName(pos, "the case", name) {
 		return
 	}
-	r.Keys(m, "the case "+name, append([]string{"always_changes", "expect", "highstate", "sls", "top"}, settings...)...)
-	c := &Case{Name: name, Pos: pos, Top: r.mapping(m, "top"), Always: r.Texts(m, "always_changes")}
+	r.Keys(m, "the case "+name, append([]string{"always_changes", "expect", "highstate", "sls", "test_fails", "top"}, settings...)...)
+	c := &Case{Name: name, Pos: pos, Top: r.mapping(m, "top"), Always: r.Texts(m, "always_changes"), TestFails: r.Texts(m, "test_fails")}
 	c.SLS = r.Texts(m, "sls")
 	if m.Has("highstate") && m.At("highstate") != true {
 		r.Fault(m.Pos("highstate"), "highstate must be true, not %s", value.Repr(m.At("highstate")))

@@ -90,7 +90,7 @@ func SystemNamed(name string) (System, bool) {
 	base, release := m[1], m[2]
 	d, ok := distroNamed(base)
 	for cut := strings.LastIndexByte(base, '-'); !ok && cut > 0; cut = strings.LastIndexByte(base, '-') {
-		base, release = base[:cut], "" // arch-base-latest: what follows is no release
+		base, release = base[:cut], "" // arch-base-latest: no release follows
 		d, ok = distroNamed(base)
 	}
 	if release = withDots(d.name, release); release != "" && d.release != release {

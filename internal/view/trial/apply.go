@@ -30,7 +30,7 @@ type Lab struct {
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
 	Codename func(system string) string
-	// Done is told of each result, one at a time; nil: nobody is.
+	// Done gets each result, one at a time; nil: nobody does.
 	Done func(*Result)
 	// Hold is called with a machine after its last check, before it is removed; nil: it
 	// is removed at once.
@@ -282,14 +282,14 @@ func (p *plan) states(ctx context.Context, name string, test bool) (map[string]*
 	if test {
 		args = append(args, "test=True")
 	}
-	v, said, err := p.call(ctx, args...)
+	v, stderr, err := p.call(ctx, args...)
 	if err != nil {
 		p.fail(name, began, err.Error())
 		return nil, false
 	}
 	rets, ok := statesOf(v)
 	if !ok {
-		p.fail(name, began, strings.TrimSpace(textOf(v)+"\n"+said))
+		p.fail(name, began, strings.TrimSpace(textOf(v)+"\n"+stderr))
 		return nil, false
 	}
 	return rets, true
@@ -324,7 +324,7 @@ func inOrder(rets map[string]*value.Map) []string {
 }
 
 // volatile are directories whose files may change without a state.
-var volatile = []string{inside, "/dev", "/proc", "/run", "/sys", "/tmp", "/var/tmp", "/var/cache", "/var/log", "/var/lib/systemd", "/var/lib/dbus", "/root/.cache", "/etc/machine-id", "/etc/resolv.conf", "/etc/hostname"}
+var volatile = []string{inside, "/dev", "/proc", "/run", "/sys", "/tmp", "/var/tmp", "/var/cache", "/var/log", "/var/lib/systemd", "/var/lib/dbus", "/var/lib/apt/lists", "/var/lib/dnf", "/root/.cache", "/etc/machine-id", "/etc/resolv.conf", "/etc/hostname"}
 
 // untouched checks that the test run changed no file.
 func (p *plan) untouched(ctx context.Context, before map[string]string, began time.Time) {
@@ -379,15 +379,22 @@ func (p *plan) apply(ctx context.Context, tested map[string]*value.Map) bool {
 		ret := rets[tag]
 		if ret.At("result") != true {
 			ok = false
-			p.failState("apply", began, tag, ret, "failed: "+ret.Str("comment"))
-		} else if t := tested[tag]; t != nil && t.At("result") == false {
-			p.failState("test", began, tag, t, "failed with test=True, and succeeds without: "+t.Str("comment"))
+			p.failed("apply", began, tag, ret, "failed: ")
+		} else if t := tested[tag]; t != nil && t.At("result") == false && !selectsSome(p.job.Case.TestFails, t.Str("__id__")) {
+			p.failed("test", began, tag, t, "failed with test=True, and succeeds without: ")
 		}
 	}
 	if ok {
 		p.r.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
 	}
 	return ok
+}
+
+// failed adds the failure of a state, unless it did not run since another one failed.
+func (p *plan) failed(name string, began time.Time, tag string, ret *value.Map, how string) {
+	if comment := ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
+		p.failState(name, began, tag, ret, how+comment)
+	}
 }
 
 // again applies the case a second time: nothing may change.
@@ -402,7 +409,7 @@ func (p *plan) again(ctx context.Context) {
 		switch {
 		case ret.At("result") != true:
 			ok = false
-			p.failState("again", began, tag, ret, "failed the second time: "+ret.Str("comment"))
+			p.failed("again", began, tag, ret, "failed the second time: ")
 		case value.Truth(ret.At("changes")) && !p.always(ret):
 			ok = false
 			p.failState("again", began, tag, ret, "changed something the second time:\n"+textOf(ret.At("changes")))

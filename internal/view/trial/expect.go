@@ -21,25 +21,25 @@ const callTime = 30 * time.Minute
 
 // call calls an execution function in the machine and returns its value, and what brine
 // wrote to stderr.
-func (p *plan) call(ctx context.Context, args ...string) (v value.Value, said string, err error) {
+func (p *plan) call(ctx context.Context, args ...string) (v value.Value, stderr string, err error) {
 	argv := append([]string{inside + "/brine", "call", "-c", inside + "/case/conf", "--out=json", "--no-progress", "--no-color"}, args...)
 	out, err := p.m.Run(ctx, host.Cmd{Argv: argv, Timeout: callTime})
-	said = strings.TrimSpace(string(out.Stderr))
+	stderr = strings.TrimSpace(string(out.Stderr))
 	switch {
 	case err != nil:
-		return nil, said, err
+		return nil, stderr, err
 	case out.TimedOut:
-		return nil, said, fmt.Errorf("%s did not end within %s", args[0], callTime)
+		return nil, stderr, fmt.Errorf("%s did not end within %s", args[0], callTime)
 	}
 	v, err = value.ParseJSON(string(out.Stdout))
 	m, _ := v.(*value.Map)
 	if err != nil || m.Len() == 0 {
-		return nil, said, fmt.Errorf("%s: exit status %d: %s", args[0], out.Status, strings.TrimSpace(string(out.Stdout)+"\n"+said))
+		return nil, stderr, fmt.Errorf("%s: exit status %d: %s", args[0], out.Status, strings.TrimSpace(string(out.Stdout)+"\n"+stderr))
 	}
 	if local, ok := m.Get("local"); ok && m.Len() == 1 {
-		return local, said, nil
+		return local, stderr, nil
 	}
-	return nil, said, errors.New(strings.TrimSpace(m.Str("error") + "\n" + m.Str("hint")))
+	return nil, stderr, errors.New(strings.TrimSpace(m.Str("error") + "\n" + m.Str("hint")))
 }
 
 // textOf is a value as people read it.
@@ -171,13 +171,13 @@ func (p *plan) function(ctx context.Context, f casefile.Function) (string, error
 		}
 		args = append(args, value.Str(k)+"="+text)
 	}
-	v, said, err := p.call(ctx, args...)
+	v, stderr, err := p.call(ctx, args...)
 	if err != nil {
 		return "", err
 	}
 	wrong := compare(f, v)
-	if wrong != "" && said != "" {
-		wrong += "\n" + said
+	if wrong != "" && stderr != "" {
+		wrong += "\n" + stderr
 	}
 	return wrong, nil
 }
@@ -188,10 +188,10 @@ func argument(v value.Value) (string, error) {
 	return string(text), err
 }
 
-// compare says what of a value is not as expected. Where nothing is said of it, it must
+// compare says what of a value is not as expected. Where the case says nothing of it, it must
 // be true.
 func compare(f casefile.Function, v value.Value) string {
-	text, said := textOf(v), f.Status != nil || f.HasIs || f.Has != nil || f.Match != nil
+	text, given := textOf(v), f.Status != nil || f.HasIs || f.Has != nil || f.Match != nil
 	m, _ := v.(*value.Map)
 	if f.Status != nil {
 		if n, _ := value.AsInt(m.At("retcode")); m == nil || n != *f.Status {
@@ -207,7 +207,7 @@ func compare(f casefile.Function, v value.Value) string {
 		return "expected " + textOf(f.Is) + ", found " + textOf(v)
 	case f.Match != nil && !f.Match.MatchString(text):
 		return fmt.Sprintf("expected what matches %q, found %s", strings.TrimPrefix(f.Match.String(), "(?m)"), text)
-	case !said && !value.Truth(v):
+	case !given && !value.Truth(v):
 		return "expected a true value, found " + text
 	}
 	for k, want := range f.Has.All() {
@@ -325,10 +325,10 @@ func portList(open map[int64]bool) string {
 // expectedStates checks that states report no change.
 func (p *plan) expectedStates(ctx context.Context, e *casefile.Expect) {
 	began := time.Now()
-	v, said, err := p.call(ctx, "state.apply", expectSLS, "test=True")
+	v, stderr, err := p.call(ctx, "state.apply", expectSLS, "test=True")
 	rets, ok := statesOf(v)
 	if err == nil && !ok {
-		err = errors.New(strings.TrimSpace(textOf(v) + "\n" + said))
+		err = errors.New(strings.TrimSpace(textOf(v) + "\n" + stderr))
 	}
 	if err != nil {
 		p.r.add(Check{Name: "states", Status: Failed, Text: err.Error(), Pos: e.States[0].Pos}, began)

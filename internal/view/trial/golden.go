@@ -98,7 +98,7 @@ func (w *World) Stale(s *casefile.Suite) []string {
 	for _, name := range cases {
 		files, err := w.Host.ReadDir(filepath.Join(dir, name))
 		if err != nil {
-			continue // it is no directory
+			continue // not a directory
 		}
 		for _, f := range files {
 			if path := filepath.Join(dir, name, f); !known[path] {

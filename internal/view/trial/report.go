@@ -111,10 +111,22 @@ func (r *Report) failure(b *strings.Builder, c Check) {
 	if !c.Pos.IsZero() {
 		where = r.place(c.Pos) + ": "
 	}
-	fmt.Fprintf(b, "  %s%s: %s\n", printable.Line(where), printable.Line(c.Name), strings.ReplaceAll(printable.Text(c.Text), "\n", "\n    "))
+	fmt.Fprintf(b, "  %s%s: %s\n", printable.Line(where), printable.Line(c.Name), indented(c.Text))
 	if c.Hint != "" {
 		fmt.Fprintf(b, "    hint: %s\n", printable.Line(c.Hint))
 	}
+}
+
+// indented is text whose lines after the first are indented.
+func indented(text string) string {
+	lines := strings.Split(printable.Text(text), "\n")
+	for i := range lines {
+		if i > 0 {
+			lines[i] = "    " + lines[i]
+		}
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (r *Report) place(p source.Pos) string {
