@@ -80,13 +80,27 @@ func (o *options) apply(ctx context.Context, a *app.App, w *trial.World, jobs []
 		fmt.Fprintf(a.Err, "brine: %d of %d: %s: %s (%.1f s)\n", n, len(jobs), printable.Line(r.Name()), word, r.Took.Seconds())
 	}
 	if o.keep {
-		l.Hold = func(ctx context.Context, j trial.Job, m *machine.Machine) {
-			fmt.Fprintf(a.Err, "brine: %s is kept until Ctrl-C: %s\n", printable.Line(j.Name()), printable.Line(shellLine(m.Enter())))
-			<-ctx.Done()
-		}
+		l.Hold = func(ctx context.Context, kept []trial.Kept) { o.hold(ctx, a, kept) }
 	}
 	results, err := trial.Apply(ctx, l, jobs)
 	return results, explain(err)
+}
+
+// hold prints the report and how to enter the machines, and waits for Ctrl-C.
+func (o *options) hold(ctx context.Context, a *app.App, kept []trial.Kept) {
+	r := &trial.Report{Name: a.NameOf}
+	for _, k := range kept {
+		r.Results = append(r.Results, k.Result)
+	}
+	if err := r.Write(a.Out, o.out); err != nil {
+		fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(err.Error()))
+	}
+	for _, k := range kept {
+		if k.Machine != nil {
+			fmt.Fprintf(a.Err, "brine: %s is kept until Ctrl-C: %s\n", printable.Line(k.Result.Name()), printable.Line(shellLine(k.Machine.Enter())))
+		}
+	}
+	<-ctx.Done()
 }
 
 // shellLine is a command as a person types it.
@@ -163,10 +177,12 @@ func (o *options) login(ctx context.Context, a *app.App, tree string) error {
 		return err
 	}
 	r := &trial.Report{Suite: suite, Name: a.NameOf}
-	l.Done = nil
-	l.Hold = func(ctx context.Context, j trial.Job, m *machine.Machine) {
-		fmt.Fprintf(a.Err, "brine: a shell on %s; the machine is thrown away when it ends\n", printable.Line(j.Name()))
-		c := host.Cmd{Argv: m.Enter(), Foreground: true, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
+	l.Hold = func(ctx context.Context, kept []trial.Kept) {
+		if kept[0].Machine == nil {
+			return
+		}
+		fmt.Fprintf(a.Err, "brine: a shell on %s; the machine is thrown away when it ends\n", printable.Line(kept[0].Result.Name()))
+		c := host.Cmd{Argv: kept[0].Machine.Enter(), Foreground: true, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
 		if _, err := a.Host.Run(ctx, c); err != nil {
 			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(err.Error()))
 		}

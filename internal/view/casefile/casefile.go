@@ -272,6 +272,8 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 	switch high := m.Has("highstate"); {
 	case high && len(c.SLS) > 0:
 		r.Fault(m.Pos("highstate"), "the case %s has both sls and highstate", name)
+	case c.Top != nil && len(c.SLS) > 0:
+		r.Fault(m.Pos("top"), "top has no effect on sls: it is for highstate")
 	case !high && len(c.SLS) == 0:
 		r.Fault(pos, "the case %s has neither sls nor highstate: nothing would be applied", name)
 	}

@@ -32,9 +32,15 @@ type Lab struct {
 	Codename func(system string) string
 	// Done gets each result, one at a time; nil: nobody does.
 	Done func(*Result)
-	// Hold is called with a machine after its last check, before it is removed; nil: it
-	// is removed at once.
-	Hold func(ctx context.Context, j Job, m *machine.Machine)
+	// Hold gets all results with their machines, which are removed when it returns; nil:
+	// each machine is removed after its last check.
+	Hold func(ctx context.Context, kept []Kept)
+}
+
+// Kept is the result of a job with its machine, which is nil if it could not be made.
+type Kept struct {
+	*Result
+	Machine *machine.Machine
 }
 
 // Apply applies jobs to fresh machines and checks what comes of it. The error says that
@@ -71,7 +77,33 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 			l.Done(r)
 		}
 	}
+	if l.Hold != nil {
+		l.hold(ctx, plans)
+	}
 	return results, ctx.Err()
+}
+
+// hold calls Hold, and then removes the machines.
+func (l *Lab) hold(ctx context.Context, plans []*plan) {
+	kept := make([]Kept, len(plans))
+	for i, p := range plans {
+		kept[i] = Kept{p.r, p.m}
+	}
+	l.Hold(ctx, kept)
+	for _, p := range plans {
+		p.remove()
+	}
+}
+
+// remove removes the machine of a job, if it has one.
+func (p *plan) remove() {
+	if p.m == nil {
+		return
+	}
+	began := time.Now()
+	if err := p.m.Close(); err != nil {
+		p.r.add(Check{Name: "remove the machine", Status: Failed, Text: err.Error()}, began)
+	}
 }
 
 // A plan is a job with what it needs.
@@ -219,12 +251,8 @@ func (p *plan) run(ctx context.Context) *Result {
 	}
 	p.r.add(Check{Name: "machine", Text: p.driver.Name}, began)
 	p.checks(ctx)
-	if p.Hold != nil {
-		p.Hold(ctx, p.job, p.m)
-	}
-	ended := time.Now()
-	if err := p.m.Close(); err != nil {
-		p.r.add(Check{Name: "remove the machine", Status: Failed, Text: err.Error()}, ended)
+	if p.Hold == nil {
+		p.remove()
 	}
 	return p.r
 }

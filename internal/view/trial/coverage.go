@@ -49,7 +49,7 @@ func (w *World) walk(root, dir string, found func(string)) {
 		rel := path.Join(dir, n)
 		base, isSLS := strings.CutSuffix(rel, ".sls")
 		switch {
-		case strings.HasPrefix(n, ".") || dir == "" && (slices.Contains(notStates, n) || n == "top.sls"):
+		case strings.HasPrefix(n, ".") || dir == "" && (strings.HasPrefix(n, "_") || slices.Contains(notStates, n) || n == "top.sls"):
 		case isSLS:
 			found(strings.ReplaceAll(strings.TrimSuffix(base, "/init"), "/", "."))
 		default:

@@ -19,6 +19,10 @@ import (
 // callTime bounds a call of brine in a machine.
 const callTime = 30 * time.Minute
 
+// notFound is the exit status of what runs a program that is not there, or whose loader
+// is not.
+const notFound = 127
+
 // call calls an execution function in the machine and returns its value, and what brine
 // wrote to stderr.
 func (p *plan) call(ctx context.Context, args ...string) (v value.Value, stderr string, err error) {
@@ -30,6 +34,8 @@ func (p *plan) call(ctx context.Context, args ...string) (v value.Value, stderr 
 		return nil, stderr, err
 	case out.TimedOut:
 		return nil, stderr, fmt.Errorf("%s did not end within %s", args[0], callTime)
+	case out.Status == notFound && len(out.Stdout) == 0:
+		return nil, stderr, fmt.Errorf("brine cannot be run in the machine: it must be a static program, made with CGO_ENABLED=0\n%s", stderr)
 	}
 	v, err = value.ParseJSON(string(out.Stdout))
 	m, _ := v.(*value.Map)

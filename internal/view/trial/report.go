@@ -10,6 +10,7 @@ import (
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/casefile"
+	"brine/internal/view/sarif"
 )
 
 // Formats returns the names that [Report.Write] takes.
@@ -182,8 +183,6 @@ func (r *Report) json(w io.Writer) error {
 // github writes annotations for GitHub Actions.
 func (r *Report) github(w io.Writer) error {
 	var b strings.Builder
-	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, res := range r.Results {
 		for _, c := range res.Checks {
 			if c.Status != Failed {
@@ -193,12 +192,12 @@ func (r *Report) github(w io.Writer) error {
 			if pos.File == "" {
 				pos = res.Case.Pos
 			}
-			fmt.Fprintf(&b, "::error file=%s,line=%d,col=%d,title=%s::%s\n", property.Replace(r.Name(pos.File)), max(pos.Line, 1), max(pos.Col, 1),
-				property.Replace(res.Name()+": "+c.Name), escape.Replace(strings.TrimSpace(c.Text+"\n"+c.Hint)))
+			pos.File = r.Name(pos.File)
+			b.WriteString(sarif.Annotation(sarif.Error, pos, res.Name()+": "+c.Name, strings.TrimSpace(c.Text+"\n"+c.Hint)))
 		}
 	}
 	for _, p := range r.Stale {
-		fmt.Fprintf(&b, "::error file=%s,title=golden file::no case has this golden file\n", property.Replace(r.Name(p)))
+		b.WriteString(sarif.Annotation(sarif.Error, source.Pos{File: r.Name(p)}, "golden file", "no case has this golden file"))
 	}
 	b.WriteString(r.total() + "\n")
 	_, err := io.WriteString(w, b.String())
