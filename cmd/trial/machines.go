@@ -97,7 +97,7 @@ func (o *options) hold(ctx context.Context, a *app.App, kept []trial.Kept) {
 	}
 	for _, k := range kept {
 		if k.Machine != nil {
-			fmt.Fprintf(a.Err, "brine: %s is kept until Ctrl-C: %s\n", printable.Line(k.Result.Name()), printable.Line(shellLine(k.Machine.Enter())))
+			fmt.Fprintf(a.Err, "brine: %s is kept until Ctrl-C: %s\n", printable.Line(k.Name()), printable.Line(shellLine(k.Machine.Enter())))
 		}
 	}
 	<-ctx.Done()
@@ -181,7 +181,7 @@ func (o *options) login(ctx context.Context, a *app.App, tree string) error {
 		if kept[0].Machine == nil {
 			return
 		}
-		fmt.Fprintf(a.Err, "brine: a shell on %s; the machine is thrown away when it ends\n", printable.Line(kept[0].Result.Name()))
+		fmt.Fprintf(a.Err, "brine: a shell on %s; the machine is thrown away when it ends\n", printable.Line(kept[0].Name()))
 		c := host.Cmd{Argv: kept[0].Machine.Enter(), Foreground: true, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
 		if _, err := a.Host.Run(ctx, c); err != nil {
 			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(err.Error()))

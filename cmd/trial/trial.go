@@ -160,7 +160,7 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if err := o.test(c.Context(), a, w, jobs, r); err != nil {
 		return err
 	}
-	return o.report(a, c, r)
+	return o.report(a, r)
 }
 
 // matrix reads the cases of a tree and selects those of the command line.
@@ -271,7 +271,7 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 }
 
 // report prints the report and writes its files.
-func (o *options) report(a *app.App, c *cobra.Command, r *trial.Report) error {
+func (o *options) report(a *app.App, r *trial.Report) error {
 	a.Printed = true
 	if err := r.Write(a.Out, o.out); err != nil {
 		return err

@@ -244,8 +244,8 @@ func (c *compiler) unknown(env *fun.Env, low *value.List) []Check {
 		if near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		out = append(out, Check{Name: "compile", Status: Failed, Hint: hint, Pos: c.posOf(m, name),
-			Text: fmt.Sprintf("unknown state function %q, of the state %q in %s", name, m.Str("__id__"), m.Str("__sls__"))})
+		text := fmt.Sprintf("unknown state function %q, of the state %q in %s", name, m.Str("__id__"), m.Str("__sls__"))
+		out = append(out, Check{Name: "compile", Status: Failed, Text: text, Hint: hint, Pos: c.posOf(m, name)})
 	}
 	return out
 }
