@@ -36,6 +36,7 @@ var overview = []struct {
 	{"Write", []struct{ names, text string }{
 		{"init, formula", "create a tree; add formulas to one"},
 		{"lint, check", "find faults in a tree; list what brine does not support"},
+		{"test", "test the states of a tree, with or without machines"},
 	}},
 	{"Serve", []struct{ names, text string }{
 		{"ui, lsp", "pages for browsers; editors of SLS files"},

@@ -40,6 +40,7 @@ import (
 	"brine/cmd/schedule"
 	"brine/cmd/ssh"
 	"brine/cmd/template"
+	"brine/cmd/trial"
 	"brine/cmd/ui"
 	"brine/cmd/undo"
 	"brine/cmd/version"
@@ -247,6 +248,7 @@ salt-ssh, it behaves like that program.`,
 		schedule.New(a),
 		ssh.New(a, app.AsBrine, nil),
 		template.New(a),
+		trial.New(a, nil),
 		ui.New(a, nil),
 		undo.New(a, newRootCmd, nil),
 		version.New(a),

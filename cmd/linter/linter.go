@@ -29,7 +29,7 @@ import (
 type Flags struct {
 	ConfigDir   string
 	FileRoots   []string
-	pillarRoots []string
+	PillarRoots []string
 	grains      []string
 	systems     []string
 	Exclude     []string
@@ -47,7 +47,7 @@ func (f *Flags) RegisterTree(fs *pflag.FlagSet) {
 	fs.SetNormalizeFunc(app.SaltSpelling)
 	fs.StringVarP(&f.ConfigDir, "config-dir", "c", "", "directory of the configuration (default: the tree)")
 	fs.StringArrayVar(&f.FileRoots, "file-root", nil, "directory of the SLS tree, for the environment base; may be repeated")
-	fs.StringArrayVar(&f.pillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
+	fs.StringArrayVar(&f.PillarRoots, "pillar-root", nil, "directory of the pillar tree, for the environment base; may be repeated")
 	fs.StringArrayVar(&f.grains, "grains", nil, "compile for a machine with the grains of this YAML or JSON file; may be repeated")
 	fs.StringSliceVar(&f.systems, "system", nil, "compile for these built-in systems: alpine, arch, debian, rhel, suse, ubuntu (default: all)")
 	fs.StringSliceVar(&f.Exclude, "exclude", nil, "do not check these paths under the roots (globs)")
@@ -105,9 +105,11 @@ func Options(a *app.App, c *cobra.Command, f *Flags, args []string) (lint.Option
 	if o.Config, err = readLintConfig(abs); err != nil {
 		return o, err
 	}
-	if o.Opts, err = treeOpts(a, abs, f, &o.Config); err != nil {
+	loaded, err := treeConfig(a, abs, f, &o.Config)
+	if err != nil {
 		return o, err
 	}
+	o.Opts = loaded.Opts
 	o.Config.Exclude = append(o.Config.Exclude, f.Exclude...)
 	if len(f.systems) > 0 {
 		o.Config.Systems = f.systems
@@ -122,7 +124,7 @@ func Options(a *app.App, c *cobra.Command, f *Flags, args []string) (lint.Option
 		}
 	}
 	for _, name := range f.grains {
-		s, err := readGrains(name)
+		s, err := ReadGrains(name)
 		if err != nil {
 			return o, err
 		}
@@ -172,9 +174,9 @@ func readLintConfig(tree string) (lint.Config, error) {
 	return lint.ParseConfig(name, text)
 }
 
-// readGrains reads the grains of a machine, such as grains.items prints with --out
+// ReadGrains reads the grains of a machine, such as grains.items prints with --out
 // yaml or json; there they are under the id of the machine.
-func readGrains(name string) (lint.System, error) {
+func ReadGrains(name string) (lint.System, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return lint.System{}, fmt.Errorf("--grains: %w", err)
@@ -196,9 +198,14 @@ func readGrains(name string) (lint.System, error) {
 	return lint.System{Name: strings.TrimSuffix(base, filepath.Ext(base)), Grains: m}, nil
 }
 
-// treeOpts returns the configuration of a tree: that in it, or one whose roots are
-// the directories of SLS and pillar files in it.
-func treeOpts(a *app.App, tree string, f *Flags, cfg *lint.Config) (*value.Map, error) {
+// TreeConfig returns the configuration of a tree: that in it, or one whose roots are the
+// directories of SLS and pillar files in it.
+func TreeConfig(a *app.App, tree string, f *Flags) (*config.Config, error) {
+	return treeConfig(a, tree, f, &lint.Config{})
+}
+
+// treeConfig is [TreeConfig]. It tells the rules which directories are not to be checked.
+func treeConfig(a *app.App, tree string, f *Flags, cfg *lint.Config) (*config.Config, error) {
 	dir := tree
 	configured := f.ConfigDir != ""
 	if configured {
@@ -209,12 +216,12 @@ func treeOpts(a *app.App, tree string, f *Flags, cfg *lint.Config) (*value.Map, 
 			configured = true
 		}
 	}
-	o := config.Options{Kind: config.Minion, Host: a.Host, Dir: dir, Section: "salt-call", NoSaltfile: true, FileRoots: f.FileRoots, PillarRoots: f.pillarRoots}
+	o := config.Options{Kind: config.Minion, Host: a.Host, Dir: dir, Section: "salt-call", NoSaltfile: true, FileRoots: f.FileRoots, PillarRoots: f.PillarRoots}
 	if !configured && len(f.FileRoots) == 0 {
 		o.FileRoots = []string{firstDir(tree, "salt", "states", "srv/salt")}
 	}
 	noPillar := false
-	if !configured && len(f.pillarRoots) == 0 {
+	if !configured && len(f.PillarRoots) == 0 {
 		p := firstDir(tree, "pillar", "srv/pillar")
 		o.PillarRoots, noPillar = []string{p}, p == tree
 	}
@@ -229,7 +236,7 @@ func treeOpts(a *app.App, tree string, f *Flags, cfg *lint.Config) (*value.Map, 
 	if noPillar {
 		loaded.Opts.Set("pillar_roots", value.NewMap(0))
 	}
-	return loaded.Opts, nil
+	return loaded, nil
 }
 
 // firstDir returns the first directory of names that is in a tree and has files,

@@ -23,6 +23,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"brine/internal/fleet/machine"
 )
 
 // Env is the environment of commands in a machine.
@@ -152,7 +154,7 @@ func (m *Machine) start(image string) error {
 		return err
 	}
 	var err error
-	if m.groups, err = ownGroups(filepath.Base(m.dir)); err != nil {
+	if m.groups, err = machine.OwnGroups(filepath.Base(m.dir)); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(m.dir, "log"))
@@ -190,7 +192,7 @@ func ip(args ...string) error {
 func (m *Machine) run() {
 	defer close(m.over)
 	for range 20 {
-		args := append([]string{"-c", joinGroups, "sh"}, m.groups...)
+		args := append([]string{"-c", machine.JoinGroups, "sh"}, m.groups...)
 		args = append(args, "--", "systemd-nspawn", "-q", "-D", m.Root, "-M", m.name, "-b", "--register=no", "--keep-unit",
 			"--network-namespace-path=/run/netns/"+m.name, "--capability=CAP_NET_ADMIN", "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=pipe")
 		c := exec.Command("sh", args...)
@@ -334,7 +336,7 @@ func (m *Machine) stop() error {
 		}
 	}
 	_ = ip("netns", "del", m.name)
-	if err := removeGroups(m.groups); err != nil {
+	if err := machine.RemoveGroups(m.groups); err != nil {
 		return err
 	}
 	return os.RemoveAll(m.dir)

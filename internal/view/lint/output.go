@@ -106,9 +106,7 @@ func (r *Report) document(o Output) *value.Map {
 // github writes annotations for GitHub Actions.
 func (r *Report) github(w io.Writer, o Output) error {
 	var b strings.Builder
-	names := [...]string{Info: "notice", Warning: "warning", Error: "error"}
-	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	levels := [...]sarif.Level{Info: sarif.Note, Warning: sarif.Warning, Error: sarif.Error}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if f.Severity < o.Least && f.Rule != notJudged {
@@ -118,8 +116,9 @@ func (r *Report) github(w io.Writer, o Output) error {
 		if f.Hint != "" {
 			text += "\n" + f.Hint
 		}
-		fmt.Fprintf(&b, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", names[f.Severity], property.Replace(o.Name(f.Pos.File)),
-			max(f.Pos.Line, 1), max(f.Pos.Col, 1), f.Rule, escape.Replace(text))
+		pos := f.Pos
+		pos.File = o.Name(pos.File)
+		b.WriteString(sarif.Annotation(levels[f.Severity], pos, f.Rule, text))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

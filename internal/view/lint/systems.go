@@ -1,6 +1,14 @@
 package lint
 
-import "brine/internal/py/value"
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"brine/internal/py/value"
+)
 
 // A System is a machine that a tree is compiled for: its name and its grains.
 type System struct {
@@ -8,47 +16,146 @@ type System struct {
 	Grains *value.Map
 }
 
-// Systems returns the built-in systems.
-func Systems() []System {
-	type distro struct {
-		name, os, family, full, release, codename, kernel, init, pkg string
-	}
-	var out []System
-	for _, d := range []distro{
+// A distro is what the built-in systems differ in.
+type distro struct {
+	name, os, family, full, release, codename, kernel, init, pkg string
+}
+
+func distros() []distro {
+	return []distro{
 		{"alpine", "Alpine", "Alpine", "Alpine Linux", "3.19.1", "", "6.6.16-0-lts", "openrc", "apk"},
 		{"arch", "Arch", "Arch", "Arch Linux", "rolling", "", "6.8.1-arch1-1", "systemd", "pacman"},
 		{"debian", "Debian", "Debian", "Debian GNU/Linux", "12", "bookworm", "6.1.0-18-amd64", "systemd", "apt"},
 		{"rhel", "RedHat", "RedHat", "Red Hat Enterprise Linux", "9.3", "Plow", "5.14.0-362.8.1.el9_3.x86_64", "systemd", "yum"},
 		{"suse", "SUSE", "Suse", "SLES", "15.5", "", "5.14.21-150500.53-default", "systemd", "zypper"},
 		{"ubuntu", "Ubuntu", "Debian", "Ubuntu", "22.04", "jammy", "5.15.0-97-generic", "systemd", "apt"},
-	} {
-		g := commonGrains(d.name)
-		g.Set("os", d.os)
-		g.Set("os_family", d.family)
-		g.Set("osfullname", d.full)
-		g.Set("osrelease", d.release)
-		g.Set("oscodename", d.codename)
-		g.Set("kernelrelease", d.kernel)
-		g.Set("init", d.init)
-		g.Set("lsb_distrib_id", d.full)
-		g.Set("lsb_distrib_release", d.release)
-		g.Set("lsb_distrib_codename", d.codename)
-		finger, info := d.full+"-"+d.release, value.NewList()
-		if major, minor, ok := numbers(d.release); ok {
-			g.Set("osmajorrelease", major)
-			info = value.NewList(major)
-			if minor >= 0 {
-				info.Append(minor)
-			}
-			if d.os != "Ubuntu" {
-				finger = d.full + "-" + value.Str(major)
-			}
-		}
-		g.Set("osrelease_info", info)
-		g.Set("osfinger", finger)
-		out = append(out, System{d.name, g})
+	}
+}
+
+// Systems returns the built-in systems.
+func Systems() []System {
+	var out []System
+	for _, d := range distros() {
+		out = append(out, d.system())
 	}
 	return out
+}
+
+// A relative is a distribution that is like a built-in one but for its names.
+type relative struct{ like, os, family, full string }
+
+// relatives are distributions by their names in platforms of Test Kitchen.
+func relatives() map[string]relative {
+	return map[string]relative{
+		"almalinux":           {"rhel", "AlmaLinux", "RedHat", "AlmaLinux"},
+		"amazonlinux":         {"rhel", "Amazon", "RedHat", "Amazon Linux"},
+		"centos":              {"rhel", "CentOS", "RedHat", "CentOS Linux"},
+		"centos-stream":       {"rhel", "CentOS Stream", "RedHat", "CentOS Stream"},
+		"fedora":              {"rhel", "Fedora", "RedHat", "Fedora Linux"},
+		"gentoo":              {"arch", "Gentoo", "Gentoo", "Gentoo"},
+		"leap":                {"suse", "SUSE", "Suse", "Leap"},
+		"opensuse":            {"suse", "SUSE", "Suse", "Leap"},
+		"opensuse-leap":       {"suse", "SUSE", "Suse", "Leap"},
+		"opensuse-tmbl":       {"suse", "SUSE", "Suse", "openSUSE Tumbleweed"},
+		"opensuse-tumbleweed": {"suse", "SUSE", "Suse", "openSUSE Tumbleweed"},
+		"oraclelinux":         {"rhel", "OEL", "RedHat", "Oracle Linux"},
+		"rockylinux":          {"rhel", "Rocky", "RedHat", "Rocky Linux"},
+		"sles":                {"suse", "SUSE", "Suse", "SLES"},
+	}
+}
+
+// codenames are those of releases that templates ask for.
+var codenames = map[string]string{
+	"debian 10": "buster", "debian 11": "bullseye", "debian 12": "bookworm", "debian 13": "trixie",
+	"ubuntu 18.04": "bionic", "ubuntu 20.04": "focal", "ubuntu 22.04": "jammy", "ubuntu 24.04": "noble",
+}
+
+// SystemNames returns the names that [SystemNamed] knows, without releases.
+func SystemNames() []string {
+	var names []string
+	for _, d := range distros() {
+		names = append(names, d.name)
+	}
+	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(relatives()))))
+}
+
+// SystemNamed returns the system of a name such as debian, debian-12, centos-7 or
+// ubuntu-2204-master: a distribution, its release, and what is ignored. The release of
+// one without a number is that of the built-in system.
+func SystemNamed(name string) (System, bool) {
+	m := systemName().FindStringSubmatch(name)
+	if m == nil {
+		return System{}, false
+	}
+	base, release := m[1], m[2]
+	d, ok := distroNamed(base)
+	for cut := strings.LastIndexByte(base, '-'); !ok && cut > 0; cut = strings.LastIndexByte(base, '-') {
+		base, release = base[:cut], "" // arch-base-latest: no release follows
+		d, ok = distroNamed(base)
+	}
+	if release = withDots(d.name, release); release != "" && d.release != release {
+		d.release, d.codename = release, codenames[d.name+" "+release]
+	}
+	sys := d.system()
+	sys.Name = name
+	return sys, ok
+}
+
+// distroNamed returns a built-in distribution, or a relative of one.
+func distroNamed(name string) (distro, bool) {
+	like, is := relatives()[name]
+	for _, d := range distros() {
+		if is && d.name == like.like {
+			d.os, d.family, d.full = like.os, like.family, like.full
+			return d, true
+		}
+		if d.name == name {
+			return d, true
+		}
+	}
+	return distro{}, false
+}
+
+// withDots returns a release that a platform has without them, such as 2204 or 152.
+func withDots(distro, release string) string {
+	switch {
+	case strings.Contains(release, "."):
+	case distro == "ubuntu" && len(release) == 4, distro == "suse" && len(release) == 3:
+		return release[:2] + "." + release[2:]
+	}
+	return release
+}
+
+var systemName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([a-z]+(?:-[a-z]+)*)-?(\d+(?:\.\d+)*)?(?:-.*)?$`)
+})
+
+func (d *distro) system() System {
+	g := commonGrains(d.name)
+	g.Set("os", d.os)
+	g.Set("os_family", d.family)
+	g.Set("osfullname", d.full)
+	g.Set("osrelease", d.release)
+	g.Set("oscodename", d.codename)
+	g.Set("kernelrelease", d.kernel)
+	g.Set("init", d.init)
+	g.Set("lsb_distrib_id", d.full)
+	g.Set("lsb_distrib_release", d.release)
+	g.Set("lsb_distrib_codename", d.codename)
+	finger, info := d.full+"-"+d.release, value.NewList()
+	if major, minor, ok := numbers(d.release); ok {
+		g.Set("osmajorrelease", major)
+		info = value.NewList(major)
+		if minor >= 0 {
+			info.Append(minor)
+		}
+		if d.os != "Ubuntu" {
+			finger = d.full + "-" + value.Str(major)
+		}
+	}
+	g.Set("osrelease_info", info)
+	g.Set("osfinger", finger)
+	return System{d.name, g}
 }
 
 // numbers returns the first two numbers of a release; the second is -1 where there

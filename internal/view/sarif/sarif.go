@@ -3,9 +3,11 @@
 package sarif
 
 import (
+	"fmt"
 	"io"
 	"net/url"
 	"path"
+	"strings"
 	"time"
 
 	"brine/internal/py/source"
@@ -56,6 +58,17 @@ type Invocation struct {
 	OK         bool
 	Arguments  []string
 	Start, End time.Time // zero: not known
+}
+
+// Annotation returns a line that GitHub Actions shows as an annotation of a place.
+func Annotation(level Level, pos source.Pos, title, text string) string {
+	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	name := string(level)
+	if level == Note {
+		name = "notice"
+	}
+	return fmt.Sprintf("::%s file=%s,line=%d,col=%d,title=%s::%s\n", name, property.Replace(pos.File), max(pos.Line, 1), max(pos.Col, 1), property.Replace(title), escape.Replace(text))
 }
 
 // Write writes the log as JSON.

@@ -1,5 +1,3 @@
-//go:build linux
-
 package machine
 
 import (
@@ -19,14 +17,14 @@ import (
 // other starts the unit, which fails with the status 219/CGROUP. Each machine is
 // therefore booted in groups of its own.
 
-// joinGroups is a script that enters the groups before "--", then becomes the
+// JoinGroups is a script that enters the groups before "--", then becomes the
 // command after it.
-const joinGroups = `while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs" || exit; shift; done; shift; exec "$@"`
+const JoinGroups = `while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs" || exit; shift; done; shift; exec "$@"`
 
-// ownGroups makes a control group of this name in each hierarchy that systemd
+// OwnGroups makes a control group of this name in each hierarchy that systemd
 // uses, below the group of this process, and returns their directories. The name
 // is the same in all of them, as systemd-nspawn expects.
-func ownGroups(name string) ([]string, error) {
+func OwnGroups(name string) ([]string, error) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, err
@@ -84,9 +82,9 @@ func groupMount(line, hierarchy string) (point, root string) {
 	return "", ""
 }
 
-// removeGroups removes control groups with those below them. Processes that are
+// RemoveGroups removes control groups with those below them. Processes that are
 // about to end may be in them for a moment, and others remove some of them.
-func removeGroups(dirs []string) error {
+func RemoveGroups(dirs []string) error {
 	for _, dir := range dirs {
 		err := removeGroup(dir)
 		for end := time.Now().Add(time.Minute); err != nil && time.Now().Before(end); err = removeGroup(dir) {

@@ -1,0 +1,79 @@
+package trial
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"brine/cmd/app"
+	"brine/internal/py/value"
+	"brine/internal/py/yamlsalt"
+	"brine/internal/view/casefile"
+)
+
+// first are the files that --init writes.
+//
+//go:embed first
+var first embed.FS
+
+// initCases writes a first case and a workflow. Files that exist stay as they are.
+func initCases(a *app.App, tree string) error {
+	what, err := whatToApply(tree)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct{ from, to string }{
+		{"first/case.yml", casefile.Dir + "/default.yml"},
+		{"first/workflow.yml", ".github/workflows/brine-test.yml"},
+	} {
+		text, err := first.ReadFile(f.from)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(tree, f.to)
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			return err
+		}
+		out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if errors.Is(err, fs.ErrExist) {
+			return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s exists already", a.NameOf(to)), Hint: "add cases to it, or remove it first"}
+		}
+		if err != nil {
+			return err
+		}
+		_, err = out.WriteString(strings.ReplaceAll(string(text), "WHAT\n", what))
+		if err := errors.Join(err, out.Close()); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Out, "wrote %s\n", a.NameOf(to))
+	}
+	_, err = fmt.Fprint(a.Out, "Next: brine test --compile\n")
+	return err
+}
+
+// whatToApply returns the line of a case that says what is applied: the formula of the
+// tree, or its highstate.
+func whatToApply(tree string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(tree, "FORMULA"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "    highstate: true\n", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: "FORMULA"}, text)
+	if err != nil {
+		return "", err
+	}
+	m, _ := v.(*value.Map)
+	name, _ := m.At("name").(string)
+	if name == "" {
+		return "", &app.StatusError{Status: app.ExitGeneric, Err: errors.New("the file FORMULA has no name"), Hint: "name: is the directory of the formula's SLS files"}
+	}
+	line, err := yamlsalt.Dump(value.MapOf("sls", name), yamlsalt.SafeOptions())
+	return "    " + strings.TrimSpace(strings.Trim(strings.TrimSpace(line), "{}")) + "\n", err
+}

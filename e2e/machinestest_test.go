@@ -1,0 +1,324 @@
+//go:build linux
+
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/internal/testkit/machine"
+)
+
+// A trialTree is a formula with cases, for brine test.
+type trialTree struct {
+	t          *testing.T
+	dir, home  string
+	brine      string
+	credential *syscall.Credential // nil: as the test
+}
+
+// newTrialTree writes a tree: names and texts of files.
+func newTrialTree(t *testing.T, files map[string]string) *trialTree {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "brine-trial-")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	tree := &trialTree{t: t, dir: filepath.Join(dir, "tree"), home: filepath.Join(dir, "home"), brine: filepath.Join(dir, "brine")}
+	must(t, os.Chmod(dir, 0o755))
+	must(t, os.MkdirAll(tree.home, 0o755))
+	text, err := os.ReadFile(staticBrine(t))
+	must(t, err)
+	must(t, os.WriteFile(tree.brine, text, 0o755))
+	for name, text := range files {
+		path := filepath.Join(tree.dir, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	return tree
+}
+
+// command is brine test with arguments.
+func (x *trialTree) command(args ...string) (c *exec.Cmd, out, stderr *bytes.Buffer) {
+	c = exec.Command(x.brine, append([]string{"test"}, args...)...)
+	out, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	c.Dir, c.Stdout, c.Stderr = x.dir, out, stderr
+	c.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/sbin:/sbin", "HOME=" + x.home, "TMPDIR=" + x.home}
+	if x.credential != nil {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: x.credential}
+	}
+	return c, out, stderr
+}
+
+// run runs brine test, and compares its status and lines of its report.
+func (x *trialTree) run(status int, want []string, args ...string) {
+	x.t.Helper()
+	c, out, stderr := x.command(args...)
+	err := c.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		x.t.Fatal(err)
+	}
+	text := out.String() + stderr.String()
+	if got := c.ProcessState.ExitCode(); got != status {
+		x.t.Errorf("brine test %s: status %d, want %d\n%s", strings.Join(args, " "), got, status, text)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			x.t.Errorf("brine test %s: no %q in\n%s", strings.Join(args, " "), w, text)
+		}
+	}
+	x.left()
+}
+
+// left checks that nothing is left of the machines.
+func (x *trialTree) left() {
+	x.t.Helper()
+	names, err := os.ReadDir(filepath.Join(x.home, ".cache/brine/test/machines"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.t.Fatal(err)
+	}
+	for _, n := range names {
+		x.t.Errorf("%s was left", n.Name())
+	}
+}
+
+// trialFiles are a formula with faults that only a machine shows.
+var trialFiles = map[string]string{
+	"app/init.sls": `/etc/app.conf:
+  file.managed:
+    - contents: port=80
+    - mode: '0600'
+`,
+	"app/again.sls": `stamp:
+  cmd.run:
+    - name: date >>/etc/stamp
+`,
+	"app/fails.sls": `broken:
+  cmd.run:
+    - name: echo no luck; exit 3
+`,
+	"app/service.sls": `/etc/systemd/system/app.service:
+  file.managed:
+    - contents: |
+        [Service]
+        ExecStart=/bin/sh -c 'cp /etc/app.conf /run/app.now; exec sleep 10000'
+        [Install]
+        WantedBy=multi-user.target
+app:
+  service.running:
+    - enable: True
+    - require:
+      - file: /etc/systemd/system/app.service
+{%- if pillar.restarts %}
+    - watch:
+      - file: /etc/app.conf
+{%- else %}
+    - order: 1
+{%- endif %}
+include:
+  - app
+`,
+}
+
+// trialCases returns the tree with a case file.
+func trialCases(cases string) map[string]string {
+	files := map[string]string{"tests/all.yml": cases}
+	for name, text := range trialFiles {
+		files[name] = text
+	}
+	return files
+}
+
+// TestTrialMachines applies cases to machines of both drivers: what is right passes, and
+// each planted fault is found and named.
+func TestTrialMachines(t *testing.T) {
+	image := machine.Image(t)
+	t.Parallel()
+	x := newTrialTree(t, trialCases("systems: [debian-12]\nimages: {debian-12: "+image+`}
+cases:
+  good:
+    sls: app
+    expect:
+      files:
+        /etc/app.conf: {mode: '0600', user: root, content: "port=80\n"}
+        /etc/nothing: {type: absent}
+      functions:
+        - test.ping: []
+        - cmd.run: {args: 'cat /etc/app.conf; exit 3', status: 3, match: ^port=80$}
+        - file.stats: {args: /etc/app.conf, has: {user: root}}
+        - grains.get: {args: os, is: Debian}
+      states:
+        - file.managed: {name: /etc/app.conf, contents: port=80}
+      script: grep -q port=80 /etc/app.conf
+  again: {sls: app.again}
+  stamped: {sls: app.again, always_changes: sta*}
+  fails: {sls: app.fails}
+  wrong:
+    sls: app
+    expect:
+      files: {/etc/app.conf: {mode: '0644'}, /etc/nothing: {}}
+      functions:
+        - cmd.run: {args: echo hello, match: goodbye}
+      states:
+        - file.managed: {name: /etc/app.conf, contents: port=81}
+      ports: [9]
+      script: echo sorry; exit 4
+`))
+	for _, driver := range []string{"namespace", "nspawn"} {
+		x.run(0, []string{"2 tests: 2 passed, 0 failed"}, "-k", "good,stamped", "--driver", driver)
+		x.run(1, []string{
+			"app/again.sls:2:3: again: stamp (cmd.run) in app.again changed something the second time",
+			"app/fails.sls:2:3: apply: broken (cmd.run) in app.fails failed: Command \"echo no luck; exit 3\" run",
+			"expect: not made, since the states failed",
+			"file /etc/app.conf: expected the mode 644, found 600",
+			"hint: it is made by /etc/app.conf (file.managed) in app",
+			"file /etc/nothing: expected a file, and it does not exist",
+			"hint: no state of the case is about /etc/nothing",
+			`cmd.run echo hello: expected what matches "goodbye", found hello`,
+			"file.managed /etc/app.conf: expected no change",
+			"port 9: nothing listens on it",
+			"script: it ended with status 4\n    sorry",
+			"3 tests: 0 passed, 3 failed",
+		}, "-k", "again,fails,wrong", "--driver", driver)
+	}
+}
+
+// TestTrialServices: a service that is not restarted after its file changed is found.
+func TestTrialServices(t *testing.T) {
+	image := machine.Image(t)
+	t.Parallel()
+	expect := `
+    sls: app.service
+    expect:
+      files: {/run/app.now: {match: port=80}}
+      functions:
+        - service.status: app
+`
+	x := newTrialTree(t, trialCases("systems: [debian-12]\nimages: {debian-12: "+image+"}\ncases:\n  restarts:\n    pillar: {restarts: true}"+expect+
+		"  missing:\n    pillar: {restarts: false}"+expect))
+	x.run(0, []string{"1 test: 1 passed"}, "-k", "restarts", "--driver", "nspawn")
+	x.run(1, []string{"file /run/app.now: expected a file, and it does not exist"}, "-k", "missing", "--driver", "nspawn")
+}
+
+// TestTrialEnds: nothing is left of a run that Ctrl-C ends, and what one that was killed
+// leaves is removed by the next.
+func TestTrialEnds(t *testing.T) {
+	image := machine.Image(t)
+	t.Parallel()
+	x := newTrialTree(t, map[string]string{
+		"app.sls":       "wait:\n  cmd.run:\n    - name: echo here >&2; exec sleep 10000\n",
+		"tests/all.yml": "systems: [debian-12]\nimages: {debian-12: " + image + "}\ncases:\n  slow: {sls: app}\n  fast: {sls: fast}\n",
+		"fast.sls":      "x:\n  test.nop: []\n",
+	})
+	for _, driver := range []string{"namespace", "nspawn"} {
+		holder := x.begin(driver, syscall.SIGINT)
+		waitGone(t, holder)
+		x.left()
+		holder = x.begin(driver, syscall.SIGKILL)
+		waitGone(t, holder)
+		x.run(0, []string{"brine: removed the machines that process", "1 test: 1 passed"}, "-k", "fast", "--driver", driver)
+	}
+}
+
+// begin starts a test that waits, sends brine a signal, and returns the process that held
+// the machine.
+func (x *trialTree) begin(driver string, sig syscall.Signal) (holder string) {
+	x.t.Helper()
+	c, _, stderr := x.command("-k", "slow", "--driver", driver)
+	must(x.t, c.Start())
+	pattern := filepath.Join(x.home, ".cache/brine/test/machines/*/pid")
+	for end := time.Now().Add(time.Minute); holder == ""; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			_ = c.Process.Kill()
+			x.t.Fatalf("no machine was made: %s", stderr)
+		}
+		if files, _ := filepath.Glob(pattern); len(files) > 0 && sleeps(files[0]) {
+			text, err := os.ReadFile(files[0])
+			must(x.t, err)
+			holder = strings.TrimSpace(string(text))
+		}
+	}
+	must(x.t, c.Process.Signal(sig))
+	_ = c.Wait()
+	if want := 130; sig == syscall.SIGINT && c.ProcessState.ExitCode() != want {
+		x.t.Errorf("brine test ended with %d after Ctrl-C, want %d: %s", c.ProcessState.ExitCode(), want, stderr)
+	}
+	return holder
+}
+
+// sleeps reports whether the state of a machine has begun to sleep: whether such a process
+// has its mounts.
+func sleeps(pidFile string) bool {
+	dirs, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	root := filepath.Dir(pidFile)
+	for _, d := range dirs {
+		line, _ := os.ReadFile(d)
+		if !strings.HasPrefix(string(line), "sleep\x0010000\x00") {
+			continue
+		}
+		mounts, _ := os.ReadFile(filepath.Join(filepath.Dir(d), "mountinfo"))
+		if strings.Contains(string(mounts), root) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitGone waits until a process has ended.
+func waitGone(t *testing.T, pid string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		status, err := os.ReadFile("/proc/" + pid + "/status")
+		if err != nil || strings.Contains(string(status), "State:\tZ") {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the process %s is still there", pid)
+		}
+	}
+}
+
+// TestTrialUser: without root, a tree without services is tested in namespaces, on an
+// image that has nothing but a few files.
+func TestTrialUser(t *testing.T) {
+	t.Parallel()
+	x := newTrialTree(t, map[string]string{
+		"app.sls":              "/etc/app.conf:\n  file.managed:\n    - contents: port=80\n    - mode: '0600'\n",
+		"tests/all.yml":        "systems: [debian-12]\nimages: {debian-12: image}\ncases:\n  good:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0600'}}}\n  wrong:\n    sls: app\n    expect: {files: {/etc/app.conf: {mode: '0644'}}}\n",
+		"image/etc/passwd":     "root:x:0:0::/root:/bin/sh\n",
+		"image/etc/group":      "root:x:0:\n",
+		"image/etc/os-release": "ID=debian\nVERSION_ID=12\n",
+	})
+	if os.Geteuid() == 0 {
+		const nobody = 65534
+		x.credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		for _, dir := range []string{x.home, x.dir} {
+			must(t, filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
+				if err != nil {
+					return err
+				}
+				return os.Lchown(p, nobody, nobody)
+			}))
+		}
+	}
+	if c := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true"); func() bool {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: x.credential}
+		return c.Run() != nil
+	}() {
+		if strings.Contains(os.Getenv("BRINE_TEST_REQUIRE"), "machines") {
+			t.Fatal("a user cannot make namespaces here")
+		}
+		t.Skip("a user cannot make namespaces here")
+	}
+	x.run(0, []string{"good on debian-12", "1 test: 1 passed, 0 failed"}, "-k", "good")
+	x.run(1, []string{"file /etc/app.conf: expected the mode 644, found 600"}, "-k", "wrong")
+	x.run(1, []string{"the driver nspawn cannot be used: it needs root", "hint: run brine test as root, or use --driver namespace"}, "--driver", "nspawn")
+}

@@ -1,0 +1,56 @@
+package casefile_test
+
+import (
+	"errors"
+	"testing"
+
+	"brine/internal/core/host"
+	"brine/internal/py/source"
+	"brine/internal/view/casefile"
+)
+
+// find reads a tree with one file.
+func find(name, text string) (*casefile.Suite, error) {
+	h := host.NewFake()
+	h.PutDir("/tree/tests", 0o755)
+	h.PutFile("/tree/"+name, text, 0o644)
+	return casefile.Find(h, "/tree", func(p string) string { return p })
+}
+
+// TestMerge: what a case says goes over what its file says.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	s, err := find("tests/a.yml", "systems: [a, b]\npillar: {x: {p: 1, q: 1}}\nroots: other\ncases:\n  one: {sls: web, systems: c, pillar: {x: {q: 2}}}\n  two: {highstate: true}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := s.Cases[0], s.Cases[1]
+	if len(one.Systems) != 1 || one.Systems[0] != "c" || len(two.Systems) != 2 || one.Roots[0] != "/tree/other" {
+		t.Errorf("systems %v and %v, roots %v", one.Systems, two.Systems, one.Roots)
+	}
+	if len(one.Pillar) != 1 || len(two.Pillar) != 1 || len(two.SLS) != 0 {
+		t.Fatalf("pillars %v and %v", one.Pillar, two.Pillar)
+	}
+}
+
+// FuzzFind reads case files and kitchen.yml: each fault has a place.
+func FuzzFind(f *testing.F) {
+	f.Add(true, "cases:\n  a: {sls: web, expect: {files: {/a: {mode: '0644'}}, ports: [80]}}\n")
+	f.Add(true, "cases: {a: {highstate: true, systems: [a], expect: {functions: [{test.ping: []}], states: [{a.b: {}}]}}}\n")
+	f.Add(false, "platforms: [{name: debian-12}]\nprovisioner: {formula: a, pillars: {top.sls: {base: {}}}}\nsuites: [{name: a}]\n")
+	f.Fuzz(func(t *testing.T, cases bool, text string) {
+		name := "kitchen.yml"
+		if cases {
+			name = "tests/a.yml"
+		}
+		_, err := find(name, text)
+		if err == nil || errors.Is(err, casefile.ErrNone) {
+			return
+		}
+		for _, fault := range source.Faults(err) {
+			if fault.Pos.File == "" {
+				t.Errorf("no place: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,287 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+)
+
+// Compile compiles jobs by the grains of their systems and compares the low data with
+// the golden files, or with update writes them. Nothing is run. The error is that of
+// ctx, or says that this machine has no room for it.
+func Compile(ctx context.Context, w *World, jobs []Job, update bool) ([]*Result, error) {
+	dir, err := w.Host.MkdirTemp("", "brine-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.Host.RemoveAll(dir) }()
+	results := make([]*Result, len(jobs))
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, j := range jobs {
+		g.Go(func() error {
+			results[i] = w.compileJob(ctx, filepath.Join(dir, fmt.Sprint(i)), j, update)
+			return nil
+		})
+	}
+	_ = g.Wait() // what fails is in the results
+	return results, ctx.Err()
+}
+
+// compileJob compiles one job.
+func (w *World) compileJob(ctx context.Context, dir string, j Job, update bool) *Result {
+	r := &Result{Job: j}
+	began := time.Now()
+	defer func() { r.Took = time.Since(began) }()
+	low, used, failed := w.low(ctx, dir, j)
+	r.SLS = used
+	if failed != nil {
+		for _, c := range failed {
+			r.add(c, began)
+		}
+		return r
+	}
+	r.add(Check{Name: "compile", Text: count(low.Len(), "state")}, began)
+	began2 := time.Now()
+	r.add(w.golden(j, low, update), began2)
+	return r
+}
+
+// low compiles a job to its low data, or returns why that failed; sls are the SLS files
+// that were rendered.
+func (w *World) low(ctx context.Context, dir string, j Job) (low *value.List, sls []string, failed []Check) {
+	fail := func(pos source.Pos, text string) []Check {
+		return []Check{{Name: "compile", Status: Failed, Text: text, Pos: pos}}
+	}
+	grains, err := w.Grains(j.System)
+	if err != nil {
+		return nil, nil, fail(j.Case.Pos, err.Error())
+	}
+	ws, err := newWorkspace(w.Host, dir, j.Case)
+	if err != nil {
+		pos := j.Case.Pos
+		if pe, ok := errors.AsType[*pillarError](err); ok {
+			pos = pe.of.Pos
+		}
+		return nil, nil, fail(pos, err.Error())
+	}
+	c := &compiler{w: w, job: j, dir: dir, roots: ws.roots(w.Opts, j.Case, same)}
+	env := w.NewEnv(ctx, ws.options(w.Opts, j.Case, same), c.fault)
+	c.setGrains(env, grains)
+	c.setAnswers(env)
+	rendered := map[string]bool{}
+	env.OnTook = func(part, of string, _ time.Time) {
+		if part == "render" {
+			rendered[of] = true
+		}
+	}
+	low, failed = c.run(ctx, env)
+	return low, sortedKeys(rendered), failed
+}
+
+func same(p string) string { return p }
+
+// A compiler compiles one job.
+type compiler struct {
+	w      *World
+	job    Job
+	dir    string
+	roots  []string
+	faults source.Errors
+}
+
+func (c *compiler) fault(err error) { c.faults = append(c.faults, source.Faults(err)...) }
+
+// setGrains gives an Env the grains of the system, those of one machine made up, and
+// over them those of the case.
+func (c *compiler) setGrains(env *fun.Env, grains *value.Map) {
+	id := c.job.System
+	g := value.MapOf("id", id, "host", id, "nodename", id, "localhost", id, "fqdn", id+".example.org", "domain", "example.org",
+		"machine_id", "0123456789abcdef0123456789abcdef", "num_cpus", int64(2), "mem_total", int64(2048), "swap_total", int64(0),
+		"virtual", "container", "ipv4", value.Strings("127.0.0.1", "192.0.2.10"), "ipv6", value.Strings("::1"),
+		"ip4_interfaces", value.MapOf("lo", value.Strings("127.0.0.1"), "eth0", value.Strings("192.0.2.10")),
+		"fqdn_ip4", value.Strings("192.0.2.10"), "fqdn_ip6", value.NewList())
+	value.Update(g, grains, false, false)
+	if c.job.Case.Grains != nil {
+		value.Update(g, value.Clone(c.job.Case.Grains).(*value.Map), true, false)
+	}
+	env.ID, env.Grains, env.NewGrains, env.OnRenew = g.Str("id"), g, nil, nil
+}
+
+// setAnswers has templates get the answers of the case.
+func (c *compiler) setAnswers(env *fun.Env) {
+	answers := c.job.Case.Answers
+	if answers.Len() == 0 {
+		return
+	}
+	var more []fun.Entry
+	for k := range answers.All() {
+		mod, _, _ := strings.Cut(value.Str(k), ".")
+		if _, ok := env.Table.Module(fun.Exec, mod); !ok {
+			more = append(more, fun.Entry{Kind: fun.Exec, Name: mod, Load: func() fun.Module {
+				return fun.Module{Name: mod, Kind: fun.Exec, Dynamic: func(fn string) *fun.Spec {
+					return &fun.Spec{Name: fn, VarArg: true, VarKw: true}
+				}}
+			}})
+		}
+	}
+	env.Table = env.Table.With(more)
+	before := env.NewInvoker
+	env.NewInvoker = func(e *fun.Env) fun.Invoker { return answering{before(e), answers} }
+	env.Invoker = env.NewInvoker(env)
+}
+
+// answering answers calls with what a case says.
+type answering struct {
+	fun.Invoker
+	answers *value.Map
+}
+
+// Invoke calls a function.
+func (a answering) Invoke(ctx context.Context, kind fun.Kind, name string, args fun.Args) (fun.Result, error) {
+	if v, ok := a.answers.Get(name); ok && kind == fun.Exec {
+		return fun.Value(value.Clone(v))
+	}
+	return a.Invoker.Invoke(ctx, kind, name, args)
+}
+
+// run compiles in an Env.
+func (c *compiler) run(ctx context.Context, env *fun.Env) (*value.List, []Check) {
+	name, args := "state.show_lowstate", fun.Args{Kw: value.NewMap(0)}
+	if len(c.job.Case.SLS) > 0 {
+		name, args.Pos = "state.show_low_sls", []value.Value{value.Strings(c.job.Case.SLS...)}
+	}
+	res, err := c.w.Invoker(env).Invoke(ctx, fun.Exec, name, args)
+	low, ok := res.Value.(*value.List)
+	if err == nil && ok && res.Retcode == 0 && len(c.faults) == 0 {
+		if checks := c.unknown(env, low); len(checks) > 0 {
+			return nil, checks
+		}
+		if low.Len() > 0 {
+			return low, nil
+		}
+		return nil, []Check{{Name: "compile", Status: Failed, Text: "the case has no states on this system", Pos: c.job.Case.Pos}}
+	}
+	if len(c.faults) > 0 {
+		return nil, c.checks()
+	}
+	text := value.Str(res.Value)
+	if ok {
+		lines := make([]string, low.Len())
+		for i, v := range low.Items {
+			lines[i] = value.Str(v)
+		}
+		text = strings.Join(lines, "\n")
+	}
+	if err != nil {
+		text = err.Error()
+	}
+	return nil, []Check{{Name: "compile", Status: Failed, Text: c.here(text), Pos: c.job.Case.Pos, Hint: hintOf(text)}}
+}
+
+// checks are the faults that were shown.
+func (c *compiler) checks() []Check {
+	var out []Check
+	for _, f := range c.faults {
+		pos := f.Pos
+		if pos.IsZero() {
+			pos = c.job.Case.Pos
+		}
+		pos.File = c.here(abs(c.w.Host, c.roots, pos.File))
+		text := f.Err.Error()
+		check := Check{Name: "compile", Status: Failed, Text: c.here(text), Hint: f.Hint, Pos: pos}
+		if check.Hint == "" {
+			check.Hint = hintOf(text)
+		}
+		if !slices.ContainsFunc(out, func(o Check) bool { return o.Pos == check.Pos && o.Text == check.Text }) {
+			out = append(out, check)
+		}
+	}
+	return out
+}
+
+// hintOf says what to do where a template calls what only a machine can answer.
+func hintOf(text string) string {
+	before, _, ok := strings.Cut(text, " is not called: nothing is to be run")
+	if !ok {
+		return ""
+	}
+	name := before[strings.LastIndexByte(before, ' ')+1:]
+	return "give the case what the function returns: answers: {" + name + ": VALUE}"
+}
+
+// here names the files of the case itself without the directory that they are in.
+func (c *compiler) here(text string) string {
+	return strings.ReplaceAll(text, c.dir+"/", "")
+}
+
+// unknown finds state functions that do not exist.
+func (c *compiler) unknown(env *fun.Env, low *value.List) []Check {
+	own := c.ownStates()
+	var out []Check
+	for _, v := range low.Items {
+		m, ok := v.(*value.Map)
+		if !ok || own[m.Str("state")] {
+			continue
+		}
+		name := m.Str("state") + "." + m.Str("fun")
+		if _, _, ok := env.Table.Lookup(fun.State, name); ok {
+			continue
+		}
+		near := env.Table.Nearest(fun.State, name)
+		hint := ""
+		if near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		text := fmt.Sprintf("unknown state function %q, of the state %q in %s", name, m.Str("__id__"), m.Str("__sls__"))
+		out = append(out, Check{Name: "compile", Status: Failed, Text: text, Hint: hint, Pos: c.posOf(m, name)})
+	}
+	return out
+}
+
+// posOf is the place of a state function in the SLS of a state, else the case.
+func (c *compiler) posOf(m *value.Map, name string) source.Pos {
+	base := strings.ReplaceAll(m.Str("__sls__"), ".", "/")
+	for _, root := range c.roots {
+		for _, end := range []string{".sls", "/init.sls"} {
+			path := filepath.Join(root, base+end)
+			text, err := c.w.Host.ReadFile(path)
+			if err != nil {
+				continue
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if col := strings.Index(line, name); col >= 0 {
+					return source.Pos{File: path, Line: i + 1, Col: col + 1}
+				}
+			}
+			return source.Pos{File: path, Line: 1}
+		}
+	}
+	return c.job.Case.Pos
+}
+
+// ownStates are the state modules that the tree has.
+func (c *compiler) ownStates() map[string]bool {
+	own := map[string]bool{}
+	for _, root := range c.roots {
+		names, err := c.w.Host.ReadDir(filepath.Join(root, "_states"))
+		if err != nil {
+			continue // there are none
+		}
+		for _, n := range names {
+			own[strings.TrimSuffix(n, filepath.Ext(n))] = true
+		}
+	}
+	return own
+}

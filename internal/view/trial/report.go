@@ -1,0 +1,226 @@
+package trial
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"brine/internal/core/printable"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/casefile"
+	"brine/internal/view/sarif"
+)
+
+// Formats returns the names that [Report.Write] takes.
+func Formats() []string { return []string{"text", "json", "github"} }
+
+// A Report is what came of a run.
+type Report struct {
+	Suite   *casefile.Suite
+	Results []*Result
+	Stale   []string // golden files of no case
+	// Untested are the SLS files that no case compiled; nil: that was not looked at.
+	Untested []string
+	Name     func(string) string
+}
+
+// Failed reports whether anything failed.
+func (r *Report) Failed() bool { return r.failed() > 0 || len(r.Stale) > 0 }
+
+func (r *Report) failed() (n int) {
+	for _, res := range r.Results {
+		if res.Failed() {
+			n++
+		}
+	}
+	return n
+}
+
+// Write writes the report.
+func (r *Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "json":
+		return r.json(w)
+	case "github":
+		return r.github(w)
+	}
+	return r.text(w)
+}
+
+// text writes a line for each job, and under it what failed.
+func (r *Report) text(w io.Writer) error {
+	var b strings.Builder
+	wide := 0
+	for _, res := range r.Results {
+		wide = max(wide, len(res.Name()))
+	}
+	for _, res := range r.Results {
+		word := "ok"
+		if res.Failed() {
+			word = "FAILED"
+		}
+		fmt.Fprintf(&b, "%-*s  %-6s  %s\n", wide, res.Name(), word, printable.Line(res.summary()))
+		for _, c := range res.Checks {
+			if c.Status == Failed {
+				r.failure(&b, c)
+			}
+		}
+	}
+	for _, p := range r.Stale {
+		fmt.Fprintf(&b, "%s  FAILED  no case has this golden file: remove it\n", printable.Line(r.Name(p)))
+	}
+	if len(r.Untested) > 0 {
+		fmt.Fprintf(&b, "no case compiles: %s\n", printable.Line(strings.Join(r.Untested, ", ")))
+	}
+	b.WriteString(r.total() + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// summary has the checks of a job that did not fail.
+func (r *Result) summary() string {
+	var parts []string
+	for _, c := range r.Checks {
+		switch {
+		case c.Status == Failed:
+			parts = append(parts, c.Name+" failed")
+		case c.Text != "" && !strings.Contains(c.Text, "\n"):
+			parts = append(parts, c.Name+": "+c.Text)
+		default:
+			parts = append(parts, c.Name)
+		}
+	}
+	return strings.Join(dedupe(parts), "; ")
+}
+
+// dedupe leaves out texts that are the same as the one before.
+func dedupe(parts []string) []string {
+	var out []string
+	for _, p := range parts {
+		if len(out) == 0 || out[len(out)-1] != p {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// failure writes what failed, indented.
+func (r *Report) failure(b *strings.Builder, c Check) {
+	where := ""
+	if !c.Pos.IsZero() {
+		where = r.place(c.Pos) + ": "
+	}
+	fmt.Fprintf(b, "  %s%s: %s\n", printable.Line(where), printable.Line(c.Name), indented(c.Text))
+	if c.Hint != "" {
+		fmt.Fprintf(b, "    hint: %s\n", printable.Line(c.Hint))
+	}
+}
+
+// indented is text whose lines after the first are indented.
+func indented(text string) string {
+	lines := strings.Split(printable.Text(text), "\n")
+	for i := range lines {
+		if i > 0 {
+			lines[i] = "    " + lines[i]
+		}
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r *Report) place(p source.Pos) string {
+	p.File = r.Name(p.File)
+	return p.String()
+}
+
+// total is the last line.
+func (r *Report) total() string {
+	skipped := 0
+	for _, res := range r.Results {
+		for _, c := range res.Checks {
+			if c.Status == Skipped {
+				skipped++
+			}
+		}
+	}
+	text := fmt.Sprintf("%s: %d passed, %d failed", count(len(r.Results), "test"), len(r.Results)-r.failed(), r.failed())
+	if skipped > 0 {
+		text += fmt.Sprintf("; %s not made", count(skipped, "check"))
+	}
+	if n := len(r.Stale); n > 0 {
+		text += fmt.Sprintf("; %s of no case", count(n, "golden file"))
+	}
+	return text
+}
+
+// json writes the report as data. Its version changes with its keys.
+func (r *Report) json(w io.Writer) error {
+	list := value.NewList()
+	for _, res := range r.Results {
+		checks := value.NewList()
+		for _, c := range res.Checks {
+			checks.Append(value.MapOf("name", c.Name, "status", c.Status.String(), "text", c.Text, "hint", c.Hint,
+				"file", r.Name(c.Pos.File), "line", int64(c.Pos.Line), "column", int64(c.Pos.Col), "seconds", c.Took.Seconds()))
+		}
+		list.Append(value.MapOf("case", res.Case.Name, "system", res.System, "failed", res.Failed(), "seconds", res.Took.Seconds(), "checks", checks))
+	}
+	stale := value.NewList()
+	for _, p := range r.Stale {
+		stale.Append(r.Name(p))
+	}
+	doc := value.MapOf("version", int64(1), "tests", list, "stale_golden_files", stale, "untested_sls", value.Strings(r.Untested...),
+		"summary", value.MapOf("tests", int64(len(r.Results)), "failed", int64(r.failed())))
+	text, err := value.AppendJSON(nil, doc, value.JSONOptions{Indent: 2, Strict: true})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// github writes annotations for GitHub Actions.
+func (r *Report) github(w io.Writer) error {
+	var b strings.Builder
+	for _, res := range r.Results {
+		for _, c := range res.Checks {
+			if c.Status != Failed {
+				continue
+			}
+			pos := c.Pos
+			if pos.File == "" {
+				pos = res.Case.Pos
+			}
+			pos.File = r.Name(pos.File)
+			b.WriteString(sarif.Annotation(sarif.Error, pos, res.Name()+": "+c.Name, strings.TrimSpace(c.Text+"\n"+c.Hint)))
+		}
+	}
+	for _, p := range r.Stale {
+		b.WriteString(sarif.Annotation(sarif.Error, source.Pos{File: r.Name(p)}, "golden file", "no case has this golden file"))
+	}
+	b.WriteString(r.total() + "\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Data returns the results in the form of returns of states, of which other reports are
+// made: each job is a host, each check a state.
+func (r *Report) Data() *value.Map {
+	data := value.NewMap(len(r.Results))
+	for _, res := range r.Results {
+		host := value.NewMap(len(res.Checks))
+		for i, c := range res.Checks {
+			id := c.Name
+			tag := fmt.Sprintf("brine_|-%d %s_|-%s_|-test", i, id, id)
+			ret := value.MapOf("__id__", id, "name", id, "__sls__", res.Case.Name, "__run_num__", int64(i), "result", c.Status != Failed,
+				"comment", strings.TrimSpace(c.Text+"\n"+c.Hint), "changes", value.NewMap(0), "duration", float64(c.Took)/float64(time.Millisecond))
+			if c.Status == Skipped {
+				ret.Set("skip_watch", true)
+			}
+			host.Set(tag, ret)
+		}
+		data.Set(res.Name(), host)
+	}
+	return data
+}
