@@ -136,8 +136,8 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--queue: no queue was named")
 	case !queue.ValidName(o.queue):
 		return app.Usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
-	case o.react && o.drainEmpty:
-		return app.Usagef(c, "--react waits for events, and --drain-empty does not wait: leave one of them out")
+	case o.react && (o.drainEmpty || o.once):
+		return app.Usagef(c, "--react waits for events, and --once and --drain-empty do not wait: --max-runs 1 stops after one run")
 	case o.RosterFile == "-":
 		return app.Usagef(c, "--roster-file -: standard input can be read only once; give a file")
 	}

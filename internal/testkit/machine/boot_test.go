@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// no groups behind.
+// TestMachinesApart: machines with a unit of the same name do not share its control group,
+// and leave no groups behind.
 func TestMachinesApart(t *testing.T) {
 	image := Image(t)
 	t.Parallel()

@@ -128,11 +128,6 @@ type Script struct {
 	Text string
 }
 
-// Expects reports whether anything is expected.
-func (e *Expect) Expects() bool {
-	return len(e.Functions)+len(e.States)+len(e.Files)+len(e.Ports)+len(e.Scripts) > 0
-}
-
 // ErrNone is returned (wrapped) for a tree without cases.
 var ErrNone = errors.New("no cases")
 
