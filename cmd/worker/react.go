@@ -52,8 +52,8 @@ type reacting struct {
 	skipped int            // events that another worker brings, since they cannot be told apart
 }
 
-// react begins to hear events, until the function that it returns is called. Nothing that is
-// fired after its return is missed.
+// react begins to hear events, until the function that it returns is called. No event of this
+// machine or of another controller that is fired after its return is missed.
 func (w *worker) react(ctx context.Context) (stop func(), err error) {
 	opts, conf := w.s.Cfg.Opts, w.s.Cfg.Opts.Str("conf_file")
 	r := &reacting{worker: w, user: w.s.UserName(), arrivals: make(chan event.Event, maxArrivals), lost: map[string]int{}, full: map[string]int{}}
@@ -78,7 +78,7 @@ func (w *worker) react(ctx context.Context) (stop func(), err error) {
 	r.id = env.ID
 	after := env.Bus.Seq()
 	if m, ok := env.Fleet.(fun.Masters); ok {
-		m.Follow()
+		m.Listen(ctx)
 	}
 	r.wg.Go(func() { r.hearRemote(ctx, env.Bus, after) })
 	if err := r.hearLocal(ctx); err != nil {
@@ -115,16 +115,29 @@ func (r *reacting) globs() string {
 	return printable.Line(fun.Some(all))
 }
 
-// hearLocal hears the runs of this user on this machine.
+// hearLocal hears the runs of this user on this machine; it returns when it does. If that
+// ends later, it says so and begins again.
 func (r *reacting) hearLocal(ctx context.Context) error {
 	ready, failed := make(chan struct{}), make(chan error, 1)
+	begun := sync.OnceFunc(func() { close(ready) })
 	r.wg.Go(func() {
-		err := r.s.HearRuns(ctx, func() { close(ready) }, func(e event.Event) bool {
-			r.hear(ctx, e)
-			return true
-		})
-		if ctx.Err() == nil {
-			failed <- fmt.Errorf("--react: the events of this machine cannot be heard: %w", err)
+		for ctx.Err() == nil {
+			err := r.s.HearRuns(ctx, begun, func(e event.Event) bool {
+				r.hear(ctx, e)
+				return true
+			})
+			if ctx.Err() != nil {
+				return
+			}
+			err = fmt.Errorf("--react: the events of this machine cannot be heard: %w", err)
+			select {
+			case <-ready:
+			default:
+				failed <- err
+				return
+			}
+			r.s.Tell(fmt.Errorf("%w; it is tried again, and what was sent meanwhile is missed", err))
+			r.wait(ctx, time.Second)
 		}
 	})
 	select {

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"os"
@@ -393,4 +394,92 @@ func TestASocketThatOpensIsNotTakenAway(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+}
+
+// TestARemovedSocketEndsAWatch: who watches learns that runs cannot find it any more.
+func TestARemovedSocketEndsAWatch(t *testing.T) {
+	t.Parallel()
+	p := &Peers{Dirs: []string{filepath.Join(t.TempDir(), "p")}}
+	err := p.Watch(t.Context(), func() {
+		names, _ := filepath.Glob(filepath.Join(p.Dirs[0], "*.watch"))
+		if len(names) != 1 || os.Remove(names[0]) != nil {
+			t.Errorf("sockets %v", names)
+		}
+	}, func(Event) bool { return true })
+	if err == nil || !strings.Contains(err.Error(), "somebody removed the socket") {
+		t.Errorf("Watch = %v", err)
+	}
+}
+
+// TestRunsOneAfterTheOtherAreWatchedInOrder: the events of a run come before those of a run
+// that begins when it has ended, and each says which reactions led to it.
+func TestRunsOneAfterTheOtherAreWatchedInOrder(t *testing.T) {
+	t.Parallel()
+	const runs = 40
+	dirs := []string{filepath.Join(t.TempDir(), "p")}
+	ready, got := make(chan struct{}), make(chan []string, 1)
+	go func() {
+		var tags []string
+		_ = (&Peers{Dirs: dirs}).Watch(t.Context(), func() { close(ready) }, func(e Event) bool {
+			if cause := e.Data.List(CauseKey); cause.Len() != 1 || e.Unstamped {
+				t.Errorf("%s: cause %v, unstamped %v", e.Tag, cause, e.Unstamped)
+			}
+			tags = append(tags, e.Tag)
+			return len(tags) < runs
+		})
+		got <- tags
+	}()
+	<-ready
+	var want []string
+	for i := range runs {
+		p, bus := &Peers{Dirs: dirs}, NewRing(0, time.Now)
+		bus.Cause(value.Strings("20261121093205123456"))
+		stop, err := p.Listen(bus)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag := "deploy/" + string(rune('a'+i))
+		want = append(want, tag)
+		bus.Fire(tag, nil)
+		stop()
+	}
+	if tags := <-got; !slices.Equal(tags, want) {
+		t.Errorf("watched %q", tags)
+	}
+}
+
+// TestASlowReaderIsToldWhatItLost: a stream says how many events are missing in it.
+func TestASlowReaderIsToldWhatItLost(t *testing.T) {
+	t.Parallel()
+	bus := NewRing(4, time.Now)
+	for range 10 {
+		bus.Fire("x", nil)
+	}
+	here, there := net.Pipe()
+	s := &server{bus: bus, name: "run", watchers: &atomic.Int64{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.wg.Go(func() {
+		s.stream(ctx, here, 0)
+		here.Close()
+	})
+	d := json.NewDecoder(there)
+	var tags []string
+	for len(tags) < 6 {
+		var m struct {
+			Tag, Run string
+			Data     map[string]any
+		}
+		if err := d.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Tag == LostTag && m.Data["lost"] != 6.0 {
+			t.Errorf("lost %v, want 6", m.Data["lost"])
+		}
+		tags = append(tags, m.Run+m.Tag)
+	}
+	cancel()
+	s.wg.Wait()
+	if want := []string{"run", LostTag, "x", "x", "x", "x"}; !slices.Equal(tags, want) {
+		t.Errorf("read %q, want %q", tags, want)
+	}
 }

@@ -3,12 +3,19 @@ package event
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"sync"
 	"time"
 
 	"brine/internal/py/value"
 )
+
+// socketCheck is how often one who watches looks whether its socket is still there.
+const socketCheck = 5 * time.Second
 
 // maxWatched bounds an event that is watched, in bytes.
 const maxWatched = 64 << 20
@@ -61,11 +68,17 @@ func (p *Peers) Watch(ctx context.Context, ready func(), each func(Event) bool) 
 	if ready != nil {
 		ready()
 	}
+	tick := time.NewTicker(socketCheck)
+	defer tick.Stop()
 	for {
 		select {
 		case e := <-w.events:
 			if !each(e) {
 				return nil
+			}
+		case <-tick.C: // runs that begin later find the socket by its name
+			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("somebody removed the socket %s", path)
 			}
 		case <-ctx.Done():
 			return ctx.Err()

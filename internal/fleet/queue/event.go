@@ -225,20 +225,16 @@ func (s *Store) insertEvent(ctx context.Context, tx *sql.Tx, e *Entry, payload, 
 	return err
 }
 
-// Lost records events that nobody reacts to, as an entry that is refused: e has its JID,
-// Queue, User, Controller and the tag as SLS.
+// Lost records events that nobody reacts to, as an entry that is refused and that cannot
+// be retried: e has its JID, Queue, User, Controller and the tag as SLS.
 func (s *Store) Lost(ctx context.Context, e *Entry, why string) error {
 	e.Work = &Work{Event: &Event{Tag: e.SLS, Data: value.NewMap(0)}}
-	payload, err := e.Work.Encode()
-	if err != nil {
-		return err
-	}
 	tx, err := s.db.BeginTx(ctx, s.isolation())
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after Commit
-	if err := s.insertEvent(ctx, tx, e, payload, Refused, why); err != nil {
+	if err := s.insertEvent(ctx, tx, e, "", Refused, why); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -70,6 +70,13 @@ func (x *tester) events() {
 	x.must(x.s.Lost(x.Context(), &queue.Entry{JID: x.jid(), Queue: "events", User: "zoe", SLS: "deploy/a"}, "7 events"))
 	if l, err := x.s.List(x.Context(), queue.Query{Queue: "events", State: queue.Refused}); err != nil || len(l) != 2 || l[0].Error != "7 events" {
 		x.Errorf("List = %v, %v", l, err)
+	} else {
+		_, err := x.s.Retry(x.Context(), l[0].JID, false)
+		x.must(err)
+		if e := x.take("events", "w1", time.Minute); e != nil {
+			x.Errorf("events that are lost were claimed: %+v", e)
+		}
+		x.state(l[0].JID, queue.Refused)
 	}
 	x.trace(a)
 	for _, tt := range []struct {

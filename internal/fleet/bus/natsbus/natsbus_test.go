@@ -182,9 +182,14 @@ func TestStreamKeepsEvents(t *testing.T) {
 	put("brine.missed") // before or after b is connected again: it hears it
 	b.Hears(t, "missed")
 	a := join(t, Options{URL: srv.URL(), From: "a", Stream: "BRINE"})
+	put("brine.both") // without a time: all who hear it have that of the stream
+	inA, inB := a.Hears(t, "both"), b.Hears(t, "both")
+	if inA.Unstamped || inA.Data.Str("_stamp") == "" || inA.Data.Str("_stamp") != inB.Data.Str("_stamp") {
+		t.Errorf("one event is %s and %s", value.Repr(inA.Data), value.Repr(inB.Data))
+	}
 	a.Ring.Fire("last", value.MapOf("n", int64(1)))
 	b.Hears(t, "last")
-	if got := b.Heard(t); got != "first missed last" {
+	if got := b.Heard(t); got != "first missed both last" {
 		t.Errorf("b heard %s\n%s", got, b.Warnings())
 	}
 	if got := a.Warnings(); got != "" {
