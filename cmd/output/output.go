@@ -167,6 +167,9 @@ func (r *Report) CheckOutput() error {
 
 // Print prints the report.
 func (r *Report) Print(data value.Value, wish string, retcode int) error {
+	if wish == "quiet" && retcode == app.ExitOK && r.OutAsked() == "ndjson" { // the function has printed lines of its own
+		return nil
+	}
 	if r.MaskAll {
 		data = r.Mask(data)
 	}

@@ -11,6 +11,7 @@ import (
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
 	"brine/internal/core/printable"
+	"brine/internal/py/jmespath"
 	"brine/internal/py/pyre"
 	"brine/internal/py/value"
 )
@@ -69,6 +70,7 @@ type watchArgs struct {
 	Pretty   bool          `arg:"pretty" default:"False" doc:"print indented data with sorted keys"`
 	_        string        `arg:"node" default:"master" doc:"accepted without effect; there is one event bus"`
 	Timeout  time.Duration `arg:"timeout" unit:"s" doc:"fail if the events do not arrive within this time"`
+	Query    string        `arg:"query" doc:"JMESPath expression on tag and data: only events for which it is true"`
 }
 
 // watch prints events. Salt: salt/modules/state.py event.
@@ -88,15 +90,24 @@ func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
 		defer done()
 	}
 	go until(ctx, c.Env.OnStart, cancel)
+	wanted, err := filter(a.Query)
+	if err != nil {
+		return fun.Result{}, err
+	}
 	pretty, quiet, pat := a.Pretty, a.Quiet, a.Tagmatch
+	lines := c.Env.Opts.Str("output") == "ndjson"
 	var mu sync.Mutex // events of this machine and those of others come at once
 	show := func(e event.Event) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		if ok, _ := pyre.Expr(pat, e.Tag); !ok || left == 0 {
+		if ok, _ := pyre.Expr(pat, e.Tag); !ok || left == 0 || !wanted(e) {
 			return left != 0
 		}
-		if !quiet {
+		switch {
+		case quiet:
+		case lines:
+			c.Env.Print(printable.Text(encoded(value.MapOf("tag", e.Tag, "data", e.Data), false)))
+		default:
 			c.Env.Print(line(e, pretty))
 		}
 		left--
@@ -109,7 +120,7 @@ func watch(ctx context.Context, c *fun.Call, a *watchArgs) (fun.Result, error) {
 	if c.Env.Bus != nil {
 		wg.Go(func() { remote(ctx, c.Env.Bus, show, cancel) })
 	}
-	err := from.Watch(ctx, func() {
+	err = from.Watch(ctx, func() {
 		c.Env.Note("listening for events %s of this user's runs (%d now)", pat, from.Runs())
 	}, show)
 	ended := context.Cause(ctx)
@@ -164,16 +175,36 @@ func until(ctx context.Context, gate func(context.Context, *fun.Chunk) bool, can
 	}
 }
 
+// filter returns whether an event is wanted, by a JMESPath expression on its tag and data.
+func filter(query string) (func(event.Event) bool, error) {
+	if query == "" {
+		return func(event.Event) bool { return true }, nil
+	}
+	q, err := jmespath.Compile(query)
+	if err != nil {
+		return nil, fun.Errorf("query %q is not a JMESPath expression, such as data.id=='web1': %v", query, err)
+	}
+	return func(e event.Event) bool {
+		found, err := q.Search(value.MapOf("tag", e.Tag, "data", e.Data))
+		return err == nil && value.Truth(found) // data of another shape is not wanted
+	}, nil
+}
+
 // line prints an event as Salt does: its tag, a tab, its data.
 func line(e event.Event, pretty bool) string {
+	// A line is one event: whoever fired it must not make two of it.
+	return printable.Line(e.Tag) + "\t" + printable.Text(encoded(e.Data, pretty))
+}
+
+// encoded is data as JSON.
+func encoded(data *value.Map, pretty bool) string {
 	o := value.JSONOptions{Repr: true, Strict: true, SkipKeys: true, EscapeNonASCII: true}
 	if pretty {
 		o.Indent, o.SortKeys = 4, true
 	}
-	b, err := value.AppendJSON(nil, e.Data, o)
+	b, err := value.AppendJSON(nil, data, o)
 	if err != nil {
-		b = value.StrictJSON(e.Data)
+		b = value.StrictJSON(data)
 	}
-	// A line is one event: whoever fired it must not make two of it.
-	return printable.Line(e.Tag) + "\t" + printable.Text(string(b))
+	return string(b)
 }
