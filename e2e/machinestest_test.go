@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,9 +132,7 @@ include:
 // trialCases returns the tree with a case file.
 func trialCases(cases string) map[string]string {
 	files := map[string]string{"tests/all.yml": cases}
-	for name, text := range trialFiles {
-		files[name] = text
-	}
+	maps.Copy(files, trialFiles)
 	return files
 }
 
