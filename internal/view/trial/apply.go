@@ -412,8 +412,11 @@ func (p *plan) apply(ctx context.Context, tested map[string]*value.Map) bool {
 			p.failed("test", began, tag, t, "failed with test=True, and succeeds without: ")
 		}
 	}
-	if ok {
+	switch {
+	case ok:
 		p.r.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
+	case !p.r.Failed(): // each state that failed was skipped for another one
+		p.fail("apply", began, "states did not run, since what they require failed")
 	}
 	return ok
 }

@@ -340,12 +340,14 @@ func (p *plan) expectedStates(ctx context.Context, e *casefile.Expect) {
 		p.r.add(Check{Name: "states", Status: Failed, Text: err.Error(), Pos: e.States[0].Pos}, began)
 		return
 	}
+	judged := map[int]bool{}
 	for _, tag := range inOrder(rets) {
 		ret := rets[tag]
 		var n int
 		if _, err := fmt.Sscanf(ret.Str("__id__"), "expected %d", &n); err != nil || n < 1 || n > len(e.States) {
 			continue
 		}
+		judged[n] = true
 		s := e.States[n-1]
 		p.expected(s.Pos, s.Fun+" "+ret.Str("name"), func() (string, error) {
 			if ret.At("result") == true {
@@ -353,6 +355,11 @@ func (p *plan) expectedStates(ctx context.Context, e *casefile.Expect) {
 			}
 			return "expected no change: " + ret.Str("comment") + "\n" + textOf(ret.At("changes")), nil
 		}, ret.Str("name"))
+	}
+	for i, s := range e.States {
+		if !judged[i+1] {
+			p.r.add(Check{Name: s.Fun, Status: Failed, Text: "the state did not run: " + stderr, Pos: s.Pos}, began)
+		}
 	}
 }
 
