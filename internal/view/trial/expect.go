@@ -210,7 +210,7 @@ func compare(f casefile.Function, v value.Value) string {
 	}
 	switch {
 	case f.HasIs && !value.Equal(v, f.Is):
-		return "expected " + textOf(f.Is) + ", found " + textOf(v)
+		return different(f.Is, v)
 	case f.Match != nil && !f.Match.MatchString(text):
 		return fmt.Sprintf("expected what matches %q, found %s", strings.TrimPrefix(f.Match.String(), "(?m)"), text)
 	case !given && !value.Truth(v):
@@ -220,11 +220,25 @@ func compare(f casefile.Function, v value.Value) string {
 		if m == nil {
 			return "expected a mapping, found " + text
 		}
-		if got, ok := m.Get(k); !ok || !value.Equal(got, want) {
-			return fmt.Sprintf("expected %s: %s, found %s", value.Str(k), textOf(want), textOf(got))
+		got, ok := m.Get(k)
+		if !ok {
+			return value.Str(k) + ": expected " + textOf(want) + ", found nothing"
+		}
+		if !value.Equal(got, want) {
+			return value.Str(k) + ": " + different(want, got)
 		}
 	}
 	return ""
+}
+
+// different says what was expected and what was found; the types are shown where the texts
+// are the same.
+func different(want, got value.Value) string {
+	w, g := textOf(want), textOf(got)
+	if w == g {
+		w, g = value.Repr(want), value.Repr(got)
+	}
+	return "expected " + w + ", found " + g
 }
 
 // file checks a file.
