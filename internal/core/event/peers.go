@@ -3,6 +3,7 @@ package event
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -78,7 +79,8 @@ type Peers struct {
 	// Cause, if not nil, is what led to the events that are sent; see [Ring.Cause].
 	Cause *value.List
 
-	parents bool // make the parents of Dirs, too
+	parents bool          // make the parents of Dirs, too
+	drain   time.Duration // instead of drainTime, for tests; 0: that
 
 	mu       sync.Mutex
 	own      map[string]bool // paths of this process's sockets
@@ -282,9 +284,10 @@ func (p *Peers) Listen(bus *Ring) (closer func(), err error) {
 		}
 	}
 	return func() {
-		p.flush(drainTime)
+		wait := cmp.Or(p.drain, drainTime)
+		p.flush(wait)
 		p.forget(l, path)
-		s.closeBy.Store(time.Now().Add(drainTime).UnixNano())
+		s.closeBy.Store(time.Now().Add(wait).UnixNano())
 		cancel()
 		s.wg.Wait()
 	}, nil

@@ -432,7 +432,7 @@ func TestRunsOneAfterTheOtherAreWatchedInOrder(t *testing.T) {
 	<-ready
 	var want []string
 	for i := range runs {
-		p, bus := &Peers{Dirs: dirs}, NewRing(0, time.Now)
+		p, bus := &Peers{Dirs: dirs, drain: time.Minute}, NewRing(0, time.Now)
 		bus.Cause(value.Strings("20261121093205123456"))
 		stop, err := p.Listen(bus)
 		if err != nil {
