@@ -39,7 +39,7 @@ func TestReturned(t *testing.T) {
 func TestQueued(t *testing.T) {
 	t.Parallel()
 	run := &QueuedRun{
-		JID: "20260102030405000001", Earlier: []string{"20260102030405000000"},
+		JID: "20260102030405000001", Entry: "20260102030405000000", Earlier: []string{"20260102030405000000"},
 		Work: &queue.Work{Args: []value.Value{"orch.web"}, Kwargs: value.MapOf("pillar", value.MapOf("a", int64(1))), SaltEnv: "dev"},
 	}
 	line, err := run.Encode()
@@ -54,7 +54,7 @@ func TestQueued(t *testing.T) {
 		t.Errorf("the rest is %q, %v", more, err)
 	}
 	again, err := got.Encode()
-	if err != nil || string(again) != string(line) {
+	if err != nil || string(again) != string(line) || got.Entry != run.Entry {
 		t.Errorf("%s, %v, want %s", again, err, line)
 	}
 }
@@ -74,8 +74,9 @@ func TestQueuedRefused(t *testing.T) {
 		{"{\n", "Expecting property name"},
 		{"[]\n", "the worker handed over no jid"},
 		{`{"jid": "../x", "work": "{}"}` + "\n", "the worker handed over no jid"},
-		{`{"jid": "20260102030405000001"}` + "\n", ""},
-		{`{"jid": "20260102030405000001", "work": "[]"}` + "\n", "it is not a mapping"},
+		{`{"jid": "20260102030405000001", "work": "{}"}` + "\n", "the worker handed over no jid"},
+		{`{"jid": "20260102030405000001", "entry": "20260102030405000000"}` + "\n", ""},
+		{`{"jid": "20260102030405000001", "entry": "20260102030405000000", "work": "[]"}` + "\n", "it is not a mapping"},
 	} {
 		r, _, err := ReadQueued(strings.NewReader(tt.line))
 		if err == nil || !strings.Contains(err.Error(), tt.err) {
