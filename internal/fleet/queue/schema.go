@@ -51,11 +51,14 @@ const (
 func Schema(d Dialect) string { return strings.Join(statements(d), ";\n") + ";\n" }
 
 func statements(d Dialect) []string {
-	out := d.makes(table, columns, "jid", "queue, due", "lane, due")
-	return append(out, d.makes(eventTable, eventColumns, "event", "same", "jid")...)
+	out := d.makes(table, columns, "jid", "due: queue, due", laneIndex)
+	return append(out, d.makes(eventTable, eventColumns, "event", "same: same", "jid: jid")...)
 }
 
-// makes are the statements that make a table with its indexes.
+// laneIndex is the index by lanes, NAME: COLUMNS.
+const laneIndex = "lane: lane, due"
+
+// makes are the statements that make a table with its indexes, each NAME: COLUMNS.
 func (d Dialect) makes(name string, columns []string, primary string, indexed ...string) []string {
 	lines := make([]string, 0, len(columns)+1+len(indexed))
 	for _, c := range columns {
@@ -63,8 +66,8 @@ func (d Dialect) makes(name string, columns []string, primary string, indexed ..
 	}
 	lines = append(lines, "PRIMARY KEY ("+primary+")")
 	suffix, indexes := "", []string(nil)
-	for _, on := range indexed {
-		index := indexName(name, on)
+	for _, x := range indexed {
+		index, on := indexOf(name, x)
 		if d == MySQL {
 			lines = append(lines, "KEY "+index+" ("+on+")")
 			suffix = " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"
@@ -75,12 +78,10 @@ func (d Dialect) makes(name string, columns []string, primary string, indexed ..
 	return append([]string{fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (\n  %s\n)%s", name, strings.Join(lines, ",\n  "), suffix)}, indexes...)
 }
 
-// indexName is the name of an index: that of its table and of its last column.
-func indexName(table, on string) string {
-	if on == "lane, due" {
-		return "idx_" + table + "_lane"
-	}
-	return "idx_" + table + "_" + on[strings.LastIndexByte(on, ' ')+1:]
+// indexOf returns the name of an index of a table, and its columns.
+func indexOf(table, index string) (name, on string) {
+	name, on, _ = strings.Cut(index, ": ")
+	return "idx_" + table + "_" + name, on
 }
 
 // column is a column of a statement.
@@ -95,10 +96,10 @@ func (d Dialect) column(c string) string {
 
 // addLane are the statements that bring a table of before lanes up to date.
 func (d Dialect) addLane() []string {
-	const index = "idx_" + table + "_lane"
+	index, on := indexOf(table, laneIndex)
 	return []string{
 		"ALTER TABLE " + table + " ADD COLUMN " + d.column(laneColumn),
-		"CREATE INDEX " + index + " ON " + table + " (lane, due)",
+		"CREATE INDEX " + index + " ON " + table + " (" + on + ")",
 	}
 }
 

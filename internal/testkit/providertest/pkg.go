@@ -27,7 +27,7 @@ type Recorder interface {
 	// Calls are the commands, Writes what else changed.
 	Calls() []host.Cmd
 	Writes() []string
-	// Forget makes Calls and Writes begin anew.
+	// Forget has Calls and Writes start again from nothing.
 	Forget()
 	// Handle answers commands in the place of their programs.
 	Handle(match func(host.Cmd) bool, answer func(context.Context, host.Cmd) (host.Output, error))

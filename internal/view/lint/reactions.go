@@ -36,7 +36,7 @@ func kindsOf(data *value.Map) (reacts, thorium bool) {
 }
 
 // reactions checks the SLS of a reactor, by what it rendered to. It reports whether it is
-// one, or one of a Thorium: there are no states in it.
+// one, or one of a Thorium. Neither has states.
 func (r *run) reactions(path string, v value.Value) bool {
 	data, ok := v.(*value.Map)
 	if !ok {

@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,18 +93,7 @@ func (r *Result) summary() string {
 			parts = append(parts, c.Name)
 		}
 	}
-	return strings.Join(dedupe(parts), "; ")
-}
-
-// dedupe leaves out texts that are the same as the one before.
-func dedupe(parts []string) []string {
-	var out []string
-	for _, p := range parts {
-		if len(out) == 0 || out[len(out)-1] != p {
-			out = append(out, p)
-		}
-	}
-	return out
+	return strings.Join(slices.Compact(parts), "; ")
 }
 
 // failure writes what failed, indented.
