@@ -28,6 +28,7 @@ import (
 	"brine/cmd/docs"
 	"brine/cmd/formula"
 	"brine/cmd/graph"
+	"brine/cmd/kept"
 	"brine/cmd/lint"
 	"brine/cmd/lsp"
 	"brine/cmd/orchestrate"
@@ -92,7 +93,11 @@ func Main() int {
 		Host:     host.NewLocal(),
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()) || isatty.IsCygwinTerminal(os.Stdout.Fd()),
 	}
-	return execute(a)
+	status := execute(a)
+	if a.OnExit != nil {
+		a.OnExit(status)
+	}
+	return status
 }
 
 // Commands returns brine with all its commands, for what describes them. They are
@@ -236,6 +241,7 @@ salt-ssh, it behaves like that program.`,
 		doc.NewFunctions(a, nil),
 		formula.New(a),
 		graph.New(a, nil),
+		kept.New(a, newRootCmd),
 		scaffold.New(a),
 		lint.New(a, nil),
 		lsp.New(a, nil),

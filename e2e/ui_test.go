@@ -313,34 +313,44 @@ func TestUI(t *testing.T) {
 	p.sound("audit")
 }
 
-// TestUIEnds has Ctrl-C, or the end of the terminal, stop a run before its next step,
-// and Ctrl-C end it when it is given again. Nobody reads the next links meanwhile.
+// TestUIEnds has Ctrl-C, the end of the terminal, or a kill end the server. The run goes
+// on: the next server shows it, and stops it. Nobody reads the next links meanwhile.
 func TestUIEnds(t *testing.T) {
 	t.Parallel()
-	for name, first := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "terminal": syscall.SIGHUP} {
+	for name, sig := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "terminal": syscall.SIGHUP, "systemd": syscall.SIGTERM, "kill": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			uiEnds(t, first)
+			uiEnds(t, sig)
 		})
 	}
 }
 
-func uiEnds(t *testing.T, first syscall.Signal) {
+func uiEnds(t *testing.T, sig syscall.Signal) {
 	p := serveUI(t)
 	_ = p.out.Close()
 	ask := p.asker(&http.Client{})
 	ask(http.MethodGet, strings.TrimPrefix(p.link, p.base), nil)
-	ask(http.MethodPost, "/orchestrations/orch.slow/run", url.Values{"confirm": {"yes"}})
+	text := ask(http.MethodPost, "/orchestrations/orch.slow/run", url.Values{"confirm": {"yes"}})
+	m := regexp.MustCompile(`action="(/runs/[0-9]{20})/kill"`).FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("page: %s", text)
+	}
 	wait(t, "the step to begin", func() bool { _, err := os.Stat(p.dir + "/begun"); return err == nil })
-	_ = p.cmd.Process.Signal(first)
-	wait(t, "the first signal to be heard", func() bool { return strings.Contains(p.errs.String(), "stopped before their next step: orch.slow") })
-	_ = p.cmd.Process.Signal(syscall.SIGINT)
+	_ = p.cmd.Process.Signal(sig)
 	_ = p.cmd.Wait()
-	if code := p.cmd.ProcessState.ExitCode(); code != 130 {
+	if code := p.cmd.ProcessState.ExitCode(); sig != syscall.SIGKILL && (code != 130 || !strings.Contains(p.errs.String(), "go on without the pages: orch.slow ("+m[1][len("/runs/"):]+")")) {
 		t.Errorf("exit status %d: %s", code, p.errs)
 	}
-	out, err := p.brine("run", "jobs.list_jobs").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "state.orchestrate") {
+	p.serve()
+	ask = p.asker(&http.Client{})
+	ask(http.MethodGet, strings.TrimPrefix(p.link, p.base), nil)
+	if text := ask(http.MethodGet, m[1], nil); !strings.Contains(text, "is under way: 0 of 2 steps done") {
+		t.Errorf("page: %s", text)
+	}
+	ask(http.MethodPost, m[1]+"/kill", url.Values{})
+	wait(t, "the end of the run", func() bool { return strings.Contains(ask(http.MethodGet, m[1], nil), "was stopped") })
+	out, err := p.brine("run", "jobs.list_job", m[1][len("/runs/"):], "--out=json").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "state.orchestrate") || !strings.Contains(string(out), "the run was ended") {
 		t.Errorf("record: %v: %s", err, out)
 	}
 }

@@ -41,6 +41,10 @@ type App struct {
 	Keep func(id string) bool
 	// KeepText is Keep as an expression of --limit, for records.
 	KeepText string
+	// JID is the job id of the run where it is free; "": any.
+	JID string
+	// OnExit is called with the exit status at the end of the process; nil: nobody waits.
+	OnExit func(status int)
 }
 
 // SaltPrograms are the names by which brine is one of Salt's programs.

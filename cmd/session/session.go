@@ -151,7 +151,7 @@ func New(a *app.App, kind config.Kind, section string, f *app.RunFlags, override
 		return nil, &app.StatusError{Status: app.ExitUsage, Err: errors.New("undo and --wipe do not go together: what is kept for undo would be removed with the agent"), Hint: "leave out one of them; their options are undo and ssh_wipe"}
 	}
 	a.JSON = a.JSON || cfg.Opts.Str("output") == "json"
-	s := &Session{App: a, Flags: f, Cfg: cfg, Table: assembly.Table()}
+	s := &Session{App: a, Flags: f, Cfg: cfg, Table: assembly.Table(), NextJID: a.JID}
 	if err := s.knowSecrets(); err != nil {
 		return nil, err
 	}

@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +27,7 @@ import (
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 	"brine/internal/view/orchestration"
@@ -46,7 +46,6 @@ type backend struct {
 	args  []string // the flags that runs get, too
 	exe   string
 	owner string
-	tmp   string // for answers of templates
 	// scheduling has chains scheduled one after the other.
 	scheduling sync.Mutex
 }
@@ -60,21 +59,12 @@ func newBackend(a *app.App, c *cobra.Command, o *options) (*backend, error) {
 	if b.exe, err = host.Executable(); err != nil {
 		return nil, err
 	}
-	if b.tmp, err = a.Host.MkdirTemp(os.TempDir(), "brine-ui-"); err != nil {
-		return nil, err
-	}
 	err = b.session(context.Background(), func(s *session.Session) error { // a wrong configuration is reported at once
 		b.owner = s.UserName()
 		return nil
 	})
-	if err != nil {
-		b.close()
-		return nil, err
-	}
-	return b, nil
+	return b, err
 }
-
-func (b *backend) close() { _ = b.app.Host.RemoveAll(b.tmp) }
 
 // session calls a function with a session. What the session prints, such as the
 // places of faults, becomes a part of the error.
@@ -451,35 +441,49 @@ func (b *backend) Record(ctx context.Context, x ui.Action) error {
 	})
 }
 
-// Run runs brine; see [ui.Backend].
-func (b *backend) Run(ctx context.Context, c ui.Command) (int, error) {
-	argv := append([]string{b.exe}, c.Args...)
-	if c.Answers != nil {
-		file, err := b.answers(c.Answers)
-		if err != nil {
-			return app.ExitGeneric, err
-		}
-		defer func() { _ = b.app.Host.RemoveAll(filepath.Dir(file)) }()
-		argv = append(argv, "--answers="+file)
-	}
-	lines := &app.LineWriter{Each: c.OnLine}
-	// A run that is ended has no time to wait for its steps.
-	env := append(os.Environ(), app.OnBehalf+"="+c.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
-	out, err := b.app.Host.Run(ctx, host.Cmd{Argv: append(argv, b.args...), Env: env, Stdout: lines, Stderr: lines})
-	lines.Flush()
-	if errors.Is(err, context.Canceled) {
-		return app.ExitInterrupted, nil
-	}
-	return out.Status, err
+// Runs returns the runs that are kept; see [ui.Backend].
+func (b *backend) Runs(ctx context.Context) (st *kept.Store, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		st = kept.New(s.Cfg.CacheDir, b.app.Host.Now)
+		return nil
+	})
+	return st, err
 }
 
-// answers writes the answers of a template for the user alone.
-func (b *backend) answers(m *value.Map) (string, error) {
-	dir, err := b.app.Host.MkdirTemp(b.tmp, "answers-")
+// End ends what a run does; see [ui.Backend].
+func (b *backend) End(_ context.Context, r *kept.Run) error { return r.Signal(syscall.SIGTERM) }
+
+// Start starts a run; see [ui.Backend].
+func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {
+	st, err := b.Runs(ctx)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	file := filepath.Join(dir, "answers.json")
-	mode := fs.FileMode(0o600)
-	return file, b.app.Host.WriteFile(file, bytes.NewReader(value.EncodeJSON(m)), host.WriteOptions{Mode: &mode})
+	var secret []byte
+	if answers != nil {
+		secret = value.EncodeJSON(answers)
+	}
+	r, lock, err := st.Create(spec, secret, func(r *kept.Run) []string {
+		args := spec.Args
+		if answers != nil {
+			args = append(slices.Clone(args), "--answers="+r.Answers())
+		}
+		return append(args, b.args...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	log, err := r.Log()
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	// A run that is ended has no time to wait for its steps.
+	env := append(os.Environ(), app.OnBehalf+"="+spec.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
+	if _, err = b.app.Host.Start(host.Cmd{Argv: []string{b.exe, kept.Command, r.Dir()}, Env: env, Stdin: lock, Stdout: log, Stderr: log}); err != nil {
+		r.Remove()
+		return nil, err
+	}
+	return r, nil
 }

@@ -43,8 +43,8 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 		Short: "Serve pages to run orchestrations in a browser",
 		Long: `Serve pages for a browser: see the orchestrations, chains and templates of the
 tree, run them, watch the hosts, stop and resume runs, look up jobs, and edit
-chains. The server runs in the foreground: Ctrl-C stops runs before their next
-step and waits for them, a second Ctrl-C interrupts them.
+chains. The server runs in the foreground. Each run is a process of its own: it
+goes on when Ctrl-C ends the server, and the next one shows it.
 
 By default, only this machine can reach the pages, at a free port. The printed
 link logs in one browser, once. To allow other machines, use --tls-cert, --tls-key
@@ -102,7 +102,6 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	if err != nil {
 		return err
 	}
-	defer back.close()
 	opts := ui.Options{
 		Backend: back, Owner: back.owner, Now: time.Now,
 		OnPanic: func(text string) {
@@ -145,8 +144,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	return serve(ctx, a, s, l, cfg)
 }
 
-// serve serves until a signal ends it. The first one lets the running steps of
-// runs end; the second one ends them, too.
+// serve serves until a signal ends it. The runs go on.
 func serve(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg *tls.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -156,43 +154,30 @@ func serve(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg *t
 	// Links are printed for as long as the server lasts. Who read the first one may
 	// be gone, as in brine ui | head -1, which must not end the server.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	busy := func() bool { return len(s.Active()) > 0 }
-	a.Intr.Busy.Store(&busy)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l, cfg) }()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	var drained chan struct{}
-	for {
-		select {
-		case err := <-done:
-			_ = s.Stop(true) // soft stops fail, hard ones do not
-			s.Wait()
-			return err
-		case <-ctx.Done():
-			_ = s.Stop(true)
-			s.Wait()
-			return app.ErrInterrupted
-		case <-hangup:
-			a.Intr.Drain.Store(true)
-		case <-drained:
-			return app.ErrInterrupted
-		case <-tick.C:
-			if !a.Intr.Draining() || drained != nil {
-				continue
-			}
-			drained = make(chan struct{})
-			if active := s.Active(); len(active) > 0 {
-				fmt.Fprintf(a.Err, "brine: runs that are stopped before their next step: %s\n", printable.Line(strings.Join(active, ", ")))
-			}
-			go func() {
-				if err := s.Stop(false); err != nil {
-					fmt.Fprintf(a.Err, "brine: warning: %s (Ctrl-C again ends the running steps)\n", printable.Line(err.Error()))
-				}
-				s.Wait()
-				close(drained)
-			}()
-		}
+	defer s.Close()
+	select {
+	case err := <-done:
+		return err
+	case <-hangup:
+	case <-ctx.Done():
+	}
+	cancel()
+	<-done
+	sayActive(a, s)
+	return app.ErrInterrupted
+}
+
+// sayActive names the runs that go on.
+func sayActive(a *app.App, s *ui.Server) {
+	active, err := s.Active(context.Background())
+	if err != nil {
+		fmt.Fprintf(a.Err, "brine: warning: which runs go on is not known: %s\n", printable.Line(err.Error()))
+		return
+	}
+	if len(active) > 0 {
+		fmt.Fprintf(a.Err, "brine: runs that go on without the pages: %s\nbrine: 'brine run jobs.active' lists them, and the next 'brine ui' shows them\n", printable.Line(strings.Join(active, ", ")))
 	}
 }
 

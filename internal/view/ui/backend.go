@@ -8,6 +8,7 @@ import (
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 	"brine/internal/view/orchestration"
@@ -59,26 +60,18 @@ type Backend interface {
 	Schedule(ctx context.Context, chain, at, user string) error
 	// Unschedule cancels what Planned returned.
 	Unschedule(ctx context.Context, id string) error
-	// Run runs brine and returns its exit status. When ctx ends, so do the program
-	// and what it runs.
-	Run(ctx context.Context, c Command) (status int, err error)
+	// Runs returns the runs that are kept.
+	Runs(ctx context.Context) (*kept.Store, error)
+	// Start starts brine with the arguments of a run, as a process that goes on when this
+	// one ends. Answers of a template are handed over in a file that only the user of brine
+	// can read, and that is removed afterwards; nil: there are none.
+	Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error)
+	// End ends what a run does, at once.
+	End(ctx context.Context, r *kept.Run) error
 	// Drain has a run start nothing new.
 	Drain(ctx context.Context, jid string) error
 	// Record puts what a user did into the audit record.
 	Record(ctx context.Context, a Action) error
-}
-
-// A Command is brine with arguments.
-type Command struct {
-	Args []string
-	// Answers of a template are handed over in a file that only the user of brine
-	// can read, and that is removed afterwards; nil: there are none.
-	Answers *value.Map
-	// User is in the record of the job.
-	User string
-	// OnLine is called with each line that brine writes to stderr: an event of
-	// --progress=json, or a message. Calls come one at a time.
-	OnLine func(line string)
 }
 
 // An Action is something that a user did, or tried to do.

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"brine/internal/fleet/history"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/testkit/browsertest"
 	"brine/internal/testkit/historytest"
@@ -27,14 +28,18 @@ type flood struct {
 	ready chan struct{} // closed when the page looks
 }
 
-func (f *flood) Run(ctx context.Context, c Command) (int, error) {
-	c.OnLine(`{"event":"run_start","jid":"20260101000000000000","total":1}`)
-	c.OnLine(`{"event":"step_start","id":"all","fun":"salt.state"}`)
-	c.OnLine(fmt.Sprintf(`{"event":"job_start","jid":"20260101000000000001","step":"all","hosts":%d}`, f.hosts))
+func (f *flood) Start(_ context.Context, spec kept.Spec, _ *value.Map) (*kept.Run, error) {
+	return f.started(spec, f.run)
+}
+
+func (f *flood) run(killed <-chan struct{}, line func(string)) int {
+	line(`{"event":"run_start","jid":"20260101000000000000","total":1}`)
+	line(`{"event":"step_start","id":"all","fun":"salt.state"}`)
+	line(fmt.Sprintf(`{"event":"job_start","jid":"20260101000000000001","step":"all","hosts":%d}`, f.hosts))
 	select {
 	case <-f.ready:
-	case <-ctx.Done():
-		return 130, nil
+	case <-killed:
+		return -1
 	}
 	phases := []string{"connecting", "authenticating", "pushing", "running", ""}
 	tick := time.NewTicker(f.lasts / time.Duration(f.hosts*len(phases)))
@@ -42,15 +47,15 @@ func (f *flood) Run(ctx context.Context, c Command) (int, error) {
 	for _, phase := range phases {
 		for i := range f.hosts {
 			<-tick.C
-			line := fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":%q}`, i, phase)
+			text := fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":%q}`, i, phase)
 			if phase == "" {
-				line = fmt.Sprintf(`{"event":"host_end","step":"all","host":"web%d","result":"changed"}`, i)
+				text = fmt.Sprintf(`{"event":"host_end","step":"all","host":"web%d","result":"changed"}`, i)
 			}
-			c.OnLine(line)
+			line(text)
 		}
 	}
-	c.OnLine(`{"event":"step_end","id":"all","fun":"salt.state","result":"changed","seconds":1}`)
-	return 0, nil
+	line(`{"event":"step_end","id":"all","fun":"salt.state","result":"changed","seconds":1}`)
+	return 0
 }
 
 // TestRunInBrowser keeps the page of a run on 1,000 hosts up to date in a browser.
@@ -76,9 +81,9 @@ func TestRunInBrowser(t *testing.T) {
 	srv := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute}
 	go func() { _ = srv.Serve(l) }()
 	t.Cleanup(func() {
-		_ = s.Stop(true)
+		f.kill()
 		_ = srv.Close()
-		s.Wait()
+		s.Close()
 	})
 	tab.Do(t, chromedp.Navigate(base+"/login?token="+s.Token()), chromedp.WaitVisible("#orchestrations"), chromedp.Navigate(base+"/orchestrations/orch.deploy"),
 		chromedp.Click("[name=confirm]"), chromedp.Click("section .buttons button"), chromedp.WaitVisible("#steps progress"))

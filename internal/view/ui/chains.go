@@ -165,7 +165,7 @@ func (s *Server) runChain(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.chainFault(w, r, errChanged)
 		return
 	}
-	s.begin(w, r, v, runSpec{Kind: kindChain, Name: c.Name, Test: r.PostForm.Get("test") == "yes"})
+	s.begin(w, r, v, specOf(kindChain, c.Name, r))
 }
 
 // changeChain changes the text of a chain, if it still is the one that the form was

@@ -151,7 +151,7 @@ func TestAuditDetails(t *testing.T) {
 	b.post("/chains/friday/run", "version", run, "confirm", "yes", "test", "yes")
 	is("run", "preview\nversion "+run+"\nstep 1: run reboot on db1")
 	<-s.ran
-	id := s.runs.views()[0].ID
+	id := s.only().ID
 	b.post("/runs/" + id + "/kill")
 	is("kill", "friday 20260101000000000000")
 	post("remove", "step", "1")

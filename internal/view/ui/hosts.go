@@ -12,6 +12,7 @@ import (
 
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
 
@@ -234,7 +235,7 @@ func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	var x *run
 	if err == nil {
-		spec := runSpec{Kind: kindHosts, Name: hostCount(len(ids)) + " that match " + expr, Hosts: ids}
+		spec := runSpec{Spec: kept.Spec{Kind: kindHosts, Name: hostCount(len(ids)) + " that match " + expr, Hosts: ids}}
 		if len(ids) == 1 {
 			spec.Name = ids[0]
 		}

@@ -13,6 +13,7 @@ import (
 	"brine/internal/core/cause"
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
 
@@ -313,7 +314,7 @@ func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	var spec runSpec
 	if err == nil {
-		spec, err = s.specOf(r, j)
+		spec, err = s.recorded(r, j)
 		spec.AdHoc = v.role >= Editor
 	}
 	if err != nil {
@@ -340,7 +341,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	var x *run
 	if err == nil {
-		x, err = s.start(r.Context(), runSpec{Kind: kindJob, Name: j.JID, AdHoc: v.role >= Editor}, v)
+		x, err = s.start(r.Context(), runSpec{Spec: kept.Spec{Kind: kindJob, Name: j.JID, AdHoc: v.role >= Editor}}, v)
 	}
 	if err != nil {
 		s.fault(w, r, err)
@@ -349,9 +350,9 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
 	see(w, r, "runs", x.ID)
 }
 
-// specOf finds out what a recorded orchestration was.
-func (s *Server) specOf(r *http.Request, j *jobs.Job) (runSpec, error) {
-	spec := runSpec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: valueText(j.Definition.At("sls"))}
+// recorded finds out what a recorded orchestration was.
+func (s *Server) recorded(r *http.Request, j *jobs.Job) (runSpec, error) {
+	spec := runSpec{Spec: kept.Spec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: valueText(j.Definition.At("sls"))}}
 	if m, ok := j.Load.At("metadata").(*value.Map); ok && m.Str("chain") != "" {
 		spec.Kind, spec.Name = kindChain, m.Str("chain")
 		return spec, nil

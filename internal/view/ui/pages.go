@@ -13,17 +13,20 @@ import (
 	"brine/internal/view/orchestration"
 )
 
+// shownRuns is how many runs the first page shows.
+const shownRuns = 10
+
 func (s *Server) startPage(w http.ResponseWriter, r *http.Request, v *visit) {
 	c, err := s.back(r.Context()).catalogue(r.Context())
+	var runs []runView
 	if err == nil {
-		err = s.back(r.Context()).needs(readRuns)
+		runs, err = s.latestRuns(r.Context(), shownRuns)
 	}
 	if err != nil {
 		s.fault(w, r, err)
 		return
 	}
-	runs := s.runs.views()
-	render(w, r, http.StatusOK, startPage(page{Title: "Orchestrations", At: "start", Who: v}, c, runs[:min(len(runs), 10)]))
+	render(w, r, http.StatusOK, startPage(page{Title: "Orchestrations", At: "start", Who: v}, c, runs))
 }
 
 // A plannedStep is a step of an orchestration before it runs.
@@ -162,7 +165,7 @@ func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *vis
 		s.fault(w, r, err)
 		return
 	}
-	s.begin(w, r, v, runSpec{Kind: kindOrchestration, Name: name, Test: r.PostForm.Get("test") == "yes"})
+	s.begin(w, r, v, specOf(kindOrchestration, name, r))
 }
 
 func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {

@@ -295,7 +295,15 @@ func (s *Server) start(ctx context.Context, spec runSpec, v *visit) (*run, error
 	if err := s.back(ctx).needs(need); err != nil {
 		return nil, err
 	}
-	return s.runs.start(spec, v.name)
+	return s.runs.start(ctx, spec, v.name)
+}
+
+// latestRuns returns what pages show of the latest runs, without steps.
+func (s *Server) latestRuns(ctx context.Context, n int) ([]runView, error) {
+	if err := s.back(ctx).needs(readRuns); err != nil {
+		return nil, err
+	}
+	return s.runs.views(ctx, n)
 }
 
 // findRun returns a run that the pages started.
@@ -303,5 +311,5 @@ func (s *Server) findRun(ctx context.Context, id string) (*run, error) {
 	if err := s.back(ctx).needs(readRuns); err != nil {
 		return nil, err
 	}
-	return s.runs.find(id)
+	return s.runs.find(ctx, id)
 }

@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/testkit/historytest"
 )
@@ -205,14 +206,14 @@ func TestRetry(t *testing.T) {
 // TestOneJob follows a run that is one job on hosts, without steps.
 func TestOneJob(t *testing.T) {
 	t.Parallel()
-	r := &run{changed: make(chan struct{}), Spec: runSpec{Kind: kindHosts, Name: "web1", Hosts: []string{"web1"}}}
+	r := &run{changed: make(chan struct{}), Spec: runSpec{Spec: kept.Spec{Kind: kindHosts, Name: "web1", Hosts: []string{"web1"}}}}
 	for _, line := range []string{
 		`{"event":"job_start","jid":"20260101000000000000","fun":"test.ping","hosts":2}`,
 		`{"event":"host_phase","host":"web1","phase":"connecting"}`,
 		`{"event":"host_end","host":"web1","result":"failed","comment":"no"}`,
 		`{"event":"job_end","hosts":2,"failed":1,"seconds":2}`,
 	} {
-		r.line(line)
+		r.change(func() { r.line(line) })
 	}
 	v, _ := r.view(0)
 	if s := v.Steps[0]; v.JID != "20260101000000000000" || len(v.Steps) != 1 || s.ID != "test.ping" || s.State != "failed" || s.HostsBad != 1 || s.Shown[0].State != "failed" || v.Total != 1 {
@@ -225,9 +226,9 @@ func TestOneJob(t *testing.T) {
 func TestEndShowsRetry(t *testing.T) {
 	t.Parallel()
 	r := &run{changed: make(chan struct{})}
-	r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`)
-	r.line(`{"event":"job_start","jid":"20260101000000000001","step":"all","hosts":1}`)
-	r.line(`{"event":"host_end","step":"all","host":"web1","result":"failed"}`)
+	r.change(func() { r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`) })
+	r.change(func() { r.line(`{"event":"job_start","jid":"20260101000000000001","step":"all","hosts":1}`) })
+	r.change(func() { r.line(`{"event":"host_end","step":"all","host":"web1","result":"failed"}`) })
 	v, _ := r.view(0)
 	r.change(func() { r.ended, r.status = time.Now(), 1 })
 	if v, _ = r.view(v.Rev); len(v.Steps) != 1 {

@@ -20,6 +20,7 @@ import (
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 	"brine/internal/view/orchestration"
@@ -122,18 +123,19 @@ func (s *spy) Unschedule(ctx context.Context, id string) error {
 	return s.fake.Unschedule(ctx, id)
 }
 
-// Run notes that a job which is not defined is run, if the test recorded it as such.
-func (s *spy) Run(ctx context.Context, c Command) (int, error) {
-	if slices.Contains(c.Args, adHocJID) || slices.Contains(c.Args, adHocOrchJID) {
+// Start notes that a job which is not defined is run, if the test recorded it as such.
+func (s *spy) Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {
+	if slices.Contains(spec.Args, adHocJID) || slices.Contains(spec.Args, adHocOrchJID) {
 		s.note(runAny)
 	} else {
 		s.note(runDefined)
 	}
-	status, err := s.fake.Run(ctx, c)
-	if ctx.Err() != nil {
-		s.note(endRuns)
-	}
-	return status, err
+	return s.fake.Start(ctx, spec, answers)
+}
+
+func (s *spy) End(ctx context.Context, r *kept.Run) error {
+	s.note(endRuns)
+	return s.fake.End(ctx, r)
 }
 
 func (s *spy) Drain(ctx context.Context, jid string) error {
@@ -222,7 +224,7 @@ type sample struct {
 // aRun starts a run of the pages, over where end is set.
 func aRun(over bool) func(*site, *spy) string {
 	return func(s *site, sp *spy) string {
-		x, err := s.runs.start(runSpec{Kind: kindOrchestration, Name: "orch.deploy"}, "editor")
+		x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kindOrchestration, Name: "orch.deploy"}}, "editor")
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -446,7 +448,7 @@ func tryRoute(t *testing.T, x route, m sample, role Role) powers {
 		<-s.ran
 	}
 	if allowed && strings.HasSuffix(path, "/kill") {
-		<-s.runs.all[0].done()
+		<-s.only().done()
 	}
 	used := sp.took()
 	if !allowed {
@@ -552,7 +554,7 @@ func TestUngranted(t *testing.T) {
 	_, err7 := b.redacted(ctx, nil)
 	_, err8 := b.planned(ctx)
 	_, _, err9 := b.state(ctx, "web")
-	_, err10 := s.start(ctx, runSpec{Kind: kindChain, Name: "friday"}, &visit{role: Editor})
+	_, err10 := s.start(ctx, runSpec{Spec: kept.Spec{Kind: kindChain, Name: "friday"}}, &visit{role: Editor})
 	_, err11 := s.findRun(ctx, "x")
 	_, _, err12 := b.drift(ctx)
 	only, cancel := context.WithCancel(context.WithValue(ctx, powersKey{}, readSteps))

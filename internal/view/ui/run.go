@@ -1,17 +1,20 @@
 package ui
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
 
@@ -26,10 +29,11 @@ const (
 
 // Bounds of what is kept and shown of runs.
 const (
-	maxRuns     = 200 // that ended
+	maxKnown    = 32  // that ended, in memory
 	maxMessages = 200 // lines that a run wrote last
 	maxLine     = 4096
-	shownHosts  = 50 // of a step, on the page
+	maxRest     = 64 << 10 // of a line
+	shownHosts  = 50       // of a step, on the page
 )
 
 // An event is a line of --progress=json; see docs/progress.schema.json.
@@ -51,13 +55,13 @@ type event struct {
 
 // A runSpec is what is run.
 type runSpec struct {
-	Kind, Name string
-	Test       bool
-	Resume     string
-	Answers    *value.Map // of a template
-	Hosts      []string   // that are asked whether they answer
-	Once       string     // digest of the form that asked for it; "": none did
-	AdHoc      bool       // it is not, or need not be, what is defined
+	kept.Spec
+	Answers *value.Map // of a template
+}
+
+// specOf is what a form asks to run.
+func specOf(kind, name string, r *http.Request) runSpec {
+	return runSpec{Spec: kept.Spec{Kind: kind, Name: name, Test: r.PostForm.Get("test") == "yes"}}
 }
 
 // single reports whether the run is one job on hosts, without steps.
@@ -155,26 +159,29 @@ func (s *runStep) notable() (out []runHost, more int) {
 	return out, more
 }
 
-// A run is an execution that the server started.
+// A run is one that somebody looks at.
 type run struct {
-	ID      string
-	Spec    runSpec
-	User    string
-	Started time.Time
+	ID   string // its job id where it was free
+	Spec runSpec
+	kept *kept.Run
 
-	cancel context.CancelFunc
+	reading sync.Mutex
+	offset  int64  // of what was read of its log
+	rest    []byte // the beginning of its next line
 
 	mu       sync.Mutex
 	jid      string
 	steps    []*runStep
 	total    int
 	messages []string
-	stopping string // what was asked for: "", stop, kill
+	asked    kept.Wish
 	ended    time.Time
 	status   int
+	lost     bool // its process is gone and did not say how it ended
 	err      error
 	rev      int
 	changed  chan struct{} // closed at the next change
+	used     time.Time
 }
 
 // change changes the run and wakes those who look.
@@ -185,6 +192,86 @@ func (r *run) change(f func()) {
 	f()
 	close(r.changed)
 	r.changed = make(chan struct{})
+}
+
+// chunk is how much of a log is read at a time.
+const chunk = 64 << 10
+
+// read takes what the log of the run has more.
+func (r *run) read() error {
+	b := make([]byte, chunk)
+	for {
+		n, err := r.kept.ReadFrom(b, r.offset)
+		if err != nil || n == 0 {
+			return err
+		}
+		r.change(func() {
+			r.offset += int64(n)
+			r.rest = append(r.rest, b[:n]...)
+			for {
+				i := bytes.IndexByte(r.rest, '\n')
+				if i < 0 {
+					break
+				}
+				r.line(string(r.rest[:i]))
+				r.rest = r.rest[i+1:]
+			}
+			if len(r.rest) > maxRest {
+				r.rest = r.rest[:maxRest] // what follows is not shown
+			}
+		})
+	}
+}
+
+// look takes what is new of the run, and reports whether it is over.
+func (r *run) look() (over bool) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	if r.isOver() {
+		return true
+	}
+	state := r.kept.State() // before the log: what ended writes no more
+	err := r.read()
+	asked := r.kept.Asked()
+	switch {
+	case err != nil && state != kept.Active:
+		r.change(func() { r.err = err })
+	case asked != r.wish():
+		r.change(func() { r.asked = asked })
+	}
+	if state == kept.Active {
+		return false
+	}
+	r.kept.Forget()
+	r.change(func() {
+		if len(r.rest) > 0 {
+			r.line(string(r.rest))
+			r.rest = nil
+		}
+		if end, err := r.kept.End(); err == nil {
+			r.ended, r.status = end.At, end.Status
+		} else {
+			r.ended, r.lost = r.kept.LastWord(), true
+		}
+	})
+	return true
+}
+
+func (r *run) wish() kept.Wish {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked
+}
+
+// follow keeps the run up to date until it is over.
+func (r *run) follow(ctx context.Context) {
+	for !r.look() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pace):
+		}
+	}
 }
 
 // step returns a step; the first event of one adds it.
@@ -198,22 +285,20 @@ func (r *run) step(id string) *runStep {
 	return r.steps[i]
 }
 
-// line takes a line that brine wrote.
+// line takes a line that brine wrote. The caller has the run.
 func (r *run) line(text string) {
 	var e event
 	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &e) == nil && e.Event != "" {
-		r.change(func() { r.take(e) })
+		r.take(e)
 		return
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	r.change(func() {
-		if len(r.messages) == maxMessages { // the last ones say how it ended
-			r.messages = slices.Delete(r.messages, 0, 1)
-		}
-		r.messages = append(r.messages, strings.ToValidUTF8(text[:min(maxLine, len(text))], "\ufffd"))
-	})
+	if len(r.messages) == maxMessages { // the last ones say how it ended
+		r.messages = slices.Delete(r.messages, 0, 1)
+	}
+	r.messages = append(r.messages, strings.ToValidUTF8(text[:min(maxLine, len(text))], "\ufffd"))
 }
 
 // take takes an event.
@@ -288,8 +373,9 @@ type runView struct {
 	Started       time.Time
 	Ended         time.Time // zero: it has not
 	Status        int
+	Lost          bool // its process is gone and did not say how it ended
 	Err           string
-	Stopping      string
+	Stopping      kept.Wish
 	Total         int
 	Done, Failed  int
 	Steps         []stepView
@@ -318,16 +404,34 @@ func (v runView) over() bool { return !v.Ended.IsZero() }
 // state is how the run goes, in a word.
 func (v runView) state() string {
 	switch {
-	case !v.over() && v.Stopping != "":
+	case v.Rev == unread:
+		return "unreadable"
+	case !v.over() && v.Stopping != kept.None:
 		return "stopping"
 	case !v.over():
 		return "running"
-	case v.Status == 0 && v.Err == "":
+	case v.Status == 0 && !v.Lost:
 		return "succeeded"
-	case v.Stopping != "":
+	case v.Stopping != kept.None:
 		return "stopped"
+	case v.Lost:
+		return "lost"
+	case v.Status == exitInterrupted:
+		return "interrupted"
 	}
 	return "failed"
+}
+
+// exitInterrupted is the exit status of a run that a signal ended.
+const exitInterrupted = 130
+
+// unread is the revision of a run whose files cannot be read.
+const unread = -1
+
+// stateWords are the states of runs in words.
+var stateWords = map[string]string{
+	"stopping": "is being stopped", "running": "is under way", "succeeded": "has succeeded", "stopped": "was stopped", "failed": "has failed",
+	"interrupted": "was interrupted", "lost": "did not say how it ended: its process was killed, or the machine went down", "unreadable": "cannot be shown",
 }
 
 // summary is how the run goes, in a sentence.
@@ -342,9 +446,7 @@ func (v runView) summary() string {
 	if v.Failed > 0 {
 		out += fmt.Sprintf(", %d failed", v.Failed)
 	}
-	return "The run " + map[string]string{
-		"stopping": "is being stopped", "running": "is under way", "succeeded": "has succeeded", "stopped": "was stopped", "failed": "has failed",
-	}[v.state()] + ": " + out + "."
+	return "The run " + stateWords[v.state()] + ": " + out + "."
 }
 
 // view returns what a page shows of the run: the steps that changed after a
@@ -353,8 +455,8 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	v := runView{
-		ID: r.ID, JID: r.jid, User: r.User, Spec: r.Spec, Started: r.Started, Ended: r.ended, Status: r.status,
-		Stopping: r.stopping, Total: r.total, Messages: slices.Clone(r.messages), Rev: r.rev,
+		ID: r.ID, JID: r.jid, User: r.Spec.User, Spec: r.Spec, Started: r.Spec.Started, Ended: r.ended, Status: r.status, Lost: r.lost,
+		Stopping: r.asked, Total: r.total, Messages: slices.Clone(r.messages), Rev: r.rev,
 	}
 	if r.err != nil {
 		v.Err = r.err.Error()
@@ -380,72 +482,101 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 	return v, r.changed
 }
 
-// runs are the executions that the server started, the latest last.
+// runs are the executions that the pages of this controller started. Each is a process of
+// its own, which goes on when the server ends.
 type runs struct {
 	backend Backend
 	now     func() time.Time
+	ctx     context.Context // of those who follow runs
+	end     context.CancelFunc
+	work    sync.WaitGroup
 
-	mu     sync.Mutex
-	all    []*run
-	closed bool
-	work   sync.WaitGroup
+	starting sync.Mutex // one run is started at a time, so that two clicks start one
+	mu       sync.Mutex
+	known    map[string]*run // in memory
 }
 
-func newRuns(b Backend, now func() time.Time) *runs { return &runs{backend: b, now: now} }
+func newRuns(b Backend, now func() time.Time) *runs {
+	rs := &runs{backend: b, now: now, known: map[string]*run{}}
+	rs.ctx, rs.end = context.WithCancel(context.Background())
+	return rs
+}
 
 // start starts an execution. It goes on when the request that asked for it has
 // ended. If a form was sent twice, or two people resume the same execution, it
 // returns the one that was started first.
-func (rs *runs) start(spec runSpec, user string) (*run, error) {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if rs.closed {
-		return nil, errors.New("brine ui is ending: nothing new is started")
+func (rs *runs) start(ctx context.Context, spec runSpec, user string) (*run, error) {
+	rs.starting.Lock()
+	defer rs.starting.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	store, err := rs.backend.Runs(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if r := rs.duplicate(spec); r != nil {
-		return r, nil
+	all, err := store.List()
+	if err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{ID: secret()[:16], Spec: spec, User: user, Started: rs.now(), cancel: cancel, changed: make(chan struct{})}
-	rs.all = append(rs.all, r)
-	rs.forget()
-	rs.work.Go(func() {
-		defer cancel()
-		status, err := rs.backend.Run(ctx, Command{Args: spec.args(), Answers: spec.Answers, User: user, OnLine: r.line})
-		r.change(func() { r.ended, r.status, r.err, r.Spec.Answers = rs.now(), status, err, nil })
-	})
-	return r, nil
+	for _, id := range all {
+		if r, err := store.Open(id); err == nil && rs.same(r, spec) {
+			return rs.find(ctx, id)
+		}
+	}
+	spec.User, spec.Args = user, spec.args()
+	r, err := rs.backend.Start(ctx, spec.Spec, spec.Answers)
+	if err != nil {
+		return nil, err
+	}
+	return rs.take(r), nil
 }
 
 // clicks is how long a second click on a button may take to arrive.
 const clicks = 10 * time.Second
 
-// duplicate returns the execution that was started when somebody asked for this one
-// already; nil: there is none.
-func (rs *runs) duplicate(spec runSpec) *run {
-	for _, r := range rs.all {
-		switch {
-		case spec.Once != "" && spec.Once == r.Spec.Once && (!r.isOver() || rs.now().Sub(r.Started) < clicks):
-			return r
-		case spec.Resume != "" && spec.Resume == r.Spec.Resume && !r.isOver():
-			return r
-		case spec.single() && spec.Kind == r.Spec.Kind && spec.Name == r.Spec.Name && slices.Equal(spec.Hosts, r.Spec.Hosts) && !r.isOver():
-			return r
-		}
+// same reports whether a run was started when somebody asked for this one already.
+func (rs *runs) same(r *kept.Run, spec runSpec) bool {
+	old := runSpec{Spec: r.Spec}
+	switch {
+	case spec.Once != "" && spec.Once == old.Once:
+		return rs.now().Sub(old.Started) < clicks || r.State() == kept.Active
+	case spec.Resume != "" && spec.Resume == old.Resume,
+		spec.single() && spec.Kind == old.Kind && spec.Name == old.Name && slices.Equal(spec.Hosts, old.Hosts):
+		return r.State() == kept.Active
 	}
-	return nil
+	return false
 }
 
-// forget forgets the oldest executions that ended.
-func (rs *runs) forget() {
-	over := len(rs.all) - maxRuns
-	rs.all = slices.DeleteFunc(rs.all, func(r *run) bool {
-		if over <= 0 || !r.isOver() {
-			return false
+// take has a run in memory, and follows it until it is over.
+func (rs *runs) take(k *kept.Run) *run {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	r := rs.known[k.Spec.JID]
+	if r == nil {
+		r = &run{ID: k.Spec.JID, Spec: runSpec{Spec: k.Spec}, kept: k, changed: make(chan struct{})}
+		rs.known[r.ID] = r
+		if !r.look() {
+			rs.work.Go(func() { r.follow(rs.ctx) })
 		}
-		over--
-		return true
-	})
+		rs.forget()
+	}
+	r.used = rs.now()
+	return r
+}
+
+// forget takes those out of memory that ended and that nobody has looked at lately.
+func (rs *runs) forget() {
+	for over := len(rs.known) - maxKnown; over > 0; over-- {
+		var oldest *run
+		for _, r := range rs.known {
+			if r.isOver() && (oldest == nil || r.used.Before(oldest.used)) {
+				oldest = r
+			}
+		}
+		if oldest == nil {
+			return
+		}
+		delete(rs.known, oldest.ID)
+	}
 }
 
 func (r *run) isOver() bool {
@@ -454,61 +585,78 @@ func (r *run) isOver() bool {
 	return !r.ended.IsZero()
 }
 
-func (rs *runs) find(id string) (*run, error) {
+func (rs *runs) find(ctx context.Context, id string) (*run, error) {
 	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	if i := slices.IndexFunc(rs.all, func(r *run) bool { return r.ID == id }); i >= 0 {
-		return rs.all[i], nil
+	r := rs.known[id]
+	rs.mu.Unlock()
+	if r != nil {
+		r.look()
+		return r, nil
 	}
-	return nil, fmt.Errorf("run %s: %w; the page of jobs has the records of all runs", id, ErrNotFound)
+	store, err := rs.backend.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k, err := store.Open(id)
+	if errors.Is(err, kept.ErrNotFound) {
+		return nil, fmt.Errorf("run %s: %w; the page of jobs has the records of all runs", id, ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rs.take(k), nil
 }
 
-// views returns what pages show of the executions, the latest first, without steps.
-func (rs *runs) views() []runView {
-	rs.mu.Lock()
-	all := slices.Clone(rs.all)
-	rs.mu.Unlock()
+// views returns what pages show of at most n executions, the latest first, without steps.
+func (rs *runs) views(ctx context.Context, n int) ([]runView, error) {
+	store, err := rs.backend.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.List()
+	if err != nil {
+		return nil, err
+	}
 	var out []runView
-	for _, r := range slices.Backward(all) {
+	for _, id := range all[:min(n, len(all))] {
+		r, err := rs.find(ctx, id)
+		if errors.Is(err, ErrNotFound) { // removed meanwhile
+			continue
+		}
+		if err != nil {
+			out = append(out, runView{ID: id, Err: err.Error(), Rev: unread})
+			continue
+		}
 		v, _ := r.view(1 << 30)
 		out = append(out, v)
 	}
-	return out
+	return out, nil
 }
 
-// Active returns the names of the runs that have not ended.
-func (s *Server) Active() []string {
+// Active returns what the runs are that have not ended, which go on without the server.
+func (s *Server) Active(ctx context.Context) ([]string, error) {
+	store, err := s.opts.Backend.Runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.List()
+	if err != nil {
+		return nil, err
+	}
 	var out []string
-	for _, v := range s.runs.views() {
-		if !v.over() {
-			out = append(out, v.Spec.title())
+	for _, id := range all {
+		if r, err := store.Open(id); err == nil && r.State() == kept.Active {
+			out = append(out, fmt.Sprintf("%s (%s)", runSpec{Spec: r.Spec}.title(), id))
 		}
 	}
-	return out
+	return out, nil
 }
 
-// Stop has no new runs started, and tells the active ones to start nothing new; with
-// hard, it ends them. Wait waits for them. Those that could not be told go on, and
-// the error names them.
-func (s *Server) Stop(hard bool) error {
-	s.runs.mu.Lock()
-	s.runs.closed = true
-	all := slices.Clone(s.runs.all)
-	s.runs.mu.Unlock()
-	var faults []error
-	for _, r := range all {
-		if r.isOver() {
-			continue
-		}
-		if err := s.stop(context.Background(), r, hard); err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", r.Spec.title(), err))
-		}
-	}
-	return errors.Join(faults...)
+// Close ends what follows runs. The runs go on.
+func (s *Server) Close() {
+	s.runs.end()
+	s.runs.work.Wait()
 }
-
-// Wait waits for all runs.
-func (s *Server) Wait() { s.runs.work.Wait() }
 
 // stop stops a run: soft ends it before the next step, hard at once. A run that
 // cannot be told to stop softly goes on: its running steps must not be ended for it.
@@ -522,15 +670,21 @@ func (s *Server) stop(ctx context.Context, r *run, hard bool) error {
 		if err := s.opts.Backend.Drain(context.WithoutCancel(ctx), jid); err != nil {
 			return fmt.Errorf("the run goes on, since it could not be told to stop: %w", err)
 		}
-		r.change(func() {
-			if r.stopping == "" {
-				r.stopping = "stop"
-			}
-		})
-		return nil
+		return r.ask(kept.Stop)
 	}
 	// Hard, or nothing has begun that is worth waiting for.
-	r.change(func() { r.stopping = "kill" })
-	r.cancel()
+	if err := r.ask(kept.Kill); err != nil {
+		return err
+	}
+	return s.opts.Backend.End(context.WithoutCancel(ctx), r.kept)
+}
+
+// ask keeps what somebody asked of the run.
+func (r *run) ask(w kept.Wish) error {
+	if err := r.kept.Ask(w); err != nil {
+		return fmt.Errorf("the run goes on, since it could not be noted that it is to end: %w", err)
+	}
+	asked := r.kept.Asked()
+	r.change(func() { r.asked = asked })
 	return nil
 }

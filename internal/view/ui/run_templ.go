@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"brine/internal/fleet/kept"
 )
 
 //go:noinline
@@ -115,10 +117,10 @@ func runControls(p page, v runView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\">")
 			if !v.over() {
 				if !v.Spec.single() {
-					writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "stop"), "Stop before the next step", v.Stopping != ""))
+					writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "stop"), "Stop before the next step", v.Stopping != kept.None))
 				}
 				writeHTML(templ_7745c5c3_Buffer, " ")
-				writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "kill"), "End the running steps", v.Stopping == "kill"))
+				writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "kill"), "End the running steps", v.Stopping == kept.Kill))
 			} else if v.state() != "succeeded" && v.JID != "" && !v.Spec.single() {
 				writePart(ctx, templ_7745c5c3_Buffer, runButton(p, path("runs", v.ID, "resume"), "Resume at the first step that did not succeed", false))
 			}

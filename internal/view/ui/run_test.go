@@ -41,9 +41,45 @@ func TestRuns(t *testing.T) {
 	if c := <-s.ran; !strings.HasPrefix(strings.Join(c.Args, " "), "orchestrate --resume 20260101000000000000 ") || next == where {
 		t.Errorf("resumed: %v %s", c.Args, next)
 	}
-	_ = s.Stop(true)
-	s.Wait()
-	status(t, "after the end", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 422)
+}
+
+// TestRunsOutliveServer has another server show what one has started, while it runs and
+// afterwards, also if its process was killed.
+func TestRunsOutliveServer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Operator)
+	where := b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	s.Close()
+	next := func() *browser {
+		srv, err := New(Options{Backend: s.fake, Origins: []string{origin}, Owner: "owner", Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(srv.Close)
+		return (&site{t: t, Server: srv, fake: s.fake, h: srv.Handler()}).browser(Operator)
+	}
+	b = next()
+	if text := b.get(where).Body.String(); !strings.Contains(text, "is under way: 0 of 1 steps done") || !strings.Contains(text, "started by operator") {
+		t.Errorf("page: %s", text)
+	}
+	if names, err := b.Active(t.Context()); err != nil || len(names) != 1 || !strings.HasPrefix(names[0], "orch.deploy (") {
+		t.Errorf("active: %v, %v", names, err)
+	}
+	s.fake.end <- 1
+	b.Wait()
+	if text := next().get(where).Body.String(); !strings.Contains(text, "has failed") {
+		t.Errorf("page: %s", text)
+	}
+	where = b.post("/orchestrations/orch.deploy/run", "confirm", "yes").Header().Get("Location")
+	<-s.ran
+	s.kill()
+	if text := next().get(where).Body.String(); !strings.Contains(text, "did not say how it ended") || strings.Contains(text, "has failed") {
+		t.Errorf("page: %s", text)
+	}
+	status(t, "another id", b.get("/runs/20200101000000000000"), 404)
+	status(t, "no id", b.get("/runs/..%2f..%2fetc"), 404)
 }
 
 // TestSlowAnswer has a page that is kept up to date for longer than a request may
@@ -100,7 +136,7 @@ func TestEventsEndWithSession(t *testing.T) {
 	}()
 	<-w.flushed
 	status(t, "log out", b.post("/logout"), 303)
-	s.runs.all[0].line("news")
+	s.write(s.only(), "news")
 	<-done
 	if got := w.Body.String(); !strings.Contains(got, "event: update\n") || strings.Contains(got, "news") {
 		t.Errorf("events: %s", got)
@@ -160,9 +196,6 @@ func TestStopFails(t *testing.T) {
 	if !strings.Contains(w.Body.String(), "the configuration cannot be read") {
 		t.Errorf("page: %s", w.Body)
 	}
-	if err := s.Stop(false); err == nil || !strings.Contains(err.Error(), "orch.deploy: ") {
-		t.Errorf("Stop: %v", err)
-	}
 	s.fake.end <- 0
 	s.Wait()
 	if text := b.get(where).Body.String(); !strings.Contains(text, "has succeeded") {
@@ -174,12 +207,12 @@ func TestStopFails(t *testing.T) {
 func TestManyHosts(t *testing.T) {
 	t.Parallel()
 	r := &run{changed: make(chan struct{})}
-	r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`)
-	r.line(`{"event":"job_start","step":"all","hosts":1000}`)
+	r.change(func() { r.line(`{"event":"step_start","id":"all","fun":"salt.state"}`) })
+	r.change(func() { r.line(`{"event":"job_start","step":"all","hosts":1000}`) })
 	for i := range 1000 {
-		r.line(fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":"running"}`, i))
+		r.change(func() { r.line(fmt.Sprintf(`{"event":"host_phase","step":"all","host":"web%d","phase":"running"}`, i)) })
 	}
-	r.line(`{"event":"host_end","step":"all","host":"web999","result":"failed","comment":"no"}`)
+	r.change(func() { r.line(`{"event":"host_end","step":"all","host":"web999","result":"failed","comment":"no"}`) })
 	v, _ := r.view(0)
 	if s := v.Steps[0]; len(s.Shown) != shownHosts || s.More != 950 || s.Shown[0].ID != "web999" || s.HostsDone != 1 || s.HostsBad != 1 {
 		t.Errorf("step %+v", v.Steps[0])
@@ -198,7 +231,7 @@ func TestManyMessages(t *testing.T) {
 	t.Parallel()
 	r := &run{changed: make(chan struct{})}
 	for i := range maxMessages + 5 {
-		r.line(fmt.Sprintf("line %d", i))
+		r.change(func() { r.line(fmt.Sprintf("line %d", i)) })
 	}
 	if v, _ := r.view(0); len(v.Messages) != maxMessages || v.Messages[0] != "line 5" || v.Messages[maxMessages-1] != fmt.Sprintf("line %d", maxMessages+4) {
 		t.Errorf("messages %q", v.Messages)

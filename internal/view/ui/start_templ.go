@@ -18,7 +18,7 @@ func startPage(p page, c *Catalogue, runs []runView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var1 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var2 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if len(runs) > 0 {
-				writeHTML(templ_7745c5c3_Buffer, "<section aria-labelledby=\"runs\"><h2 id=\"runs\">Runs of this session</h2><ul class=\"list\">")
+				writeHTML(templ_7745c5c3_Buffer, "<section aria-labelledby=\"runs\"><h2 id=\"runs\">Latest runs</h2><ul class=\"list\">")
 				for _, r := range runs {
 					writeHTML(templ_7745c5c3_Buffer, "<li><a href=\"")
 					writeURL(templ_7745c5c3_Buffer, path("runs", r.ID))

@@ -8,11 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +23,7 @@ import (
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 	"brine/internal/view/chain"
@@ -32,8 +36,10 @@ const hostile = `"><img src=x onerror=alert(1)><script>alert(1)</script>`
 // A fake is a Backend whose runs end when the test says so.
 type fake struct {
 	dir string
-	ran chan Command
+	ran chan command
 	end chan int
+
+	work sync.WaitGroup // of the runs
 
 	mu      sync.Mutex
 	actions []Action
@@ -157,18 +163,70 @@ func (f *fake) Unschedule(_ context.Context, id string) error {
 	return nil
 }
 
-func (f *fake) Run(ctx context.Context, c Command) (int, error) {
-	c.OnLine(`{"event":"run_start","jid":"20260101000000000000","total":1}`)
-	c.OnLine(`{"event":"step_start","id":"` + strings.ReplaceAll(hostile, `"`, `\"`) + `","fun":"salt.state"}`)
-	c.OnLine(hostile)
-	f.ran <- c
-	select {
-	case status := <-f.end:
-		return status, nil
-	case <-ctx.Done():
-		return 130, nil
-	}
+func (f *fake) Runs(context.Context) (*kept.Store, error) {
+	return kept.New(filepath.Join(f.dir, "cache"), time.Now), nil
 }
+
+// A command is what was run.
+type command struct {
+	Args    []string
+	Answers *value.Map
+	User    string
+}
+
+func (f *fake) Start(_ context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {
+	return f.started(spec, func(killed <-chan struct{}, line func(string)) int {
+		line(`{"event":"run_start","jid":"20260101000000000000","total":1}`)
+		line(`{"event":"step_start","id":"` + strings.ReplaceAll(hostile, `"`, `\"`) + `","fun":"salt.state"}`)
+		line(hostile)
+		f.ran <- command{spec.Args, answers, spec.User}
+		select {
+		case status := <-f.end:
+			return status
+		case <-killed:
+			return -1
+		}
+	})
+}
+
+// started keeps a run whose process is a child of the test, and has it do something; a
+// signal ends the child.
+func (f *fake) started(spec kept.Spec, do func(killed <-chan struct{}, line func(string)) int) (*kept.Run, error) {
+	r, lock, err := kept.New(filepath.Join(f.dir, "cache"), time.Now).Create(spec, nil, func(*kept.Run) []string { return spec.Args })
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	log, err := r.Log()
+	if err != nil {
+		return nil, err
+	}
+	child := exec.Command("sleep", "600")
+	child.Stdin = lock
+	if err := child.Start(); err != nil {
+		return nil, err
+	}
+	p := &kept.Process{Run: r}
+	if err := p.Note(child.Process.Pid); err != nil {
+		return nil, err
+	}
+	killed := make(chan struct{})
+	go func() {
+		_ = child.Wait()
+		close(killed)
+	}()
+	f.work.Go(func() {
+		defer log.Close()
+		if status := do(killed, func(line string) { fmt.Fprintln(log, line) }); status >= 0 {
+			_ = p.End(status, time.Now())
+		}
+		_ = child.Process.Kill()
+		<-killed
+	})
+	return r, nil
+}
+
+func (f *fake) End(_ context.Context, r *kept.Run) error { return r.Signal(syscall.SIGKILL) }
 
 func (f *fake) Drain(_ context.Context, jid string) error {
 	f.mu.Lock()
@@ -225,7 +283,7 @@ const origin = "http://127.0.0.1:8080"
 
 func newSite(t *testing.T, change func(*Options)) *site {
 	t.Helper()
-	f := &fake{dir: t.TempDir(), ran: make(chan Command, 8), end: make(chan int)}
+	f := &fake{dir: t.TempDir(), ran: make(chan command, 8), end: make(chan int)}
 	o := Options{Backend: f, Origins: []string{origin, "http://localhost:8080"}, Owner: "owner", Now: time.Now}
 	if change != nil {
 		change(&o)
@@ -235,10 +293,64 @@ func newSite(t *testing.T, change func(*Options)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = s.Stop(true)
-		s.Wait()
+		f.kill()
+		s.Close()
 	})
 	return &site{t: t, Server: s, fake: f, h: s.Handler()}
+}
+
+// kill ends all runs.
+func (f *fake) kill() {
+	st, _ := f.Runs(context.Background())
+	all, _ := st.List()
+	for _, id := range all {
+		if r, err := st.Open(id); err == nil {
+			_ = r.Signal(syscall.SIGKILL)
+		}
+	}
+	f.work.Wait()
+}
+
+// Wait waits until all runs have ended, and pages know it.
+func (s *site) Wait() {
+	s.work.Wait()
+	for s.underWay() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (s *site) underWay() bool {
+	s.runs.mu.Lock()
+	defer s.runs.mu.Unlock()
+	for _, r := range s.runs.known {
+		if !r.isOver() {
+			return true
+		}
+	}
+	return false
+}
+
+// only returns the one run that there is.
+func (s *site) only() *run {
+	s.runs.mu.Lock()
+	defer s.runs.mu.Unlock()
+	for _, r := range s.runs.known {
+		return r
+	}
+	return nil
+}
+
+// write adds a line to the log of a run.
+func (s *site) write(r *run, line string) {
+	s.t.Helper()
+	f, err := os.OpenFile(filepath.Join(r.kept.Dir(), "log"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = fmt.Fprintln(f, line)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // do answers a request.
@@ -307,8 +419,7 @@ func TestHostileText(t *testing.T) {
 	status(t, "a step", b.post("/chains/friday/step", "version", version(), "action", "cmd", "targets", "web1", "command", hostile), 303)
 	status(t, "a run", b.post("/orchestrations/orch.deploy/run", "confirm", "yes"), 303)
 	<-s.ran
-	r := s.runs.all[0]
-	r.line(`{"event":"host_end","step":"x","host":"` + strings.ReplaceAll(hostile, `"`, `\"`) + `","result":"failed","comment":"<script>alert(1)</script>"}`)
+	s.write(s.only(), `{"event":"host_end","step":"x","host":"`+strings.ReplaceAll(hostile, `"`, `\"`)+`","result":"failed","comment":"<script>alert(1)</script>"}`)
 	s.fake.end <- 1
 	s.Wait()
 	q := url.QueryEscape(hostile)
@@ -336,7 +447,7 @@ func TestHostileText(t *testing.T) {
 		"/jobs/20260101000000000001", "/jobs/20260101000000000001?host=" + q, "/hosts", "/hosts/" + h, "/states", "/states?text=" + q, "/states/web", "/states/" + h, "/states/" + h + "/step?chain=" + q,
 		"/chains/friday/step?action=state&sls=" + q,
 		"/", "/orchestrations/orch.deploy", "/orchestrations/orch.deploy/graph.svg", "/chains/friday", "/chains/friday/text", "/chains/friday/step?step=1",
-		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + r.ID, "/runs/" + r.ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad", "/drift",
+		"/chains/friday/step?action=pkg&place=" + q, "/runs/" + s.only().ID, "/runs/" + s.only().ID + "/events", "/jobs?text=" + q + "&user=" + q, "/audit?text=" + q + "&user=" + q, "/targets?kind=" + q + "&expr=" + q, "/hosts?expr=" + q, "/hosts?expr=bad", "/drift",
 		"/targets?expr=x", "/targets?expr=bad", "/templates/site", "/orchestrations/" + url.PathEscape(hostile), "/login?token=" + q,
 	} {
 		w := b.get(path)

@@ -315,7 +315,9 @@ func (s *Server) runTemplate(w http.ResponseWriter, r *http.Request, v *visit) {
 	status := http.StatusOK
 	if run {
 		if s.matchTargets(r, &view) && good {
-			s.begin(w, r, v, runSpec{Kind: kindTemplate, Name: t.Name, Test: r.PostForm.Get("test") == "yes", Resume: view.Resume, Answers: answersOf(a)})
+			spec := specOf(kindTemplate, t.Name, r)
+			spec.Resume, spec.Answers = view.Resume, answersOf(a)
+			s.begin(w, r, v, spec)
 			return
 		}
 		status = http.StatusUnprocessableEntity
