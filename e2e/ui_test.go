@@ -355,6 +355,57 @@ func uiEnds(t *testing.T, sig syscall.Signal) {
 	}
 }
 
+// TestUITyped has the pages show, stop and end what somebody typed, as they do with their
+// own runs.
+func TestUITyped(t *testing.T) {
+	t.Parallel()
+	p := serveUI(t)
+	ask := p.asker(&http.Client{})
+	ask(http.MethodGet, strings.TrimPrefix(p.link, p.base), nil)
+	link := regexp.MustCompile(`href="(/runs/[0-9]{20})"`)
+	typed := func(args ...string) (cmd *exec.Cmd, page string) {
+		t.Helper()
+		_ = os.Remove(p.dir + "/begun")
+		cmd = p.brine(args...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		wait(t, "the run to begin", func() bool { _, err := os.Stat(p.dir + "/begun"); return err == nil })
+		m := link.FindStringSubmatch(ask(http.MethodGet, "/", nil))
+		if m == nil {
+			t.Fatal("the first page has no run")
+		}
+		return cmd, m[1]
+	}
+	cmd, page := typed("orchestrate", "orch.slow", "--out=quiet")
+	text := ask(http.MethodGet, page, nil)
+	for _, want := range []string{"orch.slow", "on the command line", "is under way: 0 of 2 steps done", "0 of 1 hosts done"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q: %s", want, text)
+		}
+	}
+	ask(http.MethodPost, page+"/stop", url.Values{})
+	if text := ask(http.MethodGet, page, nil); !strings.Contains(text, "is being stopped") {
+		t.Errorf("page: %s", text)
+	}
+	ask(http.MethodPost, page+"/kill", url.Values{})
+	_ = cmd.Wait()
+	if text := ask(http.MethodGet, page, nil); cmd.ProcessState.ExitCode() != 130 || !strings.Contains(text, "was stopped: 1 of 2 steps done, 1 failed") {
+		t.Errorf("exit status %d: %s", cmd.ProcessState.ExitCode(), text)
+	}
+	cmd, page = typed("ssh", "web*", "cmd.run", "touch "+p.dir+"/begun; while test -e "+p.dir+"/begun; do sleep 0.1; done; echo secret", "--out=quiet")
+	if text := ask(http.MethodGet, page, nil); !strings.Contains(text, "cmd.run on web*") || !strings.Contains(text, "0 of 2 hosts done") || strings.Contains(text, "secret") {
+		t.Errorf("page: %s", text)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	_ = os.Remove(p.dir + "/begun") // ends what the hosts run
+	if text := ask(http.MethodGet, page, nil); !strings.Contains(text, "did not say how it ended") {
+		t.Errorf("page: %s", text)
+	}
+}
+
 // asker returns what sends requests as a browser does, with a cookie and, after it has
 // asked for a page, its CSRF token, and returns the text of the answer.
 func (p *pages) asker(client *http.Client) func(method, path string, form url.Values) string {

@@ -62,9 +62,10 @@ const (
 
 // StartProgress shows how the run of a function goes, from now until the func
 // that it returns is called. The Progress is nil where nothing is shown.
-func (a *App) StartProgress(f progress.Flags, o *RunFlags, name string) (*progress.Progress, func()) {
+// kept says that a Progress is wanted also there.
+func (a *App) StartProgress(f progress.Flags, o *RunFlags, name string, kept bool) (*progress.Progress, func()) {
 	p := progress.Start(progress.Options{
-		Flags: f, Stderr: a.Err, Getenv: a.Getenv, Title: name, NoColor: o.Output.NoColor, Salt: slices.Contains(SaltPrograms[:], a.Program),
+		Kept: kept, Flags: f, Stderr: a.Err, Getenv: a.Getenv, Title: name, NoColor: o.Output.NoColor, Salt: slices.Contains(SaltPrograms[:], a.Program),
 	})
 	screen := p.Screen()
 	if screen == nil {

@@ -150,7 +150,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options, args []s
 	if err := o.checkAsync(c, name); err != nil {
 		return err
 	}
-	shown, done := a.StartProgress(o.progress, &o.RunFlags, name)
+	shown, done := a.StartProgress(o.progress, &o.RunFlags, name, false)
 	defer done()
 	s, err := session.New(a, config.Minion, "salt-call", &o.RunFlags, o.over())
 	if err != nil {

@@ -255,7 +255,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	if err != nil {
 		return nil, err
 	}
-	shown, done := a.StartProgress(o.Progress, &o.RunFlags, o.title(args))
+	shown, done := a.StartProgress(o.Progress, &o.RunFlags, o.title(args), false)
 	defer done()
 	s, err := session.New(a, kind, section, &o.RunFlags, o.Override())
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
 
@@ -73,7 +74,7 @@ func Command(ctx context.Context, a *app.App, c *cobra.Command, o *Options, args
 func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name string,
 	prepare func(*session.Session) error, choose func(*session.Session, *fun.Env) (fun.Args, error),
 ) (err error) {
-	shown, done := a.StartProgress(o.Progress, &o.RunFlags, name)
+	shown, done := a.StartProgress(o.Progress, &o.RunFlags, name, session.IsOrchestrate(name))
 	defer done()
 	s, err := session.New(a, config.Master, "salt-run", &o.RunFlags, o.Override())
 	if err != nil {
@@ -114,6 +115,9 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 	}
 	rep.Reports(jid, name, "", in, fun.Runner)
 	s.SayJID(jid)
+	if session.IsOrchestrate(name) {
+		rep.KeepRun(shown, keptSpec(s, in, jid, o.Resume))
+	}
 	env.Watch = rep.WatchRun(shown, env.ID, name, in)
 	res, err := s.Invoke(ctx, env, fun.Runner, name, in, jid)
 	if err != nil && !session.CutShort(res, err) {
@@ -141,6 +145,18 @@ func Run(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name str
 		return left
 	}
 	return app.Silent(s.StrictStatus(app.StatusOf(int64(res.Retcode))))
+}
+
+// keptSpec is what an orchestration is for who looks at its run.
+func keptSpec(s *session.Session, in fun.Args, jid, resume string) kept.Spec {
+	spec := kept.Spec{JID: jid, Kind: kept.Orchestrations, Resume: resume, Test: value.Truth(in.Kw.At("test")) || value.Truth(s.Cfg.Opts.At("test"))}
+	switch subject := s.ShownSubject(); {
+	case subject != nil:
+		spec.Kind, spec.Name = subject.Kind+"s", subject.Name
+	case len(in.Pos) > 0:
+		spec.Name = value.Str(in.Pos[0])
+	}
+	return spec
 }
 
 // returned is what is printed of a runner's return, and the outputter that it

@@ -26,14 +26,14 @@ func (s *Session) openHistory(ctx context.Context, env *fun.Env) {
 	sink := assembly.HistorySink(context.WithoutCancel(ctx), env, s.once(func(err error) { once.Do(func() { s.Tell(err) }) }))
 	s.history = &history.Recorder{
 		Put: func(row *value.Map) { sink.Return(value.ToMap(s.Mask(row))) }, Now: s.App.Host.Now,
-		Subject: s.shownSubject(), Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
+		Subject: s.ShownSubject(), Controller: env.ID, Cache: env.CacheDir, PID: os.Getpid(),
 	}
 	s.OnEnd(func() { _ = sink.Close() }) // it has warned
 }
 
-// shownSubject is what the command runs as the history names it: without secrets in the
+// ShownSubject is what the command runs as the history names it: without secrets in the
 // texts of people.
-func (s *Session) shownSubject() *history.Subject {
+func (s *Session) ShownSubject() *history.Subject {
 	if s.Subject == nil {
 		return nil
 	}

@@ -21,6 +21,7 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 )
 
@@ -115,7 +116,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if err != nil {
 		return err
 	}
-	shown, done := a.StartProgress(o.Progress, &o.RunFlags, job.Fun)
+	shown, done := a.StartProgress(o.Progress, &o.RunFlags, job.Fun, true)
 	defer done()
 	s, err := session.New(a, config.Master, section, &o.RunFlags, o.Override())
 	if err != nil {
@@ -198,6 +199,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *target.Options, a
 	if job.Async || o.Async.Background != "" {
 		return async(ctx, s, o, env, job)
 	}
+	rep.KeepRun(shown, kept.Spec{JID: job.JID, Kind: kept.Functions, Name: job.Fun + " on " + value.Str(job.Tgt), Test: value.Truth(job.Args.Kw.At("test"))})
 	return runJob(ctx, rep, env, o, job, r)
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -450,8 +451,20 @@ func (b *backend) Runs(ctx context.Context) (st *kept.Store, err error) {
 	return st, err
 }
 
-// End ends what a run does; see [ui.Backend].
-func (b *backend) End(_ context.Context, r *kept.Run) error { return r.Signal(syscall.SIGTERM) }
+// End ends what a run does; see [ui.Backend]. What somebody typed waits for its running
+// steps after the first signal.
+func (b *backend) End(ctx context.Context, r *kept.Run) error {
+	if err := r.Signal(syscall.SIGTERM); err != nil || len(r.Spec.Args) > 0 {
+		return err
+	}
+	if err := b.app.Host.Sleep(ctx, again); err != nil {
+		return err
+	}
+	return r.Signal(syscall.SIGTERM)
+}
+
+// again is how long a process may take to hear one signal before it gets the next.
+const again = 200 * time.Millisecond
 
 // Start starts a run; see [ui.Backend].
 func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map) (*kept.Run, error) {

@@ -121,6 +121,8 @@ type Options struct {
 	Title string
 	// NoColor shows no colours, also where NO_COLOR is not set.
 	NoColor bool
+	// Kept says that how the run goes is kept, also where nothing is shown.
+	Kept bool
 	// Salt says that brine is one of Salt's programs, which show lines only where
 	// they are asked for.
 	Salt bool
@@ -161,14 +163,15 @@ type Progress struct {
 }
 
 // Start shows, from now on until Stop, how the run goes. It returns nil where
-// nothing is to be shown.
+// nothing is to be shown or kept.
 func Start(o Options) *Progress {
 	mode, late := o.choose()
-	if mode == none {
+	if mode == none && !o.Kept {
 		return nil
 	}
 	p := &Progress{m: newModel(o.Title)}
 	switch mode {
+	case none:
 	case document:
 		p.m.show = (&events{w: o.Stderr}).write
 	case plain:
@@ -188,6 +191,17 @@ func Start(o Options) *Progress {
 		p.stop = append(p.stop, p.screen.close)
 	}
 	return p
+}
+
+// Keep also writes what happens from now on as lines of JSON. Nothing may run yet.
+func (p *Progress) Keep(w io.Writer) {
+	shown, kept := p.m.show, &events{w: w}
+	p.m.show = func(e event) {
+		if shown != nil {
+			shown(e)
+		}
+		kept.write(e)
+	}
 }
 
 // Stop ends it. The terminal is as if nothing had been drawn, but for what was

@@ -7,6 +7,7 @@
 package kept
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,11 +41,21 @@ const (
 	secretFile = "answers.json"
 )
 
+// The kinds of runs.
+const (
+	Orchestrations = "orchestrations"
+	Chains         = "chains"
+	Templates      = "templates"
+	Functions      = "functions" // a function on hosts
+	Jobs           = "jobs"      // a job on hosts, again on those that failed in it
+	Hosts          = "hosts"     // hosts are asked whether they answer
+)
+
 // A Spec is what is run.
 type Spec struct {
 	Version int       `json:"version"`
-	JID     string    `json:"jid"`
-	Kind    string    `json:"kind"` // orchestrations, chains, templates, jobs, hosts
+	JID     string    `json:"jid"` // "" before the run is created: any that is free
+	Kind    string    `json:"kind"`
 	Name    string    `json:"name"`
 	Test    bool      `json:"test,omitempty"`
 	Resume  string    `json:"resume,omitempty"` // the job id of the run that it goes on with
@@ -53,8 +64,9 @@ type Spec struct {
 	AdHoc   bool      `json:"ad_hoc,omitempty"` // it is not, or need not be, what is defined
 	User    string    `json:"user"`
 	Started time.Time `json:"started"`
-	// Args are those of the command line of brine, without what is in [Run.Answers].
-	Args []string `json:"args"`
+	// Args are those of the command line of brine, without what is in [Run.Answers]; none:
+	// somebody typed them.
+	Args []string `json:"args,omitempty"`
 }
 
 // A State is how far a run is.
@@ -123,7 +135,7 @@ func own(dir string) error {
 	return nil
 }
 
-// Create makes the directory of a run, under a job id that no other run has, and removes
+// Create makes the directory of a run, under its job id or one that no other run has, and removes
 // the oldest ones that ended. command returns the command line of the run. The lock is
 // what the process of the run has as stdin, so that the run is under way from now on
 // until its process, and this one, have closed it.
@@ -137,10 +149,10 @@ func (s *Store) Create(spec Spec, answers []byte, command func(*Run) []string) (
 	s.clean()
 	spec.Version, spec.Started = Version, s.now().UTC()
 	r = &Run{}
-	for {
-		spec.JID = s.jids.Next(s.now())
+	for asked := spec.JID; ; {
+		spec.JID = cmp.Or(asked, s.jids.Next(s.now()))
 		r.dir = filepath.Join(s.dir, spec.JID)
-		if err = os.Mkdir(r.dir, 0o700); !errors.Is(err, fs.ErrExist) {
+		if err = os.Mkdir(r.dir, 0o700); asked != "" || !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}

@@ -46,6 +46,12 @@ func Adopt(dir string, stdin *os.File) (*Process, error) {
 	return p, p.Note(os.Getpid())
 }
 
+// Mine makes this process the one of a run that it created.
+func (r *Run) Mine(lock *os.File) (*Process, error) {
+	p := &Process{r, lock}
+	return p, p.Note(os.Getpid())
+}
+
 // End says how the run ended. The lock goes with the process.
 func (p *Process) End(status int, at time.Time) error {
 	_ = os.Remove(p.Answers())

@@ -9,6 +9,7 @@ import "context"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"brine/internal/fleet/kept"
 	"brine/internal/view/chain"
 	"strconv"
 )
@@ -110,7 +111,7 @@ func chainPage(p page, c chainView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\">File of the chain</a> ")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-			writeURL(templ_7745c5c3_Buffer, historyOf(kindChain, c.Name))
+			writeURL(templ_7745c5c3_Buffer, historyOf(kept.Chains, c.Name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Executions of ")
 			writeText(templ_7745c5c3_Buffer, c.Name)
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")

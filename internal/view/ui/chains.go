@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 	"brine/internal/view/chain"
@@ -165,7 +166,7 @@ func (s *Server) runChain(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.chainFault(w, r, errChanged)
 		return
 	}
-	s.begin(w, r, v, specOf(kindChain, c.Name, r))
+	s.begin(w, r, v, specOf(kept.Chains, c.Name, r))
 }
 
 // changeChain changes the text of a chain, if it still is the one that the form was

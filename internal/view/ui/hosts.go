@@ -235,7 +235,7 @@ func (s *Server) pingHosts(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	var x *run
 	if err == nil {
-		spec := runSpec{Spec: kept.Spec{Kind: kindHosts, Name: hostCount(len(ids)) + " that match " + expr, Hosts: ids}}
+		spec := runSpec{Spec: kept.Spec{Kind: kept.Hosts, Name: hostCount(len(ids)) + " that match " + expr, Hosts: ids}}
 		if len(ids) == 1 {
 			spec.Name = ids[0]
 		}

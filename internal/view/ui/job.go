@@ -321,7 +321,7 @@ func (s *Server) resumeJob(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	if spec.Kind == kindTemplate {
+	if spec.Kind == kept.Templates {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+j.JID, http.StatusSeeOther)
 		return
 	}
@@ -341,7 +341,7 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	var x *run
 	if err == nil {
-		x, err = s.start(r.Context(), runSpec{Spec: kept.Spec{Kind: kindJob, Name: j.JID, AdHoc: v.role >= Editor}}, v)
+		x, err = s.start(r.Context(), runSpec{Spec: kept.Spec{Kind: kept.Jobs, Name: j.JID, AdHoc: v.role >= Editor}}, v)
 	}
 	if err != nil {
 		s.fault(w, r, err)
@@ -352,9 +352,9 @@ func (s *Server) retryJob(w http.ResponseWriter, r *http.Request, v *visit) {
 
 // recorded finds out what a recorded orchestration was.
 func (s *Server) recorded(r *http.Request, j *jobs.Job) (runSpec, error) {
-	spec := runSpec{Spec: kept.Spec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kindOrchestration, Name: valueText(j.Definition.At("sls"))}}
+	spec := runSpec{Spec: kept.Spec{Resume: j.JID, Test: value.Truth(j.Definition.At("test")), Kind: kept.Orchestrations, Name: valueText(j.Definition.At("sls"))}}
 	if m, ok := j.Load.At("metadata").(*value.Map); ok && m.Str("chain") != "" {
-		spec.Kind, spec.Name = kindChain, m.Str("chain")
+		spec.Kind, spec.Name = kept.Chains, m.Str("chain")
 		return spec, nil
 	}
 	c, err := s.back(r.Context()).catalogue(r.Context())
@@ -362,7 +362,7 @@ func (s *Server) recorded(r *http.Request, j *jobs.Job) (runSpec, error) {
 		return spec, err
 	}
 	if !slices.Contains(c.Orchestrations, spec.Name) && slices.ContainsFunc(c.Templates, func(e Entry) bool { return e.Name == spec.Name }) {
-		spec.Kind = kindTemplate
+		spec.Kind = kept.Templates
 	}
 	return spec, nil
 }

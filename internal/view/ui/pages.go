@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/graph"
 	"brine/internal/view/orchestration"
@@ -165,7 +166,7 @@ func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *vis
 		s.fault(w, r, err)
 		return
 	}
-	s.begin(w, r, v, specOf(kindOrchestration, name, r))
+	s.begin(w, r, v, specOf(kept.Orchestrations, name, r))
 }
 
 func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
@@ -232,7 +233,7 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request, v *visit) {
 	}
 	spec := view.Spec
 	spec.Resume, spec.Once = view.JID, ""
-	if spec.Kind == kindTemplate {
+	if spec.Kind == kept.Templates {
 		http.Redirect(w, r, path("templates", spec.Name)+"?resume="+view.JID, http.StatusSeeOther)
 		return
 	}

@@ -206,7 +206,7 @@ func TestRetry(t *testing.T) {
 // TestOneJob follows a run that is one job on hosts, without steps.
 func TestOneJob(t *testing.T) {
 	t.Parallel()
-	r := &run{changed: make(chan struct{}), Spec: runSpec{Spec: kept.Spec{Kind: kindHosts, Name: "web1", Hosts: []string{"web1"}}}}
+	r := &run{changed: make(chan struct{}), Spec: runSpec{Spec: kept.Spec{Kind: kept.Hosts, Name: "web1", Hosts: []string{"web1"}}}}
 	for _, line := range []string{
 		`{"event":"job_start","jid":"20260101000000000000","fun":"test.ping","hosts":2}`,
 		`{"event":"host_phase","host":"web1","phase":"connecting"}`,

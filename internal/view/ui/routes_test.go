@@ -224,7 +224,7 @@ type sample struct {
 // aRun starts a run of the pages, over where end is set.
 func aRun(over bool) func(*site, *spy) string {
 	return func(s *site, sp *spy) string {
-		x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kindOrchestration, Name: "orch.deploy"}}, "editor")
+		x, err := s.runs.start(s.t.Context(), runSpec{Spec: kept.Spec{Kind: kept.Orchestrations, Name: "orch.deploy"}}, "editor")
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -554,7 +554,7 @@ func TestUngranted(t *testing.T) {
 	_, err7 := b.redacted(ctx, nil)
 	_, err8 := b.planned(ctx)
 	_, _, err9 := b.state(ctx, "web")
-	_, err10 := s.start(ctx, runSpec{Spec: kept.Spec{Kind: kindChain, Name: "friday"}}, &visit{role: Editor})
+	_, err10 := s.start(ctx, runSpec{Spec: kept.Spec{Kind: kept.Chains, Name: "friday"}}, &visit{role: Editor})
 	_, err11 := s.findRun(ctx, "x")
 	_, _, err12 := b.drift(ctx)
 	only, cancel := context.WithCancel(context.WithValue(ctx, powersKey{}, readSteps))

@@ -18,15 +18,6 @@ import (
 	"brine/internal/py/value"
 )
 
-// Kinds of runs, as their paths have them.
-const (
-	kindOrchestration = "orchestrations"
-	kindChain         = "chains"
-	kindTemplate      = "templates"
-	kindJob           = "jobs"  // a job on hosts, again on those that failed in it
-	kindHosts         = "hosts" // hosts are asked whether they answer
-)
-
 // Bounds of what is kept and shown of runs.
 const (
 	maxKnown    = 32  // that ended, in memory
@@ -65,11 +56,13 @@ func specOf(kind, name string, r *http.Request) runSpec {
 }
 
 // single reports whether the run is one job on hosts, without steps.
-func (x runSpec) single() bool { return x.Kind == kindJob || x.Kind == kindHosts }
+func (x runSpec) single() bool {
+	return x.Kind == kept.Jobs || x.Kind == kept.Hosts || x.Kind == kept.Functions
+}
 
 // title is what is run, in a few words.
 func (x runSpec) title() string {
-	if x.Kind == kindJob {
+	if x.Kind == kept.Jobs {
 		return "failed hosts of job " + x.Name
 	}
 	return x.Name
@@ -77,32 +70,43 @@ func (x runSpec) title() string {
 
 // path is the address of the page of what is run.
 func (x runSpec) path() string {
-	if x.Kind == kindHosts && len(x.Hosts) != 1 {
+	switch {
+	case x.Kind == kept.Hosts && len(x.Hosts) != 1:
 		return "/hosts"
+	case x.Kind == kept.Functions:
+		return path("jobs", x.JID)
 	}
 	return path(x.Kind, x.Name)
+}
+
+// origin says where the run was started, if it was not on the pages.
+func (x runSpec) origin() string {
+	if len(x.Args) > 0 {
+		return ""
+	}
+	return " on the command line"
 }
 
 // args is the command line of the run.
 func (x runSpec) args() []string {
 	var args []string
 	switch x.Kind {
-	case kindJob:
+	case kept.Jobs:
 		args = []string{"ssh", "--retry-failed", x.Name}
-	case kindHosts:
+	case kept.Hosts:
 		args = []string{"ssh", "--list", strings.Join(x.Hosts, ","), "test.ping"}
-	case kindChain:
+	case kept.Chains:
 		args = []string{"chain", "run", x.Name, "--yes"}
-	case kindTemplate:
+	case kept.Templates:
 		args = []string{"template", "run", x.Name, "--yes"}
-	case kindOrchestration:
+	case kept.Orchestrations:
 		args = []string{"orchestrate"}
 		if x.Resume == "" { // else it has the arguments of the record, such as saltenv
 			args = append(args, x.Name)
 		}
 	}
 	switch {
-	case x.Test && x.Kind == kindOrchestration:
+	case x.Test && x.Kind == kept.Orchestrations:
 		args = append(args, "test=True")
 	case x.Test:
 		args = append(args, "--test")

@@ -28,6 +28,7 @@ func runPage(p page, v runView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, v.User)
 			writeHTML(templ_7745c5c3_Buffer, " at ")
 			writeText(templ_7745c5c3_Buffer, clock(v.Started))
+			writeText(templ_7745c5c3_Buffer, v.Spec.origin())
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if v.Spec.Test {
 				writeHTML(templ_7745c5c3_Buffer, "<strong>, only shows what would change</strong> ")
@@ -46,10 +47,10 @@ func runPage(p page, v runView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "\"")
 			}
 			writeHTML(templ_7745c5c3_Buffer, ">")
-			var templ_7745c5c3_Var10 = []any{"is-" + v.state()}
-			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var10...)
+			var templ_7745c5c3_Var11 = []any{"is-" + v.state()}
+			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var11...)
 			writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
-			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var10).String())
+			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, v.summary())
 			writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -72,11 +73,11 @@ func runPage(p page, v runView) templ.Component {
 //
 //go:noinline
 func runUpdate(p page, v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var13 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var14 = []any{"is-" + v.state()}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var14...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var15 = []any{"is-" + v.state()}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var15...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var14).String())
+		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var15).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, v.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -91,7 +92,7 @@ func runUpdate(p page, v runView) templ.Component {
 
 //go:noinline
 func runControls(p page, v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var17 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var18 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\">")
 		if v.JID != "" && v.over() {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"links\"><a href=\"")
@@ -133,7 +134,7 @@ func runControls(p page, v runView) templ.Component {
 
 //go:noinline
 func runButton(p page, action, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var23 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, action)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -151,7 +152,7 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 
 //go:noinline
 func runStepItem(p page, v runView, s stepView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
@@ -181,10 +182,10 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var36 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36...)
+				var templ_7745c5c3_Var37 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var37...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var36).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var37).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><strong>")
 				writeText(templ_7745c5c3_Buffer, h.ID)
 				writeHTML(templ_7745c5c3_Buffer, "</strong> ")
@@ -216,7 +217,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var42 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var43 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")

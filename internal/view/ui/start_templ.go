@@ -11,6 +11,8 @@ import templruntime "github.com/a-h/templ/runtime"
 import (
 	"fmt"
 	"strings"
+
+	"brine/internal/fleet/kept"
 )
 
 //go:noinline
@@ -136,7 +138,7 @@ func orchestrationPage(p page, name, description string, steps []plannedStep, ch
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			writePart(ctx, templ_7745c5c3_Buffer, addToChain(p, path("orchestrations", name, "step"), chains))
 			writeHTML(templ_7745c5c3_Buffer, " <p><a href=\"")
-			writeURL(templ_7745c5c3_Buffer, historyOf(kindOrchestration, name))
+			writeURL(templ_7745c5c3_Buffer, historyOf(kept.Orchestrations, name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Executions of ")
 			writeText(templ_7745c5c3_Buffer, name)
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")

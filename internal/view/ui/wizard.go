@@ -12,6 +12,7 @@ import (
 
 	"brine/internal/core/redact"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/kept"
 	"brine/internal/py/value"
 	"brine/internal/view/form"
 	"brine/internal/view/orchestration"
@@ -315,7 +316,7 @@ func (s *Server) runTemplate(w http.ResponseWriter, r *http.Request, v *visit) {
 	status := http.StatusOK
 	if run {
 		if s.matchTargets(r, &view) && good {
-			spec := specOf(kindTemplate, t.Name, r)
+			spec := specOf(kept.Templates, t.Name, r)
 			spec.Resume, spec.Answers = view.Resume, answersOf(a)
 			s.begin(w, r, v, spec)
 			return

@@ -9,6 +9,7 @@ import "context"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
+	"brine/internal/fleet/kept"
 	"brine/internal/view/form"
 	"strconv"
 )
@@ -75,7 +76,7 @@ func wizardPage(p page, v wizardView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"> Preview: only show what would change</label></p><p><label class=\"check\"><input type=\"checkbox\" name=\"confirm\" value=\"yes\"> Yes, run it now and change the hosts</label></p><button name=\"op\" value=\"run\">Run</button>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</form><p><a href=\"")
-			writeURL(templ_7745c5c3_Buffer, historyOf(kindTemplate, v.T.Name))
+			writeURL(templ_7745c5c3_Buffer, historyOf(kept.Templates, v.T.Name))
 			writeHTML(templ_7745c5c3_Buffer, "\">Executions of ")
 			writeText(templ_7745c5c3_Buffer, v.T.Name)
 			writeHTML(templ_7745c5c3_Buffer, "</a></p>")
