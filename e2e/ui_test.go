@@ -454,3 +454,35 @@ func wait(t *testing.T, what string, met func() bool) {
 		}
 	}
 }
+
+// TestUILost has the page of a run say that its server is gone, and that the log-in has
+// expired with it, and go on when it is back. Tabs that nobody sees hold no connection.
+func TestUILost(t *testing.T) {
+	t.Parallel()
+	p := startUI(t)
+	p.do(chromedp.Navigate(p.link), visible("#orchestrations"),
+		p.at("/orchestrations/orch.slow"), visible("#run-heading"), click("[name=confirm]"), click("section .buttons button"), visible("#run-state.is-running"))
+	title := func() string { return browsertest.Get(t, p.tab, chromedp.Evaluate[string](`document.title + " " + document.querySelector("link[rel=icon]").getAttribute("href")`)) }
+	wait(t, "the title", func() bool { return strings.HasPrefix(title(), "▶ Run of orch.slow") && strings.HasSuffix(title(), "/assets/icon-work.svg") })
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	lost := func(text string) func() bool {
+		return func() bool {
+			return strings.Contains(browsertest.Get(t, p.tab, chromedp.Evaluate[string](`document.querySelector("#run > .problem")?.textContent ?? ""`)), text)
+		}
+	}
+	wait(t, "the page to say that the server is gone", lost("Connection lost since "))
+	for _, fault := range p.tab.Axe(t, false) {
+		t.Error(fault)
+	}
+	p.shot("lost")
+	p.serve("--listen", strings.TrimPrefix(p.base, "http://"))
+	wait(t, "the page to say that the log-in is gone", lost("Your log-in has expired."))
+	if next := browsertest.Get(t, p.tab, chromedp.Evaluate[string](`document.querySelector("#run > .problem a").getAttribute("href")`)); !strings.HasPrefix(next, "/login?next=%2Fruns%2F") {
+		t.Errorf("the log-in leads back to %s", next)
+	}
+	run := browsertest.Get(t, p.tab, chromedp.Evaluate[string](`location.pathname`))
+	p.do(chromedp.Navigate(p.link), visible("#orchestrations"), p.at(run), visible("#run-state.is-running"))
+	p.do(click("#run-controls form[action$='/kill'] button"), visible("#run-state.is-stopped"))
+	wait(t, "the title", func() bool { return strings.HasPrefix(title(), "✗ Run of") && strings.HasSuffix(title(), "/assets/icon-bad.svg") })
+}

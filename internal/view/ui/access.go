@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -261,7 +262,7 @@ func (s *Server) look(x route) http.HandlerFunc {
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "You are not among the users of brine ui.")
 			return
 		case v == nil:
-			http.Redirect(w, r, "/login", http.StatusSeeOther)
+			toLogin(w, r)
 			return
 		}
 		r = x.grant(r, v)
@@ -321,6 +322,26 @@ func forRecord(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), powersKey{}, readSteps|readText|readRuns))
 }
 
+// toLogin has somebody log in, and come back to the page.
+func toLogin(w http.ResponseWriter, r *http.Request) {
+	to := "/login"
+	if next := r.URL.RequestURI(); isSafe(r.Method) && next != "/" {
+		to += "?" + url.Values{"next": {next}}.Encode()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// nextOf is the page that somebody wanted before the log-in: one of this server, or the
+// first one.
+func nextOf(form url.Values) string {
+	next := form.Get("next")
+	u, err := url.Parse(next)
+	if err != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsFunc(next, func(c rune) bool { return c == '\\' || c < ' ' }) || u.Path == "/login" {
+		return "/"
+	}
+	return next
+}
+
 // loginPage takes the one-time token of the URL, or asks for a password. Behind a
 // proxy, it says who does.
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
@@ -330,7 +351,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 	}
 	token := r.URL.Query().Get("token")
 	if token == "" || s.opts.Users != nil || r.Method == http.MethodHead { // previews of links ask for the head alone
-		render(w, r, http.StatusOK, loginForm(page{Title: "Log in"}, s.opts.Users != nil, "", ""))
+		render(w, r, http.StatusOK, loginForm(page{Title: "Log in"}, s.opts.Users != nil, nextOf(r.URL.Query()), "", ""))
 		return
 	}
 	from := "address " + addressOf(r)
@@ -347,7 +368,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 		if expired && s.opts.OnToken != nil {
 			s.opts.OnToken()
 		}
-		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, false, "", "This link was used before, or it is not valid any more."))
+		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, false, "/", "", "This link was used before, or it is not valid any more."))
 		return
 	}
 	s.access.enter(w, user{name: s.opts.Owner, role: Editor})
@@ -397,12 +418,12 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 			who = "(unknown)" // it may be a password that was typed in the wrong place
 		}
 		s.note(r, who, false)
-		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, name, "The name or the password is wrong."))
+		render(w, r, http.StatusForbidden, loginForm(page{Title: "Log in"}, true, nextOf(r.PostForm), name, "The name or the password is wrong."))
 		return
 	}
 	s.access.enter(w, u)
 	s.note(r, u.name, true)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	http.Redirect(w, r, nextOf(r.PostForm), http.StatusSeeOther)
 }
 
 func (s *Server) tooMany(w http.ResponseWriter, r *http.Request) {

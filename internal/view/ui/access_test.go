@@ -464,3 +464,25 @@ func TestUsersFile(t *testing.T) {
 		t.Errorf("changed: %q", got)
 	}
 }
+
+// TestNext has a log-in lead back to the page that somebody wanted, and nowhere else.
+func TestNext(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	w := s.do(httptest.NewRequest(http.MethodGet, origin+"/jobs?text=a&all=yes", nil))
+	where := w.Header().Get("Location")
+	if where != "/login?next=%2Fjobs%3Ftext%3Da%26all%3Dyes" {
+		t.Errorf("asked to log in at %s", where)
+	}
+	if w := s.do(httptest.NewRequest(http.MethodGet, origin+"/", nil)); w.Header().Get("Location") != "/login" {
+		t.Errorf("asked to log in at %s", w.Header().Get("Location"))
+	}
+	for next, want := range map[string]string{
+		"/jobs?text=a": "/jobs?text=a", "": "/", "jobs": "/", "//evil.example/": "/", "/\\evil.example": "/", "https://evil.example/": "/",
+		"/a\r\nSet-Cookie: x": "/", "/\tevil": "/", "/login?token=x": "/", "/%zz": "/",
+	} {
+		if got := nextOf(url.Values{"next": {next}}); got != want {
+			t.Errorf("%q leads to %q, want %q", next, got, want)
+		}
+	}
+}

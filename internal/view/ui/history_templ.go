@@ -187,7 +187,7 @@ func executionState(x executionView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
 		var templ_7745c5c3_Var33 = []any{"is-" + x.Status}
 		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var33...)
-		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text role=\"status\" class=\"")
+		writeHTML(templ_7745c5c3_Buffer, "<p id=\"execution-state\" data-text data-state role=\"status\" class=\"")
 		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var33).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, x.summary())

@@ -103,7 +103,7 @@ func errorPage(p page, text string) templ.Component {
 }
 
 //go:noinline
-func loginForm(p page, passwords bool, name, problem string) templ.Component {
+func loginForm(p page, passwords bool, next, name, problem string) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var17 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
@@ -113,7 +113,9 @@ func loginForm(p page, passwords bool, name, problem string) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if passwords {
-				writeHTML(templ_7745c5c3_Buffer, "<form class=\"card narrow\" method=\"post\" action=\"/login\"><label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
+				writeHTML(templ_7745c5c3_Buffer, "<form class=\"card narrow\" method=\"post\" action=\"/login\"><input type=\"hidden\" name=\"next\" value=\"")
+				writeText(templ_7745c5c3_Buffer, next)
+				writeHTML(templ_7745c5c3_Buffer, "\"> <label for=\"name\">Name</label> <input id=\"name\" name=\"name\" value=\"")
 				writeText(templ_7745c5c3_Buffer, name)
 				writeHTML(templ_7745c5c3_Buffer, "\" autocomplete=\"username\" autocapitalize=\"none\" required> <label for=\"password\">Password</label> <input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"current-password\" required> <button>Log in</button></form>")
 			} else {
@@ -131,7 +133,7 @@ func loginForm(p page, passwords bool, name, problem string) templ.Component {
 //
 //go:noinline
 func entered() templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Logged in - brine</title><meta http-equiv=\"refresh\" content=\"0; url=/\"><link rel=\"stylesheet\" href=\"/assets/style.css\"><link rel=\"icon\" href=\"/assets/icon.svg\" type=\"image/svg+xml\"></head><body><main><h1>You are logged in</h1><p><a href=\"/\">Go on</a></p></main></body></html>")
 		return nil
 	})
@@ -141,11 +143,11 @@ func entered() templ.Component {
 //
 //go:noinline
 func badge(state string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var21 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var22 = []any{"badge", "is-" + state}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var22...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var22 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var23 = []any{"badge", "is-" + state}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var23...)
 		writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var22).String())
+		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var23).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, strings.ReplaceAll(state, "_", " "))
 		writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -157,7 +159,7 @@ func badge(state string) templ.Component {
 //
 //go:noinline
 func matched(ids []string, note, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var25 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
 		if problem != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint bad\">")
 			writeText(templ_7745c5c3_Buffer, problem)
@@ -185,7 +187,7 @@ func matched(ids []string, note, problem string) templ.Component {
 //
 //go:noinline
 func runForm(p page, action, version string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var31 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var32 templ.Component) (templ_7745c5c3_Err error) {
 		if p.may(Operator) {
 			writeHTML(templ_7745c5c3_Buffer, "<section class=\"card\" aria-labelledby=\"run-heading\"><h2 id=\"run-heading\">Run</h2><form method=\"post\" action=\"")
 			writeURL(templ_7745c5c3_Buffer, action)
@@ -235,7 +237,7 @@ func took(seconds float64) string {
 //
 //go:noinline
 func table(id, label string, heads ...string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var35 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var36 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
 		writeText(templ_7745c5c3_Buffer, label)
 		writeHTML(templ_7745c5c3_Buffer, "\"><table")
@@ -255,7 +257,7 @@ func table(id, label string, heads ...string) templ.Component {
 			}
 		}
 		writeHTML(templ_7745c5c3_Buffer, "</tr></thead> <tbody>")
-		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var35)
+		writePart(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var36)
 		writeHTML(templ_7745c5c3_Buffer, "</tbody></table></div>")
 		return nil
 	})

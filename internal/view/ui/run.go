@@ -526,7 +526,7 @@ func (rs *runs) start(ctx context.Context, spec runSpec, user string) (*run, err
 			return rs.find(ctx, id)
 		}
 	}
-	spec.User, spec.Args = user, spec.args()
+	spec.JID, spec.User, spec.Args = "", user, spec.args()
 	r, err := rs.backend.Start(ctx, spec.Spec, spec.Answers)
 	if err != nil {
 		return nil, err

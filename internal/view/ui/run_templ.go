@@ -49,7 +49,7 @@ func runPage(p page, v runView) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, ">")
 			var templ_7745c5c3_Var11 = []any{"is-" + v.state()}
 			_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var11...)
-			writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
+			writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text data-state role=\"status\" class=\"")
 			writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var11).String())
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			writeText(templ_7745c5c3_Buffer, v.summary())
@@ -76,7 +76,7 @@ func runUpdate(p page, v runView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
 		var templ_7745c5c3_Var15 = []any{"is-" + v.state()}
 		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var15...)
-		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text role=\"status\" class=\"")
+		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text data-state role=\"status\" class=\"")
 		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var15).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, v.summary())

@@ -40,17 +40,87 @@ function replace(next) {
   if (pre && top) pre.scrollTop = top;
 }
 
+// signs are what the title and the icon of a tab tell of a run.
+const signs = {
+  work: ["\u25b6", ["is-running", "is-stopping"]],
+  good: ["\u2713", ["is-succeeded"]],
+  bad: ["\u2717", ["is-failed", "is-stopped", "is-lost", "is-interrupted", "is-killed", "is-unfinished"]],
+};
+
+const title = document.title;
+
+// sign has the tab tell how the run goes.
+function sign(run) {
+  const state = run.querySelector("[data-state]");
+  for (const [name, [mark, classes]] of Object.entries(signs)) {
+    if (!classes.some((c) => state?.classList.contains(c))) continue;
+    document.title = mark + " " + title;
+    const icon = document.querySelector("link[rel=icon]");
+    const href = "/assets/icon-" + name + ".svg";
+    if (icon.getAttribute("href") !== href) icon.setAttribute("href", href);
+  }
+}
+
+// live keeps a page up to date until it is over, and says since when it is not. A tab
+// that nobody sees lets go of its connection: a browser has only a few for a server.
 function live(run) {
   for (const d of run.querySelectorAll("details")) d.dataset.opened = d.open;
-  const source = new EventSource(run.dataset.events);
+  const lost = document.createElement("p");
+  lost.setAttribute("role", "status");
+  run.prepend(lost);
+  let source, since, timer;
+  const show = (...parts) => {
+    lost.className = parts.length ? "problem" : "";
+    lost.replaceChildren(...parts);
+  };
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
   const take = (e) => {
     for (const el of [...parse(e.data).body.children]) replace(document.adoptNode(el));
+    sign(run);
   };
-  source.addEventListener("update", take);
-  source.addEventListener("end", (e) => {
-    take(e);
-    source.close();
-  });
+  const open = () => {
+    close();
+    source = new EventSource(run.dataset.events);
+    source.addEventListener("open", () => {
+      since = null;
+      show();
+    });
+    source.addEventListener("error", fail);
+    source.addEventListener("update", take);
+    source.addEventListener("end", (e) => {
+      take(e);
+      close();
+      document.removeEventListener("visibilitychange", look);
+    });
+  };
+  const fail = async () => {
+    close();
+    since ??= new Date();
+    const answer = await fetch(location.href, { method: "HEAD", redirect: "manual", cache: "no-store" }).catch(() => null);
+    if (document.hidden || source) return;
+    if (answer?.type === "opaqueredirect") {
+      const link = document.createElement("a");
+      link.href = "/login?" + new URLSearchParams({ next: location.pathname + location.search });
+      link.textContent = "Log in again";
+      show("Your log-in has expired. ", link, " to come back to this page.");
+      return;
+    }
+    const at = since.toTimeString().slice(0, 8);
+    if (answer) show("This page is not kept up to date since " + at + ". It tries again.");
+    else show("Connection lost since " + at + ". It tries again.");
+    timer = setTimeout(open, 2000);
+  };
+  const look = () => {
+    if (document.hidden) close();
+    else if (!source) open();
+  };
+  document.addEventListener("visibilitychange", look);
+  sign(run);
+  look();
 }
 
 // preview shows who matches the target expression of an input element.
