@@ -45,7 +45,7 @@ runs only if the previous one succeeded on all of its targets. See 'brine docs c
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
 	c.AddCommand(
-		newAdd(a), newClone(a), newDelete(a), newEdit(a), newList(a), newMove(a), newNew(a),
+		newAdd(a), newCheck(a), newClone(a), newDelete(a), newEdit(a), newList(a), newMove(a), newNew(a),
 		newRename(a), newRender(a), newRm(a), newRun(a, nil), newSchedule(a, nil), newShow(a),
 	)
 	return c

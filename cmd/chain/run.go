@@ -35,7 +35,7 @@ const chainSLS = "chains"
 
 type runOptions struct {
 	runner.Options
-	yes, test bool
+	yes, test, noCheck bool
 }
 
 // flags adds the flags of a command that looks at the targets of a chain; register
@@ -62,7 +62,8 @@ func newRun(a *app.App, runF func(context.Context, *runOptions, []string) error)
 		Long: `Run a chain: each action runs only if the previous one succeeded on all of its
 targets. On a terminal, brine shows the steps with their targets and asks once.
 
-The targets are those that match when the run starts. A run does not change the
+Before the first step, the chain is checked as 'brine chain check' does. The
+targets are those that match when the run starts. A run does not change the
 chain; the record of the run has the hash of the chain.
 
 Exit status: 0 all steps succeeded; 1 a step failed, or the chain is invalid; 64
@@ -86,6 +87,7 @@ usage error; 130 interrupted.`,
 	complete.Resume(a, c)
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask before the run")
 	f.BoolVar(&o.test, "test", false, "change nothing, show what would change")
+	f.BoolVar(&o.noCheck, "no-check", false, "run the chain also if 'brine chain check' finds faults in it")
 	return c
 }
 
@@ -123,6 +125,11 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 		ids, err := resolve(ctx, env, ch)
 		if err != nil {
 			return fun.Args{}, err
+		}
+		if !o.noCheck && o.Resume == "" {
+			if err := refuse(ctx, env, ch); err != nil {
+				return fun.Args{}, err
+			}
 		}
 		if in := a.TTY(); in != nil && !o.yes {
 			if err := a.Confirm(ctx, in, describeChain(ch, ids, env), o.test); err != nil {

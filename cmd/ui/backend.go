@@ -195,28 +195,6 @@ func (b *backend) Steps(ctx context.Context, sls string) (low *value.List, text 
 	return low, text, err
 }
 
-// compiled returns the low data of an SLS.
-func compiled(ctx context.Context, env *fun.Env, sls string) (*value.List, error) {
-	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{sls}, Kw: value.NewMap(0)})
-	if err != nil {
-		return nil, err
-	}
-	l, ok := res.Value.(*value.List)
-	if ok && res.Retcode == 0 && session.AllMaps(l) {
-		return l, nil
-	}
-	if ok {
-		var faults []string
-		for _, x := range l.Items {
-			if text, is := x.(string); is {
-				faults = append(faults, text)
-			}
-		}
-		return nil, fmt.Errorf("%s cannot be compiled: %s", sls, strings.Join(faults, "\n"))
-	}
-	return nil, fmt.Errorf("%s cannot be compiled", sls)
-}
-
 // States lists the SLS files of the tree; see [ui.Backend].
 func (b *backend) States(ctx context.Context, f func(names []string, first func(string) string) error) error {
 	return b.session(ctx, func(s *session.Session) error {

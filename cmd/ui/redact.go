@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"brine/cmd/library"
 	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
@@ -51,7 +52,7 @@ func redacted(known *redact.Set, err error) error {
 // shownSLS compiles an SLS for a page, and returns the beginning of its file.
 func shownSLS(ctx context.Context, s *session.Session, env *fun.Env, sls string) (low *value.List, text string, err error) {
 	text = shown(s.Secrets, firstOf(ctx, env, sls))
-	if low, err = compiled(ctx, env, sls); err != nil {
+	if low, err = library.Compiled(ctx, env, sls, nil); err != nil {
 		return nil, text, err
 	}
 	out := value.NewList()

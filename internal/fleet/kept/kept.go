@@ -32,13 +32,13 @@ const Version = 1
 
 // The files of a run.
 const (
-	specFile   = "spec.json"
-	logFile    = "log"
-	lockFile   = "lock"
-	pidFile    = "pid"
-	endFile    = "end.json"
-	wishFile   = "wish"
-	secretFile = "answers.json"
+	specFile    = "spec.json"
+	logFile     = "log"
+	lockFile    = "lock"
+	pidFile     = "pid"
+	endFile     = "end.json"
+	requestFile = "request"
+	secretFile  = "answers.json"
 )
 
 // The kinds of runs.
@@ -88,14 +88,14 @@ type End struct {
 	At     time.Time `json:"at"`
 }
 
-// A Wish is what somebody asked of a run that is under way.
-type Wish string
+// A Request is what somebody asked of a run that is under way.
+type Request string
 
-// The wishes.
+// The requests.
 const (
-	None Wish = ""
-	Stop Wish = "stop" // nothing new is to begin
-	Kill Wish = "kill" // what runs is to end
+	None Request = ""
+	Stop Request = "stop" // nothing new is to begin
+	Kill Request = "kill" // what runs is to end
 )
 
 // A Store is the directory of the runs.
@@ -359,17 +359,17 @@ func (r *Run) ReadFrom(b []byte, offset int64) (int, error) {
 
 // Ask keeps what somebody asked of the run, for those who look at it. A stop does not
 // take a kill back.
-func (r *Run) Ask(w Wish) error {
+func (r *Run) Ask(w Request) error {
 	if w == Stop && r.Asked() == Kill {
 		return nil
 	}
-	return write(filepath.Join(r.dir, wishFile), []byte(w))
+	return write(filepath.Join(r.dir, requestFile), []byte(w))
 }
 
 // Asked is what somebody asked of the run.
-func (r *Run) Asked() Wish {
-	text, err := os.ReadFile(filepath.Join(r.dir, wishFile))
-	if w := Wish(text); err == nil && (w == Stop || w == Kill) {
+func (r *Run) Asked() Request {
+	text, err := os.ReadFile(filepath.Join(r.dir, requestFile))
+	if w := Request(text); err == nil && (w == Stop || w == Kill) {
 		return w
 	}
 	return None

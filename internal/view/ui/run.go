@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -85,6 +86,24 @@ func (x runSpec) origin() string {
 		return ""
 	}
 	return " on the command line"
+}
+
+// label is what a step is called: that of a chain by its number and its action, instead
+// of the name that its orchestration has for it.
+func (x runSpec) label(id string) string {
+	rest, ok := strings.CutPrefix(id, x.Name+"_step")
+	if x.Kind != kept.Chains || !ok {
+		return id
+	}
+	n, what, ok := strings.Cut(rest, "_")
+	if _, err := strconv.Atoi(n); !ok || err != nil {
+		return id
+	}
+	action, part, _ := strings.Cut(what, "_")
+	if part != "" {
+		action += ", " + strings.ReplaceAll(part, "_", " ")
+	}
+	return "Step " + n + ": " + action
 }
 
 // args is the command line of the run.
@@ -178,7 +197,7 @@ type run struct {
 	steps    []*runStep
 	total    int
 	messages []string
-	asked    kept.Wish
+	asked    kept.Request
 	ended    time.Time
 	status   int
 	lost     bool // its process is gone and did not say how it ended
@@ -240,7 +259,7 @@ func (r *run) look() (over bool) {
 	switch {
 	case err != nil && state != kept.Active:
 		r.change(func() { r.err = err })
-	case asked != r.wish():
+	case asked != r.request():
 		r.change(func() { r.asked = asked })
 	}
 	if state == kept.Active {
@@ -261,7 +280,7 @@ func (r *run) look() (over bool) {
 	return true
 }
 
-func (r *run) wish() kept.Wish {
+func (r *run) request() kept.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked
@@ -379,7 +398,7 @@ type runView struct {
 	Status        int
 	Lost          bool // its process is gone and did not say how it ended
 	Err           string
-	Stopping      kept.Wish
+	Stopping      kept.Request
 	Total         int
 	Done, Failed  int
 	Steps         []stepView
@@ -684,7 +703,7 @@ func (s *Server) stop(ctx context.Context, r *run, hard bool) error {
 }
 
 // ask keeps what somebody asked of the run.
-func (r *run) ask(w kept.Wish) error {
+func (r *run) ask(w kept.Request) error {
 	if err := r.kept.Ask(w); err != nil {
 		return fmt.Errorf("the run goes on, since it could not be noted that it is to end: %w", err)
 	}

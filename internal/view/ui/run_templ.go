@@ -157,8 +157,11 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(s.State))
+		writeHTML(templ_7745c5c3_Buffer, "<span title=\"")
 		writeText(templ_7745c5c3_Buffer, s.ID)
-		writeHTML(templ_7745c5c3_Buffer, "</h3><p class=\"more\">")
+		writeHTML(templ_7745c5c3_Buffer, "\">")
+		writeText(templ_7745c5c3_Buffer, v.Spec.label(s.ID))
+		writeHTML(templ_7745c5c3_Buffer, "</span></h3><p class=\"more\">")
 		writeText(templ_7745c5c3_Buffer, s.Fun)
 		writeHTML(templ_7745c5c3_Buffer, " ")
 		writeText(templ_7745c5c3_Buffer, stepText(s))
@@ -182,10 +185,10 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var37 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var37...)
+				var templ_7745c5c3_Var38 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var38...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var37).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var38).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><strong>")
 				writeText(templ_7745c5c3_Buffer, h.ID)
 				writeHTML(templ_7745c5c3_Buffer, "</strong> ")
@@ -217,7 +220,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var43 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")

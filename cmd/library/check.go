@@ -1,0 +1,244 @@
+package library
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"brine/cmd/session"
+	"brine/internal/core/fun"
+	"brine/internal/py/source"
+	"brine/internal/py/value"
+	"brine/internal/view/chain"
+	"brine/internal/view/orchestration"
+)
+
+// maxNested is how deep orchestrations that start others are looked into.
+const maxNested = 20
+
+// A checker finds what of a run cannot work before anything of it has begun.
+type checker struct {
+	ctx    context.Context
+	env    *fun.Env
+	faults []string
+	// unsure are things that cannot be judged from here.
+	unsure []string
+	seen   map[string]bool // orchestrations that were compiled
+	custom map[string]bool // saltenvs with modules of their own
+}
+
+// CheckChain returns what of a chain cannot work as the tree is now: SLS files,
+// directories and functions that do not exist, orchestrations that cannot be compiled or
+// have steps without targets, and in unsure, what only the run shows. The targets of the
+// chain itself are not looked at.
+func CheckChain(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsure []string) {
+	k := &checker{ctx: ctx, env: env, seen: map[string]bool{}, custom: map[string]bool{}}
+	for i := range c.Steps {
+		s := &c.Steps[i]
+		n := len(k.faults)
+		k.step(s)
+		for j := n; j < len(k.faults); j++ {
+			k.faults[j] = fmt.Sprintf("step %d (%s): %s", i+1, s.Summary(), k.faults[j])
+		}
+	}
+	return k.faults, k.unsure
+}
+
+func (k *checker) fault(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(k.faults, text) {
+		k.faults = append(k.faults, text)
+	}
+}
+
+func (k *checker) step(s *chain.Step) {
+	switch s.Action {
+	case chain.Config:
+		dirs, err := k.env.Up.Dirs(k.ctx, k.env.SaltEnv, "")
+		switch {
+		case err != nil:
+			k.fault("%s", err)
+		case !slices.Contains(dirs, strings.Trim(s.Source, "/")):
+			k.fault("the directory salt://%s does not exist%s", s.Source, source.DidYouMean(s.Source, dirs))
+		}
+	case chain.Orchestrate:
+		for _, name := range s.SLS {
+			k.orchestration(k.env.SaltEnv, name, s.Pillar, 0)
+		}
+	default:
+		for _, name := range s.SLS {
+			k.sls(k.env.SaltEnv, name)
+		}
+	}
+}
+
+// sls reports an SLS that is not in the tree, and whether it is.
+func (k *checker) sls(saltenv, name string) bool {
+	if strings.ContainsAny(name, "*?[") {
+		return false // what it matches, the target finds out
+	}
+	_, err := fun.FindSLS(k.ctx, k.env.Up, saltenv, name)
+	if err == nil {
+		return true
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		k.fault("%s", err)
+		return false
+	}
+	all, _ := fun.ListSLS(k.ctx, k.env.Up, saltenv)
+	k.fault("SLS %s does not exist in saltenv %s%s", name, saltenv, source.DidYouMean(name, all))
+	return false
+}
+
+// orchestration compiles an orchestration as the run would, and looks at its steps.
+func (k *checker) orchestration(saltenv, name string, pillar *value.Map, depth int) {
+	if pillar == nil {
+		pillar = value.NewMap(0)
+	}
+	key := saltenv + "\x00" + name + "\x00" + value.Repr(pillar)
+	if k.seen[key] || depth > maxNested || !k.sls(saltenv, name) {
+		return
+	}
+	k.seen[key] = true
+	kw := value.MapOf("saltenv", saltenv)
+	if pillar.Len() > 0 {
+		kw.Set("pillar", pillar)
+	}
+	low, err := Compiled(k.ctx, k.env, name, kw)
+	if err != nil {
+		k.fault("%s", err)
+		return
+	}
+	for _, x := range low.Items {
+		if m, ok := x.(*value.Map); ok && m.Str("state") == "salt" {
+			k.lowStep(saltenv, name, m, depth)
+		}
+	}
+}
+
+// lowStep looks at a step of an orchestration.
+func (k *checker) lowStep(saltenv, in string, m *value.Map, depth int) {
+	id := m.Str("__id__")
+	n := len(k.faults)
+	if own := m.Str("saltenv"); own != "" {
+		saltenv = own
+	}
+	switch m.Str("fun") {
+	case "state":
+		k.targets(m)
+		for _, name := range names(m.At("sls")) {
+			k.sls(saltenv, name)
+		}
+	case "function":
+		k.targets(m)
+		k.function(saltenv, fun.Exec, m.Str("name"))
+	case "runner":
+		name := m.Str("name")
+		if !session.IsOrchestrate(name) {
+			k.function(saltenv, fun.Runner, name)
+			break
+		}
+		for _, sls := range names(m.At("mods")) {
+			k.orchestration(saltenv, sls, m.Map("pillar"), depth+1)
+		}
+	}
+	for i := n; i < len(k.faults); i++ {
+		k.faults[i] = fmt.Sprintf("%s, step %s: %s", in, id, k.faults[i])
+	}
+}
+
+// targets reports a step whose targets nobody is.
+func (k *checker) targets(m *value.Map) {
+	e := orchestration.Expr{Text: value.Str(m.At("tgt")), Type: cmp.Or(m.Str("tgt_type"), m.Str("expr_form"), "glob")}
+	if l, ok := m.At("tgt").(*value.List); ok {
+		e = orchestration.Expr{Text: strings.Join(texts(l), ","), Type: "list"}
+	}
+	ids, err := MatchExpr(k.ctx, k.env, e)
+	switch {
+	case err != nil:
+		k.unsure = append(k.unsure, fmt.Sprintf("the targets %s (%s): %s", e.Text, e.Type, err))
+	case len(ids) == 0:
+		k.fault("%s", NothingMatches(k.ctx, k.env, e))
+	}
+}
+
+func texts(l *value.List) (out []string) {
+	for _, x := range l.Items {
+		out = append(out, value.Str(x))
+	}
+	return out
+}
+
+// names are the SLS of an argument: a list, or a text with commas.
+func names(v value.Value) (out []string) {
+	l, ok := v.(*value.List)
+	if !ok {
+		l = value.NewList(v)
+	}
+	for _, x := range l.Items {
+		text, _ := x.(string)
+		for name := range strings.SplitSeq(text, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+// function reports a function that does not exist. Modules of the tree may have it under
+// any name.
+func (k *checker) function(saltenv string, kind fun.Kind, name string) {
+	if _, _, ok := k.env.Table.Lookup(kind, name); ok {
+		return
+	}
+	dir := "_modules"
+	if kind == fun.Runner {
+		dir = "_runners"
+	}
+	if k.hasCustom(saltenv, dir) {
+		k.unsure = append(k.unsure, fmt.Sprintf("%s: only the run shows whether a module of %s has it", name, dir))
+		return
+	}
+	k.fault("%s%s", k.env.Table.NotFound(kind, name), source.DidYouMean(name, k.env.Table.Names(kind)))
+}
+
+func (k *checker) hasCustom(saltenv, dir string) bool {
+	key := saltenv + "/" + dir
+	has, known := k.custom[key]
+	if !known {
+		all, err := k.env.Up.List(k.ctx, saltenv, dir)
+		has = err != nil || len(all) > 0
+		k.custom[key] = has
+	}
+	return has
+}
+
+// Compiled returns the low data of an SLS as the controller compiles it. kw, which may be
+// nil, are the saltenv and the pillar.
+func Compiled(ctx context.Context, env *fun.Env, sls string, kw *value.Map) (*value.List, error) {
+	if kw == nil {
+		kw = value.NewMap(0)
+	}
+	res, err := env.Invoker.Invoke(ctx, fun.Exec, "state.show_low_sls", fun.Args{Pos: []value.Value{sls}, Kw: kw})
+	if err != nil {
+		return nil, err
+	}
+	l, ok := res.Value.(*value.List)
+	if ok && res.Retcode == 0 && session.AllMaps(l) {
+		return l, nil
+	}
+	if ok {
+		var faults []string
+		for _, x := range l.Items {
+			if text, is := x.(string); is {
+				faults = append(faults, text)
+			}
+		}
+		return nil, fmt.Errorf("%s cannot be compiled: %s", sls, strings.Join(faults, "\n"))
+	}
+	return nil, fmt.Errorf("%s cannot be compiled", sls)
+}
