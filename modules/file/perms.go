@@ -256,9 +256,27 @@ func (f *FS) Mkdir(ctx context.Context, dir string, p Perms) error {
 			return err
 		}
 	}
-	_, err := f.CheckPerms(ctx, dir, NewReturn(dir), Perms{User: p.User, Group: p.Group, Mode: p.Mode})
-	return err
+	return f.setPerms(ctx, dir, Perms{User: p.User, Group: p.Group, Mode: p.Mode})
 }
+
+// setPerms is CheckPerms for what was just made: it returns an error where an owner or mode
+// cannot be set. Salt does not look there, and finds out when the state runs again.
+func (f *FS) setPerms(ctx context.Context, name string, p Perms) error {
+	r := NewReturn(name)
+	if _, err := f.CheckPerms(ctx, name, r, p); err != nil {
+		return err
+	}
+	if r.Result == fun.Failed {
+		return &PermsError{name, r.Comment}
+	}
+	return nil
+}
+
+// A PermsError says that something was made, and that its owner or mode could not be set.
+type PermsError struct{ Name, Why string }
+
+// Error says what could not be set.
+func (e *PermsError) Error() string { return e.Name + ": " + e.Why }
 
 // DirMode returns the mode for directories that are made for a file of mode:
 // each digit that gives a right also gives the right to enter.

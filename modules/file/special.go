@@ -97,10 +97,7 @@ func (f *FS) MakeNode(ctx context.Context, n Node) (*Return, error) {
 	}
 	r.Result = fun.OK
 	r.Changes.Set("new", made)
-	if _, err := f.CheckPerms(ctx, n.Name, NewReturn(n.Name), Perms{User: n.User, Group: n.Group, Mode: NormMode(n.Mode)}); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, f.setPerms(ctx, n.Name, Perms{User: n.User, Group: n.Group, Mode: NormMode(n.Mode)})
 }
 
 type mknodArgs struct {

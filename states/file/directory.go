@@ -342,7 +342,12 @@ func (c *call) makeDirectory(ctx context.Context, name string, p dirPlan) fun.Re
 	if !c.IsDir(filepath.Dir(name)) && !p.makedirs {
 		return c.fail("No directory to create %s in", name)
 	}
-	if err := c.Mkdir(ctx, name, perms); err != nil {
+	err := c.Mkdir(ctx, name, perms)
+	if _, made := errors.AsType[*files.PermsError](err); made && c.IsDir(name) {
+		c.ret.Changes.Set(name, value.MapOf("directory", "new"))
+		return c.fail("%s", err)
+	}
+	if err != nil {
 		return c.fail("Failed to create directory %s: %s", name, host.OSError(err))
 	}
 	c.ret.Changes.Set(name, value.MapOf("directory", "new"))

@@ -502,6 +502,8 @@ func TestOrdinaryUser(t *testing.T) {
 	r.steps(
 		step{"managed", false, kv("name", "@/f", "user", "root"), "False Failed to change user to root"},
 		step{"directory", false, kv("name", "@", "user", "nobody"), "False Failed to change user to nobody {'@': {'user': 'nobody'}}"},
+		step{"directory", false, kv("name", "@/d", "user", "root"), "False @/d: Failed to change user to root {'@/d': {'directory': 'new'}}"},
+		step{"directory", false, kv("name", "@/a/b", "user", "root", "makedirs", true), "False Failed to create directory @/a/b: @/a: Failed to change user to root {'@/a/b': {'directory': 'new'}}"},
 		step{"symlink", false, kv("name", "@/l", "target", "f"), "True Created new symlink @/l -> f {'new': '@/l'}"},
 	)
 }
