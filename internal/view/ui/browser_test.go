@@ -134,9 +134,9 @@ func TestExecutionInBrowser(t *testing.T) {
 	half := len(rows) / 2
 	store(rows[:half])
 	tab.Do(t, chromedp.Navigate(base+"/login?token="+s.Token()), chromedp.WaitVisible("#orchestrations"), chromedp.Navigate(base+"/history/"+jidAt(1)),
-		chromedp.WaitVisible("#execution-state.is-running"), chromedp.Click("#step-1 summary"), chromedp.WaitVisible("#step-1 .lanes"))
+		chromedp.WaitVisible("#execution-state.is-running"), chromedp.Click("#time-1 summary"), chromedp.WaitVisible("#time-1 .lanes"))
 	store(rows[half:])
-	tab.Do(t, chromedp.WaitVisible("#execution-state.is-failed"), chromedp.WaitVisible("#step-1 .lanes"), chromedp.WaitVisible("#step-2 .lanes"))
+	tab.Do(t, chromedp.WaitVisible("#execution-state.is-failed"), chromedp.WaitVisible("#time-1 .lanes"), chromedp.WaitVisible("#time-2 .lanes"))
 	if text := browsertest.Get(t, tab, chromedp.TextContent("main")); !strings.Contains(text, "The execution has ended: failed.") || !strings.Contains(text, "1 failed") {
 		t.Errorf("page: %s", text)
 	}

@@ -242,7 +242,7 @@ func TestExecutionEvents(t *testing.T) {
 		t.Fatalf("the events ended: %v", in.Err())
 		return "", ""
 	}
-	if event, text := next(); event != "update" || !strings.Contains(text, "under way") || !strings.Contains(text, `id="step-2"`) || strings.Contains(text, "execution-diffs") {
+	if event, text := next(); event != "update" || !strings.Contains(text, "under way") || !strings.Contains(text, `id="time-2"`) || strings.Contains(text, "execution-diffs") {
 		t.Errorf("%s: %s", event, text)
 	}
 	store(rows[half:])

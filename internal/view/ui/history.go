@@ -346,10 +346,14 @@ func (x executionView) summary() string {
 }
 
 // viewExecution reads what the history has of the execution of a request.
-func (s *Server) viewExecution(r *http.Request) (x executionView, err error) {
-	ctx := r.Context()
+func (s *Server) viewExecution(r *http.Request) (executionView, error) {
+	return s.executionWith(r.Context(), r.PathValue("jid"))
+}
+
+// executionWith reads what the history has of the execution with a job id.
+func (s *Server) executionWith(ctx context.Context, jid string) (x executionView, err error) {
 	err = s.back(ctx).history(ctx, func(st *history.Store) error {
-		e, err := executionOf(ctx, st, r.PathValue("jid"))
+		e, err := executionOf(ctx, st, jid)
 		if err != nil {
 			return err
 		}
@@ -379,13 +383,16 @@ func (s *Server) readRecord(r *http.Request, x *executionView) error {
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		x.add(viewJob(j, ""))
 	}
-	record := viewJob(j, "")
+	return err
+}
+
+// add adds what the record of an execution has.
+func (x *executionView) add(record jobView) {
 	x.Record, x.Resumable = true, record.Resumable
 	x.Diffs, x.MoreDiffs = fileDiffs(record)
-	return nil
 }
 
 // compare shows how two executions differ.

@@ -307,7 +307,7 @@ func timelineItem(p page, x executionView, i int) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
 		t := &x.Steps[i]
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
-		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(i+1))
+		writeText(templ_7745c5c3_Buffer, "time-"+strconv.Itoa(i+1))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"timeline\"><h3>")
 		writePart(ctx, templ_7745c5c3_Buffer, badge(t.State))
 		writeText(templ_7745c5c3_Buffer, t.ID)

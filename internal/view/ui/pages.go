@@ -2,6 +2,8 @@ package ui
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -170,13 +172,49 @@ func (s *Server) runOrchestration(w http.ResponseWriter, r *http.Request, v *vis
 }
 
 func (s *Server) run(w http.ResponseWriter, r *http.Request, v *visit) {
-	x, err := s.findRun(r.Context(), r.PathValue("id"))
+	id := r.PathValue("id")
+	x, err := s.findRun(r.Context(), id)
+	if errors.Is(err, ErrNotFound) && jobs.IsJID(id) { // its record may be kept for longer
+		see(w, r, "jobs", id)
+		return
+	}
 	if err != nil {
 		s.fault(w, r, err)
 		return
 	}
 	view, _ := x.view(0)
+	s.addResults(r.Context(), &view)
 	render(w, r, http.StatusOK, runPage(page{Title: "Run of " + view.Spec.title(), At: "start", Who: v, Refresh: !view.over()}, view))
+}
+
+// addResults adds what a run left, from the history and the job cache.
+func (s *Server) addResults(ctx context.Context, v *runView) {
+	if !v.over() || v.JID == "" {
+		return
+	}
+	job, err := s.readJob(ctx, v.JID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		v.Unread = "The job cache of this machine does not have the record of this run (any more)."
+	case err != nil:
+		v.Unread = "The record of this run cannot be read: " + err.Error()
+	default:
+		record := viewJob(job, "")
+		v.Record = &record
+	}
+	if v.Spec.single() {
+		return
+	}
+	x, err := s.executionWith(ctx, v.JID)
+	switch {
+	case err == nil:
+		if v.Record != nil {
+			x.add(*v.Record)
+		}
+		v.Execution = &x
+	case !errors.Is(err, ErrNotFound):
+		v.Unread = strings.TrimSpace(v.Unread + " The history cannot be read: " + err.Error())
+	}
 }
 
 // runEvents sends what changes on the page of a run.
@@ -190,6 +228,7 @@ func (s *Server) runEvents(w http.ResponseWriter, r *http.Request, v *visit) {
 	s.stream(w, r, v, func() (update, error) {
 		view, changed := x.view(after)
 		after = view.Rev
+		s.addResults(r.Context(), &view)
 		return update{part: runUpdate(page{Who: v}, view), over: view.over(), again: changed, pace: pace}, nil
 	})
 }

@@ -89,8 +89,8 @@ func routes() []route {
 		{pattern: "GET /templates/{name}", least: Viewer, may: each(readNames, readNames|readAnswers, readNames|readAnswers), do: (*Server).wizard},
 		{pattern: "POST /templates/{name}", least: Operator, action: "run", name: templateAction, may: each(0, readNames|readRecords|exactPowers|runDefined, readNames|readRecords|fullPowers|runDefined), check: mayResumeTemplate, do: (*Server).runTemplate},
 
-		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns), do: (*Server).run},
-		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns), do: (*Server).runEvents},
+		{pattern: "GET /runs/{id}", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).run},
+		{pattern: "GET /runs/{id}/events", least: Viewer, may: from(Viewer, readRuns|readRecords), do: (*Server).runEvents},
 		{pattern: "POST /runs/{id}/stop", least: Operator, action: "stop", may: from(Operator, readRuns|endRuns), do: (*Server).stopRun},
 		{pattern: "POST /runs/{id}/kill", least: Operator, action: "kill", may: from(Operator, readRuns|endRuns), do: (*Server).killRun},
 		{pattern: "POST /runs/{id}/resume", least: Operator, action: "resume", may: each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined), check: mayResumeRun, do: (*Server).resumeRun},

@@ -404,6 +404,10 @@ type runView struct {
 	Steps         []stepView
 	Messages      []string
 	Rev           int
+	// What it left, when it is over and as long as it is kept.
+	Execution *executionView
+	Record    *jobView
+	Unread    string // why there is none of these
 }
 
 // A stepView is a step as a page shows it.

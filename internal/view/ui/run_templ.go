@@ -61,6 +61,7 @@ func runPage(p page, v runView) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, "</ol>")
 			writePart(ctx, templ_7745c5c3_Buffer, runMessages(v))
+			writePart(ctx, templ_7745c5c3_Buffer, runResults(p, v))
 			writeHTML(templ_7745c5c3_Buffer, "</div>")
 			return nil
 		})
@@ -69,15 +70,44 @@ func runPage(p page, v runView) templ.Component {
 	})
 }
 
+// runResults are what a run left, when it is over: when each step and host ran, what
+// changed, and what the hosts returned.
+//
+//go:noinline
+func runResults(p page, v runView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
+		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-results\">")
+		if x := v.Execution; x != nil {
+			writeHTML(templ_7745c5c3_Buffer, "<h2>Timeline</h2><ol id=\"timeline\" class=\"timeline\">")
+			for i := range x.Steps {
+				writePart(ctx, templ_7745c5c3_Buffer, timelineItem(p, *x, i))
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</ol>")
+			writePart(ctx, templ_7745c5c3_Buffer, executionDiffs(*x))
+		}
+		if v.Record != nil {
+			writeHTML(templ_7745c5c3_Buffer, "<h2>Results</h2>")
+			writePart(ctx, templ_7745c5c3_Buffer, jobResults(p, *v.Record))
+		}
+		if v.Unread != "" {
+			writeHTML(templ_7745c5c3_Buffer, "<p class=\"hint\">")
+			writeText(templ_7745c5c3_Buffer, v.Unread)
+			writeHTML(templ_7745c5c3_Buffer, "</p>")
+		}
+		writeHTML(templ_7745c5c3_Buffer, "</div>")
+		return nil
+	})
+}
+
 // runUpdate is what changed on the page of a run.
 //
 //go:noinline
 func runUpdate(p page, v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var14 templ.Component) (templ_7745c5c3_Err error) {
-		var templ_7745c5c3_Var15 = []any{"is-" + v.state()}
-		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var15...)
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var16 templ.Component) (templ_7745c5c3_Err error) {
+		var templ_7745c5c3_Var17 = []any{"is-" + v.state()}
+		_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var17...)
 		writeHTML(templ_7745c5c3_Buffer, "<p id=\"run-state\" data-text data-state role=\"status\" class=\"")
-		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var15).String())
+		writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var17).String())
 		writeHTML(templ_7745c5c3_Buffer, "\">")
 		writeText(templ_7745c5c3_Buffer, v.summary())
 		writeHTML(templ_7745c5c3_Buffer, "</p>")
@@ -86,24 +116,30 @@ func runUpdate(p page, v runView) templ.Component {
 			writePart(ctx, templ_7745c5c3_Buffer, runStepItem(p, v, s))
 		}
 		writePart(ctx, templ_7745c5c3_Buffer, runMessages(v))
+		if v.over() {
+			writePart(ctx, templ_7745c5c3_Buffer, runResults(p, v))
+		}
 		return nil
 	})
 }
 
 //go:noinline
 func runControls(p page, v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var18 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var20 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-controls\">")
 		if v.JID != "" && v.over() {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"links\"><a href=\"")
 			writeURL(templ_7745c5c3_Buffer, path("jobs", v.JID))
-			writeHTML(templ_7745c5c3_Buffer, "\">Results and diffs: job ")
+			writeHTML(templ_7745c5c3_Buffer, "\">Job ")
 			writeText(templ_7745c5c3_Buffer, v.JID)
 			writeHTML(templ_7745c5c3_Buffer, "</a> ")
+			if x := v.Execution; x != nil && x.Before != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
+				writeURL(templ_7745c5c3_Buffer, comparePath(x.Before, v.JID))
+				writeHTML(templ_7745c5c3_Buffer, "\">Compare with the execution before</a> ")
+			}
 			if !v.Spec.single() {
 				writeHTML(templ_7745c5c3_Buffer, "<a href=\"")
-				writeURL(templ_7745c5c3_Buffer, path("history", v.JID))
-				writeHTML(templ_7745c5c3_Buffer, "\">Timeline</a> <a href=\"")
 				writeURL(templ_7745c5c3_Buffer, historyOf(v.Spec.Kind, v.Spec.Name))
 				writeHTML(templ_7745c5c3_Buffer, "\">Other executions</a>")
 			}
@@ -134,7 +170,7 @@ func runControls(p page, v runView) templ.Component {
 
 //go:noinline
 func runButton(p page, action, text string, disabled bool) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var24 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var26 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<form method=\"post\" action=\"")
 		writeURL(templ_7745c5c3_Buffer, action)
 		writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -152,7 +188,7 @@ func runButton(p page, action, text string, disabled bool) templ.Component {
 
 //go:noinline
 func runStepItem(p page, v runView, s stepView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var27 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var29 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<li id=\"")
 		writeText(templ_7745c5c3_Buffer, "step-"+strconv.Itoa(s.Number))
 		writeHTML(templ_7745c5c3_Buffer, "\" data-into=\"steps\" class=\"card\"><h3>")
@@ -185,10 +221,10 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Hosts of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, h := range s.Shown {
-				var templ_7745c5c3_Var38 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var38...)
+				var templ_7745c5c3_Var40 = []any{"is-" + strings.ReplaceAll(h.State, " ", "-")}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var40...)
 				writeHTML(templ_7745c5c3_Buffer, "<li class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var38).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var40).String())
 				writeHTML(templ_7745c5c3_Buffer, "\"><strong>")
 				writeText(templ_7745c5c3_Buffer, h.ID)
 				writeHTML(templ_7745c5c3_Buffer, "</strong> ")
@@ -220,7 +256,7 @@ func runStepItem(p page, v runView, s stepView) templ.Component {
 
 //go:noinline
 func runMessages(v runView) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var44 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var46 templ.Component) (templ_7745c5c3_Err error) {
 		writeHTML(templ_7745c5c3_Buffer, "<div id=\"run-messages\">")
 		if len(v.Messages) > 0 {
 			writeHTML(templ_7745c5c3_Buffer, "<h2>Messages</h2><pre tabindex=\"0\" role=\"region\" aria-label=\"Messages\">")

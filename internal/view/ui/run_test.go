@@ -78,7 +78,11 @@ func TestRunsOutliveServer(t *testing.T) {
 	if text := next().get(where).Body.String(); !strings.Contains(text, "did not say how it ended") || strings.Contains(text, "has failed") {
 		t.Errorf("page: %s", text)
 	}
-	status(t, "another id", b.get("/runs/20200101000000000000"), 404)
+	w := b.get("/runs/20200101000000000000")
+	if status(t, "another id", w, 303); w.Header().Get("Location") != "/jobs/20200101000000000000" {
+		t.Errorf("another id leads to %s", w.Header().Get("Location"))
+	}
+	status(t, "events of another id", b.get("/runs/20200101000000000000/events"), 404)
 	status(t, "no id", b.get("/runs/..%2f..%2fetc"), 404)
 }
 

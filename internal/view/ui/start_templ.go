@@ -299,32 +299,16 @@ func jobPage(p page, j jobView) templ.Component {
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
 			if j.Orchestration {
-				writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"")
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"links\"><a href=\"")
+				writeURL(templ_7745c5c3_Buffer, path("runs", j.JID))
+				writeHTML(templ_7745c5c3_Buffer, "\">The run</a> <a href=\"")
 				writeURL(templ_7745c5c3_Buffer, path("history", j.JID))
-				writeHTML(templ_7745c5c3_Buffer, "\">Timeline</a></p><h2>Steps</h2><ol class=\"steps\">")
-				for _, s := range j.Steps {
-					writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\">")
-					writePart(ctx, templ_7745c5c3_Buffer, stateHead(s.stateResult, "h3"))
-					if s.JID != "" {
-						writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a href=\"")
-						writeURL(templ_7745c5c3_Buffer, path("jobs", s.JID))
-						writeHTML(templ_7745c5c3_Buffer, "\">Job ")
-						writeText(templ_7745c5c3_Buffer, s.JID)
-						writeHTML(templ_7745c5c3_Buffer, "</a> ")
-						if s.Bad > 0 && j.Resumable && p.may(Operator) {
-							writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, s.JID, s.Bad, s.ID))
-						}
-						writeHTML(templ_7745c5c3_Buffer, "</div>")
-					}
-					writePart(ctx, templ_7745c5c3_Buffer, stateBody(s.stateResult))
-					writePart(ctx, templ_7745c5c3_Buffer, hostResults(j.JID, s.Hosts, s.More))
-					writeHTML(templ_7745c5c3_Buffer, "</li>")
-				}
-				writeHTML(templ_7745c5c3_Buffer, "</ol>")
+				writeHTML(templ_7745c5c3_Buffer, "\">Timeline</a></p><h2>Steps</h2>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<h2>Results</h2>")
-				writePart(ctx, templ_7745c5c3_Buffer, hostResults(j.JID, j.Hosts, j.More))
 			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			writePart(ctx, templ_7745c5c3_Buffer, jobResults(p, j))
 			return nil
 		})
 		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var45), templ_7745c5c3_Buffer, layout(p))
@@ -332,9 +316,42 @@ func jobPage(p page, j jobView) templ.Component {
 	})
 }
 
+// jobResults are what the hosts of a job, or the steps of an orchestration, returned.
+//
+//go:noinline
+func jobResults(p page, j jobView) templ.Component {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var61 templ.Component) (templ_7745c5c3_Err error) {
+		if j.Orchestration {
+			writeHTML(templ_7745c5c3_Buffer, "<ol class=\"steps\">")
+			for _, s := range j.Steps {
+				writeHTML(templ_7745c5c3_Buffer, "<li class=\"card\">")
+				writePart(ctx, templ_7745c5c3_Buffer, stateHead(s.stateResult, "h3"))
+				if s.JID != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<div class=\"buttons\"><a href=\"")
+					writeURL(templ_7745c5c3_Buffer, path("jobs", s.JID))
+					writeHTML(templ_7745c5c3_Buffer, "\">Job ")
+					writeText(templ_7745c5c3_Buffer, s.JID)
+					writeHTML(templ_7745c5c3_Buffer, "</a> ")
+					if s.Bad > 0 && j.Resumable && p.may(Operator) {
+						writePart(ctx, templ_7745c5c3_Buffer, retryButton(p, s.JID, s.Bad, s.ID))
+					}
+					writeHTML(templ_7745c5c3_Buffer, "</div>")
+				}
+				writePart(ctx, templ_7745c5c3_Buffer, stateBody(s.stateResult))
+				writePart(ctx, templ_7745c5c3_Buffer, hostResults(j.JID, s.Hosts, s.More))
+				writeHTML(templ_7745c5c3_Buffer, "</li>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, "</ol>")
+		} else {
+			writePart(ctx, templ_7745c5c3_Buffer, hostResults(j.JID, j.Hosts, j.More))
+		}
+		return nil
+	})
+}
+
 //go:noinline
 func stateHead(s stateResult, level string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var62 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var64 templ.Component) (templ_7745c5c3_Err error) {
 		if level == "h3" {
 			writeHTML(templ_7745c5c3_Buffer, "<h3>")
 			writePart(ctx, templ_7745c5c3_Buffer, badge(s.Result))
@@ -359,7 +376,7 @@ func stateHead(s stateResult, level string) templ.Component {
 
 //go:noinline
 func stateBody(s stateResult) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var68 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var70 templ.Component) (templ_7745c5c3_Err error) {
 		if s.Comment != "" {
 			writeHTML(templ_7745c5c3_Buffer, "<p class=\"comment\">")
 			writeText(templ_7745c5c3_Buffer, s.Comment)
@@ -370,10 +387,10 @@ func stateBody(s stateResult) templ.Component {
 			writeText(templ_7745c5c3_Buffer, "Diff of "+s.ID)
 			writeHTML(templ_7745c5c3_Buffer, "\">")
 			for _, l := range diffLines(s.Diff) {
-				var templ_7745c5c3_Var71 = []any{l.class}
-				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var71...)
+				var templ_7745c5c3_Var73 = []any{l.class}
+				_ = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var73...)
 				writeHTML(templ_7745c5c3_Buffer, "<span class=\"")
-				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var71).String())
+				writeText(templ_7745c5c3_Buffer, templ.CSSClasses(templ_7745c5c3_Var73).String())
 				writeHTML(templ_7745c5c3_Buffer, "\">")
 				writeText(templ_7745c5c3_Buffer, l.text)
 				writeHTML(templ_7745c5c3_Buffer, "</span>")
@@ -393,7 +410,7 @@ func stateBody(s stateResult) templ.Component {
 
 //go:noinline
 func hostResults(jid string, hosts []hostResult, more int) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var76 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var78 templ.Component) (templ_7745c5c3_Err error) {
 		for _, h := range hosts {
 			writeHTML(templ_7745c5c3_Buffer, "<details")
 			if h.Failed {
