@@ -27,7 +27,7 @@ type options struct {
 	app.FleetFlags
 	listen          string
 	cert, key       string
-	users           string
+	users, tokens   string
 	origin          string
 	proxies         []string
 	userHeader      string
@@ -85,12 +85,13 @@ Ctrl-C.`,
 	f.StringVar(&o.cert, "tls-cert", "", "file with the certificate of the server, and those of its authorities")
 	f.StringVar(&o.key, "tls-key", "", "file with the key of --tls-cert")
 	f.StringVar(&o.users, "users", "", "file of users; 'brine ui passwd' makes its lines")
+	f.StringVar(&o.tokens, "tokens", "", "file of tokens for the API; 'brine ui token' makes its lines")
 	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
-	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "origin", "trusted-proxy", "user-header"}
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "tokens", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
-	c.AddCommand(newPasswd(a, nil))
+	c.AddCommand(newPasswd(a, nil), newToken(a, nil))
 	return c
 }
 
@@ -222,7 +223,7 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 		}
 	}
 	if o.users != "" {
-		f := &usersFile{app: a, path: o.users}
+		f := newUsersFile(a, o.users)
 		users, err := f.read()
 		if err != nil {
 			return nil, err
@@ -230,7 +231,14 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 		if opts.Proxy == nil && !users.Passwords() {
 			return nil, fmt.Errorf("--users %s: nobody in it has a password", o.users)
 		}
-		opts.Users = f.users
+		opts.Users = f.now
+	}
+	if o.tokens != "" {
+		f := newTokensFile(a, o.tokens)
+		if _, err := f.read(); err != nil {
+			return nil, err
+		}
+		opts.Tokens, opts.OnUse = f.now, (&useLog{app: a, file: o.tokens}).used
 	}
 	if o.cert == "" {
 		return nil, nil

@@ -42,6 +42,11 @@ type Options struct {
 	// Users returns who may log in with a password, at this moment; nil: one person
 	// may, who has the token. It is safe for concurrent use.
 	Users func() (*Users, error)
+	// Tokens returns the tokens of the API, at this moment; nil: there is no API. It is
+	// safe for concurrent use.
+	Tokens func() (*Tokens, error)
+	// OnUse is called with the name of a token that is used.
+	OnUse func(name string)
 	// Proxy authenticates users; nil: there is none.
 	Proxy *Proxy
 	// Owner is the name under which who has the token is recorded.
