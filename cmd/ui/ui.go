@@ -32,6 +32,7 @@ type options struct {
 	proxies         []string
 	userHeader      string
 	open            bool
+	openMetrics     bool
 	ownFlags, hides []string
 }
 
@@ -50,11 +51,15 @@ By default, only this machine can reach the pages, at a free port. The printed
 link logs in one browser, once. To allow other machines, use --tls-cert, --tls-key
 and --users, or a proxy that authenticates. See 'brine docs ui'.
 
+Programs use the API under /api/v1, with tokens of the file --tokens. See
+'brine ui token' and 'brine docs ui/api'.
+
 Exit status: 1 the server could not be started; 64 usage error; 130 stopped by
 Ctrl-C.`,
 		Example: `  brine ui
   brine ui -c mytree --open
   brine ui --listen 192.0.2.10:8443 --tls-cert ui.pem --tls-key ui.key --users ui.users
+  brine ui --listen 127.0.0.1:8080 --tokens ui.tokens
   brine ui --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1 --users ui.users --origin https://brine.example.com`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
 		Args: func(c *cobra.Command, args []string) error {
@@ -86,12 +91,13 @@ Ctrl-C.`,
 	f.StringVar(&o.key, "tls-key", "", "file with the key of --tls-cert")
 	f.StringVar(&o.users, "users", "", "file of users; 'brine ui passwd' makes its lines")
 	f.StringVar(&o.tokens, "tokens", "", "file of tokens for the API; 'brine ui token' makes its lines")
+	f.BoolVar(&o.openMetrics, "open-metrics", false, "let everybody who reaches the server read /healthz, /readyz and /metrics, without a token")
 	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
-	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "tokens", "origin", "trusted-proxy", "user-header"}
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "tokens", "open-metrics", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
-	c.AddCommand(newPasswd(a, nil), newToken(a, nil))
+	c.AddCommand(newPasswd(a, nil), newToken(a, nil), newOpenAPI(a))
 	return c
 }
 
@@ -105,7 +111,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	}
 	defer back.close()
 	opts := ui.Options{
-		Backend: back, Owner: back.owner, Now: time.Now,
+		Backend: back, Owner: back.owner, Now: time.Now, OpenMetrics: o.openMetrics,
 		OnPanic: func(text string) {
 			fmt.Fprintf(a.Err, "brine: a page failed, please report it: %s\n", printable.Text(text))
 		},

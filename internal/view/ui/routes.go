@@ -28,6 +28,7 @@ type route struct {
 	// check says whether the role may do this very thing, before it is recorded; nil:
 	// the role decides.
 	check func(*Server, *http.Request, *visit) error
+	api   *apiOp // of routes of the API
 }
 
 // from has a role and those above it have powers.
@@ -122,6 +123,8 @@ func routes() []route {
 // handler answers the requests of a route.
 func (s *Server) handler(x route) http.HandlerFunc {
 	switch {
+	case x.api != nil:
+		return s.api(x)
 	case x.least == Nobody:
 		return func(w http.ResponseWriter, r *http.Request) { x.public(s, w, r) }
 	case x.action == "":
@@ -143,6 +146,11 @@ func (x route) grant(r *http.Request, v *visit) *http.Request {
 func (x route) refuses(s *Server, r *http.Request, v *visit) error {
 	if v.role < x.least {
 		return &roleError{x.least, "you have the role " + v.role.String()}
+	}
+	if v.token != nil && v.token.Scope.Limited() {
+		if err := x.api.scope(s, r, v.token.Scope); err != nil {
+			return err
+		}
 	}
 	if x.check != nil {
 		return x.check(s, r, v)

@@ -25,7 +25,7 @@ import (
 	"brine/internal/view/orchestration"
 )
 
-var updateTable = flag.Bool("update", false, "write the table of the routes to docs/ui.md")
+var updateTable = flag.Bool("update", false, "write the table of the routes to docs/ui.md, and docs/openapi.json")
 
 // A spy is a Backend that notes which powers its calls take, whoever grants them.
 type spy struct {

@@ -142,6 +142,9 @@ func (f *fake) Planned(context.Context) ([]Planned, error) {
 func (f *fake) Schedule(_ context.Context, chain, at, user string) error {
 	when, err := time.Parse(minutes, at)
 	if err != nil {
+		when, err = time.Parse(time.RFC3339, at)
+	}
+	if err != nil {
 		return fmt.Errorf("%q is not a date", at)
 	}
 	f.mu.Lock()
