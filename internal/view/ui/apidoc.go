@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -116,13 +115,13 @@ func (d *document) answer(path string, o *apiOp) object {
 	return out
 }
 
-var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
-
 // parameters describes the parameters of a route.
 func (d *document) parameters(path string, o *apiOp) []object {
 	var out []object
-	for _, m := range pathParameter.FindAllStringSubmatch(path, -1) {
-		out = append(out, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
+	for part := range strings.SplitSeq(path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			out = append(out, object{"name": strings.TrimSuffix(name, "}"), "in": "path", "required": true, "schema": object{"type": "string"}})
+		}
 	}
 	fieldsOfType(o.request, "query", func(f reflect.StructField, name string, _ bool) {
 		schema := d.field(f)

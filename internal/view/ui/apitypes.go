@@ -427,7 +427,9 @@ func list[A, B any](in []A, f func(A) B) []B {
 // texts is a list of texts that is never null in JSON.
 func texts(in []string) []string { return append([]string{}, in...) }
 
-func definitionOf(e Entry) Definition { return Definition(e) }
+func definitionOf(e Entry) Definition {
+	return Definition{Name: e.Name, Description: strings.TrimSpace(e.Description), Fault: e.Fault}
+}
 
 // runKinds are the kinds of runs in the API.
 var runKinds = map[string]string{kindOrchestration: "orchestration", kindChain: "chain", kindTemplate: "template", kindJob: "retry", kindHosts: "ping"}

@@ -158,12 +158,17 @@ func (x route) refuses(s *Server, r *http.Request, v *visit) error {
 	return nil
 }
 
-// Table is the table of the routes for the documentation, as Markdown. A route that
-// grants more to a role has a line for that role.
-func Table() string {
+// Table is the table of the routes of the pages for the documentation, as Markdown. A
+// route that grants more to a role has a line for that role.
+func Table() string { return tableOf(routes()) }
+
+// APITable is the table of the routes of the API.
+func APITable() string { return tableOf(apiRoutes()) }
+
+func tableOf(rows []route) string {
 	var b strings.Builder
 	b.WriteString("| route | role | audit | reads | reaches | runs and changes |\n|---|---|---|---|---|---|\n")
-	for _, x := range routes() {
+	for _, x := range rows {
 		if x.least == Nobody {
 			fmt.Fprintf(&b, "| `%s` | anybody | %s | | | |\n", x.pattern, x.action)
 			continue
