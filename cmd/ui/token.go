@@ -47,7 +47,7 @@ read it. brine ui reads it again when it changes. See 'brine docs ui/api'.`,
 }
 
 // tokenCommand finishes a command for tokens; names is how many names it takes.
-func tokenCommand(a *app.App, c *cobra.Command, o *tokenOptions, names int, runF, run func(context.Context, *tokenOptions, []string) error) *cobra.Command {
+func tokenCommand(c *cobra.Command, o *tokenOptions, names int, runF, run func(context.Context, *tokenOptions, []string) error) *cobra.Command {
 	c.SilenceUsage, c.SilenceErrors, c.ValidArgsFunction = true, true, app.NoCompletion
 	c.Long += "\n\nExit status: 0 success; 1 failure; 64 usage error."
 	c.Flags().StringVar(&o.tokens, "tokens", "", "file of tokens")
@@ -87,7 +87,7 @@ allowed then, nor is what concerns everything, such as the list of hosts.`,
 		Example: `  brine ui token add ci --tokens ui.tokens --role operator --chains 'deploy-*' --expires 30d
   brine ui token add grafana --tokens ui.tokens --expires never`,
 	}
-	tokenCommand(a, c, o, 1, runF, func(_ context.Context, o *tokenOptions, args []string) error { return addToken(a, c, o, args[0]) })
+	tokenCommand(c, o, 1, runF, func(_ context.Context, o *tokenOptions, args []string) error { return addToken(a, c, o, args[0]) })
 	f := c.Flags()
 	f.StringVar(&o.role, "role", ui.Viewer.String(), "role: "+strings.Join(ui.RoleNames(), ", "))
 	f.StringVar(&o.expires, "expires", defaultLife, "how long the token is valid, such as 12h, 30d or 8w; a date; or never")
@@ -194,7 +194,7 @@ func newTokenRevoke(a *app.App, runF func(context.Context, *tokenOptions, []stri
 		Long:    `Remove a token from a file of tokens: brine ui refuses it from the next request on.`,
 		Example: `  brine ui token revoke ci --tokens ui.tokens`,
 	}
-	return tokenCommand(a, c, &tokenOptions{}, 1, runF, func(_ context.Context, o *tokenOptions, args []string) error {
+	return tokenCommand(c, &tokenOptions{}, 1, runF, func(_ context.Context, o *tokenOptions, args []string) error {
 		if err := existing(a, o.tokens); err != nil {
 			return err
 		}
@@ -227,7 +227,7 @@ func newTokenList(a *app.App, runF func(context.Context, *tokenOptions, []string
 		Long:    `List the tokens of a file: name, role, when each was created, expires and was used last (to the minute), and what it is limited to.`,
 		Example: `  brine ui token list --tokens ui.tokens`,
 	}
-	return tokenCommand(a, c, &tokenOptions{}, 0, runF, func(_ context.Context, o *tokenOptions, _ []string) error { return listTokens(a, o.tokens) })
+	return tokenCommand(c, &tokenOptions{}, 0, runF, func(_ context.Context, o *tokenOptions, _ []string) error { return listTokens(a, o.tokens) })
 }
 
 func listTokens(a *app.App, file string) error {

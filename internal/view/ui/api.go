@@ -106,7 +106,7 @@ type formed interface{ form() url.Values }
 func (s *Server) api(x route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{role: x.least} // where no token is needed
-		if !x.api.open && !(s.opts.OpenMetrics && isHealth(r.URL.Path)) {
+		if open := x.api.open || s.opts.OpenMetrics && isHealth(r.URL.Path); !open {
 			var err error
 			if v, err = s.bearer(r); err != nil {
 				writeProblem(w, problemOf(err))
@@ -191,8 +191,7 @@ func (c *apiCall) read() error {
 // fieldsOfType calls a function with the fields of a struct that have a tag, those of
 // embedded structs too.
 func fieldsOfType(t reflect.Type, tag string, each func(f reflect.StructField, name string, optional bool)) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		if f.Anonymous {
 			fieldsOfType(f.Type, tag, each)
 			continue
@@ -214,7 +213,7 @@ func readBody(text []byte, in reflect.Value) error {
 		if err := d.Decode(&given); err != nil {
 			return bodyError(err)
 		}
-		if _, err := d.Token(); err != io.EOF { //nolint:errorlint // Token returns it as it is
+		if _, err := d.Token(); err != io.EOF {
 			return &apiError{kind: badBody, detail: "The body has something behind its object."}
 		}
 	}

@@ -167,7 +167,9 @@ func apiSamples() map[string][]apiSample {
 			{path: "/jobs/" + adHocOrchJID + "/resume", least: Editor},
 		},
 		"POST /jobs/{jid}/retry": {
-			{path: "/jobs/" + stepJID + "/retry"}, {path: "/jobs/" + chainStepJID + "/retry"}, {path: "/jobs/" + pingJID + "/retry"},
+			{path: "/jobs/" + stepJID + "/retry"},
+			{path: "/jobs/" + chainStepJID + "/retry"},
+			{path: "/jobs/" + pingJID + "/retry"},
 			{path: "/jobs/" + adHocJID + "/retry", least: Editor},
 		},
 		"GET /history":       {{path: "/history?limit=1", inScope: true}},
@@ -424,7 +426,7 @@ func TestAPIProblems(t *testing.T) {
 	if kind := problemIn(t, "no record", s.ask("POST", runs, secret, "")); kind != broken || len(s.ran) > 0 {
 		t.Errorf("without a record: %s", kind)
 	}
-	r := httptest.NewRequest("GET", "http://evil.example"+apiBase+"/chains", nil)
+	r := httptest.NewRequest(http.MethodGet, "http://evil.example"+apiBase+"/chains", nil)
 	if kind := problemIn(t, "another host", s.do(r)); kind != wrongHost {
 		t.Errorf("another host: %s", kind)
 	}
@@ -457,7 +459,7 @@ func TestAPITokens(t *testing.T) {
 	if kind := problemIn(t, "a cookie", w); kind != noToken || len(s.actions) != 0 {
 		t.Errorf("a cookie: %s", kind)
 	}
-	r := httptest.NewRequest("GET", origin+list, nil)
+	r := httptest.NewRequest(http.MethodGet, origin+list, nil)
 	r.Header.Set("Authorization", "Basic "+text)
 	if kind := problemIn(t, "basic", s.do(r)); kind != noToken {
 		t.Errorf("basic: %s", kind)

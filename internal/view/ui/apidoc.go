@@ -208,8 +208,9 @@ func (d *document) schema(t reflect.Type) object {
 		return object{"type": "array", "items": d.schema(t.Elem())}
 	case reflect.Map:
 		return object{"type": "object", "additionalProperties": d.schema(t.Elem())}
+	default:
+		return object{"type": jsonType(t)}
 	}
-	return object{"type": jsonType(t)}
 }
 
 // jsonType is the type of JSON that a type has.

@@ -34,8 +34,8 @@ type Token struct {
 	Hash string
 }
 
-// A Scope limits a token to things that can be run, by globs for their names. A scope
-// without any globs is no limit; in others, kinds without globs are not allowed.
+// A Scope limits a token to things that can be run, by globs for their names. Without
+// any globs, nothing is limited; with some, kinds without globs are not allowed.
 type Scope struct{ Orchestrations, Chains, Templates []string }
 
 // Limited reports whether there is a limit.
