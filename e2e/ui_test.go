@@ -169,13 +169,16 @@ func (p *pages) serve(args ...string) {
 	p.base = strings.TrimSuffix(p.base, "/")
 }
 
-func (p *pages) brine(args ...string) *exec.Cmd {
+func (p *pages) brine(args ...string) *exec.Cmd { return p.brineTo(append(args, "-c", p.dir)...) }
+
+// brineTo is brine without the tree.
+func (p *pages) brineTo(args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	c := exec.CommandContext(p.t.Context(), self)
-	c.Args = append([]string{"brine"}, append(args, "-c", p.dir)...)
+	c.Args = append([]string{"brine"}, args...)
 	c.Env = append(os.Environ(), "BRINE_TEST_RUN=1", "BRINE_RUN_DIR="+p.dir+"/run", "HOME="+p.dir, "TMPDIR="+p.dir, "PATH="+p.dir+"/bin:"+os.Getenv("PATH"))
 	c.Env = append(c.Env, p.env...)
 	return c

@@ -20,6 +20,7 @@ func TestFlags(t *testing.T) {
 		{Args: "ui --listen 127.0.0.1:8080 --open", Set: func(o *options) { o.listen, o.open = "127.0.0.1:8080", true }},
 		{Args: "ui --tls-cert c --tls-key k --users u --origin https://x.example", Set: func(o *options) { o.cert, o.key, o.users, o.origin = "c", "k", "u", "https://x.example" }},
 		{Args: "ui --trusted-proxy 192.0.2.1,192.0.2.2 --user-header X-User", Set: func(o *options) { o.proxies, o.userHeader = []string{"192.0.2.1", "192.0.2.2"}, "X-User" }},
+		{Args: "ui --tokens t --open-metrics", Set: func(o *options) { o.tokens, o.openMetrics = "t", true }},
 		{Args: "ui x", Err: "no arguments are taken"},
 		{Args: "ui --lisen x", Err: "unknown flag: --lisen (did you mean --listen?)"},
 	})
@@ -36,6 +37,7 @@ func TestPasswdFlags(t *testing.T) {
 		{Args: "passwd ann --rol x", Err: "unknown flag: --rol (did you mean --role?)"},
 	})
 	cmdtest.Refuses(t, command, map[string]string{
+		"ui openapi x":                     "no arguments are taken",
 		"ui passwd":                        "give the name of a user, and the file with --users",
 		"ui passwd ann":                    "give the name of a user, and the file with --users",
 		"ui passwd ann --users x --role y": `--role: unknown role "y"; there are viewer, operator, editor`,

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"brine/cmd/app"
-	"brine/internal/core/host"
 	"brine/internal/view/ui"
 )
 
@@ -89,8 +88,7 @@ func setPassword(ctx context.Context, a *app.App, c *cobra.Command, o *passwdOpt
 	if ctx.Err() != nil {
 		return app.ErrInterrupted
 	}
-	mode := fs.FileMode(0o600)
-	return a.Host.WriteFile(o.users, strings.NewReader(string(ui.SetUser(text, args[0], o.role, hash))), host.WriteOptions{Mode: &mode, Sync: true})
+	return writePrivate(a, o.users, ui.SetUser(text, args[0], o.role, hash))
 }
 
 // newPassword asks for a new password: twice on a terminal, else it is a line.

@@ -27,11 +27,12 @@ type options struct {
 	app.FleetFlags
 	listen          string
 	cert, key       string
-	users           string
+	users, tokens   string
 	origin          string
 	proxies         []string
 	userHeader      string
 	open            bool
+	openMetrics     bool
 	ownFlags, hides []string
 }
 
@@ -50,11 +51,15 @@ By default, only this machine can reach the pages, at a free port. The printed
 link logs in one browser, once. To allow other machines, use --tls-cert, --tls-key
 and --users, or a proxy that authenticates. See 'brine docs ui'.
 
+Programs use the API under /api/v1, with tokens of the file --tokens. See
+'brine ui token' and 'brine docs ui/api'.
+
 Exit status: 1 the server could not be started; 64 usage error; 130 stopped by
 Ctrl-C.`,
 		Example: `  brine ui
   brine ui -c mytree --open
   brine ui --listen 192.0.2.10:8443 --tls-cert ui.pem --tls-key ui.key --users ui.users
+  brine ui --listen 127.0.0.1:8080 --tokens ui.tokens
   brine ui --listen 127.0.0.1:8080 --trusted-proxy 127.0.0.1 --users ui.users --origin https://brine.example.com`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
 		Args: func(c *cobra.Command, args []string) error {
@@ -85,12 +90,14 @@ Ctrl-C.`,
 	f.StringVar(&o.cert, "tls-cert", "", "file with the certificate of the server, and those of its authorities")
 	f.StringVar(&o.key, "tls-key", "", "file with the key of --tls-cert")
 	f.StringVar(&o.users, "users", "", "file of users; 'brine ui passwd' makes its lines")
+	f.StringVar(&o.tokens, "tokens", "", "file of tokens for the API; 'brine ui token' makes its lines")
+	f.BoolVar(&o.openMetrics, "open-metrics", false, "let everybody who reaches the server read /healthz, /readyz and /metrics, without a token")
 	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
-	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "origin", "trusted-proxy", "user-header"}
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "tokens", "open-metrics", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
-	c.AddCommand(newPasswd(a, nil))
+	c.AddCommand(newPasswd(a, nil), newToken(a, nil), newOpenAPI(a))
 	return c
 }
 
@@ -103,7 +110,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		return err
 	}
 	opts := ui.Options{
-		Backend: back, Owner: back.owner, Now: time.Now,
+		Backend: back, Owner: back.owner, Now: time.Now, OpenMetrics: o.openMetrics,
 		OnPanic: func(text string) {
 			fmt.Fprintf(a.Err, "brine: a page failed, please report it: %s\n", printable.Text(text))
 		},
@@ -207,7 +214,7 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 		}
 	}
 	if o.users != "" {
-		f := &usersFile{app: a, path: o.users}
+		f := newUsersFile(a, o.users)
 		users, err := f.read()
 		if err != nil {
 			return nil, err
@@ -215,7 +222,14 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 		if opts.Proxy == nil && !users.Passwords() {
 			return nil, fmt.Errorf("--users %s: nobody in it has a password", o.users)
 		}
-		opts.Users = f.users
+		opts.Users = f.now
+	}
+	if o.tokens != "" {
+		f := newTokensFile(a, o.tokens)
+		if _, err := f.read(); err != nil {
+			return nil, err
+		}
+		opts.Tokens, opts.OnUse = f.now, (&useLog{app: a, file: o.tokens}).used
 	}
 	if o.cert == "" {
 		return nil, nil

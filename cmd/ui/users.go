@@ -10,20 +10,33 @@ import (
 	"brine/internal/view/ui"
 )
 
-// A usersFile is a file of users that is read again when it has changed, and until it
-// can be read.
-type usersFile struct {
-	app  *app.App
-	path string
+// A watched is a file of those who are let in. It is read again when it has changed,
+// and until it can be read.
+type watched[T any] struct {
+	app    *app.App
+	path   string
+	option string // that names it
+	closed string // what it means that it cannot be read
+	parse  func(file string, text []byte) (*T, error)
 
 	mu   sync.Mutex
 	st   host.Stat // as it was read
-	last *ui.Users
+	last *T
 	err  error
 }
 
-// users returns who is in the file now. What is wrong with it is printed once.
-func (f *usersFile) users() (*ui.Users, error) {
+// newUsersFile is the file of --users.
+func newUsersFile(a *app.App, path string) *watched[ui.Users] {
+	return &watched[ui.Users]{app: a, path: path, option: "--users", closed: "nobody can log in", parse: ui.ParseUsers}
+}
+
+// newTokensFile is the file of --tokens.
+func newTokensFile(a *app.App, path string) *watched[ui.Tokens] {
+	return &watched[ui.Tokens]{app: a, path: path, option: "--tokens", closed: "no token is accepted", parse: ui.ParseTokens}
+}
+
+// now returns what is in the file now. What is wrong with it is printed once.
+func (f *watched[T]) now() (*T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	st, err := f.app.Host.Stat(f.path)
@@ -36,7 +49,7 @@ func (f *usersFile) users() (*ui.Users, error) {
 		f.st = st
 	}
 	if f.err != nil && (before == nil || before.Error() != f.err.Error()) {
-		fmt.Fprintf(f.app.Err, "brine: warning: nobody can log in: %s\n", printable.Text(f.err.Error()))
+		fmt.Fprintf(f.app.Err, "brine: warning: %s: %s\n", f.closed, printable.Text(f.err.Error()))
 	}
 	return f.last, f.err
 }
@@ -46,17 +59,17 @@ func same(a, b host.Stat) bool {
 }
 
 // read reads the file, which only its owner may write.
-func (f *usersFile) read() (*ui.Users, error) {
+func (f *watched[T]) read() (*T, error) {
 	st, err := f.app.Host.Stat(f.path)
 	if err != nil {
-		return nil, fmt.Errorf("--users: %w", err)
+		return nil, fmt.Errorf("%s: %w", f.option, err)
 	}
 	if st.Mode.Perm()&0o022 != 0 {
-		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("--users: others may write to %s", f.path), Hint: "chmod 600 " + f.path}
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s: others may write to %s", f.option, f.path), Hint: "chmod 600 " + f.path}
 	}
 	text, err := f.app.Host.ReadFile(f.path)
 	if err != nil {
-		return nil, fmt.Errorf("--users: %w", err)
+		return nil, fmt.Errorf("%s: %w", f.option, err)
 	}
-	return ui.ParseUsers(f.path, text)
+	return f.parse(f.path, text)
 }

@@ -35,6 +35,7 @@ type visit struct {
 	seen    time.Time
 	session [sha256.Size]byte
 	hash    string // of the password that was given
+	token   *Token // of a program; nil: it is a browser
 }
 
 // access knows who has logged in.
@@ -296,25 +297,36 @@ func (s *Server) act(x route) http.HandlerFunc {
 			s.fail(w, r, http.StatusForbidden, "Not allowed", "The form is from an earlier log-in. Load the page again.")
 			return
 		}
-		why := x.refuses(s, r, v)
-		entry := Action{User: v.name, Name: x.action, On: r.URL.Path, OK: why == nil}
-		if x.name != nil {
-			entry.Name = x.name(r.PostForm)
-		}
-		if why == nil { // else who may not read a definition could have it recorded, and read it there
-			entry.Details = s.details(entry.Name, forRecord(r))
-			entry.Defined = strings.HasPrefix(r.URL.Path, "/chains/") && (v.role >= Editor || entry.Name == "run")
-		}
-		if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
-			s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
-			return
-		}
-		if why != nil {
-			s.fault(w, r, why)
-			return
-		}
-		x.do(s, w, r, v)
+		s.perform(x, w, r, v)
 	}
+}
+
+// perform records a request that changes something, and does what it asks for if that
+// is allowed.
+func (s *Server) perform(x route, w http.ResponseWriter, r *http.Request, v *visit) {
+	why := x.refuses(s, r, v)
+	entry := Action{User: v.name, Name: x.action, On: r.URL.Path, OK: why == nil}
+	if x.name != nil {
+		entry.Name = x.name(r.PostForm)
+	}
+	if why == nil { // else who may not read a definition could have it recorded, and read it there
+		entry.Details = s.details(entry.Name, forRecord(r))
+		entry.Defined = onChain(r) && (v.role >= Editor || entry.Name == "run")
+	}
+	if err := s.opts.Backend.Record(r.Context(), entry); err != nil {
+		s.fail(w, r, http.StatusInternalServerError, "This did not work", "Nothing was done, since the audit record cannot be written: "+err.Error())
+		return
+	}
+	if why != nil {
+		s.fault(w, r, why)
+		return
+	}
+	x.do(s, w, r, v)
+}
+
+// onChain reports whether a request is about a chain.
+func onChain(r *http.Request) bool {
+	return strings.HasPrefix(strings.TrimPrefix(r.URL.Path, apiBase), "/chains/")
 }
 
 // forRecord is a request with what the audit record says of it, whoever sent it.

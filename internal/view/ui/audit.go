@@ -56,7 +56,7 @@ func (s *Server) runDetails(r *http.Request) []string {
 		}
 	}
 	slices.Sort(parts)
-	if !strings.HasPrefix(r.URL.Path, "/chains/") {
+	if !onChain(r) {
 		return parts
 	}
 	if _, c, view, err := s.readChain(r); err == nil && c != nil {

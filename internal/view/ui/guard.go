@@ -33,25 +33,35 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		if s.hosts[strings.ToLower(r.Host)] == "" {
-			http.Error(w, "brine ui is not served for this host name", http.StatusMisdirectedRequest)
+			s.bar(w, r, http.StatusMisdirectedRequest, "brine ui is not served for this host name")
 			return
 		}
 		if p := s.opts.Proxy; p != nil && !p.trusts(r.RemoteAddr) {
-			http.Error(w, "brine ui is reached only through its proxy", http.StatusForbidden)
+			s.bar(w, r, http.StatusForbidden, "brine ui is reached only through its proxy")
 			return
 		}
-		if !isSafe(r.Method) && !s.sameOrigin(r) {
+		// No cookie counts for the API: what other sites send has no token.
+		if !isSafe(r.Method) && !forAPI(r) && !s.sameOrigin(r) {
 			http.Error(w, "the request did not come from a page of brine ui", http.StatusForbidden)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		defer s.rescue(w)
+		defer s.rescue(w, r)
 		next.ServeHTTP(w, r)
 	})
 }
 
+// bar refuses a request before anything else is looked at.
+func (s *Server) bar(w http.ResponseWriter, r *http.Request, status int, text string) {
+	if forAPI(r) {
+		writeProblem(w, &apiError{kind: kindOfStatus(status), detail: text})
+		return
+	}
+	http.Error(w, text, status)
+}
+
 // rescue answers a request whose handler panicked.
-func (s *Server) rescue(w http.ResponseWriter) {
+func (s *Server) rescue(w http.ResponseWriter, r *http.Request) {
 	x := recover()
 	if x == nil {
 		return
@@ -59,7 +69,7 @@ func (s *Server) rescue(w http.ResponseWriter) {
 	if s.opts.OnPanic != nil {
 		s.opts.OnPanic(fmt.Sprintf("%v\n%s", x, debug.Stack()))
 	}
-	http.Error(w, "this is a bug of brine; the terminal of brine ui has the details", http.StatusInternalServerError)
+	s.bar(w, r, http.StatusInternalServerError, "this is a bug of brine; the terminal of brine ui has the details")
 }
 
 func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }

@@ -181,6 +181,16 @@ type hostView struct {
 }
 
 func (s *Server) host(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.viewHost(r)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, hostPage(page{Title: x.ID, At: "hosts", Who: v}, x))
+}
+
+// viewHost reads what is known of the host of a request.
+func (s *Server) viewHost(r *http.Request) (hostView, error) {
 	ctx := r.Context()
 	x := hostView{ID: r.PathValue("id")}
 	ids, _, err := s.back(ctx).match(ctx, "L@"+x.ID)
@@ -203,12 +213,8 @@ func (s *Server) host(w http.ResponseWriter, r *http.Request, v *visit) {
 	if err == nil && !x.Known && x.Problem == "" && len(x.Jobs)+len(x.Steps) == 0 {
 		err = fmt.Errorf("host %s: %w", x.ID, ErrNotFound)
 	}
-	if err != nil {
-		s.fault(w, r, err)
-		return
-	}
 	x.Steps = x.Steps[:min(len(x.Steps), shownReturns)]
-	render(w, r, http.StatusOK, hostPage(page{Title: x.ID, At: "hosts", Who: v}, x))
+	return x, err
 }
 
 // pingHosts asks a host, or the hosts of a page, whether they answer.

@@ -317,26 +317,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 		s.fail(w, r, http.StatusBadRequest, "This did not work", "The job id is not valid.")
 		return
 	}
-	var rows []jobRow
-	more := ""
-	err := s.back(r.Context()).jobs(r.Context(), func(files *jobs.Files) error {
-		return files.Walk(r.Context(), "", f.Before, func(row *jobs.Row) bool {
-			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
-				return true
-			}
-			b := row.Brief(!row.Succeeded()) // of a good one, nothing failed
-			x := rowOf(b)
-			if !f.takes(x, b) {
-				return true
-			}
-			if len(rows) == jobsShown {
-				more = rows[len(rows)-1].JID
-				return false
-			}
-			rows = append(rows, x)
-			return true
-		})
-	})
+	rows, more, err := s.jobRows(r.Context(), f, jobsShown)
 	if err != nil {
 		s.fault(w, r, err)
 		return
@@ -346,6 +327,30 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request, v *visit, pref
 		p.Title, p.At = "Audit", "audit"
 	}
 	render(w, r, http.StatusOK, jobsPage(p, f, rows, more))
+}
+
+// jobRows returns the newest jobs that a filter takes; more is the jid of the last one
+// if there are further ones.
+func (s *Server) jobRows(ctx context.Context, f jobFilter, limit int) (rows []jobRow, more string, err error) {
+	err = s.back(ctx).jobs(ctx, func(files *jobs.Files) error {
+		return files.Walk(ctx, "", f.Before, func(row *jobs.Row) bool {
+			if row.JID == f.Before || row.FindJob() || row.Lookup() && !f.All {
+				return true
+			}
+			b := row.Brief(!row.Succeeded()) // of a good one, nothing failed
+			x := rowOf(b)
+			if !f.takes(x, b) {
+				return true
+			}
+			if len(rows) == limit {
+				more = rows[len(rows)-1].JID
+				return false
+			}
+			rows = append(rows, x)
+			return true
+		})
+	})
+	return rows, more, err
 }
 
 // A jobFilter says which jobs are listed.

@@ -28,6 +28,7 @@ type route struct {
 	// check says whether the role may do this very thing, before it is recorded; nil:
 	// the role decides.
 	check func(*Server, *http.Request, *visit) error
+	api   *apiOp // of routes of the API
 }
 
 // from has a role and those above it have powers.
@@ -122,6 +123,8 @@ func routes() []route {
 // handler answers the requests of a route.
 func (s *Server) handler(x route) http.HandlerFunc {
 	switch {
+	case x.api != nil:
+		return s.api(x)
 	case x.least == Nobody:
 		return func(w http.ResponseWriter, r *http.Request) { x.public(s, w, r) }
 	case x.action == "":
@@ -144,18 +147,28 @@ func (x route) refuses(s *Server, r *http.Request, v *visit) error {
 	if v.role < x.least {
 		return &roleError{x.least, "you have the role " + v.role.String()}
 	}
+	if v.token != nil && v.token.Scope.Limited() {
+		if err := x.api.scope(s, r, v.token.Scope); err != nil {
+			return err
+		}
+	}
 	if x.check != nil {
 		return x.check(s, r, v)
 	}
 	return nil
 }
 
-// Table is the table of the routes for the documentation, as Markdown. A route that
-// grants more to a role has a line for that role.
-func Table() string {
+// Table is the table of the routes of the pages for the documentation, as Markdown. A
+// route that grants more to a role has a line for that role.
+func Table() string { return tableOf(routes()) }
+
+// APITable is the table of the routes of the API.
+func APITable() string { return tableOf(apiRoutes()) }
+
+func tableOf(rows []route) string {
 	var b strings.Builder
 	b.WriteString("| route | role | audit | reads | reaches | runs and changes |\n|---|---|---|---|---|---|\n")
-	for _, x := range routes() {
+	for _, x := range rows {
 		if x.least == Nobody {
 			fmt.Fprintf(&b, "| `%s` | anybody | %s | | | |\n", x.pattern, x.action)
 			continue

@@ -26,7 +26,7 @@ import (
 	"brine/internal/view/orchestration"
 )
 
-var updateTable = flag.Bool("update", false, "write the table of the routes to docs/ui.md")
+var updateTable = flag.Bool("update", false, "write the table of the routes to docs/ui.md, and docs/openapi.json")
 
 // A spy is a Backend that notes which powers its calls take, whoever grants them.
 type spy struct {
@@ -576,10 +576,29 @@ func TestUngranted(t *testing.T) {
 	}
 }
 
-// TestTable compares the table of docs/ui.md with that of the code.
+// TestTable compares the tables of the documentation with those of the code.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	const file, begin, end = "../../../docs/ui.md", "<!-- begin routes: written by go test ./internal/view/ui -run Table -update -->\n\n", "\n<!-- end routes -->"
+	compareTable(t, "ui.md", "routes", Table())
+	compareTable(t, "ui/api.md", "problems", problemTable())
+	compareTable(t, "ui/api.md", "routes", APITable())
+}
+
+// problemTable is the table of the kinds of problems.
+func problemTable() string {
+	var b strings.Builder
+	b.WriteString("| type | status | meaning |\n|---|---|---|\n")
+	for _, p := range problems {
+		fmt.Fprintf(&b, "| `%s` | %d | %s |\n", p.kind, p.status, p.title)
+	}
+	return b.String()
+}
+
+// compareTable compares a table of a page of docs.
+func compareTable(t *testing.T, page, name, table string) {
+	t.Helper()
+	file := "../../../docs/" + page
+	begin, end := "<!-- begin "+name+": written by go test ./internal/view/ui -run Table -update -->\n\n", "\n<!-- end "+name+" -->"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -589,13 +608,13 @@ func TestTable(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatalf("%s has no place for the table", file)
 	}
-	if old == Table() {
+	if old == table {
 		return
 	}
 	if !*updateTable {
-		t.Fatalf("the table of routes in %s is not that of the code: go test ./internal/view/ui -run Table -update", file)
+		t.Fatalf("a table in %s is not that of the code: go test ./internal/view/ui -run Table -update", file)
 	}
-	if err := os.WriteFile(file, []byte(before+begin+Table()+end+after), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(before+begin+table+end+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -564,6 +564,8 @@ const clicks = 10 * time.Second
 func (rs *runs) same(r *kept.Run, spec runSpec) bool {
 	old := runSpec{Spec: r.Spec}
 	switch {
+	case spec.Once != "" && spec.Once == old.Once && strings.HasPrefix(spec.Once, keyPrefix):
+		return rs.now().Sub(old.Started) < keyLife
 	case spec.Once != "" && spec.Once == old.Once:
 		return rs.now().Sub(old.Started) < clicks || r.State() == kept.Active
 	case spec.Resume != "" && spec.Resume == old.Resume,
@@ -658,6 +660,47 @@ func (rs *runs) views(ctx context.Context, n int) ([]runView, error) {
 		out = append(out, v)
 	}
 	return out, nil
+}
+
+// each calls f with what is known of each execution without what it wrote, the latest
+// first, until f returns false.
+func (rs *runs) each(ctx context.Context, f func(runView) (more bool)) error {
+	store, err := rs.backend.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := store.List()
+	if err != nil {
+		return err
+	}
+	for _, id := range all {
+		k, err := store.Open(id)
+		if errors.Is(err, kept.ErrNotFound) {
+			continue
+		}
+		v := runView{ID: id, Rev: unread}
+		if err == nil {
+			v = briefOf(k)
+		}
+		if !f(v) {
+			break
+		}
+	}
+	return nil
+}
+
+// briefOf is a run without what it wrote.
+func briefOf(k *kept.Run) runView {
+	v := runView{ID: k.Spec.JID, Spec: runSpec{Spec: k.Spec}, User: k.Spec.User, Started: k.Spec.Started, Stopping: k.Asked()}
+	if k.State() == kept.Active {
+		return v
+	}
+	if end, err := k.End(); err == nil {
+		v.Ended, v.Status = end.At, end.Status
+	} else {
+		v.Ended, v.Lost = k.LastWord(), true
+	}
+	return v
 }
 
 // Active returns what the runs are that have not ended, which go on without the server.

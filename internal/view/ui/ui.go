@@ -19,6 +19,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 )
 
 //go:generate go run ./generate
+//go:generate go test . -run ^TestDocument$ -update
 
 // assets are the style sheet and the script of the pages.
 //
@@ -42,6 +44,13 @@ type Options struct {
 	// Users returns who may log in with a password, at this moment; nil: one person
 	// may, who has the token. It is safe for concurrent use.
 	Users func() (*Users, error)
+	// Tokens returns the tokens of the API, at this moment; nil: there is no API. It is
+	// safe for concurrent use.
+	Tokens func() (*Tokens, error)
+	// OnUse is called with the name of a token that is used.
+	OnUse func(name string)
+	// OpenMetrics says that /healthz, /readyz and /metrics need no token.
+	OpenMetrics bool
 	// Proxy authenticates users; nil: there is none.
 	Proxy *Proxy
 	// Owner is the name under which who has the token is recorded.
@@ -59,6 +68,9 @@ type Server struct {
 	opts   Options
 	access *access
 	runs   *runs
+	keys   *keys
+	stats  stats
+	mux    *http.ServeMux
 	secure bool              // browsers use https
 	hosts  map[string]string // the origin of the pages, by the host of a request
 }
@@ -92,6 +104,7 @@ func New(o Options) (*Server, error) {
 	}
 	s.access = newAccess(o.Now, s.secure, port)
 	s.runs = newRuns(o.Backend, o.Now)
+	s.keys = newKeys(o.Now)
 	return s, nil
 }
 
@@ -132,13 +145,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, cfg *tls.Config) err
 	return err
 }
 
-// Handler answers the requests of browsers.
+// Handler answers the requests of browsers, and of programs that use the API.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	for _, x := range routes() {
-		mux.HandleFunc(x.pattern, s.handler(x))
+	s.mux = http.NewServeMux()
+	for _, x := range slices.Concat(routes(), apiRoutes()) {
+		s.mux.HandleFunc(x.pattern, s.handler(x))
 	}
-	return s.guard(mux)
+	return s.stats.count(s.guard(s.mux))
 }
 
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) {
@@ -176,8 +189,12 @@ func (p page) csrf() string {
 	return p.Who.csrf
 }
 
-// fail shows an error as a page.
+// fail shows an error as a page; to a program, as a problem.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title, text string) {
+	if forAPI(r) {
+		writeProblem(w, &apiError{kind: kindOfStatus(status), detail: text})
+		return
+	}
 	p := page{Title: title}
 	if v, ok := visitOf(r); ok {
 		p.Who = v
@@ -187,6 +204,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, status int, title,
 
 // fault shows what the backend answered instead of what was asked for.
 func (s *Server) fault(w http.ResponseWriter, r *http.Request, err error) {
+	if forAPI(r) {
+		writeProblem(w, problemOf(err))
+		return
+	}
 	_, role := errors.AsType[*roleError](err)
 	switch {
 	case role || errors.Is(err, errUngranted):

@@ -148,6 +148,9 @@ func (f *fake) Planned(context.Context) ([]Planned, error) {
 func (f *fake) Schedule(_ context.Context, chain, at, user string) error {
 	when, err := time.Parse(minutes, at)
 	if err != nil {
+		when, err = time.Parse(time.RFC3339, at)
+	}
+	if err != nil {
 		return fmt.Errorf("%q is not a date", at)
 	}
 	f.mu.Lock()
@@ -317,6 +320,16 @@ func (s *site) Wait() {
 	for s.underWay() {
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// active is how many runs have not ended.
+func (s *site) active() int {
+	s.t.Helper()
+	all, err := s.Active(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return len(all)
 }
 
 func (s *site) underWay() bool {

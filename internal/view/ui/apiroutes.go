@@ -1,0 +1,70 @@
+package ui
+
+import "brine/internal/fleet/kept"
+
+// apiRoutes are the rows of the API, in the order of its document.
+func apiRoutes() []route {
+	row := func(pattern string, least Role, action string, may map[Role]powers, o *apiOp) route {
+		return route{pattern: pattern, least: least, action: action, may: may, do: answerCall, api: o}
+	}
+	get := func(path string, may map[Role]powers, o *apiOp) route {
+		return row("GET "+apiBase+path, Viewer, "", may, o)
+	}
+	post := func(path, action string, may map[Role]powers, o *apiOp) route {
+		return row("POST "+apiBase+path, Operator, action, may, o)
+	}
+	resumeTemplate := post("/templates/{name}/runs", "run", each(0, readNames|readRecords|exactPowers|runDefined, readNames|readRecords|fullPowers|runDefined),
+		op("startTemplate", "Run a template.", named(kept.Templates), (*Server).apiStartTemplate).starting())
+	resumeTemplate.check = mayResumeTemplate
+	resumeRun := post("/runs/{id}/resume", "resume", each(0, readRuns|readRecords|readNames|runDefined, readRuns|runDefined),
+		op("resumeRun", "Go on with a run that did not succeed, as a further run.", ofRun, (*Server).apiResumeRun).starting())
+	resumeRun.check = mayResumeRun
+	resumeJob := post("/jobs/{jid}/resume", "resume", each(0, readRecords|readNames|runDefined, readRecords|readNames|runDefined|runAny),
+		op("resumeJob", "Go on with an execution that did not succeed, as a run.", ofExecution, (*Server).apiResumeJob).starting())
+	resumeJob.check = mayRepeatJob
+	retryJob := post("/jobs/{jid}/retry", "retry", each(0, readRecords|readNames|readSteps|runDefined, readRecords|runDefined|runAny),
+		op("retryJob", "Run a job again on the hosts that failed in it.", unlimitedOnly, (*Server).apiRetryJob).starting())
+	retryJob.check = mayRepeatJob
+	return []route{
+		row("GET "+apiBase+"/openapi.json", Nobody, "", nil, op("getDocument", "This document.", harmless, (*Server).apiDocument).withoutToken()),
+
+		get("/orchestrations", from(Viewer, readNames), op("listOrchestrations", "List the orchestrations.", filtered, (*Server).apiOrchestrations)),
+		get("/orchestrations/{name}", from(Viewer, readSteps|runTemplates), op("getOrchestration", "Get an orchestration with its steps.", named(kept.Orchestrations), (*Server).apiOrchestration)),
+		post("/orchestrations/{name}/runs", "run", from(Operator, readSteps|runTemplates|runDefined),
+			op("startOrchestration", "Run an orchestration.", named(kept.Orchestrations), (*Server).apiStartOrchestration).starting()),
+
+		get("/chains", from(Viewer, readNames), op("listChains", "List the chains.", filtered, (*Server).apiChains)),
+		get("/chains/{name}", each(readSteps|runTemplates, readSteps|runTemplates, readText), op("getChain", "Get a chain with its steps.", named(kept.Chains), (*Server).apiChain)),
+		post("/chains/{name}/runs", "run", from(Operator, readSteps|runDefined), op("startChain", "Run a chain.", named(kept.Chains), (*Server).apiStartChain).starting()),
+		post("/chains/{name}/schedules", "chain.schedule", from(Operator, readNames|readSteps|planRuns), op("addSchedule", "Run a chain once, later.", named(kept.Chains), (*Server).apiAddSchedule).creating()),
+		row("DELETE "+apiBase+"/chains/{name}/schedules/{schedule}", Operator, "chain.unschedule", from(Operator, readNames|planRuns),
+			op("cancelSchedule", "Cancel a run of a chain that has not begun.", named(kept.Chains), (*Server).apiCancelSchedule).silent()),
+		get("/schedules", from(Viewer, readNames), op("listSchedules", "List the runs of chains that are scheduled.", filtered, (*Server).apiSchedules)),
+
+		get("/templates", from(Viewer, readNames), op("listTemplates", "List the templates.", filtered, (*Server).apiTemplates)),
+		get("/templates/{name}", from(Viewer, readNames), op("getTemplate", "Get a template with what it asks for.", named(kept.Templates), (*Server).apiTemplate)),
+		resumeTemplate,
+
+		get("/runs", from(Viewer, readRuns), op("listRuns", "List the runs that the pages or the API started.", filtered, (*Server).apiRuns)),
+		get("/runs/{id}", from(Viewer, readRuns), op("getRun", "Get a run with its steps and hosts.", ofRun, (*Server).apiRun)),
+		get("/runs/{id}/events", from(Viewer, readRuns), op("watchRun", "Watch a run, by server-sent events until it has ended.", ofRun, (*Server).apiRunEvents).streaming()),
+		post("/runs/{id}/stop", "stop", from(Operator, readRuns|endRuns), op("stopRun", "Stop a run before its next step.", ofRun, (*Server).apiStopRun)),
+		post("/runs/{id}/kill", "kill", from(Operator, readRuns|endRuns), op("killRun", "End the running steps of a run.", ofRun, (*Server).apiKillRun)),
+		resumeRun,
+
+		get("/jobs", from(Viewer, readRecords), op("listJobs", "List the jobs of the job cache.", unlimitedOnly, (*Server).apiJobs)),
+		get("/jobs/{jid}", from(Viewer, readRecords), op("getJob", "Get a job with what its hosts returned.", ofJob, (*Server).apiJob)),
+		resumeJob, retryJob,
+
+		get("/history", from(Viewer, readRecords), op("listExecutions", "List the executions of the history.", filtered, (*Server).apiHistory)),
+		get("/history/{jid}", from(Viewer, readRecords), op("getExecution", "Get an execution with its steps and hosts.", ofExecution, (*Server).apiExecution)),
+		get("/hosts", each(readRecords|knownPowers, readRecords|exactPowers, readRecords|fullPowers), op("listHosts", "List the hosts that match a target expression.", unlimitedOnly, (*Server).apiHosts)),
+		get("/hosts/{id}", from(Viewer, readRecords|knownPowers), op("getHost", "Get a host with its newest results.", unlimitedOnly, (*Server).apiHost)),
+		get("/audit", from(Viewer, readRecords), op("listAudit", "List what users and tokens did.", unlimitedOnly, (*Server).apiAudit)),
+
+		row("GET /healthz", Viewer, "", nil, op("health", "Whether brine ui answers.", harmless, (*Server).health)),
+		row("GET /readyz", Viewer, "", from(Viewer, readRecords), op("ready", "Whether the configuration and the history can be read.", harmless, (*Server).ready)),
+		row("GET /metrics", Viewer, "", from(Viewer, readRuns), op("metrics", "Figures for Prometheus.", unlimitedOnly, (*Server).metrics)),
+		{pattern: apiRoot, public: (*Server).otherAPI},
+	}
+}
