@@ -305,8 +305,7 @@ func (s *Server) otherAPI(w http.ResponseWriter, r *http.Request) {
 	}
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
-		other := r.Clone(r.Context())
-		other.Method = method
+		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 		if _, pattern := s.mux.Handler(other); strings.HasPrefix(pattern, method+" "+apiRoot) {
 			allowed = append(allowed, method)
 		}

@@ -26,9 +26,14 @@ func (c *apiCall) begin(s *Server, spec runSpec) (*RunDetail, error) {
 	if c.key != nil {
 		c.key.run = x.ID
 	}
+	return c.started(x), nil
+}
+
+// started is the answer for a run that was started.
+func (c *apiCall) started(x *run) *RunDetail {
 	c.w.Header().Set("Location", apiBase+path("runs", x.ID))
 	view, _ := x.view(0)
-	return runDetailOf(view), nil
+	return runDetailOf(view)
 }
 
 func (s *Server) apiStartOrchestration(c *apiCall, in *startRun) (*RunDetail, error) {

@@ -121,12 +121,5 @@ func (s *Server) replay(x route, c *apiCall, digest [sha256.Size]byte) {
 		return
 	}
 	c.w.Header().Set("Idempotency-Replayed", "true")
-	s.writeRun(c, found)
-}
-
-// writeRun answers with a run that was started.
-func (s *Server) writeRun(c *apiCall, x *run) {
-	view, _ := x.view(0)
-	c.w.Header().Set("Location", apiBase+path("runs", x.ID))
-	writeJSON(c.w, "application/json", http.StatusCreated, runDetailOf(view))
+	writeJSON(c.w, "application/json", http.StatusCreated, c.started(found))
 }

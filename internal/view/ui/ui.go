@@ -1,11 +1,13 @@
-// Package ui is the pages of brine ui: a web server for people who do not type
-// commands. Start at [New]; [Backend] is what it needs of the command line.
+// Package ui is the pages of brine ui, a web server for people who do not type
+// commands, and its API for programs. Start at [New]; [Backend] is what it needs of the command line.
 //
 // guard.go decides which requests are answered at all, access.go who asks. routes.go is
 // the table of what is answered, and of what each role may have done by it; powers.go
 // refuses a handler what its row does not say. Everything that changes something passes
 // [Server.act], which checks the role and the CSRF token and writes the audit record.
-// The .templ files are the pages; they escape all text.
+// The .templ files are the pages; they escape all text. apiroutes.go has the rows of
+// the API for programs, which api.go answers: the same rules, for tokens instead of
+// browsers.
 package ui
 
 import (
