@@ -96,10 +96,11 @@ func known(row *value.Map) error {
 
 // A writer stores rows of one transaction; its first fault ends it.
 type writer struct {
-	run   func(query string, args ...any) error
-	d     Dialect
-	err   error
-	hosts [][]any
+	run      func(query string, args ...any) error
+	d        Dialect
+	err      error
+	hosts    [][]any
+	affected int64 // rows of the last statement, where somebody asks
 }
 
 func (w *writer) exec(query string, args ...any) {

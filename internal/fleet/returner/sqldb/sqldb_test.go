@@ -210,6 +210,15 @@ func testHistory(t *testing.T, s returner.Settings) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
+	lite, err := history.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lite.Close()
+	historytest.Transfers(t, lite, h)
+	if err := h.Clean(t.Context(), 1, false); err != nil {
+		t.Fatal(err)
+	}
 	historytest.Store(t, h)
 }
 
