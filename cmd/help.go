@@ -30,6 +30,7 @@ var overview = []struct {
 	}},
 	{"Look", []struct{ names, text string }{
 		{"doc, functions", "the documentation of functions, and their list"},
+		{"history", "export, import and back up what orchestrations did"},
 		{"graph", "draw steps and states with their requisites"},
 		{"docs, help, version", "the documentation; help of a command; version"},
 	}},

@@ -28,6 +28,7 @@ import (
 	"brine/cmd/docs"
 	"brine/cmd/formula"
 	"brine/cmd/graph"
+	"brine/cmd/history"
 	"brine/cmd/lint"
 	"brine/cmd/lsp"
 	"brine/cmd/orchestrate"
@@ -236,6 +237,7 @@ salt-ssh, it behaves like that program.`,
 		doc.NewFunctions(a, nil),
 		formula.New(a),
 		graph.New(a, nil),
+		history.New(a),
 		scaffold.New(a),
 		lint.New(a, nil),
 		lsp.New(a, nil),
