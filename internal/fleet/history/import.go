@@ -57,7 +57,7 @@ type Importer struct {
 // execution.
 const maxImport = 5000
 
-// Import stores the executions of an export. What is there already stays as it is, so
+// Import stores the executions of an export. Those that the store has stay as they are, so
 // that an import can be repeated. An error names the line; what came in earlier
 // transactions is stored, and counted.
 func (m *Importer) Import(ctx context.Context, r io.Reader) (Imported, error) {
@@ -112,7 +112,7 @@ func (m *Importer) next(b *bufio.Reader) (string, error) {
 			return "", m.fault("the line has more than %d bytes: this is not an export of brine", maxLine)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case errors.Is(err, io.EOF) && len(line) > 0: // a last line that was cut off is no JSON
+		case errors.Is(err, io.EOF) && len(line) > 0: // a last line that was cut off is not JSON
 		case err != nil:
 			return "", err
 		}

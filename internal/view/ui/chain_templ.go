@@ -259,13 +259,13 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 func conflictPage(p page, c conflictView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var47 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var48 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
-			if c.Gone {
+			if c.Deleted {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else deleted this chain in the meantime. Nothing was saved.</p>")
 			} else {
 				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else changed this chain in the meantime. Nothing was saved.</p>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			if c.Whole && !c.Gone {
+			if c.Whole && !c.Deleted {
 				writeHTML(templ_7745c5c3_Buffer, "<form class=\"card\" method=\"post\" action=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Chain.Name, "text"))
 				writeHTML(templ_7745c5c3_Buffer, "\">")
@@ -310,7 +310,7 @@ func conflictPage(p page, c conflictView) templ.Component {
 				writeHTML(templ_7745c5c3_Buffer, "</pre>")
 			}
 			writeHTML(templ_7745c5c3_Buffer, " ")
-			if !c.Gone {
+			if !c.Deleted {
 				writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"")
 				writeURL(templ_7745c5c3_Buffer, path("chains", c.Chain.Name))
 				writeHTML(templ_7745c5c3_Buffer, "\">Show the chain as it is now</a></p>")

@@ -228,12 +228,12 @@ func (s *Server) chainFault(w http.ResponseWriter, r *http.Request, err error) {
 
 // A conflictView is a chain that somebody else has changed, and what the visitor wrote.
 type conflictView struct {
-	Chain chainView // as it is now; the text is left out for those who may not read it
-	Gone  bool      // it was deleted
-	Yours string    // "": it was a button
-	Whole bool      // Yours is the text of the whole chain
-	Diff  string    // what it would change
-	Again *stepForm // a new step, which can be added to the chain as it is now
+	Chain   chainView // as it is now; the text is left out for those who may not read it
+	Deleted bool      // it was deleted
+	Yours   string    // "": it was a button
+	Whole   bool      // Yours is the text of the whole chain
+	Diff    string    // what it would change
+	Again   *stepForm // a new step, which can be added to the chain as it is now
 }
 
 // conflict shows a chain as it is now, with what the visitor wrote: nothing is lost.
@@ -243,7 +243,7 @@ func (s *Server) conflict(w http.ResponseWriter, r *http.Request) {
 		s.fault(w, r, err)
 		return
 	}
-	x := conflictView{Chain: view, Gone: err != nil}
+	x := conflictView{Chain: view, Deleted: err != nil}
 	x.Chain.Name = r.PathValue("name")
 	if x.Yours, x.Whole = written(r.PostForm); x.Whole {
 		x.Diff = difflib.String(difflib.SplitLines(view.Text), difflib.SplitLines(x.Yours), "now", "yours")
