@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"brine/internal/fleet/history"
+	"brine/internal/fleet/jobs"
 	"brine/internal/testkit/historytest"
 )
 
@@ -104,8 +105,25 @@ func TestNewer(t *testing.T) {
 	if e, err := s.Execution(t.Context(), "20261130000000000001"); e != nil || err != nil {
 		t.Errorf("the rows of a newer brine: %v, %v", e, err)
 	}
-	kept, err := os.ReadFile(filepath.Join(dir, "refused"))
+	aside := filepath.Join(dir, "refused")
+	kept, err := os.ReadFile(aside)
 	if err != nil || strings.Count(string(kept), `"version":3`) != 8 {
-		t.Errorf("kept %s, %v", kept, err)
+		t.Fatalf("kept %s, %v", kept, err)
+	}
+	if err := history.Recall(dir); err != nil || jobs.Spooled(dir) {
+		t.Errorf("Recall of rows that are not known = %v", err)
+	}
+	// A brine that knows them stores them.
+	if err := os.WriteFile(aside, []byte(strings.ReplaceAll(string(kept), `"version":3`, `"version":2`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Recall(dir); err != nil || !jobs.Spooled(dir) {
+		t.Errorf("Recall = %v", err)
+	}
+	if warned := historytest.Sent(t, dir, func(ctx context.Context) (*history.Store, error) { return history.Open(ctx, path, nil) }); len(warned) != 0 {
+		t.Errorf("warned %q", warned)
+	}
+	if e, err := s.Execution(t.Context(), "20261130000000000001"); err != nil || e == nil || e.Status != history.Succeeded {
+		t.Errorf("the rows of a newer brine: %+v, %v", e, err)
 	}
 }

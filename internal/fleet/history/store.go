@@ -84,16 +84,6 @@ func (s *Store) store(ctx context.Context, rows []*value.Map) error {
 	return tx.Commit()
 }
 
-// known refuses a row that a newer brine wrote: what it has more would be lost. Its
-// spool keeps it.
-func known(row *value.Map) error {
-	v := number(row, "version")
-	if v <= Version {
-		return nil
-	}
-	return jobs.Refused(fmt.Errorf("a newer brine wrote the row %q of execution %s: it has version %d, and this brine knows rows up to version %d; the newer brine stores it", row.Str("kind"), row.Str("jid"), v, Version))
-}
-
 // A writer stores rows of one transaction; its first fault ends it.
 type writer struct {
 	run      func(query string, args ...any) error
