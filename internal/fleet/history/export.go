@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"brine/internal/py/value"
@@ -87,7 +88,7 @@ func (e *exporter) all(ctx context.Context, f *filter) error {
 	after := ""
 	where, args := f.where, f.args
 	for {
-		part := &filter{d: f.d, where: where[:len(where):len(where)], args: args[:len(args):len(args)]}
+		part := &filter{d: f.d, where: slices.Clip(where), args: slices.Clip(args)}
 		part.add("jid > %s", after)
 		var some []*value.Map
 		err := e.rows(ctx, &executions, part, fmt.Sprintf("jid LIMIT %d", maxRows), func(r *value.Map) { some = append(some, r) })
