@@ -200,7 +200,7 @@ func open(ctx context.Context, a *app.App, path string) (io.ReadCloser, error) {
 func imported(a *app.App, m *history.Importer, run func() (history.Imported, error)) error {
 	n, err := run()
 	if err != nil {
-		hint := fmt.Sprintf("%s stored before this line; once the export is right, import it again, executions that were stored stay", wereOf(n.Executions))
+		hint := fmt.Sprintf("%s stored before this line; import it again when it is right: executions that were stored stay as they are", wereOf(n.Executions))
 		return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: hint}
 	}
 	fmt.Fprintf(a.Out, "%s stored, %d there already\n", wereOf(n.Executions), n.Present)

@@ -219,7 +219,8 @@ func writeChain(st *chainStore, old chainView, text []byte, write chainWrite) er
 
 // chainFault shows why a chain was not changed.
 func (s *Server) chainFault(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, errChanged) || errors.Is(err, ErrNotFound) && r.PostForm.Has("version") {
+	wrote, _ := written(r.PostForm)
+	if errors.Is(err, errChanged) || errors.Is(err, ErrNotFound) && wrote != "" {
 		s.conflict(w, r)
 		return
 	}
