@@ -28,6 +28,7 @@ import (
 	"brine/cmd/docs"
 	"brine/cmd/formula"
 	"brine/cmd/graph"
+	"brine/cmd/history"
 	"brine/cmd/kept"
 	"brine/cmd/lint"
 	"brine/cmd/lsp"
@@ -241,6 +242,7 @@ salt-ssh, it behaves like that program.`,
 		doc.NewFunctions(a, nil),
 		formula.New(a),
 		graph.New(a, nil),
+		history.New(a),
 		kept.New(a, newRootCmd),
 		scaffold.New(a),
 		lint.New(a, nil),

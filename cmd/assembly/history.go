@@ -39,8 +39,14 @@ func HistorySink(ctx context.Context, env *fun.Env, warn func(error)) *jobs.Sink
 	source := historySource(env)
 	s := &jobs.Sink{
 		Name: "history", Warn: warn, Keep: Keep(env.Opts, "keep_history"), Spool: filepath.Join(env.CacheDir, "history", "spool"),
-		Open: func(ctx context.Context) (jobs.Returner, error) { return openHistory(ctx, env, source, warn) },
+		Open:  func(ctx context.Context) (jobs.Returner, error) { return openHistory(ctx, env, source, warn) },
+		Aside: "those of a newer brine are stored by the first run of such a brine",
 	}
+	defer func() {
+		if err := history.Recall(s.Spool); err != nil {
+			warn(fmt.Errorf("rows of the history that were put aside in %s stay there: %w", s.Spool, err))
+		}
+	}()
 	if source == localHistory {
 		return s
 	}

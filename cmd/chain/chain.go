@@ -45,7 +45,7 @@ runs only if the previous one succeeded on all of its targets. See 'brine docs c
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
 	c.AddCommand(
-		newAdd(a), newCheck(a), newClone(a), newDelete(a), newEdit(a), newList(a), newMove(a), newNew(a),
+		newAdd(a), newCheck(a), newClone(a), newDelete(a), newEdit(a), newExport(a), newImport(a), newList(a), newMove(a), newNew(a),
 		newRename(a), newRender(a), newRm(a), newRun(a, nil), newSchedule(a, nil), newShow(a),
 	)
 	return c
@@ -69,21 +69,29 @@ func completeNames(a *app.App) cobra.CompletionFunc {
 	}
 }
 
-// change reads a chain, changes its text, and writes it back if it still is a
-// chain.
+// change changes the text of a chain, and waits for others that change chains.
 func change(st *chain.Store, name string, edit func(*chain.Chain, []byte) ([]byte, error)) error {
-	c, old, err := library.ReadChain(st, name)
+	return library.HintChain(name, st.Change(name, edit))
+}
+
+// changeStep changes the step with a number, which it has as the command begins: others
+// may move steps before it is its turn.
+func changeStep(st *chain.Store, name, step string, edit func(text []byte, step string) ([]byte, error)) error {
+	seen, _, err := library.ReadChain(st, name)
 	if err != nil {
 		return err
 	}
-	text, err := edit(c, old)
+	id, err := seen.StepID(step)
 	if err != nil {
 		return fmt.Errorf("chain %s: %w", name, err)
 	}
-	if _, err := chain.Parse(name, st.Path(name), text); err != nil {
-		return err
-	}
-	return st.Write(name, old, text)
+	return change(st, name, func(c *chain.Chain, text []byte) ([]byte, error) {
+		now := c.StepNumber(id)
+		if now == "" {
+			return nil, fmt.Errorf("somebody else has removed step %s", step)
+		}
+		return edit(text, now)
+	})
 }
 
 const exitStatus = `
@@ -280,7 +288,7 @@ func newMove(a *app.App) *cobra.Command {
 		Example: "  brine chain move deploy-friday 3 1",
 	}
 	return command(a, c, 3, 3, "give a chain, the number of a step, and its new number", func(_ context.Context, st *chain.Store, args []string) error {
-		return change(st, args[0], func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Move(text, args[1], args[2]) })
+		return changeStep(st, args[0], args[1], func(text []byte, step string) ([]byte, error) { return chain.Move(text, step, args[2]) })
 	})
 }
 
@@ -290,7 +298,7 @@ func newRm(a *app.App) *cobra.Command {
 		Example: "  brine chain rm deploy-friday 2",
 	}
 	return command(a, c, 2, 2, "give a chain and the number of a step", func(_ context.Context, st *chain.Store, args []string) error {
-		return change(st, args[0], func(_ *chain.Chain, text []byte) ([]byte, error) { return chain.Remove(text, args[1]) })
+		return changeStep(st, args[0], args[1], chain.Remove)
 	})
 }
 

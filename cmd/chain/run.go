@@ -1,12 +1,10 @@
 package chain
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -215,49 +213,6 @@ error.`,
 		return err
 	}
 	return c
-}
-
-func newEdit(a *app.App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "edit <chain>",
-		Short: "Edit the file of a chain",
-		Long: `Edit the file of a chain with the program in VISUAL or EDITOR (default: vi). If
-the new text is invalid, or if someone else has changed the chain meanwhile, an
-error is shown and the chain is not changed; your text is kept in another file.` + exitStatus,
-	}
-	return command(a, c, 1, 1, "give the name of one chain", func(ctx context.Context, st *chain.Store, args []string) error {
-		_, old, err := library.ReadChain(st, args[0])
-		if old == nil { // a chain that is not right can be edited, too
-			return err
-		}
-		dir, err := a.Host.MkdirTemp(os.TempDir(), "brine-chain-")
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(dir, args[0]+".yml")
-		if err := a.Host.WriteFile(path, strings.NewReader(string(old)), host.WriteOptions{Mode: new(fs.FileMode(0o600))}); err != nil {
-			return err
-		}
-		editor := cmp.Or(a.Getenv("VISUAL"), a.Getenv("EDITOR"), "vi")
-		out, err := a.Host.Run(ctx, host.Cmd{Argv: []string{"sh", "-c", editor + ` "$1"`, "sh", path}, Foreground: true, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr})
-		if err == nil && out.Status != 0 {
-			err = fmt.Errorf("%s: exit status %d", editor, out.Status)
-		}
-		var text []byte
-		if err == nil {
-			text, err = a.Host.ReadFile(path)
-		}
-		if err == nil && string(text) != string(old) {
-			if _, err = chain.Parse(args[0], path, text); err == nil {
-				err = st.Write(args[0], old, text)
-			}
-			if err != nil {
-				return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "nothing was changed; your text is in " + path}
-			}
-		}
-		_ = a.Host.RemoveAll(dir)
-		return err
-	})
 }
 
 type scheduleOptions struct {

@@ -5,6 +5,7 @@ package library
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -22,16 +23,22 @@ func Chains(s *session.Session) *chain.Store {
 			dir = filepath.Join(s.Cfg.Dir, "chains")
 		}
 	}
-	return &chain.Store{Files: s.App.Host, Dir: dir}
+	name, _ := s.App.Host.Hostname()
+	return &chain.Store{Files: s.App.Host, Dir: dir, Who: fmt.Sprintf("process %d of %s on %s", os.Getpid(), s.UserName(), name)}
 }
 
 // ReadChain reads a chain, and hints at what to do if there is none.
 func ReadChain(st *chain.Store, name string) (*chain.Chain, []byte, error) {
 	c, text, err := st.Read(name)
+	return c, text, HintChain(name, err)
+}
+
+// HintChain hints at what to do if an error is that there is no chain with a name.
+func HintChain(name string, err error) error {
 	if _, ok := errors.AsType[*chain.NotFoundError](err); ok {
 		err = &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: "'brine chain list' lists the chains, 'brine chain new " + name + "' makes one"}
 	}
-	return c, text, err
+	return err
 }
 
 // ParseWhen reads the time of --at, which must be ahead, and returns it in the time

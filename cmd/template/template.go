@@ -57,7 +57,7 @@ in those of orchestration_roots.`,
 		SilenceUsage: true, SilenceErrors: true,
 		RunE: func(c *cobra.Command, _ []string) error { return app.Usagef(c, "no command was given") },
 	}
-	c.AddCommand(newAnswers(a), newCheck(a), newList(a), newNew(a), newRun(a, nil), newShow(a))
+	c.AddCommand(newAnswers(a), newCheck(a), newClone(a), newList(a), newNew(a), newRun(a, nil), newShow(a))
 	return c
 }
 
@@ -347,18 +347,50 @@ Exit status: 0 success; 1 they exist, or cannot be written; 64 usage error.`,
 		if err := orchestration.CheckName(args[0]); err != nil {
 			return err
 		}
-		dirs := fileserver.RootsOf(t.S.Cfg.Opts, "file_roots").Dirs["base"]
-		if len(dirs) == 0 {
-			return errors.New("file_roots has no directory for the environment base, where templates are made")
+		return makeFiles(a, t, args[0], func(root string) ([]string, error) { return orchestration.New(a.Host, root, args[0]) })
+	})
+}
+
+// makeFiles makes the files of a template where those of the tree are, and prints their
+// paths.
+func makeFiles(a *app.App, t *library.Templates, name string, files func(root string) ([]string, error)) error {
+	dirs := fileserver.RootsOf(t.S.Cfg.Opts, "file_roots").Dirs["base"]
+	if len(dirs) == 0 {
+		return errors.New("file_roots has no directory for the environment base, where templates are made")
+	}
+	made, err := files(filepath.Join(dirs[0], "orchestration"))
+	for _, p := range made {
+		fmt.Fprintln(a.Out, printable.Line(p))
+	}
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("template %s exists: %w", name, err)
+	}
+	return err
+}
+
+func newClone(a *app.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "clone <template> <new name>",
+		Short: "Copy an orchestration template",
+		Long: `Copy the files of an orchestration template under another name, into the first
+directory of file_roots: also one of a package or formula, to adapt it. SLS files that
+the orchestration names by their whole names are still those of the first template.
+'brine template check' checks the copy.
+
+Exit status: 0 success; 1 there is no such template, the copy exists, or it cannot be
+written; 64 usage error.`,
+		Example:     "  brine template clone restart_web restart_db",
+		Annotations: map[string]string{"wants": "give a template and the name of the copy"},
+	}
+	return command(a, c, 2, 2, func(_ context.Context, t *library.Templates, args []string) error {
+		if err := orchestration.CheckName(args[1]); err != nil {
+			return err
 		}
-		made, err := orchestration.New(a.Host, filepath.Join(dirs[0], "orchestration"), args[0])
-		for _, p := range made {
-			fmt.Fprintln(a.Out, printable.Line(p))
+		from, err := orchestration.Find(a.Host, t.Roots, args[0])
+		if err != nil {
+			return err
 		}
-		if errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("template %s exists: %w", args[0], err)
-		}
-		return err
+		return makeFiles(a, t, args[1], func(root string) ([]string, error) { return orchestration.Clone(a.Host, from, root, args[1]) })
 	})
 }
 

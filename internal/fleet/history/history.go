@@ -77,6 +77,7 @@ type Execution struct {
 	Controller string // its id
 	Cache      string // its cache directory
 	PID        int
+	Program    string // version of the brine that ran it; "" before version 2 of the tables
 	Started    time.Time
 	Ended      time.Time // zero: it has no end
 	Status     string

@@ -34,9 +34,10 @@ type Recorder struct {
 	Now func() time.Time
 	// Subject is what the command runs; nil: an SLS.
 	Subject *Subject
-	// Controller and Cache are its id and cache directory, PID the process.
-	Controller, Cache string
-	PID               int
+	// Controller and Cache are its id and cache directory, PID the process, Program the
+	// version of brine.
+	Controller, Cache, Program string
+	PID                        int
 
 	mu   sync.Mutex
 	runs map[string]*run
@@ -184,7 +185,7 @@ func (r *Recorder) begin(l jobs.Load, data *value.Map) *run {
 	}
 	u.put("begin", value.MapOf(
 		"definition", value.MapOf("hash", u.def.Hash, "kind", u.def.Kind, "name", u.def.Name, "description", u.def.Description, "source", u.def.Source, "created", stamp(now), "steps", steps),
-		"user", l.User, "controller", r.Controller, "cache", r.Cache, "pid", int64(r.PID), "started", stamp(began),
+		"user", l.User, "controller", r.Controller, "cache", r.Cache, "program", r.Program, "pid", int64(r.PID), "started", stamp(began),
 		"test", value.Truth(data.At("test")), "resumes", data.Str("resumes"), "parent", l.OrchJID, "revision", data.Str("revision"), "pillar", data.Str("pillar_sha256"),
 	))
 	return u
@@ -257,6 +258,7 @@ func (u *run) put(kind string, row *value.Map) {
 	row.Set("kind", kind)
 	row.Set("jid", u.load.JID)
 	row.Set("id", u.rec.Controller)
+	row.Set("version", int64(Version))
 	u.rec.Put(row)
 }
 

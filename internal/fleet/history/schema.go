@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"brine/internal/fleet/migration"
 )
 
 // A Dialect is what databases differ in.
@@ -12,13 +14,18 @@ type Dialect int
 
 // The dialects.
 const (
-	SQLite Dialect = iota
-	MySQL
-	Postgres
+	SQLite   = Dialect(migration.SQLite)
+	MySQL    = Dialect(migration.MySQL)
+	Postgres = Dialect(migration.Postgres)
 )
 
-// A table of the history, whose columns are NAME TYPE; types are those of
-// [Dialect.Type].
+// Version is that of the tables, and of the rows that a [Recorder] writes. Whoever
+// changes one of them adds a step to [Tables], and leaves the earlier ones as they are.
+const Version = 2
+
+// A table of the history, whose columns are NAME TYPE and, of those that came later
+// than version 1, a default: programs that do not know them write none. Types are those
+// of [Dialect.Type].
 type table struct {
 	name    string
 	columns []string
@@ -42,7 +49,7 @@ var (
 		columns: []string{
 			"jid key20", "hash key64", "kind key20", "name key255", "user_name text", "controller text", "cache text", "pid int", "started key26", "ended key26",
 			"status key20", "signal_number int", "test int", "resumes key20", "parent key20", "revision text", "pillar key64",
-			"steps int", "steps_done int", "steps_failed int", "hosts int",
+			"steps int", "steps_done int", "steps_failed int", "hosts int", programColumn,
 		},
 		key: []string{"jid"}, indexes: [][]string{{"name", "jid"}, {"status", "jid"}, {"hash"}},
 	}
@@ -62,10 +69,38 @@ var (
 	tables = []*table{&states, &steps, &executions, &executionSteps, &executionHosts}
 )
 
-// Schema returns the SQL that makes the tables, which changes nothing where they
-// are there.
-func Schema(d Dialect) string {
-	return strings.Join(statements(d), ";\n") + ";\n"
+// programColumn has the version of brine that ran an execution, since version 2 of the
+// tables.
+const programColumn = "program key64 DEFAULT ''"
+
+// Schema returns the SQL that makes the tables.
+func Schema(d Dialect) string { return d.tables().Schema(migration.Dialect(d)) }
+
+// tables describes the tables and their versions.
+func (d Dialect) tables() *migration.Tables {
+	t := &migration.Tables{
+		Name: "history", Title: "the history", Newest: statements(d),
+		Steps: [][]migration.Change{
+			{{Table: executions.name, Column: "program", SQL: "ALTER TABLE " + executions.name + " ADD COLUMN " + d.column(programColumn)}},
+		},
+	}
+	for _, x := range tables {
+		t.Names = append(t.Names, x.name)
+	}
+	return t
+}
+
+// column is a column of a statement.
+func (d Dialect) column(c string) string {
+	name, typ, more := parts(c)
+	return strings.TrimRight(name+" "+d.Type(typ)+" NOT NULL "+more, " ")
+}
+
+// parts are the name, the type and the default of a column.
+func parts(c string) (name, typ, more string) {
+	name, typ, _ = strings.Cut(c, " ")
+	typ, more, _ = strings.Cut(typ, " ")
+	return name, typ, more
 }
 
 func statements(d Dialect) []string {
@@ -73,8 +108,7 @@ func statements(d Dialect) []string {
 	for _, t := range tables {
 		var lines []string
 		for _, c := range t.columns {
-			name, typ, _ := strings.Cut(c, " ")
-			lines = append(lines, name+" "+d.Type(typ)+" NOT NULL")
+			lines = append(lines, d.column(c))
 		}
 		lines = append(lines, "PRIMARY KEY ("+strings.Join(t.key, ", ")+")")
 		if d == MySQL {
@@ -142,7 +176,7 @@ func (d Dialect) marks(after, n int) string {
 func (t *table) names() []string {
 	out := make([]string, len(t.columns))
 	for i, c := range t.columns {
-		out[i], _, _ = strings.Cut(c, " ")
+		out[i], _, _ = parts(c)
 	}
 	return out
 }
@@ -185,7 +219,7 @@ func (t *table) insert(d Dialect, n int, replace bool) string {
 func (t *table) values(row map[string]any) []any {
 	out := make([]any, len(t.columns))
 	for i, c := range t.columns {
-		name, typ, _ := strings.Cut(c, " ")
+		name, typ, _ := parts(c)
 		v, ok := row[name]
 		switch x := v.(type) {
 		case string:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/migration"
 	"brine/internal/py/value"
 )
 
@@ -37,19 +38,10 @@ func New(db *sql.DB, d Dialect, close func() error) *Store { return &Store{db: d
 // Close closes the database.
 func (s *Store) Close() error { return s.close() }
 
-// Create makes the tables where they are missing.
+// Create makes the tables where they are missing, and brings those of an older brine up
+// to date. A [migration.NewerError] says that they are those of a newer one.
 func (s *Store) Create(ctx context.Context) error {
-	// Who may not make tables can use those that there are.
-	var n int
-	if s.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM "+executionHosts.name+" WHERE jid = ''").Scan(&n) == nil {
-		return nil
-	}
-	for _, stmt := range statements(s.d) {
-		if _, err := s.db.ExecContext(ctx, stmt); err != nil {
-			return fmt.Errorf("make the tables of the history: %w", err)
-		}
-	}
-	return nil
+	return s.d.tables().Create(ctx, s.db, migration.Dialect(s.d))
 }
 
 // maxRows bounds a statement: databases bound its parameters.
@@ -71,6 +63,9 @@ func (s *Store) store(ctx context.Context, rows []*value.Map) error {
 		return err
 	}}
 	for _, r := range rows {
+		if err := known(r); err != nil {
+			return err
+		}
 		switch r.Str("kind") {
 		case "begin":
 			w.begin(r)
@@ -91,10 +86,11 @@ func (s *Store) store(ctx context.Context, rows []*value.Map) error {
 
 // A writer stores rows of one transaction; its first fault ends it.
 type writer struct {
-	run   func(query string, args ...any) error
-	d     Dialect
-	err   error
-	hosts [][]any
+	run      func(query string, args ...any) error
+	d        Dialect
+	err      error
+	hosts    [][]any
+	affected int64 // rows of the last statement, where somebody asks
 }
 
 func (w *writer) exec(query string, args ...any) {
@@ -138,7 +134,7 @@ func (w *writer) begin(r *value.Map) {
 	w.insert(&executions, false, [][]any{executions.values(map[string]any{
 		"jid": r.Str("jid"), "hash": hash, "kind": d.Str("kind"), "name": d.Str("name"), "user_name": r.Str("user"), "controller": r.Str("controller"), "cache": r.Str("cache"),
 		"pid": number(r, "pid"), "started": r.Str("started"), "status": Running, "test": truth(r.At("test")), "resumes": r.Str("resumes"), "parent": r.Str("parent"),
-		"revision": r.Str("revision"), "pillar": r.Str("pillar"), "steps": l.Len(),
+		"revision": r.Str("revision"), "pillar": r.Str("pillar"), "steps": l.Len(), "program": r.Str("program"),
 	})})
 }
 

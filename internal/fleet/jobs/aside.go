@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -211,7 +212,7 @@ func (w *writer) putAside() {
 		items[i] = l.item
 	}
 	w.took(items)
-	w.warnRefused(aside, "put aside in "+path+"; 'brine run returner.aside' lists, sends or drops them")
+	w.warnRefused(aside, "put aside in "+path+"; "+cmp.Or(s.Aside, "'brine run returner.aside' lists, sends or drops them"))
 }
 
 // maxNamed is how many rows a warning names.

@@ -33,6 +33,9 @@ type Sink struct {
 	// Again says that its rows were put aside before: those that are not taken are
 	// put aside again.
 	Again bool
+	// Aside says what becomes of rows that were put aside, in a warning; "" is that
+	// returner.aside shows them.
+	Aside string
 	// Retries are the pauses between tries; nil is DefaultRetries.
 	Retries []time.Duration
 	// Batch is how many rows go at once; 0 is 500.

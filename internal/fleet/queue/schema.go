@@ -3,6 +3,8 @@ package queue
 import (
 	"fmt"
 	"strings"
+
+	"brine/internal/fleet/migration"
 )
 
 // A Dialect is what databases differ in.
@@ -10,9 +12,9 @@ type Dialect int
 
 // The dialects.
 const (
-	SQLite Dialect = iota
-	MySQL
-	Postgres
+	SQLite   = Dialect(migration.SQLite)
+	MySQL    = Dialect(migration.MySQL)
+	Postgres = Dialect(migration.Postgres)
 )
 
 const (
@@ -46,9 +48,16 @@ const (
 	neverDue = 1 << 62 // the same
 )
 
-// Schema returns the SQL that makes the table, which changes nothing where it is
-// there.
-func Schema(d Dialect) string { return strings.Join(statements(d), ";\n") + ";\n" }
+// Schema returns the SQL that makes the tables.
+func Schema(d Dialect) string { return d.tables().Schema(migration.Dialect(d)) }
+
+// tables describes the tables and their versions: since version 2, entries have lanes.
+func (d Dialect) tables() *migration.Tables {
+	return &migration.Tables{
+		Name: "queue", Title: "the queue", Names: []string{table, eventTable}, Newest: statements(d),
+		Steps: [][]migration.Change{d.addLane()},
+	}
+}
 
 func statements(d Dialect) []string {
 	out := d.makes(table, columns, "jid", "due: queue, due", laneIndex)
@@ -94,12 +103,12 @@ func (d Dialect) column(c string) string {
 	return out
 }
 
-// addLane are the statements that bring a table of before lanes up to date.
-func (d Dialect) addLane() []string {
+// addLane are the changes that bring a table of before lanes up to date.
+func (d Dialect) addLane() []migration.Change {
 	index, on := indexOf(table, laneIndex)
-	return []string{
-		"ALTER TABLE " + table + " ADD COLUMN " + d.column(laneColumn),
-		"CREATE INDEX " + index + " ON " + table + " (" + on + ")",
+	return []migration.Change{
+		{Table: table, Column: "lane", SQL: "ALTER TABLE " + table + " ADD COLUMN " + d.column(laneColumn)},
+		{Table: table, Index: index, SQL: "CREATE INDEX " + index + " ON " + table + " (" + on + ")"},
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"brine/internal/fleet/migration"
 )
 
 // A Store is a queue in a database. It is safe for concurrent use.
@@ -27,46 +29,10 @@ func (s *Store) Close() error { return s.close() }
 // Ping returns an error where the database does not answer.
 func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 
-// Create makes the tables where they are missing, and brings older ones up to date.
-func (s *Store) Create(ctx context.Context) (err error) {
-	const tries = 5
-	for range tries {
-		// Who may not make tables can use those that there are.
-		if s.has(ctx, table, "lane") && s.has(ctx, eventTable, "event") {
-			return nil
-		}
-		if err = s.create(ctx); err == nil {
-			return nil
-		}
-		select { // PostgreSQL fails if another process makes the same at this moment
-		case <-ctx.Done():
-			return err
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return err
-}
-
-func (s *Store) create(ctx context.Context) error {
-	if s.has(ctx, table, "jid") && !s.has(ctx, table, "lane") {
-		for _, stmt := range s.d.addLane() {
-			if _, err := s.db.ExecContext(ctx, stmt); err != nil {
-				return fmt.Errorf("bring the table of the queue up to date by %q: %w", stmt, err)
-			}
-		}
-	}
-	for _, stmt := range statements(s.d) {
-		if _, err := s.db.ExecContext(ctx, stmt); err != nil {
-			return fmt.Errorf("make the table of the queue: %w", err)
-		}
-	}
-	return nil
-}
-
-// has reports whether a table is there with a column.
-func (s *Store) has(ctx context.Context, table, column string) bool {
-	var n int
-	return s.db.QueryRowContext(ctx, "SELECT COUNT("+column+") FROM "+table+" WHERE 1 = 0").Scan(&n) == nil
+// Create makes the tables where they are missing, and brings those of an older brine up
+// to date. A [migration.NewerError] says that they are those of a newer one.
+func (s *Store) Create(ctx context.Context) error {
+	return s.d.tables().Create(ctx, s.db, migration.Dialect(s.d))
 }
 
 var (

@@ -4,6 +4,7 @@ package historytest
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func Rows(jid, name string, steps, hosts int, bad map[string]bool) []*value.Map 
 	for i := range steps {
 		defs.Append(value.MapOf("id", fmt.Sprintf("step%d", i+1), "label", "", "fun", "salt.state", "tgt", "web*", "action_id", fmt.Sprint(i+1), "args", value.MapOf("sls", value.Strings("web"))))
 	}
-	hash := fmt.Sprintf("%064x", len(name)*1000+steps) + name
+	hash := fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s %d", name, steps)))
 	row := func(kind string, args ...any) *value.Map {
 		m := value.MapOf(args...)
 		m.Set("kind", kind)
@@ -32,7 +33,7 @@ func Rows(jid, name string, steps, hosts int, bad map[string]bool) []*value.Map 
 		return m
 	}
 	out := []*value.Map{row("begin",
-		"definition", value.MapOf("hash", hash[len(hash)-64:], "kind", history.Chain, "name", name, "description", "é 日本 \U0001f9c2", "source", "", "created", at(0), "steps", defs),
+		"definition", value.MapOf("hash", hash, "kind", history.Chain, "name", name, "description", "é 日本 \U0001f9c2", "source", "", "created", at(0), "steps", defs),
 		"user", "zoe", "controller", "ctl", "cache", "/var/cache/brine", "pid", int64(1), "started", at(0), "test", false, "resumes", "", "parent", "", "revision", "", "pillar", "")}
 	status := history.Succeeded
 	failed := int64(0)

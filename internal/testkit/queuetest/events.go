@@ -233,6 +233,7 @@ func (x *tester) storm() {
 func (x *tester) older(open func() *queue.Store) {
 	x.Helper()
 	jid := x.put("older")
+	x.exec("DELETE FROM brine_versions WHERE name = 'queue'")
 	x.exec("DROP TABLE brine_queue_events")
 	x.exec("DROP INDEX idx_brine_queue_lane")
 	x.exec("ALTER TABLE brine_queue DROP COLUMN lane")

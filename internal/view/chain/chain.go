@@ -5,15 +5,11 @@
 package chain
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"brine/internal/core/host"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
@@ -342,148 +338,6 @@ func (s *Step) Summary() string {
 	return text
 }
 
-// A Store is the directory of chains.
-type Store struct {
-	Files host.Host
-	Dir   string
-}
-
-// Path returns the file of a chain.
-func (s *Store) Path(name string) string { return filepath.Join(s.Dir, name+".yml") }
-
-// Names returns the names of the chains, sorted.
-func (s *Store) Names() ([]string, error) {
-	files, err := s.Files.ReadDir(s.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var out []string
-	for _, f := range files {
-		if name, ok := strings.CutSuffix(f, ".yml"); ok && orchestration.ValidName(name) {
-			out = append(out, name)
-		}
-	}
-	return out, err
-}
-
-// A NotFoundError says that there is no chain with a name.
-type NotFoundError struct {
-	Name, Dir string
-	Names     []string
-}
-
-// Error names the nearest chain.
-func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("there is no chain %q in %s%s", e.Name, e.Dir, source.DidYouMean(e.Name, e.Names))
-}
-
-// An ExistsError says that there is a chain with a name already. It is fs.ErrExist.
-type ExistsError struct{ Name, Path string }
-
-// Error names the file.
-func (e *ExistsError) Error() string { return fmt.Sprintf("chain %s exists: %s", e.Name, e.Path) }
-
-// Unwrap returns fs.ErrExist.
-func (e *ExistsError) Unwrap() error { return fs.ErrExist }
-
-// Read returns a chain and the text of its file.
-func (s *Store) Read(name string) (*Chain, []byte, error) {
-	if err := CheckName(name); err != nil {
-		return nil, nil, err
-	}
-	text, err := s.Files.ReadFile(s.Path(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		names, err := s.Names()
-		if err != nil {
-			return nil, nil, err
-		}
-		return nil, nil, &NotFoundError{Name: name, Dir: s.Dir, Names: names}
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := Parse(name, s.Path(name), text)
-	return c, text, err
-}
-
-// Write replaces the file of a chain. It fails with fs.ErrExist if the file has
-// another text than old, which was read before: somebody else changed it. A nil
-// old means that there is no file.
-func (s *Store) Write(name string, old, text []byte) error {
-	if err := s.Files.MkdirAll(s.Dir, 0o755); err != nil {
-		return err
-	}
-	unlock, err := s.lock(name, old)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return s.Files.WriteFile(s.Path(name), strings.NewReader(string(text)), host.WriteOptions{Sync: true})
-}
-
-// Rename gives a chain whose file has the text old, which was read before, another
-// name and text. It fails as Write does if somebody else changed it, and with an
-// ExistsError if there is a chain with the other name. Records of its executions
-// stay under the old name.
-func (s *Store) Rename(name, to string, old, text []byte) error {
-	if err := CheckName(to); err != nil {
-		return err
-	}
-	unlock, err := s.lock(name, old)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	switch _, err := s.Files.Lstat(s.Path(to)); {
-	case err == nil:
-		return &ExistsError{Name: to, Path: s.Path(to)}
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	if err := s.Files.WriteFile(s.Path(to), strings.NewReader(string(text)), host.WriteOptions{Sync: true}); err != nil {
-		return err
-	}
-	return s.Files.Remove(s.Path(name))
-}
-
-// lock keeps others from changing chains until it is unlocked. It fails if the
-// file of the chain has another text than old, as Write says.
-func (s *Store) lock(name string, old []byte) (unlock func(), err error) {
-	release, err := s.Files.Lock(filepath.Join(s.Dir, ".lock"))
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
-	now, err := s.Files.ReadFile(s.Path(name))
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return nil, err
-	case err == nil && old == nil:
-		return nil, &ExistsError{Name: name, Path: s.Path(name)}
-	case string(now) != string(old):
-		return nil, fmt.Errorf("chain %s was changed by somebody else: %w", name, fs.ErrExist)
-	}
-	return release, nil
-}
-
-// Delete removes a chain whose file has the text old, which was read before. It
-// fails as Write does if somebody else changed it. Records of its executions stay.
-func (s *Store) Delete(name string, old []byte) error {
-	if err := CheckName(name); err != nil {
-		return err
-	}
-	unlock, err := s.lock(name, old)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return s.Files.Remove(s.Path(name))
-}
-
 // number reads the number of a step, from 1.
 func number(text string, n int) (int, error) {
 	i, err := strconv.Atoi(text)
@@ -491,4 +345,23 @@ func number(text string, n int) (int, error) {
 		return 0, fmt.Errorf("%q is not the number of a step; there are %d", text, n)
 	}
 	return i, nil
+}
+
+// StepID returns the id of the step with a number. It stays the same while others add,
+// move and remove steps.
+func (c *Chain) StepID(step string) (int64, error) {
+	i, err := number(step, len(c.Steps))
+	if err != nil {
+		return 0, err
+	}
+	return c.Steps[i-1].ID, nil
+}
+
+// StepNumber returns the number of the step with an id; "" is that there is none.
+func (c *Chain) StepNumber(id int64) string {
+	i := slices.IndexFunc(c.Steps, func(s Step) bool { return s.ID == id })
+	if i < 0 {
+		return ""
+	}
+	return strconv.Itoa(i + 1)
 }

@@ -2,10 +2,14 @@ package chain_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"brine/internal/core/host"
 	"brine/internal/py/source"
@@ -194,5 +198,97 @@ func TestRename(t *testing.T) {
 	}
 	if _, text, err := s.Read("c"); string(text) != string(two) || err != nil {
 		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// Changes at once wait for each other: none is lost, and no id is given twice.
+func TestChangesAtOnce(t *testing.T) {
+	t.Parallel()
+	s := &chain.Store{Files: host.NewLocal(), Dir: t.TempDir()}
+	if err := s.Write("x", nil, []byte("steps: []\n")); err != nil {
+		t.Fatal(err)
+	}
+	const n = 30
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			errs[i] = s.Change("x", func(c *chain.Chain, text []byte) ([]byte, error) {
+				return c.Add(text, 0, &chain.Step{Action: chain.Command, Command: fmt.Sprintf("echo %d", i), On: "*"})
+			})
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := s.Read("x")
+	seen := map[string]bool{}
+	for _, step := range c.Steps {
+		seen[step.Command] = true
+	}
+	if err != nil || len(c.Steps) != n || len(seen) != n {
+		t.Errorf("%d steps, %d of them different, %v", len(c.Steps), len(seen), err)
+	}
+	if names, _ := s.Names(); !slices.Equal(names, []string{"x"}) {
+		t.Errorf("chains: %v", names)
+	}
+}
+
+// Whoever holds the lock for long is named, and nothing is changed.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	one := &chain.Store{Files: host.NewLocal(), Dir: dir, Who: "process 7 of zoe on ctl"}
+	two := &chain.Store{Files: host.NewLocal(), Dir: dir, Wait: 20 * time.Millisecond}
+	text := []byte("steps: []\n")
+	if err := one.Write("x", nil, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Change("x", func(*chain.Chain, []byte) ([]byte, error) {
+		want := "the chains in " + dir + " are locked by process 7 of zoe on ctl: waited 20ms for it, and changed nothing"
+		for what, err := range map[string]error{"Write": two.Write("x", text, []byte("steps: [] #\n")), "Replace": two.Replace("y", text), "Delete": two.Delete("x", text)} {
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: %v, want %s", what, err, want)
+			}
+		}
+		return text, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := host.NewLocal().Lock(filepath.Join(dir, ".lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := two.Delete("x", text); err == nil || !strings.Contains(err.Error(), "are locked by a process that has not said who it is") {
+		t.Errorf("Delete: %v", err)
+	}
+}
+
+// What is changed by another one in the meantime is an error that has both texts.
+func TestConflict(t *testing.T) {
+	t.Parallel()
+	s := &chain.Store{Files: host.NewLocal(), Dir: t.TempDir()}
+	one, two, three := []byte("steps: []\n"), []byte("description: x\nsteps: []\n"), []byte("description: y\nsteps: []\n")
+	if err := errors.Join(s.Write("a", nil, one), s.Write("a", one, two)); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Write("a", one, three)
+	c, ok := errors.AsType[*chain.ConflictError](err)
+	if !ok || string(c.Was) != string(one) || string(c.Now) != string(two) || err.Error() != "chain a was changed by somebody else" {
+		t.Errorf("Write = %v", err)
+	}
+	if err := s.Delete("a", two); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write("a", two, three); err == nil || err.Error() != "chain a was deleted by somebody else" {
+		t.Errorf("Write = %v", err)
+	}
+	if err := s.Change("a", nil); err == nil || !strings.Contains(err.Error(), `there is no chain "a"`) {
+		t.Errorf("Change = %v", err)
+	}
+	if err := (&chain.Store{Files: host.NewLocal(), Dir: t.TempDir() + "/none"}).Change("a", nil); err == nil || !strings.Contains(err.Error(), `there is no chain "a"`) {
+		t.Errorf("Change = %v", err)
 	}
 }

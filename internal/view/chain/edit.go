@@ -206,6 +206,15 @@ func nodeOf(v any) *yaml.Node {
 	return scalar(value.Str(v))
 }
 
+// Text is a step as it is written in the file of a chain.
+func (s *Step) Text() string {
+	text, err := encode(s.node())
+	if err != nil {
+		return s.Summary()
+	}
+	return string(text)
+}
+
 // node is a step as YAML.
 func (s *Step) node() *yaml.Node {
 	kv := []any{"action", s.Action, "id", s.ID}

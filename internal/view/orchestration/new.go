@@ -1,7 +1,6 @@
 package orchestration
 
 import (
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -49,11 +48,8 @@ pillar:
 // New makes the files of a template below a root, and returns their paths. It
 // returns fs.ErrExist if there is a template with the name.
 func New(files host.Host, root, name string) ([]string, error) {
-	for _, part := range []string{"states", "metadata"} {
-		dir := filepath.Join(root, part, name)
-		if _, err := files.Lstat(dir); err == nil {
-			return nil, fmt.Errorf("%s: %w", dir, fs.ErrExist)
-		}
+	if err := free(files, root, name); err != nil {
+		return nil, err
 	}
 	var made []string
 	for _, f := range scaffold {

@@ -96,7 +96,7 @@ func (e *NotFoundError) Error() string {
 func Names(files host.Files, roots []string) ([]string, error) {
 	var names []string
 	for _, root := range roots {
-		for _, part := range []string{"states", "metadata"} {
+		for _, part := range parts {
 			found, err := files.ReadDir(filepath.Join(root, part))
 			if errors.Is(err, fs.ErrNotExist) {
 				continue

@@ -257,12 +257,65 @@ func moveButton(p page, c chainView, n, to int, text string, disabled bool) temp
 }
 
 //go:noinline
-func conflictPage(p page, name string) templ.Component {
+func conflictPage(p page, c conflictView) templ.Component {
 	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var47 templ.Component) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_Var48 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
-			writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else changed this chain in the meantime. Nothing was saved.</p><p><a href=\"")
-			writeURL(templ_7745c5c3_Buffer, path("chains", name))
-			writeHTML(templ_7745c5c3_Buffer, "\">Show the chain as it is now</a>, or go back to copy what you wrote.</p>")
+			if c.Deleted {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else deleted this chain in the meantime. Nothing was saved.</p>")
+			} else {
+				writeHTML(templ_7745c5c3_Buffer, "<p class=\"problem\" role=\"alert\" id=\"problem\">Somebody else changed this chain in the meantime. Nothing was saved.</p>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			if c.Whole && !c.Deleted {
+				writeHTML(templ_7745c5c3_Buffer, "<form class=\"card\" method=\"post\" action=\"")
+				writeURL(templ_7745c5c3_Buffer, path("chains", c.Chain.Name, "text"))
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+				writePart(ctx, templ_7745c5c3_Buffer, version(c.Chain))
+				writeHTML(templ_7745c5c3_Buffer, "<label for=\"text\">Your text</label> <textarea id=\"text\" name=\"text\" rows=\"16\" spellcheck=\"false\" aria-describedby=\"text-help\">")
+				writeText(templ_7745c5c3_Buffer, "\n"+c.Yours)
+				writeHTML(templ_7745c5c3_Buffer, "</textarea><p class=\"hint\" id=\"text-help\">It replaces the chain as it is now: copy into it what you want to keep of that.</p><button>Save your text</button></form>")
+				if c.Diff != "" {
+					writeHTML(templ_7745c5c3_Buffer, "<h2>What your text would change</h2><pre>")
+					writeText(templ_7745c5c3_Buffer, c.Diff)
+					writeHTML(templ_7745c5c3_Buffer, "</pre>")
+				}
+			} else if c.Yours != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<h2>What you wrote</h2><pre id=\"yours\">")
+				writeText(templ_7745c5c3_Buffer, c.Yours)
+				writeHTML(templ_7745c5c3_Buffer, "</pre>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			if c.Again != nil {
+				writeHTML(templ_7745c5c3_Buffer, "<form class=\"buttons\" method=\"post\" action=\"")
+				writeURL(templ_7745c5c3_Buffer, path("chains", c.Chain.Name, "step"))
+				writeHTML(templ_7745c5c3_Buffer, "\">")
+				writePart(ctx, templ_7745c5c3_Buffer, csrf(p))
+				writePart(ctx, templ_7745c5c3_Buffer, version(c.Chain))
+				writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"action\" value=\"")
+				writeText(templ_7745c5c3_Buffer, c.Again.Action)
+				writeHTML(templ_7745c5c3_Buffer, "\"> ")
+				for _, name := range stepFields[c.Again.Action] {
+					writeHTML(templ_7745c5c3_Buffer, "<input type=\"hidden\" name=\"")
+					writeText(templ_7745c5c3_Buffer, name)
+					writeHTML(templ_7745c5c3_Buffer, "\" value=\"")
+					writeText(templ_7745c5c3_Buffer, c.Again.Fields[name])
+					writeHTML(templ_7745c5c3_Buffer, "\"> ")
+				}
+				writeHTML(templ_7745c5c3_Buffer, "<button>Add it at the end</button></form>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			if c.Chain.Text != "" {
+				writeHTML(templ_7745c5c3_Buffer, "<h2>The chain as it is now</h2><pre id=\"now\">")
+				writeText(templ_7745c5c3_Buffer, c.Chain.Text)
+				writeHTML(templ_7745c5c3_Buffer, "</pre>")
+			}
+			writeHTML(templ_7745c5c3_Buffer, " ")
+			if !c.Deleted {
+				writeHTML(templ_7745c5c3_Buffer, "<p><a href=\"")
+				writeURL(templ_7745c5c3_Buffer, path("chains", c.Chain.Name))
+				writeHTML(templ_7745c5c3_Buffer, "\">Show the chain as it is now</a></p>")
+			}
 			return nil
 		})
 		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var48), templ_7745c5c3_Buffer, layout(p))
@@ -272,8 +325,8 @@ func conflictPage(p page, name string) templ.Component {
 
 //go:noinline
 func chainTextPage(p page, c chainView, problem string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var50 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var51 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var59 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var60 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			if problem != "" {
 				writeHTML(templ_7745c5c3_Buffer, "<div class=\"problem\" role=\"alert\" id=\"problem\"><pre>")
 				writeText(templ_7745c5c3_Buffer, problem)
@@ -293,15 +346,15 @@ func chainTextPage(p page, c chainView, problem string) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "\">Back to the chain</a></p>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var51), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var60), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stepPage(p page, f stepForm) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var57 templ.Component) (templ_7745c5c3_Err error) {
-		templ_7745c5c3_Var58 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var66 templ.Component) (templ_7745c5c3_Err error) {
+		templ_7745c5c3_Var67 := part(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer) (templ_7745c5c3_Err error) {
 			writeHTML(templ_7745c5c3_Buffer, "<p>")
 			if f.Number > 0 {
 				writeHTML(templ_7745c5c3_Buffer, "Step ")
@@ -338,14 +391,14 @@ func stepPage(p page, f stepForm) templ.Component {
 			writeHTML(templ_7745c5c3_Buffer, "<button>Save</button></form>")
 			return nil
 		})
-		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var58), templ_7745c5c3_Buffer, layout(p))
+		writePart(templ.WithChildren(ctx, templ_7745c5c3_Var67), templ_7745c5c3_Buffer, layout(p))
 		return nil
 	})
 }
 
 //go:noinline
 func stepField(name, text string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var67 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var76 templ.Component) (templ_7745c5c3_Err error) {
 		switch name {
 		case "test":
 			writeHTML(templ_7745c5c3_Buffer, "<p><label class=\"check\"><input type=\"checkbox\" name=\"test\" value=\"yes\"")
@@ -401,7 +454,7 @@ func stepField(name, text string) templ.Component {
 //
 //go:noinline
 func targetInput(id, name, label, text, problem string, types []string) templ.Component {
-	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var84 templ.Component) (templ_7745c5c3_Err error) {
+	return component(func(ctx context.Context, templ_7745c5c3_Buffer *templruntime.Buffer, templ_7745c5c3_Var93 templ.Component) (templ_7745c5c3_Err error) {
 		kind, text := splitTarget(text)
 		writeHTML(templ_7745c5c3_Buffer, "<label for=\"")
 		writeText(templ_7745c5c3_Buffer, id)

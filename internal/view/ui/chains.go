@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"brine/internal/fleet/kept"
+	"brine/internal/py/difflib"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 	"brine/internal/view/chain"
@@ -218,12 +220,62 @@ func writeChain(st *chainStore, old chainView, text []byte, write chainWrite) er
 
 // chainFault shows why a chain was not changed.
 func (s *Server) chainFault(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, errChanged) {
-		v, _ := visitOf(r)
-		render(w, r, http.StatusConflict, conflictPage(page{Title: "The chain has changed", At: "start", Who: v}, r.PathValue("name")))
+	wrote, _ := written(r.PostForm)
+	if errors.Is(err, errChanged) || errors.Is(err, ErrNotFound) && wrote != "" {
+		s.conflict(w, r)
 		return
 	}
 	s.fault(w, r, err)
+}
+
+// A conflictView is a chain that somebody else has changed, and what the visitor wrote.
+type conflictView struct {
+	Chain   chainView // as it is now; the text is left out for those who may not read it
+	Deleted bool      // it was deleted
+	Yours   string    // "": it was a button
+	Whole   bool      // Yours is the text of the whole chain
+	Diff    string    // what it would change
+	Again   *stepForm // a new step, which can be added to the chain as it is now
+}
+
+// conflict shows a chain as it is now, with what the visitor wrote: nothing is lost.
+func (s *Server) conflict(w http.ResponseWriter, r *http.Request) {
+	_, c, view, err := s.readChain(r)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		s.fault(w, r, err)
+		return
+	}
+	x := conflictView{Chain: view, Deleted: err != nil}
+	x.Chain.Name = r.PathValue("name")
+	if x.Yours, x.Whole = written(r.PostForm); x.Whole {
+		x.Diff = difflib.String(difflib.SplitLines(view.Text), difflib.SplitLines(x.Yours), "now", "yours")
+	}
+	if f := stepOf(view, r.PostForm); c != nil && f.Number == 0 && stepFields[f.Action] != nil {
+		x.Again = &f
+	}
+	if s.back(r.Context()).needs(readText) != nil {
+		x.Chain.Text, x.Diff = "", ""
+	}
+	v, _ := visitOf(r)
+	render(w, r, http.StatusConflict, conflictPage(page{Title: "The chain has changed", At: "start", Who: v}, x))
+}
+
+// written is what a form about a chain has of the visitor; whole says that it is the
+// text of a chain.
+func written(sent url.Values) (text string, whole bool) {
+	switch f := stepOf(chainView{}, sent); {
+	case sent.Has("text"):
+		return strings.ReplaceAll(sent.Get("text"), "\r\n", "\n"), true
+	case stepFields[f.Action] != nil:
+		step, err := f.step()
+		if err != nil { // it is shown as it came
+			return strings.Join(slices.Sorted(maps.Values(f.Fields)), "\n"), false
+		}
+		return step.Text(), false
+	case sent.Has("description"):
+		return sent.Get("name") + "\n" + sent.Get("description"), false
+	}
+	return targetOf(sent, "targets"), false
 }
 
 func (s *Server) chainNew(w http.ResponseWriter, r *http.Request, _ *visit) {

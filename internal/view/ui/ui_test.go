@@ -512,7 +512,7 @@ func TestChains(t *testing.T) {
 		}
 	}
 	status(t, "an old page", b.post("/chains/friday/remove", "version", first, "step", "1"), 409)
-	status(t, "an old page", b.post("/chains/friday/text", "version", first, "text", "steps: []"), 409)
+	conflicts(t, b, first)
 	status(t, "an old page", b.post("/chains/friday/step", "version", first, "action", "wait", "seconds", "1"), 409)
 	status(t, "an old page", b.post("/chains/friday/run", "version", first, "confirm", "yes"), 409)
 	status(t, "an old page", b.post("/chains/friday/delete", "version", first, "confirm", "yes"), 409)
@@ -572,5 +572,39 @@ func TestWizard(t *testing.T) {
 	want, _ := yamlsalt.LoadString("{port: '80', tls: {'on': true, cert: x}, token: secret, users: {ann: {shell: /bin/sh}}, targets: {web: 'web*'}}")
 	if c := <-s.ran; !value.Equal(c.Answers, want) || slices.Contains(c.Args, "secret") {
 		t.Errorf("answers %s, args %v", value.Repr(c.Answers), c.Args)
+	}
+}
+
+// conflicts tries that the page about a conflict has what the visitor wrote and what is
+// there now, and that what it offers saves it.
+func conflicts(t *testing.T, b *browser, old string) {
+	t.Helper()
+	now := b.get("/chains/friday/text").Body.String()
+	if !strings.Contains(now, "nginx:") {
+		t.Fatalf("the chain is %s", now)
+	}
+	w := b.post("/chains/friday/text", "version", old, "text", "# mine\nsteps: []\n")
+	status(t, "an old text", w, 409)
+	for _, part := range []string{"# mine\nsteps: []", "Somebody else changed this chain", "Save your text", "+++ yours", "nginx:"} {
+		if !strings.Contains(w.Body.String(), part) {
+			t.Errorf("the page about a text has no %q: %s", part, w.Body.String())
+		}
+	}
+	w = b.post("/chains/friday/step", "version", old, "action", "cmd", "targets", "web9", "command", "echo <b>")
+	status(t, "an old step", w, 409)
+	for _, part := range []string{"command: echo &lt;b&gt;", "targets: web9", "Add it at the end", `name="command" value="echo &lt;b&gt;"`, "nginx:"} {
+		if !strings.Contains(w.Body.String(), part) {
+			t.Errorf("the page about a step has no %q: %s", part, w.Body.String())
+		}
+	}
+	w = b.post("/chains/friday/about", "version", old, "name", "friday", "description", "Every second Friday")
+	status(t, "an old description", w, 409)
+	if !strings.Contains(w.Body.String(), "Every second Friday") {
+		t.Errorf("the page about a description: %s", w.Body.String())
+	}
+	w = b.post("/chains/none/text", "version", old, "text", "# mine")
+	status(t, "a text of a chain that is gone", w, 409)
+	if text := w.Body.String(); !strings.Contains(text, "Somebody else deleted this chain") || !strings.Contains(text, "# mine") || strings.Contains(text, "Save your text") {
+		t.Errorf("the page about a chain that is gone: %s", text)
 	}
 }

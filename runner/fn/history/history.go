@@ -115,6 +115,7 @@ func (m *module) show(ctx context.Context, c *fun.Call, a *showArgs) (fun.Result
 		out := execution(e)
 		some(out, "revision", e.Revision)
 		out.Set("controller", e.Controller)
+		some(out, "brine", e.Program)
 		if d != nil {
 			out.Set("definition", definition(d))
 		}

@@ -187,6 +187,38 @@ func testHistory(t *testing.T, s returner.Settings) {
 			t.Fatal(err)
 		}
 	}
+	db := inner(r).db
+	// One connection: a setting of the session is to hold for all statements.
+	c, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	historytest.Migrates(t, inner(r).d.history, func(query string) {
+		t.Helper()
+		if _, err := c.ExecContext(t.Context(), query); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}, func() *history.Store {
+		r, err := s.Spec.New(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := r.(interface{ History() *history.Store }).History()
+		t.Cleanup(func() { _ = h.Close() })
+		return h
+	})
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	lite, err := history.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lite.Close()
+	historytest.Transfers(t, lite, h)
+	if err := h.Clean(t.Context(), 1, false); err != nil {
+		t.Fatal(err)
+	}
 	historytest.Store(t, h)
 }
 
