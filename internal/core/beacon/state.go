@@ -165,3 +165,18 @@ func (st *State) of(e *Entry) (past Past, first bool) {
 func (st *State) set(e *Entry, p Past) {
 	st.all.Set(e.Name, value.MapOf("kind", e.Kind.Name, "at", p.At.UTC().Format(time.RFC3339Nano), "done", p.Done, "data", p.Data))
 }
+
+// Lasts returns when beacons looked last, by name.
+func (s *Store) Lasts(entries []*Entry) (map[string]time.Time, error) {
+	st, err := s.Load()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]time.Time{}
+	for _, e := range entries {
+		if past, first := st.of(e); !first {
+			out[e.Name] = past.At
+		}
+	}
+	return out, nil
+}
