@@ -20,7 +20,7 @@ import (
 
 // ownDatabase matches the functions in a list that only a controller has: those of its
 // database, and of events.
-var ownDatabase = regexp.MustCompile(`(?m)^ *"(history|lock|queue|reactor)\.[a-z]+",\n`)
+var ownDatabase = regexp.MustCompile(`(?m)^ *"(beacon|history|lock|queue|reactor)\.[a-z]+",\n`)
 
 // TestSlimAgent: an agent alone has every function, renderer and outputter that
 // the whole brine has as an agent, in fewer bytes.
