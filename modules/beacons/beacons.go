@@ -5,11 +5,9 @@ package beacons
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"brine/internal/core/beacon"
@@ -28,59 +26,40 @@ func Module() fun.Module {
 // A book is the beacons of a run.
 type book struct {
 	path   string
-	all    *value.Map // of the configuration, with what was saved in this run
-	saved  *value.Map // in the file
+	all    *value.Map // of the configuration, as the run has changed them
 	pillar *value.Map
 }
 
 type bookKey struct{}
 
 // open returns the beacons of the run.
-func open(c *fun.Call) (*book, error) {
+func open(c *fun.Call) *book {
 	if b, ok := c.Env.Memo.Load(bookKey{}); ok {
-		return b.(*book), nil
+		return b.(*book)
 	}
-	b := &book{
-		path: filepath.Join(c.Env.Opts.Str("config_dir"), "minion.d", "beacons.conf"),
-		all:  value.NewMap(4), saved: value.NewMap(4), pillar: value.NewMap(0),
-	}
+	b := &book{path: filepath.Join(c.Env.Opts.Str("config_dir"), "minion.d", "beacons.conf"), all: value.NewMap(4), pillar: value.NewMap(0)}
 	if m := c.Env.Opts.Map("beacons"); m != nil {
 		b.all = value.Clone(m).(*value.Map)
 	}
 	if c.Env.Pillar != nil {
-		if m, _ := c.Env.Pillar.Get("beacons"); fun.MapOf(m) != nil {
-			b.pillar = fun.MapOf(m)
-		}
-	}
-	text, err := c.Env.Host.ReadFile(b.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return nil, fun.Errorf("read the saved beacons: %v", err)
-	default:
-		v, err := yamlsalt.Load(yamlsalt.LoadOptions{Name: b.path}, text)
-		m, _ := v.(*value.Map)
-		if err != nil || v != nil && m == nil {
-			return nil, fun.Errorf("the saved beacons %s cannot be read: %v", b.path, err)
-		}
-		if saved := m.Map("beacons"); saved != nil {
-			b.saved = saved
+		if v, _ := c.Env.Pillar.Get("beacons"); fun.MapOf(v) != nil {
+			b.pillar = fun.MapOf(v)
 		}
 	}
 	c.Env.Memo.Store(bookKey{}, b)
-	return b, nil
+	return b
 }
 
 // set saves a beacon, or another key.
 func (b *book) set(c *fun.Call, key string, v value.Value) error {
 	b.all.Set(key, v)
-	b.saved.Set(key, v)
 	return b.write(c)
 }
 
-// write writes the file.
+// write saves all beacons but those of the pillar: as in Salt, the file replaces what the
+// configuration has under beacons.
 func (b *book) write(c *fun.Call) error {
-	text, err := yamlsalt.Dump(value.MapOf("beacons", b.saved), yamlsalt.SafeOptions())
+	text, err := yamlsalt.Dump(value.MapOf("beacons", b.all), yamlsalt.SafeOptions())
 	if err == nil {
 		err = c.Env.Host.MkdirAll(filepath.Dir(b.path), 0o755)
 	}
@@ -107,16 +86,13 @@ type listArgs struct {
 }
 
 func list(_ context.Context, c *fun.Call, a *listArgs) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
+	b := open(c)
+	opts, pillar := b.all, b.pillar
+	if !a.IncludeOpts {
+		opts = value.NewMap(0)
 	}
-	var opts, pillar value.Value
-	if a.IncludeOpts {
-		opts = b.all
-	}
-	if a.IncludePillar {
-		pillar = b.pillar
+	if !a.IncludePillar {
+		pillar = value.NewMap(0)
 	}
 	all := beacon.Merge(opts, pillar)
 	switch {
@@ -176,10 +152,7 @@ func invalid(name string, data value.Value) string {
 }
 
 func add(_ context.Context, c *fun.Call, a *dataArgs) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
+	b := open(c)
 	switch {
 	case b.pillar.Has(a.Name):
 		return result(false, "Cannot update beacon item %s, because it is configured in pillar.", a.Name)
@@ -199,10 +172,7 @@ func add(_ context.Context, c *fun.Call, a *dataArgs) (fun.Result, error) {
 }
 
 func modify(_ context.Context, c *fun.Call, a *dataArgs) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
+	b := open(c)
 	switch {
 	case b.pillar.Has(a.Name):
 		return result(false, "Cannot modify beacon item %s, it is configured in pillar.", a.Name)
@@ -239,22 +209,16 @@ func lines(v value.Value) (out []string) {
 }
 
 func remove(_ context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
+	b := open(c)
 	switch {
 	case b.pillar.Has(a.Name):
 		return result(false, "Cannot delete beacon item %s, it is configured in pillar.", a.Name)
 	case !b.all.Has(a.Name):
 		return result(false, "Beacon item %s not found.", a.Name)
-	case !b.saved.Has(a.Name):
-		return result(false, "Failed to delete beacon %s: it is written in %s", a.Name, c.Env.Opts.Map("beacons").Pos(a.Name))
 	case dryRun(c, a.Test):
 		return result(true, "Beacon: %s would be deleted.", a.Name)
 	}
 	b.all.Delete(a.Name)
-	b.saved.Delete(a.Name)
 	if err := b.write(c); err != nil {
 		return fun.Result{}, err
 	}
@@ -262,11 +226,7 @@ func remove(_ context.Context, c *fun.Call, a *nameArgs) (fun.Result, error) {
 }
 
 func save(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
-	b.saved = value.Clone(b.all).(*value.Map)
+	b := open(c)
 	if err := b.write(c); err != nil {
 		return fun.Result{}, err
 	}
@@ -274,21 +234,15 @@ func save(_ context.Context, c *fun.Call, _ *fun.NoArgs) (fun.Result, error) {
 }
 
 func reset(_ context.Context, c *fun.Call, a *testArgs) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
+	b := open(c)
 	if dryRun(c, a.Test) {
 		return result(true, "Beacons would be reset.")
 	}
-	for _, k := range slices.Clone(b.saved.Keys()) {
-		b.all.Delete(k)
-	}
-	b.saved = value.NewMap(0)
+	b.all = value.NewMap(0)
 	if err := b.write(c); err != nil {
 		return fun.Result{}, err
 	}
-	return result(true, "Reset beacons saved in %s.", b.path)
+	return result(true, "There are no beacons any more, as %s says.", b.path)
 }
 
 func enable(_ context.Context, c *fun.Call, a *testArgs) (fun.Result, error) {
@@ -300,10 +254,7 @@ func disable(_ context.Context, c *fun.Call, a *testArgs) (fun.Result, error) {
 }
 
 func switchAll(c *fun.Call, a *testArgs, on bool, state, did string) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
+	b := open(c)
 	if dryRun(c, a.Test) {
 		return result(true, "Beacons would be %s.", state)
 	}
@@ -322,10 +273,7 @@ func disableBeacon(_ context.Context, c *fun.Call, a *nameArgs) (fun.Result, err
 }
 
 func switchOne(c *fun.Call, a *nameArgs, on bool, state, did string) (fun.Result, error) {
-	b, err := open(c)
-	if err != nil {
-		return fun.Result{}, err
-	}
+	b := open(c)
 	options, ok := b.all.At(a.Name).(*value.List)
 	switch {
 	case b.pillar.Has(a.Name):
@@ -350,7 +298,7 @@ func switchOne(c *fun.Call, a *nameArgs, on bool, state, did string) (fun.Result
 
 var specs = []fun.Spec{
 	{Name: "add", Doc: "Add a beacon, and save it.", Src: "modules/beacons.py add", Do: add},
-	{Name: "delete", Doc: "Remove a beacon that was saved.", Src: "modules/beacons.py delete", Do: remove},
+	{Name: "delete", Doc: "Remove a beacon.", Src: "modules/beacons.py delete", Do: remove},
 	{Name: "disable", Doc: "Have no beacon look.", Src: "modules/beacons.py disable", Do: disable},
 	{Name: "disable_beacon", Doc: "Have a beacon look no more.", Src: "modules/beacons.py disable_beacon", Do: disableBeacon},
 	{Name: "enable", Doc: "Have the beacons look again, after disable.", Src: "modules/beacons.py enable", Do: enable},
@@ -358,6 +306,6 @@ var specs = []fun.Spec{
 	{Name: "list", Doc: "List the beacons of this machine.", Src: "modules/beacons.py list_", Lookup: true, Do: list},
 	{Name: "list_available", Doc: "List the beacons that there are.", Src: "modules/beacons.py list_available", Lookup: true, Do: listAvailable},
 	{Name: "modify", Doc: "Change a beacon, and save it.", Src: "modules/beacons.py modify", Do: modify},
-	{Name: "reset", Doc: "Remove all beacons that were saved.", Src: "modules/beacons.py reset", Do: reset},
+	{Name: "reset", Doc: "Remove all beacons but those of the pillar.", Src: "modules/beacons.py reset", Do: reset},
 	{Name: "save", Doc: "Save the beacons of the configuration in minion.d/beacons.conf.", Src: "modules/beacons.py save", Do: save},
 }

@@ -80,16 +80,9 @@ func (e *Entry) list(name string) []value.Value {
 
 // Merge returns the beacons of a machine: those of the pillar, over which go those of the
 // configuration, as in Salt.
-func Merge(opts, pillar value.Value) *value.Map {
-	out := value.NewMap(8)
-	for _, v := range []value.Value{pillar, opts} {
-		if m, ok := v.(*value.Map); ok {
-			for k, x := range m.All() {
-				out.Set(k, x)
-				out.SetPos(k, m.Pos(k))
-			}
-		}
-	}
+func Merge(opts, pillar *value.Map) *value.Map {
+	out := pillar.Copy()
+	out.Update(opts)
 	return out
 }
 
@@ -99,32 +92,51 @@ func OfEnv(env *fun.Env) *Config {
 	if env.Pillar != nil {
 		pillar, _ = env.Pillar.Get("beacons")
 	}
-	c := Read(Merge(env.Opts.At("beacons"), pillar))
-	for where, v := range map[string]value.Value{"the configuration": env.Opts.At("beacons"), "the pillar": pillar} {
-		if _, ok := v.(*value.Map); !ok && v != nil {
-			c.Faults = append(c.Faults, fmt.Errorf("beacons of %s must be a mapping of beacons, not %s", where, value.Kind(v)))
+	var parts []*value.Map
+	var faults []error
+	for _, x := range []struct {
+		where string
+		v     value.Value
+	}{{"pillar", pillar}, {"configuration", env.Opts.At("beacons")}} {
+		m := fun.MapOf(x.v)
+		if m == nil && x.v != nil {
+			faults = append(faults, fmt.Errorf("beacons of the %s must be a mapping, not %s", x.where, value.Kind(x.v)))
+		}
+		parts = append(parts, m)
+	}
+	c := Read(parts...)
+	c.Faults = append(faults, c.Faults...)
+	return c
+}
+
+// Read reads the beacons of a machine. What a part says of a beacon goes over the parts
+// before it.
+func Read(parts ...*value.Map) *Config {
+	c := &Config{Enabled: true}
+	for i, part := range parts {
+		for k, v := range part.All() {
+			name := value.Str(k)
+			switch {
+			case slices.ContainsFunc(parts[i+1:], func(later *value.Map) bool { return later.Has(k) }):
+			case name == "enabled":
+				c.Enabled = value.Truth(v)
+			default:
+				c.add(name, part.Pos(k), v)
+			}
 		}
 	}
 	return c
 }
 
-// Read reads the beacons of a machine.
-func Read(all *value.Map) *Config {
-	c := &Config{Enabled: !all.Has("enabled") || value.Truth(all.At("enabled"))}
-	for k, v := range all.All() {
-		name := value.Str(k)
-		if name == "enabled" {
-			continue
-		}
-		r := &checking{Entry: &Entry{Name: name, At: all.Pos(k), Enabled: true}}
-		r.read(v)
-		if len(r.faults) > 0 {
-			c.Faults = append(c.Faults, r.faults...)
-			continue
-		}
-		c.Entries = append(c.Entries, r.Entry)
+// add reads a beacon.
+func (c *Config) add(name string, at source.Pos, v value.Value) {
+	r := &checking{Entry: &Entry{Name: name, At: at, Enabled: true}}
+	r.read(v)
+	if len(r.faults) > 0 {
+		c.Faults = append(c.Faults, r.faults...)
+		return
 	}
-	return c
+	c.Entries = append(c.Entries, r.Entry)
 }
 
 // Entry returns a beacon; nil: there is none of this name.
