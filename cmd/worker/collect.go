@@ -20,13 +20,13 @@ const visitTime = 5 * time.Minute
 // A collecting fetches the events of machines into the queue.
 type collecting struct {
 	*reacting
-	env  *fun.Env
-	told map[string]string // what is wrong with machines, as it was told last
+	env   *fun.Env
+	wrong map[string]string // what is wrong with machines, as it was last reported
 }
 
 // collect visits machines until ctx ends.
 func (r *reacting) collect(ctx context.Context, env *fun.Env) {
-	c := &collecting{reacting: r, env: env, told: map[string]string{}}
+	c := &collecting{reacting: r, env: env, wrong: map[string]string{}}
 	r.s.Note(fmt.Sprintf("events are collected every %v s from %s", r.o.every, printable.Line(r.o.collect)))
 	for ctx.Err() == nil {
 		c.visit(ctx)
@@ -34,7 +34,7 @@ func (r *reacting) collect(ctx context.Context, env *fun.Env) {
 	}
 }
 
-// visit visits machines once. What is wrong with one is told when it begins, changes or ends.
+// visit visits machines once. What is wrong with one is reported when it begins, changes or ends.
 func (c *collecting) visit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, visitTime)
 	defer cancel()
@@ -49,17 +49,17 @@ func (c *collecting) visit(ctx context.Context) {
 	}
 }
 
-// tellOf tells what is wrong with a machine, or with all of them, unless it was told before.
+// tellOf reports what is wrong with a machine, or with all of them, unless that is known.
 func (c *collecting) tellOf(id string, err error) {
 	text := ""
 	if err != nil {
 		text = printable.Line(err.Error())
 	}
-	before := c.told[id]
+	before := c.wrong[id]
 	if text == before {
 		return
 	}
-	c.told[id] = text
+	c.wrong[id] = text
 	if text == "" {
 		c.s.Note(printable.Line(id) + ": events are collected again")
 		return

@@ -131,7 +131,7 @@ func readCert(h host.Host, path string) (*x509.Certificate, error) {
 	}
 }
 
-// describe returns what is told of a certificate.
+// describe returns what an event has of a certificate.
 func describe(path string, cert *x509.Certificate, now time.Time) *value.Map {
 	const raw, shown = "20060102150405Z", "2006-01-02 15:04:05Z"
 	issuer, issuerDict := nameOf(cert.Issuer)
@@ -155,7 +155,7 @@ func describe(path string, cert *x509.Certificate, now time.Time) *value.Map {
 }
 
 // attributeNames are the short names of the parts of a name, extensionNames those of
-// extensions, as OpenSSL has them.
+// extensions, as in OpenSSL.
 var (
 	attributeNames = map[string]string{
 		"2.5.4.3": "CN", "2.5.4.5": "serialNumber", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.9": "street", "2.5.4.10": "O", "2.5.4.11": "OU",
@@ -218,7 +218,7 @@ func extensionText(name string, cert *x509.Certificate, der []byte) string {
 	return strings.Join(parts, ", ")
 }
 
-// signatureName returns the name of an algorithm as OpenSSL has it.
+// signatureName returns the name of an algorithm as in OpenSSL.
 func signatureName(a x509.SignatureAlgorithm) string {
 	text := a.String()
 	hash, kind, _ := strings.Cut(text, "-")
