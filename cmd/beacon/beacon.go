@@ -65,7 +65,7 @@ func newSub(a *app.App, o *options, use, short, long string, names bool, run fun
 		if len(args) > 0 && !names {
 			return app.Usagef(c, "%s takes no arguments", c.Name())
 		}
-		if o.every != 0 && !(o.every >= 1 && o.every <= 86400) {
+		if c.Flags().Lookup("every") != nil && !(o.every >= 1 && o.every <= 86400) {
 			return app.Usagef(c, "--every: %v is not a number of seconds from 1 to 86400", o.every)
 		}
 		s, err := session.New(a, config.Minion, "salt-call", &o.RunFlags, nil)

@@ -480,3 +480,35 @@ func TestNetwork(t *testing.T) {
 	b.h.Ifaces = nil
 	b.want(conf, "network_settings: failed; there is no interface eth.*")
 }
+
+// The units have the paths of inotify beacons, quoted, and nothing else of a beacon.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	in := Installation{Exe: "/opt/a b/brine", Config: "/etc/salt", CacheDir: "/var/cache/100%", Every: 90 * time.Second}
+	c := Read(readYAML(t, "load: [averages: {1m: [0, 1]}]"))
+	files, err := c.Units(in)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	for name, want := range map[string]string{
+		"brine-beacon.service": "ExecStart=\"/opt/a b/brine\" beacon run -c /etc/salt --out=quiet\n", "brine-beacon.timer": "OnUnitActiveSec=90s\n",
+	} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s: no %q in\n%s", name, want, files[name])
+		}
+	}
+	if !strings.Contains(files["brine-beacon.service"], "ReadWritePaths=-/var/cache/100%%\n") {
+		t.Error(files["brine-beacon.service"])
+	}
+	c = Read(readYAML(t, "{inotify: [files: {/b: {}, /a 5%: {}}], own: [beacon_module: inotify, files: {/b: {}}], idle: [beacon_module: inotify, enabled: False, files: {/c: {}}]}"))
+	files, err = c.Units(in)
+	if err != nil || !strings.Contains(files["brine-beacon-files.path"], "[Path]\nPathModified=/a 5%%\nPathModified=/b\nUnit=brine-beacon-files.service\n") {
+		t.Errorf("%v, %s", err, files["brine-beacon-files.path"])
+	}
+	if text := files["brine-beacon-files.service"]; !strings.Contains(text, "--out=quiet inotify own\n") || !strings.Contains(text, "StartLimitIntervalSec=0\n") {
+		t.Error(text)
+	}
+	if _, err = Read(readYAML(t, `inotify: [files: {"/a\nExecStart=/bin/sh": {}}]`)).Units(in); err == nil {
+		t.Error("a path with a line break became a unit")
+	}
+}
