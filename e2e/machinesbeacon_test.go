@@ -25,7 +25,7 @@ func TestMachinesBeacon(t *testing.T) {
 	for path, text := range map[string]string{
 		"salt/react.sls":   "clean:\n  runner.state.orchestrate:\n    - args:\n      - mods: clean\n      - pillar: {id: {{ data.id }}, mount: {{ data.mount }}}\n",
 		"salt/clean.sls":   "clean up:\n  salt.function:\n    - name: cmd.run\n    - tgt: {{ pillar.id }}\n    - arg: ['rm -f {{ pillar.mount }}/big']\n",
-		"salt/changed.sls": "note:\n  caller.file.append:\n    - args:\n      - path: " + dir + "/changed\n      - args: [{{ data.id }} {{ data.path }} {{ data.change }}]\n",
+		"salt/changed.sls": "note:\n  caller.cmd.run:\n    - args:\n      - cmd: echo {{ data.id }} {{ data.path }} {{ data.change }} >>" + dir + "/changed\n      - python_shell: true\n",
 		"master": "id: ctl\nfile_roots: {base: [" + dir + "/salt]}\ncachedir: " + dir + "/cache\nqueue: {store: sqlite3, database: " + dir + "/queue.db}\n" +
 			"reactor:\n  - 'salt/beacon/*/diskusage/*': [salt://react.sls]\n  - 'salt/beacon/*/inotify/*': [salt://changed.sls]\nreactor_coalesce:\n  - 'salt/beacon/*/diskusage/*': [id, mount]\n",
 	} {
