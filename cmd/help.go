@@ -26,7 +26,7 @@ var overview = []struct {
 		{"orchestrate, react", "steps on many machines; what reacts to an event"},
 		{"plan, apply, undo", "show what a run would change; run that; bring it back"},
 		{"chain, template", "lists of actions; orchestrations of others"},
-		{"schedule, worker", "later and regularly; the runs of a queue"},
+		{"schedule, beacon, worker", "regularly; events of what is found; the runs of a queue"},
 	}},
 	{"Look", []struct{ names, text string }{
 		{"doc, functions", "the documentation of functions, and their list"},

@@ -25,11 +25,7 @@ or could not look at something; 64 usage error; 130 interrupted.`,
 
 func run(ctx context.Context, b *bench, names []string) error {
 	b.read()
-	send, err := b.s.BusSender(ctx, b.env)
-	if err != nil {
-		return err
-	}
-	d := &delivery{bench: b, send: send, spool: beacon.NewSpool(b.env.Host, b.env.CacheDir, b.warn)}
+	d := &delivery{bench: b, spool: beacon.NewSpool(b.env.Host, b.env.CacheDir, b.warn)}
 	r := &beacon.Runner{Env: b.env, Store: beacon.NewStore(b.env.Host, b.env.CacheDir, b.warn), Deliver: func(e []beacon.Event) error { return d.take(ctx, e) }}
 	reports, err := r.Run(ctx, b.Config, names)
 	out := value.NewMap(len(reports))
@@ -74,7 +70,8 @@ func listed(events []beacon.Event) *value.List {
 // A delivery takes the events of beacons to where events go.
 type delivery struct {
 	*bench
-	send  func(context.Context, event.Event) error // nil: there is no bus
+	send  func(context.Context, event.Event) error // nil: there is no bus, or it is not open yet
+	open  bool                                     // it was tried to open the bus
 	spool *beacon.Spool
 	down  bool // the bus did not take an event
 }
@@ -102,16 +99,23 @@ func (d *delivery) take(ctx context.Context, events []beacon.Event) error {
 	return nil
 }
 
-// sent reports whether the server of the bus has an event. One that did not answer is not
-// asked again in this run.
+// sent reports whether the server of the bus has an event. A server that did not answer is
+// not asked again in this run.
 func (d *delivery) sent(ctx context.Context, e beacon.Event) bool {
-	if d.send == nil || d.down {
-		return false
+	var err error
+	if !d.open {
+		d.open = true
+		d.send, err = d.s.BusSender(ctx, d.env)
 	}
-	err := d.send(ctx, event.Event{Tag: e.Tag, Data: e.Data})
+	if err == nil {
+		if d.send == nil || d.down {
+			return false
+		}
+		err = d.send(ctx, event.Event{Tag: e.Tag, Data: e.Data})
+	}
 	if err != nil {
 		d.down = true
-		d.s.Note(fmt.Sprintf("event_bus: events wait in the spool: %v", err))
+		d.s.Tell(fmt.Errorf("events wait in the spool: %w", err))
 	}
 	return err == nil
 }

@@ -94,6 +94,11 @@ func OfEnv(env *fun.Env) *Config {
 	}
 	var parts []*value.Map
 	var faults []error
+	if env.Pillar != nil {
+		if errs, _ := env.Pillar.Get("_errors"); value.Truth(errs) {
+			faults = append(faults, fmt.Errorf("the pillar does not render, and its beacons do not look: %.1000s", value.Str(errs)))
+		}
+	}
 	for _, x := range []struct {
 		where string
 		v     value.Value

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -172,30 +173,26 @@ func lookJournal(ctx context.Context, l *look) ([]*value.Map, error) {
 		l.state.Set("since", strconv.FormatInt(l.env.Host.Now().Unix(), 10))
 		return nil, nil
 	}
-	argv := []string{"journalctl", "--quiet", "--no-pager", "--output=json", "--all"}
+	argv := []string{"journalctl", "--quiet", "--no-pager", "--output=json"}
 	if cursor != "" {
 		argv = append(argv, "--after-cursor="+cursor)
 	} else {
 		argv = append(argv, "--since=@"+since)
 	}
-	for i, name := range sorted(services) {
-		if i > 0 {
+	for k, v := range services.All() {
+		for field, want := range v.(*value.Map).All() {
+			argv = append(argv, value.Str(field)+"="+value.Str(want))
+		}
+		if last, _ := services.Entry(services.Len() - 1); k != last {
 			argv = append(argv, "+")
 		}
-		for k, v := range services.Map(name).All() {
-			argv = append(argv, value.Str(k)+"="+value.Str(v))
-		}
 	}
-	out, err := l.env.Host.Run(ctx, host.Cmd{Argv: argv, Timeout: journalTime, MaxOutput: maxRead, ReadOnly: true})
-	switch {
-	case err != nil:
+	text, err := journal(ctx, l.env.Host, argv)
+	if err != nil {
 		return nil, err
-	case out.Status != 0 || out.TimedOut:
-		return nil, fmt.Errorf("journalctl failed (%d): %s", out.Status, cutLine(strings.TrimSpace(string(out.Stderr))))
 	}
 	var found []*value.Map
-	lines := bytes.SplitAfter(out.Stdout, []byte("\n"))
-	for _, line := range lines {
+	for line := range bytes.Lines(text) {
 		if len(found) >= maxFound || !bytes.HasSuffix(line, []byte("\n")) {
 			break
 		}
@@ -215,6 +212,23 @@ func lookJournal(ctx context.Context, l *look) ([]*value.Map, error) {
 		}
 	}
 	return found, nil
+}
+
+// journal returns what journalctl prints. Where its first entry is larger than all that is
+// read, long fields are left out.
+func journal(ctx context.Context, h host.Host, argv []string) ([]byte, error) {
+	for _, more := range [][]string{{"--all"}, nil} {
+		out, err := h.Run(ctx, host.Cmd{Argv: append(slices.Clone(argv), more...), Timeout: journalTime, MaxOutput: maxRead, ReadOnly: true})
+		switch {
+		case err != nil:
+			return nil, err
+		case out.Status != 0 || out.TimedOut:
+			return nil, fmt.Errorf("journalctl failed (%d): %s", out.Status, cutLine(strings.TrimSpace(string(out.Stderr))))
+		case len(out.Stdout) == 0 || bytes.IndexByte(out.Stdout, '\n') >= 0:
+			return out.Stdout, nil
+		}
+	}
+	return nil, fmt.Errorf("an entry of the journal has more than %d bytes", maxRead)
 }
 
 // has reports whether an entry has fields.

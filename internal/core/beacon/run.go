@@ -17,8 +17,8 @@ const (
 	Looked   = "looked"
 	NotDue   = "not due"            // its interval has not passed
 	Disabled = "disabled"           // by the configuration, or by run_once
-	Put      = "states are applied" // which it does not look beside
-	Failed   = "failed"             // it could not look, or not at all that it is to look at
+	Busy     = "states are applied" // and it is not to look meanwhile
+	Failed   = "failed"             // there is something that it could not look at
 )
 
 // A Report is what became of a beacon.
@@ -66,7 +66,9 @@ func (r *Runner) Run(ctx context.Context, c *Config, names []string) ([]Report, 
 	if err != nil {
 		return nil, err
 	}
-	state.keep(c.Entries)
+	if len(c.Faults) == 0 { // else a beacon that is mended would look as for the first time
+		state.keep(c.Entries)
+	}
 	reports := make([]Report, 0, len(entries))
 	for _, e := range entries {
 		if ctx.Err() != nil {
@@ -122,7 +124,7 @@ func (r *Runner) one(ctx context.Context, c *Config, e *Entry, state *State, nam
 			return rep
 		}
 		if value.Truth(busy) {
-			rep.What = Put
+			rep.What = Busy
 			return rep
 		}
 	}
