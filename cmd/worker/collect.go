@@ -75,7 +75,6 @@ func (c *collecting) take(ctx context.Context, e beacon.Event) error {
 			return fmt.Errorf("the event %.200s does not get into the queue: %w", e.Tag, err)
 		}
 	}
-	c.env.Bus.Fire(e.Tag, e.Data)
-	c.env.Peers.Send(e.Tag, e.Data)
+	collect.Send(c.env, e)
 	return nil
 }

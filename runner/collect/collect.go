@@ -163,3 +163,13 @@ func handedOver(ret fun.Return) (string, error) {
 	}
 	return m.Str("stdout"), nil
 }
+
+// Send sends an event of a machine to whoever listens to this controller.
+func Send(env *fun.Env, e beacon.Event) {
+	if env.Bus != nil {
+		env.Bus.Fire(e.Tag, e.Data)
+	}
+	if env.Peers != nil {
+		env.Peers.Send(e.Tag, e.Data)
+	}
+}

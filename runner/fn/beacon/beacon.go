@@ -31,7 +31,7 @@ func run(ctx context.Context, c *fun.Call, a *args) (fun.Result, error) {
 		return fun.Result{}, fun.Errorf("there is no roster to ask: use 'brine run'")
 	}
 	v := &collect.Visit{Fleet: c.Env.Fleet, Tgt: a.Tgt, TgtType: a.TgtType, Take: func(_ context.Context, e beacon.Event) error {
-		Send(c.Env, e)
+		collect.Send(c.Env, e)
 		return nil
 	}}
 	found, err := v.Run(ctx)
@@ -52,14 +52,4 @@ func run(ctx context.Context, c *fun.Call, a *args) (fun.Result, error) {
 	}
 	res.Value = out
 	return res, nil
-}
-
-// Send sends an event of a machine to whoever listens to this controller.
-func Send(env *fun.Env, e beacon.Event) {
-	if env.Bus != nil {
-		env.Bus.Fire(e.Tag, e.Data)
-	}
-	if env.Peers != nil {
-		env.Peers.Send(e.Tag, e.Data)
-	}
 }
