@@ -40,6 +40,9 @@ func (c *collecting) visit(ctx context.Context) {
 	defer cancel()
 	v := &collect.Visit{Fleet: c.env.Fleet, Tgt: c.o.collect, TgtType: "compound", Take: c.take}
 	found, err := v.Run(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) { // the worker stops
+		return
+	}
 	if err == nil && len(found) == 0 {
 		err = errors.New("no machine matches")
 	}
