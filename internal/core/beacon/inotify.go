@@ -158,8 +158,8 @@ func lookFiles(ctx context.Context, l *look) (found []*value.Map, err error) {
 		if err != nil {
 			return nil, err
 		}
-		w := &walk{ctx: ctx, h: l.env.Host, recurse: value.Truth(o.At("recurse")), skip: skip, was: last.Map(top), is: value.NewMap(8), left: maxFiles - n}
-		if err := w.top(top); err != nil {
+		w := &walk{h: l.env.Host, recurse: value.Truth(o.At("recurse")), skip: skip, was: last.Map(top), is: value.NewMap(8), left: maxFiles - n}
+		if err := w.top(ctx, top); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", top, err))
 			if w.was != nil {
 				kept.Set(top, w.was) // to compare with when it can be read again
@@ -190,7 +190,6 @@ func maskOf(v value.Value) []string {
 
 // A walk notes the files at a path.
 type walk struct {
-	ctx     context.Context
 	h       host.Host
 	recurse bool
 	skip    func(string) bool
@@ -200,7 +199,7 @@ type walk struct {
 
 // top notes a watched path and, of a directory, what is in it. A path that does not exist
 // is not an error: it may come.
-func (w *walk) top(path string) error {
+func (w *walk) top(ctx context.Context, path string) error {
 	st, err := w.h.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -211,18 +210,18 @@ func (w *walk) top(path string) error {
 	if err != nil || !st.Mode.IsDir() {
 		return err
 	}
-	return w.dir(path)
+	return w.dir(ctx, path)
 }
 
-func (w *walk) dir(path string) error {
+func (w *walk) dir(ctx context.Context, path string) error {
 	names, err := w.h.ReadDir(path)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
 		p := filepath.Join(path, name)
-		if w.ctx.Err() != nil {
-			return w.ctx.Err()
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if w.skip(p) {
 			continue
@@ -235,7 +234,7 @@ func (w *walk) dir(path string) error {
 			err = w.note(p, st)
 		}
 		if err == nil && w.recurse && st.Mode.IsDir() {
-			err = w.dir(p)
+			err = w.dir(ctx, p)
 		}
 		if err != nil {
 			return err

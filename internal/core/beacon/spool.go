@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -168,12 +169,8 @@ func (s *Spool) Done(names []string) (removed int, err error) {
 	return removed, err
 }
 
-// unchangedError says that the file of a spool stays as it is.
-type unchangedError struct{}
-
-func (unchangedError) Error() string { return "unchanged" }
-
-var errUnchanged error = unchangedError{}
+// errUnchanged says that the file of a spool stays as it is.
+var errUnchanged = errors.New("unchanged")
 
 // change reads the spool, has do change it, and writes it, while nobody else can.
 func (s *Spool) change(do func(*content) error) error {
@@ -186,14 +183,13 @@ func (s *Spool) change(do func(*content) error) error {
 	if err != nil {
 		return err
 	}
-	switch err := do(c); err {
-	case nil:
-		return writeOwn(s.Host, s.path(), c.encode())
-	case errUnchanged:
+	switch err := do(c); {
+	case errors.Is(err, errUnchanged):
 		return nil
-	default:
+	case err != nil:
 		return err
 	}
+	return writeOwn(s.Host, s.path(), c.encode())
 }
 
 // read reads the file. Lines that are not those of a spool count as lost events.
