@@ -26,11 +26,11 @@ var overview = []struct {
 		{"orchestrate, react", "steps on many machines; what reacts to an event"},
 		{"plan, apply, undo", "show what a run would change; run that; bring it back"},
 		{"chain, template", "lists of actions; orchestrations of others"},
-		{"schedule, beacon, worker", "regularly; events of what is found; the runs of a queue"},
+		{"schedule, worker", "later and regularly; the runs of a queue"},
 	}},
 	{"Look", []struct{ names, text string }{
 		{"doc, functions", "the documentation of functions, and their list"},
-		{"graph", "draw steps and states with their requisites"},
+		{"beacon, graph", "events of what is found here; pictures of steps"},
 		{"docs, help, version", "the documentation; help of a command; version"},
 	}},
 	{"Write", []struct{ names, text string }{
