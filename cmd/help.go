@@ -41,7 +41,7 @@ var overview = []struct {
 	{"Serve", []struct{ names, text string }{
 		{"ui, lsp", "pages for browsers; editors of SLS files"},
 		{"agent, python-path", "agents for other platforms; programs that import salt"},
-		{"completion", "completion for shells"},
+		{"beacon, completion", "events of what is found here; completion for shells"},
 	}},
 }
 

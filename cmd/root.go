@@ -21,6 +21,7 @@ import (
 
 	"brine/cmd/agent"
 	"brine/cmd/app"
+	"brine/cmd/beacon"
 	"brine/cmd/call"
 	"brine/cmd/chain"
 	"brine/cmd/check"
@@ -254,6 +255,7 @@ salt-ssh, it behaves like that program.`,
 		react.New(a, nil),
 		run.New(a, app.AsBrine, nil),
 		schedule.New(a),
+		beacon.New(a),
 		ssh.New(a, app.AsBrine, nil),
 		template.New(a),
 		trial.New(a, nil),

@@ -55,6 +55,7 @@ var resolvers = map[string]string{
 	"states/mount mounted":             "compares with the names of mounts",
 	"states/mount target":              "compares with the names of mounts",
 	"states/mount check":               "compares with the names of mounts",
+	"internal/core/beacon content":     "compares the text of a link",
 	"internal/core/event Group":        "reads back a link of its own, in a directory of its own",
 	"internal/core/fileserver stat":    "finds out whether a file is below the roots; it is walked to again",
 	"internal/core/fileserver inside":  "the same",

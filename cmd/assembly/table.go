@@ -211,6 +211,7 @@ func Table() *fun.Table {
 		{Kind: fun.Exec, Name: "zypperpkg", Virtual: "pkg", Load: zypperpkg.Module},
 		{Kind: fun.Exec, Name: "archive", Load: archivemod.Module},
 		{Kind: fun.Exec, Name: "at", Load: atmod.Module},
+		{Kind: fun.Exec, Name: "beacons", Load: beaconsModule},
 		{Kind: fun.Exec, Name: "cmd", Load: cmdmod.Module},
 		{Kind: fun.Exec, Name: "config", Load: configmod.Module},
 		{Kind: fun.Exec, Name: "cp", Load: cpmod.Module},
@@ -402,6 +403,7 @@ func Table() *fun.Table {
 		{Kind: fun.State, Name: "x509_v2", Virtual: "x509", Load: x509states.StatesV2},
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
+		{Kind: fun.Runner, Name: "beacon", Load: beaconRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
 		{Kind: fun.Runner, Name: "drift", Load: driftrun.Runners},
 		{Kind: fun.Runner, Name: "error", Load: saltrun.Error},
@@ -446,3 +448,6 @@ func stateModule() fun.Module {
 	m.SortSpecs()
 	return m
 }
+
+// beaconsAway is the reason for which an agent does not have the module "beacons".
+const beaconsAway = "an agent has no beacons; 'brine call' on the machine has them, or let file.managed write minion.d/beacons.conf there"

@@ -28,6 +28,20 @@ func (s *Session) openBus(ctx context.Context, env *fun.Env, f *fleet.Fleet) err
 	return nil
 }
 
+// BusSender connects a run that only sends to the bus that the configuration names: send
+// returns when its server has an event, or with the reason why not. nil: there is no bus.
+func (s *Session) BusSender(ctx context.Context, env *fun.Env) (send func(context.Context, event.Event) error, err error) {
+	if env.Opts.At("event_bus") == nil {
+		return nil, nil
+	}
+	b, err := assembly.OpenBus(ctx, env, bus.Options{From: s.peers.Group(), Fire: func(string, *value.Map) {}, Warn: s.Tell})
+	if err != nil {
+		return nil, &app.StatusError{Status: app.ExitUsage, Err: err}
+	}
+	s.OnEnd(b.Close)
+	return b.Deliver, nil
+}
+
 // Hear has the events of other controllers and of Salt masters come to the bus of the Env
 // that it returns. Those of this machine's runs are those of [Session.HearRuns].
 func (s *Session) Hear(ctx context.Context) (*fun.Env, error) {

@@ -93,6 +93,9 @@ func (w *worker) react(ctx context.Context) (stop func(), err error) {
 		r.bring(bringing)
 	}()
 	w.s.Note("events are heard: " + r.globs())
+	if w.o.collect != "" {
+		r.wg.Go(func() { r.collect(ctx, env) })
+	}
 	return func() {
 		cancel()
 		r.wg.Wait()

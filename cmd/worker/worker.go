@@ -33,6 +33,8 @@ type options struct {
 	once            bool
 	drainEmpty      bool
 	react           bool
+	collect         string
+	every           float64
 	attempts        int
 	maxCrashes      int
 	backoff         float64
@@ -55,7 +57,8 @@ func New(a *app.App, runF func(context.Context, *options, []string) error) *cobr
 'brine orchestrate' does. 'brine orchestrate --queue' adds them to the queue. Any
 number of workers, on any number of machines, can share a queue. With --react it also
 waits for events, and runs what the option reactor asks for as a reaction to them: see
-'brine docs reactor'.
+'brine docs reactor'. With --collect it fetches the events of beacons, over SSH, from
+machines that have no way to send them: see 'brine docs beacons'.
 
 A worker runs in the foreground, for example as a unit of systemd or in a
 container. After the first signal (Ctrl-C, SIGTERM) it finishes its run and stops;
@@ -71,7 +74,8 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 		Example: `  brine worker --queue deploy
   brine worker --queue deploy --attempts 3 --backoff 60
   brine worker --queue deploy --drain-empty
-  brine worker --queue events --react`,
+  brine worker --queue events --react
+  brine worker --queue events --react --collect 'web*' --every 30`,
 		SilenceUsage: true, SilenceErrors: true, ValidArgsFunction: app.NoCompletion,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -100,6 +104,8 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 	}
 	f.StringVar(&o.queue, "queue", "", "name of the queue")
 	f.BoolVar(&o.react, "react", false, "also wait for events, and put those that the option reactor names into the queue")
+	f.StringVar(&o.collect, "collect", "", "with --react, also fetch the events that wait on these machines, a compound target")
+	f.Float64Var(&o.every, "every", 30, "with --collect, seconds between two visits")
 	f.IntVar(&o.maxRuns, "max-runs", 0, "stop after this many runs (default: no limit)")
 	f.BoolVar(&o.once, "once", false, "run at most one orchestration, and stop")
 	f.BoolVar(&o.drainEmpty, "drain-empty", false, "stop when the queue is empty")
@@ -108,7 +114,7 @@ for example its password; 64 usage error; 130 a run was interrupted by a signal.
 	f.Float64Var(&o.backoff, "backoff", 30, "seconds before the second attempt; doubled for each further one, up to an hour")
 	f.Float64Var(&o.lease, "lease", 60, "seconds after which another worker takes the orchestration of a worker that died")
 	f.Float64Var(&o.poll, "poll", 1, "seconds between checks of an empty queue")
-	o.ownFlags = []string{"queue", "react", "max-runs", "once", "drain-empty", "attempts", "max-crashes", "backoff", "lease", "poll"}
+	o.ownFlags = []string{"queue", "react", "collect", "every", "max-runs", "once", "drain-empty", "attempts", "max-crashes", "backoff", "lease", "poll"}
 	complete.Flags(c)
 	return c
 }
@@ -126,6 +132,7 @@ func (o *options) check(c *cobra.Command) error {
 		{"backoff", o.backoff, 0, 86400},
 		{"lease", o.lease, minQueueLease, 86400},
 		{"poll", o.poll, 0.05, 3600},
+		{"every", o.every, 1, 86400},
 	} {
 		if !(x.v >= x.min && x.v <= x.max) {
 			return app.Usagef(c, "--%s: %v is not a number from %v to %v", x.name, x.v, x.min, x.max)
@@ -138,6 +145,10 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--queue: invalid name %q: letters, digits and . _ - are allowed, 64 at most", o.queue)
 	case o.react && (o.drainEmpty || o.once):
 		return app.Usagef(c, "--react waits for events, and --once and --drain-empty do not wait: --max-runs 1 stops after one run")
+	case o.collect != "" && !o.react:
+		return app.Usagef(c, "--collect fetches events that something reacts to: give --react, too; 'brine run beacon.collect' fetches them once")
+	case o.collect == "" && c.Flags().Changed("every"):
+		return app.Usagef(c, "--every is for --collect")
 	case o.RosterFile == "-":
 		return app.Usagef(c, "--roster-file -: standard input can be read only once; give a file")
 	}
@@ -180,6 +191,11 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 	defer s.End()
 	if err := s.ApplySDB(ctx); err != nil {
 		return err
+	}
+	if o.collect != "" {
+		if err := s.Reach(&o.FleetFlags); err != nil {
+			return err
+		}
 	}
 	if _, err := s.Locking(); err != nil { // else each run would say so
 		return err

@@ -395,14 +395,20 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 	if len(sum.Targets) == 0 {
 		return sum, nil
 	}
-	if job.JID == "" {
+	switch {
+	case job.JID != "":
+	case job.Unrecorded && f.AskJID != nil:
+		job.JID = f.AskJID()
+	default:
 		job.JID = f.NewJID()
 	}
 	if job.User == "" {
 		job.User = f.User
 	}
 	sum.JID = job.JID
-	f.jids.Store(job.JID, true)
+	if !job.Unrecorded {
+		f.jids.Store(job.JID, true)
+	}
 	f.Mine.works(targets)
 	defer f.Mine.works(targets)
 	r := &running{f: f, job: job, each: each, rec: f.record(job, sum.Targets, fleetsOf(targets, owner)), begun: len(unknown)}
@@ -436,7 +442,7 @@ func (f *Fleet) Run(ctx context.Context, job fun.Job, each func(fun.Return) erro
 
 // record begins the job's record.
 func (f *Fleet) record(job fun.Job, targets []string, fleets map[string][]string) jobs.Record {
-	if f.Jobs == nil {
+	if f.Jobs == nil || job.Unrecorded {
 		return jobs.Nothing{}
 	}
 	rec, err := f.Jobs.Begin(jobs.Load{
@@ -522,7 +528,7 @@ func (f *Fleet) limit(batch string, n int) (int, error) {
 
 // announce fires the events of a new job. Salt: salt/master.py publish.
 func (f *Fleet) announce(job fun.Job, targets []string) {
-	if f.Bus == nil {
+	if f.Bus == nil || job.Unrecorded {
 		return
 	}
 	minions := value.Strings(targets...)
@@ -741,7 +747,7 @@ func (f *Fleet) returned(job fun.Job, ret fun.Return) { f.fireReturn(job, args(f
 // fireReturn fires the event of a return. Salt: salt/minion.py _return_pub,
 // salt/utils/job.py store_job.
 func (f *Fleet) fireReturn(job fun.Job, arg *value.List, ret fun.Return) {
-	if f.Bus == nil || ret.Stage != fun.Returned {
+	if f.Bus == nil || ret.Stage != fun.Returned || job.Unrecorded {
 		return
 	}
 	v, err := ret.Value()

@@ -121,6 +121,9 @@ type Job struct {
 	// Plan says that the job is part of the making of a plan, and NoSlots that no slot
 	// may be evaluated: see [Jobs].
 	Plan, NoSlots bool
+	// Unrecorded says that the job is a question that is asked again and again: it leaves
+	// no record, and no events.
+	Unrecorded bool
 }
 
 // Compound returns the calls of a job that is several functions, nil where it is

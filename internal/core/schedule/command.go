@@ -36,8 +36,8 @@ func (j *Job) Call() fun.Args {
 // safeWords are those that neither systemd nor a shell reads as anything else.
 var safeWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:@,=-]+$`) })
 
-// systemdWord quotes a word of ExecStart=.
-func systemdWord(s string) string {
+// SystemdWord quotes a word of ExecStart=.
+func SystemdWord(s string) string {
 	s = strings.NewReplacer("%", "%%", "$", "$$").Replace(s)
 	if safeWords().MatchString(s) {
 		return s
@@ -61,8 +61,8 @@ func systemdWord(s string) string {
 	return b.String()
 }
 
-// shellWord quotes a word of a crontab's command, where % stands for a new line.
-func shellWord(s string) string {
+// ShellWord quotes a word of a crontab's command, where % stands for a new line.
+func ShellWord(s string) string {
 	if !safeWords().MatchString(s) {
 		s = "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}

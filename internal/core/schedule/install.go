@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ const toolTime = time.Minute
 // Kind returns Systemd or Crontab, or an error where this machine has neither.
 // Timers of the system are root's; others have lines in their crontab.
 func (in *Installer) Kind() (string, error) {
-	if st, err := in.Host.Stat("/run/systemd/system"); err == nil && st.Mode.IsDir() && in.Host.Geteuid() == 0 {
+	if HasSystemd(in.Host) {
 		return Systemd, nil
 	}
 	if _, err := in.Host.LookPath("crontab", ""); err == nil {
@@ -92,7 +93,7 @@ func (in *Installer) Remove(ctx context.Context, names []string) ([]Change, erro
 		if err := in.dropUnits(ctx, units); err != nil {
 			return nil, err
 		}
-		return changes, in.systemctl(ctx, "daemon-reload")
+		return changes, in.files().Systemctl(ctx, "daemon-reload")
 	}
 	lines, _, err := in.crontab(ctx)
 	if err != nil {
@@ -172,10 +173,7 @@ func (in *Installer) Show(j *Job) (string, error) {
 }
 
 func (in *Installer) unitDir() string {
-	if in.UnitDir != "" {
-		return in.UnitDir
-	}
-	return "/etc/systemd/system"
+	return cmp.Or(in.UnitDir, UnitDir)
 }
 
 // unitFiles returns the units of jobs: service and timer of each in one text.
@@ -232,11 +230,8 @@ func (in *Installer) installUnits(ctx context.Context, jobs []*Job) ([]Change, e
 			}
 			what = "updated"
 		}
-		for suffix, text := range map[string]string{".service": service, ".timer": timer} {
-			mode := fs.FileMode(0o644)
-			if err := in.Host.WriteFile(filepath.Join(in.unitDir(), name+suffix), strings.NewReader(text), host.WriteOptions{Mode: &mode}); err != nil {
-				return changes, fun.Errorf("scheduled job %q: %v", j.Name, err)
-			}
+		if err := in.files().Write(map[string]string{name + ".service": service, name + ".timer": timer}); err != nil {
+			return changes, fun.Errorf("scheduled job %q: %v", j.Name, err)
 		}
 		started = append(started, name+".timer")
 		changes = append(changes, Change{j.Name, what})
@@ -255,41 +250,24 @@ func (in *Installer) installUnits(ctx context.Context, jobs []*Job) ([]Change, e
 		changes = append(changes, Change{strings.TrimPrefix(name, unitPrefix), "removed"})
 	}
 	if len(changes) > 0 {
-		errs = append(errs, in.systemctl(ctx, "daemon-reload"))
+		errs = append(errs, in.files().Systemctl(ctx, "daemon-reload"))
 	}
 	if len(started) > 0 {
-		errs = append(errs, in.systemctl(ctx, append([]string{"enable", "--"}, started...)...), in.systemctl(ctx, append([]string{"restart", "--"}, started...)...))
+		errs = append(errs, in.files().Start(ctx, started))
 	}
 	return changes, errors.Join(errs...)
 }
 
 // dropUnits stops timers and removes their files. A job that runs goes on.
 func (in *Installer) dropUnits(ctx context.Context, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	argv := []string{"disable", "--now", "--"}
+	var timers, services []string
 	for _, n := range names {
-		argv = append(argv, n+".timer")
+		timers, services = append(timers, n+".timer"), append(services, n+".service")
 	}
-	errs := []error{in.systemctl(ctx, argv...)}
-	for _, n := range names {
-		for _, suffix := range []string{".timer", ".service"} {
-			if err := in.Host.Remove(filepath.Join(in.unitDir(), n+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
-			}
-		}
-	}
-	return errors.Join(errs...)
+	return in.files().Drop(ctx, timers, services)
 }
 
-func (in *Installer) systemctl(ctx context.Context, args ...string) error {
-	out, err := in.Host.Run(ctx, host.Cmd{Argv: append([]string{"systemctl"}, args...), Timeout: toolTime})
-	if err == nil && out.Status != 0 {
-		err = fun.Errorf("systemctl %s: %s", args[0], strings.TrimSpace(string(out.Stderr)+string(out.Stdout)))
-	}
-	return err
-}
+func (in *Installer) files() *Units { return &Units{Host: in.Host, Dir: in.unitDir()} }
 
 // crontab returns the lines of the user's crontab that are not of jobs, and those
 // of each job.

@@ -55,9 +55,9 @@ func (j *Job) units(exe, config string) (service, timer string, err error) {
 	}
 	// A delay that a timer makes up is a random one up to a bound.
 	byTimer := j.SplayMax > 0 && j.SplayMin <= time.Second
-	words := []string{systemdWord(exe)}
+	words := []string{SystemdWord(exe)}
 	for _, w := range j.Command(config, !byTimer) {
-		words = append(words, systemdWord(w))
+		words = append(words, SystemdWord(w))
 	}
 	service = fmt.Sprintf(`%s
 [Unit]
@@ -114,12 +114,12 @@ func (j *Job) cronLines(exe, config string) ([]string, error) {
 	refuse := func(key, format string, args ...any) ([]string, error) {
 		return nil, &UnservedError{j.Name, key, fmt.Sprintf(format, args...)}
 	}
-	words := []string{shellWord(exe)}
+	words := []string{ShellWord(exe)}
 	for _, w := range j.Command(config, true) {
 		if strings.ContainsAny(w, "\n\r\x00") {
 			return refuse("name", "a line of a crontab cannot have the line break in %.40q", w)
 		}
-		words = append(words, shellWord(w))
+		words = append(words, ShellWord(w))
 	}
 	command := strings.Join(words, " ")
 	var times []string

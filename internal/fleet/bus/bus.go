@@ -56,6 +56,19 @@ type Options struct {
 	Warn func(error)
 }
 
+// A Flusher is a Link whose Send returns before the server has an event. Flush returns when
+// the server has all.
+type Flusher interface {
+	Flush(ctx context.Context) error
+}
+
+// A queued is an event that waits to be sent; done, where it is not nil, gets what became
+// of it.
+type queued struct {
+	event.Event
+	done func(error)
+}
+
 // A LargeError says that an event is too large for a link.
 type LargeError struct {
 	Tag       string
@@ -77,7 +90,7 @@ type Bus struct {
 	wg     sync.WaitGroup     // of the listener
 	abort  context.CancelFunc // of the sender
 	sent   chan struct{}      // closed when the sender has ended
-	out    chan event.Event
+	out    chan queued
 	mu     sync.Mutex
 	bytes  int // cost of the events in out, and of the one that is sent
 	closed bool
@@ -86,7 +99,7 @@ type Bus struct {
 
 // Open begins to carry events. A server that does not answer is tried again later.
 func Open(ctx context.Context, l Link, o Options) *Bus {
-	b := &Bus{link: l, o: o, out: make(chan event.Event, maxQueue), sent: make(chan struct{}), once: map[string]struct{}{}}
+	b := &Bus{link: l, o: o, out: make(chan queued, maxQueue), sent: make(chan struct{}), once: map[string]struct{}{}}
 	listen, stop := context.WithCancel(context.WithoutCancel(ctx))
 	send, abort := context.WithCancel(context.WithoutCancel(ctx))
 	b.stop, b.abort = stop, abort
@@ -207,18 +220,38 @@ func (b *Bus) Send(e event.Event) {
 	if e.Foreign || !b.carries(e.Tag) {
 		return
 	}
-	if err := b.enqueue(e); err != nil {
+	if err := b.enqueue(queued{Event: e}); err != nil && !errors.Is(err, errClosed) {
 		b.Warn("events are lost", err)
 	}
 }
 
+// errClosed says that a bus has ended.
+var errClosed = errors.New("the bus is closed")
+
+// Deliver sends an event and returns when the server has it; else the error says why not.
+func (b *Bus) Deliver(ctx context.Context, e event.Event) error {
+	if !b.carries(e.Tag) {
+		return fmt.Errorf("the tags of event_bus do not name %.100s", e.Tag)
+	}
+	ended := make(chan error, 1)
+	if err := b.enqueue(queued{Event: e, done: func(err error) { ended <- err }}); err != nil {
+		return err
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // enqueue has an event sent unless too much waits.
-func (b *Bus) enqueue(e event.Event) error {
+func (b *Bus) enqueue(e queued) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
-		return nil
+		return errClosed
 	case b.bytes > 0 && b.bytes+e.Cost() > maxBytes:
 		return fmt.Errorf("more than %d MiB wait to be sent", maxBytes>>20)
 	}
@@ -239,11 +272,11 @@ func (b *Bus) send(ctx context.Context) {
 	tries := 0
 	for e := range b.out {
 		if time.Now().Before(down) || ctx.Err() != nil {
-			b.forget(e)
+			b.forget(e, errDown)
 			continue
 		}
 		err := b.sendOne(ctx, e)
-		b.forget(e)
+		b.forget(e, err)
 		switch _, large := errors.AsType[*LargeError](err); {
 		case err == nil:
 			tries = 0
@@ -257,20 +290,30 @@ func (b *Bus) send(ctx context.Context) {
 	}
 }
 
-// forget notes that an event is in the queue no longer.
-func (b *Bus) forget(e event.Event) {
+// errDown says that the server did not answer a moment ago.
+var errDown = errors.New("the server does not answer")
+
+// forget notes that an event is in the queue no longer, and what became of it.
+func (b *Bus) forget(e queued, err error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.bytes -= e.Cost()
+	b.mu.Unlock()
+	if e.done != nil {
+		e.done(err)
+	}
 }
 
-func (b *Bus) sendOne(ctx context.Context, e event.Event) error {
+func (b *Bus) sendOne(ctx context.Context, e queued) error {
 	if len(e.Tag) > MaxTag {
 		return &LargeError{Tag: "the tag " + printable.Line(e.Tag), Size: len(e.Tag), Max: MaxTag}
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	return b.link.Send(ctx, e)
+	err := b.link.Send(ctx, e.Event)
+	if f, ok := b.link.(Flusher); ok && err == nil && e.done != nil {
+		err = f.Flush(ctx)
+	}
+	return err
 }
 
 // Close sends what waits, for a moment, and ends the bus.

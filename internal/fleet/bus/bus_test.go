@@ -45,6 +45,32 @@ func (l *silentLink) Send(ctx context.Context, e event.Event) error {
 // Close has nothing to wait for.
 func (l *silentLink) Close(context.Context) {}
 
+// Deliver returns when the server has an event, or with the reason why not.
+func TestDeliver(t *testing.T) {
+	t.Parallel()
+	l := &silentLink{released: make(chan struct{})}
+	var warned atomic.Int64
+	b := bus.Open(t.Context(), l, bus.Options{Tags: []string{"a/*"}, Warn: func(error) { warned.Add(1) }})
+	defer b.Close()
+	e := event.Event{Tag: "a/1", Data: value.NewMap(0)}
+	if err := b.Deliver(t.Context(), event.Event{Tag: "b/1"}); err == nil || !strings.Contains(err.Error(), "do not name b/1") {
+		t.Errorf("a tag that is not carried: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Deliver(ended, e); !errors.Is(err, context.Canceled) {
+		t.Errorf("a server that is silent: %v", err)
+	}
+	close(l.released)
+	if err := b.Deliver(t.Context(), e); err != nil || l.sent.Load() != 2 {
+		t.Errorf("%v, %d were sent", err, l.sent.Load())
+	}
+	b.Close()
+	if err := b.Deliver(t.Context(), e); err == nil || warned.Load() > 0 {
+		t.Errorf("a bus that is closed: %v, %d warnings", err, warned.Load())
+	}
+}
+
 // However many events wait for a server that does not answer, they are of bounded
 // number and size. The others are lost, which is said once, and nobody waits.
 func TestQueueIsBounded(t *testing.T) {

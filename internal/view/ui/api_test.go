@@ -261,7 +261,7 @@ func tryAPI(t *testing.T, s *site, sp *spy, x route, m apiSample, role Role) pow
 	method, _, _ := strings.Cut(x.pattern, " ")
 	what := fmt.Sprintf("%s %s as %s", method, m.path, role)
 	sp.took()
-	recorded, running := len(s.actions), len(s.Active())
+	recorded, running := len(s.actions), s.active()
 	if role == Nobody {
 		secret = ""
 	}
@@ -301,7 +301,7 @@ func tryAPI(t *testing.T, s *site, sp *spy, x route, m apiSample, role Role) pow
 	}
 	used := sp.took()
 	if !allowed && role != Nobody {
-		if bad := used &^ (readSteps | readRecords | readNames); bad != 0 || len(s.ran) > 0 || len(s.Active()) != running {
+		if bad := used &^ (readSteps | readRecords | readNames); bad != 0 || len(s.ran) > 0 || s.active() != running {
 			t.Errorf("%s: refused, and used %v", what, bad.describe())
 		}
 	}

@@ -325,15 +325,20 @@ func (l *Link) Send(ctx context.Context, e event.Event) error {
 	return worded(err)
 }
 
-// Close has what was sent reach the server; see [bus.Link].
-func (l *Link) Close(ctx context.Context) {
+// Flush has what was sent reach the server; see [bus.Flusher].
+func (l *Link) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	nc := l.nc
 	l.mu.Unlock()
 	if nc == nil {
-		return
+		return errNotConnected
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	_ = nc.FlushWithContext(ctx) // what does not get there is lost, as while the server is away
+	return nc.FlushWithContext(ctx)
+}
+
+// Close has what was sent reach the server; see [bus.Link].
+func (l *Link) Close(ctx context.Context) {
+	_ = l.Flush(ctx) // what does not get there is lost, as while the server is away
 }

@@ -1,0 +1,28 @@
+//go:build !slim
+
+package assembly
+
+import (
+	"brine/internal/core/fun"
+	beaconsmod "brine/modules/beacons"
+	beaconrun "brine/runner/fn/beacon"
+)
+
+// beaconRunner is the runner module "beacon".
+func beaconRunner() fun.Module { return beaconrun.Module() }
+
+// beaconsModule is the execution module "beacons".
+func beaconsModule() fun.Module {
+	m := beaconsmod.Module()
+	m.Avail = noAgent
+	return m
+}
+
+// noAgent says that an agent has no beacons, also one that is the whole brine: those of a
+// machine are looked at by the brine that is installed there.
+func noAgent(e *fun.Env) (bool, string) {
+	if e.Opts.Has("schedule_conf_dir") {
+		return false, beaconsAway
+	}
+	return true, ""
+}
