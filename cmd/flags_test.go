@@ -16,6 +16,7 @@ var notRunners = map[string]string{
 	"brine ui":           "each run that is started there has its own",
 	"brine worker":       "the entries of a queue say what they are for",
 	"brine undo":         "its targets are arguments, of those of the job",
+	"brine chain check":  "it runs nothing",
 	"brine chain render": "it runs nothing",
 }
 

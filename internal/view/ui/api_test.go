@@ -408,7 +408,7 @@ func TestAPIProblems(t *testing.T) {
 		{"GET", apiBase + "/runs?limits=1", "", badParameter, `Unknown parameter "limits" (did you mean "limit"?)`},
 		{"GET", apiBase + "/runs?limit=1&limit=2", "", badParameter, "limit: it is given twice"},
 		{"GET", apiBase + "/runs?state=good", "", badParameter, `state: "good" is not one of running,`},
-		{"GET", apiBase + "/runs?cursor=x", "", badParameter, `the run "x" is not kept`},
+		{"GET", apiBase + "/runs?cursor=x", "", badParameter, `cursor: "x"`},
 		{"GET", apiBase + "/jobs?all=some", "", badParameter, `all: "some" is not true or false`},
 		{"GET", apiBase + "/jobs?cursor=x", "", badParameter, `cursor: "x"`},
 		{"GET", apiBase + "/audit?cursor=x", "", badParameter, `cursor: "x"`},
