@@ -465,8 +465,12 @@ func TestUILost(t *testing.T) {
 	p := startUI(t)
 	p.do(chromedp.Navigate(p.link), visible("#orchestrations"),
 		p.at("/orchestrations/orch.slow"), visible("#run-heading"), click("[name=confirm]"), click("section .buttons button"), visible("#run-state.is-running"))
-	title := func() string { return browsertest.Get(t, p.tab, chromedp.Evaluate[string](`document.title + " " + document.querySelector("link[rel=icon]").getAttribute("href")`)) }
-	wait(t, "the title", func() bool { return strings.HasPrefix(title(), "▶ Run of orch.slow") && strings.HasSuffix(title(), "/assets/icon-work.svg") })
+	title := func() string {
+		return browsertest.Get(t, p.tab, chromedp.Evaluate[string](`document.title + " " + document.querySelector("link[rel=icon]").getAttribute("href")`))
+	}
+	wait(t, "the title", func() bool {
+		return strings.HasPrefix(title(), "▶ Run of orch.slow") && strings.HasSuffix(title(), "/assets/icon-work.svg")
+	})
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 	lost := func(text string) func() bool {
@@ -487,5 +491,7 @@ func TestUILost(t *testing.T) {
 	run := browsertest.Get(t, p.tab, chromedp.Evaluate[string](`location.pathname`))
 	p.do(chromedp.Navigate(p.link), visible("#orchestrations"), p.at(run), visible("#run-state.is-running"))
 	p.do(click("#run-controls form[action$='/kill'] button"), visible("#run-state.is-stopped"))
-	wait(t, "the title", func() bool { return strings.HasPrefix(title(), "✗ Run of") && strings.HasSuffix(title(), "/assets/icon-bad.svg") })
+	wait(t, "the title", func() bool {
+		return strings.HasPrefix(title(), "✗ Run of") && strings.HasSuffix(title(), "/assets/icon-bad.svg")
+	})
 }

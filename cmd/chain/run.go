@@ -120,19 +120,9 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 		return nil
 	}
 	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
-		ids, err := resolve(ctx, env, ch)
+		ids, err := admit(ctx, a, env, o, ch)
 		if err != nil {
 			return fun.Args{}, err
-		}
-		if !o.noCheck && o.Resume == "" {
-			if err := refuse(ctx, env, ch); err != nil {
-				return fun.Args{}, err
-			}
-		}
-		if in := a.TTY(); in != nil && !o.yes {
-			if err := a.Confirm(ctx, in, describeChain(ch, ids, env), o.test); err != nil {
-				return fun.Args{}, err
-			}
 		}
 		sls, err := ch.Render(ids)
 		if err != nil {
@@ -151,6 +141,19 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 		}
 		return in, err
 	})
+}
+
+// admit returns the targets of a chain that is to run: it is checked, and a person agrees
+// where there is one.
+func admit(ctx context.Context, a *app.App, env *fun.Env, o *runOptions, ch *chain.Chain) (map[int][]string, error) {
+	ids, err := resolve(ctx, env, ch)
+	if err == nil && !o.noCheck && o.Resume == "" {
+		err = refuse(ctx, env, ch)
+	}
+	if in := a.TTY(); err == nil && in != nil && !o.yes {
+		err = a.Confirm(ctx, in, describeChain(ch, ids, env), o.test)
+	}
+	return ids, err
 }
 
 // describeChain is a chain with its targets, in words.

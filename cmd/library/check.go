@@ -22,7 +22,6 @@ const maxNested = 20
 
 // A checker finds what of a run cannot work before anything of it has begun.
 type checker struct {
-	ctx    context.Context
 	env    *fun.Env
 	faults []string
 	// unsure are things that cannot be judged from here.
@@ -36,11 +35,11 @@ type checker struct {
 // have steps without targets, and in unsure, what only the run shows. The targets of the
 // chain itself are not looked at.
 func CheckChain(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsure []string) {
-	k := &checker{ctx: ctx, env: env, seen: map[string]bool{}, custom: map[string]bool{}}
+	k := &checker{env: env, seen: map[string]bool{}, custom: map[string]bool{}}
 	for i := range c.Steps {
 		s := &c.Steps[i]
 		n := len(k.faults)
-		k.step(s)
+		k.step(ctx, s)
 		for j := n; j < len(k.faults); j++ {
 			k.faults[j] = fmt.Sprintf("step %d (%s): %s", i+1, s.Summary(), k.faults[j])
 		}
@@ -54,10 +53,10 @@ func (k *checker) fault(format string, args ...any) {
 	}
 }
 
-func (k *checker) step(s *chain.Step) {
+func (k *checker) step(ctx context.Context, s *chain.Step) {
 	switch s.Action {
 	case chain.Config:
-		dirs, err := k.env.Up.Dirs(k.ctx, k.env.SaltEnv, "")
+		dirs, err := k.env.Up.Dirs(ctx, k.env.SaltEnv, "")
 		switch {
 		case err != nil:
 			k.fault("%s", err)
@@ -66,21 +65,21 @@ func (k *checker) step(s *chain.Step) {
 		}
 	case chain.Orchestrate:
 		for _, name := range s.SLS {
-			k.orchestration(k.env.SaltEnv, name, s.Pillar, 0)
+			k.orchestration(ctx, k.env.SaltEnv, name, s.Pillar, 0)
 		}
 	default:
 		for _, name := range s.SLS {
-			k.sls(k.env.SaltEnv, name)
+			k.sls(ctx, k.env.SaltEnv, name)
 		}
 	}
 }
 
 // sls reports an SLS that is not in the tree, and whether it is.
-func (k *checker) sls(saltenv, name string) bool {
+func (k *checker) sls(ctx context.Context, saltenv, name string) bool {
 	if strings.ContainsAny(name, "*?[") {
 		return false // what it matches, the target finds out
 	}
-	_, err := fun.FindSLS(k.ctx, k.env.Up, saltenv, name)
+	_, err := fun.FindSLS(ctx, k.env.Up, saltenv, name)
 	if err == nil {
 		return true
 	}
@@ -88,18 +87,18 @@ func (k *checker) sls(saltenv, name string) bool {
 		k.fault("%s", err)
 		return false
 	}
-	all, _ := fun.ListSLS(k.ctx, k.env.Up, saltenv)
+	all, _ := fun.ListSLS(ctx, k.env.Up, saltenv)
 	k.fault("SLS %s does not exist in saltenv %s%s", name, saltenv, source.DidYouMean(name, all))
 	return false
 }
 
 // orchestration compiles an orchestration as the run would, and looks at its steps.
-func (k *checker) orchestration(saltenv, name string, pillar *value.Map, depth int) {
+func (k *checker) orchestration(ctx context.Context, saltenv, name string, pillar *value.Map, depth int) {
 	if pillar == nil {
 		pillar = value.NewMap(0)
 	}
 	key := saltenv + "\x00" + name + "\x00" + value.Repr(pillar)
-	if k.seen[key] || depth > maxNested || !k.sls(saltenv, name) {
+	if k.seen[key] || depth > maxNested || !k.sls(ctx, saltenv, name) {
 		return
 	}
 	k.seen[key] = true
@@ -107,20 +106,20 @@ func (k *checker) orchestration(saltenv, name string, pillar *value.Map, depth i
 	if pillar.Len() > 0 {
 		kw.Set("pillar", pillar)
 	}
-	low, err := Compiled(k.ctx, k.env, name, kw)
+	low, err := Compiled(ctx, k.env, name, kw)
 	if err != nil {
 		k.fault("%s", err)
 		return
 	}
 	for _, x := range low.Items {
 		if m, ok := x.(*value.Map); ok && m.Str("state") == "salt" {
-			k.lowStep(saltenv, name, m, depth)
+			k.lowStep(ctx, saltenv, name, m, depth)
 		}
 	}
 }
 
 // lowStep looks at a step of an orchestration.
-func (k *checker) lowStep(saltenv, in string, m *value.Map, depth int) {
+func (k *checker) lowStep(ctx context.Context, saltenv, in string, m *value.Map, depth int) {
 	id := m.Str("__id__")
 	n := len(k.faults)
 	if own := m.Str("saltenv"); own != "" {
@@ -128,21 +127,21 @@ func (k *checker) lowStep(saltenv, in string, m *value.Map, depth int) {
 	}
 	switch m.Str("fun") {
 	case "state":
-		k.targets(m)
+		k.targets(ctx, m)
 		for _, name := range names(m.At("sls")) {
-			k.sls(saltenv, name)
+			k.sls(ctx, saltenv, name)
 		}
 	case "function":
-		k.targets(m)
-		k.function(saltenv, fun.Exec, m.Str("name"))
+		k.targets(ctx, m)
+		k.function(ctx, saltenv, fun.Exec, m.Str("name"))
 	case "runner":
 		name := m.Str("name")
 		if !session.IsOrchestrate(name) {
-			k.function(saltenv, fun.Runner, name)
+			k.function(ctx, saltenv, fun.Runner, name)
 			break
 		}
 		for _, sls := range names(m.At("mods")) {
-			k.orchestration(saltenv, sls, m.Map("pillar"), depth+1)
+			k.orchestration(ctx, saltenv, sls, m.Map("pillar"), depth+1)
 		}
 	}
 	for i := n; i < len(k.faults); i++ {
@@ -151,17 +150,17 @@ func (k *checker) lowStep(saltenv, in string, m *value.Map, depth int) {
 }
 
 // targets reports a step whose targets nobody is.
-func (k *checker) targets(m *value.Map) {
+func (k *checker) targets(ctx context.Context, m *value.Map) {
 	e := orchestration.Expr{Text: value.Str(m.At("tgt")), Type: cmp.Or(m.Str("tgt_type"), m.Str("expr_form"), "glob")}
 	if l, ok := m.At("tgt").(*value.List); ok {
 		e = orchestration.Expr{Text: strings.Join(texts(l), ","), Type: "list"}
 	}
-	ids, err := MatchExpr(k.ctx, k.env, e)
+	ids, err := MatchExpr(ctx, k.env, e)
 	switch {
 	case err != nil:
 		k.unsure = append(k.unsure, fmt.Sprintf("the targets %s (%s): %s", e.Text, e.Type, err))
 	case len(ids) == 0:
-		k.fault("%s", NothingMatches(k.ctx, k.env, e))
+		k.fault("%s", NothingMatches(ctx, k.env, e))
 	}
 }
 
@@ -191,7 +190,7 @@ func names(v value.Value) (out []string) {
 
 // function reports a function that does not exist. Modules of the tree may have it under
 // any name.
-func (k *checker) function(saltenv string, kind fun.Kind, name string) {
+func (k *checker) function(ctx context.Context, saltenv string, kind fun.Kind, name string) {
 	if _, _, ok := k.env.Table.Lookup(kind, name); ok {
 		return
 	}
@@ -199,18 +198,18 @@ func (k *checker) function(saltenv string, kind fun.Kind, name string) {
 	if kind == fun.Runner {
 		dir = "_runners"
 	}
-	if k.hasCustom(saltenv, dir) {
+	if k.hasCustom(ctx, saltenv, dir) {
 		k.unsure = append(k.unsure, fmt.Sprintf("%s: only the run shows whether a module of %s has it", name, dir))
 		return
 	}
 	k.fault("%s%s", k.env.Table.NotFound(kind, name), source.DidYouMean(name, k.env.Table.Names(kind)))
 }
 
-func (k *checker) hasCustom(saltenv, dir string) bool {
+func (k *checker) hasCustom(ctx context.Context, saltenv, dir string) bool {
 	key := saltenv + "/" + dir
 	has, known := k.custom[key]
 	if !known {
-		all, err := k.env.Up.List(k.ctx, saltenv, dir)
+		all, err := k.env.Up.List(ctx, saltenv, dir)
 		has = err != nil || len(all) > 0
 		k.custom[key] = has
 	}

@@ -171,7 +171,9 @@ func serve(ctx context.Context, a *app.App, s *ui.Server, l net.Listener, cfg *t
 	case <-ctx.Done():
 	}
 	cancel()
-	<-done
+	if err := <-done; err != nil {
+		return err
+	}
 	sayActive(a, s)
 	return app.ErrInterrupted
 }

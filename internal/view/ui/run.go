@@ -287,10 +287,10 @@ func (r *run) request() kept.Request {
 }
 
 // follow keeps the run up to date until it is over.
-func (r *run) follow(ctx context.Context) {
+func (r *run) follow(ending <-chan struct{}) {
 	for !r.look() {
 		select {
-		case <-ctx.Done():
+		case <-ending:
 			return
 		case <-time.After(pace):
 		}
@@ -514,8 +514,8 @@ func (r *run) view(after int) (runView, <-chan struct{}) {
 type runs struct {
 	backend Backend
 	now     func() time.Time
-	ctx     context.Context // of those who follow runs
-	end     context.CancelFunc
+	ending  chan struct{} // closed when nobody follows runs any more
+	end     func()
 	work    sync.WaitGroup
 
 	starting sync.Mutex // one run is started at a time, so that two clicks start one
@@ -524,8 +524,8 @@ type runs struct {
 }
 
 func newRuns(b Backend, now func() time.Time) *runs {
-	rs := &runs{backend: b, now: now, known: map[string]*run{}}
-	rs.ctx, rs.end = context.WithCancel(context.Background())
+	rs := &runs{backend: b, now: now, known: map[string]*run{}, ending: make(chan struct{})}
+	rs.end = sync.OnceFunc(func() { close(rs.ending) })
 	return rs
 }
 
@@ -584,7 +584,7 @@ func (rs *runs) take(k *kept.Run) *run {
 		r = &run{ID: k.Spec.JID, Spec: runSpec{Spec: k.Spec}, kept: k, changed: make(chan struct{})}
 		rs.known[r.ID] = r
 		if !r.look() {
-			rs.work.Go(func() { r.follow(rs.ctx) })
+			rs.work.Go(func() { r.follow(rs.ending) })
 		}
 		rs.forget()
 	}
