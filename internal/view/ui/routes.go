@@ -162,9 +162,6 @@ func (x route) refuses(s *Server, r *http.Request, v *visit) error {
 // route that grants more to a role has a line for that role.
 func Table() string { return tableOf(routes()) }
 
-// APITable is the table of the routes of the API.
-func APITable() string { return tableOf(apiRoutes()) }
-
 func tableOf(rows []route) string {
 	var b strings.Builder
 	b.WriteString("| route | role | audit | reads | reaches | runs and changes |\n|---|---|---|---|---|---|\n")

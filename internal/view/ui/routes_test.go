@@ -581,7 +581,7 @@ func TestTable(t *testing.T) {
 	t.Parallel()
 	compareTable(t, "ui.md", "routes", Table())
 	compareTable(t, "ui/api.md", "problems", problemTable())
-	compareTable(t, "ui/api.md", "routes", APITable())
+	compareTable(t, "ui/api.md", "routes", tableOf(apiRoutes()))
 }
 
 // problemTable is the table of the kinds of problems.
