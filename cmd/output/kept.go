@@ -1,6 +1,8 @@
 package output
 
 import (
+	"os"
+
 	"brine/cmd/app"
 	"brine/cmd/internal/progress"
 	"brine/internal/fleet/kept"
@@ -26,11 +28,12 @@ func (r *Report) keepRun(p *progress.Progress, spec kept.Spec) error {
 		return err
 	}
 	own, err := run.Mine(lock)
-	if err != nil {
-		return err
+	var log *os.File
+	if err == nil {
+		log, err = run.Log()
 	}
-	log, err := run.Log()
 	if err != nil {
+		run.Remove()
 		return err
 	}
 	p.Keep(app.Masker{W: log, Secrets: r.Secrets})

@@ -467,6 +467,7 @@ func (b *backend) Start(ctx context.Context, spec kept.Spec, answers *value.Map)
 	defer lock.Close()
 	log, err := r.Log()
 	if err != nil {
+		r.Remove()
 		return nil, err
 	}
 	defer log.Close()
