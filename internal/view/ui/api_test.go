@@ -608,7 +608,7 @@ func TestAPIEvents(t *testing.T) {
 	second.change(func() {})
 	done := make(chan string)
 	go func() { done <- s.ask("GET", apiBase+"/runs/"+id+"/events", secret, "").Body.String() }()
-	for {
+	for range 3000 {
 		select {
 		case text := <-done:
 			if strings.Count(text, "event: run") != 1 {
@@ -619,6 +619,7 @@ func TestAPIEvents(t *testing.T) {
 			second.change(func() {})
 		}
 	}
+	t.Fatal("a token that is revoked sees the events of a run until it ends")
 }
 
 // TestAPIPages walks through a list.
