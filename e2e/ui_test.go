@@ -491,7 +491,10 @@ func TestUILost(t *testing.T) {
 	run := browsertest.Get(t, p.tab, chromedp.Evaluate[string](`location.pathname`))
 	p.do(chromedp.Navigate(p.link), visible("#orchestrations"), p.at(run), visible("#run-state.is-running"))
 	p.do(click("#run-controls form[action$='/kill'] button"), visible("#run-state.is-stopped"))
-	wait(t, "the title", func() bool {
+	stopped := func() bool {
 		return strings.HasPrefix(title(), "✗ Run of") && strings.HasSuffix(title(), "/assets/icon-bad.svg")
-	})
+	}
+	wait(t, "the title", stopped)
+	p.do(p.at(run), visible("#run-state.is-stopped"))
+	wait(t, "the title of a run that was over", stopped)
 }

@@ -237,6 +237,7 @@ function sortable(list) {
 
 const run = document.querySelector("[data-events]");
 if (run) live(run);
+else sign(document); // a run that was over when the page was loaded
 for (const input of document.querySelectorAll("[data-preview]")) preview(input);
 for (const list of document.querySelectorAll("[data-sortable]")) sortable(list);
 for (const form of document.querySelectorAll("[data-wizard]")) wizard(form);
