@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -164,8 +165,11 @@ func testQueueChain(t *testing.T, name string, srv *servertest.Server) {
 	}
 
 	expire(t, name, srv.Port)
-	worker, _ = begun(two, "step2", 2)
+	worker, said = begun(two, "step2", 2)
+	runs := childrenOf(t, worker.Process.Pid)
 	kill(worker)
+	// Else it may come to the end of its step, which then need not run again.
+	two.wait("the end of its run", func() bool { return !slices.ContainsFunc(runs, aliveProcess) }, said)
 
 	net.Refuse(false)
 	gate(2, true)
@@ -182,6 +186,35 @@ func testQueueChain(t *testing.T, name string, srv *servertest.Server) {
 	if out := two.ends(0, "run", "jobs.active"); strings.Contains(out, "interrupted") {
 		t.Errorf("what was gone on with is told of as interrupted:\n%s", out)
 	}
+}
+
+// childrenOf returns the pids of the children of a process.
+func childrenOf(t *testing.T, pid int) []int {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []int
+	for _, file := range files {
+		for word := range strings.FieldsSeq(read(t, file)) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, n)
+		}
+	}
+	if len(out) == 0 {
+		t.Fatalf("process %d has no children", pid)
+	}
+	return out
+}
+
+// aliveProcess reports whether a process runs. One that nobody has waited for does not.
+func aliveProcess(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
 // A turmoil is two controllers with workers of a queue in a server, all of which are
