@@ -87,13 +87,24 @@ func checkAll(ctx context.Context, a *app.App, s *session.Session, o *runOptions
 			fmt.Fprintf(a.Out, "%s, not judged: %s\n", name, printable.Text(s.Secrets.Text(text)))
 		}
 		if len(faults) == 0 {
-			fmt.Fprintf(a.Out, "%s: %d step%s, no fault was found\n", name, len(c.Steps), value.Plural(len(c.Steps)))
+			fmt.Fprintf(a.Out, "%s: %d step%s, no fault was found%s\n", name, len(c.Steps), value.Plural(len(c.Steps)), notJudged(len(unsure)))
 		}
 	}
 	if bad {
 		return &app.StatusError{Status: app.ExitGeneric}
 	}
 	return nil
+}
+
+// notJudged says of how much a check knows nothing.
+func notJudged(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return " in what can be judged; 1 thing cannot"
+	}
+	return fmt.Sprintf(" in what can be judged; %d things cannot", n)
 }
 
 // findings are what of a chain cannot work, its targets among it.
@@ -116,10 +127,21 @@ func findings(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsure
 	return faults, unsure
 }
 
-// refuse returns an error where a chain cannot work, before anything of it has begun.
-func refuse(ctx context.Context, env *fun.Env, c *chain.Chain) error {
-	faults, _ := library.CheckChain(ctx, env, c)
+// refuse returns an error where a chain cannot work, before anything of it has begun, and
+// tells what it cannot judge. Of a run that is resumed, it only tells: the steps that
+// were done may have changed what they need.
+func refuse(ctx context.Context, s *session.Session, env *fun.Env, c *chain.Chain, resumed bool) error {
+	faults, unsure := library.CheckChain(ctx, env, c)
+	for _, text := range unsure {
+		s.Note("not judged before the run: " + s.Secrets.Text(text))
+	}
 	if len(faults) == 0 {
+		return nil
+	}
+	if resumed {
+		for _, text := range faults {
+			s.Note("the chain as it is now: " + s.Secrets.Text(text))
+		}
 		return nil
 	}
 	return &app.StatusError{

@@ -120,7 +120,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 		return nil
 	}
 	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
-		ids, err := admit(ctx, a, env, o, ch)
+		ids, err := admit(ctx, a, s, env, o, ch)
 		if err != nil {
 			return fun.Args{}, err
 		}
@@ -145,10 +145,10 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name 
 
 // admit returns the targets of a chain that is to run: it is checked, and a person agrees
 // where there is one.
-func admit(ctx context.Context, a *app.App, env *fun.Env, o *runOptions, ch *chain.Chain) (map[int][]string, error) {
+func admit(ctx context.Context, a *app.App, s *session.Session, env *fun.Env, o *runOptions, ch *chain.Chain) (map[int][]string, error) {
 	ids, err := resolve(ctx, env, ch)
-	if err == nil && !o.noCheck && o.Resume == "" {
-		err = refuse(ctx, env, ch)
+	if err == nil && !o.noCheck {
+		err = refuse(ctx, s, env, ch, o.Resume != "")
 	}
 	if in := a.TTY(); err == nil && in != nil && !o.yes {
 		err = a.Confirm(ctx, in, describeChain(ch, ids, env), o.test)

@@ -11,10 +11,12 @@ import (
 
 	"brine/cmd/session"
 	"brine/internal/core/fun"
+	"brine/internal/fleet"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
 	"brine/internal/view/chain"
 	"brine/internal/view/orchestration"
+	"brine/states/salt"
 )
 
 // maxNested is how deep orchestrations that start others are looked into.
@@ -38,11 +40,11 @@ func CheckChain(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsu
 	k := &checker{env: env, seen: map[string]bool{}, custom: map[string]bool{}}
 	for i := range c.Steps {
 		s := &c.Steps[i]
-		n := len(k.faults)
+		n, u := len(k.faults), len(k.unsure)
 		k.step(ctx, s)
-		for j := n; j < len(k.faults); j++ {
-			k.faults[j] = fmt.Sprintf("step %d (%s): %s", i+1, s.Summary(), k.faults[j])
-		}
+		at := fmt.Sprintf("step %d (%s): ", i+1, s.Summary())
+		prefix(k.faults[n:], at)
+		prefix(k.unsure[u:], at)
 	}
 	return k.faults, k.unsure
 }
@@ -50,6 +52,20 @@ func CheckChain(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsu
 func (k *checker) fault(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(k.faults, text) {
 		k.faults = append(k.faults, text)
+	}
+}
+
+// prefix puts the place of findings in front of them.
+func prefix(texts []string, at string) {
+	for i := range texts {
+		texts[i] = at + texts[i]
+	}
+}
+
+// doubt notes something that cannot be judged from here.
+func (k *checker) doubt(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(k.unsure, text) {
+		k.unsure = append(k.unsure, text)
 	}
 }
 
@@ -76,8 +92,15 @@ func (k *checker) step(ctx context.Context, s *chain.Step) {
 
 // sls reports an SLS that is not in the tree, and whether it is.
 func (k *checker) sls(ctx context.Context, saltenv, name string) bool {
-	if strings.ContainsAny(name, "*?[") {
-		return false // what it matches, the target finds out
+	if value.HasGlob(name) {
+		all, err := fun.ListSLS(ctx, k.env.Up, saltenv)
+		if err == nil && len(value.FnmatchFilter(all, name)) == 0 {
+			err = fmt.Errorf("no SLS of saltenv %s matches %s", saltenv, name)
+		}
+		if err != nil {
+			k.fault("%s", err)
+		}
+		return err == nil
 	}
 	_, err := fun.FindSLS(ctx, k.env.Up, saltenv, name)
 	if err == nil {
@@ -98,7 +121,14 @@ func (k *checker) orchestration(ctx context.Context, saltenv, name string, pilla
 		pillar = value.NewMap(0)
 	}
 	key := saltenv + "\x00" + name + "\x00" + value.Repr(pillar)
-	if k.seen[key] || depth > maxNested || !k.sls(ctx, saltenv, name) {
+	if k.seen[key] {
+		return
+	}
+	if depth > maxNested {
+		k.doubt("orchestrations are nested deeper than %d: %s is not looked at", maxNested, name)
+		return
+	}
+	if !k.sls(ctx, saltenv, name) {
 		return
 	}
 	k.seen[key] = true
@@ -112,7 +142,7 @@ func (k *checker) orchestration(ctx context.Context, saltenv, name string, pilla
 		return
 	}
 	for _, x := range low.Items {
-		if m, ok := x.(*value.Map); ok && m.Str("state") == "salt" {
+		if m, ok := x.(*value.Map); ok {
 			k.lowStep(ctx, saltenv, name, m, depth)
 		}
 	}
@@ -120,32 +150,75 @@ func (k *checker) orchestration(ctx context.Context, saltenv, name string, pilla
 
 // lowStep looks at a step of an orchestration.
 func (k *checker) lowStep(ctx context.Context, saltenv, in string, m *value.Map, depth int) {
-	id := m.Str("__id__")
-	n := len(k.faults)
-	if own := m.Str("saltenv"); own != "" {
-		saltenv = own
+	n, u := len(k.faults), len(k.unsure)
+	if m.Str("state") != "salt" {
+		k.function(ctx, saltenv, fun.State, m.Str("state")+"."+m.Str("fun"))
+	} else {
+		if own := m.Str("saltenv"); own != "" {
+			saltenv = own
+		}
+		k.saltStep(ctx, saltenv, m, depth)
 	}
+	at := fmt.Sprintf("%s, step %s: ", in, m.Str("__id__"))
+	prefix(k.faults[n:], at)
+	prefix(k.unsure[u:], at)
+}
+
+// saltStep looks at a step that targets, the controller or a Salt master are to do.
+func (k *checker) saltStep(ctx context.Context, saltenv string, m *value.Map, depth int) {
+	name := m.Str("name")
 	switch m.Str("fun") {
 	case "state":
 		k.targets(ctx, m)
+		if value.Truth(m.At("highstate")) {
+			k.doubt("the highstate of its targets is not compiled")
+		}
 		for _, name := range names(m.At("sls")) {
 			k.sls(ctx, saltenv, name)
 		}
 	case "function":
 		k.targets(ctx, m)
-		k.function(ctx, saltenv, fun.Exec, m.Str("name"))
+		k.function(ctx, saltenv, fun.Exec, name)
 	case "runner":
-		name := m.Str("name")
-		if !session.IsOrchestrate(name) {
-			k.function(ctx, saltenv, fun.Runner, name)
-			break
+		if fleet := m.Str("fleet"); fleet != "" {
+			k.doubt("%s: the Salt master of the fleet %s knows whether it has it", name, fleet)
+			return
 		}
-		for _, sls := range names(m.At("mods")) {
-			k.orchestration(ctx, saltenv, sls, m.Map("pillar"), depth+1)
+		k.runner(ctx, saltenv, name, m, depth)
+	case "parallel_runners":
+		calls, err := salt.RunnerJobs(m.At("runners"))
+		if err != nil {
+			k.fault("%s", err)
 		}
+		for _, c := range calls {
+			k.runner(ctx, saltenv, c.Name, c.Args.Kw, depth)
+		}
+	case "wheel":
+		if fleet := m.Str("fleet"); fleet != "" {
+			k.doubt("%s: the Salt master of the fleet %s knows whether it has it", name, fleet)
+			return
+		}
+		k.function(ctx, saltenv, fun.Wheel, name)
+	default:
+		k.function(ctx, saltenv, fun.State, "salt."+m.Str("fun"))
 	}
-	for i := n; i < len(k.faults); i++ {
-		k.faults[i] = fmt.Sprintf("%s, step %s: %s", in, id, k.faults[i])
+}
+
+// runner looks at a runner function of this controller, and into orchestrations.
+func (k *checker) runner(ctx context.Context, saltenv, name string, kw *value.Map, depth int) {
+	if !session.IsOrchestrate(name) {
+		k.function(ctx, saltenv, fun.Runner, name)
+		return
+	}
+	if own := kw.Str("saltenv"); own != "" {
+		saltenv = own
+	}
+	mods := names(kw.At("mods"))
+	if len(mods) == 0 {
+		k.doubt("%s: it does not name its SLS with mods", name)
+	}
+	for _, sls := range mods {
+		k.orchestration(ctx, saltenv, sls, kw.Map("pillar"), depth+1)
 	}
 }
 
@@ -155,13 +228,32 @@ func (k *checker) targets(ctx context.Context, m *value.Map) {
 	if l, ok := m.At("tgt").(*value.List); ok {
 		e = orchestration.Expr{Text: strings.Join(texts(l), ","), Type: "list"}
 	}
-	ids, err := MatchExpr(ctx, k.env, e)
+	ids, unlisted, err := k.matched(ctx, m, e)
+	for _, err := range unlisted {
+		k.fault("%s", err)
+	}
 	switch {
+	case len(unlisted) > 0:
 	case err != nil:
-		k.unsure = append(k.unsure, fmt.Sprintf("the targets %s (%s): %s", e.Text, e.Type, err))
+		k.doubt("the targets %s (%s): %s", e.Text, e.Type, err)
 	case len(ids) == 0:
 		k.fault("%s", NothingMatches(ctx, k.env, e))
 	}
+}
+
+// matched returns the targets of a step, and those of a list that nobody has, unless the
+// step lets some fail.
+func (k *checker) matched(ctx context.Context, m *value.Map, e orchestration.Expr) (ids []string, unlisted []error, err error) {
+	f, ok := k.env.Fleet.(*fleet.Fleet)
+	if !ok {
+		ids, err = MatchExpr(ctx, k.env, e)
+		return ids, nil, err
+	}
+	ids, unlisted, err = f.Listed(ctx, fun.Job{Tgt: TargetOf(e), TgtType: e.Type, Fleet: m.Str("fleet"), Roster: m.Str("roster")})
+	if value.Truth(m.At("fail_minions")) {
+		unlisted = nil
+	}
+	return ids, unlisted, err
 }
 
 func texts(l *value.List) (out []string) {
@@ -194,16 +286,16 @@ func (k *checker) function(ctx context.Context, saltenv string, kind fun.Kind, n
 	if _, _, ok := k.env.Table.Lookup(kind, name); ok {
 		return
 	}
-	dir := "_modules"
-	if kind == fun.Runner {
-		dir = "_runners"
-	}
+	dir := customDirs[kind]
 	if k.hasCustom(ctx, saltenv, dir) {
-		k.unsure = append(k.unsure, fmt.Sprintf("%s: only the run shows whether a module of %s has it", name, dir))
+		k.doubt("%s: only the run shows whether a module of %s has it", name, dir)
 		return
 	}
 	k.fault("%s%s", k.env.Table.NotFound(kind, name), source.DidYouMean(name, k.env.Table.Names(kind)))
 }
+
+// customDirs are where a tree has modules of its own.
+var customDirs = map[fun.Kind]string{fun.Exec: "_modules", fun.State: "_states", fun.Runner: "_runners", fun.Wheel: "_wheel"}
 
 func (k *checker) hasCustom(ctx context.Context, saltenv, dir string) bool {
 	key := saltenv + "/" + dir

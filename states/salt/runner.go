@@ -68,17 +68,17 @@ func taken(c *fun.Call, kind fun.Kind, name string, args fun.Args) (out fun.Args
 
 // rehearse tells a fleet that makes a plan which runner functions a step would call.
 // It returns the error that the call would end with.
-func rehearse(ctx context.Context, c *fun.Call, calls ...runnerJob) error {
+func rehearse(ctx context.Context, c *fun.Call, calls ...RunnerJob) error {
 	r, ok := c.Env.Fleet.(fun.Rehearser)
 	if !ok {
 		return nil
 	}
 	for _, j := range calls {
-		args, _, err := taken(c, fun.Runner, j.name, j.args)
+		args, _, err := taken(c, fun.Runner, j.Name, j.Args)
 		if err != nil {
 			return err
 		}
-		r.Rehearse(ctx, c, j.id, j.name, args)
+		r.Rehearse(ctx, c, j.ID, j.Name, args)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func wheel(ctx context.Context, c *fun.Call, a *wheelArgs) fun.Ret {
 func master(ctx context.Context, c *fun.Call, fleet string, rest fun.Kwargs, kind fun.Kind, label string) fun.Ret {
 	if c.Test {
 		if kind == fun.Runner && fleet == "" {
-			if err := rehearse(ctx, c, runnerJob{id: c.Low.ID, name: c.Name, args: stepArgs(rest.Map)}); err != nil {
+			if err := rehearse(ctx, c, RunnerJob{ID: c.Low.ID, Name: c.Name, Args: stepArgs(rest.Map)}); err != nil {
 				return fun.Ret{Err: err}
 			}
 		}
@@ -231,7 +231,7 @@ type parallelRunnersArgs struct {
 // parallelRunners runs several runner functions at once.
 // Salt: salt/states/saltmod.py parallel_runners.
 func parallelRunners(ctx context.Context, c *fun.Call, a *parallelRunnersArgs) fun.Ret {
-	calls, err := runnerJobs(a.Runners)
+	calls, err := RunnerJobs(a.Runners)
 	if err != nil {
 		return fun.Ret{Comment: err.Error()}
 	}
@@ -249,7 +249,7 @@ func parallelRunners(ctx context.Context, c *fun.Call, a *parallelRunnersArgs) f
 	var wg sync.WaitGroup
 	for i, j := range calls {
 		wg.Go(func() {
-			v, _, ok, err := call(ctx, c, fun.Runner, j.name, j.args)
+			v, _, ok, err := call(ctx, c, fun.Runner, j.Name, j.Args)
 			if err != nil {
 				v = err.Error()
 			}
@@ -262,15 +262,15 @@ func parallelRunners(ctx context.Context, c *fun.Call, a *parallelRunnersArgs) f
 	var failed, told []string
 	for i, j := range calls {
 		v := outs[i].v
-		all.Set(j.id, v)
+		all.Set(j.ID, v)
 		data, isOrch := orchestrated(v)
 		orchestrations = orchestrations && isOrch
 		if ch := changesIn(data, 0); isOrch && value.Truth(ch) {
-			changes.Set(j.id, ch)
+			changes.Set(j.ID, ch)
 		}
 		if !outs[i].ok {
-			failed = append(failed, j.id)
-			told = append(told, fmt.Sprintf("Runner %s failed with return value:\n%s", j.id, nested(v)))
+			failed = append(failed, j.ID)
+			told = append(told, fmt.Sprintf("Runner %s failed with return value:\n%s", j.ID, nested(v)))
 		}
 	}
 	ret := fun.Ret{Result: fun.OK, Changes: value.MapOf("ret", all), Comment: "All runner functions executed successfully."}
@@ -341,24 +341,24 @@ func nested(v value.Value) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// A runnerJob is one of parallel runners.
-type runnerJob struct {
-	id, name string
-	args     fun.Args
+// A RunnerJob is one of parallel runners.
+type RunnerJob struct {
+	ID, Name string
+	Args     fun.Args
 }
 
-func ids(calls []runnerJob) []string {
+func ids(calls []RunnerJob) []string {
 	out := make([]string, len(calls))
 	for i, j := range calls {
-		out[i] = j.id
+		out[i] = j.ID
 	}
 	return out
 }
 
-// runnerJobs reads the argument runners: text is one function; a dict, or a
+// RunnerJobs reads the argument runners of parallel_runners: text is one function; a dict, or a
 // list of one-key dicts, has an id each with name, arg and kwarg, as a dict or
 // a list of dicts. A missing name is the id.
-func runnerJobs(v value.Value) ([]runnerJob, error) {
+func RunnerJobs(v value.Value) ([]RunnerJob, error) {
 	set := value.NewMap(4)
 	switch v := v.(type) {
 	case string:
@@ -379,9 +379,9 @@ func runnerJobs(v value.Value) ([]runnerJob, error) {
 	default:
 		return nil, fun.Errorf("The runners parameter must be a string or dict.")
 	}
-	var calls []runnerJob
+	var calls []RunnerJob
 	for k, conf := range set.All() {
-		j := runnerJob{id: value.Str(k), name: value.Str(k)}
+		j := RunnerJob{ID: value.Str(k), Name: value.Str(k)}
 		kw := value.NewMap(4)
 		switch conf := conf.(type) {
 		case nil:
@@ -394,13 +394,13 @@ func runnerJobs(v value.Value) ([]runnerJob, error) {
 				}
 			}
 		default:
-			return nil, fun.Errorf("runner '%s' must have a mapping of name, arg and kwarg, not %s", j.id, value.Kind(conf))
+			return nil, fun.Errorf("runner '%s' must have a mapping of name, arg and kwarg, not %s", j.ID, value.Kind(conf))
 		}
 		if n, ok := kw.Get("name"); ok {
-			j.name = value.Str(n)
+			j.Name = value.Str(n)
 			kw.Delete("name")
 		}
-		j.args = stepArgs(kw)
+		j.Args = stepArgs(kw)
 		calls = append(calls, j)
 	}
 	return calls, nil

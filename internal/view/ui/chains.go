@@ -126,7 +126,7 @@ func (s *Server) scheduleChain(w http.ResponseWriter, r *http.Request, v *visit)
 	switch {
 	case err != nil:
 	case c.Fault != "":
-		err = errors.New(c.Fault)
+		err = errors.New("the chain cannot be run as it is: its page says what is wrong") // as far as the visitor may read it
 	case c.Version != r.PostForm.Get("version"):
 		err = errChanged
 	case r.PostForm.Get("confirm") != "yes":
