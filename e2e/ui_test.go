@@ -282,6 +282,11 @@ func TestUI(t *testing.T) {
 	if text := p.text(".steps"); !strings.Contains(text, "apply hello on L@web1,db1") {
 		t.Errorf("targets: %s", text)
 	}
+	p.do(visible("#check [role=status]")) // without a click: the chain was changed
+	if text := p.text("#check"); !strings.Contains(text, "1 step: no fault was found.") {
+		t.Errorf("check: %s", text)
+	}
+	p.sound("check")
 	// Somebody else changes the chain while its step is edited here.
 	p.do(click(".steps .button"), visible("#sls"))
 	if out, err := p.brine("chain", "add", "friday", "cmd", "uptime", "--on", "db1").CombinedOutput(); err != nil {

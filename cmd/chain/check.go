@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,7 +76,7 @@ func checkAll(ctx context.Context, a *app.App, s *session.Session, o *runOptions
 			fmt.Fprintf(a.Out, "%s: %s\n", name, printable.Text(s.Secrets.Text(err.Error())))
 			continue
 		}
-		faults, unsure := findings(ctx, env, c)
+		faults, unsure := library.CheckAll(ctx, env, c)
 		bad = bad || len(faults) > 0
 		for _, text := range faults {
 			fmt.Fprintf(a.Out, "%s, %s\n", name, printable.Text(s.Secrets.Text(text)))
@@ -105,26 +103,6 @@ func notJudged(n int) string {
 		return " in what can be judged; 1 thing cannot"
 	}
 	return fmt.Sprintf(" in what can be judged; %d things cannot", n)
-}
-
-// findings are what of a chain cannot work, its targets among it.
-func findings(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsure []string) {
-	if len(c.Steps) == 0 {
-		return []string{"no steps: 'brine chain add' adds some"}, nil
-	}
-	faults, unsure = library.CheckChain(ctx, env, c)
-	targets := c.Targets()
-	for _, n := range slices.Sorted(maps.Keys(targets)) {
-		e := targets[n]
-		ids, err := library.MatchAll(ctx, env, e)
-		if err == nil && len(ids) == 0 {
-			err = library.NothingMatches(ctx, env, e)
-		}
-		if err != nil {
-			faults = append(faults, fmt.Sprintf("step %d (%s): %s", n, c.Steps[n-1].Summary(), err))
-		}
-	}
-	return faults, unsure
 }
 
 // refuse returns an error where a chain cannot work, before anything of it has begun, and

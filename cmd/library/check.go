@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,6 +54,27 @@ func (k *checker) fault(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(k.faults, text) {
 		k.faults = append(k.faults, text)
 	}
+}
+
+// CheckAll is CheckChain, with the steps of the chain itself that have no targets, or with
+// one that has no steps at all.
+func CheckAll(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsure []string) {
+	if len(c.Steps) == 0 {
+		return []string{"no steps: 'brine chain add' adds some"}, nil
+	}
+	faults, unsure = CheckChain(ctx, env, c)
+	targets := c.Targets()
+	for _, n := range slices.Sorted(maps.Keys(targets)) {
+		e := targets[n]
+		ids, err := MatchAll(ctx, env, e)
+		if err == nil && len(ids) == 0 {
+			err = NothingMatches(ctx, env, e)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Sprintf("step %d (%s): %s", n, c.Steps[n-1].Summary(), err))
+		}
+	}
+	return faults, unsure
 }
 
 // prefix puts the place of findings in front of them.

@@ -358,6 +358,34 @@ func (b *backend) Chains(ctx context.Context) (st *chain.Store, err error) {
 	return st, err
 }
 
+// CheckChain checks a chain; see [ui.Backend].
+func (b *backend) CheckChain(ctx context.Context, name string) (faults, unsure []string, err error) {
+	err = b.session(ctx, func(s *session.Session) error {
+		c, _, err := library.ReadChain(library.Chains(s), name)
+		if err != nil {
+			return err
+		}
+		env, err := s.Controller(ctx, s.JIDs.Next(s.App.Host.Now()))
+		if err != nil {
+			return err
+		}
+		faults, unsure = library.CheckAll(ctx, env, c)
+		if s.Secrets == nil {
+			return nil
+		}
+		if err := knowPillar(ctx, s, s.Secrets); err != nil {
+			return err
+		}
+		for _, texts := range [][]string{faults, unsure} {
+			for i, text := range texts {
+				texts[i] = shown(s.Secrets, text)
+			}
+		}
+		return nil
+	})
+	return faults, unsure, err
+}
+
 // Template reads a template; see [ui.Backend].
 func (b *backend) Template(ctx context.Context, name string) (t *orchestration.Template, a *orchestration.Answers, err error) {
 	err = b.session(ctx, func(s *session.Session) error {

@@ -145,6 +145,7 @@ func apiSamples() map[string][]apiSample {
 		"GET /chains":                      {{path: "/chains", inScope: true}},
 		"GET /chains/{name}":               {{path: "/chains/friday", inScope: true}, {path: "/chains/monday"}},
 		"POST /chains/{name}/runs":         {{path: "/chains/friday/runs", inScope: true}, {path: "/chains/monday/runs"}},
+		"GET /chains/{name}/check":         {{path: "/chains/friday/check", inScope: true}, {path: "/chains/monday/check"}},
 		"POST /chains/{name}/schedules": {
 			{path: "/chains/friday/schedules", body: `{"at": "2099-01-01T00:00:00Z"}`, inScope: true},
 			{path: "/chains/monday/schedules", body: `{"at": "2099-01-01T00:00:00+01:00"}`},

@@ -70,6 +70,14 @@ func (s *Server) apiChain(c *apiCall, _ *nothing) (*ChainDetail, error) {
 	return chainDetailOf(view), nil
 }
 
+func (s *Server) apiCheckChain(c *apiCall, _ *nothing) (*ChainCheck, error) {
+	x, err := s.checked(c.r)
+	if err != nil {
+		return nil, err
+	}
+	return &ChainCheck{Steps: len(x.Chain.Steps), Faults: texts(x.Faults), NotJudged: texts(x.Unsure)}, nil
+}
+
 func (s *Server) apiTemplate(c *apiCall, _ *nothing) (*TemplateDetail, error) {
 	t, _, err := s.back(c.r.Context()).template(c.r.Context(), c.r.PathValue("name"))
 	if err != nil {

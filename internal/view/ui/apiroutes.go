@@ -35,6 +35,7 @@ func apiRoutes() []route {
 
 		get("/chains", from(Viewer, readNames), op("listChains", "List the chains.", filtered, (*Server).apiChains)),
 		get("/chains/{name}", each(readSteps|runTemplates, readSteps|runTemplates, readText), op("getChain", "Get a chain with its steps.", named(kept.Chains), (*Server).apiChain)),
+		row("GET "+apiBase+"/chains/{name}/check", Operator, "", from(Operator, checkPowers), op("checkChain", "Check a chain before it runs.", named(kept.Chains), (*Server).apiCheckChain)),
 		post("/chains/{name}/runs", "run", from(Operator, readSteps|runDefined), op("startChain", "Run a chain.", named(kept.Chains), (*Server).apiStartChain).starting()),
 		post("/chains/{name}/schedules", "chain.schedule", from(Operator, readNames|readSteps|planRuns), op("addSchedule", "Run a chain once, later.", named(kept.Chains), (*Server).apiAddSchedule).creating()),
 		row("DELETE "+apiBase+"/chains/{name}/schedules/{schedule}", Operator, "chain.unschedule", from(Operator, readNames|planRuns),

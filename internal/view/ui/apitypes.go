@@ -75,6 +75,13 @@ type ChainStep struct {
 	Targets string `json:"targets,omitempty"`
 }
 
+// A ChainCheck is what is known of a chain before it runs.
+type ChainCheck struct {
+	Steps     int      `json:"steps"`
+	Faults    []string `json:"faults" doc:"What cannot work. A run is refused while there are any."`
+	NotJudged []string `json:"not_judged" doc:"What only the run shows."`
+}
+
 // A TemplateDetail is a template with what it asks for.
 type TemplateDetail struct {
 	Name        string           `json:"name"`

@@ -36,6 +36,10 @@ type Backend interface {
 	Redact(ctx context.Context, texts []string) ([]string, error)
 	// Chains returns the directory of the chains.
 	Chains(ctx context.Context) (*chain.Store, error)
+	// CheckChain returns what of a chain cannot work as the tree and the roster are now,
+	// and in unsure, what cannot be judged before it runs; both without the secrets that
+	// records leave out.
+	CheckChain(ctx context.Context, name string) (faults, unsure []string, err error)
 	// Template returns a template, with the answers of its last execution, without those
 	// that are secret; nil if there are none.
 	Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error)

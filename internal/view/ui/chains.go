@@ -32,6 +32,7 @@ type chainView struct {
 	Planned     []Planned // when it is to run later
 	PlanFault   string    // why nobody knows that
 	Now         time.Time
+	CheckNow    bool // the page is to check it at once
 }
 
 // A shownStep is a step as the page of a chain shows it.
@@ -82,7 +83,7 @@ func (s *Server) chain(w http.ResponseWriter, r *http.Request, v *visit) {
 		s.fault(w, r, err)
 		return
 	}
-	c.Now = s.opts.Now()
+	c.Now, c.CheckNow = s.opts.Now(), r.URL.Query().Get("check") == "yes"
 	planned, err := s.back(r.Context()).planned(r.Context())
 	if err != nil {
 		c.PlanFault = err.Error()
@@ -139,6 +140,52 @@ func (s *Server) scheduleChain(w http.ResponseWriter, r *http.Request, v *visit)
 		return
 	}
 	see(w, r, "chains", c.Name)
+}
+
+// A chainCheck is what is known of a chain before it runs.
+type chainCheck struct {
+	Chain          chainView
+	Faults, Unsure []string
+}
+
+// checked checks the chain of a request.
+func (s *Server) checked(r *http.Request) (*chainCheck, error) {
+	_, _, c, err := s.readChain(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.redactChain(r, &c); err != nil {
+		return nil, err
+	}
+	x := &chainCheck{Chain: c}
+	if c.Fault != "" {
+		x.Faults = []string{c.Fault}
+		return x, nil
+	}
+	x.Faults, x.Unsure, err = s.back(r.Context()).checkChain(r.Context(), c.Name)
+	return x, err
+}
+
+// summary is the outcome in one line.
+func (x *chainCheck) summary() string {
+	n := len(x.Chain.Steps)
+	switch {
+	case len(x.Faults) > 0:
+		return "The chain cannot run as it is."
+	case len(x.Unsure) > 0:
+		return fmt.Sprintf("%d step%s: no fault was found in what can be judged.", n, value.Plural(n))
+	}
+	return fmt.Sprintf("%d step%s: no fault was found.", n, value.Plural(n))
+}
+
+// checkChain shows what of a chain cannot work, before it runs.
+func (s *Server) checkChain(w http.ResponseWriter, r *http.Request, v *visit) {
+	x, err := s.checked(r)
+	if err != nil {
+		s.fault(w, r, err)
+		return
+	}
+	render(w, r, http.StatusOK, checkPage(page{Title: "Check of " + x.Chain.Name, At: "start", Who: v}, x))
 }
 
 // unscheduleChain cancels a run of a chain that has not begun.
@@ -202,7 +249,12 @@ func (s *Server) editChain(w http.ResponseWriter, r *http.Request, edit chainEdi
 		s.chainFault(w, r, err)
 		return
 	}
-	see(w, r, "chains", to)
+	seeChanged(w, r, to)
+}
+
+// seeChanged shows a chain that was changed, and has its page check it.
+func seeChanged(w http.ResponseWriter, r *http.Request, name string) {
+	http.Redirect(w, r, path("chains", name)+"?check=yes", http.StatusSeeOther)
 }
 
 // writeChain writes the text of a chain, if it is right and nobody else has changed
@@ -423,7 +475,7 @@ func (s *Server) chainSaveText(w http.ResponseWriter, r *http.Request, v *visit)
 		render(w, r, http.StatusUnprocessableEntity, chainTextPage(page{Title: "File of " + c.Name, At: "start", Who: v}, c, err.Error()))
 		return
 	}
-	see(w, r, "chains", c.Name)
+	seeChanged(w, r, c.Name)
 }
 
 // A stepForm is the form of a step.
@@ -541,7 +593,7 @@ func (s *Server) chainSaveStep(w http.ResponseWriter, r *http.Request, v *visit)
 		render(w, r, http.StatusUnprocessableEntity, stepPage(page{Title: actionTexts[f.Action], At: "start", Who: v}, f))
 		return
 	}
-	see(w, r, "chains", view.Name)
+	seeChanged(w, r, view.Name)
 }
 
 // stepOf is the form of a step as a browser sent it.

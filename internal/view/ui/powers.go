@@ -170,6 +170,17 @@ func (g granted) redacted(ctx context.Context, texts []string) ([]string, error)
 	return g.b.Redact(ctx, texts)
 }
 
+// checkPowers are those of checking a chain: its targets are looked up as a run would.
+const checkPowers = readSteps | runTemplates | fullPowers
+
+// checkChain returns what of a chain cannot work, and what cannot be judged.
+func (g granted) checkChain(ctx context.Context, name string) (faults, unsure []string, err error) {
+	if err := g.needs(checkPowers); err != nil {
+		return nil, nil, err
+	}
+	return g.b.CheckChain(ctx, name)
+}
+
 // template returns a template; without the power to read answers, as if none were
 // kept.
 func (g granted) template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {

@@ -72,6 +72,7 @@ func routes() []route {
 		{pattern: "POST /orchestrations/{sls}/run", least: Operator, action: "run", may: from(Operator, readSteps|runTemplates|runDefined), do: (*Server).runOrchestration},
 
 		{pattern: "GET /chains/{name}", least: Viewer, may: each(readNames|readSteps|runTemplates, readNames|readSteps|runTemplates, readNames|readText), do: (*Server).chain},
+		{pattern: "GET /chains/{name}/check", least: Operator, may: from(Operator, checkPowers), do: (*Server).checkChain},
 		{pattern: "POST /chains/{name}/run", least: Operator, action: "run", may: from(Operator, readSteps|runDefined), do: (*Server).runChain},
 		{pattern: "POST /chains/{name}/schedule", least: Operator, action: "chain.schedule", may: from(Operator, readSteps|planRuns), do: (*Server).scheduleChain},
 		{pattern: "POST /chains/{name}/unschedule", least: Operator, action: "chain.unschedule", may: from(Operator, readNames|planRuns), do: (*Server).unscheduleChain},

@@ -75,6 +75,11 @@ func (s *spy) Chains(ctx context.Context) (*chain.Store, error) {
 	return s.fake.Chains(ctx)
 }
 
+func (s *spy) CheckChain(ctx context.Context, name string) (faults, unsure []string, err error) {
+	s.note(checkPowers)
+	return s.fake.CheckChain(ctx, name)
+}
+
 func (s *spy) Template(ctx context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
 	s.note(readNames)
 	t, _, err := s.fake.Template(ctx, name)
@@ -273,6 +278,7 @@ func samples(version string) map[string][]sample {
 		"GET /orchestrations/{sls}/step":      {{path: "/orchestrations/orch.deploy/step?chain=friday"}},
 		"POST /orchestrations/{sls}/run":      {{path: "/orchestrations/orch.deploy/run", form: []string{"confirm", "yes"}}},
 		"GET /chains/{name}":                  {{path: "/chains/friday"}},
+		"GET /chains/{name}/check":            {{path: "/chains/friday/check"}},
 		"POST /chains/{name}/run":             {{path: "/chains/friday/run", form: chainForm("confirm", "yes")}},
 		"POST /chains/{name}/schedule":        {{path: "/chains/friday/schedule", form: chainForm("confirm", "yes", "at", "2099-01-01T00:00")}},
 		"POST /chains/{name}/unschedule":      {{path: "/chains/friday/unschedule", form: []string{"id", "friday-0"}, before: planned}},

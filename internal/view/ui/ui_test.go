@@ -47,6 +47,8 @@ type fake struct {
 	deaf    error // what Drain answers
 	planned []Planned
 	full    error // what Record answers
+
+	faults, unsure []string // of chains
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -102,6 +104,14 @@ func (f *fake) find(expr string) ([]string, error) {
 
 func (f *fake) Chains(context.Context) (*chain.Store, error) {
 	return &chain.Store{Files: host.NewLocal(), Dir: f.dir}, nil
+}
+
+// CheckChain finds what the test says of a chain.
+func (f *fake) CheckChain(_ context.Context, name string) (faults, unsure []string, err error) {
+	if name == "unread" {
+		return nil, nil, errors.New("the roster cannot be read")
+	}
+	return f.faults, f.unsure, nil
 }
 
 func (f *fake) Template(_ context.Context, name string) (*orchestration.Template, *orchestration.Answers, error) {
@@ -482,6 +492,47 @@ func versionIn(text string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// TestCheck has the page of a chain check it when it was changed, and shows what cannot
+// work, what cannot be judged, and that nothing is known.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := s.browser(Editor)
+	for _, name := range []string{"friday", "unread"} {
+		status(t, "new", b.post("/chains", "name", name), 303)
+		w := b.post("/chains/"+name+"/step", "version", versionIn(b.get("/chains/"+name).Body.String()), "action", "wait", "seconds", "1")
+		if to := w.Header().Get("Location"); to != "/chains/"+name+"?check=yes" {
+			t.Errorf("a change leads to %s", to)
+		}
+	}
+	for path, want := range map[string]bool{"/chains/friday?check=yes": true, "/chains/friday": false} {
+		if text := b.get(path).Body.String(); strings.Contains(text, "data-check") != want || !strings.Contains(text, `href="/chains/friday/check"`) {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	if text := s.browser(Viewer).get("/chains/friday?check=yes").Body.String(); strings.Contains(text, "/check") {
+		t.Errorf("a viewer is offered a check: %s", text)
+	}
+	for _, tt := range []struct {
+		faults, unsure []string
+		want, not      string
+	}{
+		{nil, nil, `<p role="status" class="">1 step: no fault was found.</p>`, "judged"},
+		{nil, []string{"x: " + hostile}, "no fault was found in what can be judged.</p><p>Not judged before the run:</p><ul><li>x: ", "was found.<"},
+		{[]string{"y: " + hostile}, []string{"x"}, `<p role="status" class="bad">The chain cannot run as it is.</p>`, "no fault"},
+	} {
+		s.faults, s.unsure = tt.faults, tt.unsure
+		text := b.get("/chains/friday/check").Body.String()
+		if !strings.Contains(text, tt.want) || strings.Contains(text, tt.not) || strings.Contains(text, hostile) {
+			t.Errorf("%v: %s", tt, text)
+		}
+	}
+	if w := b.get("/chains/unread/check"); w.Code < 400 || strings.Contains(w.Body.String(), "no fault") {
+		t.Errorf("a check that failed: %d, %s", w.Code, w.Body)
+	}
+	status(t, "no chain", b.get("/chains/none/check"), 404)
 }
 
 func TestChains(t *testing.T) {

@@ -144,6 +144,13 @@ function preview(input) {
   else if (input.value) show();
 }
 
+// check shows what the page of a link finds, in the place of the link.
+async function check(box) {
+  const answer = await fetch(box.querySelector("a").href).catch(() => null);
+  const found = answer?.ok && parse(await answer.text()).getElementById("check");
+  if (found) box.replaceWith(document.adoptNode(found));
+}
+
 // wizard asks the server for the fields again when a value changes: conditions may
 // show others.
 function wizard(form) {
@@ -241,3 +248,4 @@ else sign(document); // a run that was over when the page was loaded
 for (const input of document.querySelectorAll("[data-preview]")) preview(input);
 for (const list of document.querySelectorAll("[data-sortable]")) sortable(list);
 for (const form of document.querySelectorAll("[data-wizard]")) wizard(form);
+for (const box of document.querySelectorAll("[data-check]")) check(box);
