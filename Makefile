@@ -4,6 +4,9 @@ GO ?= go
 FUZZTIME ?= 10s
 # 0/5 to 4/5 are a fifth of the fuzzers each; 0/1 are all.
 FUZZPART ?= 0/1
+# Of the packages whose tests take minutes under the race detector, 0/3 to 2/3 are one
+# each; 0/1 are all.
+RACEPART ?= 0/1
 # The packages whose work `make linear` counts: what a run goes through for each
 # state, step and host. COUNTED=brine/... counts in all, and takes a minute more.
 COUNTED ?= brine,brine/cmd,brine/cmd/app,brine/cmd/session,brine/cmd/output,brine/cmd/runner,brine/cmd/target,brine/cmd/call,brine/cmd/orchestrate,brine/cmd/plan,brine/cmd/run,brine/cmd/ssh,brine/cmd/internal/...,brine/runner/...,brine/internal/fleet/...,brine/internal/view/plan,brine/sshexec/...,brine/states/salt
@@ -44,7 +47,7 @@ test-machines: machines ## every recording of a whole machine, on it and over SS
 	BRINE_TEST_REQUIRE=machines BRINE_MACHINE_CASES='$(or $(CASES),m-*)' $(GO) test -count=1 -v -timeout 60m -run TestMachine ./e2e
 
 race: ## the tests of what runs in parallel, under the race detector (needs gcc); without those that measure millions of minions
-	CGO_ENABLED=1 sh .ci/gotest './runner/exec/... ./internal/fleet/... ./internal/core/event/... ./internal/fleet/bus/... ./internal/fleet/jobs/... ./internal/core/grains/... ./internal/fleet/history/... ./internal/core/host/... ./internal/view/lint/... ./internal/view/lsp/... ./sshexec/...' -race -timeout 60m -skip '^Test(HostileMultitude|ManyMinions)$$'
+	CGO_ENABLED=1 sh .ci/race $(RACEPART)
 
 fuzz: ## every fuzzer for FUZZTIME
 	sh .ci/fuzz $(FUZZTIME) $(FUZZPART)
