@@ -45,6 +45,7 @@ type options struct {
 	images  map[string]string
 	jobs    int
 	keep    bool
+	shell   bool // on failure
 	began   time.Time
 }
 
@@ -103,7 +104,8 @@ usage error.`,
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH; may be repeated")
 	f.IntVar(&o.jobs, "jobs", 2, "test on this many machines at a time")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
-	c.AddCommand(newLogin(a))
+	f.BoolVar(&o.shell, "shell-on-failure", false, "open a shell on the machine of each test that fails, before it is removed")
+	c.AddCommand(newLogin(a), newConnect(a))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(trial.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -122,8 +124,10 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--list excludes --compile and --update")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
-	case o.compile && (o.driver != "" || o.keep || len(o.images) > 0 || c.Flags().Changed("jobs")):
-		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs and --keep have no effect")
+	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images) > 0 || c.Flags().Changed("jobs")):
+		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep and --shell-on-failure have no effect")
+	case o.keep && o.shell:
+		return app.Usagef(c, "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed")
 	case o.jobs < 1:
 		return app.Usagef(c, "--jobs: %d is less than 1", o.jobs)
 	case o.driver != "" && !slices.Contains(driverNames(), o.driver):
@@ -209,6 +213,9 @@ func list(a *app.App, jobs []trial.Job) error {
 		what := "highstate"
 		if len(j.Case.SLS) > 0 {
 			what = strings.Join(j.Case.SLS, ", ")
+		}
+		if len(j.Case.Nodes) > 0 {
+			what = fmt.Sprintf("orchestrate %s, %d machines", strings.Join(j.Case.Orchestrate, ", "), len(j.Case.Nodes))
 		}
 		if _, err := fmt.Fprintf(a.Out, "%-*s  %-16s  %s\n", wide, j.Case.Name, j.System, printable.Line(what)); err != nil {
 			return err

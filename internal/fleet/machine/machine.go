@@ -7,11 +7,13 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -316,6 +318,12 @@ func (m *Machine) Files(ctx context.Context) (map[string]string, error) {
 
 // Enter returns the command that a person types to get a shell in the machine.
 func (m *Machine) Enter() []string { return append(m.driver.enter(m), "/bin/sh") }
+
+// Shell is a shell in the machine, for a person at a terminal of a type.
+func (m *Machine) Shell(term string) host.Cmd {
+	vars := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "TERM=") })
+	return host.Cmd{Argv: m.Enter(), Env: append(vars, "TERM="+cmp.Or(term, "dumb"))}
+}
 
 // Console returns what the machine printed while it started.
 func (m *Machine) Console() string {
