@@ -44,6 +44,10 @@ func (w *World) compileJob(ctx context.Context, dir string, j Job, update bool) 
 	r := &Result{Job: j}
 	began := time.Now()
 	defer func() { r.Took = time.Since(began) }()
+	if len(j.Case.Nodes) > 0 {
+		w.compileSite(ctx, r, dir, update)
+		return r
+	}
 	low, used, failed := w.low(ctx, dir, j)
 	r.SLS = used
 	if failed != nil {
@@ -260,9 +264,12 @@ func (c *compiler) posOf(m *value.Map, name string) source.Pos {
 			if err != nil {
 				continue
 			}
-			for i, line := range strings.Split(string(text), "\n") {
+			lines := strings.Split(string(text), "\n")
+			// The ID may come of a template: then the function is looked for in the whole file.
+			id := max(0, slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, m.Str("__id__")+":") }))
+			for i, line := range lines[id:] {
 				if col := strings.Index(line, name); col >= 0 {
-					return source.Pos{File: path, Line: i + 1, Col: col + 1}
+					return source.Pos{File: path, Line: id + i + 1, Col: col + 1}
 				}
 			}
 			return source.Pos{File: path, Line: 1}
