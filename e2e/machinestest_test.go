@@ -232,11 +232,24 @@ func (x *trialTree) begin(driver string, sig syscall.Signal) (holders []string) 
 	x.t.Helper()
 	c, _, stderr := x.command("-k", "slow", "--driver", driver)
 	must(x.t, c.Start())
+	x.t.Cleanup(func() { _ = c.Process.Kill() })
+	holders = x.waitSleeping()
+	must(x.t, c.Process.Signal(sig))
+	_ = c.Wait()
+	if want := 130; sig == syscall.SIGINT && c.ProcessState.ExitCode() != want {
+		x.t.Errorf("brine test ended with %d after Ctrl-C, want %d: %s", c.ProcessState.ExitCode(), want, stderr)
+	}
+	return holders
+}
+
+// waitSleeping waits until a state sleeps on a machine, and returns the processes that hold
+// the machines.
+func (x *trialTree) waitSleeping() (holders []string) {
+	x.t.Helper()
 	pattern := filepath.Join(x.home, ".cache/brine/test/machines/*/pid")
 	for end := time.Now().Add(time.Minute); len(holders) == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
-			_ = c.Process.Kill()
-			x.t.Fatalf("no machine was made: %s", stderr)
+			x.t.Fatal("no state sleeps on a machine")
 		}
 		if files, _ := filepath.Glob(pattern); slices.ContainsFunc(files, sleeps) {
 			for _, f := range files {
@@ -245,11 +258,6 @@ func (x *trialTree) begin(driver string, sig syscall.Signal) (holders []string) 
 				holders = append(holders, strings.TrimSpace(string(text)))
 			}
 		}
-	}
-	must(x.t, c.Process.Signal(sig))
-	_ = c.Wait()
-	if want := 130; sig == syscall.SIGINT && c.ProcessState.ExitCode() != want {
-		x.t.Errorf("brine test ended with %d after Ctrl-C, want %d: %s", c.ProcessState.ExitCode(), want, stderr)
 	}
 	return holders
 }

@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"brine/cmd/app"
 	"brine/internal/core/printable"
@@ -121,8 +126,20 @@ func shell(ctx context.Context, a *app.App, job string, m *machine.Machine) {
 	fmt.Fprintf(a.Err, "brine: a shell on %s of %s; the machine is thrown away when it ends\n", m.Name, printable.Line(job))
 	c := m.Shell(a.Getenv("TERM"))
 	c.Foreground, c.Stdin, c.Stdout, c.Stderr = true, a.In, a.Out, a.Err
+	defer takeTerminal(a.In)
 	if _, err := a.Host.Run(ctx, c); err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(err.Error()))
+	}
+}
+
+// takeTerminal makes brine what the terminal sends Ctrl-C to again: a shell with process
+// groups of its own leaves it to the last of them. Where in is no terminal, nothing is
+// changed.
+func takeTerminal(in io.Reader) {
+	if f, ok := in.(*os.File); ok {
+		signal.Ignore(syscall.SIGTTOU)
+		defer signal.Reset(syscall.SIGTTOU)
+		_ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCSPGRP, unix.Getpgrp())
 	}
 }
 

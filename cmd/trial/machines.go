@@ -93,6 +93,7 @@ func (o *options) hold(ctx context.Context, a *app.App, kept []trial.Kept) {
 	for _, k := range kept {
 		r.Results = append(r.Results, k.Result)
 	}
+	a.Printed = true
 	if err := r.Write(a.Out, o.out); err != nil {
 		fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(err.Error()))
 	}

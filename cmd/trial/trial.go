@@ -279,9 +279,11 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 
 // report prints the report and writes its files.
 func (o *options) report(a *app.App, r *trial.Report) error {
-	a.Printed = true
-	if err := r.Write(a.Out, o.out); err != nil {
-		return err
+	if !a.Printed { // --keep printed it already
+		a.Printed = true
+		if err := r.Write(a.Out, o.out); err != nil {
+			return err
+		}
 	}
 	info := report.Info{End: a.Host.Now(), Start: o.began, Fun: "test", Version: version.Number(), Ended: true}
 	if r.Failed() {

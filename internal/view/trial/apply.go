@@ -82,22 +82,23 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 			l.Done(r)
 		}
 	}
-	if l.Hold != nil {
-		l.hold(ctx, plans)
+	err = ctx.Err()
+	if l.Hold != nil && err == nil {
+		l.hold(ctx, plans) // until ctx ends, which is no failure then
 	}
-	return results, ctx.Err()
+	for _, p := range plans {
+		p.remove()
+	}
+	return results, err
 }
 
-// hold calls Hold, and then removes the machines.
+// hold calls Hold.
 func (l *Lab) hold(ctx context.Context, plans []*plan) {
 	kept := make([]Kept, len(plans))
 	for i, p := range plans {
 		kept[i] = p.kept()
 	}
 	l.Hold(ctx, kept)
-	for _, p := range plans {
-		p.remove()
-	}
 }
 
 // kept is the job with its machines.
@@ -132,6 +133,7 @@ func (p *plan) remove() {
 		if err := q.m.Close(); err != nil {
 			q.add(Check{Name: "remove the machine", Status: Failed, Text: err.Error()}, began)
 		}
+		q.m = nil
 	}
 	p.endSSH()
 }
