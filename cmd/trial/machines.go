@@ -103,6 +103,7 @@ func (o *options) hold(ctx context.Context, a *app.App, kept []trial.Kept) {
 		}
 	}
 	<-ctx.Done()
+	a.Intr.Drain.Store(false) // this Ctrl-C interrupts nothing: the status is that of the tests
 }
 
 // shellLine is a command as a person types it.
