@@ -65,7 +65,7 @@ func (y *typist) shown() string {
 // sees waits until the terminal shows a text.
 func (y *typist) sees(text string) {
 	y.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !strings.Contains(y.shown(), text); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(y.shown(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			y.t.Fatalf("the terminal does not show %q:\n%s", text, y.shown())
 		}
@@ -181,5 +181,54 @@ func TestTrialKeep(t *testing.T) {
 			t.Errorf("the report: %v\n%s", err, y.shown())
 		}
 		x.left()
+	}
+}
+
+// TestTrialWatch: a change tests the cases again that use the file, and no others, on
+// fresh machines and by compiling; the status is that of the last tests.
+func TestTrialWatch(t *testing.T) {
+	image := machine.Image(t)
+	t.Parallel()
+	for _, how := range [][]string{{"--driver", "namespace"}, {"--compile"}} {
+		x := newTrialTree(t, map[string]string{
+			"one.sls":       "{% from 'lib/map.jinja' import name with context %}\n{{ name }}:\n  file.managed:\n    - source: salt://files/one.conf\n",
+			"lib/map.jinja": "{% set name = '/etc/one' %}\n", "files/one.conf": "one\n",
+			"two.sls":       "two:\n  test.nop: []\n",
+			"tests/all.yml": "systems: [debian-12]\nimages: {debian-12: " + image + "}\ncases:\n  one: {sls: one}\n  two: {sls: two, pillar_files: two.pillar}\n",
+			"two.pillar":    "a: 1\n", "README": "x\n",
+		})
+		y := x.onTerminal(append(how, "--watch")...)
+		const waits = "brine: waiting for changes of .; Ctrl-C ends\n"
+		rounds := 1
+		y.seesTimes(waits, rounds)
+		for _, step := range []struct{ file, text, want, not string }{
+			{"README", "unused\n", "", ""},
+			{"files/one.conf", "other\n", "one on debian-12  ok", "two on debian-12"},
+			{"two.pillar", "a: 2\n", "two on debian-12  ok", "one on debian-12"},
+			{"lib/map.jinja", "{% set name = 'relative' %}\n", "one on debian-12", "two on debian-12"},
+			{"one.sls", "{{ broken\n", "one on debian-12  FAILED", "two on debian-12"},
+			{"tests/all.yml", "nothing\n", "the file must be a mapping", "on debian-12"},
+		} {
+			before := len(y.shown())
+			must(t, os.WriteFile(filepath.Join(x.dir, step.file), []byte(step.text), 0o644))
+			rounds++
+			y.seesTimes(waits, rounds)
+			if got := y.shown()[before:]; !strings.Contains(got, step.want) || step.not != "" && strings.Contains(got, step.not) {
+				t.Errorf("%v, %s: want %q and not %q:\n%s", how, step.file, step.want, step.not, got)
+			}
+		}
+		y.types("\x03")
+		y.ends(1)
+		x.left()
+	}
+}
+
+// seesTimes waits until the terminal has shown a text several times.
+func (y *typist) seesTimes(text string, times int) {
+	y.t.Helper()
+	for end := time.Now().Add(time.Minute); strings.Count(y.shown(), text) < times; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			y.t.Fatalf("the terminal does not show %q %d times:\n%s", text, times, y.shown())
+		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/core/version"
 	"brine/internal/py/source"
@@ -46,6 +47,7 @@ type options struct {
 	jobs    int
 	keep    bool
 	shell   bool // on failure
+	watched bool
 	began   time.Time
 }
 
@@ -77,6 +79,7 @@ usage error.`,
   brine test --list
   brine test
   brine test --driver namespace --jobs 4
+  brine test --watch --shell-on-failure
   brine test login default --system debian-12
   brine test myformula -k default --system 'debian*' --report junit.xml`,
 		Args: linter.MaxOneTree,
@@ -105,6 +108,7 @@ usage error.`,
 	f.IntVar(&o.jobs, "jobs", 2, "test on this many machines at a time")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
 	f.BoolVar(&o.shell, "shell-on-failure", false, "open a shell on the machine of each test that fails, before it is removed")
+	f.BoolVar(&o.watched, "watch", false, "when files change, test the cases that use them again, until Ctrl-C")
 	c.AddCommand(newLogin(a), newConnect(a))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(trial.Formats(), cobra.ShellCompDirectiveNoFileComp))
@@ -126,6 +130,8 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--update is for --compile")
 	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images) > 0 || c.Flags().Changed("jobs")):
 		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep and --shell-on-failure have no effect")
+	case o.watched && (o.keep || o.list || o.init || o.update):
+		return app.Usagef(c, "--watch excludes --init, --keep, --list and --update")
 	case o.keep && o.shell:
 		return app.Usagef(c, "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed")
 	case o.jobs < 1:
@@ -152,6 +158,10 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if o.init {
 		return initCases(a, tree)
 	}
+	o.began = a.Host.Now()
+	if o.watched {
+		return o.watch(c.Context(), a, tree)
+	}
 	w, suite, jobs, err := o.matrix(a, tree)
 	if err != nil {
 		return err
@@ -159,7 +169,6 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if o.list {
 		return list(a, jobs)
 	}
-	o.began = a.Host.Now()
 	r := &trial.Report{Suite: suite, Name: a.NameOf}
 	if err := o.test(c.Context(), a, w, jobs, r); err != nil {
 		return err
@@ -233,9 +242,9 @@ func newWorld(a *app.App, o *options, tree string) (*trial.World, error) {
 	w := &trial.World{Tree: tree, Opts: cfg.Opts, Settings: cfg.Settings(), Host: a.Host, Name: a.NameOf}
 	w.Grains = func(system string) (*value.Map, error) { return grainsOf(tree, system) }
 	w.Invoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
-	w.NewEnv = func(ctx context.Context, opts *value.Map, fault func(error)) *fun.Env {
+	w.NewEnv = func(ctx context.Context, h host.Host, opts *value.Map, fault func(error)) *fun.Env {
 		return assembly.NewStillEnv(ctx, assembly.EnvOptions{
-			Host: a.Host, Config: &config.Config{Kind: config.Minion, Opts: opts, CacheDir: opts.Str("cachedir")}, Table: assembly.Table(),
+			Host: h, Config: &config.Config{Kind: config.Minion, Opts: opts, CacheDir: opts.Str("cachedir")}, Table: assembly.Table(),
 			Bus: event.NewRing(0, a.Host.Now), Fault: fault,
 		}, mayCall)
 	}

@@ -29,6 +29,7 @@ func (w *World) compileSite(ctx context.Context, r *Result, dir string, update b
 	for _, n := range r.Case.Nodes {
 		s.nodes = append(s.nodes, &siteNode{Node: n, job: Job{named(nodeCase(r.Case, n), n.Name), n.SystemOf(r.System)}})
 	}
+	r.Files = append(r.Files, w.goldenPath(r.Job))
 	if s.choose(steps); r.Failed() {
 		return
 	}
@@ -38,6 +39,7 @@ func (w *World) compileSite(ctx context.Context, r *Result, dir string, update b
 	if r.Failed() {
 		return
 	}
+	r.compiled = true
 	r.add(Check{Name: "compile", Text: fmt.Sprintf("%s, %s on %s", count(steps.Len(), "step"), count(s.states, "state"), count(len(s.nodes), "machine"))}, began)
 	r.add(w.golden(r.Job, s.doc, update), time.Now())
 }
@@ -77,11 +79,7 @@ func (s *siteCompiler) low(ctx context.Context, j Job, name string) (*value.List
 	began := time.Now()
 	s.runs++
 	low, used, failed := s.w.low(ctx, filepath.Join(s.dir, fmt.Sprint(s.runs)), j)
-	for _, sls := range used {
-		if !slices.Contains(s.r.SLS, sls) {
-			s.r.SLS = append(s.r.SLS, sls)
-		}
-	}
+	s.r.use(used)
 	for _, c := range failed {
 		if name != "" {
 			c.Name = name + ": " + c.Name
