@@ -48,6 +48,7 @@ type options struct {
 	keep    bool
 	shell   bool // on failure
 	watched bool
+	covers  bool
 	began   time.Time
 }
 
@@ -109,6 +110,7 @@ usage error.`,
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
 	f.BoolVar(&o.shell, "shell-on-failure", false, "open a shell on the machine of each test that fails, before it is removed")
 	f.BoolVar(&o.watched, "watch", false, "when files change, test the cases that use them again, until Ctrl-C")
+	f.BoolVar(&o.covers, "coverage", false, "also show the states that no case has, and the pillar keys that templates read and no case sets")
 	c.AddCommand(newLogin(a), newConnect(a))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(trial.Formats(), cobra.ShellCompDirectiveNoFileComp))
@@ -130,8 +132,10 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--update is for --compile")
 	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images) > 0 || c.Flags().Changed("jobs")):
 		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep and --shell-on-failure have no effect")
-	case o.watched && (o.keep || o.list || o.init || o.update):
-		return app.Usagef(c, "--watch excludes --init, --keep, --list and --update")
+	case o.watched && (o.covers || o.keep || o.list || o.init || o.update):
+		return app.Usagef(c, "--watch excludes --coverage, --init, --keep, --list and --update")
+	case o.covers && (o.keep || o.list || o.init):
+		return app.Usagef(c, "--coverage excludes --init, --keep and --list")
 	case o.keep && o.shell:
 		return app.Usagef(c, "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed")
 	case o.jobs < 1:
@@ -274,11 +278,21 @@ func grainsOf(tree, system string) (*value.Map, error) {
 // test runs the jobs and puts what comes of them into the report.
 func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []trial.Job, r *trial.Report) (err error) {
 	if !o.compile {
+		if o.covers {
+			compiled, err := trial.Compile(ctx, w, jobs, false)
+			if err != nil {
+				return err
+			}
+			r.Coverage = w.Coverage(compiled)
+		}
 		r.Results, err = o.apply(ctx, a, w, jobs)
 		return err
 	}
 	if r.Results, err = trial.Compile(ctx, w, jobs, o.update); err != nil {
 		return err
+	}
+	if o.covers {
+		r.Coverage = w.Coverage(r.Results)
 	}
 	if len(o.cases)+len(o.systems) == 0 {
 		r.Stale, r.Untested = w.Stale(r.Suite), w.Untested(r.Results)

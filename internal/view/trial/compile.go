@@ -65,11 +65,32 @@ func (w *World) compileJob(ctx context.Context, dir string, j Job, update bool) 
 	return r
 }
 
-// used is what a case was compiled from.
-type used struct{ sls, files []string }
+// used is what a case was compiled from, and the states that it has.
+type used struct {
+	sls, files []string
+	states     []stateID
+	pillar     value.Value
+}
+
+// A stateID is a state of an SLS.
+type stateID struct{ sls, fun, id string }
+
+// idsOf returns the states of low data.
+func idsOf(low *value.List) []stateID {
+	var ids []stateID
+	for i := range low.Len() {
+		m, _ := low.Items[i].(*value.Map)
+		ids = append(ids, stateID{m.Str("__sls__"), m.Str("state") + "." + m.Str("fun"), m.Str("__id__")})
+	}
+	return ids
+}
 
 // use adds what a case was compiled from.
 func (r *Result) use(u used) {
+	r.states = append(r.states, u.states...)
+	if u.pillar != nil {
+		r.pillars = append(r.pillars, u.pillar)
+	}
 	for _, s := range u.sls {
 		if !slices.Contains(r.SLS, s) {
 			r.SLS = append(r.SLS, s)
@@ -116,7 +137,7 @@ func (w *World) low(ctx context.Context, dir string, j Job) (low *value.List, of
 		rec.sources(s.Args, c.roots)
 	}
 	rec.note(filepath.Join(w.Tree, casefile.Systems, j.System+".yml"))
-	return low, used{sortedKeys(rendered), sortedKeys(rec.files)}, failed
+	return low, used{sortedKeys(rendered), sortedKeys(rec.files), idsOf(low), env.Pillar}, failed
 }
 
 func same(p string) string { return p }

@@ -119,6 +119,8 @@ type Result struct {
 	Files []string
 
 	compiled bool
+	states   []stateID
+	pillars  []value.Value // of its machines
 }
 
 // Failed reports whether a check of the job failed.
