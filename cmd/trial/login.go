@@ -133,7 +133,7 @@ func shell(ctx context.Context, a *app.App, job string, m *machine.Machine) {
 }
 
 // takeTerminal makes brine what the terminal sends Ctrl-C to again: a shell with process
-// groups of its own leaves it to the last of them. Where in is no terminal, nothing is
+// groups of its own leaves it to the last of them. If in is not a terminal, nothing is
 // changed.
 func takeTerminal(in io.Reader) {
 	if f, ok := in.(*os.File); ok {

@@ -66,7 +66,7 @@ Each test is made on a fresh machine that is thrown away: a run with test=True, 
 must not change anything; the run itself; a second run, which must find nothing to
 change; what the case expects; and a plan, which must be empty. Drivers make the
 machines: nspawn (containers with systemd; needs root) and namespace (no services; as
-root or as a user).
+root or as a user). A case with machines runs an orchestration over several of them.
 
 With --compile, no machine is used: each case is rendered and compiled for each of
 its systems by recorded grains, and compared with its golden files if it has some.

@@ -84,7 +84,7 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 	}
 	err = ctx.Err()
 	if l.Hold != nil && err == nil {
-		l.hold(ctx, plans) // until ctx ends, which is no failure then
+		l.hold(ctx, plans) // until ctx ends, which then is not a failure
 	}
 	for _, p := range plans {
 		p.remove()

@@ -76,6 +76,8 @@ func (w *World) walkFiles(root, dir string, found func(path string)) {
 		case err != nil || strings.HasPrefix(n, ".") || dir == "" && (strings.HasPrefix(n, "_") || slices.Contains(notStates, n)):
 		case st.Mode.IsDir():
 			w.walkFiles(root, rel, found)
+		case dir == "" && !slices.Contains([]string{".sls", ".jinja", ".j2"}, filepath.Ext(n)):
+			// The README of a formula, its kitchen.yml and so on.
 		case st.Mode.IsRegular() && st.Size <= maxTemplate:
 			found(filepath.Join(root, rel))
 		}
