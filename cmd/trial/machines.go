@@ -81,7 +81,7 @@ func (o *options) apply(ctx context.Context, a *app.App, w *trial.World, jobs []
 		l.Hold = func(ctx context.Context, kept []trial.Kept) { o.hold(ctx, a, kept) }
 	}
 	if o.shell {
-		l.Failing = func(ctx context.Context, k trial.Kept) { shellOnFailure(ctx, a, k) }
+		l.OnFailure = func(ctx context.Context, k trial.Kept) { shellOnFailure(ctx, a, k) }
 	}
 	results, err := trial.Apply(ctx, l, jobs)
 	return results, explain(err)

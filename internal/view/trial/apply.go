@@ -26,7 +26,7 @@ type Lab struct {
 	Images *machine.Images
 	Driver string            // of cases that name none; "" is the first that can be used
 	Given  map[string]string // paths of images by system, over those of cases
-	Jobs   int               // machines at a time
+	Jobs   int               // tests at a time
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
 	Codename func(system string) string
@@ -35,11 +35,11 @@ type Lab struct {
 	// Hold gets all results with their machines, which are removed when it returns; nil:
 	// each machine is removed after its last check.
 	Hold func(ctx context.Context, kept []Kept)
-	// Failing gets a job that failed before its machines are removed, one at a time; nil:
-	// nobody does.
-	Failing func(ctx context.Context, kept Kept)
+	// OnFailure gets a job that failed before its machines are removed, one at a time;
+	// nil: nobody does.
+	OnFailure func(ctx context.Context, kept Kept)
 
-	failing sync.Mutex
+	failures sync.Mutex
 }
 
 // Kept is the result of a job with its machines: those that could be made.
@@ -300,10 +300,10 @@ func (p *plan) run(ctx context.Context) *Result {
 	if p.createAll(ctx) {
 		p.checks(ctx)
 	}
-	if p.Failing != nil && p.r.Failed() && ctx.Err() == nil {
-		p.failing.Lock()
-		p.Failing(ctx, p.kept())
-		p.failing.Unlock()
+	if p.OnFailure != nil && p.r.Failed() && ctx.Err() == nil {
+		p.failures.Lock()
+		p.OnFailure(ctx, p.kept())
+		p.failures.Unlock()
 	}
 	if p.Hold == nil {
 		p.remove()
