@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"maps"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,9 +63,7 @@ func newMachineSite(t *testing.T, cases string) *trialTree {
 `
 	files := map[string]string{"tests/all.yml": "systems: [debian-12]\nimages: {debian-12: " + image + "}\npillar: {port: 80}\ncases:\n  fast: {sls: fine}\n" +
 		strings.ReplaceAll(cases, "MACHINES\n", machines)}
-	for name, text := range siteFiles {
-		files[name] = text
-	}
+	maps.Copy(files, siteFiles)
 	return newTrialTree(t, files)
 }
 
