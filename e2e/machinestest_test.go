@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -218,39 +219,47 @@ func TestTrialEnds(t *testing.T) {
 		"fast.sls":      "x:\n  test.nop: []\n",
 	})
 	for _, driver := range []string{"namespace", "nspawn"} {
-		holder := x.begin(driver, syscall.SIGINT)
-		waitGone(t, holder)
+		waitGone(t, x.begin(driver, syscall.SIGINT)...)
 		x.left()
-		holder = x.begin(driver, syscall.SIGKILL)
-		waitGone(t, holder)
+		waitGone(t, x.begin(driver, syscall.SIGKILL)...)
 		x.run(0, []string{"brine: removed the machines that process", "1 test: 1 passed"}, "-k", "fast", "--driver", driver)
 	}
 }
 
-// begin starts a test that waits, sends brine a signal, and returns the process that held
-// the machine.
-func (x *trialTree) begin(driver string, sig syscall.Signal) (holder string) {
+// begin starts a test that waits, sends brine a signal, and returns the processes that held
+// the machines.
+func (x *trialTree) begin(driver string, sig syscall.Signal) (holders []string) {
 	x.t.Helper()
 	c, _, stderr := x.command("-k", "slow", "--driver", driver)
 	must(x.t, c.Start())
-	pattern := filepath.Join(x.home, ".cache/brine/test/machines/*/pid")
-	for end := time.Now().Add(time.Minute); holder == ""; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			_ = c.Process.Kill()
-			x.t.Fatalf("no machine was made: %s", stderr)
-		}
-		if files, _ := filepath.Glob(pattern); len(files) > 0 && sleeps(files[0]) {
-			text, err := os.ReadFile(files[0])
-			must(x.t, err)
-			holder = strings.TrimSpace(string(text))
-		}
-	}
+	x.t.Cleanup(func() { _ = c.Process.Kill() })
+	holders = x.waitSleeping()
 	must(x.t, c.Process.Signal(sig))
 	_ = c.Wait()
 	if want := 130; sig == syscall.SIGINT && c.ProcessState.ExitCode() != want {
 		x.t.Errorf("brine test ended with %d after Ctrl-C, want %d: %s", c.ProcessState.ExitCode(), want, stderr)
 	}
-	return holder
+	return holders
+}
+
+// waitSleeping waits until a state sleeps on a machine, and returns the processes that hold
+// the machines.
+func (x *trialTree) waitSleeping() (holders []string) {
+	x.t.Helper()
+	pattern := filepath.Join(x.home, ".cache/brine/test/machines/*/pid")
+	for end := time.Now().Add(time.Minute); len(holders) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			x.t.Fatal("no state sleeps on a machine")
+		}
+		if files, _ := filepath.Glob(pattern); slices.ContainsFunc(files, sleeps) {
+			for _, f := range files {
+				text, err := os.ReadFile(f)
+				must(x.t, err)
+				holders = append(holders, strings.TrimSpace(string(text)))
+			}
+		}
+	}
+	return holders
 }
 
 // sleeps reports whether the state of a machine has begun to sleep: whether such a process
@@ -271,18 +280,23 @@ func sleeps(pidFile string) bool {
 	return false
 }
 
-// waitGone waits until a process has ended.
-func waitGone(t *testing.T, pid string) {
+// waitGone waits until processes have ended.
+func waitGone(t *testing.T, pids ...string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		status, err := os.ReadFile("/proc/" + pid + "/status")
-		if err != nil || strings.Contains(string(status), "State:\tZ") {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("the process %s is still there", pid)
+	end := time.Now().Add(time.Minute)
+	for _, pid := range pids {
+		for isThere(pid) {
+			if time.Now().After(end) {
+				t.Fatalf("the process %s is still there", pid)
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
 	}
+}
+
+func isThere(pid string) bool {
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	return err == nil && !strings.Contains(string(status), "State:\tZ")
 }
 
 // TestTrialUser: without root, a tree without services is tested in namespaces, on an

@@ -27,6 +27,8 @@ func TestFlags(t *testing.T) {
 			o.compile, o.update, o.out, o.reports = true, true, "json", []string{"a.xml", "b.html"}
 		}},
 		{Args: "test --image debian-12=/a --image b=c", Set: func(o *options) { o.images = map[string]string{"debian-12": "/a", "b": "c"} }},
+		{Args: "test --watch --shell-on-failure", Set: func(o *options) { o.watched, o.shell = true, true }},
+		{Args: "test --coverage", Set: func(o *options) { o.covers = true }},
 		{Args: "test --compiel", Err: "unknown flag: --compiel (did you mean --compile?)"},
 		{Args: "test a b", Err: "one tree is checked at a time, 2 were given"},
 	})
@@ -40,11 +42,14 @@ func TestUsage(t *testing.T) {
 		"test --update":                   "--update is for --compile",
 		"test --init --list":              "--init excludes --list, --compile and --update",
 		"test --list --compile":           "--list excludes --compile and --update",
-		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs and --keep have no effect",
+		"test --compile --driver nspawn":  "--compile uses no machines: --driver, --image, --jobs, --keep and --shell-on-failure have no effect",
 		"test --jobs 0":                   "--jobs: 0 is less than 1",
 		"test --driver namspace":          `--driver: "namspace" is not one of nspawn, namespace (did you mean "namespace"?)`,
 		"test --compile --report out.txt": `--report: out.txt: no report has the suffix ".txt"; known suffixes are .html, .htm, .xml, .md, .markdown, .ndjson, .jsonl, .prom, .sarif`,
-		"test login":                      "one case is needed, 0 were given",
+		"test login":                      "a case is needed, and possibly a machine of it; 0 arguments were given",
+		"test --keep --shell-on-failure":  "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed",
+		"test --watch --keep":             "--watch excludes --coverage, --init, --keep, --list and --update",
+		"test --coverage --list":          "--coverage excludes --init, --keep and --list",
 	})
 }
 

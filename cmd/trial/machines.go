@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"brine/cmd/app"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
@@ -82,6 +80,9 @@ func (o *options) apply(ctx context.Context, a *app.App, w *trial.World, jobs []
 	if o.keep {
 		l.Hold = func(ctx context.Context, kept []trial.Kept) { o.hold(ctx, a, kept) }
 	}
+	if o.shell {
+		l.OnFailure = func(ctx context.Context, k trial.Kept) { shellOnFailure(ctx, a, k) }
+	}
 	results, err := trial.Apply(ctx, l, jobs)
 	return results, explain(err)
 }
@@ -92,15 +93,17 @@ func (o *options) hold(ctx context.Context, a *app.App, kept []trial.Kept) {
 	for _, k := range kept {
 		r.Results = append(r.Results, k.Result)
 	}
+	a.Printed = true
 	if err := r.Write(a.Out, o.out); err != nil {
 		fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(err.Error()))
 	}
 	for _, k := range kept {
-		if k.Machine != nil {
-			fmt.Fprintf(a.Err, "brine: %s is kept until Ctrl-C: %s\n", printable.Line(k.Name()), printable.Line(shellLine(k.Machine.Enter())))
+		for _, m := range k.Machines {
+			fmt.Fprintf(a.Err, "brine: %s is kept until Ctrl-C: %s: %s\n", printable.Line(k.Name()), m.Name, printable.Line(shellLine(m.Enter())))
 		}
 	}
 	<-ctx.Done()
+	a.Intr.Drain.Store(false) // this Ctrl-C interrupts nothing: the status is that of the tests
 }
 
 // shellLine is a command as a person types it.
@@ -126,75 +129,4 @@ func explain(err error) error {
 		return err
 	}
 	return &app.StatusError{Status: app.ExitGeneric, Err: err, Hint: hint}
-}
-
-// newLogin returns "brine test login".
-func newLogin(a *app.App) *cobra.Command {
-	o := &options{jobs: 1}
-	tree := "."
-	c := &cobra.Command{
-		Use:   "login <case>",
-		Short: "Open a shell on a machine that a case was applied to",
-		Long: `Apply a case to a fresh machine, with all its checks, and open a shell there. The
-machine is thrown away when the shell ends.
-
-Exit status: 0 all checks passed; 1 a check failed or there is no machine; 64 usage
-error.`,
-		Example: `  brine test login default
-  brine test login default --system debian-12`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return app.Usagef(c, "one case is needed, %d were given", len(args))
-			}
-			o.cases = args
-			return o.login(c.Context(), a, tree)
-		},
-		ValidArgsFunction: app.NoCompletion,
-	}
-	f := c.Flags()
-	f.SetNormalizeFunc(app.SaltSpelling)
-	f.StringVar(&tree, "tree", ".", "directory of the tree")
-	f.StringSliceVar(&o.systems, "system", nil, "on this system (default: the first of the case)")
-	f.StringToStringVar(&o.images, "image", nil, "make the machine of SYSTEM from the directory or archive at PATH")
-	f.StringVar(&o.driver, "driver", "", "make the machine by this driver: "+strings.Join(driverNames(), ", "))
-	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
-	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))
-	return c
-}
-
-// login opens a shell on the machine of the first job that is selected.
-func (o *options) login(ctx context.Context, a *app.App, tree string) error {
-	tree, err := treeOf([]string{tree})
-	if err != nil {
-		return err
-	}
-	w, suite, jobs, err := o.matrix(a, tree)
-	if err != nil {
-		return err
-	}
-	l, err := o.newLab(a, w)
-	if err != nil {
-		return err
-	}
-	r := &trial.Report{Suite: suite, Name: a.NameOf}
-	l.Hold = func(ctx context.Context, kept []trial.Kept) {
-		if kept[0].Machine == nil {
-			return
-		}
-		fmt.Fprintf(a.Err, "brine: a shell on %s; the machine is thrown away when it ends\n", printable.Line(kept[0].Name()))
-		c := host.Cmd{Argv: kept[0].Machine.Enter(), Foreground: true, Stdin: a.In, Stdout: a.Out, Stderr: a.Err}
-		if _, err := a.Host.Run(ctx, c); err != nil {
-			fmt.Fprintf(a.Err, "brine: %s\n", printable.Line(err.Error()))
-		}
-	}
-	if r.Results, err = trial.Apply(ctx, l, jobs[:1]); err != nil {
-		return explain(err)
-	}
-	if err := r.Write(a.Err, "text"); err != nil {
-		return err
-	}
-	if r.Failed() {
-		return app.Silent(app.ExitGeneric)
-	}
-	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"brine/internal/core/dispatch"
 	"brine/internal/core/event"
 	"brine/internal/core/fun"
+	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/core/version"
 	"brine/internal/py/source"
@@ -45,6 +46,9 @@ type options struct {
 	images  map[string]string
 	jobs    int
 	keep    bool
+	shell   bool // on failure
+	watched bool
+	covers  bool
 	began   time.Time
 }
 
@@ -62,7 +66,7 @@ Each test is made on a fresh machine that is thrown away: a run with test=True, 
 must not change anything; the run itself; a second run, which must find nothing to
 change; what the case expects; and a plan, which must be empty. Drivers make the
 machines: nspawn (containers with systemd; needs root) and namespace (no services; as
-root or as a user).
+root or as a user). A case with machines runs an orchestration over several of them.
 
 With --compile, no machine is used: each case is rendered and compiled for each of
 its systems by recorded grains, and compared with its golden files if it has some.
@@ -76,6 +80,7 @@ usage error.`,
   brine test --list
   brine test
   brine test --driver namespace --jobs 4
+  brine test --watch --shell-on-failure
   brine test login default --system debian-12
   brine test myformula -k default --system 'debian*' --report junit.xml`,
 		Args: linter.MaxOneTree,
@@ -101,9 +106,12 @@ usage error.`,
 	f.StringArrayVar(&o.reports, "report", nil, "also write the results to this file, in the format of its suffix; may be repeated")
 	f.StringVar(&o.driver, "driver", "", "make machines by this driver: "+strings.Join(driverNames(), ", ")+" (default: that of the case, else the first that can be used)")
 	f.StringToStringVar(&o.images, "image", nil, "make machines of SYSTEM from the directory or archive at PATH; may be repeated")
-	f.IntVar(&o.jobs, "jobs", 2, "test on this many machines at a time")
+	f.IntVar(&o.jobs, "jobs", 2, "run this many tests at a time")
 	f.BoolVar(&o.keep, "keep", false, "keep each machine until Ctrl-C, and print how to enter it")
-	c.AddCommand(newLogin(a))
+	f.BoolVar(&o.shell, "shell-on-failure", false, "open a shell on the machine of each test that fails, before it is removed")
+	f.BoolVar(&o.watched, "watch", false, "when files change, test the cases that use them again, until Ctrl-C")
+	f.BoolVar(&o.covers, "coverage", false, "also show the states that no case has, and the pillar keys that templates read and no case sets")
+	c.AddCommand(newLogin(a), newConnect(a))
 	_ = c.RegisterFlagCompletionFunc("driver", cobra.FixedCompletions(driverNames(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("out", cobra.FixedCompletions(trial.Formats(), cobra.ShellCompDirectiveNoFileComp))
 	_ = c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(lint.SystemNames(), cobra.ShellCompDirectiveNoFileComp))
@@ -122,8 +130,14 @@ func (o *options) check(c *cobra.Command) error {
 		return app.Usagef(c, "--list excludes --compile and --update")
 	case o.update && !o.compile:
 		return app.Usagef(c, "--update is for --compile")
-	case o.compile && (o.driver != "" || o.keep || len(o.images) > 0 || c.Flags().Changed("jobs")):
-		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs and --keep have no effect")
+	case o.compile && (o.driver != "" || o.keep || o.shell || len(o.images) > 0 || c.Flags().Changed("jobs")):
+		return app.Usagef(c, "--compile uses no machines: --driver, --image, --jobs, --keep and --shell-on-failure have no effect")
+	case o.watched && (o.covers || o.keep || o.list || o.init || o.update):
+		return app.Usagef(c, "--watch excludes --coverage, --init, --keep, --list and --update")
+	case o.covers && (o.keep || o.list || o.init):
+		return app.Usagef(c, "--coverage excludes --init, --keep and --list")
+	case o.keep && o.shell:
+		return app.Usagef(c, "--keep excludes --shell-on-failure: a kept machine is entered by the command that is printed")
 	case o.jobs < 1:
 		return app.Usagef(c, "--jobs: %d is less than 1", o.jobs)
 	case o.driver != "" && !slices.Contains(driverNames(), o.driver):
@@ -148,6 +162,10 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if o.init {
 		return initCases(a, tree)
 	}
+	o.began = a.Host.Now()
+	if o.watched {
+		return o.watch(c.Context(), a, tree)
+	}
 	w, suite, jobs, err := o.matrix(a, tree)
 	if err != nil {
 		return err
@@ -155,7 +173,6 @@ func run(a *app.App, c *cobra.Command, o *options, args []string) error {
 	if o.list {
 		return list(a, jobs)
 	}
-	o.began = a.Host.Now()
 	r := &trial.Report{Suite: suite, Name: a.NameOf}
 	if err := o.test(c.Context(), a, w, jobs, r); err != nil {
 		return err
@@ -210,6 +227,9 @@ func list(a *app.App, jobs []trial.Job) error {
 		if len(j.Case.SLS) > 0 {
 			what = strings.Join(j.Case.SLS, ", ")
 		}
+		if len(j.Case.Nodes) > 0 {
+			what = fmt.Sprintf("orchestrate %s, %d machines", strings.Join(j.Case.Orchestrate, ", "), len(j.Case.Nodes))
+		}
 		if _, err := fmt.Fprintf(a.Out, "%-*s  %-16s  %s\n", wide, j.Case.Name, j.System, printable.Line(what)); err != nil {
 			return err
 		}
@@ -226,9 +246,9 @@ func newWorld(a *app.App, o *options, tree string) (*trial.World, error) {
 	w := &trial.World{Tree: tree, Opts: cfg.Opts, Settings: cfg.Settings(), Host: a.Host, Name: a.NameOf}
 	w.Grains = func(system string) (*value.Map, error) { return grainsOf(tree, system) }
 	w.Invoker = func(e *fun.Env) fun.Invoker { return dispatch.New(e) }
-	w.NewEnv = func(ctx context.Context, opts *value.Map, fault func(error)) *fun.Env {
+	w.NewEnv = func(ctx context.Context, h host.Host, opts *value.Map, fault func(error)) *fun.Env {
 		return assembly.NewStillEnv(ctx, assembly.EnvOptions{
-			Host: a.Host, Config: &config.Config{Kind: config.Minion, Opts: opts, CacheDir: opts.Str("cachedir")}, Table: assembly.Table(),
+			Host: h, Config: &config.Config{Kind: config.Minion, Opts: opts, CacheDir: opts.Str("cachedir")}, Table: assembly.Table(),
 			Bus: event.NewRing(0, a.Host.Now), Fault: fault,
 		}, mayCall)
 	}
@@ -258,11 +278,21 @@ func grainsOf(tree, system string) (*value.Map, error) {
 // test runs the jobs and puts what comes of them into the report.
 func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []trial.Job, r *trial.Report) (err error) {
 	if !o.compile {
+		if o.covers {
+			compiled, err := trial.Compile(ctx, w, jobs, false)
+			if err != nil {
+				return err
+			}
+			r.Coverage = w.Coverage(compiled)
+		}
 		r.Results, err = o.apply(ctx, a, w, jobs)
 		return err
 	}
 	if r.Results, err = trial.Compile(ctx, w, jobs, o.update); err != nil {
 		return err
+	}
+	if o.covers {
+		r.Coverage = w.Coverage(r.Results)
 	}
 	if len(o.cases)+len(o.systems) == 0 {
 		r.Stale, r.Untested = w.Stale(r.Suite), w.Untested(r.Results)
@@ -272,9 +302,11 @@ func (o *options) test(ctx context.Context, a *app.App, w *trial.World, jobs []t
 
 // report prints the report and writes its files.
 func (o *options) report(a *app.App, r *trial.Report) error {
-	a.Printed = true
-	if err := r.Write(a.Out, o.out); err != nil {
-		return err
+	if !a.Printed { // --keep printed it already
+		a.Printed = true
+		if err := r.Write(a.Out, o.out); err != nil {
+			return err
+		}
 	}
 	info := report.Info{End: a.Host.Now(), Start: o.began, Fun: "test", Version: version.Number(), Ended: true}
 	if r.Failed() {

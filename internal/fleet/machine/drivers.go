@@ -93,7 +93,7 @@ func startNspawn(p *Pool, m *Machine, s Spec) ([]string, error) {
 	}
 	argv := append([]string{"sh", "-c", JoinGroups, "sh"}, m.groups...)
 	argv = append(argv, "--", "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
-		"sh", "-c", nspawnScript, "nspawn.sh", m.dir, s.Image,
+		"sh", "-c", nspawnScript, "nspawn.sh", m.dir, s.Image, s.Name,
 		"-q", "-D", filepath.Join(m.dir, "m/root"), "-M", s.Name, "-b", "--register=no", "--keep-unit", "--capability=CAP_NET_ADMIN",
 		"--timezone=off", "--link-journal=no", "--console=pipe")
 	if s.Network {

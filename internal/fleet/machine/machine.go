@@ -7,11 +7,13 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -316,6 +318,17 @@ func (m *Machine) Files(ctx context.Context) (map[string]string, error) {
 
 // Enter returns the command that a person types to get a shell in the machine.
 func (m *Machine) Enter() []string { return append(m.driver.enter(m), "/bin/sh") }
+
+// jobControl starts a shell in a process group of the machine. The one that brine is in
+// does not exist there, so that the first shell complains when it gives the terminal back.
+const jobControl = `/bin/sh 2>&3; exit $?`
+
+// Shell is a shell in the machine, for a person at a terminal of a type.
+func (m *Machine) Shell(term string) host.Cmd {
+	vars := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "TERM=") })
+	argv := append(m.Enter(), "-c", `exec 3>&2 2>/dev/null; exec /bin/sh -mc "$1"`, "sh", jobControl)
+	return host.Cmd{Argv: argv, Env: append(vars, "TERM="+cmp.Or(term, "dumb"))}
+}
 
 // Console returns what the machine printed while it started.
 func (m *Machine) Console() string {

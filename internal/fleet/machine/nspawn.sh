@@ -1,9 +1,9 @@
 # A machine with systemd: systemd-nspawn boots an overlay over an image.
-# usage: nspawn.sh DIR IMAGE OPTION ...
+# usage: nspawn.sh DIR IMAGE NAME OPTION ...
 # It is PID 1 of a namespace and ends with its stdin: then nothing is left.
 set -eu
-dir=$1 image=$2
-shift 2
+dir=$1 image=$2 name=$3
+shift 3
 cd "$dir"
 mount -t tmpfs -o mode=755 brine-test m
 mkdir m/up m/work m/root
@@ -11,6 +11,7 @@ mount -t overlay -o "lowerdir=$image,upperdir=$dir/m/up,workdir=$dir/m/work" bri
 # Its own, or machines see each other's.
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/systemd/nspawn
+echo "$name" >m/root/etc/hostname
 # A test starts and stops a unit more often than systemd allows.
 mkdir -p m/root/etc/systemd/system.conf.d
 printf '[Manager]\nDefaultStartLimitIntervalSec=0\n' >m/root/etc/systemd/system.conf.d/50-brine-test.conf

@@ -61,6 +61,10 @@ type Case struct {
 	Always    []string // globs for the IDs of states that may change something each time
 	TestFails []string // globs for the IDs of states that may fail with test=True
 	Machine   Machine
+	// Orchestrate are the SLS files of an orchestration that is run over Nodes, instead
+	// of states that are applied.
+	Orchestrate []string
+	Nodes       []Node
 }
 
 // A PillarSLS is one SLS file of a pillar: a file, or data.
@@ -258,19 +262,21 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 	if !r.checkName(pos, "the case", name) {
 		return
 	}
-	r.Keys(m, "the case "+name, append([]string{"always_changes", "expect", "highstate", "sls", "test_fails", "top"}, settings...)...)
+	r.Keys(m, "the case "+name, append([]string{"always_changes", "expect", "highstate", "machines", "orchestrate", "sls", "test_fails", "top"}, settings...)...)
 	c := &Case{Name: name, Pos: pos, Top: r.mapping(m, "top"), Always: r.Texts(m, "always_changes"), TestFails: r.Texts(m, "test_fails")}
 	c.SLS = r.Texts(m, "sls")
 	if m.Has("highstate") && m.At("highstate") != true {
 		r.Fault(m.Pos("highstate"), "highstate must be true, not %s", value.Repr(m.At("highstate")))
 	}
 	switch high := m.Has("highstate"); {
+	case m.Has("machines") || m.Has("orchestrate"):
+		r.orchestration(c, m)
 	case high && len(c.SLS) > 0:
 		r.Fault(m.Pos("highstate"), "the case %s has both sls and highstate", name)
 	case c.Top != nil && len(c.SLS) > 0:
 		r.Fault(m.Pos("top"), "top has no effect on sls: it is for highstate")
 	case !high && len(c.SLS) == 0:
-		r.Fault(pos, "the case %s has neither sls nor highstate: nothing would be applied", name)
+		r.Fault(pos, "the case %s has neither sls, highstate nor orchestrate: nothing would be applied", name)
 	}
 	for _, from := range []*value.Map{all, m} {
 		r.settings(c, from)
@@ -279,6 +285,9 @@ func (r *reader) readCase(pos source.Pos, name string, all, m *value.Map) {
 		c.Systems = []string{"debian"}
 	}
 	c.Expect = r.expect(m)
+	if len(c.Nodes) > 0 {
+		r.checkNodes(c, m)
+	}
 	r.suite.Cases = append(r.suite.Cases, c)
 }
 

@@ -37,6 +37,7 @@ func TestMerge(t *testing.T) {
 func FuzzFind(f *testing.F) {
 	f.Add(true, "cases:\n  a: {sls: web, expect: {files: {/a: {mode: '0644'}}, ports: [80]}}\n")
 	f.Add(true, "cases: {a: {highstate: true, systems: [a], expect: {functions: [{test.ping: []}], states: [{a.b: {}}]}}}\n")
+	f.Add(true, "cases: {a: {orchestrate: o, machines: {web1: {system: debian, pillar: {a: 1}, expect: {ports: [80]}}, Web_2: [x]}}}\n")
 	f.Add(false, "platforms: [{name: debian-12}]\nprovisioner: {formula: a, pillars: {top.sls: {base: {}}}}\nsuites: [{name: a}]\n")
 	f.Fuzz(func(t *testing.T, cases bool, text string) {
 		name := "kitchen.yml"

@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"brine/internal/core/host"
 	"brine/internal/fleet/machine"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
@@ -26,7 +26,7 @@ type Lab struct {
 	Images *machine.Images
 	Driver string            // of cases that name none; "" is the first that can be used
 	Given  map[string]string // paths of images by system, over those of cases
-	Jobs   int               // machines at a time
+	Jobs   int               // tests at a time
 	Exe    string            // brine, as it is put into machines
 	// Codename returns the code name of the release of a system, "" if there is none.
 	Codename func(system string) string
@@ -35,12 +35,17 @@ type Lab struct {
 	// Hold gets all results with their machines, which are removed when it returns; nil:
 	// each machine is removed after its last check.
 	Hold func(ctx context.Context, kept []Kept)
+	// OnFailure gets a job that failed before its machines are removed, one at a time;
+	// nil: nobody does.
+	OnFailure func(ctx context.Context, kept Kept)
+
+	failures sync.Mutex
 }
 
-// Kept is the result of a job with its machine, which is nil if it could not be made.
+// Kept is the result of a job with its machines: those that could be made.
 type Kept struct {
 	*Result
-	Machine *machine.Machine
+	Machines []*machine.Machine
 }
 
 // Apply applies jobs to fresh machines and checks what comes of it. The error says that
@@ -77,55 +82,102 @@ func Apply(ctx context.Context, l *Lab, jobs []Job) ([]*Result, error) {
 			l.Done(r)
 		}
 	}
-	if l.Hold != nil {
-		l.hold(ctx, plans)
+	err = ctx.Err()
+	if l.Hold != nil && err == nil {
+		l.hold(ctx, plans) // until ctx ends, which then is not a failure
 	}
-	return results, ctx.Err()
-}
-
-// hold calls Hold, and then removes the machines.
-func (l *Lab) hold(ctx context.Context, plans []*plan) {
-	kept := make([]Kept, len(plans))
-	for i, p := range plans {
-		kept[i] = Kept{p.r, p.m}
-	}
-	l.Hold(ctx, kept)
 	for _, p := range plans {
 		p.remove()
 	}
+	return results, err
 }
 
-// remove removes the machine of a job, if it has one.
+// hold calls Hold.
+func (l *Lab) hold(ctx context.Context, plans []*plan) {
+	kept := make([]Kept, len(plans))
+	for i, p := range plans {
+		kept[i] = p.kept()
+	}
+	l.Hold(ctx, kept)
+}
+
+// kept is the job with its machines.
+func (p *plan) kept() Kept {
+	k := Kept{Result: p.r}
+	for _, q := range p.all() {
+		if q.m != nil {
+			k.Machines = append(k.Machines, q.m)
+		}
+	}
+	return k
+}
+
+// Failing returns the machines on which a check failed, else the first one.
+func (k Kept) Failing() []*machine.Machine {
+	failing := slices.DeleteFunc(slices.Clone(k.Machines), func(m *machine.Machine) bool {
+		return !slices.ContainsFunc(k.Checks, func(c Check) bool { return c.Status == Failed && strings.HasPrefix(c.Name, m.Name+": ") })
+	})
+	if len(failing) == 0 && len(k.Machines) > 0 {
+		return k.Machines[:1]
+	}
+	return failing
+}
+
+// remove removes the machines of a job, as far as they were made.
 func (p *plan) remove() {
-	if p.m == nil {
-		return
+	for _, q := range slices.Backward(p.all()) {
+		if q.m == nil {
+			continue
+		}
+		began := time.Now()
+		if err := q.m.Close(); err != nil {
+			q.add(Check{Name: "remove the machine", Status: Failed, Text: err.Error()}, began)
+		}
+		q.m = nil
 	}
-	began := time.Now()
-	if err := p.m.Close(); err != nil {
-		p.r.add(Check{Name: "remove the machine", Status: Failed, Text: err.Error()}, began)
-	}
+	p.endSSH()
 }
 
-// A plan is a job with what it needs.
+// A plan is a job with what it needs: its machine, or the controller of an orchestration
+// and the plans of the machines that are its targets.
 type plan struct {
 	*Lab
 	job    Job
+	name   string // of a machine of an orchestration, and its controller; "" for others
+	nodes  []*plan
+	ssh    *sshSite
 	driver *machine.Driver
 	image  string
 	ws     *workspace
 	roots  []string // of SLS files, on this machine
 
-	m       *machine.Machine
-	r       *Result
-	applied map[string]*value.Map // returns of the states of the apply, by tag
+	m    *machine.Machine
+	r    *Result
+	made []stateRet // the states of the apply on this machine
 }
 
 // inside is where a machine has what is needed for its test.
 const inside = "/.brine-test"
 
-// plan prepares a job: the driver, the image and the files of its case.
+// add adds a check, under the name of its machine where a job has several.
+func (p *plan) add(c Check, began time.Time) {
+	if p.name != "" && len(p.nodes) == 0 {
+		c.Name = p.name + ": " + c.Name
+	}
+	p.r.add(c, began)
+}
+
+// plan prepares a job: of each of its machines, the driver, the image and the files.
 func (l *Lab) plan(ctx context.Context, j Job, dir string) (*plan, error) {
-	p := &plan{Lab: l, job: j}
+	if len(j.Case.Nodes) > 0 {
+		return l.site(ctx, j, dir)
+	}
+	return l.planOf(ctx, j, dir, "")
+}
+
+// planOf prepares one machine of a job.
+func (l *Lab) planOf(ctx context.Context, j Job, dir, name string) (*plan, error) {
+	p := &plan{Lab: l, job: j, name: name, r: &Result{Job: j}}
 	var err error
 	if p.driver, err = l.driver(j.Case.Machine.Driver); err != nil {
 		return nil, err
@@ -137,7 +189,7 @@ func (l *Lab) plan(ctx context.Context, j Job, dir string) (*plan, error) {
 		return nil, &source.Error{Pos: j.Case.Pos, Err: err}
 	}
 	p.roots = p.ws.roots(l.Opts, j.Case, same)
-	return p, p.ws.minion(l.Host, l.minionOf(p))
+	return p, writeYAML(p.ws.writer(l.Host), "conf/minion", l.minionOf(p))
 }
 
 // driver returns the driver of a name, or the first that can be used.
@@ -181,17 +233,22 @@ func (l *Lab) minionOf(p *plan) *value.Map {
 	for _, key := range []string{"file_roots", "pillar_roots", "file_client"} {
 		conf.Set(key, opts.At(key))
 	}
-	conf.Set("id", p.job.System)
+	conf.Set("id", cmp.Or(p.name, p.job.System))
 	conf.Set("cachedir", "/var/cache/brine")
-	grains := value.NewMap(0)
-	value.Update(grains, l.Settings.Map("grains"), true, false)
-	if p.job.Case.Grains != nil {
-		value.Update(grains, p.job.Case.Grains, true, false)
-	}
-	if grains.Len() > 0 {
+	if grains := p.grains(); grains.Len() > 0 {
 		conf.Set("grains", grains)
 	}
 	return conf
+}
+
+// grains are those of the configuration, and over them those of the case.
+func (p *plan) grains() *value.Map {
+	grains := value.NewMap(0)
+	value.Update(grains, p.Settings.Map("grains"), true, false)
+	if p.job.Case.Grains != nil {
+		value.Update(grains, p.job.Case.Grains, true, false)
+	}
+	return grains
 }
 
 // at is where the machine has a directory of this machine.
@@ -226,7 +283,7 @@ func (p *plan) binds() []machine.Bind {
 // create makes the machine.
 func (p *plan) create(ctx context.Context) error {
 	var err error
-	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{Name: hostName(p.job.System), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network})
+	p.m, err = p.Pool.Create(ctx, p.driver, machine.Spec{Name: cmp.Or(p.name, hostName(p.job.System)), Image: p.image, Binds: p.binds(), Network: p.job.Case.Machine.Network})
 	return err
 }
 
@@ -236,25 +293,58 @@ func hostName(system string) string {
 	return strings.Trim(name[:min(len(name), 60)], "-")
 }
 
-// run applies the job to a fresh machine and checks it.
+// run applies the job to fresh machines and checks it.
 func (p *plan) run(ctx context.Context) *Result {
-	p.r = &Result{Job: p.job}
 	began := time.Now()
 	defer func() { p.r.Took = time.Since(began) }()
-	if err := p.create(ctx); err != nil {
-		c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos}
-		if be, ok := errors.AsType[*machine.BootError](err); ok && be.Console != "" {
-			c.Text += "\n" + lastLines(be.Console, 20)
-		}
-		p.r.add(c, began)
-		return p.r
+	if p.createAll(ctx) {
+		p.checks(ctx)
 	}
-	p.r.add(Check{Name: "machine", Text: p.driver.Name}, began)
-	p.checks(ctx)
+	if p.OnFailure != nil && p.r.Failed() && ctx.Err() == nil {
+		p.failures.Lock()
+		p.OnFailure(ctx, p.kept())
+		p.failures.Unlock()
+	}
 	if p.Hold == nil {
 		p.remove()
 	}
 	return p.r
+}
+
+// all are the plans of all machines of a job.
+func (p *plan) all() []*plan { return append([]*plan{p}, p.nodes...) }
+
+// createAll makes the machines of a job at the same time; false if one cannot be made.
+func (p *plan) createAll(ctx context.Context) bool {
+	began := time.Now()
+	all := p.all()
+	errs := make([]error, len(all))
+	var g errgroup.Group
+	for i, q := range all {
+		g.Go(func() error {
+			errs[i] = q.create(ctx)
+			return nil
+		})
+	}
+	_ = g.Wait() // what fails is in errs
+	text := p.driver.Name
+	for i, q := range all {
+		if err := errs[i]; err != nil {
+			c := Check{Name: "machine", Status: Failed, Text: err.Error(), Pos: p.job.Case.Pos}
+			if be, ok := errors.AsType[*machine.BootError](err); ok && be.Console != "" {
+				c.Text += "\n" + lastLines(be.Console, 20)
+			}
+			q.add(c, began)
+		}
+	}
+	if p.r.Failed() {
+		return false
+	}
+	if len(p.nodes) > 0 {
+		text += ": the controller and " + strings.Join(names(p.nodes), ", ")
+	}
+	p.add(Check{Name: "machine", Text: text}, began)
+	return true
 }
 
 // lastLines returns the end of a text.
@@ -263,12 +353,24 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
+// A stateRet is the return of a state on a machine.
+type stateRet struct {
+	at  *plan
+	tag string
+	ret *value.Map
+}
+
 // checks runs the steps of a test. Where a step fails that others build on, those are
 // not made, and say so.
 func (p *plan) checks(ctx context.Context) {
-	before, err := p.m.Files(ctx)
-	if err != nil {
-		p.fail("test", time.Now(), err.Error())
+	if len(p.nodes) > 0 {
+		if err := p.connect(ctx); err != nil {
+			p.fail("machine", time.Now(), err.Error())
+			return
+		}
+	}
+	before, ok := p.files(ctx)
+	if !ok {
 		return
 	}
 	began := time.Now()
@@ -278,17 +380,19 @@ func (p *plan) checks(ctx context.Context) {
 	}
 	if !p.apply(ctx, tested) {
 		for _, name := range []string{"again", "expect", "plan"} {
-			p.r.add(Check{Name: name, Status: Skipped, Text: "not made, since the states failed"}, time.Now())
+			p.add(Check{Name: name, Status: Skipped, Text: "not made, since the states failed"}, time.Now())
 		}
 		return
 	}
 	p.again(ctx)
-	p.expect(ctx)
+	for _, q := range p.all() {
+		q.expect(ctx)
+	}
 	p.planned(ctx)
 }
 
 func (p *plan) fail(name string, began time.Time, text string) {
-	p.r.add(Check{Name: name, Status: Failed, Text: text, Pos: p.job.Case.Pos, Hint: noSpace(text)}, began)
+	p.add(Check{Name: name, Status: Failed, Text: text, Pos: p.job.Case.Pos, Hint: noSpace(text)}, began)
 }
 
 // noSpace says what to do where a machine is full.
@@ -299,10 +403,18 @@ func noSpace(text string) string {
 	return ""
 }
 
-// states applies what the case applies, and returns the returns of the states by tag. A
-// run without states is a failure, which is added under a name.
-func (p *plan) states(ctx context.Context, name string, test bool) (map[string]*value.Map, bool) {
+// states applies what the case applies, and returns the returns of the states in order.
+// A run without states is a failure, which is added under a name.
+func (p *plan) states(ctx context.Context, name string, test bool) ([]stateRet, bool) {
 	began := time.Now()
+	if len(p.nodes) > 0 {
+		steps, err := p.orchestrate(ctx, test)
+		if err != nil {
+			p.fail(name, began, err.Error())
+			return nil, false
+		}
+		return p.flatten(steps), true
+	}
 	args := []string{"state.apply"}
 	if len(p.job.Case.SLS) > 0 {
 		args = append(args, strings.Join(p.job.Case.SLS, ","))
@@ -320,7 +432,11 @@ func (p *plan) states(ctx context.Context, name string, test bool) (map[string]*
 		p.fail(name, began, strings.TrimSpace(textOf(v)+"\n"+stderr))
 		return nil, false
 	}
-	return rets, true
+	var out []stateRet
+	for _, tag := range inOrder(rets) {
+		out = append(out, stateRet{p, tag, rets[tag]})
+	}
+	return out, true
 }
 
 // statesOf reads the returns of states by tag.
@@ -354,25 +470,47 @@ func inOrder(rets map[string]*value.Map) []string {
 // volatile are directories whose files may change without a state.
 var volatile = []string{inside, "/dev", "/proc", "/run", "/sys", "/tmp", "/var/tmp", "/var/cache", "/var/log", "/var/lib/systemd", "/var/lib/dbus", "/var/lib/apt/lists", "/var/lib/dnf", "/root/.cache", "/etc/machine-id", "/etc/resolv.conf", "/etc/hostname"}
 
-// untouched checks that the test run changed no file.
-func (p *plan) untouched(ctx context.Context, before map[string]string, began time.Time) {
-	after, err := p.m.Files(ctx)
-	if err != nil {
-		p.fail("test", began, err.Error())
+// files lists the files of all machines.
+func (p *plan) files(ctx context.Context) ([]map[string]string, bool) {
+	var all []map[string]string
+	for _, q := range p.all() {
+		files, err := q.m.Files(ctx)
+		if err != nil {
+			q.fail("test", time.Now(), err.Error())
+			return nil, false
+		}
+		all = append(all, files)
+	}
+	return all, true
+}
+
+// untouched checks that the test run changed no file on any machine.
+func (p *plan) untouched(ctx context.Context, before []map[string]string, began time.Time) {
+	after, ok := p.files(ctx)
+	if !ok {
 		return
 	}
+	for i, q := range p.all() {
+		if changed := changedFiles(before[i], after[i]); len(changed) > 0 {
+			ok = false
+			q.fail("test", began, "the run with test=True changed files: "+strings.Join(changed, ", "))
+		}
+	}
+	if ok {
+		p.add(Check{Name: "test", Text: "no file changed"}, began)
+	}
+}
+
+// changedFiles returns the files that changed, sorted.
+func changedFiles(before, after map[string]string) []string {
 	var changed []string
 	for path := range maps.Keys(after) {
 		if after[path] != before[path] && !isVolatile(path) && !isParent(path, after, before) {
 			changed = append(changed, path)
 		}
 	}
-	if len(changed) > 0 {
-		slices.Sort(changed)
-		p.fail("test", began, "the run with test=True changed files: "+strings.Join(changed, ", "))
-		return
-	}
-	p.r.add(Check{Name: "test", Text: "no file changed"}, began)
+	slices.Sort(changed)
+	return changed
 }
 
 func isVolatile(path string) bool {
@@ -396,35 +534,43 @@ func isParent(path string, after, before map[string]string) bool {
 }
 
 // apply applies the case and compares with the test run; false if a state failed.
-func (p *plan) apply(ctx context.Context, tested map[string]*value.Map) bool {
+func (p *plan) apply(ctx context.Context, tested []stateRet) bool {
 	began := time.Now()
 	rets, ok := p.states(ctx, "apply", false)
 	if !ok {
 		return false
 	}
-	p.applied = rets
-	for _, tag := range inOrder(rets) {
-		ret := rets[tag]
-		if ret.At("result") != true {
+	for _, s := range rets {
+		s.at.made = append(s.at.made, s)
+		if s.ret.At("result") != true {
 			ok = false
-			p.failed("apply", began, tag, ret, "failed: ")
-		} else if t := tested[tag]; t != nil && t.At("result") == false && !selectsSome(p.job.Case.TestFails, t.Str("__id__")) {
-			p.failed("test", began, tag, t, "failed with test=True, and succeeds without: ")
+			s.failed("apply", began, "failed: ")
+		} else if t := find(tested, s); t != nil && t.ret.At("result") == false && !selectsSome(p.job.Case.TestFails, t.ret.Str("__id__")) {
+			t.failed("test", began, "failed with test=True, and succeeds without: ")
 		}
 	}
 	switch {
 	case ok:
-		p.r.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
+		p.add(Check{Name: "apply", Text: count(len(rets), "state")}, began)
 	case !p.r.Failed(): // each state that failed was skipped for another one
 		p.fail("apply", began, "states did not run, since what they require failed")
 	}
 	return ok
 }
 
+// find returns the return of the same state of another run; nil: it did not run.
+func find(rets []stateRet, s stateRet) *stateRet {
+	i := slices.IndexFunc(rets, func(o stateRet) bool { return o.at == s.at && o.tag == s.tag })
+	if i < 0 {
+		return nil
+	}
+	return &rets[i]
+}
+
 // failed adds the failure of a state, unless it did not run since another one failed.
-func (p *plan) failed(name string, began time.Time, tag string, ret *value.Map, how string) {
-	if comment := ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
-		p.failState(name, began, tag, ret, how+comment)
+func (s stateRet) failed(name string, began time.Time, how string) {
+	if comment := s.ret.Str("comment"); !strings.HasPrefix(comment, "One or more requisite failed") {
+		s.fail(name, began, how+comment)
 	}
 }
 
@@ -435,19 +581,18 @@ func (p *plan) again(ctx context.Context) {
 	if !ok {
 		return
 	}
-	for _, tag := range inOrder(rets) {
-		ret := rets[tag]
+	for _, s := range rets {
 		switch {
-		case ret.At("result") != true:
+		case s.ret.At("result") != true:
 			ok = false
-			p.failed("again", began, tag, ret, "failed the second time: ")
-		case value.Truth(ret.At("changes")) && !p.always(ret):
+			s.failed("again", began, "failed the second time: ")
+		case value.Truth(s.ret.At("changes")) && !p.always(s.ret) && !s.isCall():
 			ok = false
-			p.failState("again", began, tag, ret, "changed something the second time:\n"+textOf(ret.At("changes")))
+			s.fail("again", began, "changed something the second time:\n"+textOf(s.ret.At("changes")))
 		}
 	}
 	if ok {
-		p.r.add(Check{Name: "again", Text: "nothing changed"}, began)
+		p.add(Check{Name: "again", Text: "nothing changed" + calls(rets)}, began)
 	}
 }
 
@@ -465,24 +610,24 @@ func (p *plan) planned(ctx context.Context) {
 	if !ok {
 		return
 	}
-	for _, tag := range inOrder(rets) {
-		if ret := rets[tag]; ret.At("result") != true && !p.always(ret) {
+	for _, s := range rets {
+		if s.ret.At("result") != true && !p.always(s.ret) && !s.isCall() {
 			ok = false
-			p.failState("plan", began, tag, ret, "would change something after it was applied: "+ret.Str("comment"))
+			s.fail("plan", began, "would change something after it was applied: "+s.ret.Str("comment"))
 		}
 	}
 	if ok {
-		p.r.add(Check{Name: "plan", Text: "empty"}, began)
+		p.add(Check{Name: "plan", Text: "empty"}, began)
 	}
 }
 
-// failState adds the failure of a state, at its place in the SLS.
-func (p *plan) failState(name string, began time.Time, tag string, ret *value.Map, text string) {
-	fn := funOf(tag)
+// fail adds the failure of a state, at its place in the SLS.
+func (s stateRet) fail(name string, began time.Time, text string) {
+	p, fn := s.at, funOf(s.tag)
 	c := &compiler{w: p.World, job: p.job, roots: p.roots}
-	p.r.add(Check{
-		Name: name, Status: Failed, Pos: c.posOf(ret, fn), Hint: noSpace(text),
-		Text: fmt.Sprintf("%s (%s) in %s %s", ret.Str("__id__"), fn, ret.Str("__sls__"), strings.TrimSpace(text)),
+	p.add(Check{
+		Name: name, Status: Failed, Pos: c.posOf(s.ret, fn), Hint: cmp.Or(s.hint(), noSpace(text)),
+		Text: fmt.Sprintf("%s (%s) in %s %s", s.ret.Str("__id__"), fn, s.ret.Str("__sls__"), strings.TrimSpace(text)),
 	}, began)
 }
 
@@ -490,17 +635,4 @@ func (p *plan) failState(name string, began time.Time, tag string, ret *value.Ma
 func funOf(tag string) string {
 	parts := strings.Split(tag, "_|-")
 	return parts[0] + "." + parts[len(parts)-1]
-}
-
-// minion writes the configuration of the machine.
-func (w *workspace) minion(h host.Host, conf *value.Map) error {
-	write := func(name, text string) error {
-		path := filepath.Join(w.dir, name)
-		if err := h.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		mode := host.FileMode(0o644)
-		return h.WriteFile(path, strings.NewReader(text), host.WriteOptions{Mode: &mode})
-	}
-	return writeYAML(write, "conf/minion", conf)
 }

@@ -15,6 +15,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/py/source"
 	"brine/internal/py/value"
+	"brine/internal/view/casefile"
 )
 
 // Compile compiles jobs by the grains of their systems and compares the low data with
@@ -44,40 +45,84 @@ func (w *World) compileJob(ctx context.Context, dir string, j Job, update bool) 
 	r := &Result{Job: j}
 	began := time.Now()
 	defer func() { r.Took = time.Since(began) }()
+	if len(j.Case.Nodes) > 0 {
+		w.compileSite(ctx, r, dir, update)
+		return r
+	}
 	low, used, failed := w.low(ctx, dir, j)
-	r.SLS = used
+	r.use(used)
+	r.Files = append(r.Files, w.goldenPath(j))
 	if failed != nil {
 		for _, c := range failed {
 			r.add(c, began)
 		}
 		return r
 	}
+	r.compiled = true
 	r.add(Check{Name: "compile", Text: count(low.Len(), "state")}, began)
 	began2 := time.Now()
 	r.add(w.golden(j, low, update), began2)
 	return r
 }
 
-// low compiles a job to its low data, or returns why that failed; sls are the SLS files
-// that were rendered.
-func (w *World) low(ctx context.Context, dir string, j Job) (low *value.List, sls []string, failed []Check) {
+// used is what a case was compiled from, and the states that it has.
+type used struct {
+	sls, files []string
+	states     []stateID
+	pillar     value.Value
+}
+
+// A stateID is a state of an SLS.
+type stateID struct{ sls, fun, id string }
+
+// idsOf returns the states of low data.
+func idsOf(low *value.List) []stateID {
+	var ids []stateID
+	for i := range low.Len() {
+		m, _ := low.Items[i].(*value.Map)
+		ids = append(ids, stateID{m.Str("__sls__"), m.Str("state") + "." + m.Str("fun"), m.Str("__id__")})
+	}
+	return ids
+}
+
+// use adds what a case was compiled from.
+func (r *Result) use(u used) {
+	r.states = append(r.states, u.states...)
+	if u.pillar != nil {
+		r.pillars = append(r.pillars, u.pillar)
+	}
+	for _, s := range u.sls {
+		if !slices.Contains(r.SLS, s) {
+			r.SLS = append(r.SLS, s)
+		}
+	}
+	for _, f := range u.files {
+		if !slices.Contains(r.Files, f) {
+			r.Files = append(r.Files, f)
+		}
+	}
+}
+
+// low compiles a job to its low data, or returns why that failed.
+func (w *World) low(ctx context.Context, dir string, j Job) (low *value.List, of used, failed []Check) {
 	fail := func(pos source.Pos, text string) []Check {
 		return []Check{{Name: "compile", Status: Failed, Text: text, Pos: pos}}
 	}
 	grains, err := w.Grains(j.System)
 	if err != nil {
-		return nil, nil, fail(j.Case.Pos, err.Error())
+		return nil, of, fail(j.Case.Pos, err.Error())
 	}
-	ws, err := newWorkspace(w.Host, dir, j.Case)
+	rec := &reads{Host: w.Host, files: map[string]bool{}}
+	ws, err := newWorkspace(rec, dir, j.Case)
 	if err != nil {
 		pos := j.Case.Pos
 		if pe, ok := errors.AsType[*pillarError](err); ok {
 			pos = pe.of.Pos
 		}
-		return nil, nil, fail(pos, err.Error())
+		return nil, of, fail(pos, err.Error())
 	}
 	c := &compiler{w: w, job: j, dir: dir, roots: ws.roots(w.Opts, j.Case, same)}
-	env := w.NewEnv(ctx, ws.options(w.Opts, j.Case, same), c.fault)
+	env := w.NewEnv(ctx, rec, ws.options(w.Opts, j.Case, same), c.fault)
 	c.setGrains(env, grains)
 	c.setAnswers(env)
 	rendered := map[string]bool{}
@@ -87,7 +132,12 @@ func (w *World) low(ctx context.Context, dir string, j Job) (low *value.List, sl
 		}
 	}
 	low, failed = c.run(ctx, env)
-	return low, sortedKeys(rendered), failed
+	rec.sources(low, c.roots)
+	for _, s := range j.Case.Expect.States {
+		rec.sources(s.Args, c.roots)
+	}
+	rec.note(filepath.Join(w.Tree, casefile.Systems, j.System+".yml"))
+	return low, used{sortedKeys(rendered), sortedKeys(rec.files), idsOf(low), env.Pillar}, failed
 }
 
 func same(p string) string { return p }
@@ -260,9 +310,12 @@ func (c *compiler) posOf(m *value.Map, name string) source.Pos {
 			if err != nil {
 				continue
 			}
-			for i, line := range strings.Split(string(text), "\n") {
+			lines := strings.Split(string(text), "\n")
+			// The ID may come of a template: then the function is looked for in the whole file.
+			id := max(0, slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, m.Str("__id__")+":") }))
+			for i, line := range lines[id:] {
 				if col := strings.Index(line, name); col >= 0 {
-					return source.Pos{File: path, Line: i + 1, Col: col + 1}
+					return source.Pos{File: path, Line: id + i + 1, Col: col + 1}
 				}
 			}
 			return source.Pos{File: path, Line: 1}

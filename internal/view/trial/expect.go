@@ -110,10 +110,10 @@ func (p *plan) expected(pos source.Pos, name string, look func() (string, error)
 		wrong = err.Error()
 	}
 	if wrong == "" {
-		p.r.add(Check{Name: name}, began)
+		p.add(Check{Name: name}, began)
 		return
 	}
-	p.r.add(Check{Name: name, Status: Failed, Text: wrong, Pos: pos, Hint: p.maker(about)}, began)
+	p.add(Check{Name: name, Status: Failed, Text: wrong, Pos: pos, Hint: p.maker(about)}, began)
 }
 
 // maker names the state that should have made something.
@@ -121,10 +121,9 @@ func (p *plan) maker(about string) string {
 	if about == "" {
 		return ""
 	}
-	for _, tag := range inOrder(p.applied) {
-		ret := p.applied[tag]
-		if ret.Str("name") == about || ret.Str("__id__") == about {
-			return fmt.Sprintf("it is made by %s (%s) in %s", ret.Str("__id__"), funOf(tag), ret.Str("__sls__"))
+	for _, s := range p.made {
+		if s.ret.Str("name") == about || s.ret.Str("__id__") == about {
+			return fmt.Sprintf("it is made by %s (%s) in %s", s.ret.Str("__id__"), funOf(s.tag), s.ret.Str("__sls__"))
 		}
 	}
 	return "no state of the case is about " + about
@@ -351,7 +350,7 @@ func (p *plan) expectedStates(ctx context.Context, e *casefile.Expect) {
 		err = errors.New(strings.TrimSpace(textOf(v) + "\n" + stderr))
 	}
 	if err != nil {
-		p.r.add(Check{Name: "states", Status: Failed, Text: err.Error(), Pos: e.States[0].Pos}, began)
+		p.add(Check{Name: "states", Status: Failed, Text: err.Error(), Pos: e.States[0].Pos}, began)
 		return
 	}
 	judged := map[int]bool{}
@@ -372,7 +371,7 @@ func (p *plan) expectedStates(ctx context.Context, e *casefile.Expect) {
 	}
 	for i, s := range e.States {
 		if !judged[i+1] {
-			p.r.add(Check{Name: s.Fun, Status: Failed, Text: "the state did not run: " + stderr, Pos: s.Pos}, began)
+			p.add(Check{Name: s.Fun, Status: Failed, Text: "the state did not run: " + stderr, Pos: s.Pos}, began)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (w *World) goldenPath(j Job) string {
 }
 
 // golden compares low data with the golden file of a job, or writes it.
-func (w *World) golden(j Job, low *value.List, update bool) Check {
+func (w *World) golden(j Job, low value.Value, update bool) Check {
 	c := Check{Name: "golden"}
 	fail := func(err error) Check {
 		c.Status, c.Text = Failed, err.Error()

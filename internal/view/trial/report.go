@@ -24,6 +24,7 @@ type Report struct {
 	Stale   []string // golden files of no case
 	// Untested are the SLS files that no case compiled; nil: that was not looked at.
 	Untested []string
+	Coverage *Coverage // nil: it was not asked for
 	Name     func(string) string
 }
 
@@ -75,9 +76,24 @@ func (r *Report) text(w io.Writer) error {
 	if len(r.Untested) > 0 {
 		fmt.Fprintf(&b, "no case compiles: %s\n", printable.Line(strings.Join(r.Untested, ", ")))
 	}
+	if c := r.Coverage; c != nil {
+		r.missing(&b, "states that no case has", c.States, c.MissingStates)
+		r.missing(&b, "pillar keys that no case sets", c.Keys, c.MissingKeys)
+		if len(c.UnreadableSLS) > 0 {
+			fmt.Fprintf(&b, "states not looked for, since the SLS has another renderer: %s\n", printable.Line(strings.Join(c.UnreadableSLS, ", ")))
+		}
+	}
 	b.WriteString(r.total() + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// missing writes what no case touched.
+func (r *Report) missing(b *strings.Builder, what string, all int, places []Place) {
+	fmt.Fprintf(b, "%s: %d of %d\n", what, len(places), all)
+	for _, p := range places {
+		fmt.Fprintf(b, "  %s: %s\n", printable.Line(r.place(p.Pos)), printable.Line(p.Name))
+	}
 }
 
 // summary has the checks of a job that did not fail.
@@ -162,12 +178,25 @@ func (r *Report) json(w io.Writer) error {
 	}
 	doc := value.MapOf("version", int64(1), "tests", list, "stale_golden_files", stale, "untested_sls", value.Strings(r.Untested...),
 		"summary", value.MapOf("tests", int64(len(r.Results)), "failed", int64(r.failed())))
+	if c := r.Coverage; c != nil {
+		doc.Set("coverage", value.MapOf("states", int64(c.States), "missing_states", r.places(c.MissingStates),
+			"pillar_keys", int64(c.Keys), "missing_pillar_keys", r.places(c.MissingKeys), "sls_not_looked_at", value.Strings(c.UnreadableSLS...)))
+	}
 	text, err := value.AppendJSON(nil, doc, value.JSONOptions{Indent: 2, Strict: true})
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(append(text, '\n'))
 	return err
+}
+
+// places are places as data.
+func (r *Report) places(places []Place) *value.List {
+	list := value.NewList()
+	for _, p := range places {
+		list.Append(value.MapOf("name", p.Name, "file", r.Name(p.Pos.File), "line", int64(p.Pos.Line), "column", int64(p.Pos.Col)))
+	}
+	return list
 }
 
 // github writes annotations for GitHub Actions.

@@ -29,8 +29,8 @@ type World struct {
 	// Grains returns the recorded grains of a system; the error says what systems there
 	// are.
 	Grains func(system string) (*value.Map, error)
-	// NewEnv returns an Env that looks at a tree and runs nothing.
-	NewEnv func(ctx context.Context, opts *value.Map, fault func(error)) *fun.Env
+	// NewEnv returns an Env that looks at a tree on a Host and runs nothing.
+	NewEnv func(ctx context.Context, h host.Host, opts *value.Map, fault func(error)) *fun.Env
 	// Invoker calls functions of an Env, also those that it keeps from templates.
 	Invoker func(*fun.Env) fun.Invoker
 }
@@ -114,6 +114,13 @@ type Result struct {
 	Checks []Check
 	Took   time.Duration
 	SLS    []string // that the case compiled
+	// Files are the files of this machine that a case was compiled from, and the files
+	// and directories that its states name.
+	Files []string
+
+	compiled bool
+	states   []stateID
+	pillars  []value.Value // of its machines
 }
 
 // Failed reports whether a check of the job failed.

@@ -24,14 +24,7 @@ type workspace struct {
 // newWorkspace writes the files of a case into a directory.
 func newWorkspace(h host.Host, dir string, c *casefile.Case) (*workspace, error) {
 	w := &workspace{dir: dir}
-	write := func(name, text string) error {
-		path := filepath.Join(dir, name)
-		if err := h.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		mode := host.FileMode(0o644)
-		return h.WriteFile(path, strings.NewReader(text), host.WriteOptions{Mode: &mode})
-	}
+	write := w.writer(h)
 	if c.Top != nil {
 		w.states = true
 		if err := writeYAML(write, "states/top.sls", c.Top); err != nil {
@@ -71,6 +64,21 @@ func newWorkspace(h host.Host, dir string, c *casefile.Case) (*workspace, error)
 		top = value.MapOf("base", value.MapOf("*", names))
 	}
 	return w, writeYAML(write, "pillar/top.sls", top)
+}
+
+// write writes a file of a workspace.
+func (w *workspace) write(h host.Host, name, text string, mode uint32) error {
+	path := filepath.Join(w.dir, name)
+	if err := h.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	perm := host.FileMode(mode)
+	return h.WriteFile(path, strings.NewReader(text), host.WriteOptions{Mode: &perm})
+}
+
+// writer is write for files that everybody in a machine may read.
+func (w *workspace) writer(h host.Host) func(name, text string) error {
+	return func(name, text string) error { return w.write(h, name, text, 0o644) }
 }
 
 // A pillarError says that a file of the pillar of a case cannot be read.
