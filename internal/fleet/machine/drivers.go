@@ -9,6 +9,9 @@ import (
 
 // The scripts that make machines.
 //
+//go:embed links.sh
+var linksScript string
+
 //go:embed namespace.sh
 var namespaceScript string
 
@@ -30,7 +33,7 @@ func startNamespace(p *Pool, m *Machine, s Spec) ([]string, error) {
 	if !s.Network {
 		argv, network = append(argv, "--net"), "no"
 	}
-	argv = append(argv, "sh", "-c", namespaceScript, "namespace.sh", m.dir, s.Image, options, s.Name, network)
+	argv = append(argv, "sh", "-c", linksScript+namespaceScript, "namespace.sh", m.dir, s.Image, options, s.Name, network)
 	for _, b := range s.Binds {
 		argv = append(argv, b.From, b.To)
 	}
@@ -93,7 +96,7 @@ func startNspawn(p *Pool, m *Machine, s Spec) ([]string, error) {
 	}
 	argv := append([]string{"sh", "-c", JoinGroups, "sh"}, m.groups...)
 	argv = append(argv, "--", "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
-		"sh", "-c", nspawnScript, "nspawn.sh", m.dir, s.Image, s.Name,
+		"sh", "-c", linksScript+nspawnScript, "nspawn.sh", m.dir, s.Image, s.Name,
 		"-q", "-D", filepath.Join(m.dir, "m/root"), "-M", s.Name, "-b", "--register=no", "--keep-unit", "--capability=CAP_NET_ADMIN",
 		"--timezone=off", "--link-journal=no", "--console=pipe")
 	if s.Network {

@@ -9,6 +9,9 @@ mount -t tmpfs -o mode=755 brine-test m
 mkdir m/up m/work m/root
 mount -t overlay -o "$options""lowerdir=$image,upperdir=$dir/m/up,workdir=$dir/m/work" brine-test m/root
 root=$dir/m/root
+for p in /proc /sys /dev /run /tmp /var/tmp /root /etc; do
+	inside $p
+done
 mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/run" "$root/tmp" "$root/var/tmp" "$root/root"
 chmod 1777 "$root/tmp" "$root/var/tmp"
 mount -t proc proc "$root/proc"
@@ -34,9 +37,11 @@ if [ "$network" = no ]; then
 	ip link set lo up 2>/dev/null || true
 elif [ -e /etc/resolv.conf ]; then
 	mkdir -p "$root/etc"
+	rm -f "$root/etc/resolv.conf"
 	cat /etc/resolv.conf >"$root/etc/resolv.conf"
 fi
 while [ $# -gt 0 ]; do
+	inside "$2"
 	if [ -d "$1" ]; then
 		mkdir -p "$root$2"
 	else

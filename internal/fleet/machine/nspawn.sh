@@ -11,6 +11,9 @@ mount -t overlay -o "lowerdir=$image,upperdir=$dir/m/up,workdir=$dir/m/work" bri
 # Its own, or machines see each other's.
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/systemd/nspawn
+root=$dir/m/root
+inside /etc/systemd/system.conf.d
+rm -f m/root/etc/hostname m/root/etc/systemd/system.conf.d/50-brine-test.conf
 echo "$name" >m/root/etc/hostname
 # A test starts and stops a unit more often than systemd allows.
 mkdir -p m/root/etc/systemd/system.conf.d
