@@ -56,7 +56,7 @@ func open(ctx context.Context, path string, warn func(error)) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)"}, "_txlock": {"immediate"}}
+	q := url.Values{"_pragma": {"busy_timeout(12000)", "journal_mode(WAL)", "synchronous(NORMAL)"}, "_txlock": {"immediate"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String())
 	if err != nil {
 		return nil, err
