@@ -26,7 +26,7 @@ var overview = []struct {
 		{"orchestrate, react", "steps on many machines; what reacts to an event"},
 		{"plan, apply, undo", "show what a run would change; run that; bring it back"},
 		{"chain, template", "lists of actions; orchestrations of others"},
-		{"schedule, worker", "later and regularly; the runs of a queue"},
+		{"schedule, recurring", "regularly: jobs of this machine; runs of workers"},
 	}},
 	{"Look", []struct{ names, text string }{
 		{"doc, functions", "the documentation of functions, and their list"},
@@ -39,7 +39,7 @@ var overview = []struct {
 		{"test", "test the states of a tree, with or without machines"},
 	}},
 	{"Serve", []struct{ names, text string }{
-		{"ui, lsp", "pages for browsers; editors of SLS files"},
+		{"ui, worker, lsp", "pages for browsers; runs of a queue; SLS in editors"},
 		{"agent, python-path", "agents for other platforms; programs that import salt"},
 		{"beacon, completion", "events of what is found here; completion for shells"},
 	}},

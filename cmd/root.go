@@ -37,6 +37,7 @@ import (
 	"brine/cmd/plan"
 	"brine/cmd/pythonpath"
 	"brine/cmd/react"
+	"brine/cmd/recurring"
 	"brine/cmd/run"
 	"brine/cmd/sandbox"
 	"brine/cmd/scaffold"
@@ -254,6 +255,7 @@ salt-ssh, it behaves like that program.`,
 		pythonpath.New(a, nil),
 		react.New(a, nil),
 		run.New(a, app.AsBrine, nil),
+		recurring.New(a, nil),
 		schedule.New(a),
 		beacon.New(a),
 		ssh.New(a, app.AsBrine, nil),

@@ -74,11 +74,26 @@ usage error; 130 interrupted.`,
 			if runF != nil {
 				return runF(c.Context(), o, args)
 			}
-			return run(c.Context(), a, c, o, args[0])
+			r := &chainRun{app: a, o: o}
+			if o.Queued {
+				return r.queued(c.Context(), c)
+			}
+			r.name = args[0]
+			return r.run(c.Context(), c)
 		},
 	}
 	o.flags(c, o.RegisterRun)
+	named := c.Args
+	c.Args = func(c *cobra.Command, args []string) error {
+		if err := o.Lock.Check(c); err != nil || o.Queued && len(args) == 0 {
+			return err
+		}
+		return named(c, args)
+	}
+	o.Lock.Register(c)
 	f := c.Flags()
+	f.BoolVar(&o.Queued, "queued", false, "run what a worker hands over on stdin") // see queued
+	_ = f.MarkHidden("queued")
 	o.RegisterTargets(f)
 	o.Group.Register(f)
 	f.StringVar(&o.Resume, "resume", "", "continue the run with this jid at the first step that did not succeed")
@@ -89,69 +104,103 @@ usage error; 130 interrupted.`,
 	return c
 }
 
+// A chainRun is one run of a chain.
+type chainRun struct {
+	app   *app.App
+	o     *runOptions
+	name  string
+	chain *chain.Chain
+	dir   string // of its SLS
+}
+
 // run renders a chain to an orchestration and runs it.
-func run(ctx context.Context, a *app.App, c *cobra.Command, o *runOptions, name string) error {
-	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
+func (r *chainRun) run(ctx context.Context, c *cobra.Command) error {
+	if err := r.app.Saltfile(c, "salt-run", &r.o.RunFlags); err != nil {
 		return err
 	}
-	var ch *chain.Chain
-	var dir string
-	prepare := func(s *session.Session) (err error) {
-		if ch, _, err = library.ReadChain(library.Chains(s), name); err != nil {
-			return err
-		}
-		if len(ch.Steps) == 0 {
-			return fmt.Errorf("chain %s has no steps: 'brine chain add' adds some", name)
-		}
-		if err := a.Host.MkdirAll(s.Cfg.CacheDir, 0o755); err != nil {
-			return err
-		}
-		if dir, err = a.Host.MkdirTemp(s.Cfg.CacheDir, "chain-"); err != nil {
-			return err
-		}
-		s.OnEnd(func() { _ = a.Host.RemoveAll(dir) })
-		s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(dir))
-		s.Cfg.Opts.Set("orchestrate_no_targets", true)
-		s.Again = "brine chain run " + name
-		s.Subject = chainSubject(ch)
-		if s.Metadata == nil {
-			s.Metadata = value.MapOf("chain", name, "definition", ch.Hash())
-		}
-		return nil
-	}
-	return runner.Run(ctx, a, c, &o.Options, "state.orchestrate", prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
-		ids, err := admit(ctx, a, s, env, o, ch)
-		if err != nil {
-			return fun.Args{}, err
-		}
-		sls, err := ch.Render(ids)
-		if err != nil {
-			return fun.Args{}, err
-		}
-		path := filepath.Join(dir, chainSLS, name+".sls")
-		if err := errors.Join(a.Host.MkdirAll(filepath.Dir(path), 0o700), a.Host.WriteFile(path, strings.NewReader(sls), host.WriteOptions{Mode: new(fs.FileMode(0o600))})); err != nil {
-			return fun.Args{}, err
-		}
-		in := fun.Args{Pos: []value.Value{chainSLS + "." + name}, Kw: value.NewMap(1)}
-		if o.test {
-			in.Kw.Set("test", true)
-		}
-		if o.Resume != "" {
-			in, err = s.Resumed(ctx, env, o.Resume, in)
+	return runner.Run(ctx, r.app, c, &r.o.Options, session.OrchestrateName, r.prepare, func(s *session.Session, env *fun.Env) (fun.Args, error) {
+		in, err := r.render(ctx, s, env, r.o.Resume != "")
+		if err == nil && r.o.Resume != "" {
+			in, err = s.Resumed(ctx, env, r.o.Resume, in)
 		}
 		return in, err
 	})
 }
 
-// admit returns the targets of a chain that is to run: it is checked, and a person agrees
-// where there is one.
-func admit(ctx context.Context, a *app.App, s *session.Session, env *fun.Env, o *runOptions, ch *chain.Chain) (map[int][]string, error) {
-	ids, err := resolve(ctx, env, ch)
-	if err == nil && !o.noCheck {
-		err = refuse(ctx, s, env, ch, o.Resume != "")
+// queued runs the chain of a queue for a worker.
+func (r *chainRun) queued(ctx context.Context, c *cobra.Command) error {
+	r.o.yes = true
+	return runner.Queued(ctx, r.app, c, &r.o.Options, runner.Queue{
+		Function: session.OrchestrateName,
+		Set:      func(q *runner.QueuedRun) { r.name = q.Work.Chain },
+		Prepare:  r.prepare,
+		Choose: func(q *runner.QueuedRun, s *session.Session, env *fun.Env) (fun.Args, error) {
+			in, err := r.render(ctx, s, env, len(q.Earlier) > 0)
+			if err == nil {
+				err = s.Furthest(ctx, q.Earlier)
+			}
+			return in, err
+		},
+	})
+}
+
+// prepare reads the chain, and makes a directory for its SLS.
+func (r *chainRun) prepare(s *session.Session) (err error) {
+	if r.chain, _, err = library.ReadChain(library.Chains(s), r.name); err != nil {
+		return err
 	}
-	if in := a.TTY(); err == nil && in != nil && !o.yes {
-		err = a.Confirm(ctx, in, describeChain(ch, ids, env), o.test)
+	if len(r.chain.Steps) == 0 {
+		return fmt.Errorf("chain %s has no steps: 'brine chain add' adds some", r.name)
+	}
+	files := r.app.Host
+	if err := files.MkdirAll(s.Cfg.CacheDir, 0o755); err != nil {
+		return err
+	}
+	if r.dir, err = files.MkdirTemp(s.Cfg.CacheDir, "chain-"); err != nil {
+		return err
+	}
+	s.OnEnd(func() { _ = files.RemoveAll(r.dir) })
+	s.Cfg.Opts.Set(assembly.TemplateRoots, value.Strings(r.dir))
+	s.Cfg.Opts.Set("orchestrate_no_targets", true)
+	s.Again = "brine chain run " + r.name
+	s.Subject = chainSubject(r.chain)
+	if s.Metadata == nil {
+		s.Metadata = value.MapOf("chain", r.name, "definition", r.chain.Hash())
+	}
+	return nil
+}
+
+// render writes the SLS of the chain, and returns the arguments of its orchestration. The
+// run goes on with an earlier one where resumed is set.
+func (r *chainRun) render(ctx context.Context, s *session.Session, env *fun.Env, resumed bool) (fun.Args, error) {
+	ids, err := r.admit(ctx, s, env, resumed)
+	if err != nil {
+		return fun.Args{}, err
+	}
+	sls, err := r.chain.Render(ids)
+	if err != nil {
+		return fun.Args{}, err
+	}
+	path := filepath.Join(r.dir, chainSLS, r.name+".sls")
+	if err := errors.Join(r.app.Host.MkdirAll(filepath.Dir(path), 0o700), r.app.Host.WriteFile(path, strings.NewReader(sls), host.WriteOptions{Mode: new(fs.FileMode(0o600))})); err != nil {
+		return fun.Args{}, err
+	}
+	in := fun.Args{Pos: []value.Value{chainSLS + "." + r.name}, Kw: value.NewMap(1)}
+	if r.o.test {
+		in.Kw.Set("test", true)
+	}
+	return in, nil
+}
+
+// admit returns the targets of the chain: it is checked, and a person agrees where there is
+// one.
+func (r *chainRun) admit(ctx context.Context, s *session.Session, env *fun.Env, resumed bool) (map[int][]string, error) {
+	ids, err := resolve(ctx, env, r.chain)
+	if err == nil && !r.o.noCheck {
+		err = refuse(ctx, s, env, r.chain, resumed)
+	}
+	if in := r.app.TTY(); err == nil && in != nil && !r.o.yes {
+		err = r.app.Confirm(ctx, in, describeChain(r.chain, ids, env), r.o.test)
 	}
 	return ids, err
 }

@@ -17,10 +17,7 @@ import (
 	"brine/cmd/session"
 	"brine/internal/core/config"
 	"brine/internal/core/dispatch"
-	"brine/internal/core/fun"
-	"brine/internal/core/redact"
 	"brine/internal/fleet/queue"
-	"brine/internal/py/value"
 )
 
 // travelling are the flags that mean something for an orchestration that is
@@ -63,7 +60,7 @@ func enqueue(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Option
 	}
 	env := s.Env(ctx, s.JIDs.Next(a.Host.Now()))
 	in := dispatch.ParseInput(args, o.Unparsed())
-	if err := mayQueue(s, env, in); err != nil {
+	if err := runner.MayQueue(s, env, in); err != nil {
 		return err
 	}
 	e := &queue.Entry{
@@ -95,31 +92,4 @@ func enqueue(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Option
 		return err
 	}
 	return app.Silent(s.StrictStatus(app.ExitOK))
-}
-
-// mayQueue returns an error for arguments that state.orchestrate does not take, and
-// for a pillar with secrets: the database would have them in clear text.
-func mayQueue(s *session.Session, env *fun.Env, in fun.Args) error {
-	mod, spec, err := env.Find(fun.Runner, session.OrchestrateName)
-	if err != nil {
-		return err
-	}
-	if _, err := dispatch.New(env).Bind(mod, spec, in); err != nil {
-		return app.UsageOf(session.OrchestrateName, err)
-	}
-	p := in.Kw.At("pillar")
-	if _, ok := p.(*value.Map); p != nil && !ok {
-		return fmt.Errorf("pillar data must be a mapping, not %s: pillar='{\"key\": \"value\"}'", value.Kind(p))
-	}
-	known := s.Secrets
-	if known == nil {
-		known = redact.NewSet()
-	}
-	if paths := known.Paths(p); len(paths) > 0 {
-		return &app.StatusError{
-			Status: app.ExitGeneric, Err: fmt.Errorf("the pillar has secrets, which a queue does not keep: %s", strings.Join(paths, ", ")),
-			Hint: "put them into the pillar of the workers, or give them encrypted with GPG and pillar_enc=gpg; '!NAME' in mask_pillar_keys says that a key is not a secret",
-		}
-	}
-	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 // runQueued runs an orchestration of a queue for a worker.
 func runQueued(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Options) error {
-	return runner.Queued(ctx, a, c, o, session.OrchestrateName, func(r *runner.QueuedRun) {
+	return runner.Queued(ctx, a, c, o, runner.Queue{Function: session.OrchestrateName, Set: func(r *runner.QueuedRun) {
 		if len(r.Work.At) > 0 {
 			o.At = r.Work.At
 		}
@@ -23,7 +23,7 @@ func runQueued(ctx context.Context, a *app.App, c *cobra.Command, o *runner.Opti
 		if r.Work.PillarEnv != "" {
 			o.Pillarenv = r.Work.PillarEnv
 		}
-	}, func(r *runner.QueuedRun, s *session.Session) (fun.Args, error) {
+	}, Choose: func(r *runner.QueuedRun, s *session.Session, _ *fun.Env) (fun.Args, error) {
 		return fun.Args{Pos: r.Work.Args, Kw: r.Work.Kwargs}, s.Furthest(ctx, r.Earlier)
-	})
+	}})
 }

@@ -29,14 +29,14 @@ type options struct {
 
 // queued runs the reaction to an event of a queue for a worker.
 func (o *options) queued(ctx context.Context, a *app.App, c *cobra.Command) error {
-	return runner.Queued(ctx, a, c, &o.Options, reactName, func(*runner.QueuedRun) {}, func(r *runner.QueuedRun, s *session.Session) (fun.Args, error) {
+	return runner.Queued(ctx, a, c, &o.Options, runner.Queue{Function: reactName, Choose: func(r *runner.QueuedRun, s *session.Session, _ *fun.Env) (fun.Args, error) {
 		ev := r.Work.Event
 		if ev == nil {
 			return fun.Args{}, errors.New("the worker handed over no event")
 		}
 		s.Cause(append(slices.Clip(ev.Cause), r.Entry))
 		return fun.Args{Pos: []value.Value{ev.Tag, ev.Data}, Kw: value.NewMap(0)}, nil
-	})
+	}})
 }
 
 // reactName is the runner function that reacts to an event.

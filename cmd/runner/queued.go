@@ -67,9 +67,17 @@ func ReadQueued(in io.Reader) (*QueuedRun, io.Reader, error) {
 	return r, rest, err
 }
 
-// Queued runs an entry of a queue for a worker, with the arguments that choose returns; set
-// changes the flags before. It ends with the worker, whose entry goes to another one then.
-func Queued(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name string, set func(*QueuedRun), choose func(*QueuedRun, *session.Session) (fun.Args, error)) error {
+// A Queue is how a command runs the entries of a queue.
+type Queue struct {
+	Function string           // the runner function that they call
+	Set      func(*QueuedRun) // changes the flags before
+	Prepare  func(*session.Session) error
+	Choose   func(*QueuedRun, *session.Session, *fun.Env) (fun.Args, error) // its arguments
+}
+
+// Queued runs an entry of a queue for a worker. It ends with the worker, whose entry goes to
+// another one then.
+func Queued(ctx context.Context, a *app.App, c *cobra.Command, o *Options, q Queue) error {
 	r, rest, err := ReadQueued(a.In)
 	if err != nil {
 		return app.Usagef(c, "--queued: %s", err)
@@ -82,21 +90,26 @@ func Queued(ctx context.Context, a *app.App, c *cobra.Command, o *Options, name 
 		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM) // as a person would; see [app.App.Signals]
 	}()
 	a.In = strings.NewReader("")
-	set(r)
+	if q.Set != nil {
+		q.Set(r)
+	}
 	o.Output.Out = "quiet"
 	if err := a.Saltfile(c, "salt-run", &o.RunFlags); err != nil {
 		return err
 	}
 	var run *session.Session
-	err = Run(ctx, a, c, o, name, func(s *session.Session) error {
+	err = Run(ctx, a, c, o, q.Function, func(s *session.Session) error {
 		run, s.NextJID, s.Queued = s, r.JID, true
+		if q.Prepare != nil {
+			return q.Prepare(s)
+		}
 		return nil
 	}, func(s *session.Session, env *fun.Env) (fun.Args, error) {
 		if env.JID != r.JID {
 			return fun.Args{}, s.NotYet(fmt.Errorf("there is a job %s in the cache of this machine, which is not this run", r.JID))
 		}
 		s.Again = "brine run queue.retry"
-		return choose(r, s)
+		return q.Choose(r, s, env)
 	})
 	if err == nil || run == nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,6 +91,9 @@ const maxDescribed = 1000
 // those of the arguments.
 func described(e *queue.Entry, known *redact.Set, names, secret []string) string {
 	w := e.Work
+	if w.Chain != "" {
+		return "chain " + w.Chain + queuedBy(e)
+	}
 	args, _ := known.Mask(redact.Args(names, w.Args, w.Kwargs, secret...)).(*value.List)
 	words := []string{session.OrchestrateName}
 	add := func(prefix string, v value.Value) {
@@ -140,7 +144,12 @@ func described(e *queue.Entry, known *redact.Set, names, secret []string) string
 			break
 		}
 	}
-	return short(b.String()) + ", queued by " + printable.Line(e.User) + " on " + short(printable.Line(e.Controller))
+	return short(b.String()) + queuedBy(e)
+}
+
+// queuedBy says who queued an entry.
+func queuedBy(e *queue.Entry) string {
+	return ", queued by " + printable.Line(e.User) + " on " + short(printable.Line(e.Controller))
 }
 
 // short cuts a line to [maxDescribed] bytes.
@@ -172,16 +181,23 @@ func (r *entryRun) start(ctx context.Context, input []byte) (int, error) {
 	wg.Go(func() { r.keep(ctx) })
 	go func() { _, _ = out.Write(input) }() // out is closed at the latest when the process has ended
 	lines := &app.LineWriter{Each: r.line}
-	command := "orchestrate"
-	if r.e.Work.Event != nil {
-		command = "react"
-	}
-	argv := append([]string{r.exe, command, "--queued"}, r.args...)
+	argv := append(slices.Concat([]string{r.exe}, commandOf(r.e.Work), []string{"--queued"}), r.args...)
 	env := append(os.Environ(), app.OnBehalf+"="+r.e.User, "BRINE_TERM_GRACE=0s", "NO_COLOR=1")
 	res, err := r.app.Host.Run(ctx, host.Cmd{Argv: argv, Env: env, Stdin: in, Stdout: lines, Stderr: lines})
 	lines.Flush()
 	r.end()
 	return res.Status, err
+}
+
+// commandOf is the command of brine that runs work.
+func commandOf(w *queue.Work) []string {
+	switch {
+	case w.Event != nil:
+		return []string{"react"}
+	case w.Chain != "":
+		return []string{"chain", "run"}
+	}
+	return []string{"orchestrate"}
 }
 
 // line shows a line that a run printed.

@@ -169,6 +169,7 @@ type worker struct {
 	swept        time.Time     // when old entries were last removed
 	foreignShown bool          // of entries that other versions wrote
 	wake         chan struct{} // an event came into the queue
+	due          schedules
 	// claims are the leases of other workers as they were seen first, by claim.
 	claims map[string]time.Time
 }
@@ -225,7 +226,9 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		stop, err = w.react(ctx)
 	}
 	if err == nil {
+		unschedule := w.schedule(ctx)
 		err = w.work(ctx)
+		unschedule()
 		stop()
 	}
 	if cerr := w.q.Close(); err == nil {

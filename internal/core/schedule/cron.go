@@ -51,7 +51,7 @@ func ParseCron(text string) (*Cron, error) {
 	for i, w := range words {
 		set, err := cronFields[i].parse(w)
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", text, err)
+			return nil, fmt.Errorf("%q: field %d: %w", text, i+1, err)
 		}
 		*into[i] = set
 	}

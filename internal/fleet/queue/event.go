@@ -209,7 +209,12 @@ func (s *Store) full(ctx context.Context, tx *sql.Tx, queue string, most int) (b
 
 // insertEvent adds the entry of an event, behind those of its lane.
 func (s *Store) insertEvent(ctx context.Context, tx *sql.Tx, e *Entry, payload, state, why string) error {
-	lane := Key(e.Queue, e.Work.Event.Tag)
+	e.Version = EventVersion
+	return s.insert(ctx, tx, e, payload, Key(e.Queue, e.Work.Event.Tag), state, why)
+}
+
+// insert adds an entry behind those of a lane.
+func (s *Store) insert(ctx context.Context, tx *sql.Tx, e *Entry, payload, lane, state, why string) error {
 	var at int64
 	err := tx.QueryRowContext(ctx, s.d.bind("SELECT "+s.d.greatest(s.d.now(), "COALESCE(MAX(created) + 1, 0)")+" FROM "+table+" WHERE lane = ? AND due < "+never), lane).Scan(&at)
 	if err != nil {
@@ -221,7 +226,7 @@ func (s *Store) insertEvent(ctx context.Context, tx *sql.Tx, e *Entry, payload, 
 	}
 	_, err = s.exec(ctx, tx, "INSERT INTO "+table+" (jid, queue, version, state, sls, user_name, controller, payload, created, due, started, ended, "+
 		"worker, tries, failures, runs, error, retcode, wish, lane) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, '', 0, 0, '', ?, 0, '', ?)",
-		e.JID, e.Queue, EventVersion, state, e.SLS, e.User, cut(e.Controller, maxText), payload, at, due, ended, cut(why, maxError), lane)
+		e.JID, e.Queue, e.Version, state, e.SLS, e.User, cut(e.Controller, maxText), payload, at, due, ended, cut(why, maxError), lane)
 	return err
 }
 

@@ -199,7 +199,8 @@ func (s *Store) Claims(ctx context.Context, queue string) (map[string]time.Time,
 }
 
 // Clean forgets entries that ended long ago: those that are done or cancelled
-// after keep, and the others after keepBad. 0 keeps them.
+// after keep, and the others after keepBad. 0 keeps them. The last entry of a schedule
+// stays, since it has the result.
 func (s *Store) Clean(ctx context.Context, keep, keepBad time.Duration) error {
 	for _, x := range []struct {
 		keep   time.Duration
@@ -208,7 +209,8 @@ func (s *Store) Clean(ctx context.Context, keep, keepBad time.Duration) error {
 		if x.keep <= 0 {
 			continue
 		}
-		_, err := s.exec(ctx, s.db, "DELETE FROM "+table+" WHERE state IN ('"+strings.Join(x.states, "', '")+"') AND due = "+never+" AND ended < "+s.d.now()+" - ?", x.keep.Microseconds())
+		_, err := s.exec(ctx, s.db, "DELETE FROM "+table+" WHERE state IN ('"+strings.Join(x.states, "', '")+"') AND due = "+never+" AND ended < "+s.d.now()+" - ?"+
+			" AND jid NOT IN (SELECT last_jid FROM "+scheduleTable+")", x.keep.Microseconds())
 		if err != nil {
 			return err
 		}

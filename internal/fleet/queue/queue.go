@@ -21,14 +21,15 @@ import (
 )
 
 // Versions of the entries that this program writes and runs. Older programs, which do not
-// know events, leave those alone.
+// know the later ones, leave those alone.
 const (
 	Version      = 1 // an orchestration
 	EventVersion = 2 // what reacts to an event
+	ChainVersion = 3 // a chain of actions
 )
 
 // versions is the condition that an entry is one of these.
-var versions = fmt.Sprintf("version IN (%d, %d)", Version, EventVersion)
+var versions = fmt.Sprintf("version IN (%d, %d, %d)", Version, EventVersion, ChainVersion)
 
 // States of an entry.
 const (
@@ -84,10 +85,11 @@ type Entry struct {
 // Crashes is how often a worker ended without an end of the run.
 func (e *Entry) Crashes() int { return max(0, e.Tries-e.Failures) }
 
-// Work is what an entry runs: what reacts to an event, or else state.orchestrate with
-// arguments.
+// Work is what an entry runs: what reacts to an event, a chain of actions, or else
+// state.orchestrate with arguments.
 type Work struct {
 	Event     *Event
+	Chain     string
 	Args      []value.Value
 	Kwargs    *value.Map
 	At        []string // pins of git remotes
@@ -100,6 +102,11 @@ type Work struct {
 func (w *Work) Encode() (string, error) {
 	if w.Event != nil {
 		return w.Event.encode()
+	}
+	if w.Chain != "" {
+		text := string(value.EncodeJSON(value.MapOf("chain", w.Chain)))
+		_, err := ParseWork(text)
+		return text, err
 	}
 	m := value.MapOf("args", value.NewList(w.Args...), "kwargs", w.Kwargs)
 	if len(w.At) > 0 {
@@ -141,6 +148,13 @@ func ParseWork(text string) (*Work, error) {
 	if ev, ok := m.Get("event"); ok && m.Len() == 1 {
 		e, err := parseEvent(ev)
 		return &Work{Event: e, Kwargs: value.NewMap(0)}, err
+	}
+	if name, ok := m.Get("chain"); ok && m.Len() == 1 {
+		name, ok := name.(string)
+		if !ok || !ValidName(name) {
+			return nil, errors.New("invalid name of a chain")
+		}
+		return &Work{Chain: name, Kwargs: value.NewMap(0)}, nil
 	}
 	w := &Work{}
 	for k, v := range m.All() {
@@ -196,10 +210,25 @@ func (w *Work) SLS() ([]string, error) {
 	return names, nil
 }
 
-// Names are the names of the SLS files as an entry has them, bounded; of an event, the tag.
+// version is that of an entry with the work.
+func (w *Work) version() int {
+	switch {
+	case w.Event != nil:
+		return EventVersion
+	case w.Chain != "":
+		return ChainVersion
+	}
+	return Version
+}
+
+// Names are the names of the SLS files as an entry has them, bounded; of an event, the tag,
+// and of a chain, its name.
 func (w *Work) Names() string {
-	if w.Event != nil {
+	switch {
+	case w.Event != nil:
 		return cut(w.Event.Tag, maxError)
+	case w.Chain != "":
+		return w.Chain
 	}
 	names, _ := w.SLS()
 	return cut(strings.Join(names, ","), maxError)
@@ -264,7 +293,7 @@ func (e *Entry) check(payload string, size int64) error {
 	if e.Work, err = ParseWork(payload); err != nil {
 		return fmt.Errorf("its arguments cannot be read: %w", err)
 	}
-	if (e.Work.Event != nil) != (e.Version == EventVersion) {
+	if e.Work.version() != e.Version {
 		return fmt.Errorf("its version is %d, which is that of another kind of entry", e.Version)
 	}
 	// What people are shown of an entry is what it runs.

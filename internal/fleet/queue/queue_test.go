@@ -75,7 +75,7 @@ func TestHostileListing(t *testing.T) {
 		{"a", `{"args": ["b"], "kwargs": {"mods": "a"}}`, "it is listed as a, but its arguments run b"},
 		{"a\n\x1b[0m", `{"args": ["a"]}`, `it is listed as a\n\x1b[0m, but its arguments run a`},
 	} {
-		e := &Entry{JID: jid, User: "ana", SLS: tt.listed}
+		e := &Entry{JID: jid, User: "ana", SLS: tt.listed, Version: Version}
 		got := ""
 		if err := e.check(tt.payload, int64(len(tt.payload))); err != nil {
 			got = err.Error()

@@ -21,6 +21,8 @@ const (
 	table = "brine_queue"
 	// eventTable has the events that became entries, each once.
 	eventTable = "brine_queue_events"
+	// scheduleTable has what becomes an entry again and again.
+	scheduleTable = "brine_queue_schedules"
 )
 
 // columns of the table, NAME TYPE. Times are microseconds since 1970, by the clock
@@ -42,6 +44,14 @@ const laneColumn = "lane key64"
 // cause the entries whose reactions led to the event.
 var eventColumns = []string{"event key64", "queue key64", "same key64", "jid key20", "cause text", "created long"}
 
+// scheduleColumns are those of scheduleTable. planned is the next time of the schedule, and
+// due that time with its jitter; last is the newest time that became an entry, last_jid.
+// skipped is the newest time that did not, why the reason, and skips how many there were.
+var scheduleColumns = []string{
+	"name key64", "queue key64", "version int", "payload text", "recurrence key255", "zone key64", "jitter long", "overlap key20", "missed key20", "paused int",
+	"user_name text", "controller text", "created long", "planned long", "due long", "last long", "last_jid key20", "skipped long", "why text", "skips int",
+}
+
 // never is when an entry that has ended may be claimed.
 const (
 	never    = "4611686018427387904"
@@ -49,13 +59,24 @@ const (
 )
 
 // Schema returns the SQL that makes the tables.
-func Schema(d Dialect) string { return d.tables().Schema(migration.Dialect(d)) }
+func Schema(d Dialect) string {
+	return d.tables().Schema(migration.Dialect(d)) + d.scheduleTables().Schema(migration.Dialect(d))
+}
 
 // tables describes the tables and their versions: since version 2, entries have lanes.
 func (d Dialect) tables() *migration.Tables {
 	return &migration.Tables{
 		Name: "queue", Title: "the queue", Names: []string{table, eventTable}, Newest: statements(d),
 		Steps: [][]migration.Change{d.addLane()},
+	}
+}
+
+// scheduleTables describes the table of schedules, which has a version of its own: programs
+// that do not know it go on with the queue.
+func (d Dialect) scheduleTables() *migration.Tables {
+	return &migration.Tables{
+		Name: "queue_schedules", Title: "the schedules of the queue", Names: []string{scheduleTable},
+		Newest: d.makes(scheduleTable, scheduleColumns, "name", "due: queue, due", "jid: last_jid"),
 	}
 }
 

@@ -32,7 +32,12 @@ func (s *Store) Ping(ctx context.Context) error { return s.db.PingContext(ctx) }
 // Create makes the tables where they are missing, and brings those of an older brine up
 // to date. A [migration.NewerError] says that they are those of a newer one.
 func (s *Store) Create(ctx context.Context) error {
-	return s.d.tables().Create(ctx, s.db, migration.Dialect(s.d))
+	for _, t := range []*migration.Tables{s.d.tables(), s.d.scheduleTables()} {
+		if err := t.Create(ctx, s.db, migration.Dialect(s.d)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var (
@@ -66,14 +71,14 @@ func (s *Store) Put(ctx context.Context, e *Entry) error {
 	if err != nil {
 		return err
 	}
-	e.SLS = e.Work.Names()
+	e.Version, e.SLS = e.Work.version(), e.Work.Names()
 	if err := e.check(payload, int64(len(payload))); err != nil {
 		return err
 	}
 	now := s.d.now()
 	_, err = s.exec(ctx, s.db, "INSERT INTO "+table+" (jid, queue, version, state, sls, user_name, controller, payload, created, due, started, ended, "+
 		"worker, tries, failures, runs, error, retcode, wish) VALUES (?, ?, ?, ?, ?, ?, ?, ?, "+now+", "+now+", 0, 0, '', 0, 0, '', '', 0, '')",
-		e.JID, e.Queue, Version, Queued, e.SLS, e.User, cut(e.Controller, maxText), payload)
+		e.JID, e.Queue, e.Version, Queued, e.SLS, e.User, cut(e.Controller, maxText), payload)
 	if err == nil {
 		return nil
 	}

@@ -45,6 +45,7 @@ func Store(t *testing.T, open func() *queue.Store, exec func(string)) {
 	x.events()
 	x.lanes(open)
 	x.storm()
+	x.schedules(open)
 	x.older(open)
 }
 
@@ -287,7 +288,7 @@ func (x *tester) hostile() {
 	}
 	large, newer := x.put("bad"), x.put("bad")
 	x.exec("UPDATE brine_queue SET payload = '" + strings.Repeat("x", queue.MaxPayload+1) + "' WHERE jid = '" + large + "'")
-	x.exec("UPDATE brine_queue SET version = 3 WHERE jid = '" + newer + "'")
+	x.exec("UPDATE brine_queue SET version = 99 WHERE jid = '" + newer + "'")
 	if e := x.take("bad", "w", time.Minute); e != nil {
 		x.Errorf("claimed %+v", e)
 	}

@@ -94,7 +94,7 @@ func (m *module) show(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result,
 		out.Set("runs", value.Strings(e.Runs...))
 		if w := e.Work; w != nil && w.Event != nil {
 			out.Set("data_keys", value.NewList(w.Event.Data.Keys()...))
-		} else if w != nil {
+		} else if w != nil && w.Chain == "" {
 			out.Set("arg", redact.Args([]string{"mods"}, w.Args, w.Kwargs)) // without the pillar
 			if p := w.Kwargs.Map("pillar"); p.Len() > 0 {
 				out.Set("pillar_keys", value.NewList(p.Keys()...))
@@ -111,12 +111,12 @@ func (m *module) show(ctx context.Context, c *fun.Call, a *jidArgs) (fun.Result,
 
 // described is an entry without its arguments.
 func described(e *queue.Entry) *value.Map {
-	what := "sls"
-	if e.Version == queue.EventVersion {
-		what = "event"
+	what := map[int]string{queue.EventVersion: "event", queue.ChainVersion: "chain"}[e.Version]
+	if what == "" {
+		what = "sls"
 	}
 	out := value.MapOf("queue", e.Queue, "state", e.State, what, e.SLS, "user", e.User, "queued", stamp(e.Created))
-	if e.Version != queue.Version && e.Version != queue.EventVersion {
+	if e.Version > queue.ChainVersion {
 		out.Set("version", int64(e.Version))
 	}
 	if e.State == queue.Queued && e.Tries > 0 {
