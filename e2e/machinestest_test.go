@@ -208,31 +208,6 @@ func TestTrialServices(t *testing.T) {
 	x.run(1, []string{"file /run/app.now: expected a file, and it does not exist"}, "-k", "missing", "--driver", "nspawn")
 }
 
-// TestTrialHostileImage: links of an image lead to no files of this machine.
-func TestTrialHostileImage(t *testing.T) {
-	machine.Image(t) // machines can be made here
-	t.Parallel()
-	for driver, link := range map[string]string{"namespace": "tmp", "nspawn": "etc"} {
-		outside, image := t.TempDir(), t.TempDir()
-		if err := os.Chmod(outside, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(os.Mkdir(filepath.Join(image, "usr"), 0o755), os.Symlink(outside, filepath.Join(image, link))); err != nil {
-			t.Fatal(err)
-		}
-		x := newTrialTree(t, trialCases("systems: [debian-12]\nimages: {debian-12: "+image+"}\ncases:\n  any: {sls: app}\n"))
-		x.run(1, []string{"/" + link + " of the image is a link, and is not used"}, "--driver", driver)
-		st, err := os.Stat(outside)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files, err := os.ReadDir(outside)
-		if err != nil || len(files) > 0 || st.Mode().Perm() != 0o700 {
-			t.Errorf("%s: mode %v, %v, %v", driver, st.Mode(), files, err)
-		}
-	}
-}
-
 // TestTrialEnds: nothing is left of a run that Ctrl-C ends, and what one that was killed
 // leaves is removed by the next.
 func TestTrialEnds(t *testing.T) {
