@@ -106,7 +106,6 @@ import (
 	driftrun "brine/runner/fn/drift"
 	"brine/runner/fn/events"
 	fileserverrun "brine/runner/fn/fileserver"
-	"brine/runner/fn/manage"
 	"brine/runner/fn/mine"
 	"brine/runner/fn/orchestrate"
 	pillarrun "brine/runner/fn/pillar"
@@ -413,7 +412,7 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "lock", Load: lockRunner},
-		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
+		{Kind: fun.Runner, Name: "manage", Load: manageRunner},
 		{Kind: fun.Runner, Name: "mine", Load: mine.Runners},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "queue", Load: queueRunner},
