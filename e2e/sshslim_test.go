@@ -20,7 +20,7 @@ import (
 
 // ownDatabase matches the functions in a list that only a controller has, those of its
 // database and of events, and those of beacons, which no agent calls.
-var ownDatabase = regexp.MustCompile(`(?m)^ *"(beacons?|history|lock|queue|reactor)\.[a-z_]+",\n`)
+var ownDatabase = regexp.MustCompile(`(?m)^ *"(beacons?|cache|doc|history|lock|manage|queue|reactor|ssh|survey)\.[a-z_]+",\n`)
 
 // TestSlimAgent: an agent alone has every function, renderer and outputter that
 // the whole brine has as an agent, in fewer bytes.

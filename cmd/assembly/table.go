@@ -106,7 +106,6 @@ import (
 	driftrun "brine/runner/fn/drift"
 	"brine/runner/fn/events"
 	fileserverrun "brine/runner/fn/fileserver"
-	"brine/runner/fn/manage"
 	"brine/runner/fn/mine"
 	"brine/runner/fn/orchestrate"
 	pillarrun "brine/runner/fn/pillar"
@@ -404,7 +403,9 @@ func Table() *fun.Table {
 
 		{Kind: fun.Runner, Name: "audit", Load: auditRunner},
 		{Kind: fun.Runner, Name: "beacon", Load: beaconRunner},
+		{Kind: fun.Runner, Name: "cache", Load: cacheRunner},
 		{Kind: fun.Runner, Name: "config", Load: saltrun.Config},
+		{Kind: fun.Runner, Name: "doc", Load: docRunner},
 		{Kind: fun.Runner, Name: "drift", Load: driftrun.Runners},
 		{Kind: fun.Runner, Name: "error", Load: saltrun.Error},
 		{Kind: fun.Runner, Name: "event", Load: events.Runners},
@@ -413,8 +414,9 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "http", Load: saltrun.HTTP},
 		{Kind: fun.Runner, Name: "jobs", Load: jobsRunner},
 		{Kind: fun.Runner, Name: "lock", Load: lockRunner},
-		{Kind: fun.Runner, Name: "manage", Load: manage.Runners},
+		{Kind: fun.Runner, Name: "manage", Load: manageRunner},
 		{Kind: fun.Runner, Name: "mine", Load: mine.Runners},
+		{Kind: fun.Runner, Name: "network", Load: networkRunner},
 		{Kind: fun.Runner, Name: "pillar", Load: pillarrun.Runners},
 		{Kind: fun.Runner, Name: "queue", Load: queueRunner},
 		{Kind: fun.Runner, Name: "reactor", Load: reactorRunner},
@@ -422,14 +424,16 @@ func Table() *fun.Table {
 		{Kind: fun.Runner, Name: "salt", Load: saltrun.Runners},
 		{Kind: fun.Runner, Name: "saltutil", Load: saltutilmod.Runners},
 		{Kind: fun.Runner, Name: "sdb", Load: sdbmod.Runners},
+		{Kind: fun.Runner, Name: "ssh", Load: sshRunner},
 		{Kind: fun.Runner, Name: "state", Load: stateRunner},
+		{Kind: fun.Runner, Name: "survey", Load: surveyRunner},
 		{Kind: fun.Runner, Name: "test", Load: testrun.Runners},
 
 		{Kind: fun.Wheel, Name: "config", Load: wheel.Config},
 		{Kind: fun.Wheel, Name: "error", Load: wheel.Error},
 		{Kind: fun.Wheel, Name: "key", Load: wheel.Key},
 		{Kind: fun.Wheel, Name: "minions", Load: wheel.Minions},
-	})
+	}).Explain(whyAbsent)
 }
 
 // stateRunner joins orchestrations with what watches and steers runs.

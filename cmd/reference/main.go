@@ -71,6 +71,7 @@ func generate(docs string) (map[string]string, error) {
 		{"configuration.md", "options", options.Page()},
 		{"compatibility/states.md", "state functions", up(tables["state functions"])},
 		{"compatibility/functions.md", "execution functions", up(tables["execution functions"])},
+		{"compatibility/runners.md", "runner functions", up(tables["runner functions"])},
 	} {
 		page, err := os.ReadFile(filepath.Join(docs, part.page))
 		if err != nil {

@@ -52,7 +52,8 @@ func TestWrite(t *testing.T) {
 	}
 	rules := "<!-- begin rules -->\n<!-- end rules -->\n"
 	for name, text := range map[string]string{
-		"compatibility/states.md": states, "compatibility/functions.md": functions, "lint.md": rules, "configuration.md": "<!-- begin options -->\n<!-- end options -->\n",
+		"compatibility/states.md": states, "compatibility/functions.md": functions,
+		"compatibility/runners.md": "<!-- begin runner functions -->\n<!-- end runner functions -->\n", "lint.md": rules, "configuration.md": "<!-- begin options -->\n<!-- end options -->\n",
 	} {
 		if err := os.WriteFile(filepath.Join(docs, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -85,6 +85,9 @@ func (m *Mine) Mine(ctx context.Context, req fun.MineRequest) (*value.Map, error
 	if req.Op == fun.MineGet {
 		return m.get(ctx, req)
 	}
+	if req.ID == "" && req.Op == fun.MineKept {
+		return m.everything(ctx, req)
+	}
 	if req.ID == "" {
 		return nil, fun.Errorf("the controller has no mine data of its own: name the machines, as in mine.update '*'")
 	}
@@ -233,6 +236,32 @@ func (m *Mine) get(ctx context.Context, req fun.MineRequest) (*value.Map, error)
 				out.Set(name, value.NewMap(len(ids)))
 			}
 			out.Map(name).Set(id, v)
+		}
+	}
+	return out, nil
+}
+
+// everything returns all data that is kept of machines, in the order of their ids.
+func (m *Mine) everything(ctx context.Context, req fun.MineRequest) (*value.Map, error) {
+	ids, err := m.match(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	out := value.NewMap(len(ids))
+	for _, id := range ids {
+		m.mu.Lock()
+		data, err := m.load(id)
+		m.mu.Unlock()
+		if err != nil {
+			m.warnf("%v", err)
+			continue
+		}
+		for k, v := range data.All() {
+			v, _ = m.readable(ctx, v, "")
+			data.Set(k, v)
+		}
+		if data.Len() > 0 {
+			out.Set(id, data)
 		}
 	}
 	return out, nil

@@ -274,3 +274,28 @@ func TestMineAlone(t *testing.T) {
 		t.Errorf("by grains: %s", got)
 	}
 }
+
+// TestMineKept: the controller sees all that is kept, without what says who may read
+// it; a machine does not.
+func TestMineKept(t *testing.T) {
+	t.Parallel()
+	m, p, _ := newMine("web1", "web2")
+	wrapped := value.MapOf(fun.MineACL, int64(1), fun.MineACLData, "x", "allow_tgt", "lb1")
+	for _, err := range []error{keep(t, m, "web1", "who", "web1", "priv", wrapped), keep(t, m, "db1", "who", "db1")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	req := fun.MineRequest{Op: fun.MineKept, Tgt: "*"}
+	v, err := m.Mine(t.Context(), req)
+	if got := value.Repr(v); err != nil || got != "{'web1': {'who': 'web1', 'priv': 'x'}}" {
+		t.Errorf("%s, %v", got, err)
+	}
+	if n := p.calls.Load(); n != 0 {
+		t.Errorf("%d machines were asked", n)
+	}
+	req.ID = "web2"
+	if v, err := m.Mine(t.Context(), req); err == nil || !strings.Contains(err.Error(), `no operation "kept"`) {
+		t.Errorf("a machine got %s, %v", value.Repr(v), err)
+	}
+}

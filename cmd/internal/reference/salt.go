@@ -24,11 +24,11 @@ var (
 )
 
 // Tables returns the generated parts of docs/compatibility by their names:
-// "state functions" and "execution functions". The error lists what the data
+// "state functions", "execution functions" and "runner functions". The error lists what the data
 // files lack, or have without need, such as an absent function without a reason.
 func Tables(t *fun.Table) (map[string]string, error) {
 	c := &comparison{table: t, reasons: parseReasons(saltReasons), used: map[string]bool{}}
-	tables := map[string]string{"state functions": c.states(), "execution functions": c.execution()}
+	tables := map[string]string{"state functions": c.states(), "execution functions": c.execution(), "runner functions": c.runners()}
 	for name := range c.reasons.absent {
 		if !c.used[name] {
 			c.faultf("%s is listed as absent, and it is not", name)
@@ -278,6 +278,39 @@ func (c *comparison) execution() string {
 	}
 	return fmt.Sprintf("| module | there | absent |\n|---|---|---|\n%s\n%d modules with %d functions are absent as a whole:\n%s.\n",
 		rows.String(), len(absent), functions, printable.Wrap(absent, 119))
+}
+
+// runners lists the modules of runner functions: how many of Salt's functions are
+// there, and why the others are absent.
+func (c *comparison) runners() string {
+	var rows strings.Builder
+	for _, mod := range saltnames.ModulesOf(fun.Runner.Short()) {
+		salt := saltnames.Functions(fun.Runner.Short(), mod)
+		var reasons []string
+		lacks := map[string][]string{} // by reason
+		there := len(salt)
+		for _, fn := range salt {
+			if c.table.Spec(fun.Runner, mod+"."+fn) != nil {
+				continue
+			}
+			there--
+			why := c.table.WhyAbsent(fun.Runner, mod+"."+fn)
+			if lacks[why] == nil {
+				reasons = append(reasons, why)
+			}
+			lacks[why] = append(lacks[why], fn)
+		}
+		text := make([]string, len(reasons))
+		for i, why := range reasons {
+			text[i] = strings.Join(lacks[why], ", ") + ": " + why
+		}
+		name := mod
+		if _, ok := c.table.Module(fun.Runner, mod); ok {
+			name = fmt.Sprintf("[%s](reference/runners/%s.md)", mod, mod)
+		}
+		fmt.Fprintf(&rows, "| %s | %d of %d | %s |\n", name, there, len(salt), cell(strings.Join(text, "; ")))
+	}
+	return "| module | there | absent |\n|---|---|---|\n" + rows.String()
 }
 
 // otherProviders returns the functions that Salt has only in files whose

@@ -306,6 +306,7 @@ type NotFoundError struct {
 	InSalt  bool   // Salt has it, brine does not
 	// SaltKind is the kind of Salt's function of that name, where InSalt; mostly Kind.
 	SaltKind Kind
+	Why      string // why brine lacks Salt's function, or ""
 	// Other is the kind of function that has the name, where IsOther says that it is
 	// another than Kind.
 	Other    Kind
@@ -336,6 +337,8 @@ func (e *NotFoundError) Hint() string {
 		return fmt.Sprintf("%[1]s is a runner function: 'brine run %[1]s' calls it", e.Name)
 	case e.IsOther:
 		return fmt.Sprintf("%s is %s", e.Name, withArticle(e.Other.String()))
+	case e.InSalt && e.SaltKind == e.Kind && e.Why != "":
+		return fmt.Sprintf("Salt %s has %s, brine does not: %s", saltnames.Version, e.Name, e.Why)
 	case e.InSalt && e.SaltKind != e.Kind:
 		return fmt.Sprintf("%s is %s of Salt %s, which brine does not have", e.Name, withArticle(e.SaltKind.String()), saltnames.Version)
 	case e.InSalt:

@@ -10,14 +10,15 @@ import (
 // A Mine keeps data of machines for other machines to read: Salt's mine. It is
 // safe for concurrent use.
 type Mine interface {
-	// Mine answers a request. That of MineGet is {function: {id: data}}; the others
-	// are nil.
+	// Mine answers a request. That of MineGet is {function: {id: data}}, that of
+	// MineKept {id: {function: data}}; the others are nil.
 	Mine(ctx context.Context, req MineRequest) (*value.Map, error)
 }
 
 // What is asked of a mine.
 const (
 	MineGet    = "get"    // the data of machines
+	MineKept   = "kept"   // all data of machines, for the controller alone
 	MineStore  = "store"  // keep data of this machine
 	MineDelete = "delete" // forget one function of this machine
 	MineFlush  = "flush"  // forget all data of this machine
@@ -33,7 +34,7 @@ type MineRequest struct {
 	// "": data is read as it was last kept.
 	JID string
 
-	Tgt     value.Value // of MineGet
+	Tgt     value.Value // of MineGet and MineKept
 	TgtType string      // "" is glob
 	Funs    []string    // of MineGet; of MineDelete one
 

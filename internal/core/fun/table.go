@@ -39,7 +39,8 @@ type Table struct {
 	// More than one: the custom modules of a name, then the providers of a virtual
 	// module, in order.
 	byName map[tableKey][]*loaded
-	merged sync.Map // of mergedKey to *loaded
+	merged sync.Map                  // of mergedKey to *loaded
+	why    func(Kind, string) string // why Salt's function is absent; nil: not known
 }
 
 type tableKey struct {
@@ -114,7 +115,7 @@ func NewTable(entries []Entry) *Table {
 // are put before t's own, in their order, and so is one with a virtual name, which
 // t's own serve where it does not.
 func (t *Table) With(entries []Entry) *Table {
-	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries))}
+	n := &Table{byName: make(map[tableKey][]*loaded, len(t.byName)+len(entries)), why: t.why}
 	maps.Copy(n.byName, t.byName)
 	custom := map[tableKey][]*loaded{}
 	for _, e := range entries {
@@ -253,6 +254,21 @@ func (t *Table) Names(kind Kind) []string {
 	return slices.Compact(names)
 }
 
+// Explain has why say, in errors, why Salt's function of a name is absent; "" where it
+// does not know. It returns the table.
+func (t *Table) Explain(why func(Kind, string) string) *Table {
+	t.why = why
+	return t
+}
+
+// WhyAbsent returns why Salt's function of a name is absent; "" where nothing is known.
+func (t *Table) WhyAbsent(kind Kind, name string) string {
+	if t.why == nil {
+		return ""
+	}
+	return t.why(kind, name)
+}
+
 // NotFound returns the error for a function that the table does not have: it says
 // whether it is a module or of another kind, whether Salt has it, or which name is
 // nearest.
@@ -270,6 +286,7 @@ func (t *Table) NotFound(kind Kind, name string) *NotFoundError {
 	for _, k := range []Kind{kind, State, Exec, Runner, Wheel} {
 		if saltnames.Has(k.Short(), name) || saltnames.Functions(k.Short(), name) != nil {
 			err.InSalt, err.SaltKind = true, k
+			err.Why = t.WhyAbsent(k, name)
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package manage
 
 import (
 	"context"
-	"sort"
+	"slices"
 
 	"brine/internal/core/fun"
 	"brine/internal/py/value"
@@ -11,28 +11,32 @@ import (
 
 // Runners returns the rows of the runner module "manage".
 func Runners() fun.Module {
-	return fun.Module{Name: "manage", Kind: fun.Runner, Doc: "Show which targets of the roster respond.", Specs: specs}
+	return fun.Module{Name: "manage", Kind: fun.Runner, Doc: "Show which targets of the roster respond.", Specs: slices.Concat(specs, presenceSpecs())}
 }
 
-// ask pings the targets. Salt: salt/runners/manage.py _ping.
-func ask(ctx context.Context, c *fun.Call, a *pingArgs) (yes, no *value.List, err error) {
+// ask runs a job on targets, hands over their returns and returns the job's summary.
+func ask(ctx context.Context, c *fun.Call, job fun.Job, each func(fun.Return) error) (fun.Summary, error) {
 	if c.Env.Fleet == nil {
-		return nil, nil, fun.Errorf("there is no roster to ask: use 'brine run'")
+		return fun.Summary{}, fun.Errorf("there is no roster to ask: use 'brine run'")
 	}
+	job.Args.Kw = value.NewMap(0)
+	return c.Env.Fleet.Run(ctx, job, each)
+}
+
+// ping asks the targets. Salt: salt/runners/manage.py _ping.
+func ping(ctx context.Context, c *fun.Call, a *pingArgs) (yes, no *value.List, err error) {
 	var answered []string
-	job := fun.Job{Tgt: a.Tgt, TgtType: a.TgtType, Fun: "test.ping", Args: fun.Args{Kw: value.NewMap(0)}}
-	job.Timeout, job.Gather = a.Timeout, a.GatherJobTimeout
-	sum, err := c.Env.Fleet.Run(ctx, job,
-		func(r fun.Return) error {
-			if r.Stage == fun.Returned {
-				answered = append(answered, r.ID)
-			}
-			return nil
-		})
+	job := fun.Job{Tgt: a.Tgt, TgtType: a.TgtType, Fun: "test.ping", Timeout: a.Timeout, Gather: a.GatherJobTimeout}
+	sum, err := ask(ctx, c, job, func(r fun.Return) error {
+		if r.Stage == fun.Returned {
+			answered = append(answered, r.ID)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	sort.Strings(answered)
+	slices.Sort(answered)
 	return value.Strings(answered...), value.Strings(sum.Missing...), nil
 }
 
@@ -42,7 +46,7 @@ type statusArgs struct {
 }
 
 func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error) {
-	yes, no, err := ask(ctx, c, &a.pingArgs)
+	yes, no, err := ping(ctx, c, &a.pingArgs)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -50,7 +54,7 @@ func status(ctx context.Context, c *fun.Call, a *statusArgs) (fun.Result, error)
 }
 
 func up(ctx context.Context, c *fun.Call, a *pingArgs) (fun.Result, error) {
-	yes, _, err := ask(ctx, c, a)
+	yes, _, err := ping(ctx, c, a)
 	if err != nil {
 		return fun.Result{}, err
 	}
@@ -63,7 +67,7 @@ type downArgs struct {
 }
 
 func down(ctx context.Context, c *fun.Call, a *downArgs) (fun.Result, error) {
-	_, no, err := ask(ctx, c, &a.pingArgs)
+	_, no, err := ping(ctx, c, &a.pingArgs)
 	if err != nil {
 		return fun.Result{}, err
 	}

@@ -56,15 +56,20 @@ type executeArgs struct {
 
 // execute follows salt/runners/salt.py execute.
 func execute(ctx context.Context, c *fun.Call, a *executeArgs) (fun.Result, error) {
-	if c.Env.Fleet == nil {
-		return fun.Result{}, fun.Errorf("there is no roster to run on: use 'brine run'")
-	}
 	kw := without(a.Rest.Map)
 	if a.Kwarg != nil {
 		kw.Update(a.Kwarg)
 	}
 	job := fun.Job{Tgt: a.Tgt, TgtType: a.TgtType, Fun: a.Fun, Args: fun.Args{Pos: a.Arg, Kw: kw}, Returner: a.Ret}
 	job.Timeout = a.Timeout
+	return OnTargets(ctx, c, job)
+}
+
+// OnTargets runs a job and returns the results by ID.
+func OnTargets(ctx context.Context, c *fun.Call, job fun.Job) (fun.Result, error) {
+	if c.Env.Fleet == nil {
+		return fun.Result{}, fun.Errorf("there is no roster to run on: use 'brine run'")
+	}
 	out := value.NewMap(8)
 	retcode := 0
 	_, err := c.Env.Fleet.Run(ctx, job, func(r fun.Return) error {

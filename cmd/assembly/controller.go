@@ -1,0 +1,31 @@
+//go:build !slim
+
+package assembly
+
+import (
+	"brine/internal/core/fun"
+	"brine/runner/fn/controller"
+	"brine/runner/fn/manage"
+	"brine/runner/fn/survey"
+)
+
+// manageRunner is the runner module "manage".
+func manageRunner() fun.Module { return manage.Runners() }
+
+// surveyRunner is the runner module "survey".
+func surveyRunner() fun.Module { return survey.Runners() }
+
+// cacheRunner is the runner module "cache".
+func cacheRunner() fun.Module { return controller.Cache() }
+
+// docRunner is the runner module "doc".
+func docRunner() fun.Module { return controller.Doc() }
+
+// networkRunner is the runner module "network".
+func networkRunner() fun.Module { return controller.Network() }
+
+// sshRunner is the runner module "ssh".
+func sshRunner() fun.Module { return controller.SSH() }
+
+// whyAbsent returns why brine lacks a function of Salt; "" where nothing is known.
+func whyAbsent(k fun.Kind, name string) string { return controller.WhyAbsent(k, name) }
