@@ -22,6 +22,10 @@ import (
 // database and of events, and those of beacons, which no agent calls.
 var ownDatabase = regexp.MustCompile(`(?m)^ *"(beacons?|cache|doc|history|lock|manage|queue|reactor|ssh|survey)\.[a-z_]+",\n`)
 
+// ownRunners matches runner functions that only a controller has, of modules of which an
+// agent has the execution functions.
+var ownRunners = regexp.MustCompile(`(?m)^ *"network\.wol(list)?",\n`)
+
 // TestSlimAgent: an agent alone has every function, renderer and outputter that
 // the whole brine has as an agent, in fewer bytes.
 func TestSlimAgent(t *testing.T) {
@@ -62,6 +66,9 @@ func TestSlimAgent(t *testing.T) {
 			args = []string{fun, "{a: [1, {b: 2}]}", "nested"}
 		}
 		full, short := both(args...)
+		if fun == "sys.list_runner_functions" {
+			full = ownRunners.ReplaceAllString(full, "")
+		}
 		if full = ownDatabase.ReplaceAllString(full, ""); full != short {
 			t.Errorf("%s differs:\n%s\n%s", fun, full, short)
 		}

@@ -15,7 +15,7 @@ import (
 type presentArgs struct {
 	_      fun.Arguments
 	Subset value.Value `arg:"subset,str|list[str]" doc:"only these targets: IDs, addresses or networks such as 10.0.0.0/24"`
-	ShowIP bool        `arg:"show_ip" default:"False" doc:"return the address of each target by ID: the first of its grains ipv4 and ipv6 that is no loopback address and in subset"`
+	ShowIP bool        `arg:"show_ip" default:"False" doc:"return the address of each target by ID: the first of its grains ipv4 and ipv6 that is in subset, but for loopback addresses"`
 }
 
 type absentArgs struct {
@@ -140,7 +140,7 @@ func first(addrs []netip.Addr) (a netip.Addr) {
 }
 
 // addresses returns the addresses of a target out of what it returned for
-// grains.item; what is no address is left out.
+// grains.item; others are left out.
 func addresses(v value.Value) []netip.Addr {
 	grains, _ := v.(*value.Map)
 	var addrs []netip.Addr
