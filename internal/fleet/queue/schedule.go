@@ -235,8 +235,8 @@ func (s *Store) Fire(ctx context.Context, x *Schedule, f Firing) (out Fired, err
 	}
 	out.Skip = f.Skip
 	if out.Skip == "" {
-		if out, err = s.fireIn(ctx, tx, x, f); err != nil || out.Known {
-			return out, err
+		if out, err = s.fireIn(ctx, tx, x, f); err != nil {
+			return Fired{}, err
 		}
 	}
 	if err := s.noteSkips(ctx, tx, x, f, out); err != nil {
@@ -261,8 +261,12 @@ func (s *Store) fireIn(ctx context.Context, tx *sql.Tx, x *Schedule, f Firing) (
 	begins, ends := s.d.insertNew()
 	key := Key(x.Queue, "schedule", x.Name, strconv.FormatInt(x.Created.UnixMicro(), 10), strconv.FormatInt(f.Time.UnixMicro(), 10))
 	n, err := s.exec(ctx, tx, begins+eventTable+" (event, queue, same, jid, cause, created) VALUES (?, ?, '', ?, '', "+s.d.now()+")"+ends, key, x.Queue, e.JID)
-	if err != nil || n == 0 {
-		return Fired{Known: err == nil}, err
+	if err != nil {
+		return out, err
+	}
+	if n == 0 { // the clock of the database was set back
+		out.Skip = "it was queued before"
+		return out, nil
 	}
 	out.Entry = e
 	if err := s.insert(ctx, tx, e, payload, x.lane(), Queued, ""); err != nil {

@@ -22,6 +22,7 @@ func (x *tester) schedules(open func() *queue.Store) {
 	x.pauses(x.schedule("weekly"))
 	x.keepsResult()
 	x.otherSchedules()
+	x.setBack()
 	x.must(x.s.RemoveSchedule(x.Context(), "weekly"))
 	for _, err := range []error{
 		x.s.RemoveSchedule(x.Context(), "weekly"), x.s.PauseSchedule(x.Context(), "weekly"), x.s.ResumeSchedule(x.Context(), "weekly", time.Now(), time.Now()),
@@ -94,6 +95,31 @@ func (x *tester) fireAtOnce(open func() *queue.Store, want *queue.Schedule) {
 	if n, _, err := x.s.Waiting(x.Context(), "sched"); added != 1 || n != 1 || err != nil {
 		x.Errorf("%d workers added an entry, and %d wait; %v", added, n, err)
 	}
+}
+
+// setBack: a time comes again, because the clock was set back. It does not run again, and
+// the schedule goes on.
+func (x *tester) setBack() {
+	x.Helper()
+	s := x.schedule(x.addSchedule("back").Name)
+	f := x.firing(s)
+	out, err := x.s.Fire(x.Context(), s, f)
+	x.must(err)
+	if out.Entry == nil {
+		x.Fatalf("the first run is %+v", out)
+	}
+	x.must(x.s.PauseSchedule(x.Context(), s.Name))
+	x.must(x.s.ResumeSchedule(x.Context(), s.Name, s.Planned, s.Due))
+	f.JID, f.MayHaveBehind = x.jid(), true
+	out, err = x.s.Fire(x.Context(), s, f)
+	x.must(err)
+	if out.Entry != nil || out.Skip != "it was queued before" {
+		x.Errorf("the same time again is %+v", out)
+	}
+	if now := x.schedule(s.Name); !now.Planned.Equal(f.Planned) || now.Skips != 1 {
+		x.Errorf("the schedule afterwards is %+v", now)
+	}
+	x.must(x.s.RemoveSchedule(x.Context(), s.Name))
 }
 
 // overlaps: a run that has not ended keeps the next one from beginning.
