@@ -3,6 +3,7 @@ package manage
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"brine/internal/core/fun"
@@ -23,11 +24,15 @@ func ask(ctx context.Context, c *fun.Call, job fun.Job, each func(fun.Return) er
 	return c.Env.Fleet.Run(ctx, job, each)
 }
 
-// ping asks the targets. Salt: salt/runners/manage.py _ping.
+// ping asks the targets. An ID of a list that no target has is an error: nobody knows
+// whether it is down. Salt: salt/runners/manage.py _ping.
 func ping(ctx context.Context, c *fun.Call, a *pingArgs) (yes, no *value.List, err error) {
 	var answered []string
 	job := fun.Job{Tgt: a.Tgt, TgtType: a.TgtType, Fun: "test.ping", Timeout: a.Timeout, Gather: a.GatherJobTimeout}
 	sum, err := ask(ctx, c, job, func(r fun.Return) error {
+		if e, ok := errors.AsType[*fun.UnlistedError](r.Err); ok {
+			return fun.Errorf("%v", e)
+		}
 		if r.Stage == fun.Returned {
 			answered = append(answered, r.ID)
 		}
