@@ -160,10 +160,10 @@ func (m *Machine) up(ctx context.Context, s Spec) error {
 	pidFile := filepath.Join(m.dir, "pid")
 	argv = append([]string{"sh", "-c", `echo $$ >"$1"; shift; exec "$@"`, "sh", pidFile}, argv...)
 	ready := make(chan struct{})
+	held := context.WithoutCancel(ctx) // it ends with stdin; of ctx it knows only what Close does
 	go func() {
 		defer close(m.over)
-		// It ends with stdin; of ctx it knows only what Close does.
-		_, _ = m.pool.Host.Run(context.WithoutCancel(ctx), host.Cmd{Argv: argv, Stdin: stdin, Stdout: &signal{m: m, ready: ready}, Stderr: m})
+		_, _ = m.pool.Host.Run(held, host.Cmd{Argv: argv, Stdin: stdin, Stdout: &signal{m: m, ready: ready}, Stderr: m})
 		_ = stdin.Close()
 	}()
 	ctx, cancel := context.WithTimeout(ctx, bootTime)

@@ -82,9 +82,12 @@ type clearFuncArgs struct {
 	_       fun.Arguments
 	Tgt     value.Value `arg:"tgt,required,str|list" doc:"target expression"`
 	TgtType string      `arg:"tgt_type" default:"glob" doc:"type of tgt"`
-	Name    string      `arg:"clear_mine_func_flag,required" doc:"function whose data is removed, as mine.get names it"`
+	Name    string      `arg:"clear_mine_func_flag" doc:"required: function whose data is removed, as mine.get names it"`
 }
 
 func clearMineFunc(ctx context.Context, c *fun.Call, a *clearFuncArgs) (fun.Result, error) {
+	if a.Name == "" {
+		return fun.Result{}, fun.Errorf("name the function whose data is to be removed: clear_mine_func_flag=FUNCTION")
+	}
 	return forget(ctx, c, &clearArgs{Tgt: a.Tgt, TgtType: a.TgtType}, fun.MineRequest{Op: fun.MineDelete, Funs: []string{a.Name}})
 }

@@ -38,7 +38,7 @@ func Doc() fun.Module {
 // Network returns the rows of the runner module "network".
 func Network() fun.Module {
 	return fun.Module{Name: "network", Kind: fun.Runner, Doc: "Wake machines over the network.", Specs: []fun.Spec{
-		{Name: "wol", Src: "runners/network.py wol", Of: "network.wol", Do: wol, Doc: "Send the packet that wakes a machine, from this controller."},
+		{Name: "wol", Src: "runners/network.py wol", Do: wol, Doc: "Send the packet that wakes a machine, from this controller."},
 		{
 			Name: "wollist", Src: "runners/network.py wollist", Do: wolList,
 			Doc: "Send the packets that wake the machines of a file, and return their hardware addresses.\nAn invalid line is an error before anything is sent.",
