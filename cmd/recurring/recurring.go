@@ -36,9 +36,7 @@ func New(a *app.App, addF func(context.Context, *addOptions, []string) error) *c
 		Long: `Have the workers of a queue run a chain or an orchestration again and again, such
 as every Monday at 04:00. The schedules are in the database of the queue: any of
 the workers puts what is due into the queue, once, and any of them runs it. See
-'brine docs queue'. The jobs of a single machine are those of 'brine schedule'.
-
-Exit status: 0 success; 1 failure; 64 usage error.`,
+'brine docs queue'. The jobs of a single machine are those of 'brine schedule'.` + exitStatus,
 		Example: `  brine recurring add weekly --queue ops --every 'monday 04:00' --timezone Europe/Berlin chain deploy-friday
   brine recurring add nightly --queue ops --cron '30 2 * * *' --jitter 10m orchestrate orch.backup
   brine recurring list

@@ -217,13 +217,7 @@ func (m *Mine) get(ctx context.Context, req fun.MineRequest) (*value.Map, error)
 	}
 	m.gather(ctx, req, ids)
 	for _, id := range ids {
-		m.mu.Lock()
-		data, err := m.load(id)
-		m.mu.Unlock()
-		if err != nil {
-			m.warnf("%v", err)
-			continue
-		}
+		data := m.dataOf(id)
 		for _, name := range funs {
 			v, ok := data.Get(name)
 			if !ok {
@@ -241,6 +235,19 @@ func (m *Mine) get(ctx context.Context, req fun.MineRequest) (*value.Map, error)
 	return out, nil
 }
 
+// dataOf returns the data that is kept of a machine. What cannot be read is warned of, and
+// counts as none.
+func (m *Mine) dataOf(id string) *value.Map {
+	m.mu.Lock()
+	data, err := m.load(id)
+	m.mu.Unlock()
+	if err != nil {
+		m.warnf("%v", err)
+		return value.NewMap(0)
+	}
+	return data
+}
+
 // everything returns all data that is kept of machines, in the order of their ids.
 func (m *Mine) everything(ctx context.Context, req fun.MineRequest) (*value.Map, error) {
 	ids, err := m.match(ctx, req)
@@ -249,13 +256,7 @@ func (m *Mine) everything(ctx context.Context, req fun.MineRequest) (*value.Map,
 	}
 	out := value.NewMap(len(ids))
 	for _, id := range ids {
-		m.mu.Lock()
-		data, err := m.load(id)
-		m.mu.Unlock()
-		if err != nil {
-			m.warnf("%v", err)
-			continue
-		}
+		data := m.dataOf(id)
 		for k, v := range data.All() {
 			v, _ = m.readable(ctx, v, "")
 			data.Set(k, v)
