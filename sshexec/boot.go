@@ -453,7 +453,7 @@ func (w *bootWait) dial(ctx context.Context) (*Client, error) {
 	defer func() { <-w.slots }()
 	ctx, cancel := context.WithTimeout(ctx, max(lookTimeout, w.m.e.Timeout))
 	defer cancel()
-	return w.m.p.s.Dialer.Dial(ctx, w.m.e)
+	return w.m.p.s.Dialer.dialAlone(ctx, w.m.e)
 }
 
 // adopt makes a connection the one that later steps use. The one before is

@@ -197,6 +197,8 @@ type dest struct {
 	// trustLocal says that the key of this machine itself is not checked.
 	trustLocal bool
 	carry      *carry // how a relay dials it; nil: it is dialled from here
+	master     string // socket of a master to try; "" is none
+	tty        bool   // commands get a terminal
 	// knownCommand returns the lines that a KnownHostsCommand prints of a key; nil:
 	// there is none.
 	knownCommand func(key ssh.PublicKey) (*keyDB, error)
@@ -271,7 +273,7 @@ func (d *Dialer) dest(ctx context.Context, e *roster.Entry) (*dest, error) {
 	if e.Timeout > 0 {
 		t.timeout = e.Timeout
 	}
-	t.passwd, t.privPasswd = e.Passwd, e.PrivPasswd
+	t.passwd, t.privPasswd, t.tty = e.Passwd, e.PrivPasswd, e.TTY
 	if !t.passwd.IsSet() {
 		t.passwd = d.o.Password
 	}
@@ -416,7 +418,10 @@ func (d *Dialer) fromSettings(said dest, s settings) (*dest, error) {
 		t.knownCommand = func(key ssh.PublicKey) (*keyDB, error) { return d.knownByCommand(s.get("knownhostscommand"), t, key) }
 	}
 	d.noteSettings(s, t)
-	var err error
+	err := d.control(s, t)
+	if err != nil {
+		return nil, err
+	}
 	if t.known, err = d.knownFiles(s, t); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/py/value"
 	"brine/sshexec/link"
+	"brine/sshexec/master"
 	"brine/sshexec/relay"
 )
 
@@ -87,6 +88,8 @@ type Dialer struct {
 	mu    sync.Mutex
 	pace  map[string]chan struct{}
 	jumps map[string]*jump
+
+	unused sync.Map // masters that are not used again, by path
 }
 
 // NewDialer returns a Dialer; it reads ssh_config.
@@ -123,7 +126,7 @@ func NewDialer(o Options) *Dialer {
 type Client struct {
 	ID, Addr, User string
 	via            string // id of the relay on the way; "" is none
-	ssh            *ssh.Client
+	way            carrier
 	files          host.Files
 	closed         chan struct{}
 	once           sync.Once
@@ -132,7 +135,6 @@ type Client struct {
 	cost           cost
 	exe            string      // of the agent, where bare
 	bare           atomic.Bool // there is no sh, see sftp.go
-	forwardsAgent  bool        // the ssh-agent, to what runs there
 	// relink makes another way to an agent that was started over this connection;
 	// nil: there is none.
 	relink  func(ctx context.Context, token string) (io.ReadWriteCloser, error)
@@ -147,7 +149,7 @@ type Client struct {
 // Close ends the connection.
 func (c *Client) Close() error {
 	c.once.Do(func() { close(c.closed) })
-	return c.ssh.Close()
+	return c.way.Close()
 }
 
 // Done is closed when the connection has ended.
@@ -163,6 +165,7 @@ func (c *Client) Err() error {
 
 // fail words an error of a later stage.
 func (c *Client) fail(s Stage, err error, hint string) error {
+	c.giveUpMaster(err)
 	switch lost := c.Err(); {
 	case lost != nil:
 		err = lost
@@ -210,7 +213,7 @@ const droppedHint = "see its sshd's log and MaxStartups there, or lower --max-pr
 
 // dropped reports whether err of a handshake is that the connection was closed.
 func dropped(err error) bool {
-	for _, x := range []error{errDropped, relay.ErrBroken, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
+	for _, x := range []error{errDropped, relay.ErrBroken, master.ErrRefused, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
 		if errors.Is(err, x) {
 			return true
 		}
@@ -234,6 +237,13 @@ func (d *Dialer) dialBy(ctx context.Context, e *roster.Entry, by *carry) (*Clien
 	}
 	t.carry = by
 	return d.dial(ctx, t, nil, nil)
+}
+
+// dialAlone is Dial without a master, of which nobody knows whether it still has the host.
+func (d *Dialer) dialAlone(ctx context.Context, e *roster.Entry) (*Client, error) {
+	alone := *e
+	alone.SSHOptions = append([]string{"ControlPath=none"}, e.SSHOptions...)
+	return d.Dial(ctx, &alone)
 }
 
 // dial tries until it succeeds, or fails in a way that another try does not
@@ -299,6 +309,9 @@ func (d *Dialer) enter(ctx context.Context, relay, addr string) (leave func(), e
 }
 
 func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*Client, error) {
+	if c := d.byMaster(ctx, t); c != nil {
+		return c, nil
+	}
 	fail := func(s Stage, err error, hint string) error {
 		if cause := ctx.Err(); errors.Is(cause, context.DeadlineExceeded) || cause != nil && !errors.Is(err, context.Canceled) {
 			err = orRelay(fmt.Errorf("%w within %s", errSilent, t.timeout), t.via(), "may not have passed it on")
@@ -344,7 +357,10 @@ func (d *Dialer) once(ctx context.Context, t *dest, by *Client, via []string) (*
 			return nil, fail(Connect, err, carryHint(err))
 		}
 	case by != nil:
-		if way, err = by.ssh.DialContext(ctx, "tcp", t.addr()); err != nil {
+		if way, err = by.way.dial(ctx, t.host, t.port); err != nil {
+			if by.giveUpMaster(err) {
+				_ = by.Close() // the next try makes a connection of its own
+			}
 			return nil, fail(Connect, fmt.Errorf("by %s: %w", by.ID, err), "check that the jump host reaches it and allows forwarding")
 		}
 	case t.proxy != "":
@@ -483,7 +499,8 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		return nil, l.failed(ctx, way, err, stage.Load().(Stage), keyErr.Load(), fail)
 	}
 	t.note("logged in", "user", t.user, "version", string(conn.ServerVersion()), "after", time.Since(l.last).Round(time.Millisecond))
-	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, via: t.via(), pulse: beat, cost: costOf(way), files: d.o.Host, ssh: ssh.NewClient(conn, chans, reqs), closed: make(chan struct{})}
+	own := &ownCarrier{ssh: ssh.NewClient(conn, chans, reqs)}
+	c := &Client{ID: t.id, Addr: t.addr(), User: t.user, via: t.via(), pulse: beat, cost: costOf(way), files: d.o.Host, way: own, closed: make(chan struct{})}
 	go func() {
 		_ = conn.Wait()
 		_ = c.Close()
@@ -495,11 +512,11 @@ func (d *Dialer) login(ctx context.Context, l *login, way net.Conn,
 		c.doubt = *why
 	}
 	if t.forward != "" && c.doubt == nil {
-		if err := agent.ForwardToRemote(c.ssh, t.forward); err != nil {
+		if err := agent.ForwardToRemote(own.ssh, t.forward); err != nil {
 			_ = c.Close()
 			return nil, fail(Auth, fmt.Errorf("the ssh-agent cannot be lent: %w", err), "see SSH_AUTH_SOCK, or take agent-forwarding out of the roster")
 		}
-		c.forwardsAgent = true
+		own.forwardsAgent = true
 	}
 	return c, nil
 }
@@ -546,6 +563,8 @@ func costOf(way net.Conn) cost {
 	switch way.(type) {
 	case *pipe:
 		return commandCost
+	case *master.Forward:
+		return cost{files: master.ForwardDescriptors}
 	case *net.TCPConn, *net.UnixConn, syscall.Conn:
 		return directCost
 	}

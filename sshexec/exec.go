@@ -11,10 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
-
-	"golang.org/x/crypto/ssh"
-	"golang.org/x/crypto/ssh/agent"
 
 	"brine/internal/core/roster"
 	"brine/internal/py/proc"
@@ -71,16 +69,15 @@ func (l *launch) input() string {
 
 // A stream is a script under way: its stdin and stdout, and what it complains.
 type stream struct {
-	sess     *ssh.Session
-	stdin    io.WriteCloser
-	stdout   io.Reader
+	*session
 	pre      []byte // read from stdout and not handed on yet
 	errs     tail   // the first of stderr
 	firstOut tail   // the first of stdout
 	tty      bool
 
 	ended  chan struct{} // closed when the command has ended
-	status error         // how, once it has
+	status int           // its exit status, once it has
+	broken error         // why it has none
 }
 
 // tail keeps the first bytes that are written to it, and wakes who waits.
@@ -186,30 +183,12 @@ func (s *stream) Read(b []byte) (int, error) {
 func (s *stream) Write(b []byte) (int, error) { return s.stdin.Write(b) }
 
 // Close ends the script. It may be called while others read and write.
-func (s *stream) Close() error { return s.sess.Close() }
+func (s *stream) Close() error { return s.close() }
 
 // Wait returns the script's exit status when it has ended.
 func (s *stream) Wait() (int, error) {
 	<-s.ended
-	var exit *ssh.ExitError
-	switch {
-	case s.status == nil:
-		return 0, nil
-	case errors.As(s.status, &exit):
-		if exit.Signal() != "" {
-			return 128, nil
-		}
-		return exit.ExitStatus(), nil
-	}
-	return 0, s.status
-}
-
-// ttyModes make a terminal pass bytes as they are.
-func ttyModes() ssh.TerminalModes {
-	return ssh.TerminalModes{
-		ssh.ECHO: 0, ssh.ECHONL: 0, ssh.ICANON: 0, ssh.ISIG: 0, ssh.IEXTEN: 0, ssh.OPOST: 0, ssh.ONLCR: 0, ssh.OCRNL: 0,
-		ssh.ICRNL: 0, ssh.INLCR: 0, ssh.IGNCR: 0, ssh.IXON: 0, ssh.IXOFF: 0, ssh.ISTRIP: 0, ssh.CS8: 1, ssh.PARENB: 0,
-	}
+	return s.status, s.broken
 }
 
 // open starts a command line on a channel of its own. Of its stderr, keep bytes
@@ -238,31 +217,13 @@ func (c *Client) open(ctx context.Context, line string, tty bool, keep int) (*st
 }
 
 func (c *Client) session(line string, tty bool, keep int) (*stream, error) {
-	sess, err := c.ssh.NewSession()
-	if err != nil {
-		return nil, err
-	}
-	s := &stream{sess: sess, tty: tty, errs: tail{max: keep}, ended: make(chan struct{})}
-	if s.stdin, err = sess.StdinPipe(); err == nil {
-		s.stdout, err = sess.StdoutPipe()
-	}
-	sess.Stderr = &s.errs
-	if err == nil && c.forwardsAgent {
-		// A server that does not want it says no, and is worked on all the same.
-		_ = agent.RequestAgentForwarding(sess)
-	}
-	if err == nil && tty {
-		err = sess.RequestPty("dumb", 24, 80, ttyModes())
-	}
-	if err == nil {
-		err = sess.Start(line)
-	}
-	if err != nil {
-		_ = sess.Close()
+	s := &stream{tty: tty, errs: tail{max: keep}, ended: make(chan struct{})}
+	var err error
+	if s.session, err = c.way.run(request{line: line, tty: tty}, &s.errs); err != nil {
 		return nil, err
 	}
 	go func() {
-		s.status = sess.Wait()
+		s.status, s.broken = s.wait()
 		close(s.ended)
 	}()
 	return s, nil
@@ -341,7 +302,7 @@ func (s *stream) feed(ctx context.Context, l launch) error {
 // here: its exit status says more.
 func (s *stream) give(text string) error {
 	_, err := io.WriteString(s.stdin, text)
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return err

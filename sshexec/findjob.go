@@ -31,7 +31,7 @@ func (p *Provider) FindJob(ctx context.Context, jid string, ids []string, tell f
 			continue
 		}
 		if client != nil {
-			go func() { _ = client.probe() }() // whether the host answers where its agent does not
+			go func() { _ = client.way.probe() }() // whether the host answers where its agent does not
 		}
 		wg.Go(func() {
 			list, err := conn.Running(ctx)

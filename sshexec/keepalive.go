@@ -10,7 +10,7 @@ import (
 
 // A pulse is the connection under SSH, and records traffic: bytes in either
 // direction are a sign of life, while a keepalive may be queued behind many
-// others.
+// others. That of a master is not at hand: there, what its sessions say is recorded.
 type pulse struct {
 	net.Conn
 	read  atomic.Int64 // when something came last, in Unix nanoseconds
@@ -21,10 +21,13 @@ type pulse struct {
 func (p *pulse) Read(b []byte) (int, error) {
 	n, err := p.Conn.Read(b)
 	if n > 0 {
-		p.read.Store(time.Now().UnixNano())
+		p.received()
 	}
 	return n, err
 }
+
+// received records that something came.
+func (p *pulse) received() { p.read.Store(time.Now().UnixNano()) }
 
 // Write writes.
 func (p *pulse) Write(b []byte) (int, error) {
@@ -101,7 +104,7 @@ func (k *keepalive) tick() {
 // ask waits for one answer. A connection that has ended gives none, and its
 // keepalive finds it closed.
 func (k *keepalive) ask() {
-	err := k.c.probe()
+	err := k.c.way.probe()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err != nil {
@@ -109,11 +112,4 @@ func (k *keepalive) ask() {
 		return
 	}
 	k.waiting, k.missed = false, 0
-}
-
-// probe asks the host whether it is there and waits for the answer, or for the
-// end of the connection.
-func (c *Client) probe() error {
-	_, _, err := c.ssh.SendRequest("keepalive@openssh.com", true, nil)
-	return err
 }

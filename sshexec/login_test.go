@@ -64,8 +64,8 @@ func TestChangedKeyUnchecked(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if c.doubt == nil || c.forwardsAgent {
-				t.Errorf("doubt %v, agent lent: %t", c.doubt, c.forwardsAgent)
+			if c.doubt == nil || c.way.(*ownCarrier).forwardsAgent {
+				t.Errorf("doubt %v, agent lent: %t", c.doubt, c.way.(*ownCarrier).forwardsAgent)
 			}
 			if _, err := (&placer{}).options(c).Pillar(t.Context(), "web1", nil, fun.PillarRequest{}); err == nil || !strings.Contains(err.Error(), "no pillar is sent to web1: the host's key is not the known one") {
 				t.Errorf("pillar: %v", err)

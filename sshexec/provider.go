@@ -17,6 +17,7 @@ import (
 	"brine/internal/fleet"
 	"brine/internal/py/value"
 	"brine/sshexec/link"
+	"brine/sshexec/master"
 	"brine/sshexec/relay"
 )
 
@@ -402,6 +403,10 @@ func (m *machine) launch(ctx context.Context) (*link.Conn, error) {
 				return conn, nil
 			}
 			i := interrupted(c, err)
+			if i == nil && c.giveUpMaster(err) && ctx.Err() == nil {
+				_ = c.Close()
+				continue // by a connection of brine's own
+			}
 			if i == nil && m.relayEnded(ctx, err) {
 				i = &interruptedError{err: err, since: time.Now()}
 			}
@@ -540,6 +545,11 @@ func (m *machine) shell(ctx context.Context, job fun.Job) fun.Return {
 		return ret
 	}
 	out, errs, status, err := c.raw(ctx, m.e, job.Shell)
+	if errors.Is(err, master.ErrRefused) && ctx.Err() == nil {
+		// Nothing was started. Another connection is brine's own.
+		_ = c.Close()
+		return m.shell(ctx, job)
+	}
 	if err != nil {
 		ret.Stage, ret.Err = fun.Lost, err
 		return ret

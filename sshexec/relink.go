@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -60,6 +61,7 @@ func (m *machine) redial(ctx context.Context, old *Client) (*Client, error) {
 	m.dialing.Lock()
 	defer m.dialing.Unlock()
 	_ = old.Close()
+	old.giveUpMaster(net.ErrClosed)
 	if m.client != nil && m.client != old {
 		select {
 		case <-m.client.Done():

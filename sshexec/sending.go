@@ -222,7 +222,7 @@ func (x *sending) ask(ctx context.Context) {
 			return
 		}
 		x.mu.Unlock()
-		if err := x.c.probe(); err != nil {
+		if err := x.c.way.probe(); err != nil {
 			x.mu.Lock()
 			x.lost = err
 			x.wakeAll()

@@ -22,31 +22,20 @@ import (
 
 // sftp opens an SFTP channel. done closes it and aborts its requests.
 func (c *Client) sftp(ctx context.Context) (fs *sftp.Client, done func(), err error) {
-	sess, err := c.ssh.NewSession()
+	sess, err := c.way.run(request{line: "sftp", subsystem: true}, io.Discard)
 	if err != nil {
 		return nil, nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = sess.Close() })
-	w, err := sess.StdinPipe()
-	var r io.Reader
-	if err == nil {
-		r, err = sess.StdoutPipe()
-	}
-	if err == nil {
-		err = sess.RequestSubsystem("sftp")
-	}
-	if err == nil {
-		fs, err = sftp.NewClientPipe(r, w, sftp.UseConcurrentWrites(true))
-	}
-	if err != nil {
+	stop := context.AfterFunc(ctx, func() { _ = sess.close() })
+	if fs, err = sftp.NewClientPipe(sess.stdout, sess.stdin, sftp.UseConcurrentWrites(true)); err != nil {
 		stop()
-		_ = sess.Close()
+		_ = sess.close()
 		return nil, nil, err
 	}
 	return fs, func() {
 		stop()
 		_ = fs.Close()
-		_ = sess.Close()
+		_ = sess.close()
 	}, nil
 }
 

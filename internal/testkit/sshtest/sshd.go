@@ -322,3 +322,41 @@ func WriteKey(t testing.TB, path, passphrase string) ssh.Signer {
 	}
 	return signer
 }
+
+// Master starts an ssh that holds a connection to a host of the server open, and
+// listens at a socket. It ends with the test. options are further options, each as for
+// ssh -o. It returns the process ID.
+func (s *Server) Master(t testing.TB, host, socket string, options ...string) int {
+	t.Helper()
+	args := []string{"-F", "/dev/null", "-N", "-o", "ControlMaster=yes", "-o", "ControlPath=" + socket, "-o", "UserKnownHostsFile=" + s.KnownHosts, "-o", "BatchMode=yes", "-i", s.Key, "-p", strconv.Itoa(s.Port), "-l", s.User}
+	for _, o := range options {
+		args = append(args, "-o", o)
+	}
+	c := exec.Command(Require(t, "ssh"), append(args, host)...)
+	var said strings.Builder
+	c.Stderr = &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = c.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		<-ended
+	})
+	for range 3000 {
+		if _, err := os.Stat(socket); err == nil {
+			return c.Process.Pid
+		}
+		select {
+		case <-ended:
+			t.Fatalf("no master: %s", said.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Fatal("no master listens")
+	return 0
+}
