@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,7 +30,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 }
 
 // scriptCondition adds the conditions root (the tests run as root), full (there
-// is a device that is always full) and tmpfs (small file systems can be mounted
+// is a device that is always full), mako (python3 has that package) and tmpfs (small file systems can be mounted
 // where no other process sees them).
 func scriptCondition(cond string) (bool, error) {
 	switch cond {
@@ -37,6 +38,12 @@ func scriptCondition(cond string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "full":
 		_, err := os.Stat("/dev/full")
+		return err == nil, nil
+	case "mako":
+		err := exec.Command("python3", "-I", "-c", "import mako").Run()
+		if err != nil && slices.Contains(strings.Split(os.Getenv("BRINE_TEST_REQUIRE"), ","), "mako") {
+			return false, err
+		}
 		return err == nil, nil
 	case "tmpfs":
 		return os.Geteuid() == 0 && exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt").Run() == nil, nil

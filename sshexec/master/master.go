@@ -327,8 +327,8 @@ func (s *Session) Wait() (status int, err error) {
 	return s.exit, s.err
 }
 
-// Close ends the session; the host is told, which closes the stdin of the command and
-// ends what it started in the foreground.
+// Close ends the session: the host closes the stdin of the command and
+// ends what was started in the foreground.
 func (s *Session) Close() error {
 	var err error
 	s.once.Do(func() {

@@ -373,13 +373,13 @@ func (m *module) worded(name string, err error) error {
 
 // show tells on stderr where a module raised an exception.
 func (m *module) show(env *fun.Env, re *RaisedError) {
-	if pos, ok := placeOf(re.Place); ok {
+	if pos, ok := PlaceOf(re.Place); ok {
 		env.Fault(&places.Error{Pos: pos, Err: errors.New(re.Type + ": " + re.Msg)})
 	}
 }
 
-// placeOf reads FILE:LINE or FILE:LINE:COLUMN.
-func placeOf(s string) (places.Pos, bool) {
+// PlaceOf reads FILE:LINE or FILE:LINE:COLUMN.
+func PlaceOf(s string) (places.Pos, bool) {
 	var nums [2]int
 	n := 0
 	for ; n < 2; n++ {

@@ -157,6 +157,18 @@ func Open(ctx context.Context, env *fun.Env, kind, name string) (*Module, error)
 	return open(ctx, env, src)
 }
 
+// Renderer loads a renderer that brine has in Python, by its name: "pyobjects".
+func Renderer(ctx context.Context, env *fun.Env, name string) (*Module, error) {
+	file := "renderers/" + name + ".py"
+	text, err := runtimeFiles.ReadFile("runtime/" + file)
+	if err != nil {
+		return nil, err
+	}
+	// Tracebacks leave out files of this prefix.
+	info := fun.FileInfo{Path: file, Abs: "brine:" + file}
+	return open(ctx, env, &source{lang: python3, kind: "renderers", name: name, key: info.Abs, info: info, text: string(text)})
+}
+
 // OpenFile loads a file as a module of a kind.
 func OpenFile(ctx context.Context, env *fun.Env, kind string, info fun.FileInfo) (*Module, error) {
 	src, err := newSource(ctx, env, kind, info)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"brine/internal/core/fun"
@@ -55,7 +54,7 @@ func (e *Engine) python(ctx context.Context, in *Input, text string) (value.Valu
 	}
 	v, err := python.Run(ctx, env, python.Script{File: file, Text: text, Vars: vars, Grains: e.env.SubjectGrains()})
 	if err != nil {
-		return nil, pyFault(in, err)
+		return nil, pyFault(in, "py", err)
 	}
 	return v, nil
 }
@@ -86,25 +85,28 @@ func (e *Engine) pyDatum(d *datum, v value.Value) *datum {
 }
 
 // pyFault gives what Python raised the words of Salt and a place.
-func pyFault(in *Input, err error) error {
+func pyFault(in *Input, renderer string, err error) *source.Error {
 	if errors.Is(err, python.ErrNoPython) {
 		return &source.Error{
-			Pos: source.Pos{File: in.name(), Line: 1, Col: 1}, Err: fmt.Errorf("the renderer \"py\" cannot run: %w", err),
-			Hint: `install python3, or write the file as "#!jinja|yaml"`, Salt: `The renderer "py" is not available`,
+			Pos: source.Pos{File: in.name(), Line: 1, Col: 1}, Err: fmt.Errorf("the renderer %q cannot run: %w", renderer, python.ErrNoPython),
+			Hint: `install python3, or write the file as "#!jinja|yaml"`, Salt: fmt.Sprintf("The renderer %q is not available", renderer),
 		}
 	}
 	re, ok := python.Raised(err)
+	if ok && strings.HasSuffix(re.Type, ".Missing") {
+		return &source.Error{
+			Pos: source.Pos{File: in.name(), Line: 1, Col: 1}, Err: fmt.Errorf("the renderer %q cannot run: %s", renderer, re.Msg),
+			Hint: `install it for python3 (Debian: apt install python3-mako), or write the file as "#!jinja|yaml"`, Salt: fmt.Sprintf("The renderer %q is not available", renderer),
+		}
+	}
 	if !ok {
 		return &source.Error{Pos: source.Pos{File: in.name()}, Err: err}
 	}
-	pos := source.Pos{File: in.name()}
-	if i := strings.LastIndexByte(re.Place, ':'); i > 0 {
-		if n, err := strconv.Atoi(re.Place[i+1:]); err == nil {
-			pos = source.Pos{File: re.Place[:i], Line: n}
-			if re.Place[:i] == in.Abs {
-				pos.File = in.name()
-			}
-		}
+	pos, ok := python.PlaceOf(re.Place)
+	if !ok {
+		pos = source.Pos{File: in.name()}
+	} else if pos.File == in.Abs {
+		pos.File = in.name()
 	}
 	return &source.Error{Pos: pos, Err: fmt.Errorf("%s: %s", re.Type, re.Msg), Salt: re.Traceback()}
 }
@@ -127,6 +129,16 @@ func (e *Engine) customStage(ctx context.Context, in *Input, s stage, d *datum) 
 	if !m.Has("render") {
 		return nil, &source.Error{Pos: source.Pos{File: in.name(), Line: 1}, Err: fmt.Errorf("salt://_renderers/%s.py has no function render", s.name)}
 	}
+	v, err := e.renderBy(ctx, m, in, s, d, in.Vars)
+	if err != nil {
+		return nil, pyFault(in, s.name, err)
+	}
+	return e.pyDatum(d, v), nil
+}
+
+// renderBy calls the function render of a module with what comes from the renderer
+// before it, and the variables vars.
+func (e *Engine) renderBy(ctx context.Context, m *python.Module, in *Input, s stage, d *datum, vars *value.Map) (value.Value, error) {
 	tmplpath := in.Abs
 	if tmplpath == "" {
 		tmplpath = in.Path
@@ -135,16 +147,44 @@ func (e *Engine) customStage(ctx context.Context, in *Input, s stage, d *datum) 
 	if s.args != "" {
 		kw.Set("argline", s.args)
 	}
-	if in.Vars.Len() > 0 {
-		kw.Set("context", in.Vars)
+	if vars.Len() > 0 {
+		kw.Set("context", vars)
 	}
 	data := d.data
 	if d.isText {
 		data = d.text
 	}
-	v, err := m.Render(ctx, e.env.SubjectGrains(), data, d.isText, value.NewList(in.saltenv(), in.SLS), kw)
+	return m.Render(ctx, e.env.SubjectGrains(), data, d.isText, value.NewList(in.saltenv(), in.SLS), kw)
+}
+
+// pythonStage runs a renderer that brine has in Python.
+//
+// Salt: salt/renderers/pyobjects.py, pydsl.py, mako.py.
+func (e *Engine) pythonStage(ctx context.Context, in *Input, s stage, d *datum) (*datum, error) {
+	env := e.env
+	if in.Pillar != nil {
+		env = env.With(func(c *fun.Env) { c.Pillar = in.Pillar })
+	}
+	m, err := python.Renderer(ctx, env, s.name)
 	if err != nil {
-		return nil, pyFault(in, err)
+		return nil, pyFault(in, s.name, err)
+	}
+	vars := in.Vars
+	if s.name == "mako" { // which sees what other templates see
+		vars = e.vars(in)
+		for _, name := range []string{"salt", "grains", "opts", "pillar", "proxy"} {
+			vars.Delete(name)
+		}
+		vars.Update(in.Vars)
+	}
+	v, err := e.renderBy(ctx, m, in, s, d, vars)
+	if err != nil {
+		fault := pyFault(in, s.name, err)
+		// What others than mako raise is an exception to Salt, not a fault of rendering.
+		if re, ok := python.Raised(err); ok && s.name != "mako" {
+			fault.Err, fault.Salt = &PlainError{re.Type[strings.LastIndexByte(re.Type, '.')+1:], re.Msg}, ""
+		}
+		return nil, fault
 	}
 	return e.pyDatum(d, v), nil
 }

@@ -199,7 +199,7 @@ func (e *Engine) run(ctx context.Context, in *Input) (*datum, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if _, ours := rendererOf(s.name); ours && !d.isText && s.name != "gpg" && s.name != "stateconf" && s.name != "py" {
+		if _, ours := rendererOf(s.name); ours && !d.isText && s.name != "gpg" && s.name != "stateconf" && (!ByPython(s.name) || s.name == "mako") {
 			return nil, &source.Error{Pos: source.Pos{File: name, Line: 1}, Err: fmt.Errorf("renderer %q comes after one that gives data, not text", s.name)}
 		}
 		if d, err = s.fn(e, ctx, in, s, d); err != nil {
@@ -312,13 +312,24 @@ func rendererOf(name string) (func(*Engine, context.Context, *Input, stage, *dat
 		return (*Engine).pyStage, true
 	case "stateconf":
 		return (*Engine).stateconfStage, true
+	case "mako", "pydsl", "pyobjects":
+		return (*Engine).pythonStage, true
 	}
 	return nil, false
 }
 
+// ByPython reports whether a renderer runs a file in Python, by its name.
+func ByPython(renderer string) bool {
+	switch renderer {
+	case "mako", "py", "pydsl", "pyobjects":
+		return true
+	}
+	return false
+}
+
 // Renderers returns the names that a pipeline may have, sorted.
 func Renderers() []string {
-	return []string{"gpg", "jinja", "json", "pongo2", "py", "stateconf", "toml", "yaml", "yamlex"}
+	return []string{"gpg", "jinja", "json", "mako", "pongo2", "py", "pydsl", "pyobjects", "stateconf", "toml", "yaml", "yamlex"}
 }
 
 // pipeline returns the stages that text asks for by its first line, else the
@@ -381,7 +392,7 @@ func noRenderer(file, name, pipe string) *source.Error {
 	hint := "there are " + strings.Join(Renderers(), ", ")
 	err := fmt.Errorf("the renderer %q is not available%s", name, source.DidYouMean(name, Renderers()))
 	switch name {
-	case "pydsl", "pyobjects", "mako", "wempy", "cheetah", "genshi":
+	case "wempy", "cheetah", "genshi":
 		err = fmt.Errorf("the renderer %q is not supported", name)
 		hint = `write it as "#!jinja|yaml" (the default), or as "#!py" with a function run() that returns the data`
 	}

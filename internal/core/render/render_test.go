@@ -290,7 +290,7 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: got %q, %v; want %q", tt.engine, got, err, tt.want)
 		}
 	}
-	for engine, want := range map[string]string{"mako": "not supported", "jinga": `did you mean "jinja"?`} {
+	for engine, want := range map[string]string{"wempy": "not supported", "jinga": `did you mean "jinja"?`} {
 		_, err := r.Template(t.Context(), engine, render.Input{Path: "f"})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: err = %v, want %q", engine, err, want)

@@ -52,7 +52,6 @@ func TestRenderers(t *testing.T) {
 // do instead.
 func TestAbsentRenderers(t *testing.T) {
 	for name, want := range map[string]string{
-		"pydsl": "not supported", "pyobjects": "not supported", "mako": "not supported",
 		"wempy": "not supported", "cheetah": "not supported", "genshi": "not supported",
 		"jinya": `did you mean "jinja"?`, "hjson": "not available",
 	} {
@@ -64,6 +63,21 @@ func TestAbsentRenderers(t *testing.T) {
 		}
 		if !strings.Contains(se.Err.Error(), want) || se.Hint == "" || se.Pos.Line != 1 || se.SaltText() != `The renderer "`+name+`" is not available` {
 			t.Errorf("%s: %s\nSalt: %s\nwant %s", name, se.Trace(), se.SaltText(), want)
+		}
+	}
+}
+
+// TestRenderersWithoutPython: those that need it say so, and what to do.
+func TestRenderersWithoutPython(t *testing.T) {
+	for _, name := range []string{"py", "pyobjects", "pydsl", "mako"} {
+		_, err := sls(t, tree(t, map[string]string{"a.sls": "#!" + name + "\n"}), "a")
+		var se *source.Error
+		if !errors.As(err, &se) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := "a.sls:1:1: the renderer \"" + name + "\" cannot run: python3 is not installed here\nhint: install python3, or write the file as \"#!jinja|yaml\""
+		if se.Trace() != want || se.SaltText() != `The renderer "`+name+`" is not available` {
+			t.Errorf("%s: %s\nSalt: %s", name, se.Trace(), se.SaltText())
 		}
 	}
 }

@@ -78,13 +78,13 @@ func TestStateconfFaults(t *testing.T) {
 		"macro":    {"#!stateconf\n{% macro m(id) %}\n\n{{ id }}: test.nop\n{% endmacro %}\n{{ m('.goal') }}\n", "a.sls:4:1: Can't generate goal state(.goal)! The same state id already exists!\nhint: the option stateconf_goal_state names another"},
 		"head":     {"#!stateconf\n.p: {stateconf.set: [{a: '{{ b }}'}]}\n# --- end of state config ---\n", "a.sls:2:30: 'b' is undefined"},
 		"yaml":     {"#!stateconf\na: 1\n# --- end of state config ---\nb: [\n", "a.sls:5:1: did not find expected node content (while parsing a flow node)"},
-		"renderer": {"#!stateconf yam . jinja\na: 1\n", "a.sls:1:1: the renderer \"yam\" is not available (did you mean \"yaml\"?)\nhint: there are gpg, jinja, json, pongo2, py, stateconf, toml, yaml, yamlex"},
-		"python":   {"#!stateconf yaml . mako\na: 1\n", "a.sls:1:1: the renderer \"mako\" is not supported\nhint: write it as \"#!jinja|yaml\" (the default), or as \"#!py\" with a function run() that returns the data"},
+		"renderer": {"#!stateconf yam . jinja\na: 1\n", "a.sls:1:1: the renderer \"yam\" is not available (did you mean \"yaml\"?)\nhint: there are gpg, jinja, json, mako, pongo2, py, pydsl, pyobjects, stateconf, toml, yaml, yamlex"},
+		"python":   {"#!stateconf yaml . wempy\na: 1\n", "a.sls:1:1: the renderer \"wempy\" is not supported\nhint: write it as \"#!jinja|yaml\" (the default), or as \"#!py\" with a function run() that returns the data"},
 		"order":    {"#!stateconf jinja . yaml\na: 1\n", "a.sls:1:1: renderer \"jinja\" comes after one that gives data, not text: the data format stands before the dot"},
 		"text":     {"#!stateconf jinja . jinja\na: 1\n", "a.sls:1:1: renderer \"jinja\" gives text, not data"},
 		"data":     {"#!yaml|stateconf\na: 1\n", "a.sls:1:1: stateconf comes after what gives data, not text"},
 		"-p":       {"#!jinja|stateconf -p\na: 1\n", "a.sls:1:1: stateconf comes after what gives text, not data"},
-		"blocked":  {"#!stateconf json . jinja\n{}\n", "a.sls:1:1: the renderer \"json\" is not available\nhint: there are gpg, jinja, json, pongo2, py, stateconf, toml, yaml, yamlex"},
+		"blocked":  {"#!stateconf json . jinja\n{}\n", "a.sls:1:1: the renderer \"json\" is not available\nhint: there are gpg, jinja, json, mako, pongo2, py, pydsl, pyobjects, stateconf, toml, yaml, yamlex"},
 		"argument": {"#!stateconf yaml . jinja -x\na: 1\n", "a.sls:1:1: Unknown renderer option: -x"},
 	} {
 		e := tree(t, map[string]string{"a.sls": tt.text})

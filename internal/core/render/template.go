@@ -11,7 +11,7 @@ import (
 )
 
 // Engines returns the names that template: of a file state may have, sorted.
-func Engines() []string { return []string{"jinja", "pongo2", "py"} }
+func Engines() []string { return []string{"jinja", "mako", "pongo2", "py"} }
 
 // binaryHead is how much of a file tells whether it is binary, in bytes.
 // Salt: salt/utils/files.py is_binary.
@@ -34,6 +34,8 @@ func (e *Engine) Template(ctx context.Context, engine string, in Input) (string,
 		d, err = e.jinja(ctx, &in, text)
 	case "pongo2":
 		d, err = e.pongo(ctx, &in, text)
+	case "mako":
+		d, err = e.pythonStage(ctx, &in, stage{name: engine}, &datum{isText: true, text: text})
 	case "py":
 		return e.pyTemplate(ctx, &in, text)
 	default:
@@ -58,7 +60,7 @@ func CheckEngine(file, engine string) (fault *source.Error, inSalt bool) {
 }
 
 func foreignEngine(name string) bool {
-	return slices.Contains([]string{"mako", "wempy", "cheetah", "genshi"}, name)
+	return slices.Contains([]string{"wempy", "cheetah", "genshi"}, name)
 }
 
 // noEngine is the fault of a template engine that is not there.

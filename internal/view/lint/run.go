@@ -501,7 +501,7 @@ func hasUnknownNames(data *value.Map) bool {
 // not run here, since it runs a program, or brine does not have it.
 func notRendered(text []byte) string {
 	for _, name := range pipelineOf(string(text)) {
-		if !slices.Contains(render.Renderers(), name) || name == "pongo2" || name == "py" {
+		if !slices.Contains(render.Renderers(), name) || name == "pongo2" || render.ByPython(name) {
 			return name
 		}
 	}

@@ -172,7 +172,7 @@ func TestCompletion(t *testing.T) {
 		{"pillar by both", "a: {{ pillar['app'].user.‸ }}\n", "name", "port", ""},
 		{"grains by attributes", "a: {{ grains.‸ }}\n", "os os_family id", "efi-secure-boot", ""},
 		{"an attribute of a function's module", "a: {{ salt.grains.‸ }}\n", "grains.get", "os", ""},
-		{"template engine", "a:\n  file.managed:\n    - template: ‸\n", "jinja py", "mako", ""},
+		{"template engine", "a:\n  file.managed:\n    - template: ‸\n", "jinja mako py", "wempy", ""},
 		{"grains", "a: {{ grains['os‸'] }}\n", "os os_family", "", ""},
 		{"filter", "a: {{ x | to‸ }}\n", "tojson upper yaml_encode", "", ""},
 		{"variable", "{% set here = 1 %}\na: {{ ‸ }}\n", "pillar grains salt here", "", ""},

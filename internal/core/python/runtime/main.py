@@ -457,6 +457,7 @@ class Helper:
                 lines.append("    " + frame.line)
         if isinstance(exc, SyntaxError) and exc.filename:
             place = "{}:{}:{}".format(exc.filename, exc.lineno, exc.offset or 0)
+        place = getattr(exc, "brine_place", place)
         kind = type(exc)
         name = kind.__name__
         if kind.__module__ not in ("builtins", "__main__"):
