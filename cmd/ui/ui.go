@@ -148,6 +148,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		}
 		defer remove()
 	}
+	defer back.notifies(ctx)()
 	return serve(ctx, a, s, l, cfg)
 }
 
