@@ -74,6 +74,9 @@ type Backend interface {
 	End(ctx context.Context, r *kept.Run) error
 	// Drain has a run start nothing new.
 	Drain(ctx context.Context, jid string) error
+	// Enqueue puts what a hook starts into a queue, unless a delivery with one of its ids
+	// was put there before: known, with the jid of that one.
+	Enqueue(ctx context.Context, d Delivery) (jid string, known bool, err error)
 	// Record puts what a user did into the audit record.
 	Record(ctx context.Context, a Action) error
 }

@@ -49,6 +49,8 @@ type fake struct {
 	full    error // what Record answers
 
 	faults, unsure []string // of chains
+
+	delivered []Delivery
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -249,6 +251,20 @@ func (f *fake) Drain(_ context.Context, jid string) error {
 	}
 	f.drained = append(f.drained, jid)
 	return nil
+}
+
+func (f *fake) Enqueue(_ context.Context, d Delivery) (jid string, known bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range f.delivered {
+		for _, id := range d.IDs {
+			if x.User == d.User && slices.Contains(x.IDs, id) {
+				return "20261129120000000001", true, nil
+			}
+		}
+	}
+	f.delivered = append(f.delivered, d)
+	return "20261129120000000001", false, nil
 }
 
 func (f *fake) Record(ctx context.Context, a Action) error {
