@@ -76,7 +76,7 @@ func TestUIHook(t *testing.T) {
 		t.Errorf("told %+v", told)
 	}
 	audit, err := p.brine("run", "jobs.list_jobs", "search_function=runner.ui.hook", "--out=json").Output()
-	if err != nil || strings.Count(string(audit), `"User": "hook:push"`) != 3 {
+	if err != nil || strings.Count(string(audit), `"User": "hook:push"`) != 4 {
 		t.Errorf("audit: %v: %s", err, audit)
 	}
 }

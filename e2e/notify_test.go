@@ -77,6 +77,7 @@ func newNotifyTree(t *testing.T, destinations string) notifyTree {
 	dir := t.TempDir()
 	files := map[string]string{
 		"master":             fmt.Sprintf("id: ctl\ncachedir: %[1]s/cache\nfile_roots: {base: [%[1]s/tree]}\n%[2]s", dir, destinations),
+		"minion":             fmt.Sprintf("id: ctl\ncachedir: %[1]s/cache\nfile_roots: {base: [%[1]s/tree]}\n%[2]s", dir, destinations),
 		"tree/good.sls":      "fine:\n  test.succeed_without_changes: []\n",
 		"tree/bad.sls":       "before:\n  test.succeed_without_changes: []\nbroken:\n  cmd.run:\n    - name: echo no such package >&2; exit 7\n    - require: [{test: before}]\n",
 		"tree/unwritten.sls": "{% if %}\n",
@@ -135,11 +136,11 @@ func TestNotifications(t *testing.T) {
 		{[]string{"orchestrate", "good"}, "succeeded", "orchestration", "good", "", ""},
 		{[]string{"orchestrate", "bad"}, "failed", "orchestration", "bad", "broken", "no such package"},
 		{[]string{"orchestrate", "unwritten"}, "failed", "orchestration", "unwritten", "", "unwritten"},
-		{[]string{"chain", "run", "deploy", "--yes"}, "failed", "chain", "deploy", "run orchestrations bad", "no such package"},
+		{[]string{"chain", "run", "deploy", "--yes"}, "failed", "chain", "deploy", "run the orchestration bad", "state.orchestrate"},
 	} {
 		said.WriteString(n.brine(tt.args...))
 		got := r.take()
-		if len(got) != 1 || got[0].Event != tt.event || got[0].Kind != tt.kind || got[0].Name != tt.name || !strings.Contains(got[0].Cause, tt.cause) || got[0].Controller != "ctl" || got[0].JID == "" {
+		if len(got) != 1 || got[0].Event != tt.event || got[0].Kind != tt.kind || got[0].Name != tt.name || got[0].Step != tt.step || !strings.Contains(got[0].Cause, tt.cause) || got[0].Controller != "ctl" || got[0].JID == "" {
 			t.Errorf("%v: %+v, want %s of %s %s, %q", tt.args, got, tt.event, tt.kind, tt.name, tt.cause)
 			continue
 		}
@@ -158,8 +159,8 @@ func TestNotifications(t *testing.T) {
 	if s := said.String(); strings.Contains(s, "geheim") || strings.Count(s, notify.Delivered) != 4 {
 		t.Errorf("%s", s)
 	}
-	if out := n.brine("notify", "test", "al"); !strings.Contains(out, `there is no destination "al" (did you mean "all"?)`) {
-		t.Errorf("notify test al: %s", out)
+	if out := n.brine("notify", "test", "name"); !strings.Contains(out, `there is no destination "name" (did you mean "named"?)`) {
+		t.Errorf("notify test name: %s", out)
 	}
 	err := filepath.WalkDir(filepath.Join(n.dir, "cache"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -221,7 +222,7 @@ func TestNotifyDrift(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []int{1, 0} {
-		out := n.brine("plan", "--local", "--record", "state.apply", "file")
+		out := n.brine("plan", "--call", "--record", "state.apply", "file")
 		got := r.take()
 		if len(got) != want || want == 1 && (got[0].Event != notify.Drift || !strings.Contains(got[0].Cause, "there (file.managed)")) {
 			t.Errorf("plan %d: %+v: %s", i+1, got, out)

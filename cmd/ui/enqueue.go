@@ -2,10 +2,8 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"brine/cmd/assembly"
 	"brine/cmd/library"
 	"brine/cmd/runner"
 	"brine/cmd/session"
@@ -17,15 +15,8 @@ import (
 
 // Enqueue puts what a hook starts into a queue; see [ui.Backend].
 func (b *backend) Enqueue(ctx context.Context, d ui.Delivery) (jid string, known bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, runner.QueueTimeout)
-	defer cancel()
-	err = b.session(ctx, func(s *session.Session) error {
-		env := s.Env(ctx, s.JIDs.Next(s.App.Host.Now()))
+	err = b.queueOf(ctx, func(ctx context.Context, s *session.Session, env *fun.Env, q *queue.Store) error {
 		work, err := workOf(s, env, d)
-		if err != nil {
-			return err
-		}
-		q, err := assembly.OpenQueue(ctx, env)
 		if err != nil {
 			return err
 		}
@@ -35,7 +26,7 @@ func (b *backend) Enqueue(ctx context.Context, d ui.Delivery) (jid string, known
 			keys[i] = queue.Key(d.User, id)
 		}
 		jid, known, err = q.PutOnce(ctx, e, keys)
-		if err = errors.Join(err, q.Close()); err != nil {
+		if err != nil {
 			return fmt.Errorf("it cannot be queued: %w", err)
 		}
 		return nil

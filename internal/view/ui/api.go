@@ -33,7 +33,7 @@ const (
 type apiOp struct {
 	id, summary string
 	// open says that no token is needed.
-	open            bool
+	open bool
 	// signed says that the body is signed, and is read by what answers it.
 	signed          bool
 	request, answer reflect.Type

@@ -64,6 +64,13 @@ type Backend interface {
 	Schedule(ctx context.Context, chain, at, user string) error
 	// Unschedule cancels what Planned returned.
 	Unschedule(ctx context.Context, id string) error
+	// Recurring returns the schedules of the queue, by name, with their next times before
+	// a moment. Where no queue is configured there are none.
+	Recurring(ctx context.Context, until time.Time) ([]Recurrence, error)
+	// AddRecurring adds a schedule of a chain, or of an orchestration that Catalogue has.
+	AddRecurring(ctx context.Context, x NewRecurrence) error
+	// ChangeRecurring pauses, resumes or removes a schedule.
+	ChangeRecurring(ctx context.Context, name, what string) error
 	// Runs returns the runs that are kept.
 	Runs(ctx context.Context) (*kept.Store, error)
 	// Start starts brine with the arguments of a run, as a process that goes on when this

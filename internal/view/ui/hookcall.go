@@ -53,17 +53,17 @@ func (s *Server) apiHook(c *apiCall, _ *nothing) (*HookAnswer, error) {
 		return nil, err
 	}
 	entry := Action{User: user, Name: "hook", On: c.r.URL.Path, Details: hookDetails(x, pillar), OK: true}
-	if err := s.opts.Backend.Record(ctx, entry); err != nil {
+	if err := s.record(ctx, entry); err != nil {
 		return nil, fmt.Errorf("nothing was started, since the audit record cannot be written: %w", err)
 	}
 	d := Delivery{Queue: x.Queue, Chain: x.Chain, Orchestration: x.Orchestration, Pillar: pillar, User: user, IDs: ids}
-	jid, known, err := s.opts.Backend.Enqueue(ctx, d)
+	jid, known, err := s.enqueue(ctx, d)
 	switch {
 	case err != nil:
 		return nil, err
 	case known:
 		entry.OK, entry.Details = false, "delivered before, as "+jid
-		_ = s.opts.Backend.Record(ctx, entry)
+		_ = s.record(ctx, entry)
 		return nil, &apiError{kind: conflict, detail: "This was delivered before, and started " + jid + ".", hint: "A delivery starts its hook once."}
 	}
 	return &HookAnswer{State: "queued", JID: jid}, nil
@@ -124,7 +124,7 @@ func (s *Server) badSignature(r *http.Request, x *Hook) error {
 	if x != nil {
 		name = x.Name
 	}
-	_ = s.opts.Backend.Record(context.WithoutCancel(r.Context()), Action{User: hookUser(name), Name: "hook", On: r.URL.Path, Details: "from " + addressOf(r), OK: false})
+	_ = s.record(context.WithoutCancel(r.Context()), Action{User: hookUser(name), Name: "hook", On: r.URL.Path, Details: "from " + addressOf(r), OK: false})
 	return refused
 }
 
