@@ -96,7 +96,7 @@ const minHookKey = 16
 // NewHookKey returns a new key.
 func NewHookKey() string { return secret() }
 
-// hookWords are the words of a line, and joined the fields as lines have them.
+// joined are fields as lines have them.
 func joined(fields []HookField) string {
 	out := make([]string, len(fields))
 	for i, f := range fields {
