@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/notify"
@@ -227,5 +229,47 @@ func TestNotifyDrift(t *testing.T) {
 		if len(got) != want || want == 1 && (got[0].Event != notify.Drift || !strings.Contains(got[0].Cause, "there (file.managed)")) {
 			t.Errorf("plan %d: %+v: %s", i+1, got, out)
 		}
+	}
+}
+
+// TestNotifyWaiting has people told that a run waits for them, and of its end.
+func TestNotifyWaiting(t *testing.T) {
+	t.Parallel()
+	r := newHookReceiver(t, loopback(t, "127.0.0.1:0"))
+	n := newNotifyTree(t, "notify: {hook: {kind: webhook, url: '"+r.URL+"', events: [waiting, succeeded], allow_private: 127.0.0.1}}\n")
+	sls := "first:\n  cmd.run:\n    - name: until [ -e " + n.dir + "/go ]; do sleep 0.05; done\nsecond:\n  test.succeed_without_changes:\n    - require: [{cmd: first}]\n"
+	if err := os.WriteFile(filepath.Join(n.dir, "tree", "slow.sls"), []byte(sls), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan string, 1)
+	go func() { ended <- n.brine("orchestrate", "slow") }()
+	active := regexp.MustCompile(`"(20\d{18})": \{`)
+	jid := ""
+	for jid == "" {
+		select {
+		case out := <-ended:
+			t.Fatalf("it ended: %s", out)
+		default:
+		}
+		if m := active.FindStringSubmatch(n.brine("run", "jobs.active", "--out=json")); m != nil {
+			jid = m[1]
+		}
+	}
+	n.brine("run", "state.pause", jid, "second")
+	if err := os.WriteFile(filepath.Join(n.dir, "go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var got []notify.Message
+	for len(got) == 0 && t.Context().Err() == nil {
+		got = r.take()
+		time.Sleep(20 * time.Millisecond)
+	}
+	if len(got) != 1 || got[0].Event != notify.Waiting || got[0].JID != jid || got[0].Step != "second" || !strings.Contains(got[0].Cause, "brine run state.resume "+jid) {
+		t.Errorf("while it waits: %+v", got)
+	}
+	n.brine("run", "state.resume", jid, "second")
+	out := <-ended
+	if got := r.take(); len(got) != 1 || got[0].Event != notify.Succeeded {
+		t.Errorf("at its end: %+v: %s", got, out)
 	}
 }

@@ -158,8 +158,8 @@ func newlyDeviating(before []*drift.Subject, name string, all []drift.Seen) (out
 	return out
 }
 
-// maxTold is how many hosts a notification names.
-const maxTold = 10
+// maxNamed is how many hosts a notification names.
+const maxNamed = 10
 
 // notifyDrift tells which hosts begin to deviate.
 func notifyDrift(ctx context.Context, s *session.Session, name string, hosts []drift.Seen) error {
@@ -167,7 +167,7 @@ func notifyDrift(ctx context.Context, s *session.Session, name string, hosts []d
 		return nil
 	}
 	var texts []string
-	for _, x := range hosts[:min(len(hosts), maxTold)] {
+	for _, x := range hosts[:min(len(hosts), maxNamed)] {
 		text := x.Host
 		if len(x.Due) > 0 {
 			text += fmt.Sprintf(": %s (%s)", x.Due[0].ID, x.Due[0].Fun)
@@ -177,7 +177,7 @@ func notifyDrift(ctx context.Context, s *session.Session, name string, hosts []d
 		}
 		texts = append(texts, text)
 	}
-	if n := len(hosts) - maxTold; n > 0 {
+	if n := len(hosts) - maxNamed; n > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more hosts", n))
 	}
 	env := s.Env(ctx, "")

@@ -68,18 +68,18 @@ func (s *Session) Notify(env *fun.Env, m notify.Message) error {
 	return nil
 }
 
-// NotifyUnlessTold is Notify for how a job ended, unless its own process has told: it may
+// NotifyOnce is Notify for how a job ended, unless its own process has told: it may
 // have been killed.
-func (s *Session) NotifyUnlessTold(ctx context.Context, env *fun.Env, m notify.Message) error {
+func (s *Session) NotifyOnce(ctx context.Context, env *fun.Env, m notify.Message) error {
 	st, err := assembly.OpenNotices(ctx, env, s.Tell)
 	if err != nil {
 		return err
 	}
-	told, err := st.Told(ctx, m.JID)
+	known, err := st.Has(ctx, m.JID)
 	if cerr := st.Close(); err == nil {
 		err = cerr
 	}
-	if told || err != nil {
+	if known || err != nil {
 		return err
 	}
 	return s.Notify(env, m)
@@ -118,7 +118,7 @@ func (t *teller) waits(jid, id string) {
 	t.send()
 }
 
-// message is what is told of a run, without secrets.
+// message describes a run, without secrets.
 func (t *teller) message(event string, e history.Ending) notify.Message {
 	mask := t.s.Secrets.AnyText
 	return notify.Message{

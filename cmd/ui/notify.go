@@ -28,14 +28,14 @@ const (
 // could not, since they were killed.
 type notifier struct {
 	b    *backend
-	told map[string]bool // runs that were looked at
+	seen map[string]bool // runs that were looked at
 	last string          // what was wrong before
 }
 
 // notifies sends notifications until stop is called.
 func (b *backend) notifies(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	n := &notifier{b: b, told: map[string]bool{}}
+	n := &notifier{b: b, seen: map[string]bool{}}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
@@ -77,7 +77,7 @@ func (n *notifier) look(ctx context.Context) {
 	n.last = text
 }
 
-// lost tells of runs whose process is gone without a word.
+// lost tells of runs whose process is gone before it could report how it ended.
 func (n *notifier) lost(ctx context.Context, s *session.Session, env *fun.Env) error {
 	st := kept.New(s.Cfg.CacheDir, n.b.app.Host.Now)
 	jids, err := st.List()
@@ -85,18 +85,18 @@ func (n *notifier) lost(ctx context.Context, s *session.Session, env *fun.Env) e
 		return err
 	}
 	for _, jid := range jids[:min(len(jids), lostRuns)] {
-		if n.told[jid] {
+		if n.seen[jid] {
 			continue
 		}
 		r, err := st.Open(jid)
 		if err != nil || r.State() == kept.Active {
 			continue
 		}
-		n.told[jid] = true
+		n.seen[jid] = true
 		if m, ok := lostMessage(r, n.b.app.Host.Now()); ok {
 			m.Controller = env.ID
-			if err := s.NotifyUnlessTold(ctx, env, m); err != nil {
-				n.told[jid] = false
+			if err := s.NotifyOnce(ctx, env, m); err != nil {
+				n.seen[jid] = false
 				return err
 			}
 		}
@@ -104,7 +104,7 @@ func (n *notifier) lost(ctx context.Context, s *session.Session, env *fun.Env) e
 	return nil
 }
 
-// lostMessage is what is told of a run that is lost; false for others.
+// lostMessage describes a run that is lost; false for others.
 func lostMessage(r *kept.Run, now time.Time) (m notify.Message, ok bool) {
 	kind := map[string]string{kept.Orchestrations: history.Orchestration, kept.Chains: history.Chain, kept.Templates: history.Template}[r.Spec.Kind]
 	at := r.LastWord()

@@ -54,7 +54,7 @@ func (r *entryRun) notifyFailure(ctx context.Context, o queue.Outcome) {
 	if r.e.Work.Chain != "" {
 		m.Kind = history.Chain
 	}
-	if err := r.s.NotifyUnlessTold(context.WithoutCancel(ctx), r.env, m); err != nil {
+	if err := r.s.NotifyOnce(context.WithoutCancel(ctx), r.env, m); err != nil {
 		r.s.Tell(err)
 	}
 }

@@ -29,7 +29,7 @@ type Subject struct {
 	Notify []string
 }
 
-// An Ending is how an orchestration ended that is no step of another one, for
+// An Ending is how an orchestration ended, other than a step of another one, for
 // notifications. Step and Cause are the first step that failed, and why; of one that
 // failed before its steps, Cause alone.
 type Ending struct {

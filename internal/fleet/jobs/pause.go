@@ -19,7 +19,7 @@ type Pauses struct {
 	dir string
 	// More returns requests that came another way; nil: there are none.
 	More func(jid string) *value.Map
-	// OnWait is called when a job begins to wait before a state; nil: nobody is told.
+	// OnWait is called when a job begins to wait before a state; nil: nothing is called.
 	OnWait func(jid, id string)
 }
 

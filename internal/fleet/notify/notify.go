@@ -36,7 +36,7 @@ var defaultEvents = []string{Drift, Failed, Interrupted, Waiting}
 // Version is that of the JSON of messages.
 const Version = 1
 
-// A Message is what is told. Its texts are masked and bounded.
+// A Message is what a destination receives. Its texts are masked and bounded.
 type Message struct {
 	Version    int       `json:"version"`
 	Event      string    `json:"event"`

@@ -161,8 +161,8 @@ func (s *Store) List(ctx context.Context, state string, limit int) ([]Notice, er
 	return s.read(ctx, fmt.Sprintf("%sORDER BY created DESC, id LIMIT %d", where, limit), args...)
 }
 
-// Told reports whether there is a notice about a job.
-func (s *Store) Told(ctx context.Context, jid string) (bool, error) {
+// Has reports whether there is a notice about a job.
+func (s *Store) Has(ctx context.Context, jid string) (bool, error) {
 	n := 0
 	err := s.db.QueryRowContext(ctx, s.bind("SELECT COUNT(*) FROM "+table+" WHERE jid = ?"), jid).Scan(&n)
 	return n > 0, err

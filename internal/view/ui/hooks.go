@@ -225,7 +225,7 @@ func equal(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// only returns the value of a header that is there once.
+// only returns the value of a header that occurs once.
 func only(h http.Header, name string) string {
 	if v := h.Values(name); len(v) == 1 {
 		return v[0]
