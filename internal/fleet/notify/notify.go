@@ -1,5 +1,5 @@
-// Package notify tells people and programs elsewhere how runs ended: by webhooks, mail,
-// and messages of Slack and Matrix.
+// Package notify sends messages about how runs ended: by webhooks, mail, Slack and
+// Matrix.
 //
 // [Parse] reads the destinations from the configuration. A [Message] for each of them is
 // a row of a [Store], which keeps it in a database until [Store.Deliver] has sent it:
