@@ -60,11 +60,11 @@ func TestHookGitHub(t *testing.T) {
 		t.Fatalf("%d: %s", w.Code, w.Body)
 	}
 	checkSchema(t, "HookAnswer", w.Body.Bytes())
-	d := s.fake.delivered[0]
+	d := s.delivered[0]
 	if d.Queue != "ops" || d.Orchestration != "orch.deploy" || d.Chain != "" || d.User != "hook:push" || value.Repr(d.Pillar) != "{'commit': 'c0ffee', 'who': 'anna'}" {
 		t.Errorf("delivered %+v, pillar %s", d, value.Repr(d.Pillar))
 	}
-	a := s.fake.actions[len(s.fake.actions)-1]
+	a := s.actions[len(s.actions)-1]
 	if a.User != "hook:push" || a.Name != "hook" || !a.OK || a.Details != "orchestration orch.deploy\nqueue ops\npillar commit, who" {
 		t.Errorf("audit %+v", a)
 	}
@@ -81,7 +81,7 @@ func TestHookGitHub(t *testing.T) {
 	if w := send(other, "three"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"ignored"`) {
 		t.Errorf("another branch: %d: %s", w.Code, w.Body)
 	}
-	if n := len(s.fake.delivered); n != 1 {
+	if n := len(s.delivered); n != 1 {
 		t.Errorf("%d deliveries", n)
 	}
 }
@@ -90,7 +90,7 @@ func TestHookGitLab(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.withHooks(t)
-	if w := s.deliver("lab", "{}", "X-Gitlab-Token", hookKey, "X-Gitlab-Event-UUID", "u1"); w.Code != http.StatusAccepted || s.fake.delivered[0].Chain != "friday" {
+	if w := s.deliver("lab", "{}", "X-Gitlab-Token", hookKey, "X-Gitlab-Event-UUID", "u1"); w.Code != http.StatusAccepted || s.delivered[0].Chain != "friday" {
 		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 	if w := s.deliver("lab", "{}", "X-Gitlab-Token", hookKey, "X-Gitlab-Event-UUID", "u1"); w.Code != http.StatusConflict {
@@ -158,8 +158,8 @@ func TestHooksHostile(t *testing.T) {
 			if w := s.deliver(tt.hook, tt.body, tt.headers...); w.Code != tt.want {
 				t.Errorf("%d, want %d: %s", w.Code, tt.want, w.Body)
 			}
-			if len(s.fake.delivered) > 0 {
-				t.Errorf("it started %+v", s.fake.delivered)
+			if len(s.delivered) > 0 {
+				t.Errorf("it started %+v", s.delivered)
 			}
 		})
 	}
@@ -177,12 +177,12 @@ func TestHookAudit(t *testing.T) {
 	for range 100 {
 		s.deliver("push", push, "X-Hub-Signature-256", "sha256=00")
 	}
-	n := len(s.fake.actions)
-	if n == 0 || n == 100 || s.fake.actions[0].OK || s.fake.actions[0].User != "hook:push" {
+	n := len(s.actions)
+	if n == 0 || n == 100 || s.actions[0].OK || s.actions[0].User != "hook:push" {
 		t.Errorf("%d records", n)
 	}
-	s.fake.full = http.ErrBodyNotAllowed
-	if w := s.deliver("lab", "{}", "X-Gitlab-Token", hookKey, "X-Gitlab-Event-UUID", "u1"); w.Code != http.StatusUnprocessableEntity || len(s.fake.delivered) != 0 {
+	s.full = http.ErrBodyNotAllowed
+	if w := s.deliver("lab", "{}", "X-Gitlab-Token", hookKey, "X-Gitlab-Event-UUID", "u1"); w.Code != http.StatusUnprocessableEntity || len(s.delivered) != 0 {
 		t.Errorf("without an audit record: %d: %s", w.Code, w.Body)
 	}
 }

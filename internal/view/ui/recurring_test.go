@@ -54,7 +54,8 @@ func TestRecurringPage(t *testing.T) {
 	b := s.browser(Operator)
 	s.fake.recurring = []Recurrence{
 		{Name: hostile, Queue: "ops", Runs: "chain " + hostile, When: "every monday 04:00", Zone: "UTC", User: hostile, Skips: 2, Why: hostile, Skipped: time.Unix(0, 0)},
-		{Name: "broken", Fault: hostile}, {Name: "resting", Paused: true},
+		{Name: "broken", Fault: hostile},
+		{Name: "resting", Paused: true},
 	}
 	w := b.get("/recurring?month=2026-12")
 	body := w.Body.String()

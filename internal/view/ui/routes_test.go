@@ -68,7 +68,7 @@ func (s *spy) ChangeRecurring(ctx context.Context, name, what string) error {
 
 // recurringOne adds the schedule weekly.
 func recurringOne(s *site, _ *spy) string {
-	if err := s.fake.AddRecurring(s.t.Context(), NewRecurrence{Name: "weekly", Kind: "chain", What: "friday"}); err != nil {
+	if err := s.AddRecurring(s.t.Context(), NewRecurrence{Name: "weekly", Kind: "chain", What: "friday"}); err != nil {
 		s.t.Error(err)
 	}
 	return ""
