@@ -30,7 +30,7 @@ var overview = []struct {
 	}},
 	{"Look", []struct{ names, text string }{
 		{"doc, functions", "the documentation of functions, and their list"},
-		{"graph, history", "draw steps and states; back up what orchestrations did"},
+		{"graph, history, notify", "draw steps and states; back up what ran; tell of it"},
 		{"docs, help, version", "the documentation; help of a command; version"},
 	}},
 	{"Write", []struct{ names, text string }{

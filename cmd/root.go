@@ -33,6 +33,7 @@ import (
 	"brine/cmd/kept"
 	"brine/cmd/lint"
 	"brine/cmd/lsp"
+	"brine/cmd/notify"
 	"brine/cmd/orchestrate"
 	"brine/cmd/plan"
 	"brine/cmd/pythonpath"
@@ -249,6 +250,7 @@ salt-ssh, it behaves like that program.`,
 		scaffold.New(a),
 		lint.New(a, nil),
 		lsp.New(a, nil),
+		notify.New(a, nil),
 		orchestrate.New(a, nil),
 		plan.New(a, nil),
 		sandbox.NewPongo(a), sandbox.NewStarlark(a),

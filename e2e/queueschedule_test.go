@@ -57,3 +57,53 @@ func TestMissedSchedules(t *testing.T) {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
 }
+
+// TestKilledSchedules: whenever workers are killed while they put what is due into the queue,
+// each time of the schedule becomes one entry, or is noted as left out.
+func TestKilledSchedules(t *testing.T) {
+	t.Parallel()
+	d := newQueueTree(t, "killed", "sqlite3", 0, "hello:\n  test.succeed_without_changes: []\n")
+	begin, err := d.q.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &queue.Schedule{
+		Name: "often", Queue: d.name, Work: &queue.Work{Args: []value.Value{"orch"}, Kwargs: value.NewMap(0)}, Recurrence: "every 1s", Zone: "UTC",
+		Overlap: queue.OverlapQueue, Missed: queue.MissedRun, User: "zoe", Controller: "ctl", Created: begin, Planned: begin.Add(time.Second), Due: begin.Add(time.Second),
+	}
+	if err := d.q.AddSchedule(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	handled := func() (entries, skips int, newest time.Time) {
+		all, err := d.q.Schedules(t.Context(), "often")
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%d schedules, %v", len(all), err)
+		}
+		listed, err := d.q.List(t.Context(), queue.Query{Queue: d.name, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		newest = all[0].Last
+		if all[0].Skipped.After(newest) {
+			newest = all[0].Skipped
+		}
+		return len(listed), all[0].Skips, newest
+	}
+	const rounds = 5
+	for range rounds {
+		before, skipped, _ := handled()
+		w := d.worker(t)
+		d.until(t, "a time is handled", func() bool {
+			entries, skips, _ := handled()
+			return entries+skips > before+skipped
+		})
+		if err := w.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-w.ended
+	}
+	entries, skips, newest := handled()
+	if times := int(newest.Sub(begin) / time.Second); entries < 1 || entries+skips != times {
+		t.Errorf("of %d times, %d became entries and %d were left out", times, entries, skips)
+	}
+}

@@ -31,6 +31,12 @@ func CheckQueue(ctx context.Context, env *fun.Env) error {
 	return err
 }
 
+// HasQueue reports whether a queue is configured.
+func HasQueue(env *fun.Env) bool {
+	_, _, err := queueSettings(env)
+	return !errors.Is(err, errNoQueue)
+}
+
 // Answers reports whether an error of OpenQueue is an answer of the database or of the
 // configuration, such as to a wrong password, which waiting does not change.
 func Answers(err error) bool { return !sqldb.Unavailable(err) }

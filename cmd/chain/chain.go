@@ -401,7 +401,7 @@ func resolve(ctx context.Context, env *fun.Env, c *chain.Chain) (map[int][]strin
 // chainSubject is a chain as the history names it.
 func chainSubject(c *chain.Chain) *history.Subject {
 	return &history.Subject{
-		Kind: history.Chain, Name: c.Name, Description: c.Description, Source: c.Hash(),
+		Kind: history.Chain, Name: c.Name, Description: c.Description, Source: c.Hash(), Notify: c.Notify,
 		Step: func(id string) (label, target string) {
 			if s := c.StepOf(id); s != nil {
 				return s.Summary(), s.On

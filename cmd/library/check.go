@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/cmd/assembly"
 	"brine/cmd/session"
 	"brine/internal/core/fun"
 	"brine/internal/fleet"
@@ -63,6 +64,9 @@ func CheckAll(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsure
 		return []string{"no steps: 'brine chain add' adds some"}, nil
 	}
 	faults, unsure = CheckChain(ctx, env, c)
+	if err := checkDestinations(env, c.Notify); err != nil {
+		faults = append(faults, err.Error())
+	}
 	targets := c.Targets()
 	for _, n := range slices.Sorted(maps.Keys(targets)) {
 		e := targets[n]
@@ -75,6 +79,18 @@ func CheckAll(ctx context.Context, env *fun.Env, c *chain.Chain) (faults, unsure
 		}
 	}
 	return faults, unsure
+}
+
+// checkDestinations returns an error for destinations of notifications that do not exist.
+func checkDestinations(env *fun.Env, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	to, err := assembly.Destinations(env)
+	if err != nil {
+		return err
+	}
+	return to.CheckNames(names)
 }
 
 // prefix puts the place of findings in front of them.

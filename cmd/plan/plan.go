@@ -301,7 +301,7 @@ func makePlan(ctx context.Context, a *app.App, c *cobra.Command, o *options, arg
 	pl.limited()
 	pl.p.Finish()
 	if o.record {
-		if err := pl.record(s); err != nil {
+		if err := pl.record(ctx, s); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"brine/cmd/session"
 	"brine/internal/core/printable"
 	"brine/internal/fleet/drift"
+	"brine/internal/fleet/notify"
 	"brine/internal/view/plan"
 )
 
@@ -111,7 +113,7 @@ func seen(p *plan.Plan) []drift.Seen {
 }
 
 // record keeps what a plan found on its hosts, without secrets.
-func (pl *planner) record(s *session.Session) error {
+func (pl *planner) record(ctx context.Context, s *session.Session) error {
 	all := seen(pl.p)
 	mask := s.Secrets.AnyText
 	for i := range all {
@@ -122,8 +124,65 @@ func (pl *planner) record(s *session.Session) error {
 		}
 	}
 	warn := func(text string) { fmt.Fprintln(s.App.Err, "brine: "+printable.Line(text)) }
-	if err := drift.New(s.App.Host, s.Cfg.CacheDir).Put(mask(subject(pl.p.Command)), pl.p.Made, all, warn); err != nil {
+	name, st := mask(subject(pl.p.Command)), drift.New(s.App.Host, s.Cfg.CacheDir)
+	var before []*drift.Subject
+	notifies := s.Cfg.Opts.At(notify.Option) != nil
+	if notifies {
+		before, _, _ = st.All() // of what cannot be read, Put warns
+	}
+	if err := st.Put(name, pl.p.Made, all, warn); err != nil {
 		return &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("--record: the plan was not recorded: %w", err)}
 	}
-	return nil
+	if !notifies {
+		return nil
+	}
+	return notifyDrift(ctx, s, name, newlyDeviating(before, name, all))
+}
+
+// newlyDeviating are the hosts that deviate and did not when they were looked at before.
+func newlyDeviating(before []*drift.Subject, name string, all []drift.Seen) (out []drift.Seen) {
+	known := map[string]bool{}
+	for _, sub := range before {
+		if sub.Name != name {
+			continue
+		}
+		for _, r := range sub.Records {
+			known[r.Host] = r.Status == drift.Deviates
+		}
+	}
+	for _, x := range all {
+		if x.Status == drift.Deviates && !known[x.Host] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// maxNamed is how many hosts a notification names.
+const maxNamed = 10
+
+// notifyDrift tells which hosts begin to deviate.
+func notifyDrift(ctx context.Context, s *session.Session, name string, hosts []drift.Seen) error {
+	if len(hosts) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, x := range hosts[:min(len(hosts), maxNamed)] {
+		text := x.Host
+		if len(x.Due) > 0 {
+			text += fmt.Sprintf(": %s (%s)", x.Due[0].ID, x.Due[0].Fun)
+		}
+		if n := len(x.Due) - 1; n > 0 {
+			text += fmt.Sprintf(" and %d more", n)
+		}
+		texts = append(texts, text)
+	}
+	if n := len(hosts) - maxNamed; n > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more hosts", n))
+	}
+	env := s.Env(ctx, "")
+	return s.Notify(env, notify.Message{
+		Event: notify.Drift, Kind: "plan", Name: name, User: s.UserName(), Controller: env.ID, Status: drift.Deviates, Cause: strings.Join(texts, "; "),
+		Ended: s.App.Host.Now().UTC(), Hosts: len(hosts),
+	})
 }

@@ -145,13 +145,8 @@ func (s *schedules) add(ctx context.Context, o *addOptions, x *queue.Schedule, r
 	if x.Work, err = s.work(o, args); err != nil {
 		return err
 	}
-	if x.Created, err = s.Now(ctx); err != nil {
-		return err
-	}
 	x.User, x.Controller = s.s.UserName(), s.env.ID
-	x.Planned, _ = r.Next(x.Created, x.Created)
-	x.Due = x.DueAt(x.Planned)
-	switch err := s.AddSchedule(ctx, x); {
+	switch err := runner.AddSchedule(ctx, s.Store, x, r); {
 	case errors.Is(err, queue.ErrExists):
 		return &app.StatusError{
 			Status: app.ExitGeneric, Err: fmt.Errorf("there is a schedule %s", x.Name),

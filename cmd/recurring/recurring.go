@@ -291,19 +291,11 @@ func (x *schedules) resume(ctx context.Context, name string) error {
 	if !s.Paused {
 		return fmt.Errorf("the schedule %s is not paused", name)
 	}
-	r, err := runner.Recurrence(x.app.Host, s)
+	r, err := runner.ResumeSchedule(ctx, x.app.Host, x.Store, s)
 	if err != nil {
 		return err
 	}
-	now, err := x.Now(ctx)
-	if err != nil {
-		return err
-	}
-	planned, _ := r.Next(now, s.Created)
-	if err := x.ResumeSchedule(ctx, name, planned, s.DueAt(planned)); err != nil {
-		return err
-	}
-	return x.rep.Print("The schedule "+name+" is due next at "+stamp(s.DueAt(planned), r.Zone())+".", "txt", app.ExitOK)
+	return x.rep.Print("The schedule "+name+" is due next at "+stamp(s.Due, r.Zone())+".", "txt", app.ExitOK)
 }
 
 func (x *schedules) remove(ctx context.Context, name string) error {

@@ -81,6 +81,9 @@ func (s *Session) OpenReturners(env *fun.Env) error {
 		return &app.StatusError{Status: app.ExitUsage, Err: err}
 	}
 	s.openHistory(context.Background(), env)
+	if err := s.openNotify(env); err != nil {
+		return err
+	}
 	if err := s.OpenShared(env); err != nil {
 		return err
 	}

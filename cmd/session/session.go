@@ -51,6 +51,7 @@ type Session struct {
 	// history records orchestrations; nil where nothing is recorded. subject is
 	// what the command runs, where that is more than an SLS.
 	history *history.Recorder
+	teller  *teller
 	Subject *history.Subject
 	// Shared is this process among the controllers that share a database; held are the
 	// locks that it took, and parents the orchestrations of those that are steps.
@@ -431,6 +432,9 @@ func (s *Session) gate(ctx context.Context, c *fun.Chunk) bool {
 		return open()
 	}
 	pauses := jobs.NewPauses(s.Cfg.CacheDir)
+	if s.teller != nil {
+		pauses.OnWait = s.teller.waits
+	}
 	for s.Queued && s.Shared.Behind() {
 		if !open() || pauses.Why(jid, c.ID, s.App.Host.Now) != "" {
 			return false

@@ -28,7 +28,7 @@ import (
 // templateSubject is a template as the history names it.
 func templateSubject(t *orchestration.Template) *history.Subject {
 	return &history.Subject{
-		Kind: history.Template, Name: t.Name, Description: t.Description,
+		Kind: history.Template, Name: t.Name, Description: t.Description, Notify: t.Notify,
 		Step: func(id string) (label, target string) {
 			for _, s := range t.Steps {
 				if slices.Contains(s.IDs, id) {

@@ -28,6 +28,7 @@ type options struct {
 	listen          string
 	cert, key       string
 	users, tokens   string
+	hooks           string
 	origin          string
 	proxies         []string
 	userHeader      string
@@ -91,13 +92,14 @@ Ctrl-C.`,
 	f.StringVar(&o.key, "tls-key", "", "file with the key of --tls-cert")
 	f.StringVar(&o.users, "users", "", "file of users; 'brine ui passwd' makes its lines")
 	f.StringVar(&o.tokens, "tokens", "", "file of tokens for the API; 'brine ui token' makes its lines")
+	f.StringVar(&o.hooks, "hooks", "", "file of hooks by which other programs start something; 'brine ui hook' makes its lines")
 	f.BoolVar(&o.openMetrics, "open-metrics", false, "let everybody who reaches the server read /healthz, /readyz and /metrics, without a token")
 	f.StringVar(&o.origin, "origin", "", "address that browsers use, such as https://brine.example.com (default: that of --listen)")
 	f.StringSliceVar(&o.proxies, "trusted-proxy", nil, "addresses or networks of proxies that authenticate users; others are refused")
 	f.StringVar(&o.userHeader, "user-header", "X-Remote-User", "header in which --trusted-proxy gives the name of the user")
-	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "tokens", "open-metrics", "origin", "trusted-proxy", "user-header"}
+	o.ownFlags = []string{"listen", "open", "tls-cert", "tls-key", "users", "tokens", "hooks", "open-metrics", "origin", "trusted-proxy", "user-header"}
 	complete.Flags(c)
-	c.AddCommand(newPasswd(a, nil), newToken(a, nil), newOpenAPI(a))
+	c.AddCommand(newPasswd(a, nil), newToken(a, nil), newHook(a, nil), newOpenAPI(a))
 	return c
 }
 
@@ -148,6 +150,7 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		}
 		defer remove()
 	}
+	defer back.notifies(ctx)()
 	return serve(ctx, a, s, l, cfg)
 }
 
@@ -232,6 +235,13 @@ func access(a *app.App, c *cobra.Command, o *options, opts *ui.Options) (*tls.Co
 			return nil, err
 		}
 		opts.Tokens, opts.OnUse = f.now, (&useLog{app: a, file: o.tokens}).used
+	}
+	if o.hooks != "" {
+		f := newHooksFile(a, o.hooks)
+		if _, err := f.read(); err != nil {
+			return nil, err
+		}
+		opts.Hooks = f.now
 	}
 	if o.cert == "" {
 		return nil, nil

@@ -17,6 +17,7 @@ type watched[T any] struct {
 	path   string
 	option string // that names it
 	closed string // what it means that it cannot be read
+	keys   bool   // it has keys in clear text, and others may not read it
 	parse  func(file string, text []byte) (*T, error)
 
 	mu   sync.Mutex
@@ -33,6 +34,11 @@ func newUsersFile(a *app.App, path string) *watched[ui.Users] {
 // newTokensFile is the file of --tokens.
 func newTokensFile(a *app.App, path string) *watched[ui.Tokens] {
 	return &watched[ui.Tokens]{app: a, path: path, option: "--tokens", closed: "no token is accepted", parse: ui.ParseTokens}
+}
+
+// newHooksFile is the file of --hooks.
+func newHooksFile(a *app.App, path string) *watched[ui.Hooks] {
+	return &watched[ui.Hooks]{app: a, path: path, option: "--hooks", keys: true, closed: "no hook is accepted", parse: ui.ParseHooks}
 }
 
 // now returns what is in the file now. What is wrong with it is printed once.
@@ -66,6 +72,9 @@ func (f *watched[T]) read() (*T, error) {
 	}
 	if st.Mode.Perm()&0o022 != 0 {
 		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s: others may write to %s", f.option, f.path), Hint: "chmod 600 " + f.path}
+	}
+	if f.keys && st.Mode.Perm()&0o077 != 0 {
+		return nil, &app.StatusError{Status: app.ExitGeneric, Err: fmt.Errorf("%s: others may read %s, which has keys", f.option, f.path), Hint: "chmod 600 " + f.path}
 	}
 	text, err := f.app.Host.ReadFile(f.path)
 	if err != nil {

@@ -80,6 +80,7 @@ func (w *worker) run(ctx context.Context, e *queue.Entry) {
 	}
 	w.s.Note(said)
 	r.give(ctx, o)
+	r.notifyFailure(ctx, o)
 }
 
 // maxDescribed bounds what is printed of an entry, in bytes.

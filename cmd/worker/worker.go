@@ -19,6 +19,7 @@ import (
 	"brine/cmd/runner"
 	"brine/cmd/session"
 	"brine/internal/core/config"
+	"brine/internal/core/fun"
 	"brine/internal/core/host"
 	"brine/internal/core/printable"
 	"brine/internal/fleet/queue"
@@ -160,6 +161,7 @@ type worker struct {
 	app          *app.App
 	o            *options
 	s            *session.Session
+	env          *fun.Env
 	open         func(context.Context) (*queue.Store, error)
 	q            *queue.Store
 	name         string
@@ -226,9 +228,11 @@ func run(ctx context.Context, a *app.App, c *cobra.Command, o *options) error {
 		stop, err = w.react(ctx)
 	}
 	if err == nil {
+		quiet := w.notifies(ctx, env)
 		unschedule := w.schedule(ctx)
 		err = w.work(ctx)
 		unschedule()
+		quiet()
 		stop()
 	}
 	if cerr := w.q.Close(); err == nil {

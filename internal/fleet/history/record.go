@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -24,6 +25,20 @@ type Subject struct {
 	// Step returns the label of a step and its target expression, by its ID in the
 	// SLS; nil: nothing is known.
 	Step func(id string) (label, target string)
+	// Notify are the destinations of notifications that the definition names.
+	Notify []string
+}
+
+// An Ending is how an orchestration ended, other than a step of another one, for
+// notifications. Step and Cause are the first step that failed, and why; of one that
+// failed before its steps, Cause alone.
+type Ending struct {
+	JID, Kind, Name, User      string
+	Status                     string
+	Step, Cause                string
+	Started, Ended             time.Time
+	Steps, Done, Failed, Hosts int
+	Notify                     []string
 }
 
 // A Recorder hands what orchestrations do to a store, row by row. It is safe for
@@ -38,6 +53,8 @@ type Recorder struct {
 	// version of brine.
 	Controller, Cache, Program string
 	PID                        int
+	// Ended takes how an orchestration ended, unless it was in test mode; nil: nobody does.
+	Ended func(Ending)
 
 	mu   sync.Mutex
 	runs map[string]*run
@@ -56,6 +73,11 @@ type run struct {
 	done   int
 	failed int
 	status string
+	test   bool
+	notify []string
+	began  time.Time
+	// bad and cause are the first step that failed, and why.
+	bad, cause string
 }
 
 // A sub is the job of a step.
@@ -107,6 +129,7 @@ type tap struct {
 	of   *run // whose step the job is; nil: of none
 	sub  *sub
 	own  *run // of an orchestration that began its steps
+	last *fun.Return
 }
 
 // Unwrap returns the record itself.
@@ -130,6 +153,7 @@ func (t *tap) Return(ret fun.Return) error {
 	if t.own != nil {
 		t.own.ending(ret)
 	}
+	t.last = &ret
 	if t.of != nil {
 		t.of.host(t.sub, ret)
 	}
@@ -139,6 +163,9 @@ func (t *tap) Return(ret fun.Return) error {
 // End takes the end.
 func (t *tap) End() error {
 	err := t.Record.End()
+	if t.own == nil && t.of == nil {
+		t.rec.failedEarly(t.load, t.last)
+	}
 	if t.own != nil {
 		t.own.end()
 		t.rec.mu.Lock()
@@ -162,7 +189,10 @@ func (r *Recorder) begin(l jobs.Load, data *value.Map) *run {
 	if r.Subject != nil && l.OrchJID == "" {
 		subj = r.Subject
 	}
-	u := &run{rec: r, load: l, tags: map[string]int{}, inputs: map[int]string{}, hosts: map[string]bool{}, status: Interrupted}
+	u := &run{
+		rec: r, load: l, tags: map[string]int{}, inputs: map[int]string{}, hosts: map[string]bool{}, status: Interrupted,
+		test: value.Truth(data.At("test")), notify: subj.Notify,
+	}
 	u.def = &Definition{Kind: subj.Kind, Name: subj.Name, Description: subj.Description, Source: subj.Source}
 	low := data.List("low")
 	for i := range low.Len() {
@@ -183,10 +213,11 @@ func (r *Recorder) begin(l jobs.Load, data *value.Map) *run {
 	if t, ok := jobs.Time(l.JID); ok {
 		began = t
 	}
+	u.began = began
 	u.put("begin", value.MapOf(
 		"definition", value.MapOf("hash", u.def.Hash, "kind", u.def.Kind, "name", u.def.Name, "description", u.def.Description, "source", u.def.Source, "created", stamp(now), "steps", steps),
 		"user", l.User, "controller", r.Controller, "cache", r.Cache, "program", r.Program, "pid", int64(r.PID), "started", stamp(began),
-		"test", value.Truth(data.At("test")), "resumes", data.Str("resumes"), "parent", l.OrchJID, "revision", data.Str("revision"), "pillar", data.Str("pillar_sha256"),
+		"test", u.test, "resumes", data.Str("resumes"), "parent", l.OrchJID, "revision", data.Str("revision"), "pillar", data.Str("pillar_sha256"),
 	))
 	return u
 }
@@ -289,6 +320,7 @@ func (u *run) step(data *value.Map) {
 		result = Bad
 		u.failed++
 		comment = why("", tag, ret).Text()
+		u.blame(order, ret.Str("__id__"), comment)
 	}
 	if result != Pending {
 		u.done++
@@ -505,5 +537,83 @@ func (u *run) ending(ret fun.Return) {
 func (u *run) end() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.put("end", value.MapOf("status", u.status, "ended", stamp(u.rec.Now()), "done", int64(u.done), "failed", int64(u.failed), "hosts", int64(len(u.hosts))))
+	now := u.rec.Now()
+	u.put("end", value.MapOf("status", u.status, "ended", stamp(now), "done", int64(u.done), "failed", int64(u.failed), "hosts", int64(len(u.hosts))))
+	if u.rec.Ended != nil && !u.test && u.load.OrchJID == "" {
+		e := u.far()
+		e.Ended = now
+		u.rec.Ended(e)
+	}
+}
+
+// far is how far the run is.
+func (u *run) far() Ending {
+	return Ending{
+		JID: u.load.JID, Kind: u.def.Kind, Name: u.def.Name, User: u.load.User, Status: u.status, Step: u.bad, Cause: u.cause, Started: u.began,
+		Steps: len(u.def.Steps), Done: u.done, Failed: u.failed, Hosts: len(u.hosts), Notify: u.notify,
+	}
+}
+
+// Waiting returns how far an orchestration is that waits before a step; false for a job that is
+// none, or is a step of another one.
+func (r *Recorder) Waiting(jid, id string) (Ending, bool) {
+	r.mu.Lock()
+	u := r.runs[jid]
+	r.mu.Unlock()
+	if u == nil || u.load.OrchJID != "" || u.test {
+		return Ending{}, false
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	e := u.far()
+	e.Status, e.Step, e.Cause = Running, id, ""
+	for i := range u.def.Steps {
+		if s := &u.def.Steps[i]; s.ID == id {
+			e.Step = cmp.Or(s.Label, s.ID)
+		}
+	}
+	return e, true
+}
+
+// blame notes the first step that failed.
+func (u *run) blame(order int, id, why string) {
+	if u.bad != "" {
+		return
+	}
+	u.bad, u.cause = id, short(redact.Hide(why), maxComment)
+	if order > 0 && order <= len(u.def.Steps) {
+		u.bad = cmp.Or(u.def.Steps[order-1].Label, u.def.Steps[order-1].ID)
+	}
+}
+
+// failedEarly tells of an orchestration that failed before its steps.
+func (r *Recorder) failedEarly(l jobs.Load, ret *fun.Return) {
+	if r.Ended == nil || ret == nil || ret.Success() || !l.Runner || l.OrchJID != "" {
+		return
+	}
+	e := Ending{JID: l.JID, Kind: Orchestration, Name: firstArg(l.Arg), User: l.User, Status: Failed, Ended: r.Now()}
+	if r.Subject != nil {
+		e.Kind, e.Name, e.Notify = r.Subject.Kind, r.Subject.Name, r.Subject.Notify
+	}
+	if ret.Interrupted {
+		e.Status = Interrupted
+	}
+	e.Started, _ = jobs.Time(l.JID)
+	v, err := ret.Value()
+	if err != nil {
+		v = err.Error()
+	}
+	if m, ok := v.(*value.Map); ok && m.Has("return") {
+		v = m.At("return")
+	}
+	e.Cause = short(redact.Hide(cause.Of("", v, int64(ret.Retcode), cause.Options{}).Text()), maxComment)
+	r.Ended(e)
+}
+
+// firstArg is the first argument of a job, which names an orchestration.
+func firstArg(args *value.List) string {
+	if args.Len() == 0 {
+		return ""
+	}
+	return slsName(args.Items[0])
 }

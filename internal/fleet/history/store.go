@@ -38,6 +38,9 @@ func New(db *sql.DB, d Dialect, close func() error) *Store { return &Store{db: d
 // Close closes the database.
 func (s *Store) Close() error { return s.close() }
 
+// Database is the database, for what is kept beside the history. Close ends it.
+func (s *Store) Database() (*sql.DB, migration.Dialect) { return s.db, migration.Dialect(s.d) }
+
 // Create makes the tables where they are missing, and brings those of an older brine up
 // to date. A [migration.NewerError] says that they are those of a newer one.
 func (s *Store) Create(ctx context.Context) error {

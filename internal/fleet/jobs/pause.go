@@ -19,6 +19,8 @@ type Pauses struct {
 	dir string
 	// More returns requests that came another way; nil: there are none.
 	More func(jid string) *value.Map
+	// OnWait is called when a job begins to wait before a state; nil: nothing is called.
+	OnWait func(jid, id string)
 }
 
 // pauseDir is the directory of the requests, in the cache directory.
@@ -120,7 +122,7 @@ func (p *Pauses) Forget(jid string) { _ = p.write(jid, value.NewMap(0)) }
 // job is to end there, and where ctx ended or open says that nothing new may
 // begin.
 func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time, open func() bool) bool {
-	for open() && ctx.Err() == nil {
+	for told := p.OnWait == nil; open() && ctx.Err() == nil; {
 		wait, kill := requestOf(p.read(jid), id, now)
 		if p.More != nil && !kill {
 			also, end := requestOf(p.More(jid), id, now)
@@ -131,6 +133,10 @@ func (p *Pauses) Wait(ctx context.Context, jid, id string, now func() time.Time,
 			return false
 		case !wait:
 			return true
+		}
+		if !told {
+			told = true
+			p.OnWait(jid, id)
 		}
 		select {
 		case <-ctx.Done():

@@ -58,6 +58,7 @@ type Step struct {
 type Chain struct {
 	Name        string
 	Description string
+	Notify      []string // destinations of notifications
 	Steps       []Step
 }
 
@@ -110,8 +111,8 @@ func Parse(name, file string, text []byte) (*Chain, error) {
 		return nil, &source.Error{Pos: source.Pos{File: file, Line: 1, Col: 1}, Err: fmt.Errorf("a chain must be a mapping with the key steps, not %s", value.Kind(v))}
 	}
 	p := &parser{}
-	p.Keys(m, "the chain", "description", "steps")
-	c := &Chain{Name: name, Description: p.Text(m, "description")}
+	p.Keys(m, "the chain", "description", "notify", "steps")
+	c := &Chain{Name: name, Description: p.Text(m, "description"), Notify: p.Texts(m, "notify")}
 	l, ok := m.At("steps").(*value.List)
 	if v := m.At("steps"); !ok && v != nil {
 		p.Fault(m.Pos("steps"), "steps must be a list, not %s", value.Kind(v))

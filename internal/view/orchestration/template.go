@@ -31,6 +31,7 @@ type Template struct {
 	States      string // the directory above Dir
 	Metadata    string // the file
 	Description string
+	Notify      []string // destinations of notifications
 	Targets     []Target
 	Steps       []Step
 	Form        *form.Form // of its pillar
@@ -148,8 +149,8 @@ func read(files host.Files, t *Template) (*Template, error) {
 		return nil, fmt.Errorf("template %s: %w", t.Name, err)
 	}
 	p := &parser{}
-	p.Keys(meta, "the metadata", "description", targetsKey, "steps", "pillar")
-	t.Description = p.Text(meta, "description")
+	p.Keys(meta, "the metadata", "description", "notify", targetsKey, "steps", "pillar")
+	t.Description, t.Notify = p.Text(meta, "description"), p.Texts(meta, "notify")
 	p.each(meta, targetsKey, func(name string, m *value.Map) { t.Targets = append(t.Targets, p.target(name, m)) })
 	p.each(meta, "steps", func(name string, m *value.Map) {
 		p.Keys(m, "step "+name, "description", "ids")

@@ -461,3 +461,6 @@ func addressOf(r *http.Request) string {
 	}
 	return host
 }
+
+// record puts what a hook did, or was refused, into the audit record.
+func (s *Server) record(ctx context.Context, a Action) error { return s.opts.Backend.Record(ctx, a) }

@@ -33,7 +33,9 @@ const (
 type apiOp struct {
 	id, summary string
 	// open says that no token is needed.
-	open            bool
+	open bool
+	// signed says that the body is signed, and is read by what answers it.
+	signed          bool
 	request, answer reflect.Type
 	status          int
 	events          bool // the answer is a stream of such events
@@ -51,6 +53,8 @@ type apiCall struct {
 	in  any    // the request, as op.request
 	raw []byte // the body
 	key *heldKey
+	// status is that of the answer, where it is not that of the operation.
+	status int
 }
 
 type callKey struct{}
@@ -98,6 +102,12 @@ func (o *apiOp) withoutToken() *apiOp {
 	return o
 }
 
+// signing says that the request is signed instead of having a token.
+func (o *apiOp) signing() *apiOp {
+	o.open, o.signed, o.status = true, true, http.StatusAccepted
+	return o
+}
+
 // A formed request has a form of the pages that asks for the same, of which the audit
 // record is made.
 type formed interface{ form() url.Values }
@@ -124,7 +134,7 @@ func (s *Server) api(x route) http.HandlerFunc {
 			return
 		}
 		defer c.key.release()
-		if x.action != "" {
+		if x.action != "" && !x.api.signed { // what is signed is recorded when it is known who signed it
 			s.perform(x, w, c.r, v)
 			return
 		}
@@ -147,7 +157,11 @@ func answerCall(s *Server, w http.ResponseWriter, r *http.Request, _ *visit) {
 	case c.op.status == http.StatusNoContent:
 		w.WriteHeader(c.op.status)
 	default:
-		writeJSON(w, "application/json", c.op.status, out)
+		status := c.op.status
+		if c.status != 0 {
+			status = c.status
+		}
+		writeJSON(w, "application/json", status, out)
 	}
 }
 
@@ -167,6 +181,9 @@ func (c *apiCall) read() error {
 			return &apiError{kind: tooLarge, detail: fmt.Sprintf("A body has at most %d bytes.", maxBody)}
 		}
 		return &apiError{kind: badBody, detail: "The body cannot be read: " + err.Error()}
+	}
+	if c.op.signed {
+		return nil
 	}
 	if len(c.raw) > 0 {
 		kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))

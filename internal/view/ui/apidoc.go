@@ -77,7 +77,11 @@ func (d *document) operation(path string, x route) object {
 	}
 	if o.open {
 		out["security"] = []object{}
-	} else {
+	}
+	if o.signed {
+		out["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": object{"type": "object"}}}}
+	}
+	if !o.open {
 		out["description"] = "Needs the role " + x.least.String() + "."
 	}
 	if p := d.parameters(path, o); len(p) > 0 {

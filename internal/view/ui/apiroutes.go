@@ -63,6 +63,9 @@ func apiRoutes() []route {
 		get("/hosts/{id}", from(Viewer, readRecords|knownPowers), op("getHost", "Get a host with its newest results.", unlimitedOnly, (*Server).apiHost)),
 		get("/audit", from(Viewer, readRecords), op("listAudit", "List what users and tokens did.", unlimitedOnly, (*Server).apiAudit)),
 
+		row("POST "+apiBase+"/hooks/{name}", Nobody, "hook", nil,
+			op("deliver", "Start what a hook is for. The body is any JSON object, signed with the key of the hook.", harmless, (*Server).apiHook).signing()),
+
 		row("GET /healthz", Viewer, "", nil, op("health", "Whether brine ui answers.", harmless, (*Server).health)),
 		row("GET /readyz", Viewer, "", from(Viewer, readRecords), op("ready", "Whether the configuration and the history can be read.", harmless, (*Server).ready)),
 		row("GET /metrics", Viewer, "", from(Viewer, readRuns), op("metrics", "Figures for Prometheus.", unlimitedOnly, (*Server).metrics)),

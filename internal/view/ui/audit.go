@@ -31,6 +31,9 @@ func (s *Server) details(name string, r *http.Request) string {
 		if !r.PostForm.Has("host") {
 			parts = []string{"targets " + r.PostForm.Get("expr")}
 		}
+	case name == "recurring.add":
+		f := r.PostForm
+		parts = []string{"name " + f.Get("name"), f.Get("what"), f.Get("form") + " " + f.Get("when") + " " + f.Get("zone"), "queue " + f.Get("queue")}
 	case name == "run":
 		parts = s.runDetails(r)
 	}

@@ -64,6 +64,13 @@ type Backend interface {
 	Schedule(ctx context.Context, chain, at, user string) error
 	// Unschedule cancels what Planned returned.
 	Unschedule(ctx context.Context, id string) error
+	// Recurring returns the schedules of the queue, by name, with their next times before
+	// a moment. Where no queue is configured there are none.
+	Recurring(ctx context.Context, until time.Time) ([]Recurrence, error)
+	// AddRecurring adds a schedule of a chain, or of an orchestration that Catalogue has.
+	AddRecurring(ctx context.Context, x NewRecurrence) error
+	// ChangeRecurring pauses, resumes or removes a schedule.
+	ChangeRecurring(ctx context.Context, name, what string) error
 	// Runs returns the runs that are kept.
 	Runs(ctx context.Context) (*kept.Store, error)
 	// Start starts brine with the arguments of a run, as a process that goes on when this
@@ -74,6 +81,9 @@ type Backend interface {
 	End(ctx context.Context, r *kept.Run) error
 	// Drain has a run start nothing new.
 	Drain(ctx context.Context, jid string) error
+	// Enqueue puts what a hook starts into a queue, unless a delivery with one of its ids
+	// was put there before: known, with the jid of that one.
+	Enqueue(ctx context.Context, d Delivery) (jid string, known bool, err error)
 	// Record puts what a user did into the audit record.
 	Record(ctx context.Context, a Action) error
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
@@ -146,6 +147,28 @@ func (g granted) planned(ctx context.Context) ([]Planned, error) {
 		return nil, err
 	}
 	return g.b.Planned(ctx)
+}
+
+// recurring returns the schedules of queues, with their next times before a moment.
+func (g granted) recurring(ctx context.Context, until time.Time) ([]Recurrence, error) {
+	if err := g.needs(readNames); err != nil {
+		return nil, err
+	}
+	return g.b.Recurring(ctx, until)
+}
+
+func (g granted) addRecurring(ctx context.Context, x NewRecurrence) error {
+	if err := g.needs(planRuns); err != nil {
+		return err
+	}
+	return g.b.AddRecurring(ctx, x)
+}
+
+func (g granted) changeRecurring(ctx context.Context, name, what string) error {
+	if err := g.needs(planRuns); err != nil {
+		return err
+	}
+	return g.b.ChangeRecurring(ctx, name, what)
 }
 
 func (g granted) steps(ctx context.Context, sls string) (*value.List, string, error) {
@@ -295,6 +318,12 @@ func (s *chainStore) delete(name string, old []byte) error {
 		return err
 	}
 	return s.st.Delete(name, old)
+}
+
+// enqueue puts what a hook starts into a queue. A delivery has no role: the signature has
+// been checked, and the hook says what is started.
+func (s *Server) enqueue(ctx context.Context, d Delivery) (jid string, known bool, err error) {
+	return s.opts.Backend.Enqueue(ctx, d)
 }
 
 // start starts a run for the visitor of a request.

@@ -114,6 +114,12 @@ func routes() []route {
 
 		{pattern: "GET /drift", least: Viewer, may: from(Viewer, readRecords), do: (*Server).drift},
 
+		{pattern: "GET /recurring", least: Viewer, may: from(Viewer, readNames|readRecords), do: (*Server).recurring},
+		{pattern: "POST /recurring", least: Operator, action: "recurring.add", may: from(Operator, planRuns), do: (*Server).addRecurring},
+		{pattern: "POST /recurring/{name}/pause", least: Operator, action: "recurring.pause", may: from(Operator, planRuns), do: changeRecurring(PauseRecurrence)},
+		{pattern: "POST /recurring/{name}/resume", least: Operator, action: "recurring.resume", may: from(Operator, planRuns), do: changeRecurring(ResumeRecurrence)},
+		{pattern: "POST /recurring/{name}/remove", least: Operator, action: "recurring.remove", may: from(Operator, planRuns), do: changeRecurring(RemoveRecurrence)},
+
 		{pattern: "GET /states", least: Viewer, may: from(Viewer, readNames), do: (*Server).stateList},
 		{pattern: "GET /states/{sls}", least: Viewer, may: from(Viewer, readNames|readSteps|runTemplates), do: (*Server).state},
 		{pattern: "GET /states/{sls}/step", least: Editor, do: stepFor(chain.State)},

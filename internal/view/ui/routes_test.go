@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"brine/internal/fleet/drift"
 	"brine/internal/fleet/history"
@@ -48,6 +49,29 @@ func (s *spy) took() powers {
 	p := s.used
 	s.used = 0
 	return p
+}
+
+func (s *spy) Recurring(ctx context.Context, until time.Time) ([]Recurrence, error) {
+	s.note(readNames)
+	return s.fake.Recurring(ctx, until)
+}
+
+func (s *spy) AddRecurring(ctx context.Context, x NewRecurrence) error {
+	s.note(planRuns)
+	return s.fake.AddRecurring(ctx, x)
+}
+
+func (s *spy) ChangeRecurring(ctx context.Context, name, what string) error {
+	s.note(planRuns)
+	return s.fake.ChangeRecurring(ctx, name, what)
+}
+
+// recurringOne adds the schedule weekly.
+func recurringOne(s *site, _ *spy) string {
+	if err := s.AddRecurring(s.t.Context(), NewRecurrence{Name: "weekly", Kind: "chain", What: "friday"}); err != nil {
+		s.t.Error(err)
+	}
+	return ""
 }
 
 func (s *spy) Catalogue(ctx context.Context) (*Catalogue, error) {
@@ -323,16 +347,21 @@ func samples(version string) map[string][]sample {
 			{path: "/jobs/" + pingJID + "/retry", form: []string{}},
 			{path: "/jobs/" + adHocJID + "/retry", form: []string{}, least: Editor},
 		},
-		"GET /audit":             {{path: "/audit"}},
-		"GET /hosts":             {{path: "/hosts?expr=G@os:x"}},
-		"GET /hosts/{id}":        {{path: "/hosts/web1"}},
-		"POST /hosts/ping":       {{path: "/hosts/ping", form: []string{"host", "web1"}}},
-		"GET /targets":           {{path: "/targets?expr=G@os:x"}},
-		"GET /drift":             {{path: "/drift"}},
-		"GET /states":            {{path: "/states"}},
-		"GET /states/{sls}":      {{path: "/states/web"}},
-		"GET /states/{sls}/step": {{path: "/states/web/step?chain=friday"}},
-		"/":                      {{path: "/nothing", want: 404}},
+		"GET /audit":                    {{path: "/audit"}},
+		"GET /hosts":                    {{path: "/hosts?expr=G@os:x"}},
+		"GET /hosts/{id}":               {{path: "/hosts/web1"}},
+		"POST /hosts/ping":              {{path: "/hosts/ping", form: []string{"host", "web1"}}},
+		"GET /targets":                  {{path: "/targets?expr=G@os:x"}},
+		"GET /drift":                    {{path: "/drift"}},
+		"GET /recurring":                {{path: "/recurring?month=2026-12"}},
+		"POST /recurring":               {{path: "/recurring", form: []string{"name", "weekly", "what", "chain friday", "when", "monday 04:00", "queue", "ops", "confirm", "yes"}}},
+		"POST /recurring/{name}/pause":  {{path: "/recurring/weekly/pause", form: []string{}, before: recurringOne}},
+		"POST /recurring/{name}/resume": {{path: "/recurring/weekly/resume", form: []string{}, before: recurringOne}},
+		"POST /recurring/{name}/remove": {{path: "/recurring/weekly/remove", form: []string{}, before: recurringOne}},
+		"GET /states":                   {{path: "/states"}},
+		"GET /states/{sls}":             {{path: "/states/web"}},
+		"GET /states/{sls}/step":        {{path: "/states/web/step?chain=friday"}},
+		"/":                             {{path: "/nothing", want: 404}},
 	}
 }
 
@@ -563,6 +592,7 @@ func TestUngranted(t *testing.T) {
 	_, err10 := s.start(ctx, runSpec{Spec: kept.Spec{Kind: kept.Chains, Name: "friday"}}, &visit{role: Editor})
 	_, err11 := s.findRun(ctx, "x")
 	_, _, err12 := b.drift(ctx)
+	_, err13 := b.recurring(ctx, time.Time{})
 	only, cancel := context.WithCancel(context.WithValue(ctx, powersKey{}, readSteps))
 	defer cancel()
 	st, err := s.back(only).chains(only)
@@ -570,7 +600,7 @@ func TestUngranted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, err := range []error{
-		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"),
+		err1, err2, err3, err4, err5, err6, err7, err8, err9, err10, err11, err12, err13, b.addRecurring(ctx, NewRecurrence{}), b.changeRecurring(ctx, "x", PauseRecurrence), b.jobs(ctx, nil), b.history(ctx, nil), b.states(ctx, nil), b.schedule(ctx, "friday", "", ""), b.unschedule(ctx, "x"),
 		st.write("friday", nil, nil), st.rename("friday", "x", nil, nil), st.delete("friday", nil),
 	} {
 		if err != errUngranted { //nolint:errorlint // it is not wrapped

@@ -49,6 +49,9 @@ type Options struct {
 	// Tokens returns the tokens of the API, at this moment; nil: there is no API. It is
 	// safe for concurrent use.
 	Tokens func() (*Tokens, error)
+	// Hooks returns the hooks of other programs, at this moment; nil: there are none. It is
+	// safe for concurrent use.
+	Hooks func() (*Hooks, error)
 	// OnUse is called with the name of a token that is used.
 	OnUse func(name string)
 	// OpenMetrics says that /healthz, /readyz and /metrics need no token.

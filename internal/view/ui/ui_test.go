@@ -49,6 +49,9 @@ type fake struct {
 	full    error // what Record answers
 
 	faults, unsure []string // of chains
+
+	delivered []Delivery
+	recurring []Recurrence
 }
 
 func (f *fake) Catalogue(context.Context) (*Catalogue, error) {
@@ -155,6 +158,34 @@ func (f *fake) Planned(context.Context) ([]Planned, error) {
 	return slices.Clone(f.planned), nil
 }
 
+func (f *fake) Recurring(_ context.Context, until time.Time) ([]Recurrence, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.recurring), nil
+}
+
+func (f *fake) AddRecurring(_ context.Context, x NewRecurrence) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recurring = append(f.recurring, Recurrence{Name: x.Name, Queue: x.Queue, Runs: x.Kind + " " + x.What, When: x.Every + x.Cron, Zone: x.Zone, User: x.User})
+	return nil
+}
+
+func (f *fake) ChangeRecurring(_ context.Context, name, what string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.recurring, func(x Recurrence) bool { return x.Name == name })
+	switch {
+	case i < 0:
+		return fmt.Errorf("schedule %s: %w", name, ErrNotFound)
+	case what == RemoveRecurrence:
+		f.recurring = slices.Delete(f.recurring, i, i+1)
+	default:
+		f.recurring[i].Paused = what == PauseRecurrence
+	}
+	return nil
+}
+
 func (f *fake) Schedule(_ context.Context, chain, at, user string) error {
 	when, err := time.Parse(minutes, at)
 	if err != nil {
@@ -249,6 +280,20 @@ func (f *fake) Drain(_ context.Context, jid string) error {
 	}
 	f.drained = append(f.drained, jid)
 	return nil
+}
+
+func (f *fake) Enqueue(_ context.Context, d Delivery) (jid string, known bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range f.delivered {
+		for _, id := range d.IDs {
+			if x.User == d.User && slices.Contains(x.IDs, id) {
+				return "20261129120000000001", true, nil
+			}
+		}
+	}
+	f.delivered = append(f.delivered, d)
+	return "20261129120000000001", false, nil
 }
 
 func (f *fake) Record(ctx context.Context, a Action) error {

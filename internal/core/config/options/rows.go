@@ -587,6 +587,7 @@ var ownOptions = [...]string{
 	"max_wait",
 	"mine_refresh",
 	"multi_returner",
+	"notify",
 	"obfuscate_templates",
 	"old_event_tags",
 	"orchestrate_lock",

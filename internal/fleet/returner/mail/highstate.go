@@ -13,6 +13,7 @@ import (
 	"brine/internal/core/fun"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/returner"
+	"brine/internal/fleet/smtp"
 	"brine/internal/py/value"
 	"brine/internal/py/yamlsalt"
 )
@@ -50,7 +51,7 @@ func highstateSpec() returner.Spec {
 type reports struct {
 	s       returner.Settings
 	format  string
-	mail    *relay // nil: to a file
+	mail    *smtp.Relay // nil: to a file
 	written map[string]bool
 }
 
@@ -71,9 +72,9 @@ func openReports(_ context.Context, s returner.Settings) (jobs.Returner, error) 
 		if port == "0" {
 			port = "25"
 		}
-		h.mail = &relay{
-			host: s.Str("smtp_server"), port: port, user: s.Str("smtp_username"), password: s.Str("smtp_password"), tls: s.Bool("smtp_tls"),
-			from: s.Str("smtp_sender"), to: addresses(s.Str("smtp_recipients")),
+		h.mail = &smtp.Relay{
+			Host: s.Str("smtp_server"), Port: port, User: s.Str("smtp_username"), Password: s.Str("smtp_password"), TLS: s.Bool("smtp_tls"),
+			From: s.Str("smtp_sender"), To: addresses(s.Str("smtp_recipients")),
 		}
 		var missing []string
 		for _, k := range []string{"smtp_sender", "smtp_recipients", "smtp_server"} {
@@ -84,7 +85,7 @@ func openReports(_ context.Context, s returner.Settings) (jobs.Returner, error) 
 		if len(missing) > 0 {
 			return nil, fmt.Errorf("%s must be configured", strings.Join(missing, ", "))
 		}
-		return h, h.mail.check()
+		return h, h.mail.Check()
 	default:
 		return nil, fmt.Errorf("highstate.report_delivery: %q is neither file nor smtp", d)
 	}
@@ -151,16 +152,16 @@ func (h *reports) send(ctx context.Context, r *value.Map, text string, failed bo
 	if failed {
 		subject = h.s.Str("smtp_failure_subject")
 	}
-	b, err := h.mail.compose(fill(subject, r), h.format, text, h.s.Env.Host.Now())
+	b, err := h.mail.Compose(fill(subject, r), h.format, text, h.s.Env.Host.Now())
 	if err != nil {
 		return err
 	}
-	c, err := h.mail.dial(ctx)
+	c, err := h.mail.Dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if err := h.mail.send(c, b); err != nil {
+	if err := h.mail.Send(c, b); err != nil {
 		return err
 	}
 	return c.Quit()

@@ -4,20 +4,15 @@ package mail
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"mime"
-	"mime/quotedprintable"
-	"net"
-	"net/smtp"
 	"strings"
-	"time"
 
 	"brine/internal/core/render"
 	"brine/internal/fleet/jobs"
 	"brine/internal/fleet/returner"
+	"brine/internal/fleet/smtp"
 	"brine/internal/py/pyformat"
 	"brine/internal/py/value"
 )
@@ -44,20 +39,9 @@ func smtpSpec() returner.Spec {
 	}
 }
 
-const timeout = 10 * time.Second
-
 type mailer struct {
 	s returner.Settings
-	relay
-}
-
-// A relay is a mail server and an envelope.
-type relay struct {
-	host, port     string
-	user, password string
-	tls            bool
-	from           string
-	to             []string
+	smtp.Relay
 }
 
 // prepare refuses what would send in the clear what is to be encrypted.
@@ -69,14 +53,14 @@ func prepare(s returner.Settings) (returner.Settings, error) {
 }
 
 func open(_ context.Context, s returner.Settings) (jobs.Returner, error) {
-	m := &mailer{s, relay{
-		host: s.Str("host"), port: s.Str("port"), user: s.Str("username"), password: s.Str("password"), tls: s.Bool("tls"),
-		from: s.Str("from"), to: addresses(s.Str("to")),
+	m := &mailer{s, smtp.Relay{
+		Host: s.Str("host"), Port: s.Str("port"), User: s.Str("username"), Password: s.Str("password"), TLS: s.Bool("tls"),
+		From: s.Str("from"), To: addresses(s.Str("to")),
 	}}
-	if len(m.to) == 0 {
+	if len(m.To) == 0 {
 		return nil, fmt.Errorf("smtp.to: %q has no address", s.Str("to"))
 	}
-	return m, m.check()
+	return m, m.Check()
 }
 
 // addresses splits a list with commas.
@@ -90,22 +74,12 @@ func addresses(s string) []string {
 	return out
 }
 
-// check refuses addresses that would add lines to a mail.
-func (m *relay) check() error {
-	for _, a := range append([]string{m.from}, m.to...) {
-		if strings.ContainsAny(a, "\r\n") {
-			return fmt.Errorf("%q is not an address", a)
-		}
-	}
-	return nil
-}
-
 // Close has nothing to end: each batch has a connection of its own.
 func (m *mailer) Close() error { return nil }
 
 // Return sends a mail a return, all over one connection.
 func (m *mailer) Return(ctx context.Context, rets []*value.Map) error {
-	c, err := m.dial(ctx)
+	c, err := m.Dial(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,60 +89,11 @@ func (m *mailer) Return(ctx context.Context, rets []*value.Map) error {
 		if err != nil {
 			return err
 		}
-		if err := m.send(c, text); err != nil {
+		if err := m.Send(c, text); err != nil {
 			return err
 		}
 	}
 	return c.Quit()
-}
-
-func (m *relay) dial(ctx context.Context) (*smtp.Client, error) {
-	host := m.host
-	d := net.Dialer{Timeout: timeout}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, m.port))
-	if err != nil {
-		return nil, err
-	}
-	if t, ok := ctx.Deadline(); ok {
-		_ = conn.SetDeadline(t)
-	}
-	c, err := smtp.NewClient(conn, host)
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	if m.tls {
-		if err := c.StartTLS(&tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}); err != nil {
-			c.Close()
-			return nil, err
-		}
-	}
-	if m.user != "" {
-		if err := c.Auth(smtp.PlainAuth("", m.user, m.password, host)); err != nil {
-			c.Close()
-			return nil, err
-		}
-	}
-	return c, nil
-}
-
-func (m *relay) send(c *smtp.Client, text []byte) error {
-	if err := c.Mail(m.from); err != nil {
-		return err
-	}
-	for _, t := range m.to {
-		if err := c.Rcpt(t); err != nil {
-			return err
-		}
-	}
-	w, err := c.Data()
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(text); err != nil {
-		return err
-	}
-	return w.Close()
 }
 
 // message is a whole mail.
@@ -189,22 +114,7 @@ func (m *mailer) message(ctx context.Context, r *value.Map) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return m.compose(subject, "plain", body, m.s.Env.Host.Now())
-}
-
-// compose makes a whole mail of a text of a kind: plain, html, ...
-func (m *relay) compose(subject, kind, body string, now time.Time) ([]byte, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "From: %s\r\nTo: %s\r\nSubject: %s\r\n", m.from, strings.Join(m.to, ", "), mime.QEncoding.Encode("utf-8", strings.Join(strings.Fields(subject), " ")))
-	fmt.Fprintf(&b, "Date: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/%s; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n", now.Format(time.RFC1123Z), kind)
-	w := quotedprintable.NewWriter(&b)
-	if _, err := w.Write([]byte(body)); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return []byte(b.String()), nil
+	return m.Compose(subject, "plain", body, m.s.Env.Host.Now())
 }
 
 // render renders a template with the keys of a return.

@@ -13,6 +13,8 @@ import (
 
 	"brine/internal/fleet/history"
 	"brine/internal/fleet/jobs"
+	"brine/internal/fleet/migration"
+	"brine/internal/fleet/notify"
 	"brine/internal/fleet/queue"
 	"brine/internal/fleet/returner"
 	"brine/internal/fleet/shared"
@@ -371,7 +373,7 @@ func Specs() []returner.Spec {
 	`
 	return []returner.Spec{
 		{
-			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, History: true, Schema: mysqlSchema + history.Schema(history.MySQL) + queue.Schema(queue.MySQL) + shared.Schema(history.MySQL),
+			Name: "mysql", Doc: "Store returns and events in MySQL or MariaDB.", Src: "returners/mysql.py", New: newMySQL, Reads: true, History: true, Schema: mysqlSchema + history.Schema(history.MySQL) + queue.Schema(queue.MySQL) + notify.Schema(migration.MySQL) + shared.Schema(history.MySQL),
 			// Those of the execution module mysql.
 			Others: []string{"charset", "use_unicode", "default_file", "default_group", "connect_timeout"},
 			Keys: returner.Keys(server + `3306 -- port of the server
@@ -382,10 +384,10 @@ func Specs() []returner.Spec {
 				ssl_key -- file with its key
 			`),
 		},
-		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + shared.Schema(history.Postgres) + busSchema, Keys: returner.Keys(pg)},
-		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + shared.Schema(history.Postgres) + busSchema, Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
+		{Name: "pgjsonb", Doc: "Store returns and events in PostgreSQL as jsonb.", Src: "returners/pgjsonb.py", New: newPostgres, Reads: true, History: true, Schema: pgjsonbSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + notify.Schema(migration.Postgres) + shared.Schema(history.Postgres) + busSchema, Keys: returner.Keys(pg)},
+		{Name: "postgres", Doc: "Store returns and events in PostgreSQL as text.", Src: "returners/postgres.py", New: newPostgres, Reads: true, History: true, Schema: postgresSchema + history.Schema(history.Postgres) + queue.Schema(queue.Postgres) + notify.Schema(migration.Postgres) + shared.Schema(history.Postgres) + busSchema, Keys: returner.Keys(pg + "\npasswd! -- the account's password; pass is understood, too")},
 		{
-			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite) + queue.Schema(queue.SQLite) + shared.Schema(history.SQLite),
+			Name: "sqlite3", Doc: "Store returns and events in a SQLite file.", Src: "returners/sqlite3_return.py", New: newSQLite, Prepare: prepareSQLite, Reads: true, History: true, Schema: sqliteSchema + history.Schema(history.SQLite) + queue.Schema(queue.SQLite) + notify.Schema(migration.SQLite) + shared.Schema(history.SQLite),
 			Keys: returner.Keys(`
 				database*@ -- path of the file, which is made where it is missing
 				timeout = 5.0 -- seconds to wait for another process that writes
