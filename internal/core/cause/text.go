@@ -136,6 +136,7 @@ func (c Cause) Why(most int) string {
 		room := most - used(parts)
 		if c.Output != "" {
 			room /= 2
+			text = strings.TrimSuffix(text, ".")
 		}
 		parts = append(parts, middle(text, room))
 	}
