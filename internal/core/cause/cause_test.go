@@ -46,6 +46,20 @@ func TestLines(t *testing.T) {
 			failed("Problem encountered installing package(s). Additional info follows:\n\nerrors:\n    - E: Unable to locate package x\n    - E: Unable to locate package y"),
 			"web1: tools (pkg.installed): E: Unable to locate package x E: Unable to locate package y",
 		},
+		{
+			"lists of packages", "pkg_|-tools_|-tools_|-installed",
+			failed("An error was encountered while installing package(s): E: Failed to fetch file:/x  File not found\nE: Some index files failed to download."),
+			"web1: tools (pkg.installed): E: Failed to fetch file:/x File not found E: Some index files failed to download.",
+		},
+		{
+			"packages, of which dpkg says more", "pkg_|-tools_|-tools_|-installed",
+			func() *value.Map {
+				ret := failed("Problem encountered installing package(s). Additional info follows:\n\nerrors:\n    - E: Sub-process /usr/bin/dpkg returned an error code (1)")
+				ret.Set(Key, Beside(0, "dpkg: error processing package x (--configure)"))
+				return ret
+			}(),
+			"web1: tools (pkg.installed): E: Sub-process /usr/bin/dpkg returned an error code (1): dpkg: error processing package x (--configure)",
+		},
 		{"dnf", "pkg_|-tools_|-tools_|-installed", failed("An error was encountered while installing package(s): x\nErrors follow:\nError: Unable to find a match: x"), "web1: tools (pkg.installed): Error: Unable to find a match: x"},
 		{"a service", "service_|-nginx_|-nginx_|-running", failed("The named service nginx is not available\nand more"), "web1: nginx (service.running): The named service nginx is not available"},
 		{
