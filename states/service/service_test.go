@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"brine/internal/core/dispatch"
 	"brine/internal/core/cause"
+	"brine/internal/core/dispatch"
 	"brine/internal/core/fun"
 	"brine/internal/core/redact"
 	"brine/internal/py/value"
