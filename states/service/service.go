@@ -88,9 +88,9 @@ func (j *job) failed(err error) fun.Ret {
 	return fun.Raise(err)
 }
 
-// because adds the cause to a return that failed, beside Salt's comment: what systemd
+// withCause adds the cause to a return that failed, beside Salt's comment: what systemd
 // and the journal say of the unit.
-func (j *job) because(ctx context.Context, ret fun.Ret) fun.Ret {
+func (j *job) withCause(ctx context.Context, ret fun.Ret) fun.Ret {
 	if ret.Err != nil || ret.Result != fun.Failed || !j.systemd || ctx.Err() != nil {
 		return ret
 	}
