@@ -54,7 +54,7 @@ func TestServiceCause(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range strings.Split(strings.TrimSpace(read(t, filepath.Join(m.Root, "root/r.ndjson"))), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSpace(read(t, filepath.Join(m.Root, "root/r.ndjson"))), "\n") {
 		var r struct {
 			ID     string `json:"id"`
 			Status int    `json:"exit_status"`

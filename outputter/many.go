@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"regexp"
-	"slices"
 	"strings"
 
 	"brine/internal/py/value"
@@ -120,21 +119,21 @@ func together(targets value.Mapping, failed func(value.Value) bool, fold func(id
 func withNear(all []*resultGroup) []*resultGroup {
 	near := Nearest(all)
 	below := map[*resultGroup][]*resultGroup{}
-	var out []*resultGroup
+	var own []*resultGroup // in a place of their own
 	for _, a := range all {
 		n, ok := near[a]
+		if ok {
+			a.v, a.name = n.Differs(a.v), a.name+n.Text(n.Base.name)
+		}
 		if ok && !a.bad {
 			below[n.Base] = append(below[n.Base], a)
 		} else {
-			out = append(out, a)
+			own = append(own, a)
 		}
 	}
-	for a, n := range near {
-		a.v = n.Differs(a.v)
-		a.name += n.Text(n.Base.name)
-	}
-	for i := len(out) - 1; i >= 0; i-- {
-		out = slices.Insert(out, i+1, below[out[i]]...)
+	var out []*resultGroup
+	for _, a := range own {
+		out = append(append(out, a), below[a]...)
 	}
 	return out
 }
